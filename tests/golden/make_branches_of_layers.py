@@ -228,5 +228,224 @@ def smart_cond_of_constants(tf):
     return made + [choose(tf.equal(tf.constant(1), 1), lambda: x * 3.0, lambda: x)]
 
 
+# ---- Images
+
+
+def picture(tf, shape=(2, 3, 1), name="picture"):
+    count = 1
+    for size in shape:
+        count *= size
+    values = [float(i * i % 17) for i in range(count)]
+    return tf.reshape(tf.constant(values), shape, name=name)
+
+
+def unknown_picture(tf, shape=(2, 3, 1)):
+    return tf.placeholder_with_default(picture(tf, shape), [None] * len(shape), name="unknown")
+
+
+@program
+def image_rotated_by_tensor(tf):
+    k = tf.placeholder_with_default(3, [], name="k")
+    return [tf.image.rot90(picture(tf), k), tf.image.rot90(picture(tf, (2, 2, 3, 1)), k)]
+
+
+@program
+def image_flipped_at_random(tf):
+    tf.set_random_seed(1)
+    made = [tf.image.random_flip_left_right(picture(tf), seed=2)]
+    made.append(tf.image.random_flip_up_down(picture(tf), seed=2))
+    return [tf.shape(one) for one in made]
+
+
+@program
+def images_flipped_at_random(tf):
+    tf.set_random_seed(1)
+    made = [tf.image.random_flip_left_right(picture(tf, (2, 2, 3, 1)), seed=2)]
+    made.append(tf.image.random_flip_up_down(picture(tf, (2, 2, 3, 1)), seed=2))
+    return [tf.shape(one) for one in made]
+
+
+@program
+def image_flipped_of_unknown_rank(tf):
+    x = tf.placeholder_with_default(picture(tf), None)
+    return [tf.image.flip_left_right(x), tf.image.transpose_image(x)]
+
+
+@program
+def image_padded_unknown(tf):
+    return [tf.image.pad_to_bounding_box(unknown_picture(tf), 1, 1, 4, 5)]
+
+
+@program
+def image_cropped_unknown(tf):
+    return [tf.image.crop_to_bounding_box(unknown_picture(tf), 0, 1, 1, 2)]
+
+
+@program
+def image_resized_keeping_ratio(tf):
+    made = tf.image.resize_images(unknown_picture(tf), [4, 4], preserve_aspect_ratio=True)
+    return [made]
+
+
+@program
+def image_standardized(tf):
+    return [tf.image.per_image_standardization(unknown_picture(tf))]
+
+
+@program
+def image_colors_at_random(tf):
+    tf.set_random_seed(1)
+    x = picture(tf, (4, 4, 3)) / 17.0
+    made = [tf.image.random_hue(x, 0.2, seed=1), tf.image.random_saturation(x, 0.5, 1.5, seed=1)]
+    return [tf.shape(one) for one in made]
+
+
+@program
+def image_drawn_boxes(tf):
+    boxes = [[[0.1, 0.2, 0.5, 0.9], [0.2, 0.2, -0.5, 0.8]]]
+    size = tf.placeholder_with_default([20, 20, 1], [3])
+    made = tf.image.sample_distorted_bounding_box(size, boxes, seed=1, min_object_covered=0.1)
+    return [tf.shape(made[0])]
+
+
+# ---- Losses and metrics
+
+
+def unknown_rank(tf, values, name):
+    return tf.placeholder_with_default(tf.constant(values), None, name=name)
+
+
+def pair(tf):
+    labels = unknown_rank(tf, [[1.0], [0.0], [1.0]], "labels")
+    return labels, unknown_rank(tf, [[0.5], [0.5], [0.75]], "predictions")
+
+
+@program
+def loss_of_unknown_rank(tf):
+    labels, predictions = pair(tf)
+    return [tf.losses.mean_squared_error(labels, predictions)]
+
+
+@program
+def loss_with_weights_of_unknown_rank(tf):
+    labels, predictions = pair(tf)
+    weights = unknown_rank(tf, [[1.0], [2.0], [0.5]], "weights")
+    return [tf.losses.absolute_difference(labels, predictions, weights)]
+
+
+@program
+def loss_with_scalar_weights(tf):
+    labels, predictions = pair(tf)
+    return [tf.losses.log_loss(labels, predictions, 2.0)]
+
+
+@program
+def loss_of_classes_of_unknown_rank(tf):
+    labels = unknown_rank(tf, [[1], [0]], "labels")
+    logits = tf.placeholder_with_default([[1.0, 2.0], [3.0, 1.0]], [None, 2])
+    return [tf.losses.sparse_softmax_cross_entropy(labels, logits, weights=[[1.0], [2.0]])]
+
+
+def streamed(tf, pair_of_values):
+    value, update = pair_of_values
+    local = tf.local_variables_initializer()
+    with tf.control_dependencies([local]):
+        ready = tf.no_op(name="ready")
+    with tf.control_dependencies([ready]):
+        return [value.dtype.base_dtype == update.dtype.base_dtype]
+
+
+@program
+def metric_mean_of_unknown_rank(tf):
+    labels, _ = pair(tf)
+    return streamed(tf, tf.metrics.mean(labels, weights=unknown_rank(tf, [2.0], "weights")))
+
+
+@program
+def metric_accuracy_of_unknown_rank(tf):
+    labels, predictions = pair(tf)
+    return streamed(tf, tf.metrics.accuracy(labels, predictions, weights=[[1.0], [0.0], [1.0]]))
+
+
+@program
+def metric_precision_of_unknown_rank(tf):
+    labels, predictions = pair(tf)
+    return streamed(tf, tf.metrics.precision(labels, predictions))
+
+
+@program
+def metric_auc_of_unknown_rank(tf):
+    labels, predictions = pair(tf)
+    return streamed(tf, tf.metrics.auc(labels, predictions, num_thresholds=5))
+
+
+@program
+def confusion_matrix_weighted(tf):
+    labels = tf.placeholder_with_default([1, 0, 1], [None])
+    return [tf.confusion_matrix(labels, [1, 1, 1], weights=[1.0, 2.0, 0.5])]
+
+
+@program
+def confusion_matrix_of_unknown_rank(tf):
+    labels = unknown_rank(tf, [1, 0, 1], "labels")
+    return [tf.confusion_matrix(labels, [[1], [1], [1]], num_classes=2)]
+
+
+# ---- Checks
+
+
+@program
+def checks_of_unknown_shapes(tf):
+    x = tf.placeholder_with_default([[1.0, 2.0]], None, name="x")
+    checks = [
+        tf.assert_rank(x, 2),
+        tf.assert_rank_at_least(x, 1),
+        tf.assert_rank_in(x, [1, 2]),
+        tf.assert_equal(x, x),
+        tf.assert_near(x, x),
+        tf.assert_non_negative(x, message="text"),
+        tf.assert_integer(tf.constant(1)),
+        tf.assert_greater_equal(x, 0.0, data=[x], summarize=2),
+    ]
+    with tf.control_dependencies(checks):
+        return [tf.identity(x)]
+
+
+@program
+def clipped_by_norm(tf):
+    x = numbers(tf)
+    clipped, norm = tf.clip_by_global_norm([x, 2.0 * x], 1.0)
+    with tf.control_dependencies([tf.check_numerics(x, "no number")]):
+        return [tf.identity(clipped[0]), norm, tf.verify_tensor_all_finite(x, "no number")]
+
+
+@program
+def numerics_of_unknown(tf):
+    x = tf.placeholder_with_default([1.0], None)
+    return [tf.linalg.norm(x), tf.nn.l2_normalize(x, 0), tf.nn.moments(x, [0])[1]]
+
+
+@program
+def while_with_summaries(tf):
+    def body(i):
+        tf.summary.scalar("inside", i)
+        return i + 1
+
+    made = tf.while_loop(lambda i: i < 3, body, [0])
+    return [made, len(tf.get_collection(tf.GraphKeys.SUMMARIES))]
+
+
+@program
+def cond_with_summaries(tf):
+    x = tf.reduce_sum(numbers(tf))
+
+    def branch():
+        tf.summary.scalar("inside", x)
+        return x
+
+    made = tf.cond(truth(tf), branch, lambda: -x)
+    return [made, len(tf.get_collection(tf.GraphKeys.SUMMARIES))]
+
+
 if __name__ == "__main__":
     sys.exit(write("branches_of_layers.json", PROGRAMS, MISTAKES))

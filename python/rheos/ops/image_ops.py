@@ -254,7 +254,9 @@ def _random_flip(image, axis, seed, scope_name):
         if known.ndims in (3, None):
             drawn = random_ops.random_uniform([], 0, 1.0, seed=seed)
             turned = math_ops.less(drawn, 0.5)
-            result = array_ops.where(turned, array_ops.reverse(image, [axis]), image, name=scope)
+            result = control_flow_ops.cond(
+                turned, lambda: array_ops.reverse(image, [axis]), lambda: image, name=scope
+            )
             result.set_shape(known if known.ndims is not None else [None] * 3)
             return result
         if known.ndims != 4:

@@ -19,6 +19,7 @@ from rheos.ops import (
     variable_scope,
     weights_broadcast_ops,
 )
+from rheos.ops.control_flow_ops import cond
 from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.variables import Variable
 
@@ -68,13 +69,21 @@ def _fit(predictions, labels, weights):
 
 def _fit_in_steps(weights, predictions):
     """Weights with a last dimension of 1 less or more, where a step shows that the ranks differ."""
-    shape, rank = array_ops.shape(weights), array_ops.rank(weights)
+    rank = array_ops.rank(weights)
     difference = rank - array_ops.rank(predictions)
-    by_one = math_ops.logical_and(math_ops.equal(abs(difference), 1), rank > 0)
-    if weights.shape.ndims is not None and not weights.shape[-1:].is_compatible_with([1]):
-        by_one = math_ops.logical_and(by_one, difference < 0)
-    change = array_ops.where(by_one, difference, array_ops.zeros_like(difference))
-    return array_ops.reshape(weights, array_ops.concat([shape, [1]], 0)[: rank - change])
+    may_squeeze = weights.shape.ndims is None or weights.shape[-1:].is_compatible_with([1])
+
+    def squeezed():
+        return array_ops.squeeze(weights, [-1]) if may_squeeze else weights
+
+    def expanded():
+        more = math_ops.equal(difference, -1)
+        return cond(more, lambda: array_ops.expand_dims(weights, [-1]), lambda: weights)
+
+    def adjusted():
+        return cond(math_ops.equal(difference, 1), squeezed, expanded)
+
+    return cond(math_ops.equal(rank, 0), lambda: weights, adjusted)
 
 
 def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):

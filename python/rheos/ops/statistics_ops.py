@@ -64,9 +64,9 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, na
 
 def without_last(x, difference, wanted):
     """x, without its last dimension if `difference` is `wanted`; an error if that is not 1."""
-    dropped = math_ops.cast(math_ops.equal(difference, wanted), dtypes.int32)
-    shape = array_ops.shape(x)
-    return array_ops.reshape(x, shape[: array_ops.size(shape) - dropped])
+    return control_flow_ops.cond(
+        math_ops.equal(wanted, difference), lambda: array_ops.squeeze(x, [-1]), lambda: x
+    )
 
 
 def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name=None):

@@ -3,7 +3,7 @@
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies, name_scope
-from rheos.ops import array_ops, control_flow_ops, math_ops
+from rheos.ops import array_ops, control_flow_ops, math_ops, sets_impl
 
 _MESSAGE = "weights can not be broadcast to values."
 
@@ -14,7 +14,7 @@ def _plain(tensor):
 
 def assert_broadcastable(weights, values):
     """An operation that fails unless the weights fit the values; ValueError if that is known."""
-    with name_scope(None, "assert_broadcastable", (weights, values)):
+    with name_scope(None, "assert_broadcastable", (weights, values)) as whole:
         with name_scope(None, "weights", (weights,)) as scope:
             weights = convert_to_tensor(weights, name=scope)
             weights_shape = array_ops.shape(weights, name="shape")
@@ -42,23 +42,38 @@ def assert_broadcastable(weights, values):
             if weights.shape.is_fully_defined() and values.shape.is_fully_defined():
                 return control_flow_ops.no_op(name="static_dims_check_success")
         is_scalar = math_ops.equal(0, weights_rank, name="is_scalar")
-        fits = _dims_fit(weights_shape, weights_rank, values_shape, values_rank)
         data = [_MESSAGE, "weights.shape=", weights.name, weights_shape]
         data += ["values.shape=", values.name, values_shape, "is_scalar=", is_scalar]
-        valid = math_ops.logical_or(is_scalar, fits)
-        return control_flow_ops.Assert(valid, data, name="is_valid_shape")
+        valid = control_flow_ops.cond(
+            is_scalar,
+            lambda: is_scalar,
+            lambda: _shape_fits(weights_shape, weights_rank, values_shape, values_rank),
+            name="is_valid_shape",
+        )
+        return control_flow_ops.Assert(valid, data, name=whole)
 
 
-def _dims_fit(weights_shape, weights_rank, values_shape, values_rank):
+def _shape_fits(weights_shape, weights_rank, values_shape, values_rank):
     """Whether the ranks are equal and each dimension is 1 or equal."""
-    # Both are filled up to one length, with numbers that no dimension has.
-    more_weights = math_ops.maximum(values_rank - weights_rank, 0)
-    more_values = math_ops.maximum(weights_rank - values_rank, 0)
-    a = array_ops.concat([weights_shape, array_ops.fill([more_weights], -1)], 0)
-    b = array_ops.concat([values_shape, array_ops.fill([more_values], -2)], 0)
-    dims_fit = math_ops.logical_or(math_ops.equal(a, b), math_ops.equal(a, 1))
-    same_rank = math_ops.equal(weights_rank, values_rank)
-    return math_ops.logical_and(same_rank, math_ops.reduce_all(dims_fit))
+    parts = (weights_rank, weights_shape, values_rank, values_shape)
+    with name_scope(None, "has_valid_nonscalar_shape", parts) as scope:
+        same_rank = math_ops.equal(values_rank, weights_rank, name="is_same_rank")
+        return control_flow_ops.cond(
+            same_rank,
+            lambda: _dims_fit(weights_shape, values_shape),
+            lambda: same_rank,
+            name=scope,
+        )
+
+
+def _dims_fit(weights_shape, values_shape):
+    """Whether each dimension is 1 or equal: whether no set {weight} is more than {value, 1}."""
+    with name_scope(None, "has_invalid_dims", (weights_shape, values_shape)) as scope:
+        columns = array_ops.expand_dims(values_shape, -1)
+        valid = array_ops.concat((columns, array_ops.ones_like(columns)), axis=1)
+        invalid = sets_impl.set_difference(array_ops.expand_dims(weights_shape, -1), valid)
+        count = array_ops.size(invalid.values, name="num_invalid_dims")
+        return math_ops.equal(0, count, name=scope)
 
 
 def broadcast_weights(weights, values):
