@@ -600,6 +600,95 @@ def fold_strings(tf):
     return [tf.foldl(lambda a, x: tf.string_join([a, x]), tf.constant([b"a", b"b", b"c"]))]
 
 
+# ---- Gradients of loops over arrays
+
+
+@program
+def gradient_of_map(tf):
+    x = numbers(tf)
+    return tf.gradients(tf.map_fn(lambda one: one * one * one, x), x)
+
+
+@program
+def gradient_of_map_by_outside_value(tf):
+    x, m = numbers(tf), matrix(tf)
+    w = tf.constant([2.0, 3.0], name="w")
+    made = tf.map_fn(lambda t: t[0] * tf.reduce_sum(t[1] * w), (x, m), dtype=tf.float32)
+    return tf.gradients(tf.square(made), [x, m, w])
+
+
+@program
+def gradient_of_map_of_unknown_rows(tf):
+    x = tf.placeholder_with_default([[1.0], [2.0]], [None, 1])
+    return tf.gradients(tf.map_fn(tf.tanh, x), x)
+
+
+@program
+def gradient_of_scan(tf):
+    x = numbers(tf)
+    return tf.gradients(tf.scan(lambda a, one: a * one + one, x), x)
+
+
+@program
+def gradient_of_scan_reversed(tf):
+    x, start = numbers(tf), tf.constant(2.0, name="start")
+    made = tf.scan(lambda a, one: a * one, x, initializer=start, reverse=True)
+    return tf.gradients(made, [x, start])
+
+
+@program
+def gradient_of_recurrence(tf):
+    x = tf.reshape(tf.range(6.0), [3, 1, 2])
+    w = tf.constant([[0.1, 0.2], [0.3, -0.4]], name="w")
+    last = tf.scan(lambda a, one: tf.tanh(tf.matmul(a, w) + one), x, tf.zeros([1, 2]))[-1]
+    return tf.gradients(last, [x, w])
+
+
+@program
+def gradient_of_folds(tf):
+    x = numbers(tf)
+    made = tf.foldl(lambda a, one: a * one, x) + tf.foldr(lambda a, one: a * one + a, x)
+    return tf.gradients(made, x)
+
+
+@program
+def gradient_of_array_in_while(tf):
+    x = numbers(tf)
+
+    def body(i, array):
+        return i + 1, array.write(i, tf.reduce_sum(x) * tf.cast(i, tf.float32))
+
+    made = tf.while_loop(lambda i, _: i < 3, body, [0, tf.TensorArray(tf.float32, 3)])[1]
+    return tf.gradients(tf.square(made.stack()), x)
+
+
+@program
+def gradient_of_map_with_cond(tf):
+    x = numbers(tf)
+    made = tf.map_fn(lambda one: tf.cond(one > 1.5, lambda: one * one, lambda: -one), x)
+    return tf.gradients(made, x)
+
+
+@program
+def gradient_of_map_of_map(tf):
+    m = matrix(tf)
+    made = tf.map_fn(lambda row: tf.map_fn(lambda x: x * x, row), m)
+    return tf.gradients(made, m)
+
+
+@program
+def gradient_of_map_with_variable(tf):
+    v = tf.get_variable("v", [], initializer=tf.ones_initializer(), use_resource=True)
+    return tf.gradients(tf.map_fn(lambda x: x * v, numbers(tf)), v)
+
+
+@program
+def jacobian_by_map(tf):
+    x = numbers(tf)
+    y = x * x * x
+    return [tf.map_fn(lambda i: tf.gradients(y[i], x)[0], tf.range(3), dtype=tf.float32)]
+
+
 @mistake
 def map_function_is_none(tf):
     tf.map_fn(None, [1.0])

@@ -228,6 +228,27 @@ def smart_cond_of_constants(tf):
     return made + [choose(tf.equal(tf.constant(1), 1), lambda: x * 3.0, lambda: x)]
 
 
+# ---- Second derivatives
+
+
+@program
+def hessians_of_vector(tf):
+    x = numbers(tf)
+    return tf.hessians(tf.reduce_sum(x * x * x), x)
+
+
+@program
+def hessians_of_unknown_shape(tf):
+    x = tf.placeholder_with_default([[1.0, 2.0]], [None, None])
+    return tf.hessians(tf.reduce_prod(x), [x])
+
+
+@program
+def hessians_of_two(tf):
+    x, y = numbers(tf), numbers(tf, "y")
+    return tf.hessians(tf.reduce_sum(x * x * y * y), [x, y])
+
+
 # ---- Images
 
 

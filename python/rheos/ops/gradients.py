@@ -7,7 +7,9 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import graph_from_inputs
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.operation import _VariableBase
-from rheos.ops import array_ops
+from rheos.ops import array_ops, constant_op
+from rheos.ops.control_flow_ops import while_loop
+from rheos.ops.tensor_array_ops import TensorArray
 
 
 def _as_list(value):
@@ -116,6 +118,18 @@ def gradients(
     return found
 
 
+def _derivatives_of_each(flat, x):
+    """An array of the gradients of each element of `flat`, of which there are as many as of x."""
+    count = array_ops.size(x)
+
+    def write_one(j, rows):
+        return j + 1, rows.write(j, gradients(flat[j], x)[0])
+
+    start = [constant_op.constant(0, dtypes.int32), TensorArray(x.dtype, count)]
+    _, rows = while_loop(lambda j, _: j < count, write_one, start)
+    return rows
+
+
 def hessians(
     ys,
     xs,
@@ -138,13 +152,7 @@ def hessians(
     for gradient, x in zip(gradients(ys, xs, **settings), xs):
         if gradient is None:
             raise ValueError(f"hessians: ys do not depend on {x}")
-        count = x.shape.num_elements()
-        if count is None:
-            raise NotImplementedError("hessians: of tensors whose shape is not known")
-        flat = array_ops.reshape(gradient, [-1])
-        rows = [gradients(flat[i], x, **settings)[0] for i in range(count)]
-        rows = [array_ops.zeros_like(x) if row is None else row for row in rows]
+        rows = _derivatives_of_each(array_ops.reshape(gradient, [-1]), x)
         shape = array_ops.shape(x)
-        square = array_ops.reshape(array_ops.stack(rows), array_ops.concat((shape, shape), 0))
-        found.append(square)
+        found.append(array_ops.reshape(rows.stack(), array_ops.concat((shape, shape), 0)))
     return found
