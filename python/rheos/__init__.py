@@ -4,7 +4,6 @@
 `rheos.write_graph` and `rheos.read_graph` keep large constants in files beside the graph.
 """
 
-import glob
 import importlib.machinery
 import importlib.util
 import os
@@ -18,8 +17,11 @@ def _why_not():
     folder = os.path.dirname(os.path.abspath(__file__))
     suffixes = importlib.machinery.EXTENSION_SUFFIXES
     if not any(os.path.exists(os.path.join(folder, "_core" + s)) for s in suffixes):
-        found = [os.path.basename(f)[len("_core.") : -len(".so")]
-                 for f in sorted(glob.glob(os.path.join(folder, "_core.*.so")))]  # fmt: skip
+        found = sorted(
+            name[len("_core.") : -len(".so")]
+            for name in os.listdir(folder)
+            if name.startswith("_core.") and name.endswith(".so")
+        )
         if not found:
             return None  # the import of it tells
         return (

@@ -5,7 +5,6 @@ rest.
 """
 
 import functools
-import hashlib
 
 from rheos.framework import dtypes as _dtypes
 from rheos.framework.constant_values import constant_value
@@ -300,6 +299,8 @@ class RandomShuffleQueue(QueueBase):
         elif seed is None and shared_name is not None:
             # Of all programs that share the queue the same seed, whatever their graphs.
             text = (str(seed1) + shared_name).encode("utf-8")
+            import hashlib
+
             seed2 = int(hashlib.md5(text).hexdigest()[:8], 16) & 0x7FFFFFFF
         handle = op1(
             "RandomShuffleQueueV2",

@@ -408,7 +408,7 @@ def _area(tp, fn, tn, fp, curve, method, name):
     else:
         x, y = rate, math_ops.div(tp + _EPSILON, tp + fp + _EPSILON)
     last = len(tp.shape) and tp.shape[0].value - 1
-    width = math_ops.subtract(x[:last], x[1:])
+    width = x[:last] - x[1:]
     if method == "trapezoidal":
         height = (y[:last] + y[1:]) / 2.0
     elif method == "minoring":
