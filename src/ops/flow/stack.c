@@ -179,7 +179,7 @@ static rheos_status *compute_make(void *state, rheos__step *step, rheos_tensor *
   stack *made = NULL;
   RHEOS_TRY(new_stack(name_of(o), rheos__attr_type(o->attrs, "elem_type"), max_size, &made));
   if (o->made == NULL) {
-    return rheos__handle_tensor_take(&made->variant, &RHEOS_SCALAR, &outputs[0]);
+    return rheos__handle_tensor_take(&made->variant, &RHEOS_SHAPE(2), &outputs[0]);
   }
   slot *place = NULL;
   rheos_status *status = slot_of(step, o->made->base.name, &place);
@@ -192,7 +192,7 @@ static rheos_status *compute_make(void *state, rheos__step *step, rheos_tensor *
   return NULL;
 }
 
-// Of resources too, as TensorFlow says, though these are scalars.
+// Of resources too, as TensorFlow says of them.
 static rheos_status *shape_make(rheos__infer *c) {
   c->output_shapes[0] = RHEOS_SHAPE(2);
   return NULL;
