@@ -5,11 +5,18 @@
 """
 
 import importlib.machinery
-import importlib.util
 import os
 import sys
 
 from rheos.framework.version import __version__  # noqa: F401
+
+
+def _is_there(module):
+    if module in sys.modules or importlib.machinery.PathFinder.find_spec(module) is not None:
+        return True
+    from importlib.util import find_spec  # knows of other finders, and is slow to import
+
+    return find_spec(module) is not None
 
 
 def _why_not():
@@ -30,7 +37,7 @@ def _why_not():
             "or run with the Python that it was built for"
         )
     for module, package in (("numpy", "numpy"), ("google", "protobuf")):
-        if importlib.util.find_spec(module) is None:
+        if not _is_there(module):
             return (
                 f"Rheos needs the package {package}, which {sys.executable} does not have: "
                 f"'{sys.executable} -m pip install {package}' brings it"
