@@ -32,7 +32,7 @@ void rheos__draft_deinit(rheos__draft *draft) {
   rheos__free(draft->next);
   rheos__free(draft->waits.items);
   rheos__free(draft->done.items);
-  rheos__free(draft->targets.items);
+  for (int i = 0; i < 2; ++i) rheos__free(draft->targets[i].items);
 }
 
 // ---- From a draft to a structure, all of it in the plan's arena
@@ -61,10 +61,10 @@ static rheos_status *make_region(rheos__raiser *r, const rheos__draft *draft, in
   region->done = copy_numbers(r, &draft->done);
   region->num_done = (int32_t)draft->done.count;
   region->depth = r->plan->context.depth + 1;
-  if (is_body) part->targets = copy_numbers(r, &draft->targets);
-  if (is_body) part->num_targets = (int32_t)draft->targets.count;
+  part->targets = copy_numbers(r, &draft->targets[which]);
+  part->num_targets = (int32_t)draft->targets[which].count;
   if (part->args == NULL || part->results == NULL || region->done == NULL ||
-      (is_body && part->targets == NULL)) {
+      part->targets == NULL) {
     return rheos__out_of_memory();
   }
   for (size_t i = 0; i < draft->num_inputs; ++i) part->args[i] = draft->inputs[i].fed[which];

@@ -25,6 +25,7 @@ typedef struct finder {
   int32_t *sides_of_pred;  // by node: the first; 0: none
   int32_t *links;        // by node: towards the one that stands for all that it hangs together with
   int32_t *frame_nodes;  // by frame of the level: one more than a node of its loop
+  int32_t *needed_by;  // by node: one more than the number of the conditional whose results need it
 } finder;
 
 static const rheos__node *node_at(const finder *f, int32_t id) {
@@ -311,6 +312,56 @@ static rheos_status *take_member(conditional *c, int32_t id) {
   return NULL;
 }
 
+// Notes what of the conditional that `root` stands for the edge needs.
+static rheos_status *need(finder *f, int32_t root, rheos__edge edge, rheos__numbers *pending) {
+  const int32_t number = f->r->raised->count + 1;
+  if (f->needed_by[edge.id] == number || !is_member(f, edge.id) || root_of(f, edge.id) != root) {
+    return NULL;
+  }
+  f->needed_by[edge.id] = number;
+  return rheos__numbers_add(pending, edge.id);
+}
+
+static rheos_status *need_all(finder *f, int32_t root, const rheos__draft *draft,
+                              rheos__numbers *pending) {
+  for (size_t i = 0; i < draft->num_outputs; ++i) {
+    for (int which = 0; which < 2; ++which) {
+      RHEOS_TRY(need(f, root, draft->outputs[i].results[which], pending));
+    }
+  }
+  while (pending->count > 0) {
+    const rheos__node *node = node_at(f, pending->items[--pending->count]);
+    for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; ++i) {
+      RHEOS_TRY(need(f, root, node->edges[i], pending));
+    }
+  }
+  return NULL;
+}
+
+// What has effects that others only wait for, a stack's pushes for example, runs with its side: no result
+// asks for it. Within a further side or a loop it stays on tokens.
+static rheos_status *take_effects(conditional *c, const int32_t *members, int32_t count) {
+  finder *f = c->f;
+  if (c->draft.effects == 0) return NULL;
+  rheos__numbers pending = {0};
+  rheos_status *status = need_all(f, root_of(f, members[0]), &c->draft, &pending);
+  rheos__free(pending.items);
+  for (int32_t i = 0; status == NULL && i < count; ++i) {
+    const unsigned flags = node_at(f, members[i])->signature->op->flags;
+    if (f->needed_by[members[i]] == f->r->raised->count + 1 ||
+        (flags & (unsigned)RHEOS__RAISED_EFFECTS) == 0) {
+      continue;
+    }
+    const side *own = &f->sides[f->r->sides[members[i]]];
+    if (!is_outside_loops(f, members[i]) || own->depth != 1) {
+      f->r->refused = true;
+      return NULL;
+    }
+    status = rheos__numbers_add(&c->draft.targets[own->which], members[i]);
+  }
+  return status;
+}
+
 static rheos_status *raise_conditional(finder *f, const int32_t *members, int32_t count) {
   conditional c = {.f = f, .draft = {.node = -1}};
   rheos_status *status = NULL;
@@ -318,6 +369,7 @@ static rheos_status *raise_conditional(finder *f, const int32_t *members, int32_
     status = take_member(&c, members[i]);
   }
   if (c.draft.node < 0 || c.draft.num_outputs == 0) f->r->refused = true;
+  if (status == NULL && !f->r->refused) status = take_effects(&c, members, count);
   if (status == NULL && !f->r->refused) status = rheos__raiser_add(f->r, &c.draft);
   rheos__draft_deinit(&c.draft);
   for (int32_t i = 0; status == NULL && i < count; ++i) {
@@ -369,8 +421,9 @@ rheos_status *rheos__raise_conditionals(rheos__raiser *r, int32_t *side_of_frame
   f.sides_of_pred = rheos__alloc_array(num_nodes, sizeof *f.sides_of_pred);
   f.links = rheos__alloc_array(num_nodes, sizeof *f.links);
   f.frame_nodes = rheos__alloc_array(num_frames, sizeof *f.frame_nodes);
+  f.needed_by = rheos__alloc_array(num_nodes, sizeof *f.needed_by);
   rheos_status *status = NULL;
-  if (f.sides_of_pred == NULL || f.links == NULL || f.frame_nodes == NULL ||
+  if (f.sides_of_pred == NULL || f.links == NULL || f.frame_nodes == NULL || f.needed_by == NULL ||
       !RHEOS_RESERVE(f.sides, f.side_capacity, 1)) {
     status = rheos__out_of_memory();
   } else {
@@ -383,5 +436,6 @@ rheos_status *rheos__raise_conditionals(rheos__raiser *r, int32_t *side_of_frame
   rheos__free(f.sides_of_pred);
   rheos__free(f.links);
   rheos__free(f.frame_nodes);
+  rheos__free(f.needed_by);
   return status;
 }

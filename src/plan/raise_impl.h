@@ -53,9 +53,9 @@ typedef struct rheos__draft {
   rheos__edge *next;  // of a loop: what its NextIterations take
   size_t num_next, next_capacity;
   rheos__edge condition;
-  rheos__numbers waits;    // nodes that the structure waits for
-  rheos__numbers done;     // of a conditional: nodes that its sides wait for
-  rheos__numbers targets;  // of a loop's body
+  rheos__numbers waits;       // nodes that the structure waits for
+  rheos__numbers done;        // of a conditional: nodes that its sides wait for
+  rheos__numbers targets[2];  // by region: nodes with effects that no result needs
   unsigned effects;
   int32_t node;
   bool is_loop;

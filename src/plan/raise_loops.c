@@ -186,7 +186,7 @@ static rheos_status *take_next(loop_raiser *l, int32_t merge) {
     const rheos__edge edge = next->edges[next->num_inputs + i];
     if (is_fed(l, edge, IN_BODY)) continue;
     RHEOS_TRY(walk_from(l, edge, IN_BODY));
-    RHEOS_TRY(rheos__numbers_add(&draft->targets, edge.id));
+    RHEOS_TRY(rheos__numbers_add(&draft->targets[1], edge.id));
   }
   return NULL;
 }
