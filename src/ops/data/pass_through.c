@@ -448,6 +448,11 @@ DELETE(DeleteSeedGenerator)
 static rheos_status *compute_same(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                   rheos_tensor **outputs) {
   (void)state, (void)step;
+  if (inputs[0]->shape.rank != 0) {
+    rheos__shape_text text;
+    return RHEOS_INVALID("a dataset is a scalar, but the input has shape %s",
+                         rheos__shape_text_of(&inputs[0]->shape, &text));
+  }
   return rheos__tensor_keep(inputs[0], &outputs[0]);
 }
 
