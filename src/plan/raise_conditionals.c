@@ -315,6 +315,7 @@ static rheos_status *take_member(conditional *c, int32_t id) {
 // Notes what of the conditional that `root` stands for the edge needs.
 static rheos_status *need(finder *f, int32_t root, rheos__edge edge, rheos__numbers *pending) {
   const int32_t number = f->r->raised->count + 1;
+  if (rheos__raiser_is_there(f->r, edge) || f->r->frames->of_node[edge.id] == 0) return NULL;
   if (f->needed_by[edge.id] == number || !is_member(f, edge.id) || root_of(f, edge.id) != root) {
     return NULL;
   }
