@@ -4,7 +4,7 @@
 `rheos.write_graph` and `rheos.read_graph` keep large constants in files beside the graph.
 """
 
-import importlib.machinery
+import _imp
 import os
 import sys
 
@@ -12,18 +12,16 @@ from rheos.framework.version import __version__  # noqa: F401
 
 
 def _is_there(module):
-    if module in sys.modules or importlib.machinery.PathFinder.find_spec(module) is not None:
-        return True
-    from importlib.util import find_spec  # knows of other finders, and is slow to import
-
-    return find_spec(module) is not None
+    """Without importlib.util, which is slow to import."""
+    finders = (getattr(finder, "find_spec", None) for finder in sys.meta_path)
+    return module in sys.modules or any(find(module, None) for find in finders if find is not None)
 
 
 def _why_not():
     """What this interpreter lacks that Rheos needs, and what to do; None if it lacks nothing."""
     folder = os.path.dirname(os.path.abspath(__file__))
-    suffixes = importlib.machinery.EXTENSION_SUFFIXES
-    if not any(os.path.exists(os.path.join(folder, "_core" + s)) for s in suffixes):
+    names = ["_core" + suffix for suffix in _imp.extension_suffixes()]
+    if not any(os.path.exists(os.path.join(folder, name)) for name in names):
         found = sorted(
             name[len("_core.") : -len(".so")]
             for name in os.listdir(folder)
