@@ -50,7 +50,7 @@ static rheos_status *stopped_error(const rheos__attempt *attempt, rheos__step *s
   const double waited_s = (double)(rheos__clock_ns() - attempt->since_ns) * 1e-9;
   rheos_status *why = rheos__step_error(step);
   rheos_status *status = rheos_status_new(
-      rheos_status_code(why), "%s It waited %.3g s for %s of %s '%s'.", rheos_status_message(why),
+      rheos_status_code(why), "%s; it waited %.3g s for %s of %s '%s'.", rheos_status_message(why),
       waited_s, attempt->kind->what, attempt->on->base.kind->name, attempt->on->base.name);
   rheos_status_free(why);
   step->has_told = true;
