@@ -47,6 +47,8 @@ static inline rheos_function *rheos_function_begin(rheos_scope *scope, const cha
 RHEOS_API void rheos_function_free(rheos_function *function);
 
 RHEOS_API const char *rheos_function_name(const rheos_function *function);
+// Another name, before the function is finished.
+RHEOS_API void rheos_function_rename(rheos_function *function, const char *name);
 // The scope that adds to the body; the function's.
 RHEOS_API rheos_scope *rheos_function_scope(rheos_function *function);
 
@@ -54,6 +56,14 @@ RHEOS_API rheos_scope *rheos_function_scope(rheos_function *function);
 // something is captured, there are no further ones (RHEOS_FAILED_PRECONDITION).
 RHEOS_API rheos_output rheos_function_argument(rheos_function *function, const char *name,
                                                rheos_dtype dtype, rheos_shape shape);
+// A Placeholder of the body, not an argument yet, with the dtype and all that is known of the shapes of
+// `value`, a tensor of any graph. `name` NULL: made of that of its node.
+RHEOS_API rheos_output rheos_function_stand_in(rheos_function *function, const char *name,
+                                               rheos_output value);
+// Makes a Placeholder of the body the next argument. It may stand for what was captured by other means
+// too: rheos_function_capture() gives no argument to what the function's `capture` finds for it.
+RHEOS_API void rheos_function_adopt_argument(rheos_function *function, const char *name,
+                                             rheos_output placeholder);
 // What stands for `value`, a tensor of a graph around the body, inside it: the same for the same one. A
 // tensor of the body stands for itself.
 RHEOS_API rheos_output rheos_function_capture(rheos_function *function, rheos_output value);
@@ -64,6 +74,12 @@ RHEOS_API void rheos_function_result(rheos_function *function, const char *name,
 // are run by every call anyway. `name` NULL: the node's.
 RHEOS_API void rheos_function_control_output(rheos_function *function, const char *name,
                                              rheos_operation operation);
+
+// Makes effects in the body happen in the order in which its operations were added, by control inputs:
+// among operations that take the same resource a write is ordered with what reads and writes; operations
+// with effects on nothing that is known are ordered among each other. Whatever of it is not a read
+// becomes a control output. Only operations from number `first` on are looked at: 0 for all.
+RHEOS_API void rheos_function_order_effects(rheos_function *function, int32_t first);
 
 // Puts the function into the library; the first error of its scope goes to `scope`, which is on the graph
 // around it (RHEOS_INVALID_ARGUMENT too if the library has the name). False after an error. The body should
@@ -87,6 +103,9 @@ RHEOS_API size_t rheos_function_num_captures(const rheos_function *function);
 // The tensor around the body; `out_inside` (may be NULL): the argument.
 RHEOS_API rheos_output rheos_function_capture_at(const rheos_function *function, size_t index,
                                                  rheos_output *out_inside);
+RHEOS_API size_t rheos_function_num_control_outputs(const rheos_function *function);
+RHEOS_API rheos_operation rheos_function_control_output_at(const rheos_function *function,
+                                                           size_t index);
 RHEOS_API size_t rheos_function_num_results(const rheos_function *function);
 RHEOS_API rheos_output rheos_function_result_at(const rheos_function *function, size_t index);
 RHEOS_API bool rheos_function_is_stateful(const rheos_function *function);  // its body so far

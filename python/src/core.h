@@ -7,6 +7,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <rheos/function.h>
 #include <rheos/train.h>
 
 #if PY_VERSION_HEX < 0x030A0000  // what came with Python 3.10
@@ -51,6 +52,10 @@ typedef struct graph_object {
   bool restricts_runs;        // there is something that may not be fed or fetched
   bool calls_program;         // there is a PyFunc among the first `num_searched` operations
   int32_t num_searched;
+  rheos_function *function;     // of the body of a function, else NULL
+  struct graph_object *around;  // owned: the graph around that body, else NULL
+  bool is_open;                 // that body may still grow
+  bool reads_outside;           // that body captures what variables hold, not their handles
 } graph_object;
 
 typedef struct tensor_object {
@@ -82,6 +87,7 @@ typedef struct package_objects {
   PyObject *dtypes[RHEOS_REF + 24];  // DType objects by number
   PyObject *error_classes[17];       // exceptions by code
   PyObject *convert;                 // function(value, dtype, preferred, name, graph): any object
+  PyObject *default_graph;           // function(): the graph that operations go to
   PyObject *explain_ragged;          // function(value): raises for a ragged list
   PyObject *internal_prefix;         // folder of the package, ends in "/"
 } package_objects;
@@ -107,6 +113,11 @@ rheos_scope *graph_scope_for_adding(graph_object *graph);
 
 // Whether the scope had an error; it is raised then, as building a graph raises it.
 bool raise_scope_error(rheos_scope *scope);
+
+// The graph that an operation on something of `graph` goes to: another one only where the body of a
+// function is being built, which captures what is not of it: `out_captures` (may be NULL). A new reference;
+// NULL with an exception.
+graph_object *graph_for_adding(graph_object *graph, bool *out_captures);
 
 // Keeps a tensor or operation alive as long as its graph, because it carries attributes.
 int graph_keep(graph_object *graph, PyObject *object);
@@ -143,8 +154,9 @@ PyObject *tensor_compare(PyObject *a, PyObject *b, int op);
 // The output that a tensor or variable stands for in a computation; false for other objects. Of a
 // resource variable it is a new node; false with an exception if that fails.
 bool output_of(PyObject *object, rheos_output *out_output, graph_object **out_graph);
-// The value of a variable for use in the current scope; none with an exception.
-rheos_output read_variable(const variable_object *variable);
+// The value of a variable for use in the current scope, and the graph that it is of (borrowed); none with
+// an exception.
+rheos_output read_variable(const variable_object *variable, graph_object **out_graph);
 // What sessions fetch and feed for a variable.
 static inline rheos_output element_of(const variable_object *variable) {
   return rheos_variable_is_resource(variable->variable) ? variable->variable.value

@@ -59,6 +59,11 @@ void raise_build_error_take(rheos_status *status) {
 
 bool raise_scope_error(rheos_scope *scope) {
   if (!rheos_scope_status(scope)) return false;
-  raise_build_error_take(rheos_scope_finish(scope));
+  rheos_status *status = rheos_scope_finish(scope);
+  // What the package raised while it was asked for something is the cause.
+  if (PyErr_Occurred())
+    rheos_status_free(status);
+  else
+    raise_build_error_take(status);
   return true;
 }

@@ -24,6 +24,7 @@ static int graph_traverse(PyObject *object, visitproc visit, void *arg) {
   graph_object *self = (graph_object *)object;
   Py_VISIT(self->kept);
   Py_VISIT(self->device_function);
+  Py_VISIT(self->around);
   return 0;
 }
 
@@ -31,6 +32,7 @@ static int graph_clear(PyObject *object) {
   graph_object *self = (graph_object *)object;
   Py_CLEAR(self->kept);
   Py_CLEAR(self->device_function);
+  if (!self->function) Py_CLEAR(self->around);
   return 0;
 }
 
@@ -42,6 +44,8 @@ static void graph_dealloc(PyObject *object) {
   PyMem_Free(self->scopes);
   for (int32_t i = 0; i < self->num_nodes; ++i) PyMem_Free(self->nodes[i].others);
   PyMem_Free(self->nodes);
+  graph_free_function(self);
+  Py_CLEAR(self->around);
   rheos_graph_unref(self->graph);
   Py_TYPE(object)->tp_free(object);
 }
@@ -638,6 +642,21 @@ static PyMethodDef graph_methods[] = {
     {"_write", graph_write, METH_VARARGS, "_write(path, side_file_bytes)"},
     {"_node_def_bytes", graph_node_def, METH_O, "_node_def_bytes(id): a NodeDef."},
     {"_saver_new", graph_saver_new, METH_VARARGS, "_saver_new(variables, names, name)"},
+    {"_begin_function", graph_begin_function, METH_VARARGS,
+     "_begin_function(graph around, name, attrs): makes the graph the body of a function."},
+    {"_stand_in", graph_stand_in, METH_VARARGS, "_stand_in(tensor, name or None): a Placeholder."},
+    {"_adopt_argument", graph_adopt_argument, METH_VARARGS, "_adopt_argument(tensor, name)"},
+    {"_add_result", graph_add_result, METH_VARARGS, "_add_result(tensor, name or None)"},
+    {"_add_control_output", graph_add_control_output, METH_VARARGS,
+     "_add_control_output(operation, name or None)"},
+    {"_control_outputs", graph_control_outputs, METH_NOARGS, "_control_outputs(): operations"},
+    {"_read_outside", graph_read_outside, METH_O, "_read_outside(bool): reads of variables are."},
+    {"_order_effects", graph_order_effects, METH_O, "_order_effects(number of the first)"},
+    {"_rename_function", graph_rename_function, METH_O, "_rename_function(name)"},
+    {"_finish_function", graph_finish_function, METH_NOARGS,
+     "_finish_function(): puts it into the library."},
+    {"_function_name", graph_function_name, METH_NOARGS, "_function_name()"},
+    {"_is_stateful", graph_is_stateful, METH_NOARGS, "_is_stateful(): whether the body is."},
     {"_push_context", graph_push_context, METH_O, "_push_context(number): 0 for none."},
     {"_current_context", graph_current_context, METH_NOARGS, "_current_context(): a number."},
     {"_context_of", graph_context_of, METH_O, "_context_of(id): a number."},

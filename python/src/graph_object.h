@@ -47,6 +47,21 @@ PyObject *graph_describe_context(PyObject *self, PyObject *number);
 PyObject *graph_context_values(PyObject *self, PyObject *number);
 PyObject *graph_restore_context(PyObject *self, PyObject *args);
 
+// function_object.c
+void graph_free_function(graph_object *graph);
+PyObject *graph_begin_function(PyObject *self, PyObject *args);
+PyObject *graph_stand_in(PyObject *self, PyObject *args);
+PyObject *graph_adopt_argument(PyObject *self, PyObject *args);
+PyObject *graph_add_result(PyObject *self, PyObject *args);
+PyObject *graph_add_control_output(PyObject *self, PyObject *args);
+PyObject *graph_control_outputs(PyObject *self, PyObject *unused);
+PyObject *graph_read_outside(PyObject *self, PyObject *value);
+PyObject *graph_order_effects(PyObject *self, PyObject *number);
+PyObject *graph_rename_function(PyObject *self, PyObject *name);
+PyObject *graph_finish_function(PyObject *self, PyObject *unused);
+PyObject *graph_function_name(PyObject *self, PyObject *unused);
+PyObject *graph_is_stateful(PyObject *self, PyObject *unused);
+
 // training.c
 PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *graph_variable_new(PyObject *self, PyObject *args);

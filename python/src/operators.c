@@ -21,26 +21,44 @@ bool output_of(PyObject *object, rheos_output *out_output, graph_object **out_gr
     return true;
   }
   if (is_variable(object) && ((variable_object *)object)->graph) {
-    *out_graph = ((variable_object *)object)->graph;
-    *out_output = read_variable((variable_object *)object);
+    *out_output = read_variable((variable_object *)object, out_graph);
     return out_output->graph != NULL;
   }
   return false;
 }
 
-rheos_output read_variable(const variable_object *self) {
+rheos_output read_variable(const variable_object *self, graph_object **out_graph) {
   const rheos_output none = {NULL, 0, 0};
+  *out_graph = self->graph;
   if (!rheos_variable_is_resource(self->variable)) return self->variable.value;
-  rheos_scope *scope = graph_scope_for_adding(self->graph);
+  graph_object *graph = graph_for_adding(self->graph, NULL);
+  if (graph && graph->reads_outside) Py_SETREF(graph, (graph_object *)Py_NewRef(self->graph));
+  rheos_scope *scope = graph ? graph_scope_for_adding(graph) : NULL;
+  Py_XDECREF(graph);  // what is default, or holds the variable, keeps it
   if (!scope) return none;
-  if (self->after.graph) rheos_push_control_dependencies(scope, &self->after, 1);
+  bool waits = self->after.graph == graph->graph;
+  if (waits) rheos_push_control_dependencies(scope, &self->after, 1);
   rheos_output value = rheos_variable_read(scope, self->variable);
-  if (self->after.graph) rheos_scope_pop(scope);
+  if (waits) rheos_scope_pop(scope);
+  if (value.graph == graph->graph) *out_graph = graph;
   return raise_scope_error(scope) ? none : value;
 }
 
 static bool is_variable_that_is_set_up(PyObject *object) {
   return is_variable(object) && ((variable_object *)object)->graph;
+}
+
+// What stands for an operand in the body of a function. None with an exception.
+static rheos_output captured(graph_object *graph, PyObject *object, rheos_output output) {
+  if (!graph->function || !is_tensor(object) || ((tensor_object *)object)->graph == graph) {
+    return output;
+  }
+  rheos_output inside = {NULL, 0, 0};
+  graph_object *unused;
+  PyObject *found = PyObject_CallMethod((PyObject *)graph, "capture", "O", object);
+  if (found) output_of(found, &inside, &unused);
+  Py_XDECREF(found);
+  return inside;
 }
 
 // ---- Operands that are not tensors
@@ -224,8 +242,19 @@ static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
   if (PyErr_Occurred()) return NULL;
   if (!is_known[0] && !is_known[1]) Py_RETURN_NOTIMPLEMENTED;
   if (!graphs[1] && is_known[1]) graphs[1] = ((variable_object *)b)->graph;
-  if (is_known[0] && is_known[1] && check_same_graph(a, b, graphs[0], graphs[1]) < 0) return NULL;
-  graph_object *graph = is_known[0] ? graphs[0] : graphs[1];
+  bool captures;
+  graph_object *graph = graph_for_adding(is_known[0] ? graphs[0] : graphs[1], &captures);
+  if (!graph) return NULL;
+  Py_DECREF(graph);  // what is default, or holds the operand, keeps it
+  if (is_known[0] && is_known[1] && !captures && check_same_graph(a, b, graphs[0], graphs[1]) < 0) {
+    return NULL;
+  }
+  PyObject *const operands[2] = {a, b};
+  for (int i = 0; i < 2; ++i) {
+    if (!known[i].graph) continue;
+    known[i] = captured(graph, operands[i], known[i]);
+    if (!known[i].graph) return NULL;
+  }
   rheos_scope *scope = graph_scope_for_adding(graph);
   if (!scope) return NULL;
   rheos_push_name_scope(scope, form->scope);
@@ -246,8 +275,12 @@ static PyObject *unary(PyObject *a, const char *type, const rheos_attr *attr) {
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NOTIMPLEMENTED;
   }
-  rheos_scope *scope = graph_scope_for_adding(graph);
+  graph = graph_for_adding(graph, NULL);
+  rheos_scope *scope = graph ? graph_scope_for_adding(graph) : NULL;
+  Py_XDECREF(graph);
   if (!scope) return NULL;
+  x = captured(graph, a, x);
+  if (!x.graph) return NULL;
   rheos_op_args args = {
       .type = type, .inputs = &x, .num_inputs = 1, .attrs = attr, .num_attrs = attr != NULL};
   rheos_output result = rheos_operation_output(graph_add(graph, scope, &args), 0);

@@ -495,8 +495,9 @@ static PyObject *variable_get_snapshot(PyObject *object, void *unused) {
   (void)unused;
   variable_object *self = set_up(object);
   if (!self) return NULL;
-  rheos_output value = read_variable(self);
-  return value.graph ? tensor_of(self, value) : NULL;
+  graph_object *graph;
+  rheos_output value = read_variable(self, &graph);
+  return value.graph ? graph_tensor(graph, value.id, value.index) : NULL;
 }
 
 static PyObject *variable_get_element(PyObject *object, void *unused) {

@@ -6,6 +6,7 @@
 
 #include "base/options.h"
 #include "graph/build.h"
+#include "graph/effect_order.h"
 #include "graph/graph_impl.h"
 #include "graph/handles.h"
 #include "graph/library.h"
@@ -93,14 +94,17 @@ static bool is_sound_name(const char *name) {
   return true;
 }
 
+static rheos_status *check_name(const char *name) {
+  if (is_sound_name(name)) return NULL;
+  return RHEOS_INVALID("'%s' is not a valid name of a function", name != NULL ? name : "");
+}
+
 rheos_function *rheos_function_begin_sized(rheos_scope *scope, const char *name,
                                            const rheos_function_options *options,
                                            size_t options_bytes) {
   rheos_function_options known;
   rheos_status *status = RHEOS_READ_OPTIONS(rheos_function_options, options, options_bytes, &known);
-  if (status == NULL && !is_sound_name(name)) {
-    status = RHEOS_INVALID("'%s' is not a valid name of a function", name != NULL ? name : "");
-  }
+  if (status == NULL) status = check_name(name);
   if (status == NULL) status = check_attrs(known.attrs, known.num_attrs);
   if (!rheos__scope_goes_on(scope, status)) return NULL;
   rheos_function *f = rheos__alloc_zeroed(sizeof *f);
@@ -195,21 +199,53 @@ static bool can_grow(rheos_function *f) {
 
 // ---- Arguments
 
+static rheos_status *check_placeholder(const rheos_function *f, rheos_output output) {
+  const rheos__node *node = rheos__graph_node(f->body, output.id);
+  if ((node->signature->op->flags & RHEOS_OP_PLACEHOLDER) == 0 || node->num_inputs > 0) {
+    return RHEOS_INVALID("an argument of function %s is no Placeholder", f->name);
+  }
+  for (size_t i = 0; i < f->num_args; i++) {
+    if (f->args[i].edge.id != output.id) continue;
+    return RHEOS_INVALID("a Placeholder is to be two arguments of function %s", f->name);
+  }
+  return NULL;
+}
+
+void rheos_function_adopt_argument(rheos_function *f, const char *name, rheos_output placeholder) {
+  if (!can_grow(f)) return;
+  rheos_status *status = rheos__check_output(f->body, placeholder, "the argument");
+  if (status == NULL) status = check_placeholder(f, placeholder);
+  if (!rheos__scope_goes_on(f->scope, status)) return;
+  add_part(f, &f->args, &f->args_capacity, &f->num_args, name,
+           (rheos__edge){placeholder.id, placeholder.index});
+}
+
+// A Placeholder under nothing that is pushed. `handles`: the shapes of what is behind a handle, or NULL.
+static rheos_output add_placeholder(rheos_function *f, const char *name, rheos_dtype dtype,
+                                    const rheos_shape *shape, const rheos_shape *handles) {
+  const rheos_attr attrs[] = {
+      rheos_attr_type("dtype", dtype),
+      rheos_attr_shape("shape", shape),
+      {"_handle_shapes", {.kind = RHEOS_ATTR_LIST_SHAPE, .count = 1, .shapes = handles}}};
+  f->top->source_file = f->scope->source_file;
+  f->top->source_file_number = f->scope->source_file_number;
+  f->top->source_line = f->scope->source_line;
+  const rheos_op_args args = {
+      .type = "Placeholder", .name = name, .attrs = attrs, .num_attrs = handles != NULL ? 3 : 2};
+  const rheos_operation operation = rheos_op(f->top, &args);
+  if (!rheos__scope_goes_on(f->scope, rheos_scope_finish(f->top))) return none;
+  return rheos_operation_output(operation, 0);
+}
+
 static rheos_output add_argument(rheos_function *f, const char *name, rheos_dtype dtype,
                                  const rheos_shape *shape) {
   char number[32];
   snprintf(number, sizeof number, "args_%zu", f->num_args);
   if (name == NULL) name = number;
-  const rheos_attr attrs[] = {rheos_attr_type("dtype", dtype), rheos_attr_shape("shape", shape)};
-  f->top->source_file = f->scope->source_file;
-  f->top->source_file_number = f->scope->source_file_number;
-  f->top->source_line = f->scope->source_line;
-  const rheos_op_args args = {.type = "Placeholder", .name = name, .attrs = attrs, .num_attrs = 2};
-  const rheos_operation operation = rheos_op(f->top, &args);
-  rheos_status *status = rheos_scope_finish(f->top);
-  if (!rheos__scope_goes_on(f->scope, status)) return none;
-  add_part(f, &f->args, &f->args_capacity, &f->num_args, NULL, (rheos__edge){operation.id, 0});
-  return f->scope->status == NULL ? rheos_operation_output(operation, 0) : none;
+  const rheos_output output = add_placeholder(f, name, dtype, shape, NULL);
+  if (output.graph == NULL) return none;
+  add_part(f, &f->args, &f->args_capacity, &f->num_args, NULL, (rheos__edge){output.id, 0});
+  return f->scope->status == NULL ? output : none;
 }
 
 rheos_output rheos_function_argument(rheos_function *f, const char *name, rheos_dtype dtype,
@@ -245,19 +281,39 @@ static bool is_around(const rheos_function *f, const rheos_graph *graph) {
   return false;
 }
 
-// An argument for what is in the graph right around the body.
-static rheos_output capture_as_argument(rheos_function *f, rheos_output value) {
-  char *name = rheos__node_name(value.graph, rheos__graph_node(value.graph, value.id));
-  if (name == NULL) {
+static rheos_output add_stand_in(rheos_function *f, const char *name, rheos_output value) {
+  char *of_node = name != NULL
+                      ? rheos__strdup(name)
+                      : rheos__node_name(value.graph, rheos__graph_node(value.graph, value.id));
+  if (of_node == NULL) {
     rheos_scope_fail_take(f->scope, rheos__out_of_memory());
     return none;
   }
-  for (char *c = name; *c != '\0'; c++) {
+  for (char *c = of_node; *c != '\0'; c++) {
     if (*c == '/') *c = '_';
   }
   const rheos_shape shape = rheos_output_shape(value);
-  rheos_output inside = add_argument(f, name, rheos_dtype_base(rheos_output_dtype(value)), &shape);
-  rheos__free(name);
+  rheos_shape room;
+  const rheos_shape *handles =
+      rheos__handle_shape(value.graph, (rheos__edge){value.id, value.index}, &room);
+  const rheos_output inside =
+      add_placeholder(f, of_node, rheos_dtype_base(rheos_output_dtype(value)), &shape, handles);
+  rheos__free(of_node);
+  return inside;
+}
+
+rheos_output rheos_function_stand_in(rheos_function *f, const char *name, rheos_output value) {
+  if (!can_grow(f)) return none;
+  rheos_status *status = rheos__check_output(value.graph, value, "the tensor to be stood in for");
+  if (!rheos__scope_goes_on(f->scope, status)) return none;
+  return add_stand_in(f, name, value);
+}
+
+// An argument for what is in the graph right around the body.
+static rheos_output capture_as_argument(rheos_function *f, rheos_output value) {
+  const rheos_output inside = add_stand_in(f, NULL, value);
+  if (inside.graph == NULL) return none;
+  add_part(f, &f->args, &f->args_capacity, &f->num_args, NULL, (rheos__edge){inside.id, 0});
   if (f->scope->status == NULL) f->num_captured_args++;
   return inside;
 }
@@ -355,6 +411,26 @@ void rheos_function_control_output(rheos_function *f, const char *name, rheos_op
   if (!rheos__scope_goes_on(f->scope, status)) return;
   add_part(f, &f->controls, &f->controls_capacity, &f->num_controls, name,
            (rheos__edge){operation.id, -1});
+}
+
+static bool is_control(const rheos_function *f, size_t count, int32_t id) {
+  for (size_t i = 0; i < count; i++) {
+    if (f->controls[i].edge.id == id) return true;
+  }
+  return false;
+}
+
+void rheos_function_order_effects(rheos_function *f, int32_t first) {
+  if (!can_grow(f)) return;
+  if (!rheos__scope_goes_on(f->scope, rheos__order_effects(f->body, first))) return;
+  const int32_t num_nodes = rheos_graph_num_operations(f->body);
+  const size_t num_before = f->num_controls;
+  for (int32_t id = first < 0 ? 0 : first; id < num_nodes && f->scope->status == NULL; id++) {
+    const rheos__node *node = rheos__graph_node(f->body, id);
+    const bool only_reads = (node->signature->op->flags & RHEOS_OP_ONLY_READS) != 0;
+    if (only_reads || !rheos__is_ordered(node) || is_control(f, num_before, id)) continue;
+    rheos_function_control_output(f, NULL, (rheos_operation){f->body, id});
+  }
 }
 
 // ---- The library's
@@ -500,6 +576,17 @@ rheos_operation rheos_function_call(rheos_scope *scope, const rheos_function *f,
 
 const char *rheos_function_name(const rheos_function *f) { return f != NULL ? f->name : ""; }
 
+void rheos_function_rename(rheos_function *f, const char *name) {
+  if (!can_grow(f)) return;
+  rheos_status *status = check_name(name);
+  char *copy = status == NULL ? rheos__strdup(name) : NULL;
+  if (status == NULL && copy == NULL) status = rheos__out_of_memory();
+  if (!rheos__scope_goes_on(f->scope, status)) return;
+  rheos__free(f->name);
+  f->name = copy;
+  f->func.name = (rheos_string){f->name, strlen(f->name)};
+}
+
 rheos_scope *rheos_function_scope(rheos_function *f) { return f != NULL ? f->scope : NULL; }
 
 static rheos_output part_at(const rheos_function *f, const named_edge *edges, size_t count,
@@ -538,6 +625,15 @@ size_t rheos_function_num_results(const rheos_function *f) {
 
 rheos_output rheos_function_result_at(const rheos_function *f, size_t index) {
   return f != NULL ? part_at(f, f->results, f->num_results, index) : none;
+}
+
+size_t rheos_function_num_control_outputs(const rheos_function *f) {
+  return f != NULL ? f->num_controls : 0;
+}
+
+rheos_operation rheos_function_control_output_at(const rheos_function *f, size_t index) {
+  if (f == NULL || index >= f->num_controls) return (rheos_operation){NULL, 0};
+  return (rheos_operation){f->body, f->controls[index].edge.id};
 }
 
 bool rheos_function_is_stateful(const rheos_function *f) {

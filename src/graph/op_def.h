@@ -307,6 +307,8 @@ enum {
   RHEOS_OP_CHANGES_LIST = 1 << 17,
   // May have to wait for what other steps, or other ops of its step, do.
   RHEOS_OP_WAITS = 1 << 18,
+  // Looks at what is behind the handles it takes, and leaves it as it is.
+  RHEOS_OP_ONLY_READS = 1 << 19,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.

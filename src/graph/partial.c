@@ -520,6 +520,14 @@ static const rheos_shape *told_by_attrs(const rheos__node *node) {
   return NULL;
 }
 
+// What the attribute of a function's argument tells of the handle that it is.
+static const rheos_shape *told_of_argument(const rheos__node *node) {
+  if ((node->signature->op->flags & RHEOS_OP_PLACEHOLDER) == 0) return NULL;
+  const rheos_attr_value *shapes = rheos__attrs_find(node->attrs, "_handle_shapes");
+  if (shapes == NULL || shapes->kind != RHEOS_ATTR_LIST_SHAPE || shapes->count < 1) return NULL;
+  return &shapes->shapes[0];
+}
+
 // The number of the input that tells the shape of a list's elements; -1: there is none.
 static int32_t element_shape_input(const rheos__node *node) {
   const rheos__signature *signature = node->signature;
@@ -552,7 +560,9 @@ const rheos_shape *rheos__handle_shape(const rheos_graph *graph, rheos__edge edg
     if (dtype != RHEOS_RESOURCE && (dtype != RHEOS_VARIANT || edge.index != 0)) return NULL;
     const int32_t told = element_shape_input(node);
     if (told >= 0) return told_by_input(graph, node->edges[told], room);
-    const rheos_shape *shape = dtype == RHEOS_RESOURCE ? told_by_attrs(node) : NULL;
+    const rheos_shape *shape = told_of_argument(node);
+    if (shape != NULL) return is_choice ? NULL : shape;
+    shape = dtype == RHEOS_RESOURCE ? told_by_attrs(node) : NULL;
     const unsigned flags = node->signature->op->flags;
     if (shape != NULL) return is_choice && (flags & RHEOS_OP_VARIABLE) == 0 ? NULL : shape;
     const rheos__flow_role flow = node->signature->op->flow;

@@ -259,8 +259,100 @@ static void test_function__refuses(void **state) {
   fixture_free(&f);
 }
 
+// ---- Arguments that the program makes itself, and the order of effects
+
+static rheos_output resource(rheos_scope *s, const char *name) {
+  const rheos_shape shape = RHEOS_SCALAR;
+  const rheos_attr attrs[] = {rheos_attr_type("dtype", RHEOS_FLOAT),
+                              rheos_attr_shape("shape", &shape),
+                              rheos_attr_string("shared_name", name, strlen(name))};
+  const rheos_op_args args = {.type = "VarHandleOp", .name = name, .attrs = attrs, .num_attrs = 3};
+  return output_of_op(rheos_op(s, &args));
+}
+
+static rheos_operation on_resource(rheos_scope *s, const char *type, rheos_output handle,
+                                   const rheos_output *value) {
+  const rheos_output inputs[] = {handle, value != NULL ? *value : handle};
+  const rheos_attr dtype = rheos_attr_type("dtype", RHEOS_FLOAT);
+  const rheos_op_args args = {.type = type,
+                              .inputs = inputs,
+                              .num_inputs = value != NULL ? 2 : 1,
+                              .attrs = &dtype,
+                              .num_attrs = 1};
+  return rheos_op(s, &args);
+}
+
+static void test_function__adopts_placeholders(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  const rheos_output variable = resource(f.scope, "v");
+  rheos_function *fn = rheos_function_begin(f.scope, "first_name", NULL);
+  rheos_scope *s = rheos_function_scope(fn);
+  const rheos_output handle = rheos_function_stand_in(fn, "handle", variable);
+  // What is behind a handle is known through it.
+  const rheos_output read = output_of_op(on_resource(s, "ReadVariableOp", handle, NULL));
+  assert_shape_text(rheos_output_shape(read), "[]");
+  rheos_function_adopt_argument(fn, NULL, handle);
+  rheos_function_adopt_argument(fn, NULL, handle);
+  expect_error(s, RHEOS_INVALID_ARGUMENT, "two arguments");
+  rheos_function_adopt_argument(fn, NULL, read);
+  expect_error(s, RHEOS_INVALID_ARGUMENT, "no Placeholder");
+  rheos_function_result(fn, NULL, read);
+  rheos_function_rename(fn, "a b");
+  expect_error(s, RHEOS_INVALID_ARGUMENT, "not a valid name");
+  rheos_function_rename(fn, "last_name");
+  assert_true(rheos_function_finish(fn, f.scope));
+  assert_string_equal(rheos_function_name(fn), "last_name");
+  rheos_function_rename(fn, "too_late");
+  expect_error(s, RHEOS_FAILED_PRECONDITION, "is finished");
+  const rheos_output one = rheos_constant_float(f.scope, 1.5F, NULL);
+  const rheos_operation set = on_resource(f.scope, "AssignVariableOp", variable, &one);
+  rheos_push_control_dependencies(f.scope, &set, 1);
+  const rheos_operation call = rheos_function_call(f.scope, fn, &variable, 1, NULL);
+  rheos_scope_pop(f.scope);
+  assert_scope_ok(f.scope);
+  assert_float_equal(run_float(f.graph, output_of_op(call)), 1.5F, 0);
+  rheos_function_free(fn);
+  fixture_free(&f);
+}
+
+// v = 1; a = v; v += 1; v += 1; b = v; gives a + 10 * b
+static void test_function__has_effects_in_the_order_of_the_program(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  const rheos_output variable = resource(f.scope, "v");
+  rheos_function *fn = rheos_function_begin(f.scope, "f", NULL);
+  rheos_scope *s = rheos_function_scope(fn);
+  const rheos_output one = rheos_constant_float(s, 1, NULL);
+  on_resource(s, "AssignVariableOp", variable, &one);
+  const rheos_output a = output_of_op(on_resource(s, "ReadVariableOp", variable, NULL));
+  const rheos_operation first = on_resource(s, "AssignAddVariableOp", variable, &one);
+  const rheos_operation second = on_resource(s, "AssignAddVariableOp", variable, &one);
+  const rheos_output b = output_of_op(on_resource(s, "ReadVariableOp", variable, NULL));
+  const rheos_output ten = rheos_constant_float(s, 10, NULL);
+  rheos_function_result(fn, NULL, binary(s, "AddV2", a, binary(s, "Mul", ten, b)));
+  rheos_function_order_effects(fn, 0);
+  assert_scope_ok(s);
+  assert_int_equal(rheos_operation_control_input(second, 0).id, first.id);
+  assert_int_equal(rheos_operation_num_control_inputs(second), 1);
+  assert_int_equal(rheos_operation_num_control_inputs(rheos_output_operation(b)), 1);
+  assert_int_equal(rheos_function_num_control_outputs(fn), 3);
+  assert_int_equal(rheos_function_control_output_at(fn, 1).id, first.id);
+  rheos_function_order_effects(fn, 0);  // changes nothing more
+  assert_int_equal(rheos_function_num_control_outputs(fn), 3);
+  assert_int_equal(rheos_operation_num_control_inputs(second), 1);
+  assert_true(rheos_function_finish(fn, f.scope));
+  const rheos_operation call = rheos_function_call(f.scope, fn, NULL, 0, NULL);
+  assert_scope_ok(f.scope);
+  assert_float_equal(run_float(f.graph, output_of_op(call)), 31, 0);
+  rheos_function_free(fn);
+  fixture_free(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_function__adopts_placeholders),
+      cmocka_unit_test(test_function__has_effects_in_the_order_of_the_program),
       cmocka_unit_test(test_function__called_with_captures),
       cmocka_unit_test(test_function__captures_through_functions_around),
       cmocka_unit_test(test_function__asks_the_program_what_stands_for_a_tensor),

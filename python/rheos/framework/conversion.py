@@ -62,7 +62,8 @@ def convert(value, dtype=None, preferred=None, name=None, graph=None, as_ref=Fal
 
 def _convert_for_operator(value, dtype, preferred, name, graph):
     with graph.as_default():
-        return convert(value, dtype, preferred, name, graph)
+        tensor = convert(value, dtype, preferred, name, graph)
+        return graph.capture(tensor, name) if graph.building_function else tensor
 
 
 def _registered(value, dtype, preferred, name, as_ref):

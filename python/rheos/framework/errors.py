@@ -103,6 +103,10 @@ UnauthenticatedError = _define(
 )
 
 
+class InaccessibleTensorError(ValueError):
+    """A tensor of another graph was used, which is not around the function that uses it."""
+
+
 class OperatorNotAllowedInGraphError(TypeError):
     """Python asked for the value of a tensor while a graph was being built."""
 

@@ -1,5 +1,6 @@
 """Graphs as Python sees them, and contexts of the default one."""
 
+import contextlib
 import functools
 import re
 
@@ -110,9 +111,12 @@ class Graph(_core.GraphBase):
     def _last_id(self):
         return self._num_operations()
 
+    building_function = False  # whether it is the body of a function: a FuncGraph
+
     @property
-    def building_function(self):
-        return False
+    def _root(self):
+        """The graph around all functions, which has the variables."""
+        return self
 
     def get_operations(self):
         """All operations, in the order in which they were made."""
@@ -412,6 +416,8 @@ def graph_from_inputs(inputs, graph=None):
     """The graph of the tensors among `inputs`, else the default one; ValueError if they differ."""
     original = None
     current = get_default_graph()
+    if current.building_function:
+        return current  # which captures what is of graphs around it
     if graph is not None and not isinstance(graph, Graph):
         raise TypeError("Input graph needs to be a Graph: %s" % graph)
     for item in inputs:
@@ -496,9 +502,19 @@ def device(device_name_or_function):
     return get_default_graph().device(device_name_or_function)
 
 
+@contextlib.contextmanager
 def init_scope():
-    """A context for operations that initialize: they wait for nothing around them."""
-    return control_dependencies(None)
+    """A context for operations that initialize: they wait for nothing around them, and are of the
+    graph around all functions."""
+    graph = get_default_graph()
+    if not graph.building_function:
+        with graph.control_dependencies(None):
+            yield
+        return
+    scope = graph.get_name_scope()
+    with graph._root.as_default() as root, root.control_dependencies(None):
+        with root.name_scope(f"{scope}/" if scope else None):
+            yield
 
 
 def control_dependencies(control_inputs):
@@ -519,6 +535,7 @@ _core._register(
     _convert_for_operator,
     _explain_ragged,
     __file__.rsplit("/framework/", 1)[0] + "/",
+    get_default_graph,
 )
 
 register_graph_type(Graph)

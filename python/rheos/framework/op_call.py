@@ -171,9 +171,12 @@ def apply_op(op_type, name, *inputs, **attrs):
     scope = graph._push_name_scope(name or op_type)
     try:
         tensors = _flat_inputs(op, inputs, attrs, graph)
-        for tensor in tensors:
-            if tensor.graph is not graph:
-                graph_from_inputs(tensors, graph)
+        if graph.building_function:
+            tensors = graph._own_inputs(op_type, tensors)
+        else:
+            for tensor in tensors:
+                if tensor.graph is not graph:
+                    graph_from_inputs(tensors, graph)
         pushed = _colocate_with_references(graph, op, tensors)
         try:
             return graph._node(op_type, scope, tensors, _attr_tuples(op, attrs))

@@ -3,7 +3,12 @@
 from rheos.framework import signatures
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
-from rheos.framework.graph import control_dependencies, device, name_scope
+from rheos.framework.graph import (
+    control_dependencies,
+    device,
+    graph_from_inputs,
+    name_scope,
+)
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import apply_op, op1
 from rheos.ops import array_ops, state_ops
@@ -119,7 +124,7 @@ class ResourceVariable(Variable):
 
     def assign(self, value, use_locking=None, name=None, read_value=True):
         """Sets the variable; gives it as it is then, or the operation unless `read_value`."""
-        with self.graph.as_default():
+        with graph_from_inputs([self]).as_default():
             value = convert_to_tensor(value, self.dtype)
             self.shape.assert_is_compatible_with(value.shape)
             operation = apply_op("AssignVariableOp", name, self._variable, value)
@@ -208,14 +213,18 @@ class _UnreadVariable(ResourceVariable):
     """A variable after an operation on it: reads wait for that operation."""
 
     def __init__(self, variable, operation):
-        with control_dependencies([operation]):
-            element = variable._read_variable_op()
+        graph = get_default_graph()
+        if graph.building_function:
+            element = variable._element  # nobody outside can ask for what it is inside
+        else:
+            with control_dependencies([operation]):
+                element = variable._read_variable_op()
         self._parent_op = operation
         self._trainable = variable._trainable
         self._constraint = variable._constraint
         self._aggregation = variable._aggregation
         self._synchronization = variable._synchronization
-        get_default_graph()._fill_read(self, variable, element, operation)
+        variable.graph._fill_read(self, variable, element, operation)
 
     @property
     def name(self):

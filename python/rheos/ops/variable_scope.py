@@ -318,7 +318,7 @@ def _shared_variable(
             raise ValueError(f"Partitioner must be callable, but received: {partitioner}")
         with name_scope(None):
             return _parts(name, shape, dtype, initializer, reuse, partitioner, arguments)
-    graph = get_default_graph()
+    graph = get_default_graph()._root
     if reuse is True and name in graph._partitioned_variables:
         return _parts(name, shape, dtype, initializer, reuse, None, arguments)
     if name in graph._partitioned_variables:
@@ -332,7 +332,7 @@ def _shared_variable(
 
 def _parts(name, shape, dtype, initializer, reuse, partitioner, arguments):
     """The PartitionedVariable of that full name."""
-    graph = get_default_graph()
+    graph = get_default_graph()._root
     if graph._find_variable(name, _REUSE_AUTO, 0, None) is not None:
         raise ValueError(
             "A partitioner was provided, but an unpartitioned version of the variable was found: "
@@ -379,7 +379,7 @@ def _known_parts(name, shape, dtype, counts, reuse):
             f"Partitioned variable with name {name} already exists. Did you mean to set "
             "reuse=True or reuse=tf.AUTO_REUSE in VarScope?"
         )
-    known = get_default_graph()._partitioned_variables[name]
+    known = get_default_graph()._root._partitioned_variables[name]
     for what, wanted, found, fits in (
         ("shape", shape, known.shape, shape.is_compatible_with(known.shape)),
         ("dtype", dtype.name, known.dtype.name, dtype.is_compatible_with(known.dtype)),
@@ -397,7 +397,7 @@ def _single_variable(name, shape, dtype, initializer, reuse, partition_info, arg
     """The variable of that full name, in one part."""
     if shape is not None and initializer is not None and not callable(initializer):
         raise ValueError("If initializer is a constant, do not specify shape.")
-    graph = get_default_graph()
+    graph = get_default_graph()._root
     dtype = dtypes.as_dtype(dtype).base_dtype
     shape = tensor_shape.as_shape(shape)
     mode = _REUSE_AUTO if reuse is AUTO_REUSE else _REUSE_YES if reuse else _REUSE_NO
@@ -439,7 +439,7 @@ class _Store(threading.local):
 
 
 def _store(graph=None):
-    graph = graph or get_default_graph()
+    graph = graph or get_default_graph()._root
     if graph._variable_scope is None:
         graph._variable_scope = _Store()
     return graph._variable_scope

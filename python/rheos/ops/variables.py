@@ -8,7 +8,7 @@ from rheos.framework import dtypes, messages, signatures, tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph, get_default_session
 from rheos.framework.devices import PendingOperation
-from rheos.framework.graph import control_dependencies, name_scope
+from rheos.framework.graph import init_scope, name_scope
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import op1
 from rheos.framework.proto_functions import register_proto_function, with_scope, without_scope
@@ -210,7 +210,7 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
         if shape is not None:
             shape = tensor_shape.as_shape(shape)
         values = [] if callable(initial_value) else [initial_value]
-        with control_dependencies(None):
+        with init_scope():
             with name_scope(name, "Variable", values) as scope:
                 graph = get_default_graph()
                 if callable(caching_device):

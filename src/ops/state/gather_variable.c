@@ -55,7 +55,7 @@ const rheos__op_def rheos__op_ResourceGather = {
         "resource: resource, indices: Tindices -> output: dtype; batch_dims: int = 0; "
         "validate_indices: bool = true; dtype: type; Tindices: index",
     .doc = "The rows `indices` of the variable.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_ONLY_READS,
     .shape = shape_gather,
     .gradient = gradient_gather,
     .prepare = prepare_gather,
@@ -99,7 +99,7 @@ const rheos__op_def rheos__op_ResourceGatherNd = {
         "resource: resource, indices: Tindices -> output: dtype; dtype: type; "
         "Tindices: index",
     .doc = "The elements or slices of the variable at the places `indices`.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_ONLY_READS,
     .shape = shape_gather_nd,
     .gradient = gradient_gather_nd,
     .prepare = prepare_gather_nd,
