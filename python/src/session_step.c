@@ -87,7 +87,9 @@ static bool should_stop(void *argument) {
   if (PyErr_CheckSignals() < 0) w->interrupted = true;
   asking = w->outer;
   bool stop = w->interrupted || w->session->close_later;
-  if (released) w->thread = PyEval_SaveThread();
+  if (!released)
+    Py_BEGIN_ALLOW_THREADS Py_END_ALLOW_THREADS  // to whom the step waits for
+        if (released) w->thread = PyEval_SaveThread();
   return stop;
 }
 

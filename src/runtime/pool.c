@@ -17,7 +17,8 @@
 
 #include "base/alloc.h"
 
-enum { SPINS = 4000, STACK_BYTES = 256 * 1024 };
+// Tasks call functions, of the program too, which want a stack as deep as that of a caller.
+enum { SPINS = 4000, STACK_BYTES = 8 * 1024 * 1024 };
 
 // A thread takes a share of what is left, so that threads of different speed are done at nearly the
 // same time: at first one of two for each thread, in the end one of sixteen of the whole. Every other
@@ -62,8 +63,10 @@ struct rheos__pool {
   pthread_cond_t work;    // a job was opened
   pthread_cond_t done;    // the last helper has left a job, or an inner job was opened
   job *open;              // workers may join these
-  slot *free_slots;       // of callers
-  int32_t num_started;    // of num_threads - 1 workers
+  rheos__pool_task *first_task, *last_task;  // posted ones
+  int32_t num_running_tasks;
+  slot *free_slots;     // of callers
+  int32_t num_started;  // of num_threads - 1 workers
   bool stopping;
   _Atomic uint64_t num_opened, num_inner_opened;  // jobs; they are looked at without the mutex too
   slot *slots;                                    // of one caller and the workers
@@ -307,8 +310,24 @@ static void help_with(rheos__pool *pool, job *j, const job *awaited) {
   if (--j->num_helpers == 0) pthread_cond_broadcast(&pool->done);
 }
 
-// Waits if there is none; NULL when the pool ends.
+// With the mutex held, which is open meanwhile. Whether there was one.
+static bool run_task(rheos__pool *pool) {
+  rheos__pool_task *task = pool->first_task;
+  if (task == NULL || pool->stopping) return false;
+  pool->first_task = task->next;
+  if (pool->first_task == NULL) pool->last_task = NULL;
+  task->is_posted = false;
+  ++pool->num_running_tasks;
+  pthread_mutex_unlock(&pool->mutex);
+  task->run(task);
+  pthread_mutex_lock(&pool->mutex);
+  --pool->num_running_tasks;
+  return true;
+}
+
+// Waits if there is none, and runs tasks meanwhile; NULL when the pool ends.
 static job *next_job(rheos__pool *pool) {
+  while (run_task(pool)) continue;
   job *j = best_job(pool, NULL);
   if (j != NULL) return j;
   const uint64_t seen = atomic_load(&pool->num_opened);
@@ -318,7 +337,7 @@ static job *next_job(rheos__pool *pool) {
   }
   pthread_mutex_lock(&pool->mutex);
   while (!pool->stopping && (j = best_job(pool, NULL)) == NULL) {
-    pthread_cond_wait(&pool->work, &pool->mutex);
+    if (!run_task(pool)) pthread_cond_wait(&pool->work, &pool->mutex);
   }
   return j;
 }
@@ -346,6 +365,50 @@ static void start_threads(rheos__pool *pool) {
     ++pool->num_started;
   }
   pthread_attr_destroy(&attributes);
+}
+
+// ---- Tasks
+
+bool rheos__pool_post(rheos__pool *pool, rheos__pool_task *task) {
+  if (pool == NULL || pool->num_threads == 1 || rheos__pool_is_forked(pool)) return false;
+  pthread_mutex_lock(&pool->mutex);
+  assert(!task->is_posted);
+  if (pool->num_started < pool->num_threads - 1) start_threads(pool);
+  const bool can = pool->num_started > 0 && !pool->stopping;
+  if (can) {
+    task->next = NULL;
+    task->is_posted = true;
+    *(pool->last_task != NULL ? &pool->last_task->next : &pool->first_task) = task;
+    pool->last_task = task;
+    atomic_fetch_add(&pool->num_opened, 1);
+    pthread_cond_signal(&pool->work);
+  }
+  pthread_mutex_unlock(&pool->mutex);
+  return can;
+}
+
+bool rheos__pool_withdraw(rheos__pool *pool, rheos__pool_task *task) {
+  pthread_mutex_lock(&pool->mutex);
+  const bool was_posted = task->is_posted;
+  rheos__pool_task **place = &pool->first_task, *before = NULL;
+  while (was_posted && *place != task) {
+    before = *place;
+    place = &before->next;
+  }
+  if (was_posted) {
+    *place = task->next;
+    if (pool->last_task == task) pool->last_task = before;
+    task->is_posted = false;
+  }
+  pthread_mutex_unlock(&pool->mutex);
+  return was_posted;
+}
+
+void rheos__pool_count(rheos__pool *pool, int32_t *out_threads, int32_t *out_tasks) {
+  pthread_mutex_lock(&pool->mutex);
+  *out_threads = pool->num_started;
+  *out_tasks = pool->num_running_tasks;
+  pthread_mutex_unlock(&pool->mutex);
 }
 
 // ---- Handing out

@@ -3,6 +3,9 @@
 #ifndef RHEOS_SRC_RUNTIME_POOL_H
 #define RHEOS_SRC_RUNTIME_POOL_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/status.h"
 
 typedef struct rheos__pool rheos__pool;
@@ -39,6 +42,22 @@ typedef struct rheos__pool_watch {
 } rheos__pool_watch;
 
 void rheos__pool_set_watch(const rheos__pool_watch *watch);  // NULL: none
+
+// Work that nobody waits for: a free worker does it when it comes to it, before it helps with jobs.
+typedef struct rheos__pool_task rheos__pool_task;
+struct rheos__pool_task {
+  void (*run)(rheos__pool_task *task);  // may free the task
+  rheos__pool_task *next;
+  bool is_posted;
+};
+
+// False, with nothing changed, where no worker could do it: the pool has one thread, or the process was
+// forked. The task must not be posted already.
+bool rheos__pool_post(rheos__pool *pool, rheos__pool_task *task);
+// True if the task was posted and no worker had come to it: now none will.
+bool rheos__pool_withdraw(rheos__pool *pool, rheos__pool_task *task);
+// Threads of the pool that exist, the callers' not counted, and how many of them run tasks now.
+void rheos__pool_count(rheos__pool *pool, int32_t *out_threads, int32_t *out_tasks);
 
 int64_t rheos__clock_ns(void);  // of the monotonic clock
 

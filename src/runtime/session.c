@@ -8,6 +8,7 @@
 #include "runtime/partial_run.h"
 #include "runtime/plan_cache.h"
 #include "runtime/session_plan.h"
+#include "runtime/tasks.h"
 #include "runtime/trace.h"
 
 enum { FEW = 16 };
@@ -23,6 +24,7 @@ struct rheos_session {
   pthread_cond_t idle;
   rheos__plan_cache plans;
   rheos__bodies *bodies;
+  rheos__tasks *tasks;
   int32_t num_running;               // steps, and threads that plan
   rheos__partial_run *partial_runs;  // latest first
   int64_t last_handle;
@@ -101,7 +103,8 @@ static rheos__plan_context plan_context(const rheos_session *session) {
 static rheos_status *make_bodies(rheos_session *session) {
   const rheos__plan_context context = plan_context(session);
   session->bodies = rheos__bodies_new(&context);
-  return session->bodies != NULL ? NULL : rheos__out_of_memory();
+  session->tasks = rheos__tasks_new(session->host, &session->closed, &session->closing);
+  return session->bodies != NULL && session->tasks != NULL ? NULL : rheos__out_of_memory();
 }
 
 // A newer program may set toggles that are not known here.
@@ -167,6 +170,7 @@ void rheos_session_close(rheos_session *session) {
     pthread_cond_wait(&session->idle, &session->mutex);
   }
   pthread_mutex_unlock(&session->mutex);
+  rheos__tasks_close(session->tasks);
   forget_partial_runs(session);
   rheos__plan_cache_clear(&session->plans);
   rheos__bodies_clear(session->bodies);
@@ -180,6 +184,7 @@ void rheos_session_free(rheos_session *session) {
   rheos__bell_deinit(&session->closing);
   rheos__plan_cache_deinit(&session->plans);
   rheos__bodies_unref(session->bodies);
+  rheos__tasks_unref(session->tasks);
   rheos__resources_free(session->own_resources);
   rheos_host_unref(session->host);
   rheos_graph_unref(session->graph);
@@ -306,6 +311,7 @@ static rheos_status *run_plan(rheos_session *session, rheos__cached_plan *cached
   rheos__step step;
   rheos__step_init(&step, session->host, options, &session->closed);
   step.session_bell = &session->closing;
+  step.tasks = session->tasks;
   if (options != NULL && options->cancellation != NULL && rheos__step_poll(&step)) {
     return rheos__step_error(&step);
   }
@@ -315,8 +321,9 @@ static rheos_status *run_plan(rheos_session *session, rheos__cached_plan *cached
   double cost_ns;
   rheos_status *status = rheos__execute(plan, values, bound, &step, out_values, &cost_ns);
   rheos__step_deinit(&step);
-  if (status == NULL && !step.may_wait) {  // how long a step takes that waits is not known
-    atomic_store_explicit(&cached->cost_ns, (int64_t)cost_ns, memory_order_relaxed);
+  if (status == NULL) {  // how long a step takes that waits is not known
+    const int64_t known_ns = step.may_wait || step.is_listening ? 0 : (int64_t)cost_ns;
+    atomic_store_explicit(&cached->cost_ns, known_ns, memory_order_relaxed);
   }
   return status;
 }

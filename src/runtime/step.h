@@ -25,6 +25,7 @@ struct rheos__step {
   _Atomic int stopped;                // a rheos_code; 0: go on
   rheos__resources *resources;        // that live as long as the step; NULL until a kernel asks
   int32_t depth;                      // of the calls under way
+  struct rheos__tasks *tasks;         // the session's (tasks.h); NULL: it has none
   const struct rheos__inferring *inferring;  // bodies whose results are being found out: bodies.c
   // Waiting: waiting.h
   rheos__bell bell;           // rings when something that the step waits for is done

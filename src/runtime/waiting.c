@@ -5,6 +5,8 @@
 // often the longer the step waits; a signal ends the sleep at once.
 #include "runtime/waiting.h"
 
+#include "graph/tasks.h"
+
 #include <assert.h>
 
 enum { ASK_NS = 10 * 1000 * 1000, ASK_SELDOM_NS = 100 * 1000 * 1000 };
@@ -43,6 +45,17 @@ void rheos__step_sleep(rheos__step *step) {
   }
   rheos__bells_wait(bells, 3, timeout_ns);
   rheos__bell_silence(&step->bell);
+}
+
+rheos__bell *rheos__step_listen(rheos__step *step) {
+  listen_to_all(step);
+  return &step->bell;
+}
+
+bool rheos__step_doze(rheos__step *step) {
+  if (rheos__step_poll(step)) return false;
+  rheos__step_sleep(step);
+  return true;
 }
 
 // What ends a step in which the attempt waited, told with that.

@@ -16,6 +16,7 @@ from pathlib import Path
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
 import tensorflow
+from tensorflow.python.data.ops import dataset_ops
 
 V2 = tensorflow.__version__.startswith("2")
 tf = tensorflow.compat.v1
@@ -39,6 +40,55 @@ def program(build):
 def each(**builds):
     for name, build in builds.items():
         PROGRAMS[name] = build
+
+
+def of_op(name, types, shapes, **given):
+    """The dataset that an op gives: `types` and `shapes` of its components, two lists."""
+
+    class Source(dataset_ops.DatasetSource):
+        def __init__(self):
+            made = getattr(tensorflow.raw_ops, name)(
+                output_types=types, output_shapes=[tf.TensorShape(x) for x in shapes], **given
+            )
+            super().__init__(made)
+
+        @property
+        def element_spec(self):
+            specs = [tf.TensorSpec(s, t) for s, t in zip(shapes, types)]
+            return specs[0] if len(specs) == 1 else tuple(specs)
+
+        _element_structure = element_spec
+
+    source = Source()
+    return source if V2 else dataset_ops.DatasetV1Adapter(source)
+
+
+def function(body, *signature):
+    """A function of the graph, as an attribute takes it."""
+    from tensorflow.python.framework import function as framework_function
+
+    return framework_function.Defun(*signature)(body)
+
+
+def generated():
+    """Elements that a queue has, each after the number that the state is."""
+    queue = tf.queue.FIFOQueue(10, tf.int64, [[]], shared_name="numbers")
+    fill = queue.enqueue_many(np.array([4, 5, 6], np.int64))
+    with tf.control_dependencies([fill]):
+        tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, queue.close())
+
+    def take(state, handle):
+        taken = tensorflow.raw_ops.QueueDequeueV2(handle=handle, component_types=[tf.int64])
+        return [state, taken[0]]
+
+    return of_op(
+        "GeneratorDataset", [tf.int64, tf.int64], [[], []],
+        init_func_other_args=[np.int64(7)], next_func_other_args=[queue.queue_ref],
+        finalize_func_other_args=[],
+        init_func=function(lambda seven: [seven * 2], tf.int64),
+        next_func=function(take, tf.int64, tf.resource),
+        finalize_func=function(lambda state: [state], tf.int64),
+    )
 
 
 r = Dataset.range
@@ -242,7 +292,7 @@ each(
     .map(lambda x: (x, x))
     .filter(lambda c, x: x > 0),
     options=lambda: r(5).with_options(data.Options()),
-    generator=lambda: r(3),
+    generator=lambda: generated(),
 )
 
 

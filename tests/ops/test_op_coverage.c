@@ -75,6 +75,7 @@ static const char *const elsewhere[][2] = {
     {"FixedLengthRecordDataset", "tests/ops/test_datasets.c"},
     {"FixedLengthRecordDatasetV2", "tests/ops/test_datasets.c"},
     {"FlatMapDataset", "tests/ops/test_datasets.c"},
+    {"GeneratorDataset", "tests/ops/test_datasets.c"},
     {"GroupByWindowDataset", "tests/ops/test_datasets.c"},
     {"IgnoreErrorsDataset", "tests/ops/test_datasets.c"},
     {"InterleaveDataset", "tests/ops/test_datasets.c"},

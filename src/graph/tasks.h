@@ -1,0 +1,43 @@
+// Work that goes on between steps, on the threads of the session's host: what prefetches. Defined by the
+// runtime, which ends it before the session is closed.
+#ifndef RHEOS_SRC_GRAPH_TASKS_H
+#define RHEOS_SRC_GRAPH_TASKS_H
+
+#include <rheos/session.h>
+
+#include "graph/op_def.h"
+
+// Those of a session. Counted, since what posts tasks may outlive the session.
+typedef struct rheos__tasks rheos__tasks;
+
+// At the start of the poster's own struct, zeros but for the first three.
+typedef struct rheos__task rheos__task;
+struct rheos__task {
+  // Runs in a step of its own. May free the task.
+  void (*run)(rheos__task *task, rheos__step *step);
+  void (*drop)(rheos__task *task);   // instead of that: the session is closed
+  rheos_cancellation *cancellation;  // stops that step
+  struct rheos__posted *posted;      // while it waits for a thread
+};
+
+// Those of the session that the step is of, with a reference for the caller; NULL: it has none.
+rheos__tasks *rheos__step_tasks(const rheos__step *step);
+void rheos__tasks_unref(rheos__tasks *tasks);  // NULL: nothing
+
+// How many tasks can run at a time: 0 where there are no threads for them.
+int32_t rheos__tasks_capacity(const rheos__tasks *tasks);
+// False, and then `run` and `drop` are not called: there is no thread for it, no memory, or the session is
+// closed.
+bool rheos__task_post(rheos__tasks *tasks, rheos__task *task);
+// True if it had not begun: it will not.
+bool rheos__task_withdraw(rheos__tasks *tasks, rheos__task *task);
+// Calls body(argument, step) here, in a step of its own. False if the session is closed.
+bool rheos__tasks_run_here(rheos__tasks *tasks, void (*body)(void *argument, rheos__step *step),
+                           void *argument);
+
+// For kernels that sleep where no attempt can stand: the bell that wakes the step, which hears from now on
+// what ends it; and sleeping until that rings. False: the step is to stop.
+rheos__bell *rheos__step_listen(rheos__step *step);
+bool rheos__step_doze(rheos__step *step);
+
+#endif  // RHEOS_SRC_GRAPH_TASKS_H
