@@ -6,6 +6,8 @@
 #   make test-c                like test, the C tests only
 #   make install DESTDIR= PREFIX=/usr/local
 #   make wheel                 a wheel for pip in build/wheels (PYTHON=python3.12: for that one)
+#   make deb                   Debian packages in build/deb
+#   make dist                  the sources as an archive, the same bits each time
 #   make docs                  renews the table of ops in docs/ops.md
 #   make lint                  whether C, Python and scripts are formatted (tools/check-format --fix)
 #   make bench | size | deps | clean
@@ -13,6 +15,7 @@
 #
 #   PYTHON=python3.12          builds for that interpreter (tools/find-python chooses else)
 #   SANITIZE=address,undefined (or thread) builds with sanitizers; give it a BUILD= of its own
+#   PACKAGES=folder            where wheel, deb and dist put what they make
 #   JOBS=2                     how many compilers at a time
 
 # PyTorch is not among them: its package of the registry brings gigabytes for graphics cards along.
@@ -29,7 +32,7 @@ QUIET_MAKE := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,--no-print-direct
 CONFIGURE = tools/configure "$(BUILD)" "-DCMAKE_INSTALL_PREFIX=$(PREFIX)" \
 	"-DRHEOS_SANITIZE=$(SANITIZE)" "-DPYTHON=$(PYTHON)"
 
-.PHONY: all build deps test test-c docs demo install wheel bench bench-peers size lint clean
+.PHONY: all build deps test test-c docs demo install wheel deb dist bench bench-peers size lint clean
 
 all: build
 	@echo "built $(BUILD)/bin/rheos, $(BUILD)/lib/librheos.so, $(BUILD)/python/rheos"
@@ -61,7 +64,14 @@ install: build
 
 wheel: deps
 	@tools/install-deps python3-venv
-	@tools/build-wheel "$(BUILD)/wheels" $(PYTHON)
+	@tools/build-wheel "$(or $(PACKAGES),$(BUILD)/wheels)" $(PYTHON)
+
+deb: deps
+	@tools/install-deps debhelper dh-python lintian
+	@tools/build-deb "$(or $(PACKAGES),$(BUILD)/deb)"
+
+dist:
+	@tools/dist "$(or $(PACKAGES),$(BUILD))"
 
 docs: build
 	@tools/build "$(BUILD)" $(JOBS) docs

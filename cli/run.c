@@ -73,7 +73,8 @@ int command_run(int argc, char **argv) {
 
   char launcher[MAX_PATH];
   if (!find_launcher(launcher)) {
-    return command_usage_error("run: the Python package is not where this command expects it");
+    return command_usage_error(
+        "run: Rheos's Python package is not beside this command (Debian has it in python3-rheos)");
   }
   char found[MAX_PATH];
   const char *python = find_python(found);

@@ -5,6 +5,7 @@ find_package(Threads REQUIRED)
 add_library(rheos_deps INTERFACE)
 # gomp: oneDNN's threads, which src/device/cpu/onednn.c holds to one
 target_link_libraries(rheos_deps INTERFACE Threads::Threads m ${CMAKE_DL_LIBS} gomp)
+set(RHEOS_STATIC_LIBS "-lgomp -lpthread -ldl -lm")  # what a program links that links statically
 
 # rheos_find(NAME header library package): fails with the Debian package to install.
 function(rheos_find name header library package)
@@ -18,6 +19,7 @@ function(rheos_find name header library package)
   add_library(rheos_${name} INTERFACE)
   target_include_directories(rheos_${name} SYSTEM INTERFACE "${${name}_INCLUDE_DIR}")
   target_link_libraries(rheos_${name} INTERFACE "${${name}_LIBRARY}")
+  set(RHEOS_STATIC_LIBS "-l${library} ${RHEOS_STATIC_LIBS}" PARENT_SCOPE)
 endfunction()
 
 rheos_find(dnnl dnnl.h dnnl libdnnl-dev)

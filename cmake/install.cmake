@@ -1,34 +1,49 @@
-# make install: library, headers, rheos.pc, CMake package, command and its page, Python package.
+# make install, and what its components have (cmake --install build --component NAME):
+#
+#   library      librheos.so.0 and what compiles loops
+#   development  headers, the name that is linked with, librheos.a, rheos.pc, CMake package
+#   command      rheos and its page
+#   python       the package and its extension
 
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_MESSAGE LAZY)
 
 install(TARGETS rheos EXPORT rheos_targets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT development)
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
 if(TARGET rheos_jit)
-  install(TARGETS rheos_jit LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS rheos_jit LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 endif()
+
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(DIRECTORY include/rheos "${CMAKE_BINARY_DIR}/generated/include/rheos"
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+if(TARGET rheos_static AND NOT SKBUILD)  # a wheel has no room for it
+  install(FILES "${rheos_archive}" DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 
-file(RELATIVE_PATH lib_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
-set_target_properties(rheos_command PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
-install(TARGETS rheos_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES docs/rheos.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-
-# Both find the prefix from where they lie, so that the installed tree can be moved.
+# All of them find the prefix from where they lie, so that the installed tree can be moved.
 file(RELATIVE_PATH prefix_from_pc
   "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 configure_file(cmake/rheos.pc.in "${CMAKE_BINARY_DIR}/rheos.pc" @ONLY)
 install(FILES "${CMAKE_BINARY_DIR}/rheos.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set(cmake_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rheos)
-install(EXPORT rheos_targets NAMESPACE rheos:: FILE rheos-config.cmake
+install(EXPORT rheos_targets NAMESPACE rheos:: FILE rheos-targets.cmake
   DESTINATION ${cmake_package_dir})
+string(REPLACE " " ";" RHEOS_STATIC_LIBRARIES "${RHEOS_STATIC_LIBS}")
+configure_file(cmake/rheos-config.cmake.in "${CMAKE_BINARY_DIR}/rheos-config.cmake" @ONLY)
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/rheos-config-version.cmake"
   COMPATIBILITY SameMinorVersion)
-install(FILES "${CMAKE_BINARY_DIR}/rheos-config-version.cmake" DESTINATION ${cmake_package_dir})
+install(FILES "${CMAKE_BINARY_DIR}/rheos-config.cmake"
+  "${CMAKE_BINARY_DIR}/rheos-config-version.cmake" DESTINATION ${cmake_package_dir})
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME command)
+file(RELATIVE_PATH lib_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+set_target_properties(rheos_command PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
+install(TARGETS rheos_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES docs/rheos.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME python)
 if(RHEOS_BUILD_PYTHON)
   install(DIRECTORY python/rheos DESTINATION ${PYTHON_SITE_DIR}
     FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed"

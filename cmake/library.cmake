@@ -1,8 +1,8 @@
-# librheos: every C file of src/ is compiled once, then linked twice: as the shared library that
-# programs use, and as an archive for the C tests, which reach internal names (rheos__*).
+# librheos: every C file of src/ is compiled once, then linked thrice: as the shared library and the
+# archive that programs use, and as an archive for the C tests, which reach internal names (rheos__*).
 #
 #   protos -> C files ┐                ┌-> wrapper generator -> ops.h
-#   src/**/*.c        ┴-> core objects ┴-> librheos.so, librheos_internal.a
+#   src/**/*.c        ┴-> core objects ┴-> librheos.so, librheos.a, librheos_internal.a
 
 set(generated "${CMAKE_BINARY_DIR}/generated")
 set(generated_include "${generated}/include")
@@ -79,7 +79,7 @@ add_custom_command(
   VERBATIM)
 add_custom_target(rheos_wrappers DEPENDS "${wrappers_header}" "${wrappers_list}")
 
-# ---- The two libraries
+# ---- The three libraries
 add_library(rheos SHARED $<TARGET_OBJECTS:rheos_core>)
 add_dependencies(rheos rheos_wrappers)
 set_target_properties(rheos PROPERTIES LINKER_LANGUAGE C EXPORT_NAME rheos)
@@ -93,6 +93,26 @@ target_include_directories(rheos PUBLIC
 target_link_libraries(rheos PRIVATE rheos_deps)
 if(NOT RHEOS_SANITIZE)
   target_link_options(rheos PRIVATE -Wl,--no-undefined)
+endif()
+set(rheos_map "${PROJECT_SOURCE_DIR}/cmake/rheos.map")
+target_link_options(rheos PRIVATE "-Wl,--version-script=${rheos_map}")
+set_target_properties(rheos PROPERTIES LINK_DEPENDS "${rheos_map}")
+
+# One object, in which all but the public names is local: a program may have the same names.
+set(rheos_archive "${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/librheos.a")
+if(NOT RHEOS_SANITIZE)
+  set(whole "${CMAKE_BINARY_DIR}/rheos.o")
+  add_custom_command(
+    OUTPUT "${rheos_archive}"
+    COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o "${whole}" "$<TARGET_OBJECTS:rheos_core>"
+    COMMAND ${CMAKE_OBJCOPY} -w "--keep-global-symbol=rheos_[a-z]*" "${whole}"
+    COMMAND ${CMAKE_COMMAND} -E rm -f "${rheos_archive}"
+    COMMAND ${CMAKE_AR} crD "${rheos_archive}" "${whole}"
+    COMMAND ${CMAKE_COMMAND} -E rm "${whole}"
+    DEPENDS "$<TARGET_OBJECTS:rheos_core>"
+    COMMENT "Writing librheos.a"
+    COMMAND_EXPAND_LISTS VERBATIM)
+  add_custom_target(rheos_static ALL DEPENDS "${rheos_archive}" rheos_wrappers)
 endif()
 
 add_library(rheos_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:rheos_core>)

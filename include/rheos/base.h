@@ -21,10 +21,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The one place that says the version; CMake, the wheel and the packages read it here.
 #define RHEOS_VERSION_MAJOR 0
 #define RHEOS_VERSION_MINOR 1
 #define RHEOS_VERSION_PATCH 0
-#define RHEOS_VERSION_STRING "0.1.0"
+#define RHEOS__TEXT(number) #number
+#define RHEOS__NUMBER_TEXT(number) RHEOS__TEXT(number)
+#define RHEOS_VERSION_STRING              \
+  RHEOS__NUMBER_TEXT(RHEOS_VERSION_MAJOR) \
+  "." RHEOS__NUMBER_TEXT(RHEOS_VERSION_MINOR) "." RHEOS__NUMBER_TEXT(RHEOS_VERSION_PATCH)
 
 #if defined(__GNUC__)
 #define RHEOS_API __attribute__((visibility("default")))
