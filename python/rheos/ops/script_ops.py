@@ -71,7 +71,7 @@ def _py_func(op_type, func, inp, tout, name):
         token = f"pyfunc_{next(_numbers)}"
     held = functools.partial(func)  # not every function can be referred to weakly
     _functions[token] = held
-    _of_graph.setdefault(get_default_graph(), []).append(held)
+    _of_graph.setdefault(get_default_graph()._root, []).append(held)
     types = list(tout) if isinstance(tout, (list, tuple)) else [tout]
     types = [dtypes.as_dtype(t) for t in types]
     inp = list(inp) if isinstance(inp, (list, tuple)) else [inp]

@@ -67,6 +67,7 @@ from rheos.framework.sparse_tensor import (
     SparseTensorValue,
     convert_to_tensor_or_sparse_tensor,
 )
+from rheos.framework.sparse_tensor_spec import SparseTensorSpec
 from rheos.framework.tensor_proto import make_ndarray
 from rheos.framework.tensor_shape import (
     Dimension,
@@ -658,8 +659,8 @@ _MESSAGES = (
 )
 # Modules that are large, or need what is: imported when they are used.
 _LATER = (
-    "autograph",
     "contrib",
+    "data",
     "distributions",
     "examples",
     "graph_util",

@@ -1,0 +1,58 @@
+"""Input pipelines: what TensorFlow 2 calls experimental."""
+
+from rheos.data.base import from_variant, to_variant  # noqa: F401
+from rheos.data.dataset import (  # noqa: F401
+    AUTOTUNE,
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    DatasetV2,
+)
+from rheos.data.grouping import Reducer  # noqa: F401
+from rheos.data.iterators import get_structure  # noqa: F401
+from rheos.data.mixing import choose_from_datasets, sample_from_datasets  # noqa: F401
+from rheos.data.optional import Optional, get_next_as_optional  # noqa: F401
+from rheos.data.options import (  # noqa: F401
+    AutoShardPolicy,
+    AutotuneAlgorithm,
+    AutotuneOptions,
+    DistributeOptions,
+    ExternalStatePolicy,
+    OptimizationOptions,
+    ServiceOptions,
+    ThreadingOptions,
+)
+from rheos.data.transformations import (  # noqa: F401
+    assert_cardinality,
+    bucket_by_sequence_length,
+    cardinality,
+    copy_to_device,
+    counter,
+    dense_to_sparse_batch,
+    enumerate_dataset,
+    get_single_element,
+    group_by_reducer,
+    group_by_window,
+    ignore_errors,
+    map_and_batch,
+    parallel_interleave,
+    prefetch_to_device,
+    rejection_resample,
+    scan,
+    shuffle_and_repeat,
+    take_while,
+    unbatch,
+    unique,
+)
+from rheos.framework import dtypes
+
+SHARD_HINT = -1
+
+
+def Counter(start=0, step=1, dtype=dtypes.int64):
+    """The numbers from `start` on by `step`, without an end."""
+    return counter(DatasetV2, start, step, dtype)
+
+
+def RandomDataset(seed=None, rerandomize_each_iteration=None, name=None):
+    """Pseudorandom integers from 0 up to 2^32, without an end."""
+    return DatasetV2.random(seed, rerandomize_each_iteration)

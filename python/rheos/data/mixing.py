@@ -1,0 +1,153 @@
+"""Datasets that choose among datasets: by weights, by numbers, by classes."""
+
+from rheos.data import functional
+from rheos.data.base import DatasetBase
+from rheos.data.dataset import DatasetV2
+from rheos.data.structure import most_specific
+from rheos.framework import dtypes
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.tensor_spec import TensorSpec
+from rheos.ops import array_ops, math_ops, random_ops
+from rheos.ops.stateless_random_ops import stateless_multinomial
+
+
+def _directed(selector, datasets, stop_on_empty_dataset=False):
+    first = datasets[0]
+    spec = first.element_spec
+    for dataset in datasets[1:]:
+        try:
+            spec = most_specific(spec, dataset.element_spec)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"The datasets to choose from must have elements of one type: {spec} and "
+                f"{dataset.element_spec}"
+            ) from error
+    return first._make(
+        "DirectedInterleaveDataset",
+        selector._variant_tensor,
+        [dataset._variant_tensor for dataset in datasets],
+        spec=spec,
+        inputs=(selector, *datasets),
+        stop_on_empty_dataset=stop_on_empty_dataset,
+    )
+
+
+def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False):
+    """Elements of the datasets that the numbers of `choice_dataset`, int64, say."""
+    if not datasets:
+        raise ValueError("Invalid `datasets`: it must not be empty.")
+    if not isinstance(choice_dataset, DatasetBase):
+        raise TypeError(f"`choice_dataset` must be a Dataset, got {type(choice_dataset)}.")
+    spec = choice_dataset.element_spec
+    if not isinstance(spec, TensorSpec) or not spec.is_compatible_with(
+        TensorSpec([], dtypes.int64)
+    ):
+        raise TypeError(f"Elements of `choice_dataset` must be int64 scalars, not {spec}.")
+    return _directed(choice_dataset, datasets, stop_on_empty_dataset)
+
+
+def _selected(logits, seed):
+    return array_ops.squeeze(stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
+
+
+def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False):
+    """Elements of datasets that are chosen at random.
+
+    weights: how likely each dataset is: a list or tensor [n], or a dataset of such tensors. None:
+    equally.
+    """
+    if not datasets:
+        raise ValueError("Invalid `datasets`: it must not be empty.")
+    seeds = DatasetV2.random(seed).batch(2)
+    if isinstance(weights, DatasetBase):
+        logits = weights.map(lambda *p: math_ops.log(p[0] if len(p) == 1 else p, name="logits"))
+        pairs = DatasetV2.zip((logits, seeds))
+        return _directed(
+            pairs.map(lambda p, s: _selected([p] if p.shape.ndims == 1 else p, s)),
+            datasets,
+            stop_on_empty_dataset,
+        )
+    if weights is None:
+        logits = [[1.0] * len(datasets)]
+    else:
+        weights = convert_to_tensor(weights, name="weights")
+        if weights.dtype not in (dtypes.float32, dtypes.float64):
+            raise TypeError("`weights` must be convertible to a tensor of float32 or float64.")
+        count = weights.shape.as_list()[0] if weights.shape.ndims == 1 else None
+        if weights.shape.ndims not in (1, None) or count not in (None, len(datasets)):
+            raise ValueError(
+                f"`weights` must be a vector of length `len(datasets)`: {weights.shape} for "
+                f"{len(datasets)} datasets."
+            )
+        logits = array_ops.expand_dims(math_ops.log(weights, name="logits"), 0)
+    if len(datasets) == 1:
+        return datasets[0]
+    selector = functional.map_dataset(seeds, lambda s: _selected(logits, s))
+    return _directed(selector, datasets, stop_on_empty_dataset)
+
+
+# ---- Rejection
+
+
+def _acceptance(initial, target):
+    """How likely elements of each class are to be kept, and how likely the original ones are to be
+    taken, so that classes that come with `initial` are seen with `target`."""
+    tiny = 1.0 / 2**20 if initial.dtype == dtypes.float16 else 1.1754944e-38
+    ratios = target / math_ops.maximum(initial, tiny)
+    acceptance = ratios / math_ops.reduce_max(ratios)
+    # Of the original elements as many as leave no class too often.
+    smallest = math_ops.reduce_min(ratios)
+    largest = math_ops.reduce_max(ratios)
+    kept = array_ops.where(
+        math_ops.equal(largest, smallest), array_ops.ones_like(smallest), smallest
+    )
+    mixed = (ratios - kept) / math_ops.maximum(largest - kept, tiny)
+    return array_ops.where(
+        math_ops.greater(largest, smallest), mixed, acceptance
+    ), kept
+
+
+def _estimated(target, classes, smoothing=10):
+    """A dataset of how often each class has come so far; at first as often as every other."""
+    count = target.shape.as_list()[0] if target.shape.ndims else None
+    count = array_ops.shape(target)[0] if count is None else count
+    first = array_ops.fill(
+        array_ops.reshape(count, [1]), math_ops.cast(smoothing, dtypes.int64)
+    )
+
+    def counted(counts, number):
+        counts = counts + array_ops.one_hot(number, count, dtype=dtypes.int64)
+        wide = math_ops.cast(counts, dtypes.float32)
+        return counts, wide / math_ops.reduce_sum(wide)
+
+    return functional.scan(classes, first, counted)
+
+
+def rejection_resample(dataset, class_func, target_dist, initial_dist=None, seed=None):
+    """Pairs of a class and an element, of which so many are left out that classes come with
+    `target_dist`.
+
+    class_func: the class of an element, an int. target_dist, initial_dist: how often each class
+    is to come and comes, floating-point tensors [classes]; None is estimated on the way.
+    """
+    target = math_ops.cast(convert_to_tensor(target_dist, name="target_dist"), dtypes.float32)
+    classes = dataset.map(class_func)
+    if initial_dist is not None:
+        initial = math_ops.cast(
+            convert_to_tensor(initial_dist, name="initial_dist"), dtypes.float32
+        )
+        chances = DatasetV2.from_tensors(_acceptance(initial, target)).repeat()
+    else:
+        chances = _estimated(target, classes).map(lambda found: _acceptance(found, target))
+
+    def with_chance(chance, element):
+        number = class_func(*element) if type(element) is tuple else class_func(element)
+        return number, array_ops.gather(chance, number), element
+
+    accepted = DatasetV2.zip((chances.map(lambda chance, kept: chance), dataset)).map(with_chance)
+    accepted = accepted.filter(lambda number, chance, element: random_ops.random_uniform(
+        [], seed=seed) < chance)  # fmt: skip
+    accepted = accepted.map(lambda number, chance, element: (number, element)).prefetch(3)
+    whole = dataset._face.zip((classes, dataset))
+    weights = chances.map(lambda chance, kept: array_ops.stack([kept, 1.0 - kept]))
+    return sample_from_datasets([whole, accepted], weights, seed)

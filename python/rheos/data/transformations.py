@@ -1,0 +1,215 @@
+"""Transformations of datasets for `Dataset.apply`, and what else tf.data.experimental has."""
+
+import numpy as np
+
+from rheos.data import batching, functional, grouping, mixing, structure
+from rheos.data.random_seed import get_seed
+from rheos.data.traced import TracedFunction
+from rheos.framework import dtypes
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.sparse_tensor_spec import SparseTensorSpec
+from rheos.framework.tensor_shape import TensorShape
+from rheos.framework.tensor_spec import TensorSpec
+
+
+def bucket_by_sequence_length(*args, **kwargs):
+    """A transformation: batches of elements of similar length, see
+    rheos.data.grouping.bucket_by_sequence_length."""
+    return lambda dataset: grouping.bucket_by_sequence_length(dataset, *args, **kwargs)
+
+
+def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
+    """A transformation: see rheos.data.grouping.group_by_window."""
+    if (window_size is None) == (window_size_func is None):
+        raise ValueError("Must pass either `window_size` or `window_size_func`, not both or none.")
+    return lambda dataset: grouping.group_by_window(
+        dataset, key_func, reduce_func, window_size, window_size_func
+    )
+
+
+def group_by_reducer(key_func, reducer):
+    """A transformation: see rheos.data.grouping.group_by_reducer."""
+    return lambda dataset: grouping.group_by_reducer(dataset, key_func, reducer)
+
+
+def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
+    """A transformation: see rheos.data.mixing.rejection_resample."""
+    return lambda dataset: mixing.rejection_resample(
+        dataset, class_func, target_dist, initial_dist, seed
+    )
+
+
+def dense_to_sparse_batch(batch_size, row_shape):
+    """A transformation: batches as sparse tensors, of elements no larger than `row_shape`."""
+
+    def apply(dataset):
+        spec = dataset.element_spec
+        if not isinstance(spec, TensorSpec):
+            raise TypeError(
+                f"`dense_to_sparse_batch` takes a dataset of single tensors, not of {spec}."
+            )
+        rows = TensorShape(row_shape)
+        dims = [-1 if dim is None else dim for dim in rows.as_list()]
+        return dataset._derive(
+            "DenseToSparseBatchDataset",
+            convert_to_tensor(batch_size, dtypes.int64, name="batch_size"),
+            convert_to_tensor(dims, dtypes.int64, name="row_shape"),
+            spec=SparseTensorSpec(TensorShape([None]).concatenate(rows), spec.dtype),
+        )
+
+    return apply
+
+
+def map_and_batch(
+    map_func,
+    batch_size,
+    num_parallel_batches=None,
+    drop_remainder=False,
+    num_parallel_calls=None,
+):
+    """A transformation: map, then batch, in one."""
+    if num_parallel_batches is not None and num_parallel_calls is not None:
+        raise ValueError(
+            "The `num_parallel_batches` and `num_parallel_calls` arguments are mutually exclusive."
+        )
+    if num_parallel_calls is None:
+        num_parallel_calls = batch_size * (num_parallel_batches or 1)
+
+    def apply(dataset):
+        function = TracedFunction(
+            map_func, "tf.data.experimental.map_and_batch()", dataset.element_spec
+        )
+        size, drop, static = batching.sizes(batch_size, drop_remainder)
+        return dataset._derive(
+            "MapAndBatchDataset",
+            function.captured,
+            size,
+            convert_to_tensor(num_parallel_calls, dtypes.int64, name="num_parallel_calls"),
+            drop,
+            spec=structure.batched(function.output_spec, static),
+            **functional.call_attrs(function),
+        )
+
+    return apply
+
+
+def shuffle_and_repeat(buffer_size, count=None, seed=None):
+    """A transformation: shuffle, then repeat; the buffer stays full from one time to the next."""
+
+    def apply(dataset):
+        return dataset._derive(
+            "ShuffleAndRepeatDataset",
+            convert_to_tensor(buffer_size, dtypes.int64, name="buffer_size"),
+            *get_seed(seed),
+            convert_to_tensor(-1 if count is None else count, dtypes.int64, name="count"),
+            **dataset._shuffle_and_repeat_attrs,
+        )
+
+    return apply
+
+
+def parallel_interleave(
+    map_func,
+    cycle_length,
+    block_length=1,
+    sloppy=False,
+    buffer_output_elements=None,
+    prefetch_input_elements=None,
+):
+    """A transformation: elements of `cycle_length` datasets that a function makes, side by side.
+
+    sloppy: whether a dataset that is slow may be passed over, so that the order changes.
+    """
+    return lambda dataset: functional.parallel_interleave(
+        dataset,
+        map_func,
+        cycle_length,
+        block_length,
+        sloppy,
+        buffer_output_elements,
+        prefetch_input_elements,
+    )
+
+
+def unbatch():
+    """A transformation: the unbatch method."""
+    return batching.unbatch
+
+
+def unique():
+    """A transformation: the unique method."""
+    return lambda dataset: dataset.unique()
+
+
+def ignore_errors(log_warning=False):
+    """A transformation: the elements that can be computed."""
+    return lambda dataset: dataset.ignore_errors(log_warning)
+
+
+def enumerate_dataset(start=0):
+    """A transformation: the enumerate method."""
+    return lambda dataset: dataset.enumerate(start)
+
+
+def scan(initial_state, scan_func):
+    """A transformation: the scan method."""
+    return lambda dataset: functional.scan(dataset, initial_state, scan_func)
+
+
+def take_while(predicate):
+    """A transformation: the take_while method."""
+    return lambda dataset: dataset.take_while(predicate)
+
+
+def assert_cardinality(expected_cardinality):
+    """A transformation: it is an error if there are not as many elements."""
+    return lambda dataset: dataset.assert_cardinality(expected_cardinality)
+
+
+def copy_to_device(target_device, source_device="/cpu:0"):
+    """A transformation: the elements; all devices of a process see the same memory here."""
+    return lambda dataset: dataset._derive_same("CopyToDevice")
+
+
+def prefetch_to_device(device, buffer_size=None):
+    """A transformation: the elements, some of them made ahead of time."""
+    return lambda dataset: dataset.prefetch(buffer_size)
+
+
+def _with_tag(op_type):
+    def make(tag):
+        def apply(dataset):
+            return dataset._derive(op_type, convert_to_tensor(tag, dtypes.string, name="tag"))
+
+        return apply
+
+    return make
+
+
+def latency_stats(tag):
+    """A transformation: the elements; how long each takes is told where statistics go."""
+    return _with_tag("LatencyStatsDataset")(tag)
+
+
+def bytes_produced_stats(tag):
+    """A transformation: the elements; how large they are is told where statistics go."""
+    return _with_tag("BytesProducedStatsDataset")(tag)
+
+
+def cardinality(dataset):
+    """How many elements there are: the cardinality method."""
+    return dataset.cardinality()
+
+
+def get_single_element(dataset):
+    """The only element of a dataset; running it fails if there are more or none."""
+    return functional.single_element(dataset)
+
+
+def counter(dataset_class, start=0, step=1, dtype=dtypes.int64):
+    """A dataset of the numbers from `start` on by `step`, without an end."""
+    dtype = dtypes.as_dtype(dtype)
+    start = convert_to_tensor(start, dtype, name="start")
+    step = convert_to_tensor(step, dtype, name="step")
+    endless = dataset_class.from_tensors(np.int64(0)).repeat()
+    return functional.scan(endless, start, lambda state, _: (state + step, state))

@@ -1,0 +1,63 @@
+"""Input pipelines: what TensorFlow 1 called experimental."""
+
+from rheos.data.base import (
+    DatasetSpec as DatasetStructure,
+    from_variant,
+    to_variant,
+)
+from rheos.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from rheos.data.dataset_v1 import Counter, RandomDataset
+from rheos.data.grouping import Reducer
+from rheos.data.iterators import get_structure
+from rheos.data.mixing import choose_from_datasets, sample_from_datasets
+from rheos.data.optional import (
+    Optional,
+    OptionalSpec as OptionalStructure,
+    get_next_as_optional,
+)
+from rheos.data.options import (
+    DistributeOptions,
+    MapVectorizationOptions,
+    OptimizationOptions,
+    StatsOptions,
+    ThreadingOptions,
+)
+from rheos.data.transformations import (
+    bucket_by_sequence_length,
+    bytes_produced_stats,
+    cardinality,
+    copy_to_device,
+    dense_to_sparse_batch,
+    enumerate_dataset,
+    get_single_element,
+    group_by_reducer,
+    group_by_window,
+    ignore_errors,
+    latency_stats,
+    map_and_batch,
+    map_and_batch as map_and_batch_with_legacy_function,
+    parallel_interleave,
+    prefetch_to_device,
+    rejection_resample,
+    scan,
+    shuffle_and_repeat,
+    take_while,
+    unbatch,
+    unique,
+)
+from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.framework.sparse_tensor_spec import SparseTensorSpec as _SparseTensorSpec
+from rheos.framework.tensor_spec import TensorSpec as _TensorSpec, TypeSpec as Structure
+
+
+def TensorStructure(dtype, shape):
+    """The spec of tensors of a dtype and a shape."""
+    return _TensorSpec(shape, dtype)
+
+
+def SparseTensorStructure(dtype, shape):
+    """The spec of sparse tensors of a dtype and a shape."""
+    return _SparseTensorSpec(shape, dtype)
+
+
+__getattr__ = _attribute_of("tensorflow.data.experimental")
