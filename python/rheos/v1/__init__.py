@@ -659,6 +659,7 @@ _MESSAGES = (
 )
 # Modules that are large, or need what is: imported when they are used.
 _LATER = (
+    "autograph",
     "contrib",
     "data",
     "distributions",

@@ -1,0 +1,1 @@
+"""Python functions made ones that add their branches and loops over tensors to the graph."""

@@ -1,0 +1,77 @@
+"""Variables without a value, and what else the operators of converted code have in common."""
+
+from rheos.framework import dtypes
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.operation import Tensor, _VariableBase
+
+
+class Undefined:
+    """Stands for the value of a variable that has none."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def _refuse(self, *_, **__):
+        raise UnboundLocalError(f"'{self.name}' is used before assignment")
+
+    __getattr__ = __getitem__ = __call__ = __bool__ = __iter__ = __len__ = _refuse
+
+    def __repr__(self):
+        return f"<'{self.name}', which has no value>"
+
+
+class UndefinedReturn(Undefined):
+    """Stands for what a function returns that has returned nothing yet."""
+
+    def __init__(self):
+        self.name = "the returned value"
+
+
+def is_undefined(value):
+    return isinstance(value, Undefined)
+
+
+def is_defined(value):
+    return not isinstance(value, Undefined)
+
+
+def ld(value):
+    """The value of a variable; UnboundLocalError if it has none."""
+    if isinstance(value, Undefined):
+        value._refuse()
+    return value
+
+
+def place(read, name):
+    """What is at a place of an object; Undefined if nothing is."""
+    try:
+        return read()
+    except (AttributeError, KeyError, IndexError, UnboundLocalError):
+        return Undefined(name)
+
+
+def returned(value, _):
+    """What a function returns that ends with `value`."""
+    return None if isinstance(value, Undefined) else value
+
+
+def is_symbolic(value):
+    """Whether Python cannot know the value: a tensor or variable of a graph."""
+    return isinstance(value, (Tensor, _VariableBase))
+
+
+def condition(value, of):
+    """A value as a scalar boolean tensor; ValueError if it is of another dtype or has elements."""
+    tensor = convert_to_tensor(value)
+    if tensor.dtype.base_dtype != dtypes.bool:
+        raise ValueError(
+            f"condition of {of} expected to be `tf.bool` scalar, got {tensor}; to use as boolean "
+            "Tensor, use `tf.cast`; to check for None, use `is not None`"
+        )
+    dims = tensor.shape.dims
+    if dims is not None and any(dim.value not in (None, 1) for dim in dims):
+        raise ValueError(
+            f"condition of {of} expected to be `tf.bool` scalar, got {tensor}; to check for None, "
+            "use `is not None`"
+        )
+    return tensor
