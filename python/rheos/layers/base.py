@@ -1,84 +1,25 @@
-"""What all layers share: variable scopes, variables, regularizers, reuse.
+"""What all layers of tf.layers share: variable scopes, variables, regularizers, reuse.
 
 A layer opens a variable scope when it is made or first called, named after its class unless it has
 a name. Its variables are those of get_variable() in that scope. Calling it again re-uses them.
 """
 
-import re
+import contextlib
 
 from rheos.framework import dtypes, nest, tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
 from rheos.framework.operation import Tensor, _VariableBase
-from rheos.ops import array_ops, math_ops, variable_scope
+from rheos.layers import layer
+from rheos.layers.input_spec import InputSpec  # noqa: F401
+from rheos.layers.layer import depends_on, snake_case
+from rheos.ops import variable_scope
 from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.partitioned_variables import PartitionedVariable
 from rheos.ops.variables import VariableAggregation, VariableSynchronization
 
-
-class InputSpec:
-    """What a layer asks of its input: dtype, shape, number of dimensions, size of some axes."""
-
-    def __init__(self, dtype=None, shape=None, ndim=None, max_ndim=None, min_ndim=None, axes=None):
-        self.dtype = dtypes.as_dtype(dtype).name if dtype is not None else None
-        self.shape = shape
-        self.ndim = len(shape) if shape is not None else ndim
-        self.max_ndim = max_ndim
-        self.min_ndim = min_ndim
-        self.axes = {} if axes is None else {int(k): v for k, v in axes.items()}
-
-    def check(self, tensor, layer_name):
-        """ValueError unless a tensor is what is asked for."""
-        rank = tensor.shape.ndims
-        said = f"Input 0 of layer {layer_name} is incompatible with the layer: "
-        if rank is None:
-            if self.ndim is not None or self.max_ndim is not None or self.min_ndim is not None:
-                raise ValueError(said + "its rank is undefined, but the layer requires a defined "
-                                 "rank.")  # fmt: skip
-            return
-        full = f"Full shape received: {tensor.shape.as_list()}"
-        if self.ndim is not None and rank != self.ndim:
-            raise ValueError(f"{said}expected ndim={self.ndim}, found ndim={rank}. {full}")
-        if self.max_ndim is not None and rank > self.max_ndim:
-            raise ValueError(f"{said}expected max_ndim={self.max_ndim}, found ndim={rank}")
-        if self.min_ndim is not None and rank < self.min_ndim:
-            raise ValueError(
-                f"{said}: expected min_ndim={self.min_ndim}, found ndim={rank}. {full}"
-            )
-        if self.dtype is not None and tensor.dtype.base_dtype.name != self.dtype:
-            raise ValueError(
-                f"{said}expected dtype={self.dtype}, found dtype={tensor.dtype.base_dtype.name}"
-            )
-        dims = tensor.shape.as_list()
-        if self.shape is not None and not tensor.shape.is_compatible_with(self.shape):
-            raise ValueError(f"{said}expected shape={self.shape}, found shape={dims}")
-        for axis, size in self.axes.items():
-            if size is not None and dims[axis] not in (None, size):
-                raise ValueError(
-                    f"{said}expected axis {axis} of input shape to have value {size} but received "
-                    f"input with shape {dims}"
-                )
-
-
-def _depends_on(made, sources):
-    """Whether an operation or tensor needs one of some tensors."""
-    wanted = {getattr(source, "op", source) for source in nest.flatten(sources)}
-    todo, seen = [getattr(made, "op", made)], set()
-    while todo:
-        op = todo.pop()
-        if op in wanted:
-            return True
-        if op not in seen:
-            seen.add(op)
-            todo.extend(x.op for x in op.inputs)
-    return False
-
-
-def snake_case(name):
-    """ThisName as this_name, as layers are named after their class."""
-    parted = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    return re.sub("([a-z])([A-Z])", r"\1_\2", parted).lower()
+_NO_SCOPE = contextlib.nullcontext()
 
 
 def _unique_name(base_name):
@@ -88,7 +29,7 @@ def _unique_name(base_name):
     return f"{base_name}_{counts[base_name]}"
 
 
-class Layer:
+class Layer(layer.Layer):
     """A layer: build() makes the variables, call() the operations.
 
     name: of its variable scope; by default from the class, made unique. dtype: of the variables; by
@@ -96,57 +37,25 @@ class Layer:
     """
 
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
-        reuse = kwargs.pop("_reuse", None)
+        self._reuse = kwargs.pop("_reuse", None)
         scope = kwargs.pop("_scope", None)
-        self.activity_regularizer = kwargs.pop("activity_regularizer", None)
-        if kwargs:
-            raise TypeError(f"Keyword argument not understood: {next(iter(kwargs))}")
-        self.trainable = trainable
-        self.built = False
-        self.input_spec = None
-        self._unconditional = set()  # ids of the losses and updates that depend on no input
-        self._called_with = ()  # the inputs, during a call
-        self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
         self._base_name = name or snake_case(type(self).__name__)
-        self._name = name or _unique_name(self._base_name)
-        self._reuse = reuse
+        super().__init__(trainable, name, dtype, **kwargs)
         self._graph = None
         self._scope = None
         self._current_scope = None
         self._reusing = None
-        self._trainable_weights = []
-        self._non_trainable_weights = []
-        self._losses = []
-        self._updates = []
         if scope is not None:
             with variable_scope.variable_scope(scope) as captured:
                 self._scope = captured
 
-    # -- What subclasses define
+    def _pick_name(self, name):
+        return name or _unique_name(self._base_name)
 
-    def build(self, input_shape):
-        """Makes the variables for inputs of that TensorShape."""
-        self.built = True
-
-    def call(self, inputs, *args, **kwargs):
-        """Adds the operations; returns the output."""
-        return inputs
-
-    def compute_output_shape(self, input_shape):
-        """The TensorShape of the output for inputs of that shape."""
-        raise NotImplementedError(f"compute_output_shape of {type(self).__name__}")
+    def _sublayers(self):
+        return []
 
     # -- What they are
-
-    @property
-    def name(self):
-        """The name given, or one of its own; the variables have that of the scope."""
-        return self._name
-
-    @property
-    def dtype(self):
-        """The name of the dtype of the variables, None before it is known."""
-        return self._dtype
 
     @property
     def graph(self):
@@ -177,15 +86,6 @@ class Layer:
         return self._trainable_weights + self._non_trainable_weights
 
     @property
-    def weights(self):
-        """All variables, the trainable ones first."""
-        return self.trainable_weights + self.non_trainable_weights
-
-    trainable_variables = trainable_weights
-    non_trainable_variables = non_trainable_weights
-    variables = weights
-
-    @property
     def losses(self):
         """The losses of the regularizers."""
         return list(self._losses)
@@ -194,27 +94,6 @@ class Layer:
     def updates(self):
         """The operations that keep averages, which training has to run."""
         return list(self._updates)
-
-    def get_losses_for(self, inputs):
-        """The losses that depend on these tensors; None: those that depend on no input."""
-        return self._kept_for(self._losses, inputs)
-
-    def get_updates_for(self, inputs):
-        """The updates that depend on these tensors; None: those that depend on no input."""
-        return self._kept_for(self._updates, inputs)
-
-    def _kept_for(self, kept, inputs):
-        if inputs is None:
-            return [x for x in kept if id(x) in self._unconditional]
-        return [x for x in kept if id(x) not in self._unconditional and _depends_on(x, inputs)]
-
-    def count_params(self):
-        """The number of elements of all variables; ValueError before they are made."""
-        if not self.built:
-            raise ValueError(
-                f"You tried to call `count_params` on {self.name}, but the layer isn't built."
-            )
-        return sum(v.shape.num_elements() for v in self.weights)
 
     # -- Making variables and operations
 
@@ -301,7 +180,7 @@ class Layer:
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
             operation = getattr(update, "op", update)
             self._updates.append(operation)
-            if not _depends_on(operation, self._called_with):
+            if not depends_on(operation, self._called_with):
                 self._unconditional.add(id(operation))
             get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, operation)
 
@@ -326,6 +205,9 @@ class Layer:
         self.build(nest.map_structure(lambda x: x.shape, inputs))
         self.built = True
 
+    def _call_scope(self):
+        return _NO_SCOPE
+
     def __call__(self, inputs, *args, **kwargs):
         """The output for `inputs`; the first call makes the variables."""
         self._set_scope(kwargs.pop("scope", None))
@@ -345,34 +227,16 @@ class Layer:
         with opened as scope:
             self._current_scope = scope
             with name_scope(self._name_scope()):
-                if not isinstance(inputs, (list, tuple, dict, Tensor)):
-                    inputs = convert_to_tensor(inputs)
-                self._check(inputs)
-                self._maybe_build(inputs)
-                self._check(inputs)
-                self._called_with = inputs
-                try:
-                    outputs = self.call(inputs, *args, **kwargs)
-                finally:
-                    self._called_with = ()
-                if self.activity_regularizer is not None:
-                    self._regularize_activity(outputs)
-        return outputs
+                return super().__call__(inputs, *args, **kwargs)
+
+    def _as_inputs(self, inputs):
+        if isinstance(inputs, (list, tuple, dict, Tensor)):
+            return inputs
+        return convert_to_tensor(inputs)
 
     def _check(self, inputs):
         if self.input_spec is not None and isinstance(inputs, (Tensor, _VariableBase)):
             self.input_spec.check(inputs, self.name)
-
-    def _regularize_activity(self, outputs):
-        with name_scope("ActivityRegularizer"):
-            loss = self.activity_regularizer(outputs)
-            # The mean over the batch, as the losses of variables are sums over theirs.
-            rows = math_ops.cast(array_ops.shape(outputs)[0], loss.dtype)
-            self.add_loss(loss / rows, inputs=outputs)
-
-    def apply(self, inputs, *args, **kwargs):
-        """The output for `inputs`: calls the layer."""
-        return self(inputs, *args, **kwargs)
 
 
 def channel_count(input_shape, axis, layer_name="layers"):

@@ -51,7 +51,7 @@ def op_format(data_format, rank):
     return f"N{spatial}C" if data_format == "channels_last" else f"NC{spatial}"
 
 
-class _Conv(base.Layer):
+class ConvBody:
     """A convolution of `_rank` spatial dimensions, which the subclass says."""
 
     _rank = None
@@ -177,25 +177,25 @@ class _Conv(base.Layer):
         return tensor_shape.TensorShape([dims[0], *space, self.filters])
 
 
-class Conv1D(_Conv):
+class Conv1D(ConvBody, base.Layer):
     """A convolution of lines (batch, width, channels)."""
 
     _rank = 1
 
 
-class Conv2D(_Conv):
+class Conv2D(ConvBody, base.Layer):
     """A convolution of images (batch, height, width, channels)."""
 
     _rank = 2
 
 
-class Conv3D(_Conv):
+class Conv3D(ConvBody, base.Layer):
     """A convolution of volumes (batch, depth, height, width, channels)."""
 
     _rank = 3
 
 
-class _ConvTranspose(_Conv):
+class ConvTransposeBody(ConvBody):
     """A transposed convolution; the kernel is (spatial..., filters, channels)."""
 
     def __init__(
@@ -287,19 +287,19 @@ class _ConvTranspose(_Conv):
         return tensor_shape.TensorShape([dims[0], *space, self.filters])
 
 
-class Conv2DTranspose(_ConvTranspose):
+class Conv2DTranspose(ConvTransposeBody, base.Layer):
     """A transposed convolution of images, often called deconvolution."""
 
     _rank = 2
 
 
-class Conv3DTranspose(_ConvTranspose):
+class Conv3DTranspose(ConvTransposeBody, base.Layer):
     """A transposed convolution of volumes."""
 
     _rank = 3
 
 
-class _SeparableConv(_Conv):
+class SeparableConvBody(ConvBody):
     """A convolution of each channel, then one that mixes the channels.
 
     Variables: depthwise_kernel (spatial..., channels, depth_multiplier), pointwise_kernel
@@ -407,13 +407,13 @@ class _SeparableConv(_Conv):
         return outputs if self.activation is None else self.activation(outputs)
 
 
-class SeparableConv1D(_SeparableConv):
+class SeparableConv1D(SeparableConvBody, base.Layer):
     """A separable convolution of lines."""
 
     _rank = 1
 
 
-class SeparableConv2D(_SeparableConv):
+class SeparableConv2D(SeparableConvBody, base.Layer):
     """A separable convolution of images."""
 
     _rank = 2

@@ -8,7 +8,7 @@ from rheos.ops import array_ops, init_ops, math_ops, nn_ops
 from rheos.ops.smart_cond import known_flag, smart_cond
 
 
-class Dense(base.Layer):
+class DenseBody:
     """activation(inputs @ kernel + bias): inputs (..., n), outputs (..., units).
 
     Variables: kernel (n, units), bias (units,). ValueError if n is not known.
@@ -88,6 +88,10 @@ class Dense(base.Layer):
         return input_shape[:-1].concatenate(self.units)
 
 
+class Dense(DenseBody, base.Layer):
+    """A dense layer with variables of a variable scope."""
+
+
 def dense(
     inputs,
     units,
@@ -128,7 +132,7 @@ def dense(
     return layer.apply(inputs)
 
 
-class Dropout(base.Layer):
+class DropoutBody:
     """In training sets elements to 0 with probability `rate`, and scales the others up."""
 
     def __init__(self, rate=0.5, noise_shape=None, seed=None, name=None, **kwargs):
@@ -157,6 +161,10 @@ class Dropout(base.Layer):
         return tensor_shape.as_shape(input_shape)
 
 
+class Dropout(DropoutBody, base.Layer):
+    """Dropout, among the layers that have variable scopes."""
+
+
 def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=None):
     """In training sets elements to 0 with probability `rate`, and scales the others up.
 
@@ -167,7 +175,7 @@ def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=
     return layer.apply(inputs, training=training)
 
 
-class Flatten(base.Layer):
+class FlattenBody:
     """Makes a matrix (batch, rest) of its inputs."""
 
     def __init__(self, data_format=None, **kwargs):
@@ -190,6 +198,10 @@ class Flatten(base.Layer):
         rest = input_shape[1:]
         size = rest.num_elements() if rest.is_fully_defined() else None
         return tensor_shape.TensorShape([input_shape[0].value, size])
+
+
+class Flatten(FlattenBody, base.Layer):
+    """Makes a matrix (batch, rest) of its inputs."""
 
 
 def flatten(inputs, name=None, data_format="channels_last"):

@@ -63,7 +63,7 @@ def _root_of(initializer):
     return root
 
 
-class BatchNormalization(base.Layer):
+class BatchNormalizationBody:
     """Makes the mean of each channel `beta`, and its standard deviation `gamma`.
 
     In training with the statistics of the batch, of which averages are kept (`moving_mean`,
@@ -386,6 +386,10 @@ class BatchNormalization(base.Layer):
 
     def compute_output_shape(self, input_shape):
         return tensor_shape.as_shape(input_shape)
+
+
+class BatchNormalization(BatchNormalizationBody, base.Layer):
+    """Batch normalization with variables of a variable scope."""
 
 
 def batch_normalization(

@@ -10,7 +10,7 @@ from rheos.layers.convolutional import check_format, check_padding, numbers, op_
 from rheos.ops import array_ops, nn_pool
 
 
-class _Pooling(base.Layer):
+class PoolingBody:
     """Pooling of `rank` spatial dimensions by a function of nn_pool."""
 
     def __init__(
@@ -56,7 +56,7 @@ class _Pooling(base.Layer):
         return tensor_shape.TensorShape(dims)
 
 
-class AveragePooling1D(_Pooling):
+class AveragePooling1D(PoolingBody, base.Layer):
     """The mean over windows of lines (batch, width, channels)."""
 
     def __init__(
@@ -73,7 +73,7 @@ class AveragePooling1D(_Pooling):
         )
 
 
-class AveragePooling2D(_Pooling):
+class AveragePooling2D(PoolingBody, base.Layer):
     """The mean over windows of images (batch, height, width, channels)."""
 
     def __init__(
@@ -90,7 +90,7 @@ class AveragePooling2D(_Pooling):
         )
 
 
-class AveragePooling3D(_Pooling):
+class AveragePooling3D(PoolingBody, base.Layer):
     """The mean over windows of volumes (batch, depth, height, width, channels)."""
 
     def __init__(
@@ -107,7 +107,7 @@ class AveragePooling3D(_Pooling):
         )
 
 
-class MaxPooling1D(_Pooling):
+class MaxPooling1D(PoolingBody, base.Layer):
     """The maximum over windows of lines (batch, width, channels)."""
 
     def __init__(
@@ -124,7 +124,7 @@ class MaxPooling1D(_Pooling):
         )
 
 
-class MaxPooling2D(_Pooling):
+class MaxPooling2D(PoolingBody, base.Layer):
     """The maximum over windows of images (batch, height, width, channels)."""
 
     def __init__(
@@ -141,7 +141,7 @@ class MaxPooling2D(_Pooling):
         )
 
 
-class MaxPooling3D(_Pooling):
+class MaxPooling3D(PoolingBody, base.Layer):
     """The maximum over windows of volumes (batch, depth, height, width, channels)."""
 
     def __init__(

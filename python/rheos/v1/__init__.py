@@ -665,6 +665,7 @@ _LATER = (
     "distributions",
     "examples",
     "graph_util",
+    "keras",
     "linalg",
     "pywrap_tensorflow",
     "resource_loader",

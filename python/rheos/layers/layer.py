@@ -1,0 +1,750 @@
+"""What every layer is: variables made in build(), operations in call(), what is inside it.
+
+A layer is found by being an attribute of another one, in a list or a dict too; so are variables.
+"""
+
+import inspect
+import re
+
+import numpy as np
+
+from rheos.framework import dtypes, nest, tensor_shape
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import init_scope, name_scope
+from rheos.framework.operation import Tensor
+from rheos.layers import nodes, values
+from rheos.ops import array_ops, math_ops
+from rheos.ops.variables import Variable, VariableAggregation, VariableSynchronization
+
+_KEYWORDS = (
+    "input_dim",
+    "input_shape",
+    "batch_input_shape",
+    "batch_size",
+    "weights",
+    "activity_regularizer",
+    "autocast",
+    "sparse",
+)
+
+
+def snake_case(name):
+    """ThisName as this_name, as layers are named after their class."""
+    parted = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    parted = re.sub("([a-z])([A-Z])", r"\1_\2", parted).lower()
+    return "private" + parted if parted.startswith("_") else parted
+
+
+def depends_on(made, sources):
+    """Whether an operation or tensor needs one of some tensors."""
+    wanted = {getattr(source, "op", source) for source in nest.flatten(sources)}
+    todo, seen = [getattr(made, "op", made)], set()
+    while todo:
+        op = todo.pop()
+        if op in wanted:
+            return True
+        if op not in seen:
+            seen.add(op)
+            todo.extend(x.op for x in op.inputs)
+    return False
+
+
+def each_once(items):
+    """A list without what was there before, by identity."""
+    seen, result = set(), []
+    for item in items:
+        if id(item) not in seen:
+            seen.add(id(item))
+            result.append(item)
+    return result
+
+
+def _shape_of(x):
+    return x.shape if hasattr(x, "shape") else tensor_shape.TensorShape([])
+
+
+_call_parameters = {}
+
+
+def _parameters(function):
+    """The names of the parameters of a call(), and whether it takes any keyword."""
+    key = getattr(function, "__func__", function)
+    found = _call_parameters.get(key)
+    if found is None:
+        parameters = list(inspect.signature(function).parameters.values())
+        any_keyword = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        names = [p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+        found = _call_parameters[key] = (names, any_keyword)
+    return found
+
+
+class Layer:
+    """A layer: build() makes the variables, call() the operations.
+
+    name: by default from the class, made unique. dtype: of the variables; by default that of the
+    first input. trainable: whether training changes the variables.
+    """
+
+    _UNTRACKED = frozenset(
+        ("_inbound_nodes", "_outbound_nodes", "_trainable_weights", "_non_trainable_weights",
+         "_losses", "_updates", "_called_with", "_metrics", "_eager_losses")
+    )  # fmt: skip
+
+    def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
+        for key in kwargs:
+            if key not in _KEYWORDS:
+                raise TypeError(f"Keyword argument not understood: {key}")
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"the name of a layer is a string, not {name!r}")
+        self._trainable = trainable
+        self._dynamic = dynamic
+        self.built = False
+        self.stateful = False
+        self.input_spec = None
+        self.supports_masking = False
+        self.activity_regularizer = kwargs.pop("activity_regularizer", None)
+        self._dtype = None if dtype is None else dtypes.as_dtype(_dtype_name(dtype)).name
+        self._name = self._pick_name(name)
+        self._trainable_weights = []
+        self._non_trainable_weights = []
+        self._losses = []
+        self._loss_functions = []
+        self._updates = []
+        self._metrics = []
+        self._unconditional = set()  # ids of the losses and updates that depend on no input
+        self._called_with = ()  # the inputs, during a call
+        self._inbound_nodes = []
+        self._outbound_nodes = []
+        self._initial_weights = kwargs.get("weights")
+        self._note_input_shape(kwargs)
+
+    def _note_input_shape(self, kwargs):
+        if "input_dim" in kwargs and "input_shape" not in kwargs:
+            kwargs["input_shape"] = (kwargs["input_dim"],)
+        if "batch_input_shape" in kwargs:
+            self._batch_input_shape = tuple(kwargs["batch_input_shape"])
+        elif "input_shape" in kwargs:
+            shape = kwargs["input_shape"]
+            shape = (shape,) if isinstance(shape, int) else tuple(shape)
+            self._batch_input_shape = (kwargs.get("batch_size"), *shape)
+
+    def _pick_name(self, name):
+        return name or values.unique_name(snake_case(type(self).__name__))
+
+    # -- What subclasses define
+
+    def build(self, input_shape):
+        """Makes the variables for inputs of that TensorShape."""
+        self.built = True
+
+    def call(self, inputs, *args, **kwargs):
+        """Adds the operations; returns the output."""
+        return inputs
+
+    def compute_output_shape(self, input_shape):
+        """The TensorShape of the output for inputs of that shape."""
+        raise NotImplementedError(f"compute_output_shape of {type(self).__name__}")
+
+    def compute_mask(self, inputs, mask=None):
+        """The mask of the outputs for one of the inputs; TypeError where masks are not known."""
+        if not self.supports_masking:
+            if any(m is not None for m in nest.flatten(mask)):
+                raise TypeError(
+                    f"Layer {self.name} does not support masking, but was passed an input_mask: "
+                    f"{mask}"
+                )
+            return None
+        return mask
+
+    def get_config(self):
+        """What makes a layer like this by from_config(), its variables' values aside."""
+        names = list(inspect.signature(type(self).__init__).parameters)[1:]
+        config = {"name": self.name, "trainable": self.trainable}
+        if hasattr(self, "_batch_input_shape"):
+            config["batch_input_shape"] = self._batch_input_shape
+        config["dtype"] = self.dtype
+        others = [n for n in names if n not in config and n not in ("kwargs", "args", "dynamic")]
+        if others and type(self).get_config is Layer.get_config:
+            raise NotImplementedError(
+                "Layers with arguments in `__init__` must override `get_config`."
+            )
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        """A layer like the one whose get_config() this was."""
+        return cls(**config)
+
+    # -- What they are
+
+    @property
+    def name(self):
+        """The name given, or one of its own."""
+        return self._name
+
+    @property
+    def dtype(self):
+        """The name of the dtype of the variables, None before it is known."""
+        return self._dtype
+
+    variable_dtype = compute_dtype = dtype
+
+    @property
+    def dynamic(self):
+        """Whether it is made of code that only runs eagerly."""
+        return self._dynamic
+
+    @property
+    def trainable(self):
+        """Whether training changes the variables of the layer and of those inside it."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value):
+        self._trainable = bool(value)
+        for layer in self._sublayers():
+            layer.trainable = value
+
+    def _attributes(self, kind):
+        """The objects of a kind among the attributes, those in lists and dicts too, in order."""
+        found = []
+        for name, value in vars(self).items():
+            if name not in self._UNTRACKED:
+                _gather(value, kind, found)
+        return each_once(found)
+
+    def _sublayers(self):
+        """The layers inside, those inside them aside."""
+        return self._attributes(_is_layer)
+
+    def _own_variables(self):
+        """(trainable, not trainable) of the layer's own."""
+        known = {id(v) for v in self._trainable_weights + self._non_trainable_weights}
+        found = [v for v in self._attributes(values.is_variable) if id(v) not in known]
+        trainable = [v for v in found if v.trainable]
+        others = [v for v in found if not v.trainable]
+        return self._trainable_weights + trainable, self._non_trainable_weights + others
+
+    @property
+    def trainable_weights(self):
+        """The variables that training changes."""
+        if not self.trainable:
+            return []
+        own, _ = self._own_variables()
+        return each_once(own + [v for x in self._sublayers() for v in x.trainable_weights])
+
+    @property
+    def non_trainable_weights(self):
+        """The other variables."""
+        own, others = self._own_variables()
+        if self.trainable:
+            inside = [v for x in self._sublayers() for v in x.non_trainable_weights]
+            return each_once(others + inside)
+        return each_once(own + others + [v for x in self._sublayers() for v in x.weights])
+
+    @property
+    def weights(self):
+        """All variables, the trainable ones first."""
+        return self.trainable_weights + self.non_trainable_weights
+
+    @property
+    def trainable_variables(self):
+        """The variables that training changes."""
+        return self.trainable_weights
+
+    @property
+    def non_trainable_variables(self):
+        """The other variables."""
+        return self.non_trainable_weights
+
+    @property
+    def variables(self):
+        """All variables, the trainable ones first."""
+        return self.weights
+
+    def get_weights(self):
+        """The values of `weights`, as arrays."""
+        return values.get_values(self.weights)
+
+    def set_weights(self, weights):
+        """Sets `weights` to arrays; ValueError if their number or shapes do not fit."""
+        variables = self.weights
+        if len(variables) != len(weights):
+            raise ValueError(
+                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of '
+                f"length {len(weights)}, but the layer was expecting {len(variables)} weights. "
+                f"Provided weights: {str(weights)[:50]}..."
+            )
+        for variable, value in zip(variables, weights):
+            if variable.shape.as_list() != list(np.shape(value)):
+                raise ValueError(
+                    f"Layer weight shape {variable.shape} not compatible with provided weight "
+                    f"shape {np.shape(value)}"
+                )
+        values.set_values(zip(variables, weights))
+
+    def count_params(self):
+        """The number of elements of all variables; ValueError before they are made."""
+        if not self.built:
+            raise ValueError(
+                f"You tried to call `count_params` on {self.name}, but the layer isn't built. "
+                f"You can build it manually via: `{self.name}.build(batch_input_shape)`."
+            )
+        return sum(int(v.shape.num_elements()) for v in self.weights)
+
+    @property
+    def submodules(self):
+        """All layers inside, at any depth."""
+        found, todo = [], self._sublayers()[::-1]
+        while todo:
+            layer = todo.pop()
+            found.append(layer)
+            todo.extend(layer._sublayers()[::-1])
+        return tuple(each_once(found))
+
+    def _with_submodules(self):
+        return each_once([self, *self.submodules])
+
+    # -- Losses, updates and metrics
+
+    @property
+    def losses(self):
+        """The losses of the layer and of those inside: of regularizers, and added by add_loss()."""
+        found = []
+        for layer in self._with_submodules():
+            found += layer._losses
+            found += [loss for loss in (f() for f in layer._loss_functions) if loss is not None]
+        return found
+
+    @property
+    def updates(self):
+        """The operations that keep averages, which training has to run."""
+        found = []
+        for layer in self._with_submodules():
+            if layer.trainable or layer.stateful:
+                found += layer._updates
+        return found
+
+    @property
+    def metrics(self):
+        """The metrics added by add_metric(), and those that are attributes."""
+        return [m for layer in self._with_submodules() for m in layer._metrics]
+
+    def get_losses_for(self, inputs):
+        """The losses that depend on these tensors; None: those that depend on no input."""
+        return self._kept_for(self.losses, inputs)
+
+    def get_updates_for(self, inputs):
+        """The updates that depend on these tensors; None: those that depend on no input."""
+        return self._kept_for(self.updates, inputs)
+
+    def _kept_for(self, kept, inputs):
+        free = set().union(*(x._unconditional for x in self._with_submodules()))
+        if inputs is None:
+            return [x for x in kept if id(x) in free]
+        return [x for x in kept if id(x) not in free and depends_on(x, inputs)]
+
+    def add_loss(self, losses, inputs=None):
+        """Adds losses: tensors, or functions without arguments that make them."""
+        for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
+            if callable(loss):
+                self._loss_functions.append(self._unconditionally(loss))
+                continue
+            if not values.is_tensor(loss):
+                loss = convert_to_tensor(loss, self._dtype or "float32")
+            self._losses.append(loss)
+            if not (self._called_with and depends_on(loss, self._called_with)) and inputs is None:
+                self._unconditional.add(id(loss))
+
+    def _unconditionally(self, function):
+        def loss():
+            made = function()
+            if made is not None:
+                self._unconditional.add(id(made))
+                self._kept_alive = [*getattr(self, "_kept_alive", ())[-64:], made]
+            return made
+
+        return loss
+
+    def add_update(self, updates, inputs=None):
+        """Adds operations that training runs; functions are called."""
+        for update in updates if isinstance(updates, (list, tuple)) else [updates]:
+            if callable(update):
+                update = update()
+            operation = getattr(update, "op", update)
+            self._updates.append(operation)
+            if not depends_on(operation, self._called_with):
+                self._unconditional.add(id(operation))
+
+    def add_metric(self, value, aggregation=None, name=None):
+        """Adds a metric of the mean of a tensor, which training reports under `name`."""
+        if aggregation not in (None, "mean"):
+            raise ValueError(
+                "We currently support only `mean` sample-wise metric aggregation. You provided "
+                f"aggregation=`{aggregation}`"
+            )
+        if aggregation is None and getattr(value, "_metric_obj", None) is None:
+            raise ValueError(
+                "Using the result of calling a `Metric` object when calling `add_metric` is not "
+                "supported; pass `aggregation='mean'` with a tensor"
+            )
+        metric = getattr(value, "_metric_obj", None) or _mean_metric(name)
+        if metric not in self._metrics:
+            self._metrics.append(metric)
+        if getattr(value, "_metric_obj", None) is None:
+            metric(value)
+
+    # -- Making variables
+
+    def add_weight(
+        self,
+        name=None,
+        shape=None,
+        dtype=None,
+        initializer=None,
+        regularizer=None,
+        trainable=None,
+        constraint=None,
+        partitioner=None,
+        use_resource=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
+        **kwargs,
+    ):
+        """A variable of the layer; without an initializer by Glorot's. Returns it.
+
+        ValueError for one that is trained but only put together when it is read (ON_READ).
+        """
+        if not isinstance(name, (str, type(None))):  # Keras 3 has the shape first
+            name, shape = (shape if isinstance(shape, str) else None), name
+        dtype = dtypes.as_dtype(dtype or self._dtype or "float32")
+        on_read = synchronization == VariableSynchronization.ON_READ
+        if on_read and trainable:
+            raise ValueError(
+                "Synchronization value can be set to VariableSynchronization.ON_READ only for "
+                "non-trainable variables. You have specified trainable=True and "
+                "synchronization=VariableSynchronization.ON_READ."
+            )
+        if trainable is None:
+            trainable = not on_read
+        initializer = _make_initializer(initializer, dtype, name)
+        dims = [int(d) for d in tensor_shape.as_shape(() if shape is None else shape).as_list()]
+        variable = Variable(
+            initial_value=lambda: initializer(dims, dtype=dtype),
+            name=name,
+            trainable=trainable,
+            dtype=dtype,
+            constraint=constraint,
+            use_resource=True,
+            synchronization=synchronization,
+            aggregation=aggregation,
+        )
+        (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+        if regularizer is not None:
+            self._regularize(name, variable, _made(regularizer, "regularizer"))
+        return variable
+
+    add_variable = add_weight
+
+    def _regularize(self, name, variable, regularizer):
+        def loss():
+            with name_scope(f"{name}/Regularizer"):
+                return regularizer(variable)
+
+        self.add_loss(loss)
+
+    # -- Calling
+
+    def _call_scope(self):
+        """The context in which build() and call() run."""
+        return name_scope(self._name)
+
+    def __call__(self, *args, **kwargs):
+        """The output for the inputs, the first argument; the first call makes the variables."""
+        if not args:
+            first = _parameters(self.call)[0][:1]
+            if not first or first[0] not in kwargs:
+                raise TypeError(f"layer {self.name} is called without inputs")
+            args = (kwargs.pop(first[0]),)
+        inputs, args = self._as_inputs(args[0]), args[1:]
+        outer = values.current_call()
+        is_connected = outer is None and _connect((inputs, args, kwargs))
+        given = dict(kwargs)
+        training = self._settle_training(args, kwargs, outer)
+        masks = self._settle_mask(inputs, args, kwargs)
+        with values.Call(self, training), self._call_scope():
+            self._check(inputs)
+            self._maybe_build(inputs)
+            self._check(inputs)
+            self._called_with = inputs
+            try:
+                outputs = self.call(inputs, *args, **kwargs)
+            finally:
+                self._called_with = ()
+            if self.activity_regularizer is not None:
+                self._regularize_activity(outputs)
+            self._set_masks(inputs, outputs, masks)
+        if is_connected:
+            outputs = nest.map_leaves(_own_output, outputs)
+            nodes.Node(self, (inputs, *args), given, outputs)
+        return outputs
+
+    def _as_inputs(self, inputs):
+        def converted(x):
+            if isinstance(x, (np.ndarray, float, int, np.generic)):
+                return convert_to_tensor(x)
+            return x
+
+        if isinstance(inputs, (Tensor, dict)):
+            return inputs
+        if isinstance(inputs, (list, tuple)):
+            return nest.map_leaves(converted, inputs)
+        return converted(inputs)
+
+    def _takes(self, name):
+        names, _ = _parameters(self.call)
+        return name in names
+
+    def _settle_training(self, args, kwargs, outer):
+        """Whether this is training: as the call says, or that of the layer outside."""
+        names, _ = _parameters(self.call)
+        if "training" not in names:
+            training = kwargs.pop("training", None) if "training" in kwargs else None
+        else:
+            place = names.index("training") - 1
+            training = args[place] if 0 <= place < len(args) else kwargs.get("training")
+        if training is None and outer is not None:
+            training = outer.training
+        if "training" in names and training is not None:
+            place = names.index("training") - 1
+            if not 0 <= place < len(args):
+                kwargs["training"] = training
+        return training
+
+    def _settle_mask(self, inputs, args, kwargs):
+        """The masks of the inputs, which call() gets where it takes a mask."""
+        masks = kwargs.get("mask")
+        if masks is None:
+            leaves = nest.flatten(inputs)
+            found = [getattr(x, "_keras_mask", None) for x in leaves]
+            if any(m is not None for m in found):
+                masks = nest.pack_sequence_as(inputs, found)
+        if not self._takes("mask"):
+            kwargs.pop("mask", None)
+        elif masks is not None and kwargs.get("mask") is None:
+            place = _parameters(self.call)[0].index("mask") - 1
+            if place >= len(args):
+                kwargs["mask"] = masks
+        return masks
+
+    def _set_masks(self, inputs, outputs, masks):
+        leaves = nest.flatten(outputs)
+        if all(getattr(x, "_keras_mask", None) is not None for x in leaves):
+            return
+        if masks is None and type(self).compute_mask is Layer.compute_mask:
+            return
+        if not self.supports_masking and type(self).compute_mask is Layer.compute_mask:
+            return
+        made = self.compute_mask(inputs, masks)
+        for x, mask in zip(leaves, nest.flatten(made)):
+            if mask is not None and isinstance(x, Tensor):
+                x._keras_mask = mask
+
+    def _maybe_build(self, inputs):
+        if self.built:
+            return
+        if self._dtype is None:
+            found = [x.dtype for x in nest.flatten(inputs) if hasattr(x, "dtype")]
+            if found:
+                self._dtype = dtypes.as_dtype(found[0]).base_dtype.name
+        with init_scope():
+            self.build(nest.map_leaves(_shape_of, inputs))
+        self.built = True
+        if self._initial_weights is not None:
+            self.set_weights(self._initial_weights)
+            self._initial_weights = None
+
+    def _check(self, inputs):
+        if self.input_spec is None:
+            return
+        specs = nest.flatten(self.input_spec)
+        leaves = nest.flatten(inputs)
+        if len(specs) != len(leaves):
+            raise ValueError(
+                f"Layer {self.name} expects {len(specs)} inputs, but it received {len(leaves)} "
+                f"input tensors. Inputs received: {inputs}"
+            )
+        for spec, x in zip(specs, leaves):
+            if spec is not None and values.is_tensor(x):
+                spec.check(x, self.name)
+
+    def _regularize_activity(self, outputs):
+        for output in nest.flatten(outputs):
+            with name_scope("ActivityRegularizer"):
+                loss = self.activity_regularizer(output)
+                # The mean over the batch, as the losses of variables are sums over theirs.
+                rows = math_ops.cast(array_ops.shape(output)[0], loss.dtype)
+                self.add_loss(loss / rows, inputs=output)
+
+    def apply(self, inputs, *args, **kwargs):
+        """The output for `inputs`: calls the layer."""
+        return self(inputs, *args, **kwargs)
+
+    # -- Where it was called
+
+    def _node(self, index):
+        if not self._inbound_nodes:
+            raise AttributeError(f"Layer {self.name} is not connected, no input to return.")
+        if not 0 <= index < len(self._inbound_nodes):
+            raise ValueError(
+                f"Asked to get a call at node {index}, but the layer has only "
+                f"{len(self._inbound_nodes)} inbound nodes."
+            )
+        return self._inbound_nodes[index]
+
+    def _only_node(self, what):
+        if not self._inbound_nodes:
+            raise AttributeError(f"Layer {self.name} has no inbound nodes.")
+        if len(self._inbound_nodes) > 1:
+            raise AttributeError(
+                f'Layer "{self.name}" has multiple inbound nodes, hence the notion of "layer '
+                f'{what}" is ill-defined. Use `get_{what}_at(node_index)` instead.'
+            )
+        return self._inbound_nodes[0]
+
+    def get_input_at(self, node_index):
+        """The inputs of that call."""
+        return _one_or_all(self._node(node_index).input_tensors)
+
+    def get_output_at(self, node_index):
+        """The outputs of that call."""
+        return _one_or_all(self._node(node_index).output_tensors)
+
+    def get_input_shape_at(self, node_index):
+        """The shapes of the inputs of that call, as tuples."""
+        return _one_or_all([_tuple_of(x.shape) for x in self._node(node_index).input_tensors])
+
+    def get_output_shape_at(self, node_index):
+        """The shapes of the outputs of that call, as tuples."""
+        return _one_or_all([_tuple_of(x.shape) for x in self._node(node_index).output_tensors])
+
+    def get_input_mask_at(self, node_index):
+        """The masks of the inputs of that call."""
+        tensors = self._node(node_index).input_tensors
+        return _one_or_all([getattr(x, "_keras_mask", None) for x in tensors])
+
+    def get_output_mask_at(self, node_index):
+        """The masks of the outputs of that call."""
+        tensors = self._node(node_index).output_tensors
+        return _one_or_all([getattr(x, "_keras_mask", None) for x in tensors])
+
+    @property
+    def input(self):
+        """The inputs of the only call; AttributeError if there were none, or several."""
+        return _one_or_all(self._only_node("input").input_tensors)
+
+    @property
+    def output(self):
+        """The outputs of the only call; AttributeError if there were none, or several."""
+        return _one_or_all(self._only_node("output").output_tensors)
+
+    @property
+    def input_shape(self):
+        """The shapes of the inputs, as tuples."""
+        node = self._only_node("input_shape")
+        return _one_or_all([_tuple_of(x.shape) for x in node.input_tensors])
+
+    @property
+    def output_shape(self):
+        """The shapes of the outputs, as tuples."""
+        node = self._only_node("output_shape")
+        return _one_or_all([_tuple_of(x.shape) for x in node.output_tensors])
+
+    @property
+    def input_mask(self):
+        """The masks of the inputs of the only call."""
+        tensors = self._only_node("input").input_tensors
+        return _one_or_all([getattr(x, "_keras_mask", None) for x in tensors])
+
+    @property
+    def output_mask(self):
+        """The masks of the outputs of the only call."""
+        tensors = self._only_node("output").output_tensors
+        return _one_or_all([getattr(x, "_keras_mask", None) for x in tensors])
+
+    @property
+    def inbound_nodes(self):
+        """The calls of the layer on what other layers made."""
+        return self._inbound_nodes
+
+    @property
+    def outbound_nodes(self):
+        """The calls of other layers on what this one made."""
+        return self._outbound_nodes
+
+
+def _dtype_name(dtype):
+    """The name of a dtype, or of that which a policy says for variables."""
+    return getattr(dtype, "variable_dtype", dtype)
+
+
+def _one_or_all(items):
+    return items[0] if len(items) == 1 else list(items)
+
+
+def _tuple_of(shape):
+    return None if shape.ndims is None else tuple(shape.as_list())
+
+
+def _is_layer(value):
+    return isinstance(value, Layer)
+
+
+def _gather(value, kind, found):
+    """Adds the objects of a kind in a value, which may have lists and dicts, to a list."""
+    if kind(value):
+        found.append(value)
+    elif type(value) in (list, tuple):
+        for item in value:
+            _gather(item, kind, found)
+    elif type(value) is dict:
+        for item in value.values():
+            _gather(item, kind, found)
+
+
+def _own_output(x):
+    """A tensor of its own for an output that some layer made before."""
+    return array_ops.identity(x) if nodes.is_connected(x) else x
+
+
+def _connect(structure):
+    """Whether arguments have tensors that layers made; what was made of such becomes layers."""
+    leaves = [x for x in nest.flatten(structure) if isinstance(x, Tensor)]
+    if not leaves:
+        return False
+    if not all(nodes.is_connected(x) for x in leaves) and _connect_operations is not None:
+        _connect_operations(leaves)
+    return any(nodes.is_connected(x) for x in leaves)
+
+
+# What modules above this one make: see register().
+_connect_operations = None
+_mean_metric = None
+_made = None
+
+
+def register(connect_operations, mean_metric, made):
+    """Takes what is above: how operations become layers, a metric, an object of what names it."""
+    global _connect_operations, _mean_metric, _made
+    _connect_operations, _mean_metric, _made = connect_operations, mean_metric, made
+
+
+def _make_initializer(initializer, dtype, name):
+    if initializer is None:
+        if not (dtype.is_floating or dtype.is_integer or dtype.is_bool):
+            raise ValueError(f"An initializer for variable {name} of type {dtype} is required")
+        initializer = "glorot_uniform" if dtype.is_floating else "zeros"
+    made = _made(initializer, "initializer")
+    if values.is_tensor(made) or not callable(made):
+        return lambda shape, dtype: convert_to_tensor(made, dtype)
+    return made

@@ -1,0 +1,239 @@
+"""What layers ask of the world around them: the session, values of variables, the learning phase.
+
+In a graph the values of variables are a session's: the default one, or one that is made when it is
+first needed. Variables that it has not seen yet get their first values then.
+"""
+
+import threading
+
+import numpy as np
+
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph, get_default_session
+from rheos.framework.graph import control_dependencies, init_scope, name_scope
+from rheos.framework.operation import Tensor, _VariableBase
+from rheos.ops import array_ops, state_ops
+from rheos.ops.graph_keys import GraphKeys
+from rheos.training.session import Session
+
+_local = threading.local()  # the session of a thread, the layers that are being called
+
+
+def is_variable(value):
+    """Whether it is a variable."""
+    return isinstance(value, _VariableBase)
+
+
+def is_tensor(value):
+    """Whether it is a tensor or a variable."""
+    return isinstance(value, (Tensor, _VariableBase)) or hasattr(type(value), "_parts")
+
+
+def runs_in_session():
+    """Whether operations are made for a session to run, and not run or traced by themselves."""
+    return True
+
+
+# ---- Sessions
+
+
+def get_session(op_input_list=()):
+    """The session that the values are in: the default one, else one of the default graph.
+
+    Variables of the graph that have no value there yet get their first one.
+    """
+    session = get_default_session()
+    graph = get_default_graph()
+    if session is None:
+        session = getattr(_local, "session", None)
+        if session is None or session.graph is not graph:
+            session = _local.session = Session(graph=graph)
+    _start_variables(session)
+    return session
+
+
+def set_session(session):
+    """Makes it the session that the values are in, where there is no default one."""
+    _local.session = session
+
+
+def forget_session():
+    """Closes the session that get_session() made, if it made one."""
+    session = getattr(_local, "session", None)
+    if session is not None:
+        session.close()
+    _local.session = None
+
+
+def _start_variables(session):
+    """Initializes the variables that the session has no values of."""
+    graph = session.graph
+    known = session.__dict__.setdefault("_started_variables", set())
+    found = []
+    for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES):
+        found += [v for v in graph.get_collection_ref(key) if is_variable(v)]
+    new = [v for v in found if v not in known]
+    if not new:
+        return
+    with graph.as_default(), control_dependencies(None), name_scope(None):
+        flags = session.run([_is_started(v) for v in new])
+        session.run([v.initializer for v, is_started in zip(new, flags) if not is_started])
+    known.update(new)
+
+
+def _is_started(variable):
+    flag = getattr(variable, "_is_started_flag", None)
+    if flag is None:
+        flag = variable._is_started_flag = state_ops.is_variable_initialized(variable)
+    return flag
+
+
+# ---- Values
+
+
+def get_values(variables):
+    """The values of variables or tensors, as arrays."""
+    variables = list(variables)
+    if not variables:
+        return []
+    return get_session().run(variables)
+
+
+def set_values(pairs):
+    """Sets variables: pairs of a variable and what NumPy makes an array of."""
+    pairs = [(variable, np.asarray(value)) for variable, value in pairs]
+    if not pairs:
+        return
+    session = get_session()
+    feed, operations = {}, []
+    for variable, value in pairs:
+        held = getattr(variable, "_value_setter", None)
+        if held is None:
+            with variable.graph.as_default(), init_scope(), name_scope(None):
+                wanted = array_ops.placeholder(variable.dtype.base_dtype, shape=None)
+                held = variable._value_setter = (wanted, variable.assign(wanted, read_value=False))
+        feed[held[0]] = value.astype(variable.dtype.base_dtype.as_numpy_dtype)
+        operations.append(held[1])
+    session.run(operations, feed)
+
+
+# ---- The learning phase
+
+
+def learning_phase():
+    """Whether this is training: 0 or 1 where that was set, else a tensor that sessions are fed."""
+    graph = get_default_graph()
+    held = graph.__dict__.setdefault("_learning_phase", [])
+    if not held:
+        with init_scope(), name_scope(None):
+            held.append(
+                array_ops.placeholder_with_default(False, shape=(), name="keras_learning_phase")
+            )
+    return held[-1]
+
+
+def set_learning_phase(value):
+    """From now on the default graph's learning phase is 0 or 1."""
+    if value not in (0, 1, False, True):
+        raise ValueError("Expected learning phase to be 0 or 1.")
+    get_default_graph().__dict__["_learning_phase"] = [int(value)]
+
+
+class learning_phase_scope:
+    """A context manager in which the learning phase is 0 or 1."""
+
+    def __init__(self, value):
+        if value not in (0, 1, False, True):
+            raise ValueError("Expected learning phase to be 0 or 1.")
+        self._value = int(value)
+
+    def __enter__(self):
+        self._held = get_default_graph().__dict__.setdefault("_learning_phase", [])
+        self._held.append(self._value)
+
+    def __exit__(self, *exc_info):
+        self._held.pop()
+
+
+def symbolic_learning_phase():
+    """The tensor that tells sessions whether this is training, None if nothing asked for it."""
+    held = get_default_graph().__dict__.get("_learning_phase") or [None]
+    return held[0] if is_tensor(held[0]) else None
+
+
+# ---- The calls that are under way
+
+
+class Call:
+    """A context manager: a layer is being called, in training or not."""
+
+    def __init__(self, layer, training):
+        self.layer = layer
+        self.training = training
+
+    def __enter__(self):
+        _calls().append(self)
+        return self
+
+    def __exit__(self, *exc_info):
+        _calls().pop()
+
+
+def _calls():
+    found = getattr(_local, "calls", None)
+    if found is None:
+        found = _local.calls = []
+    return found
+
+
+def current_call():
+    """The innermost call of a layer that is under way, None if there is none."""
+    calls = _calls()
+    return calls[-1] if calls else None
+
+
+def outermost_calls():
+    """Takes the place of the calls under way, for code that runs by itself; returns a context."""
+    return _Fresh()
+
+
+class _Fresh:
+    def __enter__(self):
+        self._before = _calls()
+        _local.calls = []
+
+    def __exit__(self, *exc_info):
+        _local.calls = self._before
+
+
+# ---- Names
+
+
+def unique_name(base, at_zero="", counts=None):
+    """base, base_1, base_2 and so on, for each graph by itself; `at_zero` follows the first."""
+    if counts is None:
+        counts = get_default_graph().__dict__.setdefault("_object_counts", {})
+    number = counts.get(base, 0)
+    counts[base] = number + 1
+    return f"{base}_{number}" if number else base + at_zero
+
+
+def as_tensor(value, dtype=None):
+    """A tensor of a value; tensors and variables stay, but for their dtype."""
+    if is_tensor(value) and dtype is None:
+        return value
+    return convert_to_tensor(value, dtype)
+
+
+def operations(made):
+    """The operations behind what assignments gave, to wait for; none where they ran already."""
+    return [getattr(x, "op", x) for x in made if x is not None]
+
+
+def iterator_of(dataset):
+    """(iterator, next element) of a dataset in the default graph, made once."""
+    held = dataset.__dict__.get("_models_iterator")
+    if held is None or held[0] is not get_default_graph():
+        iterator = dataset.make_initializable_iterator()
+        held = dataset._models_iterator = (get_default_graph(), iterator, iterator.get_next())
+    return held[1], held[2]

@@ -1,0 +1,1 @@
+"""Networks of layers, and what trains them: losses, metrics, optimizers, callbacks."""

@@ -1,0 +1,162 @@
+"""Activation functions, by name too."""
+
+from rheos.framework.op_call import op1
+from rheos.models import objects
+from rheos.ops import clip_ops, math_ops, nn_ops, special_math_ops
+
+_activation = objects.known("activation function")
+
+
+@_activation
+def softmax(x, axis=-1):
+    """exp(x) by the sum of it along an axis; ValueError for tensors of one dimension."""
+    if x.shape.ndims == 1:
+        raise ValueError(f"Cannot apply softmax to a tensor that is 1D: {x}")
+    return nn_ops.softmax(x, axis=axis)
+
+
+@_activation
+def elu(x, alpha=1.0):
+    """x, or alpha * (exp(x) - 1) where x is negative."""
+    result = nn_ops.elu(x)
+    if alpha == 1:
+        return result
+    return _where(x > 0, result, alpha * result)
+
+
+@_activation
+def selu(x):
+    """elu scaled such that means and variances stay."""
+    return nn_ops.selu(x)
+
+
+@_activation
+def softplus(x):
+    """log(1 + exp(x))."""
+    return nn_ops.softplus(x)
+
+
+@_activation
+def softsign(x):
+    """x / (1 + |x|)."""
+    return nn_ops.softsign(x)
+
+
+@_activation
+def relu(x, alpha=0.0, max_value=None, threshold=0, negative_slope=None):
+    """max(x, 0); with a slope below `threshold`, cut at `max_value`."""
+    alpha = alpha if negative_slope is None else negative_slope
+    below = None
+    if alpha != 0:
+        if max_value is None and threshold == 0:
+            return nn_ops.leaky_relu(x, alpha=alpha)
+        below = nn_ops.relu(-x + threshold) if threshold != 0 else nn_ops.relu(-x)
+    cut = max_value is not None
+    if threshold != 0:
+        x = x * math_ops.cast(x > threshold, x.dtype.base_dtype)
+    elif max_value == 6:
+        x, cut = nn_ops.relu6(x), False
+    else:
+        x = nn_ops.relu(x)
+    if cut:
+        x = clip_ops.clip_by_value(x, 0.0, float(max_value))
+    return x if below is None else x - alpha * below
+
+
+@_activation
+def tanh(x):
+    """The hyperbolic tangent."""
+    return math_ops.tanh(x)
+
+
+@_activation
+def sigmoid(x):
+    """1 / (1 + exp(-x))."""
+    return math_ops.sigmoid(x)
+
+
+@_activation
+def exponential(x):
+    """exp(x)."""
+    return math_ops.exp(x)
+
+
+@_activation
+def hard_sigmoid(x):
+    """0.2 * x + 0.5, cut at 0 and 1."""
+    return clip_ops.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
+
+
+@_activation
+def linear(x):
+    """x itself."""
+    return x
+
+
+@_activation
+def gelu(x, approximate=False):
+    """x times the normal distribution's function of x, or Hendrycks and Gimpel's tanh of it."""
+    if approximate:
+        inner = 0.7978845608028654 * (x + 0.044715 * math_ops.pow(x, 3))
+        return 0.5 * x * (1.0 + math_ops.tanh(inner))
+    return 0.5 * x * (1.0 + math_ops.erf(x / 1.4142135623730951))
+
+
+@_activation
+def swish(x):
+    """x * sigmoid(x)."""
+    return x * math_ops.sigmoid(x)
+
+
+silu = objects.table("activation function")["silu"] = swish
+
+
+@_activation
+def mish(x):
+    """x * tanh(softplus(x))."""
+    return x * math_ops.tanh(nn_ops.softplus(x))
+
+
+@_activation
+def relu6(x):
+    """max(x, 0), cut at 6."""
+    return nn_ops.relu6(x)
+
+
+@_activation
+def leaky_relu(x, negative_slope=0.2):
+    """x, or a share of it where it is negative."""
+    return nn_ops.leaky_relu(x, alpha=negative_slope)
+
+
+@_activation
+def log_softmax(x, axis=-1):
+    """The logarithm of softmax."""
+    return nn_ops.log_softmax(x, axis=axis)
+
+
+@_activation
+def log_sigmoid(x):
+    """The logarithm of sigmoid."""
+    return special_math_ops.log_sigmoid(x)
+
+
+def _where(condition, x, y):
+    return op1("Select", None, condition, x, y)
+
+
+def get(identifier):
+    """The activation function of a name, a configuration or itself; None: linear."""
+    if identifier is None:
+        return linear
+    return objects.get("activation function", identifier)
+
+
+def serialize(activation):
+    """The name of an activation function."""
+    return objects.serialize(activation)
+
+
+def deserialize(name, custom_objects=None):
+    """The activation function of that name."""
+    return objects.deserialize("activation function", name, custom_objects)

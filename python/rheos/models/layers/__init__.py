@@ -1,0 +1,1 @@
+"""The layers of models, by TensorFlow's groups; what they compute is that of rheos.layers."""

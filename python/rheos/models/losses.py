@@ -1,0 +1,480 @@
+"""Losses: of labels and predictions, one for each element of a batch; reduced by the classes."""
+
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
+from rheos.framework.operation import Tensor
+from rheos.models import objects
+from rheos.models.shapes_of_losses import (
+    Reduction,
+    as_floats,
+    reduced,
+    squeeze_last,
+    weighted,
+)
+from rheos.ops import array_ops, clip_ops, math_ops, nn_ops
+from rheos.ops.smart_cond import smart_cond
+
+_loss = objects.known("loss function")
+_SMALL = 1e-7
+
+
+def _both(y_true, y_pred):
+    """Labels and predictions as floating point numbers of the same dtype."""
+    y_pred = as_floats(y_pred)
+    return math_ops.cast(convert_to_tensor(y_true), y_pred.dtype), y_pred
+
+
+def _fitted(y_true, y_pred):
+    """_both() of the same rank, where one has a last dimension of 1 that the other lacks."""
+    return squeeze_last(*_both(y_true, y_pred))
+
+
+def _mean(x):
+    return math_ops.reduce_mean(x, axis=-1)
+
+
+@_loss("mse", "MSE")
+def mean_squared_error(y_true, y_pred):
+    """The mean of squared differences along the last axis."""
+    y_true, y_pred = _both(y_true, y_pred)
+    return _mean(math_ops.squared_difference(y_pred, y_true))
+
+
+@_loss("mae", "MAE")
+def mean_absolute_error(y_true, y_pred):
+    """The mean of absolute differences along the last axis."""
+    y_true, y_pred = _both(y_true, y_pred)
+    return _mean(math_ops.abs(y_pred - y_true))
+
+
+@_loss("mape", "MAPE")
+def mean_absolute_percentage_error(y_true, y_pred):
+    """100 times the mean of relative differences."""
+    y_true, y_pred = _both(y_true, y_pred)
+    size = clip_ops.clip_by_value(math_ops.abs(y_true), _SMALL, y_true.dtype.max)
+    return 100.0 * _mean(math_ops.abs((y_true - y_pred) / size))
+
+
+@_loss("msle", "MSLE")
+def mean_squared_logarithmic_error(y_true, y_pred):
+    """The mean of squared differences of log(1 + x)."""
+    y_true, y_pred = _both(y_true, y_pred)
+    first = math_ops.log(clip_ops.clip_by_value(y_pred, _SMALL, y_pred.dtype.max) + 1.0)
+    second = math_ops.log(clip_ops.clip_by_value(y_true, _SMALL, y_pred.dtype.max) + 1.0)
+    return _mean(math_ops.squared_difference(first, second))
+
+
+def _signs(y_true):
+    """Labels of -1 and 1, made of such of 0 and 1 where there is nothing else."""
+    is_binary = math_ops.reduce_all(
+        math_ops.logical_or(math_ops.equal(y_true, 0.0), math_ops.equal(y_true, 1.0))
+    )
+    return smart_cond(is_binary, lambda: 2.0 * y_true - 1.0, lambda: array_ops.identity(y_true))
+
+
+@_loss
+def squared_hinge(y_true, y_pred):
+    """The mean of max(1 - y_true * y_pred, 0) ^ 2; labels -1 and 1, or 0 and 1."""
+    y_true, y_pred = _both(y_true, y_pred)
+    return _mean(math_ops.square(math_ops.maximum(1.0 - _signs(y_true) * y_pred, 0.0)))
+
+
+@_loss
+def hinge(y_true, y_pred):
+    """The mean of max(1 - y_true * y_pred, 0); labels -1 and 1, or 0 and 1."""
+    y_true, y_pred = _both(y_true, y_pred)
+    return _mean(math_ops.maximum(1.0 - _signs(y_true) * y_pred, 0.0))
+
+
+@_loss
+def categorical_hinge(y_true, y_pred):
+    """max(1 + the largest wrong prediction - the right one, 0); labels one-hot."""
+    y_true, y_pred = _both(y_true, y_pred)
+    right = math_ops.reduce_sum(y_true * y_pred, axis=-1)
+    wrong = math_ops.reduce_max((1.0 - y_true) * y_pred, axis=-1)
+    return math_ops.maximum(0.0, wrong - right + 1.0)
+
+
+@_loss("Huber", "huber_loss")
+def huber(y_true, y_pred, delta=1.0):
+    """Half the squared difference, linear where that is more than `delta`; the mean of it."""
+    y_true, y_pred = _both(y_true, y_pred)
+    error = math_ops.abs(y_pred - y_true)
+    small = math_ops.minimum(error, delta)
+    return _mean(0.5 * small * small + delta * (error - small))
+
+
+def huber_loss(y_true, y_pred, delta=1.0):
+    """Huber's loss of each element."""
+    y_true, y_pred = _both(y_true, y_pred)
+    error = math_ops.abs(y_pred - y_true)
+    small = math_ops.minimum(error, delta)
+    return 0.5 * small * small + delta * (error - small)
+
+
+@_loss("log_cosh")
+def logcosh(y_true, y_pred):
+    """The mean of log(cosh(y_pred - y_true))."""
+    y_true, y_pred = _both(y_true, y_pred)
+    x = y_pred - y_true
+    return _mean(x + nn_ops.softplus(-2.0 * x) - 0.6931471805599453)
+
+
+def _logits_behind(output, op_type):
+    """What a Softmax or Sigmoid was made of, None for other tensors."""
+    if isinstance(output, Tensor):
+        op = output.op
+        while op.type == "Identity":
+            op = op.inputs[0].op
+        if op.type == op_type:
+            return op.inputs[0]
+    return None
+
+
+def _crossentropy(target, output, from_logits, axis):
+    if not from_logits:
+        logits = _logits_behind(output, "Softmax") if axis in (-1, output.shape.ndims) else None
+        if logits is None:
+            output = output / math_ops.reduce_sum(output, axis=axis, keepdims=True)
+            output = clip_ops.clip_by_value(output, _SMALL, 1.0 - _SMALL)
+            return -math_ops.reduce_sum(target * math_ops.log(output), axis=axis)
+        output = logits
+    return nn_ops.softmax_cross_entropy_with_logits_v2(labels=target, logits=output, axis=axis)
+
+
+@_loss
+def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0, axis=-1):
+    """Cross entropy of one-hot labels and probabilities, or logits."""
+    y_true, y_pred = _both(y_true, y_pred)
+    y_true = _smoothed(y_true, label_smoothing, lambda: 1.0 / _size(y_true))
+    return _crossentropy(y_true, y_pred, from_logits, axis)
+
+
+def _size(y):
+    return math_ops.cast(array_ops.shape(y)[1], y.dtype)
+
+
+def _smoothed(y_true, smoothing, uniform):
+    if isinstance(smoothing, (int, float)) and not smoothing:
+        return y_true
+    smoothing = math_ops.cast(convert_to_tensor(smoothing), y_true.dtype)
+    return y_true * (1.0 - smoothing) + smoothing * uniform()
+
+
+@_loss
+def sparse_categorical_crossentropy(
+    y_true, y_pred, from_logits=False, axis=-1, ignore_class=None
+):
+    """Cross entropy of the numbers of the right classes, and probabilities or logits."""
+    output = as_floats(y_pred)
+    rank = output.shape.ndims
+    if axis not in (-1, rank - 1):
+        order = [*range(axis % rank), *range(axis % rank + 1, rank), axis % rank]
+        output = array_ops.transpose(output, order)
+    if not from_logits:
+        logits = _logits_behind(output, "Softmax")
+        if logits is None:
+            output = math_ops.log(clip_ops.clip_by_value(output, _SMALL, 1 - _SMALL))
+        else:
+            output = logits
+    target = convert_to_tensor(y_true)
+    output_shape = array_ops.shape(output)
+    labels = math_ops.cast(array_ops.reshape(target, [-1]), "int64")
+    kept = None
+    if ignore_class is not None:
+        kept = math_ops.not_equal(labels, ignore_class)
+        labels = labels * math_ops.cast(kept, labels.dtype)
+    logits = array_ops.reshape(output, [-1, output_shape[-1]])
+    result = nn_ops.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    if kept is not None:
+        result = result * math_ops.cast(kept, result.dtype)
+    if rank is not None and rank <= 2:
+        return result
+    result = array_ops.reshape(result, output_shape[:-1])
+    result.set_shape(output.shape[:-1])
+    return result
+
+
+def binary_crossentropy_of_elements(target, output, from_logits=False):
+    """The cross entropy of each element's probability, or logit."""
+    if not from_logits:
+        logits = _logits_behind(output, "Sigmoid")
+        if logits is None:
+            output = clip_ops.clip_by_value(output, _SMALL, 1.0 - _SMALL)
+            found = target * math_ops.log(output + _SMALL)
+            found += (1.0 - target) * math_ops.log(1.0 - output + _SMALL)
+            return -found
+        output = logits
+    return nn_ops.sigmoid_cross_entropy_with_logits(labels=target, logits=output)
+
+
+@_loss
+def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0, axis=-1):
+    """The mean cross entropy of labels of 0 and 1, and probabilities or logits."""
+    y_true, y_pred = _both(y_true, y_pred)
+    y_true = _smoothed(y_true, label_smoothing, lambda: 0.5)
+    return math_ops.reduce_mean(
+        binary_crossentropy_of_elements(y_true, y_pred, from_logits), axis=axis
+    )
+
+
+@_loss
+def binary_focal_crossentropy(
+    y_true,
+    y_pred,
+    apply_class_balancing=False,
+    alpha=0.25,
+    gamma=2.0,
+    from_logits=False,
+    label_smoothing=0.0,
+    axis=-1,
+):
+    """Binary cross entropy times (1 - the probability of the right answer) ^ gamma."""
+    y_true, y_pred = _both(y_true, y_pred)
+    y_true = _smoothed(y_true, label_smoothing, lambda: 0.5)
+    if from_logits:
+        y_pred = math_ops.sigmoid(y_pred)
+    entropy = binary_crossentropy_of_elements(y_true, y_pred)
+    right = y_true * y_pred + (1.0 - y_true) * (1.0 - y_pred)
+    focal = math_ops.pow(1.0 - right, gamma) * entropy
+    if apply_class_balancing:
+        focal = (y_true * alpha + (1.0 - y_true) * (1.0 - alpha)) * focal
+    return math_ops.reduce_mean(focal, axis=axis)
+
+
+@_loss
+def categorical_focal_crossentropy(
+    y_true, y_pred, alpha=0.25, gamma=2.0, from_logits=False, label_smoothing=0.0, axis=-1
+):
+    """Categorical cross entropy times alpha * (1 - probability) ^ gamma."""
+    y_true, y_pred = _both(y_true, y_pred)
+    y_true = _smoothed(y_true, label_smoothing, lambda: 1.0 / _size(y_true))
+    if from_logits:
+        y_pred = nn_ops.softmax(y_pred, axis=axis)
+    y_pred = y_pred / math_ops.reduce_sum(y_pred, axis=axis, keepdims=True)
+    y_pred = clip_ops.clip_by_value(y_pred, _SMALL, 1.0 - _SMALL)
+    entropy = -y_true * math_ops.log(y_pred)
+    return math_ops.reduce_sum(alpha * math_ops.pow(1.0 - y_pred, gamma) * entropy, axis=axis)
+
+
+@_loss("kld", "KLD", "kl_divergence")
+def kullback_leibler_divergence(y_true, y_pred):
+    """The divergence of two distributions."""
+    y_true, y_pred = _both(y_true, y_pred)
+    y_true = clip_ops.clip_by_value(y_true, _SMALL, 1.0)
+    y_pred = clip_ops.clip_by_value(y_pred, _SMALL, 1.0)
+    return math_ops.reduce_sum(y_true * math_ops.log(y_true / y_pred), axis=-1)
+
+
+@_loss
+def poisson(y_true, y_pred):
+    """The mean of y_pred - y_true * log(y_pred)."""
+    y_true, y_pred = _both(y_true, y_pred)
+    return _mean(y_pred - y_true * math_ops.log(y_pred + _SMALL))
+
+
+@_loss("cosine_proximity", "cosine")
+def cosine_similarity(y_true, y_pred, axis=-1):
+    """The negative cosine of the angle between labels and predictions."""
+    return -cosine_of(y_true, y_pred, axis)
+
+
+def cosine_of(y_true, y_pred, axis=-1):
+    """The cosine of the angle between labels and predictions."""
+    y_true, y_pred = _both(y_true, y_pred)
+    y_true = nn_ops.l2_normalize(y_true, axis=axis)
+    y_pred = nn_ops.l2_normalize(y_pred, axis=axis)
+    return math_ops.reduce_sum(y_true * y_pred, axis=axis)
+
+
+@_loss
+def dice(y_true, y_pred, axis=None):
+    """1 - the Dice coefficient."""
+    y_true, y_pred = _both(y_true, y_pred)
+    both = math_ops.reduce_sum(y_true * y_pred, axis=axis)
+    all_of = math_ops.reduce_sum(y_true, axis=axis) + math_ops.reduce_sum(y_pred, axis=axis)
+    return 1 - math_ops.div_no_nan(2.0 * both, all_of + _SMALL)
+
+
+@_loss
+def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None):
+    """1 - Tversky's index, in which false positives weigh alpha, false negatives beta."""
+    y_true, y_pred = _both(y_true, y_pred)
+    both = math_ops.reduce_sum(y_true * y_pred, axis=axis)
+    wrong = math_ops.reduce_sum((1 - y_true) * y_pred, axis=axis)
+    missed = math_ops.reduce_sum(y_true * (1 - y_pred), axis=axis)
+    return 1 - (both + _SMALL) / (both + wrong * alpha + missed * beta + _SMALL)
+
+
+# ---- Losses as objects
+
+
+class Loss:
+    """A loss with a reduction: call() gives one for each element of a batch."""
+
+    def __init__(self, reduction=Reduction.AUTO, name=None, dtype=None):
+        Reduction.validate(reduction)
+        self.reduction = reduction
+        self.name = name
+
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        with name_scope(self.name or type(self).__name__.lower()):
+            losses = weighted(self.call(y_true, y_pred), sample_weight)
+            return reduced(losses, self._reduction(), sample_weight)
+
+    def _reduction(self):
+        auto = self.reduction == Reduction.AUTO
+        return Reduction.SUM_OVER_BATCH_SIZE if auto else self.reduction
+
+    def call(self, y_true, y_pred):
+        """The losses of the elements of a batch."""
+        raise NotImplementedError("Must be implemented in subclasses.")
+
+    def get_config(self):
+        """What makes a loss like this."""
+        return {"reduction": self.reduction, "name": self.name}
+
+    @classmethod
+    def from_config(cls, config):
+        """A loss like the one whose get_config() this was."""
+        return cls(**config)
+
+
+class LossFunctionWrapper(Loss):
+    """The loss of a function of labels and predictions."""
+
+    def __init__(self, fn, reduction=Reduction.AUTO, name=None, dtype=None, **kwargs):
+        super().__init__(reduction, name)
+        self.fn = fn
+        self._fn_kwargs = kwargs
+
+    def call(self, y_true, y_pred):
+        if isinstance(y_pred, Tensor) and self.fn not in _OF_CLASSES:
+            y_true, y_pred = squeeze_last(y_true, y_pred)
+        return self.fn(y_true, y_pred, **self._fn_kwargs)
+
+    def get_config(self):
+        return {**super().get_config(), **self._fn_kwargs}
+
+
+_OF_CLASSES = {sparse_categorical_crossentropy}
+
+
+def _of_function(name, function, default_name, defaults):
+    """A class of losses for a function; `defaults` are the arguments it takes, in order."""
+
+    def __init__(self, *args, **kwargs):
+        names = [*defaults, "reduction", "name", "dtype"]
+        if len(args) > len(names):
+            raise TypeError(f"{name}() takes at most {len(names)} arguments, got {len(args)}")
+        given = dict(zip(names, args))
+        for key, value in kwargs.items():
+            if key not in names:
+                raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+            if key in given:
+                raise TypeError(f"{name}() got multiple values for argument '{key}'")
+            given[key] = value
+        reduction = given.pop("reduction", Reduction.AUTO)
+        own_name = given.pop("name", default_name)
+        given.pop("dtype", None)
+        LossFunctionWrapper.__init__(
+            self, function, reduction, own_name, **{**defaults, **given}
+        )
+        for key, value in self._fn_kwargs.items():
+            setattr(self, key, value)
+
+    body = {"__init__": __init__, "__doc__": function.__doc__, "__module__": __name__}
+    made = type(name, (LossFunctionWrapper,), body)
+    objects.table("loss function")[name] = made
+    return made
+
+
+MeanSquaredError = _of_function("MeanSquaredError", mean_squared_error, "mean_squared_error", {})
+MeanAbsoluteError = _of_function(
+    "MeanAbsoluteError", mean_absolute_error, "mean_absolute_error", {}
+)
+MeanAbsolutePercentageError = _of_function(
+    "MeanAbsolutePercentageError",
+    mean_absolute_percentage_error,
+    "mean_absolute_percentage_error",
+    {},
+)
+MeanSquaredLogarithmicError = _of_function(
+    "MeanSquaredLogarithmicError",
+    mean_squared_logarithmic_error,
+    "mean_squared_logarithmic_error",
+    {},
+)
+BinaryCrossentropy = _of_function(
+    "BinaryCrossentropy",
+    binary_crossentropy,
+    "binary_crossentropy",
+    {"from_logits": False, "label_smoothing": 0, "axis": -1},
+)
+BinaryFocalCrossentropy = _of_function(
+    "BinaryFocalCrossentropy",
+    binary_focal_crossentropy,
+    "binary_focal_crossentropy",
+    {
+        "apply_class_balancing": False,
+        "alpha": 0.25,
+        "gamma": 2.0,
+        "from_logits": False,
+        "label_smoothing": 0.0,
+        "axis": -1,
+    },
+)
+CategoricalCrossentropy = _of_function(
+    "CategoricalCrossentropy",
+    categorical_crossentropy,
+    "categorical_crossentropy",
+    {"from_logits": False, "label_smoothing": 0, "axis": -1},
+)
+CategoricalFocalCrossentropy = _of_function(
+    "CategoricalFocalCrossentropy",
+    categorical_focal_crossentropy,
+    "categorical_focal_crossentropy",
+    {"alpha": 0.25, "gamma": 2.0, "from_logits": False, "label_smoothing": 0.0, "axis": -1},
+)
+SparseCategoricalCrossentropy = _of_function(
+    "SparseCategoricalCrossentropy",
+    sparse_categorical_crossentropy,
+    "sparse_categorical_crossentropy",
+    {"from_logits": False, "ignore_class": None, "axis": -1},
+)
+Hinge = _of_function("Hinge", hinge, "hinge", {})
+SquaredHinge = _of_function("SquaredHinge", squared_hinge, "squared_hinge", {})
+CategoricalHinge = _of_function("CategoricalHinge", categorical_hinge, "categorical_hinge", {})
+Poisson = _of_function("Poisson", poisson, "poisson", {})
+LogCosh = _of_function("LogCosh", logcosh, "logcosh", {})
+KLDivergence = _of_function(
+    "KLDivergence", kullback_leibler_divergence, "kullback_leibler_divergence", {}
+)
+Huber = _of_function("Huber", huber, "huber_loss", {"delta": 1.0})
+CosineSimilarity = _of_function(
+    "CosineSimilarity", cosine_similarity, "cosine_similarity", {"axis": -1}
+)
+Dice = _of_function("Dice", dice, "dice", {"axis": None})
+Tversky = _of_function("Tversky", tversky, "tversky", {"alpha": 0.5, "beta": 0.5, "axis": None})
+
+mse = MSE = mean_squared_error
+mae = MAE = mean_absolute_error
+mape = MAPE = mean_absolute_percentage_error
+msle = MSLE = mean_squared_logarithmic_error
+kld = KLD = kl_divergence = kullback_leibler_divergence
+cosine_proximity = cosine = cosine_similarity
+
+
+def get(identifier):
+    """The loss function of a name, a configuration or itself."""
+    return objects.get("loss function", identifier)
+
+
+def serialize(loss):
+    """What stands for a loss."""
+    return objects.serialize(loss)
+
+
+def deserialize(name, custom_objects=None):
+    """The loss that a name or configuration stands for."""
+    return objects.deserialize("loss function", name, custom_objects)

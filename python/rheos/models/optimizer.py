@@ -1,0 +1,364 @@
+"""What every optimizer is: hyperparameters that are variables, slots, clipped gradients."""
+
+import contextlib
+
+from rheos.framework import dtypes
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import control_dependencies, init_scope, name_scope
+from rheos.framework.indexed_slices import IndexedSlices
+from rheos.layers import values
+from rheos.models import initializers, objects
+from rheos.models.schedules import LearningRateSchedule, deserialize as schedule_of
+from rheos.ops import clip_ops, control_flow_ops, gradients, math_ops, state_ops
+from rheos.ops.variables import Variable
+
+_OPTIONS = ("clipnorm", "clipvalue", "global_clipnorm", "lr", "decay", "weight_decay")
+_NOT_DONE = ("use_ema", "loss_scale_factor", "gradient_accumulation_steps")
+
+
+class Optimizer:
+    """Changes variables by the gradients of a loss.
+
+    Hyperparameters are attributes: numbers until the first step, variables then, so that they can
+    be changed between steps. clipnorm, clipvalue, global_clipnorm: what each gradient's norm, the
+    elements or the norm of all gradients are kept below. weight_decay: the share of a variable,
+    times the learning rate, that each step takes away.
+    """
+
+    def __init__(self, name, **kwargs):
+        self.__dict__["_hyper"] = {}
+        for key, value in kwargs.items():
+            if key in _NOT_DONE and not value or key in ("jit_compile", "ema_momentum",
+                                                         "ema_overwrite_frequency"):  # fmt: skip
+                continue
+            if key not in _OPTIONS:
+                raise TypeError(f"Unexpected keyword argument passed to optimizer: {key}")
+            if value is not None and value < 0:
+                raise ValueError(f"Expected {key} >= 0, received: {value}")
+        self._name = name
+        self.clipnorm = kwargs.get("clipnorm")
+        self.clipvalue = kwargs.get("clipvalue")
+        self.global_clipnorm = kwargs.get("global_clipnorm")
+        self.weight_decay = kwargs.get("weight_decay")
+        self._initial_decay = kwargs.get("decay") or 0.0
+        self._excluded = ()
+        self._slots = {}  # (variable, name): slot
+        self._weights = []
+        self._iterations = None
+        self._is_applying = False
+        self._hyper_variables = {}
+        self._waiting_weights = None
+
+    # -- Hyperparameters
+
+    def _set_hyper(self, name, value):
+        if isinstance(value, dict):
+            value = schedule_of(value)
+        self._hyper[name] = value
+        variable = self._hyper_variables.get(name)
+        if variable is not None:
+            if values.is_tensor(value) or callable(value):
+                del self._hyper_variables[name]
+            else:
+                values.set_values([(variable, value)])
+
+    def __getattr__(self, name):
+        if name == "lr":
+            name = "learning_rate"
+        hyper = self.__dict__.get("_hyper", {})
+        if name in hyper:
+            return self._hyper_variable(name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name, value):
+        name = "learning_rate" if name == "lr" else name
+        if name in self.__dict__.get("_hyper", {}):
+            self._set_hyper(name, value)
+        else:
+            object.__setattr__(self, name, value)
+
+    def _hyper_variable(self, name):
+        """The variable of a hyperparameter, or the schedule or tensor that it is."""
+        value = self._hyper[name]
+        if isinstance(value, LearningRateSchedule) or values.is_tensor(value):
+            return value
+        if name not in self._hyper_variables:
+            with init_scope(), self._own_scope():
+                self._hyper_variables[name] = Variable(
+                    initial_value=float(value() if callable(value) else value),
+                    name=name,
+                    trainable=False,
+                    use_resource=True,
+                )
+        return self._hyper_variables[name]
+
+    def _value(self, name, dtype=dtypes.float32):
+        """The tensor of a hyperparameter."""
+        found = self._hyper_variable(name)
+        if isinstance(found, LearningRateSchedule):
+            found = found(self.iterations)
+        return math_ops.cast(convert_to_tensor(found), dtype)
+
+    def _number(self, name):
+        """A hyperparameter as a number."""
+        value = self._hyper[name]
+        if isinstance(value, LearningRateSchedule):
+            return objects.serialize(value)
+        if name in self._hyper_variables:
+            return float(values.get_values([self._hyper_variables[name]])[0])
+        value = value() if callable(value) else value
+        return float(values.get_values([value])[0]) if values.is_tensor(value) else value
+
+    def _rate(self, dtype=dtypes.float32):
+        """The learning rate of the step."""
+        rate = self._value("learning_rate", dtype)
+        if self._initial_decay > 0.0:
+            steps = math_ops.cast(self.iterations, dtype)
+            rate = rate / (1.0 + self._value("decay", dtype) * steps)
+        return rate
+
+    # -- Variables
+
+    def _own_scope(self):
+        """The context of the names of variables: during a step it is entered already."""
+        return contextlib.nullcontext() if self._is_applying else name_scope(self._name)
+
+    @property
+    def name(self):
+        """The name, of the scope of its variables too."""
+        return self._name
+
+    @property
+    def iterations(self):
+        """The variable that counts the steps."""
+        if self._iterations is None:
+            with init_scope(), self._own_scope():
+                self._iterations = Variable(
+                    initial_value=lambda: convert_to_tensor(0, dtypes.int64),
+                    name="iter",
+                    trainable=False,
+                    dtype=dtypes.int64,
+                    use_resource=True,
+                )
+            self._weights.insert(0, self._iterations)
+        return self._iterations
+
+    @iterations.setter
+    def iterations(self, variable):
+        if self._iterations is not None:
+            raise RuntimeError(
+                "Cannot set `iterations` to a new Variable after the Optimizer weights have been "
+                "created"
+            )
+        self._iterations = variable
+        self._weights.insert(0, variable)
+
+    def add_slot(self, var, slot_name, initializer="zeros"):
+        """The variable of that name beside a variable; makes it if there is none."""
+        key = (id(var), slot_name)
+        if key not in self._slots:
+            start = initializers.get(initializer) if isinstance(initializer, str) else initializer
+            dims = [int(d) for d in var.shape.as_list()]
+            value = (lambda: start(dims, dtype=var.dtype)) if callable(start) else start
+            with init_scope():
+                slot = Variable(
+                    initial_value=value,
+                    name=f"{_shared_name(var)}/{slot_name}",
+                    dtype=var.dtype,
+                    trainable=False,
+                    use_resource=True,
+                )
+            self._slots[key] = slot
+            self._weights.append(slot)
+        return self._slots[key]
+
+    def get_slot(self, var, slot_name):
+        """The variable of that name beside a variable; KeyError if there is none."""
+        return self._slots[id(var), slot_name]
+
+    def get_slot_names(self):
+        """The names of the variables beside variables."""
+        return list(dict.fromkeys(name for _, name in self._slots))
+
+    def _create_slots(self, var_list):
+        """Makes what is kept beside the variables."""
+
+    @property
+    def weights(self):
+        """The count of steps, then what is kept beside the variables."""
+        return self._weights
+
+    def variables(self):
+        """The count of steps, then what is kept beside the variables."""
+        return self._weights
+
+    def build(self, var_list):
+        """Makes what is kept beside variables."""
+        self.iterations  # noqa: B018
+        with name_scope(self._name):
+            self._create_slots(list(var_list))
+        self._set_waiting()
+
+    def get_weights(self):
+        """The values of `weights`, as arrays."""
+        return values.get_values(self.weights)
+
+    def set_weights(self, weights):
+        """Sets `weights` to arrays; ValueError if their number or shapes do not fit."""
+        mine = self.weights
+        if len(mine) != len(weights):
+            raise ValueError(
+                f"You called `set_weights(weights)` on optimizer {self._name} with a  weight list "
+                f"of length {len(weights)}, but the optimizer was expecting {len(mine)} weights."
+            )
+        for variable, value in zip(mine, weights):
+            if list(getattr(value, "shape", ())) != variable.shape.as_list():
+                raise ValueError(
+                    f"Optimizer weight shape {variable.shape} not compatible with provided weight "
+                    f"shape {getattr(value, 'shape', ())}"
+                )
+        values.set_values(zip(mine, weights))
+
+    def _set_waiting(self):
+        if self._waiting_weights is not None:
+            waiting, self._waiting_weights = self._waiting_weights, None
+            self.set_weights(waiting)
+
+    # -- Steps
+
+    def get_gradients(self, loss, params):
+        """The clipped gradients of a loss by variables; ValueError if one has none."""
+        with name_scope("gradients"):
+            grads = gradients.gradients(loss, params)
+        for grad, param in zip(grads, params):
+            if grad is None:
+                raise ValueError(
+                    f"Variable {param} has `None` for gradient. Please make sure that all of your "
+                    "ops have a gradient defined (i.e. are differentiable). Common ops without "
+                    "gradient: K.argmax, K.round, K.eval."
+                )
+        return self._clipped(grads)
+
+    def _clipped(self, grads):
+        if self.clipnorm is not None:
+            grads = [clip_ops.clip_by_norm(g, self.clipnorm) for g in grads]
+        if self.global_clipnorm is not None:
+            grads, _ = clip_ops.clip_by_global_norm(grads, self.global_clipnorm)
+        if self.clipvalue is not None:
+            low, high = -self.clipvalue, self.clipvalue
+            grads = [clip_ops.clip_by_value(g, low, high) for g in grads]
+        return grads
+
+    def get_updates(self, loss, params):
+        """The operations of a step that lowers a loss."""
+        grads = self.get_gradients(loss, params)
+        return [self._apply(list(zip(grads, params)), None)]
+
+    def minimize(self, loss, var_list, grad_loss=None, name=None, tape=None):
+        """A step that lowers a loss: a tensor, or a function that makes it."""
+        params = var_list() if callable(var_list) else list(var_list)
+        if callable(loss):
+            loss = loss()
+        grads = gradients.gradients(loss, params, grad_loss)
+        return self.apply_gradients(list(zip(grads, params)), name=name)
+
+    def apply_gradients(self, grads_and_vars, name=None, **kwargs):
+        """A step: pairs of a gradient and a variable; those without a gradient stay.
+
+        ValueError if none has one.
+        """
+        pairs = [(g, v) for g, v in grads_and_vars if g is not None]
+        if not pairs:
+            names = [v.name for _, v in grads_and_vars]
+            raise ValueError(f"No gradients provided for any variable: {names}.")
+        grads = self._clipped([g for g, _ in pairs])
+        return self._apply(list(zip(grads, [v for _, v in pairs])), name)
+
+    def _apply(self, pairs, name):
+        with name_scope(name or self._name), self._applying():
+            iterations = self.iterations
+            for key in self._hyper:
+                self._hyper_variable(key)
+            variables = [v for _, v in pairs]
+            self._create_slots(variables)
+            self._set_waiting()
+            step = self._prepare(dtypes.float32)
+            updates = []
+            for grad, var in pairs:
+                with name_scope("update"):
+                    updates.append(self._update(step, grad, var))
+            with control_dependencies(values.operations(updates)):
+                done = state_ops.assign_add(iterations, 1)
+        return values.operations([done])[0] if values.runs_in_session() else iterations
+
+    @contextlib.contextmanager
+    def _applying(self):
+        self._is_applying = True
+        try:
+            yield
+        finally:
+            self._is_applying = False
+
+    def _update(self, step, grad, var):
+        before = []
+        if self.weight_decay and not self._is_excluded(var):
+            lost = math_ops.cast(step["lr"], var.dtype) * self.weight_decay
+            before = values.operations([state_ops.assign_sub(var, var * lost)])
+        with control_dependencies(before):
+            if isinstance(grad, IndexedSlices):
+                update = self._update_sparse(step, grad, var)
+            else:
+                update = self._update_dense(step, grad, var)
+        if var.constraint is not None:
+            with control_dependencies(values.operations([update])):
+                update = state_ops.assign(var, var.constraint(var))
+        return update
+
+    def exclude_from_weight_decay(self, var_list=None, var_names=None):
+        """Weight decay leaves these variables, and those whose names have these parts, alone."""
+        self._excluded = (tuple(id(v) for v in var_list or ()), tuple(var_names or ()))
+
+    def _is_excluded(self, var):
+        if not self._excluded:
+            return False
+        ids, names = self._excluded
+        return id(var) in ids or any(name in var.name for name in names)
+
+    def _prepare(self, dtype):
+        """What all updates of a step need: tensors by name."""
+        return {"lr": self._rate(dtype)}
+
+    def _update_dense(self, step, grad, var):
+        """The operation that updates a variable by its gradient."""
+        raise NotImplementedError("Must be implemented in subclasses.")
+
+    def _update_sparse(self, step, grad, var):
+        """The operation that updates a variable by IndexedSlices: by default as if dense."""
+        return self._update_dense(step, convert_to_tensor(grad), var)
+
+    # -- Configurations
+
+    def get_config(self):
+        """What makes an optimizer like this."""
+        config = {"name": self._name}
+        for key in ("clipnorm", "clipvalue", "global_clipnorm", "weight_decay"):
+            if getattr(self, key) is not None:
+                config[key] = getattr(self, key)
+        return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """An optimizer like the one whose get_config() this was."""
+        config = dict(config)
+        if "lr" in config:
+            config["learning_rate"] = config.pop("lr")
+        return cls(**config)
+
+
+def _shared_name(var):
+    return getattr(var, "_shared_name", None) or var.name.split(":")[0]
+
+
+def apply_all(updates):
+    """One operation for several."""
+    return control_flow_ops.group(*updates)

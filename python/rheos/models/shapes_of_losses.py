@@ -1,0 +1,88 @@
+"""Fitting labels, predictions and weights to each other, and reducing weighted losses."""
+
+from rheos.framework import dtypes
+from rheos.framework.conversion import convert_to_tensor
+from rheos.ops import array_ops, control_flow_ops, math_ops, weights_broadcast_ops
+
+
+class Reduction:
+    """What becomes of the losses of the elements of a batch."""
+
+    AUTO = "auto"
+    NONE = "none"
+    SUM = "sum"
+    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
+    MEAN_WITH_SAMPLE_WEIGHT = "mean_with_sample_weight"
+    MEAN = "mean"
+
+    @classmethod
+    def all(cls):
+        """All of them."""
+        return ("auto", "none", "sum", "sum_over_batch_size", "mean", "mean_with_sample_weight")
+
+    @classmethod
+    def validate(cls, key):
+        """ValueError unless there is such a reduction."""
+        if key not in cls.all() and key is not None:
+            raise ValueError(f"Invalid Reduction Key {key}.")
+
+
+def squeeze_last(labels, predictions):
+    """Labels and predictions, of which one loses a last dimension of 1 that the other lacks."""
+    labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
+    label_rank, rank = labels.shape.ndims, predictions.shape.ndims
+    if label_rank is not None and rank is not None:
+        if rank - label_rank == 1 and predictions.shape[-1:].is_compatible_with([1]):
+            predictions = array_ops.squeeze(predictions, [-1])
+        elif label_rank - rank == 1 and labels.shape[-1:].is_compatible_with([1]):
+            labels = array_ops.squeeze(labels, [-1])
+    return labels, predictions
+
+
+def fit_weights(values, weights):
+    """Weights with the rank of values, or one less or more made so."""
+    weights = convert_to_tensor(weights)
+    rank, found = values.shape.ndims, weights.shape.ndims
+    if found == 0 or rank is None:
+        return weights
+    if found is not None:
+        if found - rank == 1:
+            return array_ops.squeeze(weights, [-1])
+        return array_ops.expand_dims(weights, [-1]) if rank - found == 1 else weights
+    given = array_ops.rank(weights)
+    return control_flow_ops.cond(
+        math_ops.equal(given, rank - 1),
+        lambda: array_ops.expand_dims(weights, -1),
+        lambda: array_ops.identity(weights),
+    )
+
+
+def weighted(losses, weights):
+    """Losses times weights, which are broadcast."""
+    if weights is None:
+        return losses
+    weights = fit_weights(losses, math_ops.cast(convert_to_tensor(weights), losses.dtype))
+    return math_ops.multiply(losses, weights)
+
+
+def reduced(losses, reduction, weights=None):
+    """Weighted losses, reduced."""
+    if reduction in (Reduction.NONE, None):
+        return losses
+    total = math_ops.reduce_sum(losses)
+    if reduction == Reduction.SUM:
+        return total
+    if reduction == Reduction.MEAN_WITH_SAMPLE_WEIGHT and weights is not None:
+        weights = fit_weights(losses, math_ops.cast(convert_to_tensor(weights), losses.dtype))
+        weights = weights_broadcast_ops.broadcast_weights(weights, losses)
+        return math_ops.div_no_nan(total, math_ops.reduce_sum(weights))
+    count = math_ops.cast(array_ops.size(losses), losses.dtype)
+    return math_ops.div_no_nan(total, count)
+
+
+def as_floats(x, dtype=None):
+    """A tensor of floating point numbers; those that are stay."""
+    x = convert_to_tensor(x)
+    if dtype is not None:
+        return math_ops.cast(x, dtype)
+    return x if x.dtype.is_floating else math_ops.cast(x, dtypes.float32)
