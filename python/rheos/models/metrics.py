@@ -36,6 +36,7 @@ from rheos.models.metric import (
     Mean,
     MeanMetricWrapper,
     Metric,
+    Sum,
     add_to,
 )
 from rheos.models.shapes_of_losses import squeeze_last
@@ -50,8 +51,9 @@ from rheos.ops import (
 
 _metric = objects.known("metric function")
 objects.table("metric function").update(objects.table("loss function"))
-for _kept in ("Metric", "Mean", "Sum", "MeanMetricWrapper"):
-    objects.table("metric function")[_kept] = globals()[_kept]
+objects.table("metric function").update(
+    {"Metric": Metric, "Mean": Mean, "Sum": Sum, "MeanMetricWrapper": MeanMetricWrapper}
+)
 
 
 # ---- Functions
