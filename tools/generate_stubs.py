@@ -77,9 +77,15 @@ def function_text(name, function, indent="", first=None):
     return f"{indent}def {name}({parameters_text(signature, first)}) -> Any: ..."
 
 
+def own_members(kind):
+    """The names of the members of a class and of the bodies it shares: those with no base."""
+    bodies = [base for base in kind.__bases__ if base.__name__.endswith("Body")]
+    return sorted({member for owner in (kind, *bodies) for member in vars(owner)})
+
+
 def class_lines(name, kind):
     lines = []
-    for member in sorted(vars(kind)):
+    for member in own_members(kind):
         value = inspect.getattr_static(kind, member)
         if member.startswith("_") and member not in ("__init__", "__call__"):
             continue
