@@ -83,7 +83,7 @@ def _compile(function):
             name=owner, bases=[], keywords=[], body=[statement], decorator_list=[]
         )
         statement.type_params = []
-    outer = ast.parse("def outer():\n  pass")
+    outer = ast.parse("def ag__outer():\n  pass")
     free = [*code.co_freevars, rewriting.OPERATORS]
     bound = [n for n in free if owner is None or n != "__class__"]
     cells = list(ast.parse("\n".join(f"{name} = None" for name in bound)).body)

@@ -8,6 +8,8 @@ import numpy as np
 from rheos.autograph.values import is_symbolic, is_undefined
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.func_graph import FuncGraph
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.ops import array_ops
 from rheos.ops.tensor_array_ops import TensorArray
@@ -38,6 +40,8 @@ LOOPS = _Loops()
 
 def scratch():
     """A context for what is only made to see its shapes and dtypes."""
+    if get_default_graph().building_function:
+        return FuncGraph("scratch").as_default()
     return contextlib.nullcontext()
 
 

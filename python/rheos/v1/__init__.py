@@ -679,6 +679,10 @@ _absent = _attribute_of("tensorflow", _MESSAGES)
 def __getattr__(name):
     if name in _LATER:
         return __import__(f"{__name__}.{name}", fromlist=("",))
+    if name == "function":
+        from rheos.tracing.function import function
+
+        return function
     if not name.startswith("_"):
         from rheos.v1._legacy import NAMES
 
@@ -689,4 +693,4 @@ def __getattr__(name):
 
 def __dir__():
     names = (n for n in globals() if not n.startswith("_"))
-    return sorted({*names, *_MESSAGES, *_LATER, "__version__"})
+    return sorted({*names, *_MESSAGES, *_LATER, "__version__", "function"})

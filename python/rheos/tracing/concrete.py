@@ -1,0 +1,229 @@
+"""Traced functions: the graph of one kind of arguments, that can be called."""
+
+import numpy as np
+
+from rheos.framework import nest
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.func_graph import call_function
+from rheos.framework.operation import Tensor
+from rheos.framework.tensor_spec import TensorSpec
+from rheos.tracing import kinds
+from rheos.tracing.signatures import spec_text
+
+
+class ConcreteFunction:
+    """A function of the graph, with the signature that it was traced for."""
+
+    def __init__(self, graph, parameters, args, kwargs, shown, python_name):
+        self.graph = graph
+        self._shown = shown  # the arguments with the names that the program gave
+        self._parameters = parameters
+        self._args = args  # TensorSpecs in place of tensors
+        self._kwargs = kwargs
+        self._python_name = python_name
+        self._arg_keywords = None
+        self._count = len(graph.inputs) - len(graph.captures)
+
+    # What it is
+
+    @property
+    def name(self):
+        """The name of the function in graphs, as bytes."""
+        return self.graph.name.encode()
+
+    @property
+    def inputs(self):
+        """The tensors of the graph that arguments and captures become."""
+        return list(self.graph.inputs)
+
+    @property
+    def outputs(self):
+        """The tensors of the graph that are returned."""
+        return list(self.graph.outputs)
+
+    @property
+    def captured_inputs(self):
+        """What the function uses of outside."""
+        return self.graph.external_captures
+
+    @property
+    def variables(self):
+        """The variables that it uses."""
+        return self.graph.variables
+
+    @property
+    def trainable_variables(self):
+        """The variables that it uses that are trained."""
+        return self.graph.trainable_variables
+
+    @property
+    def structured_input_signature(self):
+        """(args, kwargs) with TensorSpecs, and the values of Python that it was traced for."""
+        return self._args, self._kwargs
+
+    @property
+    def structured_outputs(self):
+        """The structure of the results, with tensors of the graph."""
+        return self.graph.structured_outputs
+
+    @property
+    def output_shapes(self):
+        return self._map_outputs(lambda tensor: tensor.shape)
+
+    @property
+    def output_dtypes(self):
+        return self._map_outputs(lambda tensor: tensor.dtype)
+
+    def _map_outputs(self, function):
+        return nest.map_leaves(
+            lambda leaf: function(leaf) if isinstance(leaf, Tensor) else leaf,
+            self.structured_outputs,
+        )
+
+    @property
+    def function_def(self):
+        """The function as a message, a FunctionDef."""
+        library = self.graph._root.as_graph_def().library
+        return next(f for f in library.function if f.signature.name == self.graph.name)
+
+    # Calls
+
+    def __call__(self, *args, **kwargs):
+        """Calls it with the arguments of the Python function, or with tensors for its inputs."""
+        return self.call_flat(self._flat(args, kwargs))
+
+    def _flat(self, args, kwargs):
+        wanted = [leaf for leaf in nest.flatten((self._args, self._kwargs)) if _is_spec(leaf)]
+        if self._arg_keywords is not None or not self._fits_structure(args, kwargs):
+            return self._by_name(wanted, args, kwargs)
+        bound_args, bound_kwargs = self._bind(args, kwargs)
+        given = nest.flatten((bound_args, bound_kwargs), expand_composites=True)
+        own = nest.flatten((self._args, self._kwargs), expand_composites=True)
+        if len(given) != len(own):
+            raise self._refuse("the arguments have another structure", args, kwargs)
+        tensors = []
+        for value, spec in zip(given, own):
+            if _is_spec(spec):
+                tensors.append(self._checked(value, spec, args, kwargs))
+            elif value is not spec and kinds.kind_of(value) != kinds.kind_of(spec):
+                reason = f"Can not cast {spec_text(value)} to {spec_text(spec)}"
+                raise self._refuse(reason, args, kwargs)
+        return tensors
+
+    def _fits_structure(self, args, kwargs):
+        return self._parameters is not None
+
+    def _bind(self, args, kwargs):
+        """Arguments with the values that the trace was made for where they are left out."""
+        named = self._parameters.names(self._args, self._kwargs)
+        own = dict(zip((name for name, _ in named), (*self._args, *self._kwargs.values())))
+        positional = [name for name, _ in named][: len(self._args)]
+        if len(args) > len(positional):
+            raise self._refuse("too many positional arguments", args, kwargs)
+        given = dict(zip(positional, args))
+        for name, value in kwargs.items():
+            if name not in own:
+                raise self._refuse(f"got an unexpected keyword argument '{name}'", args, kwargs)
+            if name in given:
+                raise self._refuse(f"multiple values for argument '{name}'", args, kwargs)
+            given[name] = value
+        for name, value in own.items():
+            if name in given:
+                continue
+            if any(_is_spec(leaf) for leaf in nest.flatten(value)):
+                raise self._refuse(f"missing a required argument: '{name}'", args, kwargs)
+            given[name] = value
+        keyword = [name for name, _ in named][len(self._args) :]
+        return tuple(given[n] for n in positional), {n: given[n] for n in keyword}
+
+    def _by_name(self, wanted, args, kwargs):
+        """The tensors of a call with tensors alone, by position and by the names of inputs."""
+        names = self._arg_keywords or [spec.name for spec in wanted]
+        if len(args) + len(kwargs) != len(names) or len(args) > len(names):
+            raise TypeError(
+                f"{self._python_name}({', '.join(map(str, names))}) takes {len(names)} tensors, "
+                f"got {len(args) + len(kwargs)}"
+            )
+        values = list(args)
+        for name in names[len(args) :]:
+            if name not in kwargs:
+                raise TypeError(f"{self._python_name}() is missing the argument '{name}'")
+            values.append(kwargs[name])
+        return [self._checked(v, spec, args, kwargs) for v, spec in zip(values, wanted)]
+
+    def _checked(self, value, spec, args, kwargs):
+        if not isinstance(value, (Tensor, np.ndarray, np.generic)):
+            if isinstance(value, (bool, int, float, str, bytes)) and self._arg_keywords is None:
+                reason = f"Can not cast {value!r} to {spec_text(spec)}"
+                raise self._refuse(reason, args, kwargs)
+            value = convert_to_tensor(value, dtype=spec.dtype)
+        tensor = convert_to_tensor(value)
+        if tensor.dtype.base_dtype != spec.dtype or not spec.shape.is_compatible_with(tensor.shape):
+            reason = f"Can not cast {spec_text(tensor)} to {spec_text(spec)}"
+            raise self._refuse(reason, args, kwargs)
+        return tensor
+
+    def _refuse(self, reason, args, kwargs):
+        return TypeError(
+            f"Binding inputs to tf.function failed due to `{reason}`. Received args: {args} and "
+            f"kwargs: {kwargs} for signature: {self._signature_text()}."
+        )
+
+    def call_flat(self, tensors):
+        """Calls it with a tensor for each of its arguments; the results in their structure."""
+        call = call_function(self.graph, tensors)
+        outputs = list(call.outputs)
+        return self._structured(outputs)
+
+    def _structured(self, outputs):
+        structure = self.graph.structured_outputs
+        if isinstance(structure, Tensor):
+            return outputs[0]
+        if structure is None:
+            return None
+        results = iter(outputs)
+        leaves = nest.flatten(structure, expand_composites=True)
+        parts = [next(results) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        return nest.pack_sequence_as(structure, parts, expand_composites=True)
+
+    # Text
+
+    def _parameters_text(self):
+        named = self._parameters.names(self._args, self._kwargs) if self._parameters else []
+        args, kwargs = self._shown
+        values = (*args, *kwargs.values())
+        return [(name, kind, spec_text(value)) for (name, kind), value in zip(named, values)]
+
+    def _signature_text(self):
+        parts, last = [], None
+        for name, kind, text in self._parameters_text():
+            if last == "POSITIONAL_ONLY" and kind != last:
+                parts.append("/")
+            if kind == "KEYWORD_ONLY" and last != kind:
+                parts.append("*")
+            parts.append(f"{name}: {text}")
+            last = kind
+        return f"({', '.join(parts)}) -> {self._output_text()}"
+
+    def _output_text(self):
+        return spec_text(self.structured_outputs)
+
+    def pretty_printed_signature(self, verbose=True):
+        """The parameters, results and captures, a line each."""
+        if not verbose:
+            return f"{self._python_name}{self._signature_text()}"
+        lines = ["Input Parameters:"]
+        lines += [f"  {name} ({kind}): {text}" for name, kind, text in self._parameters_text()]
+        lines += ["Output Type:", f"  {self._output_text()}", "Captures:"]
+        captures = [f"  {id(one)}: {spec_text(one)}" for one in self.captured_inputs]
+        return "\n".join([*lines, *(captures or ["  None"])])
+
+    def __str__(self):
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    def __repr__(self):
+        return f"<ConcreteFunction {self._signature_text()} at 0x{id(self):X}>"
+
+
+def _is_spec(leaf):
+    return isinstance(leaf, TensorSpec)

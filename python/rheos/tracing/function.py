@@ -1,0 +1,348 @@
+"""tf.function: a Python function that is traced once for each kind of arguments."""
+
+import functools
+import itertools
+import threading
+import types
+import weakref
+
+from rheos.autograph import api
+from rheos.framework import nest
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.func_graph import func_graph_from_py_func
+from rheos.framework.operation import Operation, Tensor
+from rheos.framework.tensor_spec import TensorSpec
+from rheos.tracing import kinds, lifting, retracing
+from rheos.tracing.concrete import ConcreteFunction
+from rheos.tracing.signatures import Parameters
+
+_MOST_TRACES = 256  # of one function; the one that was used least recently is dropped
+_numbers = itertools.count(1)
+
+
+class _Switch:
+    run_eagerly = False
+
+
+def run_functions_eagerly(run_eagerly):
+    """Has functions run as Python, for debugging, or traced again."""
+    _Switch.run_eagerly = bool(run_eagerly)
+
+
+def functions_run_eagerly():
+    """Whether functions run as Python."""
+    return _Switch.run_eagerly
+
+
+def _root_of(graph):
+    return getattr(graph, "_root", graph) if graph.building_function else graph
+
+
+class Function:
+    """A function that is traced: its calls are of the graph's functions.
+
+    Made by tf.function(); see there.
+    """
+
+    def __init__(
+        self,
+        python_function,
+        name=None,
+        input_signature=None,
+        autograph=True,
+        reduce_retracing=False,
+        jit_compile=None,
+        instance=None,
+    ):
+        self._python_function = python_function
+        self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
+        self._options = {
+            "input_signature": input_signature,
+            "autograph": autograph,
+            "reduce_retracing": reduce_retracing,
+            "jit_compile": jit_compile,
+        }
+        self._instance = instance  # a weak reference to what the function is a method of
+        self._parameters = None
+        self._signature = input_signature
+        self._autograph = autograph
+        self._relaxes = reduce_retracing
+        self._traces = {}  # {(kind of the arguments, graph): ConcreteFunction}
+        self._by_instance = weakref.WeakKeyDictionary()
+        self._lock = threading.RLock()
+        self._watch = retracing.Watch()
+        self._count = 0
+        self._made_variables = []
+        functools.update_wrapper(self, python_function, updated=())
+
+    # What it is
+
+    @property
+    def python_function(self):
+        """The Python function."""
+        return self._python_function
+
+    @property
+    def input_signature(self):
+        """The TensorSpecs that calls fit, or None."""
+        return None if self._signature is None else self._bound().input_signature
+
+    @property
+    def function_spec(self):
+        return self._bound()
+
+    def experimental_get_tracing_count(self):
+        """How often it was traced."""
+        return self._count
+
+    def _list_all_concrete_functions(self):
+        return list(self._traces.values())
+
+    def pretty_printed_concrete_signatures(self, verbose=True):
+        """The signatures of the traces, one behind the other."""
+        return "\n\n".join(f.pretty_printed_signature(verbose) for f in self._traces.values())
+
+    def __get__(self, instance, owner=None):
+        """A method: a function of its own for each object, which it does not keep alive."""
+        if instance is None:
+            return self
+        try:
+            found = self._by_instance.get(instance)
+            reference = weakref.ref(instance)
+        except TypeError:  # of an object without hash or weak references
+            return self._clone(lambda: instance)
+        if found is None:
+            found = self._by_instance[instance] = self._clone(reference)
+        return found
+
+    def _clone(self, reference):
+        return Function(self._python_function, self._name, instance=reference, **self._options)
+
+    def __deepcopy__(self, memo):
+        instance = self._instance
+        return Function(self._python_function, self._name, instance=instance, **self._options)
+
+    def _bound(self):
+        if self._parameters is None:
+            function = self._python_function
+            if self._instance is not None:
+                function = types.MethodType(function, self)  # anything, to take the first away
+            self._parameters = Parameters(function, self._signature)
+        return self._parameters
+
+    def _target(self):
+        """The Python function as it is called; a method of its object."""
+        if self._instance is None:
+            return self._python_function
+        instance = self._instance()
+        if instance is None:
+            raise ReferenceError(f"the object is gone that {self._name} is a method of")
+        return types.MethodType(self._python_function, instance)
+
+    # Calls
+
+    def __call__(self, *args, **kwargs):
+        """Calls the trace for arguments of this kind, which is made if there is none."""
+        if _Switch.run_eagerly:
+            return self._target()(*args, **kwargs)
+        args, kwargs = self._bound().bind(args, kwargs)
+        concrete = self._trace_for(args, kwargs)
+        return concrete.call_flat(kinds.tensor_leaves((args, kwargs)))
+
+    def get_concrete_function(self, *args, **kwargs):
+        """The trace for arguments of this kind; TensorSpecs may stand for tensors."""
+        parameters = self._bound()
+        if parameters.input_signature is not None and not args and not kwargs:
+            args, kwargs = parameters.signed_args()
+        else:
+            args, kwargs = parameters.bind(args, kwargs)
+        return self._trace_for(args, kwargs)
+
+    def _trace_for(self, args, kwargs):
+        root = _root_of(get_default_graph())
+        if self._signature is not None:
+            args, kwargs = self._signed(args, kwargs)
+        kind = kinds.kind_of((args, kwargs))
+        key = (kind, id(root))
+        found = self._traces.get(key)
+        if found is not None and found.root() is root:
+            self._watch.called(False)
+            return found
+        with self._lock:
+            return self._trace(kind, key, root, args, kwargs)
+
+    def _signed(self, args, kwargs):
+        """The arguments with the specs of the signature in place of what they stand for."""
+        signed = self._bound().input_signature
+        return (*signed, *args[len(signed) :]), kwargs
+
+    def _trace(self, kind, key, root, args, kwargs):
+        earlier = [one for (one, where), _ in self._traces.items() if where == id(root)]
+        if self._relaxes:
+            found, args, kwargs = self._relaxed(kind, root, args, kwargs)
+            if found is not None:
+                return found
+            kind = kinds.kind_of((args, kwargs))
+            key = (kind, id(root))
+        self._count += 1
+        if self._watch.called(True) and earlier:
+            self._explain(kind, earlier, args, kwargs)
+        concrete = self._traced(args, kwargs)
+        concrete.root = weakref.ref(root)
+        while len(self._traces) >= _MOST_TRACES:
+            del self._traces[next(iter(self._traces))]
+        self._traces[key] = concrete
+        return concrete
+
+    def _explain(self, kind, earlier, args, kwargs):
+        names = [name for name, _ in self._bound().names(args, kwargs)]
+        flat = [_flattened(one) for one in (kind, *earlier)]
+        retracing.explain(self._name, names, flat[0], flat[1:], self._count)
+
+    def _relaxed(self, kind, root, args, kwargs):
+        """A trace that takes such arguments too, or wider arguments to trace for."""
+        for (other, where), concrete in self._traces.items():
+            if where != id(root):
+                continue
+            wider = _common(other, kind)
+            if wider == other:
+                return concrete, args, kwargs
+            if wider is not None:
+                args, kwargs = _with_specs((args, kwargs), wider)
+        return None, args, kwargs
+
+    def _traced(self, args, kwargs):
+        specs = nest.map_leaves(kinds.spec_leaf, (args, kwargs), expand_composites=True)
+        shown = specs
+        specs = _named_specs(specs, self._bound().names(args, kwargs))
+        name = f"__inference_{self._identifier()}_{next(_numbers)}"
+        leaves = nest.flatten(specs, expand_composites=True)
+        names = [leaf.name for leaf in leaves if isinstance(leaf, TensorSpec)]
+        with lifting.lifted_variables(self._made_variables, may_create=self._count == 1):
+            graph = func_graph_from_py_func(
+                name,
+                self._python(),
+                specs[0],
+                specs[1],
+                argument_names=_names_of_leaves(leaves, names),
+            )
+        self._check_outputs(graph)
+        graph.structured_input_signature = specs
+        return ConcreteFunction(graph, self._bound(), *specs, shown, self._name)
+
+    def _python(self):
+        """What is traced: the Python function, converted if its branches are the graph's."""
+        target = self._target()
+        return api.tf_convert(target) if self._autograph else target
+
+    def _identifier(self):
+        text = "".join(c if c.isalnum() or c == "_" else "_" for c in self._name)
+        return text.strip("_") or "lambda"
+
+    def _check_outputs(self, graph):
+        structure = graph.structured_outputs
+        for leaf in nest.flatten(structure, expand_composites=True):
+            if leaf is not None and not isinstance(leaf, (Tensor, Operation)):
+                raise TypeError(
+                    "To be compatible with tf.function, Python functions must return zero or more "
+                    f"Tensors or None values; in compilation of {self._python_function}, found "
+                    f"return value of type {type(leaf).__name__}"
+                )
+
+    def __repr__(self):
+        return f"<Function {self._name} of {self._python_function!r}>"
+
+
+def _flattened(kind):
+    """Positional and keyword arguments side by side."""
+    args, kwargs = kind.parts
+    return kinds.PartsKind(tuple, None, (*args.parts, *kwargs.parts))
+
+
+def _common(one, other):
+    """The narrowest kind of both; None if there is none."""
+    if one == other:
+        return one
+    if isinstance(one, kinds.TensorKind):
+        return one.relaxed(other)
+    same = isinstance(one, kinds.PartsKind) and isinstance(other, kinds.PartsKind)
+    if not same or (one.type, one.keys) != (other.type, other.keys):
+        return None
+    if len(one.parts) != len(other.parts):
+        return None
+    parts = tuple(map(_common, one.parts, other.parts))
+    return None if None in parts else kinds.PartsKind(one.type, one.keys, parts)
+
+
+def _leaves_of(kind):
+    if isinstance(kind, kinds.PartsKind):
+        return [leaf for part in kind.parts for leaf in _leaves_of(part)]
+    return [kind]
+
+
+def _with_specs(structure, kind):
+    """A structure with TensorSpecs for the tensors of a kind."""
+    leaves = nest.flatten(structure, expand_composites=True)
+    wider = [
+        one.spec() if isinstance(one, kinds.TensorKind) else leaf
+        for leaf, one in zip(leaves, _leaves_of(kind))
+    ]
+    return nest.pack_sequence_as(structure, wider, expand_composites=True)
+
+
+def _named_specs(specs, named):
+    """The specs with the names of the arguments."""
+    args, kwargs = specs
+    names = iter([name for name, _ in named])
+    args = tuple(_with_name(one, next(names)) for one in args)
+    return args, {key: _with_name(one, key) for key, one in kwargs.items()}
+
+
+def _with_name(structure, name):
+    leaves = nest.flatten(structure, expand_composites=True)
+    count = sum(isinstance(leaf, TensorSpec) for leaf in leaves)
+    numbers = itertools.count()
+
+    def named(leaf):
+        if not isinstance(leaf, TensorSpec):
+            return leaf
+        own = name if count == 1 else f"{name}_{next(numbers)}"
+        return TensorSpec(leaf.shape, leaf.dtype, leaf.name or own)
+
+    return nest.map_leaves(named, structure, expand_composites=True)
+
+
+def _names_of_leaves(leaves, names):
+    rest = iter(names)
+    return [next(rest) if isinstance(leaf, TensorSpec) else None for leaf in leaves]
+
+
+def function(
+    func=None,
+    input_signature=None,
+    autograph=True,
+    jit_compile=None,
+    reduce_retracing=False,
+    experimental_implements=None,
+    experimental_autograph_options=None,
+    experimental_attributes=None,
+    experimental_relax_shapes=None,
+    experimental_compile=None,
+    experimental_follow_type_hints=None,
+):
+    """A Function that traces `func`; without one, a decorator.
+
+    input_signature: TensorSpecs for the arguments: calls with other tensors are a TypeError, and
+    there is one trace. autograph: branches and loops over tensors are the graph's.
+    reduce_retracing: dimensions that vary are left open, in place of a trace for each.
+    jit_compile and the options that begin with `experimental` change nothing.
+    """
+    relaxes = reduce_retracing or bool(experimental_relax_shapes)
+
+    def decorate(inner):
+        if isinstance(inner, Function):
+            inner = inner.python_function
+        return Function(inner, None, input_signature, autograph, relaxes, jit_compile)
+
+    return decorate if func is None else decorate(func)
+

@@ -1,0 +1,208 @@
+"""What of a call's arguments decides which traced function it takes.
+
+The kind of an argument is a hashable value: of a tensor its dtype and shape, of Python's numbers
+and texts the value, of other objects a weak reference. Equal kinds share a trace.
+"""
+
+import weakref
+
+import numpy as np
+
+from rheos.framework import dtypes, nest
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.operation import Tensor, _VariableBase
+from rheos.framework.tensor_shape import TensorShape, as_shape
+from rheos.framework.tensor_spec import TensorSpec, TypeSpec
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice)
+
+
+class TensorKind:
+    """The kind of tensors of a dtype and of shapes that fit one."""
+
+    __slots__ = ("dtype", "dims", "is_variable", "_hash")
+
+    def __init__(self, dtype, dims):
+        self.dtype = dtype
+        self.dims = dims  # a tuple with None for what is not known; None if the rank is not
+        self._hash = hash((dtype.as_datatype_enum, dims))
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, TensorKind)
+            and self.dims == other.dims
+            and self.dtype == other.dtype
+        )
+
+    def __hash__(self):
+        return self._hash
+
+    def accepts(self, other):
+        """Whether tensors of the other kind are of this one too."""
+        if not isinstance(other, TensorKind) or self.dtype != other.dtype:
+            return False
+        if self.dims is None:
+            return True
+        if other.dims is None or len(self.dims) != len(other.dims):
+            return False
+        return all(a is None or a == b for a, b in zip(self.dims, other.dims))
+
+    def relaxed(self, other):
+        """The kind of tensors of both; None if there is none."""
+        if not isinstance(other, TensorKind) or self.dtype != other.dtype:
+            return None
+        if self.dims is None or other.dims is None or len(self.dims) != len(other.dims):
+            return TensorKind(self.dtype, None)
+        dims = tuple(a if a == b else None for a, b in zip(self.dims, other.dims))
+        return TensorKind(self.dtype, dims)
+
+    def spec(self, name=None):
+        """The kind as a TensorSpec."""
+        return TensorSpec(TensorShape(self.dims), self.dtype, name)
+
+    def __repr__(self):
+        return f"a tensor of {self.dtype.name} and shape {TensorShape(self.dims)}"
+
+
+class ValueKind:
+    """A value of Python. As in TensorFlow, 1, 1.0 and True are of one kind."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, ValueKind) and self.value == other.value
+        )
+
+    def __hash__(self):
+        value = self.value
+        if isinstance(value, slice):
+            value = (value.start, value.stop, value.step)
+        return hash(value)
+
+    def __repr__(self):
+        return f"the Python value {self.value!r}"
+
+
+class ObjectKind:
+    """An object, which the kind does not keep alive."""
+
+    __slots__ = ("_reference", "_id")
+
+    def __init__(self, value):
+        self._id = id(value)
+        try:
+            self._reference = weakref.ref(value)
+        except TypeError:
+            hash(value)  # TypeError if it cannot be told apart
+            self._reference = lambda: value
+
+    def __eq__(self, other):
+        if not isinstance(other, ObjectKind):
+            return False
+        one = self._reference()
+        return one is not None and one is other._reference()
+
+    def __hash__(self):
+        return hash(self._id)
+
+    def is_alive(self):
+        return self._reference() is not None
+
+    def __repr__(self):
+        value = self._reference()
+        if value is None:
+            return "an object that is gone"
+        return f"the {type(value).__name__} object at {id(value):#x}"
+
+
+class PartsKind:
+    """A list, tuple or dict of kinds, or a composite tensor of them."""
+
+    __slots__ = ("type", "keys", "parts")
+
+    def __init__(self, kind, keys, parts):
+        self.type = kind
+        self.keys = keys
+        self.parts = parts
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, PartsKind)
+            and self.type is other.type
+            and self.keys == other.keys
+            and self.parts == other.parts
+        )
+
+    def __hash__(self):
+        return hash((self.type, self.keys, self.parts))
+
+    def __repr__(self):
+        if self.keys is not None:
+            inside = ", ".join(f"{k!r}: {part!r}" for k, part in zip(self.keys, self.parts))
+        else:
+            inside = ", ".join(map(repr, self.parts))
+        return f"a {self.type.__name__} of {inside}"
+
+
+def _dims_of(value):
+    shape = value.shape.dims
+    return None if shape is None else tuple(dim.value for dim in shape)
+
+
+def kind_of(value):
+    """The kind of an argument; TypeError if it is an object that cannot be told apart."""
+    if isinstance(value, Tensor):
+        return TensorKind(value.dtype.base_dtype, _dims_of(value))
+    if isinstance(value, _VariableBase):
+        return ObjectKind(value)
+    if isinstance(value, TensorSpec):
+        return TensorKind(value.dtype, _dims_of(value))
+    if isinstance(value, (np.ndarray, np.generic)):
+        return TensorKind(dtypes.as_dtype(value.dtype), tuple(value.shape))
+    if isinstance(value, _PLAIN):
+        return ValueKind(value)
+    if isinstance(value, dict):
+        keys = tuple(value)
+        try:
+            keys = tuple(sorted(keys))
+        except TypeError:
+            pass
+        return PartsKind(type(value), keys, tuple(kind_of(value[key]) for key in keys))
+    if isinstance(value, (list, tuple)):
+        return PartsKind(type(value), None, tuple(map(kind_of, value)))
+    if nest.is_composite(value):
+        leaves = nest.flatten(value, expand_composites=True)
+        return PartsKind(type(value), None, tuple(map(kind_of, leaves)))
+    if isinstance(value, TypeSpec):
+        return ValueKind(value)
+    try:
+        return ObjectKind(value)
+    except TypeError as error:
+        raise TypeError(
+            f"{value!r} cannot be an argument of a traced function: the trace could not be found "
+            f"again, since the object has no hash and no weak references ({error})"
+        ) from error
+
+
+def is_tensor_leaf(value):
+    """Whether a leaf of the arguments is given to the graph's function as a tensor."""
+    return isinstance(value, (Tensor, TensorSpec, np.ndarray, np.generic))
+
+
+def spec_leaf(value):
+    """What the placeholder for a leaf is made of; other leaves are themselves."""
+    if isinstance(value, Tensor):
+        return TensorSpec(value.shape, value.dtype.base_dtype)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return TensorSpec(as_shape(value.shape), dtypes.as_dtype(value.dtype))
+    return value
+
+
+def tensor_leaves(structure):
+    """The tensors of arguments, in the order of the placeholders."""
+    leaves = nest.flatten(structure, expand_composites=True)
+    return [convert_to_tensor(leaf) for leaf in leaves if is_tensor_leaf(leaf)]

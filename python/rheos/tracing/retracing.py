@@ -1,0 +1,89 @@
+"""Says why a function is traced again and again, and what would stop it."""
+
+import sys
+from collections import deque
+
+from rheos.framework import logging
+from rheos.tracing.kinds import ObjectKind, PartsKind, TensorKind, ValueKind
+
+_WARN_FROM = 5  # traces among the last _WINDOW calls
+_WINDOW = 10
+
+
+class Watch:
+    """Counts the traces of one function among its last calls."""
+
+    def __init__(self):
+        self._last = deque(maxlen=_WINDOW)
+
+    def called(self, is_traced):
+        """Notes a call; True if it is one trace too many."""
+        self._last.append(is_traced)
+        return is_traced and sum(self._last) > _WARN_FROM
+
+
+def caller():
+    """"file:line" of the program that is calling the library."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if not name.startswith("rheos.") and name != "rheos":
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        frame = frame.f_back
+    return "?"
+
+
+def _differences(name, one, other):
+    """(name, earlier kind, later kind) of the parts that differ."""
+    if one == other:
+        return
+    same = isinstance(one, PartsKind) and isinstance(other, PartsKind)
+    if same and one.type is other.type and one.keys == other.keys:
+        if len(one.parts) == len(other.parts):
+            keys = one.keys or range(len(one.parts))
+            for key, first, second in zip(keys, one.parts, other.parts):
+                yield from _differences(f"{name}[{key!r}]", first, second)
+            return
+    yield name, one, other
+
+
+def _advice(one, other):
+    if isinstance(one, TensorKind) and isinstance(other, TensorKind):
+        if one.dtype != other.dtype:
+            return "cast it to one dtype before the call"
+        return (
+            "pass reduce_retracing=True or an input_signature with None for dimensions that vary"
+        )
+    if isinstance(one, ValueKind) and isinstance(other, ValueKind):
+        if isinstance(other.value, (bool, int, float)):
+            return "pass it as a tensor, by tf.constant(), if the graph may depend on its value"
+        return "each value of Python makes a graph of its own: call with fewer different ones"
+    if isinstance(one, ObjectKind) and isinstance(other, ObjectKind):
+        return "each object makes a graph of its own: make the object once, or pass its tensors"
+    return "pass the same kind of argument in each call"
+
+
+def _distance(one, other):
+    return len(list(_differences("", one, other)))
+
+
+def explain(function_name, names, kind, earlier, count):
+    """Warns of a trace: which argument changed, how, where, and what would stop it.
+
+    names: of the arguments. kind: the PartsKind of the arguments. earlier: those of traces before.
+    """
+    nearest = min(reversed(earlier), key=lambda one: _distance(one, kind))
+    parts = list(zip(names, nearest.parts, kind.parts))
+    found = [d for name, one, other in parts for d in _differences(name, one, other)]
+    if len(nearest.parts) != len(kind.parts):
+        found.append(("the number of arguments", nearest, kind))
+    lines = [f"'{name}' was {a!r} and is now {b!r}; {_advice(a, b)}" for name, a, b in found[:3]]
+    if not lines:
+        lines = ["the arguments are those of an earlier trace, but it was dropped or failed"]
+    logging.warning(
+        "%s: %s is traced again and again (trace %d), which is slow: %s.",
+        caller(),
+        function_name,
+        count,
+        ". ".join(lines),
+    )
