@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -26,20 +27,9 @@ OTHER_OPERATIONS = {
 }
 
 # Pipelines that need what Rheos does not have yet: they say so by a clear error.
-_SPARSE = "SerializeSparse into variants"
-_RAGGED = "RaggedTensorToVariant"
 WAITING = {
     "dense_to_sparse_batch": "DenseToSparseBatchDataset",
     "group_by_reducer": "GroupByReducerDataset",
-    "sparse_tensors": _SPARSE,
-    "sparse_slices": _SPARSE,
-    "sparse_batch": _SPARSE,
-    "sparse_map": _SPARSE,
-    "sparse_unbatch": _SPARSE,
-    "examples": _SPARSE,
-    "ragged_slices": _RAGGED,
-    "ragged_tensors": _RAGGED,
-    "ragged_map_batch": _RAGGED,
 }
 
 
@@ -50,6 +40,10 @@ class Face2:
 
     def __getattr__(self, name):
         return getattr(tf, name)
+
+
+# Shapes of which Rheos knows more than TensorFlow 1.15.
+KNOWN_MORE = ("sparse_map",)
 
 
 def _names(version):
@@ -79,7 +73,8 @@ def test_pipeline_is_tensorflow_1s(name):
         assert made.pop("operations") != recorded["operations"]
         recorded = {key: value for key, value in recorded.items() if key in made}
     made["repr"], recorded["repr"] = (
-        answer["repr"].partition(" ")[2] for answer in (made, recorded)
+        None if name in KNOWN_MORE else answer["repr"].partition(" ")[2]
+        for answer in (made, recorded)
     )
     assert made == recorded
 
@@ -114,3 +109,6 @@ def test_pipeline_is_tensorflow_2s(name):
         assert "refused" in made or made["elements"][-1][0] == "error"
     else:
         assert made["elements"] == recorded["elements"]
+        # Shapes are written as TensorFlow 1 does.
+        spec = re.sub(r"Dimension\((\w+)\)", r"\1", made["spec"]).replace("?", "None")
+        assert spec == recorded["spec"]

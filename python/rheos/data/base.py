@@ -13,7 +13,6 @@ _OF_TENSORS = ("TensorDataset", "TensorSliceDataset", "PaddedBatchDatasetV2")
 class DatasetBase:
     """A pipeline: a variant tensor, and the spec of the elements that it will make."""
 
-    _stays_component = True  # a dataset is a component of an element as it is
     # The class of datasets that are made of this one: DatasetV2 unless a face says otherwise.
     _face = None
 
@@ -178,8 +177,6 @@ class DatasetSpec(TypeSpec):
 
 class NestedVariant:
     """Datasets put together by a batch: only `unbatch` makes elements of them."""
-
-    _stays_component = True
 
     def __init__(self, variant_tensor, element_spec, dataset_shape):
         self._variant_tensor = variant_tensor

@@ -10,8 +10,6 @@ from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec
 class Optional:
     """A value, or none, as a variant tensor; the value is an element of a dataset."""
 
-    _stays_component = True
-
     def __init__(self, variant_tensor, value_structure):
         self._variant_tensor = variant_tensor
         self._element_spec = value_structure

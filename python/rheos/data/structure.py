@@ -12,9 +12,11 @@ from rheos.framework.tensor_shape import TensorShape, as_shape
 from rheos.framework.tensor_spec import (
     TensorSpec,
     TypeSpec,
+    has_own_type_spec,
     register_type_spec_from_value,
     type_spec_from_value,
 )
+from rheos.ops.ragged_tensor import RaggedTensorValue, convert_to_tensor_or_ragged_tensor
 
 
 class NoneTensorSpec(TypeSpec):
@@ -67,23 +69,15 @@ def element_spec(element):
 def _normal(value, number):
     if value is None or isinstance(value, Tensor):
         return value
-    if isinstance(value, (SparseTensor, SparseTensorValue)):
+    if isinstance(value, SparseTensorValue):
         return SparseTensor.from_value(value)
+    if isinstance(value, RaggedTensorValue):
+        return convert_to_tensor_or_ragged_tensor(value)
     if isinstance(value, TypeSpec):
         raise TypeError(f"{value!r} says what a value is, and is none.")
-    if hasattr(value, "_normalized_component"):
-        return value._normalized_component()
-    spec = spec_of_object(value)
-    if spec is not None:
+    if has_own_type_spec(value):
         return value
     return convert_to_tensor(value, name=f"component_{number}")
-
-
-def spec_of_object(value):
-    """The spec of a value that stays what it is in an element, None of what becomes a tensor."""
-    if not hasattr(type(value), "_stays_component"):
-        return None
-    return type_spec_from_value(value)
 
 
 def normalize_element(element):
@@ -197,6 +191,8 @@ def _shape_of(shape):
 def _legacy_spec(dtype, shape, value_class):
     if isinstance(dtype, TypeSpec):
         return dtype
+    if isinstance(value_class, TypeSpec):
+        return value_class
     dtype = dtypes.as_dtype(dtype)
     if issubclass(value_class, SparseTensor):
         return SparseTensorSpec(shape, dtype)

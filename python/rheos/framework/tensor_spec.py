@@ -7,7 +7,7 @@ dataset, and put together again.
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.operation import Tensor, _VariableBase
-from rheos.framework.tensor_shape import TensorShape, as_shape
+from rheos.framework.tensor_shape import TensorShape
 
 
 class TypeSpec:
@@ -234,10 +234,6 @@ class TensorSpec(TypeSpec):
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
 
 
-def _with_rows(shape, batch_size):
-    return TensorShape([batch_size]).concatenate(as_shape(shape))
-
-
 # ---- Specs of values
 
 _SPECS = []  # (types, function that gives the spec of a value of theirs)
@@ -246,6 +242,11 @@ _SPECS = []  # (types, function that gives the spec of a value of theirs)
 def register_type_spec_from_value(types, function):
     """Makes `function(value)` give the spec of values of a class."""
     _SPECS.append((types, function))
+
+
+def has_own_type_spec(value):
+    """Whether a class of values that are no tensors has specs of its own for the value."""
+    return any(isinstance(value, types) for types, _ in _SPECS)
 
 
 def type_spec_from_value(value):

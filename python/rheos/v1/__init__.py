@@ -353,6 +353,7 @@ from rheos.ops.quantize_ops import (
 )
 from rheos.ops.ragged_string_ops import string_split
 from rheos.ops.ragged_tensor import RaggedTensor
+from rheos.ops.ragged_tensor_spec import RaggedTensorSpec
 from rheos.ops.random_ops import (
     get_seed,
     multinomial,

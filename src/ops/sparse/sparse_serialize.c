@@ -1,9 +1,10 @@
-// Sparse tensors as strings and back: three messages each, of indices, values and shape.
+// Sparse tensors as strings or variants and back: three each, of indices, values and shape.
 #include <string.h>
 
 #include "ops/io/tensor_message.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/packed_tensors.h"
 #include "ops/sparse/sparse_util.h"
 
 enum { PARTS = 3 };
@@ -29,20 +30,30 @@ static rheos_status *check_parts(rheos_tensor *const *inputs) {
   return NULL;
 }
 
+// One of the parts as element `index` of strings or variants.
+static rheos_status *put_part(rheos_tensor *part, rheos_tensor *to, int64_t index) {
+  if (to->dtype == RHEOS_STRING) return rheos__put_tensor_message(part, to, index);
+  rheos_tensor *kept = NULL;
+  RHEOS_TRY(rheos__tensor_keep(part, &kept));
+  return rheos__packed_tensors_take(&kept, 1, (rheos__variant **)to->data + index);
+}
+
+static rheos_dtype serialized_dtype(const void *state) {
+  return ((const rheos__operands *)state)->output_dtypes[0];
+}
+
 static rheos_status *compute_serialize(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                        rheos_tensor **outputs) {
-  (void)state, (void)step;
+  (void)step;
   RHEOS_TRY(check_parts(inputs));
-  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SHAPE(PARTS), &outputs[0]));
-  for (int i = 0; i < PARTS; i++) {
-    RHEOS_TRY(rheos__put_tensor_message(inputs[i], outputs[0], i));
-  }
+  RHEOS_TRY(rheos__tensor_new(serialized_dtype(state), &RHEOS_SHAPE(PARTS), &outputs[0]));
+  for (int i = 0; i < PARTS; i++) RHEOS_TRY(put_part(inputs[i], outputs[0], i));
   return NULL;
 }
 
-// The entries [first, last), without their first index, as row `row` of the strings.
+// The entries [first, last), without their first index, as row `row` of what is serialized.
 static rheos_status *put_row(const rheos__sparse *sparse, int64_t first, int64_t last, int64_t row,
-                             rheos_tensor *strings) {
+                             rheos_tensor *to) {
   const int64_t rank = sparse->rank - 1, count = last - first;
   const rheos_dtype dtype = sparse->values->dtype;
   rheos_tensor *parts[PARTS] = {NULL, NULL, NULL};
@@ -57,7 +68,7 @@ static rheos_status *put_row(const rheos__sparse *sparse, int64_t first, int64_t
     status = rheos__copy_value(parts[1], i, sparse->values, first + i);
   }
   for (int i = 0; status == NULL && i < PARTS; i++) {
-    status = rheos__put_tensor_message(parts[i], strings, row * PARTS + i);
+    status = put_part(parts[i], to, row * PARTS + i);
   }
   for (int i = 0; i < PARTS; i++) rheos_tensor_unref(parts[i]);
   return status;
@@ -65,7 +76,6 @@ static rheos_status *put_row(const rheos__sparse *sparse, int64_t first, int64_t
 
 static rheos_status *compute_serialize_many(void *state, rheos__step *step,
                                             rheos_tensor *const *inputs, rheos_tensor **outputs) {
-  (void)state;
   rheos__sparse sparse;
   RHEOS_TRY(check_parts(inputs));
   RHEOS_TRY(rheos__sparse_of(inputs, &sparse));
@@ -79,7 +89,8 @@ static rheos_status *compute_serialize_many(void *state, rheos__step *step,
     if (rheos__sparse_compare(row - sparse.rank, row, sparse.rank) < 0) continue;
     return rheos__sparse_bad_row(row, sparse.rank, i, "is out of order or repeated");
   }
-  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SHAPE(sparse.dims[0], PARTS), &outputs[0]));
+  RHEOS_TRY(
+      rheos__tensor_new(serialized_dtype(state), &RHEOS_SHAPE(sparse.dims[0], PARTS), &outputs[0]));
   int64_t first = 0;
   for (int64_t row = 0; row < sparse.dims[0]; row++) {
     int64_t last = first;
@@ -93,19 +104,16 @@ static rheos_status *compute_serialize_many(void *state, rheos__step *step,
   return NULL;
 }
 
-static rheos_status *only_strings(rheos__prepare *p, rheos_dtype dtype, rheos__compute_fn compute) {
-  if (dtype != RHEOS_STRING) return rheos__no_kernel(p, dtype);
+static rheos_status *prepare(rheos__prepare *p, rheos__compute_fn compute) {
   p->state = rheos__keep_operands(p);
   if (p->state == NULL) return rheos__out_of_memory();
   p->compute = compute;
   return NULL;
 }
 
-static rheos_status *prepare_serialize(rheos__prepare *p) {
-  return only_strings(p, p->output_dtypes[0], compute_serialize);
-}
+static rheos_status *prepare_serialize(rheos__prepare *p) { return prepare(p, compute_serialize); }
 static rheos_status *prepare_serialize_many(rheos__prepare *p) {
-  return only_strings(p, p->output_dtypes[0], compute_serialize_many);
+  return prepare(p, compute_serialize_many);
 }
 
 static rheos_status *infer_parts(const rheos__infer *c) {
@@ -129,14 +137,16 @@ static rheos_status *shape_serialize_many(rheos__infer *c) {
 const rheos__op_def rheos__op_SerializeSparse = {
     .name = "SerializeSparse",
     .signature = SERIALIZE_SIGNATURE,
-    .doc = "A sparse tensor as three strings.",
+    .doc = "A sparse tensor as three strings or variants.",
+    .flags = RHEOS_OP_TAKES_VARIANTS,
     .shape = shape_serialize,
     .prepare = prepare_serialize,
 };
 const rheos__op_def rheos__op_SerializeManySparse = {
     .name = "SerializeManySparse",
     .signature = SERIALIZE_SIGNATURE,
-    .doc = "Each slice of a sparse tensor along its first dimension as three strings.",
+    .doc = "Each slice of a sparse tensor along its first dimension as three strings or variants.",
+    .flags = RHEOS_OP_TAKES_VARIANTS,
     .shape = shape_serialize_many,
     .prepare = prepare_serialize_many,
 };
@@ -176,10 +186,23 @@ static rheos_status *check_pile(const pile *p, int64_t i, rheos_dtype dtype) {
   return NULL;
 }
 
-static rheos_status *read_pile(const rheos_tensor *strings, rheos_dtype dtype, pile *p) {
+// What element `index` stands for, a reference.
+static rheos_status *read_part(const rheos_tensor *from, int64_t index, rheos_tensor **out_part) {
+  if (from->dtype == RHEOS_STRING) {
+    return rheos__tensor_of_message((const rheos_string *)from->data + index, out_part);
+  }
+  rheos_tensor *const *tensors;
+  int32_t count;
+  RHEOS_TRY(rheos__packed_tensors_of(from, index, "DeserializeSparse", &tensors, &count));
+  if (count != 1) return RHEOS_INVALID("the variant is no part of a SparseTensor");
+  *out_part = rheos_tensor_ref(tensors[0]);
+  return NULL;
+}
+
+static rheos_status *read_pile(const rheos_tensor *serialized, rheos_dtype dtype, pile *p) {
   for (int64_t i = 0; i < p->count; i++) {
     for (int64_t k = i * PARTS; k < (i + 1) * PARTS; k++) {
-      RHEOS_TRY(rheos__tensor_of_message((const rheos_string *)strings->data + k, &p->parts[k]));
+      RHEOS_TRY(read_part(serialized, k, &p->parts[k]));
     }
     RHEOS_TRY(check_pile(p, i, dtype));
     rheos_tensor *const *parts = p->parts + i * PARTS;
@@ -248,7 +271,7 @@ static rheos_status *compute_deserialize(void *state, rheos__step *step,
 }
 
 static rheos_status *prepare_deserialize(rheos__prepare *p) {
-  return only_strings(p, p->input_dtypes[0], compute_deserialize);
+  return prepare(p, compute_deserialize);
 }
 
 static rheos_status *shape_deserialize(rheos__infer *c) {
@@ -272,6 +295,7 @@ const rheos__op_def rheos__op_DeserializeSparse = {
     .signature = "serialized_sparse: Tserialized" DESERIALIZE_OUTPUTS
                  "dtype: type; Tserialized: {string, variant} = string",
     .doc = "The sparse tensors in `serialized_sparse` (..., 3), as one.",
+    .flags = RHEOS_OP_TAKES_VARIANTS,
     .shape = shape_deserialize,
     .prepare = prepare_deserialize,
 };

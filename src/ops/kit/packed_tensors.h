@@ -1,0 +1,16 @@
+// Variants that hold a few tensors: a part of a sparse tensor, the levels and values of a ragged one.
+#ifndef RHEOS_SRC_OPS_KIT_PACKED_TENSORS_H
+#define RHEOS_SRC_OPS_KIT_PACKED_TENSORS_H
+
+#include "tensor/variant.h"
+
+// A variant of `count` tensors, whose references it takes also on failure.
+rheos_status *rheos__packed_tensors_take(rheos_tensor **tensors, int32_t count,
+                                         rheos__variant **out_variant);
+
+// What element `index` of a tensor of variants holds, borrowed; RHEOS_INVALID_ARGUMENT naming `op`
+// unless it holds tensors.
+rheos_status *rheos__packed_tensors_of(const rheos_tensor *variants, int64_t index, const char *op,
+                                       rheos_tensor *const **out_tensors, int32_t *out_count);
+
+#endif  // RHEOS_SRC_OPS_KIT_PACKED_TENSORS_H
