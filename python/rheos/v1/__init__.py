@@ -323,6 +323,7 @@ from rheos.ops.math_ops import (
     truncatediv,
     truncatemod,
 )
+from rheos.ops.module import Module
 from rheos.ops.parsing_ops import (
     FixedLenFeature,
     FixedLenSequenceFeature,

@@ -77,6 +77,7 @@ from rheos.training.more_optimizers import (
     RMSPropOptimizer,
 )
 from rheos.training.moving_averages import ExponentialMovingAverage
+from rheos.training.object_checkpoints import Checkpoint, CheckpointManager
 from rheos.training.optimizers import (
     AdagradOptimizer,
     AdamOptimizer,
