@@ -86,6 +86,19 @@ RHEOS_API void rheos_function_order_effects(rheos_function *function, int32_t fi
 // not be changed from now on.
 RHEOS_API bool rheos_function_finish(rheos_function *function, rheos_scope *scope);
 
+// Says, in the library of `graph`, that the gradient of `function` is what the function `gradient` gives for
+// its arguments and a gradient for each of its results: one for each argument. Calls of `function` by its
+// name as an op have that gradient. RHEOS_INVALID_ARGUMENT if another one was said before.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_set_function_gradient(rheos_graph *graph,
+                                                                         const char *function,
+                                                                         const char *gradient);
+
+// Takes a function that a program made out of the library of `graph`, with those that its gradients added.
+// Calls of it, old ones too, fail with RHEOS_NOT_FOUND; what was planned before goes on, and keeps the
+// body's memory as long as its session. RHEOS_NOT_FOUND if there is none of the name.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_remove_function(rheos_graph *graph,
+                                                                   const char *name);
+
 // Calls a finished function: PartitionedCall, or StatefulPartitionedCall if its body has effects or state.
 // `inputs` are the arguments, to which what was captured is added. None with an error in the scope.
 RHEOS_API rheos_operation rheos_function_call(rheos_scope *scope, const rheos_function *function,

@@ -222,3 +222,22 @@ PyObject *graph_is_stateful(PyObject *self, PyObject *unused) {
   graph_object *graph = function_of(self);
   return graph ? PyBool_FromLong(rheos_function_is_stateful(graph->function)) : NULL;
 }
+
+static PyObject *library_done(rheos_status *status) {
+  if (!status) Py_RETURN_NONE;
+  raise_build_error_take(status);
+  return NULL;
+}
+
+PyObject *graph_set_function_gradient(PyObject *self, PyObject *args) {
+  const char *function, *gradient;
+  if (!PyArg_ParseTuple(args, "ss", &function, &gradient)) return NULL;
+  return library_done(
+      rheos_graph_set_function_gradient(((graph_object *)self)->graph, function, gradient));
+}
+
+PyObject *graph_remove_function(PyObject *self, PyObject *name) {
+  const char *text = text_of(name);
+  if (!text) return NULL;
+  return library_done(rheos_graph_remove_function(((graph_object *)self)->graph, text));
+}

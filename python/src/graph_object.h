@@ -61,6 +61,8 @@ PyObject *graph_rename_function(PyObject *self, PyObject *name);
 PyObject *graph_finish_function(PyObject *self, PyObject *unused);
 PyObject *graph_function_name(PyObject *self, PyObject *unused);
 PyObject *graph_is_stateful(PyObject *self, PyObject *unused);
+PyObject *graph_set_function_gradient(PyObject *self, PyObject *args);
+PyObject *graph_remove_function(PyObject *self, PyObject *name);
 
 // training.c
 PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs);

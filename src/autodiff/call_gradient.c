@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "autodiff/accumulate.h"
+#include "autodiff/gradient_functions.h"
 #include "ops/flow/call.h"
 #include "ops/kit/op_util.h"
 
@@ -27,8 +28,16 @@ typedef struct pair {
   bool backward_is_stateful;
 } pair;
 
+// A function's gradient as a function.
+typedef struct symbolic {
+  struct symbolic *next;
+  const rheos__function *of;
+  rheos__function *made;
+} symbolic;
+
 typedef struct gradient_functions {
   pair *pairs;
+  symbolic *symbolics;
   struct open {
     struct open *outer;
     const rheos__function *of;
@@ -45,8 +54,18 @@ static void free_pair(pair *p) {
   rheos__free(p);
 }
 
+static void free_symbolic(symbolic *s) {
+  rheos_graph_unref(s->made->graph);
+  rheos__free(s);
+}
+
 static void release(void *data) {
   gradient_functions *all = data;
+  while (all->symbolics != NULL) {
+    symbolic *s = all->symbolics;
+    all->symbolics = s->next;
+    free_symbolic(s);
+  }
   while (all->pairs != NULL) {
     pair *p = all->pairs;
     all->pairs = p->next;
@@ -60,35 +79,84 @@ static void release(void *data) {
   rheos__free(all);
 }
 
-static gradient_functions *functions_of(rheos__grad *g) {
-  rheos_graph *library = rheos__library_graph(rheos_scope_graph(g->scope));
+// Drops what was made for gradients of a function that goes, and the functions made for that.
+static void forget_function(rheos_graph *library, const rheos__function *function) {
+  gradient_functions *all = rheos__graph_autodiff_slot(library)->data;
+  for (symbolic **at = &all->symbolics; *at != NULL;) {
+    symbolic *s = *at;
+    if (s->of != function) {
+      at = &s->next;
+      continue;
+    }
+    *at = s->next;
+    free_symbolic(s);
+  }
+  for (pair **at = &all->pairs; *at != NULL;) {
+    pair *p = *at;
+    if (p->of != function) {
+      at = &p->next;
+      continue;
+    }
+    *at = p->next;
+    // Removing comes back here, for gradients of gradients.
+    if (p->forward != function) rheos_status_free(rheos__library_remove(library, p->forward->name));
+    rheos_status_free(rheos__library_remove(library, p->backward->name));
+    free_pair(p);
+    at = &all->pairs;
+  }
+}
+
+static gradient_functions *functions_of(rheos_scope *scope) {
+  rheos_graph *library = rheos__library_graph(rheos_scope_graph(scope));
   rheos__graph_lock(library);
   rheos__graph_slot *slot = rheos__graph_autodiff_slot(library);
   if (slot->data == NULL) {
     slot->data = rheos__alloc_zeroed(sizeof(gradient_functions));
     slot->release = slot->data != NULL ? release : NULL;
+    slot->forget = slot->data != NULL ? forget_function : NULL;
   }
   gradient_functions *all = slot->data;
   rheos__graph_unlock(library);
-  if (all == NULL) rheos_scope_fail_take(g->scope, rheos__out_of_memory());
+  if (all == NULL) rheos_scope_fail_take(scope, rheos__out_of_memory());
   return all;
 }
 
-bool rheos__enter_gradient(rheos__grad *g, const rheos__function *function) {
-  gradient_functions *all = functions_of(g);
+const rheos__function *rheos__find_symbolic(rheos_graph *library, const rheos__function *of) {
+  const gradient_functions *all = rheos__graph_autodiff_slot(library)->data;
+  for (const symbolic *s = all != NULL ? all->symbolics : NULL; s != NULL; s = s->next) {
+    if (s->of == of) return s->made;
+  }
+  return NULL;
+}
+
+rheos_status *rheos__keep_symbolic_take(rheos_graph *library, const rheos__function *of,
+                                        rheos__function *made) {
+  gradient_functions *all = rheos__graph_autodiff_slot(library)->data;
+  symbolic *s = rheos__alloc(sizeof *s);
+  if (s == NULL) {
+    rheos_graph_unref(made->graph);
+    return rheos__out_of_memory();
+  }
+  *s = (symbolic){all->symbolics, of, made};
+  all->symbolics = s;
+  return NULL;
+}
+
+bool rheos__enter_gradient_of(rheos_scope *scope, const rheos__function *function) {
+  gradient_functions *all = functions_of(scope);
   if (all == NULL) return false;
   for (const struct open *at = all->making; at != NULL; at = at->outer) {
     if (at->of != function) continue;
     rheos_scope_fail_take(
-        g->scope, rheos_status_new(RHEOS_UNIMPLEMENTED,
-                                   "the gradient of the function %s, which calls itself, would "
-                                   "never end",
-                                   function->name));
+        scope, rheos_status_new(RHEOS_UNIMPLEMENTED,
+                                "the gradient of the function %s, which calls itself, would "
+                                "never end",
+                                function->name));
     return false;
   }
   struct open *inner = rheos__alloc_zeroed(sizeof *inner);
   if (inner == NULL) {
-    rheos_scope_fail_take(g->scope, rheos__out_of_memory());
+    rheos_scope_fail_take(scope, rheos__out_of_memory());
     return false;
   }
   *inner = (struct open){all->making, function};
@@ -96,11 +164,19 @@ bool rheos__enter_gradient(rheos__grad *g, const rheos__function *function) {
   return true;
 }
 
-void rheos__leave_gradient(rheos__grad *g) {
-  gradient_functions *all = functions_of(g);
+void rheos__leave_gradient_of(rheos_graph *library) {
+  gradient_functions *all = rheos__graph_autodiff_slot(library)->data;
   struct open *inner = all->making;
   all->making = inner->outer;
   rheos__free(inner);
+}
+
+bool rheos__enter_gradient(rheos__grad *g, const rheos__function *function) {
+  return rheos__enter_gradient_of(g->scope, function);
+}
+
+void rheos__leave_gradient(rheos__grad *g) {
+  rheos__leave_gradient_of(rheos__library_graph(rheos_scope_graph(g->scope)));
 }
 
 // ---- Shared with branches and loops
@@ -283,7 +359,7 @@ static pair *find_pair(const gradient_functions *all, const rheos__function *fun
 }
 
 static const pair *pair_of(rheos__grad *g, const rheos__function *function, const bool *has_grad) {
-  gradient_functions *all = functions_of(g);
+  gradient_functions *all = functions_of(g->scope);
   if (all == NULL) return NULL;
   pair *p = find_pair(all, function, has_grad);
   if (p != NULL) return p;

@@ -540,7 +540,10 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
                       .outputs = b->outputs,
                       .out_grads = b->out_grads,
                       .in_grads = b->in_grads};
-  if (!failed(b) && gradient != NULL) gradient(&grad);
+  // A program may have said what the gradient of its own function is.
+  const bool is_own = gradient == rheos__gradient_call_by_name;
+  const bool is_asked = !failed(b) && is_own && ask_program(b, &grad, type);
+  if (!failed(b) && gradient != NULL && !is_asked) gradient(&grad);
   if (!failed(b) && gradient == NULL && !ask_program(b, &grad, type)) {
     fail_without_gradient(b, node);
   }

@@ -70,6 +70,9 @@ void rheos__region_forget(rheos__bodies *bodies, rheos__region *region);
 // something else.
 rheos_status *rheos__site_new(const rheos__prepare *p, const rheos_func *func,
                               const rheos__site_types *types, rheos__site **out_site);
+// The same for the function's gradient: rheos__symbolic_gradient().
+rheos_status *rheos__site_new_of_gradient(const rheos__prepare *p, const rheos_func *func,
+                                          const rheos__site_types *types, rheos__site **out_site);
 void rheos__site_free(rheos__site *site);
 
 // What the results will be for arguments of these shapes and cells (an element NULL where an argument is

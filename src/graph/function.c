@@ -507,6 +507,20 @@ bool rheos_function_finish(rheos_function *f, rheos_scope *scope) {
   return rheos__scope_goes_on(scope, status);
 }
 
+rheos_status *rheos_graph_set_function_gradient(rheos_graph *graph, const char *function,
+                                                const char *gradient) {
+  if (graph == NULL) return rheos__not_given(__func__, "graph");
+  if (function == NULL) return rheos__not_given(__func__, "function");
+  if (gradient == NULL) return rheos__not_given(__func__, "gradient");
+  return rheos__library_set_gradient(graph, function, gradient, true);
+}
+
+rheos_status *rheos_graph_remove_function(rheos_graph *graph, const char *name) {
+  if (graph == NULL) return rheos__not_given(__func__, "graph");
+  if (name == NULL) return rheos__not_given(__func__, "name");
+  return rheos__library_remove(graph, name);
+}
+
 // ---- Calls
 
 const rheos_func *rheos_function_func(const rheos_function *f) {

@@ -99,10 +99,13 @@ rheos_status *rheos__graph_add_signature(rheos_graph *graph, const rheos__signat
 const rheos__signature *rheos__graph_signature(rheos_graph *graph, const char *type);
 
 // Room for a layer above to keep data with the graph (train keeps its variables here, format what only
-// files know). The slot is freed by `release` with the graph.
+// files know). The slot is freed by `release` with the graph. `forget` (NULL: nothing to do) is told of a
+// function that the library is about to lose.
+struct rheos__function;
 typedef struct rheos__graph_slot {
   void *data;
   void (*release)(void *data);
+  void (*forget)(rheos_graph *graph, const struct rheos__function *function);
 } rheos__graph_slot;
 rheos__graph_slot *rheos__graph_train_slot(rheos_graph *graph);
 rheos__graph_slot *rheos__graph_autodiff_slot(rheos_graph *graph);

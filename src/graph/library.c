@@ -14,6 +14,11 @@ struct rheos__library {
   size_t capacity, count;
   rheos__made_function **made;
   size_t made_capacity, num_made;
+  struct gradient {
+    const char *function, *gradient;  // interned by the graph
+    bool is_made;
+  } *gradients;
+  size_t gradients_capacity, num_gradients;
 };
 
 rheos_graph *rheos__library_graph(rheos_graph *graph) {
@@ -46,6 +51,7 @@ void rheos__library_free(rheos_graph *graph) {
     rheos_graph_unref(library->made[i]->function.graph);
   }
   rheos__free(library->made);
+  rheos__free(library->gradients);
 }
 
 // ---- A body's arguments, results and targets
@@ -198,18 +204,20 @@ static rheos__arg *args_of(rheos_graph *graph, const rheos__function *function, 
   const rheos__made_function *made = (const rheos__made_function *)function;
   rheos__arg *args = rheos__graph_alloc(graph, ((size_t)count + 1) * sizeof *args);
   for (int32_t i = 0; args != NULL && i < count; ++i) {
-    args[i] = (rheos__arg){.name = is_result ? made->result_names[i] : made->arg_names[i],
+    const char *name = is_result ? made->result_names[i] : made->arg_names[i];
+    args[i] = (rheos__arg){.name = rheos__intern_text(graph, name, strlen(name)),
                            .dtype = is_result ? rheos__function_result_dtype(function, i)
                                               : rheos__function_arg_dtype(function, i),
                            .type_attr = -1,
                            .number_attr = -1,
                            .type_list_attr = -1};
+    if (args[i].name == NULL) return NULL;
   }
   return args;
 }
 
 // The function's name as an op.
-static rheos_status *add_call_op(rheos_graph *graph, const rheos__made_function *made) {
+static rheos_status *add_call_op(rheos_graph *graph, rheos__made_function *made) {
   const rheos__function *function = &made->function;
   struct own_op {
     rheos__op_def op;
@@ -229,6 +237,7 @@ static rheos_status *add_call_op(rheos_graph *graph, const rheos__made_function 
                                       .num_inputs = function->num_args,
                                       .outputs = outputs,
                                       .num_outputs = function->num_results};
+  made->op = &own->op;
   return rheos__graph_add_signature(graph, &own->signature);
 }
 
@@ -254,9 +263,94 @@ rheos_status *rheos__library_add(rheos_graph *graph, rheos__made_function *made)
   return status;
 }
 
+static void forget(rheos__graph_slot *slot, rheos_graph *graph, const rheos__function *function) {
+  if (slot->forget != NULL) slot->forget(graph, function);
+}
+
+rheos_status *rheos__library_remove(rheos_graph *graph, const char *name) {
+  graph = rheos__library_graph(graph);
+  rheos__graph_lock(graph);
+  rheos__made_function *made = find_made(graph, name, strlen(name));
+  rheos_graph *body = NULL;
+  if (made != NULL) {
+    rheos__library *library = graph->library;
+    forget(&graph->autodiff_slot, graph, &made->function);
+    size_t i = 0;
+    while (library->made[i] != made) i++;
+    library->num_made--;
+    memmove(&library->made[i], &library->made[i + 1], (library->num_made - i) * sizeof(made));
+    made->op->flags |= RHEOS_OP_REMOVED;
+    body = made->function.graph;
+  }
+  rheos__graph_unlock(graph);
+  if (made == NULL) {
+    return rheos_status_new(RHEOS_NOT_FOUND, "the library has no function %s of the program", name);
+  }
+  rheos_graph_unref(body);
+  return NULL;
+}
+
 const rheos__made_function *rheos__library_made_at(const rheos_graph *graph, size_t index) {
   const rheos__library *library = graph->library;
   return library != NULL && index < library->num_made ? library->made[index] : NULL;
+}
+
+// ---- Gradients of functions
+
+static struct gradient *find_gradient(const rheos_graph *graph, const char *function) {
+  const rheos__library *library = graph->library;
+  for (size_t i = 0; library != NULL && i < library->num_gradients; ++i) {
+    if (strcmp(library->gradients[i].function, function) == 0) return &library->gradients[i];
+  }
+  return NULL;
+}
+
+static rheos_status *set_gradient(rheos_graph *graph, struct gradient said) {
+  RHEOS_TRY(make_library(graph));
+  const struct gradient *known = find_gradient(graph, said.function);
+  if (known != NULL && strcmp(known->gradient, said.gradient) == 0) return NULL;
+  if (known != NULL) {
+    return RHEOS_INVALID(
+        "Cannot assign gradient function '%s' to '%s' because it already has gradient function "
+        "'%s'",
+        said.gradient, said.function, known->gradient);
+  }
+  rheos__library *library = graph->library;
+  said.function = rheos__intern_text(graph, said.function, strlen(said.function));
+  said.gradient = rheos__intern_text(graph, said.gradient, strlen(said.gradient));
+  if (said.function == NULL || said.gradient == NULL ||
+      !RHEOS_RESERVE(library->gradients, library->gradients_capacity, library->num_gradients + 1)) {
+    return rheos__out_of_memory();
+  }
+  library->gradients[library->num_gradients++] = said;
+  return NULL;
+}
+
+rheos_status *rheos__library_set_gradient(rheos_graph *graph, const char *function,
+                                          const char *gradient, bool is_made) {
+  graph = rheos__library_graph(graph);
+  rheos__graph_lock(graph);
+  rheos_status *status = set_gradient(graph, (struct gradient){function, gradient, is_made});
+  rheos__graph_unlock(graph);
+  return status;
+}
+
+const char *rheos__library_gradient_of(const rheos_graph *graph, const char *function) {
+  const struct gradient *found = find_gradient(graph, function);
+  return found != NULL ? found->gradient : NULL;
+}
+
+bool rheos__library_made_gradient_at(const rheos_graph *graph, size_t index,
+                                     const char **out_function, const char **out_gradient) {
+  const rheos__library *library = graph->library;
+  for (size_t i = 0; library != NULL && i < library->num_gradients; ++i) {
+    const struct gradient *gradient = &library->gradients[i];
+    if (!gradient->is_made || index-- > 0) continue;
+    *out_function = gradient->function;
+    *out_gradient = gradient->gradient;
+    return true;
+  }
+  return false;
 }
 
 rheos_status *rheos__graph_function(rheos_graph *graph, const rheos_func *func,

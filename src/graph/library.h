@@ -23,15 +23,31 @@ typedef struct rheos__made_function {
   int32_t num_controls;
   bool is_stateful;
   const rheos__attrs *attrs;  // its own
+  rheos__op_def *op;          // its name as an op; the library's
 } rheos__made_function;
 
 // Puts a function, in the memory of its graph, into the library of `graph`, which keeps that graph; it
 // becomes an op of `graph`. RHEOS_INVALID_ARGUMENT if there is an op of that name.
 rheos_status *rheos__library_add(rheos_graph *graph, rheos__made_function *made);
+// Takes it out again. Its body goes with the last that uses it.
+rheos_status *rheos__library_remove(rheos_graph *graph, const char *name);
 // Those that were added, in order; NULL past the last. The library's graph is locked.
 const rheos__made_function *rheos__library_made_at(const rheos_graph *graph, size_t index);
 // NULL if none has the name.
 const rheos__made_function *rheos__library_find_made(const rheos_graph *graph, const char *name);
+// Says which function of the library gives the gradient of another: for its arguments and a gradient for
+// each of its results, one for each argument. `is_made`: by the program, not by a file.
+rheos_status *rheos__library_set_gradient(rheos_graph *graph, const char *function,
+                                          const char *gradient, bool is_made);
+// NULL: nothing was said.
+const char *rheos__library_gradient_of(const rheos_graph *graph, const char *function);
+// Those that the program said, in order; false past the last. The library's graph is locked.
+bool rheos__library_made_gradient_at(const rheos_graph *graph, size_t index,
+                                     const char **out_function, const char **out_gradient);
+// What SymbolicGradient calls: the function that was said, or one made of the gradients of the body's
+// operations (zeros for arguments that have none).
+rheos_status *rheos__symbolic_gradient(rheos_graph *graph, const rheos_func *func,
+                                       const rheos__function **out_function);
 // The error for a second function of a name.
 rheos_status *rheos__other_function(const char *name);
 

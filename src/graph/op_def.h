@@ -309,6 +309,8 @@ enum {
   RHEOS_OP_WAITS = 1 << 18,
   // Looks at what is behind the handles it takes, and leaves it as it is.
   RHEOS_OP_ONLY_READS = 1 << 19,
+  // The name of a function that the library has no longer.
+  RHEOS_OP_REMOVED = 1 << 20,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.

@@ -35,6 +35,7 @@ const rheos__signature *rheos__graph_signature(rheos_graph *graph, const char *t
     if (graph->own_ops.count == 0) continue;
     const void **slot = rheos__intern_find(&graph->own_ops, hash_of_name(type), same_name, type);
     if (slot != NULL) signature = *slot;
+    if (signature != NULL && (signature->op->flags & RHEOS_OP_REMOVED) != 0) signature = NULL;
   }
   return signature;
 }

@@ -18,6 +18,7 @@ typedef struct body {
   struct body *next, *before;
   rheos__bodies *bodies;
   const rheos__function *function;
+  rheos_graph *graph;           // owned: that of a function of a library, else NULL
   const rheos__region *region;  // that the function is the part of; NULL: it is of a library
   pthread_mutex_t mutex;
   rheos__plan *plan;        // made by the first call; the mutex guards that
@@ -107,6 +108,7 @@ void rheos__bodies_unref(rheos__bodies *bodies) {
     bodies->first = b->next;
     assert(b->plan == NULL && b->idle == NULL && b->sites == NULL);
     pthread_mutex_destroy(&b->mutex);
+    rheos_graph_unref(b->graph);
     rheos__free(b);
   }
   pthread_mutex_destroy(&bodies->mutex);
@@ -159,11 +161,13 @@ rheos_status *rheos__site_types_of(const rheos__prepare *p, const rheos_func *fu
 }
 
 // The mutex is held.
-static body *new_body(rheos__bodies *bodies, const rheos__function *function) {
+static body *new_body(rheos__bodies *bodies, const rheos__function *function, bool is_region) {
   body *b = rheos__alloc_zeroed(sizeof *b);
   if (b == NULL) return NULL;
   b->bodies = bodies;
   b->function = function;
+  // The library may lose the function before the session ends.
+  if (!is_region) b->graph = rheos_graph_ref(function->graph);
   pthread_mutex_init(&b->mutex, NULL);
   b->next = bodies->first;
   if (b->next != NULL) b->next->before = b;
@@ -175,12 +179,12 @@ static body *body_of(rheos__bodies *bodies, const rheos__function *function) {
   for (body *b = bodies->first; b != NULL; b = b->next) {
     if (b->function == function) return b;
   }
-  return new_body(bodies, function);
+  return new_body(bodies, function, false);
 }
 
 static body *body_of_region(rheos__bodies *bodies, rheos__region *region) {
   if (region->body == NULL) {
-    region->body = new_body(bodies, &region->part);
+    region->body = new_body(bodies, &region->part, true);
     if (region->body != NULL) region->body->region = region;
   }
   return region->body;
@@ -208,17 +212,29 @@ static rheos_status *new_site(rheos__bodies *bodies, const rheos__function *func
   return NULL;
 }
 
+static rheos_status *check_has_bodies(const rheos__prepare *p) {
+  if (p->bodies != NULL) return NULL;
+  return rheos_status_new(RHEOS_UNIMPLEMENTED, "functions can only be called in a session");
+}
+
 rheos_status *rheos__site_new(const rheos__prepare *p, const rheos_func *func,
                               const rheos__site_types *types, rheos__site **out_site) {
   const rheos__function *function;
-  rheos__bodies *bodies = p->bodies;
   *out_site = NULL;
-  if (bodies == NULL) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "functions can only be called in a session");
-  }
+  RHEOS_TRY(check_has_bodies(p));
   RHEOS_TRY(rheos__graph_function(p->graph, func, &function));
   RHEOS_TRY(check_types(function, types));
-  return new_site(bodies, function, NULL, out_site);
+  return new_site(p->bodies, function, NULL, out_site);
+}
+
+rheos_status *rheos__site_new_of_gradient(const rheos__prepare *p, const rheos_func *func,
+                                          const rheos__site_types *types, rheos__site **out_site) {
+  const rheos__function *function;
+  *out_site = NULL;
+  RHEOS_TRY(check_has_bodies(p));
+  RHEOS_TRY(rheos__symbolic_gradient(p->graph, func, &function));
+  RHEOS_TRY(check_types(function, types));
+  return new_site(p->bodies, function, NULL, out_site);
 }
 
 rheos_status *rheos__site_new_in_region(const rheos__prepare *p, rheos__region *region,

@@ -22,6 +22,7 @@ static const char *const elsewhere[][2] = {
     {"If", "tests/runtime/test_functions.c"},
     {"PartitionedCall", "tests/runtime/test_functions.c"},
     {"StatefulPartitionedCall", "tests/runtime/test_functions.c"},
+    {"SymbolicGradient", "tests/python/test_func_graph.py"},
     {"StatelessCase", "tests/runtime/test_functions.c"},
     {"StatelessIf", "tests/runtime/test_functions.c"},
     {"StatelessWhile", "tests/runtime/test_functions.c"},

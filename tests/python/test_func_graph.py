@@ -208,3 +208,74 @@ def test_a_body_that_nobody_wants_goes_away():
     del graph
     gc.collect()
     assert gone() is None
+
+
+def call_by_name(function, *inputs):
+    graph = tf.get_default_graph()
+    return graph._node(function.name, None, [tf.convert_to_tensor(x) for x in inputs], ())
+
+
+def make_power():
+    spec = tf.TensorSpec([], tf.float32)
+    count = tf.TensorSpec([], tf.int32)
+    return func_graph_from_py_func(
+        "power", lambda x, n: (tf.pow(x, tf.cast(n, tf.float32)), n), [spec, count]
+    ).finish()
+
+
+def test_gradients_of_calls_by_name_are_symbolic(sess):
+    x, n = tf.constant(3.0), tf.constant(2)
+    call = call_by_name(make_power(), x, n)
+    assert sess.run(call.outputs) == [9.0, 2]
+    (gradient,) = tf.gradients(call.outputs[0], [x])
+    assert gradient.op.type == "SymbolicGradient"
+    assert gradient.op.get_attr("f").name == "power"
+    assert sess.run(gradient) == 6.0
+    assert sess.run(gradient.op.outputs[1]) == 0
+
+
+def test_the_gradient_of_a_function_may_be_another_function(sess):
+    function = make_power()
+    specs = [tf.TensorSpec([], t) for t in (tf.float32, tf.int32, tf.float32, tf.int32)]
+    func_graph_from_py_func("mine", lambda x, n, dy, dn: (dy * 100.0, n), specs).finish()
+    graph = tf.get_default_graph()
+    graph._set_function_gradient("power", "mine")
+    with pytest.raises(ValueError, match="already has gradient"):
+        graph._set_function_gradient("power", "power")
+    x = tf.constant(3.0)
+    y = call_by_name(function, x, 2).outputs[0]
+    gradient = tf.gradients(y, x)[0]
+    assert sess.run(gradient) == 100.0
+    exported = graph.as_graph_def()
+    (said,) = exported.library.gradient
+    assert (said.function_name, said.gradient_func) == ("power", "mine")
+    with tf.Graph().as_default(), tf.Session() as other:
+        tf.import_graph_def(exported, name="")
+        assert other.run(gradient.name) == 100.0
+        again = tf.get_default_graph().as_graph_def()
+        assert list(again.library.gradient) == [said]
+
+
+def test_functions_leave_the_library(sess):
+    function, x = make_power(), tf.constant(3.0)
+    call = call_function(function, [x, 2])
+    y = call.outputs[0]
+    gradient = tf.gradients(y, x)[0]
+    assert sess.run([y, gradient]) == [9.0, 6.0]
+    graph = tf.get_default_graph()
+    assert len(graph.as_graph_def().library.function) > 1
+    graph._remove_function("power")
+    assert not graph.as_graph_def().library.function
+    assert sess.run([y, gradient]) == [9.0, 6.0]  # as planned
+    with pytest.raises(tf.errors.NotFoundError, match="not defined"):
+        sess.run(y)
+    with pytest.raises(tf.errors.NotFoundError):
+        graph._remove_function("power")
+    make_power()
+
+
+def test_many_functions_come_and_go():
+    for i in range(300):
+        graph = func_graph_from_py_func(f"f{i}", lambda: tf.constant(1.0)).finish()
+        tf.get_default_graph()._remove_function(graph.name)
+    assert not tf.get_default_graph().as_graph_def().library.function

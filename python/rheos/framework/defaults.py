@@ -12,6 +12,7 @@ class _Stacks(threading.local):
 _stacks = _Stacks()
 _global_graph = None
 _graph_type = None
+_control_flow_v2 = False
 
 
 def register_graph_type(graph_type):
@@ -83,3 +84,20 @@ class _Default:
                 if stack[i] is self._value:
                     del stack[i]
                     break
+
+
+def set_control_flow_v2(is_on):
+    """Whether branches and loops of graphs are functions; those inside of functions always are."""
+    global _control_flow_v2
+    _control_flow_v2 = is_on
+
+
+def control_flow_v2_enabled():
+    """Whether branches and loops of graphs are functions."""
+    return _control_flow_v2
+
+
+def uses_control_flow_v2():
+    """Whether branches and loops of the default graph are functions."""
+    graph = get_default_graph()
+    return _control_flow_v2 or getattr(graph, "control_flow_v2", False)

@@ -29,6 +29,7 @@ class FuncGraph(Graph):
     """
 
     building_function = True
+    control_flow_v2 = True  # branches and loops are functions
 
     def __init__(
         self,
@@ -258,6 +259,13 @@ class FuncGraph(Graph):
         placeholder = self._placeholder(dtypes.as_dtype(dtype), shape, name, handle_shape)
         self.inputs.append(placeholder)
         return placeholder
+
+    def add_argument_like(self, tensor, shape, name=None):
+        """The next argument, for values like `tensor`, but of another shape."""
+        if tensor.dtype in (dtypes.resource, dtypes.variant):
+            self.inputs.append(self._stand_in(tensor, name))
+            return self.inputs[-1]
+        return self.add_argument(tensor.dtype.base_dtype, shape, name or tensor.op.name)
 
     @property
     def control_outputs(self):

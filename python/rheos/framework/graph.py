@@ -98,7 +98,14 @@ class Graph(_core.GraphBase):
         self._control_contexts = {}  # by number
         self._container = ""
         self._partitioned_variables = {}  # by full name
+        self._num_function_names = 0
         self._variable_creators = []  # a stack of functions, the innermost last
+
+    def unique_function_name(self, name):
+        """A name for a function that no other one made by this method has."""
+        root = self._root
+        root._num_function_names += 1
+        return f"{name}_{root._num_function_names}"
 
     # Operations
 

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from rheos.framework import dtypes, logging, nest
 from rheos.framework.control_contexts import context_numbered
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.defaults import get_default_graph
+from rheos.framework.defaults import get_default_graph, uses_control_flow_v2
 from rheos.framework.graph import (
     colocate_with,
     control_dependencies,
@@ -19,9 +19,9 @@ from rheos.framework.op_call import apply_op, op1
 from rheos.framework.operation import Operation, Tensor, _VariableBase
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, constant_op, math_ops
+from rheos.ops import array_ops, constant_op, control_flow_v2, math_ops
+from rheos.ops.flow_structures import assert_same, flatten, pack_as, without_arrays
 from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.tensor_array_ops import TensorArray
 
 
 def no_op(name=None):
@@ -133,36 +133,6 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
 # ---- Branches
 
 
-def _flow_of_array(leaf):
-    return leaf.flow if isinstance(leaf, TensorArray) else leaf
-
-
-def _flatten(structure):
-    """The tensors that a structure is made of; of an array of tensors, its flow."""
-    leaves = nest.flatten(structure, expand_composites=True)
-    return [_flow_of_array(leaf) for leaf in leaves]
-
-
-def _pack_as(structure, parts):
-    """The structure with other tensors, of arrays with other flows."""
-    leaves = nest.flatten(structure, expand_composites=True)
-    if len(leaves) == len(parts):
-        parts = [
-            leaf.with_flow(part) if isinstance(leaf, TensorArray) else part
-            for leaf, part in zip(leaves, parts)
-        ]
-    return nest.pack_sequence_as(structure, parts, expand_composites=True)
-
-
-def _without_arrays(structure):
-    """The structure with flows for its arrays of tensors."""
-    return nest.map_leaves(_flow_of_array, structure)
-
-
-def _assert_same(one, other):
-    nest.assert_same_structure(one, other, expand_composites=True)
-
-
 def _result_of_branch(graph, value):
     if isinstance(value, Operation):
         return graph._cond_result(value)
@@ -177,8 +147,8 @@ def _build_branch(graph, context, function):
         returned = function()
         if returned is None:
             return None, None
-        parts = [_result_of_branch(graph, part) for part in _flatten(returned)]
-        return returned, _flatten(_pack_as(_without_arrays(returned), parts))
+        parts = [_result_of_branch(graph, part) for part in flatten(returned)]
+        return returned, flatten(pack_as(without_arrays(returned), parts))
     finally:
         context.Exit()
 
@@ -212,6 +182,8 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
     ValueError for structures that differ.
     """
     true_fn, false_fn = _functions_of_cond(true_fn, false_fn, fn1, fn2)
+    if uses_control_flow_v2():
+        return control_flow_v2.cond(pred, true_fn, false_fn, name)
     with name_scope(name, "cond", [pred]):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
@@ -226,7 +198,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
             raise ValueError("false_fn must have a return value.")
         if not strict:
             true_value, false_value = map(_unpack_if_single, (true_value, false_value))
-        _assert_same(true_value, false_value)
+        assert_same(true_value, false_value)
         if not true_parts:
             raise ValueError("true_fn and false_fn must return at least one result.")
         for one, other in zip(true_parts, false_parts):
@@ -239,7 +211,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
         if if_true.outer_context is None:
             graph.add_to_collection(GraphKeys.COND_CONTEXT, if_true)
             graph.add_to_collection(GraphKeys.COND_CONTEXT, if_false)
-        result = _pack_as(true_value, merged)
+        result = pack_as(true_value, merged)
         return result if strict else _unpack_if_single(result)
 
 
@@ -373,6 +345,8 @@ def switch_case(branch_index, branch_fns, default=None, name=None):
     function, or a dict. The graph gets conditionals, one in another.
     """
     functions = _functions_by_index(branch_index, branch_fns, default)
+    if uses_control_flow_v2():
+        return control_flow_v2.switch_case(branch_index, functions, name)
     with name_scope(name, "case", [branch_index]):
         chosen = functions[-1]
         for number in reversed(range(len(functions) - 1)):
@@ -403,7 +377,7 @@ def _default_invariants(loop_vars, parts):
     """The same for the shapes that parts enter with; of a sparse tensor, only the rank stays."""
     shapes, rest = [], list(parts)
     for variable in nest.flatten(loop_vars):
-        count = len(_flatten(variable))
+        count = len(flatten(variable))
         if isinstance(variable, SparseTensor):
             shapes += variable._shapes_of_parts(variable.shape)
         else:
@@ -416,13 +390,13 @@ def _build_loop(graph, context, condition, body, loop_vars, variables):
     """What the body returned, and the tensors of it after the loop."""
     context.Enter()
     try:
-        wanted = convert_to_tensor(condition(*_pack_as(loop_vars, variables)))
-        inside = _pack_as(loop_vars, graph._while_body(wanted))
+        wanted = convert_to_tensor(condition(*pack_as(loop_vars, variables)))
+        inside = pack_as(loop_vars, graph._while_body(wanted))
         returned = body(*inside)
         if not (nest.is_nested(returned) or nest.is_composite(returned)):
             returned = [returned]
-        _assert_same(list(inside), list(returned))
-        following = [convert_to_tensor(part) for part in _flatten(returned)]
+        assert_same(list(inside), list(returned))
+        following = [convert_to_tensor(part) for part in flatten(returned)]
         if len(following) != len(variables):
             raise ValueError(
                 "Number of inputs and outputs of body must match loop_vars: "
@@ -433,16 +407,29 @@ def _build_loop(graph, context, condition, body, loop_vars, variables):
         context.Exit()
 
 
+def _loop_of_functions(condition, body, loop_vars, shapes, options, scope):
+    parallel_iterations, back_prop, _, limit = options
+    if shapes is None:
+        flat = [convert_to_tensor(part) for part in flatten(loop_vars)]
+        shapes = _default_invariants(loop_vars, flat)
+    result = control_flow_v2.while_loop(
+        condition, body, loop_vars, shapes, parallel_iterations, limit, scope
+    )
+    if back_prop:
+        return result
+    return pack_as(result, [array_ops.stop_gradient(part) for part in flatten(result)])
+
+
 def _loop(condition, body, loop_vars, shapes, same_structure, *options):
     graph = get_default_graph()
-    flat = [convert_to_tensor(part) for part in _flatten(loop_vars)]
+    flat = [convert_to_tensor(part) for part in flatten(loop_vars)]
     shapes = _default_invariants(loop_vars, flat) if shapes is None else shapes
     number, variables = graph._while_begin(flat, shapes, *options)
     context = context_numbered(graph, number)
     if context.outer_context is None:
         graph.add_to_collection(GraphKeys.WHILE_CONTEXT, context)
     returned, after = _build_loop(graph, context, condition, body, loop_vars, variables)
-    packed = _pack_as(returned, after)
+    packed = pack_as(returned, after)
     return packed[0] if len(after) == 1 and not same_structure else packed
 
 
@@ -489,7 +476,7 @@ def while_loop(
         raise TypeError("body must be callable.")
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
-    with name_scope(name, "while", nest.flatten(loop_vars)):
+    with name_scope(name, "while", nest.flatten(loop_vars)) as scope:
         if not loop_vars:
             raise ValueError("No loop variables provided")
         limit = None
@@ -498,23 +485,19 @@ def while_loop(
             limit = convert_to_tensor(maximum_iterations, name="maximum_iterations")
             if limit.shape.ndims != 0:
                 raise ValueError(f"maximum_iterations must be a scalar, saw shape: {limit.shape}")
+        options = parallel_iterations, back_prop, swap_memory, limit
+        if uses_control_flow_v2():
+            shapes = shape_invariants and _invariants(loop_vars, shape_invariants)
+            result = _loop_of_functions(cond, body, loop_vars, shapes, options, scope)
+            return result[0] if len(flatten(result)) == 1 and is_one else result
+        if limit is not None:
             cond, body, loop_vars = _counted(cond, body, loop_vars, limit, is_one)
             if shape_invariants is not None:
                 shape_invariants = (TensorShape([]), shape_invariants)
         shapes = None
         if shape_invariants is not None:
             shapes = _invariants(loop_vars, shape_invariants)
-        result = _loop(
-            cond,
-            body,
-            loop_vars,
-            shapes,
-            return_same_structure,
-            parallel_iterations,
-            back_prop,
-            swap_memory,
-            limit,
-        )
+        result = _loop(cond, body, loop_vars, shapes, return_same_structure, *options)
         return result if limit is None else result[1]
 
 

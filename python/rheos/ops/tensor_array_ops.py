@@ -5,6 +5,7 @@ import contextlib
 from rheos.framework import dtypes, logging
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import uses_control_flow_v2
 from rheos.framework.graph import (
     colocate_with,
     control_dependencies,
@@ -48,6 +49,11 @@ class TensorArray:
     all elements have one shape. element_shape: of the elements, as far as it is known.
     colocate_with_first_write_call: whether it goes to the device of what is written first.
     """
+
+    def __new__(cls, dtype=None, *values, **arguments):
+        if cls is TensorArray and uses_control_flow_v2() and arguments.get("handle") is None:
+            cls = _ListArray
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -267,6 +273,171 @@ class TensorArray:
     def close(self, name=None):
         """An operation that lets go of the elements before the step is over."""
         return apply_op("TensorArrayCloseV3", name, self._handle)
+
+
+def _list_shape(shape):
+    """The shape of a list's elements as its ops take it."""
+    return -1 if shape.ndims is None else [-1 if d is None else d for d in shape.as_list()]
+
+
+class _ListArray(TensorArray):
+    """A TensorArray of version 2: the flow is a list of tensors, which is all there is."""
+
+    def __init__(
+        self,
+        dtype,
+        size=None,
+        dynamic_size=None,
+        clear_after_read=None,
+        tensor_array_name=None,
+        handle=None,
+        flow=None,
+        infer_shape=True,
+        element_shape=None,
+        colocate_with_first_write_call=True,
+        name=None,
+    ):
+        if flow is None and size is None:
+            raise ValueError("Size must be provided if flow is not provided")
+        if flow is not None and size is not None:
+            raise ValueError("Cannot provide both a flow and size at the same time")
+        self._dtype = dtypes.as_dtype(dtype).base_dtype
+        self._dynamic_size = dynamic_size or False
+        self._size, self._flow = size, flow
+        self._handle, self._colocates, self._written = None, False, []
+        self._element_shapes = [as_shape(element_shape)]
+        self._infer_shape = infer_shape
+        if flow is None:
+            with name_scope(name, "TensorArrayV2", [size]) as scope:
+                self._flow = op1(
+                    "TensorListReserve",
+                    scope,
+                    _list_shape(self.element_shape),
+                    size,
+                    element_dtype=self._dtype,
+                    shape_type=dtypes.int32,
+                )
+
+    def with_flow(self, flow):
+        array = _ListArray(self._dtype, flow=flow, infer_shape=self._infer_shape)
+        array._dynamic_size, array._size = self._dynamic_size, self._size
+        array._element_shapes = self._element_shapes
+        return array
+
+    def grad(self, source, flow=None, name=None):
+        raise NotImplementedError("arrays of version 2 have no arrays of gradients")
+
+    def _on_list(self, op_type, name, *inputs, **attrs):
+        return op1(op_type, name, *inputs, element_dtype=self._dtype, **attrs)
+
+    def _known_size(self):
+        if self._dynamic_size or self._size is None:
+            return None
+        return self._size if isinstance(self._size, int) else constant_value(self._size)
+
+    def _typed(self, value):
+        value = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
+        if value.dtype.base_dtype != self._dtype:
+            raise ValueError(
+                f"Invalid dtype. The array is of {self._dtype!r}, the value of {value.dtype!r}"
+            )
+        return value
+
+    def read(self, index, name=None):
+        shape = self.element_shape
+        value = self._on_list("TensorListGetItem", name, self._flow, index, _list_shape(shape))
+        value.set_shape(shape)
+        return value
+
+    def write(self, index, value, name=None):
+        with name_scope(name, "TensorArrayV2Write", [self._flow, index, value]):
+            value = self._typed(value)
+            self._refine_shape(value.shape)
+            flow = self._on_list(
+                "TensorListSetItem",
+                name,
+                self._flow,
+                index,
+                value,
+                resize_if_index_out_of_bounds=self._dynamic_size or None,
+            )
+            return self.with_flow(flow)
+
+    def stack(self, name=None):
+        with name_scope(name, "TensorArrayV2Stack", [self._flow]):
+            count, shape = self._known_size(), self.element_shape
+            count = None if count is None else int(count)
+            value = self._on_list(
+                "TensorListStack", name, self._flow, _list_shape(shape), num_elements=count
+            )
+            value.set_shape(TensorShape([count]).concatenate(shape))
+            return value
+
+    def gather(self, indices, name=None):
+        shape = self.element_shape
+        value = self._on_list("TensorListGather", name, self._flow, indices, _list_shape(shape))
+        value.set_shape(TensorShape([None]).concatenate(shape))
+        return value
+
+    def concat(self, name=None):
+        shape = self.element_shape
+        if shape.ndims is not None:
+            shape = TensorShape([None]).concatenate(shape[1:])
+        value = apply_op(
+            "TensorListConcatV2",
+            name,
+            self._flow,
+            _list_shape(shape),
+            [],
+            element_dtype=self._dtype,
+            shape_type=dtypes.int32,
+        ).outputs[0]
+        value.set_shape(shape)
+        return value
+
+    def unstack(self, value, name=None):
+        with name_scope(name, "TensorArrayUnstack", [self._flow, value]):
+            value = self._typed(value)
+            self._refine_shape(value.shape[1:])
+            shape = _list_shape(value.shape[1:])
+            flow = self._on_list(
+                "TensorListFromTensor", name, value, shape, shape_type=dtypes.int32
+            )
+            return self.with_flow(flow)
+
+    def scatter(self, indices, value, name=None):
+        with name_scope(name, "TensorArrayScatter", [self._flow, value, indices]):
+            value = self._typed(value)
+            self._refine_shape(value.shape[1:])
+            flow = self._on_list(
+                "TensorListScatterIntoExistingList", name, self._flow, value, indices
+            )
+            return self.with_flow(flow)
+
+    def split(self, value, lengths, name=None):
+        with name_scope(name, "TensorArraySplit", [self._flow, value, lengths]):
+            value = self._typed(value)
+            lengths = math_ops.cast(lengths, dtypes.int64)
+            known, shape = constant_value(lengths), value.shape
+            if shape.ndims is not None:
+                rows = None
+                if known is not None and known.shape and known.max() == known.min():
+                    rows = int(known[0])
+                shape = TensorShape([rows]).concatenate(shape[1:])
+                self._refine_shape(shape)
+            flow = self._on_list(
+                "TensorListSplit", name, value, _list_shape(shape), lengths,
+                shape_type=dtypes.int32,
+            )
+            return self.with_flow(flow)
+
+    def size(self, name=None):
+        if not self._dynamic_size and self._size is not None:
+            return convert_to_tensor(self._size, dtypes.int32)
+        return op1("TensorListLength", name, self._flow)
+
+    def close(self, name=None):
+        return apply_op("NoOp", name)
 
 
 def build_ta_with_new_flow(old_ta, flow):

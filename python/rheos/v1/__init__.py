@@ -11,7 +11,12 @@ from rheos.framework.conversion import (
     convert_to_tensor_or_indexed_slices,
     register_tensor_conversion_function,
 )
-from rheos.framework.defaults import get_default_graph, get_default_session, reset_default_graph
+from rheos.framework.defaults import (
+    control_flow_v2_enabled,
+    get_default_graph,
+    get_default_session,
+    reset_default_graph,
+)
 from rheos.framework.device_spec import DeviceSpec
 from rheos.framework.dtypes import (
     QUANTIZED_DTYPES,
@@ -612,12 +617,12 @@ from rheos.v1._framework_v1 import (
     get_collection_ref,
 )
 from rheos.v1._modes import (
-    control_flow_v2_enabled,
     disable_control_flow_v2,
     disable_eager_execution,
     disable_tensor_equality,
     disable_v2_behavior,
     disable_v2_tensorshape,
+    enable_control_flow_v2,
     executing_eagerly,
     get_logger,
 )

@@ -1,5 +1,6 @@
 """Switches of TensorFlow 1 that choose what Rheos always does: graphs, with behaviour of 1.x."""
 
+from rheos.framework.defaults import set_control_flow_v2
 from rheos.framework.logging import python_logger
 
 
@@ -21,12 +22,16 @@ disable_eager_execution = _nothing("disable_eager_execution", "operations only m
 disable_v2_behavior = _nothing("disable_v2_behavior", "the behaviour is that of 1.x")
 disable_v2_tensorshape = _nothing("disable_v2_tensorshape", "dimensions are Dimension objects")
 disable_tensor_equality = _nothing("disable_tensor_equality", "== compares tensor objects")
-disable_control_flow_v2 = _nothing("disable_control_flow_v2", "control flow is that of 1.x")
 
 
-def control_flow_v2_enabled():
-    """Whether control flow is made of functions: never."""
-    return False
+def enable_control_flow_v2():
+    """Makes branches and loops functions from now on: If, Case and While."""
+    set_control_flow_v2(True)
+
+
+def disable_control_flow_v2():
+    """Makes branches and loops the nodes of 1.x from now on, but for those inside of functions."""
+    set_control_flow_v2(False)
 
 
 def get_logger():

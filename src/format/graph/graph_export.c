@@ -9,8 +9,13 @@
 
 #include "base/text.h"
 
-// Fields with a length: nodes and the library of a graph, the functions of a library.
-enum { NODE_TAG = 1 << 3 | 2, LIBRARY_TAG = 2 << 3 | 2, FUNCTION_TAG = 1 << 3 | 2 };
+// Fields with a length: nodes and the library of a graph, functions and gradients of a library.
+enum {
+  NODE_TAG = 1 << 3 | 2,
+  LIBRARY_TAG = 2 << 3 | 2,
+  FUNCTION_TAG = 1 << 3 | 2,
+  GRADIENT_TAG = 2 << 3 | 2
+};
 enum { SCRATCH_BYTES = 1 << 20 };
 
 // What is written: all bytes, or only their number once a message cannot be that large.
@@ -242,7 +247,20 @@ static rheos_status *put_node(export *x, int32_t id, int tag) {
   return NULL;
 }
 
-// Functions that programs made, as fields of the library.
+static rheos_status *put_made_gradients(const rheos_graph *graph, rheos__buffer *buffer) {
+  const char *function, *gradient;
+  for (size_t i = 0; rheos__library_made_gradient_at(graph, i, &function, &gradient); i++) {
+    Tensorflow__GradientDef def = TENSORFLOW__GRADIENT_DEF__INIT;
+    def.function_name = (char *)(uintptr_t)function;
+    def.gradient_func = (char *)(uintptr_t)gradient;
+    rheos__buffer_put_varint(buffer, GRADIENT_TAG);
+    rheos__buffer_put_varint(buffer, protobuf_c_message_get_packed_size(&def.base));
+    rheos__proto_pack(&def.base, buffer);
+  }
+  return buffer->failed ? rheos__out_of_memory() : NULL;
+}
+
+// Functions that programs made, and what was said of their gradients, as fields of the library.
 static rheos_status *put_made_functions(rheos_graph *graph, rheos__buffer *buffer) {
   const rheos__made_function *made;
   for (size_t i = 0; (made = rheos__library_made_at(graph, i)) != NULL; i++) {
@@ -257,7 +275,7 @@ static rheos_status *put_made_functions(rheos_graph *graph, rheos__buffer *buffe
     rheos__buffer_deinit(&one);
     RHEOS_TRY(status);
   }
-  return NULL;
+  return put_made_gradients(graph, buffer);
 }
 
 static void put_library(const rheos__graph_extras *extras, const rheos__buffer *made,

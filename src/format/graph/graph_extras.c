@@ -26,7 +26,7 @@ rheos__graph_extras *rheos__graph_extras_of(rheos_graph *graph) {
   rheos__graph_extras *extras = rheos__alloc_zeroed(sizeof *extras);
   if (extras == NULL) return NULL;
   extras->producer = RHEOS__GRAPH_PRODUCER;
-  *slot = (rheos__graph_slot){extras, release};
+  *slot = (rheos__graph_slot){.data = extras, .release = release};
   return extras;
 }
 
@@ -133,6 +133,10 @@ rheos_status *rheos__graph_add_library(rheos_graph *graph, const Tensorflow__Gra
         RHEOS_TRY(add_function(graph, extras, def->library->function[next++], field.data));
       }
     }
+  }
+  for (size_t i = 0; i < def->library->n_gradient; i++) {
+    const Tensorflow__GradientDef *said = def->library->gradient[i];
+    RHEOS_TRY(rheos__library_set_gradient(graph, said->function_name, said->gradient_func, false));
   }
   return NULL;
 }

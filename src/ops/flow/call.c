@@ -98,11 +98,20 @@ static rheos_status *compute_call(void *state, rheos__step *step, rheos_tensor *
 
 static void release_call(void *state) { rheos__site_free(((call_state *)state)->site); }
 
-static rheos_status *prepare_call_of(rheos__prepare *p, const rheos_func *func) {
+// `of_gradient`: of the function's gradient.
+static rheos_status *prepare_call_of(rheos__prepare *p, const rheos_func *func, bool of_gradient) {
   call_state *call = RHEOS_NEW_STATE(p, call_state);
   if (call == NULL) return rheos__out_of_memory();
   RHEOS_TRY(rheos__call_args_init(p, 0, &call->args));
-  RHEOS_TRY(rheos__call_site(p, func, &call->args, NULL, 0, &call->site));
+  if (of_gradient) {
+    const rheos__site_types types = {.args = p->input_dtypes,
+                                     .num_args = p->num_inputs,
+                                     .results = p->output_dtypes,
+                                     .num_results = p->num_outputs};
+    RHEOS_TRY(rheos__site_new_of_gradient(p, func, &types, &call->site));
+  } else {
+    RHEOS_TRY(rheos__call_site(p, func, &call->args, NULL, 0, &call->site));
+  }
   p->release = release_call;
   p->compute = compute_call;
   rheos_status *status = rheos__infer_called(p, &call->args, &call->site, 1);
@@ -114,11 +123,23 @@ rheos_status *rheos__prepare_call_by_name(rheos__prepare *p) {
   const rheos_func func = {.name = {(char *)(uintptr_t)p->op->name, strlen(p->op->name)},
                            .attrs = p->attrs->items,
                            .num_attrs = (size_t)p->attrs->count};
-  return prepare_call_of(p, &func);
+  return prepare_call_of(p, &func, false);
 }
 
 static rheos_status *prepare_call(rheos__prepare *p) {
-  return prepare_call_of(p, rheos__attrs_find(p->attrs, "f")->func);
+  return prepare_call_of(p, rheos__attrs_find(p->attrs, "f")->func, false);
+}
+
+static rheos_status *prepare_symbolic_gradient(rheos__prepare *p) {
+  return prepare_call_of(p, rheos__attrs_find(p->attrs, "f")->func, true);
+}
+
+// A gradient is like what it is the gradient of.
+static rheos_status *shape_symbolic_gradient(rheos__infer *c) {
+  for (int32_t i = 0; i < c->num_outputs && i < c->num_inputs; ++i) {
+    c->output_shapes[i] = c->input_shapes[i];
+  }
+  return NULL;
 }
 
 #define CALL(op, more_flags, text)                                                      \
@@ -137,3 +158,14 @@ static rheos_status *prepare_call(rheos__prepare *p) {
 CALL(PartitionedCall, 0, "The results of the function `f`, which has no effects, for `args`.")
 CALL(StatefulPartitionedCall, RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
      "The results of the function `f` for `args`.")
+
+const rheos__op_def rheos__op_SymbolicGradient = {
+    .name = "SymbolicGradient",
+    .signature = "input: Tin -> output: Tout; Tin: list(type) >= 1; Tout: list(type) >= 1; f: func",
+    .doc =
+        "The gradients of the function `f` for its arguments, of its arguments and a gradient for "
+        "each of its results.",
+    .flags = RHEOS_OP_CALLS,
+    .shape = shape_symbolic_gradient,
+    .prepare = prepare_symbolic_gradient,
+};
