@@ -450,6 +450,31 @@ def map_with_loop(tf, setting):
 
 
 @both
+def map_with_statements(tf, setting):
+    def collatz(x):
+        steps = np.int64(0)
+        while x > 1:
+            if x % 2 > 0:
+                x = 3 * x + 1
+            else:
+                x = x // 2
+            steps += 1
+        return steps
+
+    return _range(tf, 1, 10).map(collatz)
+
+
+@both
+def filter_with_statements(tf, setting):
+    def keep(x):
+        if x < 3 or x > 6:
+            return True
+        return False
+
+    return _range(tf, 10).filter(keep)
+
+
+@both
 def ignore_errors(tf, setting):
     return _range(tf, 5).map(
         lambda x: tf.debugging.check_numerics(1.0 / tf.cast(x - 2, tf.float32), "no")

@@ -21,6 +21,7 @@ from rheos.data.options import (  # noqa: F401
     ServiceOptions,
     ThreadingOptions,
 )
+from rheos.data.saving import make_saveable_from_iterator  # noqa: F401
 from rheos.data.transformations import (  # noqa: F401
     assert_cardinality,
     bucket_by_sequence_length,

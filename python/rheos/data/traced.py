@@ -2,6 +2,7 @@
 
 import itertools
 
+from rheos.autograph.api import tf_convert
 from rheos.data import nest, structure
 from rheos.framework.auto_control_deps import AutomaticControlDependencies
 from rheos.framework.conversion import convert_to_tensor
@@ -51,7 +52,7 @@ class TracedFunction:
                 for i, one in enumerate(structure.flat_specs(spec))
             ]
             element = structure.from_tensor_list(spec, arguments)
-            result = _normalized(_called(func, element), transformation)
+            result = _normalized(_called(tf_convert(func), element), transformation)
             self.output_spec = structure.element_spec(result)
             tensors = structure.to_tensor_list(self.output_spec, result)
             graph.outputs = [graph.capture(tensor) for tensor in tensors]

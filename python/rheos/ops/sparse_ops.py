@@ -94,7 +94,7 @@ def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, 
     sp_input = _sparse(sp_input)
     if default_value is None:
         default_value = array_ops.zeros([], dtype=sp_input.dtype)
-    return sparse_to_dense(
+    dense = sparse_to_dense(
         sp_input.indices,
         sp_input.dense_shape,
         sp_input.values,
@@ -102,6 +102,8 @@ def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, 
         validate_indices=validate_indices,
         name=name,
     )
+    dense.set_shape(sp_input.shape)
+    return dense
 
 
 def from_dense(tensor, name=None):

@@ -22,6 +22,7 @@ from rheos.data.options import (
     StatsOptions,
     ThreadingOptions,
 )
+from rheos.data.saving import make_saveable_from_iterator
 from rheos.data.transformations import (
     bucket_by_sequence_length,
     bytes_produced_stats,
