@@ -418,6 +418,8 @@ class Layer:
         if not isinstance(name, (str, type(None))):  # Keras 3 has the shape first
             name, shape = (shape if isinstance(shape, str) else None), name
         dtype = dtypes.as_dtype(dtype or self._dtype or "float32")
+        if self._dtype is None:
+            self._dtype = dtype.base_dtype.name
         on_read = synchronization == VariableSynchronization.ON_READ
         if on_read and trainable:
             raise ValueError(
@@ -648,17 +650,27 @@ class Layer:
         """The outputs of the only call; AttributeError if there were none, or several."""
         return _one_or_all(self._only_node("output").output_tensors)
 
+    def _shapes(self, what, tensors):
+        if not self._inbound_nodes:
+            raise AttributeError(f"The layer has never been called and thus has no defined {what}.")
+        found = {_hashable(tensors(node)) for node in self._inbound_nodes}
+        if len(found) != 1:
+            raise AttributeError(
+                f'The layer "{self.name}" has multiple inbound nodes, with different {what}s. '
+                f'Hence the notion of "{what}" is ill-defined for the layer. Use '
+                f"`get_{what.replace(' ', '_')}_at(node_index)` instead."
+            )
+        return _one_or_all(list(found.pop()))
+
     @property
     def input_shape(self):
-        """The shapes of the inputs, as tuples."""
-        node = self._only_node("input_shape")
-        return _one_or_all([_tuple_of(x.shape) for x in node.input_tensors])
+        """The shapes of the inputs, as tuples; AttributeError where calls differ."""
+        return self._shapes("input shape", lambda node: node.input_tensors)
 
     @property
     def output_shape(self):
-        """The shapes of the outputs, as tuples."""
-        node = self._only_node("output_shape")
-        return _one_or_all([_tuple_of(x.shape) for x in node.output_tensors])
+        """The shapes of the outputs, as tuples; AttributeError where calls differ."""
+        return self._shapes("output shape", lambda node: node.output_tensors)
 
     @property
     def input_mask(self):
@@ -690,6 +702,10 @@ def _dtype_name(dtype):
 
 def _one_or_all(items):
     return items[0] if len(items) == 1 else list(items)
+
+
+def _hashable(tensors):
+    return tuple(_tuple_of(x.shape) for x in tensors)
 
 
 def _tuple_of(shape):

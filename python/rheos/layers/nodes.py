@@ -13,9 +13,12 @@ KerasHistory = namedtuple("KerasHistory", ["layer", "node_index", "tensor_index"
 
 
 class Node:
-    """One call of a layer: the arguments, with the tensors in them, and the outputs."""
+    """One call of a layer: the arguments, with the tensors in them, and the outputs.
 
-    def __init__(self, layer, args, kwargs, outputs):
+    is_origin: whether the outputs come from it, and not from calls inside, as those of a network.
+    """
+
+    def __init__(self, layer, args, kwargs, outputs, is_origin=True):
         self.layer = self.outbound_layer = layer
         self.args, self.kwargs = args, kwargs
         self.output_tensors = nest.flatten(outputs)
@@ -23,7 +26,7 @@ class Node:
         self.input_tensors = tensors_in((args, kwargs))
         index = len(layer._inbound_nodes)
         layer._inbound_nodes.append(self)
-        for i, tensor in enumerate(self.output_tensors):
+        for i, tensor in enumerate(self.output_tensors if is_origin else ()):
             tensor._keras_history = KerasHistory(layer, index, i)
         for tensor in self.input_tensors:
             tensor._keras_history.layer._outbound_nodes.append(self)

@@ -93,7 +93,8 @@ class Step:
                     pair = (self.targets[i], model.outputs[i])
                     self._add_metric(metric, pair, weight if is_weighted else mask)
         for metric in model._added_metrics():
-            self.metrics.append((metric, metric.result()))
+            with control_dependencies(values.operations(metric._updates)):
+                self.metrics.append((metric, array_ops.identity(metric.result())))
 
     def _add_metric(self, metric, arguments, weight):
         known = len(metric._updates)

@@ -3,6 +3,7 @@
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.operation import Tensor
+from rheos.layers import values
 from rheos.models import objects
 from rheos.models.shapes_of_losses import (
     Reduction,
@@ -275,8 +276,9 @@ def poisson(y_true, y_pred):
 
 @_loss("cosine_proximity", "cosine")
 def cosine_similarity(y_true, y_pred, axis=-1):
-    """The negative cosine of the angle between labels and predictions."""
-    return -cosine_of(y_true, y_pred, axis)
+    """The negative cosine of the angle of labels and predictions; TensorFlow 1's is positive."""
+    found = cosine_of(y_true, y_pred, axis)
+    return found if values.runs_in_session() else -found
 
 
 def cosine_of(y_true, y_pred, axis=-1):

@@ -4,7 +4,7 @@ from rheos.framework import nest, tensor_shape
 from rheos.framework.defaults import get_default_graph
 from rheos.layers import nodes, values
 from rheos.layers.layer import Layer, each_once, snake_case
-from rheos.models import input_layer, objects, saving, summary
+from rheos.models import files, input_layer, objects, saving, summary
 from rheos.models.network import Network
 from rheos.models.training import Trainer
 from rheos.ops import array_ops
@@ -51,6 +51,8 @@ class Model(Trainer, Layer):
         self.inputs = self._network.inputs
         self.outputs = self._network.outputs
         self._name_ends()
+        self._inbound_nodes = []
+        nodes.Node(self, (inputs,), {}, outputs, is_origin=False)
         self.built = True
         self.supports_masking = True
 
@@ -164,10 +166,15 @@ class Model(Trainer, Layer):
                 )
         values.set_values(zip(mine, weights))
 
+    @property
+    def weights(self):
+        """All variables, layer by layer."""
+        inside = [v for layer in self.layers for v in layer.weights]
+        return each_once([*inside, *self.trainable_weights, *self.non_trainable_weights])
+
     def _saved_variables(self):
         self._check_built()
-        inside = [v for layer in self.layers for v in layer.weights]
-        return each_once([*inside, *self.weights])
+        return self.weights
 
     def _check_built(self):
         if not self.built and not self.weights:
@@ -218,7 +225,8 @@ class Model(Trainer, Layer):
             return
         graph = get_default_graph()
         with graph.as_default(), values.outermost_calls():
-            self(_placeholders(input_shape))
+            with values.Call(self, None):
+                self.call(_placeholders(input_shape))
         self.built = True
 
     def compute_output_shape(self, input_shape):
@@ -266,15 +274,15 @@ class Model(Trainer, Layer):
 
     def save(self, filepath, overwrite=True, include_optimizer=True, save_format=None, **kwargs):
         """Saves model, variables and optimizer to a file."""
-        saving.save_model(self, filepath, overwrite, include_optimizer, save_format, **kwargs)
+        files.save_model(self, filepath, overwrite, include_optimizer, save_format, **kwargs)
 
     def save_weights(self, filepath, overwrite=True, save_format=None):
         """Saves the variables."""
-        saving.save_weights(self, filepath, overwrite, save_format)
+        files.save_weights(self, filepath, overwrite, save_format)
 
     def load_weights(self, filepath, by_name=False, skip_mismatch=False):
         """Sets the variables as saved; by_name: only of layers of the same names."""
-        return saving.load_weights(self, filepath, by_name, skip_mismatch)
+        return files.load_weights(self, filepath, by_name, skip_mismatch)
 
 
 objects.table("layer")["Model"] = Model

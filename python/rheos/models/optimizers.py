@@ -4,6 +4,7 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.op_call import apply_op
+from rheos.layers import values
 from rheos.models import objects
 from rheos.models.initializers import Constant
 from rheos.models.optimizer import Optimizer
@@ -377,6 +378,12 @@ class Adagrad(_Rated):
             **super().get_config(),
             "initial_accumulator_value": self._initial_accumulator_value,
         }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """An optimizer of a configuration, or a name: in TensorFlow 1 it starts with zeros then."""
+        start = {"initial_accumulator_value": 0.0} if values.runs_in_session() else {}
+        return super().from_config({**start, **config}, custom_objects)
 
 
 @_optimizer("adadelta")

@@ -4,6 +4,7 @@ import math
 
 from rheos.framework import tensor_shape
 from rheos.models import objects
+from rheos.models.defaults import setting
 from rheos.ops import math_ops, rearrange_ops
 
 _regularizer = objects.known("regularizer")
@@ -29,7 +30,7 @@ def _number(value, name):
     value = float(value)
     if math.isnan(value) or math.isinf(value):
         raise ValueError(f"the regularization factor {name} is a finite number, not {value}")
-    return value
+    return setting(value)
 
 
 @_regularizer

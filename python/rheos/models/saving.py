@@ -19,8 +19,14 @@ def _node_numbers(network):
     numbers = {}
     for layer in network.layers:
         kept = [n for n in layer._inbound_nodes if id(n) in inside]
-        numbers.update({id(n): i for i, n in enumerate(kept)})
+        first = _first_number(layer)
+        numbers.update({id(n): i + first for i, n in enumerate(kept)})
     return numbers
+
+
+def _first_number(layer):
+    """The number of a layer's first call: those that are networks have one of their own before."""
+    return 1 if getattr(layer, "_is_graph_network", False) else 0
 
 
 def _place(tensor, numbers):
@@ -107,7 +113,7 @@ def tensors_of_config(config, custom_objects=None):
     counts = {}
     for name, layer in made.items():
         if layer._inbound_nodes:
-            places[name, 0] = layer._inbound_nodes[-1]
+            places[name, 0] = layer._inbound_nodes[0]
             counts[name] = 1
     while waiting:
         later = []
@@ -245,23 +251,3 @@ def model_from_yaml(yaml_string, custom_objects=None):
     except ImportError:
         raise ImportError("model_from_yaml() needs the package yaml") from None
     return model_from_config(yaml.safe_load(yaml_string), custom_objects)
-
-
-# ---- Files
-
-
-def save_model(model, filepath, overwrite=True, include_optimizer=True, save_format=None, **kwargs):
-    """Saves a model to a file."""
-    raise NotImplementedError("saving models comes with files of HDF5")
-
-
-def save_weights(model, filepath, overwrite=True, save_format=None):
-    """Saves the variables of a model."""
-    raise NotImplementedError("saving weights comes with files of HDF5")
-
-
-def load_weights(model, filepath, by_name=False, skip_mismatch=False):
-    """Sets the variables of a model as saved."""
-    raise NotImplementedError("loading weights comes with files of HDF5")
-
-

@@ -103,6 +103,8 @@ class Trainer:
             items = [(m, False) for m in plain[i]] + [(m, True) for m in weighty[i]]
             for item, is_weighted in items:
                 metric, own_name = self._metric_object(item, i)
+                if is_weighted and not isinstance(item, Metric) and values.runs_in_session():
+                    own_name = f"weighted_{own_name}"
                 full = f"{name}_{own_name}" if len(names) > 1 else own_name
                 base, number = full, 1
                 while full in used:

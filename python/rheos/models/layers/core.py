@@ -280,7 +280,8 @@ class Reshape(Layer):
     def call(self, inputs):
         wanted = (array_ops.shape(inputs)[0], *self.target_shape)
         outputs = array_ops.reshape(inputs, wanted)
-        outputs.set_shape(self.compute_output_shape(inputs.shape))
+        if not values.runs_in_session():
+            outputs.set_shape(self.compute_output_shape(inputs.shape))
         return outputs
 
     def compute_output_shape(self, input_shape):

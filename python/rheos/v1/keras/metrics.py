@@ -1,6 +1,17 @@
 """Metrics (tf.keras.metrics)."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.models.confusion_metrics import (
+    AUC,
+    FalseNegatives,
+    FalsePositives,
+    Precision,
+    Recall,
+    SensitivityAtSpecificity,
+    SpecificityAtSensitivity,
+    TrueNegatives,
+    TruePositives,
+)
 from rheos.models.metric import (
     Mean,
     Metric,

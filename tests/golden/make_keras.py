@@ -1,0 +1,38 @@
+"""Records what TensorFlow 1.15's tf.keras makes of the models of keras_models.py, into keras.json.
+
+python3.7 make_keras.py, with TensorFlow 1.15 installed: see README.md.
+"""
+
+import json
+import os
+
+import keras_models
+import tensorflow as tf
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def plain(value):
+    """A value of a configuration as JSON has it."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return getattr(value, "name", None) or getattr(value, "__name__", str(value))
+
+
+def main():
+    results = {}
+    for name, function in keras_models.CASES.items():
+        tf.keras.backend.clear_session()
+        found = keras_models.run(tf.keras, function)
+        if "lambda" in name:
+            del found["config"]  # it has the code of this Python
+        results[name] = found
+    with open(os.path.join(HERE, "keras.json"), "w") as file:
+        file.write("{\n")
+        lines = [json.dumps(k) + ": " + json.dumps(v, default=plain, sort_keys=True)
+                 for k, v in results.items()]  # fmt: skip
+        file.write(",\n".join(lines) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()
