@@ -15,6 +15,8 @@ from rheos.models.losses import (  # noqa: F401
     binary_crossentropy,
     categorical_crossentropy,
     categorical_hinge,
+    cosine,
+    cosine_proximity,
     hinge,
     kl_divergence,
     kld,

@@ -62,7 +62,7 @@ class Progbar:
             if now - self._last < self.interval and not is_done:
                 return
             self._write_bar(current, now, is_done)
-        elif self.verbose == 2 and (is_done or self.target is None):
+        elif self.verbose == 2 and is_done:
             text = self._count(current) if self.target is not None else ""
             self._write(f"{text} - {now - self._start:.0f}s{self._values_text()}\n")
         self._last = now

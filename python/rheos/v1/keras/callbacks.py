@@ -15,5 +15,8 @@ from rheos.models.callbacks import (
     RemoteMonitor,
     TerminateOnNaN,
 )
+from rheos.models.tensorboard import (
+    TensorBoard,
+)
 
 __getattr__ = _attribute_of("tensorflow.keras.callbacks")

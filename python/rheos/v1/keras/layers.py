@@ -133,6 +133,10 @@ from rheos.models.layers.recurrent_cells import (
     SimpleRNNCell,
     StackedRNNCells,
 )
+from rheos.models.layers.registry import (
+    deserialize,
+    serialize,
+)
 from rheos.models.layers.wrappers import (
     Bidirectional,
     TimeDistributed,

@@ -51,6 +51,8 @@ from rheos.models.metrics import (
     binary_crossentropy,
     categorical_accuracy,
     categorical_crossentropy,
+    cosine,
+    cosine_proximity,
     deserialize,
     get,
     hinge,

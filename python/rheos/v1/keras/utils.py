@@ -12,5 +12,14 @@ from rheos.models.objects import (
 from rheos.models.progress import (
     Progbar,
 )
+from rheos.models.utils import (
+    convert_all_kernels_in_model,
+    deserialize_keras_object,
+    get_file,
+    get_source_inputs,
+    normalize,
+    serialize_keras_object,
+    to_categorical,
+)
 
 __getattr__ = _attribute_of("tensorflow.keras.utils")
