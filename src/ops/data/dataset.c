@@ -96,6 +96,15 @@ static rheos_status *copy_components(const rheos__attrs *attrs, rheos__dataset_s
   return NULL;
 }
 
+static int64_t option_of(const rheos_attr_value *value) {
+  static const char any[] = "false";
+  if (value->kind == RHEOS_ATTR_BOOL) return value->b;
+  if (value->kind == RHEOS_ATTR_INT) return value->i;
+  const bool is_any =
+      value->s.size_bytes == sizeof any - 1 && memcmp(value->s.data, any, sizeof any - 1) == 0;
+  return is_any ? RHEOS__ORDER_ANY : RHEOS__ORDER_KEPT;
+}
+
 static rheos_status *copy_options(const rheos__attrs *attrs, rheos__dataset_spec *spec) {
   int32_t count = 0;
   const char *const *names = spec->kind != NULL ? spec->kind->options : NULL;
@@ -104,8 +113,7 @@ static rheos_status *copy_options(const rheos__attrs *attrs, rheos__dataset_spec
   if (spec->options == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < count; ++i) {
     const rheos_attr_value *value = rheos__attrs_find(attrs, names[i]);
-    if (value == NULL) continue;
-    spec->options[i] = value->kind == RHEOS_ATTR_BOOL ? value->b : value->i;
+    if (value != NULL) spec->options[i] = option_of(value);
   }
   return NULL;
 }
@@ -120,6 +128,35 @@ static int32_t input_count(const rheos__prepare *p, const rheos__signature *sign
   return 1;
 }
 
+// Functions inside functions that are looked into; deeper ones count as having effects.
+enum { MOST_DEPTH = 8 };
+
+static bool has_effects(rheos_graph *graph, const rheos_func *func, int32_t depth);
+
+static bool node_has_effects(rheos_graph *graph, const rheos__node *node, int32_t depth) {
+  const rheos__op_def *op = node->signature->op;
+  if (op->prepare == rheos__prepare_call_by_name) return true;
+  const bool is_quiet =
+      op->prepare == rheos__prepare_dataset || (op->flags & RHEOS_OP_READS_VARIABLE) != 0;
+  if (rheos__has_effects(node) && !is_quiet && (op->flags & RHEOS_OP_CALLS) == 0) return true;
+  for (int32_t i = 0; i < node->attrs->count; ++i) {
+    const rheos_attr_value *value = &node->attrs->items[i].value;
+    if (value->kind == RHEOS_ATTR_FUNC && has_effects(graph, value->func, depth + 1)) return true;
+  }
+  return false;
+}
+
+static bool has_effects(rheos_graph *graph, const rheos_func *func, int32_t depth) {
+  const rheos__function *f = NULL;
+  rheos_status *status = depth < MOST_DEPTH ? rheos__graph_function(graph, func, &f) : NULL;
+  rheos_status_free(status);
+  if (f == NULL) return true;
+  for (int32_t id = 0; id < rheos_graph_num_operations(f->graph); ++id) {
+    if (node_has_effects(f->graph, rheos__graph_node(f->graph, id), depth)) return true;
+  }
+  return false;
+}
+
 static rheos_status *make_function(const rheos__prepare *p, const rheos_func *func, int32_t first,
                                    int32_t count, rheos__data_function *f) {
   RHEOS_TRY(rheos__site_types_of(p, func, &f->arg_types, &f->num_args, &f->result_types,
@@ -130,6 +167,7 @@ static rheos_status *make_function(const rheos__prepare *p, const rheos_func *fu
                                    .num_results = f->num_results};
   f->first_captured = first;
   f->num_captured = count;
+  f->has_effects = has_effects(p->graph, func, 0);
   for (int32_t i = 0; i < count; ++i) {
     const int32_t arg = f->num_args - count + i;
     const rheos_dtype dtype = p->input_dtypes[first + i];
@@ -211,6 +249,15 @@ rheos_status *rheos__dataset_spec_new(const rheos__prepare *p, const rheos__data
 
 // ---- Making datasets
 
+static bool is_live(const rheos__dataset *d) {
+  bool live = d->kind->is_live;
+  for (int32_t i = 0; i < d->num_inputs; ++i) live = live || d->inputs[i]->is_live;
+  for (int32_t i = 0; i < d->spec->num_functions; ++i) {
+    live = live || d->spec->functions[i].has_effects;
+  }
+  return live;
+}
+
 static rheos_status *take_inputs(rheos__dataset *d, rheos_tensor *const *inputs) {
   const rheos__dataset_spec *spec = d->spec;
   for (; d->num_args < spec->num_inputs; ++d->num_args) {
@@ -248,6 +295,7 @@ rheos_status *rheos__dataset_new(rheos__dataset_spec *spec, rheos_tensor *const 
     d->data = rheos__alloc_zeroed(d->kind->data_bytes);
     if (d->data == NULL) status = rheos__out_of_memory();
   }
+  if (status == NULL) d->is_live = is_live(d);
   if (status == NULL && d->kind->init != NULL) status = d->kind->init(d);
   if (status == NULL) {
     *out_dataset = d;
@@ -466,8 +514,17 @@ rheos_status *rheos__dataset_test_take(const rheos__dataset *dataset, int32_t fu
   return status;
 }
 
+static rheos_status *open_ahead(rheos__dataset *inner, rheos__step *step,
+                                rheos__iterator **out_iterator) {
+  rheos__dataset *ahead = NULL;
+  RHEOS_TRY(rheos__dataset_ahead(inner, &ahead));
+  rheos_status *status = rheos__iterator_new(ahead, step, out_iterator);
+  rheos__dataset_unref(ahead);
+  return status;
+}
+
 rheos_status *rheos__dataset_open_take(const rheos__dataset *dataset, int32_t function,
-                                       rheos_tensor **leading, int32_t num_leading,
+                                       rheos_tensor **leading, int32_t num_leading, bool is_ahead,
                                        rheos__step *step, rheos__iterator **out_iterator) {
   rheos_tensor *result = NULL;
   *out_iterator = NULL;
@@ -475,7 +532,10 @@ rheos_status *rheos__dataset_open_take(const rheos__dataset *dataset, int32_t fu
   rheos__dataset *inner = NULL;
   rheos_status *status = rheos__dataset_of(result, dataset->spec->op, &inner);
   if (status == NULL) status = rheos__dataset_same_types(dataset, inner);
-  if (status == NULL) status = rheos__iterator_new(inner, step, out_iterator);
+  if (status == NULL) {
+    status = is_ahead ? open_ahead(inner, step, out_iterator)
+                      : rheos__iterator_new(inner, step, out_iterator);
+  }
   rheos_tensor_unref(result);
   return status;
 }
@@ -579,6 +639,7 @@ rheos_status *rheos__iterator_transfer(rheos__iterator *iterator, rheos__saved_s
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "iterators over a %s dataset cannot be saved",
                             kind->name);
   }
+  if (kind->pause != NULL) RHEOS_TRY(kind->pause(iterator, step));
   if (kind->opens_input) {
     int64_t has_input = iterator->input != NULL;
     RHEOS_TRY(rheos__state_ints(state, &has_input, 1));

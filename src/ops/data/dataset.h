@@ -14,13 +14,18 @@ typedef struct rheos__saved_state rheos__saved_state;
 // Cardinalities that are no numbers.
 enum { RHEOS__CARDINALITY_INFINITE = -1, RHEOS__CARDINALITY_UNKNOWN = -2 };
 
+// What an attribute `deterministic` says.
+enum { RHEOS__ORDER_KEPT, RHEOS__ORDER_ANY };
+
 typedef struct rheos__dataset_kind {
   const char *name;       // the op's without "Dataset", for messages
   size_t data_bytes;      // of what `init` makes of the op's inputs
   size_t iterator_bytes;  // of the struct that starts with a rheos__iterator; 0: that alone
   bool opens_input;       // a new iterator has one of the first input
   bool like_input;        // elements are those of the first input, as far as dtypes and number go
-  // Names of attributes (bool, int) whose values are kept as rheos__dataset_options(), NULL-terminated.
+  bool is_live;           // the next element may take long to come, or never come
+  // Names of attributes (bool, int, or `deterministic`, a string) whose values are kept as
+  // rheos__dataset_options(), NULL-terminated.
   const char *const *options;
   // Fills in `data`, zeroed, from the inputs, and refuses what is wrong. `deinit` frees what it holds,
   // also after a failure. Each may be NULL.
@@ -33,6 +38,8 @@ typedef struct rheos__dataset_kind {
   // behind what failed.
   rheos_status *(*next)(rheos__iterator *iterator, rheos__step *step, rheos_tensor **element,
                         bool *out_end);
+  // Stops what goes on by itself until the next element is asked for; NULL: nothing does.
+  rheos_status *(*pause)(rheos__iterator *iterator, rheos__step *step);
   // Writes what `start` does not give into the state, or takes it from there, in the same order. The
   // first input's own is written before. NULL with a struct of its own: cannot be saved.
   rheos_status *(*state)(rheos__iterator *iterator, rheos__saved_state *state, rheos__step *step);
@@ -45,6 +52,7 @@ typedef struct rheos__data_function {
   rheos_dtype *arg_types, *result_types;
   int32_t num_args, num_results;
   int32_t first_captured, num_captured;
+  bool has_effects;  // or state: how often and in what order it is called may be seen
 } rheos__data_function;
 
 // What all datasets of one prepared op share; counted.
@@ -62,6 +70,7 @@ struct rheos__dataset {
   int32_t num_inputs;
   rheos__dataset **inputs;  // those of them that are datasets, borrowed
   void *data;
+  bool is_live;  // it, or an input, or what a function of one of them does
 };
 
 struct rheos__iterator {
@@ -88,6 +97,8 @@ const rheos__data_function *rheos__dataset_function(const rheos__dataset *datase
 rheos_status *rheos__dataset_of_elements_take(const rheos__dataset *like, int32_t first,
                                               int32_t num_components, rheos_tensor **elements,
                                               int64_t count, rheos_tensor **out_tensor);
+// The elements of `input`, made ahead by the session's threads.
+rheos_status *rheos__dataset_ahead(rheos__dataset *input, rheos__dataset **out_dataset);
 // A dataset that no op was asked for, with zeros for data.
 rheos_status *rheos__dataset_new_of_kind(const rheos__dataset_kind *kind, int32_t num_components,
                                          rheos__dataset **out_dataset);
@@ -122,9 +133,10 @@ rheos_status *rheos__dataset_call_take(const rheos__dataset *dataset, int32_t fu
 rheos_status *rheos__dataset_test_take(const rheos__dataset *dataset, int32_t function,
                                        rheos_tensor **leading, int32_t num_leading,
                                        rheos__step *step, bool *out_value);
-// The same, of a function that gives a dataset, of which an iterator is made.
+// The same, of a function that gives a dataset, of which an iterator is made; with `is_ahead` one whose
+// elements are made ahead.
 rheos_status *rheos__dataset_open_take(const rheos__dataset *dataset, int32_t function,
-                                       rheos_tensor **leading, int32_t num_leading,
+                                       rheos_tensor **leading, int32_t num_leading, bool is_ahead,
                                        rheos__step *step, rheos__iterator **out_iterator);
 
 // ---- Iterators

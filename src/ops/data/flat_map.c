@@ -3,6 +3,7 @@
 
 typedef struct interleave_data {
   int64_t cycle, block;
+  int64_t num_ahead;  // of the datasets that are made ahead
   bool replaces;  // a dataset that ends is followed by a new one in its place at once
 } interleave_data;
 
@@ -55,9 +56,26 @@ static rheos_status *init_interleave(rheos__dataset *d) {
   return read_interleave(d, behind_captured(d));
 }
 
+// Datasets whose order of calls could be seen are not made ahead.
+static rheos_status *init_parallel(rheos__dataset *d) {
+  interleave_data *data = d->data;
+  int64_t num_calls;
+  RHEOS_TRY(init_interleave(d));
+  RHEOS_TRY(rheos__dataset_int(d, d->num_args - 1, "num_parallel_calls", &num_calls));
+  if (num_calls < 1 && num_calls != -1) {
+    return RHEOS_INVALID("num_parallel_calls must be greater than zero.");
+  }
+  if (rheos__dataset_function(d, 0)->has_effects) return NULL;
+  data->num_ahead = num_calls > 0 && num_calls < data->cycle ? num_calls : data->cycle;
+  return NULL;
+}
+
 static rheos_status *init_parallel_1(rheos__dataset *d) {
-  ((interleave_data *)d->data)->replaces = true;
-  return read_interleave(d, behind_captured(d));
+  interleave_data *data = d->data;
+  data->replaces = true;
+  RHEOS_TRY(init_interleave(d));
+  if (!rheos__dataset_function(d, 0)->has_effects) data->num_ahead = data->cycle;
+  return NULL;
 }
 
 static rheos_status *start_interleave(rheos__iterator *iterator, rheos__step *step) {
@@ -98,7 +116,9 @@ static rheos_status *open_turn(interleave *it, turn *t, rheos__step *step) {
   rheos_tensor **element = rheos__alloc_array((size_t)count, sizeof *element);
   if (element == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < count; ++i) element[i] = rheos_tensor_ref(t->made_of[i]);
-  rheos_status *status = rheos__dataset_open_take(d, 0, element, count, step, &t->iterator);
+  const bool is_ahead = t - it->turns < ((const interleave_data *)d->data)->num_ahead;
+  rheos_status *status =
+      rheos__dataset_open_take(d, 0, element, count, is_ahead, step, &t->iterator);
   rheos__free(element);
   it->num_open += status == NULL;
   return status;
@@ -188,6 +208,7 @@ static rheos_status *transfer_interleave(rheos__iterator *iterator, rheos__saved
                                                .state = transfer_interleave}
 INTERLEAVE_KIND(flat_map_kind, "FlatMap", init_flat_map);
 INTERLEAVE_KIND(interleave_kind, "Interleave", init_interleave);
+INTERLEAVE_KIND(parallel_kind, "ParallelInterleave", init_parallel);
 INTERLEAVE_KIND(parallel_1_kind, "ParallelInterleave", init_parallel_1);
 
 #define F_ATTRS "; f: func; Targuments: list(type) >= 0" RHEOS_DATASET_TYPES
@@ -215,15 +236,15 @@ RHEOS_DATASET_OP(LegacyParallelInterleaveDatasetV2, parallel_1_kind,
                  "; f: func; deterministic: string = \"default\"; Targuments: list(type) >= "
                  "0" RHEOS_DATASET_TYPES METADATA,
                  "Those of `cycle_length` datasets that `f` makes, by turns of `block_length`.")
-RHEOS_DATASET_OP(ParallelInterleaveDatasetV2, interleave_kind,
+RHEOS_DATASET_OP(ParallelInterleaveDatasetV2, parallel_kind,
                  INTERLEAVE_INPUTS ", num_parallel_calls: int64", F_ATTRS "; sloppy: bool = false",
                  "Those of `cycle_length` datasets that `f` makes, by turns of `block_length`.")
-RHEOS_DATASET_OP(ParallelInterleaveDatasetV3, interleave_kind,
+RHEOS_DATASET_OP(ParallelInterleaveDatasetV3, parallel_kind,
                  INTERLEAVE_INPUTS ", num_parallel_calls: int64",
                  "; f: func; deterministic: string = \"default\"; Targuments: list(type) >= "
                  "0" RHEOS_DATASET_TYPES METADATA,
                  "Those of `cycle_length` datasets that `f` makes, by turns of `block_length`.")
-RHEOS_DATASET_OP(ParallelInterleaveDatasetV4, interleave_kind,
+RHEOS_DATASET_OP(ParallelInterleaveDatasetV4, parallel_kind,
                  INTERLEAVE_INPUTS
                  ", buffer_output_elements: int64, prefetch_input_elements: "
                  "int64, num_parallel_calls: int64",

@@ -82,6 +82,7 @@ static rheos_status *next_generated(rheos__iterator *iterator, rheos__step *step
 
 static const rheos__dataset_kind generator_kind = {.name = "Generator",
                                                    .iterator_bytes = sizeof(generator),
+                                                   .is_live = true,
                                                    .init = init_generator,
                                                    .start = start_generator,
                                                    .finish = finish_generator,

@@ -1,6 +1,7 @@
 // Datasets that call a function with each element: map, filter, take_while, scan.
 #include "ops/data/dataset.h"
 #include "ops/data/element.h"
+#include "ops/data/stage.h"
 
 // Room for one element; the stack's, or memory for rheos__free() where that is too small.
 enum { FEW = 16 };
@@ -31,15 +32,6 @@ static rheos_status *init_map(rheos__dataset *d) {
   return rheos__dataset_gives(d, 0, d->types, d->num_components);
 }
 
-static rheos_status *init_parallel_map(rheos__dataset *d) {
-  int64_t calls;
-  RHEOS_TRY(rheos__dataset_int(d, d->num_args - 1, "num_parallel_calls", &calls));
-  if (calls < 1 && calls != -1) {
-    return RHEOS_INVALID("num_parallel_calls must be greater than zero.");
-  }
-  return init_map(d);
-}
-
 static rheos_status *next_map(rheos__iterator *iterator, rheos__step *step, rheos_tensor **element,
                               bool *out_end) {
   const rheos__dataset *d = iterator->dataset;
@@ -63,10 +55,79 @@ static const rheos__dataset_kind map_kind = {.name = "Map",
                                              .init = init_map,
                                              .next = next_map,
                                              .cardinality = cardinality_map};
+
+// ---- The same by several threads
+
+typedef struct parallel_data {
+  int64_t num_calls;
+  bool any_order;
+} parallel_data;
+
+typedef struct parallel_map {
+  rheos__iterator base;
+  rheos__stage *stage;
+} parallel_map;
+
+static const char *const order_options[] = {"sloppy", "deterministic", NULL};
+
+static rheos_status *init_parallel_map(rheos__dataset *d) {
+  parallel_data *data = d->data;
+  const int64_t *options = rheos__dataset_options(d);
+  RHEOS_TRY(rheos__dataset_int(d, d->num_args - 1, "num_parallel_calls", &data->num_calls));
+  if (data->num_calls < 1 && data->num_calls != -1) {
+    return RHEOS_INVALID("num_parallel_calls must be greater than zero.");
+  }
+  data->any_order = options[0] != 0 || options[1] == RHEOS__ORDER_ANY;
+  return init_map(d);
+}
+
+static rheos_status *work_map(const rheos__dataset *d, rheos_tensor **raw, rheos_tensor **element,
+                              rheos__step *step) {
+  return rheos__dataset_call_take(d, 0, raw, d->inputs[0]->num_components, step, element);
+}
+
+static rheos_status *start_parallel_map(rheos__iterator *iterator, rheos__step *step) {
+  const rheos__dataset *d = iterator->dataset;
+  const parallel_data *data = d->data;
+  const rheos__stage_options options = {
+      .buffer = data->num_calls,
+      .parallelism = data->num_calls,
+      .any_order = data->any_order,
+      .one_by_one = !data->any_order && rheos__dataset_function(d, 0)->has_effects,
+      .work = work_map};
+  return rheos__stage_new(iterator, &options, step, &((parallel_map *)iterator)->stage);
+}
+
+static void finish_parallel_map(rheos__iterator *iterator) {
+  rheos__stage_leave(((parallel_map *)iterator)->stage, iterator);
+}
+
+static rheos_status *next_parallel_map(rheos__iterator *iterator, rheos__step *step,
+                                       rheos_tensor **element, bool *out_end) {
+  return rheos__stage_next(((parallel_map *)iterator)->stage, step, element, out_end);
+}
+
+static rheos_status *pause_parallel_map(rheos__iterator *iterator, rheos__step *step) {
+  return rheos__stage_pause(((parallel_map *)iterator)->stage, step);
+}
+
+static rheos_status *transfer_parallel_map(rheos__iterator *iterator, rheos__saved_state *state,
+                                           rheos__step *step) {
+  (void)step;
+  return rheos__stage_transfer(((parallel_map *)iterator)->stage, state);
+}
+
 static const rheos__dataset_kind parallel_map_kind = {.name = "ParallelMap",
+                                                      .data_bytes = sizeof(parallel_data),
+                                                      .iterator_bytes = sizeof(parallel_map),
                                                       .opens_input = true,
+                                                      .options = order_options,
                                                       .init = init_parallel_map,
-                                                      .next = next_map,
+                                                      .start = start_parallel_map,
+                                                      .finish = finish_parallel_map,
+                                                      .next = next_parallel_map,
+                                                      .pause = pause_parallel_map,
+                                                      .state = transfer_parallel_map,
                                                       .cardinality = cardinality_map};
 
 #define FUNCTION_ATTRS(name) "; " name ": func; Targuments: list(type) >= 0" RHEOS_DATASET_TYPES

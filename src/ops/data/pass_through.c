@@ -1,4 +1,4 @@
-// Datasets that give the elements of others as they are, or all but a few: prefetch, options, statistics,
+// Datasets that give the elements of others as they are, or all but a few: options, statistics,
 // ignore_errors, unique, cache in memory; and wrapped variants.
 #include <pthread.h>
 
@@ -43,8 +43,6 @@ SAME(OptimizeDatasetV2,
      "string",
      T "; optimization_configs: list(string) = []")
 SAME(OptionsDataset, "", "; serialized_options: string" T METADATA)
-SAME(PrefetchDataset, ", buffer_size: int64",
-     T "; slack_period: int = 0; legacy_autotune: bool = true; buffer_size_min: int = 0" METADATA)
 SAME(PrivateThreadPoolDataset, ", num_threads: int64", T)
 SAME(RewriteDataset, ", rewrite_name: string", T)
 

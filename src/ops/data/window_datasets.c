@@ -352,7 +352,7 @@ static rheos_status *reduce_group(grouping *it, group *g, rheos__step *step) {
     return status;
   }
   *(int64_t *)leading[0]->data = g->key;
-  return rheos__dataset_open_take(d, REDUCE, leading, 2, step, &it->current);
+  return rheos__dataset_open_take(d, REDUCE, leading, 2, false, step, &it->current);
 }
 
 static rheos_status *key_of(grouping *it, rheos_tensor *const *element, rheos__step *step,
