@@ -5,6 +5,7 @@
 #include <rheos/base.h>
 #include <rheos/collections.h>
 #include <rheos/control_flow.h>
+#include <rheos/dataset.h>
 #include <rheos/events.h>
 #include <rheos/examples.h>
 #include <rheos/format.h>

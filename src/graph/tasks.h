@@ -3,8 +3,6 @@
 #ifndef RHEOS_SRC_GRAPH_TASKS_H
 #define RHEOS_SRC_GRAPH_TASKS_H
 
-#include <rheos/session.h>
-
 #include "graph/op_def.h"
 
 // Those of a session. Counted, since what posts tasks may outlive the session.
@@ -15,10 +13,15 @@ typedef struct rheos__task rheos__task;
 struct rheos__task {
   // Runs in a step of its own. May free the task.
   void (*run)(rheos__task *task, rheos__step *step);
-  void (*drop)(rheos__task *task);   // instead of that: the session is closed
-  rheos_cancellation *cancellation;  // stops that step
-  struct rheos__posted *posted;      // while it waits for a thread
+  void (*drop)(rheos__task *task);          // instead of that: the session is closed
+  struct rheos_cancellation *cancellation;  // stops that step
+  struct rheos__posted *posted;             // while it waits for a thread
 };
+
+// What stops tasks: the public rheos_cancellation, for kernels.
+struct rheos_cancellation *rheos__cancellation_new(void);
+void rheos__cancellation_cancel(struct rheos_cancellation *cancellation);
+void rheos__cancellation_free(struct rheos_cancellation *cancellation);
 
 // Those of the session that the step is of, with a reference for the caller; NULL: it has none.
 rheos__tasks *rheos__step_tasks(const rheos__step *step);

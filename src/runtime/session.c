@@ -8,6 +8,7 @@
 #include "runtime/partial_run.h"
 #include "runtime/plan_cache.h"
 #include "runtime/session_plan.h"
+#include "runtime/session_step.h"
 #include "runtime/tasks.h"
 #include "runtime/trace.h"
 
@@ -394,6 +395,31 @@ static void leave_run(rheos_session *session) {
   pthread_mutex_lock(&session->mutex);
   leave(session);
   pthread_mutex_unlock(&session->mutex);
+}
+
+rheos_status *rheos__session_begin_step(rheos_session *session, const rheos_run_options *options,
+                                        rheos__step *step, rheos__step **out_before) {
+  pthread_mutex_lock(&session->mutex);
+  rheos_status *status = enter(session);
+  pthread_mutex_unlock(&session->mutex);
+  if (status != NULL) return status;
+  rheos__step_init(step, session->host, options, &session->closed);
+  step->session_bell = &session->closing;
+  step->tasks = session->tasks;
+  *out_before = rheos__pool_set_step(step);
+  return NULL;
+}
+
+rheos_status *rheos__session_end_step_take(rheos_session *session, rheos__step *step,
+                                           rheos__step *before, rheos_status *status) {
+  rheos__pool_set_step(before);
+  if (status != NULL && atomic_load(&step->stopped) != 0 && !step->has_told) {
+    rheos_status_free(status);
+    status = rheos__step_error(step);
+  }
+  rheos__step_deinit(step);
+  leave_run(session);
+  return status;
 }
 
 // The arrays of ids of a call, few of them on the stack.

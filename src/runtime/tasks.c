@@ -52,6 +52,14 @@ void rheos__tasks_unref(rheos__tasks *tasks) {
   rheos__free(tasks);
 }
 
+struct rheos_cancellation *rheos__cancellation_new(void) { return rheos_cancellation_new(); }
+void rheos__cancellation_cancel(struct rheos_cancellation *cancellation) {
+  rheos_cancel(cancellation);
+}
+void rheos__cancellation_free(struct rheos_cancellation *cancellation) {
+  rheos_cancellation_free(cancellation);
+}
+
 int32_t rheos__tasks_capacity(const rheos__tasks *tasks) {
   if (tasks == NULL || rheos__pool_is_forked(tasks->host->pool)) return 0;
   return rheos__pool_num_threads(tasks->host->pool) - 1;

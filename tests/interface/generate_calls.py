@@ -37,6 +37,7 @@ OWNED = {
     "rheos_event_writer": "drop_event_writer",
     "rheos_event_writer_cache": "rheos_event_writer_cache_free",
     "rheos_event_reader": "rheos_event_reader_close",
+    "rheos_dataset_iterator": "rheos_dataset_iterator_free",
     "rheos_example": "rheos_example_free",
     "rheos_example_builder": "rheos_example_builder_free",
     "rheos_record_writer": "drop_record_writer",

@@ -535,6 +535,17 @@ rheos_callable *given_rheos_callable_handle(int choice) {
   return MADE_BY(callable, rheos_callable_free);
 }
 
+rheos_dataset_iterator *given_rheos_dataset_iterator_handle(int choice) {
+  if (choice == 1) return NULL;
+  rheos_session *session = given_rheos_session_handle(0);
+  rheos_scope *scope = rheos_scope_new(common.graph);
+  rheos_output dataset = rheos_dataset_range(scope, 0, 3, 1);
+  rheos_scope_free(scope);
+  rheos_dataset_iterator *iterator;
+  must(rheos_dataset_iterator_new(session, dataset, &iterator));
+  return MADE_BY(iterator, rheos_dataset_iterator_free);
+}
+
 rheos_event_writer *given_rheos_event_writer_handle(int choice) {
   if (choice == 1) return NULL;
   rheos_event_writer *writer;

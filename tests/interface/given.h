@@ -115,6 +115,7 @@ rheos_body_function given_rheos_body_function(int choice);
   X(rheos_event_writer, 2)        \
   X(rheos_event_writer_cache, 2)  \
   X(rheos_event_reader, 2)        \
+  X(rheos_dataset_iterator, 2)    \
   X(rheos_summary_value, 2)       \
   X(rheos_example_builder, 2)     \
   X(rheos_example, 2)             \

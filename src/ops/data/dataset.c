@@ -1,6 +1,8 @@
 // What all datasets and iterators share: making them of an op's inputs, asking them, saving them.
 #include "ops/data/dataset.h"
 
+#include <time.h>
+
 #include "graph/graph.h"
 
 static void free_dataset(rheos__variant *variant) {
@@ -564,8 +566,37 @@ rheos_status *rheos__iterator_new(rheos__dataset *dataset, rheos__step *step,
   return status;
 }
 
+// The first ones are all timed, then some.
+enum { TIMED_AT_FIRST = 32, TIMED_MASK = 63 };
+
+static void tell(rheos__iterator *iterator) {
+  const int64_t more = (int64_t)(uint32_t)(iterator->asked - iterator->told);
+  atomic_fetch_add_explicit(&iterator->dataset->times.asked, more, memory_order_relaxed);
+  iterator->told = iterator->asked;
+}
+
+int64_t rheos__now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+rheos_status *rheos__iterator_next_timed(rheos__iterator *iterator, rheos__step *step,
+                                         rheos_tensor **element, bool *out_end) {
+  rheos__dataset_times *times = &iterator->dataset->times;
+  const int64_t start = rheos__now_ns();
+  rheos_status *status = iterator->dataset->kind->next(iterator, step, element, out_end);
+  const int64_t ns = rheos__now_ns() - start;
+  tell(iterator);
+  atomic_fetch_add_explicit(&times->timed_ns, ns, memory_order_relaxed);
+  const int64_t before = atomic_fetch_add_explicit(&times->timed, 1, memory_order_relaxed);
+  if (before >= TIMED_AT_FIRST) iterator->mask = TIMED_MASK;
+  return status;
+}
+
 void rheos__iterator_free(rheos__iterator *iterator) {
   if (iterator == NULL) return;
+  tell(iterator);
   if (iterator->dataset->kind->finish != NULL) iterator->dataset->kind->finish(iterator);
   rheos__iterator_free(iterator->input);
   rheos__dataset_unref(iterator->dataset);

@@ -10,6 +10,7 @@
 typedef struct rheos__dataset rheos__dataset;
 typedef struct rheos__iterator rheos__iterator;
 typedef struct rheos__saved_state rheos__saved_state;
+typedef struct rheos__stage_counts rheos__stage_counts;  // stage.h
 
 // Cardinalities that are no numbers.
 enum { RHEOS__CARDINALITY_INFINITE = -1, RHEOS__CARDINALITY_UNKNOWN = -2 };
@@ -40,6 +41,8 @@ typedef struct rheos__dataset_kind {
                         bool *out_end);
   // Stops what goes on by itself until the next element is asked for; NULL: nothing does.
   rheos_status *(*pause)(rheos__iterator *iterator, rheos__step *step);
+  // What is buffered and under way, of a stage (stage.h); NULL: it is none.
+  void (*count)(rheos__iterator *iterator, rheos__stage_counts *out_counts);
   // Writes what `start` does not give into the state, or takes it from there, in the same order. The
   // first input's own is written before. NULL with a struct of its own: cannot be saved.
   rheos_status *(*state)(rheos__iterator *iterator, rheos__saved_state *state, rheos__step *step);
@@ -58,6 +61,13 @@ typedef struct rheos__data_function {
 // What all datasets of one prepared op share; counted.
 typedef struct rheos__dataset_spec rheos__dataset_spec;
 
+// What was seen of the elements of a dataset, by all of its iterators: some of them are timed, from asking
+// to having, with what the inputs take.
+typedef struct rheos__dataset_times {
+  _Atomic int64_t asked, timed, timed_ns;
+  _Atomic int64_t worked_ns, waited_ns;  // of a stage: by its threads, by who asked
+} rheos__dataset_times;
+
 struct rheos__dataset {
   rheos__variant variant;
   const rheos__dataset_kind *kind;
@@ -71,11 +81,14 @@ struct rheos__dataset {
   rheos__dataset **inputs;  // those of them that are datasets, borrowed
   void *data;
   bool is_live;  // it, or an input, or what a function of one of them does
+  rheos__dataset_times times;
 };
 
 struct rheos__iterator {
   rheos__dataset *dataset;  // counted
   rheos__iterator *input;
+  uint32_t asked, told;  // elements; those that the dataset knows of
+  uint32_t mask;         // one is timed where these bits of `asked` are 0
 };
 
 // ---- Datasets
@@ -144,10 +157,18 @@ rheos_status *rheos__dataset_open_take(const rheos__dataset *dataset, int32_t fu
 rheos_status *rheos__iterator_new(rheos__dataset *dataset, rheos__step *step,
                                   rheos__iterator **out_iterator);
 void rheos__iterator_free(rheos__iterator *iterator);  // NULL: nothing
+rheos_status *rheos__iterator_next_timed(rheos__iterator *iterator, rheos__step *step,
+                                         rheos_tensor **element, bool *out_end);
 static inline rheos_status *rheos__iterator_next(rheos__iterator *iterator, rheos__step *step,
                                                  rheos_tensor **element, bool *out_end) {
+  if ((++iterator->asked & iterator->mask) == 0) {
+    return rheos__iterator_next_timed(iterator, step, element, out_end);
+  }
   return iterator->dataset->kind->next(iterator, step, element, out_end);
 }
+// Which stage is slow, as a text for rheos__free(): rheos_dataset_explain(). `since_ns`: when the caller began.
+rheos_status *rheos__iterator_explain(rheos__iterator *iterator, int64_t since_ns, char **out_text);
+int64_t rheos__now_ns(void);
 // Skips an element.
 rheos_status *rheos__iterator_skip(rheos__iterator *iterator, rheos__step *step, bool *out_end);
 

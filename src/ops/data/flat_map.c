@@ -4,7 +4,7 @@
 typedef struct interleave_data {
   int64_t cycle, block;
   int64_t num_ahead;  // of the datasets that are made ahead
-  bool replaces;  // a dataset that ends is followed by a new one in its place at once
+  bool replaces;      // a dataset that ends is followed by a new one in its place at once
 } interleave_data;
 
 // One of the datasets that are gone over by turns.

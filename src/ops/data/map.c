@@ -32,6 +32,22 @@ static rheos_status *init_map(rheos__dataset *d) {
   return rheos__dataset_gives(d, 0, d->types, d->num_components);
 }
 
+// As in TensorFlow a function that is out of range ends the elements, unless their number is to stay.
+static rheos_status *end_if_out_of_range(const rheos__dataset *d, rheos_status *status,
+                                         bool *out_end) {
+  if (status == NULL || rheos_status_code(status) != RHEOS_OUT_OF_RANGE) return status;
+  const int64_t *options = rheos__dataset_options(d);
+  if (options[0] != 0) {
+    rheos_status *other = RHEOS_INVALID("Function invocation produced OutOfRangeError: %s",
+                                        rheos_status_message(status));
+    rheos_status_free(status);
+    return other;
+  }
+  rheos_status_free(status);
+  *out_end = true;
+  return NULL;
+}
+
 static rheos_status *next_map(rheos__iterator *iterator, rheos__step *step, rheos_tensor **element,
                               bool *out_end) {
   const rheos__dataset *d = iterator->dataset;
@@ -41,6 +57,7 @@ static rheos_status *next_map(rheos__iterator *iterator, rheos__step *step, rheo
   rheos_status *status = rheos__iterator_next(iterator->input, step, r.tensors, out_end);
   if (status == NULL && !*out_end) {
     status = rheos__dataset_call_take(d, 0, r.tensors, count, step, element);
+    status = end_if_out_of_range(d, status, out_end);
   }
   room_deinit(&r);
   return status;
@@ -50,8 +67,10 @@ static int64_t cardinality_map(const rheos__dataset *d) {
   return rheos__dataset_cardinality(d->inputs[0]);
 }
 
+static const char *const map_options[] = {"preserve_cardinality", NULL};
 static const rheos__dataset_kind map_kind = {.name = "Map",
                                              .opens_input = true,
+                                             .options = map_options,
                                              .init = init_map,
                                              .next = next_map,
                                              .cardinality = cardinality_map};
@@ -68,7 +87,8 @@ typedef struct parallel_map {
   rheos__stage *stage;
 } parallel_map;
 
-static const char *const order_options[] = {"sloppy", "deterministic", NULL};
+static const char *const order_options[] = {"preserve_cardinality", "sloppy", "deterministic",
+                                            NULL};
 
 static rheos_status *init_parallel_map(rheos__dataset *d) {
   parallel_data *data = d->data;
@@ -77,7 +97,7 @@ static rheos_status *init_parallel_map(rheos__dataset *d) {
   if (data->num_calls < 1 && data->num_calls != -1) {
     return RHEOS_INVALID("num_parallel_calls must be greater than zero.");
   }
-  data->any_order = options[0] != 0 || options[1] == RHEOS__ORDER_ANY;
+  data->any_order = options[1] != 0 || options[2] == RHEOS__ORDER_ANY;
   return init_map(d);
 }
 
@@ -104,7 +124,13 @@ static void finish_parallel_map(rheos__iterator *iterator) {
 
 static rheos_status *next_parallel_map(rheos__iterator *iterator, rheos__step *step,
                                        rheos_tensor **element, bool *out_end) {
-  return rheos__stage_next(((parallel_map *)iterator)->stage, step, element, out_end);
+  rheos__stage *stage = ((parallel_map *)iterator)->stage;
+  rheos_status *status = rheos__stage_next(stage, step, element, out_end);
+  return end_if_out_of_range(iterator->dataset, status, out_end);
+}
+
+static void count_parallel_map(rheos__iterator *iterator, rheos__stage_counts *out_counts) {
+  rheos__stage_count(((parallel_map *)iterator)->stage, out_counts);
 }
 
 static rheos_status *pause_parallel_map(rheos__iterator *iterator, rheos__step *step) {
@@ -127,6 +153,7 @@ static const rheos__dataset_kind parallel_map_kind = {.name = "ParallelMap",
                                                       .finish = finish_parallel_map,
                                                       .next = next_parallel_map,
                                                       .pause = pause_parallel_map,
+                                                      .count = count_parallel_map,
                                                       .state = transfer_parallel_map,
                                                       .cardinality = cardinality_map};
 

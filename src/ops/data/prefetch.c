@@ -38,6 +38,10 @@ static rheos_status *next_prefetched(rheos__iterator *iterator, rheos__step *ste
   return rheos__stage_next(((prefetch *)iterator)->stage, step, element, out_end);
 }
 
+static void count_prefetch(rheos__iterator *iterator, rheos__stage_counts *out_counts) {
+  rheos__stage_count(((prefetch *)iterator)->stage, out_counts);
+}
+
 static rheos_status *pause_prefetch(rheos__iterator *iterator, rheos__step *step) {
   return rheos__stage_pause(((prefetch *)iterator)->stage, step);
 }
@@ -63,6 +67,7 @@ static const rheos__dataset_kind prefetch_kind = {.name = "Prefetch",
                                                   .finish = finish_prefetch,
                                                   .next = next_prefetched,
                                                   .pause = pause_prefetch,
+                                                  .count = count_prefetch,
                                                   .state = transfer_prefetch,
                                                   .cardinality = cardinality_prefetch};
 RHEOS_DATASET_OP(PrefetchDataset, prefetch_kind, "input_dataset: variant, buffer_size: int64",

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <time.h>
 
 #include "graph/tasks.h"
 
@@ -33,7 +32,7 @@ struct rheos__stage {
   rheos__iterator *input;   // the iterator's, or the stage's once that was left
   int32_t num_raw, num_components;
   rheos__tasks *tasks;  // NULL: none
-  rheos_cancellation *cancellation;
+  struct rheos_cancellation *cancellation;
   int32_t num_workers;
   pthread_mutex_t mutex;    // guards what follows
   entry **ring;             // by number modulo ring_size
@@ -41,19 +40,12 @@ struct rheos__stage {
   int64_t head, tail;       // the next to be given, the next to be pulled
   int64_t limit;            // of the buffer, in elements
   int64_t bytes;            // of what is done
-  int64_t waited_ns;
   int32_t num_active;       // workers that are busy
   double pull_ns, work_ns;  // of an element, smoothed; 0: not known
   bool is_pulling, has_ended, is_paused, is_left, was_full;
   rheos__bell *waiting;  // of a consumer that sleeps
   worker workers[];
 };
-
-static int64_t clock_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 // ---- Entries
 
@@ -107,7 +99,7 @@ static void free_stage(rheos__stage *s) {
   if (s->is_left) rheos__iterator_free(s->input);
   rheos__dataset_unref(s->dataset);
   rheos__tasks_unref(s->tasks);
-  rheos_cancellation_free(s->cancellation);
+  rheos__cancellation_free(s->cancellation);
   pthread_mutex_destroy(&s->mutex);
   rheos__free(s);
 }
@@ -141,14 +133,14 @@ rheos_status *rheos__stage_new(rheos__iterator *iterator, const rheos__stage_opt
   s->input = iterator->input;
   s->num_raw = iterator->dataset->inputs[0]->num_components;
   s->num_components = iterator->dataset->num_components;
-  s->cancellation = rheos_cancellation_new();
+  s->cancellation = rheos__cancellation_new();
   init_limits(s, num_threads);
   s->dataset = iterator->dataset;
   rheos__variant_ref(&s->dataset->variant);
   for (int32_t i = 0; i < s->num_workers; ++i) {
-    s->workers[i] = (worker){
-        .task = {.run = run_worker, .drop = drop_worker, .cancellation = s->cancellation},
-        .stage = s};
+    s->workers[i] =
+        (worker){.task = {.run = run_worker, .drop = drop_worker, .cancellation = s->cancellation},
+                 .stage = s};
   }
   if (s->cancellation == NULL || !grow_ring(s, s->limit < MOST_IN_A_GO ? s->limit + 1 : 1)) {
     free_stage(s);
@@ -170,7 +162,7 @@ static void withdraw_workers(rheos__stage *s) {
 void rheos__stage_leave(rheos__stage *s, rheos__iterator *iterator) {
   if (s == NULL) return;
   pthread_mutex_lock(&s->mutex);
-  rheos_cancel(s->cancellation);
+  rheos__cancellation_cancel(s->cancellation);
   withdraw_workers(s);
   s->is_left = true;
   s->waiting = NULL;
@@ -248,13 +240,13 @@ typedef struct go {
 
 // A failure that says nothing of the element: who asked for it is to stop.
 static bool is_of_step(const rheos_status *status, rheos__step *step) {
-  return status != NULL && (rheos_status_code(status) == RHEOS_RESOURCE_EXHAUSTED ||
-                            rheos__step_should_stop(step));
+  return status != NULL &&
+         (rheos_status_code(status) == RHEOS_RESOURCE_EXHAUSTED || rheos__step_should_stop(step));
 }
 
 // Without the mutex; nobody else pulls. At most `count` elements, fewer if they take long.
 static void pull_some(rheos__stage *s, rheos__step *step, int64_t count, go *g, bool *out_end) {
-  const int64_t start = clock_ns();
+  const int64_t start = rheos__now_ns();
   g->count = 0;
   g->failure = NULL;
   *out_end = false;
@@ -272,9 +264,9 @@ static void pull_some(rheos__stage *s, rheos__step *step, int64_t count, go *g, 
       break;
     }
     g->entries[g->count++] = e;
-    if (e->status != NULL || clock_ns() - start > GO_NS) break;
+    if (e->status != NULL || rheos__now_ns() - start > GO_NS) break;
   }
-  if (g->count > 0) g->pull_ns = (double)(clock_ns() - start) / (double)g->count;
+  if (g->count > 0) g->pull_ns = (double)(rheos__now_ns() - start) / (double)g->count;
 }
 
 static void finish_entry(rheos__stage *s, entry *e) {
@@ -287,11 +279,12 @@ static void finish_entry(rheos__stage *s, entry *e) {
 static void work_on_some(rheos__stage *s, rheos__step *step, const go *g) {
   for (int64_t i = 0; i < g->count; ++i) {
     entry *e = g->entries[i];
-    const int64_t start = clock_ns();
+    const int64_t start = rheos__now_ns();
     if (e->status == NULL) e->status = s->options.work(s->dataset, e->raw, e->element, step);
-    const double ns = (double)(clock_ns() - start);
+    const int64_t ns = rheos__now_ns() - start;
+    atomic_fetch_add_explicit(&s->dataset->times.worked_ns, ns, memory_order_relaxed);
     pthread_mutex_lock(&s->mutex);
-    s->work_ns = smoothed(s->work_ns, ns);
+    s->work_ns = smoothed(s->work_ns, (double)ns);
     finish_entry(s, e);
     ring_bell(s);
     pthread_mutex_unlock(&s->mutex);
@@ -382,13 +375,14 @@ static rheos_status *give(rheos__stage *s, int64_t number, rheos_tensor **elemen
 
 // Until something is done by others. False: the step is to stop.
 static bool wait_for_others(rheos__stage *s, rheos__step *step) {
-  const int64_t start = clock_ns();
+  const int64_t start = rheos__now_ns();
   s->waiting = rheos__step_listen(step);
   pthread_mutex_unlock(&s->mutex);
   const bool goes_on = rheos__step_doze(step);
   pthread_mutex_lock(&s->mutex);
   s->waiting = NULL;
-  s->waited_ns += clock_ns() - start;
+  atomic_fetch_add_explicit(&s->dataset->times.waited_ns, rheos__now_ns() - start,
+                            memory_order_relaxed);
   return goes_on;
 }
 
@@ -435,8 +429,7 @@ void rheos__stage_count(rheos__stage *s, rheos__stage_counts *out_counts) {
   *out_counts = (rheos__stage_counts){.buffered = s->tail - s->head,
                                       .capacity = s->limit,
                                       .bytes = s->bytes,
-                                      .num_threads = s->num_active,
-                                      .waited_ns = s->waited_ns};
+                                      .num_threads = s->num_active};
   pthread_mutex_unlock(&s->mutex);
 }
 

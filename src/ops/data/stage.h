@@ -31,12 +31,11 @@ rheos_status *rheos__stage_pause(rheos__stage *stage, rheos__step *step);
 // What is in the buffer of a paused stage.
 rheos_status *rheos__stage_transfer(rheos__stage *stage, rheos__saved_state *state);
 
-typedef struct rheos__stage_counts {
+struct rheos__stage_counts {
   int64_t buffered, capacity;  // elements
   int64_t bytes;               // of those that are done
   int64_t num_threads;         // that are at work on it
-  int64_t waited_ns;           // that the consumer waited for other threads
-} rheos__stage_counts;
+};
 void rheos__stage_count(rheos__stage *stage, rheos__stage_counts *out_counts);
 
 #endif  // RHEOS_SRC_OPS_DATA_STAGE_H

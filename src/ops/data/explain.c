@@ -1,0 +1,141 @@
+// Which stage of a pipeline is slow: what the datasets have noted, as a text.
+#include <stdio.h>
+
+#include "base/text.h"
+#include "ops/data/stage.h"
+
+// More stages than a program has; what is further away is left out.
+enum { MOST_STAGES = 256 };
+// Of the caller's time, below which the pipeline does not hold it up.
+static const double LITTLE = 0.2;
+
+typedef struct row {
+  rheos__dataset *dataset;
+  rheos__iterator *iterator;  // NULL: not known
+  int32_t depth;
+  double elements, total_ns;  // with what the inputs take
+  double own_ns;              // without, spread over the threads of a stage
+} row;
+
+typedef struct rows {
+  row items[MOST_STAGES];
+  int32_t count;
+} rows;
+
+static double read_times(const _Atomic int64_t *number) {
+  return (double)atomic_load_explicit(number, memory_order_relaxed);
+}
+
+static void add_row(rows *r, rheos__dataset *dataset, rheos__iterator *iterator, int32_t depth) {
+  if (r->count == MOST_STAGES) return;
+  row *new_row = &r->items[r->count++];
+  const rheos__dataset_times *t = &dataset->times;
+  const double timed = read_times(&t->timed);
+  *new_row = (row){
+      .dataset = dataset, .iterator = iterator, .depth = depth, .elements = read_times(&t->asked)};
+  if (timed > 0) new_row->total_ns = read_times(&t->timed_ns) / timed * new_row->elements;
+}
+
+// Inputs follow those whose inputs they are.
+static void find_rows(rows *r, rheos__iterator *iterator) {
+  add_row(r, iterator->dataset, iterator, 0);
+  for (int32_t at = 0; at < r->count; ++at) {
+    const row *here = &r->items[at];
+    const rheos__dataset *d = here->dataset;
+    const bool is_chain = here->iterator != NULL && d->kind->opens_input;
+    for (int32_t i = 0; i < d->num_inputs; ++i) {
+      add_row(r, d->inputs[i], is_chain && i == 0 ? here->iterator->input : NULL, here->depth + 1);
+    }
+  }
+}
+
+static double inputs_ns(const rows *r, const rheos__dataset *dataset) {
+  double ns = 0;
+  for (int32_t i = 0; i < dataset->num_inputs; ++i) {
+    for (int32_t k = 0; k < r->count; ++k) {
+      if (r->items[k].dataset != dataset->inputs[i]) continue;
+      ns += r->items[k].total_ns;
+      break;
+    }
+  }
+  return ns;
+}
+
+static void find_own(rows *r) {
+  for (int32_t i = 0; i < r->count; ++i) {
+    row *here = &r->items[i];
+    const rheos__dataset_times *t = &here->dataset->times;
+    const double own = here->total_ns - inputs_ns(r, here->dataset);
+    here->own_ns = here->dataset->kind->count != NULL ? read_times(&t->worked_ns) : own;
+    if (here->own_ns < 0) here->own_ns = 0;
+  }
+}
+
+static void add_line(rheos__text *text, const char *line, int length) {
+  rheos__text_add(text, line, (size_t)length);
+}
+
+static void add_buffer(rheos__text *text, const row *here) {
+  char line[160];
+  rheos__stage_counts counts;
+  if (here->dataset->kind->count == NULL || here->iterator == NULL) return;
+  here->dataset->kind->count(here->iterator, &counts);
+  add_line(
+      text, line,
+      snprintf(line, sizeof line,
+               ", waited %.3g ms for it, buffer %lld of %lld, %lld bytes, %lld threads",
+               read_times(&here->dataset->times.waited_ns) * 1e-6, (long long)counts.buffered,
+               (long long)counts.capacity, (long long)counts.bytes, (long long)counts.num_threads));
+}
+
+static void add_stage(rheos__text *text, const row *here, double wall_ns) {
+  char line[256];
+  const double own_us = here->elements > 0 ? here->own_ns / here->elements * 1e-3 : 0;
+  add_line(text, line,
+           snprintf(line, sizeof line, "%*s%s: %.0f elements, %.3g/s, %.3g us each, busy %.0f %%",
+                    (int)(here->depth < 40 ? 2 * here->depth : 80), "", here->dataset->kind->name,
+                    here->elements, wall_ns > 0 ? here->elements / wall_ns * 1e9 : 0, own_us,
+                    wall_ns > 0 ? here->own_ns / wall_ns * 100 : 0));
+  add_buffer(text, here);
+  add_line(text, "\n", 1);
+}
+
+static void add_verdict(rheos__text *text, const rows *r, double wall_ns) {
+  char line[256];
+  const row *most = &r->items[0];
+  for (int32_t i = 1; i < r->count; ++i) {
+    if (r->items[i].own_ns > most->own_ns) most = &r->items[i];
+  }
+  const double waited = wall_ns > 0 ? r->items[0].total_ns / wall_ns : 0;
+  int length;
+  if (r->items[0].elements == 0) {
+    length = snprintf(line, sizeof line, "Nothing was asked for yet.");
+  } else if (waited < LITTLE) {
+    length =
+        snprintf(line, sizeof line, "The caller binds: it waited for elements %.0f %% of the time.",
+                 waited * 100);
+  } else {
+    length = snprintf(
+        line, sizeof line, "%s binds: its own work took %.3g us an element, %.0f %% of the time.",
+        most->dataset->kind->name, most->elements > 0 ? most->own_ns / most->elements * 1e-3 : 0,
+        wall_ns > 0 ? most->own_ns / wall_ns * 100 : 0);
+  }
+  add_line(text, line, length);
+}
+
+rheos_status *rheos__iterator_explain(rheos__iterator *iterator, int64_t since_ns,
+                                      char **out_text) {
+  rows *r = rheos__alloc_zeroed(sizeof *r);
+  rheos__text text = {0};
+  *out_text = NULL;
+  if (r == NULL) return rheos__out_of_memory();
+  const double wall_ns = (double)(rheos__now_ns() - since_ns);
+  find_rows(r, iterator);
+  find_own(r);
+  for (int32_t i = 0; i < r->count; ++i) add_stage(&text, &r->items[i], wall_ns);
+  add_verdict(&text, r, wall_ns);
+  rheos__free(r);
+  *out_text = text.failed ? NULL : rheos__strndup(text.data, text.size);
+  rheos__text_deinit(&text);
+  return *out_text != NULL ? NULL : rheos__out_of_memory();
+}
