@@ -10,10 +10,12 @@ import numpy as np
 
 from rheos.framework import dtypes, nest, tensor_shape
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import init_scope, name_scope
 from rheos.framework.operation import Tensor
 from rheos.layers import nodes, values
 from rheos.ops import array_ops, math_ops
+from rheos.ops.module import Module
 from rheos.ops.variables import Variable, VariableAggregation, VariableSynchronization
 
 _KEYWORDS = (
@@ -78,7 +80,7 @@ def _parameters(function):
     return found
 
 
-class Layer:
+class Layer(Module):
     """A layer: build() makes the variables, call() the operations.
 
     name: by default from the class, made unique. dtype: of the variables; by default that of the
@@ -87,7 +89,8 @@ class Layer:
 
     _UNTRACKED = frozenset(
         ("_inbound_nodes", "_outbound_nodes", "_trainable_weights", "_non_trainable_weights",
-         "_losses", "_updates", "_called_with", "_metrics", "_eager_losses")
+         "_losses", "_updates", "_called_with", "_metrics", "_kept_losses", "_list",
+         "_self_pending")
     )  # fmt: skip
 
     def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
@@ -111,6 +114,7 @@ class Layer:
         self._loss_functions = []
         self._updates = []
         self._metrics = []
+        self._kept_losses = []  # the layers inside that added losses in the call before
         self._unconditional = set()  # ids of the losses and updates that depend on no input
         self._called_with = ()  # the inputs, during a call
         self._inbound_nodes = []
@@ -212,6 +216,17 @@ class Layer:
             if name not in self._UNTRACKED:
                 _gather(value, kind, found)
         return each_once(found)
+
+    def _trackable_children(self):
+        """{name: object} of the layers and variables inside, as checkpoints name them."""
+        found = {}
+        for name, value in vars(self).items():
+            kept = []
+            if name not in self._UNTRACKED:
+                _gather(value, _is_saved, kept)
+            if kept:
+                found[name] = value
+        return found
 
     def _sublayers(self):
         """The layers inside, those inside them aside."""
@@ -350,11 +365,22 @@ class Layer:
             if callable(loss):
                 self._loss_functions.append(self._unconditionally(loss))
                 continue
+            if not values.runs_in_session():
+                call = values.first_call()
+                (call.layer if call else self)._kept_losses.append(self)
             if not values.is_tensor(loss):
                 loss = convert_to_tensor(loss, self._dtype or "float32")
             self._losses.append(loss)
+            if not values.runs_in_session():
+                continue
             if not (self._called_with and depends_on(loss, self._called_with)) and inputs is None:
                 self._unconditional.add(id(loss))
+
+    def _forget_losses(self):
+        """Forgets the losses of the call before, where operations run as they are made."""
+        for layer in self._kept_losses:
+            layer._losses.clear()
+        self._kept_losses.clear()
 
     def _unconditionally(self, function):
         def loss():
@@ -369,8 +395,12 @@ class Layer:
     def add_update(self, updates, inputs=None):
         """Adds operations that training runs; functions are called."""
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
+            if not values.runs_in_session() and not callable(update):
+                continue
             if callable(update):
                 update = update()
+            if not values.runs_in_session():
+                continue
             operation = getattr(update, "op", update)
             self._updates.append(operation)
             if not depends_on(operation, self._called_with):
@@ -471,6 +501,17 @@ class Layer:
         inputs, args = self._as_inputs(args[0]), args[1:]
         outer = values.current_call()
         is_connected = outer is None and _connect((inputs, args, kwargs))
+        if is_connected:
+            graph = nodes.graph_of((inputs, args, kwargs))
+            if graph is not get_default_graph():
+                with graph.as_default():
+                    return self._run(inputs, args, kwargs, outer, True)
+        return self._run(inputs, args, kwargs, outer, is_connected)
+
+    def _run(self, inputs, args, kwargs, outer, is_connected):
+        """Builds the layer, calls it, and notes what it made of what."""
+        if outer is None and self._kept_losses and not values.runs_in_session():
+            self._forget_losses()
         given = dict(kwargs)
         training = self._settle_training(args, kwargs, outer)
         masks = self._settle_mask(inputs, args, kwargs)
@@ -716,6 +757,10 @@ def _is_layer(value):
     return isinstance(value, Layer)
 
 
+def _is_saved(value):
+    return values.is_variable(value) or hasattr(type(value), "_trackable_children")
+
+
 def _gather(value, kind, found):
     """Adds the objects of a kind in a value, which may have lists and dicts, to a list."""
     if kind(value):
@@ -736,7 +781,8 @@ def _own_output(x):
 def _connect(structure):
     """Whether arguments have tensors that layers made; what was made of such becomes layers."""
     leaves = [x for x in nest.flatten(structure) if isinstance(x, Tensor)]
-    if not leaves:
+    leaves = [x for x in leaves if not getattr(x, "_is_eager", False)]
+    if not leaves or not any("_has_layers" in x.graph.__dict__ for x in leaves):
         return False
     if not all(nodes.is_connected(x) for x in leaves) and _connect_operations is not None:
         _connect_operations(leaves)

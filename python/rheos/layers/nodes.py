@@ -28,6 +28,8 @@ class Node:
         layer._inbound_nodes.append(self)
         for i, tensor in enumerate(self.output_tensors if is_origin else ()):
             tensor._keras_history = KerasHistory(layer, index, i)
+        for tensor in self.output_tensors[:1]:
+            tensor.graph.__dict__["_has_layers"] = True
         for tensor in self.input_tensors:
             tensor._keras_history.layer._outbound_nodes.append(self)
 
@@ -49,6 +51,12 @@ class Node:
 def is_connected(tensor):
     """Whether it is known which layer made a tensor."""
     return isinstance(tensor, Tensor) and hasattr(tensor, "_keras_history")
+
+
+def graph_of(structure):
+    """The graph of the tensors that layers made, None if there are none."""
+    found = tensors_in(structure)
+    return found[0].graph if found else None
 
 
 def tensors_in(structure):
@@ -99,7 +107,6 @@ def comes_from(op, memo):
             continue
         unknown = [x.op for x in current.inputs if x.op not in memo]
         if unknown:
-            memo.update({x: None for x in ()})
             todo.extend(unknown)
             continue
         memo[current] = any(memo[x.op] for x in current.inputs)

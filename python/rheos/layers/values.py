@@ -29,9 +29,20 @@ def is_tensor(value):
     return isinstance(value, (Tensor, _VariableBase)) or hasattr(type(value), "_parts")
 
 
+def root_graph():
+    """The default graph, or that around all functions that are being made."""
+    graph = get_default_graph()
+    return graph._root if graph.building_function else graph
+
+
 def runs_in_session():
     """Whether operations are made for a session to run, and not run or traced by themselves."""
-    return True
+    return not getattr(root_graph(), "_is_eager", False)
+
+
+def runs_now():
+    """Whether operations run as they are made."""
+    return getattr(get_default_graph(), "_is_eager", False)
 
 
 # ---- Sessions
@@ -42,6 +53,8 @@ def get_session(op_input_list=()):
 
     Variables of the graph that have no value there yet get their first one.
     """
+    if not runs_in_session():
+        raise RuntimeError("`get_session` is not available when operations run at once")
     session = get_default_session()
     graph = get_default_graph()
     if session is None:
@@ -96,6 +109,8 @@ def get_values(variables):
     variables = list(variables)
     if not variables:
         return []
+    if not runs_in_session():
+        return [v.numpy() for v in variables]
     return get_session().run(variables)
 
 
@@ -103,6 +118,10 @@ def set_values(pairs):
     """Sets variables: pairs of a variable and what NumPy makes an array of."""
     pairs = [(variable, np.asarray(value)) for variable, value in pairs]
     if not pairs:
+        return
+    if not runs_in_session():
+        for variable, value in pairs:
+            variable.assign(value.astype(variable.dtype.base_dtype.as_numpy_dtype))
         return
     session = get_session()
     feed, operations = {}, []
@@ -122,8 +141,9 @@ def set_values(pairs):
 
 def learning_phase():
     """Whether this is training: 0 or 1 where that was set, else a tensor that sessions are fed."""
-    graph = get_default_graph()
-    held = graph.__dict__.setdefault("_learning_phase", [])
+    held = root_graph().__dict__.setdefault("_learning_phase", [])
+    if not held and not runs_in_session():
+        return 0
     if not held:
         with init_scope(), name_scope(None):
             held.append(
@@ -136,7 +156,7 @@ def set_learning_phase(value):
     """From now on the default graph's learning phase is 0 or 1."""
     if value not in (0, 1, False, True):
         raise ValueError("Expected learning phase to be 0 or 1.")
-    get_default_graph().__dict__["_learning_phase"] = [int(value)]
+    root_graph().__dict__["_learning_phase"] = [int(value)]
 
 
 class learning_phase_scope:
@@ -148,7 +168,7 @@ class learning_phase_scope:
         self._value = int(value)
 
     def __enter__(self):
-        self._held = get_default_graph().__dict__.setdefault("_learning_phase", [])
+        self._held = root_graph().__dict__.setdefault("_learning_phase", [])
         self._held.append(self._value)
 
     def __exit__(self, *exc_info):
@@ -192,6 +212,12 @@ def current_call():
     return calls[-1] if calls else None
 
 
+def first_call():
+    """The outermost call of a layer that is under way, None if there is none."""
+    calls = _calls()
+    return calls[0] if calls else None
+
+
 def outermost_calls():
     """Takes the place of the calls under way, for code that runs by itself; returns a context."""
     return _Fresh()
@@ -212,7 +238,7 @@ class _Fresh:
 def unique_name(base, at_zero="", counts=None):
     """base, base_1, base_2 and so on, for each graph by itself; `at_zero` follows the first."""
     if counts is None:
-        counts = get_default_graph().__dict__.setdefault("_object_counts", {})
+        counts = root_graph().__dict__.setdefault("_object_counts", {})
     number = counts.get(base, 0)
     counts[base] = number + 1
     return f"{base}_{number}" if number else base + at_zero
@@ -227,6 +253,8 @@ def as_tensor(value, dtype=None):
 
 def operations(made):
     """The operations behind what assignments gave, to wait for; none where they ran already."""
+    if not runs_in_session():
+        return []
     return [getattr(x, "op", x) for x in made if x is not None]
 
 

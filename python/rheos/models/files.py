@@ -8,7 +8,8 @@ import numpy as np
 from rheos.framework import errors
 from rheos.layers import values
 from rheos.models import objects, optimizers, saving
-from rheos.models.object_checkpoints import ModelCheckpoint
+from rheos.training import checkpoints
+from rheos.training.object_checkpoints import Checkpoint
 
 _MOST_BYTES = 64512  # of an attribute of a group
 _H5_ENDINGS = (".h5", ".hdf5", ".keras")
@@ -180,7 +181,9 @@ def save_weights(model, filepath, overwrite=True, save_format=None):
             "looks like an HDF5 file. Omit the \".h5\"/\".keras\" when saving in TensorFlow format."
         )
     if not is_h5:
-        ModelCheckpoint(model).save(filepath)
+        session = values.get_session() if values.runs_in_session() else None
+        Checkpoint(root=model).write(filepath, session=session)
+        checkpoints.update_checkpoint_state(os.path.dirname(filepath) or ".", filepath)
         return
     if not _may_write(filepath, overwrite):
         return
@@ -197,7 +200,10 @@ def load_weights(model, filepath, by_name=False, skip_mismatch=False):
                 "Weights may only be loaded based on topology into Models when loading TensorFlow-"
                 "formatted weights (got by_name=True to load_weights)."
             )
-        return ModelCheckpoint(model).restore(filepath)
+        status = Checkpoint(root=model).read(filepath)
+        if values.runs_in_session():
+            status.run_restore_ops(values.get_session())
+        return status
     if not os.path.exists(filepath):
         raise errors.NotFoundError(None, None, f"no file {filepath}, nor a checkpoint of that name")
     if not model.built and not model.weights:

@@ -9,43 +9,32 @@ from rheos.models.shapes_of_losses import fit_weights, reduced, weighted
 from rheos.ops import array_ops, control_flow_ops, math_ops
 
 
-class Step:
-    """The tensors of a step, and what to run: for each output a target and weights, or None.
+class Losses:
+    """The losses and metrics of a model's outputs, with targets and weights, or None, for each."""
 
-    Made of a model whose inputs and outputs are tensors, for targets and weights of given ranks.
-    """
-
-    def __init__(self, model, target_ranks, weight_ranks):
+    def __init__(self, model, outputs, targets, weights):
         self.model = model
-        self._runs = {}
-        names = model.output_names
-        self.targets = [
-            None if rank is None else _placeholder(output, rank, f"{name}_target")
-            for output, rank, name in zip(model.outputs, target_ranks, names)
-        ]
-        self.weights = [
-            None if rank is None else _placeholder(None, rank, f"{name}_sample_weights")
-            for rank, name in zip(weight_ranks, names)
-        ]
-        self.feeds = [x for x in self.targets + self.weights if x is not None]
+        self.outputs, self.targets, self.weights = outputs, targets, weights
         self.total_loss, self.parts = None, []
         self.metrics, self.updates = [], []
-        if any(x is not None for x in self.targets) or model.losses:
-            self._make_loss()
-            self._make_metrics()
 
     def _masks(self, i):
         """(weights of the loss, weights of metrics) of an output: its weights and its mask."""
         weight = self.weights[i]
-        mask = getattr(self.model.outputs[i], "_keras_mask", None)
+        mask = getattr(self.outputs[i], "_keras_mask", None)
         if mask is None:
             return weight, None
-        mask = math_ops.cast(mask, self.model.outputs[i].dtype)
+        mask = math_ops.cast(mask, self.outputs[i].dtype)
+        if not values.runs_in_session():  # Keras 3: the mean of what is not masked
+            count = math_ops.cast(array_ops.size(mask), mask.dtype)
+            scaled = mask * math_ops.div_no_nan(count, math_ops.reduce_sum(mask))
+            return scaled if weight is None else fit_weights(mask, weight) * scaled, mask
         if weight is None:
             return mask, mask
         return fit_weights(mask, weight) * mask, mask
 
-    def _make_loss(self):
+    def make_loss(self):
+        """Adds up the losses of the outputs and those of the layers."""
         model, total = self.model, None
         with name_scope("loss"):
             for i, loss in enumerate(model._losses_of_outputs):
@@ -57,10 +46,7 @@ class Step:
                 scale = model._loss_weights[i]
                 part = part if scale == 1.0 else scale * part
                 total = part if total is None else total + part
-            extra = [
-                *model.get_losses_for(None),
-                *([] if not model.inputs else model.get_losses_for(model.inputs)),
-            ]
+            extra = self._losses_of_layers()
             if extra:
                 dtype = "float32" if total is None else total.dtype
                 extra = [math_ops.cast(math_ops.reduce_sum(x), dtype) for x in each_once(extra)]
@@ -72,17 +58,21 @@ class Step:
             )
         self.total_loss = total
 
+    def _losses_of_layers(self):
+        return self.model.losses
+
     def _loss_of(self, i, loss):
-        target, output = self.targets[i], self.model.outputs[i]
+        target, output = self.targets[i], self.outputs[i]
         weight, _ = self._masks(i)
         if not isinstance(loss, Loss):
             return loss(target, output, sample_weight=weight)
         losses = weighted(loss.call(target, output), weight)
         return reduced(losses, loss._reduction(), weight)
 
-    def _make_metrics(self):
+    def make_metrics(self):
+        """Adds the batch to the metrics, whose results are then in `metrics`."""
         model = self.model
-        if len(model.outputs) > 1:
+        if len(self.outputs) > 1:
             means = model._loss_means
             for (_, part), mean in zip(self.parts, means):
                 self._add_metric(mean, (part,), None)
@@ -90,7 +80,7 @@ class Step:
             weight, mask = self._masks(i)
             for metric, is_weighted in kept:
                 if self.targets[i] is not None:
-                    pair = (self.targets[i], model.outputs[i])
+                    pair = (self.targets[i], self.outputs[i])
                     self._add_metric(metric, pair, weight if is_weighted else mask)
         for metric in model._added_metrics():
             with control_dependencies(values.operations(metric._updates)):
@@ -104,6 +94,35 @@ class Step:
         self.updates += values.operations([update])
         with control_dependencies(values.operations([update])):
             self.metrics.append((metric, array_ops.identity(metric.result())))
+
+
+class Step(Losses):
+    """The tensors of a step, and what to run: for each output a target and weights, or None.
+
+    Made of a model whose inputs and outputs are tensors, for targets and weights of given ranks.
+    """
+
+    def __init__(self, model, target_ranks, weight_ranks):
+        self._runs = {}
+        names, outputs = model.output_names, list(model.outputs)
+        targets = [
+            None if rank is None else _placeholder(output, rank, f"{name}_target")
+            for output, rank, name in zip(outputs, target_ranks, names)
+        ]
+        weights = [
+            None if rank is None else _placeholder(None, rank, f"{name}_sample_weights")
+            for rank, name in zip(weight_ranks, names)
+        ]
+        super().__init__(model, outputs, targets, weights)
+        self.feeds = [x for x in targets + weights if x is not None]
+        if any(x is not None for x in targets) or model.losses:
+            self.make_loss()
+            self.make_metrics()
+
+    def _losses_of_layers(self):
+        model = self.model
+        found = model.get_losses_for(model.inputs) if model.inputs else []
+        return [*model.get_losses_for(None), *found]
 
     # -- Running
 

@@ -2,6 +2,7 @@
 
 from rheos.framework import dtypes, tensor_shape
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.func_graph import FuncGraph
 from rheos.framework.graph import name_scope
 from rheos.layers import nodes, values
 from rheos.layers.layer import Layer
@@ -34,9 +35,7 @@ class InputLayer(Layer):
         if sparse and ragged:
             raise ValueError("Cannot set both sparse and ragged to True in a Keras input.")
         if name is None:
-            counts = get_default_graph().__dict__.setdefault("_input_counts", {})
-            counts["input"] = counts.get("input", 0) + 1
-            name = f"input_{counts['input']}"
+            name = _next_name()
         if dtype is None:
             dtype = "float32" if input_tensor is None else input_tensor.dtype
         super().__init__(name=name, dtype=dtype)
@@ -53,7 +52,7 @@ class InputLayer(Layer):
         self.built = True
         self.is_placeholder = input_tensor is None
         if input_tensor is None:
-            with name_scope(None):
+            with _graph_of_layers().as_default(), name_scope(None):
                 make = sparse_ops.sparse_placeholder if sparse else array_ops.placeholder
                 input_tensor = make(
                     dtypes.as_dtype(self.dtype), shape=list(self._batch_input_shape), name=name
@@ -76,6 +75,25 @@ class InputLayer(Layer):
 
 
 objects.table("layer")["InputLayer"] = InputLayer
+
+
+def _next_name():
+    """input_1, input_2 and so on; of Keras 3 input_layer, input_layer_1 and so on."""
+    if not values.runs_in_session():
+        return values.unique_name("input_layer")
+    counts = get_default_graph().__dict__.setdefault("_input_counts", {})
+    counts["input"] = counts.get("input", 0) + 1
+    return f"input_{counts['input']}"
+
+
+def _graph_of_layers():
+    """The graph that connected layers are in: a function's, where operations run at once."""
+    if values.runs_in_session() or not values.runs_now():
+        return get_default_graph()
+    held = values.root_graph().__dict__
+    if "_graph_of_layers" not in held:
+        held["_graph_of_layers"] = FuncGraph("keras_graph")
+    return held["_graph_of_layers"]
 
 
 def Input(

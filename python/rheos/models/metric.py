@@ -76,7 +76,8 @@ class Metric(Layer):
         with control_dependencies(values.operations([update])):
             result = self.result()
         result = array_ops.identity(result)
-        result._metric_obj = self
+        if values.runs_in_session():
+            result._metric_obj = self
         return result
 
     def get_config(self):
@@ -106,6 +107,8 @@ def _result_of(metric, function):
 def add_to(*pairs):
     """Adds to variables: pairs of a variable and a tensor. Returns what to wait for."""
     updates = [state_ops.assign_add(variable, value) for variable, value in pairs]
+    if not values.runs_in_session():
+        return None
     return control_flow_ops.group(*values.operations(updates))
 
 

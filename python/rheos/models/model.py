@@ -19,7 +19,7 @@ class Model(Trainer, Layer):
     _UNTRACKED = Layer._UNTRACKED | {
         "_network", "inputs", "outputs", "_compiled", "history", "optimizer", "input_names",
         "output_names", "loss", "_loss_means", "_metrics_of_outputs", "_losses_of_outputs",
-        "_steps", "_data_structures",
+        "_steps", "_data_structures", "_seen_outputs",
     }  # fmt: skip
 
     def __init__(self, *args, **kwargs):
@@ -82,6 +82,16 @@ class Model(Trainer, Layer):
     def _sublayers(self):
         inside = [] if self._network is None else self._network.layers
         return each_once([*inside, *super()._sublayers()])
+
+    def _trackable_children(self):
+        found, number = {}, 0
+        if self._network is not None or hasattr(self, "_list"):
+            for i, layer in enumerate(getattr(self, "_list", None) or self.layers):
+                if layer.weights:
+                    found[f"layer_with_weights-{number}"] = layer
+                    number += 1
+                found[f"layer-{i}"] = layer
+        return {**found, **super()._trackable_children()}
 
     def get_layer(self, name=None, index=None):
         """The layer of that name or number; ValueError if there is none."""

@@ -2,7 +2,11 @@
 
 import contextlib
 
+import numpy as np
+
 from rheos.framework import signatures
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.op_call import _attr_tuples
 from rheos.layers import nodes, values
@@ -34,7 +38,7 @@ class TensorFlowOpLayer(Layer):
         for key in definition._attrs:
             if key not in _INTERNAL:
                 attrs[key] = old.get_attr(key)
-        inputs = [values.as_tensor(x) for x in inputs]
+        inputs = [convert_to_tensor(x) for x in inputs]
         scope = graph._push_name_scope(old.name.rpartition("/")[2])
         try:
             made = graph._node(old.type, scope, inputs, _attr_tuples(definition, attrs))
@@ -66,7 +70,23 @@ def connect_operations(tensors):
     for op in order:
         outputs = list(op.outputs)
         made = TensorFlowOpLayer(op)
-        nodes.Node(made, tuple(op.inputs), {}, outputs[0] if len(outputs) == 1 else outputs)
+        inputs = tuple(x if nodes.is_connected(x) else _settled(x) for x in op.inputs)
+        nodes.Node(made, inputs, {}, outputs[0] if len(outputs) == 1 else outputs)
+
+
+def _settled(tensor):
+    """What stands for a tensor that no layer made where the operation is added again."""
+    if values.runs_in_session():
+        return tensor
+    found = constant_value(tensor)
+    if found is not None:
+        return np.asarray(found, tensor.dtype.base_dtype.as_numpy_dtype)
+    for outside, inside in tensor.graph._captured.values():
+        if inside is tensor:
+            return outside
+    raise NotImplementedError(
+        f"{tensor.name} is computed of no layer's tensor: compute it before, or within a layer"
+    )
 
 
 _GETTERS = {

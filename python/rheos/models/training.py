@@ -3,10 +3,12 @@
 import numpy as np
 
 from rheos.framework import errors, nest
+from rheos.framework.conversion import convert_to_tensor
 from rheos.layers import values
 from rheos.models import callbacks as callbacks_module, data, losses, metrics, optimizers
 from rheos.models.graph_functions import Step, flat_shapes
 from rheos.models.metric import Mean, MeanMetricWrapper, Metric
+from rheos.models.traced_functions import TracedStep, _narrow
 from rheos.ops import array_ops
 
 
@@ -62,8 +64,16 @@ class Trainer:
         self._losses_of_outputs = self._metrics_of_outputs = None
         self.sample_weight_mode, self.loss_weights = sample_weight_mode, loss_weights
         self._forget_functions()
-        if self.outputs:
+        if kwargs.get("run_eagerly") and not values.runs_in_session():
+            raise NotImplementedError("compile(run_eagerly=True): steps are traced")
+        if self._ends():
             self._prepare_compiled()
+
+    _seen_outputs = None  # of a model without inputs and outputs of its own, once it was called
+
+    def _ends(self):
+        """The outputs, whose number, shapes and dtypes count; None before they are known."""
+        return self.outputs if self.outputs is not None else self._seen_outputs
 
     def _forget_functions(self):
         self._steps = {}
@@ -117,7 +127,7 @@ class Trainer:
     def _metric_object(self, item, i):
         if isinstance(item, Metric):
             return item, item.name
-        output = self.outputs[i]
+        output = self._ends()[i]
         shape = None if output.shape.ndims is None else output.shape.as_list()
         if isinstance(item, str) and item in _BY_LOSS:
             function = metrics.for_accuracy(item, shape, self._losses_of_outputs[i])
@@ -172,7 +182,10 @@ class Trainer:
 
     def _ensure_ends(self, x):
         """Makes the inputs and outputs of a model that is only known by its call()."""
-        if self.outputs is not None:
+        if self._ends() is not None:
+            return
+        if not values.runs_in_session():
+            self._call_once(x)
             return
         arrays = nest.map_leaves(np.asarray, _as_leaves(x))
         holders = nest.map_leaves(_holder_for, arrays)
@@ -186,6 +199,27 @@ class Trainer:
         self.output_names = [f"output_{i + 1}" for i in range(len(self.outputs))]
         self._prepare_compiled()
 
+    def _call_once(self, x):
+        """Calls the model on data, so that its variables and outputs are known."""
+        arrays = nest.map_leaves(lambda a: _narrow(np.asarray(a)[:1]), _as_leaves(x))
+        self._data_structures = arrays
+        outputs = self(nest.map_leaves(convert_to_tensor, arrays))
+        self._seen_outputs = nest.flatten(outputs)
+        leaves = nest.flatten(arrays)
+        names = sorted(arrays) if isinstance(arrays, dict) else None
+        self.input_names = names or [f"input_{i + 1}" for i in range(len(leaves))]
+        self.output_names = [f"output_{i + 1}" for i in range(len(self._seen_outputs))]
+        self._prepare_compiled()
+
+    def _packed_inputs(self, tensors):
+        """Inputs in the structure that the model's call() takes."""
+        structure = self._data_structures
+        if structure is None and self._is_graph_network:
+            structure = self._network.input_structure
+        if structure is None:
+            return tensors[0] if len(tensors) == 1 else tensors
+        return nest.pack_sequence_as(structure, tensors)
+
     def _inputs_of(self, x):
         """The arrays of the inputs, in their order, with their shapes."""
         self._ensure_ends(x)
@@ -193,6 +227,8 @@ class Trainer:
             arrays = [np.asarray(x[key]) for key in sorted(self._data_structures)]
         else:
             arrays = data.flat_arrays(x, self.input_names, "input")
+        if self.inputs is None:
+            return arrays
         return data.fit_to(arrays, flat_shapes(self.inputs), self.input_names, "input")
 
     def _targets_of(self, y):
@@ -212,7 +248,7 @@ class Trainer:
         return result
 
     def _target(self, i, array):
-        output = self.outputs[i].shape
+        output = self._ends()[i].shape
         if np.ndim(array) == 1 and (output.ndims is None or output.ndims >= 2):
             array = np.expand_dims(array, -1)
         loss = self._losses_of_outputs[i]
@@ -248,7 +284,7 @@ class Trainer:
     def _arrays_of(self, x, y=None, sample_weight=None, class_weight=None):
         inputs = self._inputs_of(x)
         if self._compiled is None:
-            return inputs, [None] * len(self.outputs), [None] * len(self.outputs)
+            return inputs, [None] * len(self._ends()), [None] * len(self._ends())
         self._prepare_compiled()
         targets = self._targets_of(y)
         return inputs, targets, self._weights_of(sample_weight, targets, class_weight)
@@ -304,10 +340,19 @@ class Trainer:
             tuple(None if w is None else np.ndim(w) for w in weights),
         )
         found = self._steps.get(key)
-        if found is None:
+        if found is None and not values.runs_in_session():
+            has = [[rank is not None for rank in ranks] for ranks in key]
+            found = self._steps[key] = TracedStep(self, *has)
+            self._build_for_steps()
+        elif found is None:
             with self.outputs[0].graph.as_default(), values.outermost_calls():
                 found = self._steps[key] = Step(self, *key)
         return found
+
+    def _build_for_steps(self):
+        """Makes the variables that functions must not make when they are traced."""
+        if self.optimizer is not None:
+            self.optimizer.build(self.trainable_weights)
 
     def _run_step(self, mode, batch):
         inputs, targets, weights = batch[:3]
@@ -317,6 +362,8 @@ class Trainer:
         else:
             step = self._step(targets, weights)
             arrays = [*inputs, *(a for a in targets + weights if a is not None)]
+        if not values.runs_in_session():
+            return step.function(mode)(arrays)
         with self.outputs[0].graph.as_default():
             run = step.function(mode)
         return run(arrays)
@@ -324,7 +371,8 @@ class Trainer:
     def _predict_step(self):
         found = self._steps.get("predict")
         if found is None:
-            found = self._steps["predict"] = PredictStep(self)
+            kind = PredictStep if values.runs_in_session() else _traced_prediction
+            found = self._steps["predict"] = kind(self)
         return found
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True):
@@ -585,6 +633,10 @@ class PredictStep(Step):
         self.model = model
         self._runs = {}
         self.feeds, self.metrics, self.updates = [], [], []
+
+
+def _traced_prediction(model):
+    return TracedStep(model, [], [])
 
 
 _COMPILE_OPTIONS = ("run_eagerly", "experimental_run_tf_function", "jit_compile",

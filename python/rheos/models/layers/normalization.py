@@ -54,10 +54,14 @@ class BatchNormalization(normalization.BatchNormalizationBody, Layer):
             **kwargs,
         )
         self.supports_masking = True
+        if not values.runs_in_session():
+            self.fused = False  # Keras 3 takes the variance of the batch as it is
 
     def call(self, inputs, training=None):
         if training is None:
             training = values.learning_phase()
+        if not self.trainable and not values.runs_in_session():
+            training = False
         if isinstance(training, int):
             training = bool(training)
         return super().call(inputs, training)

@@ -201,7 +201,7 @@ class RNN(Layer):
             states,
             go_backwards=self.go_backwards,
             mask=mask,
-            unroll=self.unroll,
+            unroll=self.unroll or (values.runs_now() and bool(steps)),
             input_length=steps,
             time_major=self.time_major,
             zero_output_for_mask=self.zero_output_for_mask,

@@ -1,6 +1,7 @@
 """Cells of recurrent layers: one step, (input, states) to (output, states)."""
 
 from rheos.framework import nest, tensor_shape
+from rheos.layers import values
 from rheos.layers.layer import Layer
 from rheos.models import initializers, objects
 from rheos.models.layers.core import in_training
@@ -79,6 +80,10 @@ _DEFAULTS = {
 }
 
 
+# Those of TensorFlow 2.
+_DEFAULTS_LATER = {"recurrent_activation": "sigmoid", "reset_after": True, "implementation": 2}
+
+
 class _Cell(Layer):
     """A cell of dense gates: kernel (n, gates * units), recurrent kernel, bias."""
 
@@ -87,6 +92,8 @@ class _Cell(Layer):
 
     def __init__(self, units, *args, **kwargs):
         given = {name: _DEFAULTS.get(name) for name in self._ARGUMENTS[1:]}
+        if not values.runs_in_session():
+            given.update({k: v for k, v in _DEFAULTS_LATER.items() if k in given})
         given.update(zip(self._ARGUMENTS[1:], args))
         given.update({name: kwargs.pop(name) for name in self._ARGUMENTS[1:] if name in kwargs})
         seed = kwargs.pop("seed", None)
