@@ -46,11 +46,14 @@ def _parts(gradient, op, index):
     return convert_to_tensor(gradient, op.inputs[index].dtype.base_dtype)
 
 
-def call_gradient(op, op_type, gradients):
-    """The gradients of the inputs of `op` as the extension takes them; None: none is registered."""
-    if op_type not in _registered:
+def call_gradient(op, op_type, gradients, function=None):
+    """The gradients of the inputs of `op` as the extension takes them; None: none is registered.
+
+    `function`: called for them, in place of what is registered.
+    """
+    if function is None and op_type not in _registered:
         return None
-    function = _registered[op_type]
+    function = function or _registered[op_type]
     if function is None:
         return [None] * len(op.inputs)
     gradients = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in gradients]

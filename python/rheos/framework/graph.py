@@ -99,6 +99,8 @@ class Graph(_core.GraphBase):
         self._container = ""
         self._partitioned_variables = {}  # by full name
         self._num_function_names = 0
+        self._defined_functions = {}  # from a Defun to its body here
+        self._python_gradients = {}  # of functions, by name
         self._variable_creators = []  # a stack of functions, the innermost last
 
     def unique_function_name(self, name):
@@ -314,7 +316,7 @@ class Graph(_core.GraphBase):
 
     def _program_gradient(self, op, op_type, gradients):
         """What a registered gradient function says; None if none of that type is registered."""
-        return call_gradient(op, op_type, gradients)
+        return call_gradient(op, op_type, gradients, self._root._python_gradients.get(op_type))
 
     def _knows(self, op_type):
         """Whether it is known how many outputs operations of that type have."""

@@ -1,0 +1,100 @@
+"""Functions of version 1 against TensorFlow 1.15: tests/golden/make_defun.py."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rheos.v1 as tf
+from rheos.v1._insides import function, functional_ops
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+sys.path.insert(0, str(GOLDEN))
+from make_defun import PROGRAMS, op_types, plain  # noqa: E402
+
+RECORDED = json.loads((GOLDEN / "defun.json").read_text())
+
+# TensorFlow makes the constant of an initial value before the variable, and one more.
+OTHER_NODES = {"variable_made_inside", "resource_variable_made_inside"}
+
+
+def assert_same(value, expected):
+    value = plain(value)
+    if isinstance(expected, str) or isinstance(expected, list) and str in map(type, expected):
+        assert value == expected
+    else:
+        np.testing.assert_allclose(value, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_defun__gives_what_tensorflow_gave(sess, name):
+    expected = RECORDED[name]
+    if "error" in expected:
+        with pytest.raises(Exception) as caught:
+            sess.run(list(PROGRAMS[name](tf, function, functional_ops)))
+        assert type(caught.value).__name__ == expected["error"]
+        return
+    tensors = list(PROGRAMS[name](tf, function, functional_ops))
+    if name not in OTHER_NODES:
+        assert op_types(tf) == expected["types"]
+    sess.run(tf.global_variables_initializer())
+    values = sess.run(tensors)
+    assert len(values) == len(expected["values"])
+    for value, wanted in zip(values, expected["values"]):
+        assert_same(value, wanted)
+
+
+def test_functions_go_through_files(sess):
+    @function.Defun(tf.float32, noinline=True)
+    def f(x):
+        return x * x
+
+    x = tf.constant(3.0, name="x")
+    gradient = tf.gradients(f(x, name="y"), x)[0]
+    graph_def = tf.get_default_graph().as_graph_def()
+    assert f.name.startswith("f_") and f.definition.attr["_noinline"].b
+    with tf.Graph().as_default(), tf.Session() as other:
+        tf.import_graph_def(graph_def, name="")
+        assert other.run(["y:0", gradient.name]) == [9.0, 6.0]
+
+
+def test_a_function_is_built_once_for_a_graph():
+    calls = []
+
+    @function.Defun(tf.float32)
+    def f(x):
+        calls.append(x)
+        return x + 1.0
+
+    f(1.0), f(2.0)
+    assert len(calls) == 1
+    with tf.Graph().as_default(), tf.Session() as other:
+        assert other.run(f(3.0)) == 4.0
+
+
+def test_what_is_not_there_says_so():
+    with pytest.raises(NotImplementedError, match="Declare"):
+        function.Declare("f", [("x", tf.float32)], [("y", tf.float32)])
+    with pytest.raises(NotImplementedError, match="remote_call"):
+        functional_ops.remote_call([1.0], [tf.float32], None, "/cpu:0")
+
+    @function.Defun(tf.float32, func_name="again")
+    def again(x):
+        return again(x)
+
+    with pytest.raises(ValueError, match="calls itself"):
+        again(1.0)
+    with pytest.raises(ValueError, match="Unknown keyword"):
+        function.Defun(tf.float32, no_such=1)(lambda x: x)(1.0)
+
+
+def test_branches_and_loops_in_functions_have_gradients(sess):
+    @function.Defun(tf.float32, tf.int32)
+    def f(x, n):
+        body = lambda i, y: (i + 1, tf.cond(y > 5.0, lambda: y + x, lambda: y * x))  # noqa: E731
+        return tf.while_loop(lambda i, y: i < n, body, (0, x))[1]
+
+    x = tf.constant(2.0)
+    y = f(x, 4)
+    assert sess.run([y, tf.gradients(y, x)[0]]) == [12.0, 14.0]
