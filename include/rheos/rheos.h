@@ -6,6 +6,7 @@
 #include <rheos/collections.h>
 #include <rheos/control_flow.h>
 #include <rheos/dataset.h>
+#include <rheos/eager.h>
 #include <rheos/events.h>
 #include <rheos/examples.h>
 #include <rheos/format.h>

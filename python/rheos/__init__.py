@@ -1,5 +1,6 @@
 """Rheos: dataflow graphs and sessions.
 
+`import rheos as tf` gives TensorFlow 2's names, and eager execution with the first that is used;
 `import rheos.v1 as tf` gives TensorFlow 1's names, `rheos.raw_ops` each op by its own name.
 `rheos.write_graph` and `rheos.read_graph` keep large constants in files beside the graph.
 """
@@ -48,6 +49,9 @@ if _reason is not None:
     raise ImportError(_reason)
 
 
+_PACKAGES = ("contrib", "framework", "layers", "ops", "training", "v1", "v2")
+
+
 def __getattr__(name):
     if name == "raw_ops":
         import rheos.v1.raw_ops
@@ -57,6 +61,10 @@ def __getattr__(name):
         from rheos.framework import graph_files
 
         return getattr(graph_files, name)
-    raise AttributeError(
-        f"module 'rheos' has no attribute {name!r} (the TensorFlow 1 names are in rheos.v1)"
-    )
+    if name.startswith("_") or name in _PACKAGES:  # modules that are not imported yet
+        raise AttributeError(f"module 'rheos' has no attribute {name!r}")
+    import rheos.v2
+
+    value = getattr(rheos.v2, name)
+    globals()[name] = value
+    return value

@@ -3,6 +3,7 @@
 #include <rheos/format.h>
 #include <rheos/train.h>
 
+#include "eager_object.h"
 #include "graph_object.h"
 #include "session_object.h"
 
@@ -147,7 +148,8 @@ PyMODINIT_FUNC PyInit__core(void) {
   if (!module) return NULL;
   if (graph_init_types(module) < 0 || tensor_init_types(module) < 0 ||
       session_init_types(module) < 0 || training_init_types(module) < 0 ||
-      files_init_types(module) < 0 || checkpoint_init_types(module) < 0) {
+      files_init_types(module) < 0 || checkpoint_init_types(module) < 0 ||
+      eager_init_types(module) < 0) {
     Py_DECREF(module);
     return NULL;
   }

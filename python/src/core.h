@@ -56,12 +56,14 @@ typedef struct graph_object {
   struct graph_object *around;  // owned: the graph around that body, else NULL
   bool is_open;                 // that body may still grow
   bool reads_outside;           // that body captures what variables hold, not their handles
+  struct rheos_eager *eager;    // of the graph that stands for eager execution; else NULL
 } graph_object;
 
 typedef struct tensor_object {
   PyObject_HEAD graph_object *graph;  // owned
   int32_t id, index;
   bool kept;
+  rheos_tensor *value;  // of an eager tensor, owned; NULL: it is symbolic
 } tensor_object;
 
 typedef struct operation_object {
@@ -90,6 +92,11 @@ typedef struct package_objects {
   PyObject *default_graph;           // function(): the graph that operations go to
   PyObject *explain_ragged;          // function(value): raises for a ragged list
   PyObject *internal_prefix;         // folder of the package, ends in "/"
+  // Of eager execution; NULL before it is set up.
+  PyTypeObject *eager_tensor_type;
+  PyObject *eager_graph;  // stands for it
+  bool eager_is_on;
+  int32_t num_default_graphs;  // made default by threads
 } package_objects;
 extern package_objects package;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "attr.h"
+#include "eager_object.h"
 #include "graph_object.h"
 
 // ---- Life
@@ -47,6 +48,7 @@ static void graph_dealloc(PyObject *object) {
   graph_free_function(self);
   Py_CLEAR(self->around);
   rheos_graph_unref(self->graph);
+  rheos_eager_free(self->eager);
   Py_TYPE(object)->tp_free(object);
 }
 
@@ -442,6 +444,7 @@ static PyObject *node(PyObject *self, PyObject *args) {
   const char *type, *name, *device = NULL;
   PyObject *inputs, *attr_values;
   if (!PyArg_ParseTuple(args, "szOO|z", &type, &name, &inputs, &attr_values, &device)) return NULL;
+  if (graph->eager) return eager_node(type, inputs, attr_values, device);
   rheos_scope *scope = graph_scope_for_adding(graph);
   rheos_op_args op = {.type = type, .name = name, .device = device};
   rheos_output *outputs = NULL;
@@ -475,6 +478,10 @@ static PyObject *constant(PyObject *self, PyObject *args) {
   rheos_shape shape;
   if (dtype_object != Py_None && dtype_from_python(dtype_object, &dtype) < 0) return NULL;
   if (shape_object != Py_None && shape_from_python(shape_object, &shape) < 0) return NULL;
+  if (graph->eager) {
+    return eager_constant(value, rheos_dtype_base(dtype), RHEOS_INVALID_DTYPE,
+                          shape_object == Py_None ? NULL : &shape, exact);
+  }
   rheos_scope *scope = graph_scope_for_adding(graph);
   if (!scope) return NULL;
   rheos_tensor *tensor = tensor_from_python(value, rheos_dtype_base(dtype),
@@ -499,6 +506,9 @@ static PyObject *convert(PyObject *self, PyObject *args) {
   }
   if (!is_plain_value(value)) Py_RETURN_NOTIMPLEMENTED;
   graph_object *graph = (graph_object *)self;
+  if (graph->eager) {
+    return eager_constant(value, rheos_dtype_base(dtype), rheos_dtype_base(preferred), NULL, false);
+  }
   rheos_output output =
       constant_for(graph, value, rheos_dtype_base(dtype), rheos_dtype_base(preferred), name);
   return output.graph ? graph_tensor(graph, output.id, output.index) : NULL;
@@ -597,6 +607,8 @@ static PyMethodDef graph_methods[] = {
     {"_num_operations", num_operations, METH_NOARGS, "_num_operations()"},
     {"_operation", operation_by_id, METH_O, "_operation(id)"},
     {"_find_operation", operation_by_name, METH_O, "_find_operation(name): or None."},
+    {"_become_eager", graph_become_eager, METH_VARARGS,
+     "_become_eager(program_function, num_threads=0): it stands for eager execution."},
     {"_node", node, METH_VARARGS, node_doc},
     {"_constant", constant, METH_VARARGS, "_constant(value, dtype, shape, name, exact=False)"},
     {"_convert", convert, METH_VARARGS, convert_doc},

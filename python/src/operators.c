@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "eager_object.h"
 #include "graph_object.h"
 
 typedef struct operator_form {
@@ -16,6 +17,7 @@ typedef struct operator_form {
 bool output_of(PyObject *object, rheos_output *out_output, graph_object **out_graph) {
   if (is_tensor(object)) {
     tensor_object *tensor = (tensor_object *)object;
+    if (tensor->value) return false;  // converting it captures it
     *out_output = (rheos_output){tensor->graph->graph, tensor->id, tensor->index};
     *out_graph = tensor->graph;
     return true;
@@ -232,7 +234,61 @@ static PyObject *binary_in_scope(graph_object *graph, rheos_scope *scope, PyObje
   return result.graph ? graph_tensor(graph, result.id, 0) : NULL;
 }
 
+// With eager operands while a graph is built, they become tensors of the graph first.
+static PyObject *in_default_graph(PyObject *value) {
+  if (!eager_value(value)) return Py_NewRef(value);
+  PyObject *graph = PyObject_CallNoArgs(package.default_graph);
+  if (!graph) return NULL;
+  PyObject *inside =
+      PyObject_CallFunction(package.convert, "OOOOO", value, Py_None, Py_None, Py_None, graph);
+  Py_DECREF(graph);
+  return inside;
+}
+
+static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form);
+static PyObject *unary(PyObject *a, const char *type, const rheos_attr *attr);
+
+static PyObject *binary_by_package(PyObject *a, PyObject *b, const operator_form *form) {
+  PyObject *x = in_default_graph(a), *y = x ? in_default_graph(b) : NULL;
+  PyObject *result = NULL;
+  if (y && !eager_value(x) && !eager_value(y)) {
+    result = binary(x, y, form);
+  } else if (y) {
+    PyErr_SetString(PyExc_TypeError, "an eager tensor cannot be used in this graph");
+  }
+  Py_XDECREF(x);
+  Py_XDECREF(y);
+  return result;
+}
+
+static PyObject *unary_by_package(PyObject *a, const char *type, const rheos_attr *attr) {
+  PyObject *x = in_default_graph(a);
+  PyObject *result = NULL;
+  if (x && !eager_value(x)) {
+    result = unary(x, type, attr);
+  } else if (x) {
+    PyErr_SetString(PyExc_TypeError, "an eager tensor cannot be used in this graph");
+  }
+  Py_XDECREF(x);
+  return result;
+}
+
+// Whether an operator has an eager operand; `*out_runs`: and is run at once, since no graph is built.
+static bool is_eager_operator(PyObject *a, PyObject *b, bool *out_runs) {
+  const bool is_eager = eager_value(a) || (b && eager_value(b));
+  *out_runs = is_eager && executing_eagerly() && (eager_value(a) || !is_tensor(a)) &&
+              (!b || eager_value(b) || !is_tensor(b));
+  return is_eager;
+}
+
 static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
+  bool runs_at_once;
+  if (is_eager_operator(a, b, &runs_at_once)) {
+    if (!runs_at_once) return binary_by_package(a, b, form);
+    PyObject *result = eager_binary(a, b, form->type);
+    if (result || !leave_it_to(b, form->scope)) return result;
+    Py_RETURN_NOTIMPLEMENTED;
+  }
   graph_object *graphs[2] = {NULL, NULL};
   rheos_output known[2] = {{NULL, 0, 0}, {NULL, 0, 0}};
   // A resource variable on the right is read inside the scope, one whose method is called before it.
@@ -269,6 +325,10 @@ static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
 }
 
 static PyObject *unary(PyObject *a, const char *type, const rheos_attr *attr) {
+  bool runs_at_once;
+  if (is_eager_operator(a, NULL, &runs_at_once)) {
+    return runs_at_once ? eager_unary(a, type, attr) : unary_by_package(a, type, attr);
+  }
   graph_object *graph = NULL;
   rheos_output x;
   if (!output_of(a, &x, &graph)) {
@@ -317,7 +377,9 @@ static PyObject *op_abs(PyObject *a) {
   rheos_dtype dtype = RHEOS_FLOAT;
   rheos_output x;
   graph_object *graph;
-  if (is_variable_that_is_set_up(a)) {
+  if (eager_value(a)) {
+    dtype = rheos_tensor_dtype(eager_value(a));
+  } else if (is_variable_that_is_set_up(a)) {
     dtype = rheos_variable_dtype(((variable_object *)a)->variable);
   } else if (output_of(a, &x, &graph)) {
     dtype = rheos_dtype_base(rheos_output_dtype(x));
@@ -342,12 +404,29 @@ PyNumberMethods tensor_number_methods = {
     .nb_absolute = op_abs,
 };
 
-// == and != are identity, as in TensorFlow 1; the others add a comparison.
+// Element by element, of eager tensors; what cannot be compared is not equal.
+static PyObject *eager_equal(PyObject *a, PyObject *b, int op) {
+  static const operator_form equal = {"eq", "Equal", false}, not_equal = {"ne", "NotEqual", false};
+  if (b == Py_None) return PyBool_FromLong(op == Py_NE);
+  PyObject *result = binary(a, b, op == Py_EQ ? &equal : &not_equal);
+  if (result ||
+      !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
+        PyErr_ExceptionMatches(package.error_classes[RHEOS_INVALID_ARGUMENT]))) {
+    return result;
+  }
+  PyErr_Clear();
+  return PyBool_FromLong(op == Py_NE);
+}
+
+// == and != of symbolic tensors are identity, as in TensorFlow 1; the others add a comparison.
 PyObject *tensor_compare(PyObject *a, PyObject *b, int op) {
   static const operator_form less = {"Less", "Less", true};
   static const operator_form less_equal = {"LessEqual", "LessEqual", true};
   static const operator_form greater = {"Greater", "Greater", true};
   static const operator_form greater_equal = {"GreaterEqual", "GreaterEqual", true};
+  if ((op == Py_EQ || op == Py_NE) && (eager_value(a) || eager_value(b))) {
+    return eager_equal(a, b, op);
+  }
   switch (op) {
     case Py_LT: return binary(a, b, &less);
     case Py_LE: return binary(a, b, &less_equal);

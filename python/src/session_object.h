@@ -60,7 +60,7 @@ typedef struct run_settings {
   rheos_trace *trace;  // or NULL
 } run_settings;
 
-// Any step of the session, which `run` runs with the options that it is given; without the GIL where
+// Any step of the session (NULL: of none), which `run` runs with the options that it is given; without the GIL where
 // `release` says so. `*out_interrupted`: a signal handler raised; the exception is set.
 rheos_status *run_with_signals(session_object *self, bool release,
                                rheos_status *(*run)(void *argument,

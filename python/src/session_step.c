@@ -67,10 +67,10 @@ int watch_the_end(void) {
 // ---- Running
 
 typedef struct waiting {
-  session_object *session;
-  PyThreadState *thread;  // saved while the GIL is released, else NULL
-  bool interrupted;       // a signal handler raised
-  struct waiting *outer;  // the step from whose signal handler this one was started, or NULL
+  session_object *session;  // NULL: it is of none
+  PyThreadState *thread;    // saved while the GIL is released, else NULL
+  bool interrupted;         // a signal handler raised
+  struct waiting *outer;    // the step from whose signal handler this one was started, or NULL
 } waiting;
 
 static _Thread_local waiting *asking;  // steps of this thread that are in should_stop()
@@ -86,7 +86,7 @@ static bool should_stop(void *argument) {
   asking = w;
   if (PyErr_CheckSignals() < 0) w->interrupted = true;
   asking = w->outer;
-  bool stop = w->interrupted || w->session->close_later;
+  bool stop = w->interrupted || (w->session && w->session->close_later);
   if (!released)
     Py_BEGIN_ALLOW_THREADS Py_END_ALLOW_THREADS  // to whom the step waits for
         if (released) w->thread = PyEval_SaveThread();
@@ -114,7 +114,7 @@ rheos_status *run_with_signals(session_object *self, bool release,
                                .should_stop = should_stop,
                                .should_stop_argument = &w,
                                .trace = settings->trace};
-  self->num_released += release;
+  if (self) self->num_released += release;
   if (release) {
     w.thread = PyEval_SaveThread();
     begin_step();
@@ -124,7 +124,7 @@ rheos_status *run_with_signals(session_object *self, bool release,
     end_step();
     PyEval_RestoreThread(w.thread);
   }
-  self->num_released -= release;
+  if (self) self->num_released -= release;
   *out_interrupted = w.interrupted;
   return status;
 }

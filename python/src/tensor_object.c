@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "attr.h"
+#include "eager_object.h"
 #include "graph_object.h"
 
 // ---- Names, shapes, dtypes
@@ -175,41 +176,58 @@ static int tensor_traverse(PyObject *object, visitproc visit, void *arg) {
 static void tensor_dealloc(PyObject *object) {
   tensor_object *self = (tensor_object *)object;
   PyObject_GC_UnTrack(object);
-  if (self->graph) graph_forget_tensor(self->graph, self);
+  if (self->value)
+    rheos_tensor_unref(self->value);
+  else if (self->graph)
+    graph_forget_tensor(self->graph, self);
   Py_CLEAR(self->graph);
   Py_TYPE(object)->tp_free(object);
 }
 
 static int tensor_setattr(PyObject *object, PyObject *name, PyObject *value) {
   tensor_object *self = (tensor_object *)object;
+  if (self->value) return PyObject_GenericSetAttr(object, name, value);
   if (PyObject_GenericSetAttr(object, name, value) < 0) return -1;
   if (self->kept || !value) return 0;
   self->kept = true;
   return graph_keep(self->graph, object);
 }
 
+// What only a node of a graph has: true with an exception for an eager tensor.
+static bool lacks(PyObject *self, const char *what) {
+  if (!((tensor_object *)self)->value) return false;
+  PyErr_Format(PyExc_AttributeError, "Tensor.%s is undefined when eager execution is enabled.",
+               what);
+  return true;
+}
+
 static PyObject *tensor_get_name(PyObject *self, void *unused) {
   (void)unused;
+  if (lacks(self, "name")) return NULL;
   return output_name(output_of_tensor((tensor_object *)self));
 }
 
 static PyObject *tensor_get_graph(PyObject *self, void *unused) {
   (void)unused;
+  if (lacks(self, "graph")) return NULL;
   return Py_NewRef((PyObject *)((tensor_object *)self)->graph);
 }
 
 static PyObject *tensor_get_op(PyObject *self, void *unused) {
   (void)unused;
+  if (lacks(self, "op")) return NULL;
   return graph_operation(((tensor_object *)self)->graph, ((tensor_object *)self)->id);
 }
 
 static PyObject *tensor_get_index(PyObject *self, void *unused) {
   (void)unused;
+  if (lacks(self, "value_index")) return NULL;
   return PyLong_FromLong(((tensor_object *)self)->index);
 }
 
 static PyObject *tensor_get_dtype(PyObject *self, void *unused) {
   (void)unused;
+  if (eager_value(self)) return Py_XNewRef(dtype_to_python(rheos_tensor_dtype(eager_value(self))));
   const rheos_dtype dtype = rheos_output_dtype(output_of_tensor((tensor_object *)self));
   if (dtype != RHEOS_INVALID_DTYPE) return Py_XNewRef(dtype_to_python(dtype));
   PyObject *name = PyObject_GetAttrString(self, "name");
@@ -222,6 +240,7 @@ static PyObject *tensor_get_dtype(PyObject *self, void *unused) {
 
 static PyObject *tensor_get_dims(PyObject *self, void *unused) {
   (void)unused;
+  if (eager_value(self)) return shape_to_python(rheos_tensor_shape(eager_value(self)));
   rheos_shape shape = rheos_output_shape(output_of_tensor((tensor_object *)self));
   return shape_to_python(&shape);
 }
@@ -229,6 +248,11 @@ static PyObject *tensor_get_dims(PyObject *self, void *unused) {
 static PyObject *tensor_set_shape(PyObject *self, PyObject *value) {
   rheos_shape shape;
   if (shape_from_python(value, &shape) < 0) return NULL;
+  if (eager_value(self)) {
+    if (rheos_shape_compatible(&shape, rheos_tensor_shape(eager_value(self)))) Py_RETURN_NONE;
+    PyErr_SetString(PyExc_ValueError, "Tensor's shape is not compatible with supplied shape");
+    return NULL;
+  }
   rheos_status *status = rheos_output_set_shape(output_of_tensor((tensor_object *)self), shape);
   if (!status) Py_RETURN_NONE;
   raise_build_error_take(status);
@@ -239,6 +263,7 @@ static PyObject *tensor_set_shape(PyObject *self, PyObject *value) {
 static PyObject *tensor_constant_value(PyObject *self, PyObject *unused) {
   (void)unused;
   tensor_object *tensor = (tensor_object *)self;
+  if (tensor->value) return tensor_to_python_take(rheos_tensor_ref(tensor->value));
   rheos_operation operation = {tensor->graph->graph, tensor->id};
   if (strcmp(rheos_operation_type(operation), "Const") != 0) Py_RETURN_NONE;
   return attr_to_python(rheos_operation_attr(operation, "value"));

@@ -115,14 +115,11 @@ static size_t plain_element_bytes(rheos_attr_kind kind) {
   }
 }
 
-static uint64_t hash_value(uint64_t hash, const rheos_attr_value *value);
-
 static uint64_t hash_func(uint64_t hash, const rheos_func *func) {
   hash = hash_string(hash_string(hash, &func->name), &func->original_);
   hash = rheos__hash_mix(hash, func->num_attrs);
   for (size_t i = 0; i < func->num_attrs; i++) {
-    const rheos_attr *attr = &func->attrs[i];
-    hash = hash_value(rheos__hash_bytes(hash, attr->name, strlen(attr->name)), &attr->value);
+    hash = rheos__attr_hash(hash, &func->attrs[i]);
   }
   return hash;
 }
@@ -176,6 +173,10 @@ static uint64_t hash_value(uint64_t hash, const rheos_attr_value *value) {
     case RHEOS_ATTR_PLACEHOLDER: return hash_string(hash, &value->s);
     default: return hash_list(hash, value);
   }
+}
+
+uint64_t rheos__attr_hash(uint64_t hash, const rheos_attr *attr) {
+  return hash_value(rheos__hash_bytes(hash, attr->name, strlen(attr->name)), &attr->value);
 }
 
 static bool same_list(const rheos_attr_value *a, const rheos_attr_value *b) {

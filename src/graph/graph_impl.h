@@ -164,9 +164,6 @@ void rheos__push_name(rheos_scope *scope, uint32_t entry);
 
 // The control inputs that an operation with these inputs gets; `ids` holds the number of
 // rheos__scope_max_controls().
-// Whether an attribute's value can be looked at and kept at all.
-bool rheos__attr_value_is_sound(const rheos_attr_value *value);
-
 size_t rheos__scope_max_controls(const rheos_scope *scope);
 size_t rheos__scope_controls(const rheos_scope *scope, const rheos_output *inputs,
                              size_t num_inputs, int32_t *ids);

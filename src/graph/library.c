@@ -26,6 +26,12 @@ rheos_graph *rheos__library_graph(rheos_graph *graph) {
   return graph;
 }
 
+rheos_graph *rheos__graph_new_within(rheos_graph *graph) {
+  rheos_graph *inner = rheos_graph_new();
+  if (inner != NULL) inner->outer = rheos__library_graph(graph);
+  return inner;
+}
+
 // The graph is locked.
 static rheos_status *make_library(rheos_graph *graph) {
   if (graph->library == NULL) graph->library = rheos__graph_alloc(graph, sizeof *graph->library);

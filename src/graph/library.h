@@ -51,6 +51,10 @@ rheos_status *rheos__symbolic_gradient(rheos_graph *graph, const rheos_func *fun
 // The error for a second function of a name.
 rheos_status *rheos__other_function(const char *name);
 
+// A graph of its own whose operations find functions in the library of `graph`, which outlives it, as a
+// body's do; it is in no library. NULL when memory is short.
+rheos_graph *rheos__graph_new_within(rheos_graph *graph);
+
 // The graph whose library a body's function is in; of others the graph itself.
 rheos_graph *rheos__library_graph(rheos_graph *graph);
 

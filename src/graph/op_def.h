@@ -39,6 +39,10 @@ typedef struct rheos__attrs {
 // NULL if there is none of that name.
 const rheos_attr_value *rheos__attrs_find(const rheos__attrs *attrs, const char *name);
 bool rheos__attr_value_equal(const rheos_attr_value *a, const rheos_attr_value *b);
+// Whether a value that a program gives can be looked at and kept at all.
+bool rheos__attr_value_is_sound(const rheos_attr_value *value);
+// Of name and value; equal ones have equal hashes.
+uint64_t rheos__attr_hash(uint64_t hash, const rheos_attr *attr);
 // Gives back the tensors of a value that holds references to them.
 void rheos__attr_release(const rheos_attr_value *value);
 // For attributes that the signature guarantees.

@@ -80,7 +80,7 @@ static bool reserve_entry(rheos__resources *resources) {
   return true;
 }
 
-static rheos_status *new_resource(const rheos__resource_kind *kind, const char *name,
+rheos_status *rheos__resource_new(const rheos__resource_kind *kind, const char *name,
                                   const void *argument, rheos__resource **out_resource) {
   *out_resource = NULL;
   assert(kind->size_bytes >= sizeof(rheos__resource));
@@ -112,7 +112,7 @@ static rheos_status *get_locked(rheos__resources *resources, const rheos__resour
   resource_entry *entry = find_entry(resources->entries, resources->capacity, hash, kind, name);
   if (entry->resource == NULL) {
     rheos__resource *resource;
-    RHEOS_TRY(new_resource(kind, name, argument, &resource));
+    RHEOS_TRY(rheos__resource_new(kind, name, argument, &resource));
     *entry = (resource_entry){hash, resource};
     resources->count++;
     assert(resources->count * 2 <= resources->capacity);

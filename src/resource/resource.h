@@ -36,6 +36,10 @@ rheos_status *rheos__resources_get(rheos__resources *resources, const rheos__res
                                    const char *name, const void *argument,
                                    rheos__resource **out_resource);
 
+// A resource that is in no table.
+rheos_status *rheos__resource_new(const rheos__resource_kind *kind, const char *name,
+                                  const void *argument, rheos__resource **out_resource);
+
 rheos__resource *rheos__resource_ref(rheos__resource *resource);
 void rheos__resource_unref(rheos__resource *resource);
 

@@ -30,6 +30,9 @@ OWNED = {
     "rheos_session": "rheos_session_free",
     "rheos_callable": "rheos_callable_free",
     "rheos_host": "rheos_host_unref",
+    "rheos_eager": "rheos_eager_free",
+    "rheos_region": "rheos_region_unref",
+    "rheos_tape": "rheos_tape_free",
     "rheos_graph": "rheos_graph_unref",
     "rheos_scope": "rheos_scope_free",
     "rheos_trace": "rheos_trace_free",
@@ -84,7 +87,8 @@ TEXTS_OF = {
     ("rheos_latest_checkpoint", "folder"): "saved",
 }
 # Types of functions of the program: none is given.
-FUNCTIONS = {"rheos_program_function", "rheos_gradient_function", "rheos_capture_function"}
+FUNCTIONS = {"rheos_program_function", "rheos_gradient_function", "rheos_capture_function",
+             "rheos_backward_function"}  # fmt: skip
 # Those that functions need: given.h has one that does its work, none and one that does nothing.
 BUILDERS = {"rheos_branch_function", "rheos_condition_function", "rheos_body_function"}
 NUMBERS = ("double", "float", "int", "int32_t", "uint32_t", "int64_t", "bool", "rheos_dtype")

@@ -519,6 +519,32 @@ rheos_host *given_rheos_host_handle(int choice) {
   return MADE_BY(host, rheos_host_unref);
 }
 
+rheos_eager *given_rheos_eager_handle(int choice) {
+  if (choice == 1) return NULL;
+  const rheos_eager_options options = {.num_threads = 1};
+  rheos_eager *eager;
+  must(rheos_eager_new(&options, &eager));
+  return MADE_BY(eager, rheos_eager_free);
+}
+
+rheos_region *given_rheos_region_handle(int choice) {
+  if (choice == 1) return NULL;
+  rheos_tensor *x = given_rheos_tensor_handle(choice == 0 ? 0 : 2);
+  const rheos_eager_op op = {.type = "Identity", .inputs = &x, .num_inputs = 1};
+  rheos_region *region;
+  must(rheos_eager_region(given_rheos_eager_handle(0), &op, &region));
+  return MADE_BY(region, rheos_region_unref);
+}
+
+rheos_tape *given_rheos_tape_handle(int choice) {
+  if (choice == 1) return NULL;
+  rheos_tape *tape;
+  must(rheos_tape_new(given_rheos_eager_handle(0), &tape));
+  must(rheos_tape_watch(tape, given_rheos_tensor_handle(0)));
+  if (choice == 2) must(rheos_tape_record(tape));
+  return MADE_BY(tape, rheos_tape_free);
+}
+
 rheos_trace *given_rheos_trace_handle(int choice) {
   return choice == 1 ? NULL : MADE_BY(rheos_trace_new(RHEOS_TRACE_STEPS), rheos_trace_free);
 }

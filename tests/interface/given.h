@@ -109,6 +109,9 @@ rheos_body_function given_rheos_body_function(int choice);
   X(rheos_tensor, 6)              \
   X(rheos_status, 2)              \
   X(rheos_host, 2)                \
+  X(rheos_eager, 2)               \
+  X(rheos_region, 3)              \
+  X(rheos_tape, 3)                \
   X(rheos_trace, 2)               \
   X(rheos_cancellation, 2)        \
   X(rheos_callable, 2)            \

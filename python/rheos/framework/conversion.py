@@ -40,6 +40,11 @@ def convert(value, dtype=None, preferred=None, name=None, graph=None, as_ref=Fal
     reference rather than the value.
     """
     if isinstance(value, Tensor):
+        if value._is_eager:
+            if graph is None:
+                graph = get_default_graph()
+            if not graph._is_eager:
+                value = graph._capture(value, name)
         return _check_tensor_dtype(value, dtype)
     if isinstance(value, _VariableBase):
         if dtype is not None and not dtype.is_compatible_with(value.dtype.base_dtype):

@@ -2,6 +2,8 @@
 
 import threading
 
+from rheos import _core
+
 
 class _Stacks(threading.local):
     def __init__(self):
@@ -13,6 +15,7 @@ _stacks = _Stacks()
 _global_graph = None
 _graph_type = None
 _control_flow_v2 = False
+_eager_graph = None  # stands for eager execution, when that is the default
 
 
 def register_graph_type(graph_type):
@@ -22,14 +25,26 @@ def register_graph_type(graph_type):
 
 
 def get_default_graph():
-    """The innermost graph made default with `as_default`, else the one of the process."""
+    """The innermost graph made default with `as_default`, else the one of the process.
+
+    Where eager execution is on that is the object that stands for it.
+    """
     global _global_graph
     stack = _stacks.graphs
     if stack:
         return stack[-1]
+    if _eager_graph is not None:
+        return _eager_graph
     if _global_graph is None:
         _global_graph = _graph_type()
     return _global_graph
+
+
+def set_eager_graph(graph):
+    """Makes the graph that stands for eager execution the one of the process; None ends that."""
+    global _eager_graph
+    _eager_graph = graph
+    _core._set_eager(graph is not None)
 
 
 def reset_default_graph():
@@ -69,10 +84,14 @@ class _Default:
 
     def __enter__(self):
         getattr(_stacks, self._stack_name).append(self._value)
+        if self._stack_name == "graphs":
+            _core._count_default_graphs(1)
         return self._value
 
     def __exit__(self, *exc_info):
         stack = getattr(_stacks, self._stack_name)
+        if self._stack_name == "graphs" and self._value in stack:
+            _core._count_default_graphs(-1)
         if stack and stack[-1] is self._value:
             stack.pop()
         elif self._enforce_nesting:

@@ -85,6 +85,8 @@ def _written_shapes(outputs):
 class Graph(_core.GraphBase):
     """Operations, and the tensors that flow between them."""
 
+    _is_eager = False  # it is no graph, but stands for eager execution
+
     def __init__(self):
         self._collections = {}
         self._seed = None
@@ -232,6 +234,13 @@ class Graph(_core.GraphBase):
         if not isinstance(name, str):
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_operation=False)
+
+    def _capture(self, tensor, name=None):
+        """What stands in this graph for an eager tensor, or for a tensor of another graph."""
+        raise RuntimeError(
+            "Attempting to capture an EagerTensor without building a function: it has no place in "
+            f"a graph of its own: {tensor!r}"
+        )
 
     # Scopes
 
@@ -431,7 +440,7 @@ def graph_from_inputs(inputs, graph=None):
         raise TypeError("Input graph needs to be a Graph: %s" % graph)
     for item in inputs:
         if isinstance(item, (Tensor, Operation, _VariableBase)):
-            its_graph = item.graph
+            its_graph = None if item._is_eager else item.graph
         elif isinstance(item, IndexedSlices):
             its_graph = item.graph
         elif hasattr(item, "_as_graph_element"):

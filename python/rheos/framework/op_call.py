@@ -2,11 +2,11 @@
 
 from collections import namedtuple
 
-from rheos.framework import dtypes, signatures
+from rheos.framework import dtypes, errors, signatures
 from rheos.framework.conversion import _is_tensor_like, convert
 from rheos.framework.defaults import _Default, get_default_graph
 from rheos.framework.graph import graph_from_inputs
-from rheos.framework.operation import Tensor, _VariableBase
+from rheos.framework.operation import Operation, Tensor, _VariableBase
 
 
 def _wrong_type(op_type, arg, observed, wanted, source):
@@ -149,6 +149,70 @@ def _colocate_with_references(graph, op, tensors):
     return pushed
 
 
+def _known_types(op, inputs):
+    """By attribute: the dtype of the first tensor among the inputs that say it."""
+    types = {}
+    for arg, value in zip(op.input_arg, inputs):
+        if not arg.type_attr or arg.type_attr in types:
+            continue
+        for item in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(item, (Tensor, _VariableBase)):
+                types[arg.type_attr] = item.dtype.base_dtype
+                break
+    return types
+
+
+def _check_types(op, tensors, types):
+    """What an operation that runs at once says of inputs that do not fit each other."""
+    position = 0
+    for arg, count in tensors:
+        for tensor in count:
+            wanted = arg.dtype or types.get(arg.type_attr)
+            if wanted is not None and tensor.dtype != wanted:
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"cannot compute {op.name} as input #{position}(zero-based) was expected to "
+                    f"be a {wanted._c_name} tensor but is a {tensor.dtype._c_name} tensor "
+                    f"[Op:{op.name}] name: ",
+                )
+            position += 1
+
+
+def _run_op(op, inputs, attrs, graph):
+    """Runs an operation at once. Python's numbers take the dtype of the tensors beside them."""
+    types = _known_types(op, inputs)
+    for name, value in attrs.items():
+        definition = op._attrs.get(name)
+        if definition is not None and definition.kind == signatures.TYPE and value is not None:
+            types[name] = dtypes.as_dtype(value).base_dtype
+    converted = []
+    for arg, value in zip(op.input_arg, inputs):
+        is_list = bool(arg.number_attr or arg.type_list_attr)
+        if is_list and not isinstance(value, (list, tuple)):
+            raise TypeError(
+                f"Expected list for '{arg.name}' argument to '{op.name}' Op, not {value}."
+            )
+        dtype, preferred = arg.dtype, None
+        if dtype is None and arg.type_attr:
+            dtype = types.get(arg.type_attr)
+            definition = op._attrs.get(arg.type_attr)
+            if dtype is None and definition is not None and definition.has_default:
+                preferred = definition.default
+        parts = []
+        for item in value if is_list else (value,):
+            if not (isinstance(item, Tensor) and item._is_eager):
+                wanted = None if isinstance(item, (Tensor, _VariableBase)) else dtype
+                item = convert(item, wanted, preferred, arg.name, graph, arg.is_ref)
+            parts.append(item)
+            if dtype is None and arg.type_attr:
+                dtype = types[arg.type_attr] = item.dtype
+        converted.append((arg, parts))
+    _check_types(op, converted, types)
+    flat = [item for _, parts in converted for item in parts]
+    return graph._node(op.name, None, flat, _attr_tuples(op, attrs))
+
+
 def apply_op(op_type, name, *inputs, **attrs):
     """Adds an operation. `name` None means the type; one that ends in "/" is used as it is.
 
@@ -164,6 +228,8 @@ def apply_op(op_type, name, *inputs, **attrs):
         else:
             flat.append(value)
     graph = graph_from_inputs(flat)
+    if graph._is_eager:
+        return _run_op(op, inputs, attrs, graph)
     default = None
     if graph is not get_default_graph():
         default = _Default("graphs", graph)
@@ -225,5 +291,5 @@ def op_results(op_type, name, *inputs, **attrs):
         results.append(outputs.pop(0) if count is None else outputs[:count])
         del outputs[: count or 0]
     if len(results) < 2:
-        return results[0] if results else operation
+        return results[0] if results else operation if isinstance(operation, Operation) else None
     return _tuple(op_type, [arg.name for arg in described])._make(results)

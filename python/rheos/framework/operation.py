@@ -20,6 +20,7 @@ class Tensor(_core.TensorBase):
         "__invert__ __neg__ __abs__ __matmul__ __rmatmul__".split()
     )
     __array_priority__ = 100
+    _is_eager = False  # the value is there: EagerTensor
 
     @property
     def shape(self):
@@ -156,6 +157,8 @@ def _session_for(element, session, method):
 
 class Operation(_core.OperationBase):
     """A node of a graph."""
+
+    _is_eager = False
 
     @property
     def inputs(self):

@@ -163,6 +163,8 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
     default that of the initial one. use_resource: makes a ResourceVariable.
     """
 
+    _is_eager = False  # its value is there: EagerVariable
+
     __array_priority__ = 100
     _is_resource = False
     SaveSliceInfo = SaveSliceInfo

@@ -1,0 +1,252 @@
+"""Eager execution: tensors whose values are there, and the object that stands for a graph."""
+
+import threading
+
+import numpy as np
+
+from rheos import _core
+from rheos.framework import defaults, tensor_shape
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import Graph
+from rheos.framework.operation import Tensor
+
+_DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+class EagerTensor(_core.EagerTensorBase, Tensor):
+    """A tensor that an operation gave at once."""
+
+    _is_eager = True
+    __hash__ = None  # in dicts, use ref()
+
+    @property
+    def device(self):
+        """The name of the device that has the value."""
+        return _DEVICE
+
+    backing_device = device
+
+    @property
+    def shape(self):
+        """The shape, a TensorShape."""
+        return tensor_shape.from_dims(self._dims)
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return len(self._dims)
+
+    def numpy(self):
+        """A copy of the value as an array, or as a NumPy scalar or bytes."""
+        value = self._numpy()
+        return value.copy() if isinstance(value, np.ndarray) else value
+
+    def __array__(self, dtype=None, copy=None):
+        value = np.asarray(self._numpy())
+        if dtype is not None and value.dtype != dtype:
+            return value.astype(dtype)
+        return value.copy() if copy or not value.flags.owndata else value
+
+    def __iter__(self):
+        dims = self._dims
+        if not dims:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return (self[i] for i in range(dims[0]))
+
+    def __complex__(self):
+        return complex(self._numpy())
+
+    def __format__(self, spec):
+        return format(self._numpy(), spec) if self._dims == () and spec else str(self)
+
+    def __reduce__(self):
+        return _restore, (self._numpy(), self.dtype.as_datatype_enum)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def ref(self):
+        """A hashable object that stands for this tensor."""
+        return Reference(self)
+
+    def experimental_ref(self):
+        """The same as ref()."""
+        return Reference(self)
+
+    def cpu(self):
+        """The tensor in the memory of the CPU: itself."""
+        return self
+
+    def gpu(self, gpu_index=0):
+        """Always a RuntimeError: there is no GPU."""
+        raise RuntimeError(f"there is no device GPU:{gpu_index}")
+
+    def eval(self, feed_dict=None, session=None):
+        """Always a NotImplementedError: the value is there, by numpy()."""
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what you're "
+            "looking for?"
+        )
+
+    def consumers(self):
+        """Always a NotImplementedError."""
+        raise NotImplementedError("consumers is not supported when eager execution is enabled.")
+
+    def __str__(self):
+        return f"tf.Tensor({_text(self, False)}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self):
+        return (
+            f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, {_text(self, True)}>"
+        )
+
+
+def _text(tensor, is_repr):
+    name = tensor.dtype.name
+    if name == "resource":
+        return "value=<Resource Tensor>" if is_repr else "<Resource Tensor>"
+    if name == "variant":
+        return "value=<Variant Tensor>" if is_repr else "<Variant Tensor>"
+    value = tensor._numpy()
+    if is_repr:
+        return f"numpy={value!r}"
+    text = str(value)
+    return "\n" + text if "\n" in text else text
+
+
+def _restore(value, dtype):
+    return get_eager_graph()._constant(value, dtype, None, "Const")
+
+
+class Reference:
+    """Stands for a tensor or variable where something hashable is needed."""
+
+    __slots__ = ("_wrapped", "__weakref__")
+
+    def __init__(self, wrapped):
+        self._wrapped = wrapped
+
+    def deref(self):
+        """The object that it stands for."""
+        return self._wrapped
+
+    def __eq__(self, other):
+        return isinstance(other, Reference) and self._wrapped is other._wrapped
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return id(self._wrapped)
+
+    def __repr__(self):
+        return f"<Reference wrapping {self._wrapped!r}>"
+
+
+class _Scopes(threading.local):
+    def __init__(self):
+        self.names = [""]
+
+
+class EagerGraph(Graph):
+    """What stands for the graph where operations run as they are asked for.
+
+    Its library has the functions that operations call. Names count for variables alone.
+    """
+
+    _is_eager = True
+
+    def __init__(self, program_function=None, num_threads=0):
+        super().__init__()
+        self._scopes = _Scopes()
+        self._become_eager(program_function, num_threads)
+
+    def _push_name_scope(self, name):
+        names = self._scopes.names
+        if not name:
+            text = ""
+        else:
+            text = name if name.endswith("/") else f"{names[-1]}{name}/"
+        names.append(text)
+        return text
+
+    def _push_unchanged(self, *unused):
+        self._scopes.names.append(self._scopes.names[-1])
+
+    _push_device = _push_control_dependencies = _push_colocation = _push_attr = _push_unchanged
+
+    def _pop(self):
+        names = self._scopes.names
+        if len(names) > 1:
+            names.pop()
+
+    def _scope_name(self):
+        return self._scopes.names[-1]
+
+    def _unique_name(self, name, mark_as_used=True):
+        return self._scopes.names[-1] + name
+
+    def control_dependencies(self, control_inputs):
+        """Nothing: operations run in the order of the program."""
+        return _Nothing()
+
+    def colocate_with(self, op, ignore_existing=False):
+        """Nothing: there is one device."""
+        return _Nothing()
+
+    def _gradients(self, *args, **kwargs):
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
+            "instead."
+        )
+
+    def _capture(self, tensor, name=None):
+        return tensor
+
+
+class _Nothing:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        return None
+
+
+_eager_graph = None
+_program_function = None
+_num_threads = 0
+
+
+def register_program_function(function):
+    """Says what PyFunc calls: function(token, arrays, count of results)."""
+    global _program_function
+    _program_function = function
+
+
+def get_eager_graph():
+    """The object that stands for eager execution, made when it is first wanted."""
+    global _eager_graph
+    if _eager_graph is None:
+        _eager_graph = EagerGraph(_program_function, _num_threads)
+    return _eager_graph
+
+
+def enable_eager_execution():
+    """Has operations run at once where no graph is made default."""
+    defaults.set_eager_graph(get_eager_graph())
+
+
+def disable_eager_execution():
+    """Has operations added to the graph of the process where no other is made default."""
+    defaults.set_eager_graph(None)
+
+
+def executing_eagerly():
+    """Whether operations run at once here."""
+    return get_default_graph()._is_eager
+
+
+_core._register_eager(EagerTensor)

@@ -1,0 +1,208 @@
+"""Tapes: gradients of what a program computed."""
+
+import logging
+
+from rheos import _core
+from rheos.framework import nest
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.from_ops import from_ops
+from rheos.framework.indexed_slices import IndexedSlices
+from rheos.framework.operation import Tensor
+from rheos.ops.gradients import UnconnectedGradients, from_core, gradients
+
+_DIFFERENTIABLE = frozenset(
+    "float16 float32 float64 bfloat16 complex64 complex128 resource variant".split()
+)
+
+
+def _tensor_of(value):
+    """What the tape knows a tensor or variable by."""
+    handle = getattr(value, "handle", None)
+    if handle is not None and not isinstance(value, Tensor):
+        return handle
+    return value
+
+
+def _parts(value):
+    """The tensors of a watched value: of a composite one all its parts."""
+    if isinstance(value, IndexedSlices):
+        return [value.values]
+    return nest.flatten(value, expand_composites=True)
+
+
+class GradientTape:
+    """Remembers what is computed from watched tensors, for gradients.
+
+    persistent: gradients may be asked for more than once. watch_accessed_variables: trainable
+    variables that are read are watched.
+    """
+
+    def __init__(self, persistent=False, watch_accessed_variables=True):
+        self._persistent = persistent
+        self._watch_accessed_variables = watch_accessed_variables
+        self._tape = None
+        self._recording = False
+        self._watched_symbolic = []
+        self._variables = {}
+
+    def __enter__(self):
+        self._push()
+        return self
+
+    def __exit__(self, *exc_info):
+        if self._recording:
+            self._pop()
+
+    def _push(self):
+        if self._recording:
+            raise ValueError(
+                "Tape is still recording, This can happen if you try to re-enter an "
+                "already-active tape."
+            )
+        if self._tape is None:
+            self._tape = _core.TapeBase()
+        self._tape._record()
+        self._recording = True
+        if self._watch_accessed_variables:
+            _watchers.append(self)
+
+    def _pop(self):
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        self._tape._stop()
+        self._recording = False
+        if self in _watchers:
+            _watchers.remove(self)
+
+    def watch(self, tensor):
+        """Has the tape remember what is computed from a tensor, variable, or nest of these."""
+        for item in nest.flatten(tensor):
+            for part in _parts(item):
+                self._watch(part)
+
+    def _watch(self, item):
+        known = _tensor_of(item)
+        if not isinstance(known, Tensor):
+            raise ValueError(
+                f"Passed in object {item} of type {type(item).__name__!r}, not tf.Tensor or "
+                "tf.Variable or ExtensionType."
+            )
+        if known.dtype.base_dtype.name not in _DIFFERENTIABLE:
+            logging.getLogger("tensorflow").warning(
+                "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
+                known.dtype,
+            )
+        if known is not item:
+            self._variables[id(item)] = item
+        if known._is_eager:
+            if self._tape is None:
+                self._tape = _core.TapeBase()
+            self._tape._watch(known)
+        else:
+            self._watched_symbolic.append(known)
+
+    def watched_variables(self):
+        """The variables that the tape watches, in the order in which they came."""
+        return tuple(self._variables.values())
+
+    def reset(self):
+        """Forgets all that was remembered."""
+        self._pop()
+        self._tape = None
+        self._watched_symbolic = []
+        self._variables = {}
+        self._push()
+
+    def stop_recording(self):
+        """A context in which nothing is remembered."""
+        return _Stopped(self)
+
+    def gradient(
+        self,
+        target,
+        sources,
+        output_gradients=None,
+        unconnected_gradients=UnconnectedGradients.NONE,
+    ):
+        """The gradients of the sum of `target` with respect to `sources`, in their structure.
+
+        output_gradients: weights of the targets, of their shapes. unconnected_gradients: what a
+        source gets that the target does not depend on, NONE or ZERO.
+        """
+        if self._tape is None and not self._watched_symbolic:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients "
+                "(or jacobians)"
+            )
+        if self._recording:
+            if not self._persistent:
+                self._pop()
+            else:
+                logging.getLogger("tensorflow").warning(
+                    "Calling GradientTape.gradient on a persistent tape inside its context is "
+                    "significantly less efficient than calling it outside the context (it causes "
+                    "the gradient ops to be recorded on the tape, leading to increased CPU and "
+                    "memory usage). Only call GradientTape.gradient inside the context if you "
+                    "actually want to trace the gradient in order to compute higher order "
+                    "derivatives."
+                )
+        targets = [_value_of(t) for t in nest.flatten(target)]
+        flat = nest.flatten(sources)
+        weights = [None] * len(targets)
+        if output_gradients is not None:
+            weights = [None if w is None else _value_of(w) for w in nest.flatten(output_gradients)]
+        found = self._gradients(targets, flat, weights)
+        if not self._persistent:
+            self._tape = None
+            self._watched_symbolic = []
+        if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
+            found = [_zeros_like(s) if g is None else g for g, s in zip(found, flat)]
+        return nest.pack_sequence_as(sources, found)
+
+    def _gradients(self, targets, sources, weights):
+        known = [_tensor_of(s) for s in sources]
+        known = [k if isinstance(k, Tensor) else convert_to_tensor(k) for k in known]
+        if all(t._is_eager for t in targets):
+            places = [i for i, k in enumerate(known) if k._is_eager]
+            answer = self._tape._gradient(targets, [known[i] for i in places], weights)
+            found = [None] * len(sources)
+            for i, gradient in zip(places, answer):
+                found[i] = from_core(gradient)
+            return found
+        return gradients(targets, sources, weights)
+
+
+class _Stopped:
+    def __init__(self, tape):
+        self._tape = tape
+
+    def __enter__(self):
+        if self._tape._tape is None:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients "
+                "(or jacobians)"
+            )
+        self._tape._pop()
+
+    def __exit__(self, *exc_info):
+        self._tape._push()
+
+
+_watchers = []  # tapes that record and watch variables as they are read
+
+
+def variable_was_read(variable):
+    """Has tapes watch a trainable variable that the program reads."""
+    for tape in _watchers:
+        tape._watch(variable)
+
+
+def _value_of(value):
+    if isinstance(value, (Tensor, IndexedSlices)):
+        return value if isinstance(value, Tensor) else convert_to_tensor(value)
+    return convert_to_tensor(value)
+
+
+def _zeros_like(source):
+    value = source if isinstance(source, Tensor) else convert_to_tensor(source)
+    return from_ops.zeros_like(value)

@@ -1,0 +1,97 @@
+"""TensorFlow 2's names: what `import rheos as tf` gives.
+
+Each name is looked up when it is first asked for, and its module imported then. With this face
+comes eager execution: operations run as they are called.
+"""
+
+import sys
+import types
+from importlib import import_module
+
+from rheos.framework import dtypes, eager
+from rheos.v2._own import MODULES, OWN, VALUES
+from rheos.v2._same import SAME
+
+
+def _sources(namespace):
+    """By name: (module, attribute), of one namespace."""
+    found = {}
+    for table in (SAME, OWN):
+        for module, words in table.get(namespace, {}).items():
+            for word in words.split():
+                name, _, attribute = word.partition("=")
+                found[name] = module, attribute or name
+    return found
+
+
+class _Namespace(types.ModuleType):
+    """A module of the face, such as tf.math, whose names are looked up when they are asked for."""
+
+    def __init__(self, path):
+        super().__init__(f"{__name__}.{path}", f"TensorFlow 2's tf.{path}.")
+        self._path = path
+        self._names = _sources(path)
+        self.__path__ = []
+
+    def __getattr__(self, name):
+        value = _find(self._path, self._names, name)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self):
+        inner = [p.rpartition(".")[2] for p in _PATHS if p.rpartition(".")[0] == self._path]
+        return sorted({*self._names, *inner})
+
+
+def _all_paths():
+    paths = set()
+    for path in (*SAME, *OWN, *MODULES, *VALUES):
+        while path:
+            paths.add(path)
+            path = path.rpartition(".")[0]
+    return paths
+
+
+_PATHS = _all_paths()
+_NAMES = _sources("")
+
+
+def _namespace(path):
+    full = f"{__name__}.{path}"
+    if path in MODULES:
+        return import_module("rheos." + MODULES[path])
+    found = sys.modules.get(full)
+    if found is None:
+        found = sys.modules[full] = _Namespace(path)
+    return found
+
+
+def _find(namespace, names, name):
+    path = f"{namespace}.{name}" if namespace else name
+    if name in names:
+        module, attribute = names[name]
+        return getattr(import_module("rheos." + module), attribute)
+    if path in VALUES:
+        return VALUES[path]
+    if path in _PATHS:
+        return _namespace(path)
+    shown = f"tf.{namespace}" if namespace else "tf"
+    raise AttributeError(f"module {shown!r} has no attribute {name!r}")
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if not hasattr(dtypes, name) or not isinstance(getattr(dtypes, name), dtypes.DType):
+        value = _find("", _NAMES, name)
+    else:
+        value = getattr(dtypes, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*_NAMES, *(p for p in _PATHS if "." not in p)})
+
+
+eager.enable_eager_execution()

@@ -1,0 +1,80 @@
+"""Functions of arrays whose arguments are others in TensorFlow 2."""
+
+from rheos.framework import conversion, dtypes
+from rheos.ops import array_ops, math_ops
+
+
+def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
+    """A Tensor of a Python value, array, variable, or list of these."""
+    return conversion.convert_to_tensor(value, dtype, name, dtype_hint=dtype_hint)
+
+
+def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of zeros."""
+    return array_ops.zeros(shape, dtype, name)
+
+
+def ones(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of ones."""
+    return array_ops.ones(shape, dtype, name)
+
+
+def zeros_like(input, dtype=None, name=None, layout=None):
+    """Zeros in the shape of a tensor."""
+    return array_ops.zeros_like(input, dtype, name)
+
+
+def ones_like(input, dtype=None, name=None, layout=None):
+    """Ones in the shape of a tensor."""
+    return array_ops.ones_like(input, dtype, name)
+
+
+def fill(dims, value, name=None, layout=None):
+    """A tensor of that shape, full of one value."""
+    return array_ops.fill(dims, value, name)
+
+
+def expand_dims(input, axis, name=None):
+    """The tensor with one more dimension, of 1, at `axis`."""
+    return array_ops.expand_dims(input, axis, name)
+
+
+def shape(input, out_type=None, name=None):
+    """The shape of a tensor, as a vector of int32 or int64."""
+    return array_ops.shape(input, name, out_type or dtypes.int32)
+
+
+def size(input, out_type=None, name=None):
+    """The number of elements of a tensor."""
+    return array_ops.size(input, name, out_type or dtypes.int32)
+
+
+def transpose(a, perm=None, conjugate=False, name="transpose"):
+    """The tensor with its dimensions in another order, by default the reverse one."""
+    return array_ops.transpose(a, perm, name, conjugate)
+
+
+def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
+    """The tensor with more around it."""
+    return array_ops.pad(tensor, paddings, mode, name, constant_values)
+
+
+def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
+    """The slices of `params` at `indices`."""
+    return array_ops.gather(params, indices, validate_indices, name, axis, batch_dims)
+
+
+def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
+    """The slices of `params` at `indices`, whose last dimension counts dimensions."""
+    return array_ops.gather_nd(params, indices, name, batch_dims)
+
+
+def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
+    """The elements where `mask` is true."""
+    return array_ops.boolean_mask(tensor, mask, name, axis)
+
+
+def linspace(start, stop, num, name=None, axis=0):
+    """Numbers from `start` to `stop`, both included, equally far apart."""
+    return math_ops.linspace(start, stop, num, name)
+

@@ -1,0 +1,629 @@
+// Eager tensors, and operations on them that run at once.
+//
+// An eager tensor is a Tensor whose value is there: the same object as a symbolic one, with the graph that
+// stands for eager execution as its graph. That graph adds no nodes; what is asked of it is done.
+
+#include "eager_object.h"
+
+#include <string.h>
+
+#include "attr.h"
+#include "graph_object.h"
+#include "session_object.h"
+
+// ---- Tensors
+
+PyObject *eager_tensor_take(rheos_tensor *value) {
+  PyTypeObject *type = package.eager_tensor_type;
+  graph_object *graph = (graph_object *)package.eager_graph;
+  tensor_object *tensor = type && graph ? (tensor_object *)type->tp_alloc(type, 0) : NULL;
+  if (!tensor) {
+    rheos_tensor_unref(value);
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, "eager execution is not set up");
+    return NULL;
+  }
+  tensor->graph = (graph_object *)Py_NewRef((PyObject *)graph);
+  tensor->id = -1;
+  tensor->value = value;
+  return (PyObject *)tensor;
+}
+
+bool executing_eagerly(void) {
+  if (!package.eager_graph || !package.eager_is_on) return false;
+  if (package.num_default_graphs == 0) return true;
+  PyObject *graph = PyObject_CallNoArgs(package.default_graph);
+  if (!graph) {
+    PyErr_Clear();
+    return false;
+  }
+  Py_DECREF(graph);
+  return graph == package.eager_graph;
+}
+
+// ---- Running
+
+// The fact, without the node of a graph that the program never saw, in TensorFlow's frame.
+void raise_eager_error_take(rheos_status *status, const char *type) {
+  const char *text = rheos_status_message(status);
+  const char *end = strstr(text, "\n\t [[node ");
+  const int length = end ? (int)(end - text) : (int)strlen(text);
+  rheos_status *told = rheos_status_new(
+      rheos_status_code(status),
+      "{{function_node __wrapped__%s_device_/job:localhost/replica:0/task:0/device:CPU:0}} %.*s "
+      "[Op:%s] name: ",
+      type, length, text, type);
+  rheos_status_free(status);
+  raise_run_error_take(told, NULL);
+}
+
+enum { keep_gil_below_ns = 20000, keep_gil_below_bytes = 65536 };
+
+typedef struct region_run {
+  rheos_region *region;
+  rheos_tensor **inputs, **outputs;
+} region_run;
+
+static rheos_status *run_region(void *argument, const rheos_run_options *options) {
+  const region_run *run = argument;
+  return rheos_region_run(run->region, run->inputs, run->outputs, options);
+}
+
+// Whether other threads should go on while it runs.
+static bool should_release(const region_run *run) {
+  const int64_t cost = rheos_region_cost_ns(run->region);
+  if (cost != 0) return cost < 0 || cost >= keep_gil_below_ns;
+  size_t bytes = 0;
+  for (int32_t i = 0; i < rheos_region_num_inputs(run->region); ++i) {
+    bytes += rheos_tensor_size_bytes(run->inputs[i]);
+  }
+  return bytes >= keep_gil_below_bytes;
+}
+
+// -1 with an exception.
+static int run(region_run *r, const char *type) {
+  bool interrupted = false;
+  rheos_status *status;
+  if (should_release(r)) {
+    status = run_with_signals(NULL, true, run_region, r, &(run_settings){0}, &interrupted);
+  } else {
+    status = rheos_region_run(r->region, r->inputs, r->outputs, NULL);
+  }
+  if (interrupted) {
+    rheos_status_free(status);
+    return -1;
+  }
+  if (PyErr_Occurred()) {  // of a gradient or a function of the program
+    rheos_status_free(status);
+    return -1;
+  }
+  if (!status) return 0;
+  raise_eager_error_take(status, type);
+  return -1;
+}
+
+rheos_eager *eager_context(void) {
+  return package.eager_graph ? ((graph_object *)package.eager_graph)->eager : NULL;
+}
+
+// Of one output, on tensors; takes no reference. NULL with an exception.
+static PyObject *run_one(const char *type, rheos_tensor **inputs, size_t num_inputs,
+                         const rheos_attr *attrs, size_t num_attrs) {
+  rheos_eager_op op = {.type = type,
+                       .inputs = inputs,
+                       .num_inputs = num_inputs,
+                       .attrs = attrs,
+                       .num_attrs = num_attrs};
+  rheos_tensor *output = NULL;
+  region_run r = {.inputs = inputs, .outputs = &output};
+  rheos_status *status = rheos_eager_region(eager_context(), &op, &r.region);
+  if (status) {
+    raise_eager_error_take(status, type);
+    return NULL;
+  }
+  const int failed = run(&r, type);
+  rheos_region_unref(r.region);
+  return failed < 0 ? NULL : eager_tensor_take(output);
+}
+
+// ---- What an operation gave
+
+typedef struct results_object {
+  PyObject_HEAD PyObject *outputs;  // a list
+  PyObject *type;
+  rheos_region *region;
+} results_object;
+
+static void results_dealloc(PyObject *object) {
+  results_object *self = (results_object *)object;
+  PyObject_GC_UnTrack(object);
+  Py_CLEAR(self->outputs);
+  Py_CLEAR(self->type);
+  rheos_region_unref(self->region);
+  Py_TYPE(object)->tp_free(object);
+}
+
+static int results_traverse(PyObject *object, visitproc visit, void *arg) {
+  Py_VISIT(((results_object *)object)->outputs);
+  return 0;
+}
+
+static PyObject *results_output(PyObject *object, PyObject *index) {
+  const Py_ssize_t i = PyLong_AsSsize_t(index);
+  if (i == -1 && PyErr_Occurred()) return NULL;
+  PyObject *outputs = ((results_object *)object)->outputs;
+  if (i < 0 || i >= PyList_GET_SIZE(outputs)) {
+    PyErr_SetString(PyExc_IndexError, "no output of that number");
+    return NULL;
+  }
+  return Py_NewRef(PyList_GET_ITEM(outputs, i));
+}
+
+static PyObject *results_get_outputs(PyObject *object, void *unused) {
+  (void)unused;
+  return Py_NewRef(((results_object *)object)->outputs);
+}
+
+static PyObject *results_get_type(PyObject *object, void *unused) {
+  (void)unused;
+  return Py_NewRef(((results_object *)object)->type);
+}
+
+static PyObject *results_attr(PyObject *object, PyObject *name) {
+  const char *text = text_of(name);
+  if (!text) return NULL;
+  rheos_attr_value value = rheos_region_attr(((results_object *)object)->region, text);
+  if (value.kind != RHEOS_ATTR_NONE) return attr_to_python(value);
+  PyErr_Format(PyExc_ValueError, "the operation has no attr named '%U'", name);
+  return NULL;
+}
+
+static PyMethodDef results_methods[] = {
+    {"_output", results_output, METH_O, "_output(index): one output."},
+    {"get_attr", results_attr, METH_O, "get_attr(name)"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef results_getters[] = {
+    {"outputs", results_get_outputs, NULL, "The tensors it gave.", NULL},
+    {"type", results_get_type, NULL, "The op.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyTypeObject results_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "rheos._core.EagerResults",
+    .tp_basicsize = sizeof(results_object),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "What an operation gave that was run at once.",
+    .tp_dealloc = results_dealloc,
+    .tp_traverse = results_traverse,
+    .tp_methods = results_methods,
+    .tp_getset = results_getters,
+};
+
+static PyObject *outputs_take(rheos_tensor **outputs, int32_t count) {
+  PyObject *list = PyList_New(count);
+  for (int32_t i = 0; i < count; ++i) {
+    PyObject *tensor = list ? eager_tensor_take(outputs[i]) : NULL;
+    if (tensor)
+      PyList_SET_ITEM(list, i, tensor);
+    else if (list)
+      Py_CLEAR(list);
+    else
+      rheos_tensor_unref(outputs[i]);
+  }
+  return list;
+}
+
+static PyObject *new_results(PyObject *outputs, const char *type, rheos_region *region) {
+  results_object *results = (results_object *)results_type.tp_alloc(&results_type, 0);
+  if (!results) return NULL;
+  results->outputs = Py_NewRef(outputs);
+  results->region = rheos_region_ref(region);
+  results->type = PyUnicode_FromString(type);
+  if (results->type) return (PyObject *)results;
+  Py_DECREF(results);
+  return NULL;
+}
+
+static PyObject *run_all(const rheos_eager_op *op, rheos_tensor **inputs) {
+  region_run r = {.inputs = inputs};
+  rheos_status *status = rheos_eager_region(eager_context(), op, &r.region);
+  if (status) {
+    raise_eager_error_take(status, op->type);
+    return NULL;
+  }
+  const int32_t count = rheos_region_num_outputs(r.region);
+  PyObject *results = NULL, *list = NULL;
+  r.outputs = PyMem_Calloc((size_t)count + 1, sizeof(rheos_tensor *));
+  if (!r.outputs)
+    PyErr_NoMemory();
+  else if (run(&r, op->type) == 0)
+    list = outputs_take(r.outputs, count);
+  if (list) results = new_results(list, op->type, r.region);
+  Py_XDECREF(list);
+  PyMem_Free(r.outputs);
+  rheos_region_unref(r.region);
+  return results;
+}
+
+// The values of a sequence of eager tensors, in an array for PyMem_Free(); references are borrowed.
+rheos_tensor **eager_values(PyObject *items, size_t *out_count) {
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
+  rheos_tensor **values = PyMem_Calloc((size_t)count + 1, sizeof *values);
+  if (!values) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *item = PySequence_Fast_GET_ITEM(items, i);
+    values[i] = eager_value(item);
+    if (values[i]) continue;
+    if (is_tensor(item)) {
+      PyErr_Format(PyExc_TypeError,
+                   "%S is out of scope and cannot be used here: it belongs to a graph, and this "
+                   "operation is executed eagerly. Use return values, explicit Python locals or "
+                   "TensorFlow collections to access it.",
+                   item);
+    } else {
+      PyErr_Format(PyExc_TypeError, "expected an eager tensor, got %R", item);
+    }
+    PyMem_Free(values);
+    return NULL;
+  }
+  *out_count = (size_t)count;
+  return values;
+}
+
+PyObject *eager_node(const char *type, PyObject *inputs, PyObject *attr_values,
+                     const char *device) {
+  PyObject *items = fixed_sequence(inputs, "expected a list of tensors");
+  PyObject *attr_items =
+      items ? fixed_sequence(attr_values, "expected a list of attributes") : NULL;
+  rheos_eager_op op = {.type = type, .device = device};
+  rheos_tensor **values = attr_items ? eager_values(items, &op.num_inputs) : NULL;
+  PyObject *results = NULL;
+  attr_list attrs;
+  if (values && attr_list_init(&attrs, attr_items) == 0) {
+    op.inputs = values;
+    op.attrs = attrs.items;
+    op.num_attrs = attrs.count;
+    results = run_all(&op, values);
+    attr_list_deinit(&attrs);
+  }
+  PyMem_Free(values);
+  Py_XDECREF(items);
+  Py_XDECREF(attr_items);
+  return results;
+}
+
+PyObject *eager_constant(PyObject *value, rheos_dtype dtype, rheos_dtype preferred,
+                         const rheos_shape *shape, bool exact) {
+  rheos_tensor *tensor = tensor_from_python(value, dtype ? dtype : preferred, shape, exact);
+  if (!tensor && !dtype && preferred &&
+      (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError))) {
+    PyErr_Clear();
+    tensor = tensor_from_python(value, RHEOS_INVALID_DTYPE, shape, exact);
+  }
+  return tensor ? eager_tensor_take(tensor) : NULL;
+}
+
+// ---- Operators
+
+// The value as an eager tensor of that dtype, a new reference.
+static PyObject *eager_operand(PyObject *value, rheos_dtype dtype) {
+  if (eager_value(value)) return Py_NewRef(value);
+  if (is_plain_value(value)) return eager_constant(value, dtype, 0, NULL, false);
+  PyObject *wanted = dtype_to_python(dtype);
+  return wanted ? PyObject_CallFunction(package.convert, "OOOsO", value, wanted, Py_None, "y",
+                                        package.eager_graph)
+                : NULL;
+}
+
+static int raise_mismatch(const char *type, rheos_dtype wanted, rheos_dtype found) {
+  rheos_status *status = rheos_status_new(
+      RHEOS_INVALID_ARGUMENT,
+      "cannot compute %s as input #1(zero-based) was expected to be a %s tensor but is a %s "
+      "tensor [Op:%s] name: ",
+      type, rheos_dtype_name(wanted), rheos_dtype_name(found), type);
+  raise_run_error_take(status, NULL);
+  return -1;
+}
+
+static PyObject *cast_to(rheos_tensor *x, rheos_dtype dtype) {
+  rheos_attr attr = rheos_attr_type("DstT", dtype);
+  return run_one("Cast", &x, 1, &attr, 1);
+}
+
+// Division of integers is done in floating point.
+static PyObject *divide(rheos_tensor **operands) {
+  const rheos_dtype dtype = rheos_tensor_dtype(operands[0]);
+  if (!rheos_dtype_is_integer(dtype)) return run_one("RealDiv", operands, 2, NULL, 0);
+  const rheos_dtype wide = rheos_dtype_size(dtype) <= 2 ? RHEOS_FLOAT : RHEOS_DOUBLE;
+  PyObject *x = cast_to(operands[0], wide), *y = x ? cast_to(operands[1], wide) : NULL;
+  PyObject *result = NULL;
+  if (y) {
+    rheos_tensor *casted[] = {eager_value(x), eager_value(y)};
+    result = run_one("RealDiv", casted, 2, NULL, 0);
+  }
+  Py_XDECREF(x);
+  Py_XDECREF(y);
+  return result;
+}
+
+PyObject *eager_binary(PyObject *a, PyObject *b, const char *type) {
+  rheos_tensor *known = eager_value(a) ? eager_value(a) : eager_value(b);
+  const rheos_dtype dtype = rheos_tensor_dtype(known);
+  PyObject *x = eager_operand(a, dtype), *y = x ? eager_operand(b, dtype) : NULL;
+  PyObject *result = NULL;
+  if (y) {
+    rheos_tensor *operands[] = {eager_value(x), eager_value(y)};
+    if (!operands[0] || !operands[1])
+      PyErr_SetString(PyExc_TypeError, "the conversion did not give an eager tensor");
+    else if (rheos_tensor_dtype(operands[0]) != rheos_tensor_dtype(operands[1]))
+      raise_mismatch(type, rheos_tensor_dtype(operands[0]), rheos_tensor_dtype(operands[1]));
+    else if (strcmp(type, "RealDiv") == 0)
+      result = divide(operands);
+    else if (strcmp(type, "AddV2") == 0 && dtype == RHEOS_STRING)
+      result = run_one("Add", operands, 2, NULL, 0);
+    else
+      result = run_one(type, operands, 2, NULL, 0);
+  }
+  Py_XDECREF(x);
+  Py_XDECREF(y);
+  return result;
+}
+
+PyObject *eager_unary(PyObject *a, const char *type, const rheos_attr *attr) {
+  rheos_tensor *x = eager_value(a);
+  return run_one(type, &x, 1, attr, attr != NULL);
+}
+
+// ---- Values
+
+static rheos_tensor *value_of_self(PyObject *self) { return ((tensor_object *)self)->value; }
+
+PyDoc_STRVAR(numpy_doc, "_numpy(): the value as an array, a NumPy scalar or bytes.");
+static PyObject *tensor_numpy(PyObject *self, PyObject *unused) {
+  (void)unused;
+  return tensor_to_python_take(rheos_tensor_ref(value_of_self(self)));
+}
+
+// The only element as a Python number; NULL with an exception.
+static PyObject *item_of(PyObject *self) {
+  PyObject *array = tensor_numpy(self, NULL);
+  PyObject *item =
+      array && !PyBytes_Check(array) ? PyObject_CallMethod(array, "item", NULL) : Py_XNewRef(array);
+  Py_XDECREF(array);
+  return item;
+}
+
+static PyObject *scalar_item(PyObject *self, const char *what) {
+  if (rheos_tensor_num_elements(value_of_self(self)) == 1) return item_of(self);
+  PyErr_Format(PyExc_TypeError, "Only length-1 arrays can be converted to Python %s", what);
+  return NULL;
+}
+
+static int tensor_bool(PyObject *self) {
+  if (rheos_tensor_num_elements(value_of_self(self)) != 1) {
+    PyObject *shape = shape_to_python(rheos_tensor_shape(value_of_self(self)));
+    if (shape)
+      PyErr_SetString(PyExc_ValueError,
+                      "The truth value of an array with more than one element is ambiguous. Use "
+                      "a.any() or a.all()");
+    Py_XDECREF(shape);
+    return -1;
+  }
+  PyObject *item = item_of(self);
+  const int truth = item ? PyObject_IsTrue(item) : -1;
+  Py_XDECREF(item);
+  return truth;
+}
+
+static PyObject *tensor_int(PyObject *self) {
+  PyObject *item = scalar_item(self, "scalars");
+  PyObject *number = item ? PyNumber_Long(item) : NULL;
+  Py_XDECREF(item);
+  return number;
+}
+
+static PyObject *tensor_float(PyObject *self) {
+  PyObject *item = scalar_item(self, "scalars");
+  PyObject *number = item ? PyNumber_Float(item) : NULL;
+  Py_XDECREF(item);
+  return number;
+}
+
+static PyObject *tensor_index(PyObject *self) {
+  const rheos_dtype dtype = rheos_tensor_dtype(value_of_self(self));
+  if (!rheos_dtype_is_integer(dtype) || rheos_tensor_shape(value_of_self(self))->rank != 0) {
+    PyErr_SetString(PyExc_TypeError,
+                    "only integer scalar tensors can be converted to a scalar index");
+    return NULL;
+  }
+  return item_of(self);
+}
+
+static Py_ssize_t tensor_length(PyObject *self) {
+  const rheos_shape *shape = rheos_tensor_shape(value_of_self(self));
+  if (shape->rank > 0) return (Py_ssize_t)shape->dims[0];
+  PyErr_SetString(PyExc_TypeError, "Scalar tensor has no `len()`");
+  return -1;
+}
+
+// ---- Buffers
+
+static const char *format_of(rheos_dtype dtype) {
+  switch ((int)dtype) {
+    case RHEOS_FLOAT: return "f";
+    case RHEOS_DOUBLE: return "d";
+    case RHEOS_HALF: return "e";
+    case RHEOS_INT8: return "b";
+    case RHEOS_UINT8: return "B";
+    case RHEOS_INT16: return "h";
+    case RHEOS_UINT16: return "H";
+    case RHEOS_INT32: return "i";
+    case RHEOS_UINT32: return "I";
+    case RHEOS_INT64: return "q";
+    case RHEOS_UINT64: return "Q";
+    case RHEOS_BOOL: return "?";
+    case RHEOS_COMPLEX64: return "Zf";
+    case RHEOS_COMPLEX128: return "Zd";
+    default: return NULL;
+  }
+}
+
+// Shape and strides live in `internal`.
+static int tensor_get_buffer(PyObject *self, Py_buffer *view, int flags) {
+  rheos_tensor *value = value_of_self(self);
+  const char *format = format_of(rheos_tensor_dtype(value));
+  view->obj = NULL;
+  if (!format || (flags & PyBUF_WRITABLE) == PyBUF_WRITABLE) {
+    PyErr_SetString(PyExc_BufferError, format ? "the value of a tensor cannot be changed"
+                                              : "a tensor of this dtype has no buffer");
+    return -1;
+  }
+  const rheos_shape *shape = rheos_tensor_shape(value);
+  Py_ssize_t *dims = PyMem_Calloc(2 * RHEOS_MAX_RANK, sizeof *dims);
+  if (!dims) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  const size_t size = rheos_dtype_size(rheos_tensor_dtype(value));
+  Py_ssize_t stride = (Py_ssize_t)size;
+  for (int32_t i = shape->rank; i-- > 0;) {
+    dims[i] = (Py_ssize_t)shape->dims[i];
+    dims[RHEOS_MAX_RANK + i] = stride;
+    stride *= dims[i];
+  }
+  *view = (Py_buffer){
+      .buf = rheos_tensor_data(value),
+      .obj = Py_NewRef(self),
+      .len = (Py_ssize_t)rheos_tensor_size_bytes(value),
+      .itemsize = (Py_ssize_t)size,
+      .readonly = 1,
+      .ndim = shape->rank,
+      .format = (flags & PyBUF_FORMAT) ? (char *)(uintptr_t)format : NULL,
+      .shape = (flags & PyBUF_ND) ? dims : NULL,
+      .strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? dims + RHEOS_MAX_RANK : NULL,
+      .internal = dims};
+  return 0;
+}
+
+static void tensor_release_buffer(PyObject *self, Py_buffer *view) {
+  (void)self;
+  PyMem_Free(view->internal);
+}
+
+static PyBufferProcs tensor_buffer = {tensor_get_buffer, tensor_release_buffer};
+
+// ---- The type
+
+static PyMethodDef eager_methods[] = {
+    {"_numpy", tensor_numpy, METH_NOARGS, numpy_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyNumberMethods eager_number_methods;
+static PySequenceMethods eager_sequence_methods = {.sq_length = tensor_length};
+static PyMappingMethods eager_mapping_methods = {.mp_length = tensor_length};
+
+PyTypeObject eager_tensor_base_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "rheos._core.EagerTensorBase",
+    .tp_basicsize = sizeof(tensor_object),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,  // what collects it is the base's
+    .tp_doc = "A tensor whose value is there.",
+    .tp_base = &tensor_base_type,
+    .tp_as_number = &eager_number_methods,
+    .tp_as_sequence = &eager_sequence_methods,
+    .tp_as_mapping = &eager_mapping_methods,
+    .tp_as_buffer = &tensor_buffer,
+    .tp_methods = eager_methods,
+};
+
+// ---- The context
+
+PyObject *graph_become_eager(PyObject *self, PyObject *args) {
+  graph_object *graph = (graph_object *)self;
+  PyObject *function;
+  int num_threads = 0;
+  if (!PyArg_ParseTuple(args, "O|i", &function, &num_threads)) return NULL;
+  rheos_eager_options options = {.num_threads = num_threads};
+  if (function != Py_None) {
+    options.program_function = call_program;
+    options.program_argument = Py_NewRef(function);  // the context lives as long as the process
+  }
+  rheos_status *status = rheos_eager_new(&options, &graph->eager);
+  if (status) {
+    raise_run_error_take(status, NULL);
+    return NULL;
+  }
+  rheos_graph_unref(graph->graph);
+  graph->graph = rheos_graph_ref(rheos_eager_graph(graph->eager));
+  Py_XSETREF(package.eager_graph, Py_NewRef(self));
+  Py_RETURN_NONE;
+}
+
+static PyObject *clear_kernels(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  rheos_eager_clear(eager_context());
+  Py_RETURN_NONE;
+}
+
+static PyObject *set_eager(PyObject *module, PyObject *value) {
+  (void)module;
+  const int truth = PyObject_IsTrue(value);
+  if (truth < 0) return NULL;
+  package.eager_is_on = truth;
+  Py_RETURN_NONE;
+}
+
+static PyObject *register_eager(PyObject *module, PyObject *args) {
+  (void)module;
+  PyObject *type;
+  if (!PyArg_ParseTuple(args, "O!", &PyType_Type, &type)) return NULL;
+  Py_XSETREF(package.eager_tensor_type, (PyTypeObject *)Py_NewRef(type));
+  Py_RETURN_NONE;
+}
+
+static PyObject *count_default_graphs(PyObject *module, PyObject *change) {
+  (void)module;
+  package.num_default_graphs += (int32_t)PyLong_AsLong(change);
+  return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *new_variable(PyObject *module, PyObject *args) {
+  (void)module;
+  PyObject *dtype_object;
+  const char *name;
+  rheos_dtype dtype;
+  if (!PyArg_ParseTuple(args, "Os", &dtype_object, &name)) return NULL;
+  if (dtype_from_python(dtype_object, &dtype) < 0) return NULL;
+  rheos_tensor *handle = NULL;
+  rheos_status *status =
+      rheos_eager_variable(eager_context(), rheos_dtype_base(dtype), name, &handle);
+  if (!status) return eager_tensor_take(handle);
+  raise_run_error_take(status, NULL);
+  return NULL;
+}
+
+static PyMethodDef eager_functions[] = {
+    {"_register_eager", register_eager, METH_VARARGS, "_register_eager(EagerTensor)"},
+    {"_set_eager", set_eager, METH_O, "_set_eager(bool): whether eager execution is the default."},
+    {"_count_default_graphs", count_default_graphs, METH_O,
+     "_count_default_graphs(change): of graphs that threads have made default."},
+    {"_clear_kernels", clear_kernels, METH_NOARGS, "_clear_kernels()"},
+    {"_eager_variable", new_variable, METH_VARARGS, "_eager_variable(dtype, name): its handle."},
+    {NULL, NULL, 0, NULL},
+};
+
+int eager_init_types(PyObject *module) {
+  eager_number_methods = tensor_number_methods;
+  eager_number_methods.nb_bool = tensor_bool;
+  eager_number_methods.nb_int = tensor_int;
+  eager_number_methods.nb_float = tensor_float;
+  eager_number_methods.nb_index = tensor_index;
+  if (PyModule_AddType(module, &eager_tensor_base_type) < 0) return -1;
+  if (PyModule_AddType(module, &results_type) < 0) return -1;
+  if (PyModule_AddFunctions(module, eager_functions) < 0) return -1;
+  return tape_init_types(module);
+}
