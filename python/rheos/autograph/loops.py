@@ -322,7 +322,7 @@ def _is_tensor(value):
 
 
 def _is_range(value):
-    return isinstance(value, Tensor) and is_symbolic(value) and value.op.type == "Range"
+    return isinstance(value, Tensor) and not value._is_eager and value.op.type == "Range"
 
 
 # (which values, how a loop over them is made), of which the first that fits is taken.

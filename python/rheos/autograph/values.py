@@ -2,6 +2,7 @@
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
 from rheos.framework.operation import Tensor, _VariableBase
 
 
@@ -56,8 +57,10 @@ def returned(value, _):
 
 
 def is_symbolic(value):
-    """Whether Python cannot know the value: a tensor or variable of a graph."""
-    return isinstance(value, (Tensor, _VariableBase))
+    """Whether the graph that is built has to look at the value: a tensor or variable."""
+    if not isinstance(value, (Tensor, _VariableBase)):
+        return False
+    return not get_default_graph()._is_eager or isinstance(value, Tensor) and not value._is_eager
 
 
 def condition(value, of):

@@ -52,6 +52,7 @@ class FuncGraph(Graph):
         self.structured_outputs = structured_outputs
         self._captured = {}  # id of what is outside -> (outside, inside)
         self._watched = []
+        self._called = []
         self._is_finished = False
         if capture_by_value is None:
             capture_by_value = getattr(outer, "capture_by_value", False)
@@ -109,6 +110,9 @@ class FuncGraph(Graph):
             self._check_is_around(tensor)
             return self._capture_helper(tensor, name)
         return self._capture_value(tensor, name, shape)
+
+    def _capture(self, tensor, name=None):
+        return self.capture(tensor, name)
 
     def _capture_helper(self, tensor, name):
         """A new argument for a tensor of a graph around."""
@@ -267,6 +271,10 @@ class FuncGraph(Graph):
             return self.inputs[-1]
         return self.add_argument(tensor.dtype.base_dtype, shape, name or tensor.op.name)
 
+    def keep_alive(self, called):
+        """Keeps an object that stands for a function which the body calls."""
+        self._called.append(called)
+
     @property
     def control_outputs(self):
         """The operations that every call runs."""
@@ -409,7 +417,8 @@ def call_function(func_graph, args, name=None):
             Tout=[dtype.base_dtype for dtype in func_graph.output_types],
             f=func_graph.name,
         )
-    for output, inside in zip(call.outputs, func_graph.outputs):
-        output.set_shape(inside.shape)
+    if not get_default_graph()._is_eager:
+        for output, inside in zip(call.outputs, func_graph.outputs):
+            output.set_shape(inside.shape)
     return call
 

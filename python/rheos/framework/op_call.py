@@ -138,6 +138,11 @@ def _attr_tuples(op, attrs):
     return items
 
 
+def attr_tuples(op_type, attrs):
+    """The attributes of an op as a graph's `_node` takes them."""
+    return _attr_tuples(signatures.op_def(op_type), attrs)
+
+
 def _colocate_with_references(graph, op, tensors):
     """An operation goes where the variables are that it takes by reference."""
     pushed = 0

@@ -1,10 +1,15 @@
 """Traced functions: the graph of one kind of arguments, that can be called."""
 
+import functools
+import weakref
+
 import numpy as np
 
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import call_function
+from rheos.framework.op_call import attr_tuples
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.tracing import kinds
@@ -22,7 +27,10 @@ class ConcreteFunction:
         self._kwargs = kwargs
         self._python_name = python_name
         self._arg_keywords = None
-        self._count = len(graph.inputs) - len(graph.captures)
+        root = graph._root
+        self.at_once_in = root if root._is_eager else None  # where calls run at once
+        if root._is_eager:  # the nodes of other graphs go on calling it
+            weakref.finalize(self, _drop, weakref.ref(root), graph.name).atexit = False
 
     # What it is
 
@@ -171,9 +179,22 @@ class ConcreteFunction:
 
     def call_flat(self, tensors):
         """Calls it with a tensor for each of its arguments; the results in their structure."""
-        call = call_function(self.graph, tensors)
-        outputs = list(call.outputs)
-        return self._structured(outputs)
+        caller = get_default_graph()
+        if caller._is_eager:
+            op_type, attrs, captures = self._at_once
+            return self._structured(caller._node(op_type, None, tensors + captures, attrs).outputs)
+        if caller.building_function:
+            caller.keep_alive(self)
+        return self._structured(list(call_function(self.graph, tensors).outputs))
+
+    @functools.cached_property
+    def _at_once(self):
+        """What a call that runs at once is made of: op, attributes, what was captured."""
+        graph = self.graph.finish()
+        op_type = "StatefulPartitionedCall" if graph.is_stateful else "PartitionedCall"
+        types = [dtype.base_dtype for dtype in graph.output_types]
+        attrs = attr_tuples(op_type, {"Tout": types, "f": graph.name})
+        return op_type, attrs, graph.external_captures
 
     def _structured(self, outputs):
         structure = self.graph.structured_outputs
@@ -223,6 +244,13 @@ class ConcreteFunction:
 
     def __repr__(self):
         return f"<ConcreteFunction {self._signature_text()} at 0x{id(self):X}>"
+
+
+def _drop(root, name):
+    """Takes a function that nobody can call any more out of the library."""
+    root = root()
+    if root is not None:
+        root._remove_function(name)
 
 
 def _is_spec(leaf):

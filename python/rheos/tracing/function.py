@@ -68,6 +68,7 @@ class Function:
         self._autograph = autograph
         self._relaxes = reduce_retracing
         self._traces = {}  # {(kind of the arguments, graph): ConcreteFunction}
+        self._quick = {}  # {quick key: ConcreteFunction}
         self._by_instance = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()
         self._watch = retracing.Watch()
@@ -143,11 +144,33 @@ class Function:
 
     def __call__(self, *args, **kwargs):
         """Calls the trace for arguments of this kind, which is made if there is none."""
+        if not kwargs and not _Switch.run_eagerly:
+            key = kinds.quick_key(args)
+            found = self._quick.get(key)
+            if found is not None and get_default_graph() is found.at_once_in:
+                self._watch.called(False)
+                return found.call_flat([a for a in args if isinstance(a, Tensor)])
+            return self._call(key, args, kwargs)
         if _Switch.run_eagerly:
             return self._target()(*args, **kwargs)
+        return self._call(None, args, kwargs)
+
+    def _call(self, key, args, kwargs):
+        """A call whose kind is looked up; `key` finds the trace again where calls run at once."""
         args, kwargs = self._bound().bind(args, kwargs)
         concrete = self._trace_for(args, kwargs)
+        if key is not None and concrete.at_once_in is not None and self._is_plain():
+            while len(self._quick) >= _MOST_TRACES:
+                del self._quick[next(iter(self._quick))]
+            self._quick[key] = concrete
         return concrete.call_flat(kinds.tensor_leaves((args, kwargs)))
+
+    def _is_plain(self):
+        """Whether calls by position need no binding: what is given is what is traced for."""
+        return self._signature is None and not any(
+            p.default is not p.empty or p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            for p in self._bound().every
+        )
 
     def get_concrete_function(self, *args, **kwargs):
         """The trace for arguments of this kind; TensorSpecs may stand for tensors."""
@@ -190,6 +213,7 @@ class Function:
         concrete = self._traced(args, kwargs)
         concrete.root = weakref.ref(root)
         while len(self._traces) >= _MOST_TRACES:
+            self._quick.clear()
             del self._traces[next(iter(self._traces))]
         self._traces[key] = concrete
         return concrete
@@ -227,6 +251,7 @@ class Function:
                 argument_names=_names_of_leaves(leaves, names),
             )
         self._check_outputs(graph)
+        graph.finish()
         graph.structured_input_signature = specs
         return ConcreteFunction(graph, self._bound(), *specs, shown, self._name)
 

@@ -19,6 +19,8 @@ class Watch:
     def called(self, is_traced):
         """Notes a call; True if it is one trace too many."""
         self._last.append(is_traced)
+        if not is_traced:
+            return False
         return is_traced and sum(self._last) > _WARN_FROM
 
 

@@ -75,7 +75,7 @@ def _mark_values(graph):
 
 
 def _is_eager():
-    return getattr(get_default_graph(), "_is_eager", False)
+    return get_default_graph()._is_eager
 
 
 def _session(session):

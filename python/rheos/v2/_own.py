@@ -11,8 +11,11 @@ OWN = {
     "": {
         "framework.eager": "executing_eagerly",
         "framework.operation": "Operation Tensor",
+        "ops.functional_ops": "map_fn",
         "ops.gradient_tape": "GradientTape",
         "ops.gradients": "UnconnectedGradients",
+        "ops.module": "Module",
+        "tracing.function": "function",
         "v2._arrays": """
             boolean_mask convert_to_tensor expand_dims fill gather gather_nd linspace ones ones_like
             pad shape size transpose zeros zeros_like
@@ -20,6 +23,9 @@ OWN = {
         "v2._reductions": f"argmax argmin {_REDUCTIONS}",
         "v2._linalg": "matmul",
     },
+    "autograph": {"autograph.api": "set_verbosity to_code to_graph trace"},
+    "autograph.experimental": {"autograph.api": "Feature do_not_convert set_loop_options"},
+    "config": {"tracing.function": "functions_run_eagerly run_functions_eagerly"},
     "autodiff": {"ops.gradient_tape": "GradientTape"},
     "math": {
         "ops.special_math_ops": "reduce_euclidean_norm",

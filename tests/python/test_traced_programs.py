@@ -1,0 +1,166 @@
+"""tf.function where operations run at once: what TensorFlow 2 gives, as recorded from it."""
+
+import gc
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rheos as tf
+from rheos.framework import defaults, eager
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+sys.path.insert(0, str(GOLDEN))
+import autograph_programs  # noqa: E402
+import tracing_programs  # noqa: E402
+
+sys.path.remove(str(GOLDEN))
+TRACING = json.loads((GOLDEN / "tracing.json").read_text())
+AUTOGRAPH = json.loads((GOLDEN / "autograph.json").read_text())
+# What TensorFlow refuses and is well defined.
+MORE = frozenset(
+    "return_nested while_else conditional_nested call_nonlocal method_hidden builtin_map_filter "
+    "python_walrus binary_search".split()
+)
+CALLS = [
+    pytest.param(function, args, AUTOGRAPH[name][number], id=f"{name}-{number}")
+    for name, (function, calls) in ((one[0].__name__, one) for one in autograph_programs.CASES)
+    for number, args in enumerate(calls)
+    if name not in MORE
+]
+
+
+@pytest.fixture(autouse=True)
+def run_at_once():
+    """Operations run at once during the test."""
+    before = defaults._eager_graph
+    eager.enable_eager_execution()
+    yield
+    defaults.set_eager_graph(before)
+
+
+@pytest.mark.parametrize("program", tracing_programs.PROGRAMS, ids=lambda one: one.__name__)
+def test_a_program_gives_what_tensorflow_gives(program):
+    tracing_programs.tf, tracing_programs.value = tf, lambda tensor: tensor.numpy()
+    found = json.dumps(program()).replace("?", "None")
+    assert json.loads(found) == TRACING[program.__name__]
+
+
+def leaf(value):
+    """A result as the golden file has it."""
+    array = np.asarray(value)
+    if array.dtype.kind in "SUO":
+        return ["string", [x.decode() if isinstance(x, bytes) else x for x in [array.item()]]]
+    return [array.dtype.name, array.tolist()]
+
+
+@pytest.mark.parametrize(("function", "args", "wanted"), CALLS)
+def test_a_traced_function_gives_what_tensorflow_gives(function, args, wanted):
+    autograph_programs.tf = tf
+    given = [tf.constant(a) if isinstance(a, np.ndarray) else a for a in args]
+    if isinstance(wanted, str):
+        with pytest.raises(Exception) as caught:
+            tf.function(function)(*given)
+        assert wanted in [kind.__name__ for kind in caught.type.__mro__]
+        return
+    flat = tf.nest.flatten(tf.function(function)(*given))
+    found = [leaf(value) for value in flat if value is not None]
+    assert [dtype for dtype, _ in found] == [dtype for dtype, _ in wanted]
+    for (dtype, value), (_, other) in zip(found, wanted):
+        if dtype.startswith("float"):
+            np.testing.assert_allclose(value, other, rtol=1e-6)
+        else:
+            assert value == other
+
+
+# ---- The guide to graphs and functions, by its calls
+
+
+def test_a_function_is_called_as_python_is():
+    def product(x, y, b):
+        x = tf.matmul(x, y)
+        x = x + b
+        return x
+
+    traced = tf.function(product)
+    x, y, b = tf.constant([[1.0, 2.0]]), tf.constant([[2.0], [3.0]]), tf.constant(4.0)
+    assert traced(x, y, b).numpy().tolist() == product(x, y, b).numpy().tolist() == [[12.0]]
+
+
+def test_functions_inside_are_traced_too():
+    def inner(x, y, b):
+        return tf.matmul(x, y) + b
+
+    @tf.function
+    def outer(x):
+        return inner(x, tf.constant([[2.0], [3.0]]), tf.constant(4.0))
+
+    assert outer(tf.constant([[1.0, 2.0]])).numpy().tolist() == [[12.0]]
+
+
+def test_branches_are_the_graph_s(capsys):
+    def branching(x):
+        if tf.reduce_sum(x) <= 1:
+            return x * x
+        else:
+            return x - 1
+
+    traced = tf.function(branching)
+    print("first:", traced(tf.constant(1.0)).numpy())
+    print("second:", traced(tf.constant([5.0, 5.0])).numpy())
+    assert capsys.readouterr().out == "first: 1.0\nsecond: [4. 4.]\n"
+    assert "ag__.if_stmt(" in tf.autograph.to_code(branching)
+
+
+# ---- Beyond recorded answers
+
+
+def test_tapes_see_through_calls():
+    @tf.function
+    def cubed(x):
+        return x * x * x
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = cubed(x)
+        first = tape.gradient(y, x)
+    assert (y.numpy(), first.numpy(), outer.gradient(first, x).numpy()) == (8.0, 12.0, 12.0)
+
+
+def test_tapes_see_through_loops():
+    @tf.function
+    def power(x, n):
+        result = 1.0
+        while n > 0:
+            result = result * x
+            n -= 1
+        return result
+
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = power(x, tf.constant(4))
+    assert (y.numpy(), tape.gradient(y, x).numpy()) == (81.0, 108.0)
+
+
+def test_functions_that_are_dropped_leave_the_library():
+    def functions():
+        return len(eager.get_eager_graph().as_graph_def().library.function)
+
+    def traced_and_dropped():
+        @tf.function
+        def one(x):
+            return x + 1.0
+
+        one(tf.constant(1.0))
+
+    gc.collect()
+    before = functions()
+    for _ in range(50):
+        traced_and_dropped()
+    gc.collect()
+    assert functions() == before
