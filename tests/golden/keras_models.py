@@ -101,6 +101,12 @@ layer("lstm_sequences_backwards", lambda L: L.LSTM(3, return_sequences=True, go_
 layer("gru", lambda L: L.GRU(3), 5, 4)
 layer("gru_reset_after", lambda L: L.GRU(3, reset_after=True, recurrent_activation="sigmoid"), 5, 4)
 layer("rnn_of_cells", lambda L: L.RNN([L.GRUCell(3), L.LSTMCell(2)]), 5, 4)
+layer("rnn_with_states", lambda L: L.RNN(L.SimpleRNNCell(3), return_state=True), 5, 4)
+layer("conv_lstm2d", lambda L: L.ConvLSTM2D(2, 2, padding="same"), 3, 4, 4, 2, batch=2)
+layer("conv_lstm2d_sequences", lambda L: L.ConvLSTM2D(2, 2, return_sequences=True),
+      3, 4, 4, 2, batch=2)  # fmt: skip
+layer("locally_connected1d", lambda L: L.LocallyConnected1D(3, 2, strides=2), 7, 2)
+layer("locally_connected2d", lambda L: L.LocallyConnected2D(2, (2, 3), activation="relu"), 5, 4, 2)
 layer("bidirectional", lambda L: L.Bidirectional(L.LSTM(3)), 5, 4)
 layer("bidirectional_sum", lambda L: L.Bidirectional(L.GRU(3, return_sequences=True), "sum"), 5, 4)
 layer("time_distributed", lambda L: L.TimeDistributed(L.Dense(3)), 5, 4)

@@ -1,5 +1,8 @@
 """Models of layers: how they are made, named, trained, described, in graphs that a session runs."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import rheos.v1 as tf
@@ -107,3 +110,43 @@ def test_wrong_data_are_told():
         model.fit(x, y[:5], verbose=0)
     with pytest.raises(ValueError, match="Unknown optimizer"):
         model.compile("no such optimizer", "mse")
+
+
+def test_a_program_that_only_uses_keras_runs_as_one_of_version_1(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import numpy as np\n"
+        "from tensorflow.keras.layers import Dense\n"
+        "from tensorflow.keras.models import Sequential\n"
+        "from tensorflow.keras.optimizers.schedules import ExponentialDecay\n"
+        "from tensorflow.python.keras.layers import Conv2D\n"
+        "model = Sequential([Dense(3, input_shape=(4,))])\n"
+        "print(model.predict(np.ones((2, 4))).shape)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "rheos", "run", str(program)], capture_output=True, text=True
+    )
+    assert done.stdout == "(2, 3)\n", done.stderr
+
+
+def test_the_session_of_the_program_is_used():
+    with tf.Graph().as_default(), tf.Session() as session:
+        keras.backend.set_session(session)
+        x = tf.placeholder(tf.float32, [None, 4])
+        y = layers.Dense(1, name="mine")(layers.Dropout(0.5)(x))
+        loss = tf.reduce_mean(tf.square(y - 1.0))
+        step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+        session.run(tf.global_variables_initializer())
+        feed = {x: np.ones((8, 4)), keras.backend.learning_phase(): 0}
+        before = session.run(loss, feed)
+        session.run(step, {x: np.ones((8, 4)), keras.backend.learning_phase(): 1})
+        assert keras.backend.get_session() is session
+        assert session.run(loss, feed) != before
+
+
+def test_layers_in_a_traced_function():
+    layer = layers.Dense(2, kernel_initializer="ones")
+    layer.build((None, 3))
+    function = tf.function(lambda x: layer(x) * 2.0)
+    found = function(tf.constant([[1.0, 2.0, 3.0]]))
+    assert keras.backend.get_session().run(found).tolist() == [[12, 12]]

@@ -22,6 +22,9 @@ from rheos.models.layers.attention import (
     AdditiveAttention,
     Attention,
 )
+from rheos.models.layers.conv_lstm import (
+    ConvLSTM2D,
+)
 from rheos.models.layers.convolutional import (
     Conv1D,
     Conv2D,
@@ -69,6 +72,10 @@ from rheos.models.layers.core import (
 )
 from rheos.models.layers.embeddings import (
     Embedding,
+)
+from rheos.models.layers.local import (
+    LocallyConnected1D,
+    LocallyConnected2D,
 )
 from rheos.models.layers.merge import (
     Add,
