@@ -109,6 +109,16 @@ class CallbackList:
         for callback in self.callbacks:
             getattr(callback, name)(*args)
 
+    def listens(self, mode, when):
+        """Whether a callback has something to do when a batch begins, or ends ("end")."""
+        names = [f"on_{mode}_batch_{when}"]
+        names += [f"on_batch_{when}"] if mode == "train" else []
+        return any(
+            name in vars(callback) or getattr(type(callback), name, None) is not own
+            for callback in self.callbacks
+            for name, own in ((n, getattr(Callback, n)) for n in names)
+        )
+
     def begin(self, mode):
         """An evaluation or prediction begins, or the batches of an epoch."""
         if mode != "train":

@@ -355,18 +355,16 @@ class Trainer:
             self.optimizer.build(self.trainable_weights)
 
     def _run_step(self, mode, batch):
-        inputs, targets, weights = batch[:3]
-        if mode == "predict":
-            step = self._predict_step()
-            arrays = inputs
-        else:
-            step = self._step(targets, weights)
-            arrays = [*inputs, *(a for a in targets + weights if a is not None)]
+        arrays = batch[0] if mode == "predict" else _arrays_of(batch)
+        return self._step_function(mode, batch)(arrays)
+
+    def _step_function(self, mode, batch):
+        """What runs a step on batches of such targets and weights: takes the arrays."""
+        step = self._predict_step() if mode == "predict" else self._step(*batch[1:3])
         if not values.runs_in_session():
-            return step.function(mode)(arrays)
+            return step.function(mode)
         with self.outputs[0].graph.as_default():
-            run = step.function(mode)
-        return run(arrays)
+            return step.function(mode)
 
     def _predict_step(self):
         found = self._steps.get("predict")
@@ -508,17 +506,22 @@ class Trainer:
     def _epoch(self, mode, batches, calls):
         """Goes through the batches once; returns the names and values of loss and metrics."""
         self.reset_metrics()
-        total, weight, results, names = 0.0, 0, (), self.metrics_names
+        total, weight, results, names, run = 0.0, 0, (), None, None
+        has_begin, has_end = calls.listens(mode, "begin"), calls.listens(mode, "end")
         calls.begin(mode)
         for i, batch in enumerate(batches):
-            names = self.metrics_names
-            calls.batch_begin(mode, i, {"batch": i, "size": batch[3]})
-            results = self._run_step(mode, batch)
+            if has_begin:
+                calls.batch_begin(mode, i, {"batch": i, "size": batch[3]})
+            if run is None or i == 1 or not batches.is_weighted_by_size:
+                run = self._step_function(mode, batch)
+                names = self.metrics_names
+            results = run(_arrays_of(batch))
             size = batch[3] if batches.is_weighted_by_size else 1
             total += float(results[0]) * size
             weight += size
-            logs = {"batch": i, "size": batch[3], **dict(zip(names, results))}
-            calls.batch_end(mode, i, logs)
+            if has_end:
+                logs = {"batch": i, "size": batch[3], **dict(zip(names, results))}
+                calls.batch_end(mode, i, logs)
             if self.stop_training and mode == "train":
                 break
         calls.end(mode)
@@ -633,6 +636,12 @@ class PredictStep(Step):
         self.model = model
         self._runs = {}
         self.feeds, self.metrics, self.updates = [], [], []
+
+
+def _arrays_of(batch):
+    """The arrays of inputs, targets and weights that there are."""
+    inputs, targets, weights = batch[:3]
+    return [*inputs, *(a for part in (targets, weights) for a in part if a is not None)]
 
 
 def _traced_prediction(model):
