@@ -845,6 +845,16 @@ def ragged_map_batch(tf, setting):
         tf.fill([x + 2], x), [x, np.int64(2)])).batch(2)  # fmt: skip
 
 
+@two
+def ragged_batch(tf, setting):
+    return _range(tf, 5).map(lambda x: (x, tf.fill([x], x))).ragged_batch(2)
+
+
+@two
+def ragged_batch_of_matrices(tf, setting):
+    return _range(tf, 4).map(lambda x: tf.fill([2, x], x)).ragged_batch(3)
+
+
 # ---- Files
 
 
@@ -934,6 +944,72 @@ def list_files_shuffled(tf, setting):
 @one
 def list_no_files(tf, setting):
     return tf.data.Dataset.list_files(os.path.join(setting.folder, "*.txt"))
+
+
+CSV = b"name,count,share\nx,1,0.5\ny,,1.5\n\"z,z\",3,2\n"
+
+
+@both
+def csv(tf, setting):
+    return tf.data.experimental.CsvDataset(
+        setting.file("a.csv", CSV), [tf.string, tf.constant([7]), tf.float32], header=True
+    )
+
+
+@both
+def csv_of_some_columns(tf, setting):
+    return tf.data.experimental.CsvDataset(
+        [setting.file("a.csv", b"1;2;3\n4;-;6\n")],
+        [tf.int64, tf.constant([0.5])],
+        field_delim=";",
+        na_value="-",
+        select_cols=[0, 1],
+    )
+
+
+@both
+def csv_without_a_field(tf, setting):
+    return tf.data.experimental.CsvDataset(
+        setting.file("a.csv", CSV), [tf.string, tf.int32, tf.float32], header=True
+    )
+
+
+@both
+def csv_by_names(tf, setting):
+    return tf.data.experimental.make_csv_dataset(
+        setting.file("a.csv", CSV), 2, label_name="share", num_epochs=1, shuffle=False
+    )
+
+
+@both
+def csv_of_selected_names(tf, setting):
+    return tf.data.experimental.make_csv_dataset(
+        setting.file("a.csv", CSV),
+        3,
+        select_columns=["name", "share"],
+        num_epochs=2,
+        shuffle=False,
+    )
+
+
+@both
+def batched_features(tf, setting):
+    path = os.path.join(setting.folder, "e.tfrecord")
+    with tf.io.TFRecordWriter(path) as writer:
+        for i in range(5):
+            example = tf.train.Example()
+            example.features.feature["x"].int64_list.value.extend([i, i + 1])
+            example.features.feature["y"].float_list.value.append(0.5 * i)
+            writer.write(example.SerializeToString())
+    return tf.data.experimental.make_batched_features_dataset(
+        path,
+        2,
+        {"x": tf.io.FixedLenFeature([2], tf.int64), "y": tf.io.FixedLenFeature([], tf.float32)},
+        label_key="y",
+        num_epochs=1,
+        shuffle=False,
+        reader=tf.data.TFRecordDataset,
+    )
 
 
 # ---- Generators

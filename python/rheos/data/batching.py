@@ -5,9 +5,12 @@ from rheos.framework import dtypes
 from rheos.framework.constant_values import constant_value, constant_value_as_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.operation import Tensor
+from rheos.framework.sparse_tensor_spec import SparseTensorSpec
 from rheos.framework.tensor_shape import TensorShape, as_shape
-from rheos.framework.tensor_spec import TensorSpec
+from rheos.framework.tensor_spec import TensorSpec, register_type_spec_from_value
 from rheos.ops import array_ops, constant_op
+from rheos.ops.ragged_tensor import RaggedTensor
+from rheos.ops.ragged_tensor_spec import RaggedTensorSpec
 
 
 def sizes(batch_size, drop_remainder):
@@ -41,6 +44,66 @@ def unbatch(dataset):
 
         dataset = dataset.map(parts)
     return dataset._derive("UnbatchDataset", spec=rows)
+
+
+def sparse_batch(dataset, batch_size, row_shape):
+    """Dataset.sparse_batch."""
+    spec = dataset.element_spec
+    if not isinstance(spec, TensorSpec):
+        raise TypeError(f"A sparse batch is of single tensors, not of {spec}.")
+    rows = as_shape(row_shape)
+    dims = [-1 if dim is None else dim for dim in rows.as_list()]
+    return dataset._derive(
+        "DenseToSparseBatchDataset",
+        convert_to_tensor(batch_size, dtypes.int64, name="batch_size"),
+        convert_to_tensor(dims, dtypes.int64, name="row_shape"),
+        spec=SparseTensorSpec(TensorShape([None]).concatenate(rows), spec.dtype),
+    )
+
+
+def _as_ragged(leaf, value, splits_dtype):
+    """A tensor as a ragged one without ragged dimensions but those it may get by a batch."""
+    is_tensor = isinstance(leaf, TensorSpec) and leaf.shape.ndims is not None
+    if not is_tensor or leaf.shape.is_fully_defined():
+        return value
+    last = max(i for i, dim in enumerate(leaf.shape.as_list()) if dim is None)
+    if last == 0:
+        return _Row(value, splits_dtype)
+    return RaggedTensor.from_tensor(value, ragged_rank=last, row_splits_dtype=splits_dtype)
+
+
+class _Row:
+    """A tensor whose first dimension differs from element to element."""
+
+    def __init__(self, tensor, splits_dtype):
+        self.tensor = tensor
+        self.spec = RaggedTensorSpec(tensor.shape, tensor.dtype, 0, splits_dtype)
+
+
+register_type_spec_from_value(_Row, lambda value: _RowSpec(value.spec))
+
+
+class _RowSpec(RaggedTensorSpec):
+    """The spec of a _Row: that of its tensor as a ragged one."""
+
+    def __init__(self, spec):
+        super().__init__(spec.shape, spec.dtype, 0, spec.row_splits_dtype)
+
+    def _to_tensor_list(self, value):
+        return [self._to_variant(value.tensor, False)]
+
+
+def ragged_batch(dataset, batch_size, drop_remainder, row_splits_dtype):
+    """Dataset.ragged_batch."""
+    spec = dataset.element_spec
+
+    def ragged(*element):
+        element = element if type(spec) is tuple else element[0]
+        return nest.map_up_to(
+            spec, lambda leaf, value: _as_ragged(leaf, value, row_splits_dtype), spec, element
+        )
+
+    return batch(dataset.map(ragged), batch_size, drop_remainder)
 
 
 # ---- Padding

@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from rheos.data import batching, functional, generator as generators, nest, structure
+from rheos.data import (
+    batching,
+    functional,
+    generator as generators,
+    grouping,
+    nest,
+    structure,
+)
 from rheos.data.base import DatasetBase, DatasetSpec
 from rheos.data.random_seed import get_seed
 from rheos.framework import dtypes
@@ -328,6 +335,39 @@ class DatasetV2(DatasetBase):
         """The last state, made of the first one by a function of a state and each element."""
         return functional.reduce(self, initial_state, reduce_func)
 
+    # ---- Groups
+
+    def group_by_window(
+        self, key_func, reduce_func, window_size=None, window_size_func=None, name=None
+    ):
+        """Elements with one key, made a dataset by a function: see rheos.data.grouping."""
+        return grouping.group_by_window(self, key_func, reduce_func, window_size, window_size_func)
+
+    def bucket_by_sequence_length(
+        self,
+        element_length_func,
+        bucket_boundaries,
+        bucket_batch_sizes,
+        padded_shapes=None,
+        padding_values=None,
+        pad_to_bucket_boundary=False,
+        no_padding=False,
+        drop_remainder=False,
+        name=None,
+    ):
+        """Batches of elements of similar length: see rheos.data.grouping."""
+        return grouping.bucket_by_sequence_length(
+            self,
+            element_length_func,
+            bucket_boundaries,
+            bucket_batch_sizes,
+            padded_shapes,
+            padding_values,
+            pad_to_bucket_boundary,
+            no_padding,
+            drop_remainder,
+        )
+
     # ---- Batches
 
     def batch(
@@ -349,6 +389,16 @@ class DatasetV2(DatasetBase):
         return batching.padded_batch(
             self, batch_size, padded_shapes, padding_values, drop_remainder
         )
+
+    def ragged_batch(
+        self, batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64, name=None
+    ):
+        """Batches of tensors of several shapes, as ragged tensors where the shapes differ."""
+        return batching.ragged_batch(self, batch_size, drop_remainder, row_splits_dtype)
+
+    def sparse_batch(self, batch_size, row_shape, name=None):
+        """Batches as sparse tensors, of elements no larger than `row_shape`."""
+        return batching.sparse_batch(self, batch_size, row_shape)
 
     def unbatch(self, name=None):
         """The rows of each element."""

@@ -1,6 +1,8 @@
 """Datasets as TensorFlow 1 has them: iterators are nodes, elements have types, shapes, classes."""
 
-from rheos.data import functional, iterators, nest, readers, structure, transformations
+import functools
+
+from rheos.data import functional, iterators, nest, readers, structure, tables, transformations
 from rheos.data.dataset import DatasetV2
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
@@ -105,6 +107,18 @@ def _reader(kind):
 TextLineDataset = _reader(readers.TextLineDatasetV2)
 TFRecordDataset = _reader(readers.TFRecordDatasetV2)
 FixedLengthRecordDataset = _reader(readers.FixedLengthRecordDatasetV2)
+
+
+CsvDataset = _reader(tables.CsvDatasetV2)
+
+
+def SqlDataset(driver_name, data_source_name, query, output_types):
+    """The rows of the answer to a query: tuples of scalars of `output_types`."""
+    return tables.sql_dataset(DatasetV1, driver_name, data_source_name, query, output_types)
+
+
+make_csv_dataset = functools.partial(tables.make_csv_dataset, DatasetV1)
+make_batched_features_dataset = functools.partial(tables.make_batched_features_dataset, DatasetV1)
 
 
 def RandomDataset(seed=None):

@@ -1,5 +1,8 @@
 """Input pipelines: what TensorFlow 2 calls experimental."""
 
+import functools
+
+from rheos.data import tables
 from rheos.data.base import from_variant, to_variant  # noqa: F401
 from rheos.data.dataset import (  # noqa: F401
     AUTOTUNE,
@@ -22,12 +25,14 @@ from rheos.data.options import (  # noqa: F401
     ThreadingOptions,
 )
 from rheos.data.saving import make_saveable_from_iterator  # noqa: F401
+from rheos.data.tables import CsvDatasetV2 as CsvDataset  # noqa: F401
 from rheos.data.transformations import (  # noqa: F401
     assert_cardinality,
     bucket_by_sequence_length,
     cardinality,
     copy_to_device,
     counter,
+    dense_to_ragged_batch,
     dense_to_sparse_batch,
     enumerate_dataset,
     get_single_element,
@@ -36,6 +41,7 @@ from rheos.data.transformations import (  # noqa: F401
     ignore_errors,
     map_and_batch,
     parallel_interleave,
+    parse_example_dataset,
     prefetch_to_device,
     rejection_resample,
     scan,
@@ -47,6 +53,14 @@ from rheos.data.transformations import (  # noqa: F401
 from rheos.framework import dtypes
 
 SHARD_HINT = -1
+
+make_csv_dataset = functools.partial(tables.make_csv_dataset, DatasetV2)
+make_batched_features_dataset = functools.partial(tables.make_batched_features_dataset, DatasetV2)
+
+
+def SqlDataset(driver_name, data_source_name, query, output_types):
+    """The rows of the answer to a query: tuples of scalars of `output_types`."""
+    return tables.sql_dataset(DatasetV2, driver_name, data_source_name, query, output_types)
 
 
 def Counter(start=0, step=1, dtype=dtypes.int64):

@@ -2,14 +2,12 @@
 
 import numpy as np
 
-from rheos.data import batching, functional, grouping, mixing, structure
+from rheos.data import batching, functional, grouping, mixing, nest, structure, tables
 from rheos.data.random_seed import get_seed
 from rheos.data.traced import TracedFunction
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.sparse_tensor_spec import SparseTensorSpec
-from rheos.framework.tensor_shape import TensorShape
-from rheos.framework.tensor_spec import TensorSpec
+from rheos.ops import check_ops
 
 
 def bucket_by_sequence_length(*args, **kwargs):
@@ -42,22 +40,19 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
 def dense_to_sparse_batch(batch_size, row_shape):
     """A transformation: batches as sparse tensors, of elements no larger than `row_shape`."""
 
-    def apply(dataset):
-        spec = dataset.element_spec
-        if not isinstance(spec, TensorSpec):
-            raise TypeError(
-                f"`dense_to_sparse_batch` takes a dataset of single tensors, not of {spec}."
-            )
-        rows = TensorShape(row_shape)
-        dims = [-1 if dim is None else dim for dim in rows.as_list()]
-        return dataset._derive(
-            "DenseToSparseBatchDataset",
-            convert_to_tensor(batch_size, dtypes.int64, name="batch_size"),
-            convert_to_tensor(dims, dtypes.int64, name="row_shape"),
-            spec=SparseTensorSpec(TensorShape([None]).concatenate(rows), spec.dtype),
-        )
+    return lambda dataset: batching.sparse_batch(dataset, batch_size, row_shape)
 
-    return apply
+
+def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64):
+    """A transformation: the ragged_batch method."""
+    return lambda dataset: batching.ragged_batch(
+        dataset, batch_size, drop_remainder, row_splits_dtype
+    )
+
+
+def parse_example_dataset(features, num_parallel_calls=1):
+    """A transformation: what is in batches of serialized examples, as dicts of tensors."""
+    return lambda dataset: tables.parse_example_dataset(dataset, features, num_parallel_calls)
 
 
 def map_and_batch(
@@ -213,3 +208,60 @@ def counter(dataset_class, start=0, step=1, dtype=dtypes.int64):
     step = convert_to_tensor(step, dtype, name="step")
     endless = dataset_class.from_tensors(np.int64(0)).repeat()
     return functional.scan(endless, start, lambda state, _: (state + step, state))
+
+
+# ---- Older names
+
+
+def batch_and_drop_remainder(batch_size):
+    """A transformation: batches, without a last one that is short."""
+    return lambda dataset: dataset.batch(batch_size, drop_remainder=True)
+
+
+def padded_batch_and_drop_remainder(batch_size, padded_shapes, padding_values=None):
+    """A transformation: padded batches, without a last one that is short."""
+    return lambda dataset: dataset.padded_batch(
+        batch_size, padded_shapes, padding_values, drop_remainder=True
+    )
+
+
+def sloppy_interleave(map_func, cycle_length, block_length=1):
+    """A transformation: parallel_interleave in whatever order elements are ready."""
+    return parallel_interleave(map_func, cycle_length, block_length, sloppy=True)
+
+
+def sliding_window_batch(window_size, stride=None, window_shift=None, window_stride=1):
+    """A transformation: batches of `window_size` elements, `window_stride` apart, every
+    `window_shift` (or `stride`) elements."""
+    if stride is not None and window_shift is not None:
+        raise ValueError("Cannot specify both `stride` and `window_shift`.")
+    shift = window_shift if window_shift is not None else 1 if stride is None else stride
+
+    def batches(*windows):
+        parts = nest.map_up_to(windows, lambda window: window.batch(window_size), windows)
+        return type(nest.flatten(parts)[0]).zip(parts if len(parts) > 1 else parts[0])
+
+    return lambda dataset: dataset.window(
+        window_size, shift, window_stride, drop_remainder=True
+    ).flat_map(batches)
+
+
+def assert_element_shape(expected_shapes):
+    """A transformation: the elements, known to have these shapes; ValueError if they cannot."""
+
+    def apply(dataset):
+        spec = dataset.element_spec
+
+        def shaped(*element):
+            element = element if type(spec) is tuple else element[0]
+            return nest.map_up_to(spec, _with_shape, element, expected_shapes)
+
+        return dataset.map(shaped)
+
+    return apply
+
+
+def _with_shape(value, shape):
+    value = check_ops.ensure_shape(value, shape)
+    value.set_shape(shape)
+    return value

@@ -114,7 +114,8 @@ def Assert(condition, data, summarize=None, name=None):
         def fail():
             return apply_op("Assert", "Assert", condition, data, summarize=summarize)
 
-        return cond(condition, no_op, fail, name="AssertGuard").op
+        guarded = cond(condition, no_op, fail, name="AssertGuard")
+        return getattr(guarded, "op", guarded)  # version 2's conditionals give the operation
 
 
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):

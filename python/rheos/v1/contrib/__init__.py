@@ -3,6 +3,7 @@
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.v1.contrib import (
     crf,
+    data,
     deprecated,
     distributions,
     framework,

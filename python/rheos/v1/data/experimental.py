@@ -6,7 +6,14 @@ from rheos.data.base import (
     to_variant,
 )
 from rheos.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from rheos.data.dataset_v1 import Counter, RandomDataset
+from rheos.data.dataset_v1 import (
+    Counter,
+    CsvDataset,
+    RandomDataset,
+    SqlDataset,
+    make_batched_features_dataset,
+    make_csv_dataset,
+)
 from rheos.data.grouping import Reducer
 from rheos.data.iterators import get_structure
 from rheos.data.mixing import choose_from_datasets, sample_from_datasets
@@ -38,6 +45,7 @@ from rheos.data.transformations import (
     map_and_batch,
     map_and_batch as map_and_batch_with_legacy_function,
     parallel_interleave,
+    parse_example_dataset,
     prefetch_to_device,
     rejection_resample,
     scan,
@@ -49,6 +57,12 @@ from rheos.data.transformations import (
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.sparse_tensor_spec import SparseTensorSpec as _SparseTensorSpec
 from rheos.framework.tensor_spec import TensorSpec as _TensorSpec, TypeSpec as Structure
+from rheos.ops.ragged_tensor_spec import RaggedTensorSpec as _RaggedTensorSpec
+
+
+def RaggedTensorStructure(dtype, shape, ragged_rank):
+    """The spec of ragged tensors of a dtype, a shape and a number of ragged dimensions."""
+    return _RaggedTensorSpec(shape, dtype, ragged_rank)
 
 
 def TensorStructure(dtype, shape):

@@ -1,0 +1,325 @@
+"""Datasets of rows: of CSV files, of answers to SQL queries, of files of examples."""
+
+import collections
+import csv
+
+import numpy as np
+
+from rheos.data import functional, structure
+from rheos.data.base import DatasetBase
+from rheos.data.dataset import DatasetV2
+from rheos.data.readers import TextLineDatasetV2, TFRecordDatasetV2
+from rheos.framework import dtypes, gfile
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.tensor_spec import TensorSpec
+from rheos.ops import array_ops, io_ops, parsing_ops
+from rheos.ops.constant_op import constant
+
+# ---- CSV
+
+
+def _default_of(default):
+    """A column's default as a tensor; a dtype stands for a column that has to be there."""
+    if isinstance(default, (dtypes.DType, type)):
+        return constant([], dtype=dtypes.as_dtype(default), shape=[0])
+    tensor = convert_to_tensor(default)
+    return array_ops.reshape(tensor, [-1]) if tensor.shape.ndims == 0 else tensor
+
+
+class CsvDatasetV2(DatasetV2):
+    """The rows of CSV files, a tuple of a scalar for each column.
+
+    record_defaults: for each column that is taken a dtype, or a value for where the field is empty.
+    header: whether the first line of each file is left out. select_cols, exclude_cols: the numbers
+    of the columns to take, or not to. A field cannot have ends of lines in it.
+    """
+
+    def __init__(
+        self,
+        filenames,
+        record_defaults,
+        compression_type=None,
+        buffer_size=None,
+        header=False,
+        field_delim=",",
+        use_quote_delim=True,
+        na_value="",
+        select_cols=None,
+        exclude_cols=None,
+        name=None,
+    ):
+        if select_cols is not None and exclude_cols is not None:
+            raise ValueError("Cannot specify both `select_cols` and `exclude_cols`.")
+        defaults = [_default_of(default) for default in record_defaults]
+        if exclude_cols is not None:
+            every = range(len(defaults) + len(exclude_cols))
+            select_cols = [i for i in every if i not in set(exclude_cols)]
+        if not isinstance(filenames, DatasetBase):
+            names = convert_to_tensor(filenames, dtypes.string, name="filenames")
+            filenames = DatasetV2.from_tensor_slices(array_ops.reshape(names, [-1]))
+        skipped = 1 if header else 0
+
+        def lines(filename):
+            return TextLineDatasetV2(filename, compression_type, buffer_size).skip(skipped)
+
+        def fields(line):
+            return tuple(
+                io_ops.decode_csv(
+                    line,
+                    defaults,
+                    field_delim=field_delim,
+                    use_quote_delim=use_quote_delim,
+                    na_value=na_value,
+                    select_cols=select_cols,
+                )
+            )
+
+        rows = functional.map_dataset(functional.flat_map(filenames, lines), fields)
+        self._set(rows._variant_tensor, rows.element_spec, (rows,), "CsvDataset")
+
+
+_TYPES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string)
+
+
+def _fits(text, dtype):
+    if dtype == dtypes.string:
+        return True
+    try:
+        if dtype.is_integer:
+            return dtype.min <= int(text) <= dtype.max
+        number = float(text)
+        return dtype == dtypes.float64 or abs(number) <= dtypes.float32.max or np.isinf(number)
+    except ValueError:
+        return False
+
+
+def _wider(text, na_value, known):
+    """The first dtype, from the one known so far on, that the field fits."""
+    if text in ("", na_value):
+        return known
+    start = 0 if known is None else _TYPES.index(known)
+    return next(dtype for dtype in _TYPES[start:] if _fits(text, dtype))
+
+
+def _csv_rows(filename, delimiter, use_quotes):
+    quoting = csv.QUOTE_MINIMAL if use_quotes else csv.QUOTE_NONE
+    with gfile.GFile(filename, "r") as file:
+        yield from csv.reader(file, delimiter=delimiter, quoting=quoting)
+
+
+def _inferred_defaults(filenames, columns, row_length, header, na_value, limit, style):
+    found, seen = [None] * len(columns), 0
+    for filename in filenames:
+        rows = _csv_rows(filename, *style)
+        if header:
+            next(rows, None)
+        for row in rows:
+            if limit is not None and seen >= limit:
+                break
+            if len(row) != row_length:
+                raise ValueError(
+                    f"Problem inferring types: the row {row} of {filename} has {len(row)} fields, "
+                    f"expected {row_length}."
+                )
+            found = [_wider(row[i], na_value, known) for i, known in zip(columns, found)]
+            seen += 1
+    types = [dtype or dtypes.string for dtype in found]
+    return [constant(["" if t == dtypes.string else 0], dtype=t) for t in types]
+
+
+def _files_of(pattern):
+    patterns = [pattern] if isinstance(pattern, str) else list(pattern)
+    if not patterns:
+        raise ValueError("File pattern is empty.")
+    names = sorted(name for one in patterns for name in gfile.Glob(one))
+    if not names:
+        raise ValueError(f"No files match `file_pattern` {pattern}.")
+    return names
+
+
+def _column_names(filenames, style, header):
+    if not header:
+        raise ValueError("Cannot infer column names without a header line.")
+    names = next(_csv_rows(filenames[0], *style))
+    for filename in filenames[1:]:
+        if next(_csv_rows(filename, *style)) != names:
+            raise ValueError("All input CSV files should have the same column names in the header.")
+    return names
+
+
+def _column_numbers(names, selected):
+    if selected is None:
+        return list(range(len(names)))
+    if all(isinstance(column, int) for column in selected):
+        numbers = list(selected)
+    else:
+        missing = [column for column in selected if column not in names]
+        if missing:
+            raise ValueError(f"Columns {missing} are not among {names}.")
+        numbers = [names.index(column) for column in selected]
+    if any(a >= b for a, b in zip(numbers, numbers[1:])) and isinstance(selected[0], int):
+        raise ValueError("select_cols must contain only increasing numbers.")
+    return sorted(numbers)
+
+
+def shuffle_and_repeat(dataset, num_epochs, shuffle, buffer_size, seed):
+    """The elements `num_epochs` times (None: without an end), shuffled if wanted."""
+    if shuffle:
+        dataset = dataset.shuffle(buffer_size, seed)
+    return dataset if num_epochs == 1 else dataset.repeat(num_epochs)
+
+
+def make_csv_dataset(
+    cls,
+    file_pattern,
+    batch_size,
+    column_names=None,
+    column_defaults=None,
+    label_name=None,
+    select_columns=None,
+    field_delim=",",
+    use_quote_delim=True,
+    na_value="",
+    header=True,
+    num_epochs=None,
+    shuffle=True,
+    shuffle_buffer_size=10000,
+    shuffle_seed=None,
+    prefetch_buffer_size=None,
+    num_parallel_reads=None,
+    sloppy=False,
+    num_rows_for_inference=100,
+    compression_type=None,
+    ignore_errors=False,
+):
+    """Batches of the rows of CSV files: dicts by the names of columns, with `label_name` pairs of
+    that and the label's column.
+
+    cls: the class of the dataset. column_names: None takes the header's. column_defaults: as those
+    of CsvDataset; None infers dtypes from `num_rows_for_inference` rows. num_epochs: None is
+    without an end.
+    """
+    filenames = _files_of(file_pattern)
+    style = field_delim, use_quote_delim
+    if column_names is None:
+        column_names = _column_names(filenames, style, header)
+    if len(column_names) != len(set(column_names)):
+        raise ValueError("Cannot have duplicate column names.")
+    numbers = _column_numbers(column_names, select_columns)
+    if column_defaults is None:
+        column_defaults = _inferred_defaults(
+            filenames, numbers, len(column_names), header, na_value, num_rows_for_inference, style
+        )
+    elif len(column_defaults) == len(column_names) != len(numbers):
+        column_defaults = [column_defaults[i] for i in numbers]
+    names = [column_names[i] for i in numbers]
+    if label_name is not None and label_name not in names:
+        raise ValueError(f"`label_name` {label_name!r} must be one of the columns {names}.")
+
+    def rows(filename):
+        data = CsvDatasetV2(
+            filename,
+            column_defaults,
+            compression_type,
+            header=header,
+            field_delim=field_delim,
+            use_quote_delim=use_quote_delim,
+            na_value=na_value,
+            select_cols=numbers,
+        )
+        return data.ignore_errors() if ignore_errors else data
+
+    def features(*columns):
+        found = collections.OrderedDict(zip(names, columns))
+        if label_name is None:
+            return found
+        return found, found.pop(label_name)
+
+    data = cls.from_tensor_slices(filenames)
+    if shuffle:
+        data = data.shuffle(len(filenames), shuffle_seed)
+    data = functional.parallel_interleave(data, rows, num_parallel_reads or 1, sloppy=sloppy)
+    data = shuffle_and_repeat(data, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
+    data = data.batch(batch_size, drop_remainder=num_epochs is None).map(features)
+    return data.prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+# ---- SQL
+
+
+def sql_dataset(cls, driver_name, data_source_name, query, output_types):
+    """The rows of the answer to a query: tuples of scalars of `output_types`."""
+    spec = tuple(TensorSpec([], dtype) for dtype in output_types)
+    inputs = [
+        convert_to_tensor(text, dtypes.string, name=name)
+        for text, name in (
+            (driver_name, "driver_name"),
+            (data_source_name, "data_source_name"),
+            (query, "query"),
+        )
+    ]
+    return cls._make("SqlDataset", *inputs, spec=spec)
+
+
+# ---- Examples
+
+
+def parse_example_dataset(dataset, features, num_parallel_calls=1):
+    """What is in serialized examples: dicts of tensors, of a dataset of batches of them."""
+    if not features:
+        raise ValueError("Missing: `features` was None or empty.")
+    if not dataset.element_spec.is_compatible_with(TensorSpec([None], dtypes.string)):
+        raise TypeError(
+            "Input dataset should be a dataset of vectors of strings, its elements are "
+            f"{dataset.element_spec}."
+        )
+    return functional.map_dataset(
+        dataset, lambda texts: parsing_ops.parse_example(texts, features), num_parallel_calls
+    )
+
+
+def make_batched_features_dataset(
+    cls,
+    file_pattern,
+    batch_size,
+    features,
+    reader=None,
+    label_key=None,
+    reader_args=None,
+    num_epochs=None,
+    shuffle=True,
+    shuffle_buffer_size=10000,
+    shuffle_seed=None,
+    prefetch_buffer_size=None,
+    reader_num_threads=None,
+    parser_num_threads=None,
+    sloppy_ordering=False,
+    drop_final_batch=False,
+):
+    """Batches of the features of examples in files: dicts of tensors, and with `label_key` pairs of
+    that and the label.
+
+    cls: the class of the dataset. reader: a class of datasets of files, TFRecordDataset by default.
+    num_epochs: None is without an end.
+    """
+    reader = TFRecordDatasetV2 if reader is None else reader
+    filenames = _files_of(file_pattern)
+    data = cls.from_tensor_slices(filenames)
+    if shuffle:
+        data = data.shuffle(len(filenames), shuffle_seed)
+    data = functional.parallel_interleave(
+        data,
+        lambda filename: reader(filename, *(reader_args or ())),
+        reader_num_threads or 1,
+        sloppy=sloppy_ordering,
+    )
+    if structure.legacy_types(data.element_spec) == (dtypes.string, dtypes.string):
+        data = data.map(lambda _, value: value)
+    data = shuffle_and_repeat(data, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
+    data = data.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
+    data = parse_example_dataset(data, features, parser_num_threads or 2)
+    if label_key is not None:
+        if label_key not in features:
+            raise ValueError(f"The `label_key` {label_key!r} is none of the features.")
+        data = data.map(lambda found: (found, found.pop(label_key)))
+    return data.prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)
