@@ -34,7 +34,8 @@ def test_branches_may_have_effects_and_give_operations(sess):
     v = tf.get_variable("v", initializer=1.0, use_resource=True)
     go = tf.placeholder(tf.bool, [])
     done = tf.cond(go, lambda: v.assign_add(2.0).op, tf.no_op)
-    assert "If" in types()
+    assert "If" in types() and done.dtype == tf.bool
+    assert tf.cond(go, lambda: None, lambda: None) is None
     sess.run(tf.global_variables_initializer())
     for value in (True, False, True):
         sess.run(done, {go: value})
@@ -184,3 +185,39 @@ def test_layers_train_in_branches(sess):
     sess.run(train, {go: True})
     sess.run(train, {go: False})
     np.testing.assert_allclose(sess.run(variables[1]), [-0.2], rtol=1e-6)
+
+
+def test_assertions_hold_in_functions(sess):
+    v = tf.get_variable("v", initializer=1.0, use_resource=True)
+
+    def body(x):
+        tf.Assert(x > 0.0, ["x is", x])
+        v.assign_add(x)
+        tf.debugging.assert_less(x, 10.0, message="too large")
+        return v.read_value()
+
+    graph = func_graph_from_py_func("f", body, [tf.TensorSpec([], tf.float32)])
+    x = tf.placeholder(tf.float32, [])
+    y = call_function(graph, [x]).outputs[0]
+    sess.run(tf.global_variables_initializer())
+    assert sess.run(y, {x: 2.0}) == 3.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="x is"):
+        sess.run(y, {x: -1.0})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too large"):
+        sess.run(y, {x: 20.0})
+
+
+def test_gradients_inside_of_functions(sess):
+    a = tf.constant(3.0)
+
+    def body(x):
+        y = tf.cond(x > 0.0, lambda: x * x * a, lambda: x)
+        return tf.gradients(y, [x, a])
+
+    graph = func_graph_from_py_func("f", body, [tf.TensorSpec([], tf.float32)])
+    x = tf.placeholder(tf.float32, [])
+    outputs = list(call_function(graph, [x]).outputs)
+    assert sess.run(outputs, {x: 2.0}) == [12.0, 4.0]
+    assert sess.run(outputs, {x: -2.0}) == [1.0, 0.0]
+    second = tf.gradients(outputs[0], x)[0]
+    assert sess.run(second, {x: 2.0}) == 6.0

@@ -60,8 +60,6 @@ def _call(op_type, scope, graphs, attrs, *inputs):
         graph.finish()
     with outer._attr_scope([_LOWERED]), outer.control_dependencies(_controls(graphs)):
         made = apply_op(op_type, scope, *inputs, **attrs)
-    if not made.outputs:
-        return [made]
     if outer.building_function and "While" in op_type:
         return made.outputs
     return [array_ops.identity(output) for output in made.outputs]
@@ -143,8 +141,6 @@ def _filled(structure, results):
     """The structure with the results in place of its tensors; None stays."""
     if structure is None:
         return None
-    if isinstance(structure, Operation):
-        return results[0] if isinstance(results[0], Operation) else results[0].op
     rest = iter(results)
     return pack_as(structure, [None if part is None else next(rest) for part in flatten(structure)])
 

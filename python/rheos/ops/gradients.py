@@ -90,6 +90,9 @@ def gradients(
             for i, y in enumerate(ys)
         ]
         x_tensors = _sources(xs, "x")
+        if graph.building_function:  # what is around is known inside by what stands for it
+            y_tensors = [graph.capture(y) for y in y_tensors]
+            x_tensors = [graph.capture(x) for x in x_tensors]
         starts = None
         for y, g in zip(y_tensors, grad_ys):
             if g is None and y.dtype.is_complex:
