@@ -155,6 +155,40 @@ def test_a_loop_goes_over_an_array_of_tensors():
     assert value_of(over_array, [1, 2, 3]) == 123
 
 
+def summed(items, limit):
+    total = tf.constant(0, tf.int64)
+    for item in items:
+        if tf.equal(item, limit):
+            continue
+        if item > limit * 2:
+            break
+        total += item
+    return total
+
+
+@pytest.mark.parametrize(("limit", "wanted"), [(3, 18), (50, 4900)])
+def test_a_loop_goes_over_a_dataset(limit, wanted):
+    limit = tf.constant(limit, tf.int64)
+    result = tf.autograph.to_graph(summed)(tf.data.Dataset.range(100), limit)
+    with tf.Session() as session:
+        assert session.run(result) == wanted
+
+
+def pairs_summed(items):
+    total, count = 0.0, 0
+    for x, y in items:
+        total += x * y
+        count += 1
+    return total, count
+
+
+def test_a_loop_goes_over_a_dataset_of_pairs():
+    data = tf.data.Dataset.from_tensor_slices(([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]))
+    result = tf.autograph.to_graph(pairs_summed)(data)
+    with tf.Session() as session:
+        assert session.run(result) == (32.0, 3)
+
+
 def test_errors_are_at_the_program_s_line():
     def wrong(x):
         if x > 0:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rheos as tf
-from rheos.framework import defaults, eager
+from rheos.framework import defaults, eager, errors
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 sys.path.insert(0, str(GOLDEN))
@@ -164,3 +164,66 @@ def test_functions_that_are_dropped_leave_the_library():
         traced_and_dropped()
     gc.collect()
     assert functions() == before
+
+
+def test_what_is_printed_is_printed_in_each_call_and_in_order(capfd):
+    @tf.function
+    def prints(x):
+        print("value", x)
+        if x > 3:
+            tf.print("large", output_stream=sys.stdout)
+        for k in tf.range(2):
+            print("loop", k)
+        return x
+
+    prints(tf.constant(3))
+    prints(tf.constant(4))
+    lines = capfd.readouterr().out.split("\n")
+    assert lines == [
+        *("value 3", "loop 0", "loop 1"),
+        *("value 4", "large", "loop 0", "loop 1", ""),
+    ]
+
+
+def test_an_assertion_fails_the_call():
+    @tf.function
+    def checked(x):
+        assert x > 0, "must be positive"
+        return x
+
+    assert checked(tf.constant(1)).numpy() == 1
+    with pytest.raises(errors.InvalidArgumentError, match="must be positive"):
+        checked(tf.constant(-1))
+    assert checked(tf.constant(2)).numpy() == 2
+
+
+def test_threads_share_a_trace():
+    import threading
+
+    @tf.function
+    def doubled(x):
+        return x * 2
+
+    found = []
+
+    def work():
+        found.extend(doubled(tf.constant(k)).numpy() for k in range(30))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == sorted(4 * [2 * k for k in range(30)])
+    assert doubled.experimental_get_tracing_count() == 1
+
+
+def test_endless_recursion_is_python_s_error():
+    @tf.function
+    def endless(x):
+        if x <= 0.0:
+            return x
+        return endless(x - 1)
+
+    with pytest.raises(RecursionError):
+        endless(tf.constant(3.0))

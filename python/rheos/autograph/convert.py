@@ -105,7 +105,7 @@ def code_of(function):
             result = _compile(function)
         except ConversionError as error:
             result = str(error)
-        found = (weakref.ref(code, lambda _: _CONVERTED.pop(key, None)), result)
+        found = (weakref.ref(code, lambda _, table=_CONVERTED: table.pop(key, None)), result)
         _CONVERTED[key] = found
     if isinstance(found[1], str):
         raise ConversionError(found[1])

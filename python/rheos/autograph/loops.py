@@ -72,6 +72,25 @@ class Loop:
         self._set_state(after[1])
         return after[0]
 
+    def fold(self, element, body, fold):
+        """A loop that something else makes: `fold(before, step)` gives the variables after it.
+
+        element: an item that stands for all. step: a function of the variables, as a tuple, and of
+        an item, that gives the next ones.
+        """
+
+        def trip(item):
+            body(item)
+            return ()
+
+        def step(values, item):
+            return (values[0], *self._trip(trip, (item,), values[1:])[1])
+
+        with LOOPS.entered():
+            before, _ = self._filled((element,), trip)
+            after = fold((constant_op.constant(0), *before), step)
+        self._set_state(tuple(after[1:]))
+
     def _step_without_counters(self):
         self._body()
         return ()

@@ -7,6 +7,7 @@ from rheos.data import (
     functional,
     generator as generators,
     grouping,
+    loops,  # noqa: F401  `for` of converted functions knows datasets by it
     nest,
     structure,
 )

@@ -226,11 +226,16 @@ def register_program_function(function):
     _program_function = function
 
 
+def _call_program_function(token, arrays, count):
+    """Calls the function that is registered by then."""
+    return _program_function(token, arrays, count)
+
+
 def get_eager_graph():
     """The object that stands for eager execution, made when it is first wanted."""
     global _eager_graph
     if _eager_graph is None:
-        _eager_graph = EagerGraph(_program_function, _num_threads)
+        _eager_graph = EagerGraph(_call_program_function, _num_threads)
     return _eager_graph
 
 

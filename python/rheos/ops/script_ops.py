@@ -9,6 +9,7 @@ import numpy as np
 
 from rheos.framework import dtypes
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.eager import register_program_function
 from rheos.framework.op_call import apply_op
 
 _functions = weakref.WeakValueDictionary()  # by token; their graphs keep them
@@ -98,3 +99,6 @@ def py_func(func, inp, Tout, stateful=True, name=None):
 def numpy_function(func, inp, Tout, name=None):
     """py_func for a function of NumPy arrays."""
     return py_func(func, inp, Tout, True, name)
+
+
+register_program_function(call_function)

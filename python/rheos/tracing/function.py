@@ -192,6 +192,9 @@ class Function:
             self._watch.called(False)
             return found
         with self._lock:
+            found = self._traces.get(key)  # another thread may have been first
+            if found is not None and found.root() is root:
+                return found
             return self._trace(kind, key, root, args, kwargs)
 
     def _signed(self, args, kwargs):

@@ -1,0 +1,46 @@
+"""`for` over datasets in converted functions: a reduction, which a `break` ends early."""
+
+from rheos.autograph.loops import register_for_loop
+from rheos.autograph.state import filled_like
+from rheos.data.base import DatasetBase
+from rheos.framework import nest
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.ops import constant_op, control_flow_ops
+
+
+def _is_dataset(value):
+    return isinstance(value, DatasetBase) and not get_default_graph()._is_eager
+
+
+
+
+def _reduced_while(dataset, before, step, goes_on):
+    """The same as long as `goes_on()` holds after a step; one element more is taken."""
+
+    def scanned(state, element):
+        values, goes = state
+
+        def run():
+            return (*step(values, element), convert_to_tensor(goes_on()))
+
+        after = control_flow_ops.cond(goes, run, lambda: (*values, goes), strict=True)
+        return (tuple(after[:-1]), after[-1]), (tuple(after[:-1]), goes)
+
+    steps = dataset.scan((before, constant_op.constant(True)), scanned)
+    steps = steps.take_while(lambda values, goes: goes)
+    return steps.reduce(before, lambda last, new: new[0])
+
+
+def _for_dataset(dataset, goes_on, body, loop):
+    element = nest.map_leaves(filled_like, dataset.element_spec)
+
+    def fold(before, step):
+        if goes_on is None:
+            return dataset.reduce(before, step)
+        return _reduced_while(dataset, before, step, goes_on)
+
+    loop.fold(element, body, fold)
+
+
+register_for_loop(_is_dataset, _for_dataset)
