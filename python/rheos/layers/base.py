@@ -36,6 +36,8 @@ class Layer(layer.Layer):
     default that of the first input. trainable: whether they are in TRAINABLE_VARIABLES.
     """
 
+    _has_scope = True  # its variables are those of a scope, which models do not train
+
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
         self._reuse = kwargs.pop("_reuse", None)
         scope = kwargs.pop("_scope", None)

@@ -3,8 +3,8 @@
 A layer is found by being an attribute of another one, in a list or a dict too; so are variables.
 """
 
-import inspect
 import re
+import weakref
 
 import numpy as np
 
@@ -65,7 +65,8 @@ def _shape_of(x):
     return x.shape if hasattr(x, "shape") else tensor_shape.TensorShape([])
 
 
-_call_parameters = {}
+_call_parameters = weakref.WeakKeyDictionary()
+_ANY_KEYWORD = 0x08  # the flag of code that takes any keyword
 
 
 def _parameters(function):
@@ -73,11 +74,23 @@ def _parameters(function):
     key = getattr(function, "__func__", function)
     found = _call_parameters.get(key)
     if found is None:
-        parameters = list(inspect.signature(function).parameters.values())
-        any_keyword = any(p.kind is p.VAR_KEYWORD for p in parameters)
-        names = [p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
-        found = _call_parameters[key] = (names, any_keyword)
+        found = _call_parameters[key] = _parameters_of(function)
     return found
+
+
+def _parameters_of(function):
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = getattr(function, "__code__", None)
+    if code is None:
+        import inspect
+
+        parameters = list(inspect.signature(function).parameters.values())
+        names = [p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+        return names, any(p.kind is p.VAR_KEYWORD for p in parameters)
+    names = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    is_method = names[:1] == ["self"] or getattr(function, "__self__", None) is not None
+    return names[1:] if is_method else names, bool(code.co_flags & _ANY_KEYWORD)
 
 
 class Layer(Module):
@@ -162,6 +175,8 @@ class Layer(Module):
 
     def get_config(self):
         """What makes a layer like this by from_config(), its variables' values aside."""
+        import inspect
+
         names = list(inspect.signature(type(self).__init__).parameters)[1:]
         config = {"name": self.name, "trainable": self.trainable}
         if hasattr(self, "_batch_input_shape"):

@@ -350,7 +350,6 @@ class AUC(_Confusion):
         if multi_label:
             raise NotImplementedError("AUC(multi_label=True): make one for each label")
         super().__init__(name=name, dtype=dtype)
-        self._given = thresholds is not None
         if thresholds is not None:
             inner = sorted(_list_of(list(thresholds), 0.5))
             self.num_thresholds = len(inner) + 2
@@ -416,10 +415,10 @@ class AUC(_Confusion):
         return math_ops.reduce_sum(area)
 
     def get_config(self):
-        config = {
+        return {
             **super().get_config(),
             "num_thresholds": self.num_thresholds,
             "curve": self.curve,
             "summation_method": self.summation_method,
+            "thresholds": self.thresholds[1:-1],
         }
-        return {**config, **({"thresholds": self.thresholds[1:-1]} if self._given else {})}

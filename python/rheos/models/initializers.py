@@ -1,6 +1,7 @@
 """Initializers as layers name them: those of the operations, under Keras's names and defaults."""
 
 from rheos.framework import dtypes
+from rheos.layers import values
 from rheos.models import objects
 from rheos.ops import init_ops
 from rheos.ops.init_ops import (  # noqa: F401
@@ -42,7 +43,12 @@ class TruncatedNormal(init_ops.TruncatedNormal):
 
 
 def _scaled(name, scale, distribution):
-    """A class of initializers by the number of inputs."""
+    """A class of initializers by the number of inputs; in TensorFlow 1 a VarianceScaling."""
+
+    def __new__(cls, seed=None, dtype=dtypes.float32):
+        if values.runs_in_session():
+            return VarianceScaling(scale, "fan_in", distribution, seed, dtype)
+        return object.__new__(cls)
 
     def __init__(self, seed=None, dtype=dtypes.float32):
         VarianceScaling.__init__(self, scale, "fan_in", distribution, seed, dtype)
@@ -50,7 +56,7 @@ def _scaled(name, scale, distribution):
     def get_config(self):
         return {"seed": self.seed}
 
-    body = {"__init__": __init__, "get_config": get_config}
+    body = {"__new__": __new__, "__init__": __init__, "get_config": get_config}
     body["__doc__"] = f"Random numbers of variance {scale:g} / inputs ({distribution})."
     return type(name, (VarianceScaling,), body)
 

@@ -356,7 +356,12 @@ class LossFunctionWrapper(Loss):
         return self.fn(y_true, y_pred, **self._fn_kwargs)
 
     def get_config(self):
-        return {**super().get_config(), **self._fn_kwargs}
+        settings = dict(self._fn_kwargs)
+        if values.runs_in_session():  # TensorFlow 1 does not know these of most losses
+            for name, default in (("axis", -1), ("ignore_class", None)):
+                if settings.get(name, ()) == default and self.fn is not cosine_similarity:
+                    del settings[name]
+        return {**super().get_config(), **settings}
 
 
 _OF_CLASSES = {sparse_categorical_crossentropy}

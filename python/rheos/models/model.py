@@ -48,6 +48,12 @@ class Model(Trainer, Layer):
         for x in nest.flatten(outputs):
             nodes.node_of(x)
         self._network = Network(inputs, outputs)
+        others = [x.name for x in self._network.layers if getattr(x, "_has_scope", False)]
+        if others:
+            raise TypeError(
+                f"the layers {others} are those of tf.layers, whose variables are of scopes: a "
+                "model takes the layers of tf.keras.layers"
+            )
         self.inputs = self._network.inputs
         self.outputs = self._network.outputs
         self._name_ends()
