@@ -293,6 +293,34 @@ each(
     .filter(lambda c, x: x > 0),
     options=lambda: r(5).with_options(data.Options()),
     generator=lambda: generated(),
+    map_out_of_range=lambda: r(8).map(lambda x: tf.gather([x], [x // 5])).map(
+        lambda x: tf.squeeze(x)),
+    group_by_reducer=lambda: r(11).apply(
+        experimental.group_by_reducer(
+            lambda x: (x * 7 + 3) % 4,
+            experimental.Reducer(
+                lambda key: (key * 100, np.int64(0)),
+                lambda state, x: (state[0] + x, state[1] + 1),
+                lambda total, count: (total, count),
+            ),
+        )
+    ),
+    sliding=lambda: of_op(
+        "SlidingWindowDataset", [tf.int64], [[None]], input_dataset=r(10)._variant_tensor,
+        window_size=3, window_shift=2, window_stride=2,
+    ),
+    list_=lambda: of_op(
+        "ListDataset", [tf.int32, tf.string], [[], [None]],
+        tensors=[tf.constant(1), tf.constant(["a"]), tf.constant(2), tf.constant(["b", "c"])],
+    ),
+    sampling=lambda: of_op(
+        "SamplingDataset", [tf.int64], [[]], input_dataset=r(60)._variant_tensor, rate=0.4,
+        seed=np.int64(3), seed2=np.int64(8),
+    ),
+    sleep=lambda: of_op(
+        "SleepDataset" if V2 else "ExperimentalSleepDataset", [tf.int64], [[]],
+        input_dataset=r(3)._variant_tensor, sleep_microseconds=np.int64(10),
+    ),
 )
 
 

@@ -24,14 +24,18 @@ static const rheos__dataset_kind same_kind = {
   RHEOS_DATASET_OP(op, same_kind, "input_dataset: variant" more_inputs, attrs, \
                    "The elements of `input_dataset`.")
 SAME(AssertNextDataset, ", transformations: string", T)
+SAME(AssertPrevDataset, ", transformations: string", T)
 SAME(AutoShardDataset, ", num_workers: int64, index: int64",
      "; auto_shard_policy: int = 0" T "; num_replicas: int = 0")
 SAME(BytesProducedStatsDataset, ", tag: string", T)
 SAME(ExperimentalAssertNextDataset, ", transformations: string", T)
+SAME(ExperimentalAutoShardDataset, ", num_workers: int64, index: int64",
+     "; auto_shard_policy: int = 0" T)
 SAME(ExperimentalBytesProducedStatsDataset, ", tag: string", T)
 SAME(ExperimentalLatencyStatsDataset, ", tag: string", T)
 SAME(ExperimentalMaxIntraOpParallelismDataset, ", max_intra_op_parallelism: int64", T)
 SAME(ExperimentalNonSerializableDataset, "", T)
+SAME(ExperimentalPrivateThreadPoolDataset, ", num_threads: int64", T)
 SAME(FinalizeDataset, "", "; has_captured_ref: bool = false" T)
 SAME(LatencyStatsDataset, ", tag: string", T)
 SAME(MaxIntraOpParallelismDataset, ", max_intra_op_parallelism: int64", T)

@@ -52,6 +52,45 @@ RHEOS_DATASET_OP(TensorDataset, tensors_kind, "components: Toutput_types",
                  "string = \"\"",
                  "One element: `components`.")
 
+// ---- ListDataset
+
+static rheos_status *init_list(rheos__dataset *d) {
+  const int32_t n = d->num_components;
+  if (d->num_args % n != 0) {
+    return RHEOS_INVALID("%d tensors make no elements of %d components", (int)d->num_args, (int)n);
+  }
+  for (int32_t i = 0; i < d->num_args; ++i) {
+    if (d->args[i] == NULL || d->args[i]->dtype != d->types[i % n]) {
+      return RHEOS_INVALID("tensor %d is not of the dtype of its component", (int)i);
+    }
+  }
+  return NULL;
+}
+
+static int64_t cardinality_list(const rheos__dataset *d) { return d->num_args / d->num_components; }
+
+static rheos_status *next_listed(rheos__iterator *iterator, rheos__step *step,
+                                 rheos_tensor **element, bool *out_end) {
+  (void)step;
+  counting *it = (counting *)iterator;
+  const rheos__dataset *d = iterator->dataset;
+  *out_end = it->next < 0 || it->next >= cardinality_list(d);
+  if (*out_end) return NULL;
+  rheos_tensor **row = d->args + it->next++ * d->num_components;
+  for (int32_t i = 0; i < d->num_components; ++i) element[i] = rheos_tensor_ref(row[i]);
+  return NULL;
+}
+
+static const rheos__dataset_kind list_kind = {.name = "List",
+                                              .iterator_bytes = sizeof(counting),
+                                              .init = init_list,
+                                              .next = next_listed,
+                                              .state = state_counting,
+                                              .cardinality = cardinality_list};
+RHEOS_DATASET_OP(ListDataset, list_kind, "tensors: Tinput_types",
+                 "; Tinput_types: list(type) >= 1" RHEOS_DATASET_TYPES "; metadata: string = \"\"",
+                 "Elements of `tensors`, as many of them each as there are components.")
+
 // ---- TensorSliceDataset
 
 static rheos_status *init_slices(rheos__dataset *d) {

@@ -1,5 +1,7 @@
-// Datasets in memory, and those that hand such ones to the program: window, group_by_window.
+// Datasets in memory, and those that hand such ones to the program: window, group_by_window; windows as
+// batches.
 #include "ops/data/dataset.h"
+#include "ops/data/element.h"
 
 // ---- Elements in memory
 
@@ -89,6 +91,7 @@ rheos_status *rheos__dataset_of_elements_take(const rheos__dataset *like, int32_
 typedef struct window_data {
   int64_t size, shift, stride;
   bool drop_remainder;
+  bool batches;  // elements put together, not datasets
 } window_data;
 
 typedef struct window {
@@ -100,12 +103,11 @@ typedef struct window {
   int64_t has_ended;
 } window;
 
-static rheos_status *init_window(rheos__dataset *d) {
+static rheos_status *read_window(rheos__dataset *d) {
   window_data *w = d->data;
   RHEOS_TRY(rheos__dataset_int(d, 1, "size", &w->size));
   RHEOS_TRY(rheos__dataset_int(d, 2, "shift", &w->shift));
   RHEOS_TRY(rheos__dataset_int(d, 3, "stride", &w->stride));
-  RHEOS_TRY(rheos__dataset_bool(d, 4, "drop_remainder", &w->drop_remainder));
   if (w->size <= 0) return RHEOS_INVALID("Window size must be greater than zero.");
   if (w->shift <= 0) return RHEOS_INVALID("Window shift must be greater than zero.");
   if (w->stride <= 0) return RHEOS_INVALID("Window stride must be greater than zero.");
@@ -113,6 +115,20 @@ static rheos_status *init_window(rheos__dataset *d) {
   if (__builtin_mul_overflow(w->size - 1, w->stride, &span) || span == INT64_MAX) {
     return RHEOS_INVALID("Window size times stride is beyond the integers.");
   }
+  return NULL;
+}
+
+static rheos_status *init_sliding(rheos__dataset *d) {
+  window_data *w = d->data;
+  w->drop_remainder = rheos__dataset_options(d)[0] != 0;
+  w->batches = true;
+  return read_window(d);
+}
+
+static rheos_status *init_window(rheos__dataset *d) {
+  window_data *w = d->data;
+  RHEOS_TRY(read_window(d));
+  RHEOS_TRY(rheos__dataset_bool(d, 4, "drop_remainder", &w->drop_remainder));
   if (d->num_components != d->inputs[0]->num_components) {
     return RHEOS_INVALID("a window has a dataset for each component");
   }
@@ -163,6 +179,24 @@ static rheos_status *fill_window(window *it, int64_t wanted, rheos__step *step) 
   return NULL;
 }
 
+static rheos_status *give_batch(const window *it, rheos_tensor **element) {
+  const rheos__dataset *d = it->base.dataset;
+  const window_data *w = d->data;
+  const int32_t n = d->num_components;
+  const int64_t most = (it->count - 1) / w->stride + 1, rows = most < w->size ? most : w->size;
+  rheos_status *status = NULL;
+  for (int32_t i = 0; status == NULL && i < n; ++i) {
+    rheos__stack stack = {0};
+    for (int64_t k = 0; status == NULL && k < rows; ++k) {
+      status = rheos__stack_add(&stack, it->buffer[k * w->stride * n + i], rows, i);
+    }
+    if (status == NULL) status = rheos__stack_take(&stack, &element[i]);
+    rheos__stack_deinit(&stack);
+  }
+  if (status != NULL) rheos__element_clear(element, n);
+  return status;
+}
+
 static rheos_status *give_window(const window *it, rheos_tensor **element) {
   const rheos__dataset *d = it->base.dataset;
   const window_data *w = d->data;
@@ -190,7 +224,7 @@ static rheos_status *next_window(rheos__iterator *iterator, rheos__step *step,
   RHEOS_TRY(fill_window(it, wanted, step));
   *out_end = it->count == 0 || (w->drop_remainder && it->count < wanted);
   if (*out_end) return NULL;
-  RHEOS_TRY(give_window(it, element));
+  RHEOS_TRY(w->batches ? give_batch(it, element) : give_window(it, element));
   const int64_t dropped = w->shift < it->count ? w->shift : it->count;
   it->skip = w->shift - dropped;
   drop_first(it, dropped);
@@ -241,6 +275,27 @@ RHEOS_DATASET_OP(WindowDataset, window_kind,
                  "drop_remainder: bool",
                  RHEOS_DATASET_TYPES "; metadata: string = \"\"",
                  "Datasets of `size` elements each, `stride` apart, every `shift` elements.")
+
+static const char *const sliding_options[] = {"drop_remainder", NULL};
+static const rheos__dataset_kind sliding_kind = {.name = "SlidingWindow",
+                                                 .data_bytes = sizeof(window_data),
+                                                 .iterator_bytes = sizeof(window),
+                                                 .opens_input = true,
+                                                 .like_input = true,
+                                                 .options = sliding_options,
+                                                 .init = init_sliding,
+                                                 .finish = finish_window,
+                                                 .next = next_window,
+                                                 .state = transfer_window,
+                                                 .cardinality = cardinality_window};
+#define SLIDING(op, attrs)                                                              \
+  RHEOS_DATASET_OP(op, sliding_kind,                                                    \
+                   "input_dataset: variant, window_size: int64, window_shift: int64, "  \
+                   "window_stride: int64",                                              \
+                   attrs,                                                               \
+                   "`window_size` elements put together, `window_stride` apart, every " \
+                   "`window_shift` elements.")
+SLIDING(SlidingWindowDataset, "; drop_remainder: bool = true" RHEOS_DATASET_TYPES)
 
 // ---- GroupByWindow
 
