@@ -290,3 +290,15 @@ def test_many_calls_of_get_next_are_warned_of(caplog):
     for _ in range(33):
         iterator.get_next()
     assert "get_next" in caplog.text
+
+
+def test_large_arrays_are_sources_of_one_shot_iterators(graph):
+    values = np.arange(4000, dtype=np.float32).reshape(2000, 2)
+    data = tf.data.Dataset.from_tensor_slices({"a": values, "b": np.arange(2000)}).skip(1998)
+    element = data.make_one_shot_iterator().get_next()
+    with tf.Session() as session:
+        found = drained(session, element)
+    assert [one["a"].tolist() for one in found] == [[3996, 3997], [3998, 3999]]
+    assert [one["b"] for one in found] == [1998, 1999]
+    (body,) = graph.as_graph_def().library.function
+    assert {n.name for n in body.node_def} >= {f"normalize_element/component_{i}" for i in (0, 1)}

@@ -2,6 +2,8 @@
 
 import itertools
 
+import numpy as np
+
 from rheos.data import nest, structure
 from rheos.data.base import DatasetBase
 from rheos.framework import dtypes, messages, signatures
@@ -18,6 +20,9 @@ _factories = itertools.count()
 
 # Operations that give the same whenever they are run, as far as TensorFlow minds.
 _ONLY_READ_FILES = ("MatchingFiles", "ReadFile")
+
+# Dtypes of which an array says all.
+_PLAIN = (np.float32, np.float64, np.int32, np.int64, np.uint8, np.int8, np.int16, np.bool_)
 
 
 def _types_and_shapes(spec):
@@ -237,6 +242,20 @@ def _nodes_of(operations):
     return graph_def
 
 
+def _is_large(op):
+    """Whether it is a constant that is not to go through a message."""
+    if op.type != "Const" or op.outputs[0].dtype.as_numpy_dtype not in _PLAIN:
+        return False
+    return op.outputs[0].shape.num_elements() >= 1024
+
+
+def _copied(graph, op):
+    """The number of the copy of a constant in another graph, of the same name."""
+    value = ("value", signatures.TENSOR, op._attr("value")[1])
+    dtype = ("dtype", signatures.TYPE, op.outputs[0].dtype)
+    return graph._node("Const", f"{op.name}/", (), [dtype, value])._id
+
+
 def _factory(dataset):
     """The name of a function that makes the dataset of nothing."""
     variant = dataset._apply_options()._variant_tensor
@@ -251,7 +270,10 @@ def _factory(dataset):
         ) from None
     attrs = [("_disable_call_shape_inference", signatures.BOOL, True)]
     graph = FuncGraph(f"_make_dataset_{next(_factories)}", collections={}, attrs=attrs)
-    graph._import_graph_def(_nodes_of(operations).SerializeToString())
+    large = [op for op in operations if _is_large(op)]
+    rest = [op for op in operations if not _is_large(op)]
+    entries = [(f"{op.name}:0", _copied(graph, op), 0) for op in large]
+    graph._import_graph_def(_nodes_of(rest).SerializeToString(), None, entries)
     made = graph._find_operation(variant.op.name).outputs[variant.value_index]
     graph.outputs = [made]
     graph.finish()
