@@ -14,6 +14,8 @@ def constant_value(tensor, partial=False):
     """
     if not isinstance(tensor, Tensor):
         return None if hasattr(tensor, "_as_graph_element") else tensor
+    if tensor._is_eager:
+        return np.asarray(tensor._constant_value())
     op = tensor.op
     kind = op.type
     if kind == "Const":
@@ -85,7 +87,8 @@ def _sliced_shape(op):
 
 def constant_value_as_shape(tensor):
     """A TensorShape of a tensor that holds dimensions, with those that the graph tells."""
-    op = tensor.op if isinstance(tensor, Tensor) and tensor.shape.ndims == 1 else None
+    is_node = isinstance(tensor, Tensor) and not tensor._is_eager and tensor.shape.ndims == 1
+    op = tensor.op if is_node else None
     kind = op.type if op is not None else None
     if kind == "Shape":
         return op.inputs[0].shape

@@ -47,6 +47,11 @@ def set_eager_graph(graph):
     _core._set_eager(graph is not None)
 
 
+def is_eager_on():
+    """Whether eager execution is on for the process."""
+    return _eager_graph is not None
+
+
 def reset_default_graph():
     """Puts a new, empty graph in the place of the default one."""
     global _global_graph

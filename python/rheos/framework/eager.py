@@ -1,5 +1,6 @@
 """Eager execution: tensors whose values are there, and the object that stands for a graph."""
 
+import _random
 import threading
 
 import numpy as np
@@ -57,7 +58,7 @@ class EagerTensor(_core.EagerTensorBase, Tensor):
         return complex(self._numpy())
 
     def __format__(self, spec):
-        return format(self._numpy(), spec) if self._dims == () and spec else str(self)
+        return format(self._numpy(), spec)
 
     def __reduce__(self):
         return _restore, (self._numpy(), self.dtype.as_datatype_enum)
@@ -112,7 +113,8 @@ def _text(tensor, is_repr):
         return "value=<Variant Tensor>" if is_repr else "<Variant Tensor>"
     value = tensor._numpy()
     if is_repr:
-        return f"numpy={value!r}"
+        text = repr(value)
+        return f"numpy=\n{text}" if "\n" in text else f"numpy={text}"
     text = str(value)
     return "\n" + text if "\n" in text else text
 
@@ -158,11 +160,42 @@ class EagerGraph(Graph):
     """
 
     _is_eager = True
+    control_flow_v2 = True
 
     def __init__(self, program_function=None, num_threads=0):
+        self._own_seed = None
         super().__init__()
         self._scopes = _Scopes()
+        self.seed = None
         self._become_eager(program_function, num_threads)
+
+    @property
+    def seed(self):
+        """The seed that operations without one of their own derive theirs from."""
+        return self._own_seed
+
+    @seed.setter
+    def seed(self, value):
+        self._own_seed = value
+        self._numbers = _random.Random() if value is None else _random.Random(int(value))
+        if _eager_graph is not None:
+            _core._clear_kernels()
+
+    @property
+    def _last_id(self):
+        while True:  # as random.randint(0, 2**31 - 1)
+            number = self._numbers.getrandbits(32)
+            if number < 2**31:
+                return number
+
+    def get_collection_ref(self, name):
+        return []
+
+    def add_to_collection(self, name, value):
+        """Nothing: who makes a variable keeps it."""
+
+    def get_collection(self, name, scope=None):
+        return []
 
     def _push_name_scope(self, name):
         names = self._scopes.names
@@ -237,6 +270,17 @@ def get_eager_graph():
     if _eager_graph is None:
         _eager_graph = EagerGraph(_call_program_function, _num_threads)
     return _eager_graph
+
+
+def is_set_up():
+    """Whether the object that stands for eager execution has been made."""
+    return _eager_graph is not None
+
+
+def set_num_threads(number):
+    """Says how many threads it will have."""
+    global _num_threads
+    _num_threads = number
 
 
 def enable_eager_execution():

@@ -1,6 +1,6 @@
 """Shapes of tensors, known in whole, in part, or not at all."""
 
-from rheos.framework import messages
+from rheos.framework import defaults, messages
 from rheos.framework.dtypes import DType
 
 
@@ -386,7 +386,8 @@ class TensorShape:
         dims = self._dims_tuple
         if dims is None:
             return "<unknown>"
-        inner = ", ".join("?" if d is None else str(d) for d in dims)
+        unknown = "None" if defaults.is_eager_on() else "?"
+        inner = ", ".join(unknown if d is None else str(d) for d in dims)
         return f"({inner},)" if len(dims) == 1 else f"({inner})"
 
 

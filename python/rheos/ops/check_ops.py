@@ -35,9 +35,9 @@ def _compare(x, y, data, summarize, message, name, default_name, sign, compare, 
         if data is None:
             data = [
                 f"Condition x {sign} y did not hold element-wise:",
-                f"x ({x.name}) = ",
+                f"x ({_name(x)}) = ",
                 x,
-                f"y ({y.name}) = ",
+                f"y ({_name(y)}) = ",
                 y,
             ]
         if message is not None:
@@ -92,6 +92,11 @@ def assert_equal(x, y, data=None, summarize=None, message=None, name=None):
     return _assert_equal(x, y, data, summarize, message, name)
 
 
+def _name(tensor):
+    """What messages call a tensor."""
+    return "a value" if tensor._is_eager else tensor.name
+
+
 def _with_zero(function_name, sign, compare, zero_first):
     def function(x, data=None, summarize=None, message=None, name=None):
         text = message or ""
@@ -101,7 +106,7 @@ def _with_zero(function_name, sign, compare, zero_first):
                 data = [
                     text,
                     f"Condition x {sign} 0 did not hold element-wise:",
-                    f"x ({x.name}) = ",
+                    f"x ({_name(x)}) = ",
                     x,
                 ]
             zero = convert_to_tensor(0, dtype=x.dtype)
@@ -141,9 +146,9 @@ def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=N
             data = [
                 text,
                 "x and y not equal to tolerance rtol = %s, atol = %s" % (rtol, atol),
-                f"x ({x.name}) = ",
+                f"x ({_name(x)}) = ",
                 x,
-                f"y ({y.name}) = ",
+                f"y ({_name(y)}) = ",
                 y,
             ]
         limit = atol + rtol * math_ops.abs(y)
@@ -167,13 +172,14 @@ def _assert_rank(x, rank, holds, holds_known, sign, data, summarize, message, na
         rank = convert_to_tensor(rank, name="rank")
         text = message or ""
         if data is None:
-            data = [text, f"Tensor {x.name} must have rank {sign}".rstrip(), rank]
+            data = [text, f"Tensor {_name(x)} must have rank {sign}".rstrip(), rank]
             data += ["Received shape: ", array_ops.shape(x)]
         known = _static_rank(rank, name)
         if known is not None and x.shape.ndims is not None:
             if not holds_known(x.shape.ndims, int(known)):
                 raise ValueError(
-                    f"{text}.  Tensor {x.name} must have rank {sign}{int(known)}.  Received rank "
+                    f"{text}.  Tensor {_name(x)} must have rank {sign}{int(known)}.  Received "
+                    f"rank "
                     f"{x.shape.ndims}, shape {x.shape}"
                 )
             return control_flow_ops.no_op(name="static_checks_determined_all_ok")
@@ -223,14 +229,14 @@ def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None)
         ranks = [convert_to_tensor(r, name="rank") for r in ranks]
         text = message or ""
         if data is None:
-            data = [text, f"Tensor {x.name} must have rank in", *ranks]
+            data = [text, f"Tensor {_name(x)} must have rank in", *ranks]
             data += ["Received shape: ", array_ops.shape(x)]
         known = [_static_rank(r, name) for r in ranks]
         if x.shape.ndims is not None and all(k is not None for k in known):
             allowed = tuple(int(k) for k in known)
             if x.shape.ndims not in allowed:
                 raise ValueError(
-                    f"{text}.  Tensor {x.name} must have rank in {allowed}.  Received rank "
+                    f"{text}.  Tensor {_name(x)} must have rank in {allowed}.  Received rank "
                     f"{x.shape.ndims}, shape {x.shape}"
                 )
             return control_flow_ops.no_op(name="static_checks_determined_all_ok")
@@ -249,7 +255,7 @@ def assert_integer(x, message=None, name=None):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_integer:
             raise TypeError(
-                f'{text}  Expected "x" to be integer type.  Found: {x.name} of dtype {x.dtype}'
+                f'{text}  Expected "x" to be integer type.  Found: {_name(x)} of dtype {x.dtype}'
             )
         return control_flow_ops.no_op("statically_determined_was_integer")
 
@@ -260,7 +266,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
     with name_scope(name, "assert_type", [tensor]):
         tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.dtype != tf_type:
-            raise TypeError(f"{text}  {tensor.name} must be of type {tf_type}")
+            raise TypeError(f"{text}  {_name(tensor)} must be of type {tf_type}")
         return control_flow_ops.no_op("statically_determined_correct_type")
 
 
@@ -270,7 +276,7 @@ def assert_scalar(tensor, name=None, message=None):
         tensor = convert_to_tensor(tensor, name=scope)
         if tensor.shape.ndims != 0:
             raise ValueError(
-                f"{message or ''}Expected scalar shape for {tensor.name}, saw shape: "
+                f"{message or ''}Expected scalar shape for {_name(tensor)}, saw shape: "
                 f"{tensor.shape}."
             )
         return tensor
@@ -358,7 +364,7 @@ def _named_sizes(tensor, asked, message):
     """(tensor, what each size shall be, whether more dimensions may come first)."""
     if not hasattr(asked, "__iter__") and not hasattr(asked, "__getitem__"):
         raise ValueError(
-            f"{message}.  Tensor {tensor.name}.  Specified shape must be an iterable.  "
+            f"{message}.  Tensor {_name(tensor)}.  Specified shape must be an iterable.  "
             "An iterable has the attribute `__iter__` or `__getitem__`.  "
             f"Received specified shape: {asked}"
         )
@@ -366,7 +372,8 @@ def _named_sizes(tensor, asked, message):
     more = [i for i, symbol in enumerate(asked) if symbol is Ellipsis or symbol == "*"]
     if any(more):
         raise ValueError(
-            f"{message}.  Tensor {tensor.name} specified shape index {more[-1]}.  Symbol `...` or "
+            f"{message}.  Tensor {_name(tensor)} specified shape index {more[-1]}.  Symbol `...` "
+            "or "
             "`*` for a variable number of unspecified dimensions is only allowed as the first entry"
         )
     return tensor, [_size_asked(symbol) for symbol in asked[len(more) :]], bool(more)
@@ -424,18 +431,19 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
                     wanted, told_by = known[size]
                 else:
                     known[size] = (
-                        here, f"Specified by tensor {tensor.name} dimension {place}"
+                        here, f"Specified by tensor {_name(tensor)} dimension {place}"
                     )  # fmt: skip
                     continue
                 if isinstance(here, int) and isinstance(wanted, int):
                     if here != wanted:
                         raise ValueError(
-                            f"{message}.  {told_by}.  Tensor {tensor.name} dimension {place} must "
+                            f"{message}.  {told_by}.  Tensor {_name(tensor)} dimension {place} "
+                            f"must "
                             f"have size {wanted}.  Received size {here}, shape {tensor.shape}"
                         )
                     continue
                 shown = data or [
-                    message, told_by, f"Tensor {tensor.name} dimension", place, "must have size",
+                    message, told_by, f"Tensor {_name(tensor)} dimension", place, "must have size",
                     wanted, "Received shape: ", array_ops.shape(tensor),
                 ]  # fmt: skip
                 is_same = math_ops.equal(here, wanted)
@@ -482,7 +490,7 @@ def add_check_numerics_ops():
     for op in get_default_graph().get_operations():
         for output in op.outputs:
             if output.dtype in (dtypes.float16, dtypes.float32, dtypes.float64):
-                message = f"{op.name}:{output.value_index}"
+                message = f"{_name(op)}:{output.value_index}"
                 with control_dependencies(checks):
                     checks = [check_numerics(output, message=message)]
     return control_flow_ops.group(*checks)

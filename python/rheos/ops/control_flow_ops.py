@@ -20,6 +20,7 @@ from rheos.framework.operation import Operation, Tensor, _VariableBase
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, constant_op, control_flow_v2, math_ops
+from rheos.ops.eager_flow import eager_assert, eager_cond, eager_while
 from rheos.ops.flow_structures import assert_same, flatten, pack_as, without_arrays
 from rheos.ops.graph_keys import GraphKeys
 
@@ -106,6 +107,8 @@ def Assert(condition, data, summarize=None, name=None):
     int32.
     """
     with name_scope(name, "Assert", [condition, *data]):
+        if get_default_graph()._is_eager:
+            return eager_assert(condition, data, summarize)
         tensors = [convert_to_tensor(x) for x in data]
         if all(t.dtype in (dtypes.string, dtypes.int32) for t in tensors):
             return apply_op("Assert", "Assert", condition, data, summarize=summarize)
@@ -183,6 +186,8 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
     ValueError for structures that differ.
     """
     true_fn, false_fn = _functions_of_cond(true_fn, false_fn, fn1, fn2)
+    if get_default_graph()._is_eager:
+        return eager_cond(pred, true_fn, false_fn)
     if uses_control_flow_v2():
         return control_flow_v2.cond(pred, true_fn, false_fn, name)
     with name_scope(name, "cond", [pred]):
@@ -477,6 +482,9 @@ def while_loop(
         raise TypeError("body must be callable.")
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
+    if get_default_graph()._is_eager:
+        values = eager_while(cond, body, loop_vars, maximum_iterations)
+        return values[0] if len(values) == 1 and not return_same_structure else values
     with name_scope(name, "while", nest.flatten(loop_vars)) as scope:
         if not loop_vars:
             raise ValueError("No loop variables provided")

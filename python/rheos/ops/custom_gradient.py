@@ -8,6 +8,8 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.gradient_registry import register_gradient
 from rheos.framework.graph import control_dependencies
 from rheos.framework.operation import _VariableBase
+from rheos.ops.eager_gradients import custom_gradient_eager
+from rheos.ops.gradient_tape import GradientTape
 from rheos.ops.gradients import gradients as gradients_of
 from rheos.ops.rearrange_ops import identity_n
 
@@ -75,6 +77,8 @@ def custom_gradient(f):
     """
 
     def decorated(*args, **kwargs):
+        if get_default_graph()._is_eager:
+            return custom_gradient_eager(f, args, kwargs, _takes_variables)
         if kwargs:
             raise ValueError(
                 "The custom_gradient decorator currently supports keywords arguments only when "
@@ -118,6 +122,8 @@ def recompute_grad(f):
     @custom_gradient
     def inner(*args):
         def grad(*gradients, variables=None):
+            if get_default_graph()._is_eager:
+                return _recomputed(f, args, gradients, variables)
             with control_dependencies(list(gradients)):
                 again = f(*args)
             sources = [*args, *(variables or ())]
@@ -128,6 +134,16 @@ def recompute_grad(f):
         return f(*args), grad
 
     return inner
+
+
+def _recomputed(f, args, gradients, variables):
+    with GradientTape() as tape:
+        tape.watch(list(args))
+        again = f(*args)
+    sources = [*args, *(variables or ())]
+    found = tape.gradient(nest.flatten(again), sources, list(gradients))
+    of_args, of_variables = found[: len(args)], found[len(args) :]
+    return (of_args, of_variables) if variables else of_args
 
 
 def grad_pass_through(f):

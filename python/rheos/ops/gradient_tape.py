@@ -5,10 +5,12 @@ import logging
 from rheos import _core
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.from_ops import from_ops
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.operation import Tensor
+from rheos.framework.watchers import recording_tapes
+from rheos.ops import array_ops
 from rheos.ops.gradients import UnconnectedGradients, from_core, gradients
+from rheos.ops.jacobians import batch_jacobian_of, jacobian_of
 
 _DIFFERENTIABLE = frozenset(
     "float16 float32 float64 bfloat16 complex64 complex128 resource variant".split()
@@ -63,16 +65,14 @@ class GradientTape:
             self._tape = _core.TapeBase()
         self._tape._record()
         self._recording = True
-        if self._watch_accessed_variables:
-            _watchers.append(self)
+        recording_tapes().append(self)
 
     def _pop(self):
         if not self._recording:
             raise ValueError("Tape is not recording.")
         self._tape._stop()
         self._recording = False
-        if self in _watchers:
-            _watchers.remove(self)
+        recording_tapes().remove(self)
 
     def watch(self, tensor):
         """Has the tape remember what is computed from a tensor, variable, or nest of these."""
@@ -146,7 +146,7 @@ class GradientTape:
                     "actually want to trace the gradient in order to compute higher order "
                     "derivatives."
                 )
-        targets = [_value_of(t) for t in nest.flatten(target)]
+        targets = [self._target(t) for t in nest.flatten(target)]
         flat = nest.flatten(sources)
         weights = [None] * len(targets)
         if output_gradients is not None:
@@ -158,6 +158,75 @@ class GradientTape:
         if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
             found = [_zeros_like(s) if g is None else g for g, s in zip(found, flat)]
         return nest.pack_sequence_as(sources, found)
+
+    def _all_gradients(self, target, sources):
+        """A function of weights of `target` that gives the gradients of a list of sources."""
+        if self._tape is None and not self._watched_symbolic:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients "
+                "(or jacobians)"
+            )
+        if self._recording and not self._persistent:
+            self._pop()
+        targets = [_value_of(target)]
+        return lambda weights: self._gradients(targets, sources, [weights])
+
+    def jacobian(
+        self,
+        target,
+        sources,
+        unconnected_gradients=UnconnectedGradients.NONE,
+        parallel_iterations=None,
+        experimental_use_pfor=True,
+    ):
+        """The gradients of each element of `target`, in its shape and then the source's."""
+        flat = nest.flatten(sources)
+        found = jacobian_of(self._all_gradients(target, flat), target, flat)
+        found = [None] * len(flat) if found is None else found
+        if not self._persistent:
+            self._tape = None
+        if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
+            shape = convert_to_tensor(target).shape.as_list()
+            found = [
+                array_ops.zeros([*shape, *s.shape.as_list()], s.dtype) if j is None else j
+                for j, s in zip(found, flat)
+            ]
+        return nest.pack_sequence_as(sources, found)
+
+    def batch_jacobian(
+        self,
+        target,
+        source,
+        unconnected_gradients=UnconnectedGradients.NONE,
+        parallel_iterations=None,
+        experimental_use_pfor=True,
+    ):
+        """The jacobian of each row of `target` with respect to the same row of `source`."""
+        target, dims = _value_of(target), source.shape.as_list()
+        if target.shape.rank is None or target.shape.as_list()[:1] != dims[:1]:
+            raise ValueError(
+                f"Need first dimension of target shape ({target.shape}) and source shape "
+                f"({source.shape}) to match."
+            )
+        each = self._all_gradients(target, [source])
+        found = batch_jacobian_of(lambda weights: each(weights)[0], target, source)
+        if not self._persistent:
+            self._tape = None
+        if found is None and (
+            UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        ):
+            found = array_ops.zeros([*target.shape.as_list(), *dims[1:]], target.dtype)
+        return found
+
+    def _target(self, value):
+        """A tensor of a target; that a variable is read for it is remembered."""
+        if isinstance(value, Tensor) or self._tape is None or self._recording:
+            return _value_of(value)
+        self._push()
+        try:
+            return _value_of(value)
+        finally:
+            self._pop()
 
     def _gradients(self, targets, sources, weights):
         known = [_tensor_of(s) for s in sources]
@@ -188,15 +257,6 @@ class _Stopped:
         self._tape._push()
 
 
-_watchers = []  # tapes that record and watch variables as they are read
-
-
-def variable_was_read(variable):
-    """Has tapes watch a trainable variable that the program reads."""
-    for tape in _watchers:
-        tape._watch(variable)
-
-
 def _value_of(value):
     if isinstance(value, (Tensor, IndexedSlices)):
         return value if isinstance(value, Tensor) else convert_to_tensor(value)
@@ -205,4 +265,4 @@ def _value_of(value):
 
 def _zeros_like(source):
     value = source if isinstance(source, Tensor) else convert_to_tensor(source)
-    return from_ops.zeros_like(value)
+    return array_ops.zeros_like(value)

@@ -164,6 +164,13 @@ def _ranges(starts, limits, step=1):
     return splits, values
 
 
+def _nested_rows(ragged):
+    """The rows as nested lists, of one whose values are there."""
+    values, splits = ragged._values, ragged._row_splits.numpy().tolist()
+    items = _nested_rows(values) if isinstance(values, RaggedTensor) else values.numpy().tolist()
+    return [items[first:end] for first, end in zip(splits, splits[1:])]
+
+
 class RaggedTensor(_Rows, RaggedBase):
     """Rows of unlike lengths: `values` of all rows, and `row_splits`, where they start and end.
 
@@ -550,6 +557,8 @@ class RaggedTensor(_Rows, RaggedBase):
                 for op in tensor.consumers()]
 
     def __repr__(self):
+        if self._row_splits._is_eager:
+            return f"<tf.RaggedTensor {_nested_rows(self)}>"
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
 
     # ---- Parts

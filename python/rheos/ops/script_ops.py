@@ -8,8 +8,10 @@ import weakref
 import numpy as np
 
 from rheos.framework import dtypes
+from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.eager import register_program_function
+from rheos.framework.errors import InvalidArgumentError
 from rheos.framework.op_call import apply_op
 
 _functions = weakref.WeakValueDictionary()  # by token; their graphs keep them
@@ -82,6 +84,36 @@ def _py_func(op_type, func, inp, tout, name):
     return op.outputs if isinstance(tout, (list, tuple)) else op.outputs[0]
 
 
+def _call_eagerly(func, inp, Tout, as_arrays):
+    """What a function makes of values that are there."""
+    is_list = isinstance(Tout, (list, tuple))
+    wanted = [dtypes.as_dtype(t) for t in (Tout if is_list else [Tout])]
+    tensors = [convert_to_tensor(x) for x in inp]
+    given = func(*(t.numpy() for t in tensors)) if as_arrays else func(*tensors)
+    found = list(given) if isinstance(given, (list, tuple)) else [] if given is None else [given]
+    if len(found) != len(wanted):
+        raise ValueError(f"the function gave {len(found)} values, {len(wanted)} are wanted")
+    results = []
+    for value, dtype in zip(found, wanted):
+        results.append(convert_to_tensor(value, None if as_arrays else dtype))
+        if results[-1].dtype != dtype:
+            raise InvalidArgumentError(
+                None, None, f"the function gave {results[-1].dtype.name}, wanted is {dtype.name}"
+            )
+    return results if is_list else results[0] if results else None
+
+
+def py_function(func, inp, Tout, name=None):
+    """What a function of the program makes of eager tensors, whose gradients go through it.
+
+    func: takes eager tensors, gives a value or a list of them. inp: a list of tensors. Tout: a
+    dtype or a list of them. In a graph: NotImplementedError.
+    """
+    if get_default_graph()._is_eager:
+        return _call_eagerly(func, inp, Tout, False)
+    raise NotImplementedError("py_function in graphs is not there yet; numpy_function is")
+
+
 def py_func(func, inp, Tout, stateful=True, name=None):
     """What a function of the program makes of the values of tensors, in each step.
 
@@ -93,6 +125,8 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     ValueError if func cannot be called. In a step: InvalidArgumentError if it returns other dtypes
     or another number of values, and what it raises as the error of the operation.
     """
+    if get_default_graph()._is_eager:
+        return _call_eagerly(func, inp, Tout, True)
     return _py_func("PyFunc" if stateful else "PyFuncStateless", func, inp, Tout, name)
 
 

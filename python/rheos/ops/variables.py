@@ -56,7 +56,7 @@ def resource_variables_enabled():
     return _use_resource_by_default
 
 
-_resource_type = None
+_resource_type = _eager_type = None
 
 
 def register_resource_type(kind):
@@ -66,8 +66,17 @@ def register_resource_type(kind):
     return kind
 
 
+def register_eager_type(kind):
+    """A decorator: the class is that of variables made where operations run at once."""
+    global _eager_type
+    _eager_type = kind
+    return kind
+
+
 def _make_default(next_creator=None, **arguments):
     """The variable that the arguments ask for: the innermost creator."""
+    if _eager_type is not None and get_default_graph()._is_eager:
+        return type.__call__(_eager_type, **arguments)
     use_resource = arguments["use_resource"]
     if use_resource is None:
         store = get_default_graph()._variable_scope

@@ -4,11 +4,12 @@ Each name is looked up when it is first asked for, and its module imported then.
 comes eager execution: operations run as they are called.
 """
 
+import importlib
 import sys
 import types
-from importlib import import_module
 
 from rheos.framework import dtypes, eager
+from rheos.ops import eager_variables  # noqa: F401
 from rheos.v2._own import MODULES, OWN, VALUES
 from rheos.v2._same import SAME
 
@@ -59,7 +60,7 @@ _NAMES = _sources("")
 def _namespace(path):
     full = f"{__name__}.{path}"
     if path in MODULES:
-        return import_module("rheos." + MODULES[path])
+        return importlib.import_module("rheos." + MODULES[path])
     found = sys.modules.get(full)
     if found is None:
         found = sys.modules[full] = _Namespace(path)
@@ -70,7 +71,7 @@ def _find(namespace, names, name):
     path = f"{namespace}.{name}" if namespace else name
     if name in names:
         module, attribute = names[name]
-        return getattr(import_module("rheos." + module), attribute)
+        return getattr(importlib.import_module("rheos." + module), attribute)
     if path in VALUES:
         return VALUES[path]
     if path in _PATHS:

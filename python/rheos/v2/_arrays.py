@@ -1,6 +1,8 @@
 """Functions of arrays whose arguments are others in TensorFlow 2."""
 
 from rheos.framework import conversion, dtypes
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.op_call import op1
 from rheos.ops import array_ops, math_ops
 
 
@@ -78,3 +80,28 @@ def linspace(start, stop, num, name=None, axis=0):
     """Numbers from `start` to `stop`, both included, equally far apart."""
     return math_ops.linspace(start, stop, num, name)
 
+
+
+def device(device_name):
+    """A context in which operations ask for a device."""
+    return get_default_graph().device(device_name)
+
+
+newaxis = None
+
+
+def where(condition, x=None, y=None, name=None):
+    """Elements of x where the condition holds, of y elsewhere, broadcast; else its indices."""
+    if x is None and y is None:
+        return array_ops.where(condition, name=name)
+    return op1("SelectV2", name, convert_bool(condition), x, y)
+
+
+def convert_bool(condition):
+    """The condition as a tensor of booleans."""
+    return conversion.convert_to_tensor(condition, dtypes.bool)
+
+
+def scatter_nd(indices, updates, shape, name=None):
+    """A tensor of zeros with the updates at the indices, added up."""
+    return op1("ScatterNd", name, indices, updates, shape)

@@ -1,5 +1,6 @@
 """Functions of matrices in TensorFlow 2's form."""
 
+from rheos.framework.op_call import op1
 from rheos.ops import cast_ops, math_ops
 
 
@@ -22,3 +23,18 @@ def matmul(
         a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, a_is_sparse, b_is_sparse, name
     )
     return product if output_type is None else cast_ops.cast(product, output_type)
+
+
+def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"):
+    """Matrices with these diagonals."""
+    return op1("MatrixDiagV3", name, diagonal, k, num_rows, num_cols, padding_value, align=align)
+
+
+def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
+    """The diagonals of matrices."""
+    return op1("MatrixDiagPartV3", name, input, k, padding_value, align=align)
+
+
+def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
+    """The matrices with other diagonals."""
+    return op1("MatrixSetDiagV3", name, input, diagonal, k, align=align)

@@ -6,32 +6,84 @@ _REDUCTIONS = (
     "reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod "
     "reduce_sum"
 )
+_TAPE = {"ops.gradient_tape": "GradientTape", "ops.forward_accumulator": "ForwardAccumulator"}
+_GENERATORS = "Algorithm Generator create_rng_state get_global_generator set_global_generator"
+_ERRORS = (
+    "AbortedError AlreadyExistsError CancelledError DataLossError DeadlineExceededError "
+    "FailedPreconditionError InternalError InvalidArgumentError NotFoundError OpError "
+    "OperatorNotAllowedInGraphError OutOfRangeError PermissionDeniedError ResourceExhaustedError "
+    "UnauthenticatedError UnavailableError UnimplementedError UnknownError"
+)
 
 OWN = {
     "": {
+        "framework.dtypes": "DType",
         "framework.eager": "executing_eagerly",
         "framework.operation": "Operation Tensor",
-        "ops.functional_ops": "map_fn",
+        "ops.control_flow_ops": "tuple",
+        "ops.custom_gradient": "custom_gradient",
         "ops.gradient_tape": "GradientTape",
         "ops.gradients": "UnconnectedGradients",
         "ops.module": "Module",
+        "ops.ragged_tensor": "RaggedTensor",
+        "ops.rearrange_ops": "tensor_scatter_nd_add=tensor_scatter_add",
+        "ops.script_ops": "numpy_function py_function",
+        "ops.variables": "VariableAggregation VariableSynchronization",
         "tracing.function": "function",
         "v2._arrays": """
-            boolean_mask convert_to_tensor expand_dims fill gather gather_nd linspace ones ones_like
-            pad shape size transpose zeros zeros_like
+            boolean_mask convert_to_tensor device expand_dims fill gather gather_nd linspace
+            newaxis ones ones_like pad scatter_nd shape size transpose where zeros zeros_like
         """,
-        "v2._reductions": f"argmax argmin {_REDUCTIONS}",
+        "v2._flow": "cond map_fn while_loop",
         "v2._linalg": "matmul",
+        "v2._misc": "Variable is_symbolic_tensor",
+        "v2._reductions": f"argmax argmin {_REDUCTIONS}",
     },
+    "autodiff": _TAPE,
     "autograph": {"autograph.api": "set_verbosity to_code to_graph trace"},
     "autograph.experimental": {"autograph.api": "Feature do_not_convert set_loop_options"},
-    "config": {"tracing.function": "functions_run_eagerly run_functions_eagerly"},
-    "autodiff": {"ops.gradient_tape": "GradientTape"},
+    "config": {
+        "tracing.function": "functions_run_eagerly run_functions_eagerly",
+        "v2._config": """
+            LogicalDevice PhysicalDevice get_soft_device_placement get_visible_devices
+            list_logical_devices list_physical_devices set_soft_device_placement
+            set_visible_devices threading
+        """,
+    },
+    "config.experimental": {
+        "v2._config": """
+            enable_op_determinism get_memory_growth get_visible_devices list_logical_devices
+            list_physical_devices set_memory_growth set_visible_devices
+        """,
+    },
+    "dtypes": {"framework.dtypes": "DType"},
+    "errors": {"framework.errors": _ERRORS},
+    "experimental.dlpack": {"v2._misc": "from_dlpack to_dlpack"},
+    "linalg": {"v2._linalg": "diag diag_part matmul set_diag"},
     "math": {
-        "ops.special_math_ops": "reduce_euclidean_norm",
+        "ops.special_math_ops": "bessel_i0e bessel_i1e digamma lgamma reduce_euclidean_norm",
+        "v2._checks": "bincount confusion_matrix",
+        "v2._nn": "in_top_k top_k",
         "v2._reductions": f"argmax argmin count_nonzero {_REDUCTIONS}",
     },
-    "linalg": {"v2._linalg": "matmul"},
+    "nn": {
+        "v2._nn": """
+            avg_pool avg_pool2d conv1d conv2d conv2d_transpose conv3d conv3d_transpose convolution
+            crelu depth_to_space depthwise_conv2d dropout embedding_lookup embedding_lookup_sparse
+            gelu in_top_k max_pool moments pool separable_conv2d sigmoid_cross_entropy_with_logits
+            silu softmax_cross_entropy_with_logits space_to_depth
+            sparse_softmax_cross_entropy_with_logits sufficient_statistics swish top_k
+            weighted_cross_entropy_with_logits weighted_moments
+        """,
+    },
+    "random": {
+        "v2._random": f"""
+            {_GENERATORS} set_seed stateless_normal stateless_truncated_normal stateless_uniform
+        """,
+    },
+    "random.experimental": {"v2._random": _GENERATORS},
+    "strings": {"v2._checks": "length split substr to_hash_bucket to_number"},
+    "sparse": {"framework.sparse_tensor": "SparseTensor"},
 }
 
 # Modules that are there as they are.

@@ -165,10 +165,10 @@ SAME = {
         "ops.array_ops": "invert_permutation",
         "ops.check_ops": "is_non_decreasing is_strictly_increasing",
         "ops.math_ops": """
-            abs accumulate_n acos acosh add add_n asin asinh atan atan2 atanh bessel_i0e
-            bessel_i1e ceil conj cos cosh cumprod cumsum digamma divide divide_no_nan=div_no_nan
+            abs accumulate_n acos acosh add add_n asin asinh atan atan2 atanh
+            ceil conj cos cosh cumprod cumsum divide divide_no_nan=div_no_nan
             equal erf erfc exp expm1 floor floordiv floormod greater greater_equal is_finite
-            is_inf is_nan less less_equal lgamma log log1p logical_and logical_not logical_or
+            is_inf is_nan less less_equal log log1p logical_and logical_not logical_or
             logical_xor maximum minimum mod=floormod multiply negative not_equal pow reciprocal
             rint round rsqrt scalar_mul sigmoid sign sin sinh sqrt square squared_difference
             subtract tan tanh truediv xdivy xlogy

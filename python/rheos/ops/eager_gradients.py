@@ -1,0 +1,69 @@
+"""Gradients that a function brings along, where operations run at once."""
+
+from rheos import _core
+from rheos.framework import nest
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.operation import Tensor, _VariableBase
+from rheos.framework.watchers import recording_tapes, stop_recording
+from rheos.ops import array_ops
+from rheos.ops.gradients import to_core
+
+
+class _VariablesRead:
+    """Stands among the tapes to see which variables are read."""
+
+    _watch_accessed_variables = True
+
+    def __init__(self):
+        self.variables = []
+
+    def _watch(self, variable):
+        if all(variable is not v for v in self.variables):
+            self.variables.append(variable)
+
+
+def custom_gradient_eager(f, args, kwargs, takes_variables):
+    """Runs f(*args, **kwargs), which gives (results, grad_fn), and has tapes remember grad_fn."""
+    args = nest.map_structure(
+        lambda a: a if isinstance(a, _VariableBase) else convert_to_tensor(a), args
+    )
+    flat = nest.flatten(args)
+    seen = _VariablesRead()
+    with stop_recording():
+        recording_tapes().append(seen)
+        try:
+            result, grad_fn = f(*args, **kwargs)
+        finally:
+            recording_tapes().remove(seen)
+        results = [array_ops.identity(convert_to_tensor(r)) for r in nest.flatten(result)]
+    given = [a for a in flat if isinstance(a, _VariableBase)]
+    variables = [v for v in seen.variables if all(v is not g for g in given)]
+    if variables and not takes_variables(grad_fn):
+        raise TypeError(
+            "If using @custom_gradient with a function that uses variables, then grad_fn must "
+            "accept a keyword argument 'variables'."
+        )
+    sources = [a if isinstance(a, Tensor) else a.handle for a in (*flat, *variables)]
+
+    def backward(gradients):
+        if variables:
+            of_args, of_variables = grad_fn(*gradients, variables=variables)
+        else:
+            of_args, of_variables = grad_fn(*gradients), ()
+        of_args = nest.flatten(of_args)
+        if len(of_args) != len(flat):
+            raise ValueError(
+                f"custom_gradient function expected to return {len(flat)} gradients, but returned "
+                f"{len(of_args)} instead."
+            )
+        return [_as_core(g) for g in (*of_args, *nest.flatten(list(of_variables)))]
+
+    _core._record_gradient(sources, results, backward)
+    return nest.pack_sequence_as(result, results)
+
+
+def _as_core(gradient):
+    if gradient is None:
+        return None
+    found = to_core(gradient)
+    return found if isinstance(found, tuple) else convert_to_tensor(found)

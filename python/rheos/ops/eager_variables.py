@@ -1,0 +1,314 @@
+"""Variables of eager execution: their values are there, and functions capture their handles."""
+
+import functools
+
+from rheos import _core
+from rheos.framework import dtypes, tensor_shape
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.eager import Reference, _text, get_eager_graph
+from rheos.framework.op_call import apply_op, op1
+from rheos.framework.operation import Tensor
+from rheos.framework.watchers import variable_was_read
+from rheos.ops.resource_variables import ResourceVariable
+from rheos.ops.slicing import slice_helper
+from rheos.ops.variables import (
+    VariableAggregation,
+    VariableSynchronization,
+    register_eager_type,
+)
+
+
+def _initial(value, dtype, shape):
+    """The tensor that a variable starts with."""
+    with get_eager_graph().as_default():
+        value = value() if callable(value) and not isinstance(value, Tensor) else value
+        if value is None:
+            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified.")
+        value = convert_to_tensor(value, dtype)
+    if shape is not None and not shape.is_compatible_with(value.shape):
+        raise ValueError(
+            f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) is not "
+            f"compatible with the explicitly supplied `shape` argument ({shape})."
+        )
+    return value
+
+
+@register_eager_type
+class EagerVariable(ResourceVariable):
+    """A variable behind a handle that is there, not in a graph."""
+
+    _is_eager = True
+    _in_graph_mode = False
+
+    def __init__(
+        self,
+        initial_value=None,
+        trainable=None,
+        collections=None,
+        validate_shape=True,
+        caching_device=None,
+        name=None,
+        variable_def=None,
+        dtype=None,
+        expected_shape=None,
+        import_scope=None,
+        constraint=None,
+        use_resource=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
+        shape=None,
+    ):
+        if constraint is not None and not callable(constraint):
+            raise ValueError("The `constraint` argument must be a callable.")
+        dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        given = None if shape is None else tensor_shape.as_shape(shape)
+        value = _initial(initial_value, dtype, given)
+        graph = get_default_graph()
+        self._trainable = True if trainable is None else bool(trainable)
+        self._constraint = constraint
+        self._synchronization = VariableSynchronization(synchronization)
+        self._aggregation = VariableAggregation(aggregation)
+        self._own_dtype = value.dtype
+        self._own_shape = value.shape if given is None else given
+        self._own_name = graph._scope_name() + (name or "Variable")
+        self._own_handle = _core._eager_variable(value.dtype, self._own_name)
+        self._own_handle._handle_shape = self._own_shape
+        self._own_handle._handle_dtype = value.dtype
+        with get_eager_graph().as_default():
+            apply_op("AssignVariableOp", None, self._own_handle, value)
+
+    # What it is
+
+    @property
+    def _variable(self):
+        return self._own_handle
+
+    handle = _handle = _variable
+
+    @property
+    def graph(self):
+        """The graph that the variable is of, which eager ones are not."""
+        raise AttributeError("Variable.graph is undefined when eager execution is enabled.")
+
+    @property
+    def op(self):
+        """The operation that makes the variable, which eager ones do not have."""
+        raise AttributeError("Variable.op is undefined when eager execution is enabled.")
+
+    @property
+    def initializer(self):
+        """What sets the initial value: nothing, it is set."""
+        return None
+
+    create = initializer
+
+    @property
+    def initial_value(self):
+        """Always a RuntimeError: it is not kept."""
+        raise RuntimeError("This property is not supported when eager execution is enabled.")
+
+    @property
+    def dtype(self):
+        return self._own_dtype
+
+    @property
+    def shape(self):
+        return self._own_shape
+
+    def get_shape(self):
+        return self._own_shape
+
+    @property
+    def name(self):
+        return self._own_name + ":0"
+
+    @property
+    def _shared_name(self):
+        return self._own_name
+
+    @property
+    def device(self):
+        """The device that has the value."""
+        return self._own_handle.device
+
+    @property
+    def trainable(self):
+        return self._trainable
+
+    @property
+    def _save_slice_info(self):
+        return None
+
+    def _as_graph_element(self):
+        return None
+
+    def _gather_saveables_for_checkpoint(self):
+        return {"VARIABLE_VALUE": self}
+
+    # Its value
+
+    def _read(self):
+        self._touch()
+        value = op1("ReadVariableOp", None, self._own_handle, dtype=self._own_dtype)
+        if not value._is_eager:
+            value.set_shape(self._own_shape)
+        return value
+
+    _snapshot = _element = property(_read)
+    _read_variable_op = read_value = value = _read
+
+    def _touch(self):
+        if self._trainable:
+            variable_was_read(self)
+        if get_default_graph().building_function:
+            get_default_graph().watch_variable(self)
+
+    def sparse_read(self, indices, name=None):
+        self._touch()
+        return super().sparse_read(indices, name)
+
+    def gather_nd(self, indices, name=None):
+        self._touch()
+        return super().gather_nd(indices, name)
+
+    def numpy(self):
+        """A copy of the value as an array, or as a NumPy scalar or bytes."""
+        return self._known().numpy()
+
+    def _known(self):
+        value = self._read()
+        if not value._is_eager:
+            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+        return value
+
+    def __array__(self, dtype=None, copy=None):
+        return self._known().__array__(dtype)
+
+    def __bool__(self):
+        return bool(self._read())
+
+    def __int__(self):
+        return int(self._known())
+
+    def __float__(self):
+        return float(self._known())
+
+    def __index__(self):
+        return self._known().__index__()
+
+    def __len__(self):
+        return len(self._read())
+
+    def __iter__(self):
+        return iter(self._read())
+
+    def __getitem__(self, key):
+        return slice_helper(self._read(), key, self)
+
+    def __eq__(self, other):
+        return False if other is None else self._read() == other
+
+    def __ne__(self, other):
+        return True if other is None else self._read() != other
+
+    # Objects of the package keep variables in dicts; programs use ref().
+    def __hash__(self):
+        return id(self)
+
+    def ref(self):
+        """A hashable object that stands for this variable."""
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def eval(self, session=None):
+        """Always a RuntimeError: the value is there, by numpy()."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+
+    def __deepcopy__(self, memo):
+        copy = type(self)(
+            self._read(),
+            trainable=self._trainable,
+            constraint=self._constraint,
+            dtype=self._own_dtype,
+            name=self._own_name + "_copy",
+            synchronization=self._synchronization,
+            aggregation=self._aggregation,
+            shape=self._own_shape,
+        )
+        memo[id(self)] = copy
+        return copy
+
+    def __copy__(self):
+        return self
+
+    def __reduce__(self):
+        make = functools.partial(
+            type(self),
+            initial_value=self.numpy(),
+            trainable=self._trainable,
+            name=self._own_name,
+            dtype=self._own_dtype,
+            constraint=self._constraint,
+        )
+        return make, ()
+
+    def __repr__(self):
+        start = f"<tf.Variable '{self.name}' shape={self._own_shape} dtype={self._own_dtype.name}"
+        if not get_default_graph()._is_eager:
+            return start + ">"
+        return f"{start}, {_text(self._read(), True)}>"
+
+    # Setting it
+
+    def _lazy_read(self, operation):
+        return _Changed(self)
+
+    def _changed(self, operation, read_value):
+        if read_value:
+            return _Changed(self)
+        return None if get_default_graph()._is_eager else operation
+
+    def assign(self, value, use_locking=None, name=None, read_value=True):
+        """Sets the variable, and gives it."""
+        value = convert_to_tensor(value, self._own_dtype)
+        if not self._own_shape.is_compatible_with(value.shape):
+            raise ValueError(
+                f"Cannot assign value to variable ' {self.name}': Shape mismatch."
+                f"The variable shape {self._own_shape}, and the assigned value shape "
+                f"{value.shape} are incompatible."
+            )
+        operation = apply_op("AssignVariableOp", name, self._variable, value)
+        return self._changed(operation, read_value)
+
+    def is_initialized(self, name=None):
+        """Whether the variable has a value."""
+        return op1("VarIsInitializedOp", name, self._variable)
+
+
+def _operator(name):
+    def method(self, *others):
+        return getattr(self._read(), name)(*others)
+
+    method.__name__ = name
+    method.__qualname__ = "EagerVariable." + name
+    setattr(EagerVariable, name, method)
+
+
+for _name in (
+    "abs add and floordiv ge gt invert le lt matmul mod mul neg or pow radd rand rfloordiv rmatmul "
+    "rmod rmul ror rpow rsub rtruediv rxor sub truediv xor"
+).split():
+    _operator(f"__{_name}__")
+
+
+class _Changed(EagerVariable):
+    """The variable as an operation on it leaves it: the same handle, another name."""
+
+    def __init__(self, variable):
+        vars(self).update(vars(variable))
+
+    @property
+    def name(self):
+        return "UnreadVariable"

@@ -1,0 +1,90 @@
+"""tf.config: devices, threads, and how functions run. There is one device, the CPU."""
+
+from collections import namedtuple
+
+from rheos.framework import eager
+
+PhysicalDevice = namedtuple("PhysicalDevice", "name device_type")
+LogicalDevice = namedtuple("LogicalDevice", "name device_type")
+
+_settings = {"intra": 0, "inter": 0, "soft": True, "deterministic": False}
+
+
+def list_physical_devices(device_type=None):
+    """The devices of the machine of that type, by default all."""
+    found = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
+    return [d for d in found if device_type in (None, d.device_type)]
+
+
+def list_logical_devices(device_type=None):
+    """The devices that operations run on."""
+    found = [LogicalDevice("/device:CPU:0", "CPU")]
+    return [d for d in found if device_type in (None, d.device_type)]
+
+
+def get_visible_devices(device_type=None):
+    """The devices that are used: all."""
+    return list_physical_devices(device_type)
+
+
+def set_visible_devices(devices, device_type=None):
+    """Says which devices are used. The CPU always is."""
+
+
+def _set_threads(kind, number):
+    if eager.is_set_up():
+        raise RuntimeError(
+            f"{kind} op parallelism cannot be modified after initialization."
+        )
+
+
+class threading:
+    """How many threads operations may use."""
+
+    @staticmethod
+    def get_intra_op_parallelism_threads():
+        """Threads within an operation; 0: one for each core."""
+        return _settings["intra"]
+
+    @staticmethod
+    def set_intra_op_parallelism_threads(num_threads):
+        """Sets the threads within an operation, before the first operation runs."""
+        _set_threads("Intra", num_threads)
+        _settings["intra"] = num_threads
+        eager.set_num_threads(num_threads)
+
+    @staticmethod
+    def get_inter_op_parallelism_threads():
+        """Threads between operations."""
+        return _settings["inter"]
+
+    @staticmethod
+    def set_inter_op_parallelism_threads(num_threads):
+        """Sets the threads between operations, before the first operation runs."""
+        _set_threads("Inter", num_threads)
+        _settings["inter"] = num_threads
+
+
+def get_soft_device_placement():
+    """Whether an operation may run elsewhere than was asked for."""
+    return _settings["soft"]
+
+
+def set_soft_device_placement(enabled):
+    """Says whether an operation may run elsewhere than was asked for."""
+    _settings["soft"] = bool(enabled)
+
+
+def enable_op_determinism():
+    """Nothing: operations give the same bits each time."""
+    _settings["deterministic"] = True
+
+
+def get_memory_growth(device):
+    """Whether memory is taken as it is needed: of GPUs only."""
+    return False
+
+
+def set_memory_growth(device, enable):
+    """Always a ValueError: there is no GPU."""
+    raise ValueError("Cannot set memory growth on devices that are no GPUs")

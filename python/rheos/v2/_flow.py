@@ -1,0 +1,58 @@
+"""Control flow in TensorFlow 2's form."""
+
+from rheos.ops import control_flow_ops, functional_ops
+
+
+def cond(pred, true_fn=None, false_fn=None, name=None):
+    """What `true_fn()` gives if `pred` is true, else what `false_fn()` does."""
+    return control_flow_ops.cond(pred, true_fn, false_fn, name=name)
+
+
+def while_loop(
+    cond,
+    body,
+    loop_vars,
+    shape_invariants=None,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    maximum_iterations=None,
+    name=None,
+):
+    """Runs `body` on the values as long as `cond` says so."""
+    return control_flow_ops.while_loop(
+        cond,
+        body,
+        loop_vars,
+        shape_invariants,
+        parallel_iterations,
+        back_prop,
+        swap_memory,
+        name,
+        maximum_iterations,
+        True,
+    )
+
+
+def map_fn(
+    fn,
+    elems,
+    dtype=None,
+    parallel_iterations=None,
+    back_prop=True,
+    swap_memory=False,
+    infer_shape=True,
+    name=None,
+    fn_output_signature=None,
+):
+    """What `fn` makes of each slice of `elems`, stacked."""
+    return functional_ops.map_fn(
+        fn,
+        elems,
+        dtype or fn_output_signature,
+        parallel_iterations,
+        back_prop,
+        swap_memory,
+        infer_shape,
+        name,
+    )

@@ -1,0 +1,83 @@
+"""What belongs to eager execution itself: variables, DLPack, the state of the process."""
+
+import numpy as np
+
+from rheos.framework import conversion
+from rheos.framework.eager import EagerTensor
+from rheos.ops import variables
+
+
+class _AnyVariable(type(variables.Variable)):
+    """Makes a variable where Variable is called, and knows all of them as its own."""
+
+    def __call__(cls, *values, **arguments):
+        if cls is not Variable:
+            return super().__call__(*values, **arguments)
+        arguments.pop("experimental_enable_variable_lifting", None)
+        arguments.update(zip(_ORDER, values))
+        arguments.setdefault("use_resource", True)
+        return variables.Variable(**arguments)
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, variables.Variable)
+
+
+_ORDER = (
+    "initial_value",
+    "trainable",
+    "validate_shape",
+    "caching_device",
+    "name",
+    "variable_def",
+    "dtype",
+    "import_scope",
+    "constraint",
+    "synchronization",
+    "aggregation",
+    "shape",
+)
+
+
+class Variable(variables.Variable, metaclass=_AnyVariable):
+    """A value that stays: (initial_value, trainable, validate_shape, ..., name, dtype, shape)."""
+
+
+def is_eager_tensor(value):
+    """Whether the value of a tensor is there."""
+    return isinstance(value, EagerTensor)
+
+
+def is_symbolic_tensor(tensor):
+    """Whether a tensor is one of a graph."""
+    return not getattr(tensor, "_is_eager", True)
+
+
+def to_dlpack(tf_tensor):
+    """A capsule of DLPack that shares the tensor's memory."""
+    return np.asarray(_Shared(tf_tensor)).__dlpack__()
+
+
+def from_dlpack(dlcapsule):
+    """A tensor of the value in a capsule of DLPack, or of an object that gives one."""
+    return conversion.convert_to_tensor(np.from_dlpack(_Holder(dlcapsule)))
+
+
+class _Shared:
+    """The memory of a tensor as NumPy wants it told; DLPack cannot say that it is only read."""
+
+    def __init__(self, tensor):
+        self._tensor = tensor
+        told = np.asarray(memoryview(tensor)).__array_interface__
+        self.__array_interface__ = {**told, "data": (told["data"][0], False)}
+
+
+class _Holder:
+    def __init__(self, capsule):
+        self._capsule = capsule
+
+    def __dlpack__(self, **unused):
+        held = self._capsule
+        return held.__dlpack__() if hasattr(held, "__dlpack__") else held
+
+    def __dlpack_device__(self):
+        return 1, 0
