@@ -23,14 +23,14 @@ function(rheos_find name header library package)
 endfunction()
 
 rheos_find(dnnl dnnl.h dnnl libdnnl-dev)
-rheos_find(openblas cblas.h openblas libopenblas-dev)
 rheos_find(lapacke lapacke.h lapacke liblapacke-dev)
+rheos_find(openblas cblas.h openblas libopenblas-dev)
 rheos_find(protobuf_c protobuf-c/protobuf-c.h protobuf-c libprotobuf-c-dev)
 rheos_find(snappy snappy-c.h snappy libsnappy-dev)
 rheos_find(zlib zlib.h z zlib1g-dev)
 rheos_find(pcre2 pcre2.h pcre2-8 libpcre2-dev)
 target_link_libraries(rheos_deps INTERFACE
-  rheos_dnnl rheos_openblas rheos_lapacke rheos_protobuf_c rheos_snappy rheos_zlib
+  rheos_dnnl rheos_lapacke rheos_openblas rheos_protobuf_c rheos_snappy rheos_zlib
   rheos_pcre2)
 
 if(RHEOS_WITH_IMAGES)

@@ -9,8 +9,6 @@ import _imp
 import os
 import sys
 
-from rheos.framework.version import __version__  # noqa: F401
-
 
 def _is_there(module):
     """Without importlib.util, which is slow to import."""
@@ -48,6 +46,25 @@ _reason = _why_not()
 if _reason is not None:
     raise ImportError(_reason)
 
+
+def _why_not_loaded(error):
+    """What to do about this error of the system, which could not load the extension."""
+    text = str(error)
+    if "cannot open shared object file" in text:
+        advice = "install that library, or Rheos's wheel, which brings all it needs along"
+    elif "undefined symbol" in text or "version `" in text:
+        advice = "another librheos.so is found before its own: see LD_LIBRARY_PATH"
+    else:
+        advice = "install it anew"
+    folder = os.path.dirname(os.path.abspath(__file__))
+    return f"Rheos in {folder} cannot be loaded ({text}): {advice}"
+
+
+try:
+    from rheos._core import version as _version
+except ImportError as _error:
+    raise ImportError(_why_not_loaded(_error)) from None
+__version__ = _version()
 
 _PACKAGES = ("contrib", "framework", "layers", "ops", "training", "v1", "v2")
 

@@ -142,7 +142,18 @@ static struct PyModuleDef module_definition = {
     .m_methods = module_methods,
 };
 
+// Two Rheoses on one path: an extension that was given another's library.
+static bool is_library_its_own(void) {
+  if (strcmp(rheos_version(), RHEOS_VERSION_STRING) == 0) return true;
+  PyErr_Format(PyExc_ImportError,
+               "built for version " RHEOS_VERSION_STRING
+               " of the library, version `%s' of librheos.so is found",
+               rheos_version());
+  return false;
+}
+
 PyMODINIT_FUNC PyInit__core(void) {
+  if (!is_library_its_own()) return NULL;
   if (convert_init() < 0) return NULL;
   PyObject *module = PyModule_Create(&module_definition);
   if (!module) return NULL;

@@ -1,8 +1,13 @@
 // Every recorded answer: values, shapes known beforehand, error codes, and the same bits with 1, 2
-// and 8 threads. Usage: test_op_golden [op]
+// and 8 threads. Usage: test_op_golden [op]; RHEOS_BITS=FILE: also writes checksums of the answers to
+// FILE, a line each, in the same order on every processor (tools/check-processors compares them).
 #include <complex.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/crc32c.h"
 #include "ops/op_harness.h"
 
 static const char *const mode_names[] = {"as recorded", "unknown shapes", "constant"};
@@ -91,6 +96,38 @@ static void check_answer(const op_case *c, const op_result *result, build_mode m
   }
 }
 
+static FILE *bits;  // what RHEOS_BITS names
+
+// Of numbers with fractions; which NaN comes out of two depends on the order of their addition.
+static uint32_t checksum_of_numbers(const rheos_tensor *tensor) {
+  uint32_t crc = 0;
+  for (int64_t i = 0; i < rheos_tensor_num_elements(tensor); i++) {
+    const double complex number = number_at(tensor, i);
+    double parts[] = {creal(number), cimag(number)};
+    for (int k = 0; k < 2; k++) {
+      if (isnan(parts[k])) parts[k] = NAN;
+    }
+    crc = rheos__crc32c(crc, parts, sizeof parts);
+  }
+  return crc;
+}
+
+static void write_bits(const op_case *c, const char *what, int index, const rheos_tensor *tensor) {
+  const rheos_dtype dtype = tensor ? rheos_tensor_dtype(tensor) : RHEOS_STRING;
+  if (dtype == RHEOS_STRING || dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT)
+    return;  // pointers
+  const uint32_t crc =
+      rheos_dtype_is_floating(dtype) || rheos_dtype_is_complex(dtype)
+          ? checksum_of_numbers(tensor)
+          : rheos__crc32c(0, rheos_tensor_data(tensor), rheos_tensor_size_bytes(tensor));
+  fprintf(bits, "%s %s %d %08x\n", c->op, what, index, crc);
+}
+
+static void write_all_bits(const op_case *c, const op_result *result) {
+  for (int i = 0; i < result->num_outputs; i++) write_bits(c, "output", i, result->outputs[i]);
+  for (int i = 0; i < result->num_after; i++) write_bits(c, "variable", i, result->after[i]);
+}
+
 static void check_mode(const op_case *c, build_mode mode) {
   op_result one, many;
   rheos_status *status = op_case_run(c, mode, 1, &one);
@@ -100,6 +137,7 @@ static void check_mode(const op_case *c, build_mode mode) {
     return;
   }
   check_answer(c, &one, mode);
+  if (bits && mode == BUILD_AS_RECORDED) write_all_bits(c, &one);
   for (int threads = 2; threads <= 8; threads += 6) {
     status = op_case_run(c, mode, threads, &many);
     if (status || !op_results_identical(&one, &many)) {
@@ -184,4 +222,10 @@ static void check_cases(const op_cases *cases, size_t first, size_t end) {
   }
 }
 
-int main(int argc, char **argv) { return op_tests_run("op_golden", check_cases, NULL, argc, argv); }
+int main(int argc, char **argv) {
+  const char *path = getenv("RHEOS_BITS");
+  bits = path ? fopen(path, "w") : NULL;
+  const int failed = op_tests_run("op_golden", check_cases, NULL, argc, argv);
+  if (bits) fclose(bits);
+  return failed;
+}

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 
+import pytest
 import rheos
 
 PACKAGE = os.path.dirname(os.path.abspath(rheos.__file__))
@@ -48,6 +49,40 @@ def test_another_python_is_told_what_to_do(tmp_path):
     done = python("-c", "import rheos", **where)
     assert "was built for cpython-38-x86_64-linux-gnu, not for this Python" in done.stderr
     assert "ImportError" in done.stderr and "pip" in done.stderr
+
+
+def without_its_library(tmp_path, other):
+    """A package that finds `other` (a C program, or None) where it looks for librheos.so."""
+    package, beside = tmp_path / "site" / "rheos", tmp_path / "lib"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "lib", "bin"))
+    beside.mkdir()
+    (beside / "other.c").write_text(other)
+    library = beside / "librheos.so.0"
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wl,-soname,librheos.so.0", "-o", library,
+                    beside / "other.c"], check=True)  # fmt: skip
+    return {"PYTHONPATH": str(tmp_path / "site"), "LD_LIBRARY_PATH": str(beside),
+            "LD_BIND_NOW": "1"}  # fmt: skip
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+@pytest.mark.parametrize(
+    "other, told",
+    [
+        ("int nothing;", "another librheos.so is found before its own: see LD_LIBRARY_PATH"),
+        (None, "cannot open shared object file"),
+    ],
+)
+def test_a_library_that_does_not_fit_is_told_in_a_sentence(tmp_path, other, told):
+    where = without_its_library(tmp_path, other or "")
+    if other is None:
+        os.remove(tmp_path / "lib" / "librheos.so.0")
+    done = python("-c", "import rheos", **where)
+    last = done.stderr.strip().splitlines()[-1]
+    if done.returncode == 0:
+        assert other is None  # the extension knows where its library was built
+        return
+    assert last.startswith(f"ImportError: Rheos in {tmp_path / 'site' / 'rheos'} cannot be loaded")
+    assert told in last
 
 
 def test_a_missing_package_is_named(tmp_path):

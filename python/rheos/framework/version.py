@@ -1,3 +1,5 @@
-"""The version of Rheos."""
+"""The version of Rheos: that of the C library, which the extension has checked to be its own."""
 
-__version__ = "0.1.0"
+from rheos._core import version
+
+__version__ = version()
