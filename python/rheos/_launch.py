@@ -210,7 +210,7 @@ INSIDES = {
     "ops.confusion_matrix": "",
     "ops.control_flow_ops": "_insides.control_flow_ops",
     "ops.ctc_ops": "nn",
-    "ops.data_flow_ops": "",
+    "ops.data_flow_ops": "_insides.data_flow_ops",
     "ops.distributions.bernoulli": "distributions",
     "ops.distributions.beta": "distributions",
     "ops.distributions.categorical": "distributions",

@@ -34,12 +34,16 @@ static void end(rheos__attempt *attempt) {
 
 static bool serve_line(rheos__waitable *waitable, rheos__side side) {
   bool has_changed = false;
-  while (waitable->first[side] != NULL) {
-    rheos__attempt *attempt = waitable->first[side];
+  rheos__attempt *next = NULL;
+  for (rheos__attempt *attempt = waitable->first[side]; attempt != NULL; attempt = next) {
+    next = attempt->next;
     const rheos__tried tried = attempt->kind->run(attempt);
     has_changed = has_changed || tried != RHEOS__TRIED_IN_VAIN;
-    if (tried != RHEOS__TRIED_DONE) break;
-    end(attempt);
+    if (tried == RHEOS__TRIED_DONE) {
+      end(attempt);
+    } else if (!attempt->kind->lets_pass) {
+      break;
+    }
   }
   return has_changed;
 }

@@ -1,6 +1,6 @@
 // Resources that ops wait for: queues and their kin. What an op wants of one is an attempt. Attempts
 // that put and attempts that take stand in two lines, each served in its order, the first one until it
-// is done; whoever changes the resource serves both lines. So the thread that brings what was missing
+// is done, unless its kind lets others pass; whoever changes the resource serves both lines. So the thread that brings what was missing
 // does the work of the one that waits, and rings its bell.
 #ifndef RHEOS_SRC_RESOURCE_WAITABLE_H
 #define RHEOS_SRC_RESOURCE_WAITABLE_H
@@ -30,6 +30,7 @@ typedef struct rheos__attempt_kind {
   // another attempt by rheos__step_attempt_take(). NULL: nothing.
   rheos_status *(*finish)(rheos__attempt *attempt, rheos__step *step, rheos_tensor **outputs);
   void (*deinit)(rheos__attempt *attempt);  // frees what the attempt holds; NULL: nothing
+  bool lets_pass;                           // those behind it in its line are tried while it waits
 } rheos__attempt_kind;
 
 // Zeros but for what rheos__attempt_init() sets; in memory of rheos__alloc(), at its start.

@@ -48,6 +48,7 @@ class Log:
             # TensorFlow numbers its queues; what it adds of nodes is told another way here.
             text = re.sub(r"'_\d+_", "'", text).split(" [[")[0]
             text = re.sub(r" \(at .*|\s*\(node .*", "", text).replace(self.folder, "$TMP")
+            text = re.sub(r"; the step needs .*", "", text)  # what Rheos adds where room is short
             # How much of it was there when the queue was closed is a matter of time.
             if self.has_threads:
                 text = re.sub(r" \(requested.*", "", text)

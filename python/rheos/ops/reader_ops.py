@@ -1,7 +1,7 @@
 """Readers: what cuts files that a queue names into records."""
 
 from rheos.framework import dtypes
-from rheos.framework.op_call import op1, op_results
+from rheos.framework.op_call import apply_op, op1, op_results
 
 
 class ReaderBase:
@@ -42,6 +42,18 @@ class ReaderBase:
     def num_work_units_completed(self, name=None):
         """How many files were read to their ends, an int64 tensor."""
         return op1(self._op_type("ReaderNumWorkUnitsCompleted"), name, self._reader_ref)
+
+    def serialize_state(self, name=None):
+        """The state of the reader, a string scalar, where `supports_serialize` is true."""
+        return op1(self._op_type("ReaderSerializeState"), name, self._reader_ref)
+
+    def restore_state(self, state, name=None):
+        """An operation that puts the reader into a state of serialize_state()."""
+        return apply_op(self._op_type("ReaderRestoreState"), name, self._reader_ref, state)
+
+    def reset(self, name=None):
+        """An operation that puts the reader into the state of a new one."""
+        return apply_op(self._op_type("ReaderReset"), name, self._reader_ref)
 
 
 class IdentityReader(ReaderBase):

@@ -80,6 +80,11 @@ from rheos.framework.tensor_shape import (
     dimension_value,
 )
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec
+from rheos.ops.accumulators import (
+    ConditionalAccumulator,
+    ConditionalAccumulatorBase,
+    SparseConditionalAccumulator,
+)
 from rheos.ops.array_ops import (
     boolean_mask,
     broadcast_static_shape,

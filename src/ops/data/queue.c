@@ -227,6 +227,12 @@ static void put(rheos__queue *queue, rheos__tuple tuple) {
   ++queue->size;
 }
 
+bool rheos__queue_put(rheos__queue *queue, rheos__tuple tuple) {
+  if (!reserve(queue)) return false;
+  put(queue, tuple);
+  return true;
+}
+
 static void put_first(rheos__queue *queue, rheos__tuple tuple) {
   queue->first = (queue->first + queue->num_slots - 1) & (queue->num_slots - 1);
   ++queue->size;

@@ -78,6 +78,9 @@ void rheos__dequeue_deinit(rheos__attempt *attempt);
    .finish = (FINISH),                    \
    .deinit = rheos__dequeue_deinit}
 
+// With the mutex held: puts a tuple in, whatever the capacity; false when memory is short.
+bool rheos__queue_put(rheos__queue *queue, rheos__tuple tuple);
+
 // Closes the queue at once, and ends the attempts to put something in.
 void rheos__queue_close_now(rheos__queue *queue);
 // An attempt to close it when what stands in line to be put in is in. NULL when memory is short.

@@ -80,8 +80,7 @@ static rheos_status *prepare_queue(rheos__prepare *p) {
   return NULL;
 }
 
-// A reference to a queue has the shape of its two strings in TensorFlow's first version.
-static rheos_status *shape_handle(rheos__infer *c) {
+rheos_status *rheos__shape_handle(rheos__infer *c) {
   if (!rheos_dtype_is_ref(c->output_dtypes[0])) return rheos__shape_scalar(c);
   c->output_shapes[0] = RHEOS_SHAPE(2);
   return NULL;
@@ -99,7 +98,7 @@ static rheos_status *shape_handle(rheos__infer *c) {
       .signature = "-> handle: " handle_type "; " ATTRS NAMING, \
       .doc = text,                                              \
       .flags = RHEOS_OP_STATEFUL,                               \
-      .shape = shape_handle,                                    \
+      .shape = rheos__shape_handle,                             \
       .gradient = rheos__no_gradient,                           \
       .prepare = prepare_queue,                                 \
       .family = &(const rheos__queue_order){ORDER},             \
@@ -131,8 +130,8 @@ rheos_status *rheos__queue_of(const rheos__prepare *p, int32_t input, rheos__que
   return NULL;
 }
 
-static rheos_status *check_dtypes(const rheos__queue *queue, const rheos_dtype *dtypes,
-                                  int32_t count) {
+rheos_status *rheos__queue_check_dtypes(const rheos__queue *queue, const rheos_dtype *dtypes,
+                                        int32_t count) {
   const rheos__queue_spec *spec = &queue->spec;
   if (count != spec->num_components) {
     return RHEOS_INVALID("Signature mismatch: the elements of %s '%s' have %d components, not %d",
@@ -220,8 +219,7 @@ static rheos_status *check_batch(const rheos__queue *queue, rheos_tensor *const 
   return NULL;
 }
 
-// Row `row` of a tensor as a tensor of its own.
-static rheos_status *copy_row(const rheos_tensor *from, int64_t row, rheos_tensor **out_tensor) {
+rheos_status *rheos__copy_row(const rheos_tensor *from, int64_t row, rheos_tensor **out_tensor) {
   rheos_shape shape = {.rank = from->shape.rank - 1};
   memcpy(shape.dims, from->shape.dims + 1, (size_t)shape.rank * sizeof *shape.dims);
   RHEOS_TRY(rheos__tensor_new(from->dtype, &shape, out_tensor));
@@ -237,7 +235,7 @@ static rheos_status *split_rows(const rheos__queue *queue, rheos_tensor *const *
     tuples[row] = rheos__tuple_new(queue);
     if (tuples[row] == NULL) return rheos__out_of_memory();
     for (int32_t i = 0; i < queue->spec.num_components; ++i) {
-      RHEOS_TRY(copy_row(components[i], row, &tuples[row][i]));
+      RHEOS_TRY(rheos__copy_row(components[i], row, &tuples[row][i]));
     }
   }
   return NULL;
@@ -264,7 +262,7 @@ static rheos_status *compute_enqueue_many(void *state, rheos__step *step,
 static rheos_status *prepare_enqueue(rheos__prepare *p) {
   rheos__queue *queue;
   RHEOS_TRY(rheos__queue_of(p, 0, &queue));
-  RHEOS_TRY(check_dtypes(queue, p->input_dtypes + 1, p->num_inputs - 1));
+  RHEOS_TRY(rheos__queue_check_dtypes(queue, p->input_dtypes + 1, p->num_inputs - 1));
   p->state = queue;
   p->compute = p->op->compute;
   return NULL;
@@ -363,14 +361,8 @@ static rheos_status *compute_dequeue(void *state, rheos__step *step, rheos_tenso
   return rheos__step_attempt_take(step, &d->attempt, outputs);
 }
 
-static rheos_status *dequeue_many(rheos__queue *queue, rheos__step *step, const rheos_tensor *n,
-                                  bool allows_fewer, rheos_tensor **outputs) {
-  if (n->num_elements != 1) {
-    rheos__shape_text text;
-    return RHEOS_INVALID("n must be a scalar, got shape %s",
-                         rheos__shape_text_of(&n->shape, &text));
-  }
-  const int64_t wanted = rheos__tensor_int_at(n, 0);
+static rheos_status *dequeue_count(rheos__queue *queue, rheos__step *step, int64_t wanted,
+                                   bool allows_fewer, rheos_tensor **outputs) {
   if (wanted < 0) {
     return RHEOS_INVALID("%s requested %lld < 0 elements",
                          allows_fewer ? "DequeueUpTo" : "DequeueMany", (long long)wanted);
@@ -388,20 +380,31 @@ static rheos_status *dequeue_many(rheos__queue *queue, rheos__step *step, const 
   return rheos__step_attempt_take(step, &d->attempt, outputs);
 }
 
+rheos_status *rheos__dequeue_many(rheos__queue *queue, rheos__step *step, const rheos_tensor *n,
+                                  int64_t most, bool allows_fewer, rheos_tensor **outputs) {
+  if (n->num_elements != 1) {
+    rheos__shape_text text;
+    return RHEOS_INVALID("n must be a scalar, got shape %s",
+                         rheos__shape_text_of(&n->shape, &text));
+  }
+  const int64_t wanted = rheos__tensor_int_at(n, 0);
+  return dequeue_count(queue, step, wanted < most ? wanted : most, allows_fewer, outputs);
+}
+
 static rheos_status *compute_dequeue_many(void *state, rheos__step *step,
                                           rheos_tensor *const *inputs, rheos_tensor **outputs) {
-  return dequeue_many(state, step, inputs[1], false, outputs);
+  return rheos__dequeue_many(state, step, inputs[1], INT64_MAX, false, outputs);
 }
 
 static rheos_status *compute_dequeue_up_to(void *state, rheos__step *step,
                                            rheos_tensor *const *inputs, rheos_tensor **outputs) {
-  return dequeue_many(state, step, inputs[1], true, outputs);
+  return rheos__dequeue_many(state, step, inputs[1], INT64_MAX, true, outputs);
 }
 
 static rheos_status *prepare_dequeue(rheos__prepare *p) {
   rheos__queue *queue;
   RHEOS_TRY(rheos__queue_of(p, 0, &queue));
-  RHEOS_TRY(check_dtypes(queue, p->output_dtypes, p->num_outputs));
+  RHEOS_TRY(rheos__queue_check_dtypes(queue, p->output_dtypes, p->num_outputs));
   p->state = queue;
   p->compute = p->op->compute;
   return NULL;
@@ -510,3 +513,29 @@ ON_QUEUE(QueueIsClosed, " -> is_closed: bool", "Whether the queue was closed.", 
          rheos__shape_scalar, prepare_look, compute_is_closed)
 ON_QUEUE(QueueSize, " -> size: int32", "How many elements the queue holds.", 0, rheos__shape_scalar,
          prepare_look, compute_size)
+
+// ---- A resource's queue for ops that take references
+
+static rheos_status *compute_nothing(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                     rheos_tensor **outputs) {
+  (void)state, (void)step, (void)inputs, (void)outputs;
+  return NULL;
+}
+
+static rheos_status *prepare_fake(rheos__prepare *p) {
+  rheos__queue *queue;
+  RHEOS_TRY(rheos__queue_of(p, 0, &queue));
+  p->compute = compute_nothing;
+  p->output_resource = &queue->waitable.base;
+  return NULL;
+}
+
+const rheos__op_def rheos__op_FakeQueue = {
+    .name = "FakeQueue",
+    .signature = "resource: resource -> handle: Ref(string)",
+    .doc = "A reference to the queue behind the handle `resource`.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_scalar,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_fake,
+};

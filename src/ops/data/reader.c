@@ -23,6 +23,7 @@ static rheos_status *init_reader(rheos__resource *resource, const void *argument
 static void deinit_reader(rheos__resource *resource) {
   rheos__reader *reader = (rheos__reader *)resource;
   rheos__reader_end_work(reader);
+  rheos__buffer_deinit(&reader->last_work);
   rheos__waitable_deinit(&reader->waitable);
 }
 
@@ -183,6 +184,8 @@ rheos_status *rheos__reader_begin(rheos__reader *reader, const rheos_string *wor
   if (work->size_bytes > 0) memcpy(reader->work, work->data, work->size_bytes);
   reader->work[work->size_bytes] = '\0';
   reader->work_bytes = work->size_bytes;
+  reader->last_work.size_bytes = 0;
+  rheos__buffer_put(&reader->last_work, work->data, work->size_bytes);
   rheos_status *status = NULL;
   if (reader->spec.type != RHEOS__READS_NAMES) status = open_file(reader, work);
   if (status == NULL && reader->spec.type == RHEOS__READS_LINES) status = skip_lines(reader);

@@ -32,11 +32,12 @@ typedef struct rheos__reader {
   // The work under way.
   char *work;  // NULL: none
   size_t work_bytes;
-  rheos__file *file;      // NULL: `content` holds all of it
-  rheos__buffer content;  // of a file that was compressed
-  uint64_t offset, end;   // of what is to be read next
-  int64_t num_read;       // records, or lines, of this work
-  rheos__buffer chunk;    // of lines: bytes from `chunk_offset` on
+  rheos__buffer last_work;  // what was begun last
+  rheos__file *file;        // NULL: `content` holds all of it
+  rheos__buffer content;    // of a file that was compressed
+  uint64_t offset, end;     // of what is to be read next
+  int64_t num_read;         // records, or lines, of this work
+  rheos__buffer chunk;      // of lines: bytes from `chunk_offset` on
   uint64_t chunk_offset;
 } rheos__reader;
 
@@ -50,5 +51,12 @@ rheos_status *rheos__reader_begin(rheos__reader *reader, const rheos_string *wor
 rheos_status *rheos__reader_next(rheos__reader *reader, rheos__buffer *key, rheos__buffer *value,
                                  bool *out_at_end);
 void rheos__reader_end_work(rheos__reader *reader);  // without counting it
+// Whether each work is one record, so that it is done when that was read.
+static inline bool rheos__reader_gives_whole(const rheos__reader *reader) {
+  return reader->spec.type == RHEOS__READS_NAMES || reader->spec.type == RHEOS__READS_FILES;
+}
+
+// The reader behind input 0, borrowed; a status if there is another kind of resource.
+rheos_status *rheos__reader_of(const rheos__prepare *p, rheos__reader **out_reader);
 
 #endif  // RHEOS_SRC_OPS_DATA_READER_H

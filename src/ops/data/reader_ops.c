@@ -54,12 +54,6 @@ static rheos_status *prepare_reader(rheos__prepare *p) {
   return NULL;
 }
 
-static rheos_status *shape_handle(rheos__infer *c) {
-  if (!rheos_dtype_is_ref(c->output_dtypes[0])) return rheos__shape_scalar(c);
-  c->output_shapes[0] = RHEOS_SHAPE(2);
-  return NULL;
-}
-
 #define NAMING "container: string = \"\"; shared_name: string = \"\""
 #define BLOCKS \
   "header_bytes: int = 0; record_bytes: int; footer_bytes: int = 0; hop_bytes: int = 0; " NAMING
@@ -70,7 +64,7 @@ static rheos_status *shape_handle(rheos__infer *c) {
       .signature = "-> reader_handle: " handle_type "; " attributes, \
       .doc = text,                                                   \
       .flags = RHEOS_OP_STATEFUL,                                    \
-      .shape = shape_handle,                                         \
+      .shape = rheos__shape_handle,                                  \
       .gradient = rheos__no_gradient,                                \
       .prepare = prepare_reader,                                     \
       .family = &(const rheos__reader_type){TYPE},                   \
@@ -159,7 +153,7 @@ static rheos_status *read_work(reading *r) {
       rheos__reader_end_work(r->reader);
       return status;
     }
-    if (!at_end) continue;
+    if (!at_end && !rheos__reader_gives_whole(r->reader)) continue;
     rheos__reader_end_work(r->reader);
     ++r->reader->num_completed;
     if (r->count > 0) break;
@@ -275,7 +269,7 @@ static rheos_status *compute_read_up_to(void *state, rheos__step *step, rheos_te
   return read_records(state, step, true, wanted, outputs);
 }
 
-static rheos_status *reader_of(const rheos__prepare *p, rheos__reader **out_reader) {
+rheos_status *rheos__reader_of(const rheos__prepare *p, rheos__reader **out_reader) {
   rheos__resource *resource = p->input_resources[0];
   if (resource == NULL) return RHEOS_INVALID("input 0 is not a reader");
   if (resource->kind != &rheos__reader_kind) {
@@ -288,7 +282,7 @@ static rheos_status *reader_of(const rheos__prepare *p, rheos__reader **out_read
 static rheos_status *prepare_read(rheos__prepare *p) {
   read_state *state = RHEOS_NEW_STATE(p, read_state);
   if (state == NULL) return rheos__out_of_memory();
-  RHEOS_TRY(reader_of(p, &state->reader));
+  RHEOS_TRY(rheos__reader_of(p, &state->reader));
   RHEOS_TRY(rheos__queue_of(p, 1, &state->queue));
   const rheos__queue_spec *spec = &state->queue->spec;
   if (spec->num_components != 1 || spec->dtypes[0] != RHEOS_STRING ||
@@ -320,7 +314,7 @@ static rheos_status *compute_completed(void *state, rheos__step *step, rheos_ten
 
 static rheos_status *prepare_look(rheos__prepare *p) {
   rheos__reader *reader = NULL;
-  RHEOS_TRY(reader_of(p, &reader));
+  RHEOS_TRY(rheos__reader_of(p, &reader));
   p->state = reader;
   p->compute = p->op->compute;
   return NULL;

@@ -20,6 +20,7 @@ from rheos.v1.contrib import (
     seq2seq,
     signal,
     slim,
+    staging,
     stateless,
     tensorboard,
     training,

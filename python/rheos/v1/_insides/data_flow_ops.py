@@ -1,0 +1,21 @@
+"""Queues and their kin: tensorflow.python.ops.data_flow_ops."""
+
+from rheos.ops.accumulators import (
+    ConditionalAccumulator,
+    ConditionalAccumulatorBase,
+    SparseConditionalAccumulator,
+)
+from rheos.ops.data_flow_ops import (
+    FIFOQueue,
+    PaddingFIFOQueue,
+    PriorityQueue,
+    QueueBase,
+    RandomShuffleQueue,
+)
+from rheos.ops.staging_ops import (
+    Barrier,
+    BaseStagingArea,
+    MapStagingArea,
+    RecordInput,
+    StagingArea,
+)
