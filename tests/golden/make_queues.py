@@ -539,6 +539,56 @@ def lines_to_batches(tf, log):
     log.drain(batch)
 
 
+# ---- Buckets
+
+
+@program
+def buckets(tf, log):
+    numbers = tf.train.range_input_producer(9, 1, shuffle=False).dequeue()
+    which, batch = tf.contrib.training.bucket([numbers], numbers % 3, 2, 3)
+    log.start()
+    seen = sorted(log.session.run([which, batch])[1].tolist() for _ in range(3))
+    log.answers = seen
+
+
+@program
+def buckets_with_rests(tf, log):
+    numbers = tf.train.range_input_producer(9, 1, shuffle=False).dequeue()
+    _, batch = tf.contrib.training.bucket(
+        {"n": numbers, "s": tf.as_string(numbers)},
+        numbers % 2,
+        [2, 3],
+        2,
+        allow_smaller_final_batch=True,
+        bucket_capacities=[5, 6],
+    )
+    log.start()
+    log.answers = sorted(plain(log.session.run(batch)["n"]) for _ in range(5))
+
+
+@program
+def buckets_by_length(tf, log):
+    numbers = tf.train.range_input_producer(8, 1, shuffle=False).dequeue()
+    sequence = tf.range(numbers)
+    lengths, batch = tf.contrib.training.bucket_by_sequence_length(
+        numbers, [sequence, numbers * 10], 2, [4], dynamic_pad=True
+    )
+    log.start()
+    found = [log.session.run([lengths, *batch]) for _ in range(4)]
+    log.answers = sorted(plain(one) for one in found)
+
+
+@program
+def buckets_of_some(tf, log):
+    numbers = tf.train.range_input_producer(8, 1, shuffle=False).dequeue()
+    lengths, batch = tf.contrib.training.bucket_by_sequence_length(
+        numbers, {"v": numbers}, 2, [3], keep_input=tf.equal(numbers % 2, 0)
+    )
+    log.start()
+    found = [log.session.run([lengths, batch["v"]]) for _ in range(2)]
+    log.answers = sorted(plain(one) for one in found)
+
+
 # ---- Recording
 
 

@@ -117,10 +117,14 @@ class QueueRunner:
             self._runs[sess] -= 1
             return self._runs[sess] == 0
 
+    def _enqueue(self, sess, enqueue_op):
+        """The function that a thread calls again and again."""
+        return sess.make_callable(enqueue_op)
+
     def _run(self, sess, enqueue_op, coord=None):
         has_left = False
         try:
-            enqueue = sess.make_callable(enqueue_op)
+            enqueue = self._enqueue(sess, enqueue_op)
             while not (coord and coord.should_stop()):
                 try:
                     enqueue()

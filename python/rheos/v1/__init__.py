@@ -587,6 +587,7 @@ from rheos.v1 import (
     debugging,
     dtypes,
     errors,
+    estimator,
     flags,
     gfile,
     image,

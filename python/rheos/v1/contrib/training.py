@@ -10,6 +10,15 @@ from rheos.contrib.training import (
     train,
 )
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.training.bucketing import bucket, bucket_by_sequence_length
 from rheos.training.checkpoints import checkpoints_iterator
+from rheos.training.evaluation import (
+    StopAfterNEvalsHook,
+    SummaryAtEndHook,
+    evaluate_once,
+    evaluate_repeatedly,
+    get_or_create_eval_step,
+)
+from rheos.training.feeding import FeedingQueueRunner
 
 __getattr__ = _attribute_of("tensorflow.contrib.training")
