@@ -95,19 +95,24 @@ def node_of(tensor):
 
 
 def comes_from(op, memo):
-    """Whether an operation depends on a tensor that a layer made; `memo` keeps answers by op."""
-    todo = [op]
+    """Whether an operation depends on a tensor that a layer made; `memo` keeps answers by op.
+
+    Loops of version 1 are cycles of operations.
+    """
+    seen, path, todo = set(), [], [(op, False)]
     while todo:
-        current = todo[-1]
-        if current in memo:
-            todo.pop()
+        current, is_done = todo.pop()
+        if is_done:
+            path.pop()
             continue
-        if any(is_connected(x) for x in current.inputs):
-            memo[current] = True
+        if current in seen or memo.get(current) is False:
             continue
-        unknown = [x.op for x in current.inputs if x.op not in memo]
-        if unknown:
-            todo.extend(unknown)
-            continue
-        memo[current] = any(memo[x.op] for x in current.inputs)
-    return memo[op]
+        seen.add(current)
+        path.append(current)
+        todo.append((current, True))
+        if memo.get(current) or any(is_connected(x) for x in current.inputs):
+            memo.update(dict.fromkeys(path, True))
+            return True
+        todo.extend((x.op, False) for x in current.inputs)
+    memo.update(dict.fromkeys(seen, False))
+    return False

@@ -55,7 +55,7 @@ class TensorFlowOpLayer(Layer):
 
 def connect_operations(tensors):
     """Makes layers of the operations between tensors and those that layers made."""
-    memo, order, done = {}, [], set()
+    memo, order, done, seen = {}, [], set(), set()
     todo = [(x.op, False) for x in tensors if not nodes.is_connected(x)]
     while todo:
         op, is_ready = todo.pop()
@@ -64,7 +64,8 @@ def connect_operations(tensors):
         if is_ready:
             done.add(op)
             order.append(op)
-        elif nodes.comes_from(op, memo):
+        elif op not in seen and nodes.comes_from(op, memo):
+            seen.add(op)
             todo.append((op, True))
             todo.extend((x.op, False) for x in op.inputs if not nodes.is_connected(x))
     for op in order:
