@@ -18,10 +18,11 @@ struct rheos__task {
   struct rheos__posted *posted;             // while it waits for a thread
 };
 
-// What stops tasks: the public rheos_cancellation, for kernels.
-struct rheos_cancellation *rheos__cancellation_new(void);
-void rheos__cancellation_cancel(struct rheos_cancellation *cancellation);
-void rheos__cancellation_free(struct rheos_cancellation *cancellation);
+// What stops tasks: the public type of <rheos/session.h>, for kernels.
+typedef struct rheos_cancellation rheos_cancellation;
+rheos_cancellation *rheos__cancellation_new(void);
+void rheos__cancellation_cancel(rheos_cancellation *cancellation);
+void rheos__cancellation_free(rheos_cancellation *cancellation);
 
 // Those of the session that the step is of, with a reference for the caller; NULL: it has none.
 rheos__tasks *rheos__step_tasks(const rheos__step *step);

@@ -52,11 +52,9 @@ void rheos__tasks_unref(rheos__tasks *tasks) {
   rheos__free(tasks);
 }
 
-struct rheos_cancellation *rheos__cancellation_new(void) { return rheos_cancellation_new(); }
-void rheos__cancellation_cancel(struct rheos_cancellation *cancellation) {
-  rheos_cancel(cancellation);
-}
-void rheos__cancellation_free(struct rheos_cancellation *cancellation) {
+rheos_cancellation *rheos__cancellation_new(void) { return rheos_cancellation_new(); }
+void rheos__cancellation_cancel(rheos_cancellation *cancellation) { rheos_cancel(cancellation); }
+void rheos__cancellation_free(rheos_cancellation *cancellation) {
   rheos_cancellation_free(cancellation);
 }
 
