@@ -113,6 +113,94 @@ def test_branches_are_the_graph_s(capsys):
     assert "ag__.if_stmt(" in tf.autograph.to_code(branching)
 
 
+# ---- Variables of functions
+
+
+def test_a_function_changes_variables_and_tapes_see_it():
+    class Scaled(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = tf.Variable([[1.0, 2.0]])
+            self.b = tf.Variable(3.0, trainable=False)
+
+        @tf.function
+        def __call__(self, x):
+            self.b.assign_add(1.0)
+            return x * self.w + self.b
+
+    model = Scaled()
+    for bias in (4.0, 5.0):  # the second call is no trace
+        with tf.GradientTape() as tape:
+            y = model(tf.constant(2.0))
+        assert y.numpy().tolist() == [[2 + bias, 4 + bias]]
+        assert tape.gradient(y, model.w).numpy().tolist() == [[2.0, 2.0]]
+        assert tape.watched_variables() == (model.w,)
+
+
+def test_a_function_inside_hands_its_variables_on():
+    v = tf.Variable(2.0)
+    inner = tf.function(lambda x: v * x)
+    outer = tf.function(lambda x: inner(x) * v)
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            y = outer(tf.constant(3.0))
+        assert tape.gradient(y, v).numpy() == 12.0
+    assert outer.get_concrete_function(tf.constant(3.0)).variables == (v,)
+
+
+def test_a_tape_inside_a_function_gives_gradients_of_variables():
+    v = tf.Variable(3.0)
+
+    @tf.function
+    def step(variable, x):
+        with tf.GradientTape() as tape:
+            loss = variable * variable * x
+        variable.assign_sub(0.5 * tape.gradient(loss, variable))
+        return loss
+
+    assert [step(v, tf.constant(1.0)).numpy() for _ in range(2)] == [9.0, 0.0]
+
+
+def test_variables_are_made_on_the_first_call_only():
+    made = []
+
+    @tf.function
+    def count(x):
+        if not made:
+            made.append(tf.Variable(x * 3.0))
+        return made[0].assign_add(x)
+
+    assert [count(tf.constant(n)).numpy() for n in (2.0, 5.0)] == [8.0, 13.0]
+    assert (made[0].numpy(), count.experimental_get_tracing_count()) == (13.0, 2)
+
+    @tf.function
+    def makes(x):
+        return tf.Variable(1.0) + x
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="only created once"):
+            makes(tf.constant(1.0))
+
+
+def test_other_variables_take_the_same_trace():
+    @tf.function
+    def twice(one, other, x):
+        one.assign_add(x)
+        return other * 2.0
+
+    a, b, c = (tf.Variable(n) for n in (1.0, 10.0, 100.0))
+    assert twice(a, b, 1.0).numpy() == 20.0
+    assert twice(b, c, 1.0).numpy() == 200.0
+    assert (a.numpy(), b.numpy(), twice.experimental_get_tracing_count()) == (2.0, 11.0, 1)
+    assert twice(c, c, 1.0).numpy() == 202.0  # the same one twice is another kind
+    assert twice.experimental_get_tracing_count() == 2
+    twice(a, tf.Variable([1.0]), 1.0)
+    assert twice.experimental_get_tracing_count() == 3
+    concrete = twice.get_concrete_function(a, b, 1.0)
+    with pytest.raises(TypeError, match="Can not cast"):
+        concrete(tf.Variable(1), b, 1.0)
+
+
 # ---- Beyond recorded answers
 
 

@@ -328,6 +328,8 @@ def _argument(graph, value, name):
         return graph.add_argument(value.dtype, value.shape, value.name or name)
     if isinstance(value, Tensor):
         return graph.add_argument(value.dtype.base_dtype, value.shape, name)
+    if hasattr(value, "_as_argument_of"):
+        return value._as_argument_of(graph, name)
     return value
 
 

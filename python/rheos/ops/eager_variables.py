@@ -34,6 +34,13 @@ def _initial(value, dtype, shape):
     return value
 
 
+def _new_handle(dtype, shape, name):
+    handle = _core._eager_variable(dtype, name)
+    handle._handle_shape = shape
+    handle._handle_dtype = dtype
+    return handle
+
+
 @register_eager_type
 class EagerVariable(ResourceVariable):
     """A variable behind a handle that is there, not in a graph."""
@@ -69,14 +76,32 @@ class EagerVariable(ResourceVariable):
         self._constraint = constraint
         self._synchronization = VariableSynchronization(synchronization)
         self._aggregation = VariableAggregation(aggregation)
-        self._own_dtype = value.dtype
-        self._own_shape = value.shape if given is None else given
-        self._own_name = graph._scope_name() + (name or "Variable")
-        self._own_handle = _core._eager_variable(value.dtype, self._own_name)
-        self._own_handle._handle_shape = self._own_shape
-        self._own_handle._handle_dtype = value.dtype
+        shape = value.shape if given is None else given
+        name = graph._scope_name() + (name or "Variable")
+        self._take(_new_handle(value.dtype, shape, name), value.dtype, shape, name)
         with get_eager_graph().as_default():
             apply_op("AssignVariableOp", None, self._own_handle, value)
+
+    def _take(self, handle, dtype, shape, name):
+        self._own_handle, self._own_dtype = handle, dtype
+        self._own_shape, self._own_name = shape, name
+
+    @classmethod
+    def behind(cls, handle, dtype, shape, trainable, name):
+        """The variable behind a handle, which may be an argument of a function."""
+        made = cls.__new__(cls)
+        made._trainable = True if trainable is None else bool(trainable)
+        made._constraint = None
+        made._synchronization = VariableSynchronization.AUTO
+        made._aggregation = VariableAggregation.NONE
+        made._take(handle, dtype, shape, name)
+        return made
+
+    @classmethod
+    def without_value(cls, dtype, shape, trainable=None, name=None):
+        """A variable that cannot be read before it is assigned."""
+        name = get_default_graph()._scope_name() + (name or "Variable")
+        return cls.behind(_new_handle(dtype, shape, name), dtype, shape, trainable, name)
 
     # What it is
 
@@ -161,7 +186,7 @@ class EagerVariable(ResourceVariable):
     def _touch(self):
         if self._trainable:
             variable_was_read(self)
-        if get_default_graph().building_function:
+        if self._own_handle._is_eager and get_default_graph().building_function:
             get_default_graph().watch_variable(self)
 
     def sparse_read(self, indices, name=None):

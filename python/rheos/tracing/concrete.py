@@ -27,6 +27,8 @@ class ConcreteFunction:
         self._kwargs = kwargs
         self._python_name = python_name
         self._arg_keywords = None
+        self.made = ()  # the variables that tracing made
+        self.first = None  # what the first call takes instead, since it sets variables
         root = graph._root
         self.at_once_in = root if root._is_eager else None  # where calls run at once
         if root._is_eager:  # the nodes of other graphs go on calling it
@@ -111,7 +113,9 @@ class ConcreteFunction:
             raise self._refuse("the arguments have another structure", args, kwargs)
         tensors = []
         for value, spec in zip(given, own):
-            if _is_spec(spec):
+            if isinstance(spec, kinds.VariableSpec):
+                tensors.append(self._handle_of(value, spec, args, kwargs))
+            elif _is_spec(spec):
                 tensors.append(self._checked(value, spec, args, kwargs))
             elif value is not spec and kinds.kind_of(value) != kinds.kind_of(spec):
                 reason = f"Can not cast {spec_text(value)} to {spec_text(spec)}"
@@ -171,6 +175,13 @@ class ConcreteFunction:
             raise self._refuse(reason, args, kwargs)
         return tensor
 
+    def _handle_of(self, value, spec, args, kwargs):
+        if not spec.accepts(value):
+            reason = f"Can not cast {spec_text(value)} to {spec_text(spec)}"
+            raise self._refuse(reason, args, kwargs)
+        value._touch()
+        return value.handle
+
     def _refuse(self, reason, args, kwargs):
         return TypeError(
             f"Binding inputs to tf.function failed due to `{reason}`. Received args: {args} and "
@@ -180,12 +191,22 @@ class ConcreteFunction:
     def call_flat(self, tensors):
         """Calls it with a tensor for each of its arguments; the results in their structure."""
         caller = get_default_graph()
+        if self.first is not None:
+            first, self.first = self.first, None
+            return first.call_flat(tensors)
+        for variable in self._touched:
+            variable._touch()
         if caller._is_eager:
             op_type, attrs, captures = self._at_once
             return self._structured(caller._node(op_type, None, tensors + captures, attrs).outputs)
         if caller.building_function:
             caller.keep_alive(self)
         return self._structured(list(call_function(self.graph, tensors).outputs))
+
+    @functools.cached_property
+    def _touched(self):
+        """The variables that tapes and functions around are told of in each call."""
+        return [v for v in self.variables if v._is_eager]
 
     @functools.cached_property
     def _at_once(self):

@@ -12,6 +12,7 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import func_graph_from_py_func
 from rheos.framework.operation import Operation, Tensor
 from rheos.framework.tensor_spec import TensorSpec
+from rheos.framework.watchers import stop_recording
 from rheos.tracing import kinds, lifting, retracing
 from rheos.tracing.concrete import ConcreteFunction
 from rheos.tracing.signatures import Parameters
@@ -73,7 +74,6 @@ class Function:
         self._lock = threading.RLock()
         self._watch = retracing.Watch()
         self._count = 0
-        self._made_variables = []
         functools.update_wrapper(self, python_function, updated=())
 
     # What it is
@@ -214,11 +214,22 @@ class Function:
         if self._watch.called(True) and earlier:
             self._explain(kind, earlier, args, kwargs)
         concrete = self._traced(args, kwargs)
+        concrete = self._without_creation(concrete, args, kwargs)
         concrete.root = weakref.ref(root)
         while len(self._traces) >= _MOST_TRACES:
             self._quick.clear()
             del self._traces[next(iter(self._traces))]
         self._traces[key] = concrete
+        return concrete
+
+    def _without_creation(self, first, args, kwargs):
+        """The trace that calls take: another one if this one made variables, which those find."""
+        if not first.made:
+            return first
+        self._count += 1
+        concrete = self._traced(args, kwargs)
+        if any(made.is_set_inside for made in first.made):
+            concrete.first = first
         return concrete
 
     def _explain(self, kind, earlier, args, kwargs):
@@ -239,13 +250,15 @@ class Function:
         return None, args, kwargs
 
     def _traced(self, args, kwargs):
-        specs = nest.map_leaves(kinds.spec_leaf, (args, kwargs), expand_composites=True)
+        to_spec = kinds.spec_maker()
+        specs = nest.map_leaves(to_spec, (args, kwargs), expand_composites=True)
         shown = specs
         specs = _named_specs(specs, self._bound().names(args, kwargs))
         name = f"__inference_{self._identifier()}_{next(_numbers)}"
         leaves = nest.flatten(specs, expand_composites=True)
         names = [leaf.name for leaf in leaves if isinstance(leaf, TensorSpec)]
-        with lifting.lifted_variables(self._made_variables, may_create=self._count == 1):
+        made = []
+        with stop_recording(), lifting.lifted_variables(made, may_create=self._count == 1):
             graph = func_graph_from_py_func(
                 name,
                 self._python(),
@@ -256,7 +269,9 @@ class Function:
         self._check_outputs(graph)
         graph.finish()
         graph.structured_input_signature = specs
-        return ConcreteFunction(graph, self._bound(), *specs, shown, self._name)
+        concrete = ConcreteFunction(graph, self._bound(), *specs, shown, self._name)
+        concrete.made = made
+        return concrete
 
     def _python(self):
         """What is traced: the Python function, converted if its branches are the graph's."""

@@ -13,6 +13,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.tensor_shape import TensorShape, as_shape
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec
+from rheos.ops.eager_variables import EagerVariable
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice)
 
@@ -62,6 +63,61 @@ class TensorKind:
 
     def __repr__(self):
         return f"a tensor of {self.dtype.name} and shape {TensorShape(self.dims)}"
+
+
+class VariableSpec:
+    """A variable among the arguments, and its kind: calls may give any other that is like it.
+
+    alias: which one of the call's variables it is, since one may be there twice.
+    """
+
+    __slots__ = ("dtype", "shape", "trainable", "alias", "name")
+
+    def __init__(self, dtype, shape, trainable, alias, name=None):
+        self.dtype, self.shape = dtype, shape
+        self.trainable, self.alias, self.name = trainable, alias, name
+
+    @property
+    def _key(self):
+        dims = self.shape.dims
+        sizes = None if dims is None else tuple(dim.value for dim in dims)
+        return self.dtype.as_datatype_enum, sizes, self.trainable, self.alias
+
+    def __eq__(self, other):
+        return isinstance(other, VariableSpec) and self._key == other._key
+
+    def __hash__(self):
+        return hash(self._key)
+
+    def accepts(self, value):
+        """Whether a value is such a variable."""
+        return (
+            _is_argument(value)
+            and value.dtype == self.dtype
+            and self.shape.is_compatible_with(value.shape)
+        )
+
+    def _as_argument_of(self, graph, name):
+        handle = graph.add_argument(dtypes.resource, (), self.name or name, self.shape)
+        known = graph.__dict__.setdefault("_variable_arguments", {})
+        if self.alias not in known:
+            known[self.alias] = EagerVariable.behind(
+                handle, self.dtype, self.shape, self.trainable, self.name or "Variable"
+            )
+        return known[self.alias]
+
+    def __repr__(self):
+        return f"VariableSpec(shape={self.shape}, dtype={self.dtype!r}, alias_id={self.alias})"
+
+
+def _is_argument(value):
+    """Whether a value is a variable whose handle a function can be given."""
+    return isinstance(value, EagerVariable)
+
+
+def _variable_spec(variable, aliases):
+    alias = aliases.setdefault(id(variable.handle), len(aliases))
+    return VariableSpec(variable.dtype, variable.shape, bool(variable.trainable), alias)
 
 
 class ValueKind:
@@ -153,10 +209,18 @@ def _dims_of(value):
     return None if shape is None else tuple(dim.value for dim in shape)
 
 
-def kind_of(value):
-    """The kind of an argument; TypeError if it is an object that cannot be told apart."""
+def kind_of(value, aliases=None):
+    """The kind of an argument; TypeError if it is an object that cannot be told apart.
+
+    aliases: the variables of other arguments.
+    """
+    aliases = {} if aliases is None else aliases
     if isinstance(value, Tensor):
         return TensorKind(value.dtype.base_dtype, _dims_of(value))
+    if _is_argument(value):
+        return _variable_spec(value, aliases)
+    if isinstance(value, VariableSpec):
+        return value
     if isinstance(value, _VariableBase):
         return ObjectKind(value)
     if isinstance(value, TensorSpec):
@@ -171,12 +235,12 @@ def kind_of(value):
             keys = tuple(sorted(keys))
         except TypeError:
             pass
-        return PartsKind(type(value), keys, tuple(kind_of(value[key]) for key in keys))
+        return PartsKind(type(value), keys, tuple(kind_of(value[key], aliases) for key in keys))
     if isinstance(value, (list, tuple)):
-        return PartsKind(type(value), None, tuple(map(kind_of, value)))
+        return PartsKind(type(value), None, tuple(kind_of(one, aliases) for one in value))
     if nest.is_composite(value):
         leaves = nest.flatten(value, expand_composites=True)
-        return PartsKind(type(value), None, tuple(map(kind_of, leaves)))
+        return PartsKind(type(value), None, tuple(kind_of(one, aliases) for one in leaves))
     if isinstance(value, TypeSpec):
         return ValueKind(value)
     try:
@@ -203,8 +267,16 @@ def is_tensor_leaf(value):
     return isinstance(value, (Tensor, TensorSpec, np.ndarray, np.generic))
 
 
-def spec_leaf(value):
+def spec_maker():
+    """A function that gives what the placeholder for a leaf is made of, leaf by leaf."""
+    aliases = {}
+    return lambda value: _spec_leaf(value, aliases)
+
+
+def _spec_leaf(value, aliases):
     """What the placeholder for a leaf is made of; other leaves are themselves."""
+    if _is_argument(value):
+        return _variable_spec(value, aliases)
     if isinstance(value, Tensor):
         return TensorSpec(value.shape, value.dtype.base_dtype)
     if isinstance(value, (np.ndarray, np.generic)):
@@ -214,5 +286,11 @@ def spec_leaf(value):
 
 def tensor_leaves(structure):
     """The tensors of arguments, in the order of the placeholders."""
-    leaves = nest.flatten(structure, expand_composites=True)
-    return [convert_to_tensor(leaf) for leaf in leaves if is_tensor_leaf(leaf)]
+    tensors = []
+    for leaf in nest.flatten(structure, expand_composites=True):
+        if is_tensor_leaf(leaf):
+            tensors.append(convert_to_tensor(leaf))
+        elif _is_argument(leaf):
+            leaf._touch()
+            tensors.append(leaf.handle)
+    return tensors

@@ -1,14 +1,22 @@
 """Variables that are made while a function is traced: outside of it, once."""
 
 import contextlib
+from collections import namedtuple
 
+from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import init_scope
+from rheos.framework.op_call import apply_op
 from rheos.framework.operation import Tensor
+from rheos.framework.tensor_shape import as_shape
+from rheos.ops.eager_variables import EagerVariable
+
+# is_set_inside: the first call gives the value, which depends on the call's arguments
+Made = namedtuple("Made", "variable is_set_inside")
 
 
-class _Trace:
-    stack = []
+class _NeedsArguments(Exception):
+    """An initial value cannot be made outside of the function."""
 
 
 def _lift(tensor, graph, root, done):
@@ -26,7 +34,7 @@ def _lift(tensor, graph, root, done):
             continue
         todo.pop()
         if op.type == "Placeholder":
-            raise ValueError(
+            raise _NeedsArguments(
                 f"the initial value of a variable depends on {op.name}, an argument of the "
                 "function in which the variable is made"
             )
@@ -48,6 +56,19 @@ def _initial_value(value):
     return value
 
 
+def _set_inside(reason, initial_value, trainable=None, name=None, dtype=None, **others):
+    """A variable whose value a call of the function gives; ValueError if it is of a graph."""
+    if not get_default_graph()._root._is_eager:
+        raise ValueError(reason)
+    value = convert_to_tensor(initial_value, dtype)
+    given = others.get("shape")
+    shape = value.shape if given is None else as_shape(given)
+    with init_scope():
+        variable = EagerVariable.without_value(value.dtype, shape, trainable, name)
+    apply_op("AssignVariableOp", None, variable.handle, value)
+    return variable
+
+
 def _creator(made, may_create):
     def create(next_creator, **kwargs):
         if not may_create:
@@ -55,10 +76,15 @@ def _creator(made, may_create):
                 "tf.function only supports singleton tf.Variables created on the first call. Make "
                 "sure the tf.Variable is only created once or created outside tf.function."
             )
-        kwargs["initial_value"] = _initial_value(kwargs.get("initial_value"))
+        try:
+            kwargs["initial_value"] = _initial_value(kwargs.get("initial_value"))
+        except _NeedsArguments as error:
+            variable = _set_inside(str(error), **kwargs)
+            made.append(Made(variable, True))
+            return variable
         with init_scope():
             variable = next_creator(**kwargs)
-        made.append(variable)
+        made.append(Made(variable, False))
         return variable
 
     return create
@@ -68,7 +94,7 @@ def _creator(made, may_create):
 def lifted_variables(made, may_create):
     """A context in which variables are made in the graph around all functions.
 
-    made: the list that they are added to. may_create: otherwise making one is a ValueError.
+    made: the list of Made that they join. may_create: otherwise making one is a ValueError.
     """
     graph = get_default_graph()
     creators = graph._variable_creators

@@ -84,6 +84,7 @@ OWN = {
     "random.experimental": {"v2._random": _GENERATORS},
     "strings": {"v2._checks": "length split substr to_hash_bucket to_number"},
     "sparse": {"framework.sparse_tensor": "SparseTensor"},
+    "train": {"training.object_checkpoints": "Checkpoint"},
 }
 
 # Modules that are there as they are.

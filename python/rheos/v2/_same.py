@@ -300,5 +300,6 @@ SAME = {
         """,
         "training.coordinator": "Coordinator",
         "training.moving_averages": "ExponentialMovingAverage",
+        "training.object_checkpoints": "CheckpointManager",
     },
 }
