@@ -236,7 +236,9 @@ class FuncGraph(Graph):
         own = []
         for item in control_inputs:
             if isinstance(item, (IndexedSlices, _VariableBase)):
-                item = item.op
+                item = getattr(item, "op", None)
+                if item is None:  # an eager variable: nothing to wait for
+                    continue
             elif hasattr(item, "_as_graph_element"):
                 item = item._as_graph_element()
             graph = getattr(item, "graph", None)
@@ -249,7 +251,7 @@ class FuncGraph(Graph):
         return super().control_dependencies(own)
 
     def colocate_with(self, op, ignore_existing=False):
-        graph = getattr(op, "graph", self)
+        graph = getattr(op, "graph", None)  # eager variables have none
         if op is not None and graph is not self:
             return _ControlDependencies(self, self._push_control_dependencies, ())
         return super().colocate_with(op, ignore_existing)

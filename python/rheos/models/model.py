@@ -2,6 +2,7 @@
 
 from rheos.framework import nest, tensor_shape
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.func_graph import FuncGraph
 from rheos.layers import nodes, values
 from rheos.layers.layer import Layer, each_once, snake_case
 from rheos.models import files, input_layer, objects, saving, summary
@@ -239,7 +240,7 @@ class Model(Trainer, Layer):
         if values.current_call() is not None and values.current_call().layer is self:
             self.built = True
             return
-        graph = get_default_graph()
+        graph = FuncGraph("build") if values.runs_now() else get_default_graph()
         with graph.as_default(), values.outermost_calls():
             with values.Call(self, None):
                 self.call(_placeholders(input_shape))
@@ -306,9 +307,9 @@ objects.table("layer")["Functional"] = Model
 
 
 def layers_name(kind):
-    """The name of models of a class."""
-
-
+    """The name of models of a class: of Keras 3 "functional" for Model itself."""
+    if kind is Model and not values.runs_in_session():
+        return "functional"
     return snake_case(kind.__name__)
 
 

@@ -54,8 +54,9 @@ class TracedStep:
         else:
             params = model.trainable_weights
             found = self._losses(inputs, targets, weights, True)
-            grads = gradients.gradients(found.total_loss, params)
-            model.optimizer.apply_gradients(list(zip(grads, params)))
+            if params:  # without any there is nothing to train, but losses to report
+                grads = gradients.gradients(found.total_loss, params)
+                model.optimizer.apply_gradients(list(zip(grads, params)))
         found.make_metrics()
         return [found.total_loss, *(result for _, result in found.metrics)]
 

@@ -10,6 +10,7 @@ import types
 
 from rheos.framework import dtypes, eager
 from rheos.ops import eager_variables  # noqa: F401
+from rheos.v2._keras import KERAS
 from rheos.v2._own import MODULES, OWN, VALUES
 from rheos.v2._same import SAME
 
@@ -17,7 +18,7 @@ from rheos.v2._same import SAME
 def _sources(namespace):
     """By name: (module, attribute), of one namespace."""
     found = {}
-    for table in (SAME, OWN):
+    for table in (SAME, OWN, KERAS):
         for module, words in table.get(namespace, {}).items():
             for word in words.split():
                 name, _, attribute = word.partition("=")
@@ -46,7 +47,7 @@ class _Namespace(types.ModuleType):
 
 def _all_paths():
     paths = set()
-    for path in (*SAME, *OWN, *MODULES, *VALUES):
+    for path in (*SAME, *OWN, *KERAS, *MODULES, *VALUES):
         while path:
             paths.add(path)
             path = path.rpartition(".")[0]
