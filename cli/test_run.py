@@ -22,9 +22,10 @@ import _launch  # noqa: E402
 sys.path.pop(0)
 
 PACKAGE = {
-    "__init__.py": "front = 'v2'\ndef function(f): return f\n",
-    "keras/__init__.py": "",
-    "keras/layers.py": "Dense = 'dense'\n",
+    "__init__.py": "",
+    "v2/__init__.py": "front = 'v2'\ndef function(f): return f\n",
+    "v2/keras/__init__.py": "",
+    "v2/keras/layers.py": "Dense = 'dense'\n",
     "v1/__init__.py": "front = 'v1'\nfrom rheos.v1 import train, compat\ndef matmul(): pass\n",
     "v1/train.py": "Saver = 'saver'\n",
     "v1/compat.py": "import rheos.v1 as v1\nas_text = str\n",
@@ -201,7 +202,12 @@ def test_unittest_finds_the_programs_tests(run):
         ("import tensorflow\nif 0: tensorflow.train.AdamOptimizer", "tensorflow.front"),
         ("import tensorflow as tf\nif 0: tf.compat.v1.Session()", "tf.front"),
         ("from tensorflow import compat\nif 0: compat.v1.placeholder", "compat.v1.front"),
-        ("import tensorflow as tf", "tf.front"),  # nothing decides: see EITHER
+        (
+            "import tensorflow.compat.v1 as tf\nif 0: tf.disable_v2_behavior()\n"
+            "import tensorflow",
+            "tensorflow.front",
+        ),
+        ("import tensorflow as tf\nif 0: tf.enable_eager_execution()", "tf.front"),
     ],
 )
 def test_programs_of_tensorflow_1(run, imports, shows):
@@ -212,7 +218,9 @@ def test_programs_of_tensorflow_1(run, imports, shows):
 @pytest.mark.parametrize(
     "source",
     [
+        "import tensorflow as tf\nprint(tf.front)",  # nothing decides
         "import tensorflow as tf\nif 0: tf.keras\nprint(tf.front)",
+        "import tensorflow as tf\nif 0: tf.optimizers.SGD, tf.compat.v1.gfile\nprint(tf.front)",
         "import tensorflow as tf\n@tf.function\ndef f(): tf.compat.v1.placeholder\nprint(tf.front)",
         "import tensorflow as tf\nif 0: tf.compat.v1.logging, tf.function\nprint(tf.front)",
         "import tensorflow as tf\nimport tensorflow.compat.v2 as t2\nprint(t2.front)",

@@ -6,9 +6,9 @@ The program is run as python itself would run it: `sys.argv`, `sys.path[0]`, `__
 and the exit status are its own. A finder on `sys.meta_path` resolves `tensorflow` and everything
 below it:
 
-    tensorflow              rheos.v1 (TensorFlow 1) or rheos (TensorFlow 2)
+    tensorflow              rheos.v1 (TensorFlow 1) or rheos.v2 (TensorFlow 2)
     tensorflow.compat.v1    rheos.v1
-    tensorflow.compat.v2    rheos
+    tensorflow.compat.v2    rheos.v2
     tensorflow.python.X.Y   the public place of what 1.x programs take from there: see INSIDES
     tensorflow.contrib.X.python.Y   tensorflow.contrib.X
     tensorflow.X.Y          X.Y of what `tensorflow` means
@@ -27,7 +27,7 @@ import warnings
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
-V1, V2 = "rheos.v1", "rheos"
+V1, V2 = "rheos.v1", "rheos.v2"
 
 # Names below `tensorflow` that 1.x has (or had, before 1.0) and 2.x has not. A name stands for all
 # that is below it.
@@ -106,14 +106,32 @@ V1_ONLY = frozenset(
     """.split()
 )
 
+# Names that 2.x has and 1.x has not, or has for what is new in its last versions.
+V2_SIGNS = frozenset(
+    """
+    GradientTape Module autodiff autograph function inside_function is_symbolic_tensor
+    type_spec_from_value
+
+    config.list_logical_devices config.list_physical_devices config.run_functions_eagerly
+    config.set_visible_devices data.AUTOTUNE io.RaggedFeature linalg.eig
+    losses.BinaryCrossentropy losses.CategoricalCrossentropy losses.Huber
+    losses.KLDivergence losses.Loss losses.MeanAbsoluteError losses.MeanSquaredError
+    losses.SparseCategoricalCrossentropy math.erfinv math.ndtri metrics.AUC metrics.Accuracy
+    metrics.BinaryAccuracy metrics.CategoricalAccuracy metrics.Mean metrics.MeanSquaredError
+    metrics.Metric metrics.Precision metrics.Recall metrics.SparseCategoricalAccuracy nn.gelu
+    nn.silu optimizers.Adagrad optimizers.Adam optimizers.AdamW optimizers.Optimizer
+    optimizers.RMSprop optimizers.SGD optimizers.schedules random.Generator random.set_seed
+    saved_model.LoadOptions saved_model.SaveOptions summary.create_file_writer
+    train.CheckpointOptions
+    """.split()
+)
 # What a 2.x program may also take from compat.v1 without meaning to be a 1.x program.
 NEUTRAL_IN_COMPAT_V1 = frozenset(
     "app enable_eager_execution enable_resource_variables flags gfile logging "
     "set_random_seed".split()
 )
-V2_SIGNS = frozenset(("GradientTape", "Module", "autograph", "function"))
-# What a program is that only uses names both have: 1.x, as long as `rheos` has no names of 2.x.
-EITHER = V1
+# What a program is that only uses names that both have, such as `tf.constant(1) + 2`.
+EITHER = V2
 GRAPHS_WANTED = frozenset(("compat.v1.disable_eager_execution", "compat.v1.disable_v2_behavior"))
 MAX_FILES_READ = 500
 
@@ -497,7 +515,7 @@ def _public(name):
 
 
 def choose_front(used):
-    """rheos.v1 or rheos, for a program that uses these names below `tensorflow`."""
+    """rheos.v1 or rheos.v2, for a program that uses these names below `tensorflow`."""
     compat = "compat.v1."
     used = {_public(name) for name in used}
     if any(_decides(name, V1_ONLY) for name in used) or used & GRAPHS_WANTED:

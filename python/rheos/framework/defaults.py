@@ -47,6 +47,11 @@ def set_eager_graph(graph):
     _core._set_eager(graph is not None)
 
 
+def has_operations():
+    """Whether there are operations in the graph of the process."""
+    return _global_graph is not None and bool(_global_graph.get_operations())
+
+
 def is_eager_on():
     """Whether eager execution is on for the process."""
     return _eager_graph is not None

@@ -166,6 +166,7 @@ class EagerGraph(Graph):
         self._own_seed = None
         super().__init__()
         self._scopes = _Scopes()
+        self._kept = {}
         self.seed = None
         self._become_eager(program_function, num_threads)
 
@@ -191,11 +192,15 @@ class EagerGraph(Graph):
     def get_collection_ref(self, name):
         return []
 
+    def _keep(self, name, value):
+        """Puts a value in one of the few collections that there are."""
+        self._kept.setdefault(name, []).append(value)
+
     def add_to_collection(self, name, value):
         """Nothing: who makes a variable keeps it."""
 
     def get_collection(self, name, scope=None):
-        return []
+        return list(self._kept.get(name, ()))
 
     def _push_name_scope(self, name):
         names = self._scopes.names

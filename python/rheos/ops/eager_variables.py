@@ -10,6 +10,7 @@ from rheos.framework.eager import Reference, _text, get_eager_graph
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.operation import Tensor
 from rheos.framework.watchers import variable_was_read
+from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.resource_variables import ResourceVariable
 from rheos.ops.slicing import slice_helper
 from rheos.ops.variables import (
@@ -72,6 +73,8 @@ class EagerVariable(ResourceVariable):
         given = None if shape is None else tensor_shape.as_shape(shape)
         value = _initial(initial_value, dtype, given)
         graph = get_default_graph()
+        if GraphKeys.GLOBAL_STEP in (collections or ()):
+            get_eager_graph()._keep(GraphKeys.GLOBAL_STEP, self)
         self._trainable = True if trainable is None else bool(trainable)
         self._constraint = constraint
         self._synchronization = VariableSynchronization(synchronization)

@@ -398,6 +398,12 @@ def _single_variable(name, shape, dtype, initializer, reuse, partition_info, arg
     if shape is not None and initializer is not None and not callable(initializer):
         raise ValueError("If initializer is a constant, do not specify shape.")
     graph = get_default_graph()._root
+    if graph._is_eager and reuse is True:
+        raise RuntimeError(
+            "When eager execution is enabled variable reuse is only supported when an "
+            "EagerVariableStore is active. See the documentation on EagerVariableStore for "
+            "example usage."
+        )
     dtype = dtypes.as_dtype(dtype).base_dtype
     shape = tensor_shape.as_shape(shape)
     mode = _REUSE_AUTO if reuse is AUTO_REUSE else _REUSE_YES if reuse else _REUSE_NO
@@ -410,7 +416,8 @@ def _single_variable(name, shape, dtype, initializer, reuse, partition_info, arg
         given = dict(arguments)
         regularizer = given.pop("regularizer")
         variable = Variable(initial_value=value, name=name, dtype=value_dtype, **given)
-    graph._share_variable(name, variable)
+    if not graph._is_eager:  # who makes one there keeps it
+        graph._share_variable(name, variable)
     if regularizer is not None:
         with colocate_with(variable), name_scope(name + "/Regularizer/"):
             loss = regularizer(variable)

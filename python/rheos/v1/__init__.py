@@ -188,6 +188,7 @@ from rheos.ops.data_flow_ops import (
     RandomShuffleQueue,
 )
 from rheos.ops.functional_ops import foldl, foldr, map_fn, scan
+from rheos.ops.gradient_tape import GradientTape
 from rheos.ops.gradients import (
     AggregationMethod,
     UnconnectedGradients,
@@ -629,6 +630,8 @@ from rheos.v1._modes import (
     disable_v2_behavior,
     disable_v2_tensorshape,
     enable_control_flow_v2,
+    enable_eager_execution,
+    enable_v2_behavior,
     executing_eagerly,
     get_logger,
 )

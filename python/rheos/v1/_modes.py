@@ -1,12 +1,32 @@
-"""Switches of TensorFlow 1 that choose what Rheos always does: graphs, with behaviour of 1.x."""
+"""Switches of TensorFlow 1 between graphs and eager execution, and of other behaviour of 2.x."""
 
-from rheos.framework.defaults import set_control_flow_v2
+from rheos.framework import eager
+from rheos.framework.defaults import has_operations, set_control_flow_v2
+from rheos.framework.eager import disable_eager_execution, executing_eagerly
 from rheos.framework.logging import python_logger
+from rheos.ops import eager_variables  # noqa: F401
 
 
-def executing_eagerly():
-    """Whether operations run as they are made: never."""
-    return False
+def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
+    """Has operations run at once from now on; the arguments choose nothing.
+
+    ValueError if the program has put operations in the graph of the process.
+    """
+    if has_operations():
+        raise ValueError("tf.enable_eager_execution must be called at program startup.")
+    eager.enable_eager_execution()
+
+
+def enable_v2_behavior():
+    """Has operations run at once, and makes branches and loops functions."""
+    enable_eager_execution()
+    set_control_flow_v2(True)
+
+
+def disable_v2_behavior():
+    """Has operations make a graph, whose branches and loops are the nodes of 1.x."""
+    disable_eager_execution()
+    set_control_flow_v2(False)
 
 
 def _nothing(name, what):
@@ -18,8 +38,6 @@ def _nothing(name, what):
     return function
 
 
-disable_eager_execution = _nothing("disable_eager_execution", "operations only make graphs")
-disable_v2_behavior = _nothing("disable_v2_behavior", "the behaviour is that of 1.x")
 disable_v2_tensorshape = _nothing("disable_v2_tensorshape", "dimensions are Dimension objects")
 disable_tensor_equality = _nothing("disable_tensor_equality", "== compares tensor objects")
 

@@ -1,0 +1,120 @@
+"""Programs that import `tensorflow`, run with the launcher of `rheos run` on the package itself."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import rheos
+
+LAUNCHER = os.path.join(os.path.dirname(rheos.__file__), "_launch.py")
+
+
+@pytest.fixture
+def launch(tmp_path):
+    """launch(source, mode): what the program prints."""
+
+    def run(source, mode="auto"):
+        path = tmp_path / "program.py"
+        path.write_text(textwrap.dedent(source))
+        done = subprocess.run(
+            [sys.executable, LAUNCHER, mode, path], capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_a_program_of_tensorflow_2_runs_eagerly(launch):
+    shown = launch(
+        """
+        import tensorflow as tf
+
+        weights = tf.Variable([1.0, 2.0])
+
+        @tf.function
+        def loss(x):
+            return tf.reduce_sum(weights * x)
+
+        with tf.GradientTape() as tape:
+            value = loss(tf.constant([3.0, 4.0]))
+        print(value.numpy(), tape.gradient(value, weights).numpy(), tf.__version__[0])
+        print(tf.executing_eagerly(), tf.compat.v1.executing_eagerly())
+        with tf.compat.v1.Session(graph=tf.Graph()) as sess:
+            print(sess.run(tf.constant(2) * 3))
+        """
+    )
+    assert shown.split() == "11.0 [3. 4.] 2 True True 6".split()
+
+
+def test_what_both_versions_have_means_version_2(launch):
+    source = "import tensorflow as tf\nprint((tf.constant([1, 2]) + 1).numpy())"
+    assert launch(source) == "[2 3]\n"
+
+
+def test_version_1_below_compat_makes_graphs(launch):
+    shown = launch(
+        """
+        import tensorflow.compat.v1 as tf
+        tf.disable_v2_behavior()
+        x = tf.placeholder(tf.float32)
+        with tf.Session() as sess:
+            print(sess.run(x * 2, {x: 3}), tf.executing_eagerly())
+        """
+    )
+    assert shown == "6.0 False\n"
+
+
+def test_a_program_of_version_2_may_go_back_to_graphs(launch):
+    shown = launch(
+        """
+        import tensorflow as tf
+        tf.compat.v1.disable_eager_execution()
+        print(tf.executing_eagerly())
+        with tf.compat.v1.Session() as sess:
+            print(sess.run(tf.reduce_sum([1, 2], keepdims=True)))
+        """,
+        mode="tf2",
+    )
+    assert shown == "False\n[3]\n"
+
+
+def test_a_program_of_version_1_may_run_eagerly(launch):
+    shown = launch(
+        """
+        import tensorflow as tf
+        tf.enable_eager_execution()
+        v = tf.get_variable("v", [2], initializer=tf.ones_initializer())
+        w = tf.Variable(2.0)
+        with tf.variable_scope("scope"):
+            print(tf.get_variable("x", [1], initializer=tf.zeros_initializer()).name)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(v, keep_dims=True) * w
+        print(loss.numpy(), tape.gradient(loss, w).numpy())
+        step = tf.train.get_or_create_global_step()
+        step.assign_add(1)
+        print(tf.train.get_global_step().numpy())
+        try:
+            with tf.variable_scope("scope", reuse=True):
+                tf.get_variable("x", [1])
+        except RuntimeError as error:
+            print("reuse" in str(error))
+        """
+    )
+    assert shown.split() == "scope/x:0 [4.] 2.0 1 True".split()
+
+
+def test_eager_execution_has_to_be_chosen_first(launch):
+    shown = launch(
+        """
+        import tensorflow as tf
+        tf.constant(1)
+        try:
+            tf.enable_eager_execution()
+        except ValueError as error:
+            print("startup" in str(error), tf.executing_eagerly())
+        """
+    )
+    assert shown == "True False\n"
