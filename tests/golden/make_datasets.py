@@ -91,6 +91,26 @@ def generated():
     )
 
 
+def parts_of(dataset):
+    """Sparse tensors as their three parts."""
+    return dataset.map(lambda x: (x.indices, x.values, x.dense_shape))
+
+
+def like(dataset, name, **given):
+    """The dataset that an op makes of another one, with elements that are of unknown shapes."""
+    types = tf.nest.flatten(data.get_output_types(dataset))
+    return of_op(name, types, [None] * len(types), input_dataset=dataset._variant_tensor, **given)
+
+
+def rebatched(dataset, count):
+    return like(dataset, "RebatchDataset", num_replicas=np.int64(count))
+
+
+def resized(dataset, sizes, drop):
+    return like(dataset, "RebatchDatasetV2", batch_sizes=np.array(sizes, np.int64),
+                drop_remainder=drop)
+
+
 r = Dataset.range
 each(
     range_1=lambda: r(5),
@@ -321,6 +341,45 @@ each(
         "SleepDataset" if V2 else "ExperimentalSleepDataset", [tf.int64], [[]],
         input_dataset=r(3)._variant_tensor, sleep_microseconds=np.int64(10),
     ),
+    sparse_batch=lambda: parts_of(
+        r(5).map(lambda x: tf.reshape(tf.range(2 * x), [2, x]))
+        .apply(experimental.dense_to_sparse_batch(3, [3, 4]))
+    ),
+    sparse_batch_any=lambda: parts_of(
+        r(5).map(lambda x: tf.fill([x], tf.as_string(x)))
+        .apply(experimental.dense_to_sparse_batch(2, [None]))
+    ),
+    sparse_batch_large=lambda: parts_of(
+        r(7).map(lambda x: tf.fill([x % 4], x)).apply(experimental.dense_to_sparse_batch(3, [2]))
+    ),
+    sparse_batch_rank=lambda: parts_of(
+        r(4).map(lambda x: tf.fill([x], x)).apply(experimental.dense_to_sparse_batch(3, [2, 2]))
+    ),
+    rebatch=lambda: rebatched(r(22).batch(10), 4),
+    rebatch_few=lambda: rebatched(r(5).batch(3), 5),
+    rebatch_two=lambda: rebatched(Dataset.zip((r(7).batch(4), r(14).batch(8))), 3),
+    rebatch_scalars=lambda: rebatched(r(3), 2),
+    rebatch_sizes=lambda: resized(r(23).batch(7), [3, 5], False),
+    rebatch_sizes_drop=lambda: resized(r(23).batch(7), [10], True),
+    rebatch_sizes_none=lambda: resized(r(9).batch(4), [2, 0, 3], False),
+    rebatch_sizes_end=lambda: resized(r(4).batch(4), [2, 2, 0], False),
+    rebatch_sizes_part=lambda: resized(r(4).batch(4), [2, 3, 0], False),
+    rebatch_sizes_first=lambda: resized(r(4).batch(4), [0, 3], False),
+    rebatch_sizes_two=lambda: resized(
+        Dataset.zip((r(8), r(8).map(tf.as_string))).batch(3), [4], False
+    ),
+    rebatch_sizes_unlike=lambda: resized(
+        Dataset.zip((r(8).batch(3), r(8).batch(4))), [4], False
+    ),
+    rebatch_sizes_scalars=lambda: resized(r(3), [2], False),
+    random_each=lambda: of_op(
+        "RandomDatasetV2", [tf.int64], [[]], seed=np.int64(5), seed2=np.int64(6),
+        seed_generator=tensorflow.raw_ops.DummySeedGenerator(), rerandomize_each_iteration=True,
+    ).take(3).repeat(3),
+    random_same=lambda: of_op(
+        "RandomDatasetV2", [tf.int64], [[]], seed=np.int64(5), seed2=np.int64(6),
+        seed_generator=tensorflow.raw_ops.DummySeedGenerator(), rerandomize_each_iteration=False,
+    ).take(3).repeat(2),
 )
 
 

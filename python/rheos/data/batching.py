@@ -46,6 +46,17 @@ def unbatch(dataset):
     return dataset._derive("UnbatchDataset", spec=rows)
 
 
+def rebatch(dataset, batch_size, drop_remainder=False):
+    """Dataset.rebatch."""
+    batch_sizes = convert_to_tensor(batch_size, dtypes.int64, name="batch_sizes")
+    drop = convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder")
+    rows = structure.unbatched(dataset.element_spec)
+    known = constant_value(batch_sizes) if constant_value(drop) else None
+    known = [] if known is None else known.ravel().tolist()
+    spec = structure.batched(rows, known[0] if len(set(known)) == 1 else None)
+    return dataset._derive("RebatchDatasetV2", batch_sizes, drop, spec=spec)
+
+
 def sparse_batch(dataset, batch_size, row_shape):
     """Dataset.sparse_batch."""
     spec = dataset.element_spec

@@ -129,8 +129,20 @@ class DatasetV2(DatasetBase):
 
     @classmethod
     def random(cls, seed=None, rerandomize_each_iteration=None, name=None):
-        """Pseudorandom integers from 0 up to 2^32, without an end."""
-        return cls._make("RandomDataset", *get_seed(seed), spec=TensorSpec([], dtypes.int64))
+        """Pseudorandom integers from 0 up to 2^32, without an end.
+
+        rerandomize_each_iteration: whether each iterator gets others.
+        """
+        spec = TensorSpec([], dtypes.int64)
+        if not rerandomize_each_iteration:
+            return cls._make("RandomDataset", *get_seed(seed), spec=spec)
+        return cls._make(
+            "RandomDatasetV2",
+            *get_seed(seed),
+            op1("DummySeedGenerator", None),
+            spec=spec,
+            rerandomize_each_iteration=True,
+        )
 
     @classmethod
     def zip(cls, *args, datasets=None, name=None):
@@ -396,6 +408,10 @@ class DatasetV2(DatasetBase):
     ):
         """Batches of tensors of several shapes, as ragged tensors where the shapes differ."""
         return batching.ragged_batch(self, batch_size, drop_remainder, row_splits_dtype)
+
+    def rebatch(self, batch_size, drop_remainder=False, name=None):
+        """The rows of batches in batches of another size, or of several in turn."""
+        return batching.rebatch(self, batch_size, drop_remainder)
 
     def sparse_batch(self, batch_size, row_shape, name=None):
         """Batches as sparse tensors, of elements no larger than `row_shape`."""

@@ -105,7 +105,7 @@ def group_by_reducer(dataset, key_func, reducer):
     )
     last = TracedFunction(reducer.finalize_func, what, state)
     return dataset._derive(
-        "GroupByReducerDataset",
+        "ExperimentalGroupByReducerDataset",
         key.captured,
         first.captured,
         following.captured,

@@ -303,17 +303,36 @@ RHEOS_DATASET_OP(RangeDataset, range_kind, "start: int64, stop: int64, step: int
 
 // ---- RandomDataset
 
+typedef struct random_data {
+  int64_t seeds[2];
+  _Atomic int64_t num_started;
+} random_data;
+
 typedef struct random_iterator {
   rheos__iterator base;
   rheos__philox_singles numbers;
-  int64_t count;
+  int64_t seeds[2], count;
 } random_iterator;
 
+static rheos__philox_singles numbers_of(const int64_t *seeds) {
+  return rheos__philox_singles_of(rheos__philox_of((uint64_t)seeds[0], (uint64_t)seeds[1]));
+}
+
+static const char *const random_options[] = {"rerandomize_each_iteration", NULL};
+
+// Where each iterator is to have numbers of its own, its seeds are the next two of those that the
+// dataset's seeds give.
 static rheos_status *start_random(rheos__iterator *iterator, rheos__step *step) {
   (void)step;
   random_iterator *it = (random_iterator *)iterator;
-  const int64_t *seeds = iterator->dataset->data;
-  it->numbers = rheos__philox_singles_of(rheos__philox_of((uint64_t)seeds[0], (uint64_t)seeds[1]));
+  random_data *data = iterator->dataset->data;
+  memcpy(it->seeds, data->seeds, sizeof it->seeds);
+  if (rheos__dataset_options(iterator->dataset)[0] != 0) {
+    rheos__philox_singles seeds = numbers_of(data->seeds);
+    rheos__philox_singles_skip(&seeds, 2 * atomic_fetch_add(&data->num_started, 1));
+    for (int i = 0; i < 2; ++i) it->seeds[i] = rheos__philox_next(&seeds);
+  }
+  it->numbers = numbers_of(it->seeds);
   return NULL;
 }
 
@@ -328,17 +347,19 @@ static rheos_status *next_random(rheos__iterator *iterator, rheos__step *step,
 
 static rheos_status *state_random(rheos__iterator *iterator, rheos__saved_state *state,
                                   rheos__step *step) {
+  (void)step;
   random_iterator *it = (random_iterator *)iterator;
   RHEOS_TRY(rheos__state_ints(state, &it->count, 1));
+  RHEOS_TRY(rheos__state_ints(state, it->seeds, 2));
   if (!state->is_restoring) return NULL;
   if (it->count < 0) return RHEOS_INVALID("the state of the iterator is that of another pipeline");
-  RHEOS_TRY(start_random(iterator, step));
+  it->numbers = numbers_of(it->seeds);
   rheos__philox_singles_skip(&it->numbers, it->count);
   return NULL;
 }
 
 static rheos_status *init_random(rheos__dataset *d) {
-  return rheos__dataset_seeds(d, 0, (int64_t *)d->data);
+  return rheos__dataset_seeds(d, 0, ((random_data *)d->data)->seeds);
 }
 
 static int64_t cardinality_infinite(const rheos__dataset *d) {
@@ -347,16 +368,18 @@ static int64_t cardinality_infinite(const rheos__dataset *d) {
 }
 
 static const rheos__dataset_kind random_kind = {.name = "Random",
-                                                .data_bytes = 2 * sizeof(int64_t),
+                                                .data_bytes = sizeof(random_data),
                                                 .iterator_bytes = sizeof(random_iterator),
+                                                .options = random_options,
                                                 .init = init_random,
                                                 .start = start_random,
                                                 .next = next_random,
                                                 .state = state_random,
                                                 .cardinality = cardinality_infinite};
-#define RANDOM(op)                                                  \
-  RHEOS_DATASET_OP(op, random_kind, "seed: int64, seed2: int64",    \
-                   RHEOS_DATASET_TYPES "; metadata: string = \"\"", \
+#define RANDOM(op, more_inputs, more_attrs)                                    \
+  RHEOS_DATASET_OP(op, random_kind, "seed: int64, seed2: int64" more_inputs,   \
+                   more_attrs RHEOS_DATASET_TYPES "; metadata: string = \"\"", \
                    "Pseudorandom integers from 0 to 2^32 - 1, without an end.")
-RANDOM(RandomDataset)
-RANDOM(ExperimentalRandomDataset)
+RANDOM(ExperimentalRandomDataset, "", "")
+RANDOM(RandomDataset, "", "")
+RANDOM(RandomDatasetV2, ", seed_generator: resource", "; rerandomize_each_iteration: bool = false")
