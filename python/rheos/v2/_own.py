@@ -82,6 +82,7 @@ OWN = {
         """,
     },
     "random.experimental": {"v2._random": _GENERATORS},
+    "saved_model": {"training.object_loading": "load", "training.object_saving": "save"},
     "strings": {"v2._checks": "length split substr to_hash_bucket to_number"},
     "sparse": {"framework.sparse_tensor": "SparseTensor"},
     "train": {"training.object_checkpoints": "Checkpoint"},

@@ -1,0 +1,201 @@
+"""Functions of saved models: called like those that a program traces."""
+
+import inspect
+
+import numpy as np
+
+from rheos.framework import nest
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.operation import Tensor, _VariableBase
+from rheos.framework.tensor_spec import TensorSpec
+from rheos.tracing.concrete import ConcreteFunction
+from rheos.tracing.signatures import spec_text
+from rheos.tracing.structured import Unknown, decode
+
+
+class _Body:
+    """What a concrete function asks of its graph, for one that is in the library already."""
+
+    def __init__(self, root, function_def, name, outputs):
+        signature = function_def.signature
+        self._root = root
+        self.name = name
+        self.is_stateful = signature.is_stateful
+        self.structured_outputs = outputs
+        leaves = nest.flatten(outputs)
+        self.outputs = [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
+        self.output_types = [spec.dtype for spec in self.outputs]
+        self.inputs = [arg.name for arg in signature.input_arg]
+        self.external_captures = []
+        self.control_captures = ()
+        self.variables = ()
+
+    @property
+    def captures(self):
+        """Pairs of what is outside and the name of the argument for it."""
+        count = len(self.external_captures)
+        return list(zip(self.external_captures, self.inputs[len(self.inputs) - count :]))
+
+    @property
+    def trainable_variables(self):
+        """Those of `variables` that are trained."""
+        return tuple(v for v in self.variables if v.trainable)
+
+    def finish(self):
+        """Itself: it is in the library."""
+        return self
+
+
+class RestoredConcrete(ConcreteFunction):
+    """One trace of a saved model's function."""
+
+    def __init__(self, root, function_def, name, saved):
+        args, kwargs = decode(saved.canonicalized_input_signature)
+        self.graph = _Body(root, function_def, name, decode(saved.output_signature))
+        self._args, self._kwargs = args, kwargs
+        self._shown = args, kwargs
+        self._parameters = None
+        self._python_name = function_def.signature.name
+        self._arg_keywords = None
+        self.made, self.first = (), None
+        self.at_once_in = root
+        self.bound_inputs = tuple(saved.bound_inputs)
+
+    def bind(self, captures, variables):
+        """Says what the arguments behind those of calls are, and which variables are there."""
+        self.graph.external_captures = captures
+        self.graph.variables = tuple(variables)
+
+    def by_keywords(self, keywords):
+        """Has calls give tensors by these names."""
+        self._arg_keywords = list(keywords)
+        return self
+
+    def _structured(self, outputs):
+        structure = self.graph.structured_outputs
+        results = iter(outputs)
+        leaves = nest.flatten(structure)
+        parts = [next(results) if isinstance(leaf, TensorSpec) else leaf for leaf in leaves]
+        return nest.pack_sequence_as(structure, parts)
+
+    def tensors_for(self, args, kwargs, converts):
+        """The tensors of a call with bound arguments; None if the trace is of other ones.
+
+        converts: numbers and arrays may stand for tensors.
+        """
+        own = (self._args, self._kwargs)
+        try:
+            nest.assert_same_structure(own, (args, kwargs))
+        except (ValueError, TypeError):
+            return None
+        tensors = []
+        for spec, value in zip(nest.flatten(own), nest.flatten((args, kwargs))):
+            if isinstance(spec, TensorSpec):
+                tensor = _as_tensor(spec, value, converts)
+                if tensor is None:
+                    return None
+                tensors.append(tensor)
+            elif isinstance(spec, Unknown) or not _is_same(spec, value):
+                return None
+        return tensors
+
+
+def _is_same(spec, value):
+    if isinstance(value, (Tensor, _VariableBase)):
+        return False
+    return type(spec) is type(value) and bool(np.all(spec == value))
+
+
+def _as_tensor(spec, value, converts):
+    if isinstance(value, TensorSpec):
+        fits = spec.dtype == value.dtype and spec.shape.is_compatible_with(value.shape)
+        return value if fits else None
+    if not isinstance(value, Tensor):
+        if not converts or value is None:
+            return None
+        try:
+            value = convert_to_tensor(value, spec.dtype)
+        except (TypeError, ValueError):
+            return None
+    fits = value.dtype.base_dtype == spec.dtype and spec.shape.is_compatible_with(value.shape)
+    return value if fits else None
+
+
+def _signature(spec):
+    """The parameters of the Python function that was saved; None if they are not known."""
+    full = decode(spec.fullargspec)
+    if isinstance(full, Unknown):
+        return None
+    kinds = inspect.Parameter
+    args = list(full.args)[1 if spec.is_method else 0 :]
+    defaults = list(full.defaults or ())
+    missing = len(args) - len(defaults)
+    made = [
+        kinds(name, kinds.POSITIONAL_OR_KEYWORD,
+              default=defaults[i - missing] if i >= missing else kinds.empty)
+        for i, name in enumerate(args)
+    ]  # fmt: skip
+    if full.varargs:
+        made.append(kinds(full.varargs, kinds.VAR_POSITIONAL))
+    only = full.kwonlydefaults or {}
+    made += [
+        kinds(name, kinds.KEYWORD_ONLY, default=only.get(name, kinds.empty))
+        for name in full.kwonlyargs
+    ]
+    if full.varkw:
+        made.append(kinds(full.varkw, kinds.VAR_KEYWORD))
+    return inspect.Signature(made)
+
+
+class RestoredFunction:
+    """A saved model's function: the traces that were saved, of which calls take the first that
+    fits. ValueError if there is none, of functions with an input signature TypeError."""
+
+    def __init__(self, name, spec, concrete_functions):
+        self._name = name
+        self._signature = _signature(spec)
+        self.spec = spec
+        self._kind_of_error = ValueError if decode(spec.input_signature) is None else TypeError
+        self.concrete_functions = concrete_functions
+        self.__name__ = name
+
+    def _bound(self, args, kwargs):
+        if self._signature is None:
+            return args, kwargs
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
+
+    def _find(self, args, kwargs):
+        bound = self._bound(args, kwargs)
+        for converts in (False, True):
+            for concrete in self.concrete_functions:
+                tensors = concrete.tensors_for(*bound, converts)
+                if tensors is not None:
+                    return concrete, tensors
+        own = "\n".join(
+            f"  Option {i + 1}: {spec_text(one._args)}, {spec_text(one._kwargs)}"
+            for i, one in enumerate(self.concrete_functions)
+        )
+        raise self._kind_of_error(
+            "Could not find matching concrete function to call loaded from the SavedModel. Got: "
+            f"{args}, {kwargs}. Expected one of the following {len(self.concrete_functions)} "
+            f"option(s):\n{own}"
+        )
+
+    def __call__(self, *args, **kwargs):
+        """Calls the trace that takes such arguments."""
+        concrete, tensors = self._find(args, kwargs)
+        return concrete.call_flat(tensors)
+
+    def get_concrete_function(self, *args, **kwargs):
+        """The trace that takes such arguments, for which TensorSpecs may stand."""
+        if not args and not kwargs and len(self.concrete_functions) == 1:
+            return self.concrete_functions[0]
+        return self._find(args, kwargs)[0]
+
+    def _list_all_concrete_functions(self):
+        return list(self.concrete_functions)
+
+    def __repr__(self):
+        return f"<RestoredFunction {self._name}>"

@@ -1,0 +1,104 @@
+"""Arguments and results of functions as messages: the StructuredValues of saved models."""
+
+import collections
+
+from rheos.framework import dtypes, messages
+from rheos.framework.tensor_proto import make_ndarray
+from rheos.framework.tensor_shape import TensorShape
+from rheos.framework.tensor_spec import TensorSpec
+
+
+class Unknown:
+    """Something of a saved model that no value of a call is like."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __repr__(self):
+        return f"<{self.kind}>"
+
+
+def _named_tuple(value):
+    keys = [pair.key for pair in value.values]
+    return collections.namedtuple(value.name or "Tuple", keys)(
+        *(decode(pair.value) for pair in value.values)
+    )
+
+
+def _spec(value):
+    shape, dtype = TensorShape(value.shape), dtypes.as_dtype(value.dtype)
+    return TensorSpec(shape, dtype, value.name or None)
+
+
+_DECODERS = {
+    "none_value": lambda v: None,
+    "float64_value": float,
+    "int64_value": int,
+    "string_value": str,
+    "bool_value": bool,
+    "tensor_shape_value": TensorShape,
+    "tensor_dtype_value": dtypes.as_dtype,
+    "tensor_spec_value": _spec,
+    "bounded_tensor_spec_value": _spec,
+    "list_value": lambda v: [decode(one) for one in v.values],
+    "tuple_value": lambda v: tuple(decode(one) for one in v.values),
+    "dict_value": lambda v: {key: decode(one) for key, one in v.fields.items()},
+    "named_tuple_value": _named_tuple,
+    "tensor_value": make_ndarray,
+    "numpy_value": make_ndarray,
+    "type_spec_value": lambda v: Unknown(v.type_spec_class_name or "TypeSpec"),
+}
+
+
+def decode(message):
+    """The value that a StructuredValue stands for; Unknown for types of other packages."""
+    kind = message.WhichOneof("kind")
+    if kind is None:
+        return Unknown("nothing")
+    return _DECODERS[kind](getattr(message, kind))
+
+
+def _encode_parts(made, value):
+    if isinstance(value, dict):
+        made.dict_value.SetInParent()
+        for key, one in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"a saved model has texts as keys of dicts, not {key!r}")
+            made.dict_value.fields[key].CopyFrom(encode(one))
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        made.named_tuple_value.name = type(value).__name__
+        for key, one in zip(value._fields, value):
+            made.named_tuple_value.values.add(key=key).value.CopyFrom(encode(one))
+    else:
+        parts = made.tuple_value if isinstance(value, tuple) else made.list_value
+        parts.SetInParent()
+        parts.values.extend(encode(one) for one in value)
+
+
+def encode(value):
+    """A value as a StructuredValue; TypeError if a saved model cannot have it."""
+    made = messages.StructuredValue()
+    if value is None:
+        made.none_value.SetInParent()
+    elif isinstance(value, bool):
+        made.bool_value = value
+    elif isinstance(value, int):
+        made.int64_value = value
+    elif isinstance(value, float):
+        made.float64_value = value
+    elif isinstance(value, str):
+        made.string_value = value
+    elif isinstance(value, dtypes.DType):
+        made.tensor_dtype_value = value.as_datatype_enum
+    elif isinstance(value, TensorShape):
+        made.tensor_shape_value.CopyFrom(value.as_proto())
+    elif isinstance(value, TensorSpec):
+        spec = made.tensor_spec_value
+        spec.shape.CopyFrom(value.shape.as_proto())
+        spec.dtype = value.dtype.as_datatype_enum
+        spec.name = value.name or ""
+    elif isinstance(value, (dict, tuple, list)):
+        _encode_parts(made, value)
+    else:
+        raise TypeError(f"a saved model cannot have {value!r} among the arguments of a function")
+    return made

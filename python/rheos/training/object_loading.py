@@ -1,0 +1,230 @@
+"""tf.saved_model.load: the objects of a saved model, with their functions and variables."""
+
+import itertools
+import os
+
+from rheos.framework import dtypes, errors, messages
+from rheos.framework.eager import get_eager_graph
+from rheos.framework.importer import import_graph_def
+from rheos.framework.tensor_proto import make_ndarray
+from rheos.framework.tensor_shape import TensorShape
+from rheos.framework.trackable import AutoTrackable
+from rheos.ops.constant_op import constant
+from rheos.ops.eager_variables import EagerVariable
+from rheos.tracing.restored import RestoredConcrete, RestoredFunction
+from rheos.training import saved_model
+from rheos.training.checkpoints import OBJECT_GRAPH_KEY, CheckpointReader
+
+_numbers = itertools.count(1)
+
+
+class _Object(AutoTrackable):
+    """An object of a saved model: what it held are its attributes."""
+
+
+class _Callable(_Object):
+    """An object of a saved model with a function __call__."""
+
+    def __call__(self, *args, **kwargs):
+        return vars(self)["__call__"](*args, **kwargs)
+
+
+class _Resource(_Object):
+    """Something of the engine's behind a handle, such as a table."""
+
+    resource_handle = None
+
+
+# ---- Functions into the library
+
+
+def _renamed(library, suffix):
+    """A library whose functions have other names, since a program may load more than one model."""
+    made = messages.FunctionDefLibrary()
+    made.CopyFrom(library)
+    names = {f.signature.name: f.signature.name + suffix for f in library.function}
+    for function in made.function:
+        function.signature.name = names[function.signature.name]
+        for node in function.node_def:
+            node.op = names.get(node.op, node.op)
+            node.attr.pop("_gradient_op_type", None)
+            for attr in node.attr.values():
+                for called in (attr.func, *attr.list.func) if _has_function(attr) else ():
+                    called.name = names.get(called.name, called.name)
+    for gradient in made.gradient:
+        gradient.function_name = names.get(gradient.function_name, gradient.function_name)
+        gradient.gradient_func = names.get(gradient.gradient_func, gradient.gradient_func)
+    return made, names
+
+
+def _has_function(attr):
+    return attr.HasField("func") or (attr.HasField("list") and len(attr.list.func))
+
+
+# ---- Objects
+
+
+class _Loading:
+    """One load of a saved model."""
+
+    def __init__(self, folder, made):
+        self.folder = folder
+        self.made = made
+        self.saved = made.object_graph_def
+        self.root = get_eager_graph()
+        self.nodes = {node.name: node for node in made.graph_def.node}
+        self.objects = []
+
+    def load(self):
+        """The root of the objects."""
+        library, names = _renamed(self.made.graph_def.library, f"_load{next(_numbers)}")
+        with self.root.as_default():
+            graph_def = messages.GraphDef(library=library, versions=self.made.graph_def.versions)
+            import_graph_def(graph_def, name="")
+            defs = {f.signature.name: f for f in library.function}
+            self.concrete = {
+                name: RestoredConcrete(self.root, defs[names[name]], names[name], saved)
+                for name, saved in self.saved.concrete_functions.items()
+            }
+            self.objects = [self._new(node) for node in self.saved.nodes]
+            for value, node in zip(self.objects, self.saved.nodes):
+                self._add_children(value, node)
+            self._restore()
+            self._make_resources()
+            self._bind(concrete for concrete in self.concrete.values())
+            self._initialize()
+        return self.objects[0]
+
+    def _new(self, node):
+        kind = node.WhichOneof("kind")
+        make = getattr(self, f"_new_{kind}", None)
+        return _Object() if make is None else make(getattr(node, kind), node)
+
+    def _new_user_object(self, saved, node):
+        if saved.identifier in ("trackable_list_wrapper", "trackable_tuple_wrapper"):
+            return []
+        if saved.identifier in ("trackable_dict_wrapper", "signature_map"):
+            return {}
+        names = {child.local_name for child in node.children}
+        return _Callable() if "__call__" in names else _Object()
+
+    def _new_variable(self, saved, node):
+        dtype, shape = dtypes.as_dtype(saved.dtype), TensorShape(saved.shape)
+        return EagerVariable.without_value(dtype, shape, saved.trainable, saved.name or None)
+
+    def _new_constant(self, saved, node):
+        return constant(make_ndarray(self.nodes[saved.operation].attr["value"].tensor))
+
+    def _new_asset(self, saved, node):
+        name = self.made.asset_file_def[saved.asset_file_def_index].filename
+        return constant(os.path.join(self.folder, saved_model.ASSETS_DIRECTORY, name))
+
+    def _new_resource(self, saved, node):
+        return _Resource()
+
+    def _new_function(self, saved, node):
+        found = [self.concrete[name] for name in saved.concrete_functions]
+        name = found[0]._python_name if found else "function"
+        return RestoredFunction(name, saved.function_spec, found)
+
+    def _new_bare_concrete_function(self, saved, node):
+        found = self.concrete[saved.concrete_function_name]
+        return found.by_keywords(saved.argument_keywords) if saved.argument_keywords else found
+
+    def _add_children(self, value, node):
+        kind = node.WhichOneof("kind")
+        if isinstance(value, list):
+            found = {child.local_name: child.node_id for child in node.children}
+            numbered = sorted(int(name) for name in found if name.isdecimal())
+            value.extend(self.objects[found[str(i)]] for i in numbered)
+        elif isinstance(value, dict):
+            for child in node.children:
+                value[child.local_name] = self.objects[child.node_id]
+        elif kind in ("user_object", "resource"):
+            for child in node.children:
+                vars(value)[child.local_name] = self.objects[child.node_id]
+
+    # ---- Values
+
+    def _restore(self):
+        """Gives the variables their values, by the names that lead to them."""
+        prefix = os.path.join(
+            self.folder, saved_model.VARIABLES_DIRECTORY, saved_model.VARIABLES_FILENAME
+        )
+        if not os.path.exists(prefix + ".index"):
+            return
+        reader = CheckpointReader(prefix)
+        text = reader.get_tensor(OBJECT_GRAPH_KEY)
+        text = text.item() if hasattr(text, "item") else text
+        graph = messages.TrackableObjectGraph.FromString(bytes(text))
+        todo, seen = [(0, 0)], {0}
+        for number, other in todo:  # which grows
+            value = self.objects[number]
+            if isinstance(value, EagerVariable):
+                for attribute in graph.nodes[other].attributes:
+                    if attribute.name == "VARIABLE_VALUE":
+                        value.assign(reader.get_tensor(attribute.checkpoint_key))
+            held = {child.local_name: child.node_id for child in graph.nodes[other].children}
+            for child in self.saved.nodes[number].children:
+                if child.local_name in held and child.node_id not in seen:
+                    seen.add(child.node_id)
+                    todo.append((child.node_id, held[child.local_name]))
+
+    def _make_resources(self):
+        makers = [
+            vars(value)["_create_resource"]
+            for value in self.objects
+            if isinstance(value, _Resource) and "_create_resource" in vars(value)
+        ]
+        self._bind(one for maker in makers for one in maker.concrete_functions)
+        for value in self.objects:
+            if isinstance(value, _Resource):
+                if "_create_resource" not in vars(value):
+                    raise errors.UnimplementedError(
+                        None, None, "the saved model has a resource that nothing makes"
+                    )
+                value.resource_handle = vars(value)["_create_resource"]()
+
+    def _initialize(self):
+        for value in self.objects:
+            if isinstance(value, _Resource) and "_initialize" in vars(value):
+                vars(value)["_initialize"]()
+        first = vars(self.objects[0]).get("_initializer") if self.objects else None
+        if isinstance(first, RestoredFunction):
+            first()
+
+    def _bind(self, concrete_functions):
+        for concrete in concrete_functions:
+            values = [self.objects[number] for number in concrete.bound_inputs]
+            variables = [v for v in values if isinstance(v, EagerVariable)]
+            concrete.bind([_captured(v) for v in values], variables)
+
+
+def _captured(value):
+    if isinstance(value, EagerVariable):
+        return value.handle
+    if isinstance(value, _Resource):
+        return value.resource_handle
+    return value
+
+
+def load(export_dir, tags=None, options=None):
+    """The objects of a saved model: attributes as they were saved, variables, and functions.
+
+    tags: of the graph to load, if there are more. OSError if the folder has no model, ValueError
+    if none has the tags.
+    """
+    model = saved_model._read(export_dir)
+    if tags is not None:
+        tags = [tags] if isinstance(tags, str) else list(tags)
+    if tags is None and len(model.meta_graphs) != 1:
+        raise ValueError(
+            f"Importing a SavedModel with {len(model.meta_graphs)} graphs needs `tags`."
+        )
+    made = model.meta_graphs[0] if tags is None else saved_model._graph_of_tags(model, tags)
+    if not made.HasField("object_graph_def") or not made.object_graph_def.nodes:
+        raise NotImplementedError(
+            "the saved model is of TensorFlow 1, without objects: tf.compat.v1.saved_model.load() "
+            "loads it into a session"
+        )
+    return _Loading(os.fspath(export_dir), made).load()

@@ -1,0 +1,167 @@
+"""tf.saved_model where operations run at once: objects, functions and variables."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rheos.v2
+from rheos.framework import defaults, eager
+from tensorflow_process import INTERPRETER, is_tensorflow_1
+
+tf = rheos.v2
+GOLDEN = os.path.join(os.path.dirname(__file__), "../golden/models/objects")
+
+
+@pytest.fixture(autouse=True)
+def run_at_once():
+    """Operations run at once during the test."""
+    before = defaults._eager_graph
+    eager.enable_eager_execution()
+    yield
+    defaults.set_eager_graph(before)
+
+
+class Scaled(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable([[1.0, 2.0], [3.0, 4.0]], name="w")
+        self.parts = [tf.Variable(5.0), {"a": tf.Variable(0, trainable=False)}]
+        self.factor = tf.constant(3.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, name="x")])
+    def __call__(self, x):
+        self.parts[1]["a"].assign_add(1)
+        return tf.matmul(x, self.w) * self.factor
+
+    @tf.function
+    def loop(self, x, n=2, training=False):
+        for _ in tf.range(n):
+            x = x * self.parts[0] if training else x + 1.0
+        return {"y": x, "more": (n, x * 2.0)}
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A folder with a model that was saved here."""
+    model = Scaled()
+    model.loop(tf.constant(1.0))
+    model.loop(tf.constant(1.0), 3, training=True)
+    tf.saved_model.save(model, str(tmp_path / "model"))
+    return str(tmp_path / "model")
+
+
+def check(model):
+    """Whether a model is what was saved."""
+    assert model(tf.constant([[1.0, 2.0]])).numpy().tolist() == [[21.0, 30.0]]
+    assert model.parts[1]["a"].numpy() == 1
+    assert model.loop(tf.constant(1.0))["y"].numpy() == 3.0
+    assert model.loop(tf.constant(1.0), 3, training=True)["more"][1].numpy() == 250.0
+    with tf.GradientTape() as tape:
+        y = model.loop(tf.constant(1.0), 3, training=True)["y"]
+    assert tape.gradient(y, model.parts[0]).numpy() == 75.0
+
+
+def test_a_model_of_tensorflow_is_loaded():
+    model = tf.saved_model.load(GOLDEN)
+    x = tf.constant([[1.0, 2.0]])
+    assert model(x).numpy().tolist() == [[10.0, 16.0]]
+    assert model.signatures["serving_default"](x=x)["output_0"].numpy().tolist() == [[10.0, 16.0]]
+    assert model.inner.calls.numpy() == 2
+    assert model.loop(tf.constant(1.0))["y"].numpy() == 13.0
+    assert model.loop(tf.constant(1.0), 3, training=True)["y"].numpy() == 125.0
+    found = model.loop(tf.constant([1.0, 2.0]), tf.constant(2))
+    assert found["more"][1].numpy().tolist() == [26.0, 28.0]
+    assert model.look_up(tf.constant(["two", "none", "one"])).numpy().tolist() == [2, -1, 1]
+
+
+def test_a_loaded_model_is_trained():
+    model = tf.saved_model.load(GOLDEN)
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            y = model(tf.ones([1, 2]))
+        w, bias = tape.gradient(y, [model.w, model.inner.bias])
+        assert (w.numpy().tolist(), bias.numpy().tolist()) == ([[1, 1], [1, 1]], [3, 3])
+    model.w.assign_sub(w)
+    assert model(tf.ones([1, 2])).numpy().tolist() == [[5.0, 10.0]]
+    other = tf.saved_model.load(GOLDEN)  # has variables and functions of its own
+    assert other(tf.ones([1, 2])).numpy().tolist() == [[7.0, 12.0]]
+    doubled = tf.function(lambda x: model(x) * 2.0)
+    assert doubled(tf.ones([1, 2])).numpy().tolist() == [[10.0, 20.0]]
+
+
+def test_calls_that_no_trace_takes_say_so():
+    model = tf.saved_model.load(GOLDEN)
+    with pytest.raises(TypeError, match="Could not find matching concrete function"):
+        model(tf.ones([3]))
+    with pytest.raises(ValueError, match="Could not find matching concrete function"):
+        model.loop(tf.constant(1.0), 4)
+    with pytest.raises(TypeError):
+        model.signatures["serving_default"](y=tf.ones([1, 2]))
+
+
+def test_what_is_no_model_says_so(tmp_path):
+    with pytest.raises(OSError, match="does not exist"):
+        tf.saved_model.load(str(tmp_path))
+    with pytest.raises(RuntimeError, match="could not be found"):
+        tf.saved_model.load(GOLDEN, tags=["train"])
+    (tmp_path / "saved_model.pb").write_bytes(Path(GOLDEN, "saved_model.pb").read_bytes()[:-9])
+    with pytest.raises(OSError, match="Cannot parse"):
+        tf.saved_model.load(str(tmp_path))
+
+
+def test_a_model_comes_back(saved):
+    check(tf.saved_model.load(saved))
+
+
+def test_a_loaded_model_is_saved_again(saved, tmp_path):
+    model = tf.saved_model.load(saved)
+    tf.saved_model.save(model, str(tmp_path / "again"))
+    check(tf.saved_model.load(str(tmp_path / "again")))
+
+
+def test_the_command_runs_it(saved):
+    command = Path(rheos.__file__).parents[2] / "bin" / "rheos"
+    if not command.exists():
+        pytest.skip("the command is not built")
+    done = subprocess.run([command, "exec", saved, "--feed", "x=[[1, 2]]"],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert [float(word) for word in done.stdout.split()[-2:]] == [21.0, 30.0]
+
+
+def test_what_cannot_be_saved_says_so(tmp_path):
+    outside = tf.Variable(1.0)
+    model = tf.Module()
+    model.f = tf.function(lambda x: x * outside, input_signature=[tf.TensorSpec([], tf.float32)])
+    with pytest.raises(AssertionError, match="untracked"):
+        tf.saved_model.save(model, str(tmp_path / "a"))
+    model.f = tf.function(lambda x: x)
+    with pytest.raises(ValueError, match="generate a signature"):
+        tf.saved_model.save(model, str(tmp_path / "b"), signatures=model.f)
+    with pytest.raises(ValueError, match="Trackable"):
+        tf.saved_model.save(3, str(tmp_path / "c"))
+
+
+@pytest.mark.skipif(
+    INTERPRETER is None or is_tensorflow_1(), reason="there is no TensorFlow 2 to compare with"
+)
+def test_tensorflow_loads_what_is_saved_here(saved):
+    script = f"""
+import json
+import tensorflow as tf
+m = tf.saved_model.load({saved!r})
+with tf.GradientTape() as tape:
+    y = m.loop(tf.constant(1.0), 3, training=True)["y"]
+x = tf.constant([[1., 2.]])
+print(json.dumps([m(x).numpy().tolist(), float(tape.gradient(y, m.parts[0])),
+                  m.signatures["serving_default"](x)["output_0"].numpy().tolist()]))
+"""
+    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run([INTERPRETER, "-c", script], env=environment, capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    wanted = [[[21.0, 30.0]], 75.0, [[21.0, 30.0]]]
+    np.testing.assert_equal(json.loads(done.stdout.splitlines()[-1]), wanted)
