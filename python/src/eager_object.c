@@ -125,6 +125,149 @@ static PyObject *run_one(const char *type, rheos_tensor **inputs, size_t num_inp
   return failed < 0 ? NULL : eager_tensor_take(output);
 }
 
+// ---- The quick way, of operations with one output whose inputs are no lists
+
+enum { max_quick_inputs = 8, max_quick_types = 4 };
+
+typedef struct quick_call {
+  PyObject *held[max_quick_inputs];  // owned; NULL: not converted yet
+  rheos_tensor *values[max_quick_inputs];
+  rheos_dtype types[max_quick_types];  // of the attributes that inputs say; 0: none has said it yet
+} quick_call;
+
+// What an input has to be: a dtype, or the attribute that says it, counted from -1 downwards.
+typedef signed char quick_kind;
+
+static bool quick_take(quick_call *call, Py_ssize_t i, quick_kind kind, PyObject *tensor) {
+  call->held[i] = tensor;
+  call->values[i] = tensor ? eager_value(tensor) : NULL;
+  if (!call->values[i]) return false;
+  const rheos_dtype dtype = rheos_tensor_dtype(call->values[i]);
+  if (kind > 0) return dtype == (rheos_dtype)kind;
+  rheos_dtype *type = &call->types[-kind - 1];
+  if (!*type) *type = dtype;
+  return *type == dtype;
+}
+
+static bool is_eager_variable(PyObject *value) {
+  return is_variable(value) && !((variable_object *)value)->graph;
+}
+
+// Tensors and variables first: they say the dtypes that numbers beside them take. False: one does not fit.
+static bool quick_convert(quick_call *call, PyObject *inputs, const quick_kind *kinds,
+                          const quick_kind *defaults) {
+  const Py_ssize_t count = PyTuple_GET_SIZE(inputs);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *value = PyTuple_GET_ITEM(inputs, i);
+    PyObject *tensor = NULL;
+    if (eager_value(value))
+      tensor = Py_NewRef(value);
+    else if (is_eager_variable(value))
+      tensor = PyObject_GetAttrString(value, "_snapshot");
+    else if (is_plain_value(value))
+      continue;
+    if (!quick_take(call, i, kinds[i], tensor)) return false;
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (call->held[i]) continue;
+    const bool is_fixed = kinds[i] > 0;
+    const rheos_dtype dtype = is_fixed ? (rheos_dtype)kinds[i] : call->types[-kinds[i] - 1];
+    const rheos_dtype preferred = is_fixed ? 0 : (rheos_dtype)defaults[-kinds[i] - 1];
+    PyObject *value = PyTuple_GET_ITEM(inputs, i);
+    if (!quick_take(call, i, kinds[i], eager_constant(value, dtype, preferred, NULL, false)))
+      return false;
+  }
+  return true;
+}
+
+// None where the operation is left to the slow way, which says what is wrong with it, too.
+static PyObject *quick_run(const rheos_eager_op *op, rheos_tensor **values) {
+  rheos_tensor *output = NULL;
+  region_run r = {.inputs = values, .outputs = &output};
+  rheos_status *status = rheos_eager_region(eager_context(), op, &r.region);
+  if (status) {
+    rheos_status_free(status);
+    Py_RETURN_NONE;
+  }
+  PyObject *result = NULL;
+  if (rheos_region_num_outputs(r.region) != 1)
+    result = Py_NewRef(Py_None);
+  else if (run(&r, op->type) == 0)
+    result = eager_tensor_take(output);
+  rheos_region_unref(r.region);
+  return result;
+}
+
+static PyObject *quick_call_op(const char *type, quick_call *call, size_t count, PyObject *attrs) {
+  attr_list list;
+  if (attr_list_init(&list, attrs) < 0) {
+    PyErr_Clear();
+    Py_RETURN_NONE;
+  }
+  rheos_eager_op op = {.type = type,
+                       .inputs = call->values,
+                       .num_inputs = count,
+                       .attrs = list.items,
+                       .num_attrs = list.count};
+  PyObject *result = quick_run(&op, call->values);
+  attr_list_deinit(&list);
+  return result;
+}
+
+PyDoc_STRVAR(
+    run_now_doc,
+    "_run_now(type, kinds, defaults, inputs, attrs): the output; None: not the quick way.");
+static PyObject *run_now(PyObject *module, PyObject *args) {
+  (void)module;
+  const char *type, *kinds, *defaults;
+  Py_ssize_t num_kinds, num_defaults;
+  PyObject *inputs, *attrs;
+  if (!PyArg_ParseTuple(args, "sy#y#O!O", &type, &kinds, &num_kinds, &defaults, &num_defaults,
+                        &PyTuple_Type, &inputs, &attrs)) {
+    return NULL;
+  }
+  const Py_ssize_t count = PyTuple_GET_SIZE(inputs);
+  if (count != num_kinds || count > max_quick_inputs || num_defaults != max_quick_types ||
+      !(PyList_Check(attrs) || PyTuple_Check(attrs))) {
+    Py_RETURN_NONE;
+  }
+  quick_call call = {0};
+  PyObject *result = NULL;
+  if (quick_convert(&call, inputs, (const quick_kind *)kinds, (const quick_kind *)defaults)) {
+    result = quick_call_op(type, &call, (size_t)count, attrs);
+  } else {
+    PyErr_Clear();
+    result = Py_NewRef(Py_None);
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) Py_XDECREF(call.held[i]);
+  return result;
+}
+
+PyDoc_STRVAR(is_any_doc, "_is_any(types, values): whether one, or one in a list, is of the types.");
+static PyObject *is_any(PyObject *module, PyObject *args) {
+  (void)module;
+  PyObject *types, *values;
+  if (!PyArg_ParseTuple(args, "OO!", &types, &PyTuple_Type, &values)) return NULL;
+  int found = 0;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(values) && !found; ++i) {
+    PyObject *value = PyTuple_GET_ITEM(values, i);
+    found = PyObject_IsInstance(value, types);
+    if (found || !(PyList_Check(value) || PyTuple_Check(value))) continue;
+    PyObject *items = PySequence_Tuple(value);  // an instance check may run what changes a list
+    if (!items) return NULL;
+    for (Py_ssize_t j = 0; j < PyTuple_GET_SIZE(items) && !found; ++j)
+      found = PyObject_IsInstance(PyTuple_GET_ITEM(items, j), types);
+    Py_DECREF(items);
+  }
+  return found < 0 ? NULL : PyBool_FromLong(found);
+}
+
+PyDoc_STRVAR(executes_eagerly_doc, "_executes_eagerly(): whether operations run at once here.");
+static PyObject *executes_eagerly(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  return PyBool_FromLong(executing_eagerly());
+}
+
 // ---- What an operation gave
 
 typedef struct results_object {
@@ -611,6 +754,9 @@ static PyMethodDef eager_functions[] = {
     {"_set_eager", set_eager, METH_O, "_set_eager(bool): whether eager execution is the default."},
     {"_count_default_graphs", count_default_graphs, METH_O,
      "_count_default_graphs(change): of graphs that threads have made default."},
+    {"_run_now", run_now, METH_VARARGS, run_now_doc},
+    {"_is_any", is_any, METH_VARARGS, is_any_doc},
+    {"_executes_eagerly", executes_eagerly, METH_NOARGS, executes_eagerly_doc},
     {"_clear_kernels", clear_kernels, METH_NOARGS, "_clear_kernels()"},
     {"_eager_variable", new_variable, METH_VARARGS, "_eager_variable(dtype, name): its handle."},
     {NULL, NULL, 0, NULL},

@@ -7,10 +7,16 @@ as its leaves.
 
 from collections.abc import Mapping, MappingView, Sequence
 
+from rheos import _core
+
+_LEAVES = (_core.TensorBase, _core.VariableBase)  # asking abstract classes about them is slow
+
 
 def is_nested(seq):
     """Whether it is a list, tuple, dict, view of a dict or the like, which has parts."""
-    return isinstance(seq, (Mapping, MappingView)) or (
+    if isinstance(seq, _LEAVES):
+        return False
+    return isinstance(seq, (list, dict, Mapping, MappingView)) or (
         isinstance(seq, Sequence) and not isinstance(seq, (str, bytes, bytearray, range))
     )
 

@@ -2,6 +2,7 @@
 
 from collections import namedtuple
 
+from rheos import _core
 from rheos.framework import dtypes, errors, signatures
 from rheos.framework.conversion import _is_tensor_like, convert
 from rheos.framework.defaults import _Default, get_default_graph
@@ -167,6 +168,14 @@ def _known_types(op, inputs):
     return types
 
 
+_KERNEL_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
+
+
+def _kernel_name(dtype):
+    """What messages of operations that run call a dtype."""
+    return _KERNEL_NAMES.get(dtype.name, dtype.name)
+
+
 def _check_types(op, tensors, types):
     """What an operation that runs at once says of inputs that do not fit each other."""
     position = 0
@@ -178,8 +187,8 @@ def _check_types(op, tensors, types):
                     None,
                     None,
                     f"cannot compute {op.name} as input #{position}(zero-based) was expected to "
-                    f"be a {wanted._c_name} tensor but is a {tensor.dtype._c_name} tensor "
-                    f"[Op:{op.name}] name: ",
+                    f"be a {_kernel_name(wanted)} tensor but is a {_kernel_name(tensor.dtype)} "
+                    f"tensor [Op:{op.name}] name: ",
                 )
             position += 1
 
@@ -262,6 +271,13 @@ def apply_op(op_type, name, *inputs, **attrs):
 
 def op1(op_type, name, *inputs, **attrs):
     """The only output of a new operation."""
+    if _core._executes_eagerly():
+        op = signatures.op_def(op_type)
+        if op is not None and op._quick is not None:
+            items = _attr_tuples(op, attrs) if attrs else ()
+            result = _core._run_now(op_type, *op._quick, inputs, items)
+            if result is not None:
+                return result
     return apply_op(op_type, name, *inputs, **attrs)._output(0)
 
 

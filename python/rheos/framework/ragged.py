@@ -6,6 +6,8 @@ lie above this one and above the functions that they stand in for.
 
 import functools
 
+from rheos._core import _is_any
+
 
 class RaggedBase:
     """A RaggedTensor, as the modules know it that it is built on."""
@@ -25,15 +27,6 @@ class OperatorBase:
     __slots__ = ()
 
 
-def _is_given(kinds, args):
-    for value in args:
-        if isinstance(value, kinds):
-            return True
-        if isinstance(value, (list, tuple)) and any(isinstance(v, kinds) for v in value):
-            return True
-    return False
-
-
 _handlers = {}
 
 
@@ -49,7 +42,7 @@ def _takes(kinds, handler):
     def decorate(function):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
-            if not _is_given(kinds, args) and not (kwargs and _is_given(kinds, kwargs.values())):
+            if not (_is_any(kinds, args) or kwargs and _is_any(kinds, tuple(kwargs.values()))):
                 return function(*args, **kwargs)
             return _handlers[handler](function, *args, **kwargs)
 

@@ -54,10 +54,32 @@ class AttrDef:
         self.has_default = False
 
 
+_QUICK_INPUTS, _QUICK_TYPES = 8, 4  # at most, as in the extension
+
+
+def _quick(inputs, attrs):
+    """What _core._run_now() takes of the inputs: what each is, and dtypes that are defaults.
+
+    An input is the number of a dtype, or that of an attribute, counted from -1 downwards. None
+    where inputs are lists or references.
+    """
+    kinds, names = [], []
+    for arg in inputs:
+        if arg.number_attr or arg.type_list_attr or arg.is_ref:
+            return None
+        if arg.dtype is None and arg.type_attr not in names:
+            names.append(arg.type_attr)
+        kinds.append(arg.type if arg.dtype else 255 - names.index(arg.type_attr))
+    if len(kinds) > _QUICK_INPUTS or len(names) > _QUICK_TYPES:
+        return None
+    defaults = [attrs[n].default.as_datatype_enum if attrs[n].has_default else 0 for n in names]
+    return bytes(kinds), bytes(defaults).ljust(_QUICK_TYPES, b"\0")
+
+
 class OpDef:
     """The signature of an op."""
 
-    __slots__ = ("name", "input_arg", "output_arg", "attr", "_attrs", "_takes_references")
+    __slots__ = ("name", "input_arg", "output_arg", "attr", "_attrs", "_takes_references", "_quick")
 
     def __init__(self, name, inputs, outputs, attrs):
         self.name = name
@@ -66,6 +88,7 @@ class OpDef:
         self.attr = attrs
         self._attrs = {a.name: a for a in attrs}
         self._takes_references = any(a.is_ref for a in inputs)
+        self._quick = _quick(inputs, self._attrs)
 
 
 def _parse_arg(text, list_attrs, attr_names):

@@ -43,6 +43,11 @@ def _bound(value):
     return tensor_shape.dimension_value(value), False
 
 
+def _are_numbers(values):
+    """Whether all are integers of 32 bits, which need no operation to become tensors."""
+    return all(type(value) is int and -(2**31) <= value < 2**31 for value in values)
+
+
 def slice_helper(tensor, key, var=None):
     """`tensor[key]`; var: the variable that `tensor` reads."""
     if _is_mask(key):
@@ -74,6 +79,9 @@ def slice_helper(tensor, key, var=None):
         begin.append(first)
         end.append(last)
         strides.append(step)
+    if tensor._is_eager and begin and _are_numbers([*begin, *end, *strides]):
+        parts = [constant(x, dtype=dtypes.int32) for x in (begin, end, strides)]
+        return array_ops.strided_slice(tensor, *parts, **masks, var=var)
     with name_scope(None, "strided_slice", [tensor, *begin, *end, *strides]) as name:
         if not begin:
             parts = [constant([], dtype=dtypes.int32)] * 3

@@ -1,0 +1,135 @@
+"""Eager operations the quick way and the slow one, and what computes gradients of them."""
+
+import numpy as np
+import pytest
+from rheos.framework import eager, errors
+
+
+@pytest.fixture
+def tf():
+    """TensorFlow 2's face, for one test."""
+    import rheos.v2
+
+    eager.enable_eager_execution()
+    yield rheos.v2
+    eager.disable_eager_execution()
+
+
+# ---- Inputs
+
+
+def test_numbers_take_the_dtype_of_the_tensor_on_either_side(tf):
+    wide = tf.constant([1.0, 2.0], tf.float64)
+    assert tf.add(wide, 1).dtype == tf.float64
+    assert tf.subtract(1, wide).numpy().tolist() == [0, -1]
+    assert tf.multiply(tf.Variable([1, 2], dtype=tf.int64), [3, 4]).dtype == tf.int64
+
+
+def test_numbers_alone_have_their_own_dtype(tf):
+    assert tf.add(1, 2).dtype == tf.int32
+    assert tf.square(2.5).dtype == tf.float32
+    assert tf.exp(np.float64(0)).dtype == tf.float64
+
+
+def test_what_does_not_fit_is_refused_either_way(tf):
+    with pytest.raises(errors.InvalidArgumentError, match="expected to be a float tensor"):
+        tf.add(tf.constant(1.0), tf.constant(1))
+    with pytest.raises((TypeError, ValueError)):
+        tf.add(tf.constant(1), 1.5)
+    with pytest.raises(errors.InvalidArgumentError):
+        tf.matmul(tf.ones([2, 3]), tf.ones([2, 3]))
+    with pytest.raises(TypeError):
+        tf.exp(object())
+
+
+def test_lists_of_tensors_are_packed_and_have_gradients(tf):
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.square([x, 2 * x]))
+    assert tape.gradient(y, x).numpy() == 30
+
+
+def test_a_graph_inside_gets_nodes(tf):
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.add(1, 2)
+    assert not hasattr(x, "numpy") or not x._is_eager
+    assert x.graph is graph
+
+
+def test_slices_by_numbers_and_by_tensors_are_the_same(tf):
+    x = tf.reshape(tf.range(24), [2, 3, 4])
+    array = x.numpy()
+    np.testing.assert_array_equal(x[1, ::-1, 1:3], array[1, ::-1, 1:3])
+    np.testing.assert_array_equal(x[..., -1], array[..., -1])
+    np.testing.assert_array_equal(x[tf.constant(1), : tf.constant(2)], array[1, :2])
+    np.testing.assert_array_equal(x[:, tf.newaxis, 0], array[:, None, 0])
+    with pytest.raises((errors.InvalidArgumentError, IndexError)):
+        x[5]
+
+
+# ---- Gradients
+
+
+def test_the_gradient_of_a_function_does_not_run_it_again(tf):
+    runs = tf.Variable(0.0, trainable=False)
+
+    @tf.function
+    def scaled(x):
+        return tf.exp(x) * x * runs.assign_add(1.0)
+
+    x = tf.constant(1.0)
+    for times in (1, 2):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = scaled(x)
+        slope = tape.gradient(y, x).numpy()
+        np.testing.assert_allclose(slope, 2 * np.e * times, rtol=1e-5)
+        assert runs.numpy() == times
+
+
+def test_forward_accumulators_give_directional_derivatives(tf):
+    x = tf.constant([1.0, 2.0])
+    with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.5])) as accumulator:
+        y = tf.reduce_sum(x * x * x)
+    assert accumulator.jvp(y).numpy() == 9.0  # 3 * 1 + 12 * 0.5
+
+
+def test_recomputed_gradients_run_the_function_again(tf):
+    runs = []
+
+    def cube(x):
+        runs.append(1)
+        return x * x * x
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.recompute_grad(cube)(x)
+    before = len(runs)
+    assert tape.gradient(y, x).numpy() == 12
+    assert len(runs) > before
+
+
+# ---- Random numbers and settings
+
+
+def test_generators_of_one_seed_agree_and_go_on(tf):
+    first, second = (tf.random.Generator.from_seed(7) for _ in range(2))
+    values = first.normal([3]).numpy()
+    np.testing.assert_array_equal(values, second.normal([3]).numpy())
+    assert (values != first.normal([3]).numpy()).all()
+    whole = first.uniform([100], 5, 8, dtype=tf.int32).numpy()
+    assert set(whole) == {5, 6, 7}
+    first.reset_from_seed(7)
+    np.testing.assert_array_equal(values, first.normal([3]).numpy())
+    one, other = first.split(2)
+    assert one.normal([]).numpy() != other.normal([]).numpy()
+
+
+def test_the_only_device_is_the_processor(tf):
+    (device,) = tf.config.list_physical_devices("CPU")
+    assert device.device_type == "CPU"
+    assert tf.config.list_physical_devices("GPU") == []
+    assert [d.name for d in tf.config.list_logical_devices()] == ["/device:CPU:0"]
