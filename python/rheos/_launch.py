@@ -54,7 +54,10 @@ V1_ONLY = frozenset(
     global_variables global_variables_initializer glorot_normal_initializer
     glorot_uniform_initializer histogram_summary igamma imag image_summary initialize_all_tables
     initialize_all_variables initialize_local_variables initialize_variables inv
-    invert_permutation is_finite is_inf is_nan is_variable_initialized layers lbeta lgamma lin_space
+    invert_permutation is_finite is_inf is_nan is_variable_initialized keras.backend.get_session
+    keras.backend.set_learning_phase keras.backend.set_session keras.layers.CuDNNGRU
+    keras.layers.CuDNNLSTM keras.layers.LocallyConnected1D keras.layers.LocallyConnected2D
+    keras.utils.HDF5Matrix keras.utils.multi_gpu_model layers lbeta lgamma lin_space
     listdiff local_variables local_variables_initializer log log1p log_sigmoid logging logical_xor
     make_template matching_files matrix_band_part matrix_determinant matrix_diag matrix_diag_part
     matrix_inverse matrix_solve matrix_transpose matrix_triangular_solve merge_all_summaries

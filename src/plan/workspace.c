@@ -62,12 +62,14 @@ static void bind_input(rheos__binding *binding, const rheos__workspace *workspac
                        const rheos__segment *segment, int32_t position, int32_t at) {
   const int32_t index = segment->input_values[position], root = segment->operands[position];
   const rheos__value *value = rheos__find_value(segment, index);
+  // Where the bytes lie was decided after aliases of them were made.
+  const rheos__value *bytes = rheos__find_value(segment, root);
   assert(at >= 0 && at < segment->num_tensor_arguments);
   rheos__tensor_argument *argument = &binding->arguments[at];
   *argument = (rheos__tensor_argument){.root = root};
   binding->tensors[at] = NULL;
   binding->cells[at] = value->resource;
-  switch ((rheos__value_kind)value->kind) {
+  switch ((rheos__value_kind)bytes->kind) {
     case RHEOS__VALUE_NONE: argument->stays = true; return;
     case RHEOS__VALUE_CONSTANT:
       argument->stays = true;

@@ -112,7 +112,8 @@ def test_wrong_data_are_told():
         model.compile("no such optimizer", "mse")
 
 
-def test_a_program_that_only_uses_keras_runs_as_one_of_version_1(tmp_path):
+@pytest.mark.parametrize("line, is_eager", [("", True), ("keras.backend.get_session()", False)])
+def test_a_program_that_uses_keras_runs_as_one_of_version_2(tmp_path, line, is_eager):
     program = tmp_path / "program.py"
     program.write_text(
         "import numpy as np\n"
@@ -121,12 +122,15 @@ def test_a_program_that_only_uses_keras_runs_as_one_of_version_1(tmp_path):
         "from tensorflow.keras.optimizers.schedules import ExponentialDecay\n"
         "from tensorflow.python.keras.layers import Conv2D\n"
         "model = Sequential([Dense(3, input_shape=(4,))])\n"
-        "print(model.predict(np.ones((2, 4))).shape)\n"
+        "print(model.predict(np.ones((2, 4)), verbose=0).shape)\n"
+        "from tensorflow import keras\n"
+        f"{line}\n"
+        "print(hasattr(model.weights[0], 'numpy') and hasattr(keras, 'config'))\n"
     )
     done = subprocess.run(
         [sys.executable, "-m", "rheos", "run", str(program)], capture_output=True, text=True
     )
-    assert done.stdout == "(2, 3)\n", done.stderr
+    assert done.stdout == f"(2, 3)\n{is_eager}\n", done.stderr
 
 
 def test_the_session_of_the_program_is_used():

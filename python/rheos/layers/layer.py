@@ -103,7 +103,7 @@ class Layer(Module):
     _UNTRACKED = frozenset(
         ("_inbound_nodes", "_outbound_nodes", "_trainable_weights", "_non_trainable_weights",
          "_losses", "_updates", "_called_with", "_metrics", "_kept_losses", "_list",
-         "_self_pending")
+         "_self_pending", "_built_for")
     )  # fmt: skip
 
     def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
@@ -616,7 +616,8 @@ class Layer(Module):
             if found:
                 self._dtype = dtypes.as_dtype(found[0]).base_dtype.name
         with init_scope():
-            self.build(nest.map_leaves(_shape_of, inputs))
+            self._built_for = nest.map_leaves(_shape_of, inputs)
+            self.build(self._built_for)
         self.built = True
         if self._initial_weights is not None:
             self.set_weights(self._initial_weights)

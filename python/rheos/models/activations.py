@@ -1,6 +1,7 @@
 """Activation functions, by name too."""
 
 from rheos.framework.op_call import op1
+from rheos.layers import values
 from rheos.models import objects
 from rheos.ops import clip_ops, math_ops, nn_ops, special_math_ops
 
@@ -83,7 +84,9 @@ def exponential(x):
 
 @_activation
 def hard_sigmoid(x):
-    """0.2 * x + 0.5, cut at 0 and 1."""
+    """0.2 * x + 0.5, cut at 0 and 1; of Keras 3 x / 6 + 0.5."""
+    if not values.runs_in_session():
+        return clip_ops.clip_by_value(x + 3.0, 0.0, 6.0) * (1.0 / 6.0)
     return clip_ops.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
 
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from rheos.layers import values
-from rheos.models.progress import Progbar
+from rheos.models.progress import ColoredBar, Progbar
 
 
 class Callback:
@@ -172,7 +172,8 @@ def configure(callbacks, model, verbose, epochs, batches, held_out=None, mode="t
     if mode == "train":
         model.history = History()
         kept = [BaseLogger(), *given, model.history]
-    count_mode = "steps" if batches.num_samples is None else "samples"
+    counts_steps = batches.num_samples is None or not values.runs_in_session()
+    count_mode = "steps" if counts_steps else "samples"
     if verbose == "auto":
         verbose = 1
     if verbose:
@@ -245,7 +246,8 @@ class ProgbarLogger(Callback):
         self.seen = 0
         self._is_over = False
         names = self.model.metrics_names[1:]
-        self._bar = Progbar(
+        kind = Progbar if values.runs_in_session() else ColoredBar
+        self._bar = kind(
             self._target(),
             verbose=self.params["verbose"],
             stateful_metrics={*names, *(f"val_{n}" for n in self.model.metrics_names)},
@@ -254,7 +256,7 @@ class ProgbarLogger(Callback):
 
     def on_train_begin(self, logs=None):
         target = self._target()
-        if target is None:
+        if target is None or not values.runs_in_session():
             return
         text = f"Train on {target} {self._unit()}s"
         if self.held_out is not None:
@@ -265,7 +267,8 @@ class ProgbarLogger(Callback):
         print(text)
 
     def on_epoch_begin(self, epoch, logs=None):
-        if self.params["epochs"] > 1 or self.mode == "train":
+        is_named = self.mode == "train" and values.runs_in_session()
+        if self.params["epochs"] > 1 or is_named:
             print(f"Epoch {epoch + 1}/{self.params['epochs']}")
         self._new_bar()
 

@@ -407,7 +407,8 @@ def for_accuracy(name, output_shape, loss):
     kind = "accuracy" if name in ("accuracy", "acc") else "crossentropy"
     loss = getattr(loss, "fn", loss)
     last = output_shape[-1] if output_shape else None
-    if last == 1 or loss is losses.binary_crossentropy:
+    by_loss = values.runs_in_session()  # Keras 3 looks at shapes only
+    if last == 1 or by_loss and loss is losses.binary_crossentropy:
         return binary_accuracy if kind == "accuracy" else binary_crossentropy
     if loss is losses.sparse_categorical_crossentropy:
         is_sparse = kind == "accuracy"

@@ -450,6 +450,9 @@ class Sequential(Model):
         self._batch_input_shape = tuple(tensor_shape.as_shape(input_shape).as_list())
         super().build(input_shape)
 
+    def _set_masks(self, inputs, outputs, masks):
+        """Nothing to do: the last layer has given its outputs their masks."""
+
     def compute_mask(self, inputs, mask=None):
         """The mask of the last output."""
         if self._network is not None:

@@ -5,6 +5,8 @@ import time
 
 import numpy as np
 
+_SIGN = "\u2501"
+
 
 def _duration(seconds):
     if seconds > 3600:
@@ -64,7 +66,8 @@ class Progbar:
             self._write_bar(current, now, is_done)
         elif self.verbose == 2 and is_done:
             text = self._count(current) if self.target is not None else ""
-            self._write(f"{text} - {now - self._start:.0f}s{self._values_text()}\n")
+            text += f" - {now - self._start:.0f}s{self._rate_text(current, now)}"
+            self._write(f"{text}{self._values_text()}\n")
         self._last = now
 
     def add(self, n, values=None):
@@ -78,6 +81,10 @@ class Progbar:
 
     def _count(self, current):
         return f"{current:{len(str(self.target))}d}/{self.target}"
+
+    def _rate_text(self, current, now):
+        """What a line at the end says of the time that a unit took."""
+        return ""
 
     def _write_bar(self, current, now, is_done):
         start = "\b" * self._written + "\r"
@@ -109,3 +116,43 @@ def _each(seconds):
     if seconds >= 1 or seconds == 0:
         return f" {seconds:.0f}s"
     return f" {seconds * 1e3:.0f}ms" if seconds >= 1e-3 else f" {seconds * 1e6:.0f}us"
+
+
+class ColoredBar(Progbar):
+    """The bar of Keras 3: 20 signs in colors, the time of a unit without the first one."""
+
+    def __init__(self, target, width=20, **kwargs):
+        super().__init__(target, width, **kwargs)
+        self._after_first = None
+
+    def update(self, current, values=None, finalize=None):
+        super().update(current, values, finalize)
+        if self._after_first is None and current >= 1:
+            self._after_first = time.time()
+
+    def _each_unit(self, current, now):
+        if self._after_first is not None and current > 1:
+            return (now - self._after_first) / (current - 1)
+        return (now - self._start) / current if current else 0
+
+    def _rate_text(self, current, now):
+        return f" -{_each(self._each_unit(current, now))}/{self.unit_name}"
+
+    def _write_bar(self, current, now, is_done):
+        each = self._each_unit(current, now)
+        if self.target is None:
+            plain, bar = f"{current:7d}/Unknown", f"{current:7d}/Unknown"
+        else:
+            done = int(self.width * min(current / self.target, 1.0))
+            count, rest = self._count(current), self.width - done
+            plain = f"{count} " + _SIGN * self.width
+            filled = f"\33[32m{_SIGN * done}\33[0m" if done else ""
+            bar = f"\33[1m{count}\33[0m {filled}\33[37m{_SIGN * rest}\33[0m"
+        seconds = f"{now - self._start:.0f}s"
+        if self.target is not None and not is_done:
+            seconds = _duration(each * (self.target - current))
+        info = f"{_each(each)}/{self.unit_name}{self._values_text()}"
+        length = len(plain) + 1 + len(seconds) + len(info)
+        padding = " " * max(self._written - length, 0)
+        start, self._written = "\b" * self._written + "\r", length
+        self._write(f"{start}{bar} \33[1m{seconds}\33[0m{info}{padding}" + "\n" * is_done)

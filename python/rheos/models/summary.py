@@ -3,6 +3,7 @@
 from rheos.framework import nest
 from rheos.layers import values
 from rheos.layers.layer import each_once
+from rheos.models import ruled_table
 
 
 def _params(variables):
@@ -12,8 +13,11 @@ def _params(variables):
 def print_summary(model, line_length=None, positions=None, print_fn=None, **kwargs):
     """Prints the layers, what they give and the numbers of their parameters, and the totals."""
     print_fn = print_fn or print
+    if not values.runs_in_session():
+        print_fn("\n".join(ruled_table.lines_of(model, _is_model_a_line(model), _sources)))
+        return
     network = getattr(model, "_network", None)
-    is_line = network is None or type(model).__name__ == "Sequential" or _is_line(network)
+    is_line = _is_model_a_line(model)
     line_length = line_length or (65 if is_line else 98)
     positions = list(positions or ([0.45, 0.85, 1.0] if is_line else [0.33, 0.55, 0.67, 1.0]))
     if positions[-1] <= 1:
@@ -51,6 +55,11 @@ def print_summary(model, line_length=None, positions=None, print_fn=None, **kwar
     print_fn(f"Trainable params: {trainable:,}")
     print_fn(f"Non-trainable params: {others:,}")
     print_fn("_" * line_length)
+
+
+def _is_model_a_line(model):
+    network = getattr(model, "_network", None)
+    return network is None or type(model).__name__ == "Sequential" or _is_line(network)
 
 
 def _is_line(network):

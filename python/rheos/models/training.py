@@ -528,7 +528,10 @@ class Trainer:
         if weight == 0:
             raise ValueError("there was no batch: the data are empty, or used up")
         names = self.metrics_names
-        return dict(zip(names, [total / weight, *results[1:]]))
+        found = [total / weight, *results[1:]]
+        if not values.runs_in_session():
+            found = [float(x) if np.ndim(x) == 0 else x for x in found]
+        return dict(zip(names, found))
 
     def evaluate(
         self,
@@ -561,7 +564,7 @@ class Trainer:
         self,
         x,
         batch_size=None,
-        verbose=0,
+        verbose="auto",
         steps=None,
         callbacks=None,
         max_queue_size=10,
@@ -569,6 +572,8 @@ class Trainer:
         use_multiprocessing=False,
     ):
         """The outputs for data: an array, or a list of them."""
+        if verbose == "auto":
+            verbose = 0 if values.runs_in_session() else 1
         batches = self._batches(x, None, None, batch_size, False, steps, for_prediction=True)
         calls = callbacks_module.configure(
             callbacks, self, verbose=verbose, epochs=1, batches=batches, mode="predict"

@@ -1,6 +1,7 @@
 """Long short-term memory whose gates are convolutions of images."""
 
 from rheos.framework import tensor_shape
+from rheos.layers import values
 from rheos.layers.convolutional import check_format, check_padding, numbers, op_format
 from rheos.layers.input_spec import InputSpec
 from rheos.layers.layer import Layer
@@ -42,6 +43,8 @@ class ConvLSTM2DCell(Layer):
 
     def __init__(self, *args, **kwargs):
         given = {name: _DEFAULTS.get(name) for name in _ARGUMENTS}
+        if not values.runs_in_session():
+            given["recurrent_activation"] = "sigmoid"
         given.update(zip(_ARGUMENTS, args))
         given.update({name: kwargs.pop(name) for name in _ARGUMENTS if name in kwargs})
         super().__init__(**kwargs)
