@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rheos.v2
-from rheos.framework import defaults, eager
+from rheos.framework import defaults, eager, errors
 from tensorflow_process import INTERPRETER, is_tensorflow_1
 
 tf = rheos.v2
@@ -120,6 +120,27 @@ def test_a_loaded_model_is_saved_again(saved, tmp_path):
     model = tf.saved_model.load(saved)
     tf.saved_model.save(model, str(tmp_path / "again"))
     check(tf.saved_model.load(str(tmp_path / "again")))
+
+
+def test_a_custom_gradient_that_is_not_saved_is_never_another_one(tmp_path):
+    @tf.custom_gradient
+    def doubled(x):
+        return x * 2.0, lambda dy: dy * 100.0
+
+    model = tf.Module()
+    model.f = tf.function(doubled, input_signature=[tf.TensorSpec([], tf.float32)])
+    tf.saved_model.save(model, str(tmp_path / "model"))
+    path = tmp_path / "model" / "saved_model.pb"
+    data = path.read_bytes()
+    assert b"CustomGradient-" in data
+    path.write_bytes(data.replace(b"CustomGradient-", b"ForeignOneOnce-"))  # of another program
+    loaded = tf.saved_model.load(str(tmp_path / "model"))
+    x = tf.constant(1.0)
+    assert loaded.f(x).numpy() == 2.0
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        with pytest.raises(errors.NotFoundError, match="No gradient defined"):
+            loaded.f(x)
 
 
 def test_the_command_runs_it(saved):

@@ -47,7 +47,8 @@ def _renamed(library, suffix):
         function.signature.name = names[function.signature.name]
         for node in function.node_def:
             node.op = names.get(node.op, node.op)
-            node.attr.pop("_gradient_op_type", None)
+            if node.op in ("PartitionedCall", "StatefulPartitionedCall"):
+                node.attr.pop("_gradient_op_type", None)  # of the program that saved: not ours
             for attr in node.attr.values():
                 for called in (attr.func, *attr.list.func) if _has_function(attr) else ():
                     called.name = names.get(called.name, called.name)
