@@ -201,6 +201,13 @@ rheos_status *rheos__state_ints(rheos__saved_state *state, int64_t *values, int3
 rheos_status *rheos__state_tensors(rheos__saved_state *state, rheos_tensor **tensors,
                                    int32_t count);
 
+// What SerializeIterator gave as a vector of strings, for files, and back. A state that is damaged, or holds
+// what has no message, is refused.
+rheos_status *rheos__iterator_state_to_strings(const rheos_tensor *state,
+                                               rheos_tensor **out_strings);
+rheos_status *rheos__iterator_state_of_strings(const rheos_tensor *strings,
+                                               rheos_tensor **out_state);
+
 // ---- Ops that make datasets
 
 // Of an op whose `family` is the kind.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "ops/data/dataset.h"
+#include "ops/io/tensor_message.h"
 #include "ops/kit/op_util.h"
 #include "resource/resource.h"
 
@@ -585,6 +586,60 @@ static void free_saved(rheos__variant *variant) {
 
 static const rheos__variant_kind saved_kind = {.name = "SerializedIterator", .free = free_saved};
 
+static saved *new_saved(void) {
+  saved *s = rheos__alloc_zeroed(sizeof *s);
+  if (s == NULL) return NULL;
+  atomic_init(&s->variant.references, 1);
+  s->variant.kind = &saved_kind;
+  return s;
+}
+
+// An item that is missing is the empty string: no tensor's message is empty.
+rheos_status *rheos__iterator_state_to_strings(const rheos_tensor *state,
+                                               rheos_tensor **out_strings) {
+  rheos__variant *variant = NULL;
+  rheos_tensor *strings = NULL;
+  RHEOS_TRY(rheos__variant_of(state, &saved_kind, "a saved variant", &variant));
+  const rheos__saved_state *s = &((const saved *)variant)->state;
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SHAPE(s->count), &strings));
+  rheos_status *status = NULL;
+  for (int32_t i = 0; status == NULL && i < s->count; ++i) {
+    const rheos_tensor *item = s->items[i];
+    if (item == NULL) continue;
+    status = item->dtype == RHEOS_VARIANT || item->dtype == RHEOS_RESOURCE
+                 ? rheos_status_new(RHEOS_UNIMPLEMENTED,
+                                    "the state of an iterator cannot be saved in a file where it "
+                                    "holds a dataset or another variant")
+                 : rheos__put_tensor_message(item, strings, i);
+  }
+  if (status == NULL) {
+    *out_strings = strings;
+  } else {
+    rheos_tensor_unref(strings);
+  }
+  return status;
+}
+
+rheos_status *rheos__iterator_state_of_strings(const rheos_tensor *strings,
+                                               rheos_tensor **out_state) {
+  if (strings->shape.rank != 1 || strings->num_elements > INT32_MAX) {
+    return RHEOS_INVALID("what was saved is no state of an iterator");
+  }
+  saved *s = new_saved();
+  if (s == NULL) return rheos__out_of_memory();
+  const rheos_string *texts = strings->data;
+  rheos_status *status = NULL;
+  for (int32_t i = 0; status == NULL && i < strings->num_elements; ++i) {
+    rheos_tensor *item = NULL;
+    if (texts[i].size_bytes > 0) status = rheos__tensor_of_message(&texts[i], &item);
+    if (status == NULL) status = rheos__state_tensors(&s->state, &item, 1);
+    rheos_tensor_unref(item);
+  }
+  if (status == NULL) return rheos__variant_tensor_take(&s->variant, out_state);
+  rheos__variant_unref(&s->variant);
+  return status;
+}
+
 static rheos_status *no_dataset(const char *op) {
   return rheos_status_new(RHEOS_FAILED_PRECONDITION,
                           "%s needs an iterator that has been initialized", op);
@@ -595,10 +650,8 @@ static rheos_status *compute_serialize(void *state, rheos__step *step, rheos_ten
   (void)state;
   iterator_object *object = NULL;
   RHEOS_TRY(object_of(inputs[0], "SerializeIterator", &object));
-  saved *s = rheos__alloc_zeroed(sizeof *s);
+  saved *s = new_saved();
   if (s == NULL) return rheos__out_of_memory();
-  atomic_init(&s->variant.references, 1);
-  s->variant.kind = &saved_kind;
   pthread_mutex_lock(&object->mutex);
   rheos_status *status = object->iterator == NULL
                              ? no_dataset("SerializeIterator")

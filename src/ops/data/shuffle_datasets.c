@@ -10,7 +10,7 @@ typedef struct seed_generator {
   rheos__variant variant;
   pthread_mutex_t mutex;
   rheos__philox_singles numbers;
-  int64_t seeds[2];
+  int64_t seeds[2], count;  // of numbers taken
   bool reshuffles;
 } seed_generator;
 
@@ -40,6 +40,7 @@ static void next_seeds(seed_generator *g, int64_t *out_seeds) {
   for (int i = 0; i < 2; ++i) {
     out_seeds[i] = g->reshuffles ? (int64_t)rheos__philox_next(&g->numbers) : g->seeds[i];
   }
+  if (g->reshuffles) g->count += 2;
   pthread_mutex_unlock(&g->mutex);
 }
 
@@ -307,6 +308,22 @@ static rheos_status *next_shuffle(rheos__iterator *iterator, rheos__step *step,
   return NULL;
 }
 
+// The repetitions that are still to come get the seeds that they would have had.
+static rheos_status *transfer_generator(seed_generator *g, rheos__saved_state *state) {
+  pthread_mutex_lock(&g->mutex);
+  int64_t count = g->count;
+  rheos_status *status = rheos__state_ints(state, &count, 1);
+  if (status == NULL && count < 0) status = RHEOS_INVALID("the state is damaged");
+  if (status == NULL && state->is_restoring && count != g->count) {
+    g->numbers =
+        rheos__philox_singles_of(rheos__philox_of((uint64_t)g->seeds[0], (uint64_t)g->seeds[1]));
+    rheos__philox_singles_skip(&g->numbers, count);
+    g->count = count;
+  }
+  pthread_mutex_unlock(&g->mutex);
+  return status;
+}
+
 static rheos_status *transfer_buffer(shuffle *it, rheos__saved_state *state) {
   const int64_t n = it->base.dataset->num_components;
   int64_t capacity = it->capacity;
@@ -372,6 +389,8 @@ static rheos_status *transfer_shuffle(rheos__iterator *iterator, rheos__saved_st
       RHEOS_TRY(rheos__iterator_new(iterator->dataset->inputs[0], step, &iterator->input));
     }
   }
+  const shuffle_data *data = iterator->dataset->data;
+  RHEOS_TRY(transfer_generator(data->generator, state));
   RHEOS_TRY(transfer_buffer(it, state));
   RHEOS_TRY(transfer_slices(it, state));
   if (state->is_restoring) RHEOS_TRY(check_restored(it));

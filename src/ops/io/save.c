@@ -8,6 +8,7 @@
 
 #include "codec/buffer.h"
 #include "format/checkpoint/checkpoint_name.h"
+#include "ops/data/dataset.h"
 #include "ops/io/save.h"
 #include "ops/kit/string_util.h"
 
@@ -93,9 +94,20 @@ static rheos_status *check_counts(rheos_tensor *const *inputs, int32_t num_tenso
 
 // ---- SaveV2
 
+// Of variants the states of iterators can be saved, as strings.
+static rheos_status *add_variant(rheos__bundle_writer *writer, const rheos_string *name,
+                                 const rheos_tensor *tensor) {
+  rheos_tensor *strings = NULL;
+  RHEOS_TRY(rheos__iterator_state_to_strings(tensor, &strings));
+  rheos_status *status = rheos__bundle_writer_add(writer, name->data, name->size_bytes, strings);
+  rheos_tensor_unref(strings);
+  return status;
+}
+
 // A tensor, or a part of one as `text` tells.
 static rheos_status *add_tensor(rheos__bundle_writer *writer, const rheos_string *name,
                                 const rheos_string *text, const rheos_tensor *tensor) {
+  if (tensor->dtype == RHEOS_VARIANT) return add_variant(writer, name, tensor);
   if (text->size_bytes == 0) {
     return rheos__bundle_writer_add(writer, name->data, name->size_bytes, tensor);
   }
@@ -222,7 +234,8 @@ static rheos_status *find_entries(const rheos__bundle *bundle, const char *prefi
   const rheos_string *texts = names->data;
   for (int32_t i = 0; i < state->count; i++) {
     entries[i] = rheos__bundle_find(bundle, texts[i].data, texts[i].size_bytes);
-    if (entries[i] == NULL || entries[i]->dtype != state->dtypes[i]) {
+    const rheos_dtype saved = state->dtypes[i] == RHEOS_VARIANT ? RHEOS_STRING : state->dtypes[i];
+    if (entries[i] == NULL || entries[i]->dtype != saved) {
       return explain_misfit(prefix, state, names);
     }
   }
@@ -276,6 +289,18 @@ static rheos_status *restore_entries(rheos__bundle *bundle,
   return NULL;
 }
 
+static rheos_status *restore_variants(const dtypes_state *state, rheos_tensor **outputs) {
+  for (int32_t i = 0; i < state->count; i++) {
+    if (state->dtypes[i] != RHEOS_VARIANT) continue;
+    rheos_tensor *strings = outputs[i];
+    outputs[i] = NULL;
+    rheos_status *status = rheos__iterator_state_of_strings(strings, &outputs[i]);
+    rheos_tensor_unref(strings);
+    RHEOS_TRY(status);
+  }
+  return NULL;
+}
+
 static rheos_status *restore_bundle(rheos__bundle *bundle, const char *prefix,
                                     const dtypes_state *state, rheos__step *step,
                                     rheos_tensor *const *inputs, rheos_tensor **outputs) {
@@ -286,6 +311,7 @@ static rheos_status *restore_bundle(rheos__bundle *bundle, const char *prefix,
     status = restore_entries(bundle, entries, state->count, step, inputs[SHAPE_AND_SLICES]->data,
                              outputs);
   }
+  if (status == NULL) status = restore_variants(state, outputs);
   rheos__free(entries);
   return status;
 }
@@ -444,7 +470,7 @@ const rheos__op_def rheos__op_RestoreV2 = {
         "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes; "
         "dtypes: list(type) >= 1",
     .doc = "Reads the tensors `tensor_names` from the checkpoint `prefix`.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,
     .shape = restore_shape,
     .prepare = prepare_restore,
 };
@@ -455,7 +481,7 @@ const rheos__op_def rheos__op_SaveV2 = {
         "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes -> ; "
         "dtypes: list(type) >= 1",
     .doc = "Writes `tensors` under the names `tensor_names` to the checkpoint `prefix`.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,
     .shape = save_shape,
     .prepare = prepare_save,
 };
