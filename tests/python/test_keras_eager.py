@@ -195,6 +195,8 @@ def test_the_module_says_what_it_does_not_have():
     run("""
         import rheos as tf
         assert "Dense" in dir(tf.keras.layers)
+        assert tf.losses.MeanSquaredError is tf.keras.losses.MeanSquaredError
+        assert tf.optimizers.schedules.CosineDecay is tf.keras.optimizers.schedules.CosineDecay
         try:
             tf.keras.layers.NoSuchLayer
         except AttributeError as error:

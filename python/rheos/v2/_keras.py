@@ -221,3 +221,7 @@ KERAS = {
         """,
     },
 }
+
+# What is also there without `keras.`.
+for _name in ("initializers", "losses", "metrics", "optimizers", "optimizers.schedules"):
+    KERAS[_name] = KERAS[f"keras.{_name}"]
