@@ -50,7 +50,8 @@ static void build(rheos_scope *s, model *m) {
   const rheos_shape sequences = RHEOS_SHAPE(-1, BATCH, 1), scalars = RHEOS_SHAPE(BATCH, 1);
   m->inputs = rheos_placeholder(s, RHEOS_FLOAT, .shape = &sequences, .name = "inputs");
   m->wanted = rheos_placeholder(s, RHEOS_FLOAT, .shape = &scalars, .name = "wanted");
-  net n = {.inputs = m->inputs};
+  net n;
+  n.inputs = m->inputs;
   n.time = rheos_gather(s, rheos_shape_op(s, m->inputs), rheos_constant_int(s, 0, "first"));
   n.from_input = weights(s, "from_input", 1, UNITS);
   n.from_state = weights(s, "from_state", UNITS, UNITS);

@@ -252,12 +252,13 @@ static rheos_output pick(maker *m, rheos_dtype dtype) {
   return made.graph ? made : m->pool[below(m, m->pool_size)];
 }
 
-// Ops that reach outside of the process, or print.
-static bool is_left_out(const char *type) {
+// Ops that reach outside of the process, print, or rightly wait for ever where nobody else runs.
+static bool is_left_out(const rheos__op_def *op) {
+  if (op->flags & RHEOS_OP_WAITS) return true;
   static const char *const names[] = {"Save",        "Restore", "File",   "Print",
                                       "Checkpoints", "Summary", "Timest", "MergeV2"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (strstr(type, names[i])) return true;
+    if (strstr(op->name, names[i])) return true;
   }
   return false;
 }
@@ -272,7 +273,7 @@ static rheos_dtype allowed_dtype(maker *m, const rheos__attr_def *def) {
 
 static void add_node(maker *m) {
   const rheos__signature *signature = rheos__signature_at(below(m, rheos_num_ops()));
-  if (is_left_out(signature->op->name)) return;
+  if (is_left_out(signature->op)) return;
   rheos_dtype chosen[16] = {0};  // by attribute
   for (int32_t i = 0; i < signature->num_attrs && i < 16; i++) {
     chosen[i] = allowed_dtype(m, &signature->attrs[i]);
