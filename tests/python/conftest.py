@@ -1,13 +1,21 @@
-"""Every test starts with an empty default graph."""
+"""Every test starts with an empty default graph, in the mode of its module's face."""
 
 import pytest
+import rheos
 import rheos.v1 as tf
+from rheos.framework import eager
 
 
 @pytest.fixture(autouse=True)
-def fresh_graph():
+def fresh_graph(request):
+    # Whichever module imported version 2's face first, its mode is not that of the others.
+    if getattr(request.module, "tf", None) is rheos:
+        eager.enable_eager_execution()
+    else:
+        eager.disable_eager_execution()
     tf.reset_default_graph()
     yield
+    eager.disable_eager_execution()
     tf.reset_default_graph()
 
 

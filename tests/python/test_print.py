@@ -46,7 +46,6 @@ def test_print__refuses_other_streams_and_arguments():
 def test_the_mode_is_that_of_graphs():
     assert tf.executing_eagerly() is False and tf.control_flow_v2_enabled() is False
     assert tf.disable_eager_execution() is None and tf.disable_v2_behavior() is None
-    assert not hasattr(tf, "enable_eager_execution")
     assert tf.get_logger().name == "tensorflow"
 
 

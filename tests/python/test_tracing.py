@@ -121,9 +121,9 @@ def test_variables_are_made_on_the_first_call_alone():
     def makes(x):
         return tf.Variable(1.0, use_resource=True) * x
 
-    makes(1.0)
+    # As TensorFlow, which traces such a function twice at once.
     with pytest.raises(ValueError, match="created on the first call"):
-        makes(2.0)
+        makes(1.0)
 
 
 def test_a_method_does_not_keep_its_object():

@@ -1,9 +1,7 @@
 """Tapes: gradients of what a program computed."""
 
-import logging
-
 from rheos import _core
-from rheos.framework import nest
+from rheos.framework import logging, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.operation import Tensor
@@ -88,7 +86,7 @@ class GradientTape:
                 "tf.Variable or ExtensionType."
             )
         if known.dtype.base_dtype.name not in _DIFFERENTIABLE:
-            logging.getLogger("tensorflow").warning(
+            logging.warning(
                 "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
                 known.dtype,
             )
@@ -138,7 +136,7 @@ class GradientTape:
             if not self._persistent:
                 self._pop()
             else:
-                logging.getLogger("tensorflow").warning(
+                logging.warning(
                     "Calling GradientTape.gradient on a persistent tape inside its context is "
                     "significantly less efficient than calling it outside the context (it causes "
                     "the gradient ops to be recorded on the tape, leading to increased CPU and "
