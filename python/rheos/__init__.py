@@ -66,7 +66,7 @@ except ImportError as _error:
     raise ImportError(_why_not_loaded(_error)) from None
 __version__ = _version()
 
-_PACKAGES = ("contrib", "framework", "layers", "ops", "training", "v1", "v2")
+_PACKAGES = ("contrib", "framework", "layers", "ops", "pipelines", "training", "v1", "v2")
 
 
 def __getattr__(name):

@@ -1,10 +1,10 @@
 """Datasets and iterators in programs: rebatched, random, saved in the middle, by handle."""
 
 import numpy as np
-import rheos.data
+import rheos.pipelines
 import rheos.v1 as tf
 
-Dataset = rheos.data.Dataset
+Dataset = rheos.pipelines.Dataset
 
 
 def elements(dataset, session=None):
@@ -37,7 +37,7 @@ def test_rebatch_gives_the_rows_in_other_batches():
 def test_rebatch_refuses_batches_of_scalars():
     with tf.Graph().as_default():
         variant = Dataset.range(3)._variant_tensor
-        sized = Dataset._of_variant(variant, rheos.data.Dataset.range(1).batch(1).element_spec)
+        sized = Dataset._of_variant(variant, rheos.pipelines.Dataset.range(1).batch(1).element_spec)
         try:
             list(elements(sized.rebatch(2)))
         except tf.errors.InvalidArgumentError as error:
@@ -87,7 +87,7 @@ def _saved_in_the_middle(make, folder, asked):
         element = iterator.get_next()
         tf.add_to_collection(
             tf.GraphKeys.SAVEABLE_OBJECTS,
-            rheos.data.experimental.make_saveable_from_iterator(iterator),
+            rheos.pipelines.experimental.make_saveable_from_iterator(iterator),
         )
         saver = tf.train.Saver()
 

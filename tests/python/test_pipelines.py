@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-import rheos.data
+import rheos.pipelines
 import rheos.v1 as tf
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -35,7 +35,7 @@ OTHER_OPERATIONS = {
 class Face2:
     """TensorFlow 2's datasets beside the names of rheos.v1, to build graphs with."""
 
-    data = rheos.data
+    data = rheos.pipelines
 
     def __getattr__(self, name):
         return getattr(tf, name)

@@ -240,7 +240,9 @@ def kind_of(value, aliases=None):
         return PartsKind(type(value), None, tuple(kind_of(one, aliases) for one in value))
     if nest.is_composite(value):
         leaves = nest.flatten(value, expand_composites=True)
-        return PartsKind(type(value), None, tuple(kind_of(one, aliases) for one in leaves))
+        static = getattr(value, "_static_part", None)  # what the tensors do not tell
+        keys = None if static is None else (static,)
+        return PartsKind(type(value), keys, tuple(kind_of(one, aliases) for one in leaves))
     if isinstance(value, TypeSpec):
         return ValueKind(value)
     try:

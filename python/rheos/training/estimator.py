@@ -7,8 +7,6 @@ from collections import namedtuple
 
 import numpy as np
 
-from rheos.data.dataset import DatasetV2
-from rheos.data.iterators import make_initializable_iterator
 from rheos.framework import dtypes, gfile, logging, messages
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
@@ -30,6 +28,8 @@ from rheos.ops.variable_lists import (
     local_variables_initializer,
     trainable_variables,
 )
+from rheos.pipelines.dataset import DatasetV2
+from rheos.pipelines.iterators import make_initializable_iterator
 from rheos.training import saved_model
 from rheos.training.checkpoints import latest_checkpoint, list_variables, load_variable
 from rheos.training.evaluation import StopAfterNEvalsHook, evaluate_once

@@ -91,6 +91,8 @@ OWN = {
 # Modules that are there as they are.
 MODULES = {
     "compat.v1": "v1",
+    "data": "pipelines",
+    "data.experimental": "pipelines.experimental",
     "raw_ops": "v1.raw_ops",
 }
 

@@ -1,6 +1,7 @@
 """Input pipelines of tf.contrib.data: the names from before tf.data.experimental."""
 
-from rheos.data.dataset_v1 import (
+from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.pipelines.dataset_v1 import (
     Counter,
     CsvDataset,
     RandomDataset,
@@ -8,11 +9,11 @@ from rheos.data.dataset_v1 import (
     make_batched_features_dataset,
     make_csv_dataset,
 )
-from rheos.data.grouping import Reducer
-from rheos.data.mixing import choose_from_datasets, sample_from_datasets
-from rheos.data.optional import Optional, get_next_as_optional
-from rheos.data.saving import make_saveable_from_iterator
-from rheos.data.transformations import (
+from rheos.pipelines.grouping import Reducer
+from rheos.pipelines.mixing import choose_from_datasets, sample_from_datasets
+from rheos.pipelines.optional import Optional, get_next_as_optional
+from rheos.pipelines.saving import make_saveable_from_iterator
+from rheos.pipelines.transformations import (
     assert_element_shape,
     batch_and_drop_remainder,
     bucket_by_sequence_length,
@@ -36,6 +37,5 @@ from rheos.data.transformations import (
     unbatch,
     unique,
 )
-from rheos.framework.absent import attribute_of as _attribute_of
 
 __getattr__ = _attribute_of("tensorflow.contrib.data")

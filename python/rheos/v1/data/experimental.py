@@ -1,12 +1,16 @@
 """Input pipelines: what TensorFlow 1 called experimental."""
 
-from rheos.data.base import (
+from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.framework.sparse_tensor_spec import SparseTensorSpec as _SparseTensorSpec
+from rheos.framework.tensor_spec import TensorSpec as _TensorSpec, TypeSpec as Structure
+from rheos.ops.ragged_tensor_spec import RaggedTensorSpec as _RaggedTensorSpec
+from rheos.pipelines.base import (
     DatasetSpec as DatasetStructure,
     from_variant,
     to_variant,
 )
-from rheos.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from rheos.data.dataset_v1 import (
+from rheos.pipelines.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from rheos.pipelines.dataset_v1 import (
     Counter,
     CsvDataset,
     RandomDataset,
@@ -14,23 +18,23 @@ from rheos.data.dataset_v1 import (
     make_batched_features_dataset,
     make_csv_dataset,
 )
-from rheos.data.grouping import Reducer
-from rheos.data.iterators import get_structure
-from rheos.data.mixing import choose_from_datasets, sample_from_datasets
-from rheos.data.optional import (
+from rheos.pipelines.grouping import Reducer
+from rheos.pipelines.iterators import get_structure
+from rheos.pipelines.mixing import choose_from_datasets, sample_from_datasets
+from rheos.pipelines.optional import (
     Optional,
     OptionalSpec as OptionalStructure,
     get_next_as_optional,
 )
-from rheos.data.options import (
+from rheos.pipelines.options import (
     DistributeOptions,
     MapVectorizationOptions,
     OptimizationOptions,
     StatsOptions,
     ThreadingOptions,
 )
-from rheos.data.saving import make_saveable_from_iterator
-from rheos.data.transformations import (
+from rheos.pipelines.saving import make_saveable_from_iterator
+from rheos.pipelines.transformations import (
     bucket_by_sequence_length,
     bytes_produced_stats,
     cardinality,
@@ -54,10 +58,6 @@ from rheos.data.transformations import (
     unbatch,
     unique,
 )
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.framework.sparse_tensor_spec import SparseTensorSpec as _SparseTensorSpec
-from rheos.framework.tensor_spec import TensorSpec as _TensorSpec, TypeSpec as Structure
-from rheos.ops.ragged_tensor_spec import RaggedTensorSpec as _RaggedTensorSpec
 
 
 def RaggedTensorStructure(dtype, shape, ragged_rank):

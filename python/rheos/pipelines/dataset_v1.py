@@ -2,10 +2,10 @@
 
 import functools
 
-from rheos.data import functional, iterators, nest, readers, structure, tables, transformations
-from rheos.data.dataset import DatasetV2
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
+from rheos.pipelines import functional, iterators, nest, readers, structure, tables, transformations
+from rheos.pipelines.dataset import DatasetV2
 
 
 class DatasetV1(DatasetV2):
@@ -52,7 +52,7 @@ class DatasetV1(DatasetV2):
         return shuffled
 
     def make_one_shot_iterator(self):
-        """An iterator that goes over it once: see rheos.data.iterators."""
+        """An iterator that goes over it once: see rheos.pipelines.iterators."""
         return iterators.make_one_shot_iterator(self)
 
     def make_initializable_iterator(self, shared_name=None):

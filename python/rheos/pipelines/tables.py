@@ -5,15 +5,15 @@ import csv
 
 import numpy as np
 
-from rheos.data import functional, structure
-from rheos.data.base import DatasetBase
-from rheos.data.dataset import DatasetV2
-from rheos.data.readers import TextLineDatasetV2, TFRecordDatasetV2
 from rheos.framework import dtypes, gfile
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.ops import array_ops, io_ops, parsing_ops
 from rheos.ops.constant_op import constant
+from rheos.pipelines import functional, structure
+from rheos.pipelines.base import DatasetBase
+from rheos.pipelines.dataset import DatasetV2
+from rheos.pipelines.readers import TextLineDatasetV2, TFRecordDatasetV2
 
 # ---- CSV
 

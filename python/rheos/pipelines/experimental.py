@@ -2,19 +2,20 @@
 
 import functools
 
-from rheos.data import tables
-from rheos.data.base import from_variant, to_variant  # noqa: F401
-from rheos.data.dataset import (  # noqa: F401
+from rheos.framework import dtypes
+from rheos.pipelines import tables
+from rheos.pipelines.base import from_variant, to_variant  # noqa: F401
+from rheos.pipelines.dataset import (  # noqa: F401
     AUTOTUNE,
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
     DatasetV2,
 )
-from rheos.data.grouping import Reducer  # noqa: F401
-from rheos.data.iterators import get_structure  # noqa: F401
-from rheos.data.mixing import choose_from_datasets, sample_from_datasets  # noqa: F401
-from rheos.data.optional import Optional, get_next_as_optional  # noqa: F401
-from rheos.data.options import (  # noqa: F401
+from rheos.pipelines.grouping import Reducer  # noqa: F401
+from rheos.pipelines.iterators import get_structure  # noqa: F401
+from rheos.pipelines.mixing import choose_from_datasets, sample_from_datasets  # noqa: F401
+from rheos.pipelines.optional import Optional, get_next_as_optional  # noqa: F401
+from rheos.pipelines.options import (  # noqa: F401
     AutoShardPolicy,
     AutotuneAlgorithm,
     AutotuneOptions,
@@ -24,9 +25,9 @@ from rheos.data.options import (  # noqa: F401
     ServiceOptions,
     ThreadingOptions,
 )
-from rheos.data.saving import make_saveable_from_iterator  # noqa: F401
-from rheos.data.tables import CsvDatasetV2 as CsvDataset  # noqa: F401
-from rheos.data.transformations import (  # noqa: F401
+from rheos.pipelines.saving import make_saveable_from_iterator  # noqa: F401
+from rheos.pipelines.tables import CsvDatasetV2 as CsvDataset  # noqa: F401
+from rheos.pipelines.transformations import (  # noqa: F401
     assert_cardinality,
     bucket_by_sequence_length,
     cardinality,
@@ -50,7 +51,6 @@ from rheos.data.transformations import (  # noqa: F401
     unbatch,
     unique,
 )
-from rheos.framework import dtypes
 
 SHARD_HINT = -1
 

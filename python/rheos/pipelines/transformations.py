@@ -1,23 +1,22 @@
 """Transformations of datasets for `Dataset.apply`, and what else tf.data.experimental has."""
 
-import numpy as np
 
-from rheos.data import batching, functional, grouping, mixing, nest, structure, tables
-from rheos.data.random_seed import get_seed
-from rheos.data.traced import TracedFunction
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.ops import check_ops
+from rheos.pipelines import batching, functional, grouping, mixing, nest, structure, tables
+from rheos.pipelines.random_seed import get_seed
+from rheos.pipelines.traced import TracedFunction
 
 
 def bucket_by_sequence_length(*args, **kwargs):
     """A transformation: batches of elements of similar length, see
-    rheos.data.grouping.bucket_by_sequence_length."""
+    rheos.pipelines.grouping.bucket_by_sequence_length."""
     return lambda dataset: grouping.bucket_by_sequence_length(dataset, *args, **kwargs)
 
 
 def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
-    """A transformation: see rheos.data.grouping.group_by_window."""
+    """A transformation: see rheos.pipelines.grouping.group_by_window."""
     if (window_size is None) == (window_size_func is None):
         raise ValueError("Must pass either `window_size` or `window_size_func`, not both or none.")
     return lambda dataset: grouping.group_by_window(
@@ -26,12 +25,12 @@ def group_by_window(key_func, reduce_func, window_size=None, window_size_func=No
 
 
 def group_by_reducer(key_func, reducer):
-    """A transformation: see rheos.data.grouping.group_by_reducer."""
+    """A transformation: see rheos.pipelines.grouping.group_by_reducer."""
     return lambda dataset: grouping.group_by_reducer(dataset, key_func, reducer)
 
 
 def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
-    """A transformation: see rheos.data.mixing.rejection_resample."""
+    """A transformation: see rheos.pipelines.mixing.rejection_resample."""
     return lambda dataset: mixing.rejection_resample(
         dataset, class_func, target_dist, initial_dist, seed
     )
@@ -202,12 +201,8 @@ def get_single_element(dataset):
 
 
 def counter(dataset_class, start=0, step=1, dtype=dtypes.int64):
-    """A dataset of the numbers from `start` on by `step`, without an end."""
-    dtype = dtypes.as_dtype(dtype)
-    start = convert_to_tensor(start, dtype, name="start")
-    step = convert_to_tensor(step, dtype, name="step")
-    endless = dataset_class.from_tensors(np.int64(0)).repeat()
-    return functional.scan(endless, start, lambda state, _: (state + step, state))
+    """The counter method of a class of datasets."""
+    return dataset_class.counter(start, step, dtype)
 
 
 # ---- Older names

@@ -1,14 +1,13 @@
 """Datasets that choose among datasets: by weights, by numbers, by classes."""
 
-from rheos.data import functional
-from rheos.data.base import DatasetBase
-from rheos.data.dataset import DatasetV2
-from rheos.data.structure import most_specific
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.ops import array_ops, math_ops, random_ops
 from rheos.ops.stateless_random_ops import stateless_multinomial
+from rheos.pipelines import functional
+from rheos.pipelines.base import DatasetBase
+from rheos.pipelines.structure import most_specific
 
 
 def _directed(selector, datasets, stop_on_empty_dataset=False):
@@ -58,10 +57,14 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
     """
     if not datasets:
         raise ValueError("Invalid `datasets`: it must not be empty.")
-    seeds = DatasetV2.random(seed).batch(2)
+    if isinstance(weights, (list, tuple)) and len(weights) == len(datasets):
+        taken = [pair for pair in zip(datasets, weights) if pair[1] != 0]  # others never come
+        if taken:
+            datasets, weights = map(list, zip(*taken))
+    seeds = DatasetBase._face.random(seed).batch(2)
     if isinstance(weights, DatasetBase):
         logits = weights.map(lambda *p: math_ops.log(p[0] if len(p) == 1 else p, name="logits"))
-        pairs = DatasetV2.zip((logits, seeds))
+        pairs = DatasetBase._face.zip((logits, seeds))
         return _directed(
             pairs.map(lambda p, s: _selected([p] if p.shape.ndims == 1 else p, s)),
             datasets,
@@ -136,7 +139,7 @@ def rejection_resample(dataset, class_func, target_dist, initial_dist=None, seed
         initial = math_ops.cast(
             convert_to_tensor(initial_dist, name="initial_dist"), dtypes.float32
         )
-        chances = DatasetV2.from_tensors(_acceptance(initial, target)).repeat()
+        chances = DatasetBase._face.from_tensors(_acceptance(initial, target)).repeat()
     else:
         chances = _estimated(target, classes).map(lambda found: _acceptance(found, target))
 
@@ -144,7 +147,8 @@ def rejection_resample(dataset, class_func, target_dist, initial_dist=None, seed
         number = class_func(*element) if type(element) is tuple else class_func(element)
         return number, array_ops.gather(chance, number), element
 
-    accepted = DatasetV2.zip((chances.map(lambda chance, kept: chance), dataset)).map(with_chance)
+    wanted = chances.map(lambda chance, kept: chance)
+    accepted = DatasetBase._face.zip((wanted, dataset)).map(with_chance)
     accepted = accepted.filter(lambda number, chance, element: random_ops.random_uniform(
         [], seed=seed) < chance)  # fmt: skip
     accepted = accepted.map(lambda number, chance, element: (number, element)).prefetch(3)

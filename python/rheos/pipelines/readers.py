@@ -1,12 +1,12 @@
 """Datasets of the contents of files."""
 
-from rheos.data import functional
-from rheos.data.base import DatasetBase
-from rheos.data.dataset import DatasetV2
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1
 from rheos.framework.tensor_spec import TensorSpec
+from rheos.pipelines import functional
+from rheos.pipelines.base import DatasetBase
+from rheos.pipelines.dataset import DatasetV2
 
 _DEFAULT_BUFFER_BYTES = 256 * 1024
 _TEXT = TensorSpec([], dtypes.string)

@@ -1,7 +1,6 @@
 """Elements of datasets and their tensors: an element is a structure of values, each of which has a
 spec that says how it is taken apart into tensors and put together again."""
 
-from rheos.data import nest
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
@@ -17,6 +16,7 @@ from rheos.framework.tensor_spec import (
     type_spec_from_value,
 )
 from rheos.ops.ragged_tensor import RaggedTensorValue, convert_to_tensor_or_ragged_tensor
+from rheos.pipelines import nest
 
 
 class NoneTensorSpec(TypeSpec):

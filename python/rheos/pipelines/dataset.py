@@ -2,17 +2,6 @@
 
 import numpy as np
 
-from rheos.data import (
-    batching,
-    functional,
-    generator as generators,
-    grouping,
-    loops,  # noqa: F401  `for` of converted functions knows datasets by it
-    nest,
-    structure,
-)
-from rheos.data.base import DatasetBase, DatasetSpec
-from rheos.data.random_seed import get_seed
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies
@@ -21,6 +10,19 @@ from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.ops import array_ops, io_ops, math_ops, string_ops
 from rheos.ops.control_flow_ops import Assert
+from rheos.pipelines import (
+    batching,
+    functional,
+    generator as generators,
+    grouping,
+    loops,  # noqa: F401  `for` of converted functions knows datasets by it
+    mixing,
+    nest,
+    owned,
+    structure,
+)
+from rheos.pipelines.base import DatasetBase, DatasetSpec
+from rheos.pipelines.random_seed import get_seed
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
@@ -47,6 +49,21 @@ class DatasetV2(DatasetBase):
 
     # TensorFlow 1.15 has the same seeds each time here.
     _shuffle_and_repeat_attrs = {"reshuffle_each_iteration": True}
+
+    # ---- As Python has it
+
+    def __iter__(self):
+        return owned.iterate(self)
+
+    def __bool__(self):
+        return True  # and not whether there are elements
+
+    def __len__(self):
+        return owned.length(self)
+
+    def as_numpy_iterator(self):
+        """The elements as arrays, one after the other; eagerly only."""
+        return owned.numpy_iterator(self)
 
     # ---- Sources
 
@@ -348,12 +365,46 @@ class DatasetV2(DatasetBase):
         """The last state, made of the first one by a function of a state and each element."""
         return functional.reduce(self, initial_state, reduce_func)
 
+    # ---- Several datasets
+
+    @staticmethod
+    def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
+        """Elements of the datasets that the numbers of `choice_dataset`, int64, say."""
+        return mixing.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+    @staticmethod
+    def sample_from_datasets(
+        datasets,
+        weights=None,
+        seed=None,
+        stop_on_empty_dataset=False,
+        rerandomize_each_iteration=None,
+    ):
+        """Elements of datasets that are chosen at random: see rheos.pipelines.mixing."""
+        return mixing.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
+
+    def rejection_resample(
+        self, class_func, target_dist, initial_dist=None, seed=None, name=None
+    ):
+        """Pairs of a class and an element, so that classes come with `target_dist`: see
+        rheos.pipelines.mixing."""
+        return mixing.rejection_resample(self, class_func, target_dist, initial_dist, seed)
+
+    @classmethod
+    def counter(cls, start=0, step=1, dtype=dtypes.int64, name=None):
+        """The numbers from `start` on by `step`, without an end."""
+        dtype = dtypes.as_dtype(dtype)
+        start = convert_to_tensor(start, dtype, name="start")
+        step = convert_to_tensor(step, dtype, name="step")
+        endless = cls.from_tensors(np.int64(0)).repeat()
+        return functional.scan(endless, start, lambda state, _: (state + step, state))
+
     # ---- Groups
 
     def group_by_window(
         self, key_func, reduce_func, window_size=None, window_size_func=None, name=None
     ):
-        """Elements with one key, made a dataset by a function: see rheos.data.grouping."""
+        """Elements with one key, made a dataset by a function: see rheos.pipelines.grouping."""
         return grouping.group_by_window(self, key_func, reduce_func, window_size, window_size_func)
 
     def bucket_by_sequence_length(
@@ -368,7 +419,7 @@ class DatasetV2(DatasetBase):
         drop_remainder=False,
         name=None,
     ):
-        """Batches of elements of similar length: see rheos.data.grouping."""
+        """Batches of elements of similar length: see rheos.pipelines.grouping."""
         return grouping.bucket_by_sequence_length(
             self,
             element_length_func,

@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 
-from rheos.data import nest, structure
-from rheos.data.traced import TracedFunction
 from rheos.framework import dtypes
 from rheos.framework.ragged import RaggedBase
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.ops.script_ops import py_func
+from rheos.pipelines import nest, structure
+from rheos.pipelines.traced import TracedFunction
 
 
 class _Running:

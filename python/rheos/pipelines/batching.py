@@ -1,6 +1,5 @@
 """Batches of elements, and the rows of batches."""
 
-from rheos.data import nest, structure
 from rheos.framework import dtypes
 from rheos.framework.constant_values import constant_value, constant_value_as_shape
 from rheos.framework.conversion import convert_to_tensor
@@ -11,6 +10,7 @@ from rheos.framework.tensor_spec import TensorSpec, register_type_spec_from_valu
 from rheos.ops import array_ops, constant_op
 from rheos.ops.ragged_tensor import RaggedTensor
 from rheos.ops.ragged_tensor_spec import RaggedTensorSpec
+from rheos.pipelines import nest, structure
 
 
 def sizes(batch_size, drop_remainder):

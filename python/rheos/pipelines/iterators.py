@@ -4,8 +4,6 @@ import itertools
 
 import numpy as np
 
-from rheos.data import nest, structure
-from rheos.data.base import DatasetBase
 from rheos.framework import dtypes, messages, signatures
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
@@ -14,6 +12,8 @@ from rheos.framework.graph import colocate_with
 from rheos.framework.logging import warning
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.op_defs import op_def_message
+from rheos.pipelines import nest, structure
+from rheos.pipelines.base import DatasetBase
 
 GET_NEXT_CALL_WARNING_THRESHOLD = 32
 _factories = itertools.count()

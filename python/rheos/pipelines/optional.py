@@ -1,10 +1,10 @@
 """Optionals: values that may not be there."""
 
-from rheos.data import structure
 from rheos.framework import dtypes
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, op_list
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
+from rheos.pipelines import structure
 
 
 class Optional:

@@ -1,10 +1,10 @@
 """What datasets are: tensors of variants with the specs of their elements, made by operations."""
 
-from rheos.data import options as options_module, structure
 from rheos.framework import dtypes
 from rheos.framework.op_call import op1
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
+from rheos.pipelines import options as options_module, structure
 
 # Ops whose attribute for dtypes has another name.
 _OF_TENSORS = ("TensorDataset", "TensorSliceDataset", "PaddedBatchDatasetV2")
@@ -87,6 +87,19 @@ class DatasetBase:
 
     def _apply_options(self):
         return self
+
+    # Functions take it as its variant.
+
+    @property
+    def _parts(self):
+        return [self._variant_tensor]
+
+    def _with_parts(self, parts):
+        return self._of_variant(parts[0], self.element_spec)
+
+    @property
+    def _static_part(self):
+        return repr(self.element_spec)
 
     def __repr__(self):
         return f"<_{self._kind} element_spec={self.element_spec!r}>"

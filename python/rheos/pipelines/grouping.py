@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from rheos.data import functional, nest
-from rheos.data.base import DatasetSpec
-from rheos.data.traced import TracedFunction
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.ops import array_ops, check_ops, math_ops
 from rheos.ops.constant_op import constant
+from rheos.pipelines import functional, nest
+from rheos.pipelines.base import DatasetSpec
+from rheos.pipelines.traced import TracedFunction
 
 _KEY = TensorSpec([], dtypes.int64)
 

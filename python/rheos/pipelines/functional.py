@@ -2,12 +2,12 @@
 
 import os
 
-from rheos.data import nest, structure
-from rheos.data.base import DatasetSpec
-from rheos.data.traced import TracedFunction
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op_list
+from rheos.pipelines import nest, structure
+from rheos.pipelines.base import DatasetSpec
+from rheos.pipelines.traced import TracedFunction
 
 AUTOTUNE = -1
 

@@ -3,12 +3,12 @@
 import itertools
 
 from rheos.autograph.api import tf_convert
-from rheos.data import nest, structure
 from rheos.framework.auto_control_deps import AutomaticControlDependencies
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.func_graph import FuncGraph
 from rheos.framework.operation import _VariableBase
 from rheos.framework.tensor_spec import TensorSpec
+from rheos.pipelines import nest, structure
 
 _numbers = itertools.count()
 

@@ -1,0 +1,268 @@
+"""Small eager programs of tf.data: what each prints is recorded from TensorFlow and printed here.
+
+`PROGRAMS` is {name: source}. A source sees `tf`, `np`, `D` (tf.data.Dataset) and `show`, which
+prints the elements of a dataset.
+"""
+
+import numpy as np
+
+_WRITTEN = """
+== range
+show(D.range(5), D.range(2, 5), D.range(5, 0, -2))
+== elements_are_tensors
+for x in D.range(3):
+    print(x)
+== rows_of_array
+ds = D.from_tensor_slices(np.arange(6.0).reshape(3, 2))
+print(ds.element_spec)
+show(ds)
+== rows_of_dict
+ds = D.from_tensor_slices({"a": np.array([1, 2, 3]), "b": [b"x", b"y", b"z"]})
+print(ds.element_spec)
+for element in ds.batch(2):
+    print(sorted(element), element["a"], element["b"])
+== rows_of_tuple
+for x, (y, z) in D.from_tensor_slices(([1, 2], ([3.0, 4.0], ["a", "b"]))):
+    print(x, y, z)
+== rows_of_eager_tensor
+show(D.from_tensor_slices(tf.constant([[1, 2], [3, 4]])))
+== iterator
+it = iter(D.range(3))
+print(next(it), it.get_next(), it.element_spec, isinstance(it, tf.data.Iterator))
+print(next(it), next(it, "end"))
+== get_next_behind_the_end
+it = iter(D.range(0))
+try:
+    it.get_next()
+except tf.errors.OutOfRangeError as error:
+    print(type(error).__name__)
+== iterator_as_optional
+it = iter(D.range(1))
+one, none = it.get_next_as_optional(), it.get_next_as_optional()
+print(one.has_value(), one.get_value(), none.has_value())
+== numpy_iterator
+it = D.range(2).as_numpy_iterator()
+print(it.next(), next(it), list(it), type(it) is tf.data.NumpyIterator)
+== iterates_anew
+ds = D.range(3)
+print([int(x) for x in ds], [int(x) for x in ds])
+== length
+print(len(D.range(7)), len(D.range(7).batch(2)), bool(D.range(0)))
+== length_unknown
+for ds in (D.range(7).filter(lambda x: x > 1), D.range(7).repeat()):
+    try:
+        len(ds)
+    except TypeError as error:
+        print(error)
+== cardinality
+print(D.range(7).cardinality().numpy(), D.range(7).repeat().cardinality().numpy())
+print(D.range(7).repeat().cardinality() == tf.data.INFINITE_CARDINALITY)
+print(D.range(7).filter(lambda x: x > 1).cardinality() == tf.data.UNKNOWN_CARDINALITY)
+== map
+show(D.range(4).map(lambda x: x * x), D.range(4).map(lambda x: x + 1, num_parallel_calls=2))
+== map_autotune
+show(D.range(4).map(lambda x: -x, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE))
+== map_to_structure
+for element in D.range(2).map(lambda x: {"x": x, "pair": (x, x * 2)}):
+    print(element)
+== map_with_branches
+def change(x):
+    if x % 2 == 0:
+        return x
+    else:
+        return -x
+show(D.range(6).map(change))
+== map_with_loop
+def total(x):
+    s = tf.constant(0, tf.int64)
+    for i in tf.range(x):
+        s += i
+    return s
+show(D.range(6).map(total))
+== map_captures_tensor
+c = tf.constant(10, tf.int64)
+show(D.range(3).map(lambda x: x + c))
+== map_captures_variable
+v = tf.Variable(2, dtype=tf.int64)
+ds = D.range(3).map(lambda x: x * v)
+show(ds)
+v.assign(5)
+show(ds)
+== map_changes_variable
+v = tf.Variable(0, dtype=tf.int64)
+show(D.range(4).map(lambda x: v.assign_add(x)))
+print(v.numpy())
+== map_of_function
+@tf.function
+def double(x):
+    return x * 2
+show(D.range(3).map(double))
+== map_numpy_function
+show(D.range(3).map(lambda x: tf.numpy_function(lambda a: a + 1, [x], tf.int64)))
+== filter
+show(D.range(8).filter(lambda x: x % 3 == 0), D.range(8).take_while(lambda x: x < 3))
+== flat_map
+show(D.range(3).flat_map(lambda x: D.range(x)))
+== interleave
+show(D.range(3).interleave(lambda x: D.from_tensors(x).repeat(2), cycle_length=2))
+== batch
+show(D.range(5).batch(2), D.range(5).batch(2, drop_remainder=True))
+print(D.range(5).batch(2).element_spec, D.range(5).batch(2, drop_remainder=True).element_spec)
+== padded_batch
+show(D.range(1, 4).map(lambda x: tf.fill([x], x)).padded_batch(3, padded_shapes=[4]))
+== unbatch
+show(D.range(5).batch(3).unbatch())
+== window
+for window in D.range(5).window(2, shift=1, drop_remainder=True):
+    show(window)
+== zip_concatenate_enumerate
+show(D.zip((D.range(2), D.range(5, 7))), D.zip(D.range(2), D.range(3)))
+show(D.range(2).concatenate(D.range(3)), D.from_tensor_slices([4.0, 5.0]).enumerate(start=3))
+== order
+show(D.range(6).skip(1).take(4), D.range(2).repeat(2), D.range(7).shard(3, 1))
+== shuffle
+print(sorted(x.item() for x in D.range(10).shuffle(4, seed=1).as_numpy_iterator()))
+== cache
+show(D.range(3).cache().repeat(2))
+== reduce
+print(D.range(5).reduce(np.int64(0), lambda a, b: a + b))
+print(D.range(5).reduce((np.int64(0), 1.0), lambda s, x: (s[0] + x, s[1] * 2.0)))
+== scan
+show(D.range(5).scan(np.int64(0), lambda s, x: (s + x, s + x)))
+== single_element
+print(D.from_tensors((1, 2.5)).get_single_element())
+for ds in (D.range(2), D.range(0)):
+    try:
+        ds.get_single_element()
+    except tf.errors.InvalidArgumentError as error:
+        print(type(error).__name__)
+== generator
+def gen():
+    for i in range(3):
+        yield i, [i] * i
+spec = tf.TensorSpec((), tf.int32), tf.TensorSpec((None,), tf.int32)
+ds = D.from_generator(gen, output_signature=spec)
+print(ds.element_spec)
+show(ds, ds)
+== generator_with_args
+show(D.from_generator(lambda n: range(n), tf.int64, args=[4]))
+== group_by_window
+show(D.range(6).group_by_window(lambda x: x % 2, lambda k, ds: ds.batch(3), window_size=3))
+== bucket
+ds = D.from_tensor_slices([1, 3, 2, 5]).map(lambda n: tf.ones([n], tf.int32))
+show(ds.bucket_by_sequence_length(lambda x: tf.shape(x)[0], [3], [2, 2]))
+== apply_and_unique
+show(D.from_tensor_slices([1, 2, 1, 3]).apply(lambda ds: ds.unique()))
+== sparse_elements
+ds = D.from_tensors(tf.sparse.from_dense([[0, 1], [2, 0]]))
+print(ds.element_spec)
+for x in ds:
+    print(tf.sparse.to_dense(x))
+== ragged_elements
+for x in D.from_tensor_slices(tf.ragged.constant([[1, 2], [], [3]])):
+    print(x)
+== strings
+show(D.from_tensor_slices(["a b", "c"]).map(tf.strings.upper))
+== in_function
+@tf.function
+def total(ds):
+    s = tf.constant(0, tf.int64)
+    for x in ds:
+        s += x
+    return s
+print(total(D.range(5)), total(D.range(7)), total.experimental_get_tracing_count())
+== break_in_function
+@tf.function
+def first_above(ds):
+    s = tf.constant(0, tf.int64)
+    for x in ds:
+        s += x
+        if s > 5:
+            break
+    return s
+print(first_above(D.range(10)))
+== made_in_function
+@tf.function
+def squares():
+    s = tf.constant(0, tf.int64)
+    for x in D.range(4).map(lambda x: x * x):
+        s += x
+    return s
+print(squares())
+== iterator_in_function
+@tf.function
+def step(it):
+    return next(it) + 100
+it = iter(D.range(5))
+print(step(it), step(it), next(it), step.experimental_get_tracing_count())
+== iterator_for_loop_in_function
+@tf.function
+def rest(it):
+    s = tf.constant(0, tf.int64)
+    for x in it:
+        s += x
+    return s
+it = iter(D.range(5))
+next(it)
+print(rest(it), next(it, "end"))
+== iterator_loop_breaks
+@tf.function
+def some(it):
+    s = tf.constant(0, tf.int64)
+    for x in it:
+        s += x
+        if x > 1:
+            break
+    return s
+it = iter(D.range(6))
+print(some(it), next(it))
+== iterator_captured
+it = iter(D.range(6))
+@tf.function
+def two():
+    return next(it), next(it)
+print(two(), two())
+== steps_of_training
+w = tf.Variable([0.0])
+for x in D.from_tensor_slices([1.0, 2.0, 3.0]).batch(1):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w - x) ** 2)
+    w.assign_sub(0.25 * tape.gradient(loss, w))
+print(w.numpy())
+== not_for_arrays
+try:
+    D.range(4).window(2).as_numpy_iterator()
+except TypeError as error:
+    print("TypeError")
+== options
+options = tf.data.Options()
+options.deterministic = True
+print(D.range(2).with_options(options).options().deterministic)
+== choose_and_sample
+show(D.choose_from_datasets([D.range(3), D.range(10, 13)], D.range(4).map(lambda x: x % 2)))
+show(D.sample_from_datasets([D.range(3), D.range(10, 13)], weights=[1.0, 0.0]))
+== counter
+show(D.counter(2, 3).take(3))
+"""
+
+
+def _plain(value):
+    """A part of an element as every version of NumPy prints it, dtypes too."""
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return f"{value.dtype}{list(value.shape)} {value.tolist()}"
+    return value
+
+
+def show(*datasets):
+    """Prints the elements of each as arrays."""
+    for dataset in datasets:
+        print(list(map(_plain, dataset.as_numpy_iterator())))
+
+
+PROGRAMS = {}
+for _part in _WRITTEN.split("\n== ")[1:]:
+    _name, _, PROGRAMS[_name] = _part.partition("\n")
