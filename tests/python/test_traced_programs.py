@@ -219,6 +219,29 @@ def test_tapes_see_through_calls():
     assert (y.numpy(), first.numpy(), outer.gradient(first, x).numpy()) == (8.0, 12.0, 12.0)
 
 
+def test_tapes_see_variables_that_only_branches_and_loops_read():
+    v = tf.Variable(2.0)
+    x = tf.constant([1.0, 2.0, 3.0, 4.0])
+
+    @tf.function
+    def branch(a):
+        if tf.reduce_sum(a) > 0:
+            return a * v
+        return -a
+
+    @tf.function
+    def loop(a):
+        for _ in tf.range(2):
+            a = a * v
+        return a
+
+    for function, wanted in ((branch, 10.0), (loop, 40.0)):
+        for _ in range(2):  # traced in the first, found in the second
+            with tf.GradientTape() as tape:
+                y = tf.reduce_sum(function(x))
+            assert tape.gradient(y, v).numpy() == wanted
+
+
 def test_tapes_see_through_loops():
     @tf.function
     def power(x, n):

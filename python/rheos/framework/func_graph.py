@@ -206,9 +206,12 @@ class FuncGraph(Graph):
     # Variables
 
     def watch_variable(self, variable):
-        """Says that the function uses the variable."""
-        if all(variable is not one for one in self._watched):
-            self._watched.append(variable)
+        """Says that the function uses the variable, and so those whose branch or loop it is."""
+        graph = self
+        while isinstance(graph, FuncGraph):
+            if all(variable is not one for one in graph._watched):
+                graph._watched.append(variable)
+            graph = graph.outer_graph
 
     @property
     def variables(self):
