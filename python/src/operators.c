@@ -404,8 +404,8 @@ PyNumberMethods tensor_number_methods = {
     .nb_absolute = op_abs,
 };
 
-// Element by element, of eager tensors; what cannot be compared is not equal.
-static PyObject *eager_equal(PyObject *a, PyObject *b, int op) {
+// Element by element; what cannot be compared is not equal.
+static PyObject *equal_elements(PyObject *a, PyObject *b, int op) {
   static const operator_form equal = {"eq", "Equal", false}, not_equal = {"ne", "NotEqual", false};
   if (b == Py_None) return PyBool_FromLong(op == Py_NE);
   PyObject *result = binary(a, b, op == Py_EQ ? &equal : &not_equal);
@@ -418,14 +418,27 @@ static PyObject *eager_equal(PyObject *a, PyObject *b, int op) {
   return PyBool_FromLong(op == Py_NE);
 }
 
-// == and != of symbolic tensors are identity, as in TensorFlow 1; the others add a comparison.
+// Whether == and != go element by element, as in TensorFlow 2: of eager tensors, and of symbolic ones in
+// the bodies of functions while eager execution is on.
+static bool compares_elements(PyObject *object) {
+  if (eager_value(object)) return true;
+  if (!package.eager_is_on || !is_tensor(object)) return false;
+  PyObject *graph = (PyObject *)((tensor_object *)object)->graph;
+  PyObject *found = graph ? PyObject_GetAttrString(graph, "building_function") : NULL;
+  if (!found) PyErr_Clear();
+  const bool is_body = found == Py_True;
+  Py_XDECREF(found);
+  return is_body;
+}
+
+// == and != of other symbolic tensors are identity, as in TensorFlow 1; the others add a comparison.
 PyObject *tensor_compare(PyObject *a, PyObject *b, int op) {
   static const operator_form less = {"Less", "Less", true};
   static const operator_form less_equal = {"LessEqual", "LessEqual", true};
   static const operator_form greater = {"Greater", "Greater", true};
   static const operator_form greater_equal = {"GreaterEqual", "GreaterEqual", true};
-  if ((op == Py_EQ || op == Py_NE) && (eager_value(a) || eager_value(b))) {
-    return eager_equal(a, b, op);
+  if ((op == Py_EQ || op == Py_NE) && (compares_elements(a) || compares_elements(b))) {
+    return equal_elements(a, b, op);
   }
   switch (op) {
     case Py_LT: return binary(a, b, &less);

@@ -18,8 +18,6 @@ RECORDED = json.loads((GOLDEN / "data_programs.json").read_text())
 
 # Programs that print something else yet.
 WAITING = {
-    "filter": "== of tensors of a function compares the objects",
-    "map_with_branches": "== of tensors of a function compares the objects",
     "sparse_elements": "shapes in the texts of specs are TensorFlow 1's",
 }
 

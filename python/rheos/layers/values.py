@@ -25,8 +25,10 @@ def is_variable(value):
 
 
 def is_tensor(value):
-    """Whether it is a tensor or a variable."""
-    return isinstance(value, (Tensor, _VariableBase)) or hasattr(type(value), "_parts")
+    """Whether it is a tensor, a composite one too, or a variable."""
+    # Datasets and iterators have parts too, but no dtype.
+    is_composite = hasattr(type(value), "_parts") and hasattr(value, "dtype")
+    return is_composite or isinstance(value, (Tensor, _VariableBase))
 
 
 def root_graph():
