@@ -7,15 +7,20 @@ from rheos.framework import eager
 
 
 @pytest.fixture(autouse=True)
-def fresh_graph(request):
+def mode_of_the_face(request):
     # Whichever module imported version 2's face first, its mode is not that of the others.
     if getattr(request.module, "tf", None) is rheos:
         eager.enable_eager_execution()
     else:
         eager.disable_eager_execution()
-    tf.reset_default_graph()
     yield
     eager.disable_eager_execution()
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph(mode_of_the_face):
+    tf.reset_default_graph()
+    yield
     tf.reset_default_graph()
 
 
