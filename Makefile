@@ -55,6 +55,7 @@ test-c: deps
 demo: deps
 	@$(MAKE) $(QUIET_MAKE) build
 	"$(BUILD)/bin/rheos" run examples/linear_regression.py
+	"$(BUILD)/bin/rheos" run examples/layers.py
 	"$(BUILD)/bin/textgen"
 	"$(BUILD)/bin/call_model"
 

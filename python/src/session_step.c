@@ -87,9 +87,11 @@ static bool should_stop(void *argument) {
   if (PyErr_CheckSignals() < 0) w->interrupted = true;
   asking = w->outer;
   bool stop = w->interrupted || (w->session && w->session->close_later);
-  if (!released)
-    Py_BEGIN_ALLOW_THREADS Py_END_ALLOW_THREADS  // to whom the step waits for
-        if (released) w->thread = PyEval_SaveThread();
+  if (released) {
+    w->thread = PyEval_SaveThread();
+  } else {  // what the step waits for may need the GIL
+    PyEval_RestoreThread(PyEval_SaveThread());
+  }
   return stop;
 }
 
