@@ -66,10 +66,15 @@ def test_pipeline_is_tensorflow_1s(name):
         assert made.pop("operations") != recorded["operations"]
         recorded = {key: value for key, value in recorded.items() if key in made}
     made["repr"], recorded["repr"] = (
-        None if name in KNOWN_MORE else answer["repr"].partition(" ")[2]
+        None if name in KNOWN_MORE else _comparable(answer["repr"].partition(" ")[2])
         for answer in (made, recorded)
     )
     assert made == recorded
+
+
+def _comparable(text):
+    """A text; of one with ordered dictionaries, which Python 3.12 prints anew, only the words."""
+    return re.findall(r"[^][(){}:, ]+", text) if "OrderedDict" in text else text
 
 
 def _execute(dataset):
@@ -103,4 +108,4 @@ def test_pipeline_is_tensorflow_2s(name):
         assert made["elements"] == recorded["elements"]
         # Shapes are written as TensorFlow 1 does.
         spec = re.sub(r"Dimension\((\w+)\)", r"\1", made["spec"]).replace("?", "None")
-        assert spec == recorded["spec"]
+        assert _comparable(spec) == _comparable(recorded["spec"])

@@ -113,7 +113,9 @@ def _text(tensor, is_repr):
         return "value=<Variant Tensor>" if is_repr else "<Variant Tensor>"
     value = tensor._numpy()
     if is_repr:
-        text = repr(value)
+        # NumPy 2 names the types of its numbers.
+        is_number = isinstance(value, np.generic) and not isinstance(value, bytes)
+        text = str(value) if is_number else repr(value)
         return f"numpy=\n{text}" if "\n" in text else f"numpy={text}"
     text = str(value)
     return "\n" + text if "\n" in text else text
