@@ -236,7 +236,6 @@ def test_graph_with_datasets_is_saved_and_imported(tmp_path):
         assert drained(session, "once:0") == [0, 1, 2]
 
 
-@pytest.mark.xfail(reason="SaveV2 of the variant that SerializeIterator gives", strict=False)
 def test_iterator_is_saved_in_the_middle(tmp_path):
     data = tf.data.Dataset.range(10).shuffle(4, seed=3).batch(2)
     iterator = data.make_initializable_iterator()
