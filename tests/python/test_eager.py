@@ -90,3 +90,11 @@ def test_a_tape_gives_gradients_once(tf):
     tape.gradient(y, x)
     with pytest.raises(RuntimeError, match="non-persistent"):
         tape.gradient(y, x)
+
+
+def test_names_that_are_not_there_name_near_ones(tf):
+    with pytest.raises(AttributeError, match="'constnat'.* did you mean tf.constant"):
+        tf.constnat(1)
+    with pytest.raises(AttributeError, match="tensorflow.math.*'reduce_smu'.*tf.math.reduce_sum"):
+        tf.math.reduce_smu([1])
+    assert not hasattr(tf, "placeholder")

@@ -11,7 +11,6 @@ def attribute_of(module, messages=()):
     module: the name that programs know it by, such as "tensorflow.nn". messages: the names of
     message types that are attributes of the module; their classes are made when they are used.
     """
-    public = "tf" + module.removeprefix("tensorflow")
     own = "rheos.v1" + module.removeprefix("tensorflow")
 
     def __getattr__(name):
@@ -19,17 +18,26 @@ def attribute_of(module, messages=()):
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
         if name in messages:
             return getattr(classes, name)
-        import difflib
-
         known = dir(sys.modules[own]) if own in sys.modules else []
-        near = difflib.get_close_matches(name, known, cutoff=0.75)
-        meant = f"did you mean {' or '.join(f'{public}.{n}' for n in near)}? " if near else ""
-        raise AttributeError(
-            f"module '{module}' has no attribute '{name}': {meant}If TensorFlow 1 has "
-            f"{public}.{name}, it is not in Rheos yet"
-        )
+        raise no_attribute(module, name, known, 1)
 
     return __getattr__
+
+
+def no_attribute(module, name, known, version):
+    """The AttributeError of a name that a module of TensorFlow `version` lacks; names near ones.
+
+    module: as programs know it, such as "tensorflow.nn". known: the names that it has.
+    """
+    import difflib
+
+    public = "tf" + module.removeprefix("tensorflow")
+    near = difflib.get_close_matches(name, known, cutoff=0.75)
+    meant = f"did you mean {' or '.join(f'{public}.{n}' for n in near)}? " if near else ""
+    return AttributeError(
+        f"module '{module}' has no attribute '{name}': {meant}If TensorFlow {version} has "
+        f"{public}.{name}, it is not in Rheos yet"
+    )
 
 
 def public_names(namespace):

@@ -8,7 +8,7 @@ import importlib
 import sys
 import types
 
-from rheos.framework import dtypes, eager
+from rheos.framework import absent, dtypes, eager
 from rheos.ops import eager_variables  # noqa: F401
 from rheos.v2._keras import KERAS
 from rheos.v2._own import MODULES, OWN, VALUES
@@ -41,8 +41,7 @@ class _Namespace(types.ModuleType):
         return value
 
     def __dir__(self):
-        inner = [p.rpartition(".")[2] for p in _PATHS if p.rpartition(".")[0] == self._path]
-        return sorted({*self._names, *inner})
+        return sorted({*self._names, *_inner(self._path)})
 
 
 def _all_paths():
@@ -56,6 +55,11 @@ def _all_paths():
 
 _PATHS = _all_paths()
 _NAMES = _sources("")
+
+
+def _inner(namespace):
+    """The names of the namespaces within one."""
+    return [p.rpartition(".")[2] for p in _PATHS if p.rpartition(".")[0] == namespace]
 
 
 def _namespace(path):
@@ -77,8 +81,8 @@ def _find(namespace, names, name):
         return VALUES[path]
     if path in _PATHS:
         return _namespace(path)
-    shown = f"tf.{namespace}" if namespace else "tf"
-    raise AttributeError(f"module {shown!r} has no attribute {name!r}")
+    module = f"tensorflow.{namespace}" if namespace else "tensorflow"
+    raise absent.no_attribute(module, name, [*names, *_inner(namespace)], 2)
 
 
 def __getattr__(name):
@@ -93,7 +97,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*_NAMES, *(p for p in _PATHS if "." not in p)})
+    return sorted({*_NAMES, *_inner("")})
 
 
 eager.enable_eager_execution()
