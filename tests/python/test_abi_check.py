@@ -1,0 +1,60 @@
+"""tools/check-abi: what breaks linked programs is found, what does not is let through."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.skipif(
+    shutil.which("abidiff") is None or shutil.which("cc") is None, reason="needs abidiff and cc"
+)
+
+
+def changed(folder, *changes):
+    """A copy of the headers in which (file, old, new) are changed."""
+    shutil.copytree(SOURCE / "include/rheos", folder / "include/rheos")
+    for name, old, new in changes:
+        path = folder / "include/rheos" / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+    return folder
+
+
+def check(new):
+    done = subprocess.run(
+        [sys.executable, SOURCE / "tools/check-abi", SOURCE, new], capture_output=True, text=True
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+NAME = "RHEOS_API const char *rheos_code_name(rheos_code code);"
+
+
+def test_what_is_added_is_let_through(tmp_path):
+    more = NAME + "RHEOS_API int rheos_more(void);"
+    status, said = check(changed(tmp_path / "new", ("base.h", NAME, more)))
+    assert status == 0 and "go on with" in said
+
+
+@pytest.mark.parametrize(
+    "change, named",
+    [
+        (("base.h", NAME, ""), "rheos_code_name"),
+        (("base.h", NAME, NAME.replace("rheos_code code", "double code")), "rheos_code_name"),
+    ],
+)
+def test_what_breaks_programs_is_found(tmp_path, change, named):
+    status, said = check(changed(tmp_path / "new", change))
+    assert status == 1 and named in said and "count up the version" in said
+
+
+def test_a_new_version_may_differ(tmp_path):
+    minor = next(line for line in (SOURCE / "include/rheos/base.h").read_text().splitlines()
+                 if "define RHEOS_VERSION_MINOR" in line)  # fmt: skip
+    up = minor.rsplit(" ", 1)[0] + f" {int(minor.rsplit(' ', 1)[1]) + 1}"
+    status, said = check(changed(tmp_path / "new", ("base.h", NAME, ""), ("base.h", minor, up)))
+    assert status == 0 and "another version" in said
