@@ -7,7 +7,7 @@ add_executable(rheos_command ${command_sources})
 set_target_properties(rheos_command PROPERTIES OUTPUT_NAME rheos)
 target_link_libraries(rheos_command PRIVATE rheos_internal)
 
-if(RHEOS_BUILD_PYTHON)
+if(RHEOS_WITH_PYTHON)
   file(RELATIVE_PATH site_from_bin
     "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_PREFIX}/${PYTHON_SITE_DIR}")
   set_source_files_properties(cli/run.c PROPERTIES COMPILE_DEFINITIONS

@@ -3,9 +3,8 @@
 
 find_package(Threads REQUIRED)
 add_library(rheos_deps INTERFACE)
-# gomp: oneDNN's threads, which src/device/cpu/onednn.c holds to one
-target_link_libraries(rheos_deps INTERFACE Threads::Threads m ${CMAKE_DL_LIBS} gomp)
-set(RHEOS_STATIC_LIBS "-lgomp -lpthread -ldl -lm")  # what a program links that links statically
+target_link_libraries(rheos_deps INTERFACE Threads::Threads m ${CMAKE_DL_LIBS})
+set(RHEOS_STATIC_LIBS "-lpthread -ldl -lm")  # what a program links that links statically
 
 # rheos_find(NAME header library package): fails with the Debian package to install.
 function(rheos_find name header library package)
@@ -22,17 +21,25 @@ function(rheos_find name header library package)
   set(RHEOS_STATIC_LIBS "-l${library} ${RHEOS_STATIC_LIBS}" PARENT_SCOPE)
 endfunction()
 
-rheos_find(dnnl dnnl.h dnnl libdnnl-dev)
-rheos_find(lapacke lapacke.h lapacke liblapacke-dev)
-rheos_find(openblas cblas.h openblas libopenblas-dev)
 rheos_find(protobuf_c protobuf-c/protobuf-c.h protobuf-c libprotobuf-c-dev)
 rheos_find(snappy snappy-c.h snappy libsnappy-dev)
 rheos_find(zlib zlib.h z zlib1g-dev)
 rheos_find(pcre2 pcre2.h pcre2-8 libpcre2-dev)
-target_link_libraries(rheos_deps INTERFACE
-  rheos_dnnl rheos_lapacke rheos_openblas rheos_protobuf_c rheos_snappy rheos_zlib
-  rheos_pcre2)
+target_link_libraries(rheos_deps INTERFACE rheos_protobuf_c rheos_snappy rheos_zlib rheos_pcre2)
 
+if(RHEOS_WITH_ONEDNN)
+  # gomp: oneDNN's threads, which src/device/cpu/onednn.c holds to one
+  string(PREPEND RHEOS_STATIC_LIBS "-lgomp ")
+  rheos_find(dnnl dnnl.h dnnl libdnnl-dev)
+  target_link_libraries(rheos_deps INTERFACE rheos_dnnl gomp)
+  target_compile_definitions(rheos_deps INTERFACE RHEOS_WITH_ONEDNN)
+endif()
+if(RHEOS_WITH_LAPACK)
+  rheos_find(openblas cblas.h openblas libopenblas-dev)
+  rheos_find(lapacke lapacke.h lapacke liblapacke-dev)
+  target_link_libraries(rheos_deps INTERFACE rheos_lapacke rheos_openblas)
+  target_compile_definitions(rheos_deps INTERFACE RHEOS_WITH_LAPACK)
+endif()
 if(RHEOS_WITH_IMAGES)
   rheos_find(jpeg jpeglib.h jpeg libjpeg62-turbo-dev)
   rheos_find(png png.h png libpng-dev)

@@ -12,7 +12,7 @@ else()
     RESULT_VARIABLE result)
   if(result)
     message(FATAL_ERROR "no usable Python (see above); -DPYTHON= names one, "
-      "-DRHEOS_BUILD_PYTHON=OFF builds without, 'make deps' installs Debian's")
+      "-DRHEOS_WITH_PYTHON=OFF builds without, 'make deps' installs Debian's")
   endif()
 endif()
 

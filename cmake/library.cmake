@@ -37,6 +37,14 @@ set_source_files_properties(${proto_sources} PROPERTIES COMPILE_OPTIONS "-w")
 # ---- The objects
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
 list(FILTER core_sources EXCLUDE REGEX "/src/device/cpu/jit/")  # a library of its own: jit.cmake
+# What a library computes that may be left out has a file without it beside.
+foreach(part IN ITEMS LAPACK ONEDNN)
+  string(TOLOWER ${part} file)
+  if(RHEOS_WITH_${part})
+    string(APPEND file "_left_out")
+  endif()
+  list(FILTER core_sources EXCLUDE REGEX "/${file}\\.c$")
+endforeach()
 add_library(rheos_core OBJECT ${core_sources} ${proto_sources})
 set_target_properties(rheos_core PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(rheos_core

@@ -1,8 +1,10 @@
 // Factors of larger matrices put together again, values without vectors, and whose threads work.
+#include "ops/kernel_fixture.h"
+
+#ifdef RHEOS_WITH_LAPACK
+
 #include <cblas.h>
 #include <math.h>
-
-#include "ops/kernel_fixture.h"
 
 static const float *data_of(const kernel *k, int output) {
   return rheos_tensor_data(k->outputs[output]);
@@ -100,12 +102,30 @@ static void test_linalg__matrices_past_the_limit_are_refused(void **state) {
   kernel_free_inputs(&k);
 }
 
+#else
+
+static void test_linalg__a_build_without_says_so(void **state) {
+  (void)state;
+  kernel k = {.op = "MatrixInverse",
+              .inputs = {noise_of(RHEOS_SHAPE(2, 2), 1)},
+              .output_dtypes = {RHEOS_FLOAT}};
+  kernel_run_fails(&k, RHEOS_UNIMPLEMENTED, "MatrixInverse is not available: Rheos was built");
+  kernel_clear(&k);
+  kernel_free_inputs(&k);
+}
+
+#endif  // RHEOS_WITH_LAPACK
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+#ifdef RHEOS_WITH_LAPACK
       cmocka_unit_test(test_svd__factors_give_the_matrix),
       cmocka_unit_test(test_eigh__factors_give_the_matrix),
       cmocka_unit_test(test_linalg__leaves_the_number_of_threads_alone),
       cmocka_unit_test(test_linalg__matrices_past_the_limit_are_refused),
+#else
+      cmocka_unit_test(test_linalg__a_build_without_says_so),
+#endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,11 @@
 #endif
 #include "device/cpu/products.h"
 
-#include <cblas.h>
 #include <limits.h>
 #include <string.h>
+#ifdef RHEOS_WITH_LAPACK
+#include <cblas.h>
+#endif
 
 #include "device/cpu/onednn.h"
 #include "ops/kit/elementwise.h"
@@ -56,6 +58,7 @@ static rheos_status *rows_float(const product *s, const void *va, const void *b,
                       x.leading, b, y.leading, c + first * s->n, s->n);
 }
 
+#ifdef RHEOS_WITH_LAPACK
 static CBLAS_TRANSPOSE transpose_of(const stored *x, bool conjugate) {
   return !x->transposed ? CblasNoTrans : conjugate ? CblasConjTrans : CblasTrans;
 }
@@ -80,6 +83,7 @@ static const double one_z[] = {1, 0}, zero_z[] = {0, 0};
 BLAS_ROWS(d, double, double, 1, 0)
 BLAS_ROWS(c, complex64, float _Complex, one_c, zero_c)
 BLAS_ROWS(z, complex128, double _Complex, one_z, zero_z)
+#endif  // RHEOS_WITH_LAPACK
 
 // ---- Sixteen-bit floats: in float, rounded once. The second operand is converted some columns at a
 // time.
@@ -155,11 +159,13 @@ HALF_ROWS(bfloat16)
 static rheos__rows_fn rows_of(rheos_dtype dtype) {
   switch (dtype) {
     case RHEOS_FLOAT: return rows_float;
-    case RHEOS_DOUBLE: return rows_double;
     case RHEOS_HALF: return rows_half;
     case RHEOS_BFLOAT16: return rows_bfloat16;
+#ifdef RHEOS_WITH_LAPACK
+    case RHEOS_DOUBLE: return rows_double;
     case RHEOS_COMPLEX64: return rows_complex64;
     case RHEOS_COMPLEX128: return rows_complex128;
+#endif
     default: return NULL;
   }
 }

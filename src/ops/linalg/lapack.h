@@ -4,6 +4,8 @@
 //
 // The library (OpenBLAS) would spread a call over threads of its own: calls are made between
 // rheos__lapack_begin() and rheos__lapack_end(), which keep it to the calling thread.
+//
+// A build without it (RHEOS_WITH_LAPACK=OFF) has lapack_left_out.c in place of lapack.c.
 #ifndef RHEOS_SRC_OPS_LINALG_LAPACK_H
 #define RHEOS_SRC_OPS_LINALG_LAPACK_H
 
@@ -11,6 +13,10 @@
 
 void rheos__lapack_begin(void);
 void rheos__lapack_end(void);
+
+// A status that names the op where LAPACK was left out: asked before any function of a table but
+// `product` of float32.
+rheos_status *rheos__lapack_missing(const char *op);
 
 // Functions return LAPACK's `info`: 0, or how it failed. `work` holds `work_count` elements, whose
 // best number is the answer when `work` is NULL.

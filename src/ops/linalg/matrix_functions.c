@@ -258,8 +258,9 @@ static rheos_status *do_matrices(void *argument, int64_t first, int64_t last) {
   return status;
 }
 
-static rheos_status *compute(matrix_fn fn, rheos__step *step, rheos_tensor *const *inputs,
-                             rheos_tensor **outputs) {
+static rheos_status *compute(const char *op, matrix_fn fn, rheos__step *step,
+                             rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  if (fn != exponential) RHEOS_TRY(rheos__lapack_missing(op));
   batch b = {.fn = fn, .dtype = inputs[0]->dtype, .in = inputs[0]->data};
   RHEOS_TRY(rheos__matrices_of(&inputs[0]->shape, &b.shape));
   if (b.shape.rows != b.shape.columns) return RHEOS_INVALID("Input matrix must be square.");
@@ -311,7 +312,7 @@ static void gradient(rheos__grad *g) {
   static rheos_status *compute_##op(void *state, rheos__step *step, rheos_tensor *const *inputs, \
                                     rheos_tensor **outputs) {                                    \
     (void)state;                                                                                 \
-    return compute(fn, step, inputs, outputs);                                                   \
+    return compute(#op, fn, step, inputs, outputs);                                              \
   }                                                                                              \
   const rheos__op_def rheos__op_##op = {                                                         \
       .name = #op,                                                                               \
