@@ -435,20 +435,22 @@ static PyTypeObject callable_type = {
 PyDoc_STRVAR(open_doc,
              "_open(graph, target='', threads=0, cpu_devices=0, soft_placement=False, "
              "log_placement=False, rewrites=(0,) * 8, threads_between_ops=0, "
-             "program_function=None)\n\nrewrites: no rules at all, then "
+             "program_function=None, timeout_ms=0)\n\nrewrites: no rules at all, then "
              "RewriterConfig.Toggle for folding constants, common subexpressions, arithmetic, "
              "dependencies, remapping, layouts, and for compiled loops. program_function(token, "
-             "arrays, count): what PyFunc calls; a list of (array, dtype).");
+             "arrays, count): what PyFunc calls; a list of (array, dtype). timeout_ms: of runs "
+             "without one of their own.");
 static PyObject *open_session(PyObject *object, PyObject *args) {
   session_object *self = (session_object *)object;
   PyObject *graph, *function = Py_None;
   rheos_session_options options = {0};
   int soft = 0, log = 0, off = 0, folding = 0, merging = 0, arithmetic = 0, dependency = 0;
   int remap = 0, layout = 0, compiled = 0;
-  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiiii)iO", &graph_base_type, &graph, &options.target,
+  long long timeout_ms = 0;
+  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiiii)iOL", &graph_base_type, &graph, &options.target,
                         &options.num_threads, &options.num_cpu_devices, &soft, &log, &off, &folding,
                         &merging, &arithmetic, &dependency, &remap, &layout, &compiled,
-                        &options.num_threads_between_ops, &function)) {
+                        &options.num_threads_between_ops, &function, &timeout_ms)) {
     return NULL;
   }
   options.rewrites = (rheos_rewrite_options){
@@ -471,6 +473,7 @@ static PyObject *open_session(PyObject *object, PyObject *args) {
     options.program_function = call_program;
     options.program_argument = function;
   }
+  self->timeout_ms = timeout_ms;
   if (signatures_init(self) < 0) return NULL;
   rheos_status *status =
       rheos_session_new(((graph_object *)graph)->graph, &options, &self->session);

@@ -29,6 +29,7 @@ struct session_object {
   signature **buckets;
   int32_t num_signatures;
   int64_t clock;
+  int64_t timeout_ms;    // of runs that have none of their own; 0: none
   int32_t num_released;  // steps that run without the GIL
   bool closed;
   bool close_later;  // by the step from within which it was asked for

@@ -112,10 +112,12 @@ rheos_status *run_with_signals(session_object *self, bool release,
                                void *argument, const run_settings *settings,
                                bool *out_interrupted) {
   waiting w = {.session = self};
-  rheos_run_options options = {.timeout_ms = settings->timeout_ms,
-                               .should_stop = should_stop,
-                               .should_stop_argument = &w,
-                               .trace = settings->trace};
+  const int64_t of_session_ms = self ? self->timeout_ms : 0;
+  rheos_run_options options = {
+      .timeout_ms = settings->timeout_ms > 0 ? settings->timeout_ms : of_session_ms,
+      .should_stop = should_stop,
+      .should_stop_argument = &w,
+      .trace = settings->trace};
   if (self) self->num_released += release;
   if (release) {
     w.thread = PyEval_SaveThread();

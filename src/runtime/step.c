@@ -88,7 +88,7 @@ rheos_status *rheos__step_error(const rheos__step *step) {
                             (long long)step->options->timeout_ms);
   }
   if (step->session_closed != NULL && atomic_load(step->session_closed)) {
-    return rheos_status_new(RHEOS_CANCELLED, "Session was closed.");
+    return rheos_status_new(RHEOS_CANCELLED, "Session was closed: the step was cancelled.");
   }
   return rheos_status_new(RHEOS_CANCELLED, "Step was cancelled.");
 }

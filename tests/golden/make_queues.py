@@ -589,6 +589,78 @@ def buckets_of_some(tf, log):
     log.answers = sorted(plain(one) for one in found)
 
 
+# ---- Sparse tensors in batches
+
+
+def _rows_of(tf, count):
+    """A SparseTensor that grows: in step n the number n at n, of shape [count]."""
+    step = tf.train.range_input_producer(count, num_epochs=1, shuffle=False).dequeue()
+    at = tf.cast(tf.reshape(step, [1, 1]), tf.int64)
+    return tf.SparseTensor(at, tf.reshape(step, [1]) * 10, [count])
+
+
+def _run_batches(tf, log, batch, threads=False):
+    log._session()
+    log.has_threads = threads
+    coordinator = tf.train.Coordinator()
+    started = tf.train.start_queue_runners(log.session, coordinator)
+    for _ in range(3):
+        log.run(batch)
+    coordinator.request_stop()
+    coordinator.join(started, stop_grace_period_secs=5)
+
+
+@program
+def sparse_batch(tf, log):
+    sparse = _rows_of(tf, 5)
+    _run_batches(tf, log, tf.train.batch([sparse, tf.constant(7)], batch_size=2), threads=True)
+
+
+@program
+def sparse_batch_last(tf, log):
+    sparse = _rows_of(tf, 5)
+    batch = tf.train.batch({"s": sparse}, batch_size=2, allow_smaller_final_batch=True)
+    _run_batches(tf, log, batch["s"])
+
+
+@program
+def sparse_rows(tf, log):
+    rows = tf.SparseTensor([[0, 1], [0, 3], [2, 0], [3, 2]], [1.0, 2.0, 3.0, 4.0], [4, 4])
+    _run_batches(tf, log, tf.train.batch([rows], batch_size=3, enqueue_many=True))
+
+
+@program
+def sparse_rows_kept(tf, log):
+    rows = tf.SparseTensor([[0, 1], [0, 3], [2, 0], [3, 2]], [1.0, 2.0, 3.0, 4.0], [4, 4])
+    numbers = tf.constant([1, 2, 3, 4])
+    keep = tf.constant([True, False, True, True])
+    batch = tf.train.maybe_batch(
+        [tf.sparse_tensor_to_dense(rows), numbers], keep, batch_size=3, enqueue_many=True
+    )
+    _run_batches(tf, log, batch)
+
+
+@program
+def sparse_maybe(tf, log):
+    sparse = _rows_of(tf, 6)
+    keep = tf.equal(sparse.indices[0, 0] % 2, 0)
+    _run_batches(tf, log, tf.train.maybe_batch([sparse], keep, batch_size=1))
+
+
+@program
+def sparse_batch_join(tf, log):
+    one = tf.SparseTensor([[1]], ["a"], [3])
+    two = tf.SparseTensor([[1]], ["a"], [3])
+    _run_batches(tf, log, tf.train.batch_join([[one, [1]], [two, [1]]], batch_size=4))
+
+
+@program
+def sparse_shuffle_batch(tf, log):
+    one = tf.SparseTensor([[1]], [2.5], [3])
+    batch = tf.train.shuffle_batch([one], batch_size=2, capacity=8, min_after_dequeue=2, seed=3)
+    _run_batches(tf, log, batch)
+
+
 # ---- Recording
 
 

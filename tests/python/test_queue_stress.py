@@ -146,3 +146,31 @@ def test_a_closed_session_ends_all_that_waits():
         for thread in threads:
             thread.join(MOST_SECONDS)
         assert len(ended) == 16
+
+
+def test_a_queue_by_priority_gives_many_in_order_although_they_come_one_by_one():
+    with tf.Graph().as_default(), tf.Session() as session:
+        queue = tf.PriorityQueue(100, [tf.int64], [[]])
+        priority = tf.placeholder(tf.int64, [])
+        enqueue, many = queue.enqueue([priority, priority]), queue.dequeue_many(6)[0]
+        found = []
+        thread = threading.Thread(target=lambda: found.extend(session.run(many)))
+        thread.start()
+        for number in (5, 3, 9, 1, 7, 2):
+            time.sleep(0.01)
+            session.run(enqueue, {priority: number})
+        thread.join()
+    assert found == [1, 2, 3, 5, 7, 9]
+
+
+def test_a_session_has_a_timeout_for_all_that_it_runs():
+    config = tf.ConfigProto(operation_timeout_in_ms=20)
+    with tf.Graph().as_default(), tf.Session(config=config) as session:
+        queue = tf.FIFOQueue(10, [tf.float32], [[]])
+        dequeue = queue.dequeue()
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            session.run(dequeue)
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            session.make_callable(dequeue)()
+        session.run(queue.enqueue(37.0))
+        assert session.run(dequeue) == 37.0

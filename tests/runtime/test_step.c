@@ -51,7 +51,7 @@ static void test_step__stops_when_the_session_closes(void **state) {
   rheos__step_init(&step, NULL, NULL, &closed);
   assert_false(rheos__step_poll(&step));
   atomic_store(&closed, 1);
-  expect_stopped(&step, RHEOS_CANCELLED, "Session was closed.");
+  expect_stopped(&step, RHEOS_CANCELLED, "Session was closed: the step was cancelled.");
 }
 
 static void test_step__stops_at_its_deadline(void **state) {

@@ -356,6 +356,10 @@ class MapStagingArea(BaseStagingArea):
         return apply_op(f"{self._prefix}Clear", name, **self._attrs(dtypes=self._dtypes))
 
 
+# By TFRecordCompressionType.
+_COMPRESSIONS = {0: "", 1: "ZLIB", 2: "GZIP"}
+
+
 class RecordInput:
     """Batches of records of the files that match a pattern, in random order, for ever."""
 
@@ -381,7 +385,7 @@ class RecordInput:
             "file_shuffle_shift_ratio": shift_ratio,
             "batch_size": self._batch_size,
             "file_random_seed": seed,
-            "compression_type": getattr(compression_type, "value", compression_type),
+            "compression_type": _COMPRESSIONS.get(compression_type, compression_type),
         }
 
     def get_yield_op(self):

@@ -17,6 +17,7 @@ from rheos.ops import (
 from rheos.ops.constant_op import constant
 from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.variables import Variable
+from rheos.training import sparse_batches
 from rheos.training.coordinator import add_queue_runner
 from rheos.training.queue_runner import QueueRunner
 
@@ -172,9 +173,10 @@ def _as_given(tensors, results):
 
 
 def _convert(tensors, function):
-    if any(isinstance(tensor, SparseTensor) for tensor in tensors):
-        raise NotImplementedError(f"{function}() of SparseTensors is not there yet")
-    tensors = convert_n_to_tensor_or_indexed_slices(tensors)
+    tensors = [
+        t if isinstance(t, SparseTensor) else convert_n_to_tensor_or_indexed_slices([t])[0]
+        for t in tensors
+    ]
     if not tensors:
         raise ValueError(f"Expected at least one tensor in {function}().")
     return tensors
@@ -292,13 +294,14 @@ def _batch_of_one(function, queue_of, tensors, keep_input, batch_size, num_threa
     with name_scope(name, function, [*tensor_list, keep_input]) as name:
         tensor_list = _convert(tensor_list, "batch")
         keep_input = _check_keep(keep_input, enqueue_many)
+        tensor_list, kept = sparse_batches.store(tensor_list, enqueue_many, keep_input)
         types = _types([tensor_list])
         queue = make(types, _shapes([tensor_list], shapes, enqueue_many))
         enqueue = _enqueue(queue, tensor_list, enqueue_many, keep_input)
         add_queue_runner(QueueRunner(queue, [enqueue] * num_threads))
         tell(queue)
         dequeued = _dequeue(queue, batch_size, allow_smaller_final_batch, name)
-        return _as_given(tensors, dequeued)
+        return _as_given(tensors, sparse_batches.restore(dequeued, kept))
 
 
 def _batch_of_several(function, queue_of, tensors_list, keep_input, batch_size, options):
@@ -315,13 +318,14 @@ def _batch_of_several(function, queue_of, tensors_list, keep_input, batch_size, 
     with name_scope(name, function, [*values, keep_input]) as name:
         lists = [_convert(tensors, "batch_join") for tensors in lists]
         keep_input = _check_keep(keep_input, enqueue_many)
+        lists, kept = sparse_batches.store_lists(lists, enqueue_many, keep_input)
         types = _types(lists)
         queue = make(types, _shapes(lists, shapes, enqueue_many))
         enqueues = [_enqueue(queue, tensors, enqueue_many, keep_input) for tensors in lists]
         add_queue_runner(QueueRunner(queue, enqueues))
         tell(queue)
         dequeued = _dequeue(queue, batch_size, allow_smaller_final_batch, name)
-        return _as_given(tensors_list[0], dequeued)
+        return _as_given(tensors_list[0], sparse_batches.restore(dequeued, kept))
 
 
 def maybe_batch(

@@ -233,6 +233,7 @@ class BaseSession(_core.SessionBase):
             _rewrites(config),
             _threads_between_ops(config),
             call_function,
+            config.operation_timeout_in_ms if config is not None else 0,
         )
 
     @property

@@ -349,15 +349,18 @@ static rheos__tried fail_closed(rheos__dequeue *d, int64_t missing, int64_t size
 rheos__tried rheos__dequeue_run(rheos__attempt *attempt) {
   rheos__dequeue *d = (rheos__dequeue *)attempt;
   rheos__queue *queue = queue_of(attempt);
-  const int64_t missing = d->wanted - d->count;
+  int64_t missing = d->wanted - d->count;
   if (queue->is_closed && queue->size < missing) {
     const int64_t size = queue->size;
     rheos__dequeue_give_back(attempt);
     if (!d->allows_fewer || queue->size == 0) return fail_closed(d, missing, size);
-    d->wanted = queue->size;
+    missing = d->wanted = queue->size;
   }
   int64_t available = queue->size;
   if (!queue->is_closed) available -= queue->spec.min_after_dequeue;
+  // What comes later may have to come first: nothing is taken before there is enough.
+  if (queue->spec.order == RHEOS__QUEUE_PRIORITY && available < missing)
+    return RHEOS__TRIED_IN_VAIN;
   const int64_t before = d->count;
   while (available-- > 0 && d->count < d->wanted) {
     if (!RHEOS_RESERVE(d->tuples, d->capacity, (size_t)d->count + 1)) {

@@ -5,6 +5,7 @@
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/packed_tensors.h"
+#include "ops/sparse/sparse_serialize.h"
 #include "ops/sparse/sparse_util.h"
 
 enum { PARTS = 3 };
@@ -42,13 +43,18 @@ static rheos_dtype serialized_dtype(const void *state) {
   return ((const rheos__operands *)state)->output_dtypes[0];
 }
 
+rheos_status *rheos__serialize_sparse(rheos_tensor *const *inputs, rheos_dtype dtype,
+                                      rheos_tensor **outputs) {
+  RHEOS_TRY(check_parts(inputs));
+  RHEOS_TRY(rheos__tensor_new(dtype, &RHEOS_SHAPE(PARTS), &outputs[0]));
+  for (int i = 0; i < PARTS; i++) RHEOS_TRY(put_part(inputs[i], outputs[0], i));
+  return NULL;
+}
+
 static rheos_status *compute_serialize(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                        rheos_tensor **outputs) {
   (void)step;
-  RHEOS_TRY(check_parts(inputs));
-  RHEOS_TRY(rheos__tensor_new(serialized_dtype(state), &RHEOS_SHAPE(PARTS), &outputs[0]));
-  for (int i = 0; i < PARTS; i++) RHEOS_TRY(put_part(inputs[i], outputs[0], i));
-  return NULL;
+  return rheos__serialize_sparse(inputs, serialized_dtype(state), outputs);
 }
 
 // The entries [first, last), without their first index, as row `row` of what is serialized.
@@ -74,8 +80,8 @@ static rheos_status *put_row(const rheos__sparse *sparse, int64_t first, int64_t
   return status;
 }
 
-static rheos_status *compute_serialize_many(void *state, rheos__step *step,
-                                            rheos_tensor *const *inputs, rheos_tensor **outputs) {
+rheos_status *rheos__serialize_rows(rheos_tensor *const *inputs, rheos_dtype dtype,
+                                    rheos__step *step, rheos_tensor **outputs) {
   rheos__sparse sparse;
   RHEOS_TRY(check_parts(inputs));
   RHEOS_TRY(rheos__sparse_of(inputs, &sparse));
@@ -89,8 +95,7 @@ static rheos_status *compute_serialize_many(void *state, rheos__step *step,
     if (rheos__sparse_compare(row - sparse.rank, row, sparse.rank) < 0) continue;
     return rheos__sparse_bad_row(row, sparse.rank, i, "is out of order or repeated");
   }
-  RHEOS_TRY(
-      rheos__tensor_new(serialized_dtype(state), &RHEOS_SHAPE(sparse.dims[0], PARTS), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(dtype, &RHEOS_SHAPE(sparse.dims[0], PARTS), &outputs[0]));
   int64_t first = 0;
   for (int64_t row = 0; row < sparse.dims[0]; row++) {
     int64_t last = first;
@@ -102,6 +107,11 @@ static rheos_status *compute_serialize_many(void *state, rheos__step *step,
     first = last;
   }
   return NULL;
+}
+
+static rheos_status *compute_serialize_many(void *state, rheos__step *step,
+                                            rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  return rheos__serialize_rows(inputs, serialized_dtype(state), step, outputs);
 }
 
 static rheos_status *prepare(rheos__prepare *p, rheos__compute_fn compute) {
@@ -245,17 +255,15 @@ static rheos_status *join_pile(const pile *p, const rheos_shape *strings, rheos_
   return NULL;
 }
 
-static rheos_status *compute_deserialize(void *state, rheos__step *step,
-                                         rheos_tensor *const *inputs, rheos_tensor **outputs) {
-  (void)step;
-  const rheos__operands *o = state;
-  const rheos_shape *shape = &inputs[0]->shape;
+rheos_status *rheos__deserialize_sparse(const rheos_tensor *serialized, rheos_dtype dtype,
+                                        rheos_tensor **outputs) {
+  const rheos_shape *shape = &serialized->shape;
   rheos__shape_text text;
   if (shape->rank < 1 || shape->dims[shape->rank - 1] != PARTS) {
     return RHEOS_INVALID("Serialized sparse should have 3 columns but has shape %s",
                          rheos__shape_text_of(shape, &text));
   }
-  pile p = {.count = inputs[0]->num_elements / PARTS, .rank = -1};
+  pile p = {.count = serialized->num_elements / PARTS, .rank = -1};
   if (p.count == 0) {
     return RHEOS_INVALID(
         "Serialized sparse should have at least 1 serialized tensor, but has a zero dimension %s",
@@ -263,11 +271,18 @@ static rheos_status *compute_deserialize(void *state, rheos__step *step,
   }
   p.parts = rheos__alloc_array((size_t)(p.count * PARTS), sizeof *p.parts);
   if (p.parts == NULL) return rheos__out_of_memory();
-  rheos_status *status = read_pile(inputs[0], o->output_dtypes[1], &p);
-  if (status == NULL) status = join_pile(&p, shape, o->output_dtypes[1], outputs);
+  rheos_status *status = read_pile(serialized, dtype, &p);
+  if (status == NULL) status = join_pile(&p, shape, dtype, outputs);
   for (int64_t k = 0; k < p.count * PARTS; k++) rheos_tensor_unref(p.parts[k]);
   rheos__free(p.parts);
   return status;
+}
+
+static rheos_status *compute_deserialize(void *state, rheos__step *step,
+                                         rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  (void)step;
+  return rheos__deserialize_sparse(inputs[0], ((const rheos__operands *)state)->output_dtypes[1],
+                                   outputs);
 }
 
 static rheos_status *prepare_deserialize(rheos__prepare *p) {
