@@ -3,7 +3,7 @@
 import pytest
 import rheos
 import rheos.v1 as tf
-from rheos.framework import eager
+from rheos.framework import eager, tensor_shape
 
 
 @pytest.fixture(autouse=True)
@@ -11,10 +11,13 @@ def mode_of_the_face(request):
     # Whichever module imported version 2's face first, its mode is not that of the others.
     if getattr(request.module, "tf", None) is rheos:
         eager.enable_eager_execution()
+        tensor_shape.enable_v2_tensorshape()
     else:
         eager.disable_eager_execution()
+        tensor_shape.disable_v2_tensorshape()
     yield
     eager.disable_eager_execution()
+    tensor_shape.disable_v2_tensorshape()
 
 
 @pytest.fixture(autouse=True)

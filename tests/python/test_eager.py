@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rheos.framework import eager, errors
+from rheos.framework import eager, errors, tensor_shape
 
 
 @pytest.fixture
@@ -11,6 +11,7 @@ def tf():
     import rheos.v2
 
     eager.enable_eager_execution()
+    tensor_shape.enable_v2_tensorshape()
     yield rheos.v2
     eager.disable_eager_execution()
 

@@ -27,14 +27,14 @@ from rheos.ops.variable_scope import get_variable, variable_scope
 
 def size_of(tensor, axis):
     """The size of a dimension: a number if it is known, else a tensor."""
-    return tensor.shape[axis].value or array_ops.shape(tensor)[axis]
+    return tensor.shape.size_at(axis) or array_ops.shape(tensor)[axis]
 
 
 def hardmax(logits, name=None):
     """1 at the largest element of each row of logits (..., n), 0 elsewhere."""
     with name_scope(name, "Hardmax", [logits]):
         logits = convert_to_tensor(logits, name="logits")
-        depth = logits.shape[-1].value
+        depth = logits.shape.size_at(-1)
         if depth is None:
             depth = array_ops.shape(logits)[-1]
         return array_ops.one_hot(math_ops.argmax(logits, -1), depth, dtype=logits.dtype)
@@ -243,9 +243,9 @@ class _Luong(BaseAttentionMechanism):
     """Scores that are products of the query and the keys, times `attention_g` if `scale`."""
 
     def _score(self, query):
-        depth, units = query.shape[-1], self._keys.shape[-1]
+        depth, units = query.shape.size_at(-1), self._keys.shape.size_at(-1)
         gain = _attention_gain(query) if self._scale else None
-        if depth.value is None or depth.value != units.value:
+        if depth is None or depth != units:
             raise ValueError(
                 "Incompatible or unknown inner dimensions between query and keys.  Query "
                 f"({query}) has units: {depth}.  Keys ({self._keys}) have units: {units}.  Perhaps "

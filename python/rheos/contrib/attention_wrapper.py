@@ -139,7 +139,7 @@ class AttentionWrapper(RNNCell):
         mechanisms = self._mechanisms
         if sizes is not None and layers is not None:
             raise ValueError("Only one of attention_layer_size and attention_layer should be set")
-        seen = [mechanism.values.shape[-1].value for mechanism in mechanisms]
+        seen = [mechanism.values.shape.size_at(-1) for mechanism in mechanisms]
         self._attention_layers = None
         if sizes is not None:
             sizes = _tuple_of(sizes)
@@ -154,7 +154,7 @@ class AttentionWrapper(RNNCell):
             output = self._cell.output_size
             shapes = [TensorShape([None, output + size]) for size in seen]
             sizes = [
-                layer.compute_output_shape(shape)[-1].value
+                layer.compute_output_shape(shape).size_at(-1)
                 for layer, shape in zip(self._attention_layers, shapes)
             ]
         else:

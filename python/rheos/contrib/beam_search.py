@@ -66,7 +66,7 @@ def _tiled(t, multiplier):
         raise ValueError("t must have statically known rank")
     tiling = [1] * (t.shape.ndims + 1)
     tiling[1] = multiplier
-    known = t.shape[0].value
+    known = t.shape.size_at(0)
     tiled = array_ops.tile(array_ops.expand_dims(t, 1), tiling)
     tiled = array_ops.reshape(tiled, array_ops.concat(([shape[0] * multiplier], shape[1:]), 0))
     rows = TensorShape([None if known is None else known * multiplier])
@@ -87,7 +87,7 @@ def gather_tree_from_array(t, parent_ids, sequence_length):
     """The steps of a tensor (time, batch, beams, ...) in the order of the whole beams."""
     shape = array_ops.shape
     max_time, batch_size, beam_width = [
-        parent_ids.shape[axis].value or shape(parent_ids)[axis] for axis in range(3)
+        parent_ids.shape.size_at(axis) or shape(parent_ids)[axis] for axis in range(3)
     ]
     beams = math_ops.range(beam_width)
     beams = array_ops.expand_dims(array_ops.expand_dims(beams, 0), 0)
@@ -136,8 +136,8 @@ def _may_be_sorted(array, batch_size, beam_width):
             shape,
         )
         return False
-    first = shape[0].value
-    second = shape[1].value if shape.ndims >= 2 else None
+    first = shape.size_at(0)
+    second = shape.size_at(1) if shape.ndims >= 2 else None
     if batch_size is None or first is None:
         return True
     apart = second is None or (first, second) == (batch_size, beam_width)
@@ -414,7 +414,7 @@ class _Step:
         not_finished = math_ops.logical_not(state.finished)
         probs = _masked_probs(nn_ops.log_softmax(logits), self._end_token, state.finished)
         total = array_ops.expand_dims(state.log_probs, 2) + probs
-        vocab_size = logits.shape[-1].value or array_ops.shape(logits)[-1]
+        vocab_size = logits.shape.size_at(-1) or array_ops.shape(logits)[-1]
         lengths = self._lengths_of(not_finished, vocab_size)
         seen = attention_probs(cell_state, self._coverage_weight)
         if seen is not None:

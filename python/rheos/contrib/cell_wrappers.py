@@ -135,7 +135,7 @@ class HighwayWrapper(_Plain):
 
     @staticmethod
     def _gate(name, inputs, bias):
-        size = inputs.shape.with_rank(2)[1].value
+        size = inputs.shape.with_rank(2).size_at(1)
         weights = get_variable(f"{name}_w", [size, size])
         biases = get_variable(
             f"{name}_b", [size], initializer=init_ops.constant_initializer(bias)

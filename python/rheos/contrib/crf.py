@@ -19,7 +19,7 @@ def _steps(inputs):
     """The tensors (batch, tags) of each step; None if their number is not known."""
     if inputs.shape.ndims is not None and inputs.shape.ndims != 3:
         raise ValueError(f"expected scores (batch, steps, tags), got the shape {inputs.shape}")
-    if inputs.shape.ndims is None or inputs.shape[1].value is None:
+    if inputs.shape.ndims is None or inputs.shape.size_at(1) is None:
         return None
     return array_ops.unstack(inputs, axis=1)
 
@@ -40,7 +40,7 @@ class _Cell:
 
 def _loop(function, inputs, state, lengths, dtype):
     """(outputs, last state) of a loop over the steps of `inputs` (batch, steps, tags)."""
-    cell = _Cell(function, state.shape[1].value)
+    cell = _Cell(function, state.shape.size_at(1))
     return dynamic_rnn(cell, inputs, lengths, state, dtype, scope="crf")
 
 
@@ -137,7 +137,7 @@ def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params=
     transition_params: a variable `transitions` if none are given.
     """
     inputs = convert_to_tensor(inputs)
-    num_tags = inputs.shape[2].value
+    num_tags = inputs.shape.size_at(2)
     if transition_params is None:
         transition_params = get_variable("transitions", [num_tags, num_tags])
     score = crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params)

@@ -110,7 +110,7 @@ class LSTMBlockWrapper(base.Layer):
         is_list = isinstance(inputs, list)
         if is_list:
             inputs = array_ops.stack(inputs)
-        time, batch_size, size = [d.value for d in inputs.shape.with_rank(3)]
+        time, batch_size, size = inputs.shape.with_rank(3).as_list()
         if not size:
             raise ValueError(f"Expecting inputs_shape[2] to be set: {inputs.shape}")
         if batch_size is None:
@@ -169,7 +169,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
 
     def build(self, input_shape):
         units = self._num_units
-        self._kernel = self.add_variable("kernel", [input_shape[2].value + units, 4 * units])
+        self._kernel = self.add_variable("kernel", [input_shape.size_at(2) + units, 4 * units])
         self._bias = self.add_variable(
             "bias", [4 * units], initializer=init_ops.constant_initializer(0.0)
         )
@@ -178,7 +178,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         self.built = True
 
     def _call_cell(self, inputs, initial_cell_state, initial_output, dtype, sequence_length):
-        time = inputs.shape[0].value
+        time = inputs.shape.size_at(0)
         if time is None:
             time = array_ops.shape(inputs)[0]
         if self._use_peephole:

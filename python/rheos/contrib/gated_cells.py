@@ -12,7 +12,7 @@ from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_
 
 def input_size_of(inputs):
     """The size of inputs (batch, size); ValueError if it is not known."""
-    size = inputs.shape.with_rank(2)[1].value
+    size = inputs.shape.with_rank(2).size_at(1)
     if size is None:
         raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
     return size

@@ -92,7 +92,7 @@ class TimeFreqLSTMCell(RNNCell):
         peepholes = self._use_peepholes and [
             get_variable(f"W_{gate}_diag", shape=[units], dtype=dtype) for gate in "FIO"
         ]
-        m = array_ops.zeros([inputs.shape[0].value or array_ops.shape(inputs)[0], units], dtype)
+        m = array_ops.zeros([inputs.shape.size_at(0) or array_ops.shape(inputs)[0], units], dtype)
         state_out = output = None
         for n, band in enumerate(bands):
             old_c = array_ops.slice(state, [0, 2 * n * units], [-1, units])
@@ -178,7 +178,7 @@ class GridLSTMCell(RNNCell):
         return self._tuple_type
 
     def call(self, inputs, state):
-        batch_size = inputs.shape[0].value or array_ops.shape(inputs)[0]
+        batch_size = inputs.shape.size_at(0) or array_ops.shape(inputs)[0]
         outputs, states = [], []
         for block, bands in enumerate(self._blocks_of(inputs)):
             made = self._compute(bands, block, state, batch_size, "state")
@@ -367,7 +367,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
         return 2 * super().output_size
 
     def call(self, inputs, state):
-        batch_size = inputs.shape[0].value or array_ops.shape(inputs)[0]
+        batch_size = inputs.shape.size_at(0) or array_ops.shape(inputs)[0]
         forward = self._blocks_of(inputs)
         backward = self._blocks_of(inputs, self._offset) if self._offset else forward
         outputs, states = [], []

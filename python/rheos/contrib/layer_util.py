@@ -99,7 +99,7 @@ def last_dimension(shape, min_rank=1):
         raise ValueError("dimension of shape must be specified but is not")
     if shape.ndims < min_rank:
         raise ValueError(f"rank of shape must be at least {min_rank} not: {shape.ndims}")
-    size = shape[-1].value
+    size = shape.size_at(-1)
     if size is None:
         raise ValueError("last dimension shape must be known but is None")
     return size

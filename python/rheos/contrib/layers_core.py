@@ -376,7 +376,7 @@ def convolution2d_in_plane(
         dtype = inputs.dtype.base_dtype
         kernel_h, kernel_w = two(kernel_size)
         stride_h, stride_w = two(stride)
-        channels = inputs.shape[3].value
+        channels = inputs.shape.size_at(3)
         weights = variables.model_variable(
             "weights",
             shape=[kernel_h, kernel_w, 1, 1],
@@ -497,7 +497,7 @@ def separable_convolution2d(
                 ),
             )
             if normalizer_fn is None and biases_initializer is not None:
-                count = outputs.shape[1 if layout == "channels_first" else 3].value
+                count = outputs.shape.size_at(1 if layout == "channels_first" else 3)
                 biases = _biases(
                     count, inputs.dtype.base_dtype, biases_initializer, biases_regularizer,
                     variables_collections, trainable,
@@ -510,7 +510,7 @@ def separable_convolution2d(
 
 def _depthwise(inputs, kernel, multiplier, stride, padding, data_format, rate, make):
     first = data_format.startswith("NC")
-    channels = inputs.shape[1 if first else -1].value
+    channels = inputs.shape.size_at(1 if first else -1)
     weights = make(
         "depthwise_weights", shape=[*kernel, channels, multiplier], dtype=inputs.dtype.base_dtype
     )

@@ -39,7 +39,7 @@ def bias_add(
             raise ValueError("Dims of shape must be known but is None")
         if rank != 4 and data_format == "NCHW":
             raise ValueError(f"Data format NCHW only supports 4D Tensor, but input has rank {rank}")
-        count = inputs.shape[1 if data_format == "NCHW" else -1].value
+        count = inputs.shape.size_at(1 if data_format == "NCHW" else -1)
         if count is None:
             raise ValueError("`C` dimension must be known but is None")
         biases = variables.model_variable(
@@ -171,9 +171,9 @@ def spatial_softmax(
         shape = array_ops.shape(features)
         static = features.shape
         if data_format == "NHWC":
-            height, width, channels = shape[1], shape[2], static[3].value
+            height, width, channels = shape[1], shape[2], static.size_at(3)
         elif data_format == "NCHW":
-            height, width, channels = shape[2], shape[3], static[1].value
+            height, width, channels = shape[2], shape[3], static.size_at(1)
         else:
             raise ValueError("data_format has to be either NCHW or NHWC.")
         if channels is None:

@@ -219,7 +219,7 @@ def _fused_outputs(self, sc, inputs):
     given = self.given
     original = inputs
     if inputs.shape.ndims == 2:
-        channels = inputs.shape[-1].value
+        channels = inputs.shape.size_at(-1)
         if channels is None:
             raise ValueError("`C` dimension must be known but is None")
         shape = [-1, channels, 1, 1] if self.first else [-1, 1, 1, channels]
@@ -263,7 +263,7 @@ def _plain_outputs(self, sc, inputs):
     if self.first:
         axes = [0, *range(2, rank)]
         params = known[1:2]
-        wide = [1, known[1].value] + [1] * (rank - 2)
+        wide = [1, known.size_at(1)] + [1] * (rank - 2)
     else:
         axes = list(range(rank - 1))
         params = known[-1:]
@@ -390,7 +390,7 @@ def instance_norm(
     with variable_scope(scope, "InstanceNorm", [inputs], reuse=reuse) as sc:
         axis = 1 if data_format == "NCHW" else rank - 1
         wide = [1] * rank
-        wide[axis] = known[axis].value
+        wide[axis] = known.size_at(axis)
         params = known[axis : axis + 1]
         if not params.is_fully_defined():
             raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {params}.")
@@ -455,7 +455,7 @@ def group_norm(
     if channels_axis > rank - 1:
         raise ValueError("Axis is out of bounds.")
     axis = channels_axis + rank if channels_axis < 0 else channels_axis
-    channels = known[axis].value
+    channels = known.size_at(axis)
     if channels is None:
         raise ValueError(f"Inputs {inputs.name} has undefined channel dimension: {known}.")
     reduced = [a + rank if a < 0 else a for a in reduction_axes]

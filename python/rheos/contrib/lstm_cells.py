@@ -192,7 +192,7 @@ class GLSTMCell(_LSTM):
 
     def _gates_of(self, inputs, m, group, batch_size):
         with variable_scope("group%d" % group):
-            size = inputs.shape[1].value // self._groups
+            size = inputs.shape.size_at(1) // self._groups
             joint = array_ops.concat(
                 [
                     self._of_group(inputs, group, size, batch_size),
@@ -206,8 +206,8 @@ class GLSTMCell(_LSTM):
 
     def call(self, inputs, state):
         c, m = state
-        batch_size = inputs.shape[0].value or array_ops.shape(inputs)[0]
-        size = inputs.shape[1].value
+        batch_size = inputs.shape.size_at(0) or array_ops.shape(inputs)[0]
+        size = inputs.shape.size_at(1)
         if size is None:
             raise ValueError("input size must be statically known")
         if size % self._groups:

@@ -18,7 +18,7 @@ class Linear:
 
     def __init__(self, args, output_size, build_bias, kernel_initializer=None):
         args = list(args) if nest.is_nested(args) else [args]
-        sizes = [x.shape.with_rank(2)[1].value for x in args]
+        sizes = [x.shape.with_rank(2).size_at(1) for x in args]
         if None in sizes:
             raise ValueError(
                 "linear expects shape[1] to be provided for shape "
@@ -199,7 +199,7 @@ class LayerNormBasicLSTMCell(RNNCell):
 
     def _gates(self, x):
         dtype = x.dtype
-        weights = get_variable("kernel", [x.shape[-1].value, 4 * self._num_units], dtype=dtype)
+        weights = get_variable("kernel", [x.shape.size_at(-1), 4 * self._num_units], dtype=dtype)
         result = math_ops.matmul(x, weights)
         if not self._layer_norm:
             bias = get_variable("bias", [4 * self._num_units], dtype=dtype)

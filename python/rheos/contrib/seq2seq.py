@@ -209,9 +209,9 @@ class _Attention:
     """Where a decoder looks: weights over attention states by a query."""
 
     def __init__(self, states, num_heads, dtype):
-        length = states.shape[1].value
+        length = states.shape.size_at(1)
         self.length = array_ops.shape(states)[1] if length is None else length
-        self.size = states.shape[2].value
+        self.size = states.shape.size_at(2)
         self.dtype = dtype
         self.hidden = array_ops.reshape(states, [-1, self.length, 1, self.size])
         self.features, self.vectors = [], []
@@ -266,7 +266,7 @@ def attention_decoder(
         raise ValueError("Must provide at least 1 input to attention decoder.")
     if num_heads < 1:
         raise ValueError("With less than 1 heads, use a non-attention decoder.")
-    if attention_states.shape[2].value is None:
+    if attention_states.shape.size_at(2) is None:
         raise ValueError(f"Shape[2] of attention_states must be known: {attention_states.shape}")
     if output_size is None:
         output_size = cell.output_size
@@ -287,7 +287,7 @@ def attention_decoder(
             if loop_function is not None and previous is not None:
                 with variable_scope("loop_function", reuse=True):
                     inputs = loop_function(previous, i)
-            size = inputs.shape.with_rank(2)[1].value
+            size = inputs.shape.with_rank(2).size_at(1)
             if size is None:
                 raise ValueError("Could not infer input size from input: %s" % inputs.name)
             inputs = math_ops.cast(inputs, dtype)

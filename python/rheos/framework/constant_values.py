@@ -105,6 +105,6 @@ def constant_value_as_shape(tensor):
     if value is None:
         rank = tensor.shape
         return TensorShape(
-            None if rank.ndims is None or rank[0].value is None else [None] * rank[0].value
+            None if rank.ndims is None or rank.size_at(0) is None else [None] * rank.size_at(0)
         )
     return TensorShape([None if d < 0 else int(d) for d in value])

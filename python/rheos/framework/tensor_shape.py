@@ -3,6 +3,20 @@
 from rheos.framework import defaults, messages
 from rheos.framework.dtypes import DType
 
+_gives_numbers = False
+
+
+def enable_v2_tensorshape():
+    """Has shapes give dimensions as int and None from now on, as in TensorFlow 2."""
+    global _gives_numbers
+    _gives_numbers = True
+
+
+def disable_v2_tensorshape():
+    """Has shapes give dimensions as Dimension objects from now on, as in TensorFlow 1."""
+    global _gives_numbers
+    _gives_numbers = False
+
 
 def _number(value):
     """The int of a dimension's value, None for an unknown one."""
@@ -223,15 +237,17 @@ class TensorShape:
     def __iter__(self):
         if self._dims_tuple is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
-        return iter(self.dims)
+        return iter(self._dims_tuple if _gives_numbers else self.dims)
 
     def __getitem__(self, key):
         dims = self._dims_tuple
         if dims is not None:
             part = dims[key]
-            return TensorShape(part) if isinstance(key, slice) else Dimension(part)
+            if isinstance(key, slice):
+                return TensorShape(part)
+            return part if _gives_numbers else Dimension(part)
         if not isinstance(key, slice):
-            return Dimension(None)
+            return None if _gives_numbers else Dimension(None)
         start = 0 if key.start is None else key.start
         stop = key.stop
         if key.step is not None:
@@ -239,6 +255,14 @@ class TensorShape:
         if stop is None or start < 0 or stop < 0:
             return unknown_shape()
         return unknown_shape(ndims=max(stop - start, 0))
+
+    def size_at(self, index):
+        """The int of a dimension, or None if it is not known, whatever `shape[index]` gives."""
+        return None if self._dims_tuple is None else self._dims_tuple[index]
+
+    def dimension_at(self, index):
+        """The Dimension at an index, whatever `shape[index]` gives."""
+        return Dimension(self.size_at(index))
 
     def num_elements(self):
         """The number of elements, None if the shape is not fully known."""
@@ -369,6 +393,8 @@ class TensorShape:
             other = as_shape(other)
         except (TypeError, ValueError):
             return NotImplemented
+        if _gives_numbers:
+            return self._dims_tuple != other._dims_tuple
         if self.rank is None or other.rank is None:
             raise ValueError("The inequality of unknown TensorShapes is undefined.")
         return not self.is_compatible_with(other)  # what is not known may be equal
@@ -380,7 +406,9 @@ class TensorShape:
         return TensorShape, (self._dims_tuple,)
 
     def __repr__(self):
-        return "TensorShape(%r)" % (self.dims,)
+        if _gives_numbers and self._dims_tuple is not None:
+            return f"TensorShape({list(self._dims_tuple)})"
+        return f"TensorShape({self.dims})"
 
     def __str__(self):
         dims = self._dims_tuple

@@ -243,7 +243,7 @@ class Layer(layer.Layer):
 
 def channel_count(input_shape, axis, layer_name="layers"):
     """The size of the channels, which has to be known: ValueError otherwise."""
-    size = tensor_shape.as_shape(input_shape)[axis].value
+    size = tensor_shape.as_shape(input_shape).size_at(axis)
     if size is None:
         raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
     return size

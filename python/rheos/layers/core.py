@@ -45,7 +45,7 @@ class DenseBody:
         self.input_spec = base.InputSpec(min_ndim=2)
 
     def build(self, input_shape):
-        last = tensor_shape.as_shape(input_shape)[-1].value
+        last = tensor_shape.as_shape(input_shape).size_at(-1)
         if last is None:
             raise ValueError(
                 "The last dimension of the inputs to `Dense` should be defined. Found `None`."
@@ -81,7 +81,7 @@ class DenseBody:
 
     def compute_output_shape(self, input_shape):
         input_shape = tensor_shape.as_shape(input_shape).with_rank_at_least(2)
-        if input_shape.ndims is None or input_shape[-1].value is None:
+        if input_shape.ndims is None or input_shape.size_at(-1) is None:
             raise ValueError(
                 f"The innermost dimension of input_shape must be defined, but saw: {input_shape}"
             )
@@ -187,7 +187,7 @@ class FlattenBody:
         rank = inputs.shape.ndims
         if self.data_format == "channels_first" and rank is not None and rank > 1:
             inputs = array_ops.transpose(inputs, perm=[0, *range(2, rank), 1])
-        batch = inputs.shape[0].value
+        batch = inputs.shape.size_at(0)
         rows = batch if batch else array_ops.shape(inputs)[0]
         outputs = array_ops.reshape(inputs, (rows, -1))
         outputs.set_shape(self.compute_output_shape(inputs.shape))
@@ -197,7 +197,7 @@ class FlattenBody:
         input_shape = tensor_shape.as_shape(input_shape)
         rest = input_shape[1:]
         size = rest.num_elements() if rest.is_fully_defined() else None
-        return tensor_shape.TensorShape([input_shape[0].value, size])
+        return tensor_shape.TensorShape([input_shape.size_at(0), size])
 
 
 class Flatten(FlattenBody, base.Layer):

@@ -244,7 +244,7 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
         loop_state = given_loop_state
         if loop_state is None:
             loop_state = constant(0, dtype=dtypes.int32)
-        batch_size = flat_input[0].shape[0]
+        batch_size = flat_input[0].shape.dimension_at(0)
         for x in flat_input:
             batch_size.merge_with(x.shape[0])
         known = batch_size.value

@@ -146,7 +146,7 @@ class BatchNormalizationBody:
                 raise ValueError(f"Invalid axis: {axis}")
         if len(self.axis) != len(set(self.axis)):
             raise ValueError("Duplicate axis: %s" % self.axis)
-        sizes = {axis: input_shape[axis].value for axis in self.axis}
+        sizes = {axis: input_shape.size_at(axis) for axis in self.axis}
         if None in sizes.values():
             raise ValueError("Input has undefined `axis` dimension. Input shape: ", input_shape)
         can_fuse = rank == 4 and self.axis in ([1], [3])

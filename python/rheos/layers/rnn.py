@@ -19,11 +19,11 @@ def _fixed_batch(inputs):
     """The static size of the batch; ValueError if other dimensions are not known."""
     first = nest.flatten(inputs)[0]
     if first.shape.ndims == 1:
-        return first.shape[0].value
-    batch = first.shape.with_rank_at_least(2)[0]
+        return first.shape.size_at(0)
+    batch = first.shape.with_rank_at_least(2).dimension_at(0)
     for tensor in nest.flatten(inputs):
         shape = tensor.shape.with_rank_at_least(2)
-        batch = batch.merge_with(shape[0])
+        batch = batch.merge_with(shape.dimension_at(0))
         for i, size in enumerate(shape[1:].as_list()):
             if size is None:
                 raise ValueError(
@@ -262,7 +262,7 @@ def transpose_batch_time(x):
     order = array_ops.concat(([1, 0], math_ops.range(2, rank)), axis=0)
     result = array_ops.transpose(x, order)
     if known.ndims is not None:
-        result.set_shape(TensorShape([known[1].value, known[0].value]).concatenate(known[2:]))
+        result.set_shape(TensorShape([known.size_at(1), known.size_at(0)]).concatenate(known[2:]))
     return result
 
 
@@ -277,6 +277,6 @@ def best_effort_input_batch_size(flat_input):
                 f"Expected input tensor {tensor.name} to have rank at least 2. Instead saw shape: "
                 f"{shape}"
             )
-        if shape[1].value is not None:
-            return shape[1].value
+        if shape.size_at(1) is not None:
+            return shape.size_at(1)
     return array_ops.shape(flat_input[0])[1]

@@ -136,7 +136,7 @@ class RNNCell(base.Layer):
         if inputs is not None:
             inputs = convert_to_tensor(inputs, name="inputs")
             if batch_size is None:
-                known = inputs.shape[0].value
+                known = inputs.shape.size_at(0)
                 batch_size = array_ops.shape(inputs)[0] if known is None else known
             if dtype is None:
                 dtype = inputs.dtype
@@ -164,9 +164,9 @@ class LayerRNNCell(RNNCell):
     def _depth(self, inputs_shape):
         """The size of the inputs; ValueError if it is not known."""
         shape = tensor_shape.as_shape(inputs_shape)
-        if shape[-1].value is None:
+        if shape.size_at(-1) is None:
             raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {shape}")
-        return shape[-1].value
+        return shape.size_at(-1)
 
 
 class BasicRNNCell(LayerRNNCell):
@@ -439,7 +439,7 @@ class LSTMCell(LayerRNNCell):
     def call(self, inputs, state):
         sigmoid, activation = math_ops.sigmoid, self._activation
         c, h = self._parts(state)
-        if inputs.shape.with_rank(2)[1].value is None:
+        if inputs.shape.with_rank(2).size_at(1) is None:
             raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
         gates = math_ops.matmul(array_ops.concat([inputs, h], 1), self._kernel)
         gates = nn_ops.bias_add(gates, self._bias)

@@ -37,7 +37,7 @@ def rnn(
     constants = list(constants or ())
     if not time_major:
         inputs = _time_first(inputs)
-    steps = inputs.shape[0].value
+    steps = inputs.shape.size_at(0)
     if mask is not None:
         if mask.dtype.base_dtype != "bool":
             mask = math_ops.cast(mask, "bool")

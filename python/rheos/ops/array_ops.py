@@ -371,7 +371,7 @@ def unstack(value, num=None, axis=0, name="unstack"):
         if known.ndims is not None:
             if not -known.ndims <= axis < known.ndims:
                 raise ValueError(f"axis = {axis} not in [{-known.ndims}, {known.ndims})")
-            num = known[axis].value
+            num = known.size_at(axis)
     if num is None:
         raise ValueError(f"Cannot infer num from shape {value.shape}")
     return op_list("Unpack", name, value, num=num, axis=axis)

@@ -138,7 +138,7 @@ def _without_hits(sampled_logits, labels, sampled, num_true):
     places = array_ops.reshape(math_ops.cast(places, dtypes.int32), [-1, 1])
     indices = array_ops.concat([rows, places], 1, "sparse_indices")
     batch = array_ops.shape(labels)[:1]
-    count = sampled.shape[0].value
+    count = sampled.shape.size_at(0)
     if count is None:
         count = array_ops.shape(sampled)[0]
     shape = array_ops.concat([batch, array_ops.expand_dims(count, 0)], 0)

@@ -55,7 +55,7 @@ def _sparse_labels(labels, label_length):
 
 def _with_the_blank_last(labels, logits, blank_index):
     """(labels, logits) numbered as CTCLoss wants it, where the class `blank_index` is the last."""
-    classes = logits.shape[2].value
+    classes = logits.shape.size_at(2)
     if classes is None:
         classes = array_ops.shape(logits)[2]
     if blank_index < 0:

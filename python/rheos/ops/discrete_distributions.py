@@ -150,7 +150,7 @@ class Categorical(_OfProbabilities):
             self._logits, self._probs = _logits_and_probs(logits, probs, True, validate_args)
             known = self._logits.shape.with_rank_at_least(1)
             self._batch = known[:-1] if known.ndims is not None else TensorShape(None)
-            size = None if known.ndims is None else known[-1].value
+            size = None if known.ndims is None else known.size_at(-1)
             if size is not None:
                 self._event_size = constant(size, dtypes.int32, name="event_size")
             else:

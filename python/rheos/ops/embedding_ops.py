@@ -59,7 +59,7 @@ def embedding_lookup(
 
 def _rows_of_parts(tables, dtype):
     """The number of rows of all parts together."""
-    known = [t.shape[0].value for t in tables]
+    known = [t.shape.size_at(0) for t in tables]
     if None not in known:
         return constant(sum(known), dtype)
     sizes = []

@@ -37,7 +37,7 @@ def _pack_as(structure, parts):
 
 def _rows(tensor):
     """How many rows a tensor has: None if that is not known."""
-    return tensor.shape[0].value
+    return tensor.shape.size_at(0)
 
 
 def _set_rows(results, elements):

@@ -190,11 +190,11 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         for rows, matrix in ((base[-2:-1], u), (base[-1:], v)):
             if matrix.ndims is not None:
                 if rows.ndims is not None:
-                    rows[0].assert_is_compatible_with(matrix[-2])
-                rank[0].assert_is_compatible_with(matrix[-1])
-                rank = TensorShape([matrix[-1] if rank[0].value is None else rank[0]])
+                    rows.assert_is_compatible_with(matrix[-2:-1])
+                rank.assert_is_compatible_with(matrix[-1:])
+                rank = TensorShape([matrix[-1] if rank.size_at(0) is None else rank.size_at(0)])
         if self._diag is not None and self._diag.shape.ndims is not None:
-            rank[0].assert_is_compatible_with(self._diag.shape[-1])
+            rank.assert_is_compatible_with(self._diag.shape[-1:])
 
     @property
     def u(self):

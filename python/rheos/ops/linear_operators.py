@@ -259,7 +259,7 @@ class _Identities(LinearOperator):
         if self._batch.shape.ndims not in (None, 1):
             raise ValueError(f"Argument batch_shape must be a 1-D Tensor.  Found: {self._batch}")
         known = constant_value(self._batch)
-        length = self._batch.shape[0].value if self._batch.shape.ndims == 1 else None
+        length = self._batch.shape.size_at(0) if self._batch.shape.ndims == 1 else None
         unknown = None if length is None else [None] * length
         self._batch_known = TensorShape(unknown if known is None else known.tolist())
         if known is not None and (known < 0).any():

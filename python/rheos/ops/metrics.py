@@ -382,7 +382,7 @@ def _interpolated_area(tp, fn, fp, name):
     positives grow together (Davis and Goadrich, "The relationship between precision-recall and
     ROC curves", 2006), integrated exactly.
     """
-    last = tp.shape[0].value - 1
+    last = tp.shape.size_at(0) - 1
     positives = tp + fp
     more, less = positives[:last], math_ops.maximum(positives[1:], 0)
     new_tp = tp[:last] - tp[1:]
@@ -407,7 +407,7 @@ def _area(tp, fn, tn, fp, curve, method, name):
         x, y = math_ops.div(fp, fp + tn + _EPSILON), rate
     else:
         x, y = rate, math_ops.div(tp + _EPSILON, tp + fp + _EPSILON)
-    last = len(tp.shape) and tp.shape[0].value - 1
+    last = len(tp.shape) and tp.shape.size_at(0) - 1
     width = x[:last] - x[1:]
     if method == "trapezoidal":
         height = (y[:last] + y[1:]) / 2.0

@@ -193,7 +193,7 @@ def _relevant(labels, k):
 
 def _is_right(labels, predictions_idx):
     """Whether each predicted class (..., k) is among its row's labels, float64."""
-    k = predictions_idx.shape[-1].value
+    k = predictions_idx.shape.size_at(-1)
     one_by_one = array_ops.expand_dims(predictions_idx, -1)
     if isinstance(labels, SparseTensor):
         shape = labels.dense_shape
@@ -215,7 +215,7 @@ def _average_precision(labels, predictions_idx):
     places = math_ops.cumsum(array_ops.ones_like(right), axis=-1)
     precisions = math_ops.div(math_ops.cumsum(right, axis=-1), places)
     total = math_ops.reduce_sum(precisions * right, axis=-1)
-    return math_ops.div(total, _relevant(labels, predictions_idx.shape[-1].value))
+    return math_ops.div(total, _relevant(labels, predictions_idx.shape.size_at(-1)))
 
 
 def _average_precision_at(
@@ -224,7 +224,7 @@ def _average_precision_at(
     predictions_idx = math_ops.cast(convert_to_tensor(predictions_idx), dtypes.int64)
     if predictions_idx.shape.ndims == 0:
         raise ValueError("The rank of predictions_idx must be at least 1.")
-    k = predictions_idx.shape.ndims and predictions_idx.shape[-1].value
+    k = predictions_idx.shape.ndims and predictions_idx.shape.size_at(-1)
     if k is None:
         raise ValueError("The last dimension of predictions_idx must be set.")
     default = _scope_name("average_precision", k)

@@ -533,7 +533,7 @@ def _adjusted(values, fill, spatial_dims):
         for row, dim in zip(known, spatial_dims):
             result[dim - 1] = row
         return result
-    rest = [d.value for d in values.shape[1:]]
+    rest = values.shape[1:].as_list()
     if spatial_dims == list(range(1, last + 1)):
         return values
     parts, at = [], 1
@@ -558,7 +558,7 @@ def with_space_to_batch(
     rate.shape.with_rank(1)
     if not rate.shape.is_fully_defined():
         raise ValueError("rate must have known shape")
-    count = rate.shape[0].value
+    count = rate.shape.size_at(0)
     starts_with_nc = data_format is not None and data_format.startswith("NC")
     if spatial_dims is None:
         first = 2 if starts_with_nc else 1
@@ -586,7 +586,7 @@ def with_space_to_batch(
             base = array_ops.stack([[before[i], after[i]] for i in range(count)])
     else:
         base = np.zeros([count, 2], np.int32)
-    known = [input.shape[d].value for d in spatial_dims] if input.shape.ndims else [None]
+    known = [input.shape.size_at(d) for d in spatial_dims] if input.shape.ndims else [None]
     if all(d is not None for d in known):
         spatial_shape = np.array(known, np.int32)
     else:
@@ -602,8 +602,8 @@ def with_space_to_batch(
     result = op(parts, count, "VALID")
     joined = rearrange_ops.batch_to_space_nd(result, block_shape=block, crops=crops)
     if input.shape.ndims is not None and result.shape.ndims is not None:
-        channels = result.shape[1 if starts_with_nc else -1].value
-        dims = [input.shape[0].value] + [None] * (result.shape.ndims - 1)
+        channels = result.shape.size_at(1 if starts_with_nc else -1)
+        dims = [input.shape.size_at(0)] + [None] * (result.shape.ndims - 1)
         dims[1 if starts_with_nc else -1] = channels
         joined.set_shape(dims)
     return joined
@@ -669,7 +669,7 @@ def apply_convolution(
         raise ValueError("rank of input or filter must be known")
     input.shape.with_rank(spatial + 2)
     channels_first = data_format is not None and data_format.startswith("NC")
-    channels = input.shape[1 if channels_first else spatial + 1]
+    channels = input.shape.dimension_at(1 if channels_first else spatial + 1)
     if not channels.is_compatible_with(filter.shape[spatial]):
         raise ValueError(
             "number of input channels does not match corresponding dimension of filter, "
@@ -743,7 +743,7 @@ def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=No
     with name_scope(name, "atrous_conv2d_transpose", [value, filters, output_shape]) as name:
         value = convert_to_tensor(value, name="value")
         filters = convert_to_tensor(filters, name="filters")
-        if not value.shape[3].is_compatible_with(filters.shape[3]):
+        if not value.shape.dimension_at(3).is_compatible_with(filters.shape[3]):
             raise ValueError(
                 "value's input channels does not match filters' input channels, {} != {}".format(
                     value.shape[3], filters.shape[3]
@@ -757,7 +757,7 @@ def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=No
             )
         output_shape = convert_to_tensor(output_shape, name="output_shape")
         if padding == "SAME":
-            rows, columns = filters.shape[0].value, filters.shape[1].value
+            rows, columns = filters.shape.size_at(0), filters.shape.size_at(1)
             around = [(rows - 1) * rate, (columns - 1) * rate]
             before = [n // 2 for n in around]
             after = [n - b for n, b in zip(around, before)]
@@ -791,7 +791,7 @@ def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=No
 
 def _more(value, dim, rate):
     """How many elements a dimension lacks to be a multiple of the rate."""
-    size = value.shape[dim].value
+    size = value.shape.size_at(dim)
     if size is None:
         size = array_ops.shape(value)[dim]
     return (rate - size % rate) % rate

@@ -89,10 +89,10 @@ def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdi
     with name_scope(name, "sufficient_statistics", [x, shift]):
         x = convert_to_tensor(x, name="x")
         known = x.shape
-        if known.ndims is not None and all(known[d].value is not None for d in axes):
+        if known.ndims is not None and all(known.size_at(d) is not None for d in axes):
             count = 1
             for d in axes:
-                count *= known[d].value
+                count *= known.size_at(d)
             count = constant(count, dtype=x.dtype)
         else:
             dims = array_ops.gather(math_ops.cast(array_ops.shape(x), x.dtype), axes)

@@ -388,8 +388,8 @@ class RaggedTensor(_Rows, RaggedBase):
         with name_scope(name, "RaggedFromSparse", [st_input.indices, st_input.values]):
             shape, indices_shape = st_input.dense_shape.shape, st_input.indices.shape
             ranks = [
-                None if shape.ndims is None else shape[0].value,
-                None if indices_shape.ndims is None else indices_shape[1].value,
+                None if shape.ndims is None else shape.size_at(0),
+                None if indices_shape.ndims is None else indices_shape.size_at(1),
             ]
             if 2 not in ranks:
                 raise ValueError("rank(st_input) must be 2")

@@ -82,7 +82,7 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
         block_shape = convert_to_tensor(block_shape, dtype=dtypes.int32, name="block_shape")
         block_shape.shape.assert_is_fully_defined()
         block_shape.shape.assert_has_rank(1)
-        count = block_shape.shape[0].value
+        count = block_shape.shape.size_at(0)
         if count == 0:
             return constant(0, dtypes.int32, [0, 2]), constant(0, dtypes.int32, [0, 2])
         input_shape.shape.assert_is_compatible_with([count])
@@ -427,8 +427,7 @@ def is_tensor(x):
 
 def dimension_at_index(shape, index):
     """The Dimension at `index` of a TensorShape, whose rank may be unknown."""
-    shape = tensor_shape.as_shape(shape)
-    return tensor_shape.Dimension(None) if shape.ndims is None else shape[index]
+    return tensor_shape.as_shape(shape).dimension_at(index)
 
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):

@@ -51,7 +51,7 @@ def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None
 
 
 def _size(x, axis):
-    known = x.shape[axis].value if x.shape.ndims is not None else None
+    known = x.shape.size_at(axis) if x.shape.ndims is not None else None
     return array_ops.shape(x)[axis] if known is None else known
 
 
@@ -345,7 +345,7 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
     """
     with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
         logs = convert_to_tensor(log_mel_spectrograms, name="log_mel_spectrograms")
-        count = logs.shape[-1].value if logs.shape.ndims else None
+        count = logs.shape.size_at(-1) if logs.shape.ndims else None
         if count == 0:
             raise ValueError("num_mel_bins must be positive. Got: %s" % logs)
         bins = array_ops.shape(logs)[-1] if count is None else count

@@ -46,7 +46,7 @@ def sparse_placeholder(dtype, shape=None, name=None):
     else:
         known = TensorShape(shape) if not hasattr(shape, "op") else None
         if known is None:
-            rank, dense_shape = shape.shape[0].value, shape
+            rank, dense_shape = shape.shape.size_at(0), shape
         else:
             rank = known.ndims
             dims = known.as_list() if rank is not None else [None]
@@ -366,7 +366,7 @@ def sparse_transpose(sp_input, perm=None, name=None):
         indices = array_ops.transpose(columns)
         shape = array_ops.gather(sp_input.dense_shape, perm)
         if order is not None and known.is_fully_defined():
-            sizes = [known[int(i)].value for i in order]
+            sizes = [known.size_at(int(i)) for i in order]
             moved = SparseTensor(indices, sp_input.values, shape)
             made = op_list("SparseReorder", None, *_parts(moved))
             return SparseTensor(*made, constant(sizes, dtypes.int64))
@@ -377,7 +377,7 @@ def sparse_transpose(sp_input, perm=None, name=None):
 def sparse_expand_dims(sp_input, axis=None, name=None):
     """The tensor with a dimension of 1 put in at `axis`, by default behind the last."""
     sp_input = _sparse(sp_input)
-    rank = sp_input.dense_shape.shape[0].value
+    rank = sp_input.dense_shape.shape.size_at(0)
     axis = -1 if axis is None else axis
     known_axis = constant_value(axis)
     if known_axis is None:
@@ -447,7 +447,7 @@ def _reduced(op_type, sp_input, axis, keepdims, reduction_axes, keep_dims):
     keep = _either(keepdims, keep_dims, "keepdims", "keep_dims")
     axis = _either(axis, reduction_axes, "axis", "reduction_axes")
     if axis is None:
-        rank = sp_input.dense_shape.shape[0].value
+        rank = sp_input.dense_shape.shape.size_at(0)
         axis = (
             constant(list(range(rank)), dtypes.int32)
             if rank is not None

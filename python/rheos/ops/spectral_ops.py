@@ -32,7 +32,7 @@ ifft3d = _complex("ifft3d", "IFFT3D", "inverse of fft3d, over the last 3 dimensi
 def _fft_length(tensor, rank, inverse):
     """The length of the transform that the shape of a tensor asks for."""
     known = tensor.shape
-    if known.ndims is not None and all(d.value is not None for d in known[-rank:]):
+    if known.ndims is not None and None not in known[-rank:].as_list():
         length = known[-rank:].as_list()
         if inverse and length[-1]:
             length[-1] = max(0, 2 * (length[-1] - 1))
@@ -120,14 +120,14 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     with name_scope(name, "dct", [input]):
         input = convert_to_tensor(input, dtype=dtypes.float32)
         if n is not None:
-            length = input.shape[-1].value or n
+            length = input.shape.size_at(-1) or n
             if n < length:
                 input = input[..., 0:n]
             elif n > length:
                 rank = input.shape.ndims
                 input = array_ops.pad(input, [[0, 0]] * (rank - 1) + [[0, n - length]])
-        size = input.shape[-1].value or array_ops.shape(input)[-1]
-        if type == 1 and input.shape[-1].value == 1:
+        size = input.shape.size_at(-1) or array_ops.shape(input)[-1]
+        if type == 1 and input.shape.size_at(-1) == 1:
             raise ValueError("DCT-I requires the dimension to be greater than one.")
         if type == 1:
             mirrored = array_ops.concat([input, input[..., -2:0:-1]], -1)

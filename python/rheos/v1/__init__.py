@@ -631,6 +631,7 @@ from rheos.v1._modes import (
     enable_control_flow_v2,
     enable_eager_execution,
     enable_v2_behavior,
+    enable_v2_tensorshape,
     executing_eagerly,
     get_logger,
 )

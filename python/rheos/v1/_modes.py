@@ -4,6 +4,7 @@ from rheos.framework import eager
 from rheos.framework.defaults import has_operations, set_control_flow_v2
 from rheos.framework.eager import disable_eager_execution, executing_eagerly
 from rheos.framework.logging import python_logger
+from rheos.framework.tensor_shape import disable_v2_tensorshape, enable_v2_tensorshape
 from rheos.ops import eager_variables  # noqa: F401
 
 
@@ -18,14 +19,16 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
 
 
 def enable_v2_behavior():
-    """Has operations run at once, and makes branches and loops functions."""
+    """Has operations run at once, shapes give int, and makes branches and loops functions."""
     enable_eager_execution()
+    enable_v2_tensorshape()
     set_control_flow_v2(True)
 
 
 def disable_v2_behavior():
     """Has operations make a graph, whose branches and loops are the nodes of 1.x."""
     disable_eager_execution()
+    disable_v2_tensorshape()
     set_control_flow_v2(False)
 
 
@@ -38,7 +41,6 @@ def _nothing(name, what):
     return function
 
 
-disable_v2_tensorshape = _nothing("disable_v2_tensorshape", "dimensions are Dimension objects")
 disable_tensor_equality = _nothing("disable_tensor_equality", "== compares tensor objects")
 
 

@@ -8,7 +8,7 @@ import importlib
 import sys
 import types
 
-from rheos.framework import absent, dtypes, eager
+from rheos.framework import absent, dtypes, eager, tensor_shape
 from rheos.ops import eager_variables  # noqa: F401
 from rheos.v2._keras import KERAS
 from rheos.v2._own import MODULES, OWN, VALUES
@@ -101,3 +101,4 @@ def __dir__():
 
 
 eager.enable_eager_execution()
+tensor_shape.enable_v2_tensorshape()

@@ -135,7 +135,7 @@ class AdditiveAttention(_BaseAttention):
     def build(self, input_shape):
         self.scale = None
         if self.use_scale:
-            size = tensor_shape.as_shape(input_shape[1])[-1].value
+            size = tensor_shape.as_shape(input_shape[1]).size_at(-1)
             self.scale = self.add_weight("scale", shape=[size], initializer="glorot_uniform")
         self.built = True
 
@@ -250,7 +250,7 @@ class MultiHeadAttention(Layer):
         return _Projection(shape, num_in, self.use_bias, settings, name=name, dtype=self.dtype)
 
     def build(self, input_shape):
-        size = tensor_shape.as_shape(input_shape)[-1].value
+        size = tensor_shape.as_shape(input_shape).size_at(-1)
         given = self._given_shape
         out = [size] if given is None else [given] if isinstance(given, int) else list(given)
         self._query_dense = self._projection([self.num_heads, self.key_dim], 1, "query")

@@ -67,7 +67,7 @@ class ConvLSTM2DCell(Layer):
         return 1 if self.data_format == "channels_first" else -1
 
     def build(self, input_shape):
-        channels = tensor_shape.as_shape(input_shape)[self._axis].value
+        channels = tensor_shape.as_shape(input_shape).size_at(self._axis)
         if channels is None:
             raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
         for name, size, kind in (

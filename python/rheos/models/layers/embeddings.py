@@ -74,7 +74,7 @@ class Embedding(Layer):
 
     def compute_output_shape(self, input_shape):
         shape = tensor_shape.as_shape(input_shape)
-        if self.input_length is not None and shape.ndims == 2 and shape[1].value is None:
+        if self.input_length is not None and shape.ndims == 2 and shape.size_at(1) is None:
             shape = tensor_shape.TensorShape([shape[0], self.input_length])
         return shape.concatenate([self.output_dim])
 

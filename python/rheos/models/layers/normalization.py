@@ -132,7 +132,7 @@ class LayerNormalization(Layer):
         axes = self._axes(shape.ndims)
         if values.runs_in_session():
             self.axis = axes
-        sizes = [shape[a].value for a in axes]
+        sizes = [shape.size_at(a) for a in axes]
         if None in sizes:
             raise ValueError(f"the sizes of the axes {axes} of {shape} have to be known")
         for name, is_wanted in (("gamma", self.scale), ("beta", self.center)):
@@ -231,7 +231,7 @@ class GroupNormalization(Layer):
         self.supports_masking = True
 
     def build(self, input_shape):
-        size = tensor_shape.as_shape(input_shape)[self.axis].value
+        size = tensor_shape.as_shape(input_shape).size_at(self.axis)
         if size is None:
             raise ValueError(f"axis {self.axis} of the input has to be known: {input_shape}")
         if self.groups == -1:

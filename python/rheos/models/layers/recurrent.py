@@ -91,7 +91,7 @@ class RNN(Layer):
         return list(found) if isinstance(found, (list, tuple)) else [found]
 
     def _make_states(self, input_shape):
-        batch = tensor_shape.as_shape(input_shape)[1 if self.time_major else 0].value
+        batch = tensor_shape.as_shape(input_shape).size_at(1 if self.time_major else 0)
         if batch is None:
             raise ValueError(
                 "If a RNN is stateful, it needs to know its batch size. Specify the batch size of "
@@ -177,7 +177,7 @@ class RNN(Layer):
         if isinstance(inputs, (list, tuple)):
             inputs = inputs[0]
         states = self._start(inputs, initial_state)
-        steps = inputs.shape[0 if self.time_major else 1].value
+        steps = inputs.shape.size_at(0 if self.time_major else 1)
         if self.unroll and steps is None:
             raise ValueError(
                 "Cannot unroll a RNN if the time dimension is undefined. - If using a Sequential "

@@ -125,7 +125,7 @@ class _Cell(Layer):
         return self.bias_initializer
 
     def build(self, input_shape):
-        size = tensor_shape.as_shape(input_shape)[-1].value
+        size = tensor_shape.as_shape(input_shape).size_at(-1)
         if size is None:
             raise ValueError(f"the last dimension of the inputs has to be known: {input_shape}")
         for attribute, name, rows, kind in (

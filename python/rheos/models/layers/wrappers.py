@@ -198,7 +198,7 @@ class Bidirectional(Wrapper):
         if self.return_state:
             shape, states = shape[0], shape[1:]
         if self.merge_mode == "concat":
-            shape = shape[:-1].concatenate([shape[-1].value * 2])
+            shape = shape[:-1].concatenate([shape.size_at(-1) * 2])
         found = [shape, shape] if self.merge_mode is None else shape
         if self.return_state:
             found = found if isinstance(found, list) else [found]

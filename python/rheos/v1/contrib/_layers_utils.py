@@ -52,9 +52,9 @@ def channel_dimension(shape, data_format, min_rank=1):
         raise ValueError("dimension of shape must be specified but is not")
     if shape.ndims < min_rank:
         raise ValueError(f"rank of shape must be at least {min_rank} not: {shape.ndims}")
-    if shape[1].value is None:
+    if shape.size_at(1) is None:
         raise ValueError("second dimension shape must be known but is None")
-    return shape[1].value
+    return shape.size_at(1)
 
 
 def n_positive_integers(n, value):
