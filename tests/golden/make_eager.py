@@ -1,29 +1,39 @@
 #!/usr/bin/env python3
-"""make_eager.py: records in eager_programs.json what TensorFlow 2 prints for the eager programs.
+"""make_eager.py: records what TensorFlow 2 prints for eager_programs and face_programs.
 
-Run with a Python that has TensorFlow 2.21.
+Writes eager_programs.json and face_programs.json. Run with a Python that has TensorFlow 2.21.
 """
 
 import contextlib
 import io
 import json
+import linecache
 import os
+import sys
 from pathlib import Path
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
+import eager_programs  # noqa: E402
+import face_programs  # noqa: E402
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
-from eager_programs import programs  # noqa: E402
 
-recorded = {}
-for name, source in programs().items():
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
+
+def printed(name, source):
+    text = io.StringIO()
+    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
+    with contextlib.redirect_stdout(text):
         try:
             exec(compile(source, name, "exec"), {"tf": tf, "np": np})
         except Exception as error:
             raise SystemExit(f"{name}: {error}") from error
-    recorded[name] = printed.getvalue()
-path = Path(__file__).parent / "eager_programs.json"
-path.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n")
+    return text.getvalue()
+
+
+for module in (eager_programs, face_programs):
+    if module.__name__ not in (sys.argv[1:] or ("eager_programs", "face_programs")):
+        continue
+    recorded = {name: printed(name, source) for name, source in module.programs().items()}
+    path = Path(__file__).parent / f"{module.__name__}.json"
+    path.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n")

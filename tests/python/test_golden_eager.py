@@ -3,19 +3,25 @@
 import contextlib
 import io
 import json
+import linecache
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from rheos.framework import eager
+from rheos.framework import eager, tensor_shape
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 sys.path.insert(0, str(GOLDEN))
-from eager_programs import programs  # noqa: E402
+import eager_programs  # noqa: E402
+import face_programs  # noqa: E402
 
-PROGRAMS = programs()
-RECORDED = json.loads((GOLDEN / "eager_programs.json").read_text())
+PROGRAMS = {**eager_programs.programs(), **face_programs.programs()}
+RECORDED = {
+    name: printed
+    for file in ("eager_programs.json", "face_programs.json")
+    for name, printed in json.loads((GOLDEN / file).read_text()).items()
+}
 
 
 @pytest.fixture
@@ -24,6 +30,7 @@ def tf():
     import rheos.v2
 
     eager.enable_eager_execution()
+    tensor_shape.enable_v2_tensorshape()
     yield rheos.v2
     eager.disable_eager_execution()
 
@@ -34,7 +41,8 @@ def test_all_programs_are_recorded():
 
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_prints_what_tensorflow_prints(tf, name):
-    printed = io.StringIO()
+    printed, source = io.StringIO(), PROGRAMS[name]
+    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
     with contextlib.redirect_stdout(printed):
-        exec(compile(PROGRAMS[name], name, "exec"), {"tf": tf, "np": np})
+        exec(compile(source, name, "exec"), {"tf": tf, "np": np})
     assert printed.getvalue() == RECORDED[name]

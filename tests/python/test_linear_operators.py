@@ -258,8 +258,8 @@ def test_hints_of_structures():
         (lambda: k.LinearOperatorHouseholder([1.0], is_self_adjoint=False), "always self adjoint"),
         (lambda: k.LinearOperatorCirculant([1.0], is_self_adjoint=False), "always corresponds"),
         (lambda: k.LinearOperatorCirculant2D([1.0]), "at least 2 dimensions"),
-        (lambda: k.LinearOperatorLowRankUpdate(base, ANY[:, :2]), "Dimensions 3 and 2"),
-        (lambda: k.LinearOperatorLowRankUpdate(base, X, [1.0, 2.0, 3.0]), "Dimensions 2 and 3"),
+        (lambda: k.LinearOperatorLowRankUpdate(base, ANY[:, :2]), r"Shapes \(3,\) and \(2,\)"),
+        (lambda: k.LinearOperatorLowRankUpdate(base, X, [1.0, 2.0, 3.0]), r"\(2,\) and \(3,\)"),
         (
             lambda: k.LinearOperatorLowRankUpdate(base, X, is_diag_update_positive=False),
             "Default diagonal is the identity",

@@ -280,11 +280,11 @@ def test_functions_that_are_dropped_leave_the_library():
 def test_what_is_printed_is_printed_in_each_call_and_in_order(capfd):
     @tf.function
     def prints(x):
-        print("value", x)
+        tf.print("value", x, output_stream=sys.stdout)
         if x > 3:
             tf.print("large", output_stream=sys.stdout)
         for k in tf.range(2):
-            print("loop", k)
+            tf.print("loop", k, output_stream=sys.stdout)
         return x
 
     prints(tf.constant(3))
@@ -294,6 +294,17 @@ def test_what_is_printed_is_printed_in_each_call_and_in_order(capfd):
         *("value 3", "loop 0", "loop 1"),
         *("value 4", "large", "loop 0", "loop 1", ""),
     ]
+
+
+def test_python_prints_while_it_is_traced(capsys):
+    @tf.function
+    def prints(x):
+        print("Tracing with", x)
+        return x
+
+    prints(tf.constant(3))
+    prints(tf.constant(4))
+    assert capsys.readouterr().out == 'Tracing with Tensor("x:0", shape=(), dtype=int32)\n'
 
 
 def test_an_assertion_fails_the_call():

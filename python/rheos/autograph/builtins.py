@@ -5,7 +5,7 @@ import builtins
 from rheos.autograph.values import is_symbolic
 from rheos.framework import dtypes, nest
 from rheos.framework.conversion import convert_to_tensor
-from rheos.ops import array_ops, math_ops, rearrange_ops, script_ops, string_ops
+from rheos.ops import array_ops, math_ops, rearrange_ops, string_ops
 from rheos.ops.tensor_array_ops import TensorArray
 
 
@@ -47,26 +47,6 @@ def len_(values):
 
 def range_(*args):
     return math_ops.range(*args) if any(map(is_symbolic, args)) else range(*args)
-
-
-def print_(*objects, **options):
-    """Prints when Python meets it, or what has tensors each time that the graph runs."""
-    if not _any_symbolic(objects):
-        return print(*objects, **options)
-    flat = nest.flatten(objects)
-    tensors = [leaf for leaf in flat if is_symbolic(leaf)]
-
-    def show(*arrays):
-        values = iter(arrays)
-        leaves = [_shown(next(values)) if is_symbolic(leaf) else leaf for leaf in flat]
-        print(*nest.pack_sequence_as(list(objects), leaves), **options)
-
-    script_ops.py_func(show, tensors, [], stateful=True)
-    return None
-
-
-def _shown(array):
-    return array.item() if getattr(array, "shape", None) == () else array
 
 
 def any_(values):
@@ -157,7 +137,6 @@ TABLE = {
     builtins.int: int_,
     builtins.len: len_,
     builtins.range: range_,
-    builtins.print: print_,
     builtins.any: any_,
     builtins.all: all_,
     builtins.max: max_,

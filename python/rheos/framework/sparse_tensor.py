@@ -45,9 +45,14 @@ class SparseTensor:
     def _parts(self):
         return [self.indices, self.values, self.dense_shape]
 
-    @staticmethod
-    def _with_parts(parts):
-        return SparseTensor(*parts)
+    @classmethod
+    def _with_parts(cls, parts):
+        if all(isinstance(part, Tensor) for part in parts):
+            return cls(*parts)
+        made = cls.__new__(cls)  # of specs, say, that stand for the tensors
+        made._indices, made._values, made._dense_shape = parts
+        made._known_shape = None
+        return made
 
     def _shapes_of_parts(self, shape):
         """The shapes of the parts where `shape` is that of the tensor."""

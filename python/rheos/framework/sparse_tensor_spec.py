@@ -32,6 +32,16 @@ class SparseTensorSpec(TypeSpec):
     def _serialize(self):
         return self._shape, self._dtype
 
+    def _of_specs(self):
+        """A SparseTensor that has TensorSpecs in place of its tensors."""
+        rank = self._shape.ndims
+        specs = [
+            TensorSpec([None, rank], dtypes.int64),
+            TensorSpec([None], self._dtype),
+            TensorSpec([rank], dtypes.int64),
+        ]
+        return SparseTensor._with_parts(specs)
+
     # A component is three variants that hold indices, values and shape.
 
     @property

@@ -39,6 +39,10 @@ class TypeSpec:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return type(self)(*_widest(self, other, self._serialize(), other._serialize()))
 
+    def _of_specs(self):
+        """What stands for a value of several tensors: TensorSpecs in place of these, or itself."""
+        return self
+
     # ---- As components of elements
 
     @property

@@ -171,6 +171,18 @@ def _nested_rows(ragged):
     return [items[first:end] for first, end in zip(splits, splits[1:])]
 
 
+def _text(ragged):
+    """The rows as NumPy prints an array of them, with commas."""
+
+    def shown(item):
+        if not isinstance(item, np.ndarray):
+            return str(item)
+        return np.array2string(item, separator=", ") if item.size else repr(item.tolist())
+
+    with np.printoptions(formatter={"all": shown}):  # it prints the rows within rows too
+        return shown(ragged.numpy())
+
+
 class RaggedTensor(_Rows, RaggedBase):
     """Rows of unlike lengths: `values` of all rows, and `row_splits`, where they start and end.
 
@@ -193,6 +205,23 @@ class RaggedTensor(_Rows, RaggedBase):
         if isinstance(values, RaggedTensor) and values.row_splits.dtype != row_splits.dtype:
             raise ValueError("values.row_splits and row_splits must have the same dtype")
         super().__init__(values, row_splits)
+
+    @classmethod
+    def _of_parts(cls, parts):
+        """One of its flat values and splits, or of specs, say, that stand for them."""
+        values, *splits = parts
+        for one in reversed(splits):
+            made = cls.__new__(cls)
+            made._values, made._row_splits = values, one
+            values = made
+        return values
+
+    @property
+    def _parts(self):
+        return [self.flat_values, *self.nested_row_splits]
+
+    def _with_parts(self, parts):
+        return self._of_parts(parts)
 
     # ---- Made of values and a partition
 
@@ -544,6 +573,27 @@ class RaggedTensor(_Rows, RaggedBase):
             return SparseTensor(*op_list("RaggedTensorToSparse", None,
                                          list(self.nested_row_splits), self.flat_values))
 
+    def to_list(self):
+        """The rows as lists in a list, of one whose values are there."""
+        if not self._row_splits._is_eager:
+            raise ValueError("RaggedTensor.to_list() is only supported in eager mode; in graph "
+                             "mode, evaluate the RaggedTensor first and then use "
+                             "RaggedTensorValue.to_list().")
+        return _nested_rows(self)
+
+    def numpy(self):
+        """An array of rows, of objects unless all rows are equally long."""
+        if not self._row_splits._is_eager:
+            raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
+        values, splits = self._values.numpy(), self._row_splits.numpy()
+        if len(np.unique(splits[1:] - splits[:-1])) > 1:
+            rows = np.empty(len(splits) - 1, object)
+            for i, row in enumerate(np.split(values, splits[1:-1])):
+                rows[i] = row
+            return rows
+        count = splits[1] - splits[0] if len(splits) > 1 else 0
+        return values.reshape((len(splits) - 1, count, *values.shape[1:]))
+
     def eval(self, feed_dict=None, session=None):
         """The value as a RaggedTensorValue."""
         session = session or get_default_session()
@@ -558,7 +608,7 @@ class RaggedTensor(_Rows, RaggedBase):
 
     def __repr__(self):
         if self._row_splits._is_eager:
-            return f"<tf.RaggedTensor {_nested_rows(self)}>"
+            return f"<tf.RaggedTensor {_text(self)}>"
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
 
     # ---- Parts

@@ -135,6 +135,18 @@ class RaggedTensorSpec(TypeSpec):
         rank = max(self._ragged_rank - 1, 0)
         return RaggedTensorSpec(self._shape[1:], self._dtype, rank, self._row_splits_dtype)
 
+    def _of_specs(self):
+        """A RaggedTensor that has TensorSpecs in place of its tensors."""
+        rank, ragged = self._shape.ndims, self._ragged_rank
+        inner = None if rank is None else [None, *self._shape.as_list()[ragged + 1 :]]
+        values = TensorSpec(inner, self._dtype)
+        if ragged == 0:
+            return TensorSpec(self._shape, self._dtype)
+        rows = self._shape.as_list()[0] if rank is not None else None
+        splits = [TensorSpec([None], self._row_splits_dtype)] * (ragged - 1)
+        first = TensorSpec([None if rows is None else rows + 1], self._row_splits_dtype)
+        return RaggedTensor._of_parts([values, first, *splits])
+
     def _to_legacy_output_classes(self):
         return self
 

@@ -20,7 +20,7 @@ _lock = threading.Lock()
 _of_graph = weakref.WeakKeyDictionary()
 
 
-class _WrongNumberError(ValueError):
+class WrongNumberError(ValueError):
     """A function returned another number of values than it was said to."""
 
 
@@ -45,7 +45,7 @@ def call_function(token, arrays, count):
     result = list(result) if isinstance(result, (list, tuple)) else [result]
     found = [_to_array(r) for r in result]
     if len(found) != count:
-        raise _WrongNumberError(
+        raise WrongNumberError(
             f"{token} returns {len(found)} values, but expects to see {count} values."
         )
     for array in found:
@@ -59,7 +59,7 @@ def call_function(token, arrays, count):
 
 def describe(error, where):
     """An exception that left a function of the program, as the error of its operation says it."""
-    if isinstance(error, _WrongNumberError):
+    if isinstance(error, WrongNumberError):
         return str(error)
     import traceback
 
@@ -67,7 +67,8 @@ def describe(error, where):
     return f"{type(error).__name__}: {error}\n{''.join(lines)}"
 
 
-def _py_func(op_type, func, inp, tout, name):
+def py_func_op(op_type, func, inp, tout, name):
+    """The operation of a function of arrays; its results as `tout` is, a dtype or a list."""
     if not callable(func):
         raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
     with _lock:
@@ -84,7 +85,7 @@ def _py_func(op_type, func, inp, tout, name):
     return op.outputs if isinstance(tout, (list, tuple)) else op.outputs[0]
 
 
-def _call_eagerly(func, inp, Tout, as_arrays):
+def call_eagerly(func, inp, Tout, as_arrays):
     """What a function makes of values that are there."""
     is_list = isinstance(Tout, (list, tuple))
     wanted = [dtypes.as_dtype(t) for t in (Tout if is_list else [Tout])]
@@ -103,15 +104,17 @@ def _call_eagerly(func, inp, Tout, as_arrays):
     return results if is_list else results[0] if results else None
 
 
-def py_function(func, inp, Tout, name=None):
-    """What a function of the program makes of eager tensors, whose gradients go through it.
+def decorator(function, **settings):
+    """A decorator that gives `func` as the first argument, the arguments of calls as the second."""
 
-    func: takes eager tensors, gives a value or a list of them. inp: a list of tensors. Tout: a
-    dtype or a list of them. In a graph: NotImplementedError.
-    """
-    if get_default_graph()._is_eager:
-        return _call_eagerly(func, inp, Tout, False)
-    raise NotImplementedError("py_function in graphs is not there yet; numpy_function is")
+    def decorate(func):
+        @functools.wraps(func)
+        def wrapper(*args):
+            return function(func, list(args), **settings)
+
+        return wrapper
+
+    return decorate
 
 
 def py_func(func, inp, Tout, stateful=True, name=None):
@@ -126,13 +129,15 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     or another number of values, and what it raises as the error of the operation.
     """
     if get_default_graph()._is_eager:
-        return _call_eagerly(func, inp, Tout, True)
-    return _py_func("PyFunc" if stateful else "PyFuncStateless", func, inp, Tout, name)
+        return call_eagerly(func, inp, Tout, True)
+    return py_func_op("PyFunc" if stateful else "PyFuncStateless", func, inp, Tout, name)
 
 
-def numpy_function(func, inp, Tout, name=None):
-    """py_func for a function of NumPy arrays."""
-    return py_func(func, inp, Tout, True, name)
+def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
+    """py_func for a function of NumPy arrays; without `func` and `inp` a decorator."""
+    if func is None:
+        return decorator(numpy_function, Tout=Tout, stateful=stateful, name=name)
+    return py_func(func, inp, Tout, stateful, name)
 
 
 register_program_function(call_function)

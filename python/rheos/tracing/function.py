@@ -11,7 +11,7 @@ from rheos.framework import nest
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import func_graph_from_py_func
 from rheos.framework.operation import Operation, Tensor
-from rheos.framework.tensor_spec import TensorSpec
+from rheos.framework.tensor_spec import TensorSpec, TypeSpec
 from rheos.framework.watchers import stop_recording
 from rheos.tracing import kinds, lifting, retracing
 from rheos.tracing.concrete import ConcreteFunction
@@ -179,7 +179,7 @@ class Function:
             args, kwargs = parameters.signed_args()
         else:
             args, kwargs = parameters.bind(args, kwargs)
-        return self._trace_for(args, kwargs)
+        return self._trace_for(*nest.map_leaves(_of_specs, (args, kwargs)))
 
     def _trace_for(self, args, kwargs):
         root = _root_of(get_default_graph())
@@ -251,7 +251,8 @@ class Function:
 
     def _traced(self, args, kwargs):
         to_spec = kinds.spec_maker()
-        specs = nest.map_leaves(to_spec, (args, kwargs), expand_composites=True)
+        specs = nest.map_leaves(kinds.of_its_spec, (args, kwargs))
+        specs = nest.map_leaves(to_spec, specs, expand_composites=True)
         shown = specs
         specs = _named_specs(specs, self._bound().names(args, kwargs))
         name = f"__inference_{self._identifier()}_{next(_numbers)}"
@@ -294,6 +295,10 @@ class Function:
 
     def __repr__(self):
         return f"<Function {self._name} of {self._python_function!r}>"
+
+
+def _of_specs(leaf):
+    return leaf._of_specs() if isinstance(leaf, TypeSpec) else leaf
 
 
 def _flattened(kind):

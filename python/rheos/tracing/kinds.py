@@ -12,7 +12,12 @@ from rheos.framework import dtypes, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.tensor_shape import TensorShape, as_shape
-from rheos.framework.tensor_spec import TensorSpec, TypeSpec
+from rheos.framework.tensor_spec import (
+    TensorSpec,
+    TypeSpec,
+    has_own_type_spec,
+    type_spec_from_value,
+)
 from rheos.ops.eager_variables import EagerVariable
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice)
@@ -239,6 +244,7 @@ def kind_of(value, aliases=None):
     if isinstance(value, (list, tuple)):
         return PartsKind(type(value), None, tuple(kind_of(one, aliases) for one in value))
     if nest.is_composite(value):
+        value = of_its_spec(value)
         leaves = nest.flatten(value, expand_composites=True)
         static = getattr(value, "_static_part", None)  # what the tensors do not tell
         keys = None if static is None else (static,)
@@ -252,6 +258,15 @@ def kind_of(value, aliases=None):
             f"{value!r} cannot be an argument of a traced function: the trace could not be found "
             f"again, since the object has no hash and no weak references ({error})"
         ) from error
+
+
+def of_its_spec(value):
+    """A composite with specs for its tensors, as wide as its own spec is; others are themselves."""
+    if nest.is_composite(value) and isinstance(value._parts[0], Tensor):
+        if has_own_type_spec(value):
+            wider = type_spec_from_value(value)._of_specs()
+            return value if isinstance(wider, TypeSpec) else wider
+    return value
 
 
 def quick_key(args):

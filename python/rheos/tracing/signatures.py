@@ -123,7 +123,7 @@ def _checked_spec(leaf):
     """An element of an input signature; TypeError for what is no spec."""
     if not isinstance(leaf, TypeSpec):
         raise TypeError(f"input_signature takes TensorSpecs, got {leaf!r}")
-    return leaf
+    return leaf._of_specs()
 
 
 def _cast(value, spec):
@@ -133,7 +133,7 @@ def _cast(value, spec):
             leaves = nest.flatten_up_to(spec, value, check_types=False)
             parts = [_cast(leaf, one) for leaf, one in zip(leaves, nest.flatten(spec))]
             return nest.pack_sequence_as(spec, parts)
-        return value
+        return _cast_composite(value, spec) if nest.is_composite(spec) else value
     if isinstance(value, TensorSpec):
         if not spec.is_compatible_with(value):
             raise TypeError(f"Can not cast {unnamed(value)!r} to {unnamed(spec)!r}")
@@ -144,6 +144,17 @@ def _cast(value, spec):
     if found.dtype != spec.dtype or not spec.shape.is_compatible_with(found.shape):
         raise TypeError(f"Can not cast {found!r} to {unnamed(spec)!r}")
     return value
+
+
+def _cast_composite(value, spec):
+    """A value of several tensors as one with specs in their place asks for."""
+    if type(value) is not type(spec):
+        raise TypeError(f"Can not cast {spec_text(value)} to {spec_text(spec)}")
+    given, wanted = (nest.flatten(one, expand_composites=True) for one in (value, spec))
+    if len(given) != len(wanted):
+        raise TypeError(f"Can not cast {spec_text(value)} to {spec_text(spec)}")
+    parts = [_cast(leaf, one) for leaf, one in zip(given, wanted)]
+    return nest.pack_sequence_as(value, parts, expand_composites=True)
 
 
 def unnamed(spec):

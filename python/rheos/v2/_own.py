@@ -19,6 +19,7 @@ OWN = {
     "": {
         "framework.dtypes": "DType",
         "framework.eager": "executing_eagerly",
+        "framework.sparse_tensor_spec": "SparseTensorSpec",
         "framework.operation": "Operation Tensor",
         "ops.control_flow_ops": "tuple",
         "ops.custom_gradient": "custom_gradient",
@@ -26,8 +27,10 @@ OWN = {
         "ops.gradients": "UnconnectedGradients",
         "ops.module": "Module",
         "ops.ragged_tensor": "RaggedTensor",
+        "ops.ragged_tensor_spec": "RaggedTensorSpec",
         "ops.rearrange_ops": "tensor_scatter_nd_add=tensor_scatter_add",
-        "ops.script_ops": "numpy_function py_function",
+        "ops.py_function": "py_function",
+        "ops.script_ops": "numpy_function",
         "ops.variables": "VariableAggregation VariableSynchronization",
         "tracing.function": "function",
         "v2._arrays": """

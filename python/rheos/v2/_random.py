@@ -9,8 +9,9 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.op_call import apply_op, op1
+from rheos.framework.trackable import AutoTrackable
 from rheos.ops import array_ops, cast_ops, math_ops, stateless_random_ops
-from rheos.ops.eager_variables import EagerVariable
+from rheos.ops.variables import Variable
 
 
 def set_seed(seed):
@@ -59,23 +60,34 @@ def _algorithm(alg):
 
 def create_rng_state(seed, alg):
     """The state of a generator, of int64, with this seed."""
-    alg = _algorithm(alg)
-    seed = int(np.asarray(seed)) & (2**64 - 1)
-    words = [0, 0, seed] if alg == 1 else [0, seed]
-    return np.array(words, np.uint64).view(np.int64)
+    return _state_of(seed, 3 if _algorithm(alg) == 1 else 2)
 
 
-class Generator:
+def _state_of(seed, size):
+    """The words of a state: of an int from its lowest on, of a vector with zeros before it."""
+    if isinstance(seed, int):
+        words = [(seed >> (64 * i)) & (2**64 - 1) for i in range(size)]
+        return convert_to_tensor(np.array(words, np.uint64).view(np.int64))
+    words = array_ops.reshape(cast_ops.cast(convert_to_tensor(seed), dtypes.int64), [-1])[:size]
+    missing = math_ops.maximum(size - array_ops.size(words), 0)
+    state = array_ops.concat([array_ops.zeros([missing], dtypes.int64), words], 0)
+    state.set_shape([size])
+    return state
+
+
+class Generator(AutoTrackable):
     """Random numbers from a state that is a variable: a call goes on where the last ended."""
 
     def __init__(self, copy_from=None, state=None, alg=None):
         if copy_from is not None:
-            state, alg = copy_from._state_var.numpy(), copy_from._alg
+            state, alg = copy_from._state_var.value(), copy_from._alg
         if state is None or alg is None:
             raise ValueError("a Generator needs `copy_from`, or `state` and `alg`")
         self._alg = _algorithm(alg)
         value = convert_to_tensor(state, dtypes.int64)
-        self._state_var = EagerVariable(value, dtype=dtypes.int64, name="StateVar", trainable=False)
+        self._state_var = Variable(
+            value, dtype=dtypes.int64, name="StateVar", trainable=False, use_resource=True
+        )
 
     @classmethod
     def from_seed(cls, seed, alg=None):
@@ -175,11 +187,9 @@ class Generator:
 
     def split(self, count=1):
         """As many generators, which give other numbers than each other."""
-        keys = self.uniform_full_int([count], dtypes.int64).numpy()
-        size = 2 if self._alg == 1 else 1
-        return [
-            Generator(state=np.array([0] * size + [key], np.int64), alg=self._alg) for key in keys
-        ]
+        keys = array_ops.unstack(self.uniform_full_int([count], dtypes.int64), num=count)
+        zeros = [0, 0] if self._alg == 1 else [0]
+        return [Generator(state=array_ops.stack([*zeros, key]), alg=self._alg) for key in keys]
 
 
 _global = []

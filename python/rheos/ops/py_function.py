@@ -1,0 +1,117 @@
+"""py_function: functions of eager tensors as operations, with gradients."""
+
+import collections
+import itertools
+
+import numpy as np
+
+from rheos.framework import dtypes
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.eager import get_eager_graph
+from rheos.ops import script_ops
+from rheos.ops.custom_gradient import custom_gradient
+from rheos.ops.gradient_tape import GradientTape
+
+
+class _Recorded:
+    """A function on eager tensors, called with arrays; its gradient, by what a call recorded."""
+
+    _MOST = 1000  # calls whose gradients nobody asked for yet; of older ones the function runs anew
+
+    def __init__(self, func, dtypes_in, dtypes_out):
+        self._func, self._in, self._out = func, dtypes_in, dtypes_out
+        self._calls = itertools.count()
+        self._tapes = collections.OrderedDict()
+        self.is_differentiated = False
+
+    def _run(self, arrays):
+        inputs = [convert_to_tensor(a, d) for a, d in zip(arrays, self._in)]
+        with GradientTape(persistent=True) as tape:
+            for one in inputs:
+                tape.watch(one)
+            given = self._func(*inputs)
+            given = list(given) if isinstance(given, (list, tuple)) else [given]
+            given = [] if not self._out and given == [None] else given
+            outputs = [convert_to_tensor(v, d) for v, d in zip(given, self._out)]
+        if len(given) != len(self._out):
+            raise script_ops.WrongNumberError(
+                f"the function gave {len(given)} values, {len(self._out)} are wanted"
+            )
+        return tape, inputs, outputs
+
+    def forward(self, *arrays):
+        """The results as arrays, and the number of the call."""
+        with get_eager_graph().as_default():
+            number = next(self._calls)
+            recorded = self._run(arrays)
+            if self.is_differentiated:
+                self._tapes[number] = recorded
+                while len(self._tapes) > self._MOST:
+                    self._tapes.popitem(last=False)
+            return [*(t.numpy() for t in recorded[2]), np.int64(number)]
+
+    def backward(self, number, *arrays):
+        """The gradients for the inputs; zeros where there is none."""
+        with get_eager_graph().as_default():
+            inputs, grads = arrays[: len(self._in)], arrays[len(self._in) :]
+            tape, inputs, outputs = self._tapes.pop(int(number), None) or self._run(inputs)
+            pairs = [(o, g) for o, g in zip(outputs, grads) if o.dtype.is_floating]
+            found = tape.gradient(
+                [o for o, _ in pairs],
+                [i for i in inputs if i.dtype.is_floating or i.dtype.is_complex],
+                [convert_to_tensor(g, o.dtype) for o, g in pairs],
+            )
+            found = iter(found)
+            return [
+                _dense(next(found) if i.dtype.is_floating or i.dtype.is_complex else None, i)
+                for i in inputs
+            ]
+
+
+def _dense(grad, like):
+    if grad is None:
+        return np.zeros(like.shape.as_list(), like.dtype.as_numpy_dtype)
+    return convert_to_tensor(grad).numpy()
+
+
+def _in_graph(func, inp, Tout, name):
+    """py_function as an operation, whose gradient is another one."""
+    is_list = isinstance(Tout, (list, tuple))
+    types = [dtypes.as_dtype(t) for t in (Tout if is_list else [Tout])]
+    inputs = [convert_to_tensor(x) for x in inp]
+    recorded = _Recorded(func, [i.dtype.base_dtype for i in inputs], types)
+
+    def differentiable(*args):
+        wanted = [*types, dtypes.int64]
+        made = script_ops.py_func_op("PyFunc", recorded.forward, list(args), wanted, name)
+        number = made[-1]
+
+        def grad(*upstream):
+            recorded.is_differentiated = True
+            given = [number, *args, *upstream]
+            wanted = [a.dtype.base_dtype for a in args]
+            found = script_ops.py_func_op("PyFunc", recorded.backward, given, wanted, None)
+            for one, arg in zip(found, args):
+                one.set_shape(arg.shape)
+            return found
+
+        return made[:-1], grad
+
+    results = custom_gradient(differentiable)(*inputs)
+    results = list(results) if isinstance(results, (list, tuple)) else [results]
+    return results if is_list else results[0] if results else None
+
+
+def py_function(func=None, inp=None, Tout=None, name=None):
+    """What a function of the program makes of eager tensors, whose gradients go through it.
+
+    func: takes eager tensors, gives a value or a list of them. inp: a list of tensors. Tout: a
+    dtype or a list of them. Without `func` and `inp` it is a decorator: calls give the tensors. In
+    a graph the function runs in each step, with the values that the tensors have there.
+    """
+    if func is None:
+        return script_ops.decorator(py_function, Tout=Tout, name=name)
+    if get_default_graph()._is_eager:
+        return script_ops.call_eagerly(func, inp, Tout, False)
+    return _in_graph(func, inp, Tout, name)
