@@ -25,7 +25,7 @@ if(python_extension_sources)
     PREFIX "" OUTPUT_NAME "_core" SUFFIX "${PYTHON_EXT_SUFFIX}"
     LIBRARY_OUTPUT_DIRECTORY "${python_package}")
   target_include_directories(python_core SYSTEM PRIVATE
-    "${PYTHON_INCLUDE_DIR}" "${PYTHON_NUMPY_INCLUDE_DIR}")
+    "${PYTHON_NUMPY_INCLUDE_DIR}" "${PYTHON_INCLUDE_DIR}")
   target_link_libraries(python_core PRIVATE rheos)
 endif()
 
