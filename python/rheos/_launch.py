@@ -350,6 +350,17 @@ INSIDES = {
 }
 
 
+# Those that are different for programs of TensorFlow 2, and those that only these import.
+INSIDES_2 = {
+    "compiler.tf2xla.python.xla": "_insides.xla",
+    "python.eager.context": "_insides.context",
+    "python.framework.config": "config",
+    "python.framework.tensor_util": "_insides.tensor_util",
+    "python.ops.linalg.sparse.sparse_csr_matrix_ops": "raw_ops",
+    "python.trackable.data_structures": "_insides.data_structures",
+}
+
+
 # ---- What the program uses
 
 
@@ -572,6 +583,8 @@ class Finder:
             self._front = self._choose()
         if parts[:1] == ["core"] or parts and parts[-1].endswith("_pb2"):
             return self._messages(name, parts)
+        if self._front == V2 and self._is_inside_2(parts):
+            return self._inside_2(parts)
         if parts[:1] == ["python"]:
             return self._inside(parts[1:])
         if parts[0:1] == ["contrib"] and "python" in parts[2:]:
@@ -591,6 +604,17 @@ class Finder:
         if not parts or any(inside.startswith(name + ".") for inside in INSIDES):
             return type(sys)(_join("tensorflow.python", name))  # a package with nothing but modules
         return None
+
+    def _is_inside_2(self, parts):
+        name = ".".join(parts)
+        return parts and any(f"{inside}.".startswith(name + ".") for inside in INSIDES_2)
+
+    def _inside_2(self, parts):
+        """What is below tensorflow.python and tensorflow.compiler for programs of TensorFlow 2."""
+        name = ".".join(parts)
+        if name in INSIDES_2:
+            return self._find(V2, INSIDES_2[name].split("."))
+        return type(sys)(f"tensorflow.{name}")  # a package with nothing but modules
 
     def _inside_contrib(self, name, parts):
         """What tensorflow.contrib.X.python and all below it mean: the names of contrib.X.

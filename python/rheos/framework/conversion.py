@@ -6,6 +6,7 @@ from rheos.framework import dtypes
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.from_ops import from_ops
 from rheos.framework.indexed_slices import IndexedSlices
+from rheos.framework.marks import TensorLike
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.tensor_shape import Dimension, TensorShape
 
@@ -116,6 +117,8 @@ def _convert_object(value, dtype, preferred, name, graph):
         return graph._constant(value.value, dtype or dtypes.int32, None, name or "Const")
     if isinstance(value, IndexedSlices):
         return from_ops.densify(value, dtype, name)
+    if hasattr(value, "__tf_tensor__"):
+        return _check_tensor_dtype(value.__tf_tensor__(dtype, name), dtype)
     if hasattr(value, "_convert_to_tensor"):
         return _check_tensor_dtype(value._convert_to_tensor(), dtype)
     if isinstance(value, (list, tuple)):
@@ -180,16 +183,21 @@ def _convert_shape(shape, dtype, preferred, name, graph):
 
 
 def _is_tensor_like(value):
-    return isinstance(value, (Tensor, _VariableBase)) or (
-        hasattr(value, "is_tensor_like") and hasattr(value, "dtype")
+    return isinstance(value, (TensorLike, _VariableBase)) or (
+        (hasattr(value, "is_tensor_like") or hasattr(value, "__tf_tensor__"))
+        and hasattr(value, "dtype")
     )
+
+
+def _base_dtype(value):
+    return dtypes.as_dtype(value.dtype).base_dtype
 
 
 def _dtype_in(items):
     """The dtype of the first tensor in a nested list, None if there is none."""
     for item in items:
         if _is_tensor_like(item):
-            return item.dtype.base_dtype
+            return _base_dtype(item)
         if isinstance(item, (list, tuple)):
             found = _dtype_in(item)
             if found is not None:
@@ -199,7 +207,7 @@ def _dtype_in(items):
 
 def _cast_parts(items, dtype):
     if _is_tensor_like(items):
-        return from_ops.cast(items, dtype) if items.dtype.base_dtype != dtype else items
+        return from_ops.cast(items, dtype) if _base_dtype(items) != dtype else items
     if isinstance(items, (list, tuple)):
         return [_cast_parts(item, dtype) for item in items]
     return items
@@ -221,10 +229,10 @@ def _pack(items, dtype, name, graph):
         parts = []
         for i, item in enumerate(items):
             if _is_tensor_like(item):
-                if item.dtype.base_dtype != dtype:
+                if _base_dtype(item) != dtype:
                     raise TypeError(
                         f"Cannot convert a list containing a tensor of dtype "
-                        f"{item.dtype.name} to {dtype.name} (Tensor is: {item!r})"
+                        f"{_base_dtype(item).name} to {dtype.name} (Tensor is: {item!r})"
                     )
                 must_pack = True
             elif isinstance(item, (list, tuple)):

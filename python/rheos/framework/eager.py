@@ -69,14 +69,6 @@ class EagerTensor(_core.EagerTensorBase, Tensor):
     def __deepcopy__(self, memo):
         return self
 
-    def ref(self):
-        """A hashable object that stands for this tensor."""
-        return Reference(self)
-
-    def experimental_ref(self):
-        """The same as ref()."""
-        return Reference(self)
-
     def cpu(self):
         """The tensor in the memory of the CPU: itself."""
         return self
@@ -123,31 +115,6 @@ def _text(tensor, is_repr):
 
 def _restore(value, dtype):
     return get_eager_graph()._constant(value, dtype, None, "Const")
-
-
-class Reference:
-    """Stands for a tensor or variable where something hashable is needed."""
-
-    __slots__ = ("_wrapped", "__weakref__")
-
-    def __init__(self, wrapped):
-        self._wrapped = wrapped
-
-    def deref(self):
-        """The object that it stands for."""
-        return self._wrapped
-
-    def __eq__(self, other):
-        return isinstance(other, Reference) and self._wrapped is other._wrapped
-
-    def __ne__(self, other):
-        return not self == other
-
-    def __hash__(self):
-        return id(self._wrapped)
-
-    def __repr__(self):
-        return f"<Reference wrapping {self._wrapped!r}>"
 
 
 class _Scopes(threading.local):

@@ -1,9 +1,10 @@
 """Sparse gradients."""
 
 from rheos.framework import tensor_shape
+from rheos.framework.marks import CompositeTensor
 
 
-class IndexedSlices:
+class IndexedSlices(CompositeTensor):
     """Rows `values` at `indices` of a tensor of shape `dense_shape`: a sparse gradient."""
 
     def __init__(self, values, indices, dense_shape=None):

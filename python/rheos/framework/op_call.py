@@ -135,6 +135,8 @@ def _attr_tuples(op, attrs):
         definition = op._attrs.get(name)
         if definition is None:
             raise TypeError(f"'{op.name}' Op has no attribute '{name}'")
+        if definition.kind == signatures.TYPE and type(value) is not dtypes.DType:
+            value = dtypes.as_dtype(value)  # which may be given as text or as NumPy's
         items.append((name, definition.kind, value))
     return items
 

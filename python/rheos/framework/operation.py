@@ -5,12 +5,14 @@ from rheos.framework import errors, messages, signatures, tensor_shape
 from rheos.framework.control_contexts import context_numbered
 from rheos.framework.defaults import get_default_session
 from rheos.framework.from_ops import from_ops
+from rheos.framework.marks import TensorLike
 from rheos.framework.op_defs import op_def_message
+from rheos.framework.references import Reference
 
 _VariableBase = _core.VariableBase
 
 
-class Tensor(_core.TensorBase):
+class Tensor(_core.TensorBase, TensorLike):
     """A value that an operation will compute: a handle on one of its outputs."""
 
     OVERLOADABLE_OPERATORS = frozenset(
@@ -47,6 +49,19 @@ class Tensor(_core.TensorBase):
     def device(self):
         """The device asked for."""
         return self.op.device
+
+    @property
+    def ndim(self):
+        """The number of dimensions; None if it is not known."""
+        return self._rank()
+
+    def ref(self):
+        """A hashable object that stands for this tensor."""
+        return Reference(self)
+
+    def experimental_ref(self):
+        """The same as ref()."""
+        return Reference(self)
 
     def consumers(self):
         """The operations that read this tensor."""

@@ -7,13 +7,14 @@ from rheos.framework.constant_values import constant_value_as_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_session
 from rheos.framework.graph import name_scope
+from rheos.framework.marks import CompositeTensor
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import TensorShape
 
 SparseTensorValue = collections.namedtuple("SparseTensorValue", "indices values dense_shape")
 
 
-class SparseTensor:
+class SparseTensor(CompositeTensor):
     """Elements `values` (n,) at `indices` (n, rank), in row-major order, of shape `dense_shape`."""
 
     @classmethod
@@ -84,6 +85,19 @@ class SparseTensor:
         """Itself, now known to have this shape."""
         self._known_shape = shape
         return self
+
+    def set_shape(self, shape):
+        """Adds to what is known about the dense shape; ValueError if it contradicts that."""
+        self._known_shape = self.get_shape().merge_with(shape)
+
+    def with_values(self, new_values):
+        """A sparse tensor with other values at the same indices."""
+        made = SparseTensor(self._indices, new_values, self._dense_shape)
+        return made if self._known_shape is None else made._with_shape(self._known_shape)
+
+    def numpy(self):
+        """The value as a SparseTensorValue of arrays."""
+        return SparseTensorValue(*(part.numpy() for part in self._parts))
 
     @property
     def op(self):

@@ -4,11 +4,13 @@ A tracked object is a variable, a list, tuple or dict with such parts, an AutoTr
 object with a method `_trackable_children()` that gives {name: object}.
 """
 
+import functools
+
 from rheos.framework.operation import _VariableBase
 
 
 def _is_tracked(value):
-    if isinstance(value, (_VariableBase, AutoTrackable)) or hasattr(value, "_trackable_children"):
+    if isinstance(value, (_VariableBase, Trackable)) or hasattr(value, "_trackable_children"):
         return True
     if isinstance(value, dict):
         return any(isinstance(key, str) and _is_tracked(one) for key, one in value.items())
@@ -29,26 +31,112 @@ def children_of(value):
     return {}
 
 
-class AutoTrackable:
+class Trackable:
+    """An object that may hold others by name."""
+
+    _self_setattr_tracking = True
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        """{name: object} of what it holds. save_type: "checkpoint" or "savedmodel"."""
+        return dict(self.__dict__.get("_self_tracked", ()))
+
+    def _track_trackable(self, trackable, name, overwrite=False):
+        """Has the object hold another one by a name; ValueError if the name is taken."""
+        if not _is_tracked(trackable) and not isinstance(trackable, (list, tuple, dict)):
+            raise TypeError(
+                "Trackable._track_trackable() can only be used to track objects of type "
+                f"Trackable. Got type {type(trackable)}."
+            )
+        held = self.__dict__.setdefault("_self_tracked", {})
+        if name in held and held[name] is not trackable and not overwrite:
+            raise ValueError(
+                f"Called Trackable._track_trackable() with name='{name}', but a Trackable with "
+                "this name is already declared as a dependency. Names must be unique (or "
+                "overwrite=True)."
+            )
+        held[name] = trackable
+        _tell_pending(self, name, trackable)
+        return trackable
+
+    def _lookup_dependency(self, name, cached_dependencies=None):
+        """What the object holds by a name; None if there is nothing."""
+        return (cached_dependencies or self._trackable_children()).get(name)
+
+
+def _tell_pending(holder, name, value):
+    """Tells what waits to be restored that an object holds a value now."""
+    if "_self_pending" in holder.__dict__:
+        for restore, node in list(holder._self_pending):
+            restore.attribute_was_set(node, name, value)
+
+
+def no_automatic_dependency_tracking(method):
+    """A method that may set attributes without having the object hold their values."""
+
+    @functools.wraps(method)
+    def untracked(self, *args, **kwargs):
+        before = getattr(self, "_self_setattr_tracking", True)
+        self._self_setattr_tracking = False
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self._self_setattr_tracking = before
+
+    return untracked
+
+
+class ListWrapper(list):
+    """A list that objects hold as one of theirs."""
+
+    def __repr__(self):
+        return f"ListWrapper({super().__repr__()})"
+
+
+class _DictWrapper(dict):
+    """A dict that objects hold as one of theirs."""
+
+    def __repr__(self):
+        return f"DictWrapper({super().__repr__()})"
+
+
+class AutoTrackable(Trackable):
     """An object whose attributes are tracked."""
 
     _ignored_children = ()
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         """{name: object} of the attributes that are tracked."""
-        return {
+        found = {
             name: value
             for name, value in vars(self).items()
             if name not in self._ignored_children
             and not name.startswith("_self_")
             and _is_tracked(value)
         }
+        untracked = self.__dict__.get("_self_untracked", ())
+        for name in untracked:
+            found.pop(name, None)
+        found.update(super()._trackable_children(save_type, **kwargs))
+        return found
 
     def __setattr__(self, name, value):
-        object.__setattr__(self, name, value)
-        if "_self_pending" in self.__dict__ and _is_tracked(value):
-            for restore, node in list(self._self_pending):
-                restore.attribute_was_set(node, name, value)
+        super().__setattr__(name, value)
+        if not name.startswith("_self_"):
+            self._note_attribute(name, value)
+
+    def _note_attribute(self, name, value):
+        state = self.__dict__
+        if not self._self_setattr_tracking:
+            state.setdefault("_self_untracked", set()).add(name)
+            return
+        if "_self_untracked" in state:
+            state["_self_untracked"].discard(name)
+        if "_self_pending" in state and _is_tracked(value):
+            _tell_pending(self, name, value)
+
+    def __delattr__(self, name):
+        self.__dict__.get("_self_tracked", {}).pop(name, None)
+        super().__delattr__(name)
 
 
 def descendants(root):

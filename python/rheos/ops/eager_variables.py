@@ -1,14 +1,16 @@
 """Variables of eager execution: their values are there, and functions capture their handles."""
 
 import functools
+import itertools
 
 from rheos import _core
 from rheos.framework import dtypes, tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
-from rheos.framework.eager import Reference, _text, get_eager_graph
+from rheos.framework.eager import _text, get_eager_graph
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.operation import Tensor
+from rheos.framework.references import Reference
 from rheos.framework.watchers import variable_was_read
 from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.resource_variables import ResourceVariable
@@ -18,6 +20,8 @@ from rheos.ops.variables import (
     VariableSynchronization,
     register_eager_type,
 )
+
+_numbers = itertools.count()
 
 
 def _initial(value, dtype, shape):
@@ -88,6 +92,7 @@ class EagerVariable(ResourceVariable):
     def _take(self, handle, dtype, shape, name):
         self._own_handle, self._own_dtype = handle, dtype
         self._own_shape, self._own_name = shape, name
+        self._own_number = next(_numbers)
 
     @classmethod
     def behind(cls, handle, dtype, shape, trainable, name):
@@ -154,6 +159,10 @@ class EagerVariable(ResourceVariable):
     @property
     def _shared_name(self):
         return self._own_name
+
+    @property
+    def _unique_id(self):
+        return f"{self._own_name}_{self._own_number}"
 
     @property
     def device(self):

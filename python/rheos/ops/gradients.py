@@ -16,15 +16,18 @@ def _as_list(value):
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
+def _source(value, name):
+    if isinstance(value, _VariableBase):
+        return value._variable
+    if isinstance(value, IndexedSlices):
+        return value.values
+    if getattr(value, "_should_act_as_resource_variable", False):  # a program's own class
+        return value.handle
+    return convert_to_tensor(value, name=name)
+
+
 def _sources(values, label):
-    return [
-        v._variable
-        if isinstance(v, _VariableBase)
-        else v.values
-        if isinstance(v, IndexedSlices)
-        else convert_to_tensor(v, name=f"{label}_{i}")
-        for i, v in enumerate(values)
-    ]
+    return [_source(v, f"{label}_{i}") for i, v in enumerate(values)]
 
 
 def from_core(gradient):

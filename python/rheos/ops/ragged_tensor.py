@@ -13,6 +13,7 @@ from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_session
 from rheos.framework.graph import control_dependencies, name_scope
+from rheos.framework.marks import CompositeTensor
 from rheos.framework.op_call import op1, op_list
 from rheos.framework.operation import Tensor
 from rheos.framework.ragged import RaggedBase, RaggedValueBase
@@ -183,7 +184,7 @@ def _text(ragged):
         return shown(ragged.numpy())
 
 
-class RaggedTensor(_Rows, RaggedBase):
+class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
     """Rows of unlike lengths: `values` of all rows, and `row_splits`, where they start and end.
 
     Made by the from_... functions, tf.ragged.constant and others. values: a Tensor of rank 1 or

@@ -7,8 +7,11 @@ from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.indexed_slices import IndexedSlices
+from rheos.framework.marks import TensorLike
 from rheos.framework.op_call import op1, op_list, op_results
-from rheos.framework.ragged import operators_too, ragged_too
+from rheos.framework.operation import _VariableBase
+from rheos.framework.ragged import RaggedBase, operators_too, ragged_too
+from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import array_ops, math_ops
 from rheos.ops.array_ops import _is_plain
 from rheos.ops.constant_op import constant
@@ -337,6 +340,35 @@ def tensor_scatter_update(tensor, indices, updates, name=None):
     return op1("TensorScatterUpdate", name, tensor, indices, updates)
 
 
+def tensor_block_update(tensor, starts, updates, name=None):
+    """The tensor with the block that begins at `starts` replaced by `updates`, of the same rank.
+
+    starts: a vector, one for each dimension; moved as far as the block needs to fit.
+    """
+    with name_scope(name, "tensor_block_update", [tensor, starts, updates]):
+        size = array_ops.shape(updates)
+        most = array_ops.shape(tensor) - size
+        if isinstance(starts, (list, tuple)):
+            starts = [math_ops.cast(start, dtypes.int32) for start in starts]
+        starts = math_ops.cast(convert_to_tensor(starts), dtypes.int32)
+        starts = math_ops.maximum(math_ops.minimum(starts, most), 0)
+        around = array_ops.stack([starts, most - starts], axis=1)
+        inside = array_ops.pad(array_ops.ones_like(updates, dtypes.bool), around)
+        made = where_v2(inside, array_ops.pad(updates, around), tensor)
+        made.set_shape(tensor.shape)
+        return made
+
+
+def tensor_scatter_max(tensor, indices, updates, name=None):
+    """The tensor with the larger of its elements and `updates`; see tensor_scatter_update."""
+    return op1("TensorScatterMax", name, tensor, indices, updates)
+
+
+def tensor_scatter_min(tensor, indices, updates, name=None):
+    """The tensor with the smaller of its elements and `updates`; see tensor_scatter_update."""
+    return op1("TensorScatterMin", name, tensor, indices, updates)
+
+
 def tensor_scatter_add(tensor, indices, updates, name=None):
     """The tensor with `updates` added at `indices`; see tensor_scatter_update."""
     return op1("TensorScatterAdd", name, tensor, indices, updates)
@@ -422,7 +454,10 @@ def get_static_value(tensor, partial=False):
 
 def is_tensor(x):
     """Whether x is a tensor, variable or other thing that operations take as one."""
-    return hasattr(x, "_as_graph_element") or isinstance(x, IndexedSlices)
+    return isinstance(x, _TENSORS) or hasattr(x, "_as_graph_element")
+
+
+_TENSORS = (TensorLike, IndexedSlices, SparseTensor, RaggedBase, _VariableBase)
 
 
 def dimension_at_index(shape, index):

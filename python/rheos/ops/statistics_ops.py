@@ -4,6 +4,8 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
+from rheos.framework.ragged import RaggedBase
+from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import array_ops, check_ops, clip_ops, control_flow_ops, math_ops, segment_ops
 from rheos.ops.constant_op import constant
 
@@ -28,6 +30,77 @@ def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int
             weights = convert_to_tensor(weights, name="weights")
             return segment_ops.unsorted_segment_sum(weights, arr, size)
         return op1("Bincount", None, arr, size, constant([], dtype))
+
+
+def _counted(values, weights, size, binary):
+    """The op that counts what is in dense, sparse or ragged values below `size`."""
+    if isinstance(values, SparseTensor):
+        return op1(
+            "SparseBincount", None, values.indices, values.values, values.dense_shape, size,
+            weights, binary_output=binary,
+        )  # fmt: skip
+    if isinstance(values, RaggedBase):
+        return op1(
+            "RaggedBincount", None, math_ops.cast(values.row_splits, dtypes.int64), values.values,
+            size, weights, binary_output=binary,
+        )  # fmt: skip
+    return op1("DenseBincount", None, values, size, weights, binary_output=binary)
+
+
+def _numbers_of(values):
+    return values.values if isinstance(values, (SparseTensor, RaggedBase)) else values
+
+
+def _size_for(values, minlength, maxlength):
+    """One more than the largest number, within limits; 0 where there are none."""
+    flat = array_ops.reshape(_numbers_of(values), [-1])
+    has_some = math_ops.cast(array_ops.size(flat) > 0, flat.dtype)
+    size = has_some * (math_ops.reduce_max(flat) + 1)
+    if minlength is not None:
+        size = math_ops.maximum(math_ops.cast(minlength, flat.dtype), size)
+    if maxlength is not None:
+        size = math_ops.minimum(math_ops.cast(maxlength, flat.dtype), size)
+    return size
+
+
+def count_each(
+    values,
+    weights=None,
+    axis=0,
+    minlength=None,
+    maxlength=None,
+    binary_output=False,
+    is_sparse=False,
+    name=None,
+    dtype=dtypes.int32,
+):
+    """How often each number is in `values`, or the sum of its weights.
+
+    values: integers, dense, sparse or ragged. axis: 0 or None for all together, -1 for each row.
+    binary_output: 1 where there are any. is_sparse: the result has only what is there.
+    """
+    if axis not in (None, 0, -1):
+        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported")
+    with name_scope(name, "bincount"):
+        if not isinstance(values, (SparseTensor, RaggedBase)):
+            values = convert_to_tensor(values, name="values")
+        if binary_output and weights is not None:
+            raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive.")
+        if weights is None:
+            weights = constant([], dtype)
+        else:
+            weights = convert_to_tensor(_numbers_of(weights), name="weights")
+        if axis != -1:
+            values = array_ops.reshape(_numbers_of(values), [-1])
+            weights = array_ops.reshape(weights, [-1])
+        size = _size_for(values, minlength, maxlength)
+        made = _counted(values, weights, size, binary_output)
+        if not is_sparse:
+            return made
+        there = _counted(values, constant([], dtypes.int64), size, True)
+        places = array_ops.where(there > 0)
+        found = array_ops.gather_nd(made, places)
+        return SparseTensor(places, found, array_ops.shape(made, out_type=dtypes.int64))
 
 
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):

@@ -2,12 +2,13 @@
 
 from rheos.framework import dtypes
 from rheos.framework.graph import name_scope
+from rheos.framework.marks import CompositeTensor
 from rheos.framework.op_call import op1, op_list
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
 from rheos.pipelines import structure
 
 
-class Optional:
+class Optional(CompositeTensor):
     """A value, or none, as a variant tensor; the value is an element of a dataset."""
 
     def __init__(self, variant_tensor, value_structure):
@@ -47,6 +48,13 @@ class Optional:
                 output_shapes=structure.flat_shapes(self._element_spec),
             )
         return structure.from_tensor_list(self._element_spec, tensors)
+
+    @property
+    def _parts(self):
+        return [self._variant_tensor]
+
+    def _with_parts(self, parts):
+        return Optional(parts[0], self._element_spec)
 
     @property
     def value_structure(self):

@@ -86,7 +86,7 @@ def _find(namespace, names, name):
 
 
 def __getattr__(name):
-    if name.startswith("__") and name not in VALUES:
+    if name.startswith("__") and name not in VALUES and name != "__internal__":
         raise AttributeError(name)
     if not hasattr(dtypes, name) or not isinstance(getattr(dtypes, name), dtypes.DType):
         value = _find("", _NAMES, name)

@@ -1,6 +1,7 @@
 """Counts and strings in TensorFlow 2's form."""
 
 from rheos.framework import dtypes
+from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import ragged_string_ops, statistics_ops, string_ops
 from rheos.v2._forms import form
 
@@ -30,9 +31,11 @@ def bincount(
     binary_output=False,
 ):
     """How often each number is in `arr`, or the sum of its weights."""
-    if axis is not None or binary_output:
-        raise NotImplementedError("bincount with axis or binary_output is not there yet")
-    return statistics_ops.bincount(arr, weights, minlength, maxlength, dtype)
+    if axis is None and not binary_output and not isinstance(arr, SparseTensor):
+        return statistics_ops.bincount(arr, weights, minlength, maxlength, dtype)
+    return statistics_ops.count_each(
+        arr, weights, axis, minlength, maxlength, binary_output, False, name, dtype
+    )
 
 
 def confusion_matrix(

@@ -65,6 +65,10 @@ class threading:
         _settings["inter"] = num_threads
 
 
+def forget_logical_devices():
+    """Nothing: the devices are those of the machine, and cannot be set."""
+
+
 def get_soft_device_placement():
     """Whether an operation may run elsewhere than was asked for."""
     return _settings["soft"]

@@ -1,5 +1,7 @@
 """What belongs to eager execution itself: variables, DLPack, the state of the process."""
 
+import functools
+
 import numpy as np
 
 from rheos.framework import conversion
@@ -45,6 +47,20 @@ class Variable(variables.Variable, metaclass=_AnyVariable):
 def is_eager_tensor(value):
     """Whether the value of a tensor is there."""
     return isinstance(value, EagerTensor)
+
+
+def enabled():
+    """Whether TensorFlow 2's behaviour is on: it is."""
+    return True
+
+
+def unwrap(maybe_decorated):
+    """([what decorates a function, outermost first], the function itself)."""
+    around, inner = [], maybe_decorated
+    while hasattr(inner, "__wrapped__") or isinstance(inner, functools.partial):
+        around.append(inner)
+        inner = getattr(inner, "__wrapped__", None) or inner.func
+    return around, inner
 
 
 def is_symbolic_tensor(tensor):

@@ -16,6 +16,21 @@ _ERRORS = (
 )
 
 OWN = {
+    "__internal__": {
+        "framework.eager": "EagerTensor",
+        "framework.func_graph": "FuncGraph",
+        "framework.marks": "CompositeTensor",
+    },
+    "__internal__.decorator": {"v2._misc": "unwrap"},
+    "__internal__.distribute": {"training.distribution": "strategy_supports_no_merge_call"},
+    "__internal__.distribute.interim": {"training.distribution": "maybe_merge_call"},
+    "__internal__.eager_context": {"v2._insides.context": "eager_mode"},
+    "__internal__.smart_cond": {"ops.smart_cond": "smart_cond"},
+    "__internal__.tf2": {"v2._misc": "enabled"},
+    "__internal__.tracking": {
+        "framework.trackable": "AutoTrackable Trackable no_automatic_dependency_tracking",
+    },
+    "__internal__.types": {"framework.marks": "Tensor=TensorLike"},
     "": {
         "framework.dtypes": "DType",
         "framework.eager": "executing_eagerly",
@@ -28,9 +43,13 @@ OWN = {
         "ops.module": "Module",
         "ops.ragged_tensor": "RaggedTensor",
         "ops.ragged_tensor_spec": "RaggedTensorSpec",
-        "ops.rearrange_ops": "tensor_scatter_nd_add=tensor_scatter_add",
+        "ops.rearrange_ops": """
+            tensor_scatter_nd_add=tensor_scatter_add tensor_scatter_nd_max=tensor_scatter_max
+            tensor_scatter_nd_min=tensor_scatter_min tensor_scatter_nd_sub=tensor_scatter_sub
+        """,
         "ops.py_function": "py_function",
         "ops.script_ops": "numpy_function",
+        "pipelines.optional": "OptionalSpec",
         "ops.variables": "VariableAggregation VariableSynchronization",
         "tracing.function": "function",
         "v2._arrays": """
@@ -59,8 +78,24 @@ OWN = {
             list_physical_devices set_memory_growth set_visible_devices
         """,
     },
+    "distribute": {
+        "training.distribution": """
+            DistributedDataset DistributedIterator DistributedValues InputContext InputOptions
+            InputReplicationMode MirroredStrategy MultiWorkerMirroredStrategy OneDeviceStrategy
+            ReduceOp ReplicaContext RunOptions Strategy StrategyExtended
+            experimental_set_strategy get_replica_context get_strategy has_strategy
+            in_cross_replica_context ParameterServerStrategy TPUStrategy
+        """,
+    },
+    "distribute.experimental": {
+        "training.distribution": """
+            CommunicationOptions MultiWorkerMirroredStrategy ParameterServerStrategy TPUStrategy
+        """,
+    },
     "dtypes": {"framework.dtypes": "DType"},
+    "experimental": {"pipelines.optional": "Optional"},
     "errors": {"framework.errors": _ERRORS},
+    "experimental.dtensor": {"v2._dtensor": "Layout MATCH Mesh UNSHARDED create_mesh"},
     "experimental.dlpack": {"v2._misc": "from_dlpack to_dlpack"},
     "linalg": {"v2._linalg": "diag diag_part matmul set_diag"},
     "math": {
@@ -87,7 +122,11 @@ OWN = {
     "random.experimental": {"v2._random": _GENERATORS},
     "saved_model": {"training.object_loading": "load", "training.object_saving": "save"},
     "strings": {"v2._checks": "length split substr to_hash_bucket to_number"},
-    "sparse": {"framework.sparse_tensor": "SparseTensor"},
+    "sparse": {
+        "framework.sparse_tensor": "SparseTensor",
+        "v2._sparse": "add bincount concat cross map_values reduce_max reduce_sum split",
+    },
+    "types.experimental.distributed": {"training.distribution": "Mirrored PerReplica"},
     "train": {"training.object_checkpoints": "Checkpoint"},
 }
 

@@ -1,0 +1,3 @@
+"""tensorflow.python.trackable.data_structures: lists and dicts that objects hold."""
+
+from rheos.framework.trackable import ListWrapper, _DictWrapper  # noqa: F401
