@@ -2,31 +2,31 @@
 // loops of our own, and no convolutions, whose other kernels then run.
 #include "device/cpu/onednn.h"
 
+#include <limits.h>
+
+#include "ops/kit/elementwise.h"
+#include "ops/linalg/lapack.h"
+
 #ifdef RHEOS_WITH_LAPACK
 
 #include <cblas.h>
-#include <limits.h>
 
-#include "ops/linalg/lapack.h"
-
-rheos_status *rheos__sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
-                           const float *a, int64_t lda, const float *b, int64_t ldb, float *c,
-                           int64_t ldc) {
-  if (m > INT_MAX || n > INT_MAX || k > INT_MAX || lda > INT_MAX || ldb > INT_MAX ||
-      ldc > INT_MAX) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "a matrix product is too large for BLAS");
+static bool by_blas(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+                    const float *a, int64_t lda, const float *b, int64_t ldb, float *c,
+                    int64_t ldc) {
+  if (!rheos__lapack_is_there() || m > INT_MAX || n > INT_MAX || k > INT_MAX || lda > INT_MAX ||
+      ldb > INT_MAX || ldc > INT_MAX) {
+    return false;
   }
   rheos__lapack_begin();
   cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans,
               transpose_b ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k, 1, a, (int)lda, b,
               (int)ldb, 0, c, (int)ldc);
   rheos__lapack_end();
-  return NULL;
+  return true;
 }
 
-#else
-
-#include "ops/kit/elementwise.h"
+#endif  // RHEOS_WITH_LAPACK
 
 RHEOS__WIDEST static void add_row(int64_t n, float factor, const float *from, float *to) {
   for (int64_t j = 0; j < n; j++) to[j] += factor * from[j];
@@ -39,6 +39,9 @@ static void add_column(int64_t n, float factor, const float *from, int64_t step,
 rheos_status *rheos__sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
                            const float *a, int64_t lda, const float *b, int64_t ldb, float *c,
                            int64_t ldc) {
+#ifdef RHEOS_WITH_LAPACK
+  if (by_blas(transpose_a, transpose_b, m, n, k, a, lda, b, ldb, c, ldc)) return NULL;
+#endif
   for (int64_t i = 0; i < m; i++) {
     float *to = c + i * ldc;
     for (int64_t j = 0; j < n; j++) to[j] = 0;
@@ -53,8 +56,6 @@ rheos_status *rheos__sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_
   }
   return NULL;
 }
-
-#endif  // RHEOS_WITH_LAPACK
 
 rheos_status *rheos__dnnl_conv_new(rheos__dnnl_pass pass, const rheos__dnnl_conv_shape *shape,
                                    rheos__dnnl_conv **out_conv) {

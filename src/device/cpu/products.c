@@ -170,9 +170,15 @@ static rheos__rows_fn rows_of(rheos_dtype dtype) {
   }
 }
 
+static bool is_half(rheos_dtype dtype) { return dtype == RHEOS_HALF || dtype == RHEOS_BFLOAT16; }
+static bool is_of_blas(rheos_dtype dtype) { return dtype != RHEOS_FLOAT && !is_half(dtype); }
+
 static const char *why_not(const rheos__products *s) {
   const product *p = &s->product;
   if (rows_of(s->dtype) == NULL) return "no library for the dtype";
+  if (is_of_blas(s->dtype) && !rheos__lapack_is_there()) {
+    return "no library on this processor";
+  }
   if (p->m == 0 || p->n == 0 || p->k == 0) return "an empty product";
   if (2.0 * (double)p->m * (double)p->n * (double)p->k < SMALL_FLOPS) {
     return "too small for a library call";
@@ -182,7 +188,7 @@ static const char *why_not(const rheos__products *s) {
       !is_stored(p->b_row, p->b_column, p->conjugate_b)) {
     return "operands that no library takes";
   }
-  if ((s->dtype == RHEOS_HALF || s->dtype == RHEOS_BFLOAT16) && p->k > MAX_HALF_DEPTH) {
+  if (is_half(s->dtype) && p->k > MAX_HALF_DEPTH) {
     return "too much to convert";
   }
   return NULL;
@@ -197,7 +203,7 @@ rheos_status *rheos__products_prepare_library(rheos__prepare *p) {
   const int64_t blocks = most < MAX_BLOCKS ? most : MAX_BLOCKS;
   s->rows = rows_of(s->dtype);
   s->block_rows = (m + blocks - 1) / blocks;
-  if (s->dtype == RHEOS_HALF || s->dtype == RHEOS_BFLOAT16) {
+  if (is_half(s->dtype)) {
     if (s->block_rows > BLOCK_ROWS) s->block_rows = BLOCK_ROWS;
     s->scratch_bytes = half_scratch(&s->product, s->block_rows);
   }

@@ -199,6 +199,7 @@ const rheos__lapack *rheos__lapack_of(rheos_dtype dtype) {
       TABLE(c, float complex, float, RHEOS_COMPLEX64, true),
       TABLE(z, double complex, double, RHEOS_COMPLEX128, true),
   };
+  if (!rheos__lapack_is_there()) return rheos__lapack_plain(dtype);
   if (dtype == RHEOS_HALF) dtype = RHEOS_FLOAT;
   for (size_t i = 0; i < sizeof tables / sizeof *tables; ++i) {
     if (tables[i].dtype == dtype) return &tables[i];
@@ -206,7 +207,17 @@ const rheos__lapack *rheos__lapack_of(rheos_dtype dtype) {
   return NULL;
 }
 
+bool rheos__lapack_is_there(void) {
+#ifdef __x86_64__
+  return __builtin_cpu_supports("sse3");  // the oldest that OpenBLAS has kernels for
+#else
+  return true;
+#endif
+}
+
 rheos_status *rheos__lapack_missing(const char *op) {
-  (void)op;
-  return NULL;
+  if (rheos__lapack_is_there()) return NULL;
+  return rheos_status_new(
+      RHEOS_UNIMPLEMENTED,
+      "%s is not available on this processor: LAPACK (OpenBLAS) needs one with SSE3", op);
 }

@@ -14,8 +14,10 @@
 void rheos__lapack_begin(void);
 void rheos__lapack_end(void);
 
-// A status that names the op where LAPACK was left out: asked before any function of a table but
-// `product` of float32.
+// Whether the library may be called: it was not left out, and has kernels for this processor.
+bool rheos__lapack_is_there(void);
+// A status that names the op where it may not: asked before any function of a table but `product` of
+// float32.
 rheos_status *rheos__lapack_missing(const char *op);
 
 // Functions return LAPACK's `info`: 0, or how it failed. `work` holds `work_count` elements, whose
@@ -54,6 +56,8 @@ int64_t rheos__schur(int n, void *a, void *w, void *vs, void *work, int64_t work
 
 // NULL if there is none for the dtype. half is computed in float.
 const rheos__lapack *rheos__lapack_of(rheos_dtype dtype);
+// The same without the library: float32 alone, and of it `product`.
+const rheos__lapack *rheos__lapack_plain(rheos_dtype dtype);
 
 // The largest dimension that work spaces of all functions can be counted for.
 enum { RHEOS__LAPACK_MAX = 16384 };
