@@ -20,6 +20,23 @@ bool is_numpy(PyObject *value) { return PyArray_Check(value) || PyArray_CheckSca
 
 // ---- Dtypes
 
+// What NumPy calls bfloat16 where the package ml_dtypes is installed, else -1: asked once a process,
+// whose types are the same for all.
+static int bfloat16_type(void) {
+  static int type = 0;
+  if (type != 0) return type;
+  type = -1;
+  PyObject *package = PyImport_ImportModule("ml_dtypes");
+  PyObject *kind = package ? PyObject_GetAttrString(package, "bfloat16") : NULL;
+  PyArray_Descr *descr = NULL;
+  if (kind && PyArray_DescrConverter(kind, &descr) == NPY_SUCCEED) type = descr->type_num;
+  PyErr_Clear();
+  Py_XDECREF(descr);
+  Py_XDECREF(kind);
+  Py_XDECREF(package);
+  return type;
+}
+
 // NumPy's number for a dtype, -1 where there is none. Quantized integers travel as plain ones.
 static int numpy_type(rheos_dtype dtype) {
   switch ((int)dtype) {
@@ -43,6 +60,7 @@ static int numpy_type(rheos_dtype dtype) {
     case RHEOS_HALF: return NPY_FLOAT16;
     case RHEOS_UINT32: return NPY_UINT32;
     case RHEOS_UINT64: return NPY_UINT64;
+    case RHEOS_BFLOAT16: return bfloat16_type();
     default: return -1;
   }
 }
@@ -61,6 +79,7 @@ static rheos_dtype dtype_of_numpy(int type) {
     case NPY_COMPLEX128: return RHEOS_COMPLEX128;
     default: break;
   }
+  if (PyTypeNum_ISUSERDEF(type) && type == bfloat16_type()) return RHEOS_BFLOAT16;
   if (!PyTypeNum_ISINTEGER(type)) return RHEOS_INVALID_DTYPE;
   PyArray_Descr *descr = PyArray_DescrFromType(type);  // long and long long differ in number only
   if (!descr) return RHEOS_INVALID_DTYPE;
@@ -586,7 +605,7 @@ static PyObject *strings_to_python(const rheos_tensor *tensor, const npy_intp *d
   return array;
 }
 
-// bfloat16 has no NumPy type of its own; every value is also a float32.
+// Without ml_dtypes bfloat16 has no NumPy type of its own; every value is also a float32.
 static PyObject *bfloat16_to_python(const rheos_tensor *tensor, const npy_intp *dims) {
   PyObject *array = PyArray_SimpleNew(rheos_tensor_shape(tensor)->rank, dims, NPY_FLOAT32);
   if (!array) return NULL;

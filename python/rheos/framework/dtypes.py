@@ -29,8 +29,8 @@ class DType:
 
     @property
     def as_numpy_dtype(self):
-        """The NumPy type of values of this type."""
-        return self._np
+        """The NumPy type of values of this type; of bfloat16 that of ml_dtypes, if installed."""
+        return _numpy_bfloat16() if self.base_dtype is bfloat16 else self._np
 
     @property
     def base_dtype(self):
@@ -158,7 +158,15 @@ class DType:
         return "tf." + self._name
 
 
-# TensorFlow's numbers. NumPy has no type for bfloat16: its values are shown as float32.
+def _numpy_bfloat16():
+    try:
+        from ml_dtypes import bfloat16 as numpy_type
+    except ImportError:
+        return np.float32
+    return numpy_type
+
+
+# TensorFlow's numbers. NumPy has no type for bfloat16: without ml_dtypes its values are float32.
 _TABLE = (
     (1, "float32", np.float32),
     (2, "float64", np.float64),
@@ -266,6 +274,8 @@ def as_dtype(value):
                 return found
             if numpy_type.kind in "SU":
                 return string
+            if numpy_type.name == "bfloat16":
+                return bfloat16
     raise TypeError(f"Cannot convert value {value!r} to a TensorFlow DType.")
 
 
