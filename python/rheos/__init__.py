@@ -47,11 +47,21 @@ if _reason is not None:
     raise ImportError(_reason)
 
 
+def _which_numpy():
+    there = getattr(sys.modules.get("numpy"), "__version__", "one")
+    return (
+        f"it was built with another NumPy than the {there} of {sys.executable}: install Rheos's "
+        "wheel, which goes with all from 1.22 on, or a NumPy as old as the one it was built with"
+    )
+
+
 def _why_not_loaded(error):
     """What to do about this error of the system, which could not load the extension."""
     text = str(error)
     if "cannot open shared object file" in text:
         advice = "install that library, or Rheos's wheel, which brings all it needs along"
+    elif "numpy" in text:
+        advice = _which_numpy()
     elif "undefined symbol" in text or "version `" in text:
         advice = "another librheos.so is found before its own: see LD_LIBRARY_PATH"
     else:

@@ -9,7 +9,7 @@ from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.variable_lists import global_variables, moving_average_variables, trainable_variables
 from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 from rheos.ops.variables import Variable
-from rheos.training.optimizers import create_slot, create_zeros_slot
+from rheos.training.slots import create_slot, create_zeros_slot
 
 _FLOATS = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
 

@@ -1,21 +1,22 @@
 """Optimizers. The library's own work in C; the base class lets programs write theirs in Python."""
 
-import contextlib
 import itertools
 
 from rheos.framework import dtypes, nest
 from rheos.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from rheos.framework.defaults import get_default_graph
-from rheos.framework.graph import colocate_with, control_dependencies, name_scope
+from rheos.framework.graph import colocate_with, control_dependencies, init_scope, name_scope
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.operation import Operation, Tensor, _VariableBase
-from rheos.ops import array_ops, control_flow_ops, init_ops, segment_ops, state_ops
+from rheos.ops import array_ops, control_flow_ops, segment_ops, state_ops
+from rheos.ops.gradient_tape import GradientTape
 from rheos.ops.gradients import gradients, to_core
 from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.partitioned_variables import SaveSliceInfo
 from rheos.ops.variable_lists import trainable_variables
-from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
+from rheos.ops.variable_scope import get_variable_scope
 from rheos.ops.variables import Variable, adopt_new_variables
+from rheos.training.direct_steps import DirectStep, group_of, is_direct
+from rheos.training.slots import create_slot, create_slot_with_initializer, create_zeros_slot
 
 _identities = itertools.count(1)
 
@@ -92,6 +93,8 @@ class Optimizer:
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
                 f"Optimizer.GATE_GRAPH.  Not {gate_gradients}"
             )
+        if get_default_graph()._is_eager:
+            return self._compute_at_once(loss, var_list, grad_loss)
         if callable(loss):
             loss = loss()
         self._assert_valid_dtypes([loss])
@@ -122,13 +125,34 @@ class Optimizer:
         self._assert_valid_dtypes([v for g, v in grads_and_vars if g is not None])
         return grads_and_vars
 
+    def _compute_at_once(self, loss, var_list, grad_loss):
+        if not callable(loss):
+            raise RuntimeError(
+                "`loss` passed to Optimizer.compute_gradients should be a function when eager "
+                "execution is enabled."
+            )
+        with GradientTape() as tape:
+            if var_list is not None:
+                tape.watch(nest.flatten(var_list))
+            value = loss()
+        var_list = tape.watched_variables() if var_list is None else nest.flatten(var_list)
+        if not var_list:
+            raise ValueError("No variables to optimize.")
+        self._assert_valid_dtypes([value])
+        return list(zip(tape.gradient(value, list(var_list), grad_loss), var_list))
+
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
-        """An operation that changes each variable by its gradient."""
+        """An operation that changes each variable by its gradient.
+
+        Where operations run at once it does so, and gives None.
+        """
         return self._apply_checked(self._checked(grads_and_vars), global_step, name)
 
     def _apply_checked(self, pairs, global_step, name):
         pairs = [(g, v) for g, v in pairs if g is not None]
         var_list = [v for _, v in pairs]
+        if is_direct(var_list):
+            return self._apply_direct(pairs, var_list, global_step, name)
         with control_dependencies(None):
             self._create_slots(var_list)
         updates = []
@@ -144,6 +168,18 @@ class Optimizer:
                     with colocate_with(global_step):
                         done = _count_step(global_step, scope)
         return self._enlist(done.op if isinstance(done, Tensor) else done)
+
+    def _apply_direct(self, pairs, var_list, global_step, name):
+        with init_scope():
+            self._create_slots(var_list)
+        with name_scope(name, self._name) as scope:
+            self._prepare()
+            done = self._finish([self._update(grad, v) for grad, v in pairs], scope)
+            if global_step is None:
+                return done
+            with control_dependencies([] if done is None else [done]):
+                counted = _count_step(global_step, None)
+            return group_of([counted], None)
 
     @staticmethod
     def _enlist(operation):
@@ -200,10 +236,10 @@ class Optimizer:
     def variables(self):
         """The variables that the optimizer keeps."""
         graph = get_default_graph()
-        found = [v for v in self._non_slot_dict.values() if v.graph is graph]
+        found = list(self._non_slot_dict.values())
         for slots in self._slots.values():
-            found += [v for v in slots.values() if v.graph is graph]
-        return sorted(found, key=lambda v: v.name)
+            found += slots.values()
+        return sorted((v for v in found if _is_of(v, graph)), key=lambda v: v.name)
 
     def get_slot(self, var, name):
         """The variable kept for `var` under a name; None if there is none."""
@@ -243,7 +279,7 @@ class Optimizer:
         return slot
 
     def _create_non_slot_variable(self, initial_value, name, colocate_with):
-        key = (name, colocate_with.graph)
+        key = (name, None if is_direct([colocate_with]) else colocate_with.graph)
         variable = self._non_slot_dict.get(key)
         if variable is None:
             with get_default_graph().colocate_with(colocate_with):
@@ -330,60 +366,14 @@ def _count_step(global_step, name):
     return state_ops.assign_add(global_step, one, name=name)
 
 
+def _is_of(variable, graph):
+    return graph._root._is_eager if is_direct([variable]) else variable.graph is graph
+
+
 def _var_key(var):
+    if is_direct([var]):
+        return var.ref()
     return var.op.graph, var.op.name
-
-
-def create_slot(
-    primary, value, name, shape=None, dtype=None, validate_shape=None, colocate=True
-):
-    """A variable PRIMARY/name that is kept with another one, with the first value `value`."""
-    if validate_shape is None:
-        validate_shape = convert_to_tensor(value).shape.is_fully_defined()
-    is_resource = getattr(primary, "_is_resource", None)
-    prefix = primary._shared_name if isinstance(primary, Variable) else primary.op.name
-    with variable_scope(None, prefix + "/" + name):
-        with colocate_with(primary) if colocate else contextlib.nullcontext():
-            scope = get_variable_scope()
-            partitioner = scope.partitioner
-            scope.set_partitioner(None)
-            slot = get_variable(
-                "",
-                initializer=value,
-                trainable=False,
-                use_resource=is_resource,
-                shape=shape,
-                dtype=dtype,
-                validate_shape=validate_shape,
-            )
-            scope.set_partitioner(partitioner)
-    part = primary._get_save_slice_info() if isinstance(primary, Variable) else None
-    if part is not None:
-        added = slot.op.name.rpartition("/")[2]
-        whole = f"{part.full_name}/{added}"
-        slot._set_save_slice_info(
-            SaveSliceInfo(whole, part.full_shape, part.var_offset, part.var_shape)
-        )
-    return slot
-
-
-def create_slot_with_initializer(primary, initializer, shape, dtype, name, colocate=True):
-    """The same, with a first value that `initializer` makes."""
-    known = shape.is_fully_defined()
-    shape = shape if known else None
-    return create_slot(primary, initializer, name, shape, dtype, known, colocate)
-
-
-def create_zeros_slot(primary, name, dtype=None, colocate=True):
-    """The same, with a first value of zeros in the shape of the primary."""
-    dtype = primary.dtype.base_dtype if dtype is None else dtype
-    shape = primary.shape
-    if shape.is_fully_defined():
-        zeros = init_ops.zeros_initializer(dtype)
-        return create_slot_with_initializer(primary, zeros, shape, dtype, name, colocate)
-    like = primary.initial_value if isinstance(primary, Variable) else primary
-    zeros = array_ops.zeros(array_ops.shape(like), dtype=dtype)
-    return create_slot(primary, zeros, name, colocate=colocate)
 
 
 class _CoreOptimizer(Optimizer):
@@ -418,6 +408,8 @@ class _CoreOptimizer(Optimizer):
         self._identity = next(_identities)  # two optimizers of one name share no slots
         self._kept = []
         self._prepared = ()
+        self._direct = False  # whether this step's variables are in no graph
+        self._of_variables = None  # the steps of such variables
 
     def _base(self):
         for base in type(self).__mro__:
@@ -448,15 +440,22 @@ class _CoreOptimizer(Optimizer):
         return None if index is None else graph._variables.get(index)
 
     def _slot_made(self, var, slot_name, slot):
+        if is_direct([var]):
+            return slot
         get_default_graph()._optimizer_set_slot(self._options(), var, slot_name, slot)
         return slot
 
     def _create_non_slot_variable(self, initial_value, name, colocate_with):
         variable = super()._create_non_slot_variable(initial_value, name, colocate_with)
+        if is_direct([variable]):
+            return variable
         colocate_with.graph._optimizer_set_slot(self._options(), None, name, variable)
         return variable
 
     def _apply_checked(self, pairs, global_step, name):
+        self._direct = is_direct([v for g, v in pairs if g is not None])
+        if self._direct:
+            return super()._apply_checked(pairs, global_step, name)
         is_plain = self._is_own(*self._HOOKS) and all(v.constraint is None for _, v in pairs)
         if not is_plain or not (global_step is None or isinstance(global_step, Variable)):
             return super()._apply_checked(pairs, global_step, name)
@@ -483,27 +482,40 @@ class _CoreOptimizer(Optimizer):
 
     def get_slot(self, var, name):
         found = super().get_slot(var, name)
-        if found is None and isinstance(var, _VariableBase):
+        if found is None and isinstance(var, _VariableBase) and not is_direct([var]):
             found = self._core_slot(var.graph, var, name)
         return found
 
     def get_slot_names(self):
         return sorted({*super().get_slot_names(), *(self._SLOTS if self._kept else ())})
 
+    def _direct_step(self):
+        if self._of_variables is None:
+            kind = self._base().__name__.removesuffix("Optimizer")
+            self._of_variables = DirectStep(self, kind, self._numbers)
+        return self._of_variables
+
     # The hooks
 
     def _create_slots(self, var_list):
+        if self._direct:
+            return self._direct_step().make_slots(var_list)
         graph = get_default_graph()
         first = graph._num_variables()
         graph._optimizer_make_slots(self._options(), var_list)
         self._adopt(graph, first)
 
     def _prepare(self):
-        self._prepared = get_default_graph()._optimizer_prepare(self._options())
+        if self._direct:
+            self._prepared = self._direct_step().prepare()
+        else:
+            self._prepared = get_default_graph()._optimizer_prepare(self._options())
         for attribute, tensor in zip(self._TENSORS, self._prepared):
             setattr(self, attribute, tensor)
 
     def _core_update(self, grad, var):
+        if self._direct:
+            return self._direct_step().update(var, grad, self._prepared)
         return get_default_graph()._optimizer_update(self._step_options(), var, to_core(grad))
 
     def _apply_dense(self, grad, var):
@@ -524,11 +536,15 @@ class _CoreOptimizer(Optimizer):
         return self._core_update(IndexedSlices(grad, indices), handle)
 
     def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices):
+        if self._direct and self._KIND != GradientDescentOptimizer._KIND:
+            return super()._resource_apply_sparse_duplicate_indices(grad, handle, indices)
         if not self._is_own("_resource_apply_sparse"):
             return super()._resource_apply_sparse_duplicate_indices(grad, handle, indices)
         return self._core_update(IndexedSlices(grad, indices), handle)
 
     def _finish(self, update_ops, name_scope):
+        if self._direct:
+            return self._direct_step().finish(update_ops, name_scope)
         operations = [u if isinstance(u, Operation) else u.op for u in update_ops]
         return get_default_graph()._optimizer_finish(self._step_options(), operations, name_scope)
 
@@ -625,4 +641,7 @@ class AdamOptimizer(_CoreOptimizer):
 
     def _get_beta_accumulators(self):
         graph = get_default_graph()
-        return tuple(self._core_slot(graph, None, name) for name in ("beta1_power", "beta2_power"))
+        names = ("beta1_power", "beta2_power")
+        if self._direct:
+            return tuple(self._get_non_slot_variable(name) for name in names)
+        return tuple(self._core_slot(graph, None, name) for name in names)

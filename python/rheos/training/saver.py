@@ -7,6 +7,7 @@ import warnings
 
 from rheos.framework import errors, logging, messages
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.op_call import apply_op, op_list
 from rheos.framework.operation import Tensor
 from rheos.framework.proto_functions import register_proto_function
 from rheos.ops.graph_keys import GraphKeys
@@ -85,6 +86,7 @@ class Saver:
         self._builder = builder
         self._by_object = None  # (mapping, saver) for checkpoints of objects
         self._nodes = None  # what is fed to name the file, what is fetched to save, to restore
+        self._at_once = None  # (names, variables) that are in no graph
         if saver_def is not None:
             self._take(saver_def)
         self._next_preserved = time.time() + self._keep_hours * 3600
@@ -108,6 +110,14 @@ class Saver:
         if self._nodes is not None:
             return
         graph = get_default_graph()
+        if graph._is_eager:
+            if self._var_list is None:
+                raise RuntimeError(
+                    "When eager execution is enabled, `var_list` must specify a list or dict of "
+                    "variables to save"
+                )
+            self._at_once = _named_variables(self._var_list)
+            return
         graph._check_not_finalized()
         variables = self._var_list
         if variables is None:
@@ -200,7 +210,7 @@ class Saver:
         return Saver(saver_def=saver_def)
 
     def _check_built(self):
-        if self._nodes is None and not self._is_empty:
+        if self._nodes is None and self._at_once is None and not self._is_empty:
             raise RuntimeError("`build()` should be called before save if defer_build==True")
 
     @property
@@ -266,7 +276,7 @@ class Saver:
         strip_default_attrs,
     ):
         self._check_built()
-        if not hasattr(sess, "run"):
+        if self._at_once is None and not hasattr(sess, "run"):
             raise TypeError(f"'sess' must be a Session; {sess}")
         save_path = os.fspath(save_path)
         latest_filename = latest_filename or "checkpoint"
@@ -293,7 +303,10 @@ class Saver:
         if not os.path.isdir(folder or ".") and not os.path.isdir(parent or "."):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
         written = None  # there may be nothing but the graph
-        if not self._is_empty:
+        if self._at_once is not None:
+            _write_at_once(prefix, *self._at_once)
+            written, write_meta_graph = prefix, False
+        elif not self._is_empty:
             filename, save, _ = self._nodes
             written = sess.run(save, {filename: prefix}).decode()
         if write_state and not self._is_empty:
@@ -368,6 +381,9 @@ class Saver:
         save_path = os.fspath(save_path)
         if not checkpoint_exists(save_path) and not os.path.isdir(save_path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
+        if self._at_once is not None:
+            _read_at_once(save_path, *self._at_once)
+            return
         filename, _, restore = self._nodes
         try:
             sess.run(restore, {filename: save_path})
@@ -456,10 +472,24 @@ def _parts(name, variable):
         return [(name or own, variable)]
     if isinstance(variable, PartitionedVariable):
         return [(name or part._get_save_slice_info().full_name, part) for part in variable]
+    if not name and variable._is_eager:
+        return [(variable._shared_name, variable)]
     if not name:
         part = variable._get_save_slice_info()
         name = variable.op.name if part is None else part.full_name
     return [(name, variable)]
+
+
+def _write_at_once(prefix, names, variables):
+    values = [v.value() for v in variables]
+    apply_op("SaveV2", None, prefix, names, [""] * len(names), values)
+
+
+def _read_at_once(prefix, names, variables):
+    kinds = [v.dtype.base_dtype for v in variables]
+    values = op_list("RestoreV2", None, prefix, names, [""] * len(names), dtypes=kinds)
+    for variable, value in zip(variables, values):
+        variable.assign(value)
 
 
 def _is_saveable(value):

@@ -1,6 +1,6 @@
 """Variables kept beside others: tensorflow.python.training.slot_creator."""
 
-from rheos.training.optimizers import (
+from rheos.training.slots import (
     create_slot as create,
     create_slot_with_initializer,
     create_zeros_slot,

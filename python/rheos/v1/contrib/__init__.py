@@ -6,6 +6,7 @@ from rheos.v1.contrib import (
     data,
     deprecated,
     distributions,
+    eager,
     framework,
     image,
     layers,
