@@ -131,31 +131,46 @@ static int list_value(attr_list *list, rheos_attr_kind kind, PyObject *value,
   return result;
 }
 
-static int parse_attr(attr_list *list, PyObject *item, rheos_attr *out) {
+int attr_list_begin(attr_list *list, Py_ssize_t count) {
+  list->count = list->num_blocks = list->num_tensors = 0;
+  list->blocks = NULL;
+  list->tensors = NULL;
+  list->kept = NULL;
+  list->items = list->few;
+  if (count <= (Py_ssize_t)(sizeof list->few / sizeof *list->few)) return 0;
+  list->items = PyMem_Calloc((size_t)count, sizeof *list->items);
+  if (list->items) return 0;
+  PyErr_NoMemory();
+  return -1;
+}
+
+int attr_list_add(attr_list *list, const char *name, int kind, PyObject *value) {
+  rheos_attr *out = &list->items[list->count];
+  *out = (rheos_attr){.name = name};
+  out->value.kind = (rheos_attr_kind)kind;
+  const int result = kind >= RHEOS_ATTR_LIST_STRING
+                         ? list_value(list, out->value.kind, value, &out->value)
+                         : one_value(list, out->value.kind, value, &out->value);
+  if (result == 0) list->count++;
+  return result;
+}
+
+static int add_tuple(attr_list *list, PyObject *item) {
   const char *name;
   int kind;
   PyObject *value;
   if (!PyArg_ParseTuple(item, "siO", &name, &kind, &value)) return -1;
-  out->name = name;
-  out->value.kind = (rheos_attr_kind)kind;
-  if (kind >= RHEOS_ATTR_LIST_STRING) return list_value(list, out->value.kind, value, &out->value);
-  return one_value(list, out->value.kind, value, &out->value);
+  return attr_list_add(list, name, kind, value);
 }
 
 int attr_list_init(attr_list *list, PyObject *attrs) {
-  *list = (attr_list){0};
   Py_ssize_t count = PySequence_Fast_GET_SIZE(attrs);
-  list->items = PyMem_Calloc((size_t)count + 1, sizeof *list->items);
-  if (!list->items) {
-    PyErr_NoMemory();
-    return -1;
-  }
+  if (attr_list_begin(list, count) < 0) return -1;
   for (Py_ssize_t i = 0; i < count; ++i) {
-    if (parse_attr(list, PySequence_Fast_GET_ITEM(attrs, i), &list->items[i]) < 0) {
+    if (add_tuple(list, PySequence_Fast_GET_ITEM(attrs, i)) < 0) {
       attr_list_deinit(list);
       return -1;
     }
-    list->count++;
   }
   return 0;
 }
@@ -166,8 +181,12 @@ void attr_list_deinit(attr_list *list) {
   Py_XDECREF(list->kept);
   PyMem_Free(list->blocks);
   PyMem_Free(list->tensors);
-  PyMem_Free(list->items);
-  *list = (attr_list){0};
+  list->num_blocks = list->num_tensors = list->count = 0;
+  list->blocks = NULL;
+  list->tensors = NULL;
+  list->kept = NULL;
+  if (list->items != list->few) PyMem_Free(list->items);
+  list->items = list->few;
 }
 
 static PyObject *string_to_python(rheos_string s) {

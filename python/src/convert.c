@@ -491,6 +491,8 @@ static rheos_tensor *value_from_python(PyObject *value, rheos_dtype dtype) {
     rheos_status *status = rheos_tensor_from_values(wanted, RHEOS_SCALAR, &bytes, &tensor);
     return checked(status, tensor);
   }
+  rheos_tensor *few = few_from_python(value, dtype);
+  if (few || PyErr_Occurred()) return few;
   if (value == Py_None) {
     PyErr_SetString(PyExc_ValueError, "None values not supported.");
     return NULL;

@@ -73,9 +73,13 @@ typedef struct operation_object {
 } operation_object;
 
 typedef struct variable_object {
-  PyObject_HEAD graph_object *graph;  // owned; NULL before it is set up
+  PyObject_HEAD graph_object *graph;  // owned; NULL before it is set up, and of an eager one
   rheos_variable variable;
   rheos_operation after;  // what reads of it wait for: the variable as an assignment gives it
+  PyObject *handle;       // of an eager one, and what it may be assigned
+  rheos_dtype dtype;
+  rheos_shape shape;
+  PyObject *trainable;  // True, False or None, of any variable
 } variable_object;
 
 typedef struct session_object session_object;
@@ -178,6 +182,10 @@ int convert_init(void);  // imports NumPy
 // may be NULL. NULL with an exception on failure.
 rheos_tensor *tensor_from_python(PyObject *value, rheos_dtype dtype, const rheos_shape *shape,
                                  bool exact_shape);
+
+// A short list of numbers of one kind in the dtype that such mostly have (few_numbers.c). NULL: an exception,
+// or none: the value is another one.
+rheos_tensor *few_from_python(PyObject *value, rheos_dtype dtype);
 
 // A value for a feed: converted as numpy.asarray(value, dtype) would. Aligned contiguous arrays of
 // the right dtype are borrowed, not copied.

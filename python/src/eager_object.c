@@ -9,6 +9,7 @@
 
 #include "attr.h"
 #include "graph_object.h"
+#include "op_plan.h"
 #include "session_object.h"
 
 // ---- Tensors
@@ -60,7 +61,8 @@ enum { keep_gil_below_ns = 20000, keep_gil_below_bytes = 65536 };
 
 typedef struct region_run {
   rheos_region *region;
-  rheos_tensor **inputs, **outputs;
+  rheos_tensor *const *inputs;
+  rheos_tensor **outputs;
 } region_run;
 
 static rheos_status *run_region(void *argument, const rheos_run_options *options) {
@@ -125,123 +127,38 @@ static PyObject *run_one(const char *type, rheos_tensor **inputs, size_t num_inp
   return failed < 0 ? NULL : eager_tensor_take(output);
 }
 
-// ---- The quick way, of operations with one output whose inputs are no lists
+// ---- What the package has not looked at
 
-enum { max_quick_inputs = 8, max_quick_types = 4 };
-
-typedef struct quick_call {
-  PyObject *held[max_quick_inputs];  // owned; NULL: not converted yet
-  rheos_tensor *values[max_quick_inputs];
-  rheos_dtype types[max_quick_types];  // of the attributes that inputs say; 0: none has said it yet
-} quick_call;
-
-// What an input has to be: a dtype, or the attribute that says it, counted from -1 downwards.
-typedef signed char quick_kind;
-
-static bool quick_take(quick_call *call, Py_ssize_t i, quick_kind kind, PyObject *tensor) {
-  call->held[i] = tensor;
-  call->values[i] = tensor ? eager_value(tensor) : NULL;
-  if (!call->values[i]) return false;
-  const rheos_dtype dtype = rheos_tensor_dtype(call->values[i]);
-  if (kind > 0) return dtype == (rheos_dtype)kind;
-  rheos_dtype *type = &call->types[-kind - 1];
-  if (!*type) *type = dtype;
-  return *type == dtype;
+// The region; NULL where the package says what is wrong with the operation.
+static rheos_region *region_if_sound(const rheos_eager_op *op) {
+  rheos_region *region = NULL;
+  rheos_status *status = rheos_eager_region(eager_context(), op, &region);
+  rheos_status_free(status);
+  return region;
 }
 
-static bool is_eager_variable(PyObject *value) {
-  return is_variable(value) && !((variable_object *)value)->graph;
-}
-
-// Tensors and variables first: they say the dtypes that numbers beside them take. False: one does not fit.
-static bool quick_convert(quick_call *call, PyObject *inputs, const quick_kind *kinds,
-                          const quick_kind *defaults) {
-  const Py_ssize_t count = PyTuple_GET_SIZE(inputs);
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject *value = PyTuple_GET_ITEM(inputs, i);
-    PyObject *tensor = NULL;
-    if (eager_value(value))
-      tensor = Py_NewRef(value);
-    else if (is_eager_variable(value))
-      tensor = PyObject_GetAttrString(value, "_snapshot");
-    else if (is_plain_value(value))
-      continue;
-    if (!quick_take(call, i, kinds[i], tensor)) return false;
-  }
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (call->held[i]) continue;
-    const bool is_fixed = kinds[i] > 0;
-    const rheos_dtype dtype = is_fixed ? (rheos_dtype)kinds[i] : call->types[-kinds[i] - 1];
-    const rheos_dtype preferred = is_fixed ? 0 : (rheos_dtype)defaults[-kinds[i] - 1];
-    PyObject *value = PyTuple_GET_ITEM(inputs, i);
-    if (!quick_take(call, i, kinds[i], eager_constant(value, dtype, preferred, NULL, false)))
-      return false;
-  }
-  return true;
-}
-
-// None where the operation is left to the slow way, which says what is wrong with it, too.
-static PyObject *quick_run(const rheos_eager_op *op, rheos_tensor **values) {
+PyObject *eager_run_quickly(const rheos_eager_op *op) {
   rheos_tensor *output = NULL;
-  region_run r = {.inputs = values, .outputs = &output};
-  rheos_status *status = rheos_eager_region(eager_context(), op, &r.region);
-  if (status) {
-    rheos_status_free(status);
-    Py_RETURN_NONE;
-  }
+  region_run r = {.region = region_if_sound(op), .inputs = op->inputs, .outputs = &output};
   PyObject *result = NULL;
-  if (rheos_region_num_outputs(r.region) != 1)
-    result = Py_NewRef(Py_None);
-  else if (run(&r, op->type) == 0)
+  if (r.region && rheos_region_num_outputs(r.region) == 1 && run(&r, op->type) == 0) {
     result = eager_tensor_take(output);
+  }
   rheos_region_unref(r.region);
   return result;
 }
 
-static PyObject *quick_call_op(const char *type, quick_call *call, size_t count, PyObject *attrs) {
-  attr_list list;
-  if (attr_list_init(&list, attrs) < 0) {
-    PyErr_Clear();
-    Py_RETURN_NONE;
+int eager_run_target(const rheos_eager_op *op) {
+  region_run r = {.region = region_if_sound(op), .inputs = op->inputs};
+  int result = 0;
+  if (r.region && rheos_region_num_outputs(r.region) == 0) {
+    result = run(&r, op->type) == 0 ? 1 : -1;
   }
-  rheos_eager_op op = {.type = type,
-                       .inputs = call->values,
-                       .num_inputs = count,
-                       .attrs = list.items,
-                       .num_attrs = list.count};
-  PyObject *result = quick_run(&op, call->values);
-  attr_list_deinit(&list);
+  rheos_region_unref(r.region);
   return result;
 }
 
-PyDoc_STRVAR(
-    run_now_doc,
-    "_run_now(type, kinds, defaults, inputs, attrs): the output; None: not the quick way.");
-static PyObject *run_now(PyObject *module, PyObject *args) {
-  (void)module;
-  const char *type, *kinds, *defaults;
-  Py_ssize_t num_kinds, num_defaults;
-  PyObject *inputs, *attrs;
-  if (!PyArg_ParseTuple(args, "sy#y#O!O", &type, &kinds, &num_kinds, &defaults, &num_defaults,
-                        &PyTuple_Type, &inputs, &attrs)) {
-    return NULL;
-  }
-  const Py_ssize_t count = PyTuple_GET_SIZE(inputs);
-  if (count != num_kinds || count > max_quick_inputs || num_defaults != max_quick_types ||
-      !(PyList_Check(attrs) || PyTuple_Check(attrs))) {
-    Py_RETURN_NONE;
-  }
-  quick_call call = {0};
-  PyObject *result = NULL;
-  if (quick_convert(&call, inputs, (const quick_kind *)kinds, (const quick_kind *)defaults)) {
-    result = quick_call_op(type, &call, (size_t)count, attrs);
-  } else {
-    PyErr_Clear();
-    result = Py_NewRef(Py_None);
-  }
-  for (Py_ssize_t i = 0; i < count; ++i) Py_XDECREF(call.held[i]);
-  return result;
-}
+// ---- Asked by the package
 
 PyDoc_STRVAR(is_any_doc, "_is_any(types, values): whether one, or one in a list, is of the types.");
 static PyObject *is_any(PyObject *module, PyObject *args) {
@@ -456,6 +373,7 @@ PyObject *eager_constant(PyObject *value, rheos_dtype dtype, rheos_dtype preferr
 static PyObject *eager_operand(PyObject *value, rheos_dtype dtype) {
   if (eager_value(value)) return Py_NewRef(value);
   if (is_plain_value(value)) return eager_constant(value, dtype, 0, NULL, false);
+  if (is_eager_variable(value)) return eager_variable_read(value);
   PyObject *wanted = dtype_to_python(dtype);
   return wanted ? PyObject_CallFunction(package.convert, "OOOsO", value, wanted, Py_None, "y",
                                         package.eager_graph)
@@ -514,6 +432,28 @@ PyObject *eager_binary(PyObject *a, PyObject *b, const char *type) {
   Py_XDECREF(x);
   Py_XDECREF(y);
   return result;
+}
+
+// Of matrices, or of batches of them, of one dtype; all else is the package's.
+static PyObject *matmul_at_once(PyObject *a, PyObject *b) {
+  rheos_tensor *operands[] = {eager_value(a), eager_value(b)};
+  if (!operands[0] || !operands[1] || !executing_eagerly()) return NULL;
+  const int32_t ranks[] = {rheos_tensor_shape(operands[0])->rank,
+                           rheos_tensor_shape(operands[1])->rank};
+  if (ranks[0] < 2 || ranks[1] < 2) return NULL;
+  if (rheos_tensor_dtype(operands[0]) != rheos_tensor_dtype(operands[1])) return NULL;
+  const bool is_batch = ranks[0] > 2 || ranks[1] > 2;
+  const rheos_eager_op op = {
+      .type = is_batch ? "BatchMatMulV2" : "MatMul", .inputs = operands, .num_inputs = 2};
+  return eager_run_quickly(&op);
+}
+
+PyObject *eager_matmul(PyObject *a, PyObject *b) {
+  PyObject *result = matmul_at_once(a, b);
+  if (result || PyErr_Occurred()) return result;
+  PyObject *type = (PyObject *)package.tensor_type;
+  return is_tensor(a) ? PyObject_CallMethod(type, "__matmul__", "OO", a, b)
+                      : PyObject_CallMethod(type, "__rmatmul__", "OO", b, a);
 }
 
 PyObject *eager_unary(PyObject *a, const char *type, const rheos_attr *attr) {
@@ -668,7 +608,8 @@ static PyMethodDef eager_methods[] = {
 
 static PyNumberMethods eager_number_methods;
 static PySequenceMethods eager_sequence_methods = {.sq_length = tensor_length};
-static PyMappingMethods eager_mapping_methods = {.mp_length = tensor_length};
+static PyMappingMethods eager_mapping_methods = {.mp_length = tensor_length,
+                                                 .mp_subscript = eager_subscript};
 
 PyTypeObject eager_tensor_base_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "rheos._core.EagerTensorBase",
@@ -754,7 +695,6 @@ static PyMethodDef eager_functions[] = {
     {"_set_eager", set_eager, METH_O, "_set_eager(bool): whether eager execution is the default."},
     {"_count_default_graphs", count_default_graphs, METH_O,
      "_count_default_graphs(change): of graphs that threads have made default."},
-    {"_run_now", run_now, METH_VARARGS, run_now_doc},
     {"_is_any", is_any, METH_VARARGS, is_any_doc},
     {"_executes_eagerly", executes_eagerly, METH_NOARGS, executes_eagerly_doc},
     {"_clear_kernels", clear_kernels, METH_NOARGS, "_clear_kernels()"},
@@ -768,8 +708,10 @@ int eager_init_types(PyObject *module) {
   eager_number_methods.nb_int = tensor_int;
   eager_number_methods.nb_float = tensor_float;
   eager_number_methods.nb_index = tensor_index;
+  eager_number_methods.nb_matrix_multiply = eager_matmul;
   if (PyModule_AddType(module, &eager_tensor_base_type) < 0) return -1;
   if (PyModule_AddType(module, &results_type) < 0) return -1;
   if (PyModule_AddFunctions(module, eager_functions) < 0) return -1;
-  return tape_init_types(module);
+  if (tape_init_types(module) < 0) return -1;
+  return op_plan_init(module);
 }

@@ -34,7 +34,35 @@ PyObject *graph_become_eager(PyObject *self, PyObject *args);
 
 // Operators on an eager tensor and something else that is no symbolic tensor.
 PyObject *eager_binary(PyObject *a, PyObject *b, const char *type);
+PyObject *eager_matmul(PyObject *a, PyObject *b);
 PyObject *eager_unary(PyObject *a, const char *type, const rheos_attr *attr);
+
+// The operation's only output. NULL: an exception of running it, or none: it has another number of
+// outputs, or something is wrong with it.
+PyObject *eager_run_quickly(const rheos_eager_op *op);
+// 1: an operation without outputs was run. 0: it is none, or something is wrong with it. -1 with an exception.
+int eager_run_target(const rheos_eager_op *op);
+
+PyObject *eager_subscript(PyObject *self, PyObject *key);  // eager_slice.c
+
+// ---- Variables (eager_variable.c)
+
+static inline bool is_eager_variable(PyObject *object) {
+  return is_variable(object) && !((variable_object *)object)->graph;
+}
+
+// The value of an eager variable, which tapes are told of; NULL with an exception.
+PyObject *eager_variable_read(PyObject *variable);
+
+// Methods of variables.
+PyObject *variable_read_now(PyObject *self, PyObject *unused);
+PyObject *variable_assign_now(PyObject *self, PyObject *args);
+PyObject *variable_set_up_now(PyObject *self, PyObject *args);
+PyObject *variable_same_as(PyObject *self, PyObject *other);
+
+// Has the tapes that record on this thread, and watch the variables that are read, watch one. False with
+// an exception.
+bool tapes_watch(PyObject *variable, PyObject *handle);
 
 int eager_init_types(PyObject *module);
 int tape_init_types(PyObject *module);

@@ -245,6 +245,10 @@ static PyObject *in_default_graph(PyObject *value) {
   return inside;
 }
 
+static bool has_handle(PyObject *object) {
+  return is_eager_variable(object) && ((variable_object *)object)->handle;
+}
+
 static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form);
 static PyObject *unary(PyObject *a, const char *type, const rheos_attr *attr);
 
@@ -281,8 +285,19 @@ static bool is_eager_operator(PyObject *a, PyObject *b, bool *out_runs) {
   return is_eager;
 }
 
+// With the values of eager variables in their place: `a` is one, or `b`.
+static PyObject *binary_of_values(PyObject *a, PyObject *b, const operator_form *form) {
+  PyObject *x = is_eager_variable(a) ? eager_variable_read(a) : Py_NewRef(a);
+  PyObject *y = !x ? NULL : is_eager_variable(b) ? eager_variable_read(b) : Py_NewRef(b);
+  PyObject *result = y ? binary(x, y, form) : NULL;
+  Py_XDECREF(x);
+  Py_XDECREF(y);
+  return result;
+}
+
 static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
   bool runs_at_once;
+  if (has_handle(a) || has_handle(b)) return binary_of_values(a, b, form);
   if (is_eager_operator(a, b, &runs_at_once)) {
     if (!runs_at_once) return binary_by_package(a, b, form);
     PyObject *result = eager_binary(a, b, form->type);
@@ -324,8 +339,16 @@ static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
   return result;
 }
 
+static PyObject *unary_of_value(PyObject *a, const char *type, const rheos_attr *attr) {
+  PyObject *x = eager_variable_read(a);
+  PyObject *result = x ? unary(x, type, attr) : NULL;
+  Py_XDECREF(x);
+  return result;
+}
+
 static PyObject *unary(PyObject *a, const char *type, const rheos_attr *attr) {
   bool runs_at_once;
+  if (has_handle(a)) return unary_of_value(a, type, attr);
   if (is_eager_operator(a, NULL, &runs_at_once)) {
     return runs_at_once ? eager_unary(a, type, attr) : unary_by_package(a, type, attr);
   }
@@ -379,6 +402,8 @@ static PyObject *op_abs(PyObject *a) {
   graph_object *graph;
   if (eager_value(a)) {
     dtype = rheos_tensor_dtype(eager_value(a));
+  } else if (has_handle(a)) {
+    dtype = ((variable_object *)a)->dtype;
   } else if (is_variable_that_is_set_up(a)) {
     dtype = rheos_variable_dtype(((variable_object *)a)->variable);
   } else if (output_of(a, &x, &graph)) {

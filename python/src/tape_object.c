@@ -260,7 +260,129 @@ static PyMethodDef tape_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+// ---- Who is told of the variables that are read
+
+typedef struct listener {
+  PyObject *object;     // owned: has a method _watch(variable)
+  tape_object *tape;    // owned: what watches for it at once, or NULL
+  PyObject *variables;  // owned: its dict of these, by id; NULL without a tape
+  unsigned long thread;
+  int watches;  // whether it is told of what is read
+} listener;
+
+static listener *listeners;  // of all threads, the latest last
+static Py_ssize_t num_listeners, max_listeners;
+
+static void listener_deinit(listener *l) {
+  Py_XDECREF(l->object);
+  Py_XDECREF((PyObject *)l->tape);
+  Py_XDECREF(l->variables);
+}
+
+PyDoc_STRVAR(listen_doc,
+             "_listen(object, tape, variables, watches): it is told, by object._watch(), of the "
+             "trainable variables that this thread reads, if it watches; of those that have values "
+             "by having the tape watch them, in a dict by id. Without one tape and variables are "
+             "None.");
+static PyObject *listen(PyObject *module, PyObject *args) {
+  (void)module;
+  listener l = {.thread = PyThread_get_thread_ident()};
+  PyObject *tape, *variables;
+  if (!PyArg_ParseTuple(args, "OOOp", &l.object, &tape, &variables, &l.watches)) return NULL;
+  if (tape != Py_None) {
+    if (!PyObject_TypeCheck(tape, &tape_type) || !PyDict_Check(variables)) {
+      PyErr_SetString(PyExc_TypeError, "expected a tape and a dict");
+      return NULL;
+    }
+    l.tape = (tape_object *)Py_NewRef(tape);
+    l.variables = Py_NewRef(variables);
+  }
+  Py_INCREF(l.object);
+  if (num_listeners == max_listeners) {
+    const Py_ssize_t more = max_listeners ? 2 * max_listeners : 8;
+    listener *larger = PyMem_Realloc(listeners, (size_t)more * sizeof *larger);
+    if (!larger) {
+      listener_deinit(&l);
+      return PyErr_NoMemory();
+    }
+    listeners = larger;
+    max_listeners = more;
+  }
+  listeners[num_listeners++] = l;
+  Py_RETURN_NONE;
+}
+
+static PyObject *stop_listening(PyObject *module, PyObject *object) {
+  (void)module;
+  const unsigned long thread = PyThread_get_thread_ident();
+  for (Py_ssize_t i = num_listeners; i-- > 0;) {
+    if (listeners[i].object != object || listeners[i].thread != thread) continue;
+    listener found = listeners[i];
+    memmove(listeners + i, listeners + i + 1, (size_t)(--num_listeners - i) * sizeof *listeners);
+    listener_deinit(&found);
+    Py_RETURN_TRUE;
+  }
+  Py_RETURN_FALSE;
+}
+
+static PyObject *list_listeners(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  PyObject *list = PyList_New(0);
+  for (Py_ssize_t i = 0; list && i < num_listeners; ++i) {
+    if (listeners[i].thread != PyThread_get_thread_ident()) continue;
+    if (PyList_Append(list, listeners[i].object) < 0) Py_CLEAR(list);
+  }
+  return list;
+}
+
+// Tells one; the entry may go or move meanwhile. -1 with an exception.
+static int tell(listener l, PyObject *variable, PyObject *handle) {
+  rheos_tensor *value = handle && l.tape ? eager_value(handle) : NULL;
+  if (!value) {
+    Py_INCREF(l.object);
+    PyObject *done = PyObject_CallMethod(l.object, "_watch", "O", variable);
+    Py_DECREF(l.object);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+  }
+  if (rheos_tape_is_watched(l.tape->tape, value)) return 0;
+  PyObject *watched = done(rheos_tape_watch(l.tape->tape, value));
+  PyObject *id = watched ? PyLong_FromVoidPtr(variable) : NULL;
+  const int result = id ? PyDict_SetItem(l.variables, id, variable) : -1;
+  Py_XDECREF(watched);
+  Py_XDECREF(id);
+  return result;
+}
+
+bool tapes_watch(PyObject *variable, PyObject *handle) {
+  if (num_listeners == 0) return true;
+  const unsigned long thread = PyThread_get_thread_ident();
+  for (Py_ssize_t i = 0; i < num_listeners; ++i) {
+    if (listeners[i].thread != thread || !listeners[i].watches) continue;
+    if (tell(listeners[i], variable, handle) < 0) return false;
+  }
+  return true;
+}
+
+static PyObject *variable_was_read(PyObject *module, PyObject *variable) {
+  (void)module;
+  if (!is_variable(variable)) {
+    PyErr_SetString(PyExc_TypeError, "expected a variable");
+    return NULL;
+  }
+  return tapes_watch(variable, ((variable_object *)variable)->handle) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyMethodDef listener_functions[] = {
+    {"_listen", listen, METH_VARARGS, listen_doc},
+    {"_stop_listening", stop_listening, METH_O, "_stop_listening(object): whether it did listen."},
+    {"_listeners", list_listeners, METH_NOARGS, "_listeners(): those of this thread."},
+    {"_variable_was_read", variable_was_read, METH_O, "_variable_was_read(variable)"},
+    {NULL, NULL, 0, NULL},
+};
+
 int tape_init_types(PyObject *module) {
+  if (PyModule_AddFunctions(module, listener_functions) < 0) return -1;
   if (PyModule_AddType(module, &tape_type) < 0) return -1;
   return PyModule_AddFunctions(module, tape_functions);
 }

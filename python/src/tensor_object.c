@@ -10,6 +10,8 @@
 #include "eager_object.h"
 #include "graph_object.h"
 
+#include <structmember.h>  // behind Python.h
+
 // ---- Names, shapes, dtypes
 
 const char *text_of(PyObject *string) {
@@ -484,11 +486,15 @@ PyTypeObject operation_base_type = {
 
 static int variable_traverse(PyObject *object, visitproc visit, void *arg) {
   Py_VISIT(((variable_object *)object)->graph);
+  Py_VISIT(((variable_object *)object)->handle);
+  Py_VISIT(((variable_object *)object)->trainable);
   return 0;
 }
 
 static int variable_clear(PyObject *object) {
   Py_CLEAR(((variable_object *)object)->graph);
+  Py_CLEAR(((variable_object *)object)->handle);
+  Py_CLEAR(((variable_object *)object)->trainable);
   return 0;
 }
 
@@ -582,6 +588,23 @@ static PyGetSetDef variable_getters[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+static PyMethodDef variable_methods[] = {
+    {"_read_now", variable_read_now, METH_NOARGS,
+     "The value of an eager variable; None where it cannot be read at once."},
+    {"_assign_now", variable_assign_now, METH_VARARGS,
+     "_assign_now(op_type, value): whether the operation on the variable was run."},
+    {"_set_up_now", variable_set_up_now, METH_VARARGS,
+     "_set_up_now(handle, dtype, shape): of an eager variable."},
+    {"_same_as", variable_same_as, METH_O, "_same_as(variable): takes the other's handle."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef variable_members[] = {
+    {"_trainable", T_OBJECT, offsetof(variable_object, trainable), 0, NULL},
+    {"_own_handle", T_OBJECT, offsetof(variable_object, handle), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
 PyTypeObject variable_base_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "rheos._core.VariableBase",
     .tp_basicsize = sizeof(variable_object),
@@ -594,6 +617,8 @@ PyTypeObject variable_base_type = {
     .tp_hash = hash_identity,
     .tp_richcompare = tensor_compare,
     .tp_as_number = &tensor_number_methods,
+    .tp_methods = variable_methods,
+    .tp_members = variable_members,
     .tp_getset = variable_getters,
 };
 

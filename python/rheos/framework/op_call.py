@@ -1,5 +1,6 @@
 """Adding an operation: inputs become tensors by the op's signature, as in TensorFlow 1.15."""
 
+import functools
 from collections import namedtuple
 
 from rheos import _core
@@ -271,16 +272,11 @@ def apply_op(op_type, name, *inputs, **attrs):
             default.__exit__()
 
 
-def op1(op_type, name, *inputs, **attrs):
-    """The only output of a new operation."""
-    if _core._executes_eagerly():
-        op = signatures.op_def(op_type)
-        if op is not None and op._quick is not None:
-            items = _attr_tuples(op, attrs) if attrs else ()
-            result = _core._run_now(op_type, *op._quick, inputs, items)
-            if result is not None:
-                return result
+def _add_op1(op_type, name, *inputs, **attrs):
     return apply_op(op_type, name, *inputs, **attrs)._output(0)
+
+
+op1 = _core.op1  # the only output of a new operation; one that runs at once if operations do
 
 
 def op_list(op_type, name, *inputs, **attrs):
@@ -316,3 +312,69 @@ def op_results(op_type, name, *inputs, **attrs):
     if len(results) < 2:
         return results[0] if results else operation if isinstance(operation, Operation) else None
     return _tuple(op_type, [arg.name for arg in described])._make(results)
+
+
+def _describe(op_type):
+    op = signatures.op_def(op_type)
+    return None if op is None else op._quick
+
+
+_core._register_ops(_describe, _add_op1)
+
+
+# What a parameter of a function says where one operation is run.
+_NAME, _DEFAULT = ("name", None), ("default", None)
+
+
+def runs_op(
+    op_type,
+    inputs,
+    ranks=None,
+    numbers=None,
+    changes_type=False,
+    no_variables=False,
+    **attrs,
+):
+    """A decorator: called with tensors that have values, the function runs one operation at once.
+
+    It has to mean the same then as the Python function, which is called with anything else. inputs:
+    the parameters that are the op's inputs, in order; where one is None, "axis=0" is that number,
+    "axis=axes" are all dimensions of the first input, "perm=reversed" these from the last to the
+    first. attrs: by attribute the parameter that says it; None leaves it out, and of "axis=list" a
+    number is a list of one. `name` says nothing, other parameters have to have their defaults.
+    ranks: (least of any input, largest of the largest). numbers: "real" or "floating", what the
+    first input has to be of. changes_type: an attribute has to say another dtype than the first
+    input's. no_variables: the first input is none.
+    """
+    roles = {"name": _NAME}
+    for place, text in enumerate(inputs.split()):
+        parameter, _, kind = text.partition("=")
+        if kind.isdigit():
+            roles[parameter] = "input", place, int(kind)
+        else:
+            roles[parameter] = kind or "input", place
+    for attr, text in attrs.items():
+        parameter, _, kind = text.partition("=")
+        roles[parameter] = kind or "attr", attr
+
+    def decorate(function):
+        inner = function
+        while hasattr(inner, "__wrapped__"):
+            inner = inner.__wrapped__
+        code = inner.__code__
+        names = code.co_varnames[: code.co_argcount]
+        made = _core.OpFunction(
+            function,
+            op_type,
+            names,
+            len(names),
+            inner.__defaults__ or (),
+            tuple(roles.get(name, _DEFAULT) for name in names),
+            ranks,
+            numbers,
+            changes_type,
+            no_variables,
+        )
+        return functools.update_wrapper(made, function)
+
+    return decorate

@@ -1,5 +1,7 @@
 """Signatures of ops, read from the text that the C library keeps for each."""
 
+import sys
+
 from rheos import _core
 from rheos.framework import dtypes
 
@@ -54,26 +56,25 @@ class AttrDef:
         self.has_default = False
 
 
-_QUICK_INPUTS, _QUICK_TYPES = 8, 4  # at most, as in the extension
-
-
 def _quick(inputs, attrs):
-    """What _core._run_now() takes of the inputs: what each is, and dtypes that are defaults.
+    """What the extension takes of a signature to run the op at once.
 
-    An input is the number of a dtype, or that of an attribute, counted from -1 downwards. None
-    where inputs are lists or references.
+    None if an input is a reference or a list of several dtypes.
+
+    By input what it is and whether it is a list: the number of a dtype, or that of an attribute,
+    counted from -1 downwards; the defaults of these attributes; by attribute (name, kind).
     """
     kinds, names = [], []
     for arg in inputs:
-        if arg.number_attr or arg.type_list_attr or arg.is_ref:
+        if arg.type_list_attr or arg.is_ref:
             return None
         if arg.dtype is None and arg.type_attr not in names:
             names.append(arg.type_attr)
         kinds.append(arg.type if arg.dtype else 255 - names.index(arg.type_attr))
-    if len(kinds) > _QUICK_INPUTS or len(names) > _QUICK_TYPES:
-        return None
+    lists = bytes(bool(arg.number_attr) for arg in inputs)
     defaults = [attrs[n].default.as_datatype_enum if attrs[n].has_default else 0 for n in names]
-    return bytes(kinds), bytes(defaults).ljust(_QUICK_TYPES, b"\0")
+    described = tuple((sys.intern(name), attr.kind) for name, attr in attrs.items())
+    return bytes(kinds), lists, bytes(defaults), described
 
 
 class OpDef:

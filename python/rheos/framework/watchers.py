@@ -1,38 +1,34 @@
 """The tapes that record on this thread, and what they are told of variables."""
 
-import threading
+from rheos._core import _listen, _listeners, _stop_listening, _variable_was_read
+
+variable_was_read = _variable_was_read  # has tapes watch a variable that the program reads
 
 
-class _Recording(threading.local):
-    def __init__(self):
-        self.tapes = []
+def listen(tape):
+    """Has a tape be told of the trainable variables that this thread reads, by tape._watch().
+
+    Where tapes do not remember anything, it is told by tape._pause() and tape._resume().
+    """
+    core = getattr(tape, "_tape", None)
+    variables = None if core is None else tape._variables
+    _listen(tape, core, variables, tape._watch_accessed_variables)
 
 
-_recording = _Recording()
-
-
-def recording_tapes():
-    """The tapes that record on this thread, the latest last; the list itself."""
-    return _recording.tapes
-
-
-def variable_was_read(variable):
-    """Has tapes watch a trainable variable whose value the program asks for."""
-    for tape in _recording.tapes:
-        if tape._watch_accessed_variables:
-            tape._watch(variable)
+def stop_listening(tape):
+    """Ends that; ValueError if the tape was not told."""
+    if not _stop_listening(tape):
+        raise ValueError("the tape is not recording on this thread")
 
 
 class stop_recording:
     """A context in which no tape of this thread remembers anything."""
 
     def __enter__(self):
-        self._paused = list(_recording.tapes)
+        self._paused = _listeners()
         for tape in self._paused:
-            tape._tape._stop()
-        del _recording.tapes[:]
+            tape._pause()
 
     def __exit__(self, *exc_info):
         for tape in self._paused:
-            tape._tape._record()
-        _recording.tapes[:] = self._paused
+            tape._resume()

@@ -9,7 +9,7 @@ from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.indexed_slices import IndexedSlices
-from rheos.framework.op_call import op1, op_list, op_results
+from rheos.framework.op_call import op1, op_list, op_results, runs_op
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.ragged import ragged_too
 from rheos.ops.cast_ops import cast as _cast, range as _range
@@ -36,6 +36,7 @@ def placeholder_with_default(input, shape, name=None):
     return op1("PlaceholderWithDefault", name, input, shape=tensor_shape.as_shape(shape))
 
 
+@runs_op("Identity", "input")
 @ragged_too("elementwise")
 def identity(input, name=None):
     """A tensor with the same value."""
@@ -44,6 +45,7 @@ def identity(input, name=None):
     return op1("Identity", name, input)
 
 
+@runs_op("StopGradient", "input")
 def stop_gradient(input, name=None):
     """A tensor with the same value, through which no gradient flows."""
     return op1("StopGradient", name, input)
@@ -70,6 +72,7 @@ def _shape(input, name=None, optimize=True, out_type=dtypes.int32):
         return op1("Shape", name, tensor, out_type=out_type)
 
 
+@runs_op("Shape", "input", out_type="out_type")
 def shape(input, name=None, out_type=dtypes.int32):
     """The shape of a tensor, as a vector."""
     return _shape(input, name, True, dtypes.as_dtype(out_type))
@@ -80,6 +83,7 @@ def shape_n(input, out_type=dtypes.int32, name=None):
     return op_list("ShapeN", name, input, out_type=out_type)
 
 
+@runs_op("Size", "input", out_type="out_type")
 @ragged_too("size_of")
 def size(input, name=None, out_type=dtypes.int32):
     """The number of elements of a tensor; of a sparse one, as if it were dense."""
@@ -94,6 +98,7 @@ def size(input, name=None, out_type=dtypes.int32):
         return op1("Size", name, tensor, out_type=out_type)
 
 
+@runs_op("Rank", "input")
 @ragged_too("rank_of")
 def rank(input, name=None):
     """The number of dimensions of a tensor."""
@@ -108,11 +113,13 @@ def rank(input, name=None):
         return op1("Rank", name, tensor)
 
 
+@runs_op("Reshape", "tensor shape")
 def reshape(tensor, shape, name=None):
     """The same elements under another shape; one dimension may be -1."""
     return op1("Reshape", name, tensor, shape)
 
 
+@runs_op("ExpandDims", "input axis")
 @ragged_too("expand_dims_of")
 def expand_dims(input, axis=None, name=None, dim=None):
     """Inserts a dimension of 1 at `axis`."""
@@ -122,6 +129,7 @@ def expand_dims(input, axis=None, name=None, dim=None):
     return op1("ExpandDims", name, input, axis)
 
 
+@runs_op("Squeeze", "input", squeeze_dims="axis=list")
 @ragged_too("squeeze_of")
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
     """Removes dimensions of 1: those in `axis`, or all."""
@@ -130,6 +138,7 @@ def squeeze(input, axis=None, name=None, squeeze_dims=None):
     return op1("Squeeze", name, input, squeeze_dims=list(axis))
 
 
+@runs_op("Transpose", "a perm=reversed")
 def transpose(a, perm=None, name="transpose", conjugate=False):
     """Permutes the dimensions; `perm` None reverses them."""
     with name_scope(name, "transpose", [a]) as name:
@@ -147,6 +156,7 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
         return op1(kind, name, a, perm)
 
 
+@runs_op("BroadcastTo", "input shape")
 def broadcast_to(input, shape, name=None):
     """Repeats along dimensions of 1 until the shape is `shape`."""
     return op1("BroadcastTo", name, input, shape)
@@ -224,6 +234,7 @@ def ones(shape, dtype=dtypes.float32, name=None):
         return _filled(dtype == dtypes.bool or 1, shape, dtype, name)
 
 
+@runs_op("ZerosLike", "tensor")
 @ragged_too("elementwise")
 def zeros_like(tensor, dtype=None, name=None, optimize=True):
     """Zeros of the shape (and dtype, unless given) of a tensor."""
@@ -237,6 +248,7 @@ def zeros_like(tensor, dtype=None, name=None, optimize=True):
         return op1("ZerosLike", name, tensor)
 
 
+@runs_op("OnesLike", "tensor")
 @ragged_too("elementwise")
 def ones_like(tensor, dtype=None, name=None, optimize=True):
     """Ones of the shape (and dtype, unless given) of a tensor."""
@@ -248,6 +260,7 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
         return result
 
 
+@runs_op("Fill", "dims value")
 def fill(dims, value, name=None):
     """A tensor of shape `dims` with every element `value`."""
     return op1("Fill", name, dims, value)
@@ -317,6 +330,7 @@ def matrix_band_part(input, num_lower, num_upper, name=None):
 # ---- Joining and parting
 
 
+@runs_op("ConcatV2", "values axis")
 @ragged_too("concat_of")
 def concat(values, axis, name="concat"):
     """Joins tensors along `axis`, along which only their sizes may differ."""
@@ -332,6 +346,7 @@ def concat(values, axis, name="concat"):
     return op1("ConcatV2", name, list(values), axis)
 
 
+@runs_op("Pack", "values", axis="axis")
 @ragged_too("stack_of")
 def stack(values, axis=0, name="stack"):
     """Joins tensors along a new dimension at `axis`."""
@@ -395,12 +410,14 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     return op_list("SplitV", name, value, sizes, axis, num_split=num)
 
 
+@runs_op("Tile", "input multiples")
 @ragged_too("tile_of")
 def tile(input, multiples, name=None):
     """Repeats a tensor along each dimension."""
     return op1("Tile", name, input, multiples)
 
 
+@runs_op("Pad", "tensor paddings")
 def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
     """Adds (before, after) elements to each dimension."""
     mode = mode.upper()
@@ -509,6 +526,7 @@ def strided_slice(
     return result
 
 
+@runs_op("GatherV2", "params indices axis=0", no_variables=True)
 @ragged_too("gather_of")
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
     """The slices of `params` at `indices` along `axis`."""
@@ -519,6 +537,7 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
     return op1("GatherV2", name, params, indices, axis, batch_dims=batch_dims)
 
 
+@runs_op("GatherNd", "params indices", no_variables=True)
 @ragged_too("gather_nd_of")
 def gather_nd(params, indices, name=None, batch_dims=0):
     """The slices of `params` at the coordinates in the last dimension of `indices`.

@@ -8,7 +8,7 @@ from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.indexed_slices import IndexedSlices
-from rheos.framework.op_call import op1
+from rheos.framework.op_call import op1, runs_op
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.ragged import ragged_too
 from rheos.framework.sparse_tensor import SparseTensor, is_sparse
@@ -26,6 +26,7 @@ def sparse_too(function):
     return wrapper
 
 
+@runs_op("Cast", "x", changes_type=True, DstT="dtype")
 @ragged_too("elementwise")
 @sparse_too
 def cast(x, dtype, name=None):

@@ -4,7 +4,7 @@ from rheos import _core
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.operation import Tensor, _VariableBase
-from rheos.framework.watchers import recording_tapes, stop_recording
+from rheos.framework.watchers import listen, stop_listening, stop_recording
 from rheos.ops import array_ops
 from rheos.ops.gradients import to_core
 
@@ -21,6 +21,11 @@ class _VariablesRead:
         if all(variable is not v for v in self.variables):
             self.variables.append(variable)
 
+    def _pause(self):
+        """It goes on where tapes do not remember: what is read there is the function's too."""
+
+    _resume = _pause
+
 
 def custom_gradient_eager(f, args, kwargs, takes_variables):
     """Runs f(*args, **kwargs), which gives (results, grad_fn), and has tapes remember grad_fn."""
@@ -30,11 +35,11 @@ def custom_gradient_eager(f, args, kwargs, takes_variables):
     flat = nest.flatten(args)
     seen = _VariablesRead()
     with stop_recording():
-        recording_tapes().append(seen)
+        listen(seen)
         try:
             result, grad_fn = f(*args, **kwargs)
         finally:
-            recording_tapes().remove(seen)
+            stop_listening(seen)
         results = [array_ops.identity(convert_to_tensor(r)) for r in nest.flatten(result)]
     given = [a for a in flat if isinstance(a, _VariableBase)]
     variables = [v for v in seen.variables if all(v is not g for g in given)]

@@ -90,8 +90,8 @@ class EagerVariable(ResourceVariable):
             apply_op("AssignVariableOp", None, self._own_handle, value)
 
     def _take(self, handle, dtype, shape, name):
-        self._own_handle, self._own_dtype = handle, dtype
-        self._own_shape, self._own_name = shape, name
+        self._set_up_now(handle, dtype, shape)
+        self._own_dtype, self._own_shape, self._own_name = dtype, shape, name
         self._own_number = next(_numbers)
 
     @classmethod
@@ -186,6 +186,9 @@ class EagerVariable(ResourceVariable):
     # Its value
 
     def _read(self):
+        value = self._read_now()
+        if value is not None:
+            return value
         self._touch()
         value = op1("ReadVariableOp", None, self._own_handle, dtype=self._own_dtype)
         if not value._is_eager:
@@ -309,6 +312,8 @@ class EagerVariable(ResourceVariable):
 
     def assign(self, value, use_locking=None, name=None, read_value=True):
         """Sets the variable, and gives it."""
+        if self._assign_now("AssignVariableOp", value):
+            return _Changed(self) if read_value else None
         value = convert_to_tensor(value, self._own_dtype)
         if not self._own_shape.is_compatible_with(value.shape):
             raise ValueError(
@@ -318,6 +323,18 @@ class EagerVariable(ResourceVariable):
             )
         operation = apply_op("AssignVariableOp", name, self._variable, value)
         return self._changed(operation, read_value)
+
+    def assign_add(self, delta, use_locking=None, name=None, read_value=True):
+        """Adds to the variable, and gives it."""
+        if self._assign_now("AssignAddVariableOp", delta):
+            return _Changed(self) if read_value else None
+        return super().assign_add(delta, use_locking, name, read_value)
+
+    def assign_sub(self, delta, use_locking=None, name=None, read_value=True):
+        """Subtracts from the variable, and gives it."""
+        if self._assign_now("AssignSubVariableOp", delta):
+            return _Changed(self) if read_value else None
+        return super().assign_sub(delta, use_locking, name, read_value)
 
     def is_initialized(self, name=None):
         """Whether the variable has a value."""
@@ -333,10 +350,7 @@ def _operator(name):
     setattr(EagerVariable, name, method)
 
 
-for _name in (
-    "abs add and floordiv ge gt invert le lt matmul mod mul neg or pow radd rand rfloordiv rmatmul "
-    "rmod rmul ror rpow rsub rtruediv rxor sub truediv xor"
-).split():
+for _name in ("matmul", "rmatmul", "rxor", "xor"):  # the others are the extension's
     _operator(f"__{_name}__")
 
 
@@ -344,7 +358,8 @@ class _Changed(EagerVariable):
     """The variable as an operation on it leaves it: the same handle, another name."""
 
     def __init__(self, variable):
-        vars(self).update(vars(variable))
+        self._same_as(variable)
+        self.__dict__ = variable.__dict__
 
     @property
     def name(self):

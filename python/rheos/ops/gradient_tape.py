@@ -5,7 +5,7 @@ from rheos.framework import logging, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.operation import Tensor
-from rheos.framework.watchers import recording_tapes
+from rheos.framework.watchers import listen, stop_listening
 from rheos.ops import array_ops
 from rheos.ops.gradients import UnconnectedGradients, from_core, gradients
 from rheos.ops.jacobians import batch_jacobian_of, jacobian_of
@@ -61,16 +61,22 @@ class GradientTape:
             )
         if self._tape is None:
             self._tape = _core.TapeBase()
-        self._tape._record()
+        self._resume()
         self._recording = True
-        recording_tapes().append(self)
 
     def _pop(self):
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        self._tape._stop()
+        self._pause()
         self._recording = False
-        recording_tapes().remove(self)
+
+    def _resume(self):
+        self._tape._record()
+        listen(self)
+
+    def _pause(self):
+        self._tape._stop()
+        stop_listening(self)
 
     def watch(self, tensor):
         """Has the tape remember what is computed from a tensor, variable, or nest of these."""

@@ -9,7 +9,7 @@ from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.indexed_slices import IndexedSlices
-from rheos.framework.op_call import op1, op_list
+from rheos.framework.op_call import op1, op_list, runs_op
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.ragged import operators_too, ragged_too
 from rheos.ops import array_ops
@@ -20,13 +20,13 @@ from rheos.ops.constant_op import constant
 # ---- One function for each plain op
 
 
-def _unary(function_name, op_type, doc):
+def _unary(function_name, op_type, doc, decorate=lambda function: function):
     def function(x, name=None):
         return op1(op_type, name, x)
 
     function.__name__ = function.__qualname__ = function_name
     function.__doc__ = doc
-    return ragged_too("elementwise")(function)
+    return runs_op(op_type, "x")(decorate(ragged_too("elementwise")(function)))
 
 
 def _binary(function_name, op_type, doc):
@@ -35,13 +35,13 @@ def _binary(function_name, op_type, doc):
 
     function.__name__ = function.__qualname__ = function_name
     function.__doc__ = doc
-    return ragged_too("binary")(function)
+    return runs_op(op_type, "x y")(ragged_too("binary")(function))
 
 
-negative = sparse_too(_unary("negative", "Neg", "-x"))
-sign = sparse_too(_unary("sign", "Sign", "-1, 0 or 1."))
-square = sparse_too(_unary("square", "Square", "x * x"))
-sqrt = sparse_too(_unary("sqrt", "Sqrt", "The square root."))
+negative = _unary("negative", "Neg", "-x", sparse_too)
+sign = _unary("sign", "Sign", "-1, 0 or 1.", sparse_too)
+square = _unary("square", "Square", "x * x", sparse_too)
+sqrt = _unary("sqrt", "Sqrt", "The square root.", sparse_too)
 rsqrt = _unary("rsqrt", "Rsqrt", "1 / sqrt(x)")
 exp = _unary("exp", "Exp", "The exponential function.")
 expm1 = _unary("expm1", "Expm1", "exp(x) - 1")
@@ -55,12 +55,12 @@ acos = _unary("acos", "Acos", "The inverse cosine.")
 atan = _unary("atan", "Atan", "The inverse tangent.")
 sinh = _unary("sinh", "Sinh", "The hyperbolic sine.")
 cosh = _unary("cosh", "Cosh", "The hyperbolic cosine.")
-tanh = sparse_too(_unary("tanh", "Tanh", "The hyperbolic tangent."))
+tanh = _unary("tanh", "Tanh", "The hyperbolic tangent.", sparse_too)
 asinh = _unary("asinh", "Asinh", "The inverse hyperbolic sine.")
 acosh = _unary("acosh", "Acosh", "The inverse hyperbolic cosine.")
 atanh = _unary("atanh", "Atanh", "The inverse hyperbolic tangent.")
 sigmoid = _unary("sigmoid", "Sigmoid", "1 / (1 + exp(-x))")
-erf = sparse_too(_unary("erf", "Erf", "The error function."))
+erf = _unary("erf", "Erf", "The error function.", sparse_too)
 erfc = _unary("erfc", "Erfc", "1 - erf(x)")
 floor = _unary("floor", "Floor", "The largest whole number not above x.")
 ceil = _unary("ceil", "Ceil", "The smallest whole number not below x.")
@@ -84,6 +84,7 @@ truncatemod = _binary("truncatemod", "TruncateMod", "The remainder, with the sig
 realdiv = _binary("realdiv", "RealDiv", "x / y")
 
 
+@runs_op("Atan2", "y x")
 @ragged_too("binary")
 def atan2(y, x, name=None):
     """The angle of the point (x, y)."""
@@ -102,6 +103,7 @@ xdivy = _binary("xdivy", "Xdivy", "x / y, 0 where x is 0.")
 xlogy = _binary("xlogy", "Xlogy", "x * log(y), 0 where x is 0.")
 
 
+@runs_op("DivNoNan", "x y")
 @ragged_too("binary")
 def div_no_nan(x, y, name=None):
     """x / y, 0 where y is 0."""
@@ -111,6 +113,7 @@ def div_no_nan(x, y, name=None):
         return op1("DivNoNan", name, x, y)
 
 
+@runs_op("Abs", "x", numbers="real")
 @ragged_too("elementwise")
 @sparse_too
 def abs(x, name=None):
@@ -122,6 +125,7 @@ def abs(x, name=None):
         return op1("Abs", name, x)
 
 
+@runs_op("Round", "x", numbers="floating")
 @ragged_too("elementwise")
 def round(x, name=None):
     """The nearest whole number, halves to even."""
@@ -129,6 +133,7 @@ def round(x, name=None):
     return x if x.dtype.is_integer else op1("Round", name, x)
 
 
+@runs_op("Pow", "x y")
 @ragged_too("binary")
 def pow(x, y, name=None):
     """x to the power of y."""
@@ -154,6 +159,7 @@ _DIVISION = {
 }
 
 
+@runs_op("RealDiv", "x y", numbers="floating")
 @ragged_too("binary")
 def truediv(x, y, name=None):
     """x / y as Python 3 divides; integers are cast to floating point first."""
@@ -181,12 +187,14 @@ class _Named:
         return truediv(self.x, y, self.name)
 
 
+@runs_op("RealDiv", "x y", numbers="floating")
 @ragged_too("binary")
 def divide(x, y, name=None):
     """x / y as Python 3 divides."""
     return x / y if name is None else _Named(x, name) / y
 
 
+@runs_op("RealDiv", "x y", numbers="floating")
 @ragged_too("binary")
 def div(x, y, name=None):
     """x / y as Python 2 divides: integers are rounded down."""
@@ -197,6 +205,7 @@ def div(x, y, name=None):
         return op1("RealDiv" if real else "FloorDiv", name, x, y)
 
 
+@runs_op("FloorDiv", "x y")
 @ragged_too("binary")
 def floordiv(x, y, name=None):
     """x // y"""
@@ -345,7 +354,8 @@ def _reduction(function_name, op_type, doc):
     function.__doc__ = (
         doc + " over the dimensions in `axis` (None: all), which stay as 1 if `keepdims`."
     )
-    return ragged_too("reduce")(function)
+    at_once = runs_op(op_type, "input_tensor axis=axes", keep_dims="keepdims")
+    return at_once(ragged_too("reduce")(function))
 
 
 reduce_sum = _reduction("reduce_sum", "Sum", "The sum")
@@ -399,6 +409,7 @@ def count_nonzero(
         return cast(reduce_sum(found, axis=axis, keepdims=builtins.bool(keepdims)), dtype)
 
 
+@runs_op("Cumsum", "x axis", exclusive="exclusive", reverse="reverse")
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
     """Running sums along `axis`."""
     with name_scope(name, "Cumsum", [x]) as name:
@@ -406,6 +417,7 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
         return op1("Cumsum", name, x, axis, exclusive=exclusive, reverse=reverse)
 
 
+@runs_op("Cumprod", "x axis", exclusive="exclusive", reverse="reverse")
 def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
     """Running products along `axis`."""
     with name_scope(name, "Cumprod", [x]) as name:
@@ -413,12 +425,14 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
         return op1("Cumprod", name, x, axis, exclusive=exclusive, reverse=reverse)
 
 
+@runs_op("ArgMax", "input axis=0", output_type="output_type")
 def argmax(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
     """The index of the largest element along `axis` (0 by default)."""
     axis = _one_of("axis", axis, "dimension", dimension)
     return op1("ArgMax", name, input, 0 if axis is None else axis, output_type=output_type)
 
 
+@runs_op("ArgMin", "input axis=0", output_type="output_type")
 def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
     """The index of the smallest element along `axis` (0 by default)."""
     axis = _one_of("axis", axis, "dimension", dimension)
@@ -460,6 +474,8 @@ def conj(x, name=None):
     raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
 
 
+@runs_op("MatMul", "a b", (2, 2), transpose_a="transpose_a", transpose_b="transpose_b")
+@runs_op("BatchMatMulV2", "a b", (2, 8), adj_x="adjoint_a", adj_y="adjoint_b")
 @operators_too("product_of")
 def matmul(
     a,

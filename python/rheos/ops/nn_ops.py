@@ -7,7 +7,7 @@ from rheos.framework import dtypes, errors
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
-from rheos.framework.op_call import op1, op_list, op_results
+from rheos.framework.op_call import op1, op_list, op_results, runs_op
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, math_ops, random_ops
@@ -58,7 +58,7 @@ def _activation(function_name, op_type, doc):
 
     function.__name__ = function.__qualname__ = function_name
     function.__doc__ = doc
-    return function
+    return runs_op(op_type, "features")(function)
 
 
 relu = _activation("relu", "Relu", "max(x, 0)")
@@ -69,6 +69,7 @@ softplus = _activation("softplus", "Softplus", "log(exp(x) + 1)")
 softsign = _activation("softsign", "Softsign", "x / (abs(x) + 1)")
 
 
+@runs_op("LeakyRelu", "features", numbers="floating", alpha="alpha")
 def leaky_relu(features, alpha=0.2, name=None):
     """alpha * x where x < 0, else x."""
     with name_scope(name, "LeakyRelu", [features, alpha]) as name:
@@ -92,6 +93,7 @@ def swish(features):
     return features * sigmoid(features)
 
 
+@runs_op("L2Loss", "t")
 def l2_loss(t, name=None):
     """Half the sum of squares."""
     return op1("L2Loss", name, t)
@@ -165,11 +167,13 @@ def _axis(axis, dim):
     return -1 if axis is None else axis
 
 
+@runs_op("Softmax", "logits")
 def softmax(logits, axis=None, name=None, dim=None):
     """exp(x) / sum(exp(x)) along `axis` (the last by default)."""
     return _softmax(logits, "Softmax", _axis(axis, dim), name)
 
 
+@runs_op("LogSoftmax", "logits")
 def log_softmax(logits, axis=None, name=None, dim=None):
     """The logarithm of softmax along `axis` (the last by default)."""
     return _softmax(logits, "LogSoftmax", _axis(axis, dim), name)
@@ -346,6 +350,7 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 # ---- Layers
 
 
+@runs_op("BiasAdd", "value bias")
 def bias_add(value, bias, data_format=None, name=None):
     """Adds a vector along the channels of `value`."""
     with name_scope(name, "BiasAdd", [value, bias]) as name:

@@ -2,7 +2,7 @@
 
 from rheos.framework import conversion, dtypes
 from rheos.framework.defaults import get_default_graph
-from rheos.framework.op_call import op1
+from rheos.framework.op_call import op1, runs_op
 from rheos.ops import array_ops, math_ops
 
 
@@ -21,51 +21,61 @@ def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     return array_ops.ones(shape, dtype, name)
 
 
+@runs_op("ZerosLike", "input")
 def zeros_like(input, dtype=None, name=None, layout=None):
     """Zeros in the shape of a tensor."""
     return array_ops.zeros_like(input, dtype, name)
 
 
+@runs_op("OnesLike", "input")
 def ones_like(input, dtype=None, name=None, layout=None):
     """Ones in the shape of a tensor."""
     return array_ops.ones_like(input, dtype, name)
 
 
+@runs_op("Fill", "dims value")
 def fill(dims, value, name=None, layout=None):
     """A tensor of that shape, full of one value."""
     return array_ops.fill(dims, value, name)
 
 
+@runs_op("ExpandDims", "input axis")
 def expand_dims(input, axis, name=None):
     """The tensor with one more dimension, of 1, at `axis`."""
     return array_ops.expand_dims(input, axis, name)
 
 
+@runs_op("Shape", "input", out_type="out_type")
 def shape(input, out_type=None, name=None):
     """The shape of a tensor, as a vector of int32 or int64."""
     return array_ops.shape(input, name, out_type or dtypes.int32)
 
 
+@runs_op("Size", "input", out_type="out_type")
 def size(input, out_type=None, name=None):
     """The number of elements of a tensor."""
     return array_ops.size(input, name, out_type or dtypes.int32)
 
 
+@runs_op("Transpose", "a perm=reversed")
 def transpose(a, perm=None, conjugate=False, name="transpose"):
     """The tensor with its dimensions in another order, by default the reverse one."""
     return array_ops.transpose(a, perm, name, conjugate)
 
 
+@runs_op("Pad", "tensor paddings")
 def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
     """The tensor with more around it."""
     return array_ops.pad(tensor, paddings, mode, name, constant_values)
 
 
+@runs_op("GatherV2", "params indices axis=0", no_variables=True)
 def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
     """The slices of `params` at `indices`."""
     return array_ops.gather(params, indices, validate_indices, name, axis, batch_dims)
 
 
+@runs_op("GatherNd", "params indices", no_variables=True)
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     """The slices of `params` at `indices`, whose last dimension counts dimensions."""
     return array_ops.gather_nd(params, indices, name, batch_dims)
@@ -90,6 +100,7 @@ def device(device_name):
 newaxis = None
 
 
+@runs_op("SelectV2", "condition x y")
 def where(condition, x=None, y=None, name=None):
     """Elements of x where the condition holds, of y elsewhere, broadcast; else its indices."""
     if x is None and y is None:

@@ -1,9 +1,11 @@
 """Functions of matrices in TensorFlow 2's form."""
 
-from rheos.framework.op_call import op1
+from rheos.framework.op_call import op1, runs_op
 from rheos.ops import cast_ops, math_ops
 
 
+@runs_op("MatMul", "a b", (2, 2), transpose_a="transpose_a", transpose_b="transpose_b")
+@runs_op("BatchMatMulV2", "a b", (2, 8), adj_x="adjoint_a", adj_y="adjoint_b")
 def matmul(
     a,
     b,
