@@ -122,25 +122,49 @@ static rheos_status *find_frames(rheos__flow *flow, const rheos__plan *plan,
   return NULL;
 }
 
+// Whether the operand goes on as it came, though a reference: what takes it in a trip or on a side reads
+// it there, behind the writes that it comes behind.
+static bool passes_reference(const rheos__flow *flow, const rheos__entry *entry, int32_t index,
+                             int32_t operand) {
+  return operand == 0 && (flow->is_constant[index] || role_of(entry) == RHEOS__FLOW_SWITCH);
+}
+
+// `is_reference`: by value, whether a reference may come in its place.
+static void describe_operands(rheos__flow *flow, const rheos__plan *plan, int32_t index,
+                              bool *is_reference) {
+  const rheos__entry *entry = &plan->entries[index];
+  for (int32_t k = 0; k < entry->num_inputs; ++k) {
+    const int32_t value = plan->operands[entry->first_operand + k];
+    const bool is_ref = rheos_dtype_is_ref((rheos_dtype)plan->dtypes[value]);
+    if (!is_ref && !is_reference[value]) continue;
+    if (rheos__arg_of_input(entry->signature, entry->attrs, k)->is_ref) continue;
+    if (!passes_reference(flow, entry, index, k)) {
+      flow->reads[entry->first_operand + k] = true;
+      continue;
+    }
+    for (int32_t i = 0; i < entry->num_outputs; ++i) is_reference[entry->first_value + i] = true;
+  }
+}
+
 static rheos_status *describe_entries(rheos__flow *flow, const rheos__plan *plan) {
   int32_t num_operands = 0;
   for (int32_t i = 0; i < plan->num_entries; ++i) num_operands += plan->entries[i].num_inputs;
   flow->counts = rheos__alloc_array((size_t)plan->num_entries, sizeof *flow->counts);
   flow->reads = rheos__alloc_array((size_t)num_operands, sizeof *flow->reads);
-  if (flow->counts == NULL || flow->reads == NULL) return rheos__out_of_memory();
+  bool *is_reference = rheos__alloc_array((size_t)plan->num_values, sizeof *is_reference);
+  if (flow->counts == NULL || flow->reads == NULL || is_reference == NULL) {
+    rheos__free(is_reference);
+    return rheos__out_of_memory();
+  }
   for (int32_t i = 0; i < plan->num_entries; ++i) {
     const rheos__entry *entry = &plan->entries[i];
     const bool is_merge = role_of(entry) == RHEOS__FLOW_MERGE;
     flow->counts[i].pending =
         is_merge ? entry->num_waits * 2 + 1 : entry->num_inputs + entry->num_waits;
-    for (int32_t k = 0; k < entry->num_inputs; ++k) {
-      const int32_t operand = entry->first_operand + k;
-      assert(operand < num_operands);
-      const bool is_ref = rheos_dtype_is_ref((rheos_dtype)plan->dtypes[plan->operands[operand]]);
-      flow->reads[operand] =
-          is_ref && !rheos__arg_of_input(entry->signature, entry->attrs, k)->is_ref;
-    }
+    assert(entry->first_operand + entry->num_inputs <= num_operands);
+    describe_operands(flow, plan, i, is_reference);
   }
+  rheos__free(is_reference);
   return NULL;
 }
 

@@ -183,6 +183,8 @@ rheos_status *rheos__check_handles(const rheos__entry *entry, const rheos__prepa
   if ((p->op->flags & RHEOS_OP_CALLS) != 0) return NULL;  // who is called takes what it wants
   for (int32_t i = 0; i < p->num_inputs; ++i) {
     if (p->input_dtypes[i] != RHEOS_RESOURCE || i == p->alias_input) continue;
+    // A handle of a step's array or stack is a tensor; of a variable and the like, nothing but a cell.
+    if ((p->op->flags & RHEOS_OP_TAKES_VARIANTS) != 0 && p->input_resources[i] == NULL) continue;
     if (rheos__arg_of_input(entry->signature, entry->attrs, i)->dtype == RHEOS_RESOURCE) continue;
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "input %d of %s is a handle, not a value", (int)i,
                             p->op->name);

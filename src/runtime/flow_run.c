@@ -612,7 +612,8 @@ static rheos_status *give_fetch(const flow_run *f, int32_t fetch, rheos_tensor *
   if (!f->s->is_fetched[fetch]) {
     return RHEOS_INVALID("Retval[%d] does not have value", (int)fetch);
   }
-  if (rheos_dtype_is_ref((rheos_dtype)f->plan->dtypes[f->plan->fetch_values[fetch]])) {
+  if (rheos_dtype_base((rheos_dtype)f->plan->dtypes[f->plan->fetch_values[fetch]]) !=
+      RHEOS_RESOURCE) {
     RHEOS_TRY(read_operand(t));
   }
   if (t->tensor == NULL) {

@@ -244,6 +244,49 @@ def variable_read_after_assignment(kind):
     return [({}, [], [tf.global_variables_initializer()]), ({}, list(out), []), ({}, [v], [])]
 
 
+def initialized_then(fetches, variables):
+    """Runs that make the variables, compute `fetches`, and look at the variables."""
+    initial = ({}, [], [tf.global_variables_initializer()])
+    return [initial, ({}, fetches, []), ({}, variables, []), ({}, fetches, []), ({}, variables, [])]
+
+
+@case
+def what_a_loop_captured_of_a_reference_is_read_in_its_trips():
+    a, b = variable("reference", 0), variable("reference", 0)
+
+    def body(i):
+        with tf.control_dependencies([tf.assign_add(a, 1)]):
+            added = tf.assign_add(b, a)
+        with tf.control_dependencies([added]):
+            return i + 1
+
+    return initialized_then([tf.while_loop(lambda i: i < 10, body, [0])], [a, b])
+
+
+@case
+def a_loop_goes_on_by_a_reference_that_its_body_writes():
+    a, b = variable("reference", 0), variable("reference", 0)
+
+    def body(i):
+        with tf.control_dependencies([tf.assign_add(a, 1), tf.assign_add(b, 2)]):
+            return i * 1
+
+    loop = tf.while_loop(lambda i: tf.less(b, 10), body, [5], parallel_iterations=1)
+    return initialized_then([loop], [a, b])
+
+
+@case
+def a_reference_written_in_a_branch_in_a_loop():
+    v = variable("reference", 2.0)
+
+    def body(i):
+        branch = tf.cond(tf.equal(i % 2, 0), lambda: tf.assign(v, tf.square(v)), lambda: v + 0.0)
+        with tf.control_dependencies([branch]):
+            return i + 1
+
+    return initialized_then([tf.while_loop(lambda i: i < 6, body, [0])], [v])
+
+
 @variants("assignment_in_a_branch", ["reference", "resource"])
 def assignment_in_a_branch(kind):
     p, v = placeholder(tf.bool), variable(kind, 5)

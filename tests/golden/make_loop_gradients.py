@@ -585,6 +585,19 @@ def scan_over_rows(tf, n):
 
 
 @program
+def map_in_a_loop(tf, n):
+    x, w = vector(tf), number(tf, 0.5, "w")
+    return loop(tf, n, lambda i, y: tf.map_fn(lambda part: tf.tanh(part) * w, y), x), [x, w]
+
+
+@program
+def map_in_a_map(tf, n):
+    x, w = matrix(tf, "x"), number(tf, 0.5, "w")
+    row = lambda r: tf.map_fn(lambda part: tf.tanh(part) * w, r)  # noqa: E731
+    return tf.map_fn(row, x), [x, w]
+
+
+@program
 def fold_over_rows(tf, n):
     x = tf.placeholder_with_default([[1.0, 2.0], [3.0, 4.0]], [2, 2], name="x")
     return tf.foldl(lambda a, row: tf.tanh(a) * row, x), [x]
