@@ -148,7 +148,7 @@ def _filled(structure, results):
 def _as_bool(pred):
     """A condition as a boolean scalar."""
     pred = convert_to_tensor(pred, name="pred")
-    if pred.shape.ndims is not None and pred.shape.ndims > 0 and pred.shape.num_elements() == 1:
+    if pred.shape.ndims != 0:
         pred = array_ops.squeeze(pred)
     return pred
 

@@ -1,7 +1,7 @@
 """Tapes: gradients of what a program computed."""
 
 from rheos import _core
-from rheos.framework import logging, nest
+from rheos.framework import eager, logging, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.operation import Tensor
@@ -13,6 +13,20 @@ from rheos.ops.jacobians import batch_jacobian_of, jacobian_of
 _DIFFERENTIABLE = frozenset(
     "float16 float32 float64 bfloat16 complex64 complex128 resource variant".split()
 )
+
+
+class _NothingEager:
+    """What a program remembers that executes nothing eagerly: its graphs say it all."""
+
+    def _record(self):
+        pass
+
+    def _stop(self):
+        pass
+
+
+def _new_record():
+    return _core.TapeBase() if eager.is_set_up() else _NothingEager()
 
 
 def _tensor_of(value):
@@ -60,7 +74,7 @@ class GradientTape:
                 "already-active tape."
             )
         if self._tape is None:
-            self._tape = _core.TapeBase()
+            self._tape = _new_record()
         self._resume()
         self._recording = True
 
@@ -99,8 +113,10 @@ class GradientTape:
         if known is not item:
             self._variables[id(item)] = item
         if known._is_eager:
-            if self._tape is None:
+            if not isinstance(self._tape, _core.TapeBase):
                 self._tape = _core.TapeBase()
+                if self._recording:
+                    self._tape._record()
             self._tape._watch(known)
         else:
             self._watched_symbolic.append(known)
@@ -235,7 +251,7 @@ class GradientTape:
     def _gradients(self, targets, sources, weights):
         known = [_tensor_of(s) for s in sources]
         known = [k if isinstance(k, Tensor) else convert_to_tensor(k) for k in known]
-        if all(t._is_eager for t in targets):
+        if isinstance(self._tape, _core.TapeBase) and all(t._is_eager for t in targets):
             places = [i for i, k in enumerate(known) if k._is_eager]
             answer = self._tape._gradient(targets, [known[i] for i in places], weights)
             found = [None] * len(sources)
