@@ -33,9 +33,6 @@ for family in FAMILIES:
 # normalization's gradient have other shapes.
 OTHER_NODES = {"normalization_by_variable", "normalization_fused_gradient"}
 
-# Its stack of handles of arrays is refused so far.
-REFUSED = {"gradient_of_map_of_map"}
-
 
 @pytest.fixture(autouse=True)
 def graph():
@@ -90,10 +87,6 @@ def test_mistake__is_named_as_by_tensorflow(name):
 def test_program__computes_the_same(name):
     wanted = RECORDED["programs"][name]["values"]
     _, fetches = build(tf, PROGRAMS[name])
-    if name in REFUSED:
-        with pytest.raises(tf.errors.UnimplementedError):
-            compute(tf, fetches)
-        return
     for value, one in zip(compute(tf, fetches), wanted, strict=True):
         if isinstance(one, str) or (one and isinstance(one, list) and isinstance(one[0], str)):
             assert value == one

@@ -1,6 +1,6 @@
 """The tapes that record on this thread, and what they are told of variables."""
 
-from rheos._core import _listen, _listeners, _stop_listening, _variable_was_read
+from rheos._core import TapeBase, _listen, _listeners, _stop_listening, _variable_was_read
 
 variable_was_read = _variable_was_read  # has tapes watch a variable that the program reads
 
@@ -10,8 +10,11 @@ def listen(tape):
 
     Where tapes do not remember anything, it is told by tape._pause() and tape._resume().
     """
-    core = getattr(tape, "_tape", None)
-    variables = None if core is None else tape._variables
+    core, variables = getattr(tape, "_tape", None), None
+    if isinstance(core, TapeBase):
+        variables = tape._variables
+    else:
+        core = None  # it only knows graphs
     _listen(tape, core, variables, tape._watch_accessed_variables)
 
 
