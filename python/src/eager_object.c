@@ -11,6 +11,7 @@
 #include "graph_object.h"
 #include "op_plan.h"
 #include "session_object.h"
+#include "traced_call.h"
 
 // ---- Tensors
 
@@ -101,6 +102,12 @@ static int run(region_run *r, const char *type) {
   if (!status) return 0;
   raise_eager_error_take(status, type);
   return -1;
+}
+
+int eager_run_region(rheos_region *region, rheos_tensor *const *inputs, rheos_tensor **outputs,
+                     const char *type) {
+  region_run r = {region, inputs, outputs};
+  return run(&r, type);
 }
 
 rheos_eager *eager_context(void) {
@@ -650,6 +657,7 @@ PyObject *graph_become_eager(PyObject *self, PyObject *args) {
 static PyObject *clear_kernels(PyObject *module, PyObject *unused) {
   (void)module, (void)unused;
   rheos_eager_clear(eager_context());
+  traced_calls_forget();
   Py_RETURN_NONE;
 }
 
@@ -713,5 +721,6 @@ int eager_init_types(PyObject *module) {
   if (PyModule_AddType(module, &results_type) < 0) return -1;
   if (PyModule_AddFunctions(module, eager_functions) < 0) return -1;
   if (tape_init_types(module) < 0) return -1;
+  if (traced_init_types(module) < 0) return -1;
   return op_plan_init(module);
 }

@@ -45,6 +45,10 @@ int eager_run_target(const rheos_eager_op *op);
 
 PyObject *eager_subscript(PyObject *self, PyObject *key);  // eager_slice.c
 
+// Runs it; `type` is what errors call it. -1 with an exception.
+int eager_run_region(rheos_region *region, rheos_tensor *const *inputs, rheos_tensor **outputs,
+                     const char *type);
+
 // ---- Variables (eager_variable.c)
 
 static inline bool is_eager_variable(PyObject *object) {

@@ -5,6 +5,7 @@ import weakref
 
 import numpy as np
 
+from rheos import _core
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
@@ -16,7 +17,7 @@ from rheos.tracing import kinds
 from rheos.tracing.signatures import spec_text
 
 
-class ConcreteFunction:
+class ConcreteFunction(_core.TracedBase):
     """A function of the graph, with the signature that it was traced for."""
 
     def __init__(self, graph, parameters, args, kwargs, shown, python_name):
@@ -98,9 +99,11 @@ class ConcreteFunction:
 
     # Calls
 
-    def __call__(self, *args, **kwargs):
+    def _call_slowly(self, *args, **kwargs):
         """Calls it with the arguments of the Python function, or with tensors for its inputs."""
-        return self.call_flat(self._flat(args, kwargs))
+        tensors = self._flat(args, kwargs)
+        self.remember_in(self, args, kwargs, tensors)
+        return self.call_flat(tensors)
 
     def _flat(self, args, kwargs):
         wanted = [leaf for leaf in nest.flatten((self._args, self._kwargs)) if _is_spec(leaf)]
@@ -202,6 +205,27 @@ class ConcreteFunction:
         if caller.building_function:
             caller.keep_alive(self)
         return self._structured(list(call_function(self.graph, tensors).outputs))
+
+    def remember_in(self, function, args, kwargs, tensors):
+        """Has calls of `function` with such arguments come down to a call with `tensors`."""
+        if self.first is not None or self.at_once_in is None or not get_default_graph()._is_eager:
+            return
+        op_type, attrs, captures = self._at_once
+        function._remember(
+            args, kwargs, tensors, self, self._form, op_type, attrs, captures, self._touched
+        )
+
+    @property
+    def _form(self):
+        """How the results are structured, if the extension can do it."""
+        structure = self.graph.structured_outputs
+        if isinstance(structure, Tensor):
+            return "tensor"
+        if structure is None:
+            return "none"
+        if type(structure) is tuple and all(type(leaf) is Tensor for leaf in structure):
+            return "tuple"
+        return ""
 
     @functools.cached_property
     def _touched(self):

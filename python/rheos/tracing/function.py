@@ -6,6 +6,7 @@ import threading
 import types
 import weakref
 
+from rheos import _core
 from rheos.autograph import api
 from rheos.framework import nest
 from rheos.framework.defaults import get_default_graph
@@ -28,6 +29,7 @@ class _Switch:
 def run_functions_eagerly(run_eagerly):
     """Has functions run as Python, for debugging, or traced again."""
     _Switch.run_eagerly = bool(run_eagerly)
+    _core._run_traced_eagerly(_Switch.run_eagerly)
 
 
 def functions_run_eagerly():
@@ -39,7 +41,7 @@ def _root_of(graph):
     return getattr(graph, "_root", graph) if graph.building_function else graph
 
 
-class Function:
+class Function(_core.TracedBase):
     """A function that is traced: its calls are of the graph's functions.
 
     Made by tf.function(); see there.
@@ -69,7 +71,6 @@ class Function:
         self._autograph = autograph
         self._relaxes = reduce_retracing
         self._traces = {}  # {(kind of the arguments, graph): ConcreteFunction}
-        self._quick = {}  # {quick key: ConcreteFunction}
         self._by_instance = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()
         self._watch = retracing.Watch()
@@ -142,35 +143,18 @@ class Function:
 
     # Calls
 
-    def __call__(self, *args, **kwargs):
-        """Calls the trace for arguments of this kind, which is made if there is none."""
-        if not kwargs and not _Switch.run_eagerly:
-            key = kinds.quick_key(args)
-            found = self._quick.get(key)
-            if found is not None and get_default_graph() is found.at_once_in:
-                self._watch.called(False)
-                return found.call_flat([a for a in args if isinstance(a, Tensor)])
-            return self._call(key, args, kwargs)
+    def _call_slowly(self, *args, **kwargs):
+        """Calls the trace for arguments of this kind, which is made if there is none.
+
+        The extension does that for calls like those that it was told to remember.
+        """
         if _Switch.run_eagerly:
             return self._target()(*args, **kwargs)
-        return self._call(None, args, kwargs)
-
-    def _call(self, key, args, kwargs):
-        """A call whose kind is looked up; `key` finds the trace again where calls run at once."""
-        args, kwargs = self._bound().bind(args, kwargs)
-        concrete = self._trace_for(args, kwargs)
-        if key is not None and concrete.at_once_in is not None and self._is_plain():
-            while len(self._quick) >= _MOST_TRACES:
-                del self._quick[next(iter(self._quick))]
-            self._quick[key] = concrete
-        return concrete.call_flat(kinds.tensor_leaves((args, kwargs)))
-
-    def _is_plain(self):
-        """Whether calls by position need no binding: what is given is what is traced for."""
-        return self._signature is None and not any(
-            p.default is not p.empty or p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-            for p in self._bound().every
-        )
+        bound = self._bound().bind(args, kwargs)
+        concrete = self._trace_for(*bound)
+        tensors = kinds.tensor_leaves(bound)
+        concrete.remember_in(self, args, kwargs, tensors)
+        return concrete.call_flat(tensors)
 
     def get_concrete_function(self, *args, **kwargs):
         """The trace for arguments of this kind; TensorSpecs may stand for tensors."""
@@ -211,13 +195,14 @@ class Function:
             kind = kinds.kind_of((args, kwargs))
             key = (kind, id(root))
         self._count += 1
+        self._watch.were_called(self._take_calls())
         if self._watch.called(True) and earlier:
             self._explain(kind, earlier, args, kwargs)
         concrete = self._traced(args, kwargs)
         concrete = self._without_creation(concrete, args, kwargs)
         concrete.root = weakref.ref(root)
         while len(self._traces) >= _MOST_TRACES:
-            self._quick.clear()
+            self._forget()
             del self._traces[next(iter(self._traces))]
         self._traces[key] = concrete
         return concrete

@@ -269,16 +269,6 @@ def of_its_spec(value):
     return value
 
 
-def quick_key(args):
-    """A hashable value for arguments that are tensors with values; None for others."""
-    key = []
-    for arg in args:
-        if not isinstance(arg, Tensor) or not arg._is_eager:
-            return None
-        key += (arg.dtype, arg._dims)
-    return tuple(key)
-
-
 def is_tensor_leaf(value):
     """Whether a leaf of the arguments is given to the graph's function as a tensor."""
     return isinstance(value, (Tensor, TensorSpec, np.ndarray, np.generic))

@@ -16,6 +16,10 @@ class Watch:
     def __init__(self):
         self._last = deque(maxlen=_WINDOW)
 
+    def were_called(self, count):
+        """Notes calls that took earlier traces."""
+        self._last.extend([False] * min(count, _WINDOW))
+
     def called(self, is_traced):
         """Notes a call; True if it is one trace too many."""
         self._last.append(is_traced)

@@ -1,0 +1,223 @@
+"""Calls of traced functions that are remembered mean what the first ones did."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+import rheos as tf
+
+
+def calls_remembered(function, call, times=3):
+    """How many of the later calls were remembered ones."""
+    call()
+    function._take_calls()
+    for _ in range(times):
+        call()
+    return function._take_calls()
+
+
+def test_calls_like_the_first_are_remembered():
+    @tf.function
+    def program(x, y, scale=2.0, negate=False):
+        total = (x - y) * scale
+        return -total if negate else total
+
+    x, y = tf.constant([3.0, 5.0]), tf.constant([1.0, 1.0])
+    assert calls_remembered(program, lambda: program(x, y)) == 3
+    assert calls_remembered(program, lambda: program(x, y=y, scale=3.0)) == 3
+    assert program(x, y).numpy().tolist() == [4, 8]
+    assert program(y, x).numpy().tolist() == [-4, -8]
+    assert program(x, y, negate=True).numpy().tolist() == [-4, -8]
+    assert program(x, y, 3.0).numpy().tolist() == [6, 12]
+    assert program(x, y, scale=3.0).numpy().tolist() == [6, 12]
+    assert program(y=y, x=x).numpy().tolist() == [4, 8]
+    assert program(x=x, y=y).numpy().tolist() == [4, 8]
+
+
+def test_names_in_another_order_do_not_mix_arguments_up():
+    @tf.function
+    def difference(a, b):
+        return a - b
+
+    x, y = tf.constant(1.0), tf.constant(5.0)
+    for _ in range(2):
+        assert difference(b=x, a=x).numpy() == 0
+    for _ in range(2):
+        assert difference(b=x, a=y).numpy() == 4
+        assert difference(a=x, b=y).numpy() == -4
+
+
+def test_other_shapes_dtypes_and_values_are_traced_anew():
+    traces = []
+
+    @tf.function
+    def double(x, times=2):
+        traces.append(x.shape)
+        return x * times
+
+    for _ in range(3):
+        assert double(tf.constant(2.0)).numpy() == 4
+        assert double(tf.constant([2.0])).numpy().tolist() == [4]
+        assert double(tf.constant(2)).dtype == tf.int32
+        assert double(tf.constant(2.0), 3).numpy() == 6
+    assert len(traces) == 4
+
+
+def test_results_keep_their_structure():
+    @tf.function
+    def program(x):
+        return x + 1, {"two": x * 2, "list": [x, None]}
+
+    @tf.function
+    def pair(x):
+        return x, x + 1
+
+    @tf.function
+    def nothing(x):
+        pass
+
+    x = tf.constant(1.0)
+    for _ in range(3):
+        one, rest = program(x)
+        assert one.numpy() == 2 and rest["two"].numpy() == 2 and rest["list"][1] is None
+        assert isinstance(pair(x), tuple) and pair(x)[1].numpy() == 2
+        assert nothing(x) is None
+
+
+def test_variables_are_watched_in_remembered_calls():
+    v = tf.Variable(3.0)
+
+    @tf.function
+    def square(x):
+        return v * v * x
+
+    x = tf.constant(2.0)
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            y = square(x)
+        assert tape.gradient(y, v).numpy() == 12
+    v.assign(1.0)
+    assert square(x).numpy() == 2
+
+
+def test_arrays_variables_and_lists_go_the_long_way():
+    @tf.function
+    def total(values):
+        return tf.add_n(values) if isinstance(values, list) else values + 0.0
+
+    v, x = tf.Variable(4.0), tf.constant(2.0)
+    for _ in range(3):
+        assert total([x, x]).numpy() == 4
+        assert total(np.float32(3)).numpy() == 3
+        assert total(v).numpy() == 4
+        assert total(x).numpy() == 2
+
+
+def test_functions_that_run_eagerly_are_python():
+    seen = []
+
+    @tf.function
+    def program(x):
+        seen.append(x)
+        return x
+
+    x = tf.constant(1.0)
+    program(x), program(x)
+    tf.config.run_functions_eagerly(True)
+    try:
+        program(x)
+    finally:
+        tf.config.run_functions_eagerly(False)
+    assert len(seen) == 2 and seen[-1] is x
+
+
+def test_within_a_function_they_are_calls_of_it():
+    @tf.function
+    def inner(x):
+        return x * 2
+
+    @tf.function
+    def outer(x):
+        return inner(x) + 1
+
+    x = tf.constant(3.0)
+    assert inner(x).numpy() == 6 and inner(x).numpy() == 6
+    assert outer(x).numpy() == 7
+    with tf.Graph().as_default():
+        assert not hasattr(inner(tf.constant(3.0)), "numpy")
+
+
+def test_a_seed_has_calls_looked_up_anew():
+    @tf.function
+    def draw(x):
+        return tf.random.uniform([3]) + x
+
+    x = tf.constant(0.0)
+    assert calls_remembered(draw, lambda: draw(x)) == 3
+    tf.random.set_seed(7)
+    draw(x)
+    assert draw._take_calls() == 0
+
+
+def test_errors_name_the_node_and_the_next_call_works():
+    @tf.function
+    def divide(x, y):
+        return x // y
+
+    one, zero = tf.constant(1), tf.constant(0)
+    assert divide(one, one).numpy() == 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="zero"):
+        divide(one, zero)
+    assert divide(one, one).numpy() == 1
+
+
+def test_concrete_functions_remember_too():
+    @tf.function
+    def program(x, y):
+        return x - y
+
+    x, y = tf.constant(5.0), tf.constant(2.0)
+    concrete = program.get_concrete_function(x, y)
+    assert calls_remembered(concrete, lambda: concrete(x, y)) == 3
+    assert concrete(y, x).numpy() == -3 and concrete(x=x, y=y).numpy() == 3
+    with pytest.raises(TypeError):
+        concrete(x)
+    with pytest.raises(TypeError):
+        concrete(x, tf.constant(2))
+
+
+def test_what_is_dropped_is_freed():
+    big = tf.constant(np.zeros(1000, np.float32))
+    function = tf.function(lambda x: x + big)
+    function(big), function(big)
+    gone = weakref.ref(function)
+    del function
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_first_call_makes_variables_once():
+    class Model:
+        v = None
+
+        @tf.function
+        def __call__(self, x):
+            if self.v is None:
+                self.v = tf.Variable(10.0)
+            return self.v.assign_add(x)
+
+    model, x = Model(), tf.constant(1.0)
+    assert [float(model(x)) for _ in range(4)] == [11, 12, 13, 14]
+
+
+def test_a_signature_is_kept():
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def total(x):
+        return tf.reduce_sum(x)
+
+    for n in (1, 2, 3, 2, 1):
+        assert total(tf.ones([n])).numpy() == n
+    assert total.experimental_get_tracing_count() == 1
+    with pytest.raises((TypeError, ValueError)):
+        total(tf.ones([2, 2]))
