@@ -29,8 +29,7 @@ PYTHON ?=
 export PYTHON
 
 QUIET_MAKE := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,--no-print-directory)
-CONFIGURE = tools/configure "$(BUILD)" "-DCMAKE_INSTALL_PREFIX=$(PREFIX)" \
-	"-DRHEOS_SANITIZE=$(SANITIZE)" "-DPYTHON=$(PYTHON)"
+CONFIGURE = tools/configure "$(BUILD)" "-DRHEOS_SANITIZE=$(SANITIZE)" "-DPYTHON=$(PYTHON)"
 
 .PHONY: all build deps test test-c docs demo install wheel deb dist bench bench-peers size lint clean
 
@@ -60,7 +59,7 @@ demo: deps
 	"$(BUILD)/bin/call_model"
 
 install: build
-	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" >"$(BUILD)/install.log"
+	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" --prefix "$(PREFIX)" >"$(BUILD)/install.log"
 	@echo "installed into $(DESTDIR)$(PREFIX)"
 
 wheel: deps

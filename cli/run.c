@@ -28,7 +28,7 @@ enum { MAX_PATH = PATH_MAX + 256 };
 // Writes the launcher's path: beside the build tree's or the installed package, whichever this
 // executable lies in. False if it is in neither.
 static bool find_launcher(char path[MAX_PATH]) {
-  static const char *const places[] = {"../python", RHEOS_SITE_FROM_BIN};
+  static const char *const places[] = {"../python", RHEOS_SITES_FROM_BIN};
   char executable[PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
   if (length < 0) return false;

@@ -8,8 +8,9 @@ set_target_properties(rheos_command PROPERTIES OUTPUT_NAME rheos)
 target_link_libraries(rheos_command PRIVATE rheos_internal)
 
 if(RHEOS_WITH_PYTHON)
-  file(RELATIVE_PATH site_from_bin
-    "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_PREFIX}/${PYTHON_SITE_DIR}")
+  file(RELATIVE_PATH prefix_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_PREFIX}")
+  list(TRANSFORM PYTHON_SITE_DIRS REPLACE "(.+)" "\"${prefix_from_bin}\\1\"" OUTPUT_VARIABLE sites)
+  list(JOIN sites "," sites)
   set_source_files_properties(cli/run.c PROPERTIES COMPILE_DEFINITIONS
-    "RHEOS_PYTHON=\"${PYTHON_EXECUTABLE}\";RHEOS_SITE_FROM_BIN=\"${site_from_bin}\"")
+    "RHEOS_PYTHON=\"${PYTHON_EXECUTABLE}\";RHEOS_SITES_FROM_BIN=${sites}")
 endif()

@@ -1,9 +1,12 @@
-"""Prints, one a line, what building for this interpreter needs: see find_python.cmake."""
+"""What building and installing for this interpreter needs: see find_python.cmake and install.cmake.
+
+describe_python.py              prints headers, NumPy's headers, the suffix of extensions, and where
+                                packages go below a prefix: of the system, and of others; one a line
+describe_python.py PREFIX       prints where packages go below PREFIX
+"""
 
 import sys
 import sysconfig
-
-import numpy
 
 
 def site_dir(prefix):
@@ -16,7 +19,17 @@ def site_dir(prefix):
     return "lib/python3/dist-packages" if prefix == "/usr" else f"lib/{version}/dist-packages"
 
 
-print(sysconfig.get_path("include"))
-print(numpy.get_include())
-print(sysconfig.get_config_var("EXT_SUFFIX"))
-print(site_dir(sys.argv[1].rstrip("/")))
+def describe():
+    import numpy
+
+    print(sysconfig.get_path("include"))
+    print(numpy.get_include())
+    print(sysconfig.get_config_var("EXT_SUFFIX"))
+    print(site_dir("/usr"))
+    print(site_dir("/usr/local"))
+
+
+if len(sys.argv) > 1:
+    print(site_dir(sys.argv[1].rstrip("/")))
+else:
+    describe()

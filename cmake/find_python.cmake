@@ -1,6 +1,6 @@
 # Asks one interpreter, chosen by tools/find-python, for what building and installing for it needs.
 #   PYTHON_EXECUTABLE, PYTHON_INCLUDE_DIR, PYTHON_NUMPY_INCLUDE_DIR, PYTHON_EXT_SUFFIX
-#   PYTHON_SITE_DIR: where its packages go, relative to the installation prefix
+#   PYTHON_SITE_DIRS: where its packages may go, relative to the prefix of an installation
 
 if(SKBUILD)
   # A wheel is for the interpreter that builds it (pyproject.toml).
@@ -16,16 +16,16 @@ else()
   endif()
 endif()
 
+set(describe_python "${PROJECT_SOURCE_DIR}/cmake/describe_python.py")
 execute_process(
-  COMMAND "${PYTHON_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/describe_python.py"
-          "${CMAKE_INSTALL_PREFIX}"
+  COMMAND "${PYTHON_EXECUTABLE}" "${describe_python}"
   OUTPUT_VARIABLE description OUTPUT_STRIP_TRAILING_WHITESPACE
   COMMAND_ERROR_IS_FATAL ANY)
-string(REPLACE "\n" ";" description "${description}")
-list(POP_FRONT description
-  PYTHON_INCLUDE_DIR PYTHON_NUMPY_INCLUDE_DIR PYTHON_EXT_SUFFIX PYTHON_SITE_DIR)
+string(REPLACE "\n" ";" PYTHON_SITE_DIRS "${description}")
+list(POP_FRONT PYTHON_SITE_DIRS PYTHON_INCLUDE_DIR PYTHON_NUMPY_INCLUDE_DIR PYTHON_EXT_SUFFIX)
+list(REMOVE_DUPLICATES PYTHON_SITE_DIRS)
 if(SKBUILD)
-  set(PYTHON_SITE_DIR "..")  # the prefix is the package
+  set(PYTHON_SITE_DIRS "..")  # the prefix is the package
 endif()
 message(STATUS "Python: ${PYTHON_EXECUTABLE}")
 

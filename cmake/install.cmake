@@ -45,16 +45,25 @@ install(FILES docs/rheos.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME python)
 if(RHEOS_WITH_PYTHON)
-  install(DIRECTORY python/rheos DESTINATION ${PYTHON_SITE_DIR}
+  # Where packages go depends on the prefix, which may be another than this tree was configured with.
+  if(SKBUILD)
+    install(CODE "set(RHEOS_SITE_DIR ${PYTHON_SITE_DIRS})")
+  else()
+    install(CODE "execute_process(
+      COMMAND \"${PYTHON_EXECUTABLE}\" \"${describe_python}\" \"\${CMAKE_INSTALL_PREFIX}\"
+      OUTPUT_VARIABLE RHEOS_SITE_DIR OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)")
+  endif()
+  install(DIRECTORY python/rheos DESTINATION \${RHEOS_SITE_DIR}
     FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed"
     PATTERN "__pycache__" EXCLUDE)
   if(TARGET python_core)
+    list(GET PYTHON_SITE_DIRS 0 site)  # all lie as deep
     file(RELATIVE_PATH lib_from_module
-      "${CMAKE_INSTALL_PREFIX}/${PYTHON_SITE_DIR}/rheos" "${CMAKE_INSTALL_FULL_LIBDIR}")
+      "${CMAKE_INSTALL_PREFIX}/${site}/rheos" "${CMAKE_INSTALL_FULL_LIBDIR}")
     set_target_properties(python_core PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_module}")
-    install(TARGETS python_core LIBRARY DESTINATION ${PYTHON_SITE_DIR}/rheos)
-    install(FILES "${CMAKE_BINARY_DIR}/python/rheos/messages.bin" DESTINATION ${PYTHON_SITE_DIR}/rheos)
+    install(TARGETS python_core LIBRARY DESTINATION \${RHEOS_SITE_DIR}/rheos)
+    install(FILES "${CMAKE_BINARY_DIR}/python/rheos/messages.bin" DESTINATION \${RHEOS_SITE_DIR}/rheos)
     install(DIRECTORY "${CMAKE_BINARY_DIR}/python/rheos/v1"
-      DESTINATION ${PYTHON_SITE_DIR}/rheos FILES_MATCHING PATTERN "*.pyi")
+      DESTINATION \${RHEOS_SITE_DIR}/rheos FILES_MATCHING PATTERN "*.pyi")
   endif()
 endif()
