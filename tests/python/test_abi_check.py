@@ -34,9 +34,13 @@ def check(new):
 NAME = "RHEOS_API const char *rheos_code_name(rheos_code code);"
 
 
+LAST = "} rheos_while_options;"
+
+
 def test_what_is_added_is_let_through(tmp_path):
     more = NAME + "RHEOS_API int rheos_more(void);"
-    status, said = check(changed(tmp_path / "new", ("base.h", NAME, more)))
+    options = ("control_flow.h", LAST, "  double more;\n" + LAST)
+    status, said = check(changed(tmp_path / "new", ("base.h", NAME, more), options))
     assert status == 0 and "go on with" in said
 
 
@@ -45,6 +49,7 @@ def test_what_is_added_is_let_through(tmp_path):
     [
         (("base.h", NAME, ""), "rheos_code_name"),
         (("base.h", NAME, NAME.replace("rheos_code code", "double code")), "rheos_code_name"),
+        (("control_flow.h", "  bool swap_memory;", "  double first;\n  bool swap_memory;"), "first"),
     ],
 )
 def test_what_breaks_programs_is_found(tmp_path, change, named):
