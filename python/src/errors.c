@@ -4,9 +4,39 @@
 
 #include "core.h"
 
+// What the library says in words of C, and how programs of Python know it.
+static const struct {
+  const char *in_c, *in_python;
+} words[] = {
+    {"Did you mean to push its variable scope with RHEOS_REUSE_YES or RHEOS_REUSE_AUTO?",
+     "Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in VarScope?"},
+    {"created with rheos_get_variable(). Did you mean to push its variable scope with "
+     "RHEOS_REUSE_AUTO?",
+     "created with tf.get_variable(). Did you mean to set reuse=tf.AUTO_REUSE in VarScope?"},
+    {"be a mutable tensor (a variable that is not a resource)",
+     "be a mutable tensor (e.g.: a tf.Variable)"},
+    {"give a less specific one in `shapes` of rheos_while_options.",
+     "use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape."},
+    {"must set grad_ys (y.dtype = ", "must set grad_ys (y.dtype = tf."},
+    {"Invalid type ", "Invalid type tf."},
+    {"expected: [float32, float64, float16, bfloat16].",
+     "expected: [tf.float32, tf.float64, tf.float16, tf.bfloat16]."},
+    {"(use rheos_stack() instead)", "(use tf.stack instead)"},
+    {"Use rheos_sparse_reorder() to", "Use `tf.sparse.reorder` to"},
+    {"can only be decoded by DecodeGif or DecodeImage",
+     "can only be decoded by tf.image.decode_gif or tf.image.decode_image"},
+};
+
 static PyObject *message_of(const rheos_status *status) {
   const char *text = rheos_status_message(status);
-  return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+  PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+  for (size_t i = 0; message && i < sizeof words / sizeof words[0]; i++) {
+    if (!strstr(text, words[i].in_c)) continue;
+    PyObject *told =
+        PyObject_CallMethod(message, "replace", "ssi", words[i].in_c, words[i].in_python, 1);
+    Py_SETREF(message, told);
+  }
+  return message;
 }
 
 static PyObject *operation_of_error(const rheos_status *status, graph_object *graph) {

@@ -679,7 +679,7 @@ static rheos_output start_gradient(backprop *b, rheos_output y, size_t index) {
   rheos_output given = b->options->grad_ys != NULL ? b->options->grad_ys[index] : none;
   if (!rheos__is_some(given)) {
     if (rheos_dtype_is_complex(dtype)) {
-      fail(b, RHEOS_INVALID("Gradients of complex tensors must set grad_ys (y.dtype = tf.%s)",
+      fail(b, RHEOS_INVALID("Gradients of complex tensors must set grad_ys (y.dtype = %s)",
                             rheos_dtype_name(dtype)));
       return none;
     }

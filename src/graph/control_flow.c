@@ -475,8 +475,8 @@ static rheos_status *check_next(const rheos_scope *s, const rheos_control_contex
     python_shape(&after, leaves, sizeof leaves);
     return RHEOS_INVALID(
         "Input tensor '%s:%d' enters the loop with shape %s, but has shape %s after one iteration. "
-        "To allow the shape to vary across iterations, use the `shape_invariants` argument of "
-        "tf.while_loop to specify a less-specific shape.",
+        "To allow the shape to vary across iterations, give a less specific one in `shapes` of "
+        "rheos_while_options.",
         name, entered.index, enters, leaves);
   }
   rheos_dtype wanted = rheos_dtype_base(rheos_output_dtype(variable));

@@ -145,8 +145,7 @@ static rheos_status *bind_one(rheos__node_build *b, int32_t arg_index, int32_t f
   rheos_dtype actual = b->input_dtypes[at], base = rheos_dtype_base(actual);
   if (arg->is_ref && !rheos_dtype_is_ref(actual)) {
     return RHEOS_INVALID(
-        "'%s' Op requires that input '%s' be a mutable tensor (e.g.: a "
-        "tf.Variable)",
+        "'%s' Op requires that input '%s' be a mutable tensor (a variable that is not a resource)",
         rheos__op_name_of(b), arg->name);
   }
   if (arg->type_attr < 0) {

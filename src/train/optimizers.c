@@ -18,9 +18,9 @@ static bool is_trainable_dtype(rheos_dtype dtype) {
 static rheos_status *check_dtype(rheos_output output, rheos_dtype dtype) {
   if (is_trainable_dtype(dtype)) return NULL;
   char *name = rheos__name_of_output(output);
-  rheos_status *status = RHEOS_INVALID(
-      "Invalid type tf.%s for %s, expected: [tf.float32, tf.float64, tf.float16, tf.bfloat16].",
-      rheos__python_dtype(dtype), name != NULL ? name : "?");
+  rheos_status *status =
+      RHEOS_INVALID("Invalid type %s for %s, expected: [float32, float64, float16, bfloat16].",
+                    rheos__python_dtype(dtype), name != NULL ? name : "?");
   rheos__free(name);
   return status;
 }

@@ -543,8 +543,8 @@ static rheos_status *exists_already(const char *name, rheos_variable variable) {
   char number[16] = "";
   if (file != NULL) snprintf(number, sizeof(number), ":%d", (int)line);
   return RHEOS_INVALID(
-      "Variable %s already exists, disallowed. Did you mean to set reuse=True or "
-      "reuse=tf.AUTO_REUSE in VarScope?%s%s%s",
+      "Variable %s already exists, disallowed. Did you mean to push its variable scope with "
+      "RHEOS_REUSE_YES or RHEOS_REUSE_AUTO?%s%s%s",
       name, file != NULL ? " Originally defined at: " : "", file != NULL ? file : "", number);
 }
 
@@ -593,9 +593,8 @@ void rheos_find_variable(rheos_scope *s, const char *full_name, rheos_reuse reus
                        : exists_already(full_name, found);
   } else if (reuse == RHEOS_REUSE_YES) {
     status = RHEOS_INVALID(
-        "Variable %s does not exist, or was not created with "
-        "tf.get_variable(). Did you mean to set reuse=tf.AUTO_REUSE in "
-        "VarScope?",
+        "Variable %s does not exist, or was not created with rheos_get_variable(). Did you mean to "
+        "push its variable scope with RHEOS_REUSE_AUTO?",
         full_name);
   }
   if (status != NULL) {

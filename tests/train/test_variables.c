@@ -162,8 +162,8 @@ static void test_variable__made_twice_names_the_first_line(void **state) {
   rheos_get_variable(f->s, "v", RHEOS_FLOAT, RHEOS_SCALAR, rheos_zeros());
   char where[512];
   snprintf(where, sizeof(where),
-           "Variable v already exists, disallowed. Did you mean to set reuse=True or "
-           "reuse=tf.AUTO_REUSE in VarScope? Originally defined at: %s:%d",
+           "Variable v already exists, disallowed. Did you mean to push its variable scope with "
+           "RHEOS_REUSE_YES or RHEOS_REUSE_AUTO? Originally defined at: %s:%d",
            __FILE__, first_line);
   assert_fails(f->s, where);
 }
@@ -173,8 +173,8 @@ static void test_variable__reuse_wants_it_to_exist(void **state) {
   rheos_push_variable_scope(f->s, "a", RHEOS_REUSE_YES);
   get(f->s, "v", RHEOS_FLOAT, RHEOS_SCALAR);
   assert_fails(f->s,
-               "Variable a/v does not exist, or was not created with tf.get_variable(). Did "
-               "you mean to set reuse=tf.AUTO_REUSE in VarScope?");
+               "Variable a/v does not exist, or was not created with rheos_get_variable(). Did "
+               "you mean to push its variable scope with RHEOS_REUSE_AUTO?");
 }
 
 static void test_variable__refuses_what_cannot_be_stored(void **state) {

@@ -50,7 +50,7 @@ static rheos_status *merge_parts(const rheos_shape *first, const rheos_shape *sh
 }
 
 static rheos_status *concat_axis(int64_t axis, int32_t rank, int32_t *out_axis) {
-  if (rank == 0) return RHEOS_INVALID("Can't concatenate scalars (use tf.stack instead)");
+  if (rank == 0) return RHEOS_INVALID("Can't concatenate scalars (use rheos_stack() instead)");
   if (axis < -(int64_t)rank || axis >= rank) {
     return RHEOS_INVALID(
         "ConcatOp : Expected concatenating dimensions in the range [%d, %d), but got %lld", -rank,
@@ -68,7 +68,7 @@ static rheos_status *shape_concat(rheos__infer *c) {
   int32_t rank = -1, axis = -1;
   for (int32_t i = 0; i < p.count && rank < 0; ++i) rank = shapes[i].rank;
   int64_t value;
-  if (rank == 0) return RHEOS_INVALID("Can't concatenate scalars (use tf.stack instead)");
+  if (rank == 0) return RHEOS_INVALID("Can't concatenate scalars (use rheos_stack() instead)");
   if (rank > 0 && rheos__infer_int(c, p.axis_input, &value)) {
     RHEOS_TRY(concat_axis(value, rank, &axis));
   }

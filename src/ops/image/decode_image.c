@@ -85,7 +85,7 @@ static rheos_status *decode_gif(const decode *d, const rheos_string *contents,
     *out_tensor = NULL;
     return RHEOS_INVALID(
         "Got %lld frames, but animated gifs can only be decoded by "
-        "tf.image.decode_gif or tf.image.decode_image",
+        "DecodeGif or DecodeImage",
         (long long)frames);
   }
   return NULL;

@@ -59,7 +59,7 @@ static rheos_status *check_order(const int64_t *rows, const rheos_shape *shape, 
   return rheos__sparse_bad_row(row, shape->rank, i,
                                order == 0 ? "is repeated"
                                           : "is out of order. Many sparse ops require sorted "
-                                            "indices. Use `tf.sparse.reorder` to create a "
+                                            "indices. Use rheos_sparse_reorder() to create a "
                                             "correctly ordered copy.");
 }
 
