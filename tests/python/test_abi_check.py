@@ -49,7 +49,8 @@ def test_what_is_added_is_let_through(tmp_path):
     [
         (("base.h", NAME, ""), "rheos_code_name"),
         (("base.h", NAME, NAME.replace("rheos_code code", "double code")), "rheos_code_name"),
-        (("control_flow.h", "  bool swap_memory;", "  double first;\n  bool swap_memory;"), "first"),
+        (("control_flow.h", "  bool swap_memory;", "  int a;\n  bool swap_memory;"), "while_options"),
+        (("base.h", "  void *user;", "  int a;\n  void *user;"), "rheos_set_allocator"),
     ],
 )
 def test_what_breaks_programs_is_found(tmp_path, change, named):
