@@ -49,7 +49,7 @@ def test_what_is_added_is_let_through(tmp_path):
     [
         (("base.h", NAME, ""), "rheos_code_name"),
         (("base.h", NAME, NAME.replace("rheos_code code", "double code")), "rheos_code_name"),
-        (("control_flow.h", "  bool swap_memory;", "  int a;\n  bool swap_memory;"), "while_options"),
+        (("control_flow.h", "  bool swap_mem", "  int a;\n  bool swap_mem"), "while_options"),
         (("base.h", "  void *user;", "  int a;\n  void *user;"), "rheos_set_allocator"),
     ],
 )
