@@ -59,23 +59,7 @@ def answers(tmp_path_factory):
     return json.loads(path.read_text())
 
 
-# Numbers that are not yet those of TensorFlow 2: gradients of rows that are met more than once,
-# Nadam, binary cross entropy behind a softmax, masked sequences, a model of two outputs.
-DIFFERENT = {
-    *(f"optimizer_{name}_of_rows" for name in ("rmsprop", "adam", "adagrad", "adamax", "nadam")),
-    "optimizer_ftrl_of_rows",
-    "optimizer_nadam",
-    "loss_binary_crossentropy",
-    "masked_sequences",
-    "shared_layers_and_two_outputs",
-}
-NAMES = [
-    pytest.param(name, marks=pytest.mark.xfail(strict=True)) if name in DIFFERENT else name
-    for name in RECORDED
-]
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_a_model_gives_what_tensorflow_2_gives(answers, name):
     found, expected = answers[name], RECORDED[name]
     assert isinstance(found, dict), found

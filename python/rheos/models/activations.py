@@ -13,7 +13,14 @@ def softmax(x, axis=-1):
     """exp(x) by the sum of it along an axis; ValueError for tensors of one dimension."""
     if x.shape.ndims == 1:
         raise ValueError(f"Cannot apply softmax to a tensor that is 1D: {x}")
-    return nn_ops.softmax(x, axis=axis)
+    return _with_logits(nn_ops.softmax(x, axis=axis), x)
+
+
+def _with_logits(output, logits):
+    """An output that remembers, in version 2, what losses had better be computed of."""
+    if not values.runs_in_session():
+        output._keras_logits = logits
+    return output
 
 
 @_activation
@@ -73,7 +80,7 @@ def tanh(x):
 @_activation
 def sigmoid(x):
     """1 / (1 + exp(-x))."""
-    return math_ops.sigmoid(x)
+    return _with_logits(math_ops.sigmoid(x), x)
 
 
 @_activation

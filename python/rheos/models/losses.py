@@ -122,7 +122,12 @@ def logcosh(y_true, y_pred):
 
 
 def _logits_behind(output, op_type):
-    """What a Softmax or Sigmoid was made of, None for other tensors."""
+    """What a Softmax or Sigmoid was made of, None for other tensors.
+
+    As in Keras 3, layers' activations of either kind count for both.
+    """
+    if getattr(output, "_keras_logits", None) is not None:
+        return output._keras_logits
     if isinstance(output, Tensor):
         op = output.op
         while op.type == "Identity":

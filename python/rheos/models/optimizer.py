@@ -16,6 +16,30 @@ _OPTIONS = ("clipnorm", "clipvalue", "global_clipnorm", "lr", "decay", "weight_d
 _NOT_DONE = ("use_ema", "loss_scale_factor", "gradient_accumulation_steps")
 
 
+class Parts:
+    """A gradient as Keras 3's updates take it: whole, and the sums of what its slices give.
+
+    Of rows that are met more than once Keras 3 adds up the squares, not the rows before.
+    """
+
+    def __init__(self, grad):
+        self._given = grad
+        self.whole = convert_to_tensor(grad)
+
+    def of(self, function):
+        """A function of the elements of the gradient, of each slice by itself."""
+        if not isinstance(self._given, IndexedSlices):
+            return function(self.whole)
+        slices = self._given
+        made = IndexedSlices(function(slices.values), slices.indices, slices.dense_shape)
+        return convert_to_tensor(made)
+
+    @property
+    def square(self):
+        """The squared gradient."""
+        return self.of(math_ops.square)
+
+
 class Optimizer:
     """Changes variables by the gradients of a loss.
 
@@ -305,7 +329,9 @@ class Optimizer:
             lost = math_ops.cast(step["lr"], var.dtype) * self.weight_decay
             before = values.operations([state_ops.assign_sub(var, var * lost)])
         with control_dependencies(before):
-            if isinstance(grad, IndexedSlices):
+            if not values.runs_in_session() and self._is_composed(grad):
+                update = self._update_composed(step, Parts(grad), var)
+            elif isinstance(grad, IndexedSlices):
                 update = self._update_sparse(step, grad, var)
             else:
                 update = self._update_dense(step, grad, var)
@@ -330,6 +356,18 @@ class Optimizer:
 
     def _update_dense(self, step, grad, var):
         """The operation that updates a variable by its gradient."""
+        raise NotImplementedError("Must be implemented in subclasses.")
+
+    _ALWAYS_COMPOSED = False  # whether Keras 3's arithmetic is no op's
+
+    def _is_composed(self, grad):
+        """Whether a variable is updated by _update_composed(), as Keras 3 does it."""
+        if type(self)._update_composed is Optimizer._update_composed:
+            return False
+        return self._ALWAYS_COMPOSED or isinstance(grad, IndexedSlices)
+
+    def _update_composed(self, step, parts, var):
+        """The operation that updates a variable by Parts of its gradient."""
         raise NotImplementedError("Must be implemented in subclasses.")
 
     def _update_sparse(self, step, grad, var):

@@ -7,8 +7,8 @@ from rheos.framework.op_call import apply_op
 from rheos.layers import values
 from rheos.models import objects
 from rheos.models.initializers import Constant
-from rheos.models.optimizer import Optimizer
-from rheos.ops import control_flow_ops, math_ops, segment_ops, state_ops
+from rheos.models.optimizer import Optimizer, Parts
+from rheos.ops import clip_ops, control_flow_ops, math_ops, segment_ops, state_ops
 from rheos.ops.variables import Variable
 from rheos.training.optimizers import Optimizer as TrainingOptimizer
 
@@ -151,6 +151,22 @@ class RMSprop(_Rated):
         updates.append(state_ops.assign_sub(var, change))
         return control_flow_ops.group(*updates)
 
+    _ALWAYS_COMPOSED = True
+
+    def _update_composed(self, step, parts, var):
+        rate, rho, momentum = _cast(step, var, "lr", "rho", "momentum")
+        rms = self.get_slot(var, "rms")
+        below = state_ops.assign(rms, rho * rms + (1 - rho) * parts.square)
+        if self.centered:
+            mg = self.get_slot(var, "mg")
+            average = state_ops.assign(mg, rho * mg + (1 - rho) * parts.whole)
+            below = below - math_ops.square(average)
+        change = rate * parts.whole / math_ops.sqrt(below + self.epsilon)
+        if self._has_momentum:
+            slot = self.get_slot(var, "momentum")
+            change = state_ops.assign(slot, momentum * slot + change)
+        return state_ops.assign_sub(var, change)
+
 
 @_optimizer("adam")
 class Adam(_Rated):
@@ -210,6 +226,19 @@ class Adam(_Rated):
             state_ops.assign_sub(var, change),
         )
 
+    def _update_composed(self, step, parts, var):
+        rate, beta_1, beta_2, power_1, power_2 = _cast(
+            step, var, "lr", "beta_1", "beta_2", "beta_1_power", "beta_2_power"
+        )
+        m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
+        mean = state_ops.assign_add(m, (parts.whole - m) * (1 - beta_1))
+        square = state_ops.assign_add(v, (parts.square - v) * (1 - beta_2))
+        if self.amsgrad:
+            most = self.get_slot(var, "vhat")
+            square = state_ops.assign(most, math_ops.maximum(most, square))
+        rate = rate * math_ops.sqrt(1 - power_2) / (1 - power_1)
+        return state_ops.assign_sub(var, mean * rate / (math_ops.sqrt(square) + self.epsilon))
+
 
 @_optimizer("adamw")
 class AdamW(Adam):
@@ -258,6 +287,13 @@ class Adamax(Adam):
             rate, beta_1, beta_2, epsilon, grad,
         )  # fmt: skip
 
+    def _update_composed(self, step, parts, var):
+        rate, beta_1, beta_2, power = _cast(step, var, "lr", "beta_1", "beta_2", "beta_1_power")
+        m, u = self.get_slot(var, "m"), self.get_slot(var, "v")
+        mean = state_ops.assign_add(m, (parts.whole - m) * (1 - beta_1))
+        most = state_ops.assign(u, math_ops.maximum(beta_2 * u, parts.of(math_ops.abs)))
+        return state_ops.assign_sub(var, rate * mean / ((1 - power) * (most + self.epsilon)))
+
 
 @_optimizer("nadam")
 class Nadam(_Rated):
@@ -275,7 +311,8 @@ class Nadam(_Rated):
         name="Nadam",
         **kwargs,
     ):
-        kwargs["decay"] = kwargs.pop("schedule_decay", 0.004)
+        own_decay = 0.004 if values.runs_in_session() else 1.0
+        kwargs["decay"] = kwargs.pop("schedule_decay", own_decay)
         super().__init__(learning_rate, name, **kwargs)
         self._set_hyper("beta_1", beta_1)
         self._set_hyper("beta_2", beta_2)
@@ -323,13 +360,17 @@ class Nadam(_Rated):
         }
 
     def _update_dense(self, step, grad, var):
+        return self._update_composed(step, Parts(grad), var)
+
+    def _update_composed(self, step, parts, var):
+        grad = parts.whole
         names = ("lr", "beta_1", "beta_2", "now", "next", "product", "next_product", "power")
         rate, beta_1, beta_2, now, following, product, next_product, power = _cast(
             step, var, *names
         )
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         mean = beta_1 * m + (1 - beta_1) * grad
-        square = beta_2 * v + (1 - beta_2) * math_ops.square(grad)
+        square = beta_2 * v + (1 - beta_2) * parts.square
         ahead = (1.0 - now) * (grad / (1.0 - product)) + following * (mean / (1.0 - next_product))
         below = math_ops.sqrt(square / (1.0 - power)) + self.epsilon
         return control_flow_ops.group(
@@ -372,6 +413,14 @@ class Adagrad(_Rated):
         return apply_op(
             "ResourceApplyAdagradV2", None, var.handle, slot.handle, rate, epsilon, grad
         )
+
+    _ALWAYS_COMPOSED = True
+
+    def _update_composed(self, step, parts, var):
+        (rate,) = _cast(step, var, "lr")
+        total = state_ops.assign_add(self.get_slot(var, "accumulator"), parts.square)
+        change = rate * parts.whole / math_ops.sqrt(total + self.epsilon)
+        return state_ops.assign_sub(var, change)
 
     def get_config(self):
         return {
@@ -417,6 +466,16 @@ class Adadelta(_Rated):
     def _update_sparse(self, step, grad, var):
         arguments = self._arguments(step, var)
         return apply_op("ResourceSparseApplyAdadelta", None, *arguments, *_summed(grad))
+
+    def _update_composed(self, step, parts, var):
+        rate, rho = _cast(step, var, "lr", "rho")
+        grads, changes = (self.get_slot(var, slot) for slot in ("accum_grad", "accum_var"))
+        mean = state_ops.assign(grads, rho * grads + (1 - rho) * parts.square)
+        change = parts.whole * math_ops.sqrt(changes + self.epsilon)
+        change = change / math_ops.sqrt(mean + self.epsilon)
+        done = state_ops.assign(changes, rho * changes + (1 - rho) * math_ops.square(change))
+        with control_dependencies(values.operations([done])):
+            return state_ops.assign_sub(var, rate * change)
 
 
 @_optimizer("ftrl")
@@ -488,6 +547,24 @@ class Ftrl(_Rated):
 
     def _update_sparse(self, step, grad, var):
         return self._apply_kind("ResourceSparseApplyFtrl", step, _summed(grad), var)
+
+    _ALWAYS_COMPOSED = True
+
+    def _update_composed(self, step, parts, var):
+        rate, l1, l2, power = _cast(
+            step, var, "lr", "l1_regularization_strength", "l2", "learning_rate_power"
+        )
+        total, linear = (self.get_slot(var, slot) for slot in ("accumulator", "linear"))
+        grad = parts.whole + 2 * self._shrinkage * var
+        after = total + parts.square
+        root = math_ops.pow(after, -power)
+        moved = grad - (root - math_ops.pow(total, -power)) / rate * var
+        moved = state_ops.assign_add(linear, moved)
+        quadratic = root / rate + 2 * l2
+        clipped = clip_ops.clip_by_value(moved, -l1, l1)
+        done = state_ops.assign(var, (clipped - moved) / quadratic)
+        with control_dependencies(values.operations([done])):
+            return state_ops.assign(total, after)
 
     def get_config(self):
         return {
