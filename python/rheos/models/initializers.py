@@ -95,9 +95,16 @@ uniform = random_uniform = RandomUniform
 truncated_normal = TruncatedNormal
 glorot_normal, glorot_uniform = GlorotNormal, GlorotUniform
 
+def _kind():
+    """The table of names: version 2 has initializers that draw from seeds of their own."""
+    return "initializer" if values.runs_in_session() else "drawn initializer"
+
+
 def get(identifier):
     """The initializer of a name, a configuration or itself."""
-    return objects.get("initializer", identifier)
+    if hasattr(identifier, "shape") and not callable(identifier):
+        return identifier  # a value
+    return objects.get(_kind(), identifier)
 
 
 def serialize(initializer):
@@ -107,4 +114,4 @@ def serialize(initializer):
 
 def deserialize(config, custom_objects=None):
     """The initializer that a configuration stands for."""
-    return objects.deserialize("initializer", config, custom_objects)
+    return objects.deserialize(_kind(), config, custom_objects)

@@ -11,7 +11,7 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.op_call import _attr_tuples
 from rheos.layers import nodes, values
 from rheos.layers.layer import Layer, register
-from rheos.models import constraints, initializers, metric, regularizers
+from rheos.models import constraints, drawn_initializers, initializers, metric, regularizers  # noqa: F401
 
 _INTERNAL = ("_output_shapes",)
 

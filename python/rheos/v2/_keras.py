@@ -85,12 +85,13 @@ KERAS = {
         "models.example_data": "load_data=reuters",
     },
     "keras.initializers": {
-        "models.initializers": """
-            Constant GlorotNormal GlorotUniform HeNormal HeUniform Identity Initializer LecunNormal
-            LecunUniform Ones Orthogonal RandomNormal RandomUniform TruncatedNormal VarianceScaling
-            Zeros constant deserialize get glorot_normal glorot_uniform he_normal he_uniform
-            identity lecun_normal lecun_uniform ones orthogonal random_normal random_uniform
-            serialize truncated_normal zeros
+        "models.drawn_initializers": """
+            Constant GlorotNormal GlorotUniform HeNormal HeUniform Identity IdentityInitializer
+            Initializer LecunNormal LecunUniform Ones Orthogonal OrthogonalInitializer RandomNormal
+            RandomUniform TruncatedNormal VarianceScaling Zeros constant deserialize get
+            glorot_normal glorot_uniform he_normal he_uniform identity lecun_normal lecun_uniform
+            ones orthogonal random_normal random_uniform serialize truncated_normal
+            variance_scaling zeros
         """,
     },
     "keras.layers": {
@@ -112,6 +113,7 @@ KERAS = {
             GaussianNoise Lambda Masking Permute RepeatVector Reshape Softmax SpatialDropout1D
             SpatialDropout2D SpatialDropout3D
         """,
+        "models.layers.einsum": "EinsumDense",
         "models.layers.embeddings": "Embedding",
         "models.layers.merge": """
             Add Average Concatenate Dot Maximum Minimum Multiply Subtract add average concatenate
@@ -198,6 +200,11 @@ KERAS = {
     "keras.preprocessing.text": {
         "models.text_data": """
             Tokenizer hashing_trick one_hot text_to_word_sequence tokenizer_from_json
+        """,
+    },
+    "keras.random": {
+        "models.random_numbers": """
+            SeedGenerator categorical dropout normal randint shuffle truncated_normal uniform
         """,
     },
     "keras.regularizers": {

@@ -4,8 +4,9 @@ import math
 
 from rheos.framework import tensor_shape
 from rheos.layers.layer import Layer
-from rheos.models import objects
-from rheos.models.layers.core import Dropout, in_training
+from rheos.models import objects, random_numbers
+from rheos.models.layers.core import Dropout, in_training, seed_generator
+from rheos.models.layers.einsum import EinsumDense
 from rheos.models.layers.settings import config_of, resolved
 from rheos.ops import array_ops, linalg_ops, math_ops, nn_ops
 
@@ -15,7 +16,12 @@ _layer = objects.known("layer")
 def _lower_triangle(scores):
     """True where a query may see a key: at its own place and before."""
     shape = array_ops.shape(scores)
-    ones = array_ops.ones(array_ops.stack([1, shape[-2], shape[-1]]), dtype="int32")
+    return _seen_in_order(
+        array_ops.ones(array_ops.stack([1, shape[-2], shape[-1]]), dtype="int32")
+    )
+
+
+def _seen_in_order(ones):
     rows = math_ops.cumsum(ones, -2)
     return math_ops.greater_equal(rows, math_ops.cumsum(ones, -1))
 
@@ -23,11 +29,18 @@ def _lower_triangle(scores):
 class _BaseAttention(Layer):
     """Attention of [query, value] or [query, value, key], with masks of query and value."""
 
-    def __init__(self, causal=False, dropout=0.0, **kwargs):
+    def __init__(self, causal=False, dropout=0.0, seed=None, **kwargs):
         super().__init__(**kwargs)
         self.causal = causal
         self.dropout = dropout
+        self.seed = seed
+        self.seed_generator = seed_generator(seed) if dropout else None
         self.supports_masking = True
+
+    def _dropped(self, weights):
+        if self.seed_generator is None:
+            return nn_ops.dropout(weights, rate=self.dropout)
+        return random_numbers.dropout(weights, self.dropout, seed=self.seed_generator)
 
     def _scores(self, query, key):
         raise NotImplementedError
@@ -56,7 +69,7 @@ class _BaseAttention(Layer):
         if self.dropout > 0:
             weights = in_training(
                 training,
-                lambda: nn_ops.dropout(weights, rate=self.dropout),
+                lambda: self._dropped(weights),
                 lambda: array_ops.identity(weights),
             )
         result = math_ops.matmul(weights, value)
@@ -148,45 +161,6 @@ class AdditiveAttention(_BaseAttention):
         return {**super().get_config(), "use_scale": self.use_scale}
 
 
-class _Projection(Layer):
-    """inputs (..., n) @ kernel (n, heads, size) + bias (heads, size), or back from these."""
-
-    def __init__(self, shape, num_in, use_bias, settings, **kwargs):
-        super().__init__(**kwargs)
-        self._shape = shape
-        self._num_in = num_in  # how many dimensions are summed over
-        self.use_bias = use_bias
-        self._settings = settings
-
-    def build(self, input_shape):
-        dims = tensor_shape.as_shape(input_shape).as_list()[-self._num_in :]
-        settings = self._settings
-        self.kernel = self.add_weight(
-            "kernel",
-            shape=[*dims, *self._shape],
-            initializer=settings["kernel_initializer"],
-            regularizer=settings["kernel_regularizer"],
-            constraint=settings["kernel_constraint"],
-        )
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                "bias",
-                shape=self._shape,
-                initializer=settings["bias_initializer"],
-                regularizer=settings["bias_regularizer"],
-                constraint=settings["bias_constraint"],
-            )
-        self.built = True
-
-    def call(self, inputs):
-        rank, count = inputs.shape.ndims, self._num_in
-        axes = [list(range(rank - count, rank)), list(range(count))]
-        outputs = math_ops.tensordot(inputs, self.kernel, axes)
-        outputs.set_shape(inputs.shape[: rank - count].concatenate(self._shape))
-        return outputs if self.bias is None else outputs + self.bias
-
-
 @_layer
 class MultiHeadAttention(Layer):
     """Attention by several heads, each of its own projections of query, key and value.
@@ -211,12 +185,14 @@ class MultiHeadAttention(Layer):
         activity_regularizer=None,
         kernel_constraint=None,
         bias_constraint=None,
+        seed=None,
         **kwargs,
     ):
         super().__init__(
             **resolved({"activity_regularizer": activity_regularizer}), **kwargs
         )
         self.supports_masking = True
+        self.seed = seed
         self.num_heads = num_heads
         self.key_dim = key_dim
         self.value_dim = value_dim or key_dim
@@ -224,10 +200,6 @@ class MultiHeadAttention(Layer):
         self.use_bias = use_bias
         self._given_shape = output_shape
         self.attention_axes = attention_axes
-        if attention_axes not in (None, 1, (1,), [1]):
-            raise NotImplementedError(
-                f"MultiHeadAttention attends along axis 1 only, not attention_axes={attention_axes}"
-            )
         settings = {
             "kernel_initializer": kernel_initializer,
             "bias_initializer": bias_initializer,
@@ -240,27 +212,63 @@ class MultiHeadAttention(Layer):
             setattr(self, key, value)
         self._query_dense = self._key_dense = None
 
-    def _projection(self, shape, num_in, name):
-        names = ("initializer", "regularizer", "constraint")
+    def _projection(self, shape, num_in, rank, name):
+        """inputs of a rank (..., n) as (..., *shape); of the last `num_in` dimensions at once."""
+        letters = iter("abcdefghijklmnopqrstuvwxyz")
+        kept = "".join(next(letters) for _ in range(rank - 1))
+        summed = "".join(next(letters) for _ in range(num_in))
+        made = "".join(next(letters) for _ in shape)
         settings = {
             f"{part}_{kind}": getattr(self, f"{part}_{kind}")
             for part in ("kernel", "bias")
-            for kind in names
+            for kind in ("initializer", "regularizer", "constraint")
         }
-        return _Projection(shape, num_in, self.use_bias, settings, name=name, dtype=self.dtype)
+        first = settings["kernel_initializer"]
+        if hasattr(first, "from_config"):  # each draws numbers of its own
+            settings["kernel_initializer"] = type(first).from_config(first.get_config())
+        return EinsumDense(
+            f"{kept}{summed},{summed}{made}->{kept}{made}",
+            [*[None] * (rank - 2), *shape],
+            bias_axes=made if self.use_bias else None,
+            name=name,
+            dtype=self.dtype,
+            **settings,
+        )
 
     def build(self, input_shape):
-        size = tensor_shape.as_shape(input_shape).size_at(-1)
-        given = self._given_shape
-        out = [size] if given is None else [given] if isinstance(given, int) else list(given)
-        self._query_dense = self._projection([self.num_heads, self.key_dim], 1, "query")
-        self._key_dense = self._projection([self.num_heads, self.key_dim], 1, "key")
-        self._value_dense = self._projection([self.num_heads, self.value_dim], 1, "value")
-        self._output_dense = self._projection(out, 2, "attention_output")
-        self._dropout_layer = Dropout(self.dropout) if self.dropout else None
+        shape = tensor_shape.as_shape(input_shape)
+        rank, given = shape.ndims, self._given_shape
+        out = [shape.size_at(-1)] if given is None else given
+        out = [out] if isinstance(out, int) else list(out)
+        heads = self.num_heads
+        self._query_dense = self._projection([heads, self.key_dim], 1, rank, "query")
+        self._key_dense = self._projection([heads, self.key_dim], 1, rank, "key")
+        self._value_dense = self._projection([heads, self.value_dim], 1, rank, "value")
+        self._dropout_layer = Dropout(self.dropout, seed=self.seed) if self.dropout else None
+        self._output_dense = self._projection(out, 2, rank, "attention_output")
         self.built = True
 
-    def _mask(self, query, value, attention_mask, use_causal_mask, scores):
+    def _as_sequences(self, x):
+        """(batch, ..., heads, size) as (batch, others, time, heads, size), by the axes."""
+        rank = x.shape.ndims
+        axes = self._axes(rank)
+        others = [i for i in range(1, rank - 2) if i not in axes]
+        order = [0, *others, *axes, rank - 2, rank - 1]
+        x = array_ops.transpose(x, order)
+        shape = array_ops.shape(x)
+        split = 1 + len(others)
+        return array_ops.reshape(
+            x, array_ops.concat([shape[:1], [-1], [math_ops.reduce_prod(shape[split : rank - 2])],
+                                 shape[rank - 2 :]], 0)
+        ), (order, shape)  # fmt: skip
+
+    def _axes(self, rank):
+        axes = self.attention_axes
+        if axes is None:
+            return list(range(1, rank - 2))
+        return [a % (rank - 1) for a in ([axes] if isinstance(axes, int) else axes)]
+
+    def _mask(self, query, value, attention_mask, use_causal_mask, q, k):
         found = attention_mask
         if found is not None and found.dtype.base_dtype != "bool":
             found = math_ops.cast(found, "bool")
@@ -270,7 +278,8 @@ class MultiHeadAttention(Layer):
                 mask = array_ops.expand_dims(mask, axis)
                 found = mask if found is None else math_ops.logical_and(found, mask)
         if use_causal_mask:
-            seen = _lower_triangle(scores[:, 0])
+            rows, columns = array_ops.shape(q)[1], array_ops.shape(k)[1]
+            seen = _seen_in_order(array_ops.ones([1, rows, columns], dtype="int32"))
             found = seen if found is None else math_ops.logical_and(found, seen)
         return found
 
@@ -288,18 +297,41 @@ class MultiHeadAttention(Layer):
         q = self._query_dense(query)  # (batch, time, heads, size)
         k, v = self._key_dense(key), self._value_dense(value)
         q = q * (1.0 / math.sqrt(float(self.key_dim)))
+        if q.shape.ndims != 4:
+            outputs, weights = self._over_axes(q, k, v, training)
+        else:
+            mask = self._mask(query, value, attention_mask, use_causal_mask, q, k)
+            outputs, weights = self._mixed(q, k, v, mask, training)
+        outputs = self._output_dense(outputs)
+        return (outputs, weights) if return_attention_scores else outputs
+
+    def _mixed(self, q, k, v, mask, training):
+        """The means of values by queries, and the weights; mask: what a query may see."""
         scores = linalg_ops.einsum("bthd,bshd->bhts", q, k)
-        mask = self._mask(query, value, attention_mask, use_causal_mask, scores)
         if mask is not None:
             hidden = 1.0 - math_ops.cast(array_ops.expand_dims(mask, 1), scores.dtype)
-            scores += hidden * -1e9
+            scores += hidden * (-1e9 if scores.dtype.base_dtype != "float16" else -3e4)
         weights = nn_ops.softmax(scores)
         used = weights
         if self._dropout_layer is not None:
             used = self._dropout_layer(weights, training=training)
-        mixed = linalg_ops.einsum("bhts,bshd->bthd", used, v)
-        outputs = self._output_dense(mixed)
-        return (outputs, weights) if return_attention_scores else outputs
+        return linalg_ops.einsum("bhts,bshd->bthd", used, v), weights
+
+    def _over_axes(self, q, k, v, training):
+        """Attention along several axes, or one of several; masks are not there."""
+        (q, (order, shape)), (k, _), (v, _) = (self._as_sequences(x) for x in (q, k, v))
+        size = array_ops.shape(v)[-1]
+
+        def flat(x):
+            inner = array_ops.shape(x)
+            return array_ops.reshape(x, array_ops.concat([[-1], inner[2:]], 0))
+
+        mixed, weights = self._mixed(flat(q), flat(k), flat(v), None, training)
+        mixed = array_ops.reshape(mixed, array_ops.concat([shape[:-1], [size]], 0))
+        back = [order.index(i) for i in range(len(order))]
+        mixed = array_ops.transpose(mixed, back)
+        mixed.set_shape([*[None] * (len(order) - 2), self.num_heads, self.value_dim])
+        return mixed, weights
 
     def compute_mask(self, inputs, mask=None):
         return getattr(inputs, "_keras_mask", None)
@@ -318,4 +350,4 @@ class MultiHeadAttention(Layer):
             "activity_regularizer", "kernel_constraint", "bias_constraint",
         )  # fmt: skip
         config = {**super().get_config(), **config_of(self, names)}
-        return {**config, "output_shape": self._given_shape}
+        return {**config, "output_shape": self._given_shape, "seed": self.seed}

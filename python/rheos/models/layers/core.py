@@ -11,7 +11,7 @@ from rheos.framework import nest, tensor_shape
 from rheos.layers import core, values
 from rheos.layers.input_spec import InputSpec
 from rheos.layers.layer import Layer
-from rheos.models import activations, objects
+from rheos.models import activations, objects, random_numbers
 from rheos.models.layers.settings import config_of, resolved
 from rheos.models.regularizers import L1L2
 from rheos.ops import array_ops, math_ops, nn_ops, random_ops
@@ -25,6 +25,19 @@ def in_training(training, function, otherwise):
     if training is None:
         training = values.learning_phase()
     return smart_cond(known_flag(training), function, otherwise)
+
+
+def seed_generator(seed):
+    """What a layer draws its random numbers with in version 2, None in version 1."""
+    return None if values.runs_in_session() else random_numbers.SeedGenerator(seed)
+
+
+def _normal(layer, inputs, mean, stddev):
+    """Normal numbers of the shape of a layer's inputs."""
+    shape = array_ops.shape(inputs)
+    if layer.seed_generator is None:
+        return random_ops.random_normal(shape, mean, stddev, inputs.dtype, seed=layer.seed)
+    return random_numbers.normal(shape, mean, stddev, inputs.dtype, layer.seed_generator)
 
 
 @_layer
@@ -103,11 +116,19 @@ class Dropout(core.DropoutBody, Layer):
             )
         super().__init__(rate, noise_shape, seed, **kwargs)
         self.supports_masking = True
+        self.seed_generator = seed_generator(seed)
 
     def call(self, inputs, training=None):
         if training is None:
             training = values.learning_phase()
-        return super().call(inputs, training)
+        if self.seed_generator is None:
+            return super().call(inputs, training)
+
+        def dropped():
+            noise_shape = self._noise_shape(inputs)
+            return random_numbers.dropout(inputs, self.rate, noise_shape, self.seed_generator)
+
+        return smart_cond(known_flag(training), dropped, lambda: array_ops.identity(inputs))
 
     def get_config(self):
         return {**super().get_config(), **config_of(self, ["rate", "noise_shape", "seed"])}
@@ -171,12 +192,11 @@ class GaussianNoise(Layer):
         self.supports_masking = True
         self.stddev = stddev
         self.seed = seed
+        self.seed_generator = seed_generator(seed)
 
     def call(self, inputs, training=None):
         def noised():
-            return inputs + random_ops.random_normal(
-                array_ops.shape(inputs), 0.0, self.stddev, inputs.dtype, seed=self.seed
-            )
+            return inputs + _normal(self, inputs, 0.0, self.stddev)
 
         return in_training(training, noised, lambda: array_ops.identity(inputs))
 
@@ -197,16 +217,15 @@ class GaussianDropout(Layer):
         self.supports_masking = True
         self.rate = rate
         self.seed = seed
+        self.seed_generator = seed_generator(seed)
 
     def call(self, inputs, training=None):
         if not 0 < self.rate < 1:
             return inputs
 
         def noised():
-            stddev = np.sqrt(self.rate / (1.0 - self.rate))
-            return inputs * random_ops.random_normal(
-                array_ops.shape(inputs), 1.0, stddev, inputs.dtype, seed=self.seed
-            )
+            stddev = float(np.sqrt(self.rate / (1.0 - self.rate)))
+            return inputs * _normal(self, inputs, 1.0, stddev)
 
         return in_training(training, noised, lambda: array_ops.identity(inputs))
 
@@ -227,6 +246,7 @@ class AlphaDropout(Layer):
         self.rate = rate
         self.noise_shape = noise_shape
         self.seed = seed
+        self.seed_generator = seed_generator(seed)
 
     def call(self, inputs, training=None):
         if not 0.0 < self.rate < 1.0:
@@ -235,7 +255,11 @@ class AlphaDropout(Layer):
         lowest = -1.6732632423543772848170429916717 * 1.0507009873554804934193349852946
 
         def dropped():
-            drawn = random_ops.random_uniform(shape, seed=self.seed, dtype=inputs.dtype)
+            if self.seed_generator is None:
+                drawn = random_ops.random_uniform(shape, seed=self.seed, dtype=inputs.dtype)
+            else:
+                generator = self.seed_generator
+                drawn = random_numbers.uniform(shape, dtype=inputs.dtype, seed=generator)
             kept = math_ops.cast(math_ops.greater_equal(drawn, self.rate), inputs.dtype)
             a = ((1 - self.rate) * (1 + self.rate * lowest**2)) ** -0.5
             b = -a * lowest * self.rate

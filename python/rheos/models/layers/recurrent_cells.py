@@ -3,8 +3,8 @@
 from rheos.framework import nest, tensor_shape
 from rheos.layers import values
 from rheos.layers.layer import Layer
-from rheos.models import initializers, objects
-from rheos.models.layers.core import in_training
+from rheos.models import initializers, objects, random_numbers
+from rheos.models.layers.core import in_training, seed_generator
 from rheos.models.layers.settings import config_of, resolved
 from rheos.ops import array_ops, math_ops, nn_ops
 
@@ -101,9 +101,14 @@ class _Cell(Layer):
         self.units = int(units)
         if self.units <= 0:
             raise ValueError(f"`units` is a positive number, not {units}")
+        self.seed = seed
+        is_of_config = isinstance(given.get("kernel_initializer"), dict)
+        if is_of_config:  # Keras 3 draws this seed first then
+            self.seed_generator = seed_generator(seed)
         for name, value in resolved(given).items():
             setattr(self, name, value)
-        self.seed = seed
+        if not is_of_config:
+            self.seed_generator = seed_generator(seed)
         self.dropout = min(1.0, max(0.0, self.dropout))
         self.recurrent_dropout = min(1.0, max(0.0, self.recurrent_dropout))
         self._masks = {}
@@ -171,12 +176,17 @@ class _Cell(Layer):
             def mask():
                 return in_training(
                     training,
-                    lambda: nn_ops.dropout(ones, rate=rate, seed=self.seed),
+                    lambda: self._drawn(ones, rate),
                     lambda: array_ops.identity(ones),
                 )
 
             self._masks[kind] = [mask() for _ in range(self._GATES)]
         return self._masks[kind]
+
+    def _drawn(self, ones, rate):
+        if self.seed_generator is None:
+            return nn_ops.dropout(ones, rate=rate, seed=self.seed)
+        return random_numbers.dropout(ones, rate, seed=self.seed_generator)
 
     def begin_sequence(self, like, state, training):
         """Draws the masks outside of the loop over steps."""

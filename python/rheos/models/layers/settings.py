@@ -1,6 +1,13 @@
 """How layers take and give back activations, initializers, regularizers and constraints."""
 
-from rheos.models import activations, constraints, initializers, op_layers, regularizers  # noqa: F401
+from rheos.models import (  # noqa: F401
+    activations,
+    constraints,
+    drawn_initializers,
+    initializers,
+    op_layers,
+    regularizers,
+)
 
 _GROUPS = (
     ("activation", activations),
