@@ -100,6 +100,11 @@ KERAS = {
         "models.input_layer": "Input InputLayer",
         "models.layers.activations": "ELU LeakyReLU PReLU ReLU ThresholdedReLU",
         "models.layers.attention": "AdditiveAttention Attention MultiHeadAttention",
+        "models.layers.augmentation": """
+            RandomBrightness RandomContrast RandomCrop RandomFlip RandomRotation RandomShear
+            RandomTranslation RandomZoom
+        """,
+        "models.layers.categories": "CategoryEncoding Discretization HashedCrossing Hashing",
         "models.layers.conv_lstm": "ConvLSTM2D",
         "models.layers.convolutional": """
             Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose Convolution1D
@@ -115,6 +120,7 @@ KERAS = {
         """,
         "models.layers.einsum": "EinsumDense",
         "models.layers.embeddings": "Embedding",
+        "models.layers.lookup": "IntegerLookup StringLookup",
         "models.layers.merge": """
             Add Average Concatenate Dot Maximum Minimum Multiply Subtract add average concatenate
             dot maximum minimum multiply subtract
@@ -122,6 +128,7 @@ KERAS = {
         "models.layers.normalization": """
             BatchNormalization GroupNormalization LayerNormalization UnitNormalization
         """,
+        "models.layers.pictures": "CenterCrop Resizing",
         "models.layers.pooling": """
             AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D AvgPool3D
             GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D
@@ -132,6 +139,8 @@ KERAS = {
         "models.layers.recurrent": "GRU LSTM RNN SimpleRNN",
         "models.layers.recurrent_cells": "GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
         "models.layers.registry": "deserialize serialize",
+        "models.layers.scaling": "Normalization Rescaling",
+        "models.layers.text": "TextVectorization",
         "models.layers.wrappers": "Bidirectional TimeDistributed Wrapper",
     },
     "keras.losses": {
