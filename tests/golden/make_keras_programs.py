@@ -8,6 +8,7 @@ import os
 import sys
 
 import keras_programs
+import keras_training  # noqa: F401
 import tensorflow as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))

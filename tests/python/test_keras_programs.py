@@ -11,6 +11,7 @@ import rheos as tf
 GOLDEN = os.path.join(os.path.dirname(__file__), "..", "golden")
 sys.path.insert(0, GOLDEN)
 import keras_programs  # noqa: E402
+import keras_training  # noqa: E402, F401
 
 with open(os.path.join(GOLDEN, "keras_programs.json")) as _file:
     RECORDED = json.load(_file)

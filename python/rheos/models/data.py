@@ -17,6 +17,8 @@ class Batches:
     """
 
     is_weighted_by_size = True
+    is_uniform = True  # whether batches but the last have the same shapes
+    is_open = False  # whether items are what open steps take
     num_samples = None
     num_batches = None
 
@@ -69,10 +71,11 @@ class ArrayBatches(Batches):
 class StreamBatches(Batches):
     """Batches that something else makes: functions give an iterator of (x, y, weights)."""
 
-    is_weighted_by_size = False
+    is_uniform = False
 
     def __init__(self, model, start, steps, restarts, standardize):
         super().__init__(model)
+        self.is_weighted_by_size = not values.runs_in_session()
         self._start = start
         self._restarts = restarts
         self._standardize = standardize

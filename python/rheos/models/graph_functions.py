@@ -76,15 +76,19 @@ class Losses:
             means = model._loss_means
             for (_, part), mean in zip(self.parts, means):
                 self._add_metric(mean, (part,), None)
-        for i, kept in enumerate(model._metrics_of_outputs):
+        self.make_own_metrics()
+        for metric in model._added_metrics():
+            with control_dependencies(values.operations(metric._updates)):
+                self.metrics.append((metric, array_ops.identity(metric.result())))
+
+    def make_own_metrics(self):
+        """Adds the batch to the metrics that compile() was given."""
+        for i, kept in enumerate(self.model._metrics_of_outputs):
             weight, mask = self._masks(i)
             for metric, is_weighted in kept:
                 if self.targets[i] is not None:
                     pair = (self.targets[i], self.outputs[i])
                     self._add_metric(metric, pair, weight if is_weighted else mask)
-        for metric in model._added_metrics():
-            with control_dependencies(values.operations(metric._updates)):
-                self.metrics.append((metric, array_ops.identity(metric.result())))
 
     def _add_metric(self, metric, arguments, weight):
         known = len(metric._updates)

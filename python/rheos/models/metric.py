@@ -64,11 +64,14 @@ class Metric(Layer):
 
     def reset_states(self):
         """Forgets all batches."""
-        values.set_values((v, np.zeros(v.shape.as_list())) for v in self.variables)
+        self.reset_state()
 
     def reset_state(self):
         """Forgets all batches."""
-        self.reset_states()
+        if type(self).reset_states is not Metric.reset_states:
+            self.reset_states()
+        else:
+            values.set_values((v, np.zeros(v.shape.as_list())) for v in self.variables)
 
     def __call__(self, *args, **kwargs):
         """The result after adding a batch."""

@@ -20,7 +20,7 @@ class Model(Trainer, Layer):
     _UNTRACKED = Layer._UNTRACKED | {
         "_network", "inputs", "outputs", "_compiled", "history", "optimizer", "input_names",
         "output_names", "loss", "_loss_means", "_metrics_of_outputs", "_losses_of_outputs",
-        "_steps", "_data_structures", "_seen_outputs",
+        "_steps", "_data_structures", "_seen_outputs", "_open_held", "_open_parts",
     }  # fmt: skip
 
     def __init__(self, *args, **kwargs):
@@ -67,6 +67,9 @@ class Model(Trainer, Layer):
         network = self._network
         self.input_names = [layer.name for layer in network.input_layers]
         self.output_names = []
+        if isinstance(network.output_structure, dict) and not values.runs_in_session():
+            self.output_names = sorted(network.output_structure)
+            return
         for layer in network.output_layers:
             name, number = layer.name, 1
             while name in self.output_names:

@@ -212,13 +212,15 @@ class Optimizer:
         """The count of steps, then what is kept beside the variables."""
         return self._weights
 
+    @property
     def variables(self):
-        """The count of steps, then what is kept beside the variables."""
-        return self._weights
+        """The count of steps, then what is kept beside the variables; calling it gives them too."""
+        return _Variables(self.weights)
 
     def build(self, var_list):
         """Makes what is kept beside variables."""
         self.iterations  # noqa: B018
+        self._built_with = list(var_list)
         with name_scope(self._name):
             self._create_slots(list(var_list))
         self._set_waiting()
@@ -297,6 +299,25 @@ class Optimizer:
             raise ValueError(f"No gradients provided for any variable: {names}.")
         grads = self._clipped([g for g, _ in pairs])
         return self._apply(list(zip(grads, [v for _, v in pairs])), name)
+
+    def apply(self, grads, trainable_variables=None):
+        """A step by gradients of variables: those given, or those the optimizer was built with."""
+        variables = self._built_with if trainable_variables is None else trainable_variables
+        if variables is None:
+            raise ValueError(
+                "When passing `grads` without `variables`, the optimizer must already be built on "
+                "a list of variables. Call `optimizer.build(trainable_variables)` first."
+            )
+        grads, variables = list(grads), list(variables)
+        if len(grads) != len(variables):
+            raise ValueError(
+                "When passing `grads` as a list of gradient tensors, the gradients must match "
+                f"`optimizer.variables` one-to-on. Received a list of {len(grads)} gradients, but "
+                f"the optimizer is tracking {len(variables)} trainable variables."
+            )
+        return self.apply_gradients(list(zip(grads, variables)))
+
+    _built_with = None
 
     def _apply(self, pairs, name):
         with name_scope(name or self._name), self._applying():
@@ -391,6 +412,13 @@ class Optimizer:
         if "lr" in config:
             config["learning_rate"] = config.pop("lr")
         return cls(**config)
+
+
+class _Variables(list):
+    """A list that is itself when it is called, as version 1 has it."""
+
+    def __call__(self):
+        return self
 
 
 def _shared_name(var):

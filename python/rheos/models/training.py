@@ -8,11 +8,12 @@ from rheos.layers import values
 from rheos.models import callbacks as callbacks_module, data, losses, metrics, optimizers
 from rheos.models.graph_functions import Step, flat_shapes
 from rheos.models.metric import Mean, MeanMetricWrapper, Metric
+from rheos.models.open_training import OpenTrainer, open_batches
 from rheos.models.traced_functions import TracedStep, _narrow
 from rheos.ops import array_ops
 
 
-class Trainer:
+class Trainer(OpenTrainer):
     """What a model has to be trained: compile(), fit() and what goes with them."""
 
     def _init_training(self):
@@ -26,6 +27,8 @@ class Trainer:
         self._metrics_of_outputs = None
         self._loss_means = []
         self._data_structures = None
+        self._open_held = {}
+        self._open_parts = None
 
     # -- Compiling
 
@@ -64,8 +67,10 @@ class Trainer:
         self._losses_of_outputs = self._metrics_of_outputs = None
         self.sample_weight_mode, self.loss_weights = sample_weight_mode, loss_weights
         self._forget_functions()
-        if kwargs.get("run_eagerly") and not values.runs_in_session():
-            raise NotImplementedError("compile(run_eagerly=True): steps are traced")
+        self._open_parts = None
+        self.run_eagerly = bool(kwargs.get("run_eagerly"))
+        self.jit_compile = kwargs.get("jit_compile", False)
+        self.steps_per_execution = kwargs.get("steps_per_execution") or 1
         if self._ends():
             self._prepare_compiled()
 
@@ -77,6 +82,7 @@ class Trainer:
 
     def _forget_functions(self):
         self._steps = {}
+        self._open_held = {}
 
     def _assert_compiled(self):
         if self._compiled is None:
@@ -144,7 +150,8 @@ class Trainer:
         return MeanMetricWrapper(found, name=name), name
 
     def _added_metrics(self):
-        return [m for m in super().metrics if m not in self._all_metrics()]
+        known = {id(m) for m in [*self._all_metrics(), *(self._open_parts or ())]}
+        return [m for m in super().metrics if id(m) not in known]
 
     def _all_metrics(self):
         kept = [m for pairs in self._metrics_of_outputs or () for m, _ in pairs]
@@ -153,6 +160,8 @@ class Trainer:
     @property
     def metrics(self):
         """The metrics that training reports."""
+        if self._is_open():
+            return [*self._open_metrics(), *self._added_metrics()]
         return [*self._all_metrics(), *self._added_metrics()]
 
     def _metric_updates(self):
@@ -173,7 +182,7 @@ class Trainer:
     def reset_metrics(self):
         """Forgets the batches that the metrics have seen."""
         for metric in self.metrics:
-            metric.reset_states()
+            metric.reset_state()
 
     def _collected_trainable_weights(self):
         return self.trainable_weights
@@ -291,6 +300,11 @@ class Trainer:
 
     def _batches(self, x, y, sample_weight, batch_size, shuffle, steps, class_weight=None, **flags):
         """The Batches of what fit() or its like was given."""
+        if self._is_open(x):
+            parts = (x, y, sample_weight, batch_size, shuffle, steps, class_weight)
+            return open_batches(self, *parts)
+        if not values.runs_in_session():
+            x, y, sample_weight = (_as_arrays(part) for part in (x, y, sample_weight))
         if data.is_stream(x) or values.is_tensor(x):
             if y is not None or sample_weight is not None:
                 if not values.is_tensor(x):
@@ -373,24 +387,44 @@ class Trainer:
             found = self._steps["predict"] = kind(self)
         return found
 
-    def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True):
-        """One step on a batch; returns the loss, or a list of it and the metrics."""
-        return self._on_batch("train", x, y, sample_weight, class_weight, reset_metrics)
+    def train_on_batch(
+        self,
+        x,
+        y=None,
+        sample_weight=None,
+        class_weight=None,
+        reset_metrics=True,
+        return_dict=False,
+    ):
+        """One step on a batch; returns the loss, or a list (a dict) of it and the metrics."""
+        more = (class_weight, reset_metrics, return_dict)
+        return self._on_batch("train", x, y, sample_weight, *more)
 
-    def test_on_batch(self, x, y=None, sample_weight=None, reset_metrics=True):
-        """The loss of a batch, or a list of it and the metrics."""
-        return self._on_batch("test", x, y, sample_weight, None, reset_metrics)
+    def test_on_batch(
+        self, x, y=None, sample_weight=None, reset_metrics=True, return_dict=False
+    ):
+        """The loss of a batch, or a list (a dict) of it and the metrics."""
+        return self._on_batch("test", x, y, sample_weight, None, reset_metrics, return_dict)
 
-    def _on_batch(self, mode, x, y, sample_weight, class_weight, reset_metrics):
+    def _on_batch(self, mode, x, y, sample_weight, class_weight, reset_metrics, return_dict):
         self._assert_compiled()
+        if self._is_open(x):
+            batches = open_batches(self, x, y, sample_weight, len(nest.flatten(x)[0]), False, 1,
+                                   class_weight)  # fmt: skip
+            return self._open_on_batch(mode, next(iter(batches)), return_dict)
+        if not values.runs_in_session():
+            x, y, sample_weight = (_as_arrays(part) for part in (x, y, sample_weight))
         batch = self._arrays_of(x, y, sample_weight, class_weight)
         if reset_metrics:
             self.reset_metrics()
         results = self._run_step(mode, batch)
+        if return_dict:
+            return dict(zip(self.metrics_names, results))
         return results[0] if len(results) == 1 else list(results)
 
     def predict_on_batch(self, x):
         """The outputs for a batch."""
+        x = x if values.runs_in_session() else _as_arrays(x)
         results = self._run_step("predict", (self._inputs_of(x), None, None))
         return results[0] if len(results) == 1 else list(results)
 
@@ -484,7 +518,7 @@ class Trainer:
 
     def _ensure_built_for(self, batches):
         """Makes losses, metrics and variables before callbacks look at them."""
-        if isinstance(batches, data.ArrayBatches):
+        if isinstance(batches, data.ArrayBatches) and not batches.is_open:
             self._step(*(part for part in batches.arrays[1:]))
 
     def _fit(self, batches, held_out, calls, initial_epoch, epochs, validation_freq):
@@ -505,6 +539,8 @@ class Trainer:
 
     def _epoch(self, mode, batches, calls):
         """Goes through the batches once; returns the names and values of loss and metrics."""
+        if batches.is_open:
+            return self._open_epoch(mode, batches, calls)
         self.reset_metrics()
         total, weight, results, names, run = 0.0, 0, (), None, None
         has_begin, has_end = calls.listens(mode, "begin"), calls.listens(mode, "end")
@@ -512,7 +548,7 @@ class Trainer:
         for i, batch in enumerate(batches):
             if has_begin:
                 calls.batch_begin(mode, i, {"batch": i, "size": batch[3]})
-            if run is None or i == 1 or not batches.is_weighted_by_size:
+            if run is None or i == 1 or not batches.is_uniform:
                 run = self._step_function(mode, batch)
                 names = self.metrics_names
             results = run(_arrays_of(batch))
@@ -578,6 +614,8 @@ class Trainer:
         calls = callbacks_module.configure(
             callbacks, self, verbose=verbose, epochs=1, batches=batches, mode="predict"
         )
+        if batches.is_open:
+            return self._open_predict(batches, calls)
         calls.begin("predict")
         parts = []
         for i, batch in enumerate(batches):
@@ -741,6 +779,19 @@ def _holder_for(array):
         shape = [None, 1]
     dtype = "float32" if np.asarray(array).dtype.kind == "f" else np.asarray(array).dtype
     return array_ops.placeholder(dtype, shape=shape)
+
+
+def _as_arrays(part):
+    """Data with arrays for tensors that have values."""
+    if part is None or data.is_stream(part):
+        return part
+    if values.is_tensor(part):
+        return part.numpy()
+    if isinstance(part, dict):
+        return {key: _as_arrays(value) for key, value in part.items()}
+    if isinstance(part, (list, tuple)) and any(values.is_tensor(x) for x in part):
+        return type(part)(_as_arrays(x) for x in part)
+    return part
 
 
 def _is_due(epoch, frequency):

@@ -223,7 +223,8 @@ KERAS = {
     },
     "keras.utils": {
         "models.backend": "clear_session",
-        "models.data": "Sequence",
+        "models.data": "PyDataset=Sequence Sequence",
+        "models.open_training": "pack_x_y_sample_weight unpack_x_y_sample_weight",
         "models.image_data": "array_to_img img_to_array load_img save_img",
         "models.objects": """
             CustomObjectScope custom_object_scope get_custom_objects get_registered_name
