@@ -239,4 +239,5 @@ def first_weights_and_dropout(tf):
     return [[np.asarray(w) for w in first.weights + second.weights + heads.weights],
             first(x, training=True), first(x, training=True), second(words, training=True),
             draw.normal((3,), seed=5), draw.uniform((3,), seed=5),
-            draw.shuffle(np.arange(5), seed=2), draw.randint((3,), 0, 100, seed=1), draw.truncated_normal((3,), seed=2)]  # fmt: skip
+            draw.shuffle(np.arange(5), seed=2), draw.randint((3,), 0, 100, seed=1),
+            draw.truncated_normal((3,), seed=2)]  # fmt: skip

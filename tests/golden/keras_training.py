@@ -230,7 +230,8 @@ def batches_by_themselves(tf):
     model = made(tf)
     model.compile("sgd", "mse", metrics=["mae"])
     return [{k: np.float64(v) for k, v in model.train_on_batch(X, Y, return_dict=True).items()},
-            np.array(model.test_on_batch(X, Y), "float64"), model.predict_on_batch(X[:2])]  # fmt: skip
+            np.array(model.test_on_batch(X, Y), "float64"),
+            model.predict_on_batch(X[:2])]  # fmt: skip
 
 
 @program

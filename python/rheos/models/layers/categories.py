@@ -38,7 +38,7 @@ def check_output_mode(mode, allowed, layer):
 
 
 def _is_single(x):
-    return x.shape.ndims is not None and x.shape.ndims > 1 and x.shape[-1].value == 1
+    return x.shape.ndims is not None and x.shape.ndims > 1 and x.shape.size_at(-1) == 1
 
 
 def encoded(indices, mode, depth, dtype, sparse=False, weights=None):
@@ -74,7 +74,7 @@ def _counted(indices, mode, depth, dtype, weights):
     # Numbers beyond the depth are not counted; those below 0 are an error of the op.
     size = convert_to_tensor(depth, indices.dtype.base_dtype)
     found = op1("DenseBincount", None, indices, size, given, binary_output=is_multi)
-    found.set_shape([depth] if rows == 0 else [indices.shape[0].value, depth])
+    found.set_shape([depth] if rows == 0 else [indices.shape.size_at(0), depth])
     return math_ops.cast(found, dtype)
 
 
@@ -231,7 +231,7 @@ class HashedCrossing(Layer):
         inputs = [as_input(x) for x in inputs]
         first = inputs[0].shape
         for x in inputs:
-            if x.shape.ndims > 2 or x.shape.ndims == 2 and x.shape[-1].value != 1:
+            if x.shape.ndims > 2 or x.shape.ndims == 2 and x.shape.size_at(-1) != 1:
                 raise ValueError(
                     "All `HashedCrossing` inputs should have shape `()`, `(batch_size)` or "
                     f"`(batch_size, 1)`. Received: inputs={inputs}"
