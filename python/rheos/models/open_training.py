@@ -8,6 +8,7 @@ import numpy as np
 
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.tensor_spec import TensorSpec
 from rheos.layers import values
 from rheos.models import data
 from rheos.models.data import Batches
@@ -264,8 +265,6 @@ def _numbers(logs):
 
 
 def _spec_of(x):
-    from rheos.framework.tensor_spec import TensorSpec
-
     return TensorSpec(x.shape, x.dtype)
 
 
