@@ -153,12 +153,69 @@ static PyObject *tape_gradient(PyObject *self, PyObject *args) {
   return result;
 }
 
+// The value of a tensor, or the handle of a variable, that has one.
+static rheos_tensor *known_by(PyObject *source) {
+  if (is_eager_variable(source) && ((variable_object *)source)->handle) {
+    return eager_value(((variable_object *)source)->handle);
+  }
+  return eager_value(source);
+}
+
+static bool are_at_once(PyObject *target, PyObject *sources) {
+  if (!eager_value(target) || !PyList_CheckExact(sources)) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(sources); ++i) {
+    if (!known_by(PyList_GET_ITEM(sources, i))) return false;
+  }
+  return true;
+}
+
+// Gradients of rows are what the package makes of them.
+static int finish_gradients(PyObject *list, PyObject *finish) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    if (!PyTuple_Check(PyList_GET_ITEM(list, i))) continue;
+    PyObject *finished = PyObject_CallOneArg(finish, PyList_GET_ITEM(list, i));
+    if (!finished || PyList_SetItem(list, i, finished) < 0) return -1;
+  }
+  return 0;
+}
+
+PyDoc_STRVAR(plain_gradient_doc,
+             "_plain_gradient(target, sources, finish): the gradients by a list of tensors and "
+             "variables, finish() of those that are tuples; None: one of all has no value.");
+static PyObject *tape_plain_gradient(PyObject *self, PyObject *args) {
+  PyObject *target, *sources, *finish;
+  if (!PyArg_ParseTuple(args, "OO!O", &target, &PyList_Type, &sources, &finish)) return NULL;
+  if (!are_at_once(target, sources)) Py_RETURN_NONE;
+  const Py_ssize_t count = PyList_GET_SIZE(sources);
+  rheos_tensor *value = eager_value(target);
+  gradient_call call = {.targets = &value, .num_targets = 1, .num_sources = (size_t)count};
+  call.sources = PyMem_Calloc((size_t)count + 1, sizeof *call.sources);
+  if (!call.sources) return PyErr_NoMemory();
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    call.sources[i] = rheos_tensor_ref(known_by(PyList_GET_ITEM(sources, i)));
+  }
+  PyObject *found = call_gradient(((tape_object *)self)->tape, &call);
+  if (found && finish_gradients(found, finish) < 0) Py_CLEAR(found);
+  for (Py_ssize_t i = 0; i < count; ++i) rheos_tensor_unref(call.sources[i]);
+  PyMem_Free(call.sources);
+  PyMem_Free(call.gradients);
+  return found;
+}
+
+static PyObject *are_all_at_once(PyObject *module, PyObject *args) {
+  (void)module;
+  PyObject *target, *sources;
+  if (!PyArg_ParseTuple(args, "OO", &target, &sources)) return NULL;
+  return PyBool_FromLong(are_at_once(target, sources));
+}
+
 static PyMethodDef tape_methods[] = {
     {"_record", tape_record, METH_NOARGS, "_record()"},
     {"_stop", tape_stop, METH_NOARGS, "_stop()"},
     {"_reset", tape_reset, METH_NOARGS, "_reset()"},
     {"_watch", tape_watch, METH_O, "_watch(tensor)"},
     {"_is_watched", tape_is_watched, METH_O, "_is_watched(tensor)"},
+    {"_plain_gradient", tape_plain_gradient, METH_VARARGS, plain_gradient_doc},
     {"_gradient", tape_gradient, METH_VARARGS, gradient_doc},
     {NULL, NULL, 0, NULL},
 };
@@ -256,6 +313,9 @@ static PyObject *is_any_watched(PyObject *module, PyObject *items) {
 
 static PyMethodDef tape_functions[] = {
     {"_record_gradient", record, METH_VARARGS, "_record_gradient(inputs, outputs, backward)"},
+    {"_are_at_once", are_all_at_once, METH_VARARGS,
+     "_are_at_once(target, sources): whether a tensor and a list of tensors and variables have "
+     "values."},
     {"_is_any_watched", is_any_watched, METH_O, "_is_any_watched(list of tensors)"},
     {NULL, NULL, 0, NULL},
 };

@@ -9,10 +9,12 @@ from rheos.framework.indexed_slices import IndexedSlices
 from rheos.layers import values
 from rheos.models import initializers, objects
 from rheos.models.schedules import LearningRateSchedule, deserialize as schedule_of
+from rheos.models.traced_steps import TracedSteps
 from rheos.ops import clip_ops, control_flow_ops, gradients, math_ops, state_ops
 from rheos.ops.variables import Variable
 
 _OPTIONS = ("clipnorm", "clipvalue", "global_clipnorm", "lr", "decay", "weight_decay")
+_OF_STEPS = ("_is_applying", "_iterations", "_waiting_weights")  # what steps themselves set
 _NOT_DONE = ("use_ema", "loss_scale_factor", "gradient_accumulation_steps")
 
 
@@ -51,6 +53,7 @@ class Optimizer:
 
     def __init__(self, name, **kwargs):
         self.__dict__["_hyper"] = {}
+        self.__dict__["_traced_steps"] = TracedSteps()
         for key, value in kwargs.items():
             if key in _NOT_DONE and not value or key in ("jit_compile", "ema_momentum",
                                                          "ema_overwrite_frequency"):  # fmt: skip
@@ -83,6 +86,7 @@ class Optimizer:
         if variable is not None:
             if values.is_tensor(value) or callable(value):
                 del self._hyper_variables[name]
+                self._traced_steps.clear()
             else:
                 values.set_values([(variable, value)])
 
@@ -100,6 +104,8 @@ class Optimizer:
             self._set_hyper(name, value)
         else:
             object.__setattr__(self, name, value)
+            if name not in _OF_STEPS:
+                self._traced_steps.clear()
 
     def _hyper_variable(self, name):
         """The variable of a hyperparameter, or the schedule or tensor that it is."""
@@ -320,6 +326,12 @@ class Optimizer:
     _built_with = None
 
     def _apply(self, pairs, name):
+        """The step, or the count of steps where it was made at once."""
+        if self._waiting_weights is None and self._traced_steps.run(self, pairs):
+            return self.iterations
+        return self._step(pairs, name)
+
+    def _step(self, pairs, name):
         with name_scope(name or self._name), self._applying():
             iterations = self.iterations
             for key in self._hyper:

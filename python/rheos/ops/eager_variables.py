@@ -303,17 +303,17 @@ class EagerVariable(ResourceVariable):
     # Setting it
 
     def _lazy_read(self, operation):
-        return _Changed(self)
+        return _changed(self)
 
     def _changed(self, operation, read_value):
         if read_value:
-            return _Changed(self)
+            return _changed(self)
         return None if get_default_graph()._is_eager else operation
 
     def assign(self, value, use_locking=None, name=None, read_value=True):
         """Sets the variable, and gives it."""
         if self._assign_now("AssignVariableOp", value):
-            return _Changed(self) if read_value else None
+            return _changed(self) if read_value else None
         value = convert_to_tensor(value, self._own_dtype)
         if not self._own_shape.is_compatible_with(value.shape):
             raise ValueError(
@@ -327,13 +327,13 @@ class EagerVariable(ResourceVariable):
     def assign_add(self, delta, use_locking=None, name=None, read_value=True):
         """Adds to the variable, and gives it."""
         if self._assign_now("AssignAddVariableOp", delta):
-            return _Changed(self) if read_value else None
+            return _changed(self) if read_value else None
         return super().assign_add(delta, use_locking, name, read_value)
 
     def assign_sub(self, delta, use_locking=None, name=None, read_value=True):
         """Subtracts from the variable, and gives it."""
         if self._assign_now("AssignSubVariableOp", delta):
-            return _Changed(self) if read_value else None
+            return _changed(self) if read_value else None
         return super().assign_sub(delta, use_locking, name, read_value)
 
     def is_initialized(self, name=None):
@@ -357,10 +357,13 @@ for _name in ("matmul", "rmatmul", "rxor", "xor"):  # the others are the extensi
 class _Changed(EagerVariable):
     """The variable as an operation on it leaves it: the same handle, another name."""
 
-    def __init__(self, variable):
-        self._same_as(variable)
-        self.__dict__ = variable.__dict__
-
     @property
     def name(self):
         return "UnreadVariable"
+
+
+def _changed(variable):
+    changed = _Changed.__new__(_Changed)
+    changed._same_as(variable)
+    changed.__dict__ = variable.__dict__
+    return changed

@@ -4,7 +4,7 @@ from rheos import _core
 from rheos.framework import eager, logging, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.indexed_slices import IndexedSlices
-from rheos.framework.operation import Tensor
+from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.watchers import listen, stop_listening
 from rheos.ops import array_ops
 from rheos.ops.gradients import UnconnectedGradients, from_core, gradients
@@ -149,6 +149,11 @@ class GradientTape:
         output_gradients: weights of the targets, of their shapes. unconnected_gradients: what a
         source gets that the target does not depend on, NONE or ZERO.
         """
+        if output_gradients is None and unconnected_gradients is UnconnectedGradients.NONE:
+            is_one = isinstance(sources, (Tensor, _VariableBase))
+            found = self._plain_gradient(target, [sources] if is_one else sources)
+            if found is not None:
+                return found[0] if is_one else found
         if self._tape is None and not self._watched_symbolic:
             raise RuntimeError(
                 "A non-persistent GradientTape can only be used to compute one set of gradients "
@@ -178,6 +183,21 @@ class GradientTape:
         if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
             found = [_zeros_like(s) if g is None else g for g, s in zip(found, flat)]
         return nest.pack_sequence_as(sources, found)
+
+    def _plain_gradient(self, target, sources):
+        """The gradients of a tensor by a list of tensors and variables, all with values, at once;
+        None: it is something else."""
+        if self._persistent or self._tape is None or type(sources) is not list:
+            return None
+        if self._recording:
+            if not _core._are_at_once(target, sources):
+                return None
+            self._pop()
+        found = self._tape._plain_gradient(target, sources, from_core)
+        if found is not None:
+            self._tape = None
+            self._watched_symbolic = []
+        return found
 
     def _all_gradients(self, target, sources):
         """A function of weights of `target` that gives the gradients of a list of sources."""
