@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "command.h"
+#include "limit.h"
 #include "options.h"
 #include "outputs.h"
 #include "progress.h"
@@ -25,11 +26,13 @@ const char command_exec_help[] =
     "  --signature NAME     of a saved model or meta graph; serving_default if it has one\n"
     "  --tags A,B           which graph of a saved model (else its first)\n"
     "  --checkpoint PATH    the variables' values for a graph or a meta graph\n"
-    "  --init NAME          an operation to run before; may come several times\n";
+    "  --init NAME          an operation to run before; may come several times\n"
+    "  --memory-limit 8G    what reading model and inputs may take; none: all there is\n"
+    "                       (else 1G and 64 times the model's size)\n";
 
 typedef struct exec {
   request request;
-  const char *out, *format_name;
+  const char *out, *format_name, *memory_limit;
   output_format format;
 } exec;
 
@@ -57,6 +60,7 @@ static rheos_status *run(exec *e, const char *path) {
   RHEOS_TRY(request_find_fetches(r));
   RHEOS_TRY(request_read_feeds(r));
   RHEOS_TRY(request_add_defaults(r));
+  limit_end();
   progress_begin("running", 0);
   RHEOS_TRY(request_run_inits(r));
   RHEOS_TRY(rheos_session_run(r->runner.session, r->fed, r->num_fed, r->fetched, r->num_fetched,
@@ -92,6 +96,7 @@ int command_exec(int argc, char **argv) {
       {"--fetch", .list = &e.request.fetches},
       {"--init", .list = &e.request.inits},
       {"--out", .text = &e.out},
+      {"--memory-limit", .text = &e.memory_limit},
       {"--format", .text = &e.format_name},
       {"--signature", .text = &e.request.runner_options.signature, .kinds = SOURCE_SIGNED},
       {"--tags", .text = &e.request.runner_options.tags, .kinds = SOURCE_TAGGED},
@@ -102,6 +107,9 @@ int command_exec(int argc, char **argv) {
   if (options_parse("exec", rows, num_rows, argc, argv, &paths)) {
     result = check(&e, &paths);
     if (result == EXIT_SUCCESS && !path_fits_options(paths.items[0], "exec", rows, num_rows)) {
+      result = EXIT_USAGE;
+    }
+    if (result == EXIT_SUCCESS && !limit_begin("exec", paths.items[0], e.memory_limit)) {
       result = EXIT_USAGE;
     }
     if (result == EXIT_SUCCESS) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "limit.h"
 #include "text.h"
 
 typedef struct {
@@ -48,6 +49,7 @@ static void print_in_one_line(const char *message) {
 }
 
 int command_fail_take(const char *what, rheos_status *status) {
+  status = limit_explain_take(status);
   fputs("rheos: ", stderr);
   if (what != NULL) {
     text_print(stderr, what, strlen(what));
@@ -60,8 +62,9 @@ int command_fail_take(const char *what, rheos_status *status) {
 }
 
 static void die_without_memory(void) {
-  fputs("rheos: out of memory\n", stderr);
-  exit(EXIT_FAILURE);
+  rheos_status *status =
+      limit_explain_take(rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "out of memory"));
+  exit(command_fail_take(NULL, status));
 }
 
 void *command_alloc(size_t size_bytes) {

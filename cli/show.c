@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "elements.h"
+#include "limit.h"
 #include "options.h"
 #include "progress.h"
 
@@ -30,7 +31,10 @@ const char command_show_help[] =
     "                 with --memory or --plan, the shape of an input; dimensions that are\n"
     "                 not known count as 1\n"
     "  --json         as JSON; the man page lists the fields\n"
-    "  --tags A,B     the graph of a saved model with these tags (else its first)\n";
+    "  --tags A,B     the graph of a saved model with these tags (else its first)\n"
+    "  --memory-limit 8G\n"
+    "                 what reading it may take; none: all there is (else 1G and 64 times its\n"
+    "                 size)\n";
 
 // ---- Shared by the kinds
 
@@ -134,6 +138,7 @@ static int check(const show_options *options, const text_list *paths) {
 static int show_path(const char *path, const show_options *options, const option *rows,
                      size_t num_rows) {
   source s;
+  if (!limit_begin("show", path, options->memory_limit)) return EXIT_USAGE;
   rheos_status *status = source_open(path, &s);
   int result;
   if (status != NULL) {
@@ -159,6 +164,7 @@ int command_show(int argc, char **argv) {
       {"--node", .text = &options.node, .kinds = SOURCE_MODELS | CHECKPOINTS | ARRAYS},
       {"--dot", .flag = &options.dot, .kinds = SOURCE_MODELS},
       {"--json", .flag = &options.json},
+      {"--memory-limit", .text = &options.memory_limit},
       {"--tags", .text = &options.tags, .kinds = SOURCE_TAGGED},
       {"--memory", .flag = &options.memory, .kinds = SOURCE_MODELS},
       {"--plan", .flag = &options.plan, .kinds = SOURCE_MODELS},

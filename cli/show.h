@@ -12,6 +12,7 @@ typedef struct show_options {
   bool json, ops, dot, memory, plan;
   const char *node;
   const char *tags;
+  const char *memory_limit;
   text_list feed_shapes;  // "NAME=2,3"
 } show_options;
 

@@ -111,6 +111,14 @@ def test_archives(doubling, tmp_path, save):
     assert "no 'int64/x'" in fails(doubling, f"--feed=int64/x={tmp_path}/in.npz", "--fetch=int64/y")
 
 
+def test_inputs_that_unpack_to_much_end_at_a_limit(tmp_path, doubling):
+    path = tmp_path / "zeros.npz"
+    np.savez_compressed(path, x=np.zeros(30_000_000, np.float32))
+    arguments = (doubling, f"--feed=float32/x={path}", "--fetch=float32/y", "--out", tmp_path)
+    assert "--memory-limit raises that" in fails(*arguments, "--memory-limit=64M")
+    ok(*arguments, "--memory-limit=1G")
+
+
 def test_values_and_json(doubling, tmp_path):
     assert "[1,3]\n  3 5 7\n" in ok(doubling, "--feed=float32/x=[[1, 2, 3]]", "--fetch=float32/y")
     (tmp_path / "in.json").write_text('[[1, "NaN", -Infinity]]')

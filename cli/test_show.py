@@ -596,3 +596,15 @@ def test_plan_mistakes(tmp_path):
     array = tmp_path / "a.npy"
     np.save(array, np.zeros(3))
     assert "--plan does not apply" in fails("--plan", array, status=2)
+
+
+def test_a_small_file_that_unpacks_to_much_ends_at_a_limit(tmp_path):
+    path = tmp_path / "zeros.npz"
+    np.savez_compressed(path, x=np.zeros(30_000_000))
+    assert path.stat().st_size < 1 << 20
+    said = fails("--memory-limit", "64M", path)
+    assert "out of memory: reading it takes more than 0.1 GB; --memory-limit raises that" in said
+    assert "[30000000]" in text_of("--memory-limit", "1G", path)
+    assert "[30000000]" in text_of("--memory-limit=none", path)
+    for size in ("much", "3X", "-1G", "0", "", "2GB"):
+        assert "is a size such as 512M" in fails(f"--memory-limit={size}", path, status=2)
