@@ -88,7 +88,8 @@ def __getattr__(name):
         from rheos.framework import graph_files
 
         return getattr(graph_files, name)
-    if name.startswith("_") or name in _PACKAGES:  # modules that are not imported yet
+    is_private = name.startswith("_") and name != "__internal__"
+    if is_private or name in _PACKAGES:  # modules that are not imported yet
         raise AttributeError(f"module 'rheos' has no attribute {name!r}")
     import rheos.v2
 

@@ -353,10 +353,16 @@ INSIDES = {
 # Those that are different for programs of TensorFlow 2, and those that only these import.
 INSIDES_2 = {
     "compiler.tf2xla.python.xla": "_insides.xla",
+    "python.data.ops.dataset_ops": "_insides.dataset_ops",
     "python.eager.context": "_insides.context",
     "python.framework.config": "config",
+    "python.framework.indexed_slices": "",
+    "python.framework.ops": "_insides.ops",
+    "python.framework.sparse_tensor": "",
+    "python.framework.tensor": "",
     "python.framework.tensor_util": "_insides.tensor_util",
     "python.ops.linalg.sparse.sparse_csr_matrix_ops": "raw_ops",
+    "python.ops.ragged.ragged_tensor": "",
     "python.trackable.data_structures": "_insides.data_structures",
 }
 
@@ -581,6 +587,8 @@ class Finder:
             return self._find(V2, parts[2:])
         if self._front is None:
             self._front = self._choose()
+            if self._front == V2:
+                importlib.import_module("rheos.v2._insides.known_modules").name_them()
         if parts[:1] == ["core"] or parts and parts[-1].endswith("_pb2"):
             return self._messages(name, parts)
         if self._front == V2 and self._is_inside_2(parts):
@@ -613,7 +621,7 @@ class Finder:
         """What is below tensorflow.python and tensorflow.compiler for programs of TensorFlow 2."""
         name = ".".join(parts)
         if name in INSIDES_2:
-            return self._find(V2, INSIDES_2[name].split("."))
+            return self._find(V2, INSIDES_2[name].split(".") if INSIDES_2[name] else [])
         return type(sys)(f"tensorflow.{name}")  # a package with nothing but modules
 
     def _inside_contrib(self, name, parts):

@@ -82,6 +82,11 @@ class DType:
         )
 
     @property
+    def is_numeric(self):
+        """Whether it is of numbers, not of booleans, strings or handles."""
+        return self.is_integer or self.is_floating or self.is_complex or self.is_quantized
+
+    @property
     def is_unsigned(self):
         return self.base_dtype in (uint8, uint16, uint32, uint64)
 

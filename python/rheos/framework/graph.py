@@ -442,7 +442,7 @@ def graph_from_inputs(inputs, graph=None):
         if isinstance(item, (Tensor, Operation, _VariableBase)):
             its_graph = None if item._is_eager else item.graph
         elif isinstance(item, IndexedSlices):
-            its_graph = item.graph
+            its_graph = None if item.values._is_eager else item.graph
         elif hasattr(item, "_as_graph_element"):
             item = item._as_graph_element()
             its_graph = getattr(item, "graph", None)

@@ -158,7 +158,7 @@ def ctc_unique_labels(labels, name=None):
         return [unique, math_ops.cast(indices, dtypes.int32)]
 
 
-def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True):
+def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
     """([decoded], score): the likeliest class at each time, without blanks.
 
     inputs: logits (time, batch, classes). decoded: a SparseTensor (batch, length). score: (batch,
@@ -166,7 +166,12 @@ def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True):
     in a row counts once.
     """
     indices, values, shape, score = op_list(
-        "CTCGreedyDecoder", None, inputs, sequence_length, merge_repeated=merge_repeated
+        "CTCGreedyDecoder",
+        None,
+        inputs,
+        sequence_length,
+        merge_repeated=merge_repeated,
+        blank_index=blank_index,
     )
     return [SparseTensor(indices, values, shape)], score
 

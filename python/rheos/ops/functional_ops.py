@@ -2,12 +2,14 @@
 
 import contextlib
 
-from rheos.framework import nest
+from rheos.framework import dtypes, nest
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.func_graph import func_graph_from_py_func
 from rheos.framework.graph import name_scope
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import Dimension, TensorShape
-from rheos.ops import array_ops, constant_op
+from rheos.framework.tensor_spec import TensorSpec
+from rheos.ops import array_ops, constant_op, math_ops
 from rheos.ops.control_flow_ops import while_loop
 from rheos.ops.tensor_array_ops import TensorArray
 from rheos.ops.variable_scope import get_variable_scope
@@ -114,6 +116,34 @@ def map_fn(
         stacked = [array.stack() for array in results]
         _set_rows(stacked, flat)
         return _pack_as(dtype, stacked)
+
+
+def map_rows(fn, elems):
+    """map_fn() whose results are looked up first, and which repeats what has one row."""
+    flat = [convert_to_tensor(elem, name="elem") for elem in nest.flatten(elems)]
+    _check_rank(flat)
+    counts = [_rows(elem) for elem in flat]
+    largest = max((n for n in counts if n is not None), default=None)
+    if None not in counts and any(n not in (1, largest) for n in counts):
+        raise ValueError(f"vectorized_map needs inputs with the same first dimension, not {counts}")
+    several = [elem for elem, n in zip(flat, counts) if n != 1] or flat[:1]
+
+    def row(i):
+        parts = [elem[0] if n == 1 else elem[i] for elem, n in zip(flat, counts)]
+        return fn(nest.pack_sequence_as(elems, parts))
+
+    looked = func_graph_from_py_func("vectorized_map", row, (TensorSpec([], dtypes.int32),))
+    made = looked.structured_outputs
+    signature = nest.map_structure(lambda one: one.dtype, made)
+    numbers = math_ops.range(array_ops.shape(several[0])[0])
+    results = map_fn(row, numbers, signature)
+    known = _rows(several[0])
+
+    def shaped(result, one):
+        result.set_shape(TensorShape([known]).concatenate(one.shape))
+        return result
+
+    return nest.map_structure(shaped, results, made)
 
 
 def scan(

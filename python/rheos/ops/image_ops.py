@@ -430,6 +430,17 @@ def resize_images(
     size: (height, width). method: of ResizeMethod. Returns float32, except for the nearest pixel
     and where nothing is to be done: then the dtype of `images`. ValueError for wrong shapes.
     """
+
+    def resizer(images, size):
+        if method not in _RESIZERS:
+            raise ValueError("Resize method is not implemented.")
+        return _RESIZERS[method](images, size, align_corners=align_corners)
+
+    return resize_by(images, size, resizer, preserve_aspect_ratio, name)
+
+
+def resize_by(images, size, resizer, preserve_aspect_ratio=False, name=None):
+    """A picture, or each of a batch, by resizer(batch, size); see resize_images()."""
     with name_scope(name, "resize", [images, size]):
         images = convert_to_tensor(images, name="images")
         if images.shape.ndims is None:
@@ -455,9 +466,7 @@ def resize_images(
             and (new_height, new_width) == (height, width)
         ):
             return images if is_batch else array_ops.squeeze(images, axis=[0])
-        if method not in _RESIZERS:
-            raise ValueError("Resize method is not implemented.")
-        images = _RESIZERS[method](images, size, align_corners=align_corners)
+        images = resizer(images, size)
         images.set_shape([None, new_height, new_width, None])
         return images if is_batch else array_ops.squeeze(images, axis=[0])
 
@@ -469,6 +478,15 @@ def resize_image_with_pad(
     image, target_height, target_width, method=ResizeMethod.BILINEAR, align_corners=False
 ):
     """A picture, or each of a batch, as large as it can be in a target size, padded with zeros."""
+
+    def resizer(images, size):
+        return resize_images(images, size, method, align_corners=align_corners)
+
+    return resize_and_pad(image, target_height, target_width, resizer)
+
+
+def resize_and_pad(image, target_height, target_width, resizer):
+    """What resize_image_with_pad() does, by resizer(batch, size)."""
     with name_scope(None, "resize_image_with_pad", [image]):
         image, is_batch = _as_batch(convert_to_tensor(image, name="image"))
         checks = _checks_of_picture(image)
@@ -487,9 +505,7 @@ def resize_image_with_pad(
         new_height, new_width = whole(height / ratio), whole(width / ratio)
         above = math_ops.maximum(0, whole((high - height / ratio) / 2))
         left = math_ops.maximum(0, whole((wide - width / ratio) / 2))
-        resized = resize_images(
-            image, array_ops.stack([new_height, new_width]), method, align_corners=align_corners
-        )
+        resized = resizer(image, array_ops.stack([new_height, new_width]))
         padded = pad_to_bounding_box(resized, above, left, target_height, target_width)
         if padded.shape.ndims is None:
             raise ValueError("padded contains no shape.")

@@ -4,6 +4,7 @@ A session fills fixed tables by running `tables_initializer()`.
 """
 
 import collections
+import itertools
 import os
 
 from rheos.framework import dtypes
@@ -157,7 +158,7 @@ class TextFileInitializer(TableInitializerBase):
             )
         graph = get_default_graph()
         graph.add_to_collection(GraphKeys.TABLE_INITIALIZERS, op)
-        if filename.op.type == "Const":
+        if not filename._is_eager and filename.op.type == "Const":
             graph.add_to_collection(GraphKeys.ASSET_FILEPATHS, filename)
         return op
 
@@ -223,6 +224,16 @@ class TextFileIdTableInitializer(TextFileInitializer):
 # ---- Tables
 
 
+def _shared_or_own(shared_name):
+    """The name of a table's resource; where operations run at once each table has its own."""
+    if shared_name is None and get_default_graph()._is_eager:
+        return f"table_{next(_numbers)}"
+    return shared_name
+
+
+_numbers = itertools.count()
+
+
 class LookupInterface:
     """What all tables have."""
 
@@ -260,9 +271,9 @@ class _Table(LookupInterface):
         self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
         self._value_shape = self._default_value.get_shape()
 
-    def _set_handle(self, handle):
+    def _set_handle(self, handle, name):
         self._resource_handle = handle
-        self._table_name = handle.op.name.split("/")[-1]
+        self._table_name = name if handle._is_eager else handle.op.name.split("/")[-1]
 
     @property
     def name(self):
@@ -332,7 +343,8 @@ class StaticHashTable(_Table):
                 shared_name=shared_name,
                 key_dtype=initializer.key_dtype,
                 value_dtype=initializer.value_dtype,
-            )
+            ),
+            name or "hash_table",
         )
         self._init_op = initializer.initialize(self)
 
@@ -392,16 +404,16 @@ class MutableHashTable(_MutableTable):
     ):
         super().__init__(key_dtype, value_dtype, default_value)
         attrs = {
-            "shared_name": shared_name,
+            "shared_name": _shared_or_own(shared_name),
             "use_node_name_sharing": checkpoint and shared_name is None,
             "key_dtype": self._key_dtype,
             "value_dtype": self._value_dtype,
         }
         if self._value_shape.ndims == 0:
-            self._set_handle(op1("MutableHashTableV2", name, **attrs))
+            self._set_handle(op1("MutableHashTableV2", name, **attrs), name)
         else:
             attrs["value_shape"] = self._value_shape
-            self._set_handle(op1("MutableHashTableOfTensorsV2", name, **attrs))
+            self._set_handle(op1("MutableHashTableOfTensorsV2", name, **attrs), name)
         if checkpoint:
             self._save_as(name)
 
@@ -430,12 +442,13 @@ class MutableDenseHashTable(_MutableTable):
                 name,
                 empty_key,
                 deleted_key,
-                shared_name=shared_name,
+                shared_name=_shared_or_own(shared_name),
                 use_node_name_sharing=checkpoint and shared_name is None,
                 value_dtype=self._value_dtype,
                 value_shape=self._value_shape,
                 initial_num_buckets=initial_num_buckets,
-            )
+            ),
+            name,
         )
         if checkpoint:
             self._save_as(name)

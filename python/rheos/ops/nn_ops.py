@@ -10,7 +10,7 @@ from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, op_list, op_results, runs_op
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, math_ops, random_ops
+from rheos.ops import array_ops, math_ops, random_ops, stateless_random_ops
 from rheos.ops.constant_op import constant
 from rheos.ops.math_ops import sigmoid, tanh  # noqa: F401
 
@@ -422,6 +422,31 @@ def _noise_shape(x, noise_shape):
 
 def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
     """Sets elements to 0 with probability `rate` and scales the others up."""
+
+    def uniform(shape, dtype):
+        return random_ops.random_uniform(shape, seed=seed, dtype=dtype)
+
+    return dropout_by(uniform, x, rate, noise_shape, name)
+
+
+def stateless_dropout(x, rate, seed, rng_alg="auto_select", noise_shape=None, name=None):
+    """dropout() whose choice follows from the seed, two integers."""
+
+    def uniform(shape, dtype):
+        return stateless_random_ops.stateless_random_uniform(shape, seed, dtype=dtype)
+
+    return dropout_by(uniform, x, rate, noise_shape, name)
+
+
+def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
+    """dropout() by the numbers from 0 to 1 that uniform_sampler(shape, dtype) gives."""
+    return dropout_by(
+        lambda shape, dtype: uniform_sampler(shape=shape, dtype=dtype), x, rate, noise_shape, name
+    )
+
+
+def dropout_by(uniform, x, rate, noise_shape, name):
+    """Sets elements to 0 where uniform(shape, dtype) is below `rate`, and scales the others up."""
     with name_scope(name, "dropout", [x]):
         is_number = isinstance(rate, numbers.Real)
         if is_number and not 0 <= rate < 1:
@@ -442,7 +467,7 @@ def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
         if known is not None and known == 0:
             return x
         shape = _noise_shape(x, noise_shape)
-        noise = random_ops.random_uniform(shape, seed=seed, dtype=x.dtype.base_dtype)
+        noise = uniform(shape, x.dtype.base_dtype)
         scale = 1 / (1 - rate)
         keep = noise >= rate
         result = x * scale * math_ops.cast(keep, x.dtype.base_dtype)

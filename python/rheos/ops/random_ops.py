@@ -4,7 +4,7 @@ import numpy as np
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.defaults import get_default_graph
+from rheos.framework.defaults import get_default_graph, is_eager_on
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
 from rheos.ops import array_ops, control_flow_ops, math_ops
@@ -18,13 +18,25 @@ def set_random_seed(seed):
     get_default_graph().seed = seed
 
 
+def _number_of(graph):
+    """What an operation without a seed of its own has instead.
+
+    TensorFlow 1 takes the number of operations before it, TensorFlow 2 of those like it.
+    """
+    if graph._is_eager or not is_eager_on():
+        return graph._last_id
+    number = getattr(graph, "_seeds_given", 0)
+    graph._seeds_given = number + 1
+    return number
+
+
 def get_seed(op_seed):
     """The two seeds of an operation, from the graph's and its own; (None, None) if it has none."""
     graph = get_default_graph()
     graph_seed = graph.seed
     if graph_seed is not None:
         if op_seed is None:
-            op_seed = graph._last_id
+            op_seed = _number_of(graph)
         seeds = graph_seed, op_seed
     elif op_seed is not None:
         seeds = DEFAULT_GRAPH_SEED, op_seed

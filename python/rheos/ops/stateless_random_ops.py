@@ -1,9 +1,13 @@
 """Random tensors that follow from a seed: the same numbers for the same `seed`, two integers."""
 
+import numpy as np
+
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
-from rheos.framework.op_call import op1
+from rheos.framework.op_call import op1, op_list
+from rheos.ops import array_ops, math_ops
+from rheos.ops.rearrange_ops import broadcast_dynamic_shape
 
 
 def _shape_tensor(shape):
@@ -51,6 +55,27 @@ def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.f
     """Numbers from a normal distribution, within two standard deviations of the mean."""
     kind = "StatelessTruncatedNormal"
     return _scaled(kind, "stateless_truncated_normal", shape, seed, mean, stddev, dtype, name)
+
+
+def _key_and_counter(seed):
+    """What the newer ops of random numbers are given for a seed, and the algorithm's number."""
+    key, counter = op_list("StatelessRandomGetKeyCounter", None, seed)
+    return key, counter, op1("StatelessRandomGetAlg", None)
+
+
+def stateless_random_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
+    """Numbers from gamma distributions; `shape` ends with that of alpha and beta."""
+    dtype = dtypes.as_dtype(dtype)
+    with name_scope(name, "stateless_random_gamma", [shape, seed, alpha, beta]):
+        alpha = convert_to_tensor(alpha, dtype=dtype, name="alpha")
+        beta = convert_to_tensor(1 if beta is None else beta, dtype=dtype, name="beta")
+        both = broadcast_dynamic_shape(array_ops.shape(alpha), array_ops.shape(beta))
+        key, counter, algorithm = _key_and_counter(seed)
+        unit = op1(
+            "StatelessRandomGammaV3", None, _shape_tensor(shape), key, counter, algorithm,
+            array_ops.broadcast_to(alpha, both),
+        )  # fmt: skip
+        return math_ops.maximum(np.finfo(dtype.as_numpy_dtype).tiny, unit / beta)
 
 
 def _classes(default_name, logits, num_samples, seed, dtype, name):

@@ -2,9 +2,26 @@
 
 from rheos.framework import dtypes
 from rheos.framework.sparse_tensor import SparseTensor
-from rheos.ops import ragged_string_ops, statistics_ops, string_ops
+from rheos.ops import check_ops, ragged_string_ops, statistics_ops, string_ops
 from rheos.v2._forms import form
 
+_MORE = "message=None, summarize=None, name=None"
+assert_equal = form(check_ops.assert_equal, f"x, y, {_MORE}")
+assert_none_equal = form(check_ops.assert_none_equal, f"x, y, {_MORE}")
+assert_greater = form(check_ops.assert_greater, f"x, y, {_MORE}")
+assert_greater_equal = form(check_ops.assert_greater_equal, f"x, y, {_MORE}")
+assert_less = form(check_ops.assert_less, f"x, y, {_MORE}")
+assert_less_equal = form(check_ops.assert_less_equal, f"x, y, {_MORE}")
+assert_near = form(check_ops.assert_near, f"x, y, rtol=None, atol=None, {_MORE}")
+assert_negative = form(check_ops.assert_negative, f"x, {_MORE}")
+assert_positive = form(check_ops.assert_positive, f"x, {_MORE}")
+assert_non_negative = form(check_ops.assert_non_negative, f"x, {_MORE}")
+assert_non_positive = form(check_ops.assert_non_positive, f"x, {_MORE}")
+assert_rank = form(check_ops.assert_rank, "x, rank, message=None, name=None")
+assert_rank_at_least = form(check_ops.assert_rank_at_least, "x, rank, message=None, name=None")
+assert_rank_in = form(check_ops.assert_rank_in, "x, ranks, message=None, name=None")
+assert_scalar = form(check_ops.assert_scalar, "tensor, message=None, name=None")
+assert_all_finite = form(check_ops.assert_all_finite, "x, message, name=None")
 length = form(string_ops.string_length, "input, unit='BYTE', name=None")
 substr = form(string_ops.substr, "input, pos, len, unit='BYTE', name=None")
 to_hash_bucket = form(string_ops.string_to_hash_bucket, "input, num_buckets, name=None")

@@ -79,6 +79,16 @@ def set_soft_device_placement(enabled):
     _settings["soft"] = bool(enabled)
 
 
+def disable_op_determinism():
+    """Nothing: operations give the same bits each time."""
+    _settings["deterministic"] = False
+
+
+def is_op_determinism_enabled():
+    """Whether enable_op_determinism() was called last."""
+    return _settings["deterministic"]
+
+
 def enable_op_determinism():
     """Nothing: operations give the same bits each time."""
     _settings["deterministic"] = True

@@ -1,6 +1,20 @@
 """Control flow in TensorFlow 2's form."""
 
+from rheos.framework import nest
+from rheos.framework.tensor_spec import TensorSpec
 from rheos.ops import control_flow_ops, functional_ops
+
+
+def _dtype_of(one):
+    return one.dtype if isinstance(one, TensorSpec) else one
+
+
+def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
+    """What `fn` makes of each slice of `elems`, stacked: map_fn() that asks for no signature.
+
+    A tensor of one row among `elems` counts as that row again and again.
+    """
+    return functional_ops.map_rows(fn, elems)
 
 
 def cond(pred, true_fn=None, false_fn=None, name=None):
@@ -45,11 +59,15 @@ def map_fn(
     name=None,
     fn_output_signature=None,
 ):
-    """What `fn` makes of each slice of `elems`, stacked."""
+    """What `fn` makes of each slice of `elems`, stacked.
+
+    fn_output_signature: of what it makes: dtypes or TensorSpecs in its structure.
+    """
+    signature = dtype if fn_output_signature is None else fn_output_signature
     return functional_ops.map_fn(
         fn,
         elems,
-        dtype or fn_output_signature,
+        nest.map_structure(_dtype_of, signature),
         parallel_iterations,
         back_prop,
         swap_memory,

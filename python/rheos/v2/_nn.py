@@ -2,6 +2,7 @@
 
 from rheos.framework.conversion import convert_to_tensor
 from rheos.ops import (
+    ctc_ops,
     embedding_ops,
     math_ops,
     nn_conv,
@@ -124,6 +125,12 @@ embedding_lookup_sparse = form(
     embedding_ops.embedding_lookup_sparse,
     "params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None",
 )
+safe_embedding_lookup_sparse = form(
+    embedding_ops.safe_embedding_lookup_sparse,
+    "embedding_weights, sparse_ids, sparse_weights=None, combiner='mean', default_id=None, "
+    "max_norm=None, name=None, allow_fast_lookup=False",
+    allow_fast_lookup=None,
+)
 space_to_depth = form(
     rearrange_ops.space_to_depth, "input, block_size, data_format='NHWC', name=None"
 )
@@ -147,3 +154,8 @@ def gelu(features, approximate=False, name=None):
         inner = 0.7978845608028654 * (x + 0.044715 * math_ops.pow(x, 3))
         return 0.5 * x * (1.0 + math_ops.tanh(inner))
     return 0.5 * x * (1.0 + math_ops.erf(x / 1.4142135623730951))
+
+
+def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
+    """([decoded], score): the likeliest class at each time, without blanks, by default the last."""
+    return ctc_ops.ctc_greedy_decoder(inputs, sequence_length, merge_repeated, blank_index)

@@ -56,7 +56,8 @@ OWN = {
             boolean_mask convert_to_tensor device expand_dims fill gather gather_nd linspace
             newaxis ones ones_like pad scatter_nd shape size transpose where zeros zeros_like
         """,
-        "v2._flow": "cond map_fn while_loop",
+        "v2._checks": "assert_equal assert_greater assert_less assert_rank",
+        "v2._flow": "cond map_fn vectorized_map while_loop",
         "v2._linalg": "matmul",
         "v2._misc": "Variable is_symbolic_tensor",
         "v2._reductions": f"argmax argmin {_REDUCTIONS}",
@@ -78,6 +79,14 @@ OWN = {
             list_physical_devices set_memory_growth set_visible_devices
         """,
     },
+    "debugging": {
+        "v2._checks": """
+            assert_all_finite assert_equal assert_greater assert_greater_equal assert_less
+            assert_less_equal assert_near assert_negative assert_non_negative assert_non_positive
+            assert_none_equal assert_positive assert_rank assert_rank_at_least assert_rank_in
+            assert_scalar
+        """,
+    },
     "distribute": {
         "training.distribution": """
             DistributedDataset DistributedIterator DistributedValues InputContext InputOptions
@@ -97,6 +106,9 @@ OWN = {
     "errors": {"framework.errors": _ERRORS},
     "experimental.dtensor": {"v2._dtensor": "Layout MATCH Mesh UNSHARDED create_mesh"},
     "experimental.dlpack": {"v2._misc": "from_dlpack to_dlpack"},
+    "image": {"v2._image": "ResizeMethod resize resize_with_pad ssim"},
+    "lookup": {"ops.lookup_ops": "StaticHashTable TextFileInitializer"},
+    "lookup.experimental": {"v2._tables": "DenseHashTable MutableHashTable"},
     "linalg": {"v2._linalg": "diag diag_part matmul set_diag"},
     "math": {
         "ops.special_math_ops": "bessel_i0e bessel_i1e digamma lgamma reduce_euclidean_norm",
@@ -104,19 +116,23 @@ OWN = {
         "v2._nn": "in_top_k top_k",
         "v2._reductions": f"argmax argmin count_nonzero {_REDUCTIONS}",
     },
+    "nn.experimental": {"ops.nn_ops": "general_dropout stateless_dropout"},
     "nn": {
+        "ops.ctc_ops": "ctc_loss=ctc_loss_v2",
         "v2._nn": """
             avg_pool avg_pool2d conv1d conv2d conv2d_transpose conv3d conv3d_transpose convolution
-            crelu depth_to_space depthwise_conv2d dropout embedding_lookup embedding_lookup_sparse
-            gelu in_top_k max_pool moments pool separable_conv2d sigmoid_cross_entropy_with_logits
-            silu softmax_cross_entropy_with_logits space_to_depth
+            crelu ctc_greedy_decoder depth_to_space depthwise_conv2d dropout embedding_lookup
+            embedding_lookup_sparse gelu in_top_k max_pool moments pool
+            safe_embedding_lookup_sparse separable_conv2d sigmoid_cross_entropy_with_logits silu
+            softmax_cross_entropy_with_logits space_to_depth
             sparse_softmax_cross_entropy_with_logits sufficient_statistics swish top_k
             weighted_cross_entropy_with_logits weighted_moments
         """,
     },
     "random": {
         "v2._random": f"""
-            {_GENERATORS} set_seed stateless_normal stateless_truncated_normal stateless_uniform
+            {_GENERATORS} set_seed stateless_gamma stateless_normal stateless_truncated_normal
+            stateless_uniform
         """,
     },
     "random.experimental": {"v2._random": _GENERATORS},

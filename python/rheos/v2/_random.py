@@ -26,6 +26,13 @@ def stateless_normal(
     return stateless_random_ops.stateless_random_normal(shape, seed, mean, stddev, dtype, name)
 
 
+def stateless_gamma(
+    shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None, alg="auto_select"
+):
+    """Numbers from gamma distributions that follow from the two seeds."""
+    return stateless_random_ops.stateless_random_gamma(shape, seed, alpha, beta, dtype, name)
+
+
 def stateless_uniform(
     shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
 ):

@@ -90,7 +90,7 @@ SAME = {
             encode_jpeg encode_png extract_jpeg_shape is_jpeg random_jpeg_quality
         """,
         "ops.image_ops": """
-            ResizeMethod central_crop crop_to_bounding_box flip_left_right flip_up_down
+            central_crop crop_to_bounding_box flip_left_right flip_up_down
             image_gradients pad_to_bounding_box random_flip_left_right random_flip_up_down
             resize_with_crop_or_pad=resize_image_with_crop_or_pad rot90 sobel_edges
             total_variation transpose=transpose_image

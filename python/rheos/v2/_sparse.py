@@ -1,6 +1,7 @@
 """Sparse tensors in TensorFlow 2's form."""
 
 from rheos.framework import dtypes
+from rheos.framework.graph import control_dependencies
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import control_flow_ops, math_ops, sparse_ops
 from rheos.ops.statistics_ops import count_each
@@ -68,7 +69,7 @@ def map_values(op, *args, **kwargs):
     def values(value):
         return value.values if isinstance(value, SparseTensor) else value
 
-    with first.values.graph.control_dependencies([c for c in checks if c is not None]):
+    with control_dependencies([check for check in checks if check is not None]):
         made = op(*map(values, args), **{key: values(one) for key, one in kwargs.items()})
     return first.with_values(made)
 
@@ -81,5 +82,5 @@ def bincount(
     axis: 0 for all values together, -1 for each row. binary_output: 1 where there are any.
     """
     return count_each(
-        values, weights, axis, minlength, maxlength, binary_output, True, name, dtypes.int64
+        values, weights, axis, minlength, maxlength, binary_output, True, name, dtypes.int32
     )

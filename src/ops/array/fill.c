@@ -265,7 +265,16 @@ static double number_in(rheos_dtype dtype, const void *data) {
   }
 }
 
-static rheos_status *range_floats(double start, double limit, double delta, int64_t *out_size) {
+// How many steps of `delta` there are, rounded as numbers of the dtype are: in float32 there are
+// exactly 10 from 0.1 to 1.1 by 0.1.
+static double steps_between(rheos_dtype dtype, double start, double limit, double delta) {
+  if (dtype != RHEOS_FLOAT) return (limit - start) / delta;
+  float distance = (float)limit - (float)start;
+  return distance / (float)delta;
+}
+
+static rheos_status *range_floats(rheos_dtype dtype, double start, double limit, double delta,
+                                  int64_t *out_size) {
   if (delta == 0) return RHEOS_INVALID("Requires delta != 0: 0");
   if (delta > 0 && start > limit) {
     return RHEOS_INVALID("Requires start <= limit when delta > 0: %g/%g", start, limit);
@@ -273,7 +282,7 @@ static rheos_status *range_floats(double start, double limit, double delta, int6
   if (delta < 0 && start < limit) {
     return RHEOS_INVALID("Requires start >= limit when delta < 0: %g/%g", start, limit);
   }
-  double size = ceil(fabs((limit - start) / delta));
+  double size = ceil(fabs(steps_between(dtype, start, limit, delta)));
   if (!(size < 9e18)) return RHEOS_INVALID("Requires ((limit - start) / delta) <= 2^63 - 1");
   *out_size = (int64_t)size;
   return NULL;
@@ -313,7 +322,7 @@ static rheos_status *shape_range(rheos__infer *c) {
   const rheos_tensor *const *v = (const rheos_tensor *const *)c->input_values;
   if (v[0] == NULL || v[1] == NULL || v[2] == NULL) return NULL;
   rheos_dtype dtype = c->output_dtypes[0];
-  return range_floats(number_in(dtype, v[0]->data), number_in(dtype, v[1]->data),
+  return range_floats(dtype, number_in(dtype, v[0]->data), number_in(dtype, v[1]->data),
                       number_in(dtype, v[2]->data), &c->output_shapes[0].dims[0]);
 }
 

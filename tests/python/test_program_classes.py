@@ -1,0 +1,119 @@
+"""Classes of programs that stand for tensors, variables and objects with variables."""
+
+import numpy as np
+import pytest
+import rheos as tf
+
+
+class Scaled(tf.__internal__.types.Tensor):
+    """A variable of a program's own class."""
+
+    _should_act_as_resource_variable = True
+    dtype = "float32"
+
+    def __init__(self, value):
+        self.value = tf.Variable(value)
+
+    @property
+    def handle(self):
+        return self.value.handle
+
+    def __tf_tensor__(self, dtype=None, name=None):
+        return tf.convert_to_tensor(self.value, dtype, name=name)
+
+
+def test_operations_take_what_says_its_tensor():
+    x = Scaled([1.0, 2.0])
+    assert tf.is_tensor(x)
+    assert tf.add(x, 1.0).numpy().tolist() == [2, 3]
+    assert tf.stack([x, [3.0, 4.0]]).shape == (2, 2)
+    assert (tf.constant([2.0, 2.0]) * x).numpy().tolist() == [2, 4]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_gradients_are_with_respect_to_the_variable_behind(traced):
+    x = Scaled([1.0, 2.0])
+
+    def gradient():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(x))
+        return tape.gradient(loss, [x])[0]
+
+    made = tf.function(gradient) if traced else gradient
+    assert made().numpy().tolist() == [2, 4]
+
+
+def test_an_object_holds_what_it_is_told_to():
+    class Holder(tf.__internal__.tracking.AutoTrackable):
+        @tf.__internal__.tracking.no_automatic_dependency_tracking
+        def hide(self, v):
+            self.hidden = v
+
+    holder = Holder()
+    holder.seen = tf.Variable(1.0)
+    holder.hide(tf.Variable(2.0))
+    named = tf.Variable(3.0)
+    holder._track_trackable(named, "named")
+    assert sorted(holder._trackable_children()) == ["named", "seen"]
+    with pytest.raises(ValueError, match="already declared"):
+        holder._track_trackable(tf.Variable(4.0), "named")
+    holder.hidden = holder.hidden
+    assert "hidden" in holder._trackable_children()
+
+
+def test_text_says_an_operations_dtype():
+    assert tf.argmax([1.0, 3.0], output_type="int32").dtype == tf.int32
+    assert tf.cast(np.ones(2), "int64").dtype == tf.int64
+
+
+def test_rows_are_mapped_without_a_signature():
+    x = tf.reshape(tf.range(6.0), [2, 3])
+    total, larger = tf.vectorized_map(lambda r: (tf.reduce_sum(r), r + 1), x)
+    assert total.numpy().tolist() == [3, 12] and larger.shape == (2, 3)
+    again = tf.vectorized_map(lambda pair: pair[0] + pair[1], (x, tf.ones([1, 3])))
+    assert again.numpy().tolist() == (x.numpy() + 1).tolist()
+    with pytest.raises(ValueError, match="same first dimension"):
+        tf.vectorized_map(lambda pair: pair[0], (x, tf.ones([3])))
+
+
+def test_a_range_of_floats_is_as_long_as_its_dtype_says():
+    assert tf.range(0.1, 1.1, 0.1).shape == (10,)
+    assert tf.range(0.1, 1.1, 0.1, dtype=tf.float64).shape == (10,)
+
+
+def test_a_block_is_put_into_a_tensor():
+    from rheos.ops.rearrange_ops import tensor_block_update
+
+    x, block = tf.zeros([3, 4]), tf.ones([2, 2])
+    expected = np.zeros((3, 4))
+    expected[1:, 2:] = 1
+    for starts in ([1, 2], tf.constant([5, 9])):  # moved so that it fits
+        made = tensor_block_update(x, starts, block)
+        assert made.numpy().tolist() == expected.tolist()
+    with tf.GradientTape() as tape:
+        tape.watch(block)
+        total = tf.reduce_sum(3 * tensor_block_update(x, [0, 0], block))
+    assert tape.gradient(total, block).numpy().tolist() == [[3, 3], [3, 3]]
+
+
+def test_counts_of_sparse_and_ragged_values():
+    rows = tf.sparse.from_dense([[1, 1, 0], [0, 0, 3]])
+    assert tf.math.bincount(rows, axis=-1).numpy().tolist() == [[0, 2, 0, 0], [0, 0, 0, 1]]
+    counted = tf.sparse.bincount([[1, 1, 3], [0, 0, 0]], axis=-1)
+    assert counted.indices.numpy().tolist() == [[0, 1], [0, 3], [1, 0]]
+    assert counted.values.numpy().tolist() == [2, 1, 3]
+    assert tf.math.bincount([1, 1, 3], binary_output=True).numpy().tolist() == [0, 1, 0, 1]
+
+
+def test_tables_are_filled_and_changed_at_once():
+    first = tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([1, 2], tf.int64))
+    fixed = tf.lookup.StaticHashTable(first, -1)
+    assert fixed.lookup(tf.constant(["b", "z"])).numpy().tolist() == [2, -1]
+    one, two = (
+        tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, default_value=0)
+        for _ in range(2)
+    )
+    one.insert(tf.constant(["x"]), tf.constant([5], tf.int64))
+    assert one.size().numpy() == 1 and two.size().numpy() == 0
+    looked = tf.function(lambda keys: one.lookup(keys))
+    assert looked(tf.constant(["x", "y"])).numpy().tolist() == [5, 0]
