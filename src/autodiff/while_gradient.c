@@ -220,6 +220,7 @@ static void fill_loop_condition(backward_loop *l, rheos_function *f, rheos__copi
 // The numbers of trips and the lists that the loop begins with. They wait for nothing around.
 static void make_first_lists(backward_loop *l, rheos_output *inputs) {
   rheos_scope *s = l->g->scope;
+  rheos_push_control_dependencies(s, NULL, 0);  // the loop itself may be among these
   inputs[0] = rheos__const_scalar(s, RHEOS_INT32, 0, "trips");
   const rheos_output none = rheos__const_scalar(s, RHEOS_INT32, -1, "max_num_elements");
   for (int32_t i = 0; i < l->split.num_intermediates; i++) {
@@ -230,6 +231,7 @@ static void make_first_lists(backward_loop *l, rheos_output *inputs) {
     inputs[1 + l->lists[i]] =
         rheos_operation_output(rheos__op_n(s, "EmptyTensorList", NULL, ends, 2, &attr, 1), 0);
   }
+  rheos_scope_pop(s);
 }
 
 typedef struct more {

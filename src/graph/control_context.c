@@ -566,11 +566,14 @@ rheos_status *rheos__context_refuse_input(const rheos_scope *s, const char *name
   rheos_operation_name(rheos_output_operation(input), theirs, sizeof theirs);
   if (rheos__while_context(s->now.context) != NULL) {
     return RHEOS_INVALID(
-        "Cannot use '%s' as input to '%s' because they are in different while loops.", theirs,
-        name);
+        "Cannot use '%s' as input to '%s' because they are in different while loops. "
+        "See info log for more details.",
+        theirs, name);
   }
-  return RHEOS_INVALID("Cannot use '%s' as input to '%s' because '%s' is in a while loop.", theirs,
-                       name, theirs);
+  return RHEOS_INVALID(
+      "Cannot use '%s' as input to '%s' because '%s' is in a while loop. "
+      "See info log for more details.",
+      theirs, name, theirs);
 }
 
 // ---- The public ones

@@ -269,7 +269,8 @@ static void test_while__keeps_its_values_inside(void **state) {
   rheos_output inside = rheos_operation_output(rheos_graph_operation(f.graph, "while/Add"), 0);
   rheos__op_2(f.scope, "Add", inside, inside);
   expect_error(f.scope, RHEOS_INVALID_ARGUMENT,
-               "Cannot use 'while/Add' as input to 'Add' because 'while/Add' is in a while loop.");
+               "Cannot use 'while/Add' as input to 'Add' because 'while/Add' is in a while loop. "
+               "See info log for more details.");
   rheos__op_2(f.scope, "Add", after, after);
   fixture_free(&f);
 }

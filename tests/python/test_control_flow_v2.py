@@ -221,3 +221,33 @@ def test_gradients_inside_of_functions(sess):
     assert sess.run(outputs, {x: -2.0}) == [1.0, 0.0]
     second = tf.gradients(outputs[0], x)[0]
     assert sess.run(second, {x: 2.0}) == 6.0
+
+
+def test_gradients_inside_of_functions_of_what_is_around(sess):
+    x = tf.constant([3.0, 4.0])
+    y = tf.placeholder_with_default(2.0, []) * x * x
+
+    def body(i, total):
+        (slope,) = tf.gradients(y, x)
+        return i + 1, total + slope
+
+    _, total = tf.while_loop(lambda i, _: i < 3, body, [0, tf.zeros([2])])
+    assert sess.run(total).tolist() == [36.0, 48.0]
+
+
+def test_gradients_that_wait_for_the_loop_they_go_through(sess):
+    def body(x):
+        _, y = tf.while_loop(lambda i, _: i < 2, lambda i, v: (i + 1, v**2), [0, x])
+        with tf.control_dependencies([y]):
+            return tf.gradients(y, x)[0]
+
+    graph = func_graph_from_py_func("f", body, [tf.TensorSpec([], tf.float32)])
+    assert sess.run(call_function(graph, [tf.constant(2.0)]).outputs[0]) == 32.0
+
+
+def test_a_condition_of_unknown_rank_counts_by_its_element(sess):
+    p = tf.placeholder(tf.bool)
+    y = tf.cond(p, lambda: 1, lambda: 2)
+    assert [sess.run(y, {p: value}) for value in (True, [[True]], False, [[False]])] == [1, 1, 2, 2]
+    with pytest.raises(TypeError, match="Python bool"):
+        tf.cond(True, lambda: 1, lambda: 2)

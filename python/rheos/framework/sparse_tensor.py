@@ -56,8 +56,10 @@ class SparseTensor(CompositeTensor):
         return made
 
     def _shapes_of_parts(self, shape):
-        """The shapes of the parts where `shape` is that of the tensor."""
-        rank = shape.ndims
+        """The shapes of the parts where `shape` is that of the vector `dense_shape`."""
+        if shape.ndims is not None and shape.ndims != 1:
+            raise ValueError("Expected a shape with 1 dimension")
+        rank = None if shape.ndims is None else shape.as_list()[0]
         return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
 
     @property

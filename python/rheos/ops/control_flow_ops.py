@@ -17,8 +17,8 @@ from rheos.framework.graph import (
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.operation import Operation, Tensor, _VariableBase
-from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
+from rheos.framework.tensor_spec import TensorSpec, TypeSpec, type_spec_from_value
 from rheos.ops import array_ops, constant_op, control_flow_v2, math_ops
 from rheos.ops.eager_flow import eager_assert, eager_cond, eager_while
 from rheos.ops.flow_structures import assert_same, flatten, pack_as, without_arrays
@@ -364,13 +364,42 @@ def switch_case(branch_index, branch_fns, default=None, name=None):
 # ---- Loops
 
 
-def _invariant(variable, shape):
-    """The shapes of the parts of a loop variable, as `shape` says."""
-    if not isinstance(shape, TensorShape):
-        raise ValueError("`shapes` must be a (possibly nested) list of shapes.")
+def _shapes_of_spec(spec):
+    return [part.shape for part in nest.flatten(spec._of_specs(), expand_composites=True)]
+
+
+def _default_invariant(variable):
+    """The shapes that the parts of a composite variable keep from trip to trip."""
+    if isinstance(variable, IndexedSlices):
+        return [part.shape for part in variable._parts]
+    return _shapes_of_spec(type_spec_from_value(variable))
+
+
+def _is_described(variable, spec):
     if nest.is_composite(variable):
+        return spec.is_compatible_with(variable)
+    dtype = convert_to_tensor(variable).dtype.base_dtype
+    return isinstance(spec, TensorSpec) and spec.dtype == dtype
+
+
+def _invariant(variable, shape):
+    """The shapes of the parts of a loop variable, as `shape`, a TypeSpec or TensorShape, says."""
+    if isinstance(shape, TypeSpec):
+        if not _is_described(variable, shape):
+            raise TypeError(f"TypeSpec {shape!r} is not compatible with {variable!r}")
+        return _shapes_of_spec(shape)
+    if not nest.is_composite(variable):
+        if shape is not None and not isinstance(shape, TensorShape):
+            raise ValueError("`shapes` must be a (possibly nested) list of shapes.")
+        return [convert_to_tensor(variable).shape if shape is None else shape]
+    if shape is None:
+        return _default_invariant(variable)
+    if not isinstance(shape, TensorShape):
+        raise TypeError(f"Expected shape to be a TypeSpec or TensorShape, got {shape!r}")
+    if hasattr(variable, "_shapes_of_parts"):
         return variable._shapes_of_parts(shape)
-    return [shape]
+    spec = type_spec_from_value(variable)
+    return _shapes_of_spec(type(spec)(shape, *spec._serialize()[1:]))
 
 
 def _invariants(loop_vars, shape_invariants):
@@ -380,12 +409,12 @@ def _invariants(loop_vars, shape_invariants):
 
 
 def _default_invariants(loop_vars, parts):
-    """The same for the shapes that parts enter with; of a sparse tensor, only the rank stays."""
+    """The shapes that the variables' parts enter with, or that their kind says."""
     shapes, rest = [], list(parts)
     for variable in nest.flatten(loop_vars):
         count = len(flatten(variable))
-        if isinstance(variable, SparseTensor):
-            shapes += variable._shapes_of_parts(variable.shape)
+        if nest.is_composite(variable):
+            shapes += _default_invariant(variable)
         else:
             shapes += [part.shape for part in rest[:count]]
         del rest[:count]

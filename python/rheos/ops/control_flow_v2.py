@@ -123,7 +123,8 @@ def _branches(op_types, scope, selector, pred, functions, kinds, func_attrs):
     wrapped = [_branch(function, pred) for function in functions]
     graphs = [_build(scope, kind, branch) for kind, (branch, _) in zip(kinds, wrapped)]
     structures = [structure[0] for _, structure in wrapped]
-    _check_results(graphs, structures, kinds)
+    words = [f"{kind}_fn" for kind in kinds] if len(kinds) == 2 else kinds
+    _check_results(graphs, structures, words)
     inputs = _share_captures(graphs)
     by_result = zip(*(graph.outputs for graph in graphs))
     shapes = [_common_shape([part.shape for part in parts]) for parts in by_result]
@@ -155,6 +156,8 @@ def _as_bool(pred):
 
 def cond(pred, true_fn, false_fn, name="cond"):
     """What `true_fn` gives where `pred` holds, else what `false_fn` gives, by an If."""
+    if isinstance(pred, bool):
+        raise TypeError("pred must not be a Python bool", pred)
     with name_scope(name or "cond") as scope:
         pred = _as_bool(pred)
         return _branches(

@@ -58,6 +58,22 @@ class AggregationMethod:
     EXPERIMENTAL_ACCUMULATE_N = 2
 
 
+def _graph_around(graph, values):
+    """The graph around that of a function which all `values` are of, or None."""
+    graphs = {getattr(value, "graph", graph) for value in values}
+    only = graphs.pop() if len(graphs) == 1 else graph
+    return only if graph.building_function and only is not graph else None
+
+
+def _captured(graph, gradient):
+    """What stands in a function's graph for a gradient of the graph around."""
+    if gradient is None:
+        return None
+    if isinstance(gradient, IndexedSlices):
+        return IndexedSlices(*(p if p is None else graph.capture(p) for p in to_core(gradient)))
+    return graph.capture(gradient)
+
+
 def gradients(
     ys,
     xs,
@@ -87,6 +103,14 @@ def gradients(
         raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
     stop = [] if stop_gradients is None else _as_list(stop_gradients)
     graph = graph_from_inputs([*ys, *xs, *stop, *grad_ys])
+    around = _graph_around(graph, [*ys, *stop, *(g for g in grad_ys if g is not None)])
+    if around is not None:
+        with around.as_default():
+            found = gradients(
+                ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients,
+                aggregation_method, stop_gradients, unconnected_gradients,
+            )
+        return [_captured(graph, gradient) for gradient in found]
     with graph.as_default():
         y_tensors = [
             y.values if isinstance(y, IndexedSlices) else convert_to_tensor(y, name=f"y_{i}")

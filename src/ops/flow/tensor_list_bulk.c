@@ -530,7 +530,7 @@ static rheos_status *look_at_parts(const picked *p, parts *out) {
           (long long)i, (long long)told, (long long)shape->dims[0]);
     }
     const rheos_shape row = rheos__shape_of_row(shape), so_far = out->row;
-    RHEOS_TRY(rheos__shape_merge(&so_far, &row, &out->row));
+    RHEOS_TRY(rheos__list_merge_shapes(&so_far, &row, &out->row));
     if (out->rows < 0 && same) out->rows = shape->dims[0];
     if (out->rows != shape->dims[0]) same = false;
     if (!same) out->rows = -1;
@@ -538,7 +538,10 @@ static rheos_status *look_at_parts(const picked *p, parts *out) {
   if (rheos_shape_is_known(&out->row)) return NULL;
   rheos__shape_text text;
   return RHEOS_INVALID(
-      "All except the first dimension must be fully defined when concating a list: %s",
+      p->count == 0 ? "All except the first dimension must be fully defined when concating an "
+                      "empty tensor list. element_shape: %s"
+                    : "Trying to concat list with only uninitialized tensors but "
+                      "element_shape_except_first_dim_ is not fully defined: %s",
       rheos__shape_text_of(&out->row, &text));
 }
 
@@ -554,7 +557,8 @@ static rheos_status *rows_of_part(const parts *parts, const picked *p, int64_t i
   }
   if (*out_rows >= 0) return NULL;
   return RHEOS_INVALID(
-      "Unable to determine leading dimension of uninitialized tensor at index %lld", (long long)i);
+      "List contains uninitialized tensor at index %lld but leading_dims has only %lld elements.",
+      (long long)i, (long long)(told != NULL ? told->num_elements : 0));
 }
 
 static rheos_status *measure(parts *parts, const picked *p, rheos_tensor *lengths) {
@@ -596,7 +600,7 @@ static rheos_status *shape_of_parts(const rheos__operands *o, rheos__list *list,
                                     rheos_tensor *const *inputs, rheos_shape *out_shape) {
   if (o->num_inputs == 1) {
     const rheos_shape told = rheos__attr_shape(o->attrs, "element_shape");
-    return rheos__shape_merge(&told, &rheos__list_spec_of(list)->shape, out_shape);
+    return rheos__list_merge_shapes(&told, &rheos__list_spec_of(list)->shape, out_shape);
   }
   return rheos__list_element_shape(list, inputs[1], out_shape);
 }

@@ -39,8 +39,14 @@ static rheos_status *check_alike(const rheos__list *a, const rheos__list *b,
         "%lld",
         (long long)rheos__list_length(a), (long long)rheos__list_length(b));
   }
-  return rheos__shape_merge(&rheos__list_spec_of(a)->shape, &rheos__list_spec_of(b)->shape,
-                            out_shape);
+  rheos_status *status = rheos__list_merge_shapes(&rheos__list_spec_of(a)->shape,
+                                                  &rheos__list_spec_of(b)->shape, out_shape);
+  if (status == NULL) return NULL;
+  rheos_status *told =
+      RHEOS_INVALID("Trying to add two lists of tensors with incompatible element shapes. %s",
+                    rheos_status_message(status));
+  rheos_status_free(status);
+  return told;
 }
 
 static rheos_status *finish_take(rheos_status *status, rheos__list *list, rheos__variant **out) {

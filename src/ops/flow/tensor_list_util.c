@@ -54,11 +54,22 @@ rheos_status *rheos__list_check_dtype(const rheos__list *list, rheos_dtype dtype
                        rheos_dtype_name(dtype), rheos_dtype_name(actual));
 }
 
+rheos_status *rheos__list_merge_shapes(const rheos_shape *a, const rheos_shape *b,
+                                       rheos_shape *out_shape) {
+  if (rheos_shape_compatible(a, b)) return rheos__shape_merge(a, b, out_shape);
+  if (a->rank != b->rank) {
+    return RHEOS_INVALID("Incompatible ranks during merge: %d vs. %d", (int)a->rank, (int)b->rank);
+  }
+  rheos__shape_text one, other;
+  return RHEOS_INVALID("Incompatible shapes during merge: %s vs. %s", rheos__shape_text_of(a, &one),
+                       rheos__shape_text_of(b, &other));
+}
+
 rheos_status *rheos__list_element_shape(const rheos__list *list, const rheos_tensor *tensor,
                                         rheos_shape *out_shape) {
   rheos_shape told;
   RHEOS_TRY(rheos__shape_from_tensor(tensor, &told));
-  return rheos__shape_merge(&told, &rheos__list_spec_of(list)->shape, out_shape);
+  return rheos__list_merge_shapes(&told, &rheos__list_spec_of(list)->shape, out_shape);
 }
 
 rheos_status *rheos__list_merge_items(rheos_tensor *const *items, int64_t count,
@@ -66,7 +77,7 @@ rheos_status *rheos__list_merge_items(rheos_tensor *const *items, int64_t count,
   for (int64_t i = 0; i < count; i++) {
     if (items[i] == NULL) continue;
     const rheos_shape so_far = *in_out_shape;
-    RHEOS_TRY(rheos__shape_merge(&so_far, &items[i]->shape, in_out_shape));
+    RHEOS_TRY(rheos__list_merge_shapes(&so_far, &items[i]->shape, in_out_shape));
   }
   return NULL;
 }

@@ -25,6 +25,9 @@ rheos_status *rheos__list_check_dtype(const rheos__list *list, rheos_dtype dtype
 rheos_status *rheos__list_element_shape(const rheos__list *list, const rheos_tensor *tensor,
                                         rheos_shape *out_shape);
 
+// rheos__shape_merge() with what TensorFlow's kernels say where the two contradict.
+rheos_status *rheos__list_merge_shapes(const rheos_shape *a, const rheos_shape *b,
+                                       rheos_shape *out_shape);
 // The shape merged with those of all of the items that hold something.
 rheos_status *rheos__list_merge_items(rheos_tensor *const *items, int64_t count,
                                       rheos_shape *in_out_shape);
