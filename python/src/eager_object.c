@@ -186,6 +186,26 @@ static PyObject *is_any(PyObject *module, PyObject *args) {
   return found < 0 ? NULL : PyBool_FromLong(found);
 }
 
+PyDoc_STRVAR(belong_nowhere_doc,
+             "_belong_nowhere(values): whether all are of no graph, and known to be: tensors and "
+             "variables with values, numbers, arrays, None, lists.");
+static PyObject *belong_nowhere(PyObject *module, PyObject *values) {
+  (void)module;
+  if (!PyList_CheckExact(values) && !PyTuple_CheckExact(values)) Py_RETURN_FALSE;
+  PyObject **items = PySequence_Fast_ITEMS(values);
+  for (Py_ssize_t i = 0; i < Py_SIZE(values); ++i) {
+    PyObject *item = items[i];
+    if (eager_value(item) || item == Py_None || PyList_CheckExact(item) ||
+        PyTuple_CheckExact(item) || is_plain_value(item) ||
+        (is_eager_variable(item) && ((variable_object *)item)->handle &&
+         eager_value(((variable_object *)item)->handle))) {
+      continue;
+    }
+    Py_RETURN_FALSE;
+  }
+  Py_RETURN_TRUE;
+}
+
 PyDoc_STRVAR(executes_eagerly_doc, "_executes_eagerly(): whether operations run at once here.");
 static PyObject *executes_eagerly(PyObject *module, PyObject *unused) {
   (void)module, (void)unused;
@@ -704,6 +724,7 @@ static PyMethodDef eager_functions[] = {
     {"_count_default_graphs", count_default_graphs, METH_O,
      "_count_default_graphs(change): of graphs that threads have made default."},
     {"_is_any", is_any, METH_VARARGS, is_any_doc},
+    {"_belong_nowhere", belong_nowhere, METH_O, belong_nowhere_doc},
     {"_executes_eagerly", executes_eagerly, METH_NOARGS, executes_eagerly_doc},
     {"_clear_kernels", clear_kernels, METH_NOARGS, "_clear_kernels()"},
     {"_eager_variable", new_variable, METH_VARARGS, "_eager_variable(dtype, name): its handle."},

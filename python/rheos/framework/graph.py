@@ -19,6 +19,7 @@ _NAME_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 _NAME_REST = _NAME_START | frozenset("_\\-/>")
 
 
+@functools.lru_cache(4096)
 def _is_scope_name(name, at_top):
     first = name[0]
     if first not in (_NAME_START if at_top else _NAME_REST):
@@ -250,12 +251,15 @@ class Graph(_core.GraphBase):
 
     def name_scope(self, name):
         """A context that puts `name` before the names of operations made inside."""
-        if name:
-            if not isinstance(name, str):
-                raise ValueError(f"'{name}' is not a valid scope name")
-            if not _is_scope_name(name, not self._scope_name()):
-                raise ValueError(f"'{name}' is not a valid scope name")
+        self.check_scope_name(name)
         return _Pushed(self, self._push_name_scope, name or None)
+
+    def check_scope_name(self, name):
+        """ValueError unless the name may be one of a scope here; None and "" may."""
+        if name and not (
+            isinstance(name, str) and _is_scope_name(name, not self._scope_name())
+        ):
+            raise ValueError(f"'{name}' is not a valid scope name")
 
     def get_name_scope(self):
         return self._scope_name()[:-1]
@@ -485,9 +489,14 @@ class name_scope:
                 f"At least one of name ({self._given}) and default_name ({self._default_name}) "
                 "must be provided."
             )
-        graph = graph_from_inputs(self._values) if self._values else get_default_graph()
-        scope = graph.name_scope(self._name)
-        text = scope.__enter__()
+        graph = get_default_graph()
+        if graph._is_eager and (not self._values or _core._belong_nowhere(self._values)):
+            graph.check_scope_name(self._name)
+            self._graph = graph
+            return graph._push_name_scope(self._name)
+        if self._values:
+            graph = graph_from_inputs(self._values)
+        text = graph.name_scope(self._name).__enter__()
         self._graph = graph
         if graph is not get_default_graph():
             self._default = _Default("graphs", graph)

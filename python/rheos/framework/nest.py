@@ -10,6 +10,7 @@ from collections.abc import Mapping, MappingView, Sequence
 from rheos import _core
 
 _LEAVES = (_core.TensorBase, _core.VariableBase)  # asking abstract classes about them is slow
+_PLAIN = (list, tuple)
 
 
 def is_nested(seq):
@@ -66,6 +67,16 @@ def _like(structure, parts):
 
 def flatten(structure, expand_composites=False):
     """All leaves of a structure in one list; of a leaf a list of itself."""
+    if isinstance(structure, _LEAVES):
+        return [structure]
+    if type(structure) in _PLAIN:
+        flat = []
+        for part in structure:
+            if isinstance(part, _LEAVES):
+                flat.append(part)
+            else:
+                flat += flatten(part, expand_composites)
+        return flat
     if not _has_parts(structure, expand_composites):
         return [structure]
     parts = _parts(structure)

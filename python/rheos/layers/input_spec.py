@@ -14,8 +14,29 @@ class InputSpec:
         self.min_ndim = min_ndim
         self.axes = {} if axes is None else {int(k): v for k, v in axes.items()}
 
+    def _accepts(self, dims, dtype):
+        """Whether a tensor of known dimensions is what is asked for, if that can be said at once."""
+        if dims is None or self.shape is not None:
+            return False
+        rank = len(dims)
+        if self.ndim is not None and rank != self.ndim:
+            return False
+        if self.max_ndim is not None and rank > self.max_ndim:
+            return False
+        if self.min_ndim is not None and rank < self.min_ndim:
+            return False
+        if self.dtype is not None and dtype.base_dtype.name != self.dtype:
+            return False
+        for axis, size in self.axes.items():
+            if size is not None and (not -rank <= axis < rank or dims[axis] not in (None, size)):
+                return False
+        return True
+
     def check(self, tensor, layer_name):
         """ValueError unless a tensor is what is asked for."""
+        dims = tensor.shape._dims_tuple
+        if self._accepts(dims, tensor.dtype):
+            return
         rank = tensor.shape.ndims
         said = f"Input 0 of layer {layer_name} is incompatible with the layer: "
         if rank is None:

@@ -14,6 +14,7 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import init_scope, name_scope
 from rheos.framework.operation import Tensor
 from rheos.layers import nodes, values
+from rheos.layers.input_spec import InputSpec
 from rheos.ops import array_ops, math_ops
 from rheos.ops.module import Module
 from rheos.ops.variables import Variable, VariableAggregation, VariableSynchronization
@@ -532,8 +533,9 @@ class Layer(Module):
         masks = self._settle_mask(inputs, args, kwargs)
         with values.Call(self, training), self._call_scope():
             self._check(inputs)
-            self._maybe_build(inputs)
-            self._check(inputs)
+            if not self.built:
+                self._maybe_build(inputs)
+                self._check(inputs)
             self._called_with = inputs
             try:
                 outputs = self.call(inputs, *args, **kwargs)
@@ -624,7 +626,11 @@ class Layer(Module):
             self._initial_weights = None
 
     def _check(self, inputs):
-        if self.input_spec is None:
+        spec = self.input_spec
+        if spec is None:
+            return
+        if type(spec) is InputSpec and isinstance(inputs, Tensor):
+            spec.check(inputs, self.name)
             return
         specs = nest.flatten(self.input_spec)
         leaves = nest.flatten(inputs)

@@ -7,7 +7,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies, init_scope, name_scope
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.layers import values
-from rheos.models import initializers, objects
+from rheos.models import drawn_initializers, initializers, objects  # noqa: F401 (by name)
 from rheos.models.schedules import LearningRateSchedule, deserialize as schedule_of
 from rheos.models.traced_steps import TracedSteps
 from rheos.ops import clip_ops, control_flow_ops, gradients, math_ops, state_ops
