@@ -15,7 +15,7 @@ class InputSpec:
         self.axes = {} if axes is None else {int(k): v for k, v in axes.items()}
 
     def _accepts(self, dims, dtype):
-        """Whether a tensor of known dimensions is what is asked for, if that can be said at once."""
+        """Whether a tensor of these dimensions is what is asked for, if it is easily said."""
         if dims is None or self.shape is not None:
             return False
         rank = len(dims)
