@@ -426,15 +426,21 @@ class Estimator:
             raise ValueError("model_fn does not take labels, but input_fn returns labels.")
         for name, value in (
             ("mode", mode),
-            ("params", self.params),
+            ("params", self._params_of(mode)),
             ("config", config or self._config),
         ):
             if _wants(self._model_fn, name):
                 given[name] = value
         made = self._model_fn(features=features, **given)
+        if hasattr(made, "as_estimator_spec"):
+            made = made.as_estimator_spec()
         if not isinstance(made, EstimatorSpec):
             raise ValueError("model_fn should return an EstimatorSpec.")
         return made
+
+    def _params_of(self, mode):
+        """What functions get as `params` in a mode."""
+        return self.params
 
     def _graph(self):
         graph = Graph()
@@ -446,7 +452,8 @@ class Estimator:
     def _model(self, input_fn, mode):
         """(spec, hooks of the input) in the default graph."""
         with name_scope(None):
-            features, labels, hooks = _call_input_fn(input_fn, mode, self.params, self._config)
+            params = self._params_of(mode)
+            features, labels, hooks = _call_input_fn(input_fn, mode, params, self._config)
         return self._spec(features, labels, mode), hooks
 
     # ---- Training
@@ -632,7 +639,7 @@ class Estimator:
             create_global_step(graph)
             with name_scope(None):
                 features, _, input_hooks = _call_input_fn(
-                    input_fn, ModeKeys.PREDICT, self.params, self._config
+                    input_fn, ModeKeys.PREDICT, self._params_of(ModeKeys.PREDICT), self._config
                 )
             spec = self._spec(features, None, ModeKeys.PREDICT)
             predictions = self._chosen(spec.predictions, predict_keys)

@@ -24,6 +24,7 @@ from rheos.v1.contrib import (
     staging,
     stateless,
     tensorboard,
+    tpu,
     training,
     util,
 )
