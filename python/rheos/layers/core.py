@@ -70,6 +70,8 @@ class DenseBody:
 
     def call(self, inputs):
         rank = inputs.shape.ndims
+        if inputs.dtype.is_integer:
+            inputs = math_ops.cast(inputs, self.kernel.dtype)
         if rank is not None and rank > 2:
             outputs = math_ops.tensordot(inputs, self.kernel, [[rank - 1], [0]])
             outputs.set_shape(inputs.shape[:-1].concatenate(self.units))

@@ -201,7 +201,7 @@ def flat_arrays(data, names, what):
             )
         return [_array(data[k]) for k in keys]
     if isinstance(data, (list, tuple)):
-        if len(names) == 1 and not (len(data) == 1 and _has_rows(data[0])):
+        if len(names) == 1 and not (len(data) == 1 and _is_array_of_one(data[0])):
             return [_array(data)]
         if len(data) != len(names):
             raise ValueError(
@@ -219,8 +219,9 @@ def flat_arrays(data, names, what):
     return [_array(data)]
 
 
-def _has_rows(x):
-    return hasattr(x, "shape") or isinstance(x, (list, tuple))
+def _is_array_of_one(x):
+    """Whether x alone in a list is the array of the one input: nested lists of numbers are rows."""
+    return hasattr(x, "shape") or isinstance(x, (list, tuple)) and values.runs_in_session()
 
 
 def _array(x):

@@ -3,6 +3,7 @@
 from rheos.framework import nest
 from rheos.layers import nodes
 from rheos.layers.layer import each_once
+from rheos.ops import math_ops
 
 
 class Network:
@@ -99,7 +100,7 @@ class Network:
             raise ValueError(
                 f"the model has {len(self.inputs)} inputs, but it received {len(flat)} tensors"
             )
-        found = {id(own): x for own, x in zip(self.inputs, flat)}
+        found = {id(own): _as(own, x) for own, x in zip(self.inputs, flat)}
         for node in self.nodes:
             if all(id(x) in found for x in node.output_tensors) or not node.input_tensors:
                 continue
@@ -120,3 +121,15 @@ class Network:
         if lacking:
             raise ValueError(f"No data provided for {lacking}. Need data for each key in: {names}")
         return [inputs[name] for name in names]
+
+
+def _as(own, x):
+    """What is given for an input of the model, in the input's dtype if it is a number."""
+    wanted = own.dtype.base_dtype
+    if not hasattr(x, "dtype") or not hasattr(x, "graph") or x.dtype.base_dtype == wanted:
+        return x
+    return math_ops.cast(x, wanted) if _is_number(x.dtype) and _is_number(wanted) else x
+
+
+def _is_number(dtype):
+    return dtype.is_floating or dtype.is_integer or dtype.is_bool
