@@ -9,7 +9,9 @@ GraphDef with an iterator; the elements that TensorFlow gave are in it too, as c
 the elements is such a failure), and `run` before the next run in the same session.
 """
 
+import gzip
 import os
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -295,6 +297,28 @@ each(
     fixed_gzip=lambda: data.FixedLengthRecordDataset(
         FILES + "fixed.gz", 4, header_bytes=2, footer_bytes=3, compression_type="GZIP"
     ),
+    csv=lambda: csv("a.csv", ["", 0, 1.5, tf.int64], header=True),
+    csv_lines=lambda: csv("lines.csv", ["", ""]),
+    csv_no_quotes=lambda: csv("lines.csv", [""], use_quote_delim=False),
+    csv_tabs=lambda: csv("tabs.csv", [0, ""], field_delim="\t", na_value="NA"),
+    csv_some=lambda: csv("a.csv", [7.0, tf.int64], select_cols=[2, 3], header=True),
+    csv_few=lambda: csv("a.csv", ["", 0, 1.5], header=True),
+    csv_many=lambda: csv("tabs.csv", ["", "", ""], field_delim="\t"),
+    csv_two=lambda: experimental.CsvDataset(
+        [FILES + "tabs.csv", FILES + "b.csv"], [tf.string], field_delim=";"),
+    csv_gzip=lambda: csv("b.gz", [0, 0], compression_type="GZIP"),
+    csv_missing=lambda: csv("missing.csv", [0]),
+    csv_shuffled=lambda: csv("b.csv", [0, 0]).repeat(2).shuffle(4, seed=3).batch(3),
+    sql=lambda: experimental.SqlDataset(
+        "sqlite", FILES + "a.sqlite", "SELECT * FROM people ORDER BY id",
+        (tf.int64, tf.string, tf.float64, tf.bool, tf.int8)),
+    sql_some=lambda: experimental.SqlDataset(
+        "sqlite", FILES + "a.sqlite", "SELECT name, id FROM people WHERE id > 1 ORDER BY id",
+        (tf.string, tf.uint16)).repeat(2),
+    sql_columns=lambda: experimental.SqlDataset(
+        "sqlite", FILES + "a.sqlite", "SELECT name FROM people", (tf.string, tf.int32)),
+    sql_wrong=lambda: experimental.SqlDataset(
+        "sqlite", FILES + "a.sqlite", "SELECT name FROM nobody", (tf.string,)),
     list_files=lambda: Dataset.list_files(FILES + "*.t*", shuffle=False),
     parse_single=lambda: data.TFRecordDataset(FILES + "examples.tfrecord").map(
         lambda s: tf.io.parse_single_example(
@@ -419,6 +443,30 @@ def make_files():
     write("examples.tfrecord", examples)
 
 
+def make_tables():
+    def put(name, data):
+        (OUT / "files" / name).write_bytes(data)
+
+    put("a.csv", b'name,n,x,id\nanne,1,0.5,7\n"be,n",,,8\nclaire,x,2,9\nd,4,2,\n"e""f",5,nan,10')
+    put("lines.csv", b'"one\ntwo",x\r\n"three\r\nfour","y"\rfive,\n'
+        b'"six"x,y\nse"ven,y\n,\n"open,z')
+    put("tabs.csv", b"1\ta\nNA\tNA\n3\n\n4\tb\tc\n5\td\n")
+    put("b.csv", b"1,2\n3,4\n5,6\n7,8\n")
+    if not (OUT / "files" / "b.gz").exists():
+        put("b.gz", gzip.compress(b"1,2\n3,4\n"))
+    path = OUT / "files" / "a.sqlite"
+    if path.exists():
+        return
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE people (id INT, name TEXT, x REAL, b INT, n INT)")
+        for row in (1, "anne", 0.5, 1, 100), (2, "ben", -2.25, 0, 300), (3, None, None, None, None):
+            database.execute("INSERT INTO people VALUES (?, ?, ?, ?, ?)", row)
+
+
+def csv(name, defaults, **options):
+    return experimental.CsvDataset(FILES + name, defaults, **options)
+
+
 def record(name, build):
     """The program as lines of programs.txt; writes its graph."""
     graph = tf.Graph()
@@ -468,6 +516,7 @@ def record(name, build):
 def main():
     OUT.mkdir(exist_ok=True)
     make_files()
+    make_tables()
     listing = OUT / "programs.txt"
     known, name = {}, None
     for line in listing.read_text().splitlines() if listing.exists() else []:

@@ -172,3 +172,32 @@ def test_string_handles_choose_among_iterators():
                 pass
             else:
                 raise AssertionError("the handle of nothing was taken")
+
+
+def test_columns_of_csv_files_are_left_out(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('a,"b\nc",1\nd,e,2\n')
+    with tf.Graph().as_default(), tf.Session() as session:
+        rows = tf.data.experimental.CsvDataset(str(path), ["", tf.int32], exclude_cols=[1])
+        element = tf.data.make_one_shot_iterator(rows).get_next()
+        assert [session.run(element) for _ in range(2)] == [(b"a", 1), (b"d", 2)]
+
+
+def test_older_names_of_datasets_of_tables_are_the_same():
+    files, csv_defaults = "tests/golden/datasets/files/", [[""], np.int64([0])]
+    common = dict(output_types=[tf.string, tf.int64], output_shapes=[[], []])
+    with tf.Graph().as_default(), tf.Session() as session:
+        for op, given in (
+            ("SqlDataset", ("sqlite", files + "a.sqlite", "SELECT name, id FROM people")),
+            ("CSVDataset", (files + "a.csv", "", 100, True, ",", True, "", [0, 3], csv_defaults)),
+        ):
+            answers = []
+            for name in (op, "Experimental" + op):
+                function = getattr(tf.raw_ops, name)
+                names = [n for n in function.__signature__.parameters if n not in common]
+                variant = function(**dict(zip(names, given)), **common)
+                spec = (tf.TensorSpec([], tf.string), tf.TensorSpec([], tf.int64))
+                rows = tf.data.experimental.from_variant(variant, spec)
+                answers.append(session.run(tf.data.make_one_shot_iterator(rows).get_next()))
+            assert answers[0] == answers[1]
+            assert answers[0][0] == b"anne"

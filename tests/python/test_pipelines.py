@@ -19,12 +19,8 @@ _spec.loader.exec_module(make_pipelines)
 # Pipelines that are made of other operations than TensorFlow 1.15's, and why.
 _FUSED = "TensorFlow puts the two together when it runs them, Rheos when they are made"
 _DENSE = "TensorFlow maps elements to dense tensors even where they are ones"
-_LINES = "Rheos splits lines of text files"
 _PARSED = "Rheos parses batches by a function"
 OTHER_OPERATIONS = {
-    "csv": _LINES,
-    "csv_of_some_columns": _LINES,
-    "csv_without_a_field": _LINES,
     "batched_features": _PARSED,
     "shuffle_repeat": _FUSED,
     "training_input": _FUSED,

@@ -8,12 +8,14 @@ import numpy as np
 from rheos.framework import dtypes, gfile
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.tensor_spec import TensorSpec
-from rheos.ops import array_ops, io_ops, parsing_ops
+from rheos.ops import array_ops, parsing_ops
 from rheos.ops.constant_op import constant
 from rheos.pipelines import functional, structure
 from rheos.pipelines.base import DatasetBase
 from rheos.pipelines.dataset import DatasetV2
-from rheos.pipelines.readers import TextLineDatasetV2, TFRecordDatasetV2
+from rheos.pipelines.readers import TFRecordDatasetV2
+
+_BUFFER_BYTES = 4 * 1024 * 1024
 
 # ---- CSV
 
@@ -31,7 +33,7 @@ class CsvDatasetV2(DatasetV2):
 
     record_defaults: for each column that is taken a dtype, or a value for where the field is empty.
     header: whether the first line of each file is left out. select_cols, exclude_cols: the numbers
-    of the columns to take, or not to. A field cannot have ends of lines in it.
+    of the columns to take, or not to.
     """
 
     def __init__(
@@ -51,31 +53,34 @@ class CsvDatasetV2(DatasetV2):
         if select_cols is not None and exclude_cols is not None:
             raise ValueError("Cannot specify both `select_cols` and `exclude_cols`.")
         defaults = [_default_of(default) for default in record_defaults]
-        if exclude_cols is not None:
-            every = range(len(defaults) + len(exclude_cols))
-            select_cols = [i for i in every if i not in set(exclude_cols)]
-        if not isinstance(filenames, DatasetBase):
-            names = convert_to_tensor(filenames, dtypes.string, name="filenames")
-            filenames = DatasetV2.from_tensor_slices(array_ops.reshape(names, [-1]))
-        skipped = 1 if header else 0
-
-        def lines(filename):
-            return TextLineDatasetV2(filename, compression_type, buffer_size).skip(skipped)
-
-        def fields(line):
-            return tuple(
-                io_ops.decode_csv(
-                    line,
-                    defaults,
-                    field_delim=field_delim,
-                    use_quote_delim=use_quote_delim,
-                    na_value=na_value,
-                    select_cols=select_cols,
-                )
+        settings = [
+            convert_to_tensor(value, dtype, name=name)
+            for value, dtype, name in (
+                ("" if compression_type is None else compression_type, dtypes.string,
+                 "compression_type"),
+                (_BUFFER_BYTES if buffer_size is None else buffer_size, dtypes.int64,
+                 "buffer_size"),
+                (header, dtypes.bool, "header"),
+                (field_delim, dtypes.string, "field_delim"),
+                (use_quote_delim, dtypes.bool, "use_quote_delim"),
+                (na_value, dtypes.string, "na_value"),
+                ([] if select_cols is None else select_cols, dtypes.int64, "select_cols"),
             )
+        ]
+        spec = tuple(TensorSpec([], default.dtype) for default in defaults)
+        more = []
+        if exclude_cols is not None:
+            more = [convert_to_tensor(exclude_cols, dtypes.int64, name="exclude_cols")]
 
-        rows = functional.map_dataset(functional.flat_map(filenames, lines), fields)
-        self._set(rows._variant_tensor, rows.element_spec, (rows,), "CsvDataset")
+        def rows(filename):
+            op_type = "CSVDatasetV2" if more else "CSVDataset"
+            return DatasetV2._make(op_type, filename, *settings, defaults, *more, spec=spec)
+
+        if isinstance(filenames, DatasetBase):
+            whole = functional.flat_map(filenames, rows)
+        else:
+            whole = rows(convert_to_tensor(filenames, dtypes.string, name="filenames"))
+        self._set(whole._variant_tensor, spec, (whole,), "CsvDataset")
 
 
 _TYPES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string)

@@ -1,92 +1,7 @@
 // Datasets of what is in files: lines, records, records of one length; and of names of files.
-#include "base/file.h"
-#include "codec/compress.h"
 #include "codec/record.h"
 #include "ops/data/dataset.h"
-
-// ---- Bytes of a file, decompressed
-
-enum { PIECE_BYTES = 1 << 16 };
-
-typedef struct source {
-  rheos__file *file;  // NULL: none is open
-  uint64_t offset;    // in the file
-  rheos__inflater *inflater;
-  char *raw, *bytes;  // as they are in the file, where that is compressed; as they are meant
-  const char *raw_at;
-  size_t raw_left, at, size;
-} source;
-
-static void close_source(source *s) {
-  rheos__file_close(s->file);
-  rheos__inflater_free(s->inflater);
-  rheos__free(s->raw);
-  rheos__free(s->bytes);
-  *s = (source){0};
-}
-
-static rheos_status *open_source(source *s, const rheos_string *name, rheos_compression kind) {
-  char *path = rheos__strndup(name->size_bytes > 0 ? name->data : "", name->size_bytes);
-  if (path == NULL) return rheos__out_of_memory();
-  *s = (source){0};
-  rheos_status *status = rheos__file_open(path, &s->file);
-  rheos__free(path);
-  if (status == NULL && kind != RHEOS_NO_COMPRESSION) {
-    status = rheos__inflater_new(kind, &s->inflater);
-    s->raw = rheos__alloc(PIECE_BYTES);
-  }
-  s->bytes = rheos__alloc(PIECE_BYTES);
-  if (status == NULL && (s->bytes == NULL || (s->inflater != NULL && s->raw == NULL))) {
-    status = rheos__out_of_memory();
-  }
-  if (status != NULL) close_source(s);
-  return status;
-}
-
-static rheos_status *read_raw(source *s, char *to, size_t *out_size) {
-  const uint64_t left = rheos__file_size(s->file) - s->offset;
-  *out_size = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
-  if (*out_size > 0) RHEOS_TRY(rheos__file_read_at(s->file, s->offset, to, *out_size));
-  s->offset += *out_size;
-  return NULL;
-}
-
-// More bytes in the piece; none at the end.
-static rheos_status *refill(source *s) {
-  s->at = s->size = 0;
-  if (s->inflater == NULL) return read_raw(s, s->bytes, &s->size);
-  while (s->size == 0) {
-    if (s->raw_left == 0) {
-      RHEOS_TRY(read_raw(s, s->raw, &s->raw_left));
-      s->raw_at = s->raw;
-      if (s->raw_left == 0) {
-        return rheos__inflater_is_whole(s->inflater)
-                   ? NULL
-                   : rheos_status_new(RHEOS_DATA_LOSS, "%s: the compressed file is cut",
-                                      rheos__file_path(s->file));
-      }
-    }
-    RHEOS_TRY(rheos__inflater_run(s->inflater, &s->raw_at, &s->raw_left, s->bytes, PIECE_BYTES,
-                                  &s->size));
-  }
-  return NULL;
-}
-
-// Reads as many bytes as there are, up to `size_bytes`: a rheos__get_bytes.
-static rheos_status *get_bytes(void *argument, void *data, size_t size_bytes, size_t *out_read) {
-  source *s = argument;
-  *out_read = 0;
-  while (*out_read < size_bytes) {
-    if (s->at == s->size) RHEOS_TRY(refill(s));
-    if (s->size == 0) return NULL;
-    const size_t left = size_bytes - *out_read, here = s->size - s->at;
-    const size_t count = left < here ? left : here;
-    if (data != NULL) memcpy((char *)data + *out_read, s->bytes + s->at, count);
-    s->at += count;
-    *out_read += count;
-  }
-  return NULL;
-}
+#include "ops/data/file_source.h"
 
 // ---- Files one after the other
 
@@ -101,7 +16,7 @@ typedef struct files_data {
 typedef struct files {
   rheos__iterator base;
   int64_t at[3];  // the file, how many elements of it were given, whether it failed: what is saved
-  source source;
+  rheos__source source;
   uint64_t offset;  // of the next record, for messages
   uint64_t left;    // bytes of records before the footer, of an uncompressed file
   rheos__buffer buffer;
@@ -114,24 +29,10 @@ static rheos_status *init_files(rheos__dataset *d) {
   return NULL;
 }
 
-static rheos_status *read_compression(rheos__dataset *d, int32_t arg) {
-  const rheos_string *name;
-  char text[16] = "";
-  RHEOS_TRY(rheos__dataset_string(d, arg, "compression_type", &name));
-  if (name->size_bytes < sizeof text && name->size_bytes > 0) {
-    memcpy(text, name->data, name->size_bytes);
-  }
-  if (name->size_bytes < sizeof text &&
-      rheos__compression_of(text, &((files_data *)d->data)->compression)) {
-    return NULL;
-  }
-  return RHEOS_INVALID("Unsupported compression_type.");
-}
-
 static rheos_status *init_lines(rheos__dataset *d) {
   ((files_data *)d->data)->content = LINES;
   RHEOS_TRY(init_files(d));
-  return read_compression(d, 1);
+  return rheos__dataset_compression(d, 1, &((files_data *)d->data)->compression);
 }
 
 static rheos_status *init_records(rheos__dataset *d) {
@@ -140,7 +41,7 @@ static rheos_status *init_records(rheos__dataset *d) {
   if (d->num_args > 3 && d->args[3]->num_elements > 0) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "byte_offsets of records are not supported");
   }
-  return read_compression(d, 1);
+  return rheos__dataset_compression(d, 1, &((files_data *)d->data)->compression);
 }
 
 static rheos_status *init_fixed(rheos__dataset *d) {
@@ -153,12 +54,12 @@ static rheos_status *init_fixed(rheos__dataset *d) {
   if (data->header < 0) return RHEOS_INVALID("header_bytes must be >= 0");
   if (data->record <= 0) return RHEOS_INVALID("record_bytes must be > 0");
   if (data->footer < 0) return RHEOS_INVALID("footer_bytes must be >= 0");
-  return d->num_args > 5 ? read_compression(d, 5) : NULL;
+  return d->num_args > 5 ? rheos__dataset_compression(d, 5, &data->compression) : NULL;
 }
 
 static void finish_files(rheos__iterator *iterator) {
   files *it = (files *)iterator;
-  close_source(&it->source);
+  rheos__source_close(&it->source);
   rheos__buffer_deinit(&it->buffer);
 }
 
@@ -176,23 +77,23 @@ static rheos_status *begin_fixed(files *it, const files_data *data) {
     }
     it->left = size - around;
   }
-  return get_bytes(&it->source, NULL, (size_t)data->header, &skipped);
+  return rheos__source_get(&it->source, NULL, (size_t)data->header, &skipped);
 }
 
 static rheos_status *open_next(files *it, const files_data *data) {
   const rheos_tensor *names = it->base.dataset->args[0];
-  RHEOS_TRY(
-      open_source(&it->source, (const rheos_string *)names->data + it->at[0], data->compression));
+  RHEOS_TRY(rheos__source_open(&it->source, (const rheos_string *)names->data + it->at[0],
+                               data->compression));
   it->offset = 0;
   rheos__buffer_deinit(&it->buffer);
   return data->content == FIXED ? begin_fixed(it, data) : NULL;
 }
 
 static rheos_status *read_line(files *it, bool *out_end) {
-  source *s = &it->source;
+  rheos__source *s = &it->source;
   it->buffer.size_bytes = 0;
   for (bool any = false;; any = true) {
-    if (s->at == s->size) RHEOS_TRY(refill(s));
+    if (s->at == s->size) RHEOS_TRY(rheos__source_refill(s));
     if (s->size == 0) {
       *out_end = !any;
       break;
@@ -211,7 +112,7 @@ static rheos_status *read_line(files *it, bool *out_end) {
 
 static rheos_status *read_record(files *it, bool *out_end) {
   rheos_status *status = rheos__record_get(
-      get_bytes, &it->source, rheos__file_path(it->source.file), &it->offset, &it->buffer);
+      rheos__source_get, &it->source, rheos__file_path(it->source.file), &it->offset, &it->buffer);
   *out_end = status != NULL && rheos_status_code(status) == RHEOS_OUT_OF_RANGE;
   if (!*out_end) return status;
   rheos_status_free(status);
@@ -234,7 +135,7 @@ static rheos_status *read_fixed(files *it, const files_data *data, bool *out_end
   const size_t wanted = record + ahead - kept;
   char *to = rheos__buffer_extend(&it->buffer, wanted);
   if (to == NULL) return rheos__out_of_memory();
-  RHEOS_TRY(get_bytes(&it->source, to, wanted, &got));
+  RHEOS_TRY(rheos__source_get(&it->source, to, wanted, &got));
   *out_end = got < wanted;
   if (is_plain && *out_end) {
     return rheos_status_new(RHEOS_DATA_LOSS, "%s has become shorter while it was read",
@@ -257,7 +158,7 @@ static rheos_status *read_content(files *it, const files_data *data, bool *out_e
 }
 
 static void next_file(files *it) {
-  close_source(&it->source);
+  rheos__source_close(&it->source);
   rheos__buffer_deinit(&it->buffer);
   ++it->at[0];
   it->at[1] = 0;
@@ -272,7 +173,7 @@ static rheos_status *read_next(files *it, bool *out_end) {
     bool end = false;
     rheos_status *status = it->source.file == NULL ? open_next(it, data) : NULL;
     if (status != NULL) {  // asked again, it tries again
-      close_source(&it->source);
+      rheos__source_close(&it->source);
       return status;
     }
     status = read_content(it, data, &end);
