@@ -113,7 +113,7 @@ def test_archives(doubling, tmp_path, save):
 
 def test_inputs_that_unpack_to_much_end_at_a_limit(tmp_path, doubling):
     path = tmp_path / "zeros.npz"
-    np.savez_compressed(path, x=np.zeros(30_000_000, np.float32))
+    np.savez_compressed(path, x=np.zeros((10_000_000, 3), np.float32))
     arguments = (doubling, f"--feed=float32/x={path}", "--fetch=float32/y", "--out", tmp_path)
     assert "--memory-limit raises that" in fails(*arguments, "--memory-limit=64M")
     ok(*arguments, "--memory-limit=1G")
