@@ -1,5 +1,6 @@
 # Every bench/bench_*.c is a program build/bench/NAME; `make bench` builds and runs them. They use
-# the archive: some measure what the public interface does not tell.
+# the archive: some measure what the public interface does not tell. The archive that wheels are made of
+# has none.
 
 file(GLOB bench_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/bench_*.c")
 # These go over the recorded cases of the tests.
@@ -15,7 +16,7 @@ foreach(file IN LISTS bench_files)
   add_dependencies(benchmarks ${name})
 endforeach()
 # The loops that the library's are compared with have all that this processor can do.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|aarch64")
+if(TARGET bench_loops AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|aarch64")
   foreach(name bench_chains bench_loops)
     target_compile_options(${name} PRIVATE -O3 -march=native -ffast-math)
   endforeach()
