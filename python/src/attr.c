@@ -41,6 +41,18 @@ static int string_from_python(PyObject *value, rheos_string *out) {
   return 0;
 }
 
+// A value, or a pair of a value and its DType.
+static int tensor_value(attr_list *list, PyObject *value, rheos_tensor **out) {
+  rheos_dtype dtype = RHEOS_INVALID_DTYPE;
+  if (PyTuple_Check(value) && PyTuple_GET_SIZE(value) == 2 &&
+      PyObject_HasAttrString(PyTuple_GET_ITEM(value, 1), "_type_enum")) {
+    if (dtype_from_python(PyTuple_GET_ITEM(value, 1), &dtype) < 0) return -1;
+    value = PyTuple_GET_ITEM(value, 0);
+  }
+  *out = tensor_from_python(value, dtype, NULL, false);
+  return *out ? keep_tensor(list, *out) : -1;
+}
+
 static int one_value(attr_list *list, rheos_attr_kind kind, PyObject *value,
                      rheos_attr_value *out) {
   switch (kind) {
@@ -72,9 +84,7 @@ static int one_value(attr_list *list, rheos_attr_kind kind, PyObject *value,
       out->shape = shape;
       return shape ? shape_from_python(value, shape) : -1;
     }
-    case RHEOS_ATTR_TENSOR:
-      out->tensor = tensor_from_python(value, RHEOS_INVALID_DTYPE, NULL, false);
-      return out->tensor ? keep_tensor(list, out->tensor) : -1;
+    case RHEOS_ATTR_TENSOR: return tensor_value(list, value, &out->tensor);
     default:
       PyErr_Format(PyExc_TypeError, "attribute values of kind %d are not supported", (int)kind);
       return -1;

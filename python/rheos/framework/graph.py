@@ -6,6 +6,7 @@ import re
 
 from rheos import _core
 from rheos.framework import dtypes, errors, messages, signatures, tensor_shape
+from rheos.framework.attr_values import attr_tuple
 from rheos.framework.control_contexts import context_numbered
 from rheos.framework.conversion import _convert_for_operator, _explain_ragged, convert_to_tensor
 from rheos.framework.defaults import _Default, get_default_graph, register_graph_type
@@ -129,6 +130,37 @@ class Graph(_core.GraphBase):
     def _root(self):
         """The graph around all functions, which has the variables."""
         return self
+
+    def create_op(
+        self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None,
+        compute_shapes=True, compute_device=True,
+    ):  # fmt: skip
+        """Adds an operation of any type, and returns it.
+
+        inputs: tensors. attrs: a dict from names to AttrValue messages; what the inputs tell need
+        not be given. name: made unique, the type by default; one that ends in "/" is used as it is.
+        dtypes, input_types, op_def, compute_shapes, compute_device: accepted, not needed.
+
+        TypeError for inputs that are no tensors; ValueError for attributes that the op lacks, and
+        for dtypes and shapes that do not fit; NotFoundError for an unknown type.
+        """
+        for index, tensor in enumerate(inputs):
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"Input #{index} is not a tensor: {tensor}")
+        op = signatures.op_def(op_type)
+        if op is None:
+            raise errors.NotFoundError(None, None, f"Op type not registered '{op_type}'")
+        tuples = []
+        for label, message in (attrs or {}).items():
+            known = op._attrs.get(label)
+            if known is None and not label.startswith("_"):
+                raise ValueError(f"'{op_type}' Op has no attribute '{label}'")
+            tuples.append(attr_tuple(label, message, None if known is None else known.kind))
+        scope = self._push_name_scope(name or op_type)
+        try:
+            return self._node(op_type, scope, list(inputs), tuples)
+        finally:
+            self._pop()
 
     def get_operations(self):
         """All operations, in the order in which they were made."""

@@ -5,6 +5,7 @@ from collections import namedtuple
 
 from rheos import _core
 from rheos.framework import dtypes, errors, signatures
+from rheos.framework.attr_values import tensor_value
 from rheos.framework.conversion import _is_tensor_like, convert
 from rheos.framework.defaults import _Default, get_default_graph
 from rheos.framework.graph import graph_from_inputs
@@ -138,6 +139,8 @@ def _attr_tuples(op, attrs):
             raise TypeError(f"'{op.name}' Op has no attribute '{name}'")
         if definition.kind == signatures.TYPE and type(value) is not dtypes.DType:
             value = dtypes.as_dtype(value)  # which may be given as text or as NumPy's
+        elif definition.kind == signatures.TENSOR:
+            value = tensor_value(value)
         items.append((name, definition.kind, value))
     return items
 
