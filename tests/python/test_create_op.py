@@ -21,7 +21,8 @@ def test_attributes_are_messages(dtype):
     values = {tf.string: ["a", "b"], tf.bool: [True, False]}.get(dtype, [1, 0])
     proto = tf.make_tensor_proto(values, dtype)
     with tf.Graph().as_default() as graph, tf.Session() as session:
-        attrs = {"dtype": tf.AttrValue(type=dtype.as_datatype_enum), "value": tf.AttrValue(tensor=proto)}
+        kind = tf.AttrValue(type=dtype.as_datatype_enum)
+        attrs = {"dtype": kind, "value": tf.AttrValue(tensor=proto)}
         made = graph.create_op("Const", [], [dtype], attrs=attrs).outputs[0]
         raw = tf.raw_ops.Const(value=proto, dtype=dtype)
         assert made.dtype == raw.dtype == dtype and made.shape == [2]
