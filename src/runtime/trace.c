@@ -241,9 +241,12 @@ int64_t rheos__trace_enter(rheos_trace *trace, const rheos__segment *segment) {
     return 0;
   }
   const int64_t now = rheos__clock_ns();
-  trace->visit = (int32_t)trace->num_visits;
-  trace->visits[trace->num_visits++] = (rheos__trace_visit){
-      .segment = index, .run = trace->num_runs - 1, .start_ns = now, .end_ns = now};
+  trace->visits[trace->num_visits] = (rheos__trace_visit){.segment = index,
+                                                          .run = trace->num_runs - 1,
+                                                          .outer = trace->visit,
+                                                          .start_ns = now,
+                                                          .end_ns = now};
+  trace->visit = (int32_t)trace->num_visits++;
   return now;
 }
 

@@ -72,6 +72,7 @@ typedef struct rheos__trace_mark {
 
 typedef struct rheos__trace_visit {  // of a segment, by a run
   int32_t segment, run;
+  int32_t outer;  // the visit that calls the body it is of; -1: none
   int64_t start_ns, end_ns;
 } rheos__trace_visit;
 

@@ -243,3 +243,35 @@ def test_metadata_goes_into_event_files(model, tmp_path):
     event = list(tf.train.summary_iterator(str(path)))[-1]
     read = tf.RunMetadata.FromString(event.tagged_run_metadata.run_metadata)
     assert event.tagged_run_metadata.tag == "step 1" and nodes_of(read)["y"].output
+
+
+@pytest.mark.parametrize("as_functions", [False, True])
+def test_trace__counts_trips_and_goes_on_behind_a_loop(as_functions):
+    if as_functions:
+        tf.enable_control_flow_v2()
+    try:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        _, y = tf.while_loop(
+            lambda i, _: i < 5, lambda i, v: (i + 1, tf.cos(v, name="inside")), [0, x]
+        )
+        z = tf.add(y, [1.0, 2.0], name="behind")
+        w = tf.tensordot(z, z, 1, name="last")
+    finally:
+        tf.disable_control_flow_v2()
+    metadata = tf.RunMetadata()
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
+    config = tf.ConfigProto(graph_options=tf.GraphOptions(build_cost_model=1))
+    with tf.Session(config=config) as session:
+        session.run(w, {x: [1.0, 2.0]}, options=options, run_metadata=metadata)
+    names = [
+        node.node_name.split("/")[-1]
+        for device in metadata.step_stats.dev_stats
+        for node in device.node_stats
+    ]
+    assert names.count("inside") == 5
+    assert names.count("behind") == 1
+    assert any(name.startswith("MatMul") for name in names)
+    costs = [node.name for node in metadata.cost_graph.node]
+    assert "behind" in costs
+    assert len(costs) == len(set(costs))
+    assert not any("inside" in node.name for node in metadata.partition_graphs[0].node)

@@ -307,6 +307,11 @@ class FuncGraph(Graph):
         """Whether it is in the library, and cannot change."""
         return self._is_finished
 
+    def be_known_as(self, name):
+        """Ends building it: the library has a function of that name, which is called."""
+        self._rename_function(name)
+        self._is_finished = True
+
     def finish(self, name=None, argument_names=None, output_names=None):
         """Puts the function of `inputs` and `outputs` into the library of the graph around all
         functions. ValueError if that has another one of the name."""

@@ -7,8 +7,9 @@ from rheos.framework import dtypes, messages, signatures
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import FuncGraph
+from rheos.framework.graph import name_scope
 from rheos.framework.importer import import_graph_def
-from rheos.ops.variable_scope import variable_scope
+from rheos.ops.variable_scope import get_variable_scope, variable_scope
 
 # What a program may say of a function or of a call, and the attribute for it.
 _FLAGS = {"noinline": "_noinline"}
@@ -113,7 +114,7 @@ class _DefinedFunction:
         """A getter of variables, which lie in the graph around."""
 
         def get(getter, name, *args, **kwargs):
-            with outer.as_default():
+            with outer.as_default(), name_scope(None):
                 variable = getter(name, *args, **kwargs)
                 by_value = getattr(variable, "_is_resource", False) and self._variables_by_value
                 return variable.value() if by_value else variable
@@ -136,7 +137,7 @@ class _DefinedFunction:
             for name, dtype in zip(self._arg_names, self._types):
                 body.add_argument(dtype, name=name)
             arguments = list(body.inputs)
-            with variable_scope("", custom_getter=self._own_variable(outer)):
+            with variable_scope(get_variable_scope(), custom_getter=self._own_variable(outer)):
                 returned = self._func(*arguments)
             body.outputs = self._results(body, returned)
         if self._out_names and len(self._out_names) != len(body.outputs):
@@ -147,7 +148,11 @@ class _DefinedFunction:
         name = self._func_name
         if name is None:
             name = f"{base}_{_digest(body)}"
-        body.finish(name, output_names=self._out_names)
+        known = outer._root._defined_functions.values()
+        if any(one is not None and one.name == name for one in known):
+            body.be_known_as(name)  # the first one of a name is called, as in TensorFlow
+        else:
+            body.finish(name, output_names=self._out_names)
         return body
 
     def _base_name(self):

@@ -3,6 +3,7 @@
 #include <rheos/trace.h>
 #include <stdio.h>
 
+#include "format/trace/trace_order.h"
 #include "format/trace/trace_text.h"
 
 typedef struct chrome {
@@ -111,7 +112,7 @@ static void put_op(chrome *c, const rheos__traced_segment *segment, const rheos_
   put(c, "}}");
 }
 
-// What another thread did of the event's work.
+// What another thread did of an event's work.
 static void put_part(chrome *c, const rheos__traced_segment *segment,
                      const rheos__trace_part *part) {
   const rheos__traced_op *op = &segment->ops[c->trace->events[part->event].op];
@@ -133,20 +134,29 @@ static void put_step(chrome *c, size_t visit) {
   put(c, "\"}");
 }
 
+static void put_event(chrome *c, const rheos__traced_segment *segment,
+                      const rheos__trace_names *names, size_t event) {
+  const rheos_trace *trace = c->trace;
+  put_op(c, segment, names, &trace->events[event]);
+  for (size_t part = rheos__trace_first_part(trace, event);
+       part < trace->num_parts && trace->parts[part].event == event; part++) {
+    put_part(c, segment, &trace->parts[part]);
+  }
+}
+
 static void put_runs(chrome *c) {
   const rheos_trace *trace = c->trace;
-  size_t event = 0, part = 0;
-  for (size_t v = 0; v < trace->num_visits; v++) {
+  rheos__trace_order order = {NULL, NULL};
+  if (!rheos__trace_order_init(&order, trace)) c->out.failed = true;
+  for (size_t v = 0; v < trace->num_visits && !c->out.failed; v++) {
     const rheos__trace_visit *visit = &trace->visits[v];
     const rheos__trace_names names = rheos__trace_names_of(trace, visit);
     put_step(c, v);
-    for (; event < trace->num_events && trace->events[event].visit == (int32_t)v; event++) {
-      put_op(c, &trace->segments[visit->segment], &names, &trace->events[event]);
-      for (; part < trace->num_parts && trace->parts[part].event <= event; part++) {
-        put_part(c, &trace->segments[visit->segment], &trace->parts[part]);
-      }
+    for (size_t i = order.starts[v]; i < order.starts[v + 1]; i++) {
+      put_event(c, &trace->segments[visit->segment], &names, order.events[i]);
     }
   }
+  rheos__trace_order_deinit(&order);
 }
 
 rheos_status *rheos_trace_to_chrome(const rheos_trace *trace, char **out_text,

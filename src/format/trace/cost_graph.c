@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codec/wire.h"
+#include "format/trace/trace_order.h"
 #include "format/trace/trace_text.h"
 
 enum { METADATA_COST_GRAPH = 2, GRAPH_NODE = 1 };
@@ -92,24 +93,22 @@ static void put_op(writer *w, const rheos__traced_segment *segment, const rheos_
   rheos__wire_put_message(&w->graph, GRAPH_NODE, &node);
 }
 
-// The events of visit `index`, which may lie anywhere: visits and events are in the same order.
-static size_t first_event_of(const rheos_trace *trace, int32_t index) {
-  size_t event = trace->num_events;
-  while (event > 0 && trace->events[event - 1].visit >= index) --event;
-  return event;
-}
-
-static void put_visit(writer *w, int32_t index, int32_t *late) {
+static void put_visit(writer *w, int32_t index, const rheos__trace_order *order, int32_t *late) {
   const rheos_trace *trace = w->trace;
   const rheos__traced_segment *segment = &trace->segments[trace->visits[index].segment];
   for (int32_t i = 0; i < segment->num_ops; i++) late[i] = -1;
-  for (size_t e = first_event_of(trace, index);
-       e < trace->num_events && trace->events[e].visit == index; e++) {
-    late[trace->events[e].op] = trace->events[e].dynamic;
+  for (size_t i = order->starts[index]; i < order->starts[index + 1]; i++) {
+    const rheos__trace_event *event = &trace->events[order->events[i]];
+    late[event->op] = event->dynamic;
   }
   for (int32_t i = 0; i < segment->num_ops; i++) {
     if (!segment->ops[i].is_read) put_op(w, segment, &segment->ops[i], late[i]);
   }
+}
+
+// Whether what the visit ran are nodes of the graph, not those of a body that one of them calls.
+static bool is_of_graph(const rheos_trace *trace, int32_t visit) {
+  return trace->visits[visit].outer < 0;
 }
 
 // Times by node, and what is fetched, of the visits from `first` on. Gives the longest segment.
@@ -117,12 +116,14 @@ static int32_t collect(writer *w, int32_t first) {
   const rheos_trace *trace = w->trace;
   int32_t most_ops = 0;
   for (int32_t v = first; v < (int32_t)trace->num_visits; v++) {
+    if (!is_of_graph(trace, v)) continue;
     const rheos__traced_segment *segment = &trace->segments[trace->visits[v].segment];
     if (segment->num_ops > most_ops) most_ops = segment->num_ops;
     for (int32_t i = 0; i < segment->num_fetches; i++) w->is_final[segment->fetches[i].id] = true;
   }
-  for (size_t e = first_event_of(trace, first); e < trace->num_events; e++) {
+  for (size_t e = 0; e < trace->num_events; e++) {
     const rheos__trace_event *event = &trace->events[e];
+    if (event->visit < first || !is_of_graph(trace, event->visit)) continue;
     const int32_t id = trace->segments[trace->visits[event->visit].segment].ops[event->op].id;
     w->ns[id] += event->end_ns - event->start_ns;
   }
@@ -142,12 +143,16 @@ void rheos__put_cost_graph(const rheos_trace *trace, rheos__buffer *out) {
   if (w.ns != NULL && w.is_final != NULL) {
     late = rheos__alloc_array((size_t)collect(&w, first), sizeof *late);
   }
-  if (late != NULL) {
-    for (int32_t v = first; v < (int32_t)trace->num_visits; v++) put_visit(&w, v, late);
+  rheos__trace_order order = {NULL, NULL};
+  if (late != NULL && rheos__trace_order_init(&order, trace)) {
+    for (int32_t v = first; v < (int32_t)trace->num_visits; v++) {
+      if (is_of_graph(trace, v)) put_visit(&w, v, &order, late);
+    }
     rheos__wire_put_message(out, METADATA_COST_GRAPH, &w.graph);
   } else {
     out->failed = true;
   }
+  rheos__trace_order_deinit(&order);
   rheos__free(late);
   rheos__free(w.ns);
   rheos__free(w.is_final);

@@ -5,6 +5,7 @@
 #include "format/graph/graph_def.h"
 #include "format/message/protobuf.h"
 #include "format/trace/cost_graph.h"
+#include "format/trace/trace_order.h"
 #include "format/trace/trace_text.h"
 
 enum { METADATA_STEP_STATS = 1, METADATA_PARTITION_GRAPHS = 3 };
@@ -184,27 +185,26 @@ static void put_retvals(writer *w, rheos__buffer *device, const rheos__trace_nam
 
 // ---- The steps
 
-// What other threads did of the event's work. Returns the first part of the next event.
-static size_t put_parts(writer *w, rheos__buffer *device, int32_t device_index,
-                        const rheos__trace_names *names, const rheos__traced_segment *segment,
-                        size_t event, size_t part) {
+// What other threads did of the event's work.
+static void put_parts(writer *w, rheos__buffer *device, int32_t device_index,
+                      const rheos__trace_names *names, const rheos__traced_segment *segment,
+                      size_t event) {
   const rheos_trace *trace = w->trace;
   rheos__trace_event at = trace->events[event];
-  for (; part < trace->num_parts && trace->parts[part].event <= event; part++) {
-    if (trace->parts[part].event < event || segment->ops[at.op].device != device_index) continue;
+  if (segment->ops[at.op].device != device_index) return;
+  for (size_t part = rheos__trace_first_part(trace, event);
+       part < trace->num_parts && trace->parts[part].event == event; part++) {
     at.thread = trace->parts[part].thread;
     at.start_ns = trace->parts[part].start_ns;
     at.end_ns = trace->parts[part].end_ns;
     put_op(w, device, names, segment, &at, true);
   }
-  return part;
 }
 
 // One visit's nodes on a device: what took no time, at its beginning, then what ran, its parts
-// before the whole, so that who looks nodes up by name finds that. Returns the first event of the
-// next visit.
-static size_t put_visit(writer *w, rheos__buffer *device, int32_t device_index, int32_t visit_index,
-                        size_t first_event, size_t *part) {
+// before the whole, so that who looks nodes up by name finds that.
+static void put_visit(writer *w, rheos__buffer *device, int32_t device_index, size_t visit_index,
+                      const rheos__trace_order *order) {
   const rheos_trace *trace = w->trace;
   const rheos__trace_visit *visit = &trace->visits[visit_index];
   const rheos__traced_segment *segment = &trace->segments[visit->segment];
@@ -216,17 +216,15 @@ static size_t put_visit(writer *w, rheos__buffer *device, int32_t device_index, 
     now.op = i;
     put_op(w, device, &names, segment, &now, false);
   }
-  size_t i = first_event;
-  for (; i < trace->num_events && trace->events[i].visit == visit_index; i++) {
-    const rheos__trace_event *event = &trace->events[i];
-    *part = put_parts(w, device, device_index, &names, segment, i, *part);
+  for (size_t i = order->starts[visit_index]; i < order->starts[visit_index + 1]; i++) {
+    const rheos__trace_event *event = &trace->events[order->events[i]];
+    put_parts(w, device, device_index, &names, segment, order->events[i]);
     if (segment->ops[event->op].device == device_index) {
       put_op(w, device, &names, segment, event, false);
     }
   }
   now.start_ns = now.end_ns = visit->end_ns;
   if (device_index == 0) put_retvals(w, device, &names, segment, &now);
-  return i;
 }
 
 static void put_thread_names(const rheos_trace *trace, rheos__buffer *device) {
@@ -242,16 +240,22 @@ static void put_thread_names(const rheos_trace *trace, rheos__buffer *device) {
 
 static void put_steps(writer *w, rheos__buffer *out) {
   rheos__buffer steps = {0};
+  rheos__trace_order order = {NULL, NULL};
+  if (!rheos__trace_order_init(&order, w->trace)) {
+    rheos__trace_order_deinit(&order);
+    out->failed = true;
+    return;
+  }
   for (size_t d = 0; d < w->trace->num_devices; d++) {
     rheos__buffer device = {0};
     put_text(&device, DEVICE_NAME, w->trace->devices[d]);
-    size_t event = 0, part = 0;
     for (size_t v = 0; v < w->trace->num_visits; v++) {
-      event = put_visit(w, &device, (int32_t)d, (int32_t)v, event, &part);
+      put_visit(w, &device, (int32_t)d, v, &order);
     }
     put_thread_names(w->trace, &device);
     rheos__wire_put_message(&steps, STEP_DEVICE, &device);
   }
+  rheos__trace_order_deinit(&order);
   rheos__wire_put_message(out, METADATA_STEP_STATS, &steps);
 }
 
@@ -391,9 +395,14 @@ static rheos_status *put_graph(const rheos_trace *trace, const rheos__trace_visi
   g->needed = rheos__alloc_array((size_t)rheos_graph_num_operations(segments[first->segment].graph),
                                  sizeof *g->needed);
   if (g->needed == NULL) return rheos__out_of_memory();
-  for (const rheos__trace_visit *at = end; at-- > first;) mark_needed(g, &segments[at->segment]);
+  for (const rheos__trace_visit *at = end; at-- > first;) {
+    if (at->outer < 0) mark_needed(g, &segments[at->segment]);
+  }
   RHEOS_TRY(put_graph_ends(g, out, trace->devices[0], &segments[first->segment], true));
+  const rheos__trace_visit *last = first;
   for (const rheos__trace_visit *at = first; at < end; ++at) {
+    if (at->outer >= 0) continue;  // a body's nodes are not the graph's
+    last = at;
     const rheos__traced_segment *segment = &segments[at->segment];
     for (int32_t i = 0; i < segment->num_ops; i++) {
       const rheos__traced_op *op = &segment->ops[i];
@@ -401,7 +410,7 @@ static rheos_status *put_graph(const rheos_trace *trace, const rheos__trace_visi
       RHEOS_TRY(put_graph_node(g, out, trace->devices[op->device], segment, op));
     }
   }
-  return put_graph_ends(g, out, trace->devices[0], &segments[end[-1].segment], false);
+  return put_graph_ends(g, out, trace->devices[0], &segments[last->segment], false);
 }
 
 static rheos_status *put_partition_graph(const rheos_trace *trace, rheos__buffer *out) {

@@ -80,7 +80,12 @@ const char *rheos__trace_thread_name(uint32_t thread, char text[32]) {
 rheos__trace_names rheos__trace_names_of(const rheos_trace *trace,
                                          const rheos__trace_visit *visit) {
   const rheos__trace_visit *first = visit;
-  while (first > trace->visits && first[-1].run == visit->run) --first;
+  for (const rheos__trace_visit *at = visit; at >= trace->visits && at->run == visit->run; --at) {
+    if (at->outer != visit->outer) continue;  // of a body that one of these called
+    if (trace->segments[at->segment].graph != trace->segments[visit->segment].graph) break;
+    first = at;
+    if (trace->segments[at->segment].first_entry == 0) break;
+  }
   const rheos__traced_segment *segment = &trace->segments[first->segment];
   return (rheos__trace_names){segment->graph, segment->feeds, segment->num_feeds};
 }

@@ -30,7 +30,7 @@ void rheos__trace_put_inputs(rheos__buffer *buffer, const rheos__trace_names *na
 uint32_t rheos__trace_last_thread(const rheos_trace *trace);
 const char *rheos__trace_thread_name(uint32_t thread, char text[32]);
 
-// Where the feeds of a visit are described: the first segment of its run.
+// Where the feeds of a visit are described: the first segment of its run, or of the body's.
 rheos__trace_names rheos__trace_names_of(const rheos_trace *trace, const rheos__trace_visit *visit);
 
 #endif  // RHEOS_SRC_FORMAT_TRACE_TRACE_TEXT_H
