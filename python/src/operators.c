@@ -383,8 +383,6 @@ BINARY(mul, "mul", "Mul")
 BINARY(truediv, "truediv", "RealDiv")
 BINARY(floordiv, "floordiv", "FloorDiv")
 BINARY(mod, "mod", "FloorMod")
-BINARY(and, "and", "LogicalAnd")
-BINARY(or, "or", "LogicalOr")
 #undef BINARY
 
 static PyObject *op_pow(PyObject *a, PyObject *b, PyObject *modulus) {
@@ -394,10 +392,10 @@ static PyObject *op_pow(PyObject *a, PyObject *b, PyObject *modulus) {
 }
 
 static PyObject *op_neg(PyObject *a) { return unary(a, "Neg", NULL); }
-static PyObject *op_invert(PyObject *a) { return unary(a, "LogicalNot", NULL); }
 
-static PyObject *op_abs(PyObject *a) {
-  rheos_dtype dtype = RHEOS_FLOAT;
+// The dtype of an operand; `other` of one that has none, such as a number.
+static rheos_dtype operand_dtype(PyObject *a, rheos_dtype other) {
+  rheos_dtype dtype = other;
   rheos_output x;
   graph_object *graph;
   if (eager_value(a)) {
@@ -409,6 +407,34 @@ static PyObject *op_abs(PyObject *a) {
   } else if (output_of(a, &x, &graph)) {
     dtype = rheos_dtype_base(rheos_output_dtype(x));
   }
+  return dtype;
+}
+
+// Of integers and, or and not are of their bits.
+static bool is_of_integers(PyObject *a, PyObject *b) {
+  rheos_dtype dtype = operand_dtype(a, RHEOS_BOOL);
+  if (dtype == RHEOS_BOOL && b) dtype = operand_dtype(b, RHEOS_BOOL);
+  return rheos_dtype_is_integer(dtype);
+}
+
+static PyObject *op_and(PyObject *a, PyObject *b) {
+  static const operator_form logical = {"and", "LogicalAnd", false};
+  static const operator_form bitwise = {"and", "BitwiseAnd", false};
+  return binary(a, b, is_of_integers(a, b) ? &bitwise : &logical);
+}
+
+static PyObject *op_or(PyObject *a, PyObject *b) {
+  static const operator_form logical = {"or", "LogicalOr", false};
+  static const operator_form bitwise = {"or", "BitwiseOr", false};
+  return binary(a, b, is_of_integers(a, b) ? &bitwise : &logical);
+}
+
+static PyObject *op_invert(PyObject *a) {
+  return unary(a, is_of_integers(a, NULL) ? "Invert" : "LogicalNot", NULL);
+}
+
+static PyObject *op_abs(PyObject *a) {
+  rheos_dtype dtype = operand_dtype(a, RHEOS_FLOAT);
   if (!rheos_dtype_is_complex(dtype)) return unary(a, "Abs", NULL);
   rheos_attr real = rheos_attr_type("Tout", dtype == RHEOS_COMPLEX64 ? RHEOS_FLOAT : RHEOS_DOUBLE);
   return unary(a, "ComplexAbs", &real);

@@ -180,7 +180,7 @@ bool rheos__name_is_valid(uint32_t parent, const char *text, size_t length) {
     char c = text[i];
     bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     if (!alphanumeric && c != '.' &&
-        ((i == 0 && parent == 0) || (c != '_' && c != '-' && c != '/'))) {
+        ((i == 0 && parent == 0) || (c != '_' && c != '-' && c != '/' && c != '>'))) {
       return false;
     }
   }

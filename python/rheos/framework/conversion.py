@@ -124,7 +124,7 @@ def _convert_object(value, dtype, preferred, name, graph):
     if isinstance(value, (list, tuple)):
         tensor_dtype = _dtype_in(value)
         if tensor_dtype is not None:
-            return _pack_list(value, dtype, tensor_dtype, name, graph)
+            return _pack_list(value, dtype or preferred, tensor_dtype, name, graph)
         return _constant_any(_plain(value, value), dtype, preferred, name, graph)
     if isinstance(value, dtypes.DType):
         raise _fail(value)

@@ -167,7 +167,10 @@ def _known_types(op, inputs):
     for arg, value in zip(op.input_arg, inputs):
         if not arg.type_attr or arg.type_attr in types:
             continue
-        for item in value if isinstance(value, (list, tuple)) else (value,):
+        is_list = isinstance(value, (list, tuple))
+        if is_list and not arg.number_attr and op._attrs[arg.type_attr].has_default:
+            continue  # it becomes one tensor, of the default where that is possible
+        for item in value if is_list else (value,):
             if isinstance(item, (Tensor, _VariableBase)):
                 types[arg.type_attr] = item.dtype.base_dtype
                 break

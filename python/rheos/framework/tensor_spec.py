@@ -165,7 +165,9 @@ class TensorSpec(TypeSpec):
         """That of a Tensor; ValueError if it is none."""
         if not isinstance(tensor, Tensor):
             raise ValueError("`tensor` should be a tf.Tensor")
-        return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
+        if name is None and not tensor._is_eager:
+            name = tensor.op.name
+        return cls(tensor.shape, tensor.dtype, name)
 
     @property
     def value_type(self):

@@ -721,12 +721,13 @@ def _operator_rmatmul(a, b):
 
 def _operator_xor(x, y):
     with name_scope(None, "xor", [x, y]) as name:
+        if x.dtype.base_dtype.is_integer:
+            return op1("BitwiseXor", name, x, y)
         return logical_xor(x, y, name=name)
 
 
 def _operator_rxor(x, y):
-    with name_scope(None, "xor", [x, y]) as name:
-        return logical_xor(convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x"), y, name=name)
+    return _operator_xor(convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x"), y)
 
 
 from_ops.register(

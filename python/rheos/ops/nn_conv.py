@@ -6,7 +6,7 @@
 
 import numpy as np
 
-from rheos.framework import dtypes, tensor_shape
+from rheos.framework import dtypes
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
@@ -494,9 +494,10 @@ def conv_transpose(
     with name_scope(name, "conv_transpose", [input, filters, output_shape]) as name:
         if not isinstance(output_shape, Tensor) and not hasattr(output_shape, "__len__"):
             raise ValueError("output_shape must be a tensor or sized collection.")
-        size = tensor_shape.as_shape(
-            constant_value(output_shape) if isinstance(output_shape, Tensor) else output_shape
-        ).ndims
+        if isinstance(output_shape, Tensor):
+            size = output_shape.shape.size_at(0)
+        else:
+            size = len(output_shape)
         functions = {3: conv1d_transpose, 4: conv2d_transpose, 5: conv3d_transpose}
         if size not in functions:
             raise ValueError("output_shape must be of length 3, 4 or 5 but was {}.".format(size))
@@ -609,9 +610,17 @@ def with_space_to_batch(
     return joined
 
 
+def _each(spatial, sizes):
+    """A list of a number for each spatial dimension, of which one may be given for all."""
+    if isinstance(sizes, (int, np.integer)):
+        return [sizes] * spatial
+    sizes = sizes if isinstance(sizes, Tensor) else list(sizes)
+    return sizes * spatial if isinstance(sizes, list) and len(sizes) == 1 else sizes
+
+
 def _rates(spatial, strides, dilation_rate):
-    strides = [1] * spatial if strides is None else list(strides)
-    rates = [1] * spatial if dilation_rate is None else dilation_rate
+    strides = _each(spatial, 1 if strides is None else strides)
+    rates = _each(spatial, 1 if dilation_rate is None else dilation_rate)
     if len(strides) != spatial:
         raise ValueError(f"len(strides)={len(strides)} but should be {spatial}")
     if any(s < 1 for s in strides):
@@ -650,11 +659,17 @@ def convolution(
         input = convert_to_tensor(input, name="input")
         filter = convert_to_tensor(filter, name="filter")
         if dilation_rate is not None and not isinstance(dilation_rate, Tensor):
-            if all(r == 1 for r in dilation_rate):
+            rates = dilation_rate if hasattr(dilation_rate, "__len__") else [dilation_rate]
+            if all(r == 1 for r in rates):
                 dilation_rate = None
         return apply_convolution(
             input, filter, padding, strides, dilation_rate, name, data_format
         )
+
+
+def _are_channels_of(channels, of_filter):
+    """Whether so many channels may be convolved: in one group, or several, by such a filter."""
+    return channels is None or of_filter is None or (of_filter > 0 and channels % of_filter == 0)
 
 
 def apply_convolution(
@@ -670,7 +685,7 @@ def apply_convolution(
     input.shape.with_rank(spatial + 2)
     channels_first = data_format is not None and data_format.startswith("NC")
     channels = input.shape.dimension_at(1 if channels_first else spatial + 1)
-    if not channels.is_compatible_with(filter.shape[spatial]):
+    if not _are_channels_of(channels.value, filter.shape.size_at(spatial)):
         raise ValueError(
             "number of input channels does not match corresponding dimension of filter, "
             f"{channels} != {filter.shape[spatial]}"

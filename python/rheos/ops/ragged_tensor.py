@@ -172,6 +172,17 @@ def _nested_rows(ragged):
     return [items[first:end] for first, end in zip(splits, splits[1:])]
 
 
+def _wanted(shape, known):
+    """(what is known of the shape of a dense tensor, what the op is told of it)."""
+    if shape is None:
+        return known, constant(-1, dtype=dtypes.int64)
+    if isinstance(shape, Tensor):
+        return tensor_shape.TensorShape([None] * known.ndims) if known.ndims else known, shape
+    asked = tensor_shape.TensorShape(shape)
+    sizes = [-1 if size is None else size for size in asked.as_list()]
+    return asked, constant(sizes, dtype=dtypes.int64)
+
+
 def _text(ragged):
     """The rows as NumPy prints an array of them, with commas."""
 
@@ -552,16 +563,18 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
 
     # ---- Dense and sparse
 
-    def to_tensor(self, default_value=None, name=None):
-        """A dense tensor, `default_value` (zero, or "") behind the ends of rows."""
+    def to_tensor(self, default_value=None, name=None, shape=None):
+        """A dense tensor, `default_value` (zero, or "") behind the ends of rows.
+
+        shape: of the result; None is as large as it must be. What is beyond is cut off.
+        """
         with name_scope(name, "RaggedToTensor", [self._row_splits, default_value]):
             if default_value is not None:
                 default_value = convert_to_tensor(default_value, name="default_value",
                                                   dtype=self.dtype)
             else:
                 default_value = array_ops.zeros([], self.dtype)
-            known = self.shape
-            shape = constant(-1, dtype=dtypes.int64)
+            known, shape = _wanted(shape, self.shape)
             result = op1("RaggedTensorToTensor", None, shape, self.flat_values, default_value,
                          list(self.nested_row_splits),
                          row_partition_types=["ROW_SPLITS"] * self.ragged_rank)

@@ -84,6 +84,8 @@ def count_each(
     with name_scope(name, "bincount"):
         if not isinstance(values, (SparseTensor, RaggedBase)):
             values = convert_to_tensor(values, name="values")
+        if not _numbers_of(values).dtype.is_integer:
+            values = math_ops.cast(values, dtypes.int32)
         if binary_output and weights is not None:
             raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive.")
         if weights is None:

@@ -4,11 +4,13 @@ import itertools
 
 import numpy as np
 
-from rheos.framework import dtypes
-from rheos.framework.ragged import RaggedBase
+from rheos.framework import dtypes, nest as composites
+from rheos.framework.ragged import RaggedValueBase
+from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.ops.script_ops import py_func
 from rheos.pipelines import nest, structure
+from rheos.pipelines.optional import Optional, OptionalSpec
 from rheos.pipelines.traced import TracedFunction
 
 
@@ -73,7 +75,52 @@ def _checked(spec, values):
             f"expected structure was {structure.legacy_types(spec)}, but the yielded element was "
             f"{values!r}."
         ) from error
-    return [_as_array(value, leaf) for value, leaf in zip(parts, nest.flatten(spec))]
+    given = zip(parts, nest.flatten(spec))
+    return [array for value, leaf in given for array in _arrays_of(value, leaf)]
+
+
+def _parts_of(leaf):
+    """What is in the place of a leaf: TensorSpecs of the arrays that are yielded for it."""
+    if isinstance(leaf, OptionalSpec) and leaf._serialize() == (None,):
+        return Optional.empty(None)  # which there is no more to say of
+    parts = leaf._of_specs()
+    if isinstance(parts, TensorSpec) or composites.is_composite(parts):
+        return parts
+    raise NotImplementedError(f"from_generator yields tensors; {leaf} is of no kind that it takes")
+
+
+def _arrays_of(value, leaf):
+    """The arrays that stand for a leaf of what was yielded."""
+    if isinstance(leaf, TensorSpec):
+        return [_as_array(value, leaf)]
+    if isinstance(leaf, OptionalSpec):
+        return []
+    if not leaf.is_compatible_with(value):
+        raise TypeError(
+            f"`generator` yielded an element of {value!r} where an element of {leaf} was expected."
+        )
+    kind = _parts_of(leaf)
+    specs = composites.flatten(kind, expand_composites=True)
+    parts = composites.flatten(value, expand_composites=True)
+    if isinstance(value, SparseTensorValue):
+        parts = list(value)
+    elif isinstance(value, RaggedValueBase):
+        parts = [value.flat_values, *value.nested_row_splits]
+    return [_as_array(part, spec) for part, spec in zip(parts, specs)]
+
+
+def _whole(leaf, tensors):
+    """A leaf of its tensors, which it takes from the front of a list."""
+    kind = _parts_of(leaf)
+    if isinstance(kind, Optional):
+        return kind
+    specs = composites.flatten(kind, expand_composites=True)
+    taken = tensors[: len(specs)]
+    del tensors[: len(specs)]
+    for tensor, spec in zip(taken, specs):
+        tensor.set_shape(spec.shape)
+    whole = composites.pack_sequence_as(kind, taken, expand_composites=True)
+    return whole._with_shape(leaf.shape) if isinstance(whole, SparseTensor) else whole
 
 
 def _spec(output_types, output_shapes, output_signature):
@@ -107,12 +154,13 @@ def from_generator(
         raise TypeError("`generator` must be a Python callable.")
     spec = _spec(output_types, output_shapes, output_signature)
     leaves = nest.flatten(spec)
-    for leaf in leaves:
-        if not isinstance(leaf, TensorSpec) or issubclass(leaf.value_type, RaggedBase):
-            raise NotImplementedError(
-                f"from_generator yields tensors only; {leaf} waits for sparse and ragged elements "
-                "of generators, which Rheos does not have yet"
-            )
+    kinds = [_parts_of(leaf) for leaf in leaves]
+    types = [
+        part.dtype
+        for kind in kinds
+        if not isinstance(kind, Optional)
+        for part in composites.flatten(kind, expand_composites=True)
+    ]
     args = tuple(args) if args is not None else ()
     running = _Running(generator)
 
@@ -123,10 +171,8 @@ def from_generator(
         def call(number):
             return _checked(spec, _list_as_tuple(running.next(int(number))))
 
-        tensors = py_func(call, [number], [leaf.dtype for leaf in leaves])
-        for tensor, leaf in zip(tensors, leaves):
-            tensor.set_shape(leaf.shape)
-        return nest.pack_sequence_as(spec, tensors)
+        tensors = list(py_func(call, [number], types))
+        return nest.pack_sequence_as(spec, [_whole(leaf, tensors) for leaf in leaves])
 
     def end(number):
         return py_func(running.end, [number], dtypes.int64)

@@ -6,9 +6,9 @@ comes eager execution: operations run as they are called.
 
 import importlib
 import sys
-import types
+import types as _types
 
-from rheos.framework import absent, dtypes, eager, tensor_shape
+from rheos.framework import absent, dtypes as _dtypes, eager, tensor_shape
 from rheos.ops import eager_variables  # noqa: F401
 from rheos.v2._keras import KERAS
 from rheos.v2._own import MODULES, OWN, VALUES
@@ -26,7 +26,7 @@ def _sources(namespace):
     return found
 
 
-class _Namespace(types.ModuleType):
+class _Namespace(_types.ModuleType):
     """A module of the face, such as tf.math, whose names are looked up when they are asked for."""
 
     def __init__(self, path):
@@ -88,10 +88,10 @@ def _find(namespace, names, name):
 def __getattr__(name):
     if name.startswith("__") and name not in VALUES and name != "__internal__":
         raise AttributeError(name)
-    if not hasattr(dtypes, name) or not isinstance(getattr(dtypes, name), dtypes.DType):
+    if not isinstance(getattr(_dtypes, name, None), _dtypes.DType):
         value = _find("", _NAMES, name)
     else:
-        value = getattr(dtypes, name)
+        value = getattr(_dtypes, name)
     globals()[name] = value
     return value
 

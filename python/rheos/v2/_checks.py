@@ -1,8 +1,10 @@
 """Counts and strings in TensorFlow 2's form."""
 
 from rheos.framework import dtypes
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor
-from rheos.ops import check_ops, ragged_string_ops, statistics_ops, string_ops
+from rheos.ops import cast_ops, check_ops, ragged_string_ops, statistics_ops, string_ops
 from rheos.v2._forms import form
 
 _MORE = "message=None, summarize=None, name=None"
@@ -48,7 +50,9 @@ def bincount(
     binary_output=False,
 ):
     """How often each number is in `arr`, or the sum of its weights."""
-    if axis is None and not binary_output and not isinstance(arr, SparseTensor):
+    is_composite = isinstance(arr, (SparseTensor, RaggedBase))
+    if axis is None and not binary_output and not is_composite:
+        arr = cast_ops.cast(convert_to_tensor(arr), dtypes.int32)
         return statistics_ops.bincount(arr, weights, minlength, maxlength, dtype)
     return statistics_ops.count_each(
         arr, weights, axis, minlength, maxlength, binary_output, False, name, dtype

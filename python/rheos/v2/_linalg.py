@@ -21,10 +21,11 @@ def matmul(
     name=None,
 ):
     """The product of matrices, or of batches of them."""
-    product = math_ops.matmul(
+    if output_type is not None:  # in which it is computed
+        a, b = cast_ops.cast(a, output_type), cast_ops.cast(b, output_type)
+    return math_ops.matmul(
         a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, a_is_sparse, b_is_sparse, name
     )
-    return product if output_type is None else cast_ops.cast(product, output_type)
 
 
 def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"):

@@ -1,4 +1,4 @@
-"""Classes of programs that stand for tensors, variables and objects with variables."""
+"""What programs and libraries of TensorFlow 2 take for granted of its functions and classes."""
 
 import numpy as np
 import pytest
@@ -117,3 +117,62 @@ def test_tables_are_filled_and_changed_at_once():
     assert one.size().numpy() == 1 and two.size().numpy() == 0
     looked = tf.function(lambda keys: one.lookup(keys))
     assert looked(tf.constant(["x", "y"])).numpy().tolist() == [5, 0]
+
+
+def test_and_or_and_not_are_of_integers_bits():
+    x = tf.constant([5, 6])
+    assert (x | 1).numpy().tolist() == [5, 7] and (4 & x).numpy().tolist() == [4, 4]
+    assert (~x).numpy().tolist() == [-6, -7] and (x ^ 1).numpy().tolist() == [4, 7]
+    traced = tf.function(lambda v: (v | 1, ~v, True ^ (v > 5)))
+    assert [part.numpy().tolist() for part in traced(x)] == [[5, 7], [-6, -7], [True, False]]
+    assert (tf.constant([True]) | False).numpy().tolist() == [True]
+
+
+def test_a_shape_of_tensors_becomes_integers():
+    made = tf.reshape(tf.range(6.0), (tf.constant(2.0), tf.constant(3.0)))
+    assert made.shape == (2, 3)
+
+
+def test_products_are_computed_in_the_dtype_asked_for():
+    a, b = tf.constant([[1, 2]], tf.int8), tf.constant([[3], [100]], tf.int8)
+    made = tf.matmul(a, b, output_type=tf.int32)
+    assert made.dtype == tf.int32 and made.numpy().tolist() == [[203]]
+
+
+def test_convolutions_take_one_number_and_groups():
+    x, filters = tf.ones([1, 5, 4]), tf.ones([3, 2, 6])
+    made = tf.nn.convolution(x, filters, strides=2, padding="VALID", dilations=1)
+    assert made.shape == (1, 2, 6) and made.numpy().max() == 6
+    with pytest.raises(ValueError, match="input channels"):
+        tf.nn.convolution(x, tf.ones([3, 3, 6]), padding="VALID")
+
+
+def test_generators_yield_sparse_and_ragged_tensors():
+    def generate():
+        yield tf.sparse.from_dense([[1, 0], [0, 2]]), tf.ragged.constant([[1, 2], [3]])
+        yield tf.sparse.from_dense([[0, 3]]), tf.ragged.constant([[4]])
+
+    signature = (
+        tf.SparseTensorSpec([None, 2], tf.int32),
+        tf.RaggedTensorSpec([None, None], tf.int32),
+    )
+    dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
+    found = [(tf.sparse.to_dense(s).numpy().tolist(), r.to_list()) for s, r in dataset]
+    assert found == [([[1, 0], [0, 2]], [[1, 2], [3]]), ([[0, 3]], [[4]])]
+    wrong = tf.data.Dataset.from_generator(
+        lambda: iter([tf.ragged.constant([[1.0]])]),
+        output_signature=tf.RaggedTensorSpec([None, None], tf.int32),
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError, match="expected"):
+        next(iter(wrong))
+
+
+def test_rows_become_a_tensor_of_the_shape_asked_for():
+    rows = tf.ragged.constant([[1, 2], [3]])
+    assert rows.to_tensor(shape=[None, 3]).numpy().tolist() == [[1, 2, 0], [3, 0, 0]]
+    assert rows.to_tensor(shape=(2, 1)).numpy().tolist() == [[1], [3]]
+
+
+def test_the_names_of_operations_may_have_an_angle():
+    with tf.Graph().as_default(), tf.name_scope("a>b"):
+        assert tf.constant(1, name="c").op.name == "a>b/c"
