@@ -1,5 +1,6 @@
 // Methods of graph objects that are bodies of functions: the steps of <rheos/function.h>.
 
+#include <rheos/eager.h>
 #include <rheos/function.h>
 
 #include "attr.h"
@@ -236,8 +237,16 @@ PyObject *graph_set_function_gradient(PyObject *self, PyObject *args) {
       rheos_graph_set_function_gradient(((graph_object *)self)->graph, function, gradient));
 }
 
+PyObject *graph_sweep_functions(PyObject *self, PyObject *unused) {
+  (void)unused;
+  rheos_eager_sweep(((graph_object *)self)->eager);
+  Py_RETURN_NONE;
+}
+
 PyObject *graph_remove_function(PyObject *self, PyObject *name) {
   const char *text = text_of(name);
   if (!text) return NULL;
-  return library_done(rheos_graph_remove_function(((graph_object *)self)->graph, text));
+  graph_object *graph = (graph_object *)self;
+  return library_done(graph->eager ? rheos_eager_remove_function(graph->eager, text)
+                                   : rheos_graph_remove_function(graph->graph, text));
 }

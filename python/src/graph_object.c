@@ -672,6 +672,8 @@ static PyMethodDef graph_methods[] = {
     {"_set_function_gradient", graph_set_function_gradient, METH_VARARGS,
      "_set_function_gradient(function, gradient): names of the library."},
     {"_remove_function", graph_remove_function, METH_O, "_remove_function(name)"},
+    {"_sweep_functions", graph_sweep_functions, METH_NOARGS,
+     "_sweep_functions(): of eager execution, takes out those that were removed and held on to."},
     {"_push_context", graph_push_context, METH_O, "_push_context(number): 0 for none."},
     {"_current_context", graph_current_context, METH_NOARGS, "_current_context(): a number."},
     {"_context_of", graph_context_of, METH_O, "_context_of(id): a number."},

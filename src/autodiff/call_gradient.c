@@ -35,8 +35,15 @@ typedef struct symbolic {
   rheos__function *made;
 } symbolic;
 
+// A function that was made for a gradient of another, by their names.
+typedef struct derived {
+  struct derived *next;
+  char *of, *made;
+} derived;
+
 typedef struct gradient_functions {
   pair *pairs;
+  derived *derived;
   symbolic *symbolics;
   struct open {
     struct open *outer;
@@ -59,8 +66,20 @@ static void free_symbolic(symbolic *s) {
   rheos__free(s);
 }
 
+static void free_derived(derived *d) {
+  if (d == NULL) return;
+  rheos__free(d->of);
+  rheos__free(d->made);
+  rheos__free(d);
+}
+
 static void release(void *data) {
   gradient_functions *all = data;
+  while (all->derived != NULL) {
+    derived *d = all->derived;
+    all->derived = d->next;
+    free_derived(d);
+  }
   while (all->symbolics != NULL) {
     symbolic *s = all->symbolics;
     all->symbolics = s->next;
@@ -106,6 +125,39 @@ static void forget_function(rheos_graph *library, const rheos__function *functio
   }
 }
 
+static void forget(rheos_graph *library, const rheos__function *function) {
+  gradient_functions *all = rheos__graph_autodiff_slot(library)->data;
+  forget_function(library, function);
+  for (derived **at = &all->derived; *at != NULL;) {
+    derived *d = *at;
+    if (strcmp(d->of, function->name) != 0) {
+      at = &d->next;
+      continue;
+    }
+    *at = d->next;
+    rheos_status_free(rheos__library_remove(library, d->made));
+    free_derived(d);
+    at = &all->derived;  // removing comes back here
+  }
+}
+
+// Notes it, so that it goes with the other. Where memory is short it stays.
+static void keep_derived(rheos_graph *library, const char *of, const char *made) {
+  derived *d = rheos__alloc_zeroed(sizeof *d);
+  if (d == NULL) return;
+  d->of = rheos__strdup(of);
+  d->made = rheos__strdup(made);
+  if (d->of == NULL || d->made == NULL) {
+    free_derived(d);
+    return;
+  }
+  rheos__graph_lock(library);
+  gradient_functions *all = rheos__graph_autodiff_slot(library)->data;
+  d->next = all->derived;
+  all->derived = d;
+  rheos__graph_unlock(library);
+}
+
 static gradient_functions *functions_of(rheos_scope *scope) {
   rheos_graph *library = rheos__library_graph(rheos_scope_graph(scope));
   rheos__graph_lock(library);
@@ -113,7 +165,7 @@ static gradient_functions *functions_of(rheos_scope *scope) {
   if (slot->data == NULL) {
     slot->data = rheos__alloc_zeroed(sizeof(gradient_functions));
     slot->release = slot->data != NULL ? release : NULL;
-    slot->forget = slot->data != NULL ? forget_function : NULL;
+    slot->forget = slot->data != NULL ? forget : NULL;
   }
   gradient_functions *all = slot->data;
   rheos__graph_unlock(library);
@@ -201,6 +253,7 @@ rheos_function *rheos__begin_gradient_function(rheos__grad *g, const char *kind,
     rheos_scope_fail_take(g->scope, rheos__out_of_memory());
   } else {
     function = rheos_function_begin(g->scope, own, NULL);
+    if (functions_of(g->scope) != NULL) keep_derived(library, name, own);
   }
   rheos__free(own);
   return function;
@@ -358,10 +411,26 @@ static pair *find_pair(const gradient_functions *all, const rheos__function *fun
   return NULL;
 }
 
+// The pair that the function is the forward one of, if gradients arrive at the results alone that it has in
+// common with the function before, and at none that the pair has no gradient for: nothing is to be made.
+static pair *find_pair_of_forward(const gradient_functions *all, const rheos__function *function,
+                                  const bool *has_grad) {
+  for (pair *p = all->pairs; p != NULL; p = p->next) {
+    if (p->forward != function || p->of == function) continue;
+    bool fits = true;
+    for (int32_t i = 0; i < function->num_results; i++) {
+      fits = fits && (!has_grad[i] || (i < p->of->num_results && p->has_grad[i]));
+    }
+    if (fits) return p;
+  }
+  return NULL;
+}
+
 static const pair *pair_of(rheos__grad *g, const rheos__function *function, const bool *has_grad) {
   gradient_functions *all = functions_of(g->scope);
   if (all == NULL) return NULL;
   pair *p = find_pair(all, function, has_grad);
+  if (p == NULL) p = find_pair_of_forward(all, function, has_grad);
   if (p != NULL) return p;
   if (!rheos__enter_gradient(g, function)) return NULL;
   p = make_pair(g, function, has_grad);
@@ -416,8 +485,11 @@ static rheos_operation call_backward(rheos__grad *g, const pair *p) {
     rheos_scope_fail_take(g->scope, rheos__out_of_memory());
   } else {
     size_t count = 0;
-    for (int32_t i = 0; i < g->num_outputs; i++) {
-      if (p->has_grad[i]) inputs[count++] = rheos__grad_dense(g, i);
+    for (int32_t i = 0; i < p->of->num_results; i++) {
+      if (!p->has_grad[i]) continue;
+      inputs[count++] = rheos__is_some(g->out_grads[i].values)
+                            ? rheos__grad_dense(g, i)
+                            : rheos__op_1(g->scope, "ZerosLike", g->outputs[i]);
     }
     for (int32_t i = 0; i < p->num_inputs; i++) {
       const struct pair_input input = p->inputs[i];

@@ -8,6 +8,7 @@
 
 #include "graph/handles.h"
 #include "autodiff/accumulate.h"
+#include "autodiff/custom_gradient.h"
 #include "autodiff/loops.h"
 #include "base/options.h"
 #include "graph/control_context.h"
@@ -542,9 +543,11 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
                       .in_grads = b->in_grads};
   // A program may have said what the gradient of its own function is.
   const bool is_own = gradient == rheos__gradient_call_by_name;
+  const bool is_custom = rheos__has_custom_gradient(node->attrs);
   const bool is_asked = !failed(b) && is_own && ask_program(b, &grad, type);
-  if (!failed(b) && gradient != NULL && !is_asked) gradient(&grad);
-  if (!failed(b) && gradient == NULL && !ask_program(b, &grad, type)) {
+  if (!failed(b) && is_custom) rheos__custom_gradient(&grad);
+  if (!failed(b) && gradient != NULL && !is_asked && !is_custom) gradient(&grad);
+  if (!failed(b) && gradient == NULL && !is_custom && !ask_program(b, &grad, type)) {
     fail_without_gradient(b, node);
   }
   if (!failed(b)) gate(b, num_inputs);

@@ -286,6 +286,7 @@ rheos_status *rheos__library_remove(rheos_graph *graph, const char *name) {
     library->num_made--;
     memmove(&library->made[i], &library->made[i + 1], (library->num_made - i) * sizeof(made));
     made->op->flags |= RHEOS_OP_REMOVED;
+    atomic_store(&made->function.is_removed, true);
     body = made->function.graph;
   }
   rheos__graph_unlock(graph);

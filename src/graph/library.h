@@ -13,6 +13,7 @@ typedef struct rheos__function {
   rheos__edge *results;  // what its result nodes take, by index
   int32_t *targets;      // what else a call runs: what has effects, and what the function lists
   int32_t num_args, num_results, num_targets;
+  _Atomic bool is_removed;  // from the library; who calls it still may go on
 } rheos__function;
 
 // A function that was made by a program, not read from a file: how its definition calls what it has.

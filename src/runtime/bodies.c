@@ -100,6 +100,42 @@ void rheos__bodies_clear(rheos__bodies *bodies) {
   }
 }
 
+// The mutex is held.
+static void unlink_body(body *b) {
+  *(b->before != NULL ? &b->before->next : &b->bodies->first) = b->next;
+  if (b->next != NULL) b->next->before = b->before;
+}
+
+// The body is in no list, and nothing runs in it.
+static void free_body(body *b) {
+  while (b->idle != NULL) {
+    rheos__invocation *invocation = b->idle;
+    b->idle = invocation->next;
+    free_invocation(invocation);
+  }
+  rheos__plan_free(b->plan);
+  pthread_mutex_destroy(&b->mutex);
+  rheos_graph_unref(b->graph);
+  rheos__free(b);
+}
+
+static body *take_removed(rheos__bodies *bodies) {
+  pthread_mutex_lock(&bodies->mutex);
+  body *b = bodies->first;
+  while (b != NULL &&
+         (b->region != NULL || b->sites != NULL || !atomic_load(&b->function->is_removed))) {
+    b = b->next;
+  }
+  if (b != NULL) unlink_body(b);
+  pthread_mutex_unlock(&bodies->mutex);
+  return b;
+}
+
+void rheos__bodies_sweep(rheos__bodies *bodies) {
+  // A plan that goes takes its sites along, so that there may be others then.
+  for (body *b; (b = take_removed(bodies)) != NULL;) free_body(b);
+}
+
 void rheos__bodies_unref(rheos__bodies *bodies) {
   if (bodies == NULL) return;
   if (atomic_fetch_sub_explicit(&bodies->references, 1, memory_order_acq_rel) > 1) return;
@@ -293,17 +329,9 @@ void rheos__region_forget(rheos__bodies *bodies, rheos__region *region) {
   region->body = NULL;
   pthread_mutex_lock(&bodies->mutex);
   assert(b->sites == NULL);
-  *(b->before != NULL ? &b->before->next : &bodies->first) = b->next;
-  if (b->next != NULL) b->next->before = b->before;
+  unlink_body(b);
   pthread_mutex_unlock(&bodies->mutex);
-  while (b->idle != NULL) {
-    rheos__invocation *invocation = b->idle;
-    b->idle = invocation->next;
-    free_invocation(invocation);
-  }
-  rheos__plan_free(b->plan);
-  pthread_mutex_destroy(&b->mutex);
-  rheos__free(b);
+  free_body(b);
 }
 
 // ---- What results will be

@@ -11,6 +11,8 @@ rheos__bodies *rheos__bodies_new(const rheos__plan_context *context);
 void rheos__bodies_unref(rheos__bodies *bodies);
 
 // Lets go of all plans. No step runs, and none will.
+// Frees the bodies of functions that were removed from their library and that nothing calls.
+void rheos__bodies_sweep(rheos__bodies *bodies);
 void rheos__bodies_clear(rheos__bodies *bodies);
 
 #endif  // RHEOS_SRC_RUNTIME_BODIES_H

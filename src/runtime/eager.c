@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rheos/function.h>
+
 #include "base/hash.h"
 #include "base/options.h"
 #include "graph/library.h"
@@ -30,6 +32,21 @@ struct rheos__op_cache {
   int64_t clock;
   int64_t num_stateful;  // that were made, so that each has a name of its own
 };
+
+// A function that is to go.
+typedef struct rheos__leaving {
+  struct rheos__leaving *next;
+  char *name;
+} leaving;
+
+static void free_leaving(leaving *l) {
+  while (l != NULL) {
+    leaving *next = l->next;
+    rheos__free(l->name);
+    rheos__free(l);
+    l = next;
+  }
+}
 
 // ---- Life
 
@@ -95,6 +112,7 @@ rheos_eager *rheos__eager_ref(rheos_eager *eager) {
 void rheos__eager_unref(rheos_eager *eager) {
   if (atomic_fetch_sub_explicit(&eager->references, 1, memory_order_acq_rel) != 1) return;
   free_cache(eager->ops);
+  free_leaving(eager->leaving);
   rheos__bodies_clear(eager->bodies);
   rheos__bodies_unref(eager->bodies);
   rheos_graph_unref(eager->graph);
@@ -242,6 +260,129 @@ static void keep(rheos__op_cache *cache, prepared *p) {
   ++cache->count;
   pthread_mutex_unlock(&cache->mutex);
   free_prepared(dropped);
+}
+
+// ---- Functions that go
+
+static bool calls(const prepared *p, const char *function) {
+  if (!p->region->extends) return false;
+  for (int32_t i = 0; i < p->attrs->count; ++i) {
+    const rheos_attr_value *value = &p->attrs->items[i].value;
+    if (value->kind == RHEOS_ATTR_FUNC && strcmp(value->func->name.data, function) == 0)
+      return true;
+  }
+  return false;
+}
+
+// Takes what calls the function out of the table, in one list; NULL, and everything stays, if something
+// recorded holds on to it.
+static prepared *take_calls(rheos__op_cache *cache, const char *function, bool *out_held) {
+  prepared *found = NULL;
+  pthread_mutex_lock(&cache->mutex);
+  for (int pass = 0; pass < 2 && !*out_held; ++pass) {
+    for (size_t i = 0; i < cache->num_buckets; ++i) {
+      for (prepared **link = &cache->buckets[i]; *link != NULL;) {
+        prepared *p = *link;
+        const bool is_call = calls(p, function);
+        if (is_call && pass == 0) *out_held = *out_held || rheos__region_is_shared(p->region);
+        if (!is_call || pass == 0) {
+          link = &p->next;
+          continue;
+        }
+        *link = p->next;
+        p->next = found;
+        found = p;
+        --cache->count;
+      }
+    }
+  }
+  pthread_mutex_unlock(&cache->mutex);
+  return found;
+}
+
+static leaving *exchange_leaving(rheos_eager *eager, leaving *other) {
+  pthread_mutex_lock(&eager->mutex);
+  leaving *list = eager->leaving;
+  eager->leaving = other;
+  pthread_mutex_unlock(&eager->mutex);
+  return list;
+}
+
+static void put_leaving(rheos_eager *eager, leaving *l) {
+  pthread_mutex_lock(&eager->mutex);
+  l->next = eager->leaving;
+  eager->leaving = l;
+  pthread_mutex_unlock(&eager->mutex);
+}
+
+// What became of the functions that are called at once.
+typedef struct outcome {
+  bool any_held, any_gone;
+} outcome;
+
+static void remove_first(rheos_eager *eager, leaving **list) {
+  leaving *l = *list;
+  *list = l->next;
+  l->next = NULL;
+  rheos_status_free(rheos_graph_remove_function(eager->graph, l->name));
+  free_leaving(l);
+}
+
+// Lets go of them, but for those that something recorded holds on to.
+static outcome let_go_of_called(rheos_eager *eager, leaving **list) {
+  outcome all = {false, false};
+  for (leaving **link = list; *link != NULL;) {
+    bool is_held = false;
+    prepared *found = take_calls(eager->ops, (*link)->name, &is_held);
+    all.any_held = all.any_held || is_held;
+    if (found == NULL) {
+      link = &(*link)->next;
+      continue;
+    }
+    remove_first(eager, link);
+    free_prepared(found);
+    all.any_gone = true;
+  }
+  return all;
+}
+
+// Functions that are not called at once may be called by those that are. They go when all of these have gone
+// that are to go, and not before one does, since what they belong to may leave just after them.
+static void sweep(rheos_eager *eager, bool is_asked) {
+  leaving *list = exchange_leaving(eager, NULL);
+  const outcome called = let_go_of_called(eager, &list);
+  if (!called.any_held && (called.any_gone || is_asked)) {
+    while (list != NULL) remove_first(eager, &list);
+  }
+  while (list != NULL) {
+    leaving *l = list;
+    list = l->next;
+    put_leaving(eager, l);
+  }
+  rheos__bodies_sweep(eager->bodies);
+}
+
+void rheos_eager_sweep(rheos_eager *eager) {
+  if (eager != NULL) sweep(eager, true);
+}
+
+rheos_status *rheos_eager_remove_function(rheos_eager *eager, const char *name) {
+  RHEOS_NEED(eager, name);
+  rheos__graph_lock(eager->graph);
+  const bool is_there = rheos__library_find_made(eager->graph, name) != NULL;
+  rheos__graph_unlock(eager->graph);
+  if (!is_there) {
+    return rheos_status_new(RHEOS_NOT_FOUND, "the library has no function %s of the program", name);
+  }
+  leaving *l = rheos__alloc_zeroed(sizeof *l);
+  if (l != NULL) l->name = rheos__strdup(name);
+  if (l == NULL || l->name == NULL) {
+    free_leaving(l);
+    return rheos__out_of_memory();
+  }
+  put_leaving(eager, l);
+  sweep(eager, false);
+  return NULL;
 }
 
 // ---- Preparing

@@ -78,6 +78,20 @@ static void free_gradients(rheos__region_gradient *gradients) {
   }
 }
 
+bool rheos__region_is_shared(rheos_region *r) {
+  if (r == NULL) return false;
+  if (atomic_load_explicit(&r->references, memory_order_acquire) > 1) return true;
+  pthread_mutex_lock(&r->mutex);
+  rheos_region *recorded = r->recorded;
+  const rheos__region_gradient *gradient = r->gradients;
+  pthread_mutex_unlock(&r->mutex);
+  bool is_shared = rheos__region_is_shared(recorded);
+  for (; gradient != NULL && !is_shared; gradient = gradient->next) {
+    is_shared = rheos__region_is_shared(gradient->region);
+  }
+  return is_shared;
+}
+
 void rheos_region_unref(rheos_region *r) {
   if (r == NULL) return;
   if (atomic_fetch_sub_explicit(&r->references, 1, memory_order_acq_rel) != 1) return;

@@ -19,9 +19,10 @@ struct rheos_eager {
   rheos_gradient_function gradient_function;
   void *gradient_argument;
   rheos__op_cache *ops;
-  pthread_mutex_t mutex;      // of the tapes
-  rheos_tape *tapes;          // that record
-  _Atomic int32_t num_tapes;  // of these
+  struct rheos__leaving *leaving;  // functions that go when nothing recorded calls them: eager.c
+  pthread_mutex_t mutex;           // of the tapes
+  rheos_tape *tapes;               // that record
+  _Atomic int32_t num_tapes;       // of these
 };
 
 rheos_eager *rheos__eager_ref(rheos_eager *eager);
@@ -94,6 +95,9 @@ rheos_status *rheos__region_run_alone(rheos_region *region, rheos_tensor *const 
 
 rheos_dtype rheos__region_input_dtype(const rheos_region *region, int32_t index);
 rheos_dtype rheos__region_output_dtype(const rheos_region *region, int32_t index);
+
+// Whether others than its one owner hold on to the region, or to one that belongs to it.
+bool rheos__region_is_shared(rheos_region *region);
 
 // The region's gradient; made if there is none for the mask yet. Borrowed from the region.
 rheos_status *rheos__gradient_of_region(rheos_region *region, const bool *mask,

@@ -20,6 +20,7 @@ typedef struct maker {
   // Nodes that are still to be looked at, and those that were
   int32_t *stack;
   bool *is_seen;
+  bool *runs_again;  // by output of the region: its node is part of the new one, for another output
   rheos__region_gradient *made;
 } maker;
 
@@ -79,6 +80,7 @@ static void maker_deinit(maker *m) {
   rheos__free(m->feeds);
   rheos__free(m->stack);
   rheos__free(m->is_seen);
+  rheos__free(m->runs_again);
   rheos_scope_free(m->scope);
   free_gradient(m->made);
 }
@@ -150,7 +152,7 @@ static bool is_given(maker *m, rheos__edge edge) {
     return true;
   }
   for (int32_t i = 0; i < r->num_fetches; ++i) {
-    if (!same_edge(r->fetches[i], edge)) continue;
+    if (!same_edge(r->fetches[i], edge) || m->runs_again[i]) continue;
     add_feed(m, edge, RHEOS__BACKWARD_OUTPUT, i);
     return true;
   }
@@ -164,17 +166,39 @@ static int32_t visit(maker *m, rheos__edge edge, int32_t depth) {
   return depth + 1;
 }
 
-static rheos_status *list_feeds(maker *m) {
-  const size_t num_nodes = (size_t)rheos_graph_num_operations(m->of->graph);
-  m->stack = rheos__alloc_array(num_nodes, sizeof *m->stack);
-  m->is_seen = rheos__alloc_array(num_nodes, sizeof *m->is_seen);
-  if (m->stack == NULL || m->is_seen == NULL) return rheos__out_of_memory();
+static void follow_fetches(maker *m) {
   int32_t depth = 0;
   for (int32_t i = 0; i < m->num_fetches; ++i) depth = visit(m, m->fetches[i], depth);
   while (depth > 0) {
     const rheos__node *node = rheos__graph_node(m->of->graph, m->stack[--depth]);
     for (int32_t i = 0; i < node->num_inputs; ++i) depth = visit(m, node->edges[i], depth);
   }
+}
+
+// A gradient may need outputs of a call that the region does not give: the call runs again then, and all of
+// its outputs are those of that run, so that gradients of the new region pass through it.
+static bool find_runs_again(maker *m) {
+  bool any = false;
+  for (int32_t i = 0; i < m->of->num_fetches; ++i) {
+    if (!m->is_seen[m->of->fetches[i].id] || m->runs_again[i]) continue;
+    m->runs_again[i] = any = true;
+  }
+  return any;
+}
+
+static rheos_status *list_feeds(maker *m) {
+  const size_t num_nodes = (size_t)rheos_graph_num_operations(m->of->graph);
+  m->stack = rheos__alloc_array(num_nodes, sizeof *m->stack);
+  m->is_seen = rheos__alloc_array(num_nodes, sizeof *m->is_seen);
+  m->runs_again = rheos__alloc_array((size_t)m->of->num_fetches + 1, sizeof *m->runs_again);
+  if (m->stack == NULL || m->is_seen == NULL || m->runs_again == NULL) {
+    return rheos__out_of_memory();
+  }
+  do {
+    m->num_feeds = 0;
+    memset(m->is_seen, 0, num_nodes * sizeof *m->is_seen);
+    follow_fetches(m);
+  } while (find_runs_again(m));
   return NULL;
 }
 

@@ -70,7 +70,13 @@ def call(x, y):
     print("tracing")
     return plus(x, y)
 
-print(call(tf.constant(3.0), tf.constant(2.0)))
+x, y = tf.constant(3.0), tf.constant(2.0)
+for f in (plus, call):
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            tape.watch([x, y])
+            z = f(x, y)
+        print(z, tape.gradient(z, [x, y]))
 == py_function_in_map
 d = tf.data.Dataset.range(3).map(lambda i: tf.py_function(lambda v: v * 2, [i], tf.int64))
 print([int(v) for v in d])
@@ -87,6 +93,95 @@ def f(x):
     return x + 1
 
 print(f(tf.constant(1)), f(tf.constant(2)), f(tf.constant(1.5)))
+== custom_gradients_in_functions
+@tf.custom_gradient
+def clipped(x):
+    y = tf.square(x)
+
+    def grad(dy):
+        return dy * y * 3.0
+
+    return x * 2.0, grad
+
+@tf.custom_gradient
+def two(x, k):
+    def grad(da, db):
+        return da * 10.0 + db * x, None
+
+    return (x * k, tf.cast(x, tf.int32), x + 1.0)[::2], grad
+
+v = tf.Variable(3.0)
+
+@tf.custom_gradient
+def with_variable(x):
+    def grad(dy, variables=None):
+        print("variables", len(variables))
+        return dy * 7.0, [dy * 5.0]
+
+    return x * v, grad
+
+@tf.function
+def f(x):
+    a, b = two(x, 4.0)
+    y = a + b + clipped(x)
+    for _ in tf.range(2):
+        y = clipped(y) / 8.0
+    if y > 0.0:
+        y = y + clipped(x)
+    return y
+
+x = tf.constant(0.5)
+for _ in range(2):
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        g = tape.gradient(y, x)
+    print(np.round([y.numpy(), g.numpy(), outer.gradient(g, x).numpy()], 2).tolist())
+g = tf.function(with_variable)
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = g(x)
+print(y, tape.gradient(y, [x, v]))
+
+@tf.function
+def inside(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = clipped(x) * 3.0
+    return tape.gradient(y, x)
+
+print(inside(x))
+== gradients_of_gradients_of_calls
+def branch(x):
+    if x > 0.0:
+        x = tf.sin(tf.exp(x))
+    return x
+
+def loop(x):
+    for _ in tf.range(2):
+        x = tf.sin(tf.exp(x))
+    return x
+
+def both(x):
+    for i in tf.range(3):
+        if i % 2 == 0:
+            x = tf.exp(x / 2.0) * x
+    return branch(x) * loop(x)
+
+def derivative(f, x, order):
+    if order == 0:
+        return f(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = derivative(f, x, order - 1)
+    return tape.gradient(y, x)
+
+x = tf.constant(0.5)
+for f in (branch, loop, both):
+    f = tf.function(f)
+    print([np.round(derivative(f, x, n).numpy(), 2).item() for n in range(4)])
 '''
 
 

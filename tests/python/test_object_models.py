@@ -122,6 +122,23 @@ def test_a_loaded_model_is_saved_again(saved, tmp_path):
     check(tf.saved_model.load(str(tmp_path / "again")))
 
 
+def test_a_custom_gradient_is_saved(tmp_path):
+    @tf.custom_gradient
+    def doubled(x):
+        return x * 2.0, lambda dy: dy * 100.0
+
+    model = tf.Module()
+    model.f = tf.function(doubled, input_signature=[tf.TensorSpec([], tf.float32)])
+    tf.saved_model.save(model, str(tmp_path / "model"))
+    loaded = tf.saved_model.load(str(tmp_path / "model"))
+    x = tf.constant(1.0)
+    assert loaded.f(x).numpy() == 2.0
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = loaded.f(x)
+    assert tape.gradient(y, x).numpy() == 100.0
+
+
 def test_a_custom_gradient_that_is_not_saved_is_never_another_one(tmp_path):
     @tf.custom_gradient
     def doubled(x):
@@ -133,7 +150,8 @@ def test_a_custom_gradient_that_is_not_saved_is_never_another_one(tmp_path):
     path = tmp_path / "model" / "saved_model.pb"
     data = path.read_bytes()
     assert b"CustomGradient-" in data
-    path.write_bytes(data.replace(b"CustomGradient-", b"ForeignOneOnce-"))  # of another program
+    data = data.replace(b"CustomGradient-", b"ForeignOneOnce-")  # of another program
+    path.write_bytes(data.replace(b"_custom_gradient", b"_forgotten_thing"))
     loaded = tf.saved_model.load(str(tmp_path / "model"))
     x = tf.constant(1.0)
     assert loaded.f(x).numpy() == 2.0

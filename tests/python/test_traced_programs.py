@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -258,23 +259,55 @@ def test_tapes_see_through_loops():
     assert (y.numpy(), tape.gradient(y, x).numpy()) == (81.0, 108.0)
 
 
+def functions_of_the_library():
+    graph = eager.get_eager_graph()
+    graph._sweep_functions()
+    return len(graph.as_graph_def().library.function)
+
+
+def traced_and_dropped(x):
+    """Calls and differentiates a function with a branch, a loop and a gradient of its own."""
+
+    @tf.custom_gradient
+    def own(x):
+        return x * 2.0, lambda d: d * x
+
+    @tf.function
+    def one(x):
+        if x > 0.0:
+            x = x * x
+        for _ in tf.range(2):
+            x = own(x) + x
+        return x
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = one(x)
+    return tape.gradient(y, x)
+
+
 def test_functions_that_are_dropped_leave_the_library():
-    def functions():
-        return len(eager.get_eager_graph().as_graph_def().library.function)
-
-    def traced_and_dropped():
-        @tf.function
-        def one(x):
-            return x + 1.0
-
-        one(tf.constant(1.0))
-
     gc.collect()
-    before = functions()
-    for _ in range(50):
-        traced_and_dropped()
+    before = functions_of_the_library()
+    for _ in range(20):
+        traced_and_dropped(tf.constant(1.0))
     gc.collect()
-    assert functions() == before
+    assert functions_of_the_library() == before
+
+
+def test_functions_that_are_dropped_leave_no_memory_behind():
+    def resident_bytes():
+        gc.collect()
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    x = tf.constant(1.0)
+    for _ in range(200):
+        traced_and_dropped(x)
+    before = resident_bytes()
+    for _ in range(200):
+        traced_and_dropped(x)
+    assert resident_bytes() - before < 200 * 24 * 1024
 
 
 def test_what_is_printed_is_printed_in_each_call_and_in_order(capfd):

@@ -1,8 +1,10 @@
 // Operations that run at once, and tapes: values, gradients of gradients, what is kept and what is let go.
 #include <rheos/eager.h>
+#include <rheos/function.h>
 
 #include <math.h>
 
+#include "graph/library.h"
 #include "ops/array_fixture.h"
 
 static rheos_eager *make_eager(void) {
@@ -194,12 +196,79 @@ static void test_eager__variables_are_read_written_and_differentiated(void **sta
   rheos_eager_free(eager);
 }
 
+// ---- Functions that go
+
+static void make_double(rheos_graph *graph) {
+  rheos_scope *scope = rheos_scope_new(graph);
+  rheos_function *f = rheos_function_begin(scope, "double", NULL);
+  rheos_output x = rheos_function_argument(f, "x", RHEOS_FLOAT, RHEOS_SHAPE(2));
+  const rheos_output both[] = {x, x};
+  const rheos_op_args args = {.type = "AddV2", .inputs = both, .num_inputs = 2};
+  rheos_function_result(f, NULL,
+                        rheos_operation_output(rheos_op(rheos_function_scope(f), &args), 0));
+  assert_true(rheos_function_finish(f, scope));
+  rheos_function_free(f);
+  check(rheos_scope_finish(scope));
+  rheos_scope_free(scope);
+}
+
+static rheos_status *call_double(rheos_eager *eager, rheos_tensor *x, rheos_tensor **out_y) {
+  rheos_func func = {.name = {"double", 6}};
+  const rheos_dtype type = RHEOS_FLOAT;
+  const rheos_attr attrs[] = {rheos_attr_func("f", &func), rheos_attr_types("Tout", &type, 1)};
+  const rheos_eager_op op = {
+      .type = "PartitionedCall", .inputs = &x, .num_inputs = 1, .attrs = attrs, .num_attrs = 2};
+  return rheos_eager_execute(eager, &op, out_y, 1);
+}
+
+static int num_functions(const rheos_eager *eager) {
+  const rheos_graph *graph = rheos_eager_graph(eager);
+  int count = 0;
+  while (rheos__library_made_at(graph, (size_t)count) != NULL) count++;
+  return count;
+}
+
+static void test_eager__a_function_can_be_taken_out_and_made_anew(void **state) {
+  (void)state;
+  rheos_eager *eager = make_eager();
+  rheos_tensor *x = values_of(RHEOS_SHAPE(2), (float[]){1, 2}), *y;
+  for (int i = 0; i < 3; i++) {
+    make_double(rheos_eager_graph(eager));
+    rheos_tape *tape;
+    check(rheos_tape_new(eager, &tape));
+    check(rheos_tape_record(tape));
+    check(rheos_tape_watch(tape, x));
+    check(call_double(eager, x, &y));
+    assert_true(at(y, 1) == 4);
+    rheos_tape_stop(tape);
+    check(rheos_eager_remove_function(eager, "double"));
+    assert_true(num_functions(eager) > 0);  // what was recorded can still be asked
+    rheos_tensor_gradient gradient;
+    check(rheos_tape_gradient(tape, &y, 1, NULL, &x, 1, &gradient));
+    assert_true(at(gradient.values, 0) == 2);
+    rheos_tensor_unref(gradient.values);
+    rheos_tape_free(tape);
+    rheos_eager_sweep(eager);
+    assert_int_equal(num_functions(eager), 0);
+    rheos_tensor_unref(y);
+    rheos_status *status = call_double(eager, x, &y);
+    assert_int_equal(rheos_status_code(status), RHEOS_NOT_FOUND);
+    rheos_status_free(status);
+  }
+  rheos_status *status = rheos_eager_remove_function(eager, "double");
+  assert_int_equal(rheos_status_code(status), RHEOS_NOT_FOUND);
+  rheos_status_free(status);
+  rheos_tensor_unref(x);
+  rheos_eager_free(eager);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_eager__an_op_runs_with_any_shapes),
       cmocka_unit_test(test_eager__outputs_are_tensors_of_their_own),
       cmocka_unit_test(test_eager__errors_leave_it_usable),
       cmocka_unit_test(test_eager__variables_are_read_written_and_differentiated),
+      cmocka_unit_test(test_eager__a_function_can_be_taken_out_and_made_anew),
       cmocka_unit_test(test_tape__gradients_have_gradients),
       cmocka_unit_test(test_tape__what_is_not_watched_has_no_gradient),
       cmocka_unit_test(test_tape__the_program_may_give_gradients),

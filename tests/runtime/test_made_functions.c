@@ -349,6 +349,61 @@ static void test_function__has_effects_in_the_order_of_the_program(void **state)
   fixture_free(&f);
 }
 
+// ---- As the gradient of a node
+
+// dy * x * 100, as the gradient of an IdentityN of (2 x, x). `input`: whose gradient it is said to be.
+static rheos_output with_own_gradient(graph_fixture *f, rheos_output x, int64_t input) {
+  rheos_function *g = rheos_function_begin(f->scope, "own", NULL);
+  rheos_scope *inside = rheos_function_scope(g);
+  rheos_output dy = rheos_function_argument(g, "dy", RHEOS_FLOAT, RHEOS_SCALAR);
+  rheos_output kept = rheos_function_argument(g, "x", RHEOS_FLOAT, RHEOS_SCALAR);
+  dy = binary(inside, "Mul", binary(inside, "Mul", dy, kept),
+              rheos_constant_float(inside, 100, NULL));
+  rheos_function_result(g, NULL, dy);
+  assert_true(rheos_function_finish(g, f->scope));
+  const rheos_output inputs[] = {binary(f->scope, "AddV2", x, x), x};
+  const rheos_attr attrs[] = {
+      rheos_attr_func("_custom_gradient", rheos_function_func(g)),
+      {"_custom_gradient_args",
+       {.kind = RHEOS_ATTR_LIST_INT, .count = 2, .ints = (int64_t[]){0, -2}}},
+      {"_custom_gradient_results",
+       {.kind = RHEOS_ATTR_LIST_INT, .count = 1, .ints = (int64_t[]){input}}}};
+  const rheos_op_args args = {
+      .type = "IdentityN", .inputs = inputs, .num_inputs = 2, .attrs = attrs, .num_attrs = 3};
+  const rheos_output y = rheos_operation_output(rheos_op(f->scope, &args), 0);
+  rheos_function_free(g);
+  return y;
+}
+
+static void test_function__is_the_gradient_that_a_node_names(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  const rheos_output x = rheos_constant_float(f.scope, 3, NULL);
+  const rheos_output y = with_own_gradient(&f, x, 1);
+  rheos_gradient first = {0}, second = {0};
+  rheos_gradients(f.scope, &y, 1, &x, 1, NULL, &first);
+  assert_scope_ok(f.scope);
+  rheos_gradients(f.scope, &first.values, 1, &x, 1, NULL, &second);
+  assert_scope_ok(f.scope);
+  assert_float_equal(run_float(f.graph, y), 6, 0);
+  assert_float_equal(run_float(f.graph, first.values), 300, 0);
+  assert_float_equal(run_float(f.graph, second.values), 100, 0);
+  fixture_free(&f);
+}
+
+static void test_function__that_does_not_fit_its_node_is_no_gradient(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  const rheos_output x = rheos_constant_float(f.scope, 3, NULL);
+  const rheos_output y = with_own_gradient(&f, x, 2);
+  rheos_gradient gradient = {0};
+  rheos_gradients(f.scope, &y, 1, &x, 1, NULL, &gradient);
+  rheos_status *status = rheos_scope_finish(f.scope);
+  assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+  rheos_status_free(status);
+  fixture_free(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_function__adopts_placeholders),
@@ -358,6 +413,8 @@ int main(void) {
       cmocka_unit_test(test_function__asks_the_program_what_stands_for_a_tensor),
       cmocka_unit_test(test_function__goes_through_a_file),
       cmocka_unit_test(test_function__refuses),
+      cmocka_unit_test(test_function__is_the_gradient_that_a_node_names),
+      cmocka_unit_test(test_function__that_does_not_fit_its_node_is_no_gradient),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

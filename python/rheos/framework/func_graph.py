@@ -1,5 +1,7 @@
 """The body of a function: a graph of its own, which captures what it uses of graphs around it."""
 
+import weakref
+
 from rheos.framework import dtypes, errors, nest, signatures
 from rheos.framework.auto_control_deps import AutomaticControlDependencies
 from rheos.framework.conversion import convert_to_tensor
@@ -325,7 +327,19 @@ class FuncGraph(Graph):
             self._add_result(tensor, output_names and output_names[i])
         self._finish_function()
         self._is_finished = True
+        if self.outer_graph.building_function:  # whose nodes name it
+            self.outer_graph.keep_alive(self)
+        root = self._root
+        if root._is_eager:  # the nodes of other graphs go on calling it
+            weakref.finalize(self, _drop, weakref.ref(root), self.name).atexit = False
         return self
+
+
+def _drop(root, name):
+    """Takes a function that nobody can call any more out of the library."""
+    root = root()
+    if root is not None:
+        root._remove_function(name)
 
 
 def _is_of_graph(value):

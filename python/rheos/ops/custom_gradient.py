@@ -1,13 +1,17 @@
 """Functions that bring their own gradients: custom_gradient and what is made with it."""
 
+import contextlib
 import itertools
 
-from rheos.framework import nest
+from rheos.framework import nest, signatures
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.func_graph import func_graph_from_py_func
 from rheos.framework.gradient_registry import register_gradient
 from rheos.framework.graph import control_dependencies
 from rheos.framework.operation import _VariableBase
+from rheos.framework.tensor_spec import TensorSpec
+from rheos.ops import array_ops
 from rheos.ops.eager_gradients import custom_gradient_eager
 from rheos.ops.gradient_tape import GradientTape
 from rheos.ops.gradients import gradients as gradients_of
@@ -21,8 +25,11 @@ def _variables_between(graph, args, results):
     handles = {}
     for key in ("variables", "local_variables"):
         for variable in graph.get_collection(key):
-            if isinstance(variable, _VariableBase):
+            if isinstance(variable, _VariableBase) and not variable._is_eager:
                 handles[variable.op] = variable
+    for variable in graph.variables if graph.building_function else ():
+        if variable._is_eager and graph.captured(variable.handle):
+            handles[graph.capture(variable.handle).op] = variable
     seen, waiting, found = {a.op for a in args}, [r.op for r in results], set()
     while waiting:
         op = waiting.pop()
@@ -67,6 +74,63 @@ def _variables_for(function, graph, args, results, before):
     return variables
 
 
+def _gradients(grad_fn, gradients, variables):
+    """What a program's gradient function gives, for the arguments and then for the variables."""
+    if variables:
+        of_args, of_variables = grad_fn(*gradients, variables=variables)
+    else:
+        of_args, of_variables = grad_fn(*gradients), ()
+    if len(of_variables) != len(variables):
+        raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+    return [*nest.flatten(of_args), *nest.flatten(list(of_variables))]
+
+
+def _with_function(graph, grad_fn, results, args, variables):
+    """The results, by a node that names the gradient as a function of the library.
+
+    So the gradient is known wherever the node goes: in copies of the body, in files.
+    """
+    inputs = [*results, *args, *map(convert_to_tensor, variables)]
+    passed = [i for i, r in enumerate(results) if _has_gradient(r.dtype.base_dtype)]
+    given = []
+
+    def body(*upstream):
+        arrived = dict(zip(passed, upstream))
+        gradients = [
+            arrived[i] if i in arrived else array_ops.zeros_like(r) for i, r in enumerate(results)
+        ]
+        found = _gradients(grad_fn, gradients, variables)
+        if len(found) != len(args) + len(variables):
+            raise ValueError(
+                f"custom_gradient function expected to return {len(args) + len(variables)} "
+                f"gradients, but returned {len(found)} instead."
+            )
+        given.extend(len(results) + i for i, g in enumerate(found) if g is not None)
+        return [convert_to_tensor(g) for g in found if g is not None]
+
+    specs = [TensorSpec(results[i].shape, results[i].dtype.base_dtype) for i in passed]
+    name = f"__custom_gradient_{next(_numbers)}"
+    made = func_graph_from_py_func(name, body, specs).finish()
+    captures = made.external_captures
+    first = len(inputs)
+    inputs += captures
+    attrs = [
+        ("_gradient_op_type", signatures.STRING, f"CustomGradient-{made.name}"),  # for others
+        ("_custom_gradient", signatures.FUNC, made.name),
+        ("_custom_gradient_args", signatures.list_kind(signatures.INT),
+         [*passed, *(-1 - first - i for i in range(len(captures)))]),
+        ("_custom_gradient_results", signatures.list_kind(signatures.INT), given),
+    ]
+    with contextlib.ExitStack() as scopes:
+        for attr in attrs:
+            scopes.enter_context(graph._attr_scope([attr]))
+        return identity_n(inputs)[: len(results)]
+
+
+def _has_gradient(dtype):
+    return dtype.is_floating or dtype.is_complex
+
+
 def custom_gradient(f):
     """A decorator for a function that brings its own gradient.
 
@@ -90,19 +154,13 @@ def custom_gradient(f):
         result, grad_fn = f(*args)
         results = [convert_to_tensor(r) for r in nest.flatten(result)]
         variables = _variables_for(grad_fn, graph, args, results, before)
+        if graph.building_function:
+            outputs = _with_function(graph, grad_fn, results, args, variables)
+            return nest.pack_sequence_as(result, outputs)
 
         def gradient(op, *gradients):
             gradients = gradients[: len(results)]
-            if variables:
-                of_args, of_variables = grad_fn(*gradients, variables=variables)
-            else:
-                of_args, of_variables = grad_fn(*gradients), ()
-            found = [*nest.flatten(of_args), *nest.flatten(list(of_variables))]
-            if len(of_variables) != len(variables):
-                raise ValueError(
-                    "Must return gradient for each variable from @custom_gradient grad_fn."
-                )
-            return [None] * len(results) + found
+            return [None] * len(results) + _gradients(grad_fn, gradients, variables)
 
         name = f"CustomGradient-{next(_numbers)}"
         register_gradient(name, gradient)

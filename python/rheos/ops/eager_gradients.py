@@ -34,12 +34,12 @@ def custom_gradient_eager(f, args, kwargs, takes_variables):
     )
     flat = nest.flatten(args)
     seen = _VariablesRead()
+    listen(seen)
+    try:  # tapes see what f does: its gradient may use that, and be differentiated
+        result, grad_fn = f(*args, **kwargs)
+    finally:
+        stop_listening(seen)
     with stop_recording():
-        listen(seen)
-        try:
-            result, grad_fn = f(*args, **kwargs)
-        finally:
-            stop_listening(seen)
         results = [array_ops.identity(convert_to_tensor(r)) for r in nest.flatten(result)]
     given = [a for a in flat if isinstance(a, _VariableBase)]
     variables = [v for v in seen.variables if all(v is not g for g in given)]

@@ -28,8 +28,7 @@ class _Recorded:
     def _run(self, arrays):
         inputs = [convert_to_tensor(a, d) for a, d in zip(arrays, self._in)]
         with GradientTape(persistent=True) as tape:
-            for one in inputs:
-                tape.watch(one)
+            tape.watch([one for one in inputs if _is_differentiable(one)])
             given = self._func(*inputs)
             given = list(given) if isinstance(given, (list, tuple)) else [given]
             given = [] if not self._out and given == [None] else given
@@ -56,17 +55,18 @@ class _Recorded:
         with get_eager_graph().as_default():
             inputs, grads = arrays[: len(self._in)], arrays[len(self._in) :]
             tape, inputs, outputs = self._tapes.pop(int(number), None) or self._run(inputs)
-            pairs = [(o, g) for o, g in zip(outputs, grads) if o.dtype.is_floating]
+            pairs = [(o, g) for o, g in zip(outputs, grads) if _is_differentiable(o)]
             found = tape.gradient(
                 [o for o, _ in pairs],
-                [i for i in inputs if i.dtype.is_floating or i.dtype.is_complex],
+                [i for i in inputs if _is_differentiable(i)],
                 [convert_to_tensor(g, o.dtype) for o, g in pairs],
             )
             found = iter(found)
-            return [
-                _dense(next(found) if i.dtype.is_floating or i.dtype.is_complex else None, i)
-                for i in inputs
-            ]
+            return [_dense(next(found) if _is_differentiable(i) else None, i) for i in inputs]
+
+
+def _is_differentiable(tensor):
+    return tensor.dtype.is_floating or tensor.dtype.is_complex
 
 
 def _dense(grad, like):

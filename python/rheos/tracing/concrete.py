@@ -1,7 +1,6 @@
 """Traced functions: the graph of one kind of arguments, that can be called."""
 
 import functools
-import weakref
 
 import numpy as np
 
@@ -32,8 +31,6 @@ class ConcreteFunction(_core.TracedBase):
         self.first = None  # what the first call takes instead, since it sets variables
         root = graph._root
         self.at_once_in = root if root._is_eager else None  # where calls run at once
-        if root._is_eager:  # the nodes of other graphs go on calling it
-            weakref.finalize(self, _drop, weakref.ref(root), graph.name).atexit = False
 
     # What it is
 
@@ -289,13 +286,6 @@ class ConcreteFunction(_core.TracedBase):
 
     def __repr__(self):
         return f"<ConcreteFunction {self._signature_text()} at 0x{id(self):X}>"
-
-
-def _drop(root, name):
-    """Takes a function that nobody can call any more out of the library."""
-    root = root()
-    if root is not None:
-        root._remove_function(name)
 
 
 def _is_spec(leaf):

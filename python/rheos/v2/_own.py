@@ -39,7 +39,7 @@ OWN = {
         "ops.control_flow_ops": "tuple",
         "ops.custom_gradient": "custom_gradient",
         "ops.gradient_tape": "GradientTape",
-        "ops.gradients": "UnconnectedGradients",
+        "ops.gradients": "UnconnectedGradients gradients",
         "ops.module": "Module",
         "ops.ragged_tensor": "RaggedTensor",
         "ops.ragged_tensor_spec": "RaggedTensorSpec",
