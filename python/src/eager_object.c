@@ -312,13 +312,9 @@ static PyObject *new_results(PyObject *outputs, const char *type, rheos_region *
   return NULL;
 }
 
-static PyObject *run_all(const rheos_eager_op *op, rheos_tensor **inputs) {
-  region_run r = {.inputs = inputs};
-  rheos_status *status = rheos_eager_region(eager_context(), op, &r.region);
-  if (status) {
-    raise_eager_error_take(status, op->type);
-    return NULL;
-  }
+// Takes the region.
+static PyObject *run_all_take(rheos_region *region, const rheos_eager_op *op) {
+  region_run r = {.region = region, .inputs = op->inputs};
   const int32_t count = rheos_region_num_outputs(r.region);
   PyObject *results = NULL, *list = NULL;
   r.outputs = PyMem_Calloc((size_t)count + 1, sizeof(rheos_tensor *));
@@ -331,6 +327,19 @@ static PyObject *run_all(const rheos_eager_op *op, rheos_tensor **inputs) {
   PyMem_Free(r.outputs);
   rheos_region_unref(r.region);
   return results;
+}
+
+static PyObject *run_all(const rheos_eager_op *op) {
+  rheos_region *region;
+  rheos_status *status = rheos_eager_region(eager_context(), op, &region);
+  if (!status) return run_all_take(region, op);
+  raise_eager_error_take(status, op->type);
+  return NULL;
+}
+
+PyObject *eager_run_all_quickly(const rheos_eager_op *op) {
+  rheos_region *region = region_if_sound(op);
+  return region ? run_all_take(region, op) : NULL;
 }
 
 // The values of a sequence of eager tensors, in an array for PyMem_Free(); references are borrowed.
@@ -374,7 +383,7 @@ PyObject *eager_node(const char *type, PyObject *inputs, PyObject *attr_values,
     op.inputs = values;
     op.attrs = attrs.items;
     op.num_attrs = attrs.count;
-    results = run_all(&op, values);
+    results = run_all(&op);
     attr_list_deinit(&attrs);
   }
   PyMem_Free(values);

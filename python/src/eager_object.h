@@ -40,6 +40,8 @@ PyObject *eager_unary(PyObject *a, const char *type, const rheos_attr *attr);
 // The operation's only output. NULL: an exception of running it, or none: it has another number of
 // outputs, or something is wrong with it.
 PyObject *eager_run_quickly(const rheos_eager_op *op);
+// All that it gave, as eager_node() does. NULL as above.
+PyObject *eager_run_all_quickly(const rheos_eager_op *op);
 // 1: an operation without outputs was run. 0: it is none, or something is wrong with it. -1 with an exception.
 int eager_run_target(const rheos_eager_op *op);
 

@@ -191,12 +191,16 @@ bool op_call_attr(op_call *call, Py_ssize_t place, PyObject *value) {
 
 // ---- Running
 
+static rheos_eager_op op_of(const op_call *call) {
+  return (rheos_eager_op){.type = call->plan->type,
+                          .inputs = call->values,
+                          .num_inputs = (size_t)call->num_values,
+                          .attrs = call->attrs.items,
+                          .num_attrs = call->attrs.count};
+}
+
 PyObject *op_call_run(op_call *call) {
-  const rheos_eager_op op = {.type = call->plan->type,
-                             .inputs = call->values,
-                             .num_inputs = (size_t)call->num_values,
-                             .attrs = call->attrs.items,
-                             .num_attrs = call->attrs.count};
+  const rheos_eager_op op = op_of(call);
   return eager_run_quickly(&op);
 }
 
@@ -232,6 +236,36 @@ static PyObject *op1(PyObject *module, PyObject *const *args, Py_ssize_t count, 
   return PyObject_Vectorcall(add_op, args, (size_t)count, names);
 }
 
+PyDoc_STRVAR(run_now_doc,
+             "_run_now(op_type, inputs, attrs): what the operation gave; None: it cannot be run at "
+             "once, or something is wrong with it.");
+static PyObject *run_now(PyObject *module, PyObject *args) {
+  (void)module;
+  PyObject *type, *inputs, *attrs;
+  if (!PyArg_ParseTuple(args, "UO!O!", &type, &PyTuple_Type, &inputs, &PyDict_Type, &attrs)) {
+    return NULL;
+  }
+  const op_plan *plan = op_plan_of(type);
+  if (!plan) return NULL;
+  if (!plan->can_run || PyTuple_GET_SIZE(inputs) != plan->num_inputs) Py_RETURN_NONE;
+  op_call call;
+  op_call_init(&call, plan);
+  bool is_bound = op_call_inputs(&call, PySequence_Fast_ITEMS(inputs));
+  PyObject *name, *value;
+  Py_ssize_t position = 0;
+  while (is_bound && PyDict_Next(attrs, &position, &name, &value)) {
+    const Py_ssize_t place = PyUnicode_Check(name) ? op_plan_attr(plan, name) : -1;
+    is_bound = place >= 0 && op_call_attr(&call, place, value);
+  }
+  PyObject *results = NULL;
+  if (is_bound) {
+    const rheos_eager_op op = op_of(&call);
+    results = eager_run_all_quickly(&op);
+  }
+  op_call_deinit(&call);
+  return results || PyErr_Occurred() ? results : Py_NewRef(Py_None);
+}
+
 static PyObject *register_ops(PyObject *module, PyObject *args) {
   (void)module;
   PyObject *describe, *add;
@@ -244,6 +278,7 @@ static PyObject *register_ops(PyObject *module, PyObject *args) {
 static PyMethodDef functions[] = {
     {"_register_ops", register_ops, METH_VARARGS,
      "_register_ops(describe, add): what says how ops are, and what adds operations."},
+    {"_run_now", run_now, METH_VARARGS, run_now_doc},
     {"op1", (PyCFunction)(void (*)(void))op1, METH_FASTCALL | METH_KEYWORDS, op1_doc},
     {NULL, NULL, 0, NULL},
 };

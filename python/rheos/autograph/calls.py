@@ -5,6 +5,7 @@ import inspect
 import sysconfig
 import types
 
+from rheos._core import OpFunction
 from rheos.autograph import builtins, convert
 from rheos.framework import logging
 
@@ -130,6 +131,8 @@ def converted_call(function, args, kwargs):
 
     kwargs: a dict or None.
     """
+    if type(function) is OpFunction:
+        return function(*args, **kwargs) if kwargs else function(*args)
     kwargs = kwargs or {}
     if isinstance(function, types.FunctionType):
         if _module_of(function) == "rheos":

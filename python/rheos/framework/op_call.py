@@ -241,6 +241,10 @@ def apply_op(op_type, name, *inputs, **attrs):
 
     Inputs are in the order of the signature; attributes that are None keep their default.
     """
+    if _core._executes_eagerly():
+        results = _core._run_now(op_type, inputs, attrs)
+        if results is not None:
+            return results
     op = signatures.op_def(op_type)
     if op is None:
         raise NotImplementedError(f"Op type not registered '{op_type}'")

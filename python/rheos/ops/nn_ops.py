@@ -212,6 +212,9 @@ def _softmax_cross_entropy(labels, logits, axis, name):
                 at = axis + (input_rank if shape.ndims is None else shape.ndims)
             precise = _move_to_end(precise, at, input_rank)
             labels = _move_to_end(labels, at, input_rank)
+        if precise._is_eager and precise._rank() == labels._rank() > 0:
+            cost = _costs_of_rows(precise, labels, precise.shape.as_list(), name)
+            return math_ops.cast(cost, result_dtype)
         input_shape = array_ops.shape(precise)
         precise = _flatten_outer_dims(precise)
         labels = _flatten_outer_dims(labels)
@@ -223,6 +226,15 @@ def _softmax_cross_entropy(labels, logits, axis, name):
             del dims[axis]
             cost.set_shape(dims)
         return math_ops.cast(cost, result_dtype)
+
+
+def _costs_of_rows(logits, labels, dims, name):
+    """The cross entropies of the last dimension, where all dimensions are known."""
+    if len(dims) != 2:
+        logits = array_ops.reshape(logits, [-1, dims[-1]])
+        labels = array_ops.reshape(labels, [-1, labels.shape.as_list()[-1]])
+    cost = op_list("SoftmaxCrossEntropyWithLogits", name, logits, labels)[0]
+    return cost if len(dims) == 2 else array_ops.reshape(cost, dims[:-1])
 
 
 def softmax_cross_entropy_with_logits_v2(labels=None, logits=None, axis=None, name=None, dim=None):
