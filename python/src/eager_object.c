@@ -15,6 +15,8 @@
 
 // ---- Tensors
 
+static bool has_tensors;  // that were made since the process began
+
 PyObject *eager_tensor_take(rheos_tensor *value) {
   PyTypeObject *type = package.eager_tensor_type;
   graph_object *graph = (graph_object *)package.eager_graph;
@@ -27,6 +29,7 @@ PyObject *eager_tensor_take(rheos_tensor *value) {
   tensor->graph = (graph_object *)Py_NewRef((PyObject *)graph);
   tensor->id = -1;
   tensor->value = value;
+  has_tensors = true;
   return (PyObject *)tensor;
 }
 
@@ -672,15 +675,23 @@ PyObject *graph_become_eager(PyObject *self, PyObject *args) {
     options.program_function = call_program;
     options.program_argument = Py_NewRef(function);  // the context lives as long as the process
   }
-  rheos_status *status = rheos_eager_new(&options, &graph->eager);
+  rheos_eager *eager;
+  rheos_status *status = rheos_eager_new(&options, &eager);
   if (status) {
     raise_run_error_take(status, NULL);
     return NULL;
   }
+  rheos_eager_free(graph->eager);
+  graph->eager = eager;
   rheos_graph_unref(graph->graph);
   graph->graph = rheos_graph_ref(rheos_eager_graph(graph->eager));
   Py_XSETREF(package.eager_graph, Py_NewRef(self));
   Py_RETURN_NONE;
+}
+
+static PyObject *was_used(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  return PyBool_FromLong(has_tensors);
 }
 
 static PyObject *clear_kernels(PyObject *module, PyObject *unused) {
@@ -735,6 +746,7 @@ static PyMethodDef eager_functions[] = {
     {"_is_any", is_any, METH_VARARGS, is_any_doc},
     {"_belong_nowhere", belong_nowhere, METH_O, belong_nowhere_doc},
     {"_executes_eagerly", executes_eagerly, METH_NOARGS, executes_eagerly_doc},
+    {"_eager_was_used", was_used, METH_NOARGS, "_eager_was_used(): whether there were tensors."},
     {"_clear_kernels", clear_kernels, METH_NOARGS, "_clear_kernels()"},
     {"_eager_variable", new_variable, METH_VARARGS, "_eager_variable(dtype, name): its handle."},
     {NULL, NULL, 0, NULL},

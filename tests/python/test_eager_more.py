@@ -1,5 +1,8 @@
 """Eager operations the quick way and the slow one, and what computes gradients of them."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from rheos.framework import eager, errors
@@ -133,3 +136,21 @@ def test_the_only_device_is_the_processor(tf):
     assert device.device_type == "CPU"
     assert tf.config.list_physical_devices("GPU") == []
     assert [d.name for d in tf.config.list_logical_devices()] == ["/device:CPU:0"]
+
+
+def test_threads_are_said_before_the_first_operation():
+    code = """
+import rheos as tf
+tf.config.threading.set_intra_op_parallelism_threads(1)
+tf.config.threading.set_inter_op_parallelism_threads(1)
+assert tf.config.threading.get_intra_op_parallelism_threads() == 1
+v = tf.Variable([1.0, 2.0])
+assert tf.reduce_sum(v * 2.0).numpy() == 6
+try:
+    tf.config.threading.set_intra_op_parallelism_threads(2)
+except RuntimeError as error:
+    assert "cannot be modified after initialization" in str(error)
+else:
+    raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

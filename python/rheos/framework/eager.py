@@ -252,9 +252,13 @@ def is_set_up():
 
 
 def set_num_threads(number):
-    """Says how many threads it will have."""
+    """Says how many threads it will have; RuntimeError if it was used already."""
     global _num_threads
+    if _core._eager_was_used():
+        raise RuntimeError("the number of threads is said before the first operation runs")
     _num_threads = number
+    if _eager_graph is not None:
+        _eager_graph._become_eager(_call_program_function, number)
 
 
 def enable_eager_execution():

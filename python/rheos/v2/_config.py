@@ -2,6 +2,7 @@
 
 from collections import namedtuple
 
+from rheos import _core
 from rheos.framework import eager
 
 PhysicalDevice = namedtuple("PhysicalDevice", "name device_type")
@@ -32,7 +33,7 @@ def set_visible_devices(devices, device_type=None):
 
 
 def _set_threads(kind, number):
-    if eager.is_set_up():
+    if _core._eager_was_used():
         raise RuntimeError(
             f"{kind} op parallelism cannot be modified after initialization."
         )

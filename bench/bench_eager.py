@@ -1,0 +1,260 @@
+"""What runs at once, and what is traced: one JSON object a row, with TensorFlow's and PyTorch's.
+
+Each module is measured in a process of its own: TensorFlow 2 by the Python that the environment's
+RHEOS_TENSORFLOW_PYTHON names, else by this one if it has it. Times are the process's own, on one
+thread, the least of some rounds: what a busy machine disturbs least. `bench_eager.py MODULE`
+measures one module.
+"""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+LAYERS, WIDTH, TRACED = 100, 32, 5000
+ROUND_SECONDS, ROUNDS = 0.02, 15
+GOALS = {
+    "a + b, 64 floats": 1.2,
+    "tf.add, 64 floats": 1.2,
+    "a tape step of a linear regression": 15,
+    "a step of a linear regression as tf.function": 2.5,
+    "100 layers": 500,
+    "100 layers of tf.keras": 1200,
+    "tracing 100 layers": 15000,
+    "tracing 5,000 operations": 60000,
+    "import, then tf.constant, beyond NumPy": 100000,
+}
+
+
+def least(body):
+    """Microseconds of a call of body(), the least of the rounds."""
+    begin = time.process_time()
+    body(), body()
+    once = max((time.process_time() - begin) / 2, 1e-7)
+    calls = max(1, int(ROUND_SECONDS / once))
+    rounds = []
+    for _ in range(ROUNDS if calls > 1 else 7):
+        begin = time.process_time()
+        for _ in range(calls):
+            body()
+        rounds.append((time.process_time() - begin) / calls)
+    return min(rounds) * 1e6
+
+
+# ---- Programs that Rheos and TensorFlow share: `tf` is the module
+
+
+def operations(tf):
+    a, b = tf.constant(np.arange(64, dtype=np.float32)), tf.constant(np.ones(64, np.float32))
+    m, v = tf.constant(np.ones((8, 8), np.float32)), tf.Variable(np.ones(64, np.float32))
+    yield "a + b, 64 floats", least(lambda: a + b)
+    yield "tf.add, 64 floats", least(lambda: tf.add(a, b))
+    yield "tf.matmul, 8 by 8", least(lambda: tf.matmul(m, m))
+    yield "tf.reduce_sum, 64 floats", least(lambda: tf.reduce_sum(a))
+    yield "x[0]", least(lambda: a[0])
+    yield "variable.assign_add", least(lambda: v.assign_add(b))
+
+
+def regression(tf):
+    """A function that makes a step, its gradients applied by a function of pairs."""
+    w, b = tf.Variable(0.0), tf.Variable(0.0)
+    x, y = tf.constant(0.5), tf.constant(1.75)
+
+    def by_hand(pairs):
+        for gradient, variable in pairs:
+            variable.assign_sub(1e-3 * gradient)
+
+    def step_by(apply):
+        def step():
+            with tf.GradientTape() as tape:
+                loss = tf.square(y - (w * x + b))
+            apply(zip(tape.gradient(loss, [w, b]), [w, b]))
+            return loss
+
+        return step
+
+    adam = tf.keras.optimizers.Adam(1e-3)
+    yield "a tape step of a linear regression", least(step_by(by_hand))
+    yield "a tape step with Adam", least(step_by(adam.apply_gradients))
+    yield "a step of a linear regression as tf.function", least(tf.function(step_by(by_hand)))
+    add = tf.function(lambda value: value + 1.0)
+    yield "a traced function of one addition", least(lambda: add(x))
+
+
+def network(tf):
+    random = np.random.RandomState(0)
+    weights = [
+        (
+            tf.Variable(random.randn(WIDTH, WIDTH).astype(np.float32) * 0.1),
+            tf.Variable(np.zeros(WIDTH, np.float32)),
+        )
+        for _ in range(LAYERS)
+    ]
+
+    def forward(h):
+        for kernel, bias in weights:
+            h = tf.nn.relu(tf.matmul(h, kernel) + bias)
+        return h
+
+    return forward, tf.constant(np.ones((1, WIDTH), np.float32))
+
+
+def models(tf):
+    forward, x = network(tf)
+    traced = tf.function(forward)
+    layers = [tf.keras.layers.Dense(WIDTH, activation="relu") for _ in range(LAYERS)]
+    model = tf.keras.Sequential(layers)
+    yield "100 layers", least(lambda: forward(x))
+    yield "100 layers of tf.keras", least(lambda: model(x))
+    yield "100 layers as tf.function", least(lambda: traced(x))
+    yield "tracing 100 layers", least(lambda: tf.function(forward).get_concrete_function(x))
+
+    def many(h):
+        for _ in range(TRACED):
+            h = tf.add(h, 1.0)
+        return h
+
+    yield "tracing 5,000 operations", least(lambda: tf.function(many).get_concrete_function(x))
+
+
+def training(tf, batches=100, batch=32):
+    model = tf.keras.Sequential(
+        [tf.keras.layers.Dense(16, activation="relu"), tf.keras.layers.Dense(1)]
+    )
+    model.compile("sgd", "mse")
+    random = np.random.RandomState(0)
+    x = random.randn(batches * batch, 8).astype(np.float32)
+    y = random.randn(batches * batch, 1).astype(np.float32)
+
+    def fit(epochs):
+        begin = time.process_time()
+        model.fit(x, y, batch_size=batch, epochs=epochs, verbose=0)
+        return time.process_time() - begin
+
+    fit(1)
+    seconds = min(fit(5) - fit(1) for _ in range(7)) / 4  # of an epoch by itself
+    yield "fit of two dense layers, a batch", seconds / batches * 1e6
+
+
+def of_tensorflow(tf):
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    tf.config.threading.set_inter_op_parallelism_threads(1)
+    for part in (operations, regression, models, training):
+        yield from part(tf)
+
+
+# ---- PyTorch
+
+
+def of_torch(torch):
+    torch.set_num_threads(1)
+    a, b = torch.arange(64.0), torch.ones(64)
+    m = torch.ones(8, 8)
+    yield "a + b, 64 floats", least(lambda: a + b)
+    yield "tf.add, 64 floats", least(lambda: torch.add(a, b))
+    yield "tf.matmul, 8 by 8", least(lambda: torch.matmul(m, m))
+    yield "tf.reduce_sum, 64 floats", least(lambda: torch.sum(a))
+    yield "x[0]", least(lambda: a[0])
+    w, c = torch.zeros((), requires_grad=True), torch.zeros((), requires_grad=True)
+    x, y = torch.tensor(0.5), torch.tensor(1.75)
+    for label, kind in (
+        ("a tape step of a linear regression", torch.optim.SGD),
+        ("a tape step with Adam", torch.optim.Adam),
+    ):
+        optimizer = kind([w, c], lr=1e-3)
+
+        def step(optimizer=optimizer):
+            loss = torch.square(y - (w * x + c))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+        yield label, least(step)
+    layers = [torch.nn.Linear(WIDTH, WIDTH) for _ in range(LAYERS)]
+    h = torch.ones(1, WIDTH)
+
+    def forward():
+        found = h
+        for layer in layers:
+            found = torch.relu(torch.matmul(found, layer.weight) + layer.bias)
+
+    model = torch.nn.Sequential(*[part for one in layers for part in (one, torch.nn.ReLU())])
+    with torch.no_grad():
+        yield "100 layers", least(forward)
+        yield "100 layers of tf.keras", least(lambda: model(h))
+
+
+# ---- The whole
+
+
+def import_microseconds(python, statement):
+    """What a statement takes once NumPy is imported, the least of some."""
+    code = f"import time, numpy\nbegin = time.process_time()\n{statement}\n"
+    code += "print(time.process_time() - begin)"
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    run = [python, "-c", code]
+    times = [
+        float(subprocess.run(run, check=True, stdout=subprocess.PIPE, env=environment).stdout)
+        for _ in range(9)
+    ]
+    return min(times[1:]) * 1e6  # the first one writes the bytecode
+
+
+IMPORTS = {
+    "rheos": "import rheos as tf; tf.constant(1.0)",
+    "tensorflow": "import tensorflow as tf; tf.constant(1.0)",
+    "torch": "import torch; torch.tensor(1.0)",
+}
+
+
+def measure(name):
+    """Prints the rows of one module, a line of JSON each."""
+    module = importlib.import_module(name)
+    rows = of_torch(module) if name == "torch" else of_tensorflow(module)
+    for row, value in rows:
+        print(json.dumps([row, value]), flush=True)
+
+
+def rows_of(python, name):
+    """{row: value} of a module as that Python has it; empty if it has none."""
+    known = subprocess.run(
+        [python, "-c", f"import importlib.util as u, sys; sys.exit(u.find_spec('{name}') is None)"],
+        check=False,
+    )
+    if known.returncode:
+        return {}
+    done = subprocess.run(
+        [python, os.path.abspath(__file__), name], stdout=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode:
+        print(f"bench_eager: {name} ended with status {done.returncode}", file=sys.stderr)
+    rows = dict(json.loads(line) for line in done.stdout.splitlines())
+    rows["import, then tf.constant, beyond NumPy"] = import_microseconds(python, IMPORTS[name])
+    return rows
+
+
+def main():
+    if len(sys.argv) > 1:
+        measure(sys.argv[1])
+        return
+    tensorflow = os.environ.get("RHEOS_TENSORFLOW_PYTHON", sys.executable)
+    peers = {
+        "TensorFlow": rows_of(tensorflow, "tensorflow"),
+        "PyTorch": rows_of(sys.executable, "torch"),
+    }
+    for row, value in rows_of(sys.executable, "rheos").items():
+        line = {"row": row, "unit": "us", "rheos": value}
+        if row in GOALS:
+            line["goal"] = GOALS[row]
+        others = {peer: rows[row] for peer, rows in peers.items() if row in rows}
+        if others:
+            line["peers"] = others
+        print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()
