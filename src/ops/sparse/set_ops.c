@@ -44,9 +44,16 @@ static void sink(const rheos_tensor *values, int64_t *heap, int64_t at, int64_t 
   heap[at] = moved;
 }
 
-static void sort_elements(sets *s) {
-  for (int64_t i = s->count / 2 - 1; i >= 0; --i) sink(s->sparse.values, s->elements, i, s->count);
+enum { ELEMENTS_BETWEEN_POLLS = 1 << 15 };
+
+static rheos_status *sort_elements(sets *s) {
+  int64_t since = 0;
+  for (int64_t i = s->count / 2 - 1; i >= 0; --i) {
+    if (rheos__stops_after(&since, 1, ELEMENTS_BETWEEN_POLLS)) return rheos__stopped();
+    sink(s->sparse.values, s->elements, i, s->count);
+  }
   for (int64_t last = s->count - 1; last > 0; --last) {
+    if (rheos__stops_after(&since, 1, ELEMENTS_BETWEEN_POLLS)) return rheos__stopped();
     const int64_t largest = s->elements[0];
     s->elements[0] = s->elements[last];
     s->elements[last] = largest;
@@ -59,6 +66,7 @@ static void sort_elements(sets *s) {
     if (!again) s->elements[kept++] = s->elements[i];
   }
   s->count = kept;
+  return NULL;
 }
 
 static void next_sparse_set(sets *s) {
@@ -87,18 +95,20 @@ static void next_dense_set(sets *s) {
   s->at++;
 }
 
-static void next_set(sets *s) {
+static rheos_status *next_set(sets *s) {
   s->count = 0;
   if (s->is_sparse) {
     next_sparse_set(s);
   } else {
     next_dense_set(s);
   }
-  if (!s->ended) sort_elements(s);
+  return s->ended ? NULL : sort_elements(s);
 }
 
 static rheos_status *check_order(const rheos__sparse *x) {
+  int64_t since = 0;
   for (int64_t i = 1; i < x->count; ++i) {
+    if (rheos__stops_after(&since, 1, RHEOS__POLLED_ELEMENTS)) return rheos__stopped();
     const int64_t *row = x->indices + i * x->rank;
     if (rheos__sparse_compare(row - x->rank, row, x->rank) >= 0) {
       return rheos__sparse_bad_row(row, x->rank, i, "is out of order or repeated");
@@ -156,9 +166,11 @@ static void keep(pair *p, const int64_t *group, int64_t operand, int64_t element
 }
 
 // Merges two sets in order; either may be missing (count 0).
-static void combine(pair *p, const int64_t *group, int64_t num_a, int64_t num_b) {
+static rheos_status *combine(pair *p, const int64_t *group, int64_t num_a, int64_t num_b,
+                             int64_t *since) {
   int64_t i = 0, j = 0, place = 0;
   while (i < num_a || j < num_b) {
+    if (rheos__stops_after(since, 1, ELEMENTS_BETWEEN_POLLS)) return rheos__stopped();
     const int order = i == num_a   ? 1
                       : j == num_b ? -1
                                    : compare_elements(p->a.sparse.values, p->a.elements[i],
@@ -170,25 +182,23 @@ static void combine(pair *p, const int64_t *group, int64_t num_a, int64_t num_b)
     if (order <= 0) i++;
     if (order >= 0) j++;
   }
+  return NULL;
 }
-
-enum { ELEMENTS_BETWEEN_POLLS = 1 << 15 };
 
 static rheos_status *combine_all(pair *p) {
   const int64_t rank = p->a.sparse.rank;
   int64_t since = 0;
-  next_set(&p->a);
-  next_set(&p->b);
+  RHEOS_TRY(next_set(&p->a));
+  RHEOS_TRY(next_set(&p->b));
   while (!p->a.ended || !p->b.ended) {
-    const int64_t elements = 1 + p->a.count + p->b.count;
-    if (rheos__stops_after(&since, elements, ELEMENTS_BETWEEN_POLLS)) return rheos__stopped();
+    if (rheos__stops_after(&since, 1, ELEMENTS_BETWEEN_POLLS)) return rheos__stopped();
     const int side = p->a.ended   ? 1
                      : p->b.ended ? -1
                                   : rheos__sparse_compare(p->a.group, p->b.group, rank - 1);
-    combine(p, side > 0 ? p->b.group : p->a.group, side <= 0 ? p->a.count : 0,
-            side >= 0 ? p->b.count : 0);
-    if (side <= 0) next_set(&p->a);
-    if (side >= 0) next_set(&p->b);
+    RHEOS_TRY(combine(p, side > 0 ? p->b.group : p->a.group, side <= 0 ? p->a.count : 0,
+                      side >= 0 ? p->b.count : 0, &since));
+    if (side <= 0) RHEOS_TRY(next_set(&p->a));
+    if (side >= 0) RHEOS_TRY(next_set(&p->b));
   }
   return NULL;
 }
@@ -296,6 +306,20 @@ static rheos_status *shape(rheos__infer *c) {
 
 // ---- SetSize
 
+static rheos_status *count_sets(sets *s, const rheos_shape *groups, rheos_tensor *out) {
+  int32_t *sizes = out->data;
+  int64_t since = 0;
+  memset(sizes, 0, out->size_bytes);
+  for (;;) {
+    if (rheos__stops_after(&since, 1, ELEMENTS_BETWEEN_POLLS)) return rheos__stopped();
+    RHEOS_TRY(next_set(s));
+    if (s->ended) return NULL;
+    int64_t place = 0;
+    for (int32_t d = 0; d < groups->rank; ++d) place = place * groups->dims[d] + s->group[d];
+    sizes[place] = (int32_t)s->count;
+  }
+}
+
 static rheos_status *compute_size(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                   rheos_tensor **outputs) {
   const rheos__operands *o = state;
@@ -306,15 +330,7 @@ static rheos_status *compute_size(void *state, rheos__step *step, rheos_tensor *
       open_sets(inputs, true, rheos__attr_bool(o->attrs, "validate_indices"), &s);
   if (status == NULL) status = rheos__sparse_dense_shape(s.sparse.dims, s.sparse.rank - 1, &groups);
   if (status == NULL) status = rheos__tensor_new(RHEOS_INT32, &groups, &outputs[0]);
-  if (status == NULL) {
-    int32_t *sizes = outputs[0]->data;
-    memset(sizes, 0, outputs[0]->size_bytes);
-    for (next_set(&s); !s.ended; next_set(&s)) {
-      int64_t place = 0;
-      for (int32_t d = 0; d < groups.rank; ++d) place = place * groups.dims[d] + s.group[d];
-      sizes[place] = (int32_t)s.count;
-    }
-  }
+  if (status == NULL) status = count_sets(&s, &groups, outputs[0]);
   close_sets(&s);
   return status;
 }

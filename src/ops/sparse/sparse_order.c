@@ -5,6 +5,7 @@
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/sparse/sparse_util.h"
 
 static void copy_row(int64_t *to, const int64_t *from, int64_t rank) {
@@ -156,7 +157,11 @@ static rheos_status *compute_reshape(void *state, rheos__step *step, rheos_tenso
   RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(new_rank), &outputs[1]));
   int64_t *to = outputs[0]->data, *dims = outputs[1]->data;
   RHEOS_TRY(resolve_shape(inputs[2]->data, new_rank, cells, dims));
+  int64_t since = 0;
   for (int64_t i = 0; i < count; i++) {
+    if (rheos__stops_after(&since, rank + new_rank, RHEOS__POLLED_ELEMENTS)) {
+      return rheos__stopped();
+    }
     int64_t place = 0;
     for (int64_t d = 0; d < rank; d++) place = place * from[d] + indices[i * rank + d];
     for (int64_t d = new_rank - 1; d >= 0; d--) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ops/kit/array_util.h"
+#include "ops/kit/polling.h"
 #include "ops/kit/string_util.h"
 
 enum { MAX_REPEAT = 1000, MATCH_LIMIT = 10 * 1000 * 1000, HEAP_LIMIT_KIB = 64 * 1024 };
@@ -278,12 +279,15 @@ static void add_rewrite(const replace_map *m, const rheos_string *in, rheos__tex
   }
 }
 
+enum { MATCHED_BETWEEN_POLLS = 1 << 14 };  // bytes, and as many as 64 of them for a match
+
 // Where an empty match is right behind the last one, a character is passed over.
 static rheos_status *replace(const rheos__string_map *map, const rheos_string *in,
                              rheos__text *out) {
   const replace_map *m = (const replace_map *)map;
   const char *data = in->size_bytes > 0 ? in->data : "";
   size_t at = 0, last_end = SIZE_MAX;
+  int64_t since = 0;
   while (m->has_groups && at <= in->size_bytes) {
     bool found;
     RHEOS_TRY(find(&m->regex, in, at, 0, m->match, &found));
@@ -291,6 +295,9 @@ static rheos_status *replace(const rheos__string_map *map, const rheos_string *i
     const PCRE2_SIZE *ends = pcre2_get_ovector_pointer(m->match);
     const size_t from = ends[0], to = ends[1];
     if (from < at || to < from) break;  // not from these patterns
+    if (rheos__stops_after(&since, (int64_t)(to - at) + 64, MATCHED_BETWEEN_POLLS)) {
+      return rheos__stopped();
+    }
     rheos__text_add(out, data + at, from - at);
     at = to;
     if (from == last_end && to == from) {
