@@ -341,6 +341,14 @@ rheos_status *rheos__file_replace(const char *path, const void *data, size_t siz
   return status;
 }
 
+rheos_status *rheos__file_make_new(const char *path) {
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  const int descriptor = allowed("open", path) ? open(path, flags, 0666) : -1;
+  if (descriptor < 0) return failed("create", path);
+  close(descriptor);
+  return NULL;
+}
+
 // ---- Names
 
 static rheos_status *look_at(const char *path, bool *out_exists, bool *out_is_folder) {

@@ -67,6 +67,9 @@ void rheos__file_writer_abandon(rheos__file_writer *writer);
 // same folder, synced, then renamed.
 rheos_status *rheos__file_replace(const char *path, const void *data, size_t size_bytes);
 
+// Makes an empty file; RHEOS_ALREADY_EXISTS if there is one.
+rheos_status *rheos__file_make_new(const char *path);
+
 // ---- Names
 
 rheos_status *rheos__file_exists(const char *path, bool *out_exists);

@@ -1,6 +1,9 @@
 """Datasets and iterators in programs: rebatched, random, saved in the middle, by handle."""
 
+import pathlib
+
 import numpy as np
+import pytest
 import rheos.pipelines
 import rheos.v1 as tf
 
@@ -201,3 +204,59 @@ def test_older_names_of_datasets_of_tables_are_the_same():
                 answers.append(session.run(tf.data.make_one_shot_iterator(rows).get_next()))
             assert answers[0] == answers[1]
             assert answers[0][0] == b"anne"
+
+
+def cached(count, prefix):
+    numbers = Dataset.range(count)
+    return numbers.map(lambda x: (x, tf.as_string(x)) + (x,) * 10).cache(str(prefix))
+
+
+def test_a_cache_in_files_is_tensorflows_to_the_byte(tmp_path):
+    golden = pathlib.Path("tests/golden/datasets/files")
+    whole = [(n, str(n).encode()) + (n,) * 10 for n in range(11)]
+    with tf.Graph().as_default():
+        assert list(elements(cached(11, tmp_path / "new" / "cache"))) == whole
+        assert list(elements(cached(0, tmp_path / "new" / "cache"))) == whole
+        assert list(elements(cached(0, golden / "cache"))) == whole
+    for name in ("cache.index", "cache.data-00000-of-00001"):
+        assert (tmp_path / "new" / name).read_bytes() == (golden / name).read_bytes()
+    assert len(list((tmp_path / "new").iterdir())) == 2
+
+
+def test_a_cache_in_files_is_written_by_one_and_left_by_none_that_stops(tmp_path):
+    with tf.Graph().as_default():
+        first, second = (
+            tf.data.make_initializable_iterator(cached(3, tmp_path / "cache")) for _ in range(2)
+        )
+        elements_of = [first.get_next(), second.get_next()]
+        with tf.Session() as session:
+            session.run([first.initializer, second.initializer])
+            session.run(elements_of[0])
+            with pytest.raises(tf.errors.AlreadyExistsError, match="concurrent caching iterator"):
+                session.run(elements_of[1])
+            session.run(first.initializer)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_iterator_over_a_cache_in_memory_is_saved_with_what_the_cache_has(tmp_path):
+    def build():
+        kept = Dataset.range(4).map(lambda x: x * 2).cache().repeat(3)
+        iterator = tf.data.make_initializable_iterator(kept)
+        saveable = tf.data.experimental.make_saveable_from_iterator(iterator)
+        return iterator, iterator.get_next(), tf.train.Saver({"iterator": saveable})
+
+    expected = [0, 2, 4, 6] * 3
+    for done in (0, 2, 4, 5, 10, 12):
+        with tf.Graph().as_default(), tf.Session() as session:
+            iterator, element, saver = build()
+            session.run(iterator.initializer)
+            assert [session.run(element) for _ in range(done)] == expected[:done]
+            saver.save(session, str(tmp_path / "saved"))
+        with tf.Graph().as_default(), tf.Session() as session:
+            iterator, element, saver = build()
+            session.run(iterator.initializer)
+            saver.restore(session, str(tmp_path / "saved"))
+            rest = [session.run(element) for _ in range(12 - done)]
+            assert rest == expected[done:]
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(element)

@@ -1,7 +1,5 @@
 // Datasets that give the elements of others as they are, or all but a few: options, statistics,
-// ignore_errors, unique, cache in memory; and wrapped variants.
-#include <pthread.h>
-
+// ignore_errors, unique; and wrapped variants.
 #include "base/hash.h"
 #include "ops/data/dataset.h"
 #include "ops/kit/op_util.h"
@@ -270,119 +268,7 @@ static const rheos__dataset_kind unique_kind = {.name = "Unique",
 UNIQUE(UniqueDataset)
 UNIQUE(ExperimentalUniqueDataset)
 
-// ---- Cache in memory
-
-typedef struct memory {
-  pthread_mutex_t mutex;
-  bool is_whole;
-  rheos_tensor **tensors;  // of elements one after the other, when it is whole
-  int64_t count;
-} memory;
-
-typedef struct cached {
-  rheos__iterator base;
-  int64_t next;
-  bool reads;              // from the memory; else it goes over the input and collects
-  rheos_tensor **tensors;  // collected so far
-  int64_t count;
-  size_t capacity;
-} cached;
-
-static rheos_status *init_cache(rheos__dataset *d) {
-  memory *m = d->data;
-  const rheos_string *filename;
-  pthread_mutex_init(&m->mutex, NULL);
-  RHEOS_TRY(rheos__dataset_string(d, 1, "filename", &filename));
-  if (filename->size_bytes == 0) return NULL;
-  return rheos_status_new(RHEOS_UNIMPLEMENTED, "caches of datasets in files are not supported");
-}
-
-static void deinit_cache(rheos__dataset *d) {
-  memory *m = d->data;
-  for (int64_t i = 0; i < m->count * d->num_components; ++i) rheos_tensor_unref(m->tensors[i]);
-  rheos__free(m->tensors);
-  pthread_mutex_destroy(&m->mutex);
-}
-
-static rheos_status *start_cache(rheos__iterator *iterator, rheos__step *step) {
-  cached *it = (cached *)iterator;
-  memory *m = iterator->dataset->data;
-  pthread_mutex_lock(&m->mutex);
-  it->reads = m->is_whole;
-  pthread_mutex_unlock(&m->mutex);
-  if (it->reads) return NULL;
-  return rheos__iterator_new(iterator->dataset->inputs[0], step, &iterator->input);
-}
-
-static void finish_cache(rheos__iterator *iterator) {
-  cached *it = (cached *)iterator;
-  for (int64_t i = 0; i < it->count * iterator->dataset->num_components; ++i) {
-    rheos_tensor_unref(it->tensors[i]);
-  }
-  rheos__free(it->tensors);
-}
-
-// What was collected is the memory from now on, unless another iterator was faster.
-static void hand_over(cached *it) {
-  memory *m = it->base.dataset->data;
-  pthread_mutex_lock(&m->mutex);
-  if (!m->is_whole) {
-    m->tensors = it->tensors;
-    m->count = it->count;
-    m->is_whole = true;
-    it->tensors = NULL;
-    it->count = 0;
-    it->capacity = 0;
-  }
-  pthread_mutex_unlock(&m->mutex);
-}
-
-static rheos_status *next_cached(rheos__iterator *iterator, rheos__step *step,
-                                 rheos_tensor **element, bool *out_end) {
-  cached *it = (cached *)iterator;
-  const int32_t n = iterator->dataset->num_components;
-  const memory *m = iterator->dataset->data;
-  if (it->reads) {
-    *out_end = it->next < 0 || it->next >= m->count;
-    for (int32_t i = 0; !*out_end && i < n; ++i) {
-      element[i] = rheos_tensor_ref(m->tensors[it->next * n + i]);
-    }
-    it->next += !*out_end;
-    return NULL;
-  }
-  *out_end = iterator->input == NULL;
-  if (*out_end) return NULL;
-  RHEOS_TRY(rheos__iterator_next(iterator->input, step, element, out_end));
-  if (*out_end) {
-    hand_over(it);
-    rheos__iterator_free(iterator->input);
-    iterator->input = NULL;
-    return NULL;
-  }
-  const size_t used = (size_t)(it->count * n);
-  if (!RHEOS_RESERVE(it->tensors, it->capacity, used + (size_t)n)) {
-    rheos__element_clear(element, n);
-    return rheos__out_of_memory();
-  }
-  for (int32_t i = 0; i < n; ++i) it->tensors[used + (size_t)i] = rheos_tensor_ref(element[i]);
-  ++it->count;
-  return NULL;
-}
-
-static const rheos__dataset_kind cache_kind = {.name = "Cache",
-                                               .data_bytes = sizeof(memory),
-                                               .iterator_bytes = sizeof(cached),
-                                               .like_input = true,
-                                               .init = init_cache,
-                                               .deinit = deinit_cache,
-                                               .start = start_cache,
-                                               .finish = finish_cache,
-                                               .next = next_cached};
-RHEOS_DATASET_OP(CacheDataset, cache_kind, "input_dataset: variant, filename: string", T METADATA,
-                 "The elements, kept in memory when all of them have been made once.")
-RHEOS_DATASET_OP(CacheDatasetV2, cache_kind,
-                 "input_dataset: variant, filename: string, cache: resource", T METADATA,
-                 "The elements, kept in memory when all of them have been made once.")
+// ---- What stands for the memory of caches
 
 static void free_token(rheos__variant *variant) { rheos__free(variant); }
 static const rheos__variant_kind token_kind = {.name = "MemoryCache", .free = free_token};
