@@ -12,6 +12,7 @@ below it:
     tensorflow.python.X.Y   the public place of what 1.x programs take from there: see INSIDES
     tensorflow.contrib.X.python.Y   tensorflow.contrib.X
     tensorflow.X.Y          X.Y of what `tensorflow` means
+    keras                   tf.keras, where no package of that name is installed
 
 In mode `auto` the source of the program, and of the modules of its own that it imports, decides
 which of the two `tensorflow` means: TensorFlow 1 if it uses a name that only TensorFlow 1 has,
@@ -47,7 +48,8 @@ V1_ONLY = frozenset(
     convert_to_tensor_or_sparse_tensor count_nonzero count_up_to create_partitioned_variables cross
     cumprod decode_base64 decode_csv decode_raw delete_session_tensor depth_to_space diag diag_part
     digamma disable_eager_execution disable_resource_variables disable_v2_behavior distributions div
-    enable_eager_execution enable_resource_variables encode_base64 erf erfc expm1
+    enable_eager_execution enable_resource_variables encode_base64 erf erfc
+    examples.tutorials expm1
     extract_image_patches fft fixed_size_partitioner flags floor_div floordiv floormod
     get_collection get_collection_ref get_default_graph get_default_session get_local_variable
     get_session_handle get_session_tensor get_variable get_variable_scope gfile global_norm
@@ -549,6 +551,21 @@ def choose_front(used):
     return EITHER
 
 
+# Modules that Keras had up to 2.x, and the public ones that have their names.
+KERAS_INSIDES = {
+    **{
+        f"layers.{kind}": "layers"
+        for kind in (
+            "advanced_activations convolutional convolutional_recurrent core embeddings local "
+            "merge noise normalization pooling recurrent wrappers"
+        ).split()
+    },
+    **dict.fromkeys(("utils.np_utils", "utils.vis_utils", "utils.generic_utils"), "utils"),
+    **dict.fromkeys(("engine", "engine.topology", "engine.base_layer"), "layers"),
+    "engine.training": "models",
+}
+
+
 # ---- What `tensorflow` means
 
 
@@ -558,11 +575,13 @@ class Finder:
     def __init__(self, choose):
         self._choose = choose
         self._front = None
+        self._has_keras = None  # whether a package keras is installed
 
     def find_spec(self, name, path=None, target=None):
         if name == "rheos":
             return PathFinder.find_spec(name, [os.path.dirname(PACKAGE)])
-        if name != "tensorflow" and not name.startswith("tensorflow."):
+        package = name.partition(".")[0]
+        if package != "tensorflow" and not (package == "keras" and self._gives_keras()):
             return None
         if self._resolve(name) is None:
             return None
@@ -579,7 +598,27 @@ class Finder:
             found.__path__ = []  # or nothing could be imported from below it
         sys.modules[name] = found
 
+    def _gives_keras(self):
+        if self._has_keras is None:
+            self._has_keras = PathFinder.find_spec("keras") is not None
+        return not self._has_keras
+
+    def _keras(self, name):
+        """What keras and all below it mean: a module of that name with what tf.keras has."""
+        inner = name.partition(".")[2]
+        inner = KERAS_INSIDES.get(inner, inner)
+        found = self._resolve(_join("tensorflow.keras", inner))
+        if found is None:
+            return None
+        module = type(sys)(name)
+        module.__path__ = []
+        module.__all__ = [shown for shown in dir(found) if not shown.startswith("_")]
+        module.__getattr__ = lambda attribute: getattr(found, attribute)
+        return module
+
     def _resolve(self, name):
+        if name.partition(".")[0] == "keras":
+            return self._keras(name)
         parts = name.split(".")[1:]
         if parts[:2] == ["compat", "v1"]:
             return self._find(V1, parts[2:])

@@ -1,5 +1,6 @@
 """Programs that import `tensorflow`, run with the launcher of `rheos run` on the package itself."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -118,3 +119,28 @@ def test_eager_execution_has_to_be_chosen_first(launch):
         """
     )
     assert shown == "True False\n"
+
+
+def test_keras_means_tf_keras_where_it_is_not_installed(launch):
+    if importlib.util.find_spec("keras") is not None:
+        pytest.skip("keras is installed")
+    shown = launch(
+        """
+        import keras
+        import tensorflow as tf
+        from keras import backend as K
+        from keras.layers import *
+        from keras.layers.core import Dense as SameDense
+        from keras.models import Sequential
+        from keras.utils import np_utils
+
+        assert Dense is SameDense is tf.keras.layers.Dense is keras.layers.Dense
+        model = Sequential([Dense(2, kernel_initializer="ones", input_shape=(3,))])
+        print(model.predict([[1, 2, 3]], verbose=0), np_utils.to_categorical([1], 2), K.epsilon())
+        try:
+            import keras.nothing
+        except ModuleNotFoundError as error:
+            print(error.name)
+        """
+    )
+    assert shown.split() == "[[6. 6.]] [[0. 1.]] 1e-07 keras.nothing".split()
