@@ -7,12 +7,12 @@ import numpy as np
 
 from rheos.framework import errors
 from rheos.layers import values
-from rheos.models import objects, optimizers, saving
+from rheos.models import archive, objects, optimizers, saving
 from rheos.training import checkpoints
 from rheos.training.object_checkpoints import Checkpoint
 
 _MOST_BYTES = 64512  # of an attribute of a group
-_H5_ENDINGS = (".h5", ".hdf5", ".keras")
+_H5_ENDINGS = (".h5", ".hdf5", ".keras")  # version 1 takes them all for HDF5
 
 
 def _h5py(what):
@@ -172,6 +172,10 @@ def save_weights(model, filepath, overwrite=True, save_format=None):
     """Saves the variables of a model: as HDF5, or as a checkpoint of objects ("tf")."""
     model._check_built()
     filepath = os.fspath(filepath)
+    if filepath.endswith(".weights.h5") and not values.runs_in_session():
+        if _may_write(filepath, overwrite):
+            archive.save_weights(model, filepath)
+        return
     is_h5 = _is_h5_path(filepath) if save_format is None else save_format in ("h5", "hdf5", "keras")
     if save_format is not None and not is_h5 and save_format not in ("tf", "tensorflow"):
         raise ValueError(f'Unknown format "{save_format}". Was expecting one of {{"tf", "h5"}}.')
@@ -211,7 +215,11 @@ def load_weights(model, filepath, by_name=False, skip_mismatch=False):
             "Unable to load weights saved in HDF5 format into a subclassed Model which has not "
             "created its variables yet. Call the Model first, then load the weights."
         )
+    if filepath.endswith(".keras") and not values.runs_in_session():
+        return archive.load_weights_of(model, filepath, skip_mismatch)
     with _h5py("loading weights").File(filepath, "r") as file:
+        if "vars" in file or "layers" in file:
+            return archive.read_weights(model, file, skip_mismatch)
         group = file
         if "layer_names" not in file.attrs and "model_weights" in file:
             group = file["model_weights"]
@@ -261,6 +269,8 @@ def _made_of(kind, value, custom_objects):
 
 def save_model(model, filepath, overwrite=True, include_optimizer=True, save_format=None, **kwargs):
     """Saves a model, its variables and its optimizer: "h5", or "tf" for a SavedModel."""
+    if not values.runs_in_session() and not _is_h5_group(filepath):
+        return _save_as_keras3(model, os.fspath(filepath), overwrite, include_optimizer, **kwargs)
     is_h5 = _is_h5_group(filepath) or _is_h5_path(filepath) or save_format in ("h5", None)
     if save_format in ("tf", "tensorflow") and not _is_h5_path(filepath):
         is_h5 = False
@@ -276,6 +286,24 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True, save_for
     if _may_write(filepath, overwrite):
         with _h5py("saving a model").File(filepath, "w") as file:
             _write_model(file, model, include_optimizer)
+
+
+def _save_as_keras3(model, path, overwrite, include_optimizer, zipped=None):
+    """Saves a model in the formats of Keras 3: .keras, or .h5."""
+    if not path.endswith((".keras", ".h5", ".hdf5")):
+        raise ValueError(
+            "Invalid filepath extension for saving. Please add either a `.keras` extension for "
+            "the native Keras format (recommended) or a `.h5` extension. Use "
+            "`model.export(filepath)` if you want to export a SavedModel for use with TFLite/"
+            f"TFServing/etc. Received: filepath={path}."
+        )
+    if not _may_write(path, overwrite):
+        return
+    if path.endswith(".keras"):
+        archive.save_model(model, path)
+        return
+    with _h5py("saving a model").File(path, "w") as file:
+        _write_model(file, model, include_optimizer)
 
 
 def _write_model(file, model, include_optimizer):
@@ -302,7 +330,7 @@ def _write_model(file, model, include_optimizer):
         _write_variables(file.create_group("optimizer_weights"), variables)
 
 
-def load_model(filepath, custom_objects=None, compile=True):
+def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
     """The model that save_model() saved, compiled as it was."""
     if _is_h5_group(filepath):
         return _read_model(filepath, custom_objects, compile)
@@ -312,7 +340,14 @@ def load_model(filepath, custom_objects=None, compile=True):
             f"{filepath} is a SavedModel: tf.saved_model.load() reads it; load_model() reads HDF5"
         )
     if not os.path.exists(filepath):
+        if not values.runs_in_session():
+            raise ValueError(
+                f"File not found: filepath={filepath}. Please ensure the file is an accessible "
+                "`.keras` zip file."
+            )
         raise OSError(f"SavedModel file does not exist at: {filepath}")
+    if filepath.endswith(".keras") and not values.runs_in_session():
+        return archive.load_model(filepath, custom_objects, compile, safe_mode)
     with _h5py("loading a model").File(filepath, "r") as file:
         return _read_model(file, custom_objects, compile)
 

@@ -65,6 +65,9 @@ class InputLayer(Layer):
         return self._batch_input_shape
 
     def get_config(self):
+        if not values.runs_in_session():
+            names = ("batch_shape", "dtype", "sparse", "ragged", "name")
+            return {**{name: getattr(self, name) for name in names}, "optional": False}
         return {
             "batch_input_shape": self._batch_input_shape,
             "dtype": self.dtype,

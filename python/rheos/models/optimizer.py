@@ -223,6 +223,19 @@ class Optimizer:
         """The count of steps, then what is kept beside the variables; calling it gives them too."""
         return _Variables(self.weights)
 
+    _GROUPS = ()  # the slots, those that Keras 3 makes together in one group
+
+    def keras3_variables(self):
+        """The variables in the order of Keras 3's files."""
+        found = [self.iterations]
+        rate = self._hyper.get("learning_rate")
+        if rate is not None and not isinstance(rate, LearningRateSchedule):
+            found.append(self._hyper_variable("learning_rate"))
+        for group in self._GROUPS:
+            for var in self._built_with or ():
+                found += [self._slots[id(var), s] for s in group if (id(var), s) in self._slots]
+        return found
+
     def build(self, var_list):
         """Makes what is kept beside variables."""
         self.iterations  # noqa: B018

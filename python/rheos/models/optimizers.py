@@ -42,6 +42,7 @@ class _Rated(Optimizer):
 class SGD(_Rated):
     """Subtracts the gradient times the learning rate, with momentum if there is one."""
 
+    _GROUPS = (("momentum",),)
     _NUMBERS = ("momentum",)
     _OPTIONS = ("nesterov",)
 
@@ -95,6 +96,7 @@ def _summed(grad):
 class RMSprop(_Rated):
     """Divides by the root of a running mean of squared gradients."""
 
+    _GROUPS = (("rms",), ("momentum",), ("mg",))
     _NUMBERS = ("rho", "momentum")
     _OPTIONS = ("epsilon", "centered")
 
@@ -172,6 +174,7 @@ class RMSprop(_Rated):
 class Adam(_Rated):
     """Adaptive moments: running means of the gradient and of its square."""
 
+    _GROUPS = (("m", "v"), ("vhat",))
     _NUMBERS = ("beta_1", "beta_2")
     _OPTIONS = ("epsilon", "amsgrad")
 
@@ -299,6 +302,7 @@ class Adamax(Adam):
 class Nadam(_Rated):
     """Adam with Nesterov's momentum, on a schedule of its own."""
 
+    _GROUPS = (("m", "v"),)
     _NUMBERS = ("beta_1", "beta_2")
     _OPTIONS = ("epsilon",)
 
@@ -325,6 +329,11 @@ class Nadam(_Rated):
         for slot in ("m", "v"):
             for var in var_list:
                 self.add_slot(var, slot)
+
+    def keras3_variables(self):
+        """The variables in the order of Keras 3's files."""
+        found = super().keras3_variables()
+        return found if self._product is None else [*found, self._product]
 
     def _scalar(self, name):
         variable = Variable(
@@ -384,6 +393,7 @@ class Nadam(_Rated):
 class Adagrad(_Rated):
     """Divides by the root of the sum of squared gradients so far."""
 
+    _GROUPS = (("accumulator",),)
     _OPTIONS = ("epsilon",)
 
     def __init__(
@@ -439,6 +449,7 @@ class Adagrad(_Rated):
 class Adadelta(_Rated):
     """Steps as large as the root of a running mean of squared steps."""
 
+    _GROUPS = (("accum_grad", "accum_var"),)
     _NUMBERS = ("rho",)
     _OPTIONS = ("epsilon",)
 
@@ -482,6 +493,7 @@ class Adadelta(_Rated):
 class Ftrl(_Rated):
     """Follow the regularized leader."""
 
+    _GROUPS = (("accumulator", "linear"),)
     _NUMBERS = (
         "learning_rate_power",
         "l1_regularization_strength",

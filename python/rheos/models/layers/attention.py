@@ -169,6 +169,8 @@ class MultiHeadAttention(Layer):
     `output_shape`.
     """
 
+    _SAVED_AS = {f"_{x}_dense": f"{x}_dense" for x in ("query", "key", "value", "output")}
+
     def __init__(
         self,
         num_heads,

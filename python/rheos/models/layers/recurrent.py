@@ -328,6 +328,8 @@ class _OfCell(RNN):
         }  # fmt: skip
         kwargs.pop("use_cudnn", None)
         cell_dtype = {"dtype": kwargs["dtype"]} if kwargs.get("dtype") else {}
+        if "seed" in kwargs:
+            own["seed"] = kwargs.pop("seed")
         cell = self._CELL(units, **own, **cell_dtype)
         super().__init__(cell, **rnn, **kwargs)
         self.activity_regularizer = regularizers.get(activity)
@@ -342,6 +344,8 @@ class _OfCell(RNN):
         config = super().get_config()
         config.update(config_of(self.cell, self._ARGUMENTS))
         config["activity_regularizer"] = objects.serialize(self.activity_regularizer)
+        if not values.runs_in_session():
+            config["seed"] = self.cell.seed
         return config
 
     @classmethod
