@@ -33,7 +33,8 @@ _KEYWORDS = (
 
 def snake_case(name):
     """ThisName as this_name, as layers are named after their class."""
-    parted = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    follows = "a-z0-9" if values.runs_in_session() else "a-z"  # Keras 3 has conv_lstm2d
+    parted = re.sub(f"(.)([A-Z][{follows}]+)", r"\1_\2", name)
     parted = re.sub("([a-z])([A-Z])", r"\1_\2", parted).lower()
     return "private" + parted if parted.startswith("_") else parted
 

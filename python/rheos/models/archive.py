@@ -20,7 +20,8 @@ _CONFIG, _METADATA, _WEIGHTS = "config.json", "metadata.json", "model.weights.h5
 _ASSETS = "assets"
 
 
-def _h5py(what):
+def h5py_for(what):
+    """The package h5py; ImportError says what needs it."""
     try:
         import h5py
     except ImportError:
@@ -38,17 +39,19 @@ def _is_kept(value):
 
 
 def _children(item):
-    """(name, object, or list or dict of objects) of what an object has inside, in Keras 3's order."""
+    """(name, object, or list or dict) of what an object has inside, in Keras 3's order."""
     if isinstance(item, Optimizer):
         inner = getattr(item, "inner_optimizer", None)
         return [] if inner is None else [("inner_optimizer", inner)]
     if not isinstance(item, Layer):
         return []
     found, untracked = [], type(item)._UNTRACKED
-    if hasattr(item, "_list") or getattr(item, "_is_graph_network", False):
-        found.append(("layers", list(item.layers)))
     names = getattr(item, "_SAVED_AS", {})
     own = {names.get(key, key): value for key, value in vars(item).items() if key not in untracked}
+    if hasattr(item, "_list") or getattr(item, "_is_graph_network", False):
+        found.append(("layers", list(item.layers)))
+    elif hasattr(item, "layers"):  # the list of all layers is one attribute among the others
+        own["layers"] = list(item.layers)
     for name in sorted(own, key=lambda n: (n.startswith("_"), n)):
         value = own[name]
         if _is_kept(value) or isinstance(value, (list, dict, tuple)):
@@ -175,19 +178,19 @@ def _problem_of(item, variables, arrays):
 
 def save_weights(model, path):
     """Writes a file .weights.h5."""
-    with _h5py("saving weights").File(path, "w") as file:
+    with h5py_for("saving weights").File(path, "w") as file:
         write_weights(model, file)
 
 
 def load_weights(model, path, skip_mismatch=False):
     """Reads a file .weights.h5."""
-    with _h5py("loading weights").File(path, "r") as file:
+    with h5py_for("loading weights").File(path, "r") as file:
         read_weights(model, file, skip_mismatch)
 
 
 def load_weights_of(model, path, skip_mismatch=False):
     """Sets the variables of a model to those of a file .keras."""
-    h5py = _h5py("loading weights")
+    h5py = h5py_for("loading weights")
     with zipfile.ZipFile(path) as archive, h5py.File(
         io.BytesIO(_part(archive, _WEIGHTS, path)), "r"
     ) as file:
@@ -199,7 +202,7 @@ def load_weights_of(model, path, skip_mismatch=False):
 
 def save_model(model, path):
     """Writes a file .keras, whole or not at all."""
-    h5py = _h5py("saving a model as .keras")
+    h5py = h5py_for("saving a model as .keras")
     config = keras3_configs.object_config(model)
     compiled = keras3_configs.compile_config(model)
     if compiled is not None:
@@ -237,7 +240,7 @@ def _part(archive, name, path):
 
 def load_model(path, custom_objects=None, compile=True, safe_mode=True):
     """The model of a file .keras; ValueError for what is none."""
-    h5py = _h5py("loading a model from .keras")
+    h5py = h5py_for("loading a model from .keras")
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
@@ -249,7 +252,10 @@ def load_model(path, custom_objects=None, compile=True, safe_mode=True):
         except (json.JSONDecodeError, UnicodeDecodeError, RecursionError, zipfile.BadZipFile) as e:
             raise ValueError(f"{path} is damaged: {e}") from None
         config = keras3_configs.simplified(config, safe_mode)
-        model = keras3_configs.made_of(config, custom_objects)
+        try:
+            model = keras3_configs.made_of(config, custom_objects)
+        except (KeyError, IndexError, AttributeError) as error:
+            raise ValueError(f"{path} has a damaged configuration: {error!r}") from error
         _read_assets(model, archive)
         settings = config.get("compile_config") if compile else None
         if settings:

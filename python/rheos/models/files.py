@@ -15,16 +15,6 @@ _MOST_BYTES = 64512  # of an attribute of a group
 _H5_ENDINGS = (".h5", ".hdf5", ".keras")  # version 1 takes them all for HDF5
 
 
-def _h5py(what):
-    try:
-        import h5py
-    except ImportError:
-        raise ImportError(
-            f"{what} needs the package h5py, which is not installed: 'pip install h5py' brings it"
-        ) from None
-    return h5py
-
-
 def _is_h5_path(path):
     return str(path).endswith(_H5_ENDINGS)
 
@@ -191,7 +181,7 @@ def save_weights(model, filepath, overwrite=True, save_format=None):
         return
     if not _may_write(filepath, overwrite):
         return
-    with _h5py("saving weights").File(filepath, "w") as file:
+    with archive.h5py_for("saving weights").File(filepath, "w") as file:
         _write_layers(file, model)
 
 
@@ -217,7 +207,7 @@ def load_weights(model, filepath, by_name=False, skip_mismatch=False):
         )
     if filepath.endswith(".keras") and not values.runs_in_session():
         return archive.load_weights_of(model, filepath, skip_mismatch)
-    with _h5py("loading weights").File(filepath, "r") as file:
+    with archive.h5py_for("loading weights").File(filepath, "r") as file:
         if "vars" in file or "layers" in file:
             return archive.read_weights(model, file, skip_mismatch)
         group = file
@@ -284,7 +274,7 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True, save_for
         return
     filepath = os.fspath(filepath)
     if _may_write(filepath, overwrite):
-        with _h5py("saving a model").File(filepath, "w") as file:
+        with archive.h5py_for("saving a model").File(filepath, "w") as file:
             _write_model(file, model, include_optimizer)
 
 
@@ -302,7 +292,7 @@ def _save_as_keras3(model, path, overwrite, include_optimizer, zipped=None):
     if path.endswith(".keras"):
         archive.save_model(model, path)
         return
-    with _h5py("saving a model").File(path, "w") as file:
+    with archive.h5py_for("saving a model").File(path, "w") as file:
         _write_model(file, model, include_optimizer)
 
 
@@ -348,7 +338,7 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
         raise OSError(f"SavedModel file does not exist at: {filepath}")
     if filepath.endswith(".keras") and not values.runs_in_session():
         return archive.load_model(filepath, custom_objects, compile, safe_mode)
-    with _h5py("loading a model").File(filepath, "r") as file:
+    with archive.h5py_for("loading a model").File(filepath, "r") as file:
         return _read_model(file, custom_objects, compile)
 
 

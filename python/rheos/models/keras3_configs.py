@@ -253,7 +253,7 @@ def _has_own_compile(model):
 
 
 def simplified(config, safe_mode=True):
-    """A configuration with names for policies, arrays for written ones, and no numbers of objects."""
+    """A configuration with names for policies, arrays for written ones, no numbers of objects."""
     if isinstance(config, list):
         return [simplified(item, safe_mode) for item in config]
     if not isinstance(config, dict):

@@ -5,7 +5,7 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import FuncGraph
 from rheos.layers import nodes, values
 from rheos.layers.layer import Layer, each_once, snake_case
-from rheos.models import files, input_layer, objects, saving, summary
+from rheos.models import exporting, files, input_layer, objects, op_layers, saving, summary
 from rheos.models.network import Network
 from rheos.models.training import Trainer
 from rheos.ops import array_ops
@@ -46,6 +46,8 @@ class Model(Trainer, Layer):
     def _connect(self, inputs, outputs):
         """Makes it the model between these tensors."""
         inputs = nest.map_leaves(_checked_input, inputs)
+        if not values.runs_in_session():
+            op_layers.connect_operations(nest.flatten(outputs))
         for x in nest.flatten(outputs):
             nodes.node_of(x)
         self._network = Network(inputs, outputs)
@@ -295,6 +297,12 @@ class Model(Trainer, Layer):
     def save(self, filepath, overwrite=True, include_optimizer=True, save_format=None, **kwargs):
         """Saves model, variables and optimizer to a file."""
         files.save_model(self, filepath, overwrite, include_optimizer, save_format, **kwargs)
+
+    def export(
+        self, filepath, format="tf_saved_model", verbose=None, input_signature=None, **kwargs
+    ):
+        """Writes a SavedModel whose endpoint "serve" predicts."""
+        exporting.export(self, filepath, format, verbose, input_signature, **kwargs)
 
     def save_weights(self, filepath, overwrite=True, save_format=None):
         """Saves the variables."""

@@ -84,6 +84,7 @@ KERAS = {
     "keras.datasets.reuters": {
         "models.example_data": "load_data=reuters",
     },
+    "keras.export": {"models.exporting": "ExportArchive"},
     "keras.initializers": {
         "models.drawn_initializers": """
             Constant GlorotNormal GlorotUniform HeNormal HeUniform Identity IdentityInitializer
@@ -105,7 +106,7 @@ KERAS = {
             RandomTranslation RandomZoom
         """,
         "models.layers.categories": "CategoryEncoding Discretization HashedCrossing Hashing",
-        "models.layers.conv_lstm": "ConvLSTM2D",
+        "models.layers.conv_lstm": "ConvLSTM1D ConvLSTM2D ConvLSTM3D",
         "models.layers.convolutional": """
             Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose Convolution1D
             Convolution2D Convolution2DTranspose Convolution3D Convolution3DTranspose Cropping1D
@@ -139,6 +140,7 @@ KERAS = {
         "models.layers.recurrent": "GRU LSTM RNN SimpleRNN",
         "models.layers.recurrent_cells": "GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
         "models.layers.registry": "deserialize serialize",
+        "models.layers.saved": "TFSMLayer",
         "models.layers.scaling": "Normalization Rescaling",
         "models.layers.text": "TextVectorization",
         "models.layers.wrappers": "Bidirectional TimeDistributed Wrapper",
@@ -220,6 +222,14 @@ KERAS = {
         "models.regularizers": """
             L1 L1L2 L2 OrthogonalRegularizer Regularizer deserialize get l1 l1_l2 l2 serialize
         """,
+    },
+    "keras.saving": {  # of Keras itself; TensorFlow has these names in other places
+        "models.files": "load_model save_model",
+        "models.objects": """
+            CustomObjectScope custom_object_scope get_custom_objects get_registered_name
+            get_registered_object register_keras_serializable
+        """,
+        "models.utils": "deserialize_keras_object serialize_keras_object",
     },
     "keras.utils": {
         "models.backend": "clear_session",

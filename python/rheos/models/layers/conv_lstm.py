@@ -5,10 +5,10 @@ from rheos.layers import values
 from rheos.layers.convolutional import check_format, check_padding, numbers, op_format
 from rheos.layers.input_spec import InputSpec
 from rheos.layers.layer import Layer
-from rheos.models import objects
+from rheos.models import objects, random_numbers
 from rheos.models.defaults import image_data_format
 from rheos.models.initializers import Ones
-from rheos.models.layers.core import in_training
+from rheos.models.layers.core import in_training, seed_generator
 from rheos.models.layers.recurrent import RNN
 from rheos.models.layers.settings import config_of, resolved
 from rheos.ops import array_ops, nn_conv, nn_ops
@@ -23,9 +23,9 @@ _ARGUMENTS = (
     "recurrent_dropout",
 )  # fmt: skip
 _DEFAULTS = {
-    "strides": (1, 1),
+    "strides": 1,
     "padding": "valid",
-    "dilation_rate": (1, 1),
+    "dilation_rate": 1,
     "activation": "tanh",
     "recurrent_activation": "hard_sigmoid",
     "use_bias": True,
@@ -38,21 +38,24 @@ _DEFAULTS = {
 }
 
 
-class ConvLSTM2DCell(Layer):
-    """A cell of images (batch, height, width, channels) and states of the output's shape."""
+class ConvLSTMCell(Layer):
+    """A cell of images of a rank (batch, ..., channels), and states of the output's shape."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, rank, *args, **kwargs):
         given = {name: _DEFAULTS.get(name) for name in _ARGUMENTS}
         if not values.runs_in_session():
             given["recurrent_activation"] = "sigmoid"
         given.update(zip(_ARGUMENTS, args))
         given.update({name: kwargs.pop(name) for name in _ARGUMENTS if name in kwargs})
+        seed = kwargs.pop("seed", None)
         super().__init__(**kwargs)
         for name, value in resolved(given).items():
             setattr(self, name, value)
-        self.kernel_size = numbers(self.kernel_size, 2, "kernel_size")
-        self.strides = numbers(self.strides, 2, "strides")
-        self.dilation_rate = numbers(self.dilation_rate, 2, "dilation_rate")
+        self.seed = seed
+        self.seed_generator = seed_generator(seed)
+        self.rank = rank
+        for name in ("kernel_size", "strides", "dilation_rate"):
+            setattr(self, name, numbers(getattr(self, name), rank, name))
         self.padding = check_padding(self.padding)
         self.data_format = check_format(self.data_format or image_data_format())
         self._masks = {}
@@ -106,9 +109,9 @@ class ConvLSTM2DCell(Layer):
             x,
             kernel,
             "SAME" if is_state else self.padding.upper(),
-            strides=[1, 1] if is_state else list(self.strides),
-            dilation_rate=[1, 1] if is_state else list(self.dilation_rate),
-            data_format=op_format(self.data_format, 4),
+            strides=[1] * self.rank if is_state else list(self.strides),
+            dilation_rate=[1] * self.rank if is_state else list(self.dilation_rate),
+            data_format=op_format(self.data_format, self.rank + 2),
         )
 
     def reset_dropout_mask(self):
@@ -119,9 +122,14 @@ class ConvLSTM2DCell(Layer):
         """Forgets the mask of the states, for the next sequence."""
         self._masks.pop("state", None)
 
+    def _drawn(self, ones, rate):
+        if self.seed_generator is None:
+            return nn_ops.dropout(ones, rate=rate)
+        return random_numbers.dropout(ones, rate, seed=self.seed_generator)
+
     def _products(self, kind, rate, x, kernel, is_state, training):
         """The convolutions for the four gates, of inputs of which some are dropped."""
-        kernels = array_ops.split(kernel, 4, axis=3)
+        kernels = array_ops.split(kernel, 4, axis=self.rank + 1)
         if not rate:
             return [self._convolve(x, k, is_state) for k in kernels]
         if kind not in self._masks:
@@ -129,7 +137,7 @@ class ConvLSTM2DCell(Layer):
             self._masks[kind] = [
                 in_training(
                     training,
-                    lambda: nn_ops.dropout(ones, rate=rate),
+                    lambda: self._drawn(ones, rate),
                     lambda: array_ops.identity(ones),
                 )
                 for _ in range(4)
@@ -142,9 +150,9 @@ class ConvLSTM2DCell(Layer):
         before, memory = states
         x = self._products("input", self.dropout, inputs, self.kernel, False, training)
         if self.bias is not None:
-            layout = "NCHW" if self.data_format == "channels_first" else "NHWC"
-            parts = array_ops.split(self.bias, 4)
-            x = [nn_ops.bias_add(a, b, data_format=layout) for a, b in zip(x, parts)]
+            shape = [self.filters, *[1] * self.rank] if self._axis == 1 else [self.filters]
+            parts = [array_ops.reshape(b, shape) for b in array_ops.split(self.bias, 4)]
+            x = [a + b for a, b in zip(x, parts)]
         h = self._products(
             "state", self.recurrent_dropout, before, self.recurrent_kernel, True, training
         )
@@ -158,17 +166,19 @@ class ConvLSTM2DCell(Layer):
         return {**super().get_config(), **config_of(self, _ARGUMENTS)}
 
 
-@_layer
-class ConvLSTM2D(RNN):
-    """Convolutional long short-term memory of films (batch, time, height, width, channels)."""
+class _ConvLSTM(RNN):
+    """Convolutional long short-term memory over images of a rank."""
+
+    _RANK = None
 
     def __init__(self, filters, kernel_size, *args, **kwargs):
         own = dict(zip(_ARGUMENTS[2:], args))
         own.update({name: kwargs.pop(name) for name in _ARGUMENTS[2:] if name in kwargs})
         activity = resolved({"activity_regularizer": kwargs.pop("activity_regularizer", None)})
-        super().__init__(ConvLSTM2DCell(filters, kernel_size, **own), **kwargs)
+        own.update({"seed": kwargs.pop("seed")} if "seed" in kwargs else {})
+        super().__init__(ConvLSTMCell(self._RANK, filters, kernel_size, **own), **kwargs)
         self.activity_regularizer = activity["activity_regularizer"]
-        self.input_spec = InputSpec(ndim=5)
+        self.input_spec = InputSpec(ndim=self._RANK + 3)
 
     def __getattr__(self, name):
         if name in _ARGUMENTS and "cell" in self.__dict__:
@@ -189,7 +199,7 @@ class ConvLSTM2D(RNN):
         cell = self.cell
         first = 3 if cell.data_format == "channels_first" else 2
         space = []
-        for i in range(2):
+        for i in range(self._RANK):
             size = dims[first + i]
             if size is not None:
                 taps = (cell.kernel_size[i] - 1) * cell.dilation_rate[i] + 1
@@ -212,3 +222,24 @@ class ConvLSTM2D(RNN):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         return cls(**config)
+
+
+@_layer
+class ConvLSTM1D(_ConvLSTM):
+    """Convolutional long short-term memory of (batch, time, steps, channels)."""
+
+    _RANK = 1
+
+
+@_layer
+class ConvLSTM2D(_ConvLSTM):
+    """Convolutional long short-term memory of films (batch, time, height, width, channels)."""
+
+    _RANK = 2
+
+
+@_layer
+class ConvLSTM3D(_ConvLSTM):
+    """Convolutional long short-term memory of volumes (batch, time, x, y, z, channels)."""
+
+    _RANK = 3
