@@ -182,6 +182,80 @@ x = tf.constant(0.5)
 for f in (branch, loop, both):
     f = tf.function(f)
     print([np.round(derivative(f, x, n).numpy(), 2).item() for n in range(4)])
+== raw_bytes_and_lines
+print(tf.io.decode_raw(tf.constant("Duck"), tf.uint8))
+print(tf.io.decode_raw(["abcd", "ef"], tf.int16, fixed_length=4, little_endian=False))
+print(tf.io.decode_csv(["1,2.5,x", ",,y"], [7, 0.5, "z"]))
+print(tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=1, separator="-"))
+print(tf.strings.reduce_join(tf.constant(["a", "b"])))
+== parse_examples
+example = tf.train.Example(features=tf.train.Features(feature={
+    "n": tf.train.Feature(int64_list=tf.train.Int64List(value=[3])),
+    "t": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"a", b"b"]))}))
+spec = {"n": tf.io.FixedLenFeature([], tf.int64), "t": tf.io.VarLenFeature(tf.string)}
+one = tf.io.parse_single_example(example.SerializeToString(), spec)
+print(one["n"], one["t"].values, one["t"].dense_shape)
+many = tf.io.parse_example([example.SerializeToString()] * 2, spec)
+print(many["n"], tf.sparse.to_dense(many["t"]))
+== special_functions
+x = tf.constant([0.25, 1.5, 4.0])
+for name in ("bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e "
+             "bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn expint fresnel_cos fresnel_sin "
+             "spence").split():
+    print(name, np.round(getattr(tf.math.special, name)(x).numpy(), 3).tolist())
+p = tf.constant([0.1, 0.5, 0.9])
+for f in (tf.math.erfinv, tf.math.erfcinv, tf.math.ndtri):
+    print(np.round(f(p).numpy(), 4).tolist())
+print(np.round(tf.math.xlog1py([0.0, 2.0], [-1.0, 3.0]).numpy(), 4).tolist())
+== pictures_changed_by_seeds
+picture = tf.reshape(tf.range(48.0) / 48, [4, 4, 3])
+image = tf.image
+for f in (lambda s: image.stateless_random_brightness(picture, 0.3, s),
+          lambda s: image.stateless_random_contrast(picture, 0.5, 1.5, s),
+          lambda s: image.stateless_random_saturation(picture, 0.5, 1.5, s),
+          lambda s: image.stateless_random_hue(picture, 0.2, s),
+          lambda s: image.stateless_random_flip_left_right(picture, s),
+          lambda s: image.stateless_random_flip_up_down(tf.stack([picture] * 4), s),
+          lambda s: image.stateless_random_crop(picture, [2, 3, 3], s)):
+    for seed in ((1, 2), (3, 4), (5, 9)):
+        y = f(seed)
+        print(y.shape, np.round(tf.reduce_mean(y).numpy(), 4).item(),
+              np.round(tf.reshape(y, [-1])[:4].numpy(), 3).tolist())
+== pictures_cropped
+picture = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+boxes = [[0.0, 0.0, 0.5, 1.0], [0.25, 0.25, 1.0, 1.0]]
+print(np.round(tf.image.crop_and_resize(picture, boxes, [0, 0], [2, 2]).numpy(), 3).tolist())
+print(tf.image.extract_glimpse(picture, [2, 2], [[0.0, 0.0]], noise="zero").numpy().tolist())
+print(tf.image.draw_bounding_boxes(tf.zeros([1, 3, 3, 1]), [[[0.0, 0.0, 1.0, 1.0]]],
+                                   [[1.0]]).numpy().tolist())
+keep, count = tf.image.non_max_suppression_padded(
+    [[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.9], [0.0, 2.0, 1.0, 3.0]], [0.9, 0.8, 0.7], 3,
+    pad_to_max_output_size=True)
+print(keep, count)
+== layers_of_windows
+x = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+y, places = tf.nn.max_pool_with_argmax(x, 2, 2, "VALID")
+print(y.numpy().ravel().tolist(), places.numpy().ravel().tolist())
+f = tf.ones([2, 2, 1])
+print(tf.nn.dilation2d(x, f, [1, 1, 1, 1], "VALID", "NHWC", [1, 1, 1, 1]).numpy().ravel().tolist())
+print(tf.nn.erosion2d(x, f, [1, 1, 1, 1], "VALID", "NHWC", [1, 1, 1, 1]).numpy().ravel().tolist())
+y, rows, columns = tf.nn.fractional_max_pool(x, 1.5, pseudo_random=True, seed=7)
+print(y.shape, rows.numpy()[0], columns.numpy()[0])
+blocks = tf.space_to_batch(x, [2, 2], [[0, 0], [0, 0]])
+print(blocks.shape, tf.batch_to_space(blocks, [2, 2], [[1, 0], [0, 1]]).numpy().ravel().tolist())
+== initializers_by_name
+print(tf.zeros_initializer()([2], tf.int32), tf.ones_initializer()(shape=[1]))
+print(tf.constant_initializer(3.0)([2, 1]), tf.constant_initializer([1, 2])([2], tf.float32))
+tf.random.set_seed(4)
+print(np.round(tf.random_normal_initializer(1.0, 2.0, seed=3)([2]).numpy(), 4).tolist())
+print(np.round(tf.random_uniform_initializer(seed=3)([2]).numpy(), 4).tolist())
+print(tf.constant_initializer(3.0).get_config()["value"])
+== what_is_traced_knows_it
+print(tf.inside_function(), tf.function(lambda: tf.inside_function())() is not None)
+with tf.name_scope("outer"), tf.name_scope("inner"):
+    print(tf.get_current_name_scope())
+print(tf.type_spec_from_value(tf.constant([1.0, 2.0])), tf.dtypes.float32, tf.dtypes.int8.max)
+print(tf.random.stateless_poisson([3], (1, 2), 5.0).numpy().tolist())
 '''
 
 

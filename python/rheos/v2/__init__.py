@@ -79,6 +79,8 @@ def _find(namespace, names, name):
         return getattr(importlib.import_module("rheos." + module), attribute)
     if path in VALUES:
         return VALUES[path]
+    if namespace == "dtypes" and isinstance(getattr(_dtypes, name, None), _dtypes.DType):
+        return getattr(_dtypes, name)
     if path in _PATHS:
         return _namespace(path)
     module = f"tensorflow.{namespace}" if namespace else "tensorflow"

@@ -24,6 +24,9 @@ assert_rank_at_least = form(check_ops.assert_rank_at_least, "x, rank, message=No
 assert_rank_in = form(check_ops.assert_rank_in, "x, ranks, message=None, name=None")
 assert_scalar = form(check_ops.assert_scalar, "tensor, message=None, name=None")
 assert_all_finite = form(check_ops.assert_all_finite, "x, message, name=None")
+reduce_join = form(
+    string_ops.reduce_join, "inputs, axis=None, keepdims=False, separator='', name=None"
+)
 length = form(string_ops.string_length, "input, unit='BYTE', name=None")
 substr = form(string_ops.substr, "input, pos, len, unit='BYTE', name=None")
 to_hash_bucket = form(string_ops.string_to_hash_bucket, "input, num_buckets, name=None")

@@ -3,7 +3,16 @@
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1
-from rheos.ops import array_ops, image_ops, image_quality, math_ops
+from rheos.ops import (
+    array_ops,
+    image_boxes,
+    image_color,
+    image_files,
+    image_ops,
+    image_quality,
+    math_ops,
+    stateless_random_ops,
+)
 from rheos.v2._forms import form
 
 ssim = form(
@@ -106,3 +115,125 @@ def resize_with_pad(
         return resize(images, new_size, method, antialias=antialias)
 
     return image_ops.resize_and_pad(image, target_height, target_width, resizer)
+
+
+crop_and_resize = form(
+    image_ops.crop_and_resize,
+    "image, boxes, box_indices, crop_size, method='bilinear', extrapolation_value=0.0, name=None",
+)
+draw_bounding_boxes = form(image_boxes.draw_bounding_boxes, "images, boxes, colors, name=None")
+non_max_suppression_padded = form(
+    image_boxes.non_max_suppression_padded,
+    "boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float('-inf'), "
+    "pad_to_max_output_size=False, name=None",
+)
+adjust_jpeg_quality = form(
+    image_files.adjust_jpeg_quality,
+    "image, jpeg_quality, dct_method='', name=None",
+    dct_method=None,
+)
+sample_distorted_bounding_box = form(
+    image_boxes.sample_distorted_bounding_box,
+    "image_size, bounding_boxes, seed=0, min_object_covered=0.1, aspect_ratio_range=None, "
+    "area_range=None, max_attempts=None, use_image_if_no_bounding_boxes=None, name=None",
+)
+
+
+def extract_glimpse(
+    input, size, offsets, centered=True, normalized=True, noise="uniform", name=None
+):
+    """Windows of `size` (height, width) of a batch of pictures, about `offsets` (batch, 2).
+
+    noise: "uniform", "gaussian" or "zero", what is outside of a picture.
+    """
+    return op1(
+        "ExtractGlimpseV2", name, input, size, offsets, centered=centered, normalized=normalized,
+        noise=noise, uniform_noise=False,
+    )  # fmt: skip
+
+
+# ---- Changed at random, by two seeds
+
+
+def _between(low, high, seed, dtype=dtypes.float32):
+    return stateless_random_ops.stateless_random_uniform([], seed, low, high, dtype)
+
+
+def _check_delta(max_delta, most=None):
+    if max_delta < 0 or (most is not None and max_delta > most):
+        within = "non-negative" if most is None else f"in the interval [0, {most}]"
+        raise ValueError(f"max_delta must be {within}.")
+
+
+def _check_range(lower, upper):
+    if upper <= lower:
+        raise ValueError("upper must be > lower.")
+    if lower < 0:
+        raise ValueError("lower must be non-negative.")
+
+
+def stateless_random_brightness(image, max_delta, seed):
+    """adjust_brightness by a number from -max_delta to max_delta."""
+    _check_delta(max_delta)
+    return image_color.adjust_brightness(image, _between(-max_delta, max_delta, seed))
+
+
+def stateless_random_contrast(image, lower, upper, seed):
+    """adjust_contrast by a number from `lower` to `upper`."""
+    _check_range(lower, upper)
+    return image_color.adjust_contrast(image, _between(lower, upper, seed))
+
+
+def stateless_random_saturation(image, lower, upper, seed=None):
+    """adjust_saturation by a number from `lower` to `upper`."""
+    _check_range(lower, upper)
+    return image_color.adjust_saturation(image, _between(lower, upper, seed))
+
+
+def stateless_random_hue(image, max_delta, seed):
+    """adjust_hue by a number from -max_delta to max_delta, which is 0.5 at most."""
+    _check_delta(max_delta, 0.5)
+    return image_color.adjust_hue(image, _between(-max_delta, max_delta, seed))
+
+
+def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
+    """adjust_jpeg_quality by a whole number from the least to below the most."""
+    if not 0 <= min_jpeg_quality < max_jpeg_quality <= 100:
+        raise ValueError("min_jpeg_quality must be less than max_jpeg_quality, both in [0, 100].")
+    quality = _between(min_jpeg_quality, max_jpeg_quality, seed, dtypes.int32)
+    return image_files.adjust_jpeg_quality(image, quality)
+
+
+def _flipped(image, seed, axis):
+    image = convert_to_tensor(image)
+    rank = image.shape.ndims
+    if rank not in (3, 4):
+        raise ValueError("'image' must have either 3 or 4 dimensions.")
+    shape = [] if rank == 3 else [array_ops.shape(image)[0]]
+    numbers = stateless_random_ops.stateless_random_uniform(shape, seed)
+    is_flipped = math_ops.less(numbers, 0.5)
+    if rank == 4:  # TensorFlow asks the other way round there
+        is_flipped = array_ops.reshape(math_ops.greater(numbers, 0.5), [-1, 1, 1, 1])
+    backwards = array_ops.reverse(image, [axis + rank - 3])
+    return op1("SelectV2", None, is_flipped, backwards, image)
+
+
+def stateless_random_flip_left_right(image, seed):
+    """A picture, or each of a batch, with its columns backwards in one of two cases."""
+    return _flipped(image, seed, 1)
+
+
+def stateless_random_flip_up_down(image, seed):
+    """A picture, or each of a batch, with its rows backwards in one of two cases."""
+    return _flipped(image, seed, 0)
+
+
+def stateless_random_crop(value, size, seed, name=None):
+    """A part of shape `size` of a tensor, from a place that follows from the seeds."""
+    value, size = convert_to_tensor(value), convert_to_tensor(size, dtypes.int32)
+    limit = array_ops.shape(value) - size + 1
+    most = dtypes.int32.max
+    numbers = stateless_random_ops.stateless_random_uniform(
+        array_ops.shape(limit), seed, 0, most, dtypes.int32
+    )
+    return array_ops.slice(value, math_ops.floormod(numbers, limit), size, name=name)

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from rheos.framework import conversion
+from rheos.framework.defaults import get_default_graph
 from rheos.framework.eager import EagerTensor
 from rheos.ops import variables
 
@@ -42,6 +43,16 @@ _ORDER = (
 
 class Variable(variables.Variable, metaclass=_AnyVariable):
     """A value that stays: (initial_value, trainable, validate_shape, ..., name, dtype, shape)."""
+
+
+def get_current_name_scope():
+    """The name scope that operations are added in now, "" outside of all."""
+    return get_default_graph()._scope_name().rstrip("/")
+
+
+def inside_function():
+    """Whether a function is being traced here."""
+    return bool(getattr(get_default_graph(), "building_function", False))
 
 
 def is_eager_tensor(value):

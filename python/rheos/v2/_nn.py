@@ -2,6 +2,7 @@
 
 from rheos.framework.conversion import convert_to_tensor
 from rheos.ops import (
+    candidate_sampling_ops,
     ctc_ops,
     embedding_ops,
     math_ops,
@@ -159,3 +160,112 @@ def gelu(features, approximate=False, name=None):
 def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
     """([decoded], score): the likeliest class at each time, without blanks, by default the last."""
     return ctc_ops.ctc_greedy_decoder(inputs, sequence_length, merge_repeated, blank_index)
+
+
+def batch_to_space(input, block_shape, crops, name=None):
+    """Blocks of space that lie along the batch, put together again and cropped."""
+    return rearrange_ops.batch_to_space_nd(input, block_shape, crops, name)
+
+
+def space_to_batch(input, block_shape, paddings, name=None):
+    """Space padded and cut into blocks that lie along the batch."""
+    return rearrange_ops.space_to_batch_nd(input, block_shape, paddings, name)
+
+
+batch_norm_with_global_normalization = form(
+    nn_norm.batch_norm_with_global_normalization,
+    "input, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization, name=None",
+)
+
+
+def max_pool_with_argmax(
+    input,
+    ksize,
+    strides,
+    padding,
+    data_format="NHWC",
+    output_dtype="int64",
+    include_batch_in_index=False,
+    name=None,
+):
+    """The maxima of windows of pictures, and where they are in the flattened picture."""
+    _check_channels_last(data_format)
+    return nn_pool.max_pool_with_argmax(
+        input,
+        nn_conv.per_dimension(ksize, 2, 3, "ksize"),
+        nn_conv.per_dimension(strides, 2, 3, "strides"),
+        padding,
+        output_dtype=output_dtype,
+        include_batch_in_index=include_batch_in_index,
+        name=name,
+    )
+
+
+
+
+def dilation2d(input, filters, strides, padding, data_format, dilations, name=None):
+    """The maximum of pictures plus a filter, over windows; data_format is "NHWC"."""
+    _check_channels_last(data_format)
+    return nn_conv.dilation2d(input, filters, strides, dilations, padding, name)
+
+
+def erosion2d(value, filters, strides, padding, data_format, dilations, name=None):
+    """The minimum of pictures minus a filter, over windows; data_format is "NHWC"."""
+    _check_channels_last(data_format)
+    return nn_conv.erosion2d(value, filters, strides, dilations, padding, name)
+
+
+def _check_channels_last(data_format):
+    if data_format != "NHWC":
+        raise ValueError(f"Data formats other than NHWC are not yet supported, got {data_format}")
+
+
+def _ratios(pooling_ratio):
+    if isinstance(pooling_ratio, (int, float)):
+        return [1.0, pooling_ratio, pooling_ratio, 1.0]
+    ratios = list(pooling_ratio)
+    return [1.0, *(ratios * 2 if len(ratios) == 1 else ratios), 1.0] if len(ratios) < 4 else ratios
+
+
+def _fractional(function):
+    def pool(value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None):
+        return function(
+            value,
+            _ratios(pooling_ratio),
+            pseudo_random,
+            overlapping,
+            deterministic=seed != 0,
+            seed=seed,
+            seed2=seed,
+            name=name,
+        )
+
+    pool.__name__ = pool.__qualname__ = function.__name__
+    pool.__doc__ = function.__doc__
+    return pool
+
+
+fractional_avg_pool = _fractional(nn_pool.fractional_avg_pool)
+fractional_max_pool = _fractional(nn_pool.fractional_max_pool)
+
+
+def nce_loss(
+    weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
+    remove_accidental_hits=False, name="nce_loss",
+):  # fmt: skip
+    """The loss of noise-contrastive estimation, one for each example."""
+    return candidate_sampling_ops.nce_loss(
+        weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
+        remove_accidental_hits, "div", name,
+    )  # fmt: skip
+
+
+def sampled_softmax_loss(
+    weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
+    remove_accidental_hits=True, seed=None, name="sampled_softmax_loss",
+):  # fmt: skip
+    """The cross entropy of a softmax over the labels and some other classes."""
+    return candidate_sampling_ops.sampled_softmax_loss(
+        weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
+        remove_accidental_hits, "div", name, seed,
+    )  # fmt: skip

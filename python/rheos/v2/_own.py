@@ -58,8 +58,16 @@ OWN = {
         """,
         "v2._checks": "assert_equal assert_greater assert_less assert_rank",
         "v2._flow": "cond map_fn vectorized_map while_loop",
+        "framework.tensor_spec": "type_spec_from_value",
+        "v1._modes": "get_logger",
         "v2._linalg": "matmul",
-        "v2._misc": "Variable is_symbolic_tensor",
+        "v2._misc": "Variable get_current_name_scope inside_function is_symbolic_tensor",
+        "v2._nn": "batch_to_space space_to_batch",
+        "v2._random": """
+            constant_initializer=ConstantInitializer ones_initializer=OnesInitializer
+            random_normal_initializer=RandomNormalInitializer
+            random_uniform_initializer=RandomUniformInitializer zeros_initializer=ZerosInitializer
+        """,
         "v2._reductions": f"argmax argmin {_REDUCTIONS}",
     },
     "autodiff": _TAPE,
@@ -106,15 +114,36 @@ OWN = {
     "errors": {"framework.errors": _ERRORS},
     "experimental.dtensor": {"v2._dtensor": "Layout MATCH Mesh UNSHARDED create_mesh"},
     "experimental.dlpack": {"v2._misc": "from_dlpack to_dlpack"},
-    "image": {"v2._image": "ResizeMethod resize resize_with_pad ssim"},
-    "lookup": {"ops.lookup_ops": "StaticHashTable TextFileInitializer"},
+    "image": {
+        "v2._image": """
+            ResizeMethod adjust_jpeg_quality crop_and_resize draw_bounding_boxes extract_glimpse
+            non_max_suppression_padded resize resize_with_pad sample_distorted_bounding_box ssim
+            stateless_random_brightness stateless_random_contrast stateless_random_crop
+            stateless_random_flip_left_right stateless_random_flip_up_down stateless_random_hue
+            stateless_random_jpeg_quality stateless_random_saturation
+        """,
+    },
+    "io": {
+        "v2._io": """
+            decode_csv decode_raw parse_example parse_single_example serialize_many_sparse
+            serialize_sparse
+        """,
+    },
+    "lookup": {"ops.lookup_ops": "StaticHashTable StaticVocabularyTable TextFileInitializer"},
     "lookup.experimental": {"v2._tables": "DenseHashTable MutableHashTable"},
-    "linalg": {"v2._linalg": "diag diag_part matmul set_diag"},
+    "linalg": {"ops.linear_operator": "LinearOperator", "v2._linalg": "diag diag_part matmul set_diag"},
     "math": {
         "ops.special_math_ops": "bessel_i0e bessel_i1e digamma lgamma reduce_euclidean_norm",
         "v2._checks": "bincount confusion_matrix",
+        "v2._special": "erfcinv erfinv ndtri xlog1py",
         "v2._nn": "in_top_k top_k",
         "v2._reductions": f"argmax argmin count_nonzero {_REDUCTIONS}",
+    },
+    "math.special": {
+        "v2._special": """
+            bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e
+            bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn expint fresnel_cos fresnel_sin spence
+        """,
     },
     "nn.experimental": {"ops.nn_ops": "general_dropout stateless_dropout"},
     "nn": {
@@ -122,7 +151,9 @@ OWN = {
         "v2._nn": """
             avg_pool avg_pool2d conv1d conv2d conv2d_transpose conv3d conv3d_transpose convolution
             crelu ctc_greedy_decoder depth_to_space depthwise_conv2d dropout embedding_lookup
-            embedding_lookup_sparse gelu in_top_k max_pool moments pool
+            batch_norm_with_global_normalization dilation2d embedding_lookup_sparse erosion2d
+            fractional_avg_pool fractional_max_pool gelu in_top_k max_pool max_pool_with_argmax
+            moments nce_loss pool sampled_softmax_loss
             safe_embedding_lookup_sparse separable_conv2d sigmoid_cross_entropy_with_logits silu
             softmax_cross_entropy_with_logits space_to_depth
             sparse_softmax_cross_entropy_with_logits sufficient_statistics swish top_k
@@ -131,19 +162,40 @@ OWN = {
     },
     "random": {
         "v2._random": f"""
-            {_GENERATORS} set_seed stateless_gamma stateless_normal stateless_truncated_normal
+            {_GENERATORS} poisson set_seed stateless_gamma stateless_normal stateless_poisson stateless_truncated_normal
             stateless_uniform
         """,
     },
     "random.experimental": {"v2._random": _GENERATORS},
-    "saved_model": {"training.object_loading": "load", "training.object_saving": "save"},
-    "strings": {"v2._checks": "length split substr to_hash_bucket to_number"},
+    "saved_model": {
+        "training.object_loading": "load",
+        "training.object_saving": "save",
+        "training.saved_model": """
+            ASSETS_DIRECTORY ASSETS_KEY CLASSIFY_INPUTS CLASSIFY_METHOD_NAME
+            CLASSIFY_OUTPUT_CLASSES CLASSIFY_OUTPUT_SCORES DEFAULT_SERVING_SIGNATURE_DEF_KEY GPU
+            PREDICT_INPUTS PREDICT_METHOD_NAME PREDICT_OUTPUTS REGRESS_INPUTS REGRESS_METHOD_NAME
+            REGRESS_OUTPUTS SAVED_MODEL_FILENAME_PB SAVED_MODEL_FILENAME_PBTXT
+            SAVED_MODEL_SCHEMA_VERSION SERVING TPU TRAINING VARIABLES_DIRECTORY VARIABLES_FILENAME
+        """,
+        "v2._saving": "DEBUG_DIRECTORY DEBUG_INFO_FILENAME_PB LoadOptions SaveOptions",
+    },
+    "strings": {"v2._checks": "length reduce_join split substr to_hash_bucket to_number"},
     "sparse": {
         "framework.sparse_tensor": "SparseTensor",
+        "ops.segment_ops": """
+            segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n
+            segment_sum=sparse_segment_sum
+        """,
         "v2._sparse": "add bincount concat cross map_values reduce_max reduce_sum split",
     },
     "types.experimental.distributed": {"training.distribution": "Mirrored PerReplica"},
-    "train": {"training.object_checkpoints": "Checkpoint"},
+    "train": {"training.object_checkpoints": "Checkpoint", "v2._saving": "CheckpointOptions"},
+    "version": {
+        "v1.version": """
+            COMPILER_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER
+            GRAPH_DEF_VERSION_MIN_PRODUCER
+        """,
+    },
 }
 
 # Modules that are there as they are.

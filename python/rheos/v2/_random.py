@@ -10,7 +10,8 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.trackable import AutoTrackable
-from rheos.ops import array_ops, cast_ops, math_ops, stateless_random_ops
+from rheos.ops import array_ops, cast_ops, math_ops, random_ops, stateless_random_ops
+from rheos.ops.constant_op import constant
 from rheos.ops.variables import Variable
 
 
@@ -212,3 +213,79 @@ def get_global_generator():
 def set_global_generator(generator):
     """Makes another generator that of the process."""
     _global[:] = [generator]
+
+
+def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
+    """Poisson numbers, of `shape` for each rate in `lam`."""
+    return random_ops.random_poisson(lam, shape, dtype, seed, name)
+
+
+def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
+    """Poisson numbers that follow from the two seeds; `lam` broadcasts to `shape`."""
+    lam = convert_to_tensor(lam)
+    return op1("StatelessRandomPoisson", name, shape, seed, lam, dtype=dtype)
+
+
+# ---- Initializers: tf.zeros_initializer()(shape, dtype)
+
+
+class _Initializer:
+    """Makes the first value of a variable: called with a shape and a dtype."""
+
+    def get_config(self):
+        """What makes it anew."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_config(cls, config):
+        """The initializer of a configuration."""
+        return cls(**{key: value for key, value in config.items() if key != "dtype"})
+
+
+class ZerosInitializer(_Initializer):
+    """Zeros."""
+
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+        return array_ops.zeros(shape, dtypes.as_dtype(dtype))
+
+
+class OnesInitializer(_Initializer):
+    """Ones."""
+
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+        return array_ops.ones(shape, dtypes.as_dtype(dtype))
+
+
+class ConstantInitializer(_Initializer):
+    """A number everywhere, or these numbers."""
+
+    def __init__(self, value=0, support_partition=False):
+        self.value = value
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        return constant(self.value, dtype=dtype, shape=shape)
+
+
+class RandomNormalInitializer(_Initializer):
+    """Normally distributed numbers."""
+
+    def __init__(self, mean=0.0, stddev=0.05, seed=None):
+        self.mean, self.stddev, self.seed = mean, stddev, seed
+
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+        if self.seed is not None:
+            return stateless_normal(shape, [self.seed, 0], self.mean, self.stddev, dtype)
+        return random_ops.random_normal(shape, self.mean, self.stddev, dtype)
+
+
+class RandomUniformInitializer(_Initializer):
+    """Equally likely numbers from `minval` to `maxval`."""
+
+    def __init__(self, minval=-0.05, maxval=0.05, seed=None):
+        self.minval, self.maxval, self.seed = minval, maxval, seed
+
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+        if self.seed is not None:
+            return stateless_uniform(shape, [self.seed, 0], self.minval, self.maxval, dtype)
+        return random_ops.random_uniform(shape, self.minval, self.maxval, dtype)
