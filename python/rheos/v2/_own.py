@@ -131,7 +131,10 @@ OWN = {
     },
     "lookup": {"ops.lookup_ops": "StaticHashTable StaticVocabularyTable TextFileInitializer"},
     "lookup.experimental": {"v2._tables": "DenseHashTable MutableHashTable"},
-    "linalg": {"ops.linear_operator": "LinearOperator", "v2._linalg": "diag diag_part matmul set_diag"},
+    "linalg": {
+        "ops.linear_operator": "LinearOperator",
+        "v2._linalg": "diag diag_part matmul set_diag",
+    },
     "math": {
         "ops.special_math_ops": "bessel_i0e bessel_i1e digamma lgamma reduce_euclidean_norm",
         "v2._checks": "bincount confusion_matrix",
@@ -162,8 +165,8 @@ OWN = {
     },
     "random": {
         "v2._random": f"""
-            {_GENERATORS} poisson set_seed stateless_gamma stateless_normal stateless_poisson stateless_truncated_normal
-            stateless_uniform
+            {_GENERATORS} poisson set_seed stateless_gamma stateless_normal stateless_poisson
+            stateless_truncated_normal stateless_uniform
         """,
     },
     "random.experimental": {"v2._random": _GENERATORS},
