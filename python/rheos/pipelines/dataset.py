@@ -12,6 +12,7 @@ from rheos.ops import array_ops, io_ops, math_ops, string_ops
 from rheos.ops.control_flow_ops import Assert
 from rheos.pipelines import (
     batching,
+    files,
     functional,
     generator as generators,
     grouping,
@@ -279,6 +280,24 @@ class DatasetV2(DatasetBase):
         return self._derive(
             "CacheDataset", convert_to_tensor(filename, dtypes.string, name="filename")
         )
+
+    def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
+        """Writes the elements to files in a folder, for load().
+
+        compression: None or "GZIP". shard_func: of an element, the number of the file it goes to.
+        """
+        return files.save(self, path, compression, shard_func, checkpoint_args)
+
+    @classmethod
+    def load(cls, path, element_spec=None, compression=None, reader_func=None, wait=False):
+        """The elements that save() wrote to a folder.
+
+        element_spec: what is written there by default. compression: as when they were saved.
+        reader_func: makes a dataset of one of datasets, those of the files.
+        """
+        if wait:
+            raise NotImplementedError("wait of Dataset.load() is not supported")
+        return files.load(cls, path, element_spec, compression, reader_func)
 
     def unique(self, name=None):
         """Each element once."""

@@ -63,6 +63,16 @@ def SqlDataset(driver_name, data_source_name, query, output_types):
     return tables.sql_dataset(DatasetV2, driver_name, data_source_name, query, output_types)
 
 
+def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
+    """The save method of a dataset."""
+    return dataset.save(path, compression, shard_func, checkpoint_args)
+
+
+def load(path, element_spec=None, compression=None, reader_func=None):
+    """The load method of datasets."""
+    return DatasetV2.load(path, element_spec, compression, reader_func)
+
+
 def Counter(start=0, step=1, dtype=dtypes.int64):
     """The numbers from `start` on by `step`, without an end."""
     return counter(DatasetV2, start, step, dtype)

@@ -7,10 +7,10 @@ import numpy as np
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.operation import Tensor, _VariableBase
+from rheos.framework.structured import Unknown, decode
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.tracing.concrete import ConcreteFunction
 from rheos.tracing.signatures import spec_text
-from rheos.tracing.structured import Unknown, decode
 
 
 class _Body:

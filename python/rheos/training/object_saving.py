@@ -7,6 +7,7 @@ from rheos.framework.eager import get_eager_graph
 from rheos.framework.graph import Graph
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.operation import Tensor, _VariableBase
+from rheos.framework.structured import encode
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.framework.trackable import AutoTrackable, children_of
 from rheos.ops.constant_op import constant
@@ -14,7 +15,6 @@ from rheos.ops.control_flow_ops import group, no_op
 from rheos.tracing.concrete import ConcreteFunction
 from rheos.tracing.function import Function
 from rheos.tracing.restored import RestoredFunction
-from rheos.tracing.structured import encode
 from rheos.training import object_checkpoints, saved_model
 from rheos.training.checkpoints import OBJECT_GRAPH_KEY
 

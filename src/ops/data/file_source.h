@@ -14,11 +14,14 @@ typedef struct rheos__source {
   char *raw, *bytes;  // as they are in the file, where that is compressed; as they are meant
   const char *raw_at;
   size_t raw_left, at, size;
+  bool has_blocks;  // each compressed by snappy, behind its size
 } rheos__source;
 
 // A failure leaves nothing open.
 rheos_status *rheos__source_open(rheos__source *source, const rheos_string *path,
                                  rheos_compression compression);
+// Of a file of blocks that are compressed by snappy, as TensorFlow's streams write them.
+rheos_status *rheos__source_open_blocks(rheos__source *source, const rheos_string *path);
 void rheos__source_close(rheos__source *source);
 // More bytes in place of those that are there; none at the end.
 rheos_status *rheos__source_refill(rheos__source *source);

@@ -1,0 +1,94 @@
+"""Datasets saved in files, loaded from there, and kept by snapshots."""
+
+import multiprocessing
+import os
+
+from rheos.framework import dtypes, gfile, messages
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.op_call import apply_op
+from rheos.framework.structured import decode, encode
+from rheos.ops import math_ops
+from rheos.pipelines.base import DatasetSpec
+from rheos.pipelines.traced import TracedFunction
+
+_SPEC_FILE = "dataset_spec.pb"
+AUTOTUNE = -1
+
+
+def _path(path):
+    return convert_to_tensor(os.fspath(path) if hasattr(path, "__fspath__") else path,
+                             dtypes.string, name="path")
+
+
+def _shard_function(shard_func, dataset, transformation):
+    """What gives the shard of an element; that of all is 0 where none is given."""
+
+    def shard(*element):
+        if shard_func is None:
+            return convert_to_tensor(0, dtypes.int64)
+        return math_ops.cast(shard_func(*element), dtypes.int64)
+
+    return TracedFunction(shard, transformation, dataset.element_spec)
+
+
+def _reader_function(reader_func, spec, transformation):
+    """What makes one dataset of those of the shards; by default their elements by turns."""
+
+    def together(shards):
+        return shards.interleave(
+            lambda shard: shard,
+            cycle_length=multiprocessing.cpu_count(),
+            num_parallel_calls=AUTOTUNE,
+        )
+
+    shards = DatasetSpec(DatasetSpec(spec))
+    return TracedFunction(reader_func or together, transformation, shards)
+
+
+def _captured(function, name):
+    return {f"T{name}_args": [tensor.dtype for tensor in function.captured]}
+
+
+def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
+    """Dataset.save: in a graph the operation that saves."""
+    if checkpoint_args is not None:
+        raise NotImplementedError("checkpoint_args of Dataset.save() is not supported")
+    function = _shard_function(shard_func, dataset, "Dataset.save")
+    folder = os.fspath(path)
+    gfile.MakeDirs(folder)
+    with gfile.GFile(os.path.join(folder, _SPEC_FILE), "wb") as file:
+        file.write(encode(dataset.element_spec).SerializeToString())
+    return apply_op(
+        "SaveDataset",
+        None,
+        dataset._variant_tensor,
+        _path(path),
+        function.captured,
+        compression=compression or "",
+        shard_func=function.name,
+        use_shard_func=shard_func is not None,
+        **_captured(function, "shard_func"),
+    )
+
+
+def _saved_spec(path):
+    message = messages.StructuredValue()
+    name = os.path.join(os.fspath(path), _SPEC_FILE)
+    with gfile.GFile(name, "rb") as file:
+        message.ParseFromString(file.read())
+    return decode(message)
+
+
+def load(cls, path, element_spec=None, compression=None, reader_func=None):
+    """Dataset.load: cls is the class of the dataset."""
+    spec = _saved_spec(path) if element_spec is None else element_spec
+    function = _reader_function(reader_func, spec, "Dataset.load")
+    return cls._make(
+        "LoadDataset",
+        _path(path),
+        function.captured,
+        spec=spec,
+        compression=compression or "",
+        reader_func=function.name,
+        **_captured(function, "reader_func"),
+    )
