@@ -479,6 +479,18 @@ def make_cache():
             pass
 
 
+def make_saved():
+    """Datasets that TensorFlow 2 saved, and a snapshot of it, under known names."""
+    folder = OUT / "files" / "saved"
+    if folder.exists():
+        return
+    kept = tensorflow.data.Dataset.range(5).map(lambda x: (x, tf.as_string(x)))
+    kept.save(str(folder / "plain"))
+    kept.save(str(folder / "gzip"), compression="GZIP")
+    kept.save(str(folder / "shards"), shard_func=lambda x, _: x % 3)
+    list(kept.snapshot(str(folder / "snapshot"), shard_func=lambda x, _: x % 2))
+
+
 def csv(name, defaults, **options):
     return experimental.CsvDataset(FILES + name, defaults, **options)
 
@@ -555,5 +567,6 @@ def main():
 
 
 if V2:
+    make_saved()
     tf.disable_eager_execution()
 main()

@@ -299,6 +299,15 @@ class DatasetV2(DatasetBase):
             raise NotImplementedError("wait of Dataset.load() is not supported")
         return files.load(cls, path, element_spec, compression, reader_func)
 
+    def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, name=None):
+        """The elements, kept in files in a folder from the first time that all have been made.
+
+        compression: "AUTO", "SNAPPY", "GZIP" or None. reader_func: makes a dataset of one of
+        datasets, those of the files. shard_func: of an element, the number of the file it goes to.
+        What makes the elements, if it changes, is made anew: each has a folder of its own inside.
+        """
+        return files.snapshot(self, path, compression, reader_func, shard_func)
+
     def unique(self, name=None):
         """Each element once."""
         return self._derive("UniqueDataset")

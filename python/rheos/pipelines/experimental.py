@@ -73,6 +73,11 @@ def load(path, element_spec=None, compression=None, reader_func=None):
     return DatasetV2.load(path, element_spec, compression, reader_func)
 
 
+def snapshot(path, compression="AUTO", reader_func=None, shard_func=None):
+    """A transformation: the snapshot method."""
+    return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
+
+
 def Counter(start=0, step=1, dtype=dtypes.int64):
     """The numbers from `start` on by `step`, without an end."""
     return counter(DatasetV2, start, step, dtype)

@@ -92,3 +92,25 @@ def load(cls, path, element_spec=None, compression=None, reader_func=None):
         reader_func=function.name,
         **_captured(function, "reader_func"),
     )
+
+
+def snapshot(dataset, path, compression="AUTO", reader_func=None, shard_func=None):
+    """Dataset.snapshot."""
+    numbered = shard_func is None
+    if numbered:
+        dataset = dataset.enumerate()
+        shard_func = lambda number, _: number % multiprocessing.cpu_count()  # noqa: E731
+    shards = _shard_function(shard_func, dataset, "Dataset.snapshot")
+    reader = _reader_function(reader_func, dataset.element_spec, "Dataset.snapshot")
+    kept = dataset._derive(
+        "SnapshotDatasetV2",
+        _path(path),
+        reader.captured,
+        shards.captured,
+        compression=compression or "",
+        reader_func=reader.name,
+        shard_func=shards.name,
+        **_captured(reader, "reader_func"),
+        **_captured(shards, "shard_func"),
+    )
+    return kept.map(lambda _, element: element) if numbered else kept

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "graph/graph.h"
+#include "ops/data/dataset_hash.h"
 
 static void free_dataset(rheos__variant *variant) {
   rheos__dataset *d = (rheos__dataset *)variant;
@@ -42,6 +43,7 @@ struct rheos__dataset_spec {
   rheos_shape *shapes;
   rheos__data_function *functions;
   int64_t *options;
+  uint64_t hash;
 };
 
 static void deinit_function(rheos__data_function *f) {
@@ -66,6 +68,10 @@ void rheos__dataset_spec_unref(rheos__dataset_spec *spec) {
   rheos__free(spec->functions);
   rheos__free(spec->options);
   rheos__free(spec);
+}
+
+uint64_t rheos__dataset_spec_hash(const rheos__dataset *dataset) {
+  return dataset->spec != NULL ? dataset->spec->hash : 0;
 }
 
 const int64_t *rheos__dataset_options(const rheos__dataset *dataset) {
@@ -240,6 +246,7 @@ rheos_status *rheos__dataset_spec_new(const rheos__prepare *p, const rheos__data
   atomic_init(&spec->references, 1);
   spec->kind = kind;
   spec->op = p->op->name;
+  spec->hash = rheos__dataset_op_hash(p->graph, p->op->name, p->attrs);
   rheos_status *status = fill_spec(p, spec);
   if (status == NULL) {
     *out_spec = spec;

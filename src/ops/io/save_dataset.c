@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "ops/data/dataset_hash.h"
 #include "ops/data/element.h"
 #include "ops/io/shard_files.h"
 #include "ops/kit/op_util.h"
@@ -410,4 +411,163 @@ const rheos__op_def rheos__op_LoadDataset = {
     .prepare = prepare_save,
     .compute = compute_load,
     .family = &load_kind,
+};
+
+// ---- SnapshotDataset
+
+enum { READER, SHARD };  // its functions
+static const int64_t EXPIRED_US =
+    86400000000;  // TensorFlow's: what was begun so long ago was given up
+static const char *const snapshot_options[] = {"hash_valid", "hash", NULL};
+
+typedef struct snapshot_data {
+  char *folder;  // of what makes these elements
+  char hash[24];
+  rheos__shard_compression compression;
+} snapshot_data;
+
+static rheos_status *init_snapshot(rheos__dataset *d) {
+  snapshot_data *data = d->data;
+  const int64_t *options = rheos__dataset_options(d);
+  uint64_t hash = (uint64_t)options[1];
+  char *path = NULL;
+  RHEOS_TRY(check_shard_function(d, SHARD));
+  if (options[0] == 0) RHEOS_TRY(rheos__dataset_hash(d->inputs[0], &hash));
+  snprintf(data->hash, sizeof data->hash, "%llu", (unsigned long long)hash);
+  RHEOS_TRY(path_of(d, &path));
+  data->folder = rheos__path_join(path, data->hash);
+  rheos__free(path);
+  return data->folder != NULL ? NULL : rheos__out_of_memory();
+}
+
+static void deinit_snapshot(rheos__dataset *d) { rheos__free(((snapshot_data *)d->data)->folder); }
+
+typedef enum snapshot_mode { UNDECIDED, WRITES, READS, PASSES } snapshot_mode;
+
+typedef struct snapshot {
+  rheos__iterator base;
+  int64_t mode;
+  run run;
+} snapshot;
+
+// Whether to write, read what is whole, or leave it to whoever is writing.
+static rheos_status *decide(const rheos__dataset *d, snapshot_mode *out_mode, char **out_run) {
+  const snapshot_data *data = d->data;
+  rheos__shard_metadata m;
+  rheos_status *status = rheos__shard_metadata_read(data->folder, &m);
+  if (status != NULL && rheos_status_code(status) == RHEOS_NOT_FOUND) {
+    rheos_status_free(status);
+    *out_mode = WRITES;
+    return NULL;
+  }
+  if (status != NULL) return status;
+  if (!m.is_finalized) {
+    *out_mode = now_us() - m.created_us > EXPIRED_US ? WRITES : PASSES;
+  } else {
+    *out_mode = READS;
+    status = check_metadata(d, data->folder, &m);
+    *out_run = rheos__path_join(data->folder, m.run);
+    if (status == NULL && *out_run == NULL) status = rheos__out_of_memory();
+  }
+  rheos__shard_metadata_deinit(&m);
+  return status;
+}
+
+static rheos_status *begin_snapshot(snapshot *it, rheos__step *step) {
+  const rheos__dataset *d = it->base.dataset;
+  const snapshot_data *data = d->data;
+  char *run_folder = NULL;
+  snapshot_mode mode = UNDECIDED;
+  rheos_status *status = decide(d, &mode, &run_folder);
+  if (status == NULL && mode == READS) {
+    status = open_run(&it->base, run_folder, data->compression, READER, step);
+  } else if (status == NULL) {
+    status = rheos__iterator_new(d->inputs[0], step, &it->base.input);
+    if (status == NULL && mode == WRITES) {
+      status = begin_run(&it->run, data->folder, data->hash, data->compression, d->inputs[0]);
+    }
+  }
+  rheos__free(run_folder);
+  if (status == NULL) {
+    it->mode = mode;
+  } else {
+    rheos__iterator_free(it->base.input);
+    it->base.input = NULL;
+  }
+  return status;
+}
+
+static rheos_status *next_of_snapshot(rheos__iterator *iterator, rheos__step *step,
+                                      rheos_tensor **element, bool *out_end) {
+  snapshot *it = (snapshot *)iterator;
+  if (it->mode == UNDECIDED) RHEOS_TRY(begin_snapshot(it, step));
+  if (it->mode == WRITES) return next_written(iterator, &it->run, SHARD, step, element, out_end);
+  return rheos__iterator_next(iterator->input, step, element, out_end);
+}
+
+// What was begun and is not whole is told to be so old that the next one may write.
+static void finish_snapshot(rheos__iterator *iterator) {
+  run *r = &((snapshot *)iterator)->run;
+  if (r->folder != NULL) {
+    r->metadata.created_us = 0;
+    rheos_status_free(rheos__shard_metadata_write(r->folder, &r->metadata));
+  }
+  drop_run(r);
+}
+
+static rheos_status *transfer_snapshot(rheos__iterator *iterator, rheos__saved_state *state,
+                                       rheos__step *step) {
+  snapshot *it = (snapshot *)iterator;
+  if (it->mode == WRITES && it->run.folder != NULL) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED,
+                            "an iterator that is writing a snapshot cannot be saved");
+  }
+  int64_t mode = it->mode;
+  RHEOS_TRY(rheos__state_ints(state, &mode, 1));
+  if (mode == UNDECIDED) return NULL;
+  if (state->is_restoring && it->mode == UNDECIDED) RHEOS_TRY(begin_snapshot(it, step));
+  if (it->mode != mode && !(mode == WRITES && it->mode == READS)) {
+    return rheos_status_new(RHEOS_FAILED_PRECONDITION,
+                            "the snapshot has changed since the iterator was saved");
+  }
+  return rheos__iterator_transfer(iterator->input, state, step);
+}
+
+static const rheos__dataset_kind snapshot_kind = {.name = "Snapshot",
+                                                  .data_bytes = sizeof(snapshot_data),
+                                                  .iterator_bytes = sizeof(snapshot),
+                                                  .like_input = true,
+                                                  .options = snapshot_options,
+                                                  .init = init_snapshot,
+                                                  .deinit = deinit_snapshot,
+                                                  .finish = finish_snapshot,
+                                                  .next = next_of_snapshot,
+                                                  .state = transfer_snapshot};
+
+static rheos_status *compute_snapshot(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                      rheos_tensor **outputs) {
+  (void)step;
+  const save_state *s = state;
+  rheos__dataset *d = NULL;
+  RHEOS_TRY(rheos__dataset_new(s->spec, inputs, &d));
+  ((snapshot_data *)d->data)->compression = s->compression;
+  return rheos__variant_tensor_take(&d->variant, &outputs[0]);
+}
+
+const rheos__op_def rheos__op_SnapshotDatasetV2 = {
+    .name = "SnapshotDatasetV2",
+    .signature =
+        "input_dataset: variant, path: string, reader_func_other_args: Treader_func_args, "
+        "shard_func_other_args: Tshard_func_args -> handle: variant" RHEOS_DATASET_TYPES
+        "; compression: string = \"\"; reader_prefix: string = \"\"; writer_prefix: string = \"\"; "
+        "hash_valid: bool = false; hash: int = 0; reader_func: func; shard_func: func; "
+        "Treader_func_args: list(type) >= 0; Tshard_func_args: list(type) >= 0; metadata: string = "
+        "\"\"",
+    .doc = "The elements, kept in files when all of them have been made once.",
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS,
+    .shape = rheos__shape_scalar,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_save,
+    .compute = compute_snapshot,
+    .family = &snapshot_kind,
 };

@@ -1,0 +1,156 @@
+"""Datasets saved in files, loaded from there, and kept by snapshots: TensorFlow's files."""
+
+import pathlib
+import shutil
+
+import pytest
+import rheos as tf
+from rheos.pipelines.traced import TracedFunction
+
+SAVED = pathlib.Path("tests/golden/datasets/files/saved")
+ELEMENTS = [(n, str(n).encode()) for n in range(5)]
+KINDS = [("plain", None, None), ("gzip", "GZIP", None), ("shards", None, lambda x, _: x % 3)]
+
+
+def numbers(count=5):
+    return tf.data.Dataset.range(count).map(lambda x: (x, tf.strings.as_string(x)))
+
+
+def all_of(dataset):
+    return [tuple(one) for one in dataset.as_numpy_iterator()]
+
+
+def by_turns(shards):
+    return shards.interleave(lambda shard: shard, cycle_length=2)
+
+
+@pytest.mark.parametrize(("name", "compression", "shard_func"), KINDS)
+def test_a_dataset_that_tensorflow_saved_is_loaded(name, compression, shard_func):
+    loaded = tf.data.Dataset.load(str(SAVED / name), compression=compression)
+    assert sorted(all_of(loaded)) == ELEMENTS
+    assert loaded.cardinality().numpy() == 5
+    assert loaded.element_spec == numbers().element_spec
+
+
+@pytest.mark.parametrize(("name", "compression", "shard_func"), KINDS)
+def test_a_dataset_is_saved_and_loaded(name, compression, shard_func, tmp_path):
+    numbers().save(str(tmp_path), compression, shard_func)
+    loaded = tf.data.Dataset.load(str(tmp_path), compression=compression, reader_func=by_turns)
+    golden = tf.data.Dataset.load(str(SAVED / name), compression=compression, reader_func=by_turns)
+    assert all_of(loaded) == all_of(golden)
+    shards = [sorted(p.name for p in f.glob("*/*.shard")) for f in (tmp_path, SAVED / name)]
+    assert shards[0] == shards[1]
+    assert (tmp_path / "dataset_spec.pb").read_bytes() == (
+        SAVED / name / "dataset_spec.pb").read_bytes()
+
+
+def test_saving_again_replaces_what_was_saved(tmp_path):
+    numbers(5).save(str(tmp_path))
+    numbers(3).save(str(tmp_path))
+    assert all_of(tf.data.Dataset.load(str(tmp_path))) == ELEMENTS[:3]
+
+
+def test_what_was_saved_differently_is_refused(tmp_path):
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.data.Dataset.load(str(tmp_path))
+    numbers().save(str(tmp_path))
+    other = (tf.TensorSpec([], tf.int32), tf.TensorSpec([], tf.string))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="other dtypes"):
+        all_of(tf.data.Dataset.load(str(tmp_path), other))
+    with pytest.raises(tf.errors.DataLossError):
+        all_of(tf.data.Dataset.load(str(tmp_path), compression="GZIP"))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="compression must be"):
+        numbers().save(str(tmp_path), compression="ZSTD")
+    (tmp_path / "snapshot.metadata").unlink()
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.data.Dataset.load(str(tmp_path))
+
+
+def test_a_snapshot_of_tensorflow_is_read():
+    (folder,) = (SAVED / "snapshot").glob("*/snapshot.metadata")
+    spec = numbers().element_spec
+    kept = tf.data.Dataset.load(str(folder.parent), spec, compression="AUTO")
+    assert sorted(all_of(kept)) == ELEMENTS
+
+
+@pytest.mark.parametrize("compression", ["AUTO", "GZIP", None])
+def test_a_snapshot_is_written_once_and_read_then(compression, tmp_path):
+    calls = []
+
+    def note(x):
+        calls.append(int(x))
+        return x
+
+    def kept(scale=1, count=4):
+        base = tf.data.Dataset.range(count).map(lambda x: tf.py_function(note, [x], tf.int64))
+        return base.map(lambda x: x * scale).snapshot(str(tmp_path), compression)
+
+    assert list(kept().as_numpy_iterator()) == [0, 1, 2, 3]
+    assert sorted(calls) == [0, 1, 2, 3]
+    dataset = kept()
+    assert list(dataset.as_numpy_iterator()) == [0, 1, 2, 3]
+    written = len(calls)
+    assert list(dataset.repeat(2).as_numpy_iterator()) == [0, 1, 2, 3] * 2
+    assert len(calls) == written
+    assert list(kept(10).as_numpy_iterator()) == [0, 10, 20, 30]  # another pipeline
+    assert list(kept(1, 2).as_numpy_iterator()) == [0, 1]
+
+
+def test_a_snapshot_that_was_given_up_is_written_by_the_next(tmp_path):
+    def kept():
+        return tf.data.Dataset.range(4).snapshot(str(tmp_path))
+
+    iterator = iter(kept())
+    assert next(iterator).numpy() == 0
+    assert list(kept().as_numpy_iterator()) == [0, 1, 2, 3]  # leaves it to the other
+    del iterator
+    for _ in range(2):
+        assert list(kept().as_numpy_iterator()) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["plain", "gzip", "snapshot"])
+def test_damaged_files_are_refused_or_read(name, tmp_path):
+    source = SAVED / name
+    if name == "snapshot":
+        (source,) = (f.parent for f in source.glob("*/snapshot.metadata"))
+    compression = {"plain": None, "gzip": "GZIP", "snapshot": "AUTO"}[name]
+    spec = numbers().element_spec
+    folder = tmp_path / "damaged"
+    shutil.copytree(source, folder)
+    refused = 0
+    for path in [folder / "snapshot.metadata", *folder.glob("*/*/*.snapshot")]:
+        sound = path.read_bytes()
+        for at in range(0, len(sound), 3):
+            for damaged in (sound[:at], sound[:at] + bytes([sound[at] ^ 0x55]) + sound[at + 1 :]):
+                path.write_bytes(damaged)
+                try:
+                    all_of(tf.data.Dataset.load(str(folder), spec, compression=compression))
+                except tf.errors.OpError:
+                    refused += 1
+        path.write_bytes(sound)
+    assert refused > 50
+    assert sorted(all_of(tf.data.Dataset.load(str(folder), spec, compression))) == ELEMENTS
+
+
+def test_in_a_graph_saving_is_an_operation(tmp_path):
+    with tf.compat.v1.Graph().as_default(), tf.compat.v1.Session() as session:
+        session.run(tf.compat.v1.data.Dataset.range(3).save(str(tmp_path)))
+    assert list(tf.data.Dataset.load(str(tmp_path)).as_numpy_iterator()) == [0, 1, 2]
+
+
+def test_the_op_that_saves_while_it_is_gone_over_gives_the_elements(tmp_path):
+    dataset = numbers()
+    function = TracedFunction(lambda x, _: x % 2, "Dataset.save", dataset.element_spec)
+    saved = dataset._derive(
+        "SaveDatasetV2",
+        tf.constant(str(tmp_path)),
+        function.captured,
+        shard_func=function.name,
+        use_shard_func=True,
+        Tshard_func_args=[],
+    )
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.data.Dataset.load(str(tmp_path), dataset.element_spec)
+    assert all_of(saved) == ELEMENTS
+    assert sorted(all_of(tf.data.Dataset.load(str(tmp_path), dataset.element_spec))) == ELEMENTS
+    assert len(list(tmp_path.glob("*/*.shard"))) == 2
