@@ -11,21 +11,48 @@
 #include "attr.h"
 #include "eager_object.h"
 
-enum { max_arguments = 64, max_entries = 256, few_outputs = 16 };
+enum { max_tokens = 128, max_entries = 256, max_depth = 16, few_outputs = 16 };
 
-typedef struct argument {
-  PyObject *value;  // owned: a value of Python; NULL: a tensor
+// The arguments of a call, one after the other and each before its parts.
+typedef enum token_kind {
+  token_tensor,
+  token_variable,
+  token_value,  // of Python
+  token_name,   // of an argument, or a key of a dict: the next token is what it names
+  token_list,
+  token_tuple,
+  token_dict,
+} token_kind;
+
+typedef struct token {
+  token_kind kind;
+  Py_ssize_t size;       // of a list, tuple or dict
+  PyObject *object;      // owned: a value, a name or a variable
+  rheos_tensor *tensor;  // owned: of a tensor, or the handle of a variable
+  bool is_made;          // the tensor was made for the call: of an array
+} token;
+
+typedef struct call_tokens {
+  token items[max_tokens];
+  Py_ssize_t count, num_tensors;
+  bool has_names, has_variables;
+} call_tokens;
+
+// What an entry keeps of a token.
+typedef struct pattern {
+  token_kind kind;
   rheos_dtype dtype;
+  Py_ssize_t size;
+  PyObject *object;  // owned: a value, or a name; of a variable whether it is trained
   rheos_shape shape;
-} argument;
+} pattern;
 
 typedef enum result_form { result_other, result_none, result_tensor, result_tuple } result_form;
 
 typedef struct entry {
   struct entry *next;  // the next one that was used less recently
-  argument *arguments;
-  Py_ssize_t count, num_names;
-  PyObject *names;     // of the last `num_names` arguments, a tuple
+  pattern *patterns;
+  Py_ssize_t count;
   PyObject *concrete;  // what structures the results; NULL: what is called
   PyObject *captures;  // a list of eager tensors
   PyObject *touched;   // a list of variables
@@ -50,9 +77,8 @@ void traced_calls_forget(void) { ++current_epoch; }
 // ---- Entries
 
 static void free_entry(entry *e) {
-  for (Py_ssize_t i = 0; i < e->count; ++i) Py_XDECREF(e->arguments[i].value);
-  PyMem_Free(e->arguments);
-  Py_XDECREF(e->names);
+  for (Py_ssize_t i = 0; e->patterns && i < e->count; ++i) Py_XDECREF(e->patterns[i].object);
+  PyMem_Free(e->patterns);
   Py_XDECREF(e->concrete);
   Py_XDECREF(e->captures);
   Py_XDECREF(e->touched);
@@ -72,55 +98,146 @@ static void forget_all(traced_object *self) {
   }
 }
 
+// ---- The arguments of a call
+
 static bool is_value(PyObject *value) {
   return value == Py_None || PyBool_Check(value) || PyLong_CheckExact(value) ||
          PyFloat_CheckExact(value) || PyUnicode_CheckExact(value);
 }
 
-static bool fits(const argument *a, PyObject *value) {
-  if (a->value) {
-    if (a->value == value) return true;
-    if (Py_TYPE(a->value) != Py_TYPE(value)) return false;
-    return PyObject_RichCompareBool(a->value, value, Py_EQ) > 0;
+static void tokens_deinit(call_tokens *tokens) {
+  for (Py_ssize_t i = 0; i < tokens->count; ++i) {
+    Py_XDECREF(tokens->items[i].object);
+    rheos_tensor_unref(tokens->items[i].tensor);
   }
-  const rheos_tensor *tensor = eager_value(value);
-  return tensor && rheos_tensor_dtype(tensor) == a->dtype &&
-         rheos_shape_equal(rheos_tensor_shape(tensor), &a->shape);
 }
 
-// By position, then by keyword. False: there are too many.
-static bool list_arguments(PyObject *args, PyObject *kwargs, PyObject **values, PyObject **names,
-                           Py_ssize_t *out_count, Py_ssize_t *out_num_names) {
-  const Py_ssize_t count = PyTuple_GET_SIZE(args);
-  const Py_ssize_t more = kwargs ? PyDict_GET_SIZE(kwargs) : 0;
-  if (count + more > max_arguments) return false;
-  for (Py_ssize_t i = 0; i < count; ++i) values[i] = PyTuple_GET_ITEM(args, i);
-  Py_ssize_t position = 0, n = 0;
-  while (kwargs && PyDict_Next(kwargs, &position, &names[n], &values[count + n])) ++n;
-  *out_count = count + n;
-  *out_num_names = n;
-  return n == more;
+static token *add_token(call_tokens *tokens, token_kind kind, PyObject *object) {
+  if (tokens->count == max_tokens) return NULL;
+  token *t = &tokens->items[tokens->count++];
+  *t = (token){.kind = kind, .object = Py_XNewRef(object)};
+  if (kind == token_tensor || kind == token_variable) ++tokens->num_tensors;
+  return t;
 }
 
-static bool is_for(const entry *e, PyObject *const *values, Py_ssize_t count,
-                   PyObject *const *names, Py_ssize_t num_names) {
-  if (e->count != count || e->num_names != num_names) return false;
-  for (Py_ssize_t i = 0; i < num_names; ++i) {
-    PyObject *mine = PyTuple_GET_ITEM(e->names, i);
-    if (mine != names[i] && PyUnicode_Compare(mine, names[i]) != 0) return false;
+static bool add_argument(call_tokens *tokens, PyObject *value, int depth);
+
+static bool add_items(call_tokens *tokens, token_kind kind, PyObject *list, int depth) {
+  token *t = add_token(tokens, kind, NULL);
+  if (!t || depth == max_depth) return false;
+  t->size = Py_SIZE(list);
+  for (Py_ssize_t i = 0; i < Py_SIZE(list); ++i) {
+    if (!add_argument(tokens, PySequence_Fast_ITEMS(list)[i], depth + 1)) return false;
   }
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!fits(&e->arguments[i], values[i])) return false;
+  return true;
+}
+
+static bool add_named(call_tokens *tokens, PyObject *dict, int depth) {
+  PyObject *name, *value;
+  Py_ssize_t position = 0;
+  tokens->has_names = true;
+  while (PyDict_Next(dict, &position, &name, &value)) {
+    if (!PyUnicode_CheckExact(name) || !add_token(tokens, token_name, name)) return false;
+    if (!add_argument(tokens, value, depth + 1)) return false;
+  }
+  return true;
+}
+
+static bool add_dict(call_tokens *tokens, PyObject *dict, int depth) {
+  token *t = add_token(tokens, token_dict, NULL);
+  if (!t || depth == max_depth) return false;
+  t->size = PyDict_GET_SIZE(dict);
+  return add_named(tokens, dict, depth);
+}
+
+static bool add_array(call_tokens *tokens, PyObject *array) {
+  token *t = add_token(tokens, token_tensor, NULL);
+  if (!t) return false;
+  t->tensor = tensor_from_python(array, RHEOS_INVALID_DTYPE, NULL, false);
+  t->is_made = t->tensor != NULL;
+  return t->is_made;
+}
+
+// False: it is left to the package; an exception may be there.
+static bool add_argument(call_tokens *tokens, PyObject *value, int depth) {
+  if (eager_value(value)) {
+    token *t = add_token(tokens, token_tensor, value);
+    if (t) t->tensor = rheos_tensor_ref(eager_value(value));
+    return t;
+  }
+  if (is_value(value)) return add_token(tokens, token_value, value);
+  if (PyTuple_CheckExact(value)) return add_items(tokens, token_tuple, value, depth);
+  if (PyList_CheckExact(value)) return add_items(tokens, token_list, value, depth);
+  if (PyDict_CheckExact(value)) return add_dict(tokens, value, depth);
+  if (is_numpy(value)) return add_array(tokens, value);
+  if (!is_eager_variable(value)) return false;
+  PyObject *handle = ((variable_object *)value)->handle;
+  token *t = handle && eager_value(handle) ? add_token(tokens, token_variable, value) : NULL;
+  if (t) t->tensor = rheos_tensor_ref(eager_value(handle));
+  tokens->has_variables = true;
+  return t;
+}
+
+// A variable that is there twice is traced in another way.
+static bool has_variable_twice(const call_tokens *tokens) {
+  for (Py_ssize_t i = 0; tokens->has_variables && i < tokens->count; ++i) {
+    for (Py_ssize_t k = 0; tokens->items[i].kind == token_variable && k < i; ++k) {
+      if (tokens->items[k].kind == token_variable &&
+          tokens->items[k].tensor == tokens->items[i].tensor)
+        return true;
+    }
+  }
+  return false;
+}
+
+static bool read_arguments(call_tokens *tokens, PyObject *args, PyObject *kwargs) {
+  tokens->count = tokens->num_tensors = 0;
+  tokens->has_names = tokens->has_variables = false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i) {
+    if (!add_argument(tokens, PyTuple_GET_ITEM(args, i), 0)) return false;
+  }
+  if (kwargs && PyDict_GET_SIZE(kwargs) > 0 && !add_named(tokens, kwargs, 0)) return false;
+  return !has_variable_twice(tokens);
+}
+
+// ---- Finding what is remembered
+
+static bool same_object(PyObject *mine, PyObject *given) {
+  if (mine == given) return true;
+  if (Py_TYPE(mine) != Py_TYPE(given)) return false;
+  return PyObject_RichCompareBool(mine, given, Py_EQ) > 0;
+}
+
+static bool fits(const pattern *p, const token *t) {
+  if (p->kind != t->kind) return false;
+  switch (p->kind) {
+    case token_tensor:
+      return rheos_tensor_dtype(t->tensor) == p->dtype &&
+             rheos_shape_equal(rheos_tensor_shape(t->tensor), &p->shape);
+    case token_variable: {
+      const variable_object *variable = (variable_object *)t->object;
+      return variable->dtype == p->dtype && rheos_shape_equal(&variable->shape, &p->shape) &&
+             variable->trainable == p->object;
+    }
+    case token_value:
+    case token_name: return same_object(p->object, t->object);
+    default: return p->size == t->size;
+  }
+}
+
+static bool is_for(const entry *e, const call_tokens *tokens) {
+  if (e->count != tokens->count) return false;
+  for (Py_ssize_t i = 0; i < e->count; ++i) {
+    if (!fits(&e->patterns[i], &tokens->items[i])) return false;
   }
   return true;
 }
 
 // The entry, which becomes the first; NULL if there is none.
-static entry *find(traced_object *self, PyObject *const *values, Py_ssize_t count,
-                   PyObject *const *names, Py_ssize_t num_names) {
+static entry *find(traced_object *self, const call_tokens *tokens) {
   for (entry **link = &self->entries; *link; link = &(*link)->next) {
     entry *e = *link;
-    if (!is_for(e, values, count, names, num_names)) continue;
+    if (!is_for(e, tokens)) continue;
     *link = e->next;
     e->next = self->entries;
     self->entries = e;
@@ -159,24 +276,33 @@ static PyObject *results_take(result_form form, PyObject *concrete, rheos_tensor
   return results;
 }
 
-static bool touch_all(PyObject *variables) {
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(variables); ++i) {
-    variable_object *variable = (variable_object *)PyList_GET_ITEM(variables, i);
-    if (variable->trainable == Py_True && !tapes_watch((PyObject *)variable, variable->handle)) {
-      return false;
-    }
-  }
-  return true;
+static bool touch(PyObject *object) {
+  const variable_object *variable = (variable_object *)object;
+  return variable->trainable != Py_True || tapes_watch(object, variable->handle);
 }
 
-// Runs what the entry says. The entry may go while it runs: nothing of it is used afterwards.
-static PyObject *run_entry(PyObject *self, const entry *e, PyObject *const *values) {
-  rheos_tensor *few_inputs[2 * max_arguments], *few[few_outputs] = {NULL};
+// Tells tapes of the variables of the entry and of the arguments; false with an exception.
+static bool touch_all(const entry *e, const call_tokens *tokens) {
+  PyObject *touched = Py_NewRef(e->touched);
+  bool is_told = true;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(touched) && is_told; ++i) {
+    is_told = touch(PyList_GET_ITEM(touched, i));
+  }
+  Py_DECREF(touched);
+  for (Py_ssize_t i = 0; tokens->has_variables && i < tokens->count && is_told; ++i) {
+    if (tokens->items[i].kind == token_variable) is_told = touch(tokens->items[i].object);
+  }
+  return is_told;
+}
+
+// Runs what the entry says, which may go meanwhile.
+static PyObject *run_entry(PyObject *self, const entry *e, const call_tokens *tokens) {
+  rheos_tensor *few_inputs[2 * max_tokens], *few[few_outputs] = {NULL};
   rheos_tensor **inputs = few_inputs, **outputs = few;
   const Py_ssize_t num_captures = PyList_GET_SIZE(e->captures);
   const int32_t num_outputs = rheos_region_num_outputs(e->region);
-  if (e->count + num_captures > 2 * max_arguments) {
-    inputs = PyMem_Calloc((size_t)(e->count + num_captures), sizeof(rheos_tensor *));
+  if (tokens->num_tensors + num_captures > 2 * max_tokens) {
+    inputs = PyMem_Calloc((size_t)(tokens->num_tensors + num_captures), sizeof(rheos_tensor *));
   }
   if (num_outputs > few_outputs) {
     outputs = PyMem_Calloc((size_t)num_outputs, sizeof(rheos_tensor *));
@@ -186,15 +312,14 @@ static PyObject *run_entry(PyObject *self, const entry *e, PyObject *const *valu
     PyErr_NoMemory();
   } else {
     int32_t at = 0;
-    for (Py_ssize_t i = 0; i < e->count; ++i) {
-      if (!e->arguments[i].value) inputs[at++] = eager_value(values[i]);
+    for (Py_ssize_t i = 0; i < tokens->count; ++i) {
+      if (tokens->items[i].tensor) inputs[at++] = tokens->items[i].tensor;
     }
     for (Py_ssize_t i = 0; i < num_captures; ++i) {
       inputs[at++] = eager_value(PyList_GET_ITEM(e->captures, i));
     }
-    PyObject *concrete = Py_NewRef(e->concrete ? e->concrete : self),
-             *captures = Py_NewRef(e->captures);
-    PyObject *type = Py_NewRef(e->type);
+    PyObject *concrete = Py_NewRef(e->concrete ? e->concrete : self);
+    PyObject *captures = Py_NewRef(e->captures), *type = Py_NewRef(e->type);
     rheos_region *region = rheos_region_ref(e->region);
     const result_form form = e->form;
     if (eager_run_region(region, inputs, outputs, PyUnicode_AsUTF8(type)) == 0) {
@@ -217,65 +342,92 @@ static PyObject *call_slowly(PyObject *self, PyObject *args, PyObject *kwargs) {
   return result;
 }
 
-static PyObject *traced_call(PyObject *object, PyObject *args, PyObject *kwargs) {
-  traced_object *self = (traced_object *)object;
-  PyObject *values[max_arguments], *names[max_arguments];
-  Py_ssize_t count, num_names;
-  if (!self->entries || runs_eagerly || !executing_eagerly() ||
-      !list_arguments(args, kwargs, values, names, &count, &num_names)) {
-    return call_slowly(object, args, kwargs);
-  }
-  entry *e = find(self, values, count, names, num_names);
+// The entry for the call, of which tapes are told; NULL: there is none, or an exception.
+static entry *entry_for(traced_object *self, const call_tokens *tokens) {
+  entry *e = find(self, tokens);
   if (e && e->epoch != current_epoch) {
     forget_all(self);
-    e = NULL;
+    return NULL;
   }
   if (!e || PyErr_Occurred()) {
     PyErr_Clear();
-    return call_slowly(object, args, kwargs);
+    return NULL;
   }
   ++self->num_calls;
-  PyObject *touched = Py_NewRef(e->touched);
-  const bool is_told = PyList_GET_SIZE(touched) == 0 || touch_all(touched);
-  Py_DECREF(touched);
-  if (!is_told) return NULL;
-  if (self->entries != e) e = find(self, values, count, names, num_names);  // telling runs Python
-  return e ? run_entry(object, e, values) : call_slowly(object, args, kwargs);
+  if (!touch_all(e, tokens)) return NULL;
+  return self->entries == e ? e : find(self, tokens);  // telling may run Python
+}
+
+static PyObject *traced_call(PyObject *object, PyObject *args, PyObject *kwargs) {
+  traced_object *self = (traced_object *)object;
+  call_tokens tokens;
+  if (!self->entries || runs_eagerly || !executing_eagerly()) {
+    return call_slowly(object, args, kwargs);
+  }
+  const bool is_read = read_arguments(&tokens, args, kwargs);
+  if (!is_read) PyErr_Clear();
+  entry *e = is_read ? entry_for(self, &tokens) : NULL;
+  PyObject *result = e ? run_entry(object, e, &tokens) : NULL;
+  tokens_deinit(&tokens);
+  return e || PyErr_Occurred() ? result : call_slowly(object, args, kwargs);
 }
 
 // ---- What is remembered
 
-static bool set_arguments(entry *e, PyObject *const *values) {
-  e->arguments = PyMem_Calloc((size_t)e->count + 1, sizeof *e->arguments);
-  if (!e->arguments) return false;
+static bool set_patterns(entry *e, const call_tokens *tokens) {
+  e->count = tokens->count;
+  e->patterns = PyMem_Calloc((size_t)e->count + 1, sizeof *e->patterns);
+  if (!e->patterns) return false;
   for (Py_ssize_t i = 0; i < e->count; ++i) {
-    const rheos_tensor *tensor = eager_value(values[i]);
-    if (tensor) {
-      e->arguments[i].dtype = rheos_tensor_dtype(tensor);
-      e->arguments[i].shape = *rheos_tensor_shape(tensor);
-    } else if (is_value(values[i])) {
-      e->arguments[i].value = Py_NewRef(values[i]);
+    const token *t = &tokens->items[i];
+    pattern *p = &e->patterns[i];
+    p->kind = t->kind;
+    p->size = t->size;
+    if (t->kind == token_tensor) {
+      p->dtype = rheos_tensor_dtype(t->tensor);
+      p->shape = *rheos_tensor_shape(t->tensor);
+    } else if (t->kind == token_variable) {
+      const variable_object *variable = (variable_object *)t->object;
+      p->dtype = variable->dtype;
+      p->shape = variable->shape;
+      p->object = Py_XNewRef(variable->trainable);
     } else {
-      return false;
+      p->object = Py_XNewRef(t->object);
     }
   }
   return true;
 }
 
-// Whether the tensors that the function was called with are those among the arguments, in order. One given by
-// two names would hide that the names are in another order than the parameters.
-static bool are_arguments(PyObject *tensors, PyObject *const *values, Py_ssize_t count,
-                          Py_ssize_t num_names) {
-  Py_ssize_t at = 0;
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!eager_value(values[i])) continue;
-    if (at == PyList_GET_SIZE(tensors) || PyList_GET_ITEM(tensors, at) != values[i]) return false;
-    for (Py_ssize_t k = count - num_names; k < i; ++k) {
-      if (values[k] == values[i]) return false;
+// Whether the token is what the function was called with.
+static bool is_tensor_of(const token *t, const rheos_tensor *tensor) {
+  if (!tensor || !t->is_made) return tensor == t->tensor;
+  return rheos_tensor_dtype(t->tensor) == rheos_tensor_dtype(tensor) &&
+         rheos_shape_equal(rheos_tensor_shape(t->tensor), rheos_tensor_shape(tensor));
+}
+
+// Where names are among the arguments, those in another order than the parameters have to show: by tensors
+// that are told apart, which arrays are not.
+static bool are_told_apart(const call_tokens *tokens) {
+  int num_made = 0;
+  for (Py_ssize_t i = 0; tokens->has_names && i < tokens->count; ++i) {
+    num_made += tokens->items[i].is_made;
+    if (num_made > 1) return false;
+    for (Py_ssize_t k = 0; tokens->items[i].tensor && k < i; ++k) {
+      if (tokens->items[k].tensor == tokens->items[i].tensor) return false;
     }
-    ++at;
   }
-  return at == PyList_GET_SIZE(tensors);
+  return true;
+}
+
+// Whether the tensors that the function was called with are those among the arguments, in order.
+static bool are_arguments(PyObject *tensors, const call_tokens *tokens) {
+  Py_ssize_t at = 0;
+  for (Py_ssize_t i = 0; i < tokens->count; ++i) {
+    if (!tokens->items[i].tensor) continue;
+    if (at == PyList_GET_SIZE(tensors)) return false;
+    if (!is_tensor_of(&tokens->items[i], eager_value(PyList_GET_ITEM(tensors, at++)))) return false;
+  }
+  return at == PyList_GET_SIZE(tensors) && are_told_apart(tokens);
 }
 
 static bool are_eager(PyObject *list) {
@@ -323,6 +475,19 @@ static void drop_oldest(traced_object *self) {
   free_entry(oldest);
 }
 
+static result_form form_of(const char *form) {
+  if (strcmp(form, "tensor") == 0) return result_tensor;
+  if (strcmp(form, "none") == 0) return result_none;
+  return strcmp(form, "tuple") == 0 ? result_tuple : result_other;
+}
+
+static void add_entry(traced_object *self, entry *e) {
+  if (self->num_entries >= max_entries) drop_oldest(self);
+  e->next = self->entries;
+  self->entries = e;
+  ++self->num_entries;
+}
+
 PyDoc_STRVAR(
     remember_doc,
     "_remember(args, kwargs, tensors, concrete, form, op_type, attrs, captures, touched)\n\n"
@@ -330,7 +495,6 @@ PyDoc_STRVAR(
     "have to be those among the arguments, and on `captures`. form: 'tensor', 'none', "
     "'tuple', or '': concrete._structured() makes the results of a list.");
 static PyObject *remember(PyObject *object, PyObject *args) {
-  traced_object *self = (traced_object *)object;
   PyObject *given, *by_name, *tensors, *concrete, *type, *attrs, *captures, *touched;
   const char *form;
   if (!PyArg_ParseTuple(args, "O!O!O!OsUO!O!O!", &PyTuple_Type, &given, &PyDict_Type, &by_name,
@@ -338,39 +502,26 @@ static PyObject *remember(PyObject *object, PyObject *args) {
                         &PyList_Type, &captures, &PyList_Type, &touched)) {
     return NULL;
   }
-  PyObject *values[max_arguments], *names[max_arguments];
-  Py_ssize_t count, num_names;
-  if (!list_arguments(given, by_name, values, names, &count, &num_names) ||
-      !are_arguments(tensors, values, count, num_names) || !are_eager(captures) ||
-      !are_variables(touched)) {
-    Py_RETURN_NONE;
-  }
   entry *e = PyMem_Calloc(1, sizeof *e);
   if (!e) return PyErr_NoMemory();
-  e->count = count;
-  e->num_names = num_names;
   e->concrete = concrete == object ? NULL : Py_NewRef(concrete);
   e->captures = PySequence_List(captures);
   e->touched = PySequence_List(touched);
   e->type = Py_NewRef(type);
-  e->names = PyTuple_New(num_names);
   e->epoch = current_epoch;
-  e->form = strcmp(form, "tensor") == 0  ? result_tensor
-            : strcmp(form, "none") == 0  ? result_none
-            : strcmp(form, "tuple") == 0 ? result_tuple
-                                         : result_other;
-  if (e->names && e->captures && e->touched && set_arguments(e, values)) {
-    for (Py_ssize_t i = 0; i < num_names; ++i) PyTuple_SET_ITEM(e->names, i, Py_NewRef(names[i]));
+  e->form = form_of(form);
+  call_tokens tokens;
+  if (read_arguments(&tokens, given, by_name) && are_arguments(tensors, &tokens) &&
+      are_eager(captures) && are_variables(touched) && e->captures && e->touched &&
+      set_patterns(e, &tokens)) {
     e->region = region_for(tensors, captures, type, attrs);
   }
-  if (!e->region) {
+  tokens_deinit(&tokens);
+  PyErr_Clear();  // what cannot be remembered is called the long way
+  if (e->region)
+    add_entry((traced_object *)object, e);
+  else
     free_entry(e);
-    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-  }
-  if (self->num_entries >= max_entries) drop_oldest(self);
-  e->next = self->entries;
-  self->entries = e;
-  ++self->num_entries;
   Py_RETURN_NONE;
 }
 

@@ -101,7 +101,7 @@ def test_variables_are_watched_in_remembered_calls():
     assert square(x).numpy() == 2
 
 
-def test_arrays_variables_and_lists_go_the_long_way():
+def test_arrays_variables_and_lists_are_told_apart():
     @tf.function
     def total(values):
         return tf.add_n(values) if isinstance(values, list) else values + 0.0
@@ -112,6 +112,81 @@ def test_arrays_variables_and_lists_go_the_long_way():
         assert total(np.float32(3)).numpy() == 3
         assert total(v).numpy() == 4
         assert total(x).numpy() == 2
+
+
+def test_arguments_of_any_structure_are_remembered():
+    @tf.function
+    def program(pair, named, array, variable):
+        variable.assign_add(array)
+        return pair[0] - pair[1][0] + named["b"] * named["a"], {"v": variable + 0.0, "n": None}
+
+    x, y = tf.constant([1.0, 2.0]), tf.constant([5.0, 7.0])
+    array, v, w = np.ones(2, np.float32), tf.Variable([0.0, 0.0]), tf.Variable([1.0, 1.0])
+
+    def call(variable=v):
+        return program((x, [y]), {"a": x, "b": y}, array, variable)
+
+    assert calls_remembered(program, call) == 3
+    total, named = call(w)
+    assert total.numpy().tolist() == [1, 9] and named["v"].numpy().tolist() == [2, 2]
+    assert named["n"] is None and v.numpy().tolist() == [4, 4]
+    array *= 10
+    assert call(w)[1]["v"].numpy().tolist() == [12, 12]
+    assert program((x, [y]), {"b": x, "a": y}, array, v)[0].numpy().tolist() == [1, 9]
+    assert program((y, [x]), {"a": x, "b": y}, array, v)[0].numpy().tolist() == [9, 19]
+
+
+def test_the_order_of_a_dict_does_not_mix_tensors_up():
+    @tf.function
+    def difference(named):
+        return named["a"] - named["b"]
+
+    x, y = tf.constant(1.0), tf.constant(5.0)
+    for _ in range(2):
+        assert difference({"b": x, "a": x}).numpy() == 0
+    for _ in range(2):
+        assert difference({"b": x, "a": y}).numpy() == 4
+        assert difference({"a": x, "b": y}).numpy() == -4
+
+
+def test_a_variable_that_is_there_twice_is_one():
+    @tf.function
+    def move(a, b):
+        a.assign_add(1.0)
+        return b + 0.0
+
+    v, w = tf.Variable(0.0), tf.Variable(10.0)
+    for step in range(1, 4):
+        assert move(v, v).numpy() == step
+    for _ in range(3):
+        assert move(v, w).numpy() == 10
+    assert move(w, w).numpy() == 11 and v.numpy() == 6
+
+
+def test_variables_among_the_arguments_are_watched():
+    @tf.function
+    def times(v, x):
+        return v * x
+
+    x = tf.constant(2.0)
+    for value in (3.0, 4.0, 5.0):
+        v, fixed = tf.Variable(value), tf.Variable(1.0, trainable=False)
+        with tf.GradientTape() as tape:
+            y = times(v, x) * times(v, x)
+            times(fixed, x)
+        assert tape.watched_variables() == (v,)
+        assert tape.gradient(y, v).numpy() == 8 * value
+
+
+def test_a_variable_of_an_open_shape_takes_any():
+    @tf.function
+    def total(v):
+        return tf.reduce_sum(v)
+
+    v = tf.Variable([1.0], shape=tf.TensorShape([None]))
+    for n in range(1, 4):
+        v.assign(tf.ones([n]))
+        assert total(v).numpy() == n
 
 
 def test_functions_that_run_eagerly_are_python():

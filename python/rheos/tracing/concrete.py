@@ -1,6 +1,8 @@
 """Traced functions: the graph of one kind of arguments, that can be called."""
 
 import functools
+import itertools
+import operator
 
 import numpy as np
 
@@ -239,11 +241,16 @@ class ConcreteFunction(_core.TracedBase):
         return op_type, attrs, graph.external_captures
 
     def _structured(self, outputs):
+        return self._structure(outputs)
+
+    @functools.cached_property
+    def _structure(self):
+        """A function of the list of outputs that gives the results."""
+        made = _maker(self.graph.structured_outputs, itertools.count())
+        return self._packed if made is None else made
+
+    def _packed(self, outputs):
         structure = self.graph.structured_outputs
-        if isinstance(structure, Tensor):
-            return outputs[0]
-        if structure is None:
-            return None
         results = iter(outputs)
         leaves = nest.flatten(structure, expand_composites=True)
         parts = [next(results) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
@@ -286,6 +293,28 @@ class ConcreteFunction(_core.TracedBase):
 
     def __repr__(self):
         return f"<ConcreteFunction {self._signature_text()} at 0x{id(self):X}>"
+
+
+def _maker(structure, places):
+    """A function of the outputs that makes a structure of tensors, numbers, texts, None, and lists,
+    tuples and dicts of such; None for others. places: counts the tensors."""
+    kind = type(structure)
+    if kind is Tensor:
+        return operator.itemgetter(next(places))
+    if structure is None or kind in (bool, int, float, str, bytes):
+        return lambda outputs: structure
+    if kind is list or kind is tuple:
+        makers = [_maker(part, places) for part in structure]
+        if None in makers:
+            return None
+        return lambda outputs: kind([make(outputs) for make in makers])
+    if kind is dict:
+        by_key = {key: _maker(structure[key], places) for key in sorted(structure)}
+        if None in by_key.values():
+            return None
+        items = [(key, by_key[key]) for key in structure]
+        return lambda outputs: {key: make(outputs) for key, make in items}
+    return None
 
 
 def _is_spec(leaf):

@@ -4,7 +4,7 @@ The steps of graphs are made in C, which keeps variables by their nodes; here th
 called on the variables' handles, at once or in the function that is being traced.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
@@ -18,19 +18,12 @@ _L1_L2 = ("l1_regularization_strength", "l2_regularization_strength")
 _START = "initial_accumulator_value"  # what a slot is filled with
 
 
-class _Row(NamedTuple):
-    """What a kind of optimizer keeps for a variable, and hands to its op.
-
-    slots: (name, what it is filled with). inputs: a letter for each input behind the variable: a, b
-    and c are slots, digits are numbers, g is the gradient (and its indices if it is rows), p and q
-    the powers of beta1 and beta2, l and m the penalties, s the step that this one is.
-    """
-
-    op: str
-    inputs: str
-    slots: tuple
-    numbers: tuple
-
+# What a kind of optimizer keeps for a variable, and hands to its op.
+#
+# slots: (name, what it is filled with). inputs: a letter for each input behind the variable: a, b
+# and c are slots, digits are numbers, g is the gradient (and its indices if it is rows), p and q
+# the powers of beta1 and beta2, l and m the penalties, s the step that this one is.
+_Row = namedtuple("_Row", "op inputs slots numbers")
 
 _RMSPROP = (*_RATE, "decay", "momentum", "epsilon")
 _FTRL = (
