@@ -70,6 +70,16 @@ rheos_status *rheos__file_replace(const char *path, const void *data, size_t siz
 // Makes an empty file; RHEOS_ALREADY_EXISTS if there is one.
 rheos_status *rheos__file_make_new(const char *path);
 
+// ---- Work in progress
+
+// Holds a file that is being written until rheos__file_let_go(), or the end of the process; -1 if that
+// cannot be, or the file was just taken away.
+int rheos__file_hold(const char *path);
+void rheos__file_let_go(int hold);  // may be -1
+bool rheos__file_is_held(const char *path);
+// Whether it is there and was not changed, or renamed, for so many seconds.
+bool rheos__file_is_older(const char *path, int64_t seconds);
+
 // ---- Names
 
 rheos_status *rheos__file_exists(const char *path, bool *out_exists);

@@ -152,6 +152,7 @@ struct rheos__bundle_writer {
   char *prefix;
   char *data_path;  // ".new"
   rheos__file_writer *data;
+  int hold;           // of the data file, so that no other save takes it for a leftover
   rheos__step *step;  // whose threads write large tensors; may be NULL
   rheos__index_entry *entries;
   size_t count, capacity;
@@ -161,6 +162,7 @@ struct rheos__bundle_writer {
 };
 
 static void free_writer(rheos__bundle_writer *writer) {
+  rheos__file_let_go(writer->hold);
   rheos__free(writer->prefix);
   rheos__free(writer->data_path);
   rheos__free(writer->entries);
@@ -178,16 +180,29 @@ static rheos_status *make_folder_of(const char *prefix) {
   return status;
 }
 
+// Twice where another save took the file away before it was held. Without locks it goes on unheld.
+static rheos_status *open_data(rheos__bundle_writer *writer) {
+  RHEOS_TRY(rheos__file_writer_open(writer->data_path, &writer->data));
+  writer->hold = rheos__file_hold(writer->data_path);
+  if (writer->hold >= 0) return NULL;
+  rheos__file_writer_abandon(writer->data);
+  RHEOS_TRY(rheos__file_writer_open(writer->data_path, &writer->data));
+  writer->hold = rheos__file_hold(writer->data_path);
+  return NULL;
+}
+
 rheos_status *rheos__bundle_writer_open(const char *prefix, rheos__bundle_writer **out_writer) {
   *out_writer = NULL;
   RHEOS_TRY(make_folder_of(prefix));
   RHEOS_TRY(rheos__bundle_finish_interrupted(prefix));
+  RHEOS_TRY(rheos__checkpoint_sweep(prefix));
   rheos__bundle_writer *writer = rheos__alloc_zeroed(sizeof *writer);
   if (writer == NULL) return rheos__out_of_memory();
+  writer->hold = -1;
   writer->prefix = rheos__strdup(prefix);
   writer->data_path = rheos__bundle_data_path(prefix, 0, 1, ".new");
   rheos_status *status = writer->prefix != NULL && writer->data_path != NULL
-                             ? rheos__file_writer_open(writer->data_path, &writer->data)
+                             ? open_data(writer)
                              : rheos__out_of_memory();
   if (status != NULL) {
     free_writer(writer);
@@ -500,6 +515,7 @@ static rheos_status *remove_source_indexes(const merge *m) {
 static rheos_status *run_merge(merge *m) {
   RHEOS_TRY(make_folder_of(m->destination));
   RHEOS_TRY(rheos__bundle_finish_interrupted(m->destination));
+  RHEOS_TRY(rheos__checkpoint_sweep(m->destination));
   RHEOS_TRY(open_sources(m));
   int32_t first_shard = 0;
   for (size_t i = 0; i < m->num_prefixes; i++) {
