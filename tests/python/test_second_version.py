@@ -5,7 +5,7 @@ import pytest
 import rheos as tf
 
 
-class Scaled(tf.__internal__.types.Tensor):
+class Scaled(tf.__internal__.types.Tensor, tf.__internal__.tracking.Trackable):
     """A variable of a program's own class."""
 
     _should_act_as_resource_variable = True
@@ -176,3 +176,86 @@ def test_rows_become_a_tensor_of_the_shape_asked_for():
 def test_the_names_of_operations_may_have_an_angle():
     with tf.Graph().as_default(), tf.name_scope("a>b"):
         assert tf.constant(1, name="c").op.name == "a>b/c"
+
+
+def test_rows_of_rows_are_merged():
+    rows = tf.ragged.constant([[[1, 2], [3]], [[4]]])
+    assert rows.merge_dims(0, 1).to_list() == [[1, 2], [3], [4]]
+    assert rows.merge_dims(1, 2).to_list() == [[1, 2, 3], [4]]
+    assert rows.merge_dims(0, 2).numpy().tolist() == [1, 2, 3, 4]
+    inner = tf.ragged.constant([[[1, 2], [3, 4]], [[5, 6]]], ragged_rank=1)
+    assert inner.merge_dims(1, 2).to_list() == [[1, 2, 3, 4], [5, 6]]
+    with pytest.raises(ValueError, match="less than or equal"):
+        rows.merge_dims(2, 1)
+
+
+def test_a_partition_tells_which_values_are_in_which_row():
+    partition = tf.experimental.RowPartition.from_value_rowids([0, 0, 2], nrows=4)
+    assert partition.row_splits().numpy().tolist() == [0, 2, 2, 3, 3]
+    assert partition.row_lengths().numpy().tolist() == [2, 0, 1, 0]
+    assert partition.offsets_in_rows().numpy().tolist() == [0, 1, 0]
+    starts = tf.experimental.RowPartition.from_row_starts([0, 1], nvals=3)
+    limits = tf.experimental.RowPartition.from_row_limits([1, 3])
+    lengths = tf.experimental.RowPartition.from_row_lengths([1, 2])
+    for other in (starts, limits, lengths):
+        assert other.row_splits().numpy().tolist() == [0, 1, 3] and other.dtype == tf.int64
+    uniform = tf.experimental.RowPartition.from_uniform_row_length(2, nvals=4)
+    assert uniform.value_rowids().numpy().tolist() == [0, 0, 1, 1]
+
+
+def test_a_window_of_kaiser_is_numpys():
+    for length, beta in ((5, 3.0), (8, 12.0), (1, 2.0)):
+        made = tf.signal.kaiser_window(length, beta).numpy()
+        np.testing.assert_allclose(made, np.kaiser(length, beta), rtol=1e-5)
+
+
+def test_inverses_of_erf():
+    x = tf.constant([-0.5, 0.0, 0.9])
+    np.testing.assert_allclose(tf.math.erf(tf.math.erfinv(x)), x, atol=1e-6)
+    np.testing.assert_allclose(tf.math.erfc(tf.math.erfcinv(x + 0.6)), x + 0.6, atol=1e-6)
+
+
+def test_one_device_is_not_shared_out():
+    (device,) = tf.config.list_physical_devices("CPU")
+    one = tf.config.LogicalDeviceConfiguration()
+    with pytest.raises(RuntimeError, match="one device"):
+        tf.config.set_logical_device_configuration(device, [one, one])
+    tf.config.set_logical_device_configuration(device, [one])
+    assert tf.config.get_logical_device_configuration(device) == [one]
+    assert not tf.sysconfig.get_build_info()["is_cuda_build"]
+
+
+def test_what_acts_as_a_variable_is_saved_as_one(tmp_path):
+    class Layer(tf.__internal__.tracking.AutoTrackable):
+        def __init__(self):
+            self.kernel = Scaled([1.0, 2.0])
+
+        @tf.function(input_signature=[tf.TensorSpec([2])])
+        def serve(self, x):
+            return x * self.kernel
+
+    layer = Layer()
+    path = tf.train.Checkpoint(layer=layer).save(str(tmp_path / "values"))
+    names = dict(tf.train.list_variables(path))
+    assert "layer/kernel/.ATTRIBUTES/VARIABLE_VALUE" in names
+    layer.kernel.value.assign([5.0, 5.0])
+    tf.train.Checkpoint(layer=layer).restore(path).assert_consumed()
+    assert layer.kernel.value.numpy().tolist() == [1, 2]
+    options = tf.saved_model.SaveOptions(extra_tags="more")
+    tf.saved_model.save(layer, str(tmp_path / "model"), options=options)
+    loaded = tf.saved_model.load(str(tmp_path / "model"), tags=["serve", "more"])
+    assert loaded.serve(tf.constant([3.0, 4.0])).numpy().tolist() == [3, 8]
+    view = tf.train.TrackableView(layer)
+    assert view.descendants() == [layer, layer.kernel.value]
+
+
+def test_libraries_know_what_a_function_is():
+    function = tf.function(lambda x: x + 1)
+    assert isinstance(function, tf.types.experimental.GenericFunction)
+    traced = function.get_concrete_function(tf.TensorSpec([]))
+    assert isinstance(traced, tf.types.experimental.ConcreteFunction)
+    assert tf.experimental.numpy.finfo("float32").eps == np.finfo("float32").eps
+    chosen = tf.experimental.numpy.select(
+        [[True, False, False], [True, True, False]], [[1, 2, 3], [4.0, 5.0, 6.0]], 7
+    )
+    assert chosen.numpy().tolist() == [1, 5, 7]

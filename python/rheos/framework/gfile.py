@@ -35,6 +35,11 @@ def unfinished_name(name, suffix):
     return os.fsdecode(os.fsencode(name)[: _NAME_MAX - len(suffix)]) + suffix
 
 
+def join(path, *paths):
+    """A path of its parts; what is before an absolute one is left out."""
+    return os.path.join(os.fspath(path), *map(os.fspath, paths))
+
+
 class GFile:
     """A file, opened when it is first used. Text unless the mode has a "b".
 

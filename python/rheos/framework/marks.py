@@ -10,6 +10,12 @@ class TensorLike:
     __slots__ = ()
 
 
+class GenericFunction:
+    """A function that calls graphs: traced, or of a saved model."""
+
+    __slots__ = ()
+
+
 class CompositeTensor:
     """A value that is made of several tensors, such as a sparse one."""
 

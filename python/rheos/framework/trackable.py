@@ -17,13 +17,27 @@ def _is_tracked(value):
     return isinstance(value, (list, tuple)) and any(map(_is_tracked, value))
 
 
-def children_of(value):
-    """{name: object} of the tracked objects that a tracked object holds, in order."""
+def _variable_behind(value):
+    """The variable of an object of a program's own class that acts as one; else the object."""
+    if isinstance(value, _VariableBase):
+        return value
+    if getattr(value, "_should_act_as_resource_variable", False):
+        inner = value.value
+        return inner if isinstance(inner, _VariableBase) else value
+    return value
+
+
+def children_of(value, save_type="checkpoint"):
+    """{name: object} of the tracked objects that a tracked object holds, in order.
+
+    save_type: what they are asked for, "checkpoint" or "savedmodel".
+    """
     if isinstance(value, _VariableBase):
         return {}
     own = getattr(value, "_trackable_children", None)
     if own is not None:
-        return own()
+        held = own() if save_type == "checkpoint" else own(save_type)
+        return {name: _variable_behind(child) for name, child in held.items()}
     if isinstance(value, dict):
         return {k: v for k, v in value.items() if isinstance(k, str) and _is_tracked(v)}
     if isinstance(value, (list, tuple)):
@@ -99,6 +113,33 @@ class _DictWrapper(dict):
         return f"DictWrapper({super().__repr__()})"
 
 
+class TrackableView:
+    """The objects that can be reached from a tracked object."""
+
+    def __init__(self, root):
+        self._root = root
+
+    @classmethod
+    def children(cls, obj, save_type="checkpoint", **kwargs):
+        """{name: object} of what an object holds."""
+        return children_of(obj, save_type)
+
+    @property
+    def root(self):
+        """The object where it begins."""
+        return self._root
+
+    def descendants(self):
+        """All the objects, the root first, nearest first."""
+        found, seen = [self._root], {id(self._root)}
+        for value in found:  # which grows
+            for child in self.children(value).values():
+                if id(child) not in seen:
+                    seen.add(id(child))
+                    found.append(child)
+        return found
+
+
 class AutoTrackable(Trackable):
     """An object whose attributes are tracked."""
 
@@ -137,6 +178,35 @@ class AutoTrackable(Trackable):
     def __delattr__(self, name):
         self.__dict__.get("_self_tracked", {}).pop(name, None)
         super().__delattr__(name)
+
+
+class TrackableResource(AutoTrackable):
+    """Something of the engine's behind a handle, such as a table, as objects hold it.
+
+    A class of a program's own makes the handle in `_create_resource()`, and may fill what is
+    behind it in `_initialize()`.
+    """
+
+    def __init__(self, device=""):
+        self._resource_handle = None
+        self._resource_device = device
+
+    def _create_resource(self):
+        """The handle of a new resource."""
+        raise NotImplementedError("TrackableResource._create_resource not implemented.")
+
+    def _initialize(self):
+        """Fills the resource."""
+
+    def _destroy_resource(self):
+        """Ends the resource; nothing is to be done, the last handle ends it."""
+
+    @property
+    def resource_handle(self):
+        """The handle of the resource, made when it is first asked for."""
+        if self._resource_handle is None:
+            self._resource_handle = self._create_resource()
+        return self._resource_handle
 
 
 def descendants(root):

@@ -234,7 +234,7 @@ class Layer(Module):
                 _gather(value, kind, found)
         return each_once(found)
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         """{name: object} of the layers and variables inside, as checkpoints name them."""
         found = {}
         for name, value in vars(self).items():

@@ -95,7 +95,7 @@ class Model(Trainer, Layer):
         inside = [] if self._network is None else self._network.layers
         return each_once([*inside, *super()._sublayers()])
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         found, number = {}, 0
         if self._network is not None or hasattr(self, "_list"):
             for i, layer in enumerate(getattr(self, "_list", None) or self.layers):
@@ -103,7 +103,7 @@ class Model(Trainer, Layer):
                     found[f"layer_with_weights-{number}"] = layer
                     number += 1
                 found[f"layer-{i}"] = layer
-        return {**found, **super()._trackable_children()}
+        return {**found, **super()._trackable_children(save_type, **kwargs)}
 
     def get_layer(self, name=None, index=None):
         """The layer of that name or number; ValueError if there is none."""

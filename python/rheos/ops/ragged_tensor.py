@@ -172,6 +172,28 @@ def _nested_rows(ragged):
     return [items[first:end] for first, end in zip(splits, splits[1:])]
 
 
+def _merged(value, outer, inner):
+    """merge_dims() of dimensions that are there."""
+    if outer == inner:
+        return value
+    if isinstance(value, Tensor):
+        shape = array_ops.shape(value)
+        return array_ops.reshape(
+            value, array_ops.concat([shape[:outer], [-1], shape[inner + 1 :]], 0)
+        )
+    if outer > 1:
+        return value.with_values(_merged(value.values, outer - 1, inner - 1))
+    if outer == 0:
+        return _merged(value.values, 0, inner - 1)
+    rows = value.values
+    if isinstance(rows, Tensor):
+        size = array_ops.shape(rows, out_type=value.row_splits.dtype)[1]
+        splits, rows = value.row_splits * size, _merged(rows, 0, 1)
+    else:
+        splits, rows = array_ops.gather(rows.row_splits, value.row_splits), rows.values
+    return _merged(RaggedTensor(rows, splits, internal=True), 1, inner - 1)
+
+
 def _wanted(shape, known):
     """(what is known of the shape of a dense tensor, what the op is told of it)."""
     if shape is None:
@@ -235,7 +257,37 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
     def _with_parts(self, parts):
         return self._of_parts(parts)
 
+    def merge_dims(self, outer_axis, inner_axis):
+        """The tensor with the dimensions from outer_axis to inner_axis made one; ValueError."""
+        rank = self.shape.ndims
+        axes = [a + rank if a < 0 and rank else a for a in (outer_axis, inner_axis)]
+        if axes[0] > axes[1]:
+            raise ValueError(f"Expected outer_axis ({outer_axis}) to be less than or equal to "
+                             f"inner_axis ({inner_axis})")
+        if axes[0] < 0 or rank is not None and axes[1] >= rank:
+            raise ValueError(f"axes {outer_axis} and {inner_axis} are not both of rank {rank}")
+        return _merged(self, *axes)
+
     # ---- Made of values and a partition
+
+    @classmethod
+    def from_uniform_row_length(
+        cls, values, uniform_row_length, nrows=None, validate=True, name=None
+    ):
+        """Rows of one length. nrows: how many there are, for rows of length 0."""
+        with name_scope(name, "RaggedFromUniformRowLength", [values, uniform_row_length, nrows]):
+            values = convert_to_tensor_or_ragged_tensor(values, name="values")
+            length = _index_tensor(uniform_row_length, "uniform_row_length", dtypes.int64)
+            count = _nrows(values, length.dtype)
+            if nrows is None:
+                nrows = math_ops.floordiv(count, math_ops.maximum(length, 1))
+            nrows = math_ops.cast(nrows, length.dtype)
+            splits = math_ops.range(nrows + 1) * length
+            if validate:
+                splits = _checked(splits, [check_ops.assert_equal(
+                    splits[-1], count, message="uniform_row_length and the number of values do "
+                                               "not form a valid RaggedTensor")])
+            return cls(values, splits, internal=True)
 
     @classmethod
     def from_row_splits(cls, values, row_splits, name=None, validate=True):

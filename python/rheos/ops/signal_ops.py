@@ -9,6 +9,7 @@ from rheos.framework.graph import name_scope
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, math_ops, spectral_ops
 from rheos.ops.constant_op import constant
+from rheos.ops.special_math_ops import bessel_i0
 
 # ---- Windows
 
@@ -48,6 +49,17 @@ def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None
 
 
 # ---- Frames
+
+
+def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
+    """A vector of Kaiser's window, narrower for larger beta."""
+    with name_scope(name, "kaiser_window"):
+        length = convert_to_tensor(window_length, name="window_length")
+        half = (math_ops.cast(length, dtype) - 1) / 2
+        places = math_ops.cast(math_ops.range(length), dtype) - half
+        ratio = math_ops.div_no_nan(places, half)
+        inner = math_ops.cast(beta, dtype) * math_ops.sqrt(1 - ratio * ratio)
+        return bessel_i0(inner) / bessel_i0(math_ops.cast(beta, dtype))
 
 
 def _size(x, axis):

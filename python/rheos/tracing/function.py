@@ -11,6 +11,7 @@ from rheos.autograph import api
 from rheos.framework import nest
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import func_graph_from_py_func
+from rheos.framework.marks import GenericFunction
 from rheos.framework.operation import Operation, Tensor
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec
 from rheos.framework.watchers import stop_recording
@@ -41,7 +42,7 @@ def _root_of(graph):
     return getattr(graph, "_root", graph) if graph.building_function else graph
 
 
-class Function(_core.TracedBase):
+class Function(_core.TracedBase, GenericFunction):
     """A function that is traced: its calls are of the graph's functions.
 
     Made by tf.function(); see there.
@@ -96,6 +97,12 @@ class Function(_core.TracedBase):
     def experimental_get_tracing_count(self):
         """How often it was traced."""
         return self._count
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        """{name: trace} of the traces, for saved models."""
+        if save_type == "checkpoint":
+            return {}
+        return {f"trace_{i}": trace for i, trace in enumerate(self._traces.values())}
 
     def _list_all_concrete_functions(self):
         return list(self._traces.values())

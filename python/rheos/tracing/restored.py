@@ -6,6 +6,7 @@ import numpy as np
 
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.marks import GenericFunction
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.structured import Unknown, decode
 from rheos.framework.tensor_spec import TensorSpec
@@ -147,7 +148,7 @@ def _signature(spec):
     return inspect.Signature(made)
 
 
-class RestoredFunction:
+class RestoredFunction(GenericFunction):
     """A saved model's function: the traces that were saved, of which calls take the first that
     fits. ValueError if there is none, of functions with an input signature TypeError."""
 

@@ -283,8 +283,8 @@ class Checkpoint(AutoTrackable):
             setattr(self, name, value)
         self._save_counter = None
 
-    def _trackable_children(self):
-        held = super()._trackable_children()
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        held = super()._trackable_children(save_type, **kwargs)
         counter = held.pop("_save_counter", None)
         if self._self_root is not None:
             held = {**children_of(self._self_root), **held}

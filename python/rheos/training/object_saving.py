@@ -41,7 +41,10 @@ def _functions_of(value):
 def _children(value):
     if isinstance(value, _Signatures):
         return dict(value)
-    return {} if isinstance(value, _CALLABLE) else {**children_of(value), **_functions_of(value)}
+    return {} if isinstance(value, _CALLABLE) else {
+        **children_of(value, "savedmodel"),
+        **_functions_of(value),
+    }
 
 
 # ---- Signatures
@@ -132,7 +135,8 @@ def _signatures(root, given):
 class _Saving:
     """One save of a model."""
 
-    def __init__(self, root, signatures):
+    def __init__(self, root, signatures, options):
+        self.options = options
         self.objects = []
         self.numbers = {}  # {id of an object, or of a variable's handle: number}
         self.made = messages.MetaGraphDef()
@@ -281,7 +285,12 @@ class _Saving:
             info.tensor_shape.unknown_rank = True
         self.made.graph_def.CopyFrom(graph.as_graph_def())
         info = self.made.meta_info_def
-        info.tags.append(saved_model.SERVING)
+        tags = getattr(self.options, "extra_tags", None) or ()
+        info.tags.extend([saved_model.SERVING, *([tags] if isinstance(tags, str) else tags)])
+        aliases = getattr(self.options, "function_aliases", None) or {}
+        for alias, function in aliases.items():
+            for concrete in function._list_all_concrete_functions():
+                info.function_aliases[concrete.graph.name] = alias
         info.tensorflow_version = "2.21.0"
 
     def _add_signature(self, name, concrete):
@@ -434,7 +443,7 @@ def save(obj, export_dir, signatures=None, options=None):
     if not isinstance(obj, AutoTrackable) and not hasattr(obj, "_trackable_children"):
         raise ValueError(f"Expected an object of Trackable type, got {obj!r}.")
     with get_eager_graph().as_default():
-        saving = _Saving(obj, _signatures(obj, signatures))
+        saving = _Saving(obj, _signatures(obj, signatures), options)
         saving.describe()
         saving.build()
         saving.write(os.fspath(export_dir))

@@ -67,7 +67,43 @@ class threading:
 
 
 def forget_logical_devices():
-    """Nothing: the devices are those of the machine, and cannot be set."""
+    """Forgets what was said about devices."""
+    _logical.clear()
+
+
+LogicalDeviceConfiguration = namedtuple(
+    "LogicalDeviceConfiguration",
+    "memory_limit experimental_priority experimental_device_ordinal",
+    defaults=(None, None, 0),
+)
+_logical = {}
+
+
+def set_logical_device_configuration(device, logical_devices):
+    """Says how a device is shared out; RuntimeError for more than one part: there is one device."""
+    if len(logical_devices) > 1:
+        raise RuntimeError(
+            f"Rheos runs operations on one device: {device.name} cannot become "
+            f"{len(logical_devices)} logical ones"
+        )
+    if any(one.memory_limit is not None for one in logical_devices):
+        raise ValueError("Setting memory limit on CPU is currently not supported")
+    _logical[device] = list(logical_devices)
+
+
+def get_logical_device_configuration(device):
+    """How a device is shared out; None if nothing was said."""
+    return _logical.get(device)
+
+
+def get_build_info():
+    """What this build has: no CUDA, no ROCm, no TensorRT."""
+    return {
+        "is_cuda_build": False,
+        "is_rocm_build": False,
+        "is_tensorrt_build": False,
+        "msvcp_dll_names": "",
+    }
 
 
 def get_soft_device_placement():

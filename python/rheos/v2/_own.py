@@ -76,14 +76,17 @@ OWN = {
     "config": {
         "tracing.function": "functions_run_eagerly run_functions_eagerly",
         "v2._config": """
-            LogicalDevice PhysicalDevice get_soft_device_placement get_visible_devices
+            LogicalDevice LogicalDeviceConfiguration PhysicalDevice
+            get_logical_device_configuration get_soft_device_placement get_visible_devices
+            set_logical_device_configuration
             list_logical_devices list_physical_devices set_soft_device_placement
             set_visible_devices threading
         """,
     },
     "config.experimental": {
         "v2._config": """
-            enable_op_determinism get_memory_growth get_visible_devices list_logical_devices
+            disable_op_determinism enable_op_determinism get_memory_growth get_visible_devices
+            list_logical_devices
             list_physical_devices set_memory_growth set_visible_devices
         """,
     },
@@ -110,7 +113,14 @@ OWN = {
         """,
     },
     "dtypes": {"framework.dtypes": "DType"},
-    "experimental": {"pipelines.optional": "Optional"},
+    "experimental": {
+        "ops.row_partition": "RowPartition",
+        "pipelines.optional": "Optional",
+    },
+    "experimental.numpy": {"v2._numpy": "finfo iinfo select"},
+    "io.gfile": {"framework.gfile": "join"},
+    "signal": {"ops.signal_ops": "kaiser_window"},
+    "sysconfig": {"v2._config": "get_build_info"},
     "errors": {"framework.errors": _ERRORS},
     "experimental.dtensor": {"v2._dtensor": "Layout MATCH Mesh UNSHARDED create_mesh"},
     "experimental.dlpack": {"v2._misc": "from_dlpack to_dlpack"},
@@ -182,7 +192,17 @@ OWN = {
         """,
         "v2._saving": "DEBUG_DIRECTORY DEBUG_INFO_FILENAME_PB LoadOptions SaveOptions",
     },
+    "saved_model.experimental": {"framework.trackable": "TrackableResource"},
     "strings": {"v2._checks": "length reduce_join split substr to_hash_bucket to_number"},
+    "summary": {
+        "training.summary_writers": """
+            SummaryWriter audio create_file_writer create_noop_writer flush graph histogram image
+            record_if scalar should_record_summaries text write
+        """,
+    },
+    "summary.experimental": {
+        "training.summary_writers": "get_step set_step summary_scope write_raw_pb",
+    },
     "sparse": {
         "framework.sparse_tensor": "SparseTensor",
         "ops.segment_ops": """
@@ -191,8 +211,17 @@ OWN = {
         """,
         "v2._sparse": "add bincount concat cross map_values reduce_max reduce_sum split",
     },
+    "types.experimental": {
+        "framework.marks": "GenericFunction TensorLike",
+        "tracing.concrete": "ConcreteFunction",
+        "tracing.function": "Callable=Function PolymorphicFunction=Function",
+    },
     "types.experimental.distributed": {"training.distribution": "Mirrored PerReplica"},
-    "train": {"training.object_checkpoints": "Checkpoint", "v2._saving": "CheckpointOptions"},
+    "train": {
+        "framework.trackable": "TrackableView",
+        "training.object_checkpoints": "Checkpoint",
+        "v2._saving": "CheckpointOptions",
+    },
     "version": {
         "v1.version": """
             COMPILER_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER

@@ -20,7 +20,7 @@ def _options(name, doc, **defaults):
 
 SaveOptions = _options(
     "SaveOptions",
-    "Options of saved_model.save(); custom gradients are always saved, the others choose nothing.",
+    "Options of saved_model.save(): extra_tags and function_aliases; the others choose nothing.",
     namespace_whitelist=None,
     save_debug_info=False,
     function_aliases=None,
