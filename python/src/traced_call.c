@@ -35,7 +35,8 @@ typedef struct token {
 typedef struct call_tokens {
   token items[max_tokens];
   Py_ssize_t count, num_tensors;
-  bool has_names, has_variables;
+  bool has_names_in_disorder;  // more than one argument by name, or a dict whose keys do not ascend
+  bool has_variables;
 } call_tokens;
 
 // What an entry keeps of a token.
@@ -53,6 +54,7 @@ typedef struct entry {
   struct entry *next;  // the next one that was used less recently
   pattern *patterns;
   Py_ssize_t count;
+  int16_t *order;      // by input, which of the arguments' tensors it is
   PyObject *concrete;  // what structures the results; NULL: what is called
   PyObject *captures;  // a list of eager tensors
   PyObject *touched;   // a list of variables
@@ -79,6 +81,7 @@ void traced_calls_forget(void) { ++current_epoch; }
 static void free_entry(entry *e) {
   for (Py_ssize_t i = 0; e->patterns && i < e->count; ++i) Py_XDECREF(e->patterns[i].object);
   PyMem_Free(e->patterns);
+  PyMem_Free(e->order);
   Py_XDECREF(e->concrete);
   Py_XDECREF(e->captures);
   Py_XDECREF(e->touched);
@@ -133,11 +136,12 @@ static bool add_items(call_tokens *tokens, token_kind kind, PyObject *list, int 
 }
 
 static bool add_named(call_tokens *tokens, PyObject *dict, int depth) {
-  PyObject *name, *value;
+  PyObject *name, *value, *before = NULL;
   Py_ssize_t position = 0;
-  tokens->has_names = true;
   while (PyDict_Next(dict, &position, &name, &value)) {
     if (!PyUnicode_CheckExact(name) || !add_token(tokens, token_name, name)) return false;
+    if (before && PyUnicode_Compare(before, name) > 0) tokens->has_names_in_disorder = true;
+    before = name;
     if (!add_argument(tokens, value, depth + 1)) return false;
   }
   return true;
@@ -192,7 +196,8 @@ static bool has_variable_twice(const call_tokens *tokens) {
 
 static bool read_arguments(call_tokens *tokens, PyObject *args, PyObject *kwargs) {
   tokens->count = tokens->num_tensors = 0;
-  tokens->has_names = tokens->has_variables = false;
+  tokens->has_names_in_disorder = kwargs && PyDict_GET_SIZE(kwargs) > 1;
+  tokens->has_variables = false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i) {
     if (!add_argument(tokens, PyTuple_GET_ITEM(args, i), 0)) return false;
   }
@@ -311,10 +316,12 @@ static PyObject *run_entry(PyObject *self, const entry *e, const call_tokens *to
   if (!inputs || !outputs) {
     PyErr_NoMemory();
   } else {
+    rheos_tensor *given[max_tokens];
     int32_t at = 0;
     for (Py_ssize_t i = 0; i < tokens->count; ++i) {
-      if (tokens->items[i].tensor) inputs[at++] = tokens->items[i].tensor;
+      if (tokens->items[i].tensor) given[at++] = tokens->items[i].tensor;
     }
+    for (int32_t i = 0; i < at; ++i) inputs[i] = given[e->order[i]];
     for (Py_ssize_t i = 0; i < num_captures; ++i) {
       inputs[at++] = eager_value(PyList_GET_ITEM(e->captures, i));
     }
@@ -405,29 +412,43 @@ static bool is_tensor_of(const token *t, const rheos_tensor *tensor) {
          rheos_shape_equal(rheos_tensor_shape(t->tensor), rheos_tensor_shape(tensor));
 }
 
-// Where names are among the arguments, those in another order than the parameters have to show: by tensors
-// that are told apart, which arrays are not.
+// Whether no tensor is there twice, as one or as an array of which nobody can tell.
 static bool are_told_apart(const call_tokens *tokens) {
   int num_made = 0;
-  for (Py_ssize_t i = 0; tokens->has_names && i < tokens->count; ++i) {
+  for (Py_ssize_t i = 0; i < tokens->count; ++i) {
     num_made += tokens->items[i].is_made;
-    if (num_made > 1) return false;
     for (Py_ssize_t k = 0; tokens->items[i].tensor && k < i; ++k) {
       if (tokens->items[k].tensor == tokens->items[i].tensor) return false;
     }
   }
-  return true;
+  return num_made <= 1;
 }
 
-// Whether the tensors that the function was called with are those among the arguments, in order.
-static bool are_arguments(PyObject *tensors, const call_tokens *tokens) {
-  Py_ssize_t at = 0;
-  for (Py_ssize_t i = 0; i < tokens->count; ++i) {
-    if (!tokens->items[i].tensor) continue;
-    if (at == PyList_GET_SIZE(tensors)) return false;
-    if (!is_tensor_of(&tokens->items[i], eager_value(PyList_GET_ITEM(tensors, at++)))) return false;
+// Sets where among the arguments' tensors each is that the function was called with. Names may be in another
+// order than what they name is given to the function. False: it cannot be told.
+static bool find_order(PyObject *tensors, const call_tokens *tokens, int16_t *order) {
+  const token *given[max_tokens];
+  int16_t count = 0;
+  bool is_same = PyList_GET_SIZE(tensors) == tokens->num_tensors;
+  for (Py_ssize_t i = 0; i < tokens->count && is_same; ++i) {
+    if (tokens->items[i].tensor) given[count++] = &tokens->items[i];
   }
-  return at == PyList_GET_SIZE(tensors) && are_told_apart(tokens);
+  if (!is_same) return false;
+  for (int16_t i = 0; i < count; ++i) {
+    order[i] = i;
+    is_same &= is_tensor_of(given[i], eager_value(PyList_GET_ITEM(tensors, i)));
+  }
+  if (is_same && !tokens->has_names_in_disorder) return true;
+  if (!are_told_apart(tokens)) return false;
+  if (is_same) return true;
+  for (int16_t i = 0; i < count; ++i) {
+    const rheos_tensor *tensor = eager_value(PyList_GET_ITEM(tensors, i));
+    int16_t at = 0;
+    while (at < count && (given[at]->is_made || given[at]->tensor != tensor)) ++at;
+    if (at == count) return false;
+    order[i] = at;
+  }
+  return true;
 }
 
 static bool are_eager(PyObject *list) {
@@ -510,10 +531,11 @@ static PyObject *remember(PyObject *object, PyObject *args) {
   e->type = Py_NewRef(type);
   e->epoch = current_epoch;
   e->form = form_of(form);
-  call_tokens tokens;
-  if (read_arguments(&tokens, given, by_name) && are_arguments(tensors, &tokens) &&
-      are_eager(captures) && are_variables(touched) && e->captures && e->touched &&
-      set_patterns(e, &tokens)) {
+  call_tokens tokens = {.count = 0};
+  e->order = PyMem_Calloc(max_tokens, sizeof *e->order);
+  if (e->order && read_arguments(&tokens, given, by_name) &&
+      find_order(tensors, &tokens, e->order) && are_eager(captures) && are_variables(touched) &&
+      e->captures && e->touched && set_patterns(e, &tokens)) {
     e->region = region_for(tensors, captures, type, attrs);
   }
   tokens_deinit(&tokens);

@@ -144,9 +144,13 @@ def test_the_order_of_a_dict_does_not_mix_tensors_up():
     x, y = tf.constant(1.0), tf.constant(5.0)
     for _ in range(2):
         assert difference({"b": x, "a": x}).numpy() == 0
-    for _ in range(2):
+    for _ in range(3):
         assert difference({"b": x, "a": y}).numpy() == 4
         assert difference({"a": x, "b": y}).numpy() == -4
+    assert calls_remembered(difference, lambda: difference({"b": x, "a": y})) == 3
+    assert difference({"b": y, "a": x}).numpy() == -4
+    arrays = {"b": np.float32(1), "a": np.float32(5)}
+    assert [difference(arrays).numpy() for _ in range(3)] == [4, 4, 4]
 
 
 def test_a_variable_that_is_there_twice_is_one():
