@@ -626,6 +626,8 @@ class Finder:
             return self._find(V2, parts[2:])
         if self._front is None:
             self._front = self._choose()
+            if self._front == V1:
+                importlib.import_module("rheos._old_names").give_back()
             if self._front == V2:
                 importlib.import_module("rheos.v2._insides.known_modules").name_them()
         if parts[:1] == ["core"] or parts and parts[-1].endswith("_pb2"):

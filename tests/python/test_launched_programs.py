@@ -144,3 +144,36 @@ def test_keras_means_tf_keras_where_it_is_not_installed(launch):
         """
     )
     assert shown.split() == "[[6. 6.]] [[0. 1.]] 1e-07 keras.nothing".split()
+
+
+def test_programs_of_version_1_get_old_names_back(launch):
+    shown = launch(
+        """
+        import collections, inspect, time
+        import numpy as np
+        import tensorflow as tf
+
+        assert tf.Session
+        print(np.float(2), np.int, np.zeros(2, np.bool), np.asscalar(np.ones(1)), np.Inf)
+        print(isinstance([], collections.Iterable), time.clock() > 0)
+        print(inspect.getargspec(lambda a, b=1: a).defaults)
+        rows = np.array([[1, 2], [3]])
+        print(rows.dtype, rows[1])
+        try:
+            np.array([[1, 2], [3]], np.int32)
+        except ValueError as error:
+            print("inhomogeneous" in str(error))
+        """
+    )
+    assert shown.splitlines() == [
+        "2.0 <class 'int'> [False False] 1.0 inf",
+        "True True",
+        "(1,)",
+        "object [3]",
+        "True",
+    ]
+
+
+def test_programs_of_version_2_see_python_as_it_is(launch):
+    source = "import collections\nimport tensorflow as tf\nprint(hasattr(collections, 'Iterable'))"
+    assert launch(source) == f"{sys.version_info < (3, 10)}\n"
