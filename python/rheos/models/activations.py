@@ -3,7 +3,7 @@
 from rheos.framework.op_call import op1
 from rheos.layers import values
 from rheos.models import objects
-from rheos.ops import clip_ops, math_ops, nn_ops, special_math_ops
+from rheos.ops import array_ops, clip_ops, math_ops, nn_ops, special_math_ops
 
 _activation = objects.known("activation function")
 
@@ -149,6 +149,96 @@ def log_softmax(x, axis=-1):
 def log_sigmoid(x):
     """The logarithm of sigmoid."""
     return special_math_ops.log_sigmoid(x)
+
+
+@_activation
+def celu(x, alpha=1.0):
+    """max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)."""
+    below = alpha * (math_ops.exp(math_ops.minimum(x, 0.0) / alpha) - 1.0)
+    return math_ops.maximum(x, 0.0) + below
+
+
+@_activation
+def glu(x, axis=-1):
+    """The first half along an axis times the sigmoid of the second."""
+    first, second = array_ops.split(x, 2, axis=axis)
+    return first * math_ops.sigmoid(second)
+
+
+@_activation
+def hard_tanh(x):
+    """x, cut at -1 and 1."""
+    return clip_ops.clip_by_value(x, -1.0, 1.0)
+
+
+@_activation
+def hard_shrink(x, threshold=0.5):
+    """x, or 0 from -threshold to threshold."""
+    return x * math_ops.cast(math_ops.abs(x) > threshold, x.dtype.base_dtype)
+
+
+@_activation("hard_swish")
+def hard_silu(x):
+    """x * hard_sigmoid(x)."""
+    return x * clip_ops.clip_by_value(x + 3.0, 0.0, 6.0) * (1.0 / 6.0)
+
+
+hard_swish = hard_silu
+
+
+@_activation
+def soft_shrink(x, threshold=0.5):
+    """x nearer to 0 by a threshold, 0 where that passes it."""
+    return math_ops.sign(x) * math_ops.maximum(math_ops.abs(x) - threshold, 0.0)
+
+
+@_activation
+def sparse_plus(x):
+    """0 below -1, x above 1, ((x + 1) / 2) ^ 2 between."""
+    inside = clip_ops.clip_by_value(x, -1.0, 1.0) + 1.0
+    return 0.25 * inside * inside + math_ops.maximum(x - 1.0, 0.0)
+
+
+@_activation
+def sparse_sigmoid(x):
+    """(x + 1) / 2, cut at 0 and 1."""
+    return 0.5 * clip_ops.clip_by_value(x + 1.0, 0.0, 2.0)
+
+
+@_activation
+def squareplus(x, b=4):
+    """(x + the root of x ^ 2 + b) / 2."""
+    return (x + math_ops.sqrt(math_ops.square(x) + float(b))) / 2.0
+
+
+@_activation
+def tanh_shrink(x):
+    """x - tanh(x)."""
+    return x - math_ops.tanh(x)
+
+
+@_activation
+def threshold(x, threshold, default_value):
+    """x, or another value where it is not above a threshold."""
+    above = math_ops.cast(x > threshold, x.dtype.base_dtype)
+    return x * above + default_value * (1.0 - above)
+
+
+@_activation
+def sparsemax(x, axis=-1):
+    """Shares of which many are 0; of several as TensorFlow 2.21 has them, whose sum is not 1."""
+    rank = x.shape.ndims
+    order = [i for i in range(rank) if i != axis % rank] + [axis % rank]
+    moved = array_ops.transpose(x, order)
+    ordered, _ = nn_ops.top_k(moved, array_ops.shape(moved)[-1])
+    ranks = math_ops.range(1, array_ops.shape(moved)[-1] + 1)
+    ranks = math_ops.cast(ranks, x.dtype.base_dtype)
+    sums = math_ops.cumsum(ordered, axis=-1)
+    is_kept = math_ops.cast(1.0 + ranks * ordered > sums, x.dtype.base_dtype)
+    count = math_ops.reduce_sum(is_kept, axis=-1, keepdims=True)
+    total = math_ops.reduce_sum(is_kept * sums, axis=-1, keepdims=True)
+    found = math_ops.maximum(moved - (total - 1.0) / count, 0.0)
+    return array_ops.transpose(found, [order.index(i) for i in range(rank)])
 
 
 def _where(condition, x, y):

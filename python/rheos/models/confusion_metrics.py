@@ -347,8 +347,6 @@ class AUC(_Confusion):
             raise ValueError(f'Invalid AUC curve value "{curve}".')
         if summation_method not in ("interpolation", "minoring", "majoring"):
             raise ValueError(f'Invalid AUC summation method value "{summation_method}".')
-        if multi_label:
-            raise NotImplementedError("AUC(multi_label=True): make one for each label")
         super().__init__(name=name, dtype=dtype)
         if thresholds is not None:
             inner = sorted(_list_of(list(thresholds), 0.5))
@@ -361,17 +359,56 @@ class AUC(_Confusion):
             self.thresholds = _spread(num_thresholds)
         self.curve, self.summation_method = str(curve).upper(), summation_method
         self.from_logits = from_logits
-        self._make()
+        self.multi_label, self.num_labels = multi_label, num_labels
+        self.label_weights = label_weights
+        self._each = None  # of several labels a metric for each
+        if not multi_label:
+            self._make()
+        elif num_labels is not None:
+            self._make_each(num_labels)
+
+    def _make_each(self, count):
+        self._each = [
+            AUC(
+                curve=self.curve,
+                summation_method=self.summation_method,
+                thresholds=self.thresholds[1:-1],
+                name=f"{self.name}_{i}",
+            )
+            for i in range(count)
+        ]
+
+    def _update_each(self, y_true, y_pred, sample_weight):
+        y_true = convert_to_tensor(y_true)
+        if self._each is None:
+            self._make_each(y_pred.shape.as_list()[-1])
+        for i, metric in enumerate(self._each):
+            metric.update_state(y_true[:, i], y_pred[:, i], sample_weight)
+
+    def reset_state(self):
+        """Forgets all batches."""
+        for metric in self._each or ():
+            metric.reset_state()
+        if self._each is None:
+            super().reset_state()
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         """Adds labels and predictions from 0 to 1; InvalidArgumentError for others."""
         y_pred = math_ops.cast(convert_to_tensor(y_pred), dtypes.float32)
         if self.from_logits:
             y_pred = math_ops.sigmoid(y_pred)
+        if self.multi_label:
+            return self._update_each(y_true, y_pred, sample_weight)
         return super().update_state(y_true, y_pred, sample_weight)
 
     def result(self):
         """The value so far."""
+        if self.multi_label:
+            found = array_ops.stack([metric.result() for metric in self._each])
+            if self.label_weights is None:
+                return math_ops.reduce_mean(found)
+            shares = math_ops.cast(convert_to_tensor(self.label_weights), found.dtype)
+            return math_ops.reduce_sum(found * shares) / math_ops.reduce_sum(shares)
         if self.curve == "PR" and self.summation_method == "interpolation":
             return self._interpolated()
         recall = self._sensitivities()
@@ -421,4 +458,11 @@ class AUC(_Confusion):
             "curve": self.curve,
             "summation_method": self.summation_method,
             "thresholds": self.thresholds[1:-1],
+            **self._label_settings(),
         }
+
+    def _label_settings(self):
+        if values.runs_in_session():
+            return {}
+        names = ("multi_label", "num_labels", "label_weights", "from_logits")
+        return {name: getattr(self, name) for name in names}

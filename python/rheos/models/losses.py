@@ -12,7 +12,7 @@ from rheos.models.shapes_of_losses import (
     squeeze_last,
     weighted,
 )
-from rheos.ops import array_ops, clip_ops, math_ops, nn_ops
+from rheos.ops import array_ops, clip_ops, math_ops, nn_ops, rearrange_ops
 from rheos.ops.smart_cond import smart_cond
 
 _loss = objects.known("loss function")
@@ -128,7 +128,7 @@ def _logits_behind(output, op_type):
     """
     if getattr(output, "_keras_logits", None) is not None:
         return output._keras_logits
-    if isinstance(output, Tensor):
+    if isinstance(output, Tensor) and not getattr(output, "_is_eager", False):
         op = output.op
         while op.type == "Identity":
             op = op.inputs[0].op
@@ -313,6 +313,52 @@ def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None):
     return 1 - (both + _SMALL) / (both + wrong * alpha + missed * beta + _SMALL)
 
 
+@_loss
+def categorical_generalized_cross_entropy(y_true, y_pred, q):
+    """(1 - the probability of the right class ^ q) / q; labels are numbers of classes."""
+    y_pred = as_floats(y_pred)
+    labels = math_ops.cast(convert_to_tensor(y_true), "int32")
+    right = array_ops.one_hot(labels, array_ops.shape(y_pred)[-1], dtype=y_pred.dtype)
+    probability = math_ops.reduce_sum(y_pred * right, axis=-1)
+    return (1 - math_ops.pow(probability, q)) / q
+
+
+@_loss
+def circle(
+    y_true,
+    y_pred,
+    ref_labels=None,
+    ref_embeddings=None,
+    remove_diagonal=True,
+    gamma=80,
+    margin=0.4,
+):
+    """Sun and others' circle loss of embeddings by their labels."""
+    y_pred = as_floats(y_pred)
+    labels = array_ops.reshape(math_ops.cast(convert_to_tensor(y_true), "int32"), [-1, 1])
+    others = y_pred if ref_embeddings is None else as_floats(ref_embeddings)
+    other_labels = labels if ref_labels is None else ref_labels
+    other_labels = math_ops.cast(convert_to_tensor(other_labels), "int32")
+    distance = math_ops.maximum(1 - math_ops.matmul(y_pred, others, transpose_b=True), 0.0)
+    is_same = math_ops.equal(labels, array_ops.reshape(other_labels, [1, -1]))
+    same = math_ops.cast(is_same, distance.dtype)
+    other = 1.0 - same
+    if remove_diagonal:
+        same = same - rearrange_ops.eye(array_ops.shape(labels)[0], dtype=distance.dtype)
+
+    def spread(weights, wanted, mask, sign):
+        weights = math_ops.maximum(weights * mask, 0.0)
+        found = sign * gamma * weights * (wanted - distance)
+        found = found * mask + (1.0 - mask) * found.dtype.min
+        return math_ops.reduce_logsumexp(found, axis=1)
+
+    losses = nn_ops.softplus(
+        spread(margin + distance, margin, same, -1.0)
+        + spread(1 + margin - distance, 1 - margin, other, 1.0)
+    )
+    return losses
+
+
 # ---- Losses as objects
 
 
@@ -369,7 +415,7 @@ class LossFunctionWrapper(Loss):
         return {**super().get_config(), **settings}
 
 
-_OF_CLASSES = {sparse_categorical_crossentropy}
+_OF_CLASSES = {sparse_categorical_crossentropy, categorical_generalized_cross_entropy, circle}
 
 
 def _of_function(name, function, default_name, defaults):
@@ -399,6 +445,33 @@ def _of_function(name, function, default_name, defaults):
     made = type(name, (LossFunctionWrapper,), body)
     objects.table("loss function")[name] = made
     return made
+
+
+CategoricalGeneralizedCrossEntropy = _of_function(
+    "CategoricalGeneralizedCrossEntropy",
+    categorical_generalized_cross_entropy,
+    "categorical_generalized_cross_entropy",
+    {"q": 0.5},
+)
+
+
+@_loss
+class Circle(LossFunctionWrapper):
+    """Sun and others' circle loss of embeddings, by the numbers of their classes.
+
+    The mean is of the samples that have any.
+    """
+
+    def __init__(self, gamma=80.0, margin=0.4, remove_diagonal=True,
+                 reduction=Reduction.AUTO, name="circle", dtype=None):  # fmt: skip
+        super().__init__(circle, reduction, name, gamma=gamma, margin=margin,
+                         remove_diagonal=remove_diagonal)  # fmt: skip
+
+    def call(self, y_true, y_pred):
+        found = super().call(y_true, y_pred)
+        counts = math_ops.cast(found > 0.0, found.dtype)
+        size = math_ops.cast(array_ops.size(found), found.dtype)
+        return found * math_ops.div_no_nan(size, math_ops.reduce_sum(counts))
 
 
 MeanSquaredError = _of_function("MeanSquaredError", mean_squared_error, "mean_squared_error", {})

@@ -389,7 +389,9 @@ class F1Score(Metric):
         right, wrong, missed, weights = self._counts
         precision = math_ops.div_no_nan(right, right + wrong)
         recall = math_ops.div_no_nan(right, right + missed)
-        score = math_ops.div_no_nan(2.0 * precision * recall, precision + recall)
+        share = self.beta * self.beta
+        score = (1.0 + share) * precision * recall
+        score = math_ops.div_no_nan(score, share * precision + recall)
         if self.average == "weighted":
             shares = math_ops.div_no_nan(weights, math_ops.reduce_sum(weights))
             return math_ops.reduce_sum(score * shares)

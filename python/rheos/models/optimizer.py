@@ -15,7 +15,10 @@ from rheos.ops.variables import Variable
 
 _OPTIONS = ("clipnorm", "clipvalue", "global_clipnorm", "lr", "decay", "weight_decay")
 _OF_STEPS = ("_is_applying", "_iterations", "_waiting_weights")  # what steps themselves set
-_NOT_DONE = ("use_ema", "loss_scale_factor", "gradient_accumulation_steps")
+_NOT_DONE = ("loss_scale_factor", "gradient_accumulation_steps")
+
+
+_AVERAGING = ("jit_compile", "use_ema", "ema_momentum", "ema_overwrite_frequency")
 
 
 class Parts:
@@ -55,9 +58,10 @@ class Optimizer:
         self.__dict__["_hyper"] = {}
         self.__dict__["_traced_steps"] = TracedSteps()
         for key, value in kwargs.items():
-            if key in _NOT_DONE and not value or key in ("jit_compile", "ema_momentum",
-                                                         "ema_overwrite_frequency"):  # fmt: skip
+            if key in _NOT_DONE and not value or key in _AVERAGING:
                 continue
+            if key in _NOT_DONE:
+                raise NotImplementedError(f"{name}({key}={value}): steps are of one batch each")
             if key not in _OPTIONS:
                 raise TypeError(f"Unexpected keyword argument passed to optimizer: {key}")
             if value is not None and value < 0:
@@ -67,6 +71,9 @@ class Optimizer:
         self.clipvalue = kwargs.get("clipvalue")
         self.global_clipnorm = kwargs.get("global_clipnorm")
         self.weight_decay = kwargs.get("weight_decay")
+        self.use_ema = bool(kwargs.get("use_ema"))
+        self.ema_momentum = kwargs.get("ema_momentum") or 0.99
+        self.ema_overwrite_frequency = kwargs.get("ema_overwrite_frequency")
         self._initial_decay = kwargs.get("decay") or 0.0
         self._excluded = ()
         self._slots = {}  # (variable, name): slot
@@ -357,9 +364,32 @@ class Optimizer:
             for grad, var in pairs:
                 with name_scope("update"):
                     updates.append(self._update(step, grad, var))
+            if self.use_ema:
+                updates += [self._average(var) for var in variables]
             with control_dependencies(values.operations(updates)):
                 done = state_ops.assign_add(iterations, 1)
         return values.operations([done])[0] if values.runs_in_session() else iterations
+
+    def _average(self, var):
+        """Moves the running mean of a variable towards it; every so often it is taken for it."""
+        mean = self.add_slot(var, "average")
+        steps = self.iterations
+        started = math_ops.cast(math_ops.not_equal(steps, 0), var.dtype.base_dtype)
+        momentum = started * self.ema_momentum
+        found = state_ops.assign(mean, momentum * mean + (1 - momentum) * var)
+        every = self.ema_overwrite_frequency
+        if not every:
+            return found
+        is_due = math_ops.equal(math_ops.floormod(steps + 1, every), 0)
+        is_due = math_ops.cast(is_due, var.dtype.base_dtype)
+        return state_ops.assign(var, is_due * found + (1 - is_due) * var)
+
+    def finalize_variable_values(self, var_list):
+        """Sets variables to their running means, if these are kept: at the end of training."""
+        if self.use_ema:
+            for var in var_list:
+                if (id(var), "average") in self._slots:
+                    state_ops.assign(var, self._slots[id(var), "average"])
 
     @contextlib.contextmanager
     def _applying(self):

@@ -534,6 +534,8 @@ class Trainer(OpenTrainer):
             batches.finish_epoch()
             if self.stop_training:
                 break
+        if getattr(self.optimizer, "use_ema", False):
+            self.optimizer.finalize_variable_values(self.trainable_weights)
         calls.on_train_end()
         return self.history
 

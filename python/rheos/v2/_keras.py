@@ -15,9 +15,10 @@ KERAS = {
     },
     "keras.activations": {
         "models.activations": """
-            deserialize elu exponential gelu get hard_sigmoid leaky_relu linear log_sigmoid
-            log_softmax mish relu relu6 selu serialize sigmoid silu softmax softplus softsign swish
-            tanh
+            celu deserialize elu exponential gelu get glu hard_shrink hard_sigmoid hard_silu
+            hard_swish hard_tanh leaky_relu linear log_sigmoid log_softmax mish relu relu6 selu
+            serialize sigmoid silu soft_shrink softmax softplus softsign sparse_plus sparse_sigmoid
+            sparsemax squareplus swish tanh tanh_shrink threshold
         """,
     },
     "keras.backend": {
@@ -108,7 +109,8 @@ KERAS = {
         "models.layers.categories": "CategoryEncoding Discretization HashedCrossing Hashing",
         "models.layers.conv_lstm": "ConvLSTM1D ConvLSTM2D ConvLSTM3D",
         "models.layers.convolutional": """
-            Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose Convolution1D
+            Conv1D Conv1DTranspose Convolution1DTranspose=Conv1DTranspose Conv2D Conv2DTranspose
+            Conv3D Conv3DTranspose Convolution1D
             Convolution2D Convolution2DTranspose Convolution3D Convolution3DTranspose Cropping1D
             Cropping2D Cropping3D DepthwiseConv1D DepthwiseConv2D SeparableConv1D SeparableConv2D
             SeparableConvolution1D SeparableConvolution2D UpSampling1D UpSampling2D UpSampling3D
@@ -129,6 +131,7 @@ KERAS = {
         "models.layers.normalization": """
             BatchNormalization GroupNormalization LayerNormalization UnitNormalization
         """,
+        "models.layers.norms": "Identity RMSNormalization SpectralNormalization",
         "models.layers.pictures": "CenterCrop Resizing",
         "models.layers.pooling": """
             AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D AvgPool3D
@@ -148,7 +151,8 @@ KERAS = {
     "keras.losses": {
         "models.losses": """
             BinaryCrossentropy BinaryFocalCrossentropy CategoricalCrossentropy
-            CategoricalFocalCrossentropy CategoricalHinge CosineSimilarity Dice Hinge Huber KLD
+            CategoricalFocalCrossentropy CategoricalGeneralizedCrossEntropy CategoricalHinge Circle
+            CosineSimilarity Dice Hinge Huber KLD categorical_generalized_cross_entropy circle
             KLDivergence LogCosh Loss MAE MAPE MSE MSLE MeanAbsoluteError
             MeanAbsolutePercentageError MeanSquaredError MeanSquaredLogarithmicError Poisson
             SparseCategoricalCrossentropy SquaredHinge Tversky binary_crossentropy
@@ -168,6 +172,10 @@ KERAS = {
             logcosh
         """,
         "models.metric": "Mean MeanMetricWrapper Metric Sum",
+        "models.more_metrics": """
+            BinaryIoU ConcordanceCorrelation FBetaScore IoU OneHotIoU OneHotMeanIoU
+            PearsonCorrelation R2Score concordance_correlation pearson_correlation
+        """,
         "models.metrics": """
             Accuracy BinaryAccuracy BinaryCrossentropy CategoricalAccuracy CategoricalCrossentropy
             CategoricalHinge CosineSimilarity F1Score Hinge KLD KLDivergence LogCoshError MAE MAPE
@@ -187,6 +195,7 @@ KERAS = {
         "models.saving": "model_from_json",
     },
     "keras.optimizers": {
+        "models.more_optimizers": "Adafactor Lamb Lion LossScaleOptimizer",
         "models.optimizer": "Optimizer",
         "models.optimizers": """
             Adadelta Adagrad Adam AdamW Adamax Ftrl Nadam RMSprop SGD deserialize get serialize
@@ -198,7 +207,13 @@ KERAS = {
             PiecewiseConstantDecay PolynomialDecay deserialize serialize
         """,
     },
+    "keras.preprocessing": {
+        "models.directory_data": """
+            image_dataset_from_directory text_dataset_from_directory timeseries_dataset_from_array
+        """,
+    },
     "keras.preprocessing.image": {
+        "models.layers.pictures": "smart_resize",
         "models.image_data": """
             DirectoryIterator ImageDataGenerator Iterator NumpyArrayIterator apply_affine_transform
             apply_channel_shift array_to_img img_to_array load_img random_channel_shift
@@ -233,6 +248,10 @@ KERAS = {
     },
     "keras.utils": {
         "models.backend": "clear_session",
+        "models.directory_data": """
+            image_dataset_from_directory split_dataset text_dataset_from_directory
+            timeseries_dataset_from_array
+        """,
         "models.data": "PyDataset=Sequence Sequence",
         "models.open_training": "pack_x_y_sample_weight unpack_x_y_sample_weight",
         "models.image_data": "array_to_img img_to_array load_img save_img",

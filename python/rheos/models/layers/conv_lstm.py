@@ -49,10 +49,10 @@ class ConvLSTMCell(Layer):
         given.update({name: kwargs.pop(name) for name in _ARGUMENTS if name in kwargs})
         seed = kwargs.pop("seed", None)
         super().__init__(**kwargs)
-        for name, value in resolved(given).items():
-            setattr(self, name, value)
         self.seed = seed
         self.seed_generator = seed_generator(seed)
+        for name, value in resolved(given).items():
+            setattr(self, name, value)
         self.rank = rank
         for name in ("kernel_size", "strides", "dilation_rate"):
             setattr(self, name, numbers(getattr(self, name), rank, name))
