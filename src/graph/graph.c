@@ -27,6 +27,11 @@ rheos_graph *rheos_graph_new(void) {
     rheos__free(graph);
     return NULL;
   }
+  if (pthread_rwlock_init(&graph->extending, NULL) != 0) {
+    pthread_mutex_destroy(&graph->mutex);
+    rheos__free(graph);
+    return NULL;
+  }
   atomic_init(&graph->references, 1);
   rheos__arena_init(&graph->arena);
   rheos__names_init(&graph->names);
@@ -67,6 +72,7 @@ static void free_graph(rheos_graph *graph) {
   rheos__contexts_deinit(&graph->contexts);
   rheos__names_deinit(&graph->names);
   rheos__arena_deinit(&graph->arena);
+  pthread_rwlock_destroy(&graph->extending);
   pthread_mutex_destroy(&graph->mutex);
   rheos__free(graph);
 }
@@ -107,6 +113,10 @@ rheos_status *rheos__graph_note_shapes(rheos_graph *graph, int purpose, const rh
 void rheos__graph_lock(rheos_graph *graph) { pthread_mutex_lock(&graph->mutex); }
 
 void rheos__graph_unlock(rheos_graph *graph) { pthread_mutex_unlock(&graph->mutex); }
+
+void rheos__graph_begin_reading(rheos_graph *graph) { pthread_rwlock_rdlock(&graph->extending); }
+
+void rheos__graph_end_reading(rheos_graph *graph) { pthread_rwlock_unlock(&graph->extending); }
 
 int64_t rheos__graph_num_changes(const rheos_graph *graph) {
   return atomic_load_explicit(&graph->num_changes, memory_order_acquire);
@@ -580,9 +590,11 @@ static rheos_status *extend_node(rheos_graph *graph, int32_t id, const rheos__ex
 
 rheos_status *rheos__graph_extend_node(rheos_graph *graph, int32_t id,
                                        const rheos__extension *extension) {
+  pthread_rwlock_wrlock(&graph->extending);
   rheos__graph_lock(graph);
   rheos_status *status = extend_node(graph, id, extension);
   rheos__graph_unlock(graph);
+  pthread_rwlock_unlock(&graph->extending);
   return rheos__status_at_take(status, graph, id);
 }
 

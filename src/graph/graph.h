@@ -62,6 +62,10 @@ int64_t rheos__graph_num_changes(const rheos_graph *graph);
 // Held while nodes are added; recursive.
 void rheos__graph_lock(rheos_graph *graph);
 void rheos__graph_unlock(rheos_graph *graph);
+// Between the two no node is extended by another thread: who makes a plan or a segment looks at the
+// edges, attributes and outputs of nodes. They nest; the mutex may be taken inside, not around.
+void rheos__graph_begin_reading(rheos_graph *graph);
+void rheos__graph_end_reading(rheos_graph *graph);
 
 // The name in a fresh string for rheos__free(); NULL when memory is short.
 char *rheos__node_name(const rheos_graph *graph, const rheos__node *node);

@@ -814,13 +814,14 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
   pthread_mutex_init(&plan->mutex, NULL);
   rheos__arena_init(&plan->arena);
   plan->graph = rheos_graph_ref(graph);
-  plan->num_changes = count_changes(graph, context->resources);
   plan->context = *context;
   plan->num_feeds = num_feeds;
   plan->num_fetches = num_fetches;
   plan->feeds = rheos__alloc_array((size_t)num_feeds, sizeof *feeds);
   plan->fetches = rheos__alloc_array((size_t)num_fetches, sizeof *fetches);
   rheos_status *status = NULL;
+  rheos__graph_begin_reading(graph);
+  plan->num_changes = count_changes(graph, context->resources);
   if (plan->feeds == NULL || plan->fetches == NULL) {
     status = rheos__out_of_memory();
   } else {
@@ -836,6 +837,7 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
   if (status == NULL) {
     status = plan->flow != NULL ? make_flow(plan) : make_straight(plan, targets, num_targets);
   }
+  rheos__graph_end_reading(graph);
   if (status != NULL) {
     rheos__plan_free(plan);
     return status;

@@ -804,7 +804,9 @@ rheos_status *rheos__segment_new_for(rheos__plan *plan, rheos__segment *parent,
   rheos__arena_init(&z.scratch);
   rheos_status *status = keep_key(segment, key);
   if (status == NULL && parent != NULL) status = trace_path(&z);
+  rheos__graph_begin_reading(plan->graph);
   if (status == NULL) status = specialize(&z);
+  rheos__graph_end_reading(plan->graph);
   rheos__arena_deinit(&z.scratch);
   rheos__written_deinit(&z.written);
   rheos__free(z.path);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Writes keras_saved_models/: models of Keras 2 and 3 as TensorFlow saves them, and their answers.
 
-    python make_keras_saved_models.py [2]        (TensorFlow 2.21; 2: with tf_keras 2.21)
+    python make_keras_saved_models.py [2]      (TensorFlow 2.21; 2: with tf_keras 2.21)
 
-A folder for each model; cases.json has, by its name, the inputs by the names of the arguments of the
-signature `serving_default` or `serve`, and the outputs. tests/python/test_keras_saved_models.py and
-tests/format/saved_model/test_keras_saved_models.c load them again.
+A folder for each model; cases.json has, by its name, the inputs by the names of the arguments of
+the signature `serving_default` or `serve`, and the outputs. tests/python/test_keras_saved_models.py
+loads them again.
 """
 
 import json

@@ -1,4 +1,5 @@
 // Functions built in C: arguments, captures, results, calls of all kinds, export and import, errors.
+#include <pthread.h>
 #include <rheos/rheos.h>
 
 #include "graph/graph_fixture.h"
@@ -404,6 +405,57 @@ static void test_function__that_does_not_fit_its_node_is_no_gradient(void **stat
   fixture_free(&f);
 }
 
+enum { NUM_CALLS = 40 };
+
+typedef struct chain {
+  rheos_graph *graph;
+  rheos_output x, ys[NUM_CALLS];
+} chain;
+
+// Differentiates each call, by which its node is extended.
+static void *differentiate(void *argument) {
+  const chain *c = argument;
+  rheos_scope *s = rheos_scope_new(c->graph);
+  for (int i = 0; i < NUM_CALLS; i++) {
+    rheos_gradient gradient;
+    rheos_gradients(s, &c->ys[i], 1, &c->x, 1, NULL, &gradient);
+  }
+  rheos_status *status = rheos_scope_finish(s);
+  rheos_scope_free(s);
+  return status;
+}
+
+static void test_function__is_differentiated_while_plans_are_made(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  const rheos_output factor = rheos_constant_float(f.scope, 0.5f, "factor");
+  rheos_function *scale = make_scale(f.scope, "scale", factor);
+  chain c = {.graph = f.graph, .x = rheos_constant_float(f.scope, 1, "x")};
+  rheos_output at = c.x;
+  for (int i = 0; i < NUM_CALLS; i++) {
+    at = c.ys[i] = output_of_op(rheos_function_call(f.scope, scale, &at, 1, NULL));
+  }
+  assert_scope_ok(f.scope);
+  rheos_session *session;
+  assert_ok(rheos_session_new(f.graph, NULL, &session));
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, differentiate, &c), 0);
+  float wanted = 1;
+  for (int i = 0; i < NUM_CALLS; i++) {
+    rheos_fetch fetch = {.output = c.ys[i]};
+    assert_ok(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
+    wanted += wanted * 0.5f;
+    assert_float_equal(*(const float *)rheos_tensor_data(fetch.value), wanted, wanted * 1e-5f);
+    rheos_tensor_unref(fetch.value);
+  }
+  void *status;
+  pthread_join(thread, &status);
+  assert_ok(status);
+  rheos_session_free(session);
+  rheos_function_free(scale);
+  fixture_free(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_function__adopts_placeholders),
@@ -415,6 +467,7 @@ int main(void) {
       cmocka_unit_test(test_function__refuses),
       cmocka_unit_test(test_function__is_the_gradient_that_a_node_names),
       cmocka_unit_test(test_function__that_does_not_fit_its_node_is_no_gradient),
+      cmocka_unit_test(test_function__is_differentiated_while_plans_are_made),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
