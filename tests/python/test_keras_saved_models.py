@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import rheos.v1
 import rheos.v2
-from rheos.framework import defaults, eager
+from rheos.framework import defaults, eager, messages
 
 FOLDER = Path(__file__).parent.parent / "golden" / "keras_saved_models"
 CASES = json.loads((FOLDER / "cases.json").read_text())
@@ -92,3 +92,26 @@ def test_the_command_runs_a_model(name, tmp_path):
     check(case, outputs_in(tmp_path / "out"))
     timed = command("bench", *options, "--runs", "2", "--json", str(FOLDER / name))
     assert json.loads(timed)
+
+
+@needs_command
+@pytest.mark.parametrize("name", [name for name in IN_SESSIONS if "text" not in name])
+def test_a_model_is_frozen(name, tmp_path):
+    case, frozen = CASES[name], str(tmp_path / "frozen.pb")
+    options = ["--signature", case["signature"]]
+    command("convert", "--freeze", *options, str(FOLDER / name), frozen)
+    tf = rheos.v1
+    graph_def = tf.GraphDef.FromString(Path(frozen).read_bytes())
+    nodes = [*graph_def.node, *(n for f in graph_def.library.function for n in f.node_def)]
+    assert not any("Variable" in node.op or node.op == "VarHandleOp" for node in nodes)
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(graph_def, name="")
+        signature = signature_of(name)
+        feeds = {signature.inputs[key].name: value for key, value in inputs_of(case).items()}
+        check(case, session.run({key: t.name for key, t in signature.outputs.items()}, feeds))
+
+
+def signature_of(name):
+    """The signature as the model's file says it."""
+    saved = messages.SavedModel.FromString((FOLDER / name / "saved_model.pb").read_bytes())
+    return saved.meta_graphs[0].signature_def[CASES[name]["signature"]]
