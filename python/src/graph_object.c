@@ -180,6 +180,13 @@ rheos_scope *graph_scope(graph_object *graph) {
 }
 
 rheos_scope *graph_scope_for_adding(graph_object *graph) {
+  if (graph->finalized && graph->function) {
+    PyErr_Format(PyExc_TypeError,
+                 "A tensor of the function %s is out of scope and cannot be used here. Use return "
+                 "values, explicit Python locals or TensorFlow collections to access it.",
+                 rheos_function_name(graph->function));
+    return NULL;
+  }
   if (graph->finalized) {
     PyErr_SetString(PyExc_RuntimeError, "Graph is finalized and cannot be modified.");
     return NULL;

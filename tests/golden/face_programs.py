@@ -256,6 +256,35 @@ with tf.name_scope("outer"), tf.name_scope("inner"):
     print(tf.get_current_name_scope())
 print(tf.type_spec_from_value(tf.constant([1.0, 2.0])), tf.dtypes.float32, tf.dtypes.int8.max)
 print(tf.random.stateless_poisson([3], (1, 2), 5.0).numpy().tolist())
+== concrete_functions_take_tensors_in_order
+f = tf.function(lambda m, x: x * m).get_concrete_function(2.0, tf.TensorSpec([], tf.float32))
+g = tf.function(lambda a, b: a + b).get_concrete_function(tf.constant("a"), tf.constant("b"))
+print(f(tf.constant(1.0)), f(2.0, tf.constant(1.0)), g(tf.constant("x"), tf.constant("y")))
+print(g.function_type, g.inference_fn(tf.constant("p"), tf.constant("q")))
+for call in (lambda: f(3.0, tf.constant(1.0)), lambda: f(tf.constant(1)),
+             lambda: g(tf.constant(1), tf.constant("b")), lambda: g(tf.constant("a"))):
+    try:
+        call()
+    except (TypeError, tf.errors.InvalidArgumentError) as error:
+        print(type(error).__name__)
+== leaked_tensors
+leaked = []
+
+@tf.function
+def leak(x):
+    leaked.append(x + 1)
+    return x
+
+leak(tf.constant(1))
+for use in (lambda: leaked[0] + 1, lambda: tf.add(leaked[0], 1), lambda: tf.cast(leaked[0], "int8"),
+            lambda: tf.function(lambda y: y + leaked[0])(tf.constant(2))):
+    try:
+        use()
+    except TypeError as error:
+        print("is out of scope and cannot be used here" in str(error))
+== linspace_forms
+print(tf.linspace(-2, 2, 5), tf.linspace(1.0, 2.0, 3), tf.linspace(3.0, 4.0, 1))
+print(tf.linspace([0, 1], [2, 3], 3, axis=-1), tf.linspace([0.0], [10.0], 3).numpy().tolist())
 '''
 
 

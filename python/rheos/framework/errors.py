@@ -103,7 +103,7 @@ UnauthenticatedError = _define(
 )
 
 
-class InaccessibleTensorError(ValueError):
+class InaccessibleTensorError(ValueError, TypeError):
     """A tensor of another graph was used, which is not around the function that uses it."""
 
 

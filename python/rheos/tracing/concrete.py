@@ -10,6 +10,7 @@ from rheos import _core
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.errors import InvalidArgumentError
 from rheos.framework.func_graph import call_function
 from rheos.framework.op_call import attr_tuples
 from rheos.framework.operation import Tensor
@@ -100,9 +101,39 @@ class ConcreteFunction(_core.TracedBase):
 
     def _call_slowly(self, *args, **kwargs):
         """Calls it with the arguments of the Python function, or with tensors for its inputs."""
-        tensors = self._flat(args, kwargs)
+        try:
+            tensors = self._flat(args, kwargs)
+        except TypeError:
+            tensors = None if kwargs else self._in_order(args)
+            if tensors is None:
+                raise
+            return self.call_flat(tensors)
         self.remember_in(self, args, kwargs, tensors)
         return self.call_flat(tensors)
+
+    def _in_order(self, args):
+        """Tensors alone, one for each of its inputs; None for other arguments.
+
+        InvalidArgumentError if one is of another dtype.
+        """
+        wanted = nest.flatten((self._args, self._kwargs), expand_composites=True)
+        if any(isinstance(spec, kinds.VariableSpec) for spec in wanted):
+            return None
+        wanted = [spec for spec in wanted if _is_spec(spec)]
+        if len(args) != len(wanted) or not all(isinstance(arg, Tensor) for arg in args):
+            return None
+        for i, (arg, spec) in enumerate(zip(args, wanted)):
+            if arg.dtype.base_dtype != spec.dtype:
+                name = self.graph.name
+                raise InvalidArgumentError(
+                    None, None,
+                    f"cannot compute {name} as input #{i}(zero-based) was expected to be a "
+                    f"{spec.dtype.name} tensor but is a {arg.dtype.base_dtype.name} tensor "
+                    f"[Op:{name}]",
+                )  # fmt: skip
+            if not spec.shape.is_compatible_with(arg.shape):
+                return None
+        return list(args)
 
     def _flat(self, args, kwargs):
         wanted = [leaf for leaf in nest.flatten((self._args, self._kwargs)) if _is_spec(leaf)]
@@ -258,6 +289,16 @@ class ConcreteFunction(_core.TracedBase):
 
     # Text
 
+    @property
+    def function_type(self):
+        """The signature, which prints as TensorFlow prints it."""
+        return FunctionType(self._signature_text())
+
+    @property
+    def inference_fn(self):
+        """The function as it is called with tensors alone."""
+        return AtomicFunction(self)
+
     def _parameters_text(self):
         named = self._parameters.names(self._args, self._kwargs) if self._parameters else []
         args, kwargs = self._shown
@@ -315,6 +356,48 @@ def _maker(structure, places):
         items = [(key, by_key[key]) for key in structure]
         return lambda outputs: {key: make(outputs) for key, make in items}
     return None
+
+
+class FunctionType:
+    """The signature of a traced function."""
+
+    def __init__(self, text):
+        self._text = text
+
+    def __repr__(self):
+        return self._text
+
+
+class AtomicFunction:
+    """A traced function that takes a tensor for each of its inputs."""
+
+    def __init__(self, concrete):
+        self._concrete = concrete
+
+    @property
+    def name(self):
+        """Its name in graphs, as bytes."""
+        return self._concrete.name
+
+    @property
+    def graph(self):
+        """The graph of the body."""
+        return self._concrete.graph
+
+    @property
+    def function_type(self):
+        """The signature."""
+        return self._concrete.function_type
+
+    def __call__(self, *args):
+        """The results in their structure."""
+        tensors = self._concrete._in_order(args)
+        if tensors is None:
+            raise TypeError(f"{self!r} takes a tensor for each of its inputs, got {args}")
+        return self._concrete.call_flat(tensors)
+
+    def __repr__(self):
+        return f"<AtomicFunction> {self.name.decode()}{self.function_type}"
 
 
 def _is_spec(leaf):

@@ -2,8 +2,9 @@
 
 from rheos.framework import conversion, dtypes
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, runs_op
-from rheos.ops import array_ops, math_ops
+from rheos.ops import array_ops, cast_ops, math_ops, rearrange_ops
 
 
 def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
@@ -87,8 +88,35 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
 
 
 def linspace(start, stop, num, name=None, axis=0):
-    """Numbers from `start` to `stop`, both included, equally far apart."""
-    return math_ops.linspace(start, stop, num, name)
+    """`num` values from `start` to `stop`, both included, equally far apart along a new `axis`.
+
+    Of whole numbers they are float64.
+    """
+    with name_scope(name, "linspace", [start, stop]):
+        start = _as_floating(conversion.convert_to_tensor(start, name="start"))
+        stop = conversion.convert_to_tensor(stop, name="stop")
+        stop = cast_ops.cast(stop, start.dtype)
+        num = conversion.convert_to_tensor(num, dtypes.int32, name="num")
+        shape = rearrange_ops.broadcast_dynamic_shape(array_ops.shape(start), array_ops.shape(stop))
+        start, stop = (
+            array_ops.expand_dims(array_ops.broadcast_to(end, shape), axis) for end in (start, stop)
+        )
+        rank = start.shape.ndims
+        steps = math_ops.maximum(num - 1, 1)
+        delta = (stop - start) / cast_ops.cast(steps, start.dtype)
+        inner = cast_ops.cast(cast_ops.range(1, steps), start.dtype)
+        wide = [1] * rank
+        wide[axis] = -1
+        inner = start + delta * array_ops.reshape(inner, wide)
+        every = array_ops.concat([start, inner, stop], axis)
+        sizes = [-1] * rank
+        sizes[axis] = num
+        return array_ops.slice(every, [0] * rank, array_ops.stack(sizes))
+
+
+def _as_floating(tensor):
+    is_integer = tensor.dtype.is_integer
+    return cast_ops.cast(tensor, dtypes.float64) if is_integer else tensor
 
 
 
