@@ -285,6 +285,26 @@ for use in (lambda: leaked[0] + 1, lambda: tf.add(leaked[0], 1), lambda: tf.cast
 == linspace_forms
 print(tf.linspace(-2, 2, 5), tf.linspace(1.0, 2.0, 3), tf.linspace(3.0, 4.0, 1))
 print(tf.linspace([0, 1], [2, 3], 3, axis=-1), tf.linspace([0.0], [10.0], 3).numpy().tolist())
+== optimizers_of_version_1
+w = tf.Variable([1.0, 2.0])
+
+def loss():
+    return tf.reduce_sum(tf.square(w))
+
+for name in "GradientDescent Adam RMSProp Adagrad Ftrl Adadelta".split():
+    optimizer = getattr(tf.compat.v1.train, name + "Optimizer")(0.1)
+    optimizer.minimize(loss)
+    g, v = optimizer.compute_gradients(loss, [w])[0]
+    optimizer.apply_gradients([(g, v)])
+    print(name, np.round(w.numpy(), 4).tolist(), [v.name for v in optimizer.variables()])
+adam = tf.compat.v1.train.AdamOptimizer(0.1)
+
+@tf.function
+def step():
+    adam.minimize(loss)
+    return loss()
+
+print(np.round([step().numpy(), step().numpy()], 5).tolist())
 '''
 
 

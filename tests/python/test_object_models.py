@@ -204,3 +204,42 @@ print(json.dumps([m(x).numpy().tolist(), float(tape.gradient(y, m.parts[0])),
     assert done.returncode == 0, done.stderr
     wanted = [[[21.0, 30.0]], 75.0, [[21.0, 30.0]]]
     np.testing.assert_equal(json.loads(done.stdout.splitlines()[-1]), wanted)
+
+
+class Tables(tf.Module):
+    """Tables of all kinds, one of a file, and the file itself."""
+
+    def __init__(self, path):
+        lines = tf.lookup.TextFileInitializer(
+            path, tf.string, tf.lookup.TextFileIndex.WHOLE_LINE,
+            tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER,
+        )  # fmt: skip
+        pairs = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
+        self.table = tf.lookup.StaticHashTable(pairs, -1)
+        self.vocabulary = tf.lookup.StaticVocabularyTable(lines, 2)
+        self.changing = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -5)
+        self.changing.insert(["x"], [7])
+        self.asset = tf.saved_model.Asset(path)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def look_up(self, x):
+        return self.table.lookup(x), self.vocabulary.lookup(x), self.changing.lookup(x)
+
+    @tf.function(input_signature=[])
+    def text(self):
+        return tf.io.read_file(self.asset)
+
+
+def test_tables_and_files_go_with_a_model(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text("p\nq\na\n")
+    tf.saved_model.save(Tables(str(path)), str(tmp_path / "model"))
+    path.unlink()
+    assert [one.name for one in (tmp_path / "model" / "assets").iterdir()] == ["words.txt"]
+    model = tf.saved_model.load(str(tmp_path / "model"))
+    tf.saved_model.save(model, str(tmp_path / "again"))
+    for one in (model, tf.saved_model.load(str(tmp_path / "again"))):
+        found = [t.numpy().tolist() for t in one.look_up(tf.constant(["a", "q", "x"]))]
+        assert found[0] == [1, -1, -1] and found[2] == [-5, -5, 7]
+        assert found[1][:2] == [2, 1] and found[1][2] in (3, 4)
+        assert one.text().numpy() == b"p\nq\na\n"

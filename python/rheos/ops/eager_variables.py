@@ -84,7 +84,7 @@ class EagerVariable(ResourceVariable):
         self._synchronization = VariableSynchronization(synchronization)
         self._aggregation = VariableAggregation(aggregation)
         shape = value.shape if given is None else given
-        name = graph._scope_name() + (name or "Variable")
+        name = graph._scope_name() + (name or "Variable").rstrip("/")
         self._take(_new_handle(value.dtype, shape, name), value.dtype, shape, name)
         with get_eager_graph().as_default():
             apply_op("AssignVariableOp", None, self._own_handle, value)

@@ -11,11 +11,12 @@ from rheos.framework import dtypes
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
-from rheos.framework.graph import name_scope
+from rheos.framework.graph import init_scope, name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, control_flow_ops, math_ops, string_ops
+from rheos.ops.assets import Asset
 from rheos.ops.constant_op import constant
 from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.saveables import TableSaveable
@@ -136,6 +137,7 @@ class TextFileInitializer(TableInitializerBase):
                 raise ValueError(f"Signature mismatch. Values must be dtype string, got {dtype}.")
         if vocab_size is not None and vocab_size <= 0:
             raise ValueError(f"Invalid vocab_size {vocab_size}.")
+        self._asset = Asset(filename) if get_default_graph()._root._is_eager else None
         self._key_index, self._value_index = key_index, value_index
         self._vocab_size, self._delimiter, self._name = vocab_size, delimiter, name
         super().__init__(key_dtype, value_dtype)
@@ -143,9 +145,8 @@ class TextFileInitializer(TableInitializerBase):
     def initialize(self, table):
         _check_dtypes(table, self.key_dtype, self.value_dtype)
         with name_scope(self._name, "text_file_init", [table.resource_handle]):
-            filename = convert_to_tensor(
-                self._filename_arg, dtypes.string, name="asset_filepath"
-            )
+            filename = self._filename_arg if self._asset is None else self._asset.asset_path
+            filename = convert_to_tensor(filename, dtypes.string, name="asset_filepath")
             op = apply_op(
                 "InitializeTableFromTextFileV2",
                 None,
@@ -161,6 +162,9 @@ class TextFileInitializer(TableInitializerBase):
         if not filename._is_eager and filename.op.type == "Const":
             graph.add_to_collection(GraphKeys.ASSET_FILEPATHS, filename)
         return op
+
+    def _trackable_children(self):
+        return {} if self._asset is None else {"_filename": self._asset}
 
     @property
     def _shared_name(self):
@@ -271,9 +275,26 @@ class _Table(LookupInterface):
         self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
         self._value_shape = self._default_value.get_shape()
 
-    def _set_handle(self, handle, name):
+    def _make(self, op_type, name, *inputs, **attrs):
+        """Makes the table's resource."""
+        self._made_by = op_type, name, inputs, attrs
+        handle = self._made_anew()
         self._resource_handle = handle
         self._table_name = name if handle._is_eager else handle.op.name.split("/")[-1]
+
+    def _made_anew(self):
+        """The handle of such a table in the graph that is the default now."""
+        op_type, name, inputs, attrs = self._made_by
+        return op1(op_type, name, *inputs, **attrs)
+
+    def _fill_anew(self):
+        """An operation that gives the table its entries again."""
+        with init_scope():
+            keys, values = self.export()
+        return apply_op("LookupTableImportV2", None, self.resource_handle, keys, values)
+
+    def _trackable_children(self):
+        return {}
 
     @property
     def name(self):
@@ -336,17 +357,21 @@ class StaticHashTable(_Table):
         self._default_value.get_shape().assert_is_compatible_with(TensorShape([]))
         shared_name = initializer._shared_name or f"hash_table_{os.urandom(16).hex()}"
         self._initializer = initializer
-        self._set_handle(
-            op1(
-                "HashTableV2",
-                name or "hash_table",
-                shared_name=shared_name,
-                key_dtype=initializer.key_dtype,
-                value_dtype=initializer.value_dtype,
-            ),
+        self._make(
+            "HashTableV2",
             name or "hash_table",
+            shared_name=shared_name,
+            key_dtype=initializer.key_dtype,
+            value_dtype=initializer.value_dtype,
         )
         self._init_op = initializer.initialize(self)
+
+    def _fill_anew(self):
+        return self._initializer.initialize(self)
+
+    def _trackable_children(self):
+        is_tracked = hasattr(self._initializer, "_trackable_children")
+        return {"_initializer": self._initializer} if is_tracked else {}
 
     @property
     def initializer(self):
@@ -410,10 +435,10 @@ class MutableHashTable(_MutableTable):
             "value_dtype": self._value_dtype,
         }
         if self._value_shape.ndims == 0:
-            self._set_handle(op1("MutableHashTableV2", name, **attrs), name)
+            self._make("MutableHashTableV2", name, **attrs)
         else:
             attrs["value_shape"] = self._value_shape
-            self._set_handle(op1("MutableHashTableOfTensorsV2", name, **attrs), name)
+            self._make("MutableHashTableOfTensorsV2", name, **attrs)
         if checkpoint:
             self._save_as(name)
 
@@ -436,19 +461,16 @@ class MutableDenseHashTable(_MutableTable):
         super().__init__(key_dtype, value_dtype, default_value)
         empty_key = convert_to_tensor(empty_key, dtype=self._key_dtype, name="empty_key")
         deleted_key = convert_to_tensor(deleted_key, dtype=self._key_dtype, name="deleted_key")
-        self._set_handle(
-            op1(
-                "MutableDenseHashTableV2",
-                name,
-                empty_key,
-                deleted_key,
-                shared_name=_shared_or_own(shared_name),
-                use_node_name_sharing=checkpoint and shared_name is None,
-                value_dtype=self._value_dtype,
-                value_shape=self._value_shape,
-                initial_num_buckets=initial_num_buckets,
-            ),
+        self._make(
+            "MutableDenseHashTableV2",
             name,
+            empty_key,
+            deleted_key,
+            shared_name=_shared_or_own(shared_name),
+            use_node_name_sharing=checkpoint and shared_name is None,
+            value_dtype=self._value_dtype,
+            value_shape=self._value_shape,
+            initial_num_buckets=initial_num_buckets,
         )
         if checkpoint:
             self._save_as(name)
@@ -556,6 +578,9 @@ class IdTableWithHashBuckets(LookupInterface):
         self._table_name = name.rstrip("/").split("/")[-1] if name else (
             table.name if table is not None else "string_to_index"
         )
+
+    def _trackable_children(self):
+        return {} if self._table is None else {"_table": self._table}
 
     @property
     def name(self):

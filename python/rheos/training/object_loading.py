@@ -6,6 +6,7 @@ import os
 from rheos.framework import dtypes, errors, messages
 from rheos.framework.eager import get_eager_graph
 from rheos.framework.importer import import_graph_def
+from rheos.framework.op_call import apply_op
 from rheos.framework.tensor_proto import make_ndarray
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.trackable import AutoTrackable
@@ -75,6 +76,7 @@ class _Loading:
         self.root = get_eager_graph()
         self.nodes = {node.name: node for node in made.graph_def.node}
         self.objects = []
+        self.entries = []  # [(table, its keys, their values)]
 
     def load(self):
         """The root of the objects."""
@@ -94,6 +96,8 @@ class _Loading:
             self._make_resources()
             self._bind(concrete for concrete in self.concrete.values())
             self._initialize()
+            for table, keys, values in self.entries:
+                apply_op("LookupTableImportV2", None, table.resource_handle, keys, values)
         return self.objects[0]
 
     def _new(self, node):
@@ -165,11 +169,20 @@ class _Loading:
                 for attribute in graph.nodes[other].attributes:
                     if attribute.name == "VARIABLE_VALUE":
                         value.assign(reader.get_tensor(attribute.checkpoint_key))
+            if isinstance(value, _Resource):
+                self._read_entries(value, graph.nodes[other], reader)
             held = {child.local_name: child.node_id for child in graph.nodes[other].children}
             for child in self.saved.nodes[number].children:
                 if child.local_name in held and child.node_id not in seen:
                     seen.add(child.node_id)
                     todo.append((child.node_id, held[child.local_name]))
+
+    def _read_entries(self, table, node, reader):
+        """The keys and values of a table that can change, if the checkpoint has them."""
+        for key in {a.checkpoint_key.removesuffix("-keys") for a in node.attributes}:
+            if reader.has_tensor(key + "-keys"):
+                keys, values = reader.get_tensor(key + "-keys"), reader.get_tensor(key + "-values")
+                self.entries.append((table, constant(keys), constant(values)))
 
     def _make_resources(self):
         makers = [

@@ -1,17 +1,20 @@
 """tf.saved_model.save: a program's objects, with their functions and variables, in a folder."""
 
 import os
+import shutil
 
 from rheos.framework import dtypes, messages, nest
 from rheos.framework.eager import get_eager_graph
-from rheos.framework.graph import Graph
+from rheos.framework.graph import Graph, control_dependencies
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.structured import encode
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.framework.trackable import AutoTrackable, children_of
+from rheos.ops.assets import Asset
 from rheos.ops.constant_op import constant
-from rheos.ops.control_flow_ops import group, no_op
+from rheos.ops.control_flow_ops import group
+from rheos.ops.lookup_ops import _Table
 from rheos.tracing.concrete import ConcreteFunction
 from rheos.tracing.function import Function
 from rheos.tracing.restored import RestoredFunction
@@ -36,6 +39,31 @@ def _functions_of(value):
                 found[name] = getattr(value, name)
     found.update((k, v) for k, v in vars(value).items() if isinstance(v, _CALLABLE))
     return found
+
+
+def _functions_of_table(table):
+    """The functions by which a loaded model makes the table, fills it and lets go of it."""
+    made = {
+        "_create_resource": table._made_anew,
+        "_initialize": lambda: _after(table._fill_anew()),
+        "_destroy_resource": lambda: constant(1),
+    }
+    return {
+        name: Function(function, name, input_signature=(), autograph=False)
+        for name, function in made.items()
+    }
+
+
+def _after(operation):
+    with control_dependencies([operation]):
+        return constant(1)
+
+
+def _is_resource(value):
+    """Whether it is something of the engine behind a handle: a table, also of a loaded model."""
+    return isinstance(value, _Table) or (
+        isinstance(value, AutoTrackable) and "_create_resource" in vars(value)
+    )
 
 
 def _children(value):
@@ -144,6 +172,8 @@ class _Saving:
         self.tracked = messages.TrackableObjectGraph()
         self.constants = {}  # {number: name of the node}
         self.variables = []  # [(number, key in the checkpoint, variable)]
+        self.resources = []  # [(number, table, its functions)]
+        self.assets = []  # [(number, asset)]
         self.signatures = signatures
         self.root_functions = []
         self._collect(root)
@@ -157,6 +187,16 @@ class _Saving:
             held = _children(value)
             if value is root:
                 held["signatures"] = self.signatures
+            if isinstance(value, _Table):
+                held.update(_functions_of_table(value))
+            if _is_resource(value):
+                names = ("_create_resource", "_initialize")
+                known = {name: _concrete(held[name]) for name in names if name in held}
+                self.resources.append((self.numbers[id(value)], value, known))
+                self.numbers[id(value.resource_handle)] = self.numbers[id(value)]
+            if isinstance(value, Asset):
+                self.assets.append((self.numbers[id(value)], value))
+                self.numbers[id(value.asset_path)] = self.numbers[id(value)]
             for name, child in held.items():
                 number = self.numbers.get(id(child))
                 if number is None:
@@ -186,6 +226,10 @@ class _Saving:
                 self._describe_concrete(node.bare_concrete_function, value)
             elif isinstance(value, _CALLABLE):
                 self._describe_function(node.function, value)
+            elif _is_resource(value):
+                node.resource.SetInParent()
+            elif isinstance(value, Asset):
+                node.asset.asset_file_def_index = self._asset_files()[self.numbers[id(value)]][0]
             else:
                 self._describe_object(node.user_object, value)
 
@@ -262,6 +306,21 @@ class _Saving:
         self.tracked.nodes.add()
         return number
 
+    def _asset_files(self):
+        """{number: (index, path, name in the folder)} of the assets; one file is there once."""
+        by_path, names, found = {}, set(), {}
+        for number, asset in self.assets:
+            path = asset.asset_path.numpy().decode()
+            if path not in by_path:
+                stem, extension = os.path.splitext(os.path.basename(path))
+                name = stem + extension
+                while name in names:
+                    name = f"{stem}_{len(names)}{extension}"
+                names.add(name)
+                by_path[path] = len(by_path), path, name
+            found[number] = by_path[path]
+        return found
+
     # ---- The graph
 
     def build(self):
@@ -275,10 +334,20 @@ class _Saving:
                 self._handles[number] = _handle(variable, number)
             for number, name in self.constants.items():
                 self._handles[number] = constant(self.objects[number].numpy(), name=name)
+            self._add_assets()
+            for number, table, held in self.resources:
+                is_own = isinstance(table, _Table)
+                made = table._made_anew() if is_own else self._called(held["_create_resource"])[0]
+                self._handles[number] = made
             for name, concrete in self.signatures.items():
                 self._add_signature(name, concrete)
             self._add_saver()
-            first = no_op(name="init")
+            filled = [
+                self._called(held["_initialize"])[0].op
+                for _, _, held in self.resources
+                if "_initialize" in held
+            ]
+            first = group(*filled, name="init")
             key = saved_model.INIT_OP_SIGNATURE_KEY
             info = self.made.signature_def[key].outputs[key]
             info.name = first.name
@@ -292,6 +361,23 @@ class _Saving:
             for concrete in function._list_all_concrete_functions():
                 info.function_aliases[concrete.graph.name] = alias
         info.tensorflow_version = "2.21.0"
+
+    def _add_assets(self):
+        files = {}
+        for number, (index, path, name) in self._asset_files().items():
+            if index not in files:
+                files[index] = constant(path, dtypes.string, name=f"asset_path_{index}")
+                saved = self.made.asset_file_def.add(filename=name)
+                saved.tensor_info.name = files[index].name
+            self._handles[number] = files[index]
+
+    def _called(self, concrete):
+        """The results of a call of a trace without arguments."""
+        bound = self.saved.concrete_functions[concrete.graph.name].bound_inputs
+        types = [tensor.dtype for tensor in concrete.graph.outputs]
+        args = [self._handles[number] for number in bound]
+        call = apply_op("StatefulPartitionedCall", None, args, Tout=types, f=concrete.graph.name)
+        return call.outputs
 
     def _add_signature(self, name, concrete):
         inputs, args = {}, []
@@ -337,7 +423,11 @@ class _Saving:
 
     def write(self, folder):
         """Writes the model's files."""
-        os.makedirs(os.path.join(folder, saved_model.ASSETS_DIRECTORY), exist_ok=True)
+        assets = os.path.join(folder, saved_model.ASSETS_DIRECTORY)
+        os.makedirs(assets, exist_ok=True)
+        for _, path, name in self._asset_files().values():
+            if os.path.abspath(path) != os.path.abspath(os.path.join(assets, name)):
+                shutil.copyfile(path, os.path.join(assets, name))
         variables = os.path.join(folder, saved_model.VARIABLES_DIRECTORY)
         os.makedirs(variables, exist_ok=True)
         object_checkpoints._mark_values(self.tracked)

@@ -93,7 +93,8 @@ class Optimizer:
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
                 f"Optimizer.GATE_GRAPH.  Not {gate_gradients}"
             )
-        if get_default_graph()._is_eager:
+        graph = get_default_graph()
+        if graph._is_eager or callable(loss) and graph._root._is_eager:
             return self._compute_at_once(loss, var_list, grad_loss)
         if callable(loss):
             loss = loss()

@@ -181,6 +181,7 @@ OWN = {
     },
     "random.experimental": {"v2._random": _GENERATORS},
     "saved_model": {
+        "ops.assets": "Asset",
         "training.object_loading": "load",
         "training.object_saving": "save",
         "training.saved_model": """
