@@ -68,23 +68,69 @@ static rheos_status *make_tile(const rheos__operands *o, const void *const *inpu
 static rheos_status *prepare_tile(rheos__prepare *p) { return rheos__answer_copy(p, 0, make_tile); }
 
 // d input: the copies seen as dimensions of their own, between the others, and summed up.
-static void gradient_tile(rheos__grad *g) {
-  rheos_scope *s = g->scope;
-  if (rheos_scope_status(s) != NULL) return;
-  rheos_output grad = rheos__grad_dense(g, 0);
-  rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(g->inputs[1]));
-  rheos_output pair[] = {g->inputs[1], rheos__shape_of(s, g->inputs[0], dtype)};
+// The rows of two vectors in turn: of `multiples` and of the sizes.
+static rheos_output in_turn(rheos_scope *s, rheos_output multiples, rheos_output sizes) {
+  rheos_output pair[] = {multiples, sizes};
   rheos_output table = rheos__stack(s, pair, 2, 0);
   rheos__node_scope node;
   rheos__push_node_scope(s, "transpose", &node);
   rheos_output inputs[] = {table, rheos__const_ints(s, (int32_t[]){1, 0}, 2, "perm")};
   rheos_output swapped = rheos__named_n(s, "Transpose", node.name, inputs, 2, NULL, 0);
   rheos_scope_pop(s);
-  rheos_output split_shape = rheos__flatten(s, swapped);
-  rheos_output size = rheos__size_of(s, split_shape);
-  rheos_output axes = rheos__range(s, (rheos_output){0}, 0, size, 0, 2);
-  rheos_output parts = rheos__op_2(s, "Reshape", grad, split_shape);
-  rheos_output sum = rheos__sum_over(s, parts, axes, false);
+  return rheos__flatten(s, swapped);
+}
+
+// The product of elements [begin, end) of a vector, as a vector of one.
+static rheos_output product_of(rheos_scope *s, rheos_output x, int64_t begin, rheos__bound end) {
+  const rheos__bound first = {.present = true, .number = begin};
+  const int32_t zero = 0, one = 1;
+  const rheos_output product = rheos__op_2(s, "Prod", rheos__vector_slice(s, x, first, end),
+                                           rheos__const_ints(s, &zero, 1, "Const"));
+  return rheos__op_2(s, "Reshape", product, rheos__const_ints(s, &one, 1, "shape"));
+}
+
+// Where twice the rank is more than a tensor may have: some dimensions after the other, with all
+// before and all behind them each as one.
+static rheos_output sum_in_turns(rheos_scope *s, rheos_output grad, rheos_output multiples,
+                                 rheos_output sizes, int32_t rank) {
+  enum { AT_ONCE = (RHEOS_MAX_RANK - 2) / 2 };
+  const rheos__bound end = {.present = false};
+  const rheos_output whole = rheos__op_2(s, "Mul", multiples, sizes);
+  for (int32_t from = 0; from < rank; from += AT_ONCE) {
+    const int32_t to = from + AT_ONCE < rank ? from + AT_ONCE : rank;
+    const rheos__bound first = {.present = true, .number = from};
+    const rheos__bound last = {.present = true, .number = to};
+    const rheos_output parts[] = {
+        product_of(s, sizes, 0, first),
+        in_turn(s, rheos__vector_slice(s, multiples, first, last),
+                rheos__vector_slice(s, sizes, first, last)),
+        product_of(s, whole, to, end),
+    };
+    int32_t axes[AT_ONCE];
+    for (int32_t d = from; d < to; d++) axes[d - from] = 1 + 2 * (d - from);
+    const rheos_output split = rheos__op_2(s, "Reshape", grad, rheos__concat(s, parts, 3, 0));
+    grad = rheos__sum_over(s, split, rheos__const_ints(s, axes, to - from, "axes"), false);
+  }
+  return rheos__op_2(s, "Reshape", grad, sizes);
+}
+
+static void gradient_tile(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  if (rheos_scope_status(s) != NULL) return;
+  rheos_output grad = rheos__grad_dense(g, 0);
+  rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(g->inputs[1]));
+  const int32_t rank = rheos_output_shape(g->inputs[0]).rank;
+  const rheos_output shape = rheos__shape_of(s, g->inputs[0], dtype);
+  rheos_output sum;
+  if (2 * rank > RHEOS_MAX_RANK) {
+    sum = sum_in_turns(s, grad, g->inputs[1], shape, rank);
+  } else {
+    rheos_output split_shape = in_turn(s, g->inputs[1], shape);
+    rheos_output size = rheos__size_of(s, split_shape);
+    rheos_output axes = rheos__range(s, (rheos_output){0}, 0, size, 0, 2);
+    rheos_output parts = rheos__op_2(s, "Reshape", grad, split_shape);
+    sum = rheos__sum_over(s, parts, axes, false);
+  }
   if (rheos_scope_status(s) != NULL) return;
   rheos_status *status = rheos_output_set_shape(sum, rheos_output_shape(g->inputs[0]));
   if (status != NULL) rheos_scope_fail_take(s, status);
