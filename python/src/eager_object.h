@@ -1,4 +1,5 @@
-// Eager execution inside the extension: eager_object.c has tensors and operations, tape_object.c tapes.
+// Eager execution inside the extension: eager_object.c has operations, eager_tensor.c tensors,
+// tape_object.c tapes.
 #ifndef RHEOS_PYTHON_EAGER_OBJECT_H
 #define RHEOS_PYTHON_EAGER_OBJECT_H
 
@@ -71,6 +72,7 @@ PyObject *variable_same_as(PyObject *self, PyObject *other);
 bool tapes_watch(PyObject *variable, PyObject *handle);
 
 int eager_init_types(PyObject *module);
+int eager_tensor_init_type(PyObject *module);  // eager_tensor.c
 int tape_init_types(PyObject *module);
 
 #endif  // RHEOS_PYTHON_EAGER_OBJECT_H
