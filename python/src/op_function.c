@@ -43,7 +43,7 @@ typedef struct op_function {
   // What the operation is not run for here
   int min_rank, max_rank;  // of the inputs that are tensors; of the largest
   const char *numbers;     // "real", "floating" or NULL: what the first input has to be of
-  bool changes_type;       // an attribute has to say another dtype than the first input's
+  bool changes_type;       // where an attribute says the first input's dtype, that is given back
   bool no_variables;       // the first input may not be one
 } op_function;
 
@@ -109,7 +109,6 @@ static bool keeps_type(const op_call *call) {
 
 static bool fits(const op_function *f, const op_call *call) {
   if (f->numbers && !is_of_numbers(f->numbers, rheos_tensor_dtype(call->values[0]))) return false;
-  if (f->changes_type && keeps_type(call)) return false;
   if (f->max_rank < 0) return true;
   int largest = 0;
   for (int i = 0; i < call->num_values; ++i) {
@@ -181,7 +180,10 @@ static PyObject *run_here(const op_function *f, PyObject *const *args, Py_ssize_
   op_call_init(&call, f->plan);
   if (distribute(f, bound, &call, inputs, &made) && op_call_inputs(&call, inputs) &&
       fits(f, &call)) {
-    result = op_call_run(&call);
+    if (f->changes_type && keeps_type(&call))
+      result = is_plain_value(inputs[0]) ? NULL : Py_NewRef(inputs[0]);
+    else
+      result = op_call_run(&call);
   } else {
     PyErr_Clear();
   }

@@ -10,6 +10,7 @@
 // ---- Plans
 
 static PyObject *plans;        // dict from an op to a capsule
+static PyObject *dtype_names;  // dict from a name to a DType
 static PyObject *describe_op;  // the package's: an op -> (kinds, lists, defaults, attrs), or None
 
 static void free_plan(PyObject *capsule) {
@@ -181,6 +182,10 @@ bool op_call_attr(op_call *call, Py_ssize_t place, PyObject *value) {
   const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(pair, 0));
   const long kind = PyLong_AsLong(PyTuple_GET_ITEM(pair, 1));
   const size_t room = sizeof call->attrs.few / sizeof *call->attrs.few;
+  if (kind == RHEOS_ATTR_TYPE && PyUnicode_CheckExact(value)) {
+    value = PyDict_GetItemWithError(dtype_names, value);  // others are the package's
+    if (!value) return PyErr_Clear(), false;
+  }
   if (name && call->attrs.count < room &&
       attr_list_add(&call->attrs, name, (int)kind, value) == 0) {
     return true;
@@ -268,8 +273,9 @@ static PyObject *run_now(PyObject *module, PyObject *args) {
 
 static PyObject *register_ops(PyObject *module, PyObject *args) {
   (void)module;
-  PyObject *describe, *add;
-  if (!PyArg_ParseTuple(args, "OO", &describe, &add)) return NULL;
+  PyObject *describe, *add, *names;
+  if (!PyArg_ParseTuple(args, "OOO!", &describe, &add, &PyDict_Type, &names)) return NULL;
+  Py_XSETREF(dtype_names, Py_NewRef(names));
   Py_XSETREF(describe_op, Py_NewRef(describe));
   Py_XSETREF(add_op, Py_NewRef(add));
   Py_RETURN_NONE;
@@ -277,7 +283,8 @@ static PyObject *register_ops(PyObject *module, PyObject *args) {
 
 static PyMethodDef functions[] = {
     {"_register_ops", register_ops, METH_VARARGS,
-     "_register_ops(describe, add): what says how ops are, and what adds operations."},
+     "_register_ops(describe, add, dtypes): what says how ops are, what adds operations, and "
+     "dtypes by their names."},
     {"_run_now", run_now, METH_VARARGS, run_now_doc},
     {"op1", (PyCFunction)(void (*)(void))op1, METH_FASTCALL | METH_KEYWORDS, op1_doc},
     {NULL, NULL, 0, NULL},

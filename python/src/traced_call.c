@@ -22,6 +22,7 @@ typedef enum token_kind {
   token_list,
   token_tuple,
   token_dict,
+  token_object,  // known by itself: an iterator; its tensors follow
 } token_kind;
 
 typedef struct token {
@@ -44,7 +45,8 @@ typedef struct pattern {
   token_kind kind;
   rheos_dtype dtype;
   Py_ssize_t size;
-  PyObject *object;  // owned: a value, or a name; of a variable whether it is trained
+  PyObject
+      *object;  // owned: a value, or a name; of a variable whether it is trained; a weak reference
   rheos_shape shape;
 } pattern;
 
@@ -162,6 +164,19 @@ static bool add_array(call_tokens *tokens, PyObject *array) {
   return t->is_made;
 }
 
+// An object whose class says that it is known by itself, and its tensors.
+static bool add_object(call_tokens *tokens, PyObject *value, int depth) {
+  PyObject *says = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "_known_by_itself");
+  const bool is_known = says == Py_True;
+  Py_XDECREF(says);
+  if (!is_known || !add_token(tokens, token_object, value)) return false;
+  PyObject *parts = PyObject_GetAttrString(value, "_parts");
+  const bool are_added =
+      parts && PyList_CheckExact(parts) && add_items(tokens, token_list, parts, depth);
+  Py_XDECREF(parts);
+  return are_added;
+}
+
 // False: it is left to the package; an exception may be there.
 static bool add_argument(call_tokens *tokens, PyObject *value, int depth) {
   if (eager_value(value)) {
@@ -174,7 +189,7 @@ static bool add_argument(call_tokens *tokens, PyObject *value, int depth) {
   if (PyList_CheckExact(value)) return add_items(tokens, token_list, value, depth);
   if (PyDict_CheckExact(value)) return add_dict(tokens, value, depth);
   if (is_numpy(value)) return add_array(tokens, value);
-  if (!is_eager_variable(value)) return false;
+  if (!is_eager_variable(value)) return add_object(tokens, value, depth);
   PyObject *handle = ((variable_object *)value)->handle;
   token *t = handle && eager_value(handle) ? add_token(tokens, token_variable, value) : NULL;
   if (t) t->tensor = rheos_tensor_ref(eager_value(handle));
@@ -224,6 +239,7 @@ static bool fits(const pattern *p, const token *t) {
       return variable->dtype == p->dtype && rheos_shape_equal(&variable->shape, &p->shape) &&
              variable->trainable == p->object;
     }
+    case token_object: return PyWeakref_GetObject(p->object) == t->object;
     case token_value:
     case token_name: return same_object(p->object, t->object);
     default: return p->size == t->size;
@@ -398,6 +414,9 @@ static bool set_patterns(entry *e, const call_tokens *tokens) {
       p->dtype = variable->dtype;
       p->shape = variable->shape;
       p->object = Py_XNewRef(variable->trainable);
+    } else if (t->kind == token_object) {
+      p->object = PyWeakref_NewRef(t->object, NULL);
+      if (!p->object) return false;
     } else {
       p->object = Py_XNewRef(t->object);
     }

@@ -247,3 +247,13 @@ def test_nested_tapes_and_variables_that_are_not_trained():
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         y = v * v
     assert tape.gradient(y, v) is None
+
+
+def test_a_cast_to_the_same_dtype_is_the_tensor_itself():
+    x, v = tf.constant([1.0, 2.0]), tf.Variable([1.0])
+    assert tf.cast(x, tf.float32) is x and tf.cast(x, "float32") is x
+    assert tf.cast(v, tf.float32) is v
+    assert tf.cast([1.0], "float32").numpy().tolist() == [1]
+    assert tf.cast(x, "int32").numpy().tolist() == [1, 2] and tf.cast(x, "half").dtype == tf.float16
+    with pytest.raises(TypeError):
+        tf.cast(x, "no dtype")

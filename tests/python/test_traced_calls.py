@@ -193,6 +193,22 @@ def test_a_variable_of_an_open_shape_takes_any():
         assert total(v).numpy() == n
 
 
+def test_an_iterator_among_the_arguments_is_remembered():
+    @tf.function
+    def total(iterator):
+        return tf.reduce_sum(next(iterator))
+
+    dataset = tf.data.Dataset.range(100).batch(2)
+    one, other = iter(dataset), iter(dataset)
+    assert [int(total(one)) for _ in range(3)] == [1, 5, 9]
+    assert [int(total(other)) for _ in range(2)] == [1, 5]
+    assert calls_remembered(total, lambda: total(one)) == 3
+    assert int(total(other)) == 9
+    for _ in range(3):
+        assert [int(total(i)) for i in (iter(dataset), iter(dataset.skip(1)))] == [1, 9 - 4]
+    assert total.experimental_get_tracing_count() == 1
+
+
 def test_functions_that_run_eagerly_are_python():
     seen = []
 

@@ -284,6 +284,6 @@ def as_dtype(value):
     raise TypeError(f"Cannot convert value {value!r} to a TensorFlow DType.")
 
 
-BY_NUMBER = _BY_NUMBER
+BY_NUMBER, BY_NAME = _BY_NUMBER, _BY_NAME
 
 QUANTIZED_DTYPES = frozenset((qint8, quint8, qint16, quint16, qint32))

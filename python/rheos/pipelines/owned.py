@@ -75,7 +75,9 @@ class OwnedIterator:
     def _type_spec(self):
         return IteratorSpec(self._element_spec)
 
-    # Functions take it as its handle.
+    # Functions take it as its handle, and go by which iterator it is.
+
+    _known_by_itself = True
 
     @property
     def _parts(self):
