@@ -382,3 +382,23 @@ def test_endless_recursion_is_python_s_error():
 
     with pytest.raises(RecursionError):
         endless(tf.constant(3.0))
+
+
+def test_functions_of_datasets_stay_while_an_iterator_is_there():
+    def pipeline():
+        @tf.function
+        def doubled(x):
+            if x > 1:
+                return x * 2
+            return x
+
+        numbers = tf.data.Dataset.range(5)
+        return numbers.map(lambda v: tf.cond(v > 2, lambda: v * 10, lambda: v)).map(doubled)
+
+    iterator = iter(pipeline())
+    inner = iter(tf.data.Dataset.range(3).flat_map(lambda v: tf.data.Dataset.range(v)))
+    for _ in range(3):
+        gc.collect()
+        traced_and_dropped(tf.constant(1.0))
+    assert [int(v) for v in iterator] == [0, 1, 4, 60, 80]
+    assert [int(v) for v in inner] == [0, 0, 1]
