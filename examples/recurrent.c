@@ -13,7 +13,7 @@ enum { BATCH = 32, UNITS = 16, TIME = 10 };
 
 // What the functions that build need from outside.
 typedef struct net {
-  rheos_output inputs;  // [time, batch, 1]
+  rheos_array inputs;  // by time, of [batch, 1]
   rheos_output time, from_input, from_state, bias;
 } net;
 
@@ -29,7 +29,7 @@ static void step(rheos_scope *s, void *argument, const rheos_output *variables, 
                  size_t num_variables) {
   const net *n = (const net *)argument;
   (void)num_variables;
-  rheos_output now = rheos_gather(s, n->inputs, variables[0]);
+  rheos_output now = rheos_array_read(s, n->inputs, variables[0]);
   rheos_output sum = rheos_add(s, rheos_matmul(s, now, n->from_input),
                                rheos_matmul(s, variables[1], n->from_state));
   next[0] = rheos_add(s, variables[0], rheos_constant_int(s, 1, "one"));
@@ -51,8 +51,9 @@ static void build(rheos_scope *s, model *m) {
   m->inputs = rheos_placeholder(s, RHEOS_FLOAT, .shape = &sequences, .name = "inputs");
   m->wanted = rheos_placeholder(s, RHEOS_FLOAT, .shape = &scalars, .name = "wanted");
   net n;
-  n.inputs = m->inputs;
   n.time = rheos_gather(s, rheos_shape_op(s, m->inputs), rheos_constant_int(s, 0, "first"));
+  const rheos_array_options each = {.element_shape = &scalars};
+  n.inputs = rheos_array_unstack(s, rheos_array_new(s, RHEOS_FLOAT, n.time, &each), m->inputs);
   n.from_input = weights(s, "from_input", 1, UNITS);
   n.from_state = weights(s, "from_state", UNITS, UNITS);
   n.bias = rheos_get_variable(s, "bias", RHEOS_FLOAT, RHEOS_SHAPE(UNITS), rheos_zeros());

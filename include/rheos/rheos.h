@@ -2,6 +2,7 @@
 #ifndef RHEOS_RHEOS_H
 #define RHEOS_RHEOS_H
 
+#include <rheos/array.h>
 #include <rheos/base.h>
 #include <rheos/collections.h>
 #include <rheos/control_flow.h>

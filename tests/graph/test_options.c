@@ -15,6 +15,7 @@ ENDS_ON(rheos_run_options, trace);
 ENDS_ON(rheos_session_stats, num_instructions);
 ENDS_ON(rheos_variable_options, caching_device);
 ENDS_ON(rheos_while_options, max_iterations);
+ENDS_ON(rheos_array_options, element_shape);
 ENDS_ON(rheos_function_options, num_attrs);
 ENDS_ON(rheos_minimize_options, gradient_argument);
 ENDS_ON(rheos_saver_options, num_saveables);

@@ -425,6 +425,35 @@ rheos_body_function given_rheos_body_function(int choice) {
   return choice == 0 ? build_body : choice == 1 ? NULL : build_no_body;
 }
 
+static void build_row(rheos_scope *scope, void *argument, const rheos_output *rows, size_t num_rows,
+                      rheos_output *outputs, size_t num_outputs) {
+  (void)argument;
+  for (size_t i = 0; i < num_outputs && num_rows > 0; i++) {
+    outputs[i] = rheos_identity(scope, rows[0]);
+  }
+}
+static void build_no_row(rheos_scope *scope, void *argument, const rheos_output *rows,
+                         size_t num_rows, rheos_output *outputs, size_t num_outputs) {
+  (void)scope, (void)argument, (void)rows, (void)num_rows, (void)outputs, (void)num_outputs;
+}
+rheos_row_function given_rheos_row_function(int choice) {
+  return choice == 0 ? build_row : choice == 1 ? NULL : build_no_row;
+}
+
+// One, none, one without its flow, one that is a number.
+rheos_array given_rheos_array(int choice) {
+  const rheos_output x = given_rheos_output(0);
+  rheos_array array = {{NULL, 0, 0}, {NULL, 0, 0}, RHEOS_FLOAT};
+  if (choice == 3) array = (rheos_array){x, x, RHEOS_FLOAT};
+  if (choice == 1 || choice == 3 || x.graph == NULL) return array;
+  rheos_scope *scope = rheos_scope_new(x.graph);
+  array = rheos_array_new(scope, RHEOS_FLOAT, rheos_const_i32(scope, 3), NULL);
+  rheos_status_free(rheos_scope_finish(scope));
+  rheos_scope_free(scope);
+  if (choice == 2) array.flow = (rheos_output){NULL, 0, 0};
+  return array;
+}
+
 // ---- Handles
 
 // One with an argument, none, one of another graph, one that is finished.

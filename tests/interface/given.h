@@ -86,6 +86,8 @@ enum {
   CHOICES_rheos_branch_function = 3,
   CHOICES_rheos_condition_function = 3,
   CHOICES_rheos_body_function = 3,
+  CHOICES_rheos_row_function = 3,
+  CHOICES_rheos_array = 4,
 };
 rheos_output given_rheos_output(int choice);
 rheos_operation given_rheos_operation(int choice);
@@ -100,6 +102,8 @@ rheos_checkpoint_state given_rheos_checkpoint_state(int choice);
 rheos_branch_function given_rheos_branch_function(int choice);
 rheos_condition_function given_rheos_condition_function(int choice);
 rheos_body_function given_rheos_body_function(int choice);
+rheos_row_function given_rheos_row_function(int choice);
+rheos_array given_rheos_array(int choice);
 
 // X(type, number of choices); choice 1 is NULL.
 #define HANDLES(X)                \

@@ -13,6 +13,7 @@ static void test_functions__give_what_tensorflow_gave(void **state) {
 static void test_functions__give_it_on_threads_too(void **state) {
   (void)state;
   run_recorded_programs("functions", 2);
+  run_recorded_programs("functions", 8);
 }
 
 int main(void) {
