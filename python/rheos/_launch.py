@@ -357,7 +357,7 @@ INSIDES_2 = {
     "compiler.tf2xla.python.xla": "_insides.xla",
     "python.data.ops.dataset_ops": "_insides.dataset_ops",
     "python.eager.context": "_insides.context",
-    "python.framework.config": "config",
+    "python.framework.config": "_config",
     "python.framework.indexed_slices": "",
     "python.framework.ops": "_insides.ops",
     "python.framework.sparse_tensor": "",

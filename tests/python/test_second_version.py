@@ -259,3 +259,37 @@ def test_libraries_know_what_a_function_is():
         [[True, False, False], [True, True, False]], [[1, 2, 3], [4.0, 5.0, 6.0]], 7
     )
     assert chosen.numpy().tolist() == [1, 5, 7]
+
+
+def test_the_shape_of_rows_tells_what_is_uniform():
+    shape = tf.shape(tf.ragged.constant([[[1, 2]], [[3, 4], [5, 6]]], ragged_rank=1))
+    assert shape[0].numpy() == 2 and shape[-1].numpy() == 2 and shape.rank == 3
+    with pytest.raises(ValueError, match="not uniform"):
+        shape[1]
+
+
+def test_traces_know_the_sizes_of_sparse_arguments():
+    seen = []
+
+    @tf.function
+    def dense(x):
+        seen.append(x.shape.as_list())
+        return tf.sparse.to_dense(x)
+
+    for rows in ([[1, 0]], [[1, 0], [0, 2]], [[3, 0]]):
+        assert dense(tf.sparse.from_dense(rows)).numpy().tolist() == rows
+    assert seen == [[1, 2], [2, 2]]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_loops_carry_optionals(traced):
+    def last(n):
+        start = tf.experimental.Optional.empty(tf.TensorSpec([], tf.int32))
+        _, found = tf.while_loop(
+            lambda i, _: i < n,
+            lambda i, _: (i + 1, tf.experimental.Optional.from_value(i * 2)),
+            [tf.constant(0), start],
+        )
+        return found.get_value()
+
+    assert (tf.function(last) if traced else last)(tf.constant(3)).numpy() == 4

@@ -47,13 +47,25 @@ class SparseTensor(CompositeTensor):
         return [self.indices, self.values, self.dense_shape]
 
     @classmethod
-    def _with_parts(cls, parts):
-        if all(isinstance(part, Tensor) for part in parts):
-            return cls(*parts)
-        made = cls.__new__(cls)  # of specs, say, that stand for the tensors
+    def _of_parts(cls, parts, known_shape=None):
+        """One of its parts, which may be specs that stand for tensors."""
+        made = cls.__new__(cls)
         made._indices, made._values, made._dense_shape = parts
-        made._known_shape = None
+        made._known_shape = known_shape
         return made
+
+    def _with_parts(self, parts):
+        known = None if isinstance(self._indices, Tensor) else self._known_shape
+        if not all(isinstance(part, Tensor) for part in parts):
+            return self._of_parts(parts, known)
+        made = SparseTensor(*parts)
+        return made if known is None else made._with_shape(known)
+
+    @property
+    def _static_part(self):
+        """What specs in the place of tensors do not tell: the sizes that are known."""
+        shape = None if isinstance(self._indices, Tensor) else self._known_shape
+        return None if shape is None or shape.ndims is None else tuple(shape.as_list())
 
     def _shapes_of_parts(self, shape):
         """The shapes of the parts where `shape` is that of the vector `dense_shape`."""

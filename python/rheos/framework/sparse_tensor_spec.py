@@ -40,7 +40,7 @@ class SparseTensorSpec(TypeSpec):
             TensorSpec([None], self._dtype),
             TensorSpec([rank], dtypes.int64),
         ]
-        return SparseTensor._with_parts(specs)
+        return SparseTensor._of_parts(specs, self._shape)
 
     # A component is three variants that hold indices, values and shape.
 

@@ -8,7 +8,9 @@ from rheos.framework.errors import InvalidArgumentError
 
 
 def _as_tensor(value):
-    return value if value is None or hasattr(value, "dtype") else convert_to_tensor(value)
+    if value is None or hasattr(value, "dtype") or nest.is_composite(value):
+        return value
+    return convert_to_tensor(value)
 
 
 def eager_cond(pred, true_fn, false_fn):

@@ -84,7 +84,8 @@ def _parts_of(leaf):
     if isinstance(leaf, OptionalSpec) and leaf._serialize() == (None,):
         return Optional.empty(None)  # which there is no more to say of
     parts = leaf._of_specs()
-    if isinstance(parts, TensorSpec) or composites.is_composite(parts):
+    is_composite = composites.is_composite(parts) and not isinstance(parts, Optional)
+    if isinstance(parts, TensorSpec) or is_composite:
         return parts
     raise NotImplementedError(f"from_generator yields tensors; {leaf} is of no kind that it takes")
 

@@ -93,6 +93,10 @@ class OptionalSpec(TypeSpec):
     def _flat_tensor_specs(self):
         return [TensorSpec([], dtypes.variant)]
 
+    def _of_specs(self):
+        """An Optional that has a TensorSpec in place of its variant."""
+        return Optional(TensorSpec([], dtypes.variant), self._value_structure)
+
     def _to_tensor_list(self, value):
         return [value._variant_tensor]
 

@@ -5,6 +5,8 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, runs_op
 from rheos.ops import array_ops, cast_ops, math_ops, rearrange_ops
+from rheos.ops.ragged_shape import DynamicRaggedShape
+from rheos.ops.ragged_tensor import RaggedTensor
 
 
 def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
@@ -48,7 +50,9 @@ def expand_dims(input, axis, name=None):
 
 @runs_op("Shape", "input", out_type="out_type")
 def shape(input, out_type=None, name=None):
-    """The shape of a tensor, as a vector of int32 or int64."""
+    """The shape, as a vector of int32 or int64; of a ragged tensor a DynamicRaggedShape."""
+    if isinstance(input, RaggedTensor):
+        return DynamicRaggedShape.from_tensor(input, out_type or dtypes.int32)
     return array_ops.shape(input, name, out_type or dtypes.int32)
 
 

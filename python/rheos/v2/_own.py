@@ -114,6 +114,7 @@ OWN = {
     },
     "dtypes": {"framework.dtypes": "DType"},
     "experimental": {
+        "ops.ragged_shape": "DynamicRaggedShape",
         "ops.row_partition": "RowPartition",
         "pipelines.optional": "Optional",
     },
