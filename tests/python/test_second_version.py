@@ -293,3 +293,43 @@ def test_loops_carry_optionals(traced):
         return found.get_value()
 
     assert (tf.function(last) if traced else last)(tf.constant(3)).numpy() == 4
+
+
+def test_transforms_keep_twice_the_precision():
+    x = tf.constant(np.arange(16.0) / 3)
+    spectra = tf.signal.stft(x, 8, 4)
+    assert spectra.dtype == tf.complex128 and tf.signal.irfft(spectra).dtype == tf.float64
+    assert tf.signal.inverse_stft(spectra, 8, 4).dtype == tf.float64
+    np.testing.assert_allclose(tf.signal.rfft(x), np.fft.rfft(x.numpy()), atol=1e-12)
+
+
+def test_places_are_of_numbers_that_are_not_zero():
+    assert tf.where(tf.constant([1, 0, 2])).numpy().tolist() == [[0], [2]]
+
+
+def test_rows_of_sparse_and_ragged_tensors_are_mapped():
+    table = tf.reshape(tf.range(6.0), [3, 2])
+    looked = tf.nn.embedding_lookup(table, tf.ragged.constant([[0, 1], [2]]))
+    assert looked.to_list() == [[[0, 1], [2, 3]], [[4, 5]]]
+    sparse = tf.sparse.from_dense([[1, 0], [0, 2]])
+    doubled = tf.map_fn(lambda s: tf.sparse.to_dense(s) * 2, sparse, fn_output_signature=tf.int32)
+    assert doubled.numpy().tolist() == [[2, 0], [0, 4]]
+    rows = tf.ragged.constant([[1, 2], [3]])
+
+    @tf.function
+    def sums(rows, more):
+        return tf.map_fn(
+            lambda pair: tf.reduce_sum(pair[0]) + pair[1], (rows, more),
+            fn_output_signature=tf.int32,
+        )  # fmt: skip
+
+    assert sums(rows, tf.constant([10, 20])).numpy().tolist() == [13, 23]
+
+
+def test_a_recomputed_function_takes_keywords():
+    scaled = tf.recompute_grad(lambda x, scale=1.0: x * x * scale)
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = scaled(x, scale=2.0)
+    assert tape.gradient(y, x).numpy() == 12

@@ -595,7 +595,7 @@ def where(condition, x=None, y=None, name=None):
     """With x and y: elements of x where the condition holds, of y elsewhere. Else: its indices."""
     if x is None and y is None:
         with name_scope(name, "Where", [condition]) as name:
-            condition = convert_to_tensor(condition, dtypes.bool, "condition")
+            condition = convert_to_tensor(condition, None, "condition", dtypes.bool)
             return op1("Where", name, condition)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")

@@ -1,6 +1,7 @@
 """Functions that bring their own gradients: custom_gradient and what is made with it."""
 
 import contextlib
+import functools
 import itertools
 
 from rheos.framework import nest, signatures
@@ -176,7 +177,17 @@ def custom_gradient(f):
 
 def recompute_grad(f):
     """Makes the gradient of f compute what f computes again, instead of keeping it."""
+    plain = _recomputing(f)
 
+    @functools.wraps(f, updated=())
+    def called(*args, **kwargs):
+        made = _recomputing(functools.partial(f, **kwargs)) if kwargs else plain
+        return made(*args)
+
+    return called
+
+
+def _recomputing(f):
     @custom_gradient
     def inner(*args):
         def grad(*gradients, variables=None):

@@ -5,6 +5,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import colocate_with, name_scope
 from rheos.framework.op_call import op1
 from rheos.framework.operation import _VariableBase
+from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, clip_ops, math_ops, segment_ops, sparse_ops
@@ -39,6 +40,11 @@ def embedding_lookup(
     """
     if params is None or isinstance(params, (list, tuple)) and not params:
         raise ValueError("Need at least one param")
+    if isinstance(ids, RaggedBase):
+        flat = ids.flat_values
+        return ids.with_flat_values(
+            embedding_lookup(params, flat, partition_strategy, name, max_norm=max_norm)
+        )
     is_list = isinstance(params, (list, tuple, PartitionedVariable))
     params = _tables(params)
     with name_scope(name, "embedding_lookup", [*params, ids]) as name:

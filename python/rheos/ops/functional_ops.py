@@ -8,7 +8,7 @@ from rheos.framework.func_graph import func_graph_from_py_func
 from rheos.framework.graph import name_scope
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import Dimension, TensorShape
-from rheos.framework.tensor_spec import TensorSpec
+from rheos.framework.tensor_spec import TensorSpec, type_spec_from_value
 from rheos.ops import array_ops, constant_op, math_ops
 from rheos.ops.control_flow_ops import while_loop
 from rheos.ops.tensor_array_ops import TensorArray
@@ -116,6 +116,32 @@ def map_fn(
         stacked = [array.stack() for array in results]
         _set_rows(stacked, flat)
         return _pack_as(dtype, stacked)
+
+
+def over_variants(fn, elems, signature):
+    """(fn, elems, signature) for map_fn(): sparse and ragged elements by their rows as variants.
+
+    signature: of the results; None: of the dtypes of the elements.
+    """
+    leaves = nest.flatten(elems)
+    specs = [type_spec_from_value(leaf) for leaf in leaves]
+    specs = [None if isinstance(spec, TensorSpec) else spec for spec in specs]
+    rows = [
+        convert_to_tensor(leaf) if spec is None else spec._to_batched_tensor_list(leaf)[0]
+        for leaf, spec in zip(leaves, specs)
+    ]
+
+    def call(given):
+        parts = nest.flatten(given)
+        whole = [
+            part if spec is None else spec._unbatch()._from_tensor_list([part])
+            for part, spec in zip(parts, specs)
+        ]
+        return fn(nest.pack_sequence_as(elems, whole))
+
+    if signature is None:
+        signature = nest.pack_sequence_as(elems, [leaf.dtype for leaf in leaves])
+    return call, nest.pack_sequence_as(elems, rows), signature
 
 
 def map_rows(fn, elems):

@@ -62,27 +62,36 @@ def _fit(tensor, rank, length, inverse):
     return array_ops.pad(tensor, before + [[0, m] for m in more])
 
 
+def _other_type(dtype):
+    """The attribute that says what a transform gives, for a dtype that it is given."""
+    if dtype.is_complex:
+        return {"Treal": dtype.real_dtype}
+    is_double = dtype == dtypes.float64
+    return {"Tcomplex": dtypes.complex128 if is_double else dtypes.complex64}
+
+
 def _real(function_name, op_type, rank, inverse, doc):
     default = function_name
 
     def function(input_tensor, fft_length=None, name=None):
         with name_scope(name, default, [input_tensor, fft_length]) as name:
             dtype = dtypes.complex64 if inverse else dtypes.float32
-            input_tensor = convert_to_tensor(input_tensor, dtype)
+            input_tensor = convert_to_tensor(input_tensor, preferred_dtype=dtype)
             input_tensor.shape.with_rank_at_least(rank)
             if fft_length is None:
                 length = _fft_length(input_tensor, rank, inverse)
             else:
                 length = convert_to_tensor(fft_length, dtypes.int32)
             input_tensor = _fit(input_tensor, rank, length, inverse)
-            return op1(op_type, name, input_tensor, length)
+            return op1(op_type, name, input_tensor, length, **_other_type(input_tensor.dtype))
 
     function.__name__ = function.__qualname__ = function_name
     kinds = ("complex64", "float32") if inverse else ("float32", "complex64")
     function.__doc__ = (
         f"The {doc}.\n\n"
-        f"    input_tensor: {kinds[0]}. fft_length: ({rank},), the length of the transform, by\n"
-        "    default what the shape tells; shorter dimensions are filled with zeros, longer cut.\n"
+        f"    input_tensor: {kinds[0]}, or twice as wide. fft_length: ({rank},), the length of\n"
+        "    the transform, by default what the shape tells; shorter dimensions are filled with\n"
+        "    zeros, longer cut.\n"
         f"    Returns {kinds[1]}; a spectrum's last dimension has fft_length / 2 + 1 values.\n"
         "    "
     )

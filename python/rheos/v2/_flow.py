@@ -64,6 +64,8 @@ def map_fn(
     fn_output_signature: of what it makes: dtypes or TensorSpecs in its structure.
     """
     signature = dtype if fn_output_signature is None else fn_output_signature
+    if any(map(nest.is_composite, nest.flatten(elems))):
+        fn, elems, signature = functional_ops.over_variants(fn, elems, signature)
     return functional_ops.map_fn(
         fn,
         elems,
