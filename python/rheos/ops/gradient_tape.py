@@ -187,7 +187,9 @@ class GradientTape:
     def _plain_gradient(self, target, sources):
         """The gradients of a tensor by a list of tensors and variables, all with values, at once;
         None: it is something else."""
-        if self._persistent or self._tape is None or type(sources) is not list:
+        if self._persistent or type(sources) is not list:
+            return None
+        if not isinstance(self._tape, _core.TapeBase):
             return None
         if self._recording:
             if not _core._are_at_once(target, sources):
