@@ -396,8 +396,8 @@ static bool is_among(const char *op, const char *const *names) {
   return *names != NULL;
 }
 
-// Ops that need libraries which this build leaves out or this processor cannot run: of pictures, of
-// linear algebra.
+// Ops that need libraries which this build leaves out or this processor cannot run, be it for their
+// gradients: of pictures, of linear algebra.
 static bool is_left_out(const char *op) {
   static const char *const pictures[] = {
       "DecodeAndCropJpeg", "DecodeGif",    "DecodeImage", "DecodeJpeg",
@@ -430,6 +430,8 @@ static bool is_left_out(const char *op) {
       "SelfAdjointEig",
       "SelfAdjointEigV2",
       "Svd",
+      "ImageProjectiveTransformV2",
+      "ImageProjectiveTransformV3",
       NULL,
   };
 #ifdef RHEOS_WITH_IMAGES
