@@ -75,11 +75,7 @@ class DType:
 
     @property
     def is_integer(self):
-        return (
-            self.is_numpy_compatible
-            and not self.is_quantized
-            and (np.issubdtype(self._np, np.integer))
-        )
+        return self._type_enum % _REF in _INTEGERS
 
     @property
     def is_numeric(self):
@@ -286,4 +282,7 @@ def as_dtype(value):
 
 BY_NUMBER, BY_NAME = _BY_NUMBER, _BY_NAME
 
+_INTEGERS = frozenset(
+    t._type_enum for t in (int8, int16, int32, int64, uint8, uint16, uint32, uint64)
+)
 QUANTIZED_DTYPES = frozenset((qint8, quint8, qint16, quint16, qint32))

@@ -537,11 +537,12 @@ class Layer(Module):
             if not self.built:
                 self._maybe_build(inputs)
                 self._check(inputs)
-            self._called_with = inputs
+            state = self.__dict__  # what is set here is nobody's to track
+            state["_called_with"] = inputs
             try:
                 outputs = self.call(inputs, *args, **kwargs)
             finally:
-                self._called_with = ()
+                state["_called_with"] = ()
             if self.activity_regularizer is not None:
                 self._regularize_activity(outputs)
             self._set_masks(inputs, outputs, masks)
@@ -585,7 +586,9 @@ class Layer(Module):
     def _settle_mask(self, inputs, args, kwargs):
         """The masks of the inputs, which call() gets where it takes a mask."""
         masks = kwargs.get("mask")
-        if masks is None:
+        if masks is None and isinstance(inputs, Tensor):
+            masks = getattr(inputs, "_keras_mask", None)
+        elif masks is None:
             leaves = nest.flatten(inputs)
             found = [getattr(x, "_keras_mask", None) for x in leaves]
             if any(m is not None for m in found):
@@ -599,12 +602,11 @@ class Layer(Module):
         return masks
 
     def _set_masks(self, inputs, outputs, masks):
+        if type(self).compute_mask is Layer.compute_mask:
+            if masks is None or not self.supports_masking:
+                return
         leaves = nest.flatten(outputs)
         if all(getattr(x, "_keras_mask", None) is not None for x in leaves):
-            return
-        if masks is None and type(self).compute_mask is Layer.compute_mask:
-            return
-        if not self.supports_masking and type(self).compute_mask is Layer.compute_mask:
             return
         made = self.compute_mask(inputs, masks)
         for x, mask in zip(leaves, nest.flatten(made)):
