@@ -71,7 +71,8 @@ struct rheos_region {
   bool takes_cells;     // one of the feeds is a handle
   bool reads_variable;  // it is the operation that does that, and nothing else
   bool extends;  // its gradients make the operation give more than it does: it calls functions
-  int32_t node;  // the operation that it is; -1: no single one
+  _Atomic bool has_no_gradient;  // what it calls has an operation without one: it runs as it is
+  int32_t node;                  // the operation that it is; -1: no single one
   _Atomic int64_t cost_ns;
   _Atomic(rheos__region_call *) idle;  // of a region without cells: the one that ran last
   pthread_mutex_t mutex;               // guards what follows

@@ -275,12 +275,19 @@ static rheos_status *extend(rheos_region *r, rheos_region **out_recorded) {
 
 rheos_status *rheos__region_recorded(rheos_region *r, rheos_region **out_recorded) {
   *out_recorded = r;
-  if (!r->extends) return NULL;
+  if (!r->extends || atomic_load(&r->has_no_gradient)) return NULL;
   pthread_mutex_lock(&r->mutex);
   rheos_region *recorded = r->recorded;
   pthread_mutex_unlock(&r->mutex);
   if (recorded == NULL) {
-    RHEOS_TRY(extend(r, &recorded));
+    rheos_status *status = extend(r, &recorded);
+    const rheos_code code = rheos_status_code(status);
+    if (code == RHEOS_NOT_FOUND || code == RHEOS_UNIMPLEMENTED) {
+      rheos_status_free(status);  // who asks for the gradient meets it
+      atomic_store(&r->has_no_gradient, true);
+      return NULL;
+    }
+    if (status != NULL) return status;
     pthread_mutex_lock(&r->mutex);
     if (r->recorded == NULL) {
       r->recorded = recorded;

@@ -305,6 +305,43 @@ def step():
     return loss()
 
 print(np.round([step().numpy(), step().numpy()], 5).tolist())
+== loops_over_datasets_of_unknown_shapes
+pairs = [(1, 3)] * 10
+
+@tf.function
+def total(dataset):
+    found = tf.constant(0)
+    for x, y in dataset:
+        found += tf.abs(y - x)
+    return found
+
+@tf.function
+def until(dataset):
+    found = tf.constant(0)
+    for x, y in dataset:
+        found += tf.abs(y - x)
+        if found > 7:
+            break
+    return found
+
+made = tf.data.Dataset.from_generator(lambda: pairs, (tf.int32, tf.int32))
+print(total(made), until(made))
+== py_functions_without_arguments
+calls = []
+
+@tf.function
+def f(i):
+    tf.py_function(lambda: calls.append(len(calls)), [], ())
+    return i
+
+def mapped(i):
+    tf.py_function(lambda: calls.append(10), [], ())
+    return i
+
+print(f(tf.constant(1)), f(tf.constant(2)), calls)
+print([int(v) for v in tf.data.Dataset.range(2).map(mapped)], calls)
+== rows_of_tables_for_ragged_ids
+print(tf.nn.embedding_lookup(tf.constant([[1.0], [2.0], [3.0]]), tf.ragged.constant([[0, 1], [2]])))
 '''
 
 

@@ -402,3 +402,24 @@ def test_functions_of_datasets_stay_while_an_iterator_is_there():
         traced_and_dropped(tf.constant(1.0))
     assert [int(v) for v in iterator] == [0, 1, 4, 60, 80]
     assert [int(v) for v in inner] == [0, 0, 1]
+
+
+def test_a_call_without_gradient_can_be_recorded():
+    @tf.custom_gradient
+    def refuses(x):
+        def gradient(_):
+            raise NotImplementedError
+
+        return x * 2.0, gradient
+
+    @tf.function
+    def both(x):
+        return refuses(x), x * 3.0
+
+    x = tf.constant(1.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        without, product = both(x)
+    assert tape.gradient(product, x).numpy() == 3.0
+    with pytest.raises(LookupError, match="No gradient defined"):
+        tape.gradient(without, x)

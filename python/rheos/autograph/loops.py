@@ -84,7 +84,8 @@ class Loop:
             return ()
 
         def step(values, item):
-            return (values[0], *self._trip(trip, (item,), values[1:])[1])
+            # A fold finds the shapes that all steps have in common.
+            return (values[0], *self._trip(trip, (item,), values[1:], keeps_shapes=False)[1])
 
         with LOOPS.entered():
             before, _ = self._filled((element,), trip)
@@ -102,7 +103,7 @@ class Loop:
             result = convert_to_tensor(bool(result))
         return scalar_condition(result, "loop")
 
-    def _trip(self, step, counters, values):
+    def _trip(self, step, counters, values, keeps_shapes=True):
         self._set_state(values)
         following = step(*counters)
         left = self._get_state()
@@ -111,7 +112,8 @@ class Loop:
             if new is None:
                 raise ValueError(f"'{name}' is None at the end of the iteration.")
             self._check_value(name, new, "at the end of the iteration")
-            check_same(name, value, new, places, shape_too=not self._has_invariant)
+            shape_too = keeps_shapes and not self._has_invariant
+            check_same(name, value, new, places, shape_too=shape_too)
         return tuple(following), tuple(map(to_tensors, left))
 
     def _check_value(self, name, value, where):

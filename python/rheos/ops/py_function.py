@@ -17,7 +17,7 @@ from rheos.ops.gradient_tape import GradientTape
 class _Recorded:
     """A function on eager tensors, called with arrays; its gradient, by what a call recorded."""
 
-    _MOST = 1000  # calls whose gradients nobody asked for yet; of older ones the function runs anew
+    _MOST = 64  # calls whose gradients nobody asked for yet; of older ones the function runs anew
 
     def __init__(self, func, dtypes_in, dtypes_out):
         self._func, self._in, self._out = func, dtypes_in, dtypes_out
@@ -98,7 +98,10 @@ def _in_graph(func, inp, Tout, name):
 
         return made[:-1], grad
 
-    results = custom_gradient(differentiable)(*inputs)
+    if not any(map(_is_differentiable, inputs)):
+        results = differentiable(*inputs)[0]
+    else:
+        results = custom_gradient(differentiable)(*inputs)
     results = list(results) if isinstance(results, (list, tuple)) else [results]
     return results if is_list else results[0] if results else None
 
