@@ -7,6 +7,7 @@ import json
 import os
 import sys
 
+import keras_guides  # noqa: F401
 import keras_names  # noqa: F401
 import keras_programs
 import keras_training  # noqa: F401

@@ -121,7 +121,11 @@ class Layer(Module):
         self.input_spec = None
         self.supports_masking = False
         self.activity_regularizer = kwargs.pop("activity_regularizer", None)
-        self._dtype = None if dtype is None else dtypes.as_dtype(_dtype_name(dtype)).name
+        self._compute_dtype = None  # where it is another than that of the variables
+        policy = dtype
+        if not values.runs_in_session():
+            policy = self._settle_policy(dtype)
+        self._dtype = None if policy is None else dtypes.as_dtype(_dtype_name(policy)).name
         self._name = self._pick_name(name)
         self._trainable_weights = []
         self._non_trainable_weights = []
@@ -136,6 +140,16 @@ class Layer(Module):
         self._outbound_nodes = []
         self._initial_weights = kwargs.get("weights")
         self._note_input_shape(kwargs)
+
+    def _settle_policy(self, dtype):
+        """A dtype, or a policy with one for variables: by default the one that was set."""
+        policy = values.root_graph().__dict__.get("_dtype_policy") if dtype is None else dtype
+        if isinstance(policy, str) and policy.startswith("mixed_"):
+            policy = values.Policy(policy)
+        compute = getattr(policy, "compute_dtype", None)
+        if compute is not None and compute != policy.variable_dtype:
+            self._compute_dtype = compute
+        return policy
 
     def _note_input_shape(self, kwargs):
         if "input_dim" in kwargs and "input_shape" not in kwargs:
@@ -208,7 +222,19 @@ class Layer(Module):
         """The name of the dtype of the variables, None before it is known."""
         return self._dtype
 
-    variable_dtype = compute_dtype = dtype
+    variable_dtype = dtype
+
+    @property
+    def compute_dtype(self):
+        """The name of the dtype that it computes in."""
+        return self._compute_dtype or self._dtype
+
+    @property
+    def dtype_policy(self):
+        """The dtypes of variables and of what is computed."""
+        if self._compute_dtype is None:
+            return values.Policy(self._dtype or "float32")
+        return values.Policy(f"mixed_{self._compute_dtype}")
 
     @property
     def dynamic(self):
@@ -529,7 +555,7 @@ class Layer(Module):
         """Builds the layer, calls it, and notes what it made of what."""
         if outer is None and self._kept_losses and not values.runs_in_session():
             self._forget_losses()
-        given = dict(kwargs)
+        given, inputs_given = dict(kwargs), inputs
         training = self._settle_training(args, kwargs, outer)
         masks = self._settle_mask(inputs, args, kwargs)
         with values.Call(self, training), self._call_scope():
@@ -537,10 +563,15 @@ class Layer(Module):
             if not self.built:
                 self._maybe_build(inputs)
                 self._check(inputs)
+            if self._compute_dtype is None and self._dtype is not None:
+                inputs = self._in_own_dtype(inputs)
             state = self.__dict__  # what is set here is nobody's to track
             state["_called_with"] = inputs
             try:
-                outputs = self.call(inputs, *args, **kwargs)
+                if self._compute_dtype is None:
+                    outputs = self.call(inputs, *args, **kwargs)
+                else:
+                    outputs = self._call_mixed(inputs, args, kwargs)
             finally:
                 state["_called_with"] = ()
             if self.activity_regularizer is not None:
@@ -548,8 +579,38 @@ class Layer(Module):
             self._set_masks(inputs, outputs, masks)
         if is_connected:
             outputs = nest.map_leaves(_own_output, outputs)
-            nodes.Node(self, (inputs, *args), given, outputs)
+            nodes.Node(self, (inputs_given, *args), given, outputs)
+            if not values.runs_in_session():
+                self._forget_losses()  # they are made anew each time it runs
         return outputs
+
+    _WHOLE_PRECISION = False  # whether it computes in its variables' dtype, whatever the policy
+
+    def _call_mixed(self, inputs, args, kwargs):
+        """call() in the dtype to compute in, with variables in that dtype for its time."""
+        if self._WHOLE_PRECISION:
+            outputs = self.call(_in_dtype(inputs, self._dtype), *args, **kwargs)
+            return _in_dtype(outputs, self._compute_dtype)
+        held = {}
+        for name, value in list(vars(self).items()):
+            if values.is_variable(value) and value.dtype.is_floating:
+                held[name] = value
+                self.__dict__[name] = math_ops.cast(value, self._compute_dtype)
+        try:
+            return self.call(_in_dtype(inputs, self._compute_dtype), *args, **kwargs)
+        finally:
+            self.__dict__.update(held)
+
+    def _in_own_dtype(self, inputs):
+        """Inputs of version 2 with floating point numbers in the dtype of the layer's own."""
+        for x in (inputs,) if isinstance(inputs, Tensor) else nest.flatten(inputs):
+            dtype = getattr(x, "dtype", None)
+            if dtype is not None and dtype.is_floating and dtype.base_dtype.name != self._dtype:
+                break
+        else:
+            return inputs
+        is_own = dtypes.as_dtype(self._dtype).is_floating and not values.runs_in_session()
+        return _in_dtype(inputs, self._dtype) if is_own else inputs
 
     def _as_inputs(self, inputs):
         def converted(x):
@@ -620,6 +681,9 @@ class Layer(Module):
             found = [x.dtype for x in nest.flatten(inputs) if hasattr(x, "dtype")]
             if found:
                 self._dtype = dtypes.as_dtype(found[0]).base_dtype.name
+                is_float = dtypes.as_dtype(found[0]).is_floating
+                if is_float and not values.runs_in_session():
+                    self._dtype = values.root_graph().__dict__.get("_floatx", "float32")
         with init_scope():
             self._built_for = nest.map_leaves(_shape_of, inputs)
             self.build(self._built_for)
@@ -764,6 +828,22 @@ class Layer(Module):
 def _dtype_name(dtype):
     """The name of a dtype, or of that which a policy says for variables."""
     return getattr(dtype, "variable_dtype", dtype)
+
+
+def _in_dtype(structure, dtype):
+    """A structure with floating point tensors in a dtype."""
+
+    def leaf(x):
+        if not isinstance(x, Tensor) or not x.dtype.is_floating:
+            return x
+        if x.dtype.base_dtype.name == dtype:
+            return x
+        found = math_ops.cast(x, dtype)
+        if getattr(x, "_keras_mask", None) is not None:
+            found._keras_mask = x._keras_mask
+        return found
+
+    return nest.map_leaves(leaf, structure)
 
 
 def _one_or_all(items):

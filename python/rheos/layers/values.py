@@ -234,6 +234,54 @@ class _Fresh:
         _local.calls = self._before
 
 
+# ---- Policies
+
+
+class Policy:
+    """The dtypes of a layer: "float32" for both, "mixed_float16" for half precision inside."""
+
+    def __init__(self, name):
+        is_mixed = name.startswith("mixed_")
+        compute = name[len("mixed_") :] if is_mixed else name
+        if compute not in ("float16", "bfloat16") and is_mixed:
+            raise ValueError(f"Cannot convert '{name}' to a mixed precision dtype policy.")
+        self._name, self._compute = name, compute
+        self._variable = "float32" if is_mixed else name
+
+    @property
+    def name(self):
+        """The name that it was made of."""
+        return self._name
+
+    @property
+    def compute_dtype(self):
+        """The name of the dtype to compute in."""
+        return self._compute
+
+    @property
+    def variable_dtype(self):
+        """The name of the dtype of variables."""
+        return self._variable
+
+    def get_config(self):
+        """What makes a policy like this."""
+        return {"name": self._name}
+
+    @classmethod
+    def from_config(cls, config):
+        """A policy like the one whose get_config() this was."""
+        return cls(**config)
+
+    def __eq__(self, other):
+        return isinstance(other, Policy) and other._name == self._name
+
+    def __hash__(self):
+        return hash(self._name)
+
+    def __repr__(self):
+        return f'<DTypePolicy "{self._name}">'
+
+
 # ---- Names
 
 

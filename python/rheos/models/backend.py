@@ -33,6 +33,9 @@ def backend():
 def clear_session():
     """Forgets the session, the graph and the numbers in names."""
     values.forget_session()
+    if not values.runs_in_session():
+        for name in ("_object_counts", "_prefix_counts", "_seed_generator", "_graph_of_layers"):
+            values.root_graph().__dict__.pop(name, None)
     reset_default_graph()
 
 

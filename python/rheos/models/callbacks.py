@@ -2,6 +2,7 @@
 
 import collections
 import csv
+import json
 import os
 import sys
 
@@ -440,6 +441,82 @@ class ModelCheckpoint(Callback):
             self.model.save(path, overwrite=True)
 
 
+class BackupAndRestore(Callback):
+    """Keeps model and optimizer in a folder, and goes on from there when training starts anew.
+
+    save_freq: "epoch", or a number of batches; delete_checkpoint: whether the folder's files go
+    when training has ended.
+    """
+
+    def __init__(
+        self, backup_dir, save_freq="epoch", double_checkpoint=False, delete_checkpoint=True
+    ):
+        super().__init__()
+        if not backup_dir:
+            raise ValueError("Empty `backup_dir` argument passed")
+        if save_freq != "epoch" and not (isinstance(save_freq, int) and save_freq > 0):
+            raise ValueError(
+                "Invalid value for argument `save_freq`. Expected either 'epoch' or an integer "
+                f"value. Received: save_freq={save_freq}"
+            )
+        self.backup_dir, self.save_freq = os.fspath(backup_dir), save_freq
+        self.delete_checkpoint = delete_checkpoint
+        self._epoch = self._batches = 0
+
+    def _path(self, name):
+        return os.path.join(self.backup_dir, name)
+
+    def on_train_begin(self, logs=None):
+        os.makedirs(self.backup_dir, exist_ok=True)
+        if not os.path.exists(self._path("training.json")):
+            return
+        self.model._build_for_steps()
+        with np.load(self._path("latest.npz")) as held:
+            arrays = [held[str(i)] for i in range(len(held.files))]
+        variables = self._variables()
+        if len(variables) != len(arrays):
+            raise ValueError(
+                f"{self.backup_dir} has {len(arrays)} variables of another model than this one, "
+                f"which has {len(variables)}"
+            )
+        values.set_values(zip(variables, arrays))
+        with open(self._path("training.json")) as file:
+            self.model._initial_epoch = json.load(file)["epoch"]
+
+    def _variables(self):
+        return [*self.model.weights, *self.model.optimizer.weights]
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._epoch = epoch
+
+    def on_train_batch_end(self, batch, logs=None):
+        self._batches += 1
+        if self.save_freq != "epoch" and self._batches % self.save_freq == 0:
+            self._save(self._epoch)
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.save_freq == "epoch":
+            self._save(epoch + 1)
+
+    def _save(self, epoch):
+        arrays = values.get_values(self._variables())
+        parts = {str(i): np.asarray(array) for i, array in enumerate(arrays)}
+        with open(self._path("latest.npz.part"), "wb") as file:
+            np.savez(file, **parts)
+        os.replace(self._path("latest.npz.part"), self._path("latest.npz"))
+        with open(self._path("training.json.part"), "w") as file:
+            json.dump({"epoch": epoch}, file)
+        os.replace(self._path("training.json.part"), self._path("training.json"))
+
+    def on_train_end(self, logs=None):
+        if self.delete_checkpoint:
+            for name in ("latest.npz", "training.json"):
+                if os.path.exists(self._path(name)):
+                    os.remove(self._path(name))
+            if not os.listdir(self.backup_dir):
+                os.rmdir(self.backup_dir)
+
+
 class EarlyStopping(Callback):
     """Stops training when what is monitored has not become better for `patience` epochs."""
 
@@ -500,6 +577,11 @@ class EarlyStopping(Callback):
         return _monitored(logs, self.monitor, "Early stopping")
 
 
+def _rate_name():
+    """What a history calls the learning rate."""
+    return "lr" if values.runs_in_session() else "learning_rate"
+
+
 def get_learning_rate(optimizer):
     """The learning rate of an optimizer; ValueError if it is no number."""
     if not hasattr(optimizer, "lr"):
@@ -541,7 +623,7 @@ class LearningRateScheduler(Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         if logs is not None:
-            logs["lr"] = get_learning_rate(self.model.optimizer)
+            logs[_rate_name()] = get_learning_rate(self.model.optimizer)
 
 
 class ReduceLROnPlateau(Callback):
@@ -587,7 +669,7 @@ class ReduceLROnPlateau(Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         logs = {} if logs is None else logs
-        logs["lr"] = get_learning_rate(self.model.optimizer)
+        logs[_rate_name()] = get_learning_rate(self.model.optimizer)
         current = _monitored(logs, self.monitor, "Reduce LR on plateau")
         if current is None:
             return

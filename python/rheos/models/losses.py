@@ -362,6 +362,11 @@ def circle(
 # ---- Losses as objects
 
 
+def _scope_name(name):
+    """A name as scopes take it: that of a lambda without its brackets."""
+    return name.strip("<>")
+
+
 class Loss:
     """A loss with a reduction: call() gives one for each element of a batch."""
 
@@ -371,7 +376,7 @@ class Loss:
         self.name = name
 
     def __call__(self, y_true, y_pred, sample_weight=None):
-        with name_scope(self.name or type(self).__name__.lower()):
+        with name_scope(_scope_name(self.name or type(self).__name__.lower())):
             losses = weighted(self.call(y_true, y_pred), sample_weight)
             return reduced(losses, self._reduction(), sample_weight)
 

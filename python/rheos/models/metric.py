@@ -41,7 +41,7 @@ class Metric(Layer):
         """A variable of the metric, which is not trained; zeros by default."""
         if not isinstance(name, (str, type(None))):  # Keras 3 has the shape first
             name, shape = kwargs.pop("name", None), name
-        with name_scope(self.name):
+        with name_scope(self.name.strip("<>")):
             return super().add_weight(
                 name=name,
                 shape=shape,
@@ -89,7 +89,7 @@ class Metric(Layer):
 
 def _update_of(metric, function):
     def update_state(*args, **kwargs):
-        with name_scope("metrics/" + metric.name):
+        with name_scope("metrics/" + metric.name.strip("<>")):
             update = function(*args, **kwargs)
         if update is not None and values.runs_in_session():
             metric.add_update(update)

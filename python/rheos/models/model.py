@@ -262,7 +262,7 @@ class Model(Trainer, Layer):
 
     def summary(self, line_length=None, positions=None, print_fn=None, **kwargs):
         """Prints a table of the layers, their output shapes and numbers of parameters."""
-        if not self.built:
+        if not self.built and values.runs_in_session():
             raise ValueError(
                 "This model has not yet been built. Build the model first by calling `build()` or "
                 "calling `fit()` with some data, or specify an `input_shape` argument in the first "
@@ -473,6 +473,8 @@ class Sequential(Model):
     def get_config(self):
         """What makes a model like this: the layers."""
         config = {"name": self.name, "layers": [objects.serialize(x) for x in self.layers]}
+        if not values.runs_in_session():
+            config["layers"] = [objects.serialize(x) for x in self._list]
         shape = getattr(self, "_batch_input_shape", None)
         if not self._is_graph_network and shape is not None:
             config["build_input_shape"] = list(shape)

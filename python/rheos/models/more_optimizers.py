@@ -244,3 +244,8 @@ class LossScaleOptimizer(Optimizer):
         config = dict(config)
         inner = optimizers.deserialize(config.pop("inner_optimizer"), custom_objects)
         return cls(inner, **config)
+
+
+def scaled(optimizer):
+    """An optimizer that scales losses around another one, unless it is one."""
+    return optimizer if isinstance(optimizer, LossScaleOptimizer) else LossScaleOptimizer(optimizer)

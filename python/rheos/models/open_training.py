@@ -117,10 +117,11 @@ class OpenTrainer:
         with GradientTape() as tape:
             y_pred = self(x, training=True)
             loss = self._called_loss(x, y, y_pred, sample_weight, True)
+            scaled = self.optimizer.scale_loss(loss)
         self._loss_tracker.update_state(loss, sample_weight=_rows_of(x))
         variables = self.trainable_weights
         if variables:
-            self.optimizer.apply_gradients(list(zip(tape.gradient(loss, variables), variables)))
+            self.optimizer.apply_gradients(list(zip(tape.gradient(scaled, variables), variables)))
         return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
 
     def test_step(self, data):

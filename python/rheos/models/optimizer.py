@@ -100,6 +100,10 @@ class Optimizer:
     def __getattr__(self, name):
         if name == "lr":
             name = "learning_rate"
+        if name == "learning_rate" and not values.runs_in_session():
+            rate = self.__dict__.get("_hyper", {}).get(name)
+            if isinstance(rate, LearningRateSchedule):
+                return rate(self.iterations)
         hyper = self.__dict__.get("_hyper", {})
         if name in hyper:
             return self._hyper_variable(name)
@@ -325,6 +329,10 @@ class Optimizer:
             raise ValueError(f"No gradients provided for any variable: {names}.")
         grads = self._clipped([g for g, _ in pairs])
         return self._apply(list(zip(grads, [v for _, v in pairs])), name)
+
+    def scale_loss(self, loss):
+        """The loss that gradients are taken of: here itself."""
+        return loss
 
     def apply(self, grads, trainable_variables=None):
         """A step by gradients of variables: those given, or those the optimizer was built with."""

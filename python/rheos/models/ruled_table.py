@@ -23,7 +23,7 @@ def lines_of(model, is_line, sources_of):
     for i, layer in enumerate(model.layers):
         cells = [f"{layer.name} ({type(layer).__name__})", _shape_text(layer), _count(layer)]
         if not is_line:
-            cells.append(",\n".join(sources_of(layer, inside)) or "-")
+            cells.append(", ".join(sources_of(layer, inside)) or "-")
         lines += [_rule(widths, "\u251c\u2500\u253c\u2524")] * (i > 0)
         lines += _row(cells, widths, "\u2502")
     lines.append(_rule(widths, "\u2514\u2500\u2534\u2518"))

@@ -12,10 +12,11 @@ def _params(variables):
 
 def print_summary(model, line_length=None, positions=None, print_fn=None, **kwargs):
     """Prints the layers, what they give and the numbers of their parameters, and the totals."""
-    print_fn = print_fn or print
     if not values.runs_in_session():
-        print_fn("\n".join(ruled_table.lines_of(model, _is_model_a_line(model), _sources)))
+        text = "\n".join(ruled_table.lines_of(model, _is_model_a_line(model), _sources))
+        print_fn(text + "\n") if print_fn else print(text)
         return
+    print_fn = print_fn or print
     network = getattr(model, "_network", None)
     is_line = _is_model_a_line(model)
     line_length = line_length or (65 if is_line else 98)

@@ -55,7 +55,8 @@ class TracedStep:
             params = model.trainable_weights
             found = self._losses(inputs, targets, weights, True)
             if params:  # without any there is nothing to train, but losses to report
-                grads = gradients.gradients(found.total_loss, params)
+                loss = model.optimizer.scale_loss(found.total_loss)
+                grads = gradients.gradients(loss, params)
                 model.optimizer.apply_gradients(list(zip(grads, params)))
         found.make_metrics()
         return [found.total_loss, *(result for _, result in found.metrics)]

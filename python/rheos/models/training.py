@@ -5,7 +5,14 @@ import numpy as np
 from rheos.framework import errors, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.layers import values
-from rheos.models import callbacks as callbacks_module, data, losses, metrics, optimizers
+from rheos.models import (
+    callbacks as callbacks_module,
+    data,
+    losses,
+    metrics,
+    more_optimizers,
+    optimizers,
+)
 from rheos.models.graph_functions import Step, flat_shapes
 from rheos.models.metric import Mean, MeanMetricWrapper, Metric
 from rheos.models.open_training import OpenTrainer, open_batches
@@ -56,6 +63,8 @@ class Trainer(OpenTrainer):
         if target_tensors is not None:
             raise NotImplementedError("compile(target_tensors=...): pass the targets to fit()")
         self.optimizer = optimizers.get(optimizer)
+        if self._scales_losses(kwargs):
+            self.optimizer = more_optimizers.scaled(self.optimizer)
         self.loss = loss
         self._compiled = {
             "loss": loss,
@@ -74,6 +83,12 @@ class Trainer(OpenTrainer):
         if self._ends():
             self._prepare_compiled()
 
+    def _scales_losses(self, settings):
+        """Whether it computes in half precision, where small gradients would be lost."""
+        is_half = any(x._compute_dtype == "float16" for x in self._with_submodules())
+        return is_half and settings.get("auto_scale_loss", True)
+
+    _initial_epoch = None
     _seen_outputs = None  # of a model without inputs and outputs of its own, once it was called
 
     def _ends(self):
@@ -523,7 +538,9 @@ class Trainer(OpenTrainer):
 
     def _fit(self, batches, held_out, calls, initial_epoch, epochs, validation_freq):
         self.stop_training = False
+        self._initial_epoch = None
         calls.on_train_begin()
+        initial_epoch = max(initial_epoch, self._initial_epoch or 0)  # a callback may go on
         for epoch in range(initial_epoch, epochs):
             calls.on_epoch_begin(epoch)
             logs = self._epoch("train", batches, calls)

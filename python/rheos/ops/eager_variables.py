@@ -157,6 +157,11 @@ class EagerVariable(ResourceVariable):
         return self._own_name + ":0"
 
     @property
+    def path(self):
+        """The name with those of the scopes around it."""
+        return self._own_name
+
+    @property
     def _shared_name(self):
         return self._own_name
 

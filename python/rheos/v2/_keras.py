@@ -10,6 +10,7 @@ KERAS = {
         "models.metric": "Metric",
         "models.model": "Model Sequential",
         "models.optimizer": "Optimizer",
+        "models.policies": "DTypePolicy FloatDTypePolicy version",
         "models.regularizers": "Regularizer",
         "ops.init_ops": "Initializer",
     },
@@ -46,7 +47,7 @@ KERAS = {
     },
     "keras.callbacks": {
         "models.callbacks": """
-            CSVLogger Callback CallbackList EarlyStopping History LambdaCallback
+            BackupAndRestore CSVLogger Callback CallbackList EarlyStopping History LambdaCallback
             LearningRateScheduler ModelCheckpoint ProgbarLogger ReduceLROnPlateau RemoteMonitor
             TerminateOnNaN
         """,
@@ -56,6 +57,10 @@ KERAS = {
         "models.backend": "backend",
         "models.defaults": """
             epsilon floatx image_data_format set_epsilon set_floatx set_image_data_format
+        """,
+        "models.policies": """
+            disable_interactive_logging dtype_policy enable_interactive_logging
+            is_interactive_logging_enabled set_dtype_policy
         """,
     },
     "keras.constraints": {
@@ -188,6 +193,15 @@ KERAS = {
             sparse_top_k_categorical_accuracy squared_hinge top_k_categorical_accuracy
         """,
     },
+    "keras.dtype_policies": {
+        "models.policies": "DTypePolicy FloatDTypePolicy deserialize get serialize",
+    },
+    "keras.mixed_precision": {
+        "models.more_optimizers": "LossScaleOptimizer",
+        "models.policies": """
+            DTypePolicy Policy dtype_policy global_policy set_dtype_policy set_global_policy
+        """,
+    },
     "keras.models": {
         "models.cloning": "clone_model",
         "models.files": "load_model save_model",
@@ -258,6 +272,10 @@ KERAS = {
         "models.objects": """
             CustomObjectScope custom_object_scope get_custom_objects get_registered_name
             get_registered_object register_keras_serializable
+        """,
+        "models.policies": """
+            disable_interactive_logging enable_interactive_logging is_interactive_logging_enabled
+            is_keras_tensor model_to_dot plot_model standardize_dtype
         """,
         "models.progress": "Progbar",
         "models.sequence_data": "pad_sequences",

@@ -17,6 +17,8 @@ class BatchNormalization(normalization.BatchNormalizationBody, Layer):
     In training with the statistics of the batch, of which averages are kept; otherwise with these.
     """
 
+    _WHOLE_PRECISION = True
+
     def __init__(
         self,
         axis=-1,
@@ -78,6 +80,8 @@ class BatchNormalization(normalization.BatchNormalizationBody, Layer):
 @_layer
 class LayerNormalization(Layer):
     """Makes mean and standard deviation of each sample, along axes, `beta` and `gamma`."""
+
+    _WHOLE_PRECISION = True
 
     def __init__(
         self,
@@ -180,6 +184,8 @@ class LayerNormalization(Layer):
 class UnitNormalization(Layer):
     """Makes the norm of each sample, along an axis, 1."""
 
+    _WHOLE_PRECISION = True
+
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)
         self.axis = axis
@@ -198,6 +204,8 @@ class UnitNormalization(Layer):
 @_layer
 class GroupNormalization(Layer):
     """Normalizes groups of channels of each sample by themselves."""
+
+    _WHOLE_PRECISION = True
 
     def __init__(
         self,

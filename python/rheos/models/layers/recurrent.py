@@ -30,6 +30,8 @@ class RNN(Layer):
     out instead of a loop. time_major: whether sequences are (time, batch, ...).
     """
 
+    _WHOLE_PRECISION = True
+
     def __init__(
         self,
         cell,
