@@ -75,6 +75,13 @@ void raise_build_error_take(rheos_status *status) {
     case RHEOS_INVALID_ARGUMENT:
       class = is_about_dtypes(rheos_status_message(status)) ? PyExc_TypeError : PyExc_ValueError;
       break;
+    case RHEOS_UNIMPLEMENTED:
+      if (!strstr(rheos_status_message(status), "Second-order gradient")) {
+        raise_run_error_take(status, NULL);
+        return;
+      }
+      class = PyExc_TypeError;
+      break;
     case RHEOS_OUT_OF_RANGE:
     case RHEOS_ALREADY_EXISTS:
     case RHEOS_FAILED_PRECONDITION: class = PyExc_ValueError; break;

@@ -98,3 +98,40 @@ def test_branches_and_loops_in_functions_have_gradients(sess):
     x = tf.constant(2.0)
     y = f(x, 4)
     assert sess.run([y, tf.gradients(y, x)[0]]) == [12.0, 14.0]
+
+
+def test_functions_of_one_name_are_the_first_one(sess):
+    def double(x):
+        @function.Defun(tf.float32)
+        def scaled(x):
+            return x * 2.0
+
+        return scaled(x)
+
+    x = tf.constant(3.0)
+    assert sess.run([double(x), double(x)]) == [6.0, 6.0]
+
+
+def test_variables_of_functions_are_in_the_scope_of_the_first_call(sess):
+    @function.Defun(tf.float32)
+    def shifted(x):
+        return x + tf.get_variable("var", [2], initializer=tf.ones_initializer())
+
+    x = tf.constant([1.0, 2.0])
+    made = []
+    for name in ("one", "other"):
+        with tf.variable_scope(name):
+            made.append(shifted(x))
+    assert [v.name for v in tf.global_variables()] == ["one/var:0"]
+    sess.run(tf.global_variables_initializer())
+    np.testing.assert_array_equal(sess.run(made), [[2.0, 3.0], [2.0, 3.0]])
+
+
+def test_loops_of_nothing_but_captures_give_nothing():
+    v = tf.Variable(1.0, use_resource=True)
+
+    @function.Defun(tf.int32)
+    def body(i):
+        v.assign_add(1.0)
+
+    assert functional_ops.For(0, 3, 1, [], body) == []

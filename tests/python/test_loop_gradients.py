@@ -130,3 +130,12 @@ def test_gradient_through_the_initial_value__is_refused_inside():
     x = tf.constant(1.0)
     with pytest.raises(ValueError, match="through the initial value"):
         repeat(2, lambda i, z: tf.gradients(z * z, x)[0], x)
+
+
+def test_gradients_of_gradients_of_loops_are_refused_as_by_tensorflow():
+    x = tf.placeholder_with_default(2.0, [])
+    y = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * x), [0, x])[1]
+    (slope,) = tf.gradients(y, x)
+    with pytest.raises(TypeError, match="Second-order gradient for while loops not supported"):
+        tf.gradients(slope, x)
+    assert tf.gradients(tf.stop_gradient(slope), x) == [None]

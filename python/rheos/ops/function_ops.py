@@ -69,7 +69,7 @@ def While(input_, cond, body, name=None, hostmem=None):
         cond, body = _ignoring_captures(cond, body), _passing_captures(body)
     made = apply_op("While", name, [*input_, *captured], cond=cond.name, body=body.name)
     results = list(made.outputs)
-    return results[: len(results) - len(captured)] or made
+    return results[: len(results) - len(captured)] if results else made
 
 
 def For(start, limit, delta, inputs, body, name=None, hostmem=None, rewrite_with_while=None):
@@ -80,7 +80,7 @@ def For(start, limit, delta, inputs, body, name=None, hostmem=None, rewrite_with
         body = _passing_captures(body)
     made = apply_op("For", name, start, limit, delta, [*inputs, *captured], body=body.name)
     results = list(made.outputs)
-    return results[: len(results) - len(captured)] or made
+    return results[: len(results) - len(captured)] if results else made
 
 
 def symbolic_gradient(input, Tout, f, name=None):  # noqa: A002
