@@ -342,6 +342,71 @@ print(f(tf.constant(1)), f(tf.constant(2)), calls)
 print([int(v) for v in tf.data.Dataset.range(2).map(mapped)], calls)
 == rows_of_tables_for_ragged_ids
 print(tf.nn.embedding_lookup(tf.constant([[1.0], [2.0], [3.0]]), tf.ragged.constant([[0, 1], [2]])))
+== types_of_the_program
+from typing import Tuple, Mapping, Union
+class Masked(tf.experimental.ExtensionType):
+    values: tf.Tensor
+    mask: tf.Tensor
+    def replace_mask(self, new_value):
+        return tf.where(self.mask, self.values, tf.cast(new_value, self.values.dtype))
+    def __validate__(self):
+        self.values.shape.assert_is_compatible_with(self.mask.shape)
+m = Masked([1, 2, 3], [True, False, True])
+print(m)
+print(m.values, m.replace_mask(0))
+try:
+    m.values = 3
+except AttributeError as error:
+    print(error)
+class Network(tf.experimental.ExtensionType):
+    work: Mapping[str, tf.Tensor]
+    sizes: Tuple[tf.Tensor, ...]
+    name: str
+    rate: float = 0.5
+n = Network({"a": [1.0], "b": 2}, [1, [2]], "net")
+print(n.name, n.rate, n.work["a"], n.sizes)
+@tf.function
+def double(x):
+    print("traced")
+    return Masked(x.values * 2, x.mask)
+d = double(m)
+print(d, double(Masked([4, 5, 6], [True, True, True])).values)
+print(m == Masked([1, 2, 3], [True, False, True]), m == d, m != d)
+@tf.function
+def pick(n, x):
+    if x > 0:
+        y = Masked(tf.ones([2]), [True, True])
+    else:
+        y = Masked(tf.zeros([2]), [False, True])
+    for _ in tf.range(2):
+        y = Masked(y.values + x, y.mask)
+    return y, n.work["a"] * n.rate
+print(pick(n, tf.constant(1.0)))
+class Vector(tf.experimental.ExtensionType):
+    x: tf.Tensor
+    label: Union[str, None] = None
+    def __init__(self, x, scale=1.0):
+        self.x = tf.convert_to_tensor(x) * scale
+        self.label = "v"
+print(Vector([1.0, 2.0], 3.0))
+for bad in (lambda: Masked([1], [True, False]), lambda: Masked(mask=[True]),
+            lambda: Network({}, [], 3), lambda: Network(3, [], "x")):
+    try:
+        bad()
+    except (TypeError, ValueError) as error:
+        print(type(error).__name__)
+class B(tf.experimental.BatchableExtensionType):
+    x: tf.Tensor
+    y: tf.Tensor
+data = tf.data.Dataset.from_tensor_slices(B([[1.0], [2.0], [3.0]], [1, 2, 3]))
+for one in data.map(lambda b: B(b.x * 2, b.y)).batch(2):
+    print(one.x, one.y)
+print(tf.nest.flatten(m, expand_composites=True))
+with tf.GradientTape() as tape:
+    v = Vector([1.0, 2.0])
+    tape.watch(v.x)
+    l = tf.reduce_sum(v.x ** 2)
+print(tape.gradient(l, v.x))
 '''
 
 

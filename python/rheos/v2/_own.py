@@ -114,10 +114,12 @@ OWN = {
     },
     "dtypes": {"framework.dtypes": "DType"},
     "experimental": {
+        "ops.extension_type": "BatchableExtensionType ExtensionType ExtensionTypeSpec",
         "ops.ragged_shape": "DynamicRaggedShape",
         "ops.row_partition": "RowPartition",
         "pipelines.optional": "Optional",
     },
+    "experimental.extension_type": {"ops.extension_type": "as_dict"},
     "experimental.numpy": {"v2._numpy": "finfo iinfo select"},
     "io.gfile": {"framework.gfile": "join"},
     "signal": {"ops.signal_ops": "kaiser_window"},
