@@ -1,5 +1,7 @@
 """What programs and libraries of TensorFlow 2 take for granted of its functions and classes."""
 
+import inspect
+
 import numpy as np
 import pytest
 import rheos as tf
@@ -333,3 +335,31 @@ def test_a_recomputed_function_takes_keywords():
         tape.watch(x)
         y = scaled(x, scale=2.0)
     assert tape.gradient(y, x).numpy() == 12
+
+
+def test_a_traced_method_has_the_signature_of_a_method():
+    class Model:
+        @tf.function
+        def call(self, inputs, scale=1.0):
+            return inputs * scale
+
+    assert str(inspect.signature(Model().call)) == "(inputs, scale=1.0)"
+    assert str(inspect.signature(tf.function(lambda x: x))) == "(x)"
+
+
+def test_lines_are_pooled_by_windows():
+    x = tf.reshape(tf.range(6.0), [1, 6, 1])
+    for form in (None, "NWC"):
+        made = tf.nn.pool(x, [2], "MAX", strides=[2], padding="VALID", data_format=form)
+        assert made.numpy().ravel().tolist() == [1, 3, 5]
+
+
+def test_a_model_says_what_it_is_served_by(tmp_path):
+    class Model(tf.Module):
+        @property
+        def _default_save_signature(self):
+            return tf.function(lambda x: x + 1, input_signature=[tf.TensorSpec([], name="x")])
+
+    tf.saved_model.save(Model(), str(tmp_path))
+    served = tf.saved_model.load(str(tmp_path)).signatures["serving_default"]
+    assert served(x=tf.constant(2.0))["output_0"].numpy() == 3

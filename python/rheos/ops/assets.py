@@ -26,7 +26,7 @@ class Asset:
         """The path, a scalar of strings."""
         return self._path
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         return {}
 
 

@@ -163,7 +163,7 @@ class TextFileInitializer(TableInitializerBase):
             graph.add_to_collection(GraphKeys.ASSET_FILEPATHS, filename)
         return op
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         return {} if self._asset is None else {"_filename": self._asset}
 
     @property
@@ -293,7 +293,7 @@ class _Table(LookupInterface):
             keys, values = self.export()
         return apply_op("LookupTableImportV2", None, self.resource_handle, keys, values)
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         return {}
 
     @property
@@ -369,7 +369,7 @@ class StaticHashTable(_Table):
     def _fill_anew(self):
         return self._initializer.initialize(self)
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         is_tracked = hasattr(self._initializer, "_trackable_children")
         return {"_initializer": self._initializer} if is_tracked else {}
 
@@ -579,7 +579,7 @@ class IdTableWithHashBuckets(LookupInterface):
             table.name if table is not None else "string_to_index"
         )
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         return {} if self._table is None else {"_table": self._table}
 
     @property

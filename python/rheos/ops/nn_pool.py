@@ -246,8 +246,7 @@ def pool(
         place = 2 if channels_first else 1
         if spatial == 1:
             # A line is an image of one row.
-            if channels_first:
-                data_format = "NCHW"
+            data_format = "NCHW" if channels_first else "NHWC"
             window_shape, strides = [1, *window_shape], [1, *strides]
         window = [1, 1, *window_shape] if channels_first else [1, *window_shape, 1]
         steps = [1, 1, *strides] if channels_first else [1, *strides, 1]

@@ -1,6 +1,8 @@
 """tf.function: a Python function that is traced once for each kind of arguments."""
 
+import contextlib
 import functools
+import inspect
 import itertools
 import threading
 import types
@@ -125,7 +127,12 @@ class Function(_core.TracedBase, GenericFunction):
         return found
 
     def _clone(self, reference):
-        return Function(self._python_function, self._name, instance=reference, **self._options)
+        made = Function(self._python_function, self._name, instance=reference, **self._options)
+        with contextlib.suppress(TypeError, ValueError):  # of what has no signature
+            # A method's, without its object, where inspect would look at the function's.
+            method = types.MethodType(self._python_function, self)
+            made.__signature__ = inspect.signature(method)
+        return made
 
     def __deepcopy__(self, memo):
         instance = self._instance

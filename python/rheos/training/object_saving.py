@@ -142,6 +142,9 @@ def _signatures(root, given):
         found = [_concrete(one) for one in _functions_of(root).values()]
         found = [one for one in found if one is not None and _is_signature(one)]
         given = found[0] if len(found) == 1 else {}
+        own = getattr(root, "_default_save_signature", None)  # what a library says itself
+        if isinstance(own, _CALLABLE):
+            given = own
     if isinstance(given, _CALLABLE):
         given = {saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY: given}
     made = _Signatures()
