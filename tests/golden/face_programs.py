@@ -402,6 +402,22 @@ data = tf.data.Dataset.from_tensor_slices(B([[1.0], [2.0], [3.0]], [1, 2, 3]))
 for one in data.map(lambda b: B(b.x * 2, b.y)).batch(2):
     print(one.x, one.y)
 print(tf.nest.flatten(m, expand_composites=True))
+spec = Masked.Spec(tf.TensorSpec([None], tf.int32), tf.TensorSpec([None], tf.bool))
+print(spec, spec.values, tf.type_spec_from_value(m))
+signed = tf.function(lambda x: x.values + 1, input_signature=[spec])
+print(signed(m), signed(Masked([1], [True])), signed.get_concrete_function()(m))
+
+class Sized(tf.experimental.ExtensionType):
+    values: tf.Tensor
+    mask: tf.Tensor
+
+    class Spec:
+        def __init__(self, shape, dtype=tf.float32):
+            self.values = tf.TensorSpec(shape, dtype)
+            self.mask = tf.TensorSpec(shape, tf.bool)
+
+print(tf.function(lambda x: x.values).get_concrete_function(Sized.Spec([2]))(
+    Sized([1.0, 2.0], [True, False])))
 with tf.GradientTape() as tape:
     v = Vector([1.0, 2.0])
     tape.watch(v.x)

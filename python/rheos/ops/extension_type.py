@@ -178,7 +178,9 @@ class _Meta(type):
         if any(isinstance(wanted, str) for wanted in fields.values()):
             fields = {key: typing.get_type_hints(cls)[key] for key in fields}
         cls._fields_of_type = fields
-        cls.Spec = type("Spec", (ExtensionTypeSpec,), {"_type": cls}) if bases else None
+        own = namespace.get("Spec")
+        kinds = (ExtensionTypeSpec,) if own is None else (own, ExtensionTypeSpec)
+        cls.Spec = type("Spec", kinds, {"_type": cls}) if bases else None
         if cls.Spec is not None:
             cls.Spec.__qualname__ = f"{cls.__qualname__}.Spec"
 
@@ -213,22 +215,30 @@ class ExtensionTypeSpec(TypeSpec):
 
     _type = None
 
-    def __init__(self, **fields):
-        made = self._type.__new__(self._type)
-        vars(made).update(fields)
-        self._specs = made
+    def __init__(self, *args, **kwargs):
+        vars(self).update(_bound(self._type, args, kwargs))
 
     @classmethod
     def from_value(cls, value):
         """The spec of a value."""
+        return cls._of(value._with_parts([_unnamed(part) for part in value._parts]))
+
+    @classmethod
+    def _of(cls, specs):
+        """The spec of a value that has TensorSpecs in place of its tensors."""
         made = cls.__new__(cls)
-        made._specs = value._with_parts([_unnamed(part) for part in value._parts])
+        vars(made).update({f: _as_spec(vars(specs)[f]) for f in cls._type._fields_of_type})
         return made
 
-    def __getattr__(self, name):
-        if name.startswith("_") or name not in self._type._fields_of_type:
-            raise AttributeError(name)
-        return vars(self._specs)[name]
+    @property
+    def _specs(self):
+        made = self._type.__new__(self._type)
+        for field in self._type._fields_of_type:
+            if field not in vars(self):
+                raise AttributeError(f"{type(self).__qualname__} has no '{field}'")
+            value = vars(self)[field]
+            vars(made)[field] = value._of_specs() if isinstance(value, TypeSpec) else value
+        return made
 
     @property
     def value_type(self):
@@ -236,8 +246,17 @@ class ExtensionTypeSpec(TypeSpec):
         return self._type
 
     def _serialize(self):
-        keys = self._type._fields_of_type
-        return tuple((key, _as_spec(vars(self._specs)[key])) for key in keys)
+        return tuple((key, vars(self).get(key)) for key in self._type._fields_of_type)
+
+    def __reduce__(self):
+        return _spec_of_fields, (type(self), dict(self._serialize()))
+
+    def most_specific_compatible_type(self, other):
+        """The narrowest spec that both fit; ValueError if there is none."""
+        if type(other) is not type(self):
+            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
+        pairs = zip(self._specs._parts, other._specs._parts)
+        return self._of_parts([a.most_specific_compatible_type(b) for a, b in pairs])
 
     def _of_specs(self):
         return self._specs
@@ -262,9 +281,7 @@ class ExtensionTypeSpec(TypeSpec):
         return list(value._parts)
 
     def _of_parts(self, parts):
-        made = type(self).__new__(type(self))
-        made._specs = self._specs._with_parts(parts)
-        return made
+        return self._of(self._specs._with_parts(parts))
 
     def _batch(self, batch_size):
         return self._of_parts([part._batch(batch_size) for part in self._specs._parts])
@@ -276,6 +293,26 @@ class ExtensionTypeSpec(TypeSpec):
         return self
 
     _to_legacy_output_shapes = _to_legacy_output_classes = _to_legacy_output_types
+
+
+def _bound(kind, args, kwargs):
+    """The fields of a type by name, of arguments in their order, with defaults."""
+    fields = kind._fields_of_type
+    if len(args) > len(fields) or any(key not in fields for key in kwargs):
+        raise TypeError(f"{kind.__name__}.Spec takes {list(fields)}, got {args} and {kwargs}")
+    given = {**dict(zip(fields, args)), **kwargs}
+    for field in fields:
+        if field not in given:
+            if not hasattr(kind, field):
+                raise TypeError(f"{kind.__name__}.Spec is missing '{field}'")
+            given[field] = getattr(kind, field)
+    return given
+
+
+def _spec_of_fields(kind, fields):
+    made = kind.__new__(kind)
+    vars(made).update(fields)
+    return made
 
 
 def _unnamed(part):
