@@ -72,6 +72,11 @@ RHEOS_MUST_USE static inline rheos_status *rheos_session_new(rheos_graph *graph,
 // later runs fail with RHEOS_FAILED_PRECONDITION.
 RHEOS_API void rheos_session_close(rheos_session *session);
 
+// What the session's steps wait for at this moment: a line for each operation that waits, with what for and how
+// long, "" if none does. Any thread may ask. The caller frees it by rheos_free().
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_waiting(rheos_session *session,
+                                                             char **out_text);
+
 // Closes it, and frees the handle.
 RHEOS_API void rheos_session_free(rheos_session *session);
 

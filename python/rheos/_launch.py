@@ -23,6 +23,7 @@ import ast
 import importlib
 import os
 import re
+import signal
 import sys
 import warnings
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -737,6 +738,17 @@ def _search_path(script):
     return [folder, *filter(None, own)]
 
 
+def report_waiting(number, frame):
+    """What the threads of the program do and what its sessions wait for: SIGQUIT asks for it."""
+    import faulthandler
+
+    print("rheos: what the program does", file=sys.stderr, flush=True)
+    faulthandler.dump_traceback(file=sys.stderr, all_threads=True)
+    module = sys.modules.get("rheos.training.session")
+    for text in module.waiting() if module else ():
+        print(text, file=sys.stderr, end="", flush=True)
+
+
 def prepare(mode, script):
     """Sets the interpreter up for the script and returns its code."""
     path = os.path.abspath(script)
@@ -756,6 +768,8 @@ def prepare(mode, script):
         return choose_front(names_in_program(path, folders))
 
     sys.meta_path.insert(0, Finder(choose))
+    if hasattr(signal, "SIGQUIT"):
+        signal.signal(signal.SIGQUIT, report_waiting)
     main = type(sys)("__main__")
     main.__file__ = path
     main.__cached__ = None

@@ -499,6 +499,22 @@ static PyObject *close_session(PyObject *object, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(waiting_doc, "_waiting(): what the session's steps wait for, a line each.");
+static PyObject *session_waiting(PyObject *object, PyObject *unused) {
+  (void)unused;
+  session_object *self = (session_object *)object;
+  char *text = NULL;
+  if (!self->session || self->closed) return PyUnicode_FromString("");
+  rheos_status *status = rheos_session_waiting(self->session, &text);
+  if (status) {
+    raise_run_error_take(status, self->graph);
+    return NULL;
+  }
+  PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+  rheos_free(text);
+  return result;
+}
+
 static PyObject *device_names(PyObject *object, PyObject *unused) {
   (void)unused;
   session_object *self = (session_object *)object;
@@ -567,6 +583,7 @@ static PyMethodDef session_methods[] = {
      "_partial_run(handle, fetches, keys, values): the values of the fetches."},
     {"_open", open_session, METH_VARARGS, open_doc},
     {"_close", close_session, METH_NOARGS, close_doc},
+    {"_waiting", session_waiting, METH_NOARGS, waiting_doc},
     {"_device_names", device_names, METH_NOARGS, "_device_names()"},
     {"_stats", stats, METH_NOARGS, stats_doc},
     {NULL, NULL, 0, NULL},

@@ -2,6 +2,9 @@
 #include "resource/waitable.h"
 
 #include <assert.h>
+#include <stdio.h>
+
+#include "base/text.h"
 
 void rheos__waitable_init(rheos__waitable *waitable) { pthread_mutex_init(&waitable->mutex, NULL); }
 
@@ -101,8 +104,68 @@ bool rheos__attempt_withdraw(rheos__attempt *attempt) {
   return !is_done;
 }
 
+// ---- Who waits
+
+void rheos__waits_init(rheos__waits *waits) {
+  pthread_mutex_init(&waits->mutex, NULL);
+  waits->first = NULL;
+}
+
+void rheos__waits_deinit(rheos__waits *waits) {
+  assert(waits->first == NULL);
+  pthread_mutex_destroy(&waits->mutex);
+}
+
+void rheos__waits_note(rheos__waits *waits, rheos__attempt *attempt) {
+  if (waits == NULL) return;
+  pthread_mutex_lock(&waits->mutex);
+  attempt->noted_by = waits;
+  attempt->noted_after = waits->first;
+  if (waits->first != NULL) waits->first->noted_before = attempt;
+  waits->first = attempt;
+  pthread_mutex_unlock(&waits->mutex);
+}
+
+static void forget(rheos__attempt *attempt) {
+  rheos__waits *waits = attempt->noted_by;
+  if (waits == NULL) return;
+  pthread_mutex_lock(&waits->mutex);
+  if (attempt->noted_before != NULL) {
+    attempt->noted_before->noted_after = attempt->noted_after;
+  } else {
+    waits->first = attempt->noted_after;
+  }
+  if (attempt->noted_after != NULL) attempt->noted_after->noted_before = attempt->noted_before;
+  pthread_mutex_unlock(&waits->mutex);
+}
+
+static void tell(const rheos__attempt *attempt, int64_t now_ns, rheos__text *text) {
+  char numbers[64];
+  const double waited_s = (double)(now_ns - attempt->since_ns) * 1e-9;
+  snprintf(numbers, sizeof numbers, "%.3g s for ", waited_s > 0 ? waited_s : 0);
+  const char *const parts[] = {
+      numbers, attempt->kind->what,    " of ", attempt->on->base.kind->name,
+      " '",    attempt->on->base.name, "'\n"};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
+    rheos__text_add(text, parts[i], strlen(parts[i]));
+  }
+}
+
+rheos_status *rheos__waits_tell(rheos__waits *waits, int64_t now_ns, char **out_text) {
+  rheos__text text = {0};
+  pthread_mutex_lock(&waits->mutex);
+  for (const rheos__attempt *a = waits->first; a != NULL; a = a->noted_after) {
+    if (!rheos__attempt_is_done(a)) tell(a, now_ns, &text);
+  }
+  pthread_mutex_unlock(&waits->mutex);
+  *out_text = text.failed ? NULL : rheos__strndup(text.size > 0 ? text.data : "", text.size);
+  rheos__text_deinit(&text);
+  return *out_text != NULL ? NULL : rheos__out_of_memory();
+}
+
 void rheos__attempt_free(rheos__attempt *attempt) {
   if (attempt == NULL) return;
+  forget(attempt);
   if (attempt->kind->deinit != NULL) attempt->kind->deinit(attempt);
   rheos_status_free(attempt->status);
   rheos__resource_unref(&attempt->on->base);

@@ -43,6 +43,8 @@ struct rheos__attempt {
   int64_t since_ns;      // of the monotonic clock
   _Atomic bool is_done;  // set under the mutex
   rheos__attempt *previous, *next;
+  struct rheos__waits *noted_by;  // NULL: nobody
+  rheos__attempt *noted_before, *noted_after;
 };
 
 struct rheos__waitable {
@@ -66,6 +68,21 @@ void rheos__attempt_free(rheos__attempt *attempt);
 static inline bool rheos__attempt_is_done(const rheos__attempt *attempt) {
   return atomic_load(&attempt->is_done);
 }
+
+// ---- Who waits, for a report
+
+typedef struct rheos__waits {
+  pthread_mutex_t mutex;
+  rheos__attempt *first;
+} rheos__waits;
+
+void rheos__waits_init(rheos__waits *waits);
+void rheos__waits_deinit(rheos__waits *waits);
+// From now on until it is freed; `waits` NULL: nothing.
+void rheos__waits_note(rheos__waits *waits, rheos__attempt *attempt);
+// A line for each attempt that is not done: what it waits for and how long, at `now_ns` of the monotonic
+// clock; for rheos__free().
+rheos_status *rheos__waits_tell(rheos__waits *waits, int64_t now_ns, char **out_text);
 
 // ---- With the resource's mutex held
 

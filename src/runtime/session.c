@@ -21,6 +21,7 @@ struct rheos_session {
   rheos__resources *own_resources;  // NULL: it shares the host's
   _Atomic int closed;
   rheos__bell closing;    // rings when it is closed
+  rheos__waits waits;     // what its steps wait for
   pthread_mutex_t mutex;  // guards what follows
   pthread_cond_t idle;
   rheos__plan_cache plans;
@@ -104,7 +105,8 @@ static rheos__plan_context plan_context(const rheos_session *session) {
 static rheos_status *make_bodies(rheos_session *session) {
   const rheos__plan_context context = plan_context(session);
   session->bodies = rheos__bodies_new(&context);
-  session->tasks = rheos__tasks_new(session->host, &session->closed, &session->closing);
+  session->tasks =
+      rheos__tasks_new(session->host, &session->closed, &session->closing, &session->waits);
   return session->bodies != NULL && session->tasks != NULL ? NULL : rheos__out_of_memory();
 }
 
@@ -133,6 +135,7 @@ rheos_status *rheos_session_new_sized(rheos_graph *graph, const rheos_session_op
   }
   rheos_session *session = rheos__alloc_zeroed(sizeof *session);
   if (session == NULL) return rheos__out_of_memory();
+  rheos__waits_init(&session->waits);
   pthread_mutex_init(&session->mutex, NULL);
   pthread_cond_init(&session->idle, NULL);
   session->graph = rheos_graph_ref(graph);
@@ -179,10 +182,17 @@ void rheos_session_close(rheos_session *session) {
   rheos__large_trim();
 }
 
+rheos_status *rheos_session_waiting(rheos_session *session, char **out_text) {
+  RHEOS_OUT(out_text);
+  RHEOS_NEED(session);
+  return rheos__waits_tell(&session->waits, rheos__clock_ns(), out_text);
+}
+
 void rheos_session_free(rheos_session *session) {
   if (session == NULL) return;
   rheos_session_close(session);
   rheos__bell_deinit(&session->closing);
+  rheos__waits_deinit(&session->waits);
   rheos__plan_cache_deinit(&session->plans);
   rheos__bodies_unref(session->bodies);
   rheos__tasks_unref(session->tasks);
@@ -312,6 +322,7 @@ static rheos_status *run_plan(rheos_session *session, rheos__cached_plan *cached
   rheos__step step;
   rheos__step_init(&step, session->host, options, &session->closed);
   step.session_bell = &session->closing;
+  step.waits = &session->waits;
   step.tasks = session->tasks;
   if (options != NULL && options->cancellation != NULL && rheos__step_poll(&step)) {
     return rheos__step_error(&step);
@@ -405,6 +416,7 @@ rheos_status *rheos__session_begin_step(rheos_session *session, const rheos_run_
   if (status != NULL) return status;
   rheos__step_init(step, session->host, options, &session->closed);
   step->session_bell = &session->closing;
+  step->waits = &session->waits;
   step->tasks = session->tasks;
   *out_before = rheos__pool_set_step(step);
   return NULL;

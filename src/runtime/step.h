@@ -30,6 +30,7 @@ struct rheos__step {
   // Waiting: waiting.h
   rheos__bell bell;           // rings when something that the step waits for is done
   rheos__bell *session_bell;  // rings when the session is closed; may be NULL
+  rheos__waits *waits;        // where the session notes what waits; may be NULL
   rheos__attempt *
       *aside;  // where the kernel under way may leave its attempt; NULL: it waits itself
   int32_t num_sleeps;

@@ -21,12 +21,14 @@ struct rheos__tasks {
   rheos_host *host;  // the session's
   const _Atomic int *closed;
   rheos__bell *closing;
+  rheos__waits *waits;
   posted *first;
   int32_t num_running;
   bool is_closed;
 };
 
-rheos__tasks *rheos__tasks_new(rheos_host *host, const _Atomic int *closed, rheos__bell *closing) {
+rheos__tasks *rheos__tasks_new(rheos_host *host, const _Atomic int *closed, rheos__bell *closing,
+                               rheos__waits *waits) {
   rheos__tasks *tasks = rheos__alloc_zeroed(sizeof *tasks);
   if (tasks == NULL) return NULL;
   atomic_init(&tasks->references, 1);
@@ -35,6 +37,7 @@ rheos__tasks *rheos__tasks_new(rheos_host *host, const _Atomic int *closed, rheo
   tasks->host = host;
   tasks->closed = closed;
   tasks->closing = closing;
+  tasks->waits = waits;
   return tasks;
 }
 
@@ -74,6 +77,7 @@ static void begin_step(const rheos__tasks *tasks, const rheos_run_options *optio
                        rheos__step *step, rheos__step **out_before) {
   rheos__step_init(step, tasks->host, options, tasks->closed);
   step->session_bell = tasks->closing;
+  step->waits = tasks->waits;
   step->tasks = (rheos__tasks *)tasks;
   *out_before = rheos__pool_set_step(step);
 }

@@ -101,6 +101,7 @@ rheos_status *rheos__step_attempt_take(rheos__step *step, rheos__attempt *attemp
   rheos__attempt_begin(attempt, &step->bell);
   if (rheos__attempt_is_done(attempt)) return rheos__attempt_answer_take(attempt, step, outputs);
   attempt->since_ns = rheos__clock_ns();
+  rheos__waits_note(step->waits, attempt);
   listen_to_all(step);
   if (step->aside == NULL) return wait_here(attempt, step, outputs);
   assert(*step->aside == NULL);

@@ -40,6 +40,8 @@ static const char *const elsewhere[][2] = {
     {"BatchDataset", "tests/ops/test_datasets.c"},
     {"BatchDatasetV2", "tests/ops/test_datasets.c"},
     {"BytesProducedStatsDataset", "tests/ops/test_datasets.c"},
+    {"ExplainDataset", "tests/python/test_explain.py"},
+    {"ExplainIterator", "tests/python/test_explain.py"},
     {"CSVDataset", "tests/ops/test_datasets.c"},
     {"LoadDataset", "tests/python/test_dataset_files.py"},
     {"SaveDataset", "tests/python/test_dataset_files.py"},

@@ -2,9 +2,11 @@
 
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 import rheos
@@ -177,3 +179,36 @@ def test_programs_of_version_1_get_old_names_back(launch):
 def test_programs_of_version_2_see_python_as_it_is(launch):
     source = "import collections\nimport tensorflow as tf\nprint(hasattr(collections, 'Iterable'))"
     assert launch(source) == f"{sys.version_info < (3, 10)}\n"
+
+
+def test_sigquit_tells_what_the_program_waits_for(tmp_path):
+    script = tmp_path / "waits.py"
+    script.write_text(
+        "import tensorflow as tf\n"
+        "queue = tf.FIFOQueue(1, tf.int32, name='letters')\n"
+        "take = queue.dequeue()\n"
+        "with tf.Session() as session:\n"
+        "    print('ready', flush=True)\n"
+        "    session.run(take)\n"
+    )
+    program = subprocess.Popen(
+        [sys.executable, LAUNCHER, "auto", str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert program.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        program.send_signal(signal.SIGQUIT)
+        found = []
+        for line in program.stderr:
+            found.append(line)
+            if "letters" in line:
+                break
+        assert "s for an element of queue 'letters'" in found[-1]
+        assert any("waits.py" in line for line in found)
+        assert program.poll() is None  # it goes on
+    finally:
+        program.kill()
+        program.communicate()

@@ -216,6 +216,28 @@ static void test_queues__closing_the_session_ends_waiting(void **state) {
   expect_error(w.status, RHEOS_CANCELLED, "Session was closed");
 }
 
+static void test_queues__a_session_tells_what_waits(void **state) {
+  fixture *f = *state;
+  const queue_graph q = queue_graph_new(f, 1, "a");
+  worker w = {.f = f, .q = &q};
+  char *text = NULL;
+  check(rheos_session_waiting(f->session, &text));
+  assert_string_equal(text, "");
+  rheos_free(text);
+  begin(&w, take_one);
+  for (bool told = false; !told;) {
+    check(rheos_session_waiting(f->session, &text));
+    told = strstr(text, " s for an element of queue 'a'\n") != NULL;
+    rheos_free(text);
+  }
+  check(put(f, &q, 1, NULL));
+  end(&w);
+  check(w.status);
+  check(rheos_session_waiting(f->session, &text));
+  assert_string_equal(text, "");
+  rheos_free(text);
+}
+
 static void test_queues__closing_the_queue_ends_waiting(void **state) {
   fixture *f = *state;
   const queue_graph q = queue_graph_new(f, 1, "a");
@@ -365,6 +387,7 @@ int main(void) {
       TEST(test_queues__deadline_names_the_node),
       TEST(test_queues__cancellation_ends_waiting),
       TEST(test_queues__closing_the_session_ends_waiting),
+      TEST(test_queues__a_session_tells_what_waits),
       TEST(test_queues__closing_the_queue_ends_waiting),
       TEST(test_queues__close_waits_for_what_stands_in_line),
       TEST(test_queues__many_at_once),

@@ -325,6 +325,14 @@ class DatasetV2(DatasetBase):
         """The elements; it is an error if there are not as many."""
         return self._derive("AssertCardinalityDataset", _int64(cardinality, "cardinality"))
 
+    def explain(self, elements=None, seconds=2.0):
+        """Which stage of the pipeline is slow: goes over it, and tells for each stage how many
+        elements it made, how long one took, how full its buffer was, and which stage binds.
+
+        elements, seconds: when to stop. The answer is a text; in a graph a tensor that gives one.
+        """
+        return functional.explain(self, -1 if elements is None else elements, seconds)
+
     def get_single_element(self, name=None):
         """The only element; running it fails if there are more or none."""
         return functional.single_element(self, name)

@@ -4,7 +4,8 @@ import os
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.op_call import op_list
+from rheos.framework.eager import executing_eagerly
+from rheos.framework.op_call import op1, op_list
 from rheos.pipelines import nest, structure
 from rheos.pipelines.base import DatasetSpec
 from rheos.pipelines.traced import TracedFunction
@@ -225,6 +226,24 @@ def reduce(dataset, initial_state, reduce_func):
         output_shapes=structure.flat_shapes(spec),
     )
     return structure.from_tensor_list(spec, results)
+
+
+def as_text(tensor):
+    """The string of an eager tensor as a str; other tensors as they are."""
+    return tensor.numpy().decode() if executing_eagerly() else tensor
+
+
+def explain(dataset, elements, seconds):
+    """Dataset.explain."""
+    return as_text(
+        op1(
+            "ExplainDataset",
+            "explain",
+            dataset._variant_tensor,
+            convert_to_tensor(elements, dtypes.int64, name="max_elements"),
+            convert_to_tensor(seconds, dtypes.float64, name="max_seconds"),
+        )
+    )
 
 
 def single_element(dataset, name=None):

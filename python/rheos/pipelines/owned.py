@@ -7,7 +7,7 @@ from rheos.framework.operation import Tensor
 from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
-from rheos.pipelines import nest, structure
+from rheos.pipelines import functional, nest, structure
 from rheos.pipelines.optional import get_next_as_optional
 
 
@@ -57,6 +57,10 @@ class OwnedIterator:
             "IteratorGetNext", None, self._iterator_resource, **_types_and_shapes(spec)
         )
         return structure.from_tensor_list(spec, operation.outputs)
+
+    def explain(self):
+        """Which stage of the pipeline has been slow so far, or whether the program is: a text."""
+        return functional.as_text(op1("ExplainIterator", "explain", self._iterator_resource))
 
     def get_next_as_optional(self):
         """The next element, at the end an optional without a value."""

@@ -2,6 +2,7 @@
 
 import threading
 import warnings
+import weakref
 
 import numpy as np
 
@@ -178,6 +179,18 @@ def _pairs(keys, values):
 # ---- Sessions
 
 
+_sessions = weakref.WeakSet()  # that are there, for a report
+
+
+def waiting():
+    """What the steps of sessions wait for: a text for each session in which any do."""
+    for session in list(_sessions):
+        told = session._waiting()
+        if told:
+            lines = "".join(f"  {line}\n" for line in told.splitlines())
+            yield f"{type(session).__name__} of {session.graph}:\n{lines}"
+
+
 def _threads(config):
     return max(config.intra_op_parallelism_threads, 0) if config is not None else 0
 
@@ -222,6 +235,7 @@ class BaseSession(_core.SessionBase):
         target = target.decode() if isinstance(target, bytes) else target
         self._target = target
         self._config = config
+        _sessions.add(self)
         self._dead_handles = []  # of tensors that the session keeps and nobody asks for
         self._open(
             graph,

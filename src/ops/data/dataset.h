@@ -168,6 +168,8 @@ static inline rheos_status *rheos__iterator_next(rheos__iterator *iterator, rheo
 }
 // Which stage is slow, as a text for rheos__free(): rheos_dataset_explain(). `since_ns`: when the caller began.
 rheos_status *rheos__iterator_explain(rheos__iterator *iterator, int64_t since_ns, char **out_text);
+// The same of the iterator behind a handle, since it was initialized.
+rheos_status *rheos__iterator_handle_explain(const rheos_tensor *handle, char **out_text);
 int64_t rheos__now_ns(void);
 // Skips an element.
 rheos_status *rheos__iterator_skip(rheos__iterator *iterator, rheos__step *step, bool *out_end);

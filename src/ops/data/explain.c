@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "ops/kit/op_util.h"
 #include "ops/data/stage.h"
 
 // More stages than a program has; what is further away is left out.
@@ -139,3 +140,84 @@ rheos_status *rheos__iterator_explain(rheos__iterator *iterator, int64_t since_n
   rheos__text_deinit(&text);
   return *out_text != NULL ? NULL : rheos__out_of_memory();
 }
+
+// ---- Ops
+
+static rheos_status *give_text_take(rheos_status *status, char *text, rheos_tensor **output) {
+  if (status == NULL) status = rheos__tensor_new(RHEOS_STRING, &RHEOS_SCALAR, output);
+  if (status == NULL) status = rheos_tensor_set_string(*output, 0, text, strlen(text));
+  rheos__free(text);
+  return status;
+}
+
+static rheos_status *compute_explain_iterator(void *state, rheos__step *step,
+                                              rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  (void)state, (void)step;
+  char *text = NULL;
+  rheos_status *status = rheos__iterator_handle_explain(inputs[0], &text);
+  return give_text_take(status, text, &outputs[0]);
+}
+
+// Goes over the elements until there are `most` of them (-1: no such end) or the time is over.
+static rheos_status *go_over(rheos__iterator *iterator, int64_t most, int64_t until_ns,
+                             rheos__step *step) {
+  const int32_t n = iterator->dataset->num_components;
+  rheos_tensor **element = rheos__alloc_array((size_t)n, sizeof *element);
+  if (element == NULL) return rheos__out_of_memory();
+  rheos_status *status = NULL;
+  bool end = false;
+  for (int64_t i = 0; status == NULL && !end && (most < 0 || i < most); ++i) {
+    status = rheos__iterator_next(iterator, step, element, &end);
+    rheos__element_clear(element, n);
+    if (rheos__now_ns() >= until_ns) break;
+    if (status == NULL && rheos__step_should_stop(step)) {
+      status = rheos_status_new(RHEOS_CANCELLED, "the step was stopped");
+    }
+  }
+  rheos__free(element);
+  return status;
+}
+
+static rheos_status *compute_explain_dataset(void *state, rheos__step *step,
+                                             rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  (void)state;
+  rheos__dataset *d = NULL;
+  rheos__iterator *iterator = NULL;
+  char *text = NULL;
+  RHEOS_TRY(rheos__dataset_of(inputs[0], "ExplainDataset", &d));
+  if (inputs[1]->shape.rank != 0 || inputs[2]->shape.rank != 0) {
+    return RHEOS_INVALID("max_elements and max_seconds must be scalars");
+  }
+  const double seconds = *(const double *)inputs[2]->data;
+  const int64_t since_ns = rheos__now_ns();
+  const double most_ns = seconds >= 0 && seconds < 1e9 ? seconds * 1e9 : 1e18;
+  rheos_status *status = rheos__iterator_new(d, step, &iterator);
+  if (status == NULL) {
+    status =
+        go_over(iterator, *(const int64_t *)inputs[1]->data, since_ns + (int64_t)most_ns, step);
+  }
+  if (status == NULL) status = rheos__iterator_explain(iterator, since_ns, &text);
+  rheos__iterator_free(iterator);
+  return give_text_take(status, text, &outputs[0]);
+}
+
+const rheos__op_def rheos__op_ExplainDataset = {
+    .name = "ExplainDataset",
+    .signature =
+        "input_dataset: variant, max_elements: int64, max_seconds: double -> explanation: "
+        "string",
+    .doc = "Goes over elements and tells which stage of the pipeline is slow.",
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,
+    .shape = rheos__shape_scalar,
+    .gradient = rheos__no_gradient,
+    .compute = compute_explain_dataset,
+};
+const rheos__op_def rheos__op_ExplainIterator = {
+    .name = "ExplainIterator",
+    .signature = "iterator: resource -> explanation: string",
+    .doc = "Tells which stage of an iterator's pipeline has been slow so far.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_scalar,
+    .gradient = rheos__no_gradient,
+    .compute = compute_explain_iterator,
+};

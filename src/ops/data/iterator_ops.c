@@ -12,6 +12,7 @@ typedef struct iterator_object {
   rheos__variant variant;
   pthread_mutex_t mutex;      // of the iterator
   rheos__iterator *iterator;  // NULL: not initialized
+  int64_t since_ns;           // when it was initialized
   int32_t num_components;     // what it is declared to give; 0: not said
   rheos_dtype *types;
   rheos_shape *shapes;
@@ -105,9 +106,23 @@ static rheos_status *set_dataset(iterator_object *object, rheos__dataset *datase
   pthread_mutex_lock(&object->mutex);
   rheos__iterator *before = object->iterator;
   object->iterator = iterator;
+  object->since_ns = rheos__now_ns();
   pthread_mutex_unlock(&object->mutex);
   rheos__iterator_free(before);
   return NULL;
+}
+
+rheos_status *rheos__iterator_handle_explain(const rheos_tensor *handle, char **out_text) {
+  iterator_object *object = NULL;
+  *out_text = NULL;
+  RHEOS_TRY(object_of(handle, "ExplainIterator", &object));
+  pthread_mutex_lock(&object->mutex);
+  rheos_status *status =
+      object->iterator != NULL
+          ? rheos__iterator_explain(object->iterator, object->since_ns, out_text)
+          : rheos_status_new(RHEOS_FAILED_PRECONDITION, "the iterator has not been initialized");
+  pthread_mutex_unlock(&object->mutex);
+  return status;
 }
 
 // ---- Iterators that the session keeps by name
