@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/status.h"
+#include "bench_pipeline.h"
 #include "command.h"
 #include "graph/graph.h"
 #include "options.h"
@@ -32,6 +33,7 @@ const char command_bench_help[] =
     "  --runs N             time so many runs (else as many as fit into --seconds)\n"
     "  --seconds S          how long to measure (2)\n"
     "  --json               print one JSON object\n"
+    "  --pipeline           go over the graph's datasets, and tell which stage is slow\n"
     "  --trace FILE         write a trace of ten more runs for chrome://tracing or Perfetto\n"
     "  --signature NAME     of a saved model or meta graph; serving_default if it has one\n"
     "  --tags A,B           which graph of a saved model (else its first)\n"
@@ -50,7 +52,7 @@ typedef struct bench {
   request request;
   text_list shapes;
   const char *seed_text, *threads_text, *runs_text, *seconds_text, *trace_path;
-  bool as_json;
+  bool as_json, of_pipelines;
   uint64_t random;
   int64_t num_runs_wanted;
   double seconds;
@@ -417,6 +419,11 @@ static rheos_status *run(bench *b, const char *path) {
   request *r = &b->request;
   progress_begin("loading", 0);
   RHEOS_TRY(runner_open(path, &r->runner_options, &r->runner));
+  if (b->of_pipelines) {
+    RHEOS_TRY(request_run_inits(r));
+    progress_end();
+    return bench_pipelines(&r->runner, b->seconds);
+  }
   RHEOS_TRY(request_find_fetches(r));
   RHEOS_TRY(request_read_feeds(r));
   RHEOS_TRY(request_run_inits(r));
@@ -501,6 +508,7 @@ int command_bench(int argc, char **argv) {
       {"--runs", .text = &b.runs_text},
       {"--seconds", .text = &b.seconds_text},
       {"--json", .flag = &b.as_json},
+      {"--pipeline", .flag = &b.of_pipelines},
       {"--trace", .text = &b.trace_path},
       {"--init", .list = &b.request.inits},
       {"--signature", .text = &b.request.runner_options.signature, .kinds = SOURCE_SIGNED},

@@ -104,3 +104,21 @@ def test_wrong_usage(layer):
     assert "say what to fetch" in fails(layer)
     assert "nothing" in fails(layer, "--fetch", "nothing")
     assert "missing.pb" in fails(layer.parent / "missing.pb")
+
+
+def test_a_pipeline_is_told_by_its_stages(tmp_path):
+    with tf.Graph().as_default() as graph:
+        numbers = tf.data.Dataset.range(100).map(lambda x: x + 1).batch(10)
+        tf.data.make_one_shot_iterator(numbers).get_next()
+        tf.data.make_initializable_iterator(tf.data.Dataset.range(5).repeat(2))
+    path = tmp_path / "graph.pb"
+    path.write_bytes(graph.as_graph_def().SerializeToString())
+    first, second = ok(path, "--pipeline", "--seconds", "0.2").strip().split("\n\n")
+    stages = [[line.split(":")[0].strip() for line in text.splitlines()[:-1]]
+              for text in (first, second)]
+    assert sorted(stages) == [["Batch", "Map", "Range"], ["Repeat", "Range"]]
+    assert all(" binds: " in text.splitlines()[-1] for text in (first, second))
+
+
+def test_a_graph_without_datasets_has_no_pipeline(layer):
+    assert "the graph has no dataset" in fails(layer, "--pipeline")

@@ -20,6 +20,7 @@ TensorFlow 2 if it uses what marks a program of 2.x, such as `tf.function`.
 """
 
 import ast
+import faulthandler
 import importlib
 import os
 import re
@@ -740,8 +741,6 @@ def _search_path(script):
 
 def report_waiting(number, frame):
     """What the threads of the program do and what its sessions wait for: SIGQUIT asks for it."""
-    import faulthandler
-
     print("rheos: what the program does", file=sys.stderr, flush=True)
     faulthandler.dump_traceback(file=sys.stderr, all_threads=True)
     module = sys.modules.get("rheos.training.session")
