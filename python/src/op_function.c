@@ -168,6 +168,7 @@ static bool distribute(const op_function *f, PyObject **bound, op_call *call, Py
     }
   }
   if (f->no_variables && is_variable(inputs[0])) return false;
+  if (f->numbers) return has_tensor(inputs[0]);
   return has_tensor(inputs[0]) || (call->plan->num_inputs > 1 && has_tensor(inputs[1]));
 }
 
@@ -223,7 +224,11 @@ static PyObject *call_function(PyObject *self, PyObject *const *args, size_t cou
     if (!f->plan && !need_plan(f)) return NULL;
     PyObject *result =
         f->plan->can_run ? run_here(f, args, PyVectorcall_NARGS(count_and_flag), names) : NULL;
-    if (result || PyErr_Occurred()) return result;
+    if (result) return result;
+    if (PyErr_Occurred()) {
+      if (!PyErr_ExceptionMatches(PyExc_Exception)) return NULL;
+      PyErr_Clear();  // the Python function says it in its own way
+    }
   }
   return PyObject_Vectorcall(f->function, args, count_and_flag, names);
 }

@@ -3,11 +3,14 @@
 import copy
 import inspect
 import pickle
+import sys
 import threading
+from random import Random
 
 import numpy as np
 import pytest
 import rheos as tf
+from rheos import _core
 from rheos.framework.op_call import runs_op
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
@@ -257,3 +260,62 @@ def test_a_cast_to_the_same_dtype_is_the_tensor_itself():
     assert tf.cast(x, "int32").numpy().tolist() == [1, 2] and tf.cast(x, "half").dtype == tf.float16
     with pytest.raises(TypeError):
         tf.cast(x, "no dtype")
+
+
+def op_functions():
+    """{name: function} of all modules that are imported."""
+    found = {}
+    for name, module in list(sys.modules.items()):
+        for key, value in list(vars(module).items()) if name.startswith("rheos.") else ():
+            if type(value) is _core.OpFunction:
+                found.setdefault(f"{name}.{key}", value)
+    return found
+
+
+def drawn(random):
+    """A value that may be an argument, sound or not."""
+    if random.random() < 0.45:
+        dims = random.choice([(), (1,), (2,), (2, 2), (2, 3), (3, 2), (2, 2, 2), (0,), (1, 2, 3)])
+        dtype = random.choice(["float32"] * 4 + "float64 int32 int64 bool complex64 half".split())
+        values = np.random.RandomState(random.randrange(99)).randn(*dims) * 3
+        return tf.constant(np.asarray(values).astype(dtype))
+    values = [1, -1, 0.5, [0], [0, 1], True, (1, -1), "abc", tf.float32, tf.int32, [], 2**40]
+    makers = [
+        lambda: tf.Variable(drawn_tensor(random)),
+        lambda: [drawn_tensor(random), drawn_tensor(random)],
+        lambda: np.ones((2, 2), np.float32),
+        object,
+    ]
+    return random.choice([*[lambda v=v: v for v in values], *makers])()
+
+
+def drawn_tensor(random):
+    return tf.constant(np.full(random.choice([(), (2,), (2, 2)]), random.random(), np.float32))
+
+
+def outcome(function, args, kwargs):
+    try:
+        result = function(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001
+        return type(error)
+    if not isinstance(result, tf.Tensor):
+        return type(result)
+    return result.dtype, result.shape.as_list(), np.asarray(result.numpy()).tobytes()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_arguments_mean_what_they_mean_to_the_python_function(seed):
+    random, functions = Random(seed), op_functions()
+    assert len(functions) > 100
+    with np.errstate(all="ignore"):
+        for _ in range(1000):
+            name, function = random.choice(sorted(functions.items()))
+            inner = function
+            while type(inner) is _core.OpFunction:
+                inner = inner.__wrapped__
+            names = list(inspect.signature(inner).parameters)
+            args = [drawn(random) for _ in range(random.choice([1, 1, 2, 2, 2, 3]))]
+            kwargs = {key: drawn(random) for key in names[len(args) :] if random.random() < 0.15}
+            kwargs.pop("name", None)
+            said = outcome(function, args, kwargs), outcome(inner, args, kwargs)
+            assert said[0] == said[1], (name, args, kwargs)

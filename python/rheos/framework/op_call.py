@@ -353,8 +353,8 @@ def runs_op(
     first. attrs: by attribute the parameter that says it; None leaves it out, and of "axis=list" a
     number is a list of one. `name` says nothing, other parameters have to have their defaults.
     ranks: (least of any input, largest of the largest). numbers: "real" or "floating", what the
-    first input has to be of. changes_type: where an attribute says the dtype of the first input,
-    that is given back. no_variables: the first input is none.
+    first input, a tensor, has to be of. changes_type: where an attribute says the dtype of the
+    first input, that is given back. no_variables: the first input is none.
     """
     roles = {"name": _NAME}
     for place, text in enumerate(inputs.split()):

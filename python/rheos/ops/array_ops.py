@@ -1,6 +1,7 @@
 """Functions on the shapes and elements of tensors."""
 
 import builtins
+import math
 
 import numpy as np
 
@@ -618,6 +619,11 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
             raise ValueError("mask cannot be scalar.")
         axis = 0 if axis is None else axis
         tensor.shape[axis : axis + mask_rank].assert_is_compatible_with(mask.shape)
+        if tensor._is_eager:
+            dims = tensor.shape.as_list()
+            end = axis + mask_rank
+            flat = reshape(tensor, [*dims[:axis], math.prod(dims[axis:end]), *dims[end:]])
+            return gather(flat, squeeze(where(reshape(mask, [-1])), axis=[1]), axis=axis)
         leading = op1("Prod", None, shape(tensor)[axis : axis + mask_rank], [0])
         flat = reshape(
             tensor,

@@ -3,6 +3,7 @@
 import functools
 import math
 
+from rheos import _core
 from rheos.framework import dtypes, from_ops
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
@@ -46,10 +47,17 @@ def cast(x, dtype, name=None):
 _RANGE_DTYPES = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
 
 
+def _is_short(number):
+    """Whether it is an integer of Python of 32 bits."""
+    return type(number) is int and -(2**31) <= number < 2**31
+
+
 def range(start, limit=None, delta=1, dtype=None, name="range"):
     """Numbers from `start` up to `limit` (not included), `delta` apart."""
     if limit is None:
         start, limit = 0, start
+    if dtype is None and _core._executes_eagerly() and all(map(_is_short, (start, limit, delta))):
+        return op1("Range", None, start, limit, delta)
     with name_scope(name, "Range", [start, limit, delta]) as name:
         parts = [
             part if isinstance(part, Tensor) else convert_to_tensor(part, dtype, label)

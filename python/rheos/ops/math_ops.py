@@ -103,7 +103,7 @@ xdivy = _binary("xdivy", "Xdivy", "x / y, 0 where x is 0.")
 xlogy = _binary("xlogy", "Xlogy", "x * log(y), 0 where x is 0.")
 
 
-@runs_op("DivNoNan", "x y")
+@runs_op("DivNoNan", "x y", numbers="floating")
 @ragged_too("binary")
 def div_no_nan(x, y, name=None):
     """x / y, 0 where y is 0."""
@@ -474,8 +474,8 @@ def conj(x, name=None):
     raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
 
 
-@runs_op("MatMul", "a b", (2, 2), transpose_a="transpose_a", transpose_b="transpose_b")
-@runs_op("BatchMatMulV2", "a b", (2, 8), adj_x="adjoint_a", adj_y="adjoint_b")
+@runs_op("MatMul", "a b", (2, 2), "real", transpose_a="transpose_a", transpose_b="transpose_b")
+@runs_op("BatchMatMulV2", "a b", (2, 8), "real", adj_x="adjoint_a", adj_y="adjoint_b")
 @operators_too("product_of")
 def matmul(
     a,

@@ -362,7 +362,7 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 # ---- Layers
 
 
-@runs_op("BiasAdd", "value bias")
+@runs_op("BiasAdd", "value bias", numbers="real")
 def bias_add(value, bias, data_format=None, name=None):
     """Adds a vector along the channels of `value`."""
     with name_scope(name, "BiasAdd", [value, bias]) as name:

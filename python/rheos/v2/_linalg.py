@@ -4,8 +4,8 @@ from rheos.framework.op_call import op1, runs_op
 from rheos.ops import cast_ops, math_ops
 
 
-@runs_op("MatMul", "a b", (2, 2), transpose_a="transpose_a", transpose_b="transpose_b")
-@runs_op("BatchMatMulV2", "a b", (2, 8), adj_x="adjoint_a", adj_y="adjoint_b")
+@runs_op("MatMul", "a b", (2, 2), "real", transpose_a="transpose_a", transpose_b="transpose_b")
+@runs_op("BatchMatMulV2", "a b", (2, 8), "real", adj_x="adjoint_a", adj_y="adjoint_b")
 def matmul(
     a,
     b,
