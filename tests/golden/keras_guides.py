@@ -183,3 +183,15 @@ def tables(tf):
     for model in (network, line, tf.keras.Sequential([L.Dense(3)])):
         model.summary(print_fn=lambda text, **kwargs: lines.append(text))
     return lines
+
+
+@program
+def the_same_order_of_samples(tf):
+    L = tf.keras.layers
+    model = tf.keras.Sequential([
+        tf.keras.Input((8,)), L.Dense(16, activation="relu"), L.Dropout(0.2),
+        L.Dense(2, activation="softmax"),
+    ])  # fmt: skip
+    model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
+    found = history(model, X, Y, epochs=3, batch_size=8, shuffle=True)
+    return [found, np.array(model.evaluate(X, Y, verbose=0), "float64")]

@@ -6,7 +6,11 @@ import warnings
 import numpy as np
 
 from rheos.framework import nest
+from rheos.framework.graph import Graph
+from rheos.framework.op_call import op1
 from rheos.layers import values
+from rheos.ops.constant_op import constant
+from rheos.training.session import Session
 
 
 class Batches:
@@ -57,8 +61,7 @@ class ArrayBatches(Batches):
         else:
             starts = range(self.num_batches)
             if self.shuffle:
-                order = np.arange(self.num_samples)
-                np.random.shuffle(order)
+                order = self._order()
                 order = None if self.num_batches == 1 else order
         for i in starts:
             begin = int(i) * self.batch_size
@@ -66,6 +69,28 @@ class ArrayBatches(Batches):
             rows = slice(begin, end) if order is None else order[begin:end]
             parts = [[None if a is None else a[rows] for a in part] for part in self.arrays]
             yield (*parts, end - begin)
+
+
+    def _order(self):
+        """The samples in a new order: by version 2's seed Keras 3's, which each epoch has."""
+        seed = None if values.runs_in_session() else values.root_graph().seed
+        if seed is None:
+            return np.random.permutation(self.num_samples)
+        held = values.root_graph().__dict__.setdefault("_shuffled_rows", {})
+        key = (seed, self.num_samples)
+        if key not in held:
+            held.clear()
+            held[key] = _shuffled(*key)
+        return held[key]
+
+
+def _shuffled(seed, count):
+    """Numbers below a count in the order that RandomShuffle gives them first."""
+    with Graph().as_default() as graph:
+        rows = constant(np.arange(count))
+        wanted = op1("RandomShuffle", None, rows, seed=seed, seed2=0)
+        with Session(graph=graph) as session:
+            return session.run(wanted)
 
 
 class StreamBatches(Batches):
