@@ -22,12 +22,16 @@ typedef struct loop {
   rheos__invocation *condition, *body;
   rheos_tensor **variables;  // as given to the next trip
   rheos_tensor **results;
-  bool *given;          // they are the loop's own and nobody else's
-  bool *owned;          // they are the loop's own
+  bool *given;  // they are the loop's own and nobody else's
+  bool *owned;  // they are the loop's own
+  // A variable that the body does not compute in its own place has two: the one that the trip before began
+  // with is where the next result goes.
+  rheos_tensor **spares;
+  bool *has_two;
   rheos_tensor *holds;  // what the condition gave last: it is computed there again
   int64_t num_trips;
-  rheos_tensor *few_tensors[2 * FEW_VARIABLES];
-  bool few_flags[2 * FEW_VARIABLES];
+  rheos_tensor *few_tensors[3 * FEW_VARIABLES];
+  bool few_flags[3 * FEW_VARIABLES];
   void *block;  // where there are more
 } loop;
 
@@ -36,13 +40,15 @@ static rheos_status *loop_init(loop *l, const loop_state *state, rheos__step *st
   const size_t count = (size_t)state->args.count;
   *l = (loop){.state = state, .step = step, .variables = l->few_tensors, .given = l->few_flags};
   if (count > FEW_VARIABLES) {
-    l->block = rheos__alloc_zeroed(2 * count * (sizeof *l->variables + sizeof *l->given));
+    l->block = rheos__alloc_zeroed(3 * count * (sizeof *l->variables + sizeof *l->given));
     if (l->block == NULL) return rheos__out_of_memory();
     l->variables = l->block;
-    l->given = (bool *)(l->variables + 2 * count);
+    l->given = (bool *)(l->variables + 3 * count);
   }
   l->results = l->variables + count;
   l->owned = l->given + count;
+  l->spares = l->results + count;
+  l->has_two = l->owned + count;
   for (size_t i = 0; i < count; ++i) l->variables[i] = inputs[(size_t)state->args.first + i];
   RHEOS_TRY(rheos__site_enter(state->body, step, &l->body));
   return state->condition != NULL ? rheos__site_enter(state->condition, step, &l->condition) : NULL;
@@ -51,6 +57,7 @@ static rheos_status *loop_init(loop *l, const loop_state *state, rheos__step *st
 static void loop_deinit(loop *l) {
   for (int32_t i = 0; l->owned != NULL && i < l->state->args.count; ++i) {
     if (l->owned[i]) rheos_tensor_unref(l->variables[i]);
+    rheos_tensor_unref(l->spares[i]);
   }
   if (l->body != NULL) rheos__site_leave(l->state->body, l->body);
   if (l->condition != NULL) rheos__site_leave(l->state->condition, l->condition);
@@ -69,6 +76,28 @@ static rheos_status *holds(loop *l, bool *out_holds) {
   return NULL;
 }
 
+// Elements of these are counted: who is given a list or the like changes it in place.
+static bool has_plain_elements(const rheos_tensor *tensor) {
+  return tensor->dtype != RHEOS_VARIANT && tensor->dtype != RHEOS_RESOURCE &&
+         tensor->dtype != RHEOS_STRING;
+}
+
+// What the trip began with, where it ended with `result`, or NULL.
+static void leave_variable(loop *l, int32_t i, const rheos_tensor *result) {
+  rheos_tensor *before = l->variables[i];
+  if (l->given[i]) {  // gone, unless the result is in its place
+    if (result != NULL && result != before && has_plain_elements(result)) l->has_two[i] = true;
+    return;
+  }
+  if (!l->owned[i]) return;
+  if (l->has_two[i] && result != NULL && rheos__tensor_is_exclusive(before) &&
+      rheos_shape_equal(&before->shape, &result->shape)) {
+    l->spares[i] = before;
+  } else {
+    rheos_tensor_unref(before);
+  }
+}
+
 // Runs the body on the variables, which become its results. Those from `first` on are variables of the
 // loop: what lies before is the caller's and stays.
 static rheos_status *take_trip(loop *l, int32_t first) {
@@ -78,14 +107,17 @@ static rheos_status *take_trip(loop *l, int32_t first) {
   if (++l->num_trips % TRIPS_BETWEEN_POLLS == 0 && rheos__step_should_stop(l->step)) {
     return rheos_status_new(RHEOS_CANCELLED, "the loop was stopped");
   }
-  for (int32_t i = first; i < count; ++i) l->results[i - first] = NULL;
+  for (int32_t i = first; i < count; ++i) {
+    l->results[i - first] = l->spares[i];
+    l->spares[i] = NULL;
+  }
   rheos_status *status = rheos__invocation_run(l->body, &parameters, l->step, l->results);
   for (int32_t i = first; i < count; ++i) {
-    if (l->owned[i] && !l->given[i]) rheos_tensor_unref(l->variables[i]);
     rheos_tensor *result = status == NULL ? l->results[i - first] : NULL;
+    leave_variable(l, i, result);
     l->variables[i] = result;
     l->owned[i] = result != NULL;
-    l->given[i] = result != NULL && rheos__tensor_is_exclusive(result);
+    l->given[i] = result != NULL && !l->has_two[i] && rheos__tensor_is_exclusive(result);
   }
   return status;
 }
