@@ -258,6 +258,8 @@ class PaddingFIFOQueue(QueueBase):
         self, capacity, dtypes, shapes, names=None, shared_name=None, name="padding_fifo_queue"
     ):
         dtypes = _dtype_list(dtypes)
+        if shapes is None:
+            raise ValueError("When providing partial shapes, a list of shapes must be provided.")
         shapes = _shape_list(shapes, unknown_dims=True)
         names = _name_list(names, dtypes)
         if len(dtypes) != len(shapes):

@@ -193,6 +193,8 @@ def start_queue_runners(
                 "sess.as_default()` or pass an explicit session to "
                 "tf.start_queue_runners(sess=sess)"
             )
+    if type(sess).__name__ in ("MonitoredSession", "SingularMonitoredSession"):
+        return []  # it has started them itself
     if not hasattr(sess, "run") or not hasattr(sess, "graph"):
         raise TypeError(f"sess must be a `tf.Session` object. Given class: {type(sess)}")
     runners = get_default_graph().get_collection(collection)
