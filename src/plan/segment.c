@@ -17,7 +17,9 @@
 #include "plan/row_chain.h"
 #include "resource/variable_shape.h"
 
-enum { MAX_SIBLINGS = 16, FOLDED_BYTES = 1 << 16 };
+// A loop whose state grows goes through as many segments as it has trips, every time: as many as a decoder
+// makes are kept while they are small, for planning costs more than a step of it.
+enum { FEW_SIBLINGS = 16, MAX_SIBLINGS = 512, SIBLINGS_BYTES = 1 << 26, FOLDED_BYTES = 1 << 16 };
 
 typedef struct specializer {
   rheos__plan *plan;
@@ -738,11 +740,14 @@ rheos__segment *rheos__segment_find(rheos__plan *plan, rheos__segment *parent,
 // Makes room among the siblings: frees the least recently used one that no step is in.
 static void evict(rheos__segment **first) {
   int32_t count = 0;
+  size_t bytes = 0;
   rheos__segment **oldest = NULL;
   for (rheos__segment **link = first; *link != NULL; link = &(*link)->next, ++count) {
     if ((*link)->num_running == 0) oldest = link;  // latest first, so the last is the oldest
+    bytes += (*link)->arena.total_bytes;
   }
-  if (count < MAX_SIBLINGS || oldest == NULL) return;
+  const bool is_crowded = count >= FEW_SIBLINGS && bytes >= SIBLINGS_BYTES;
+  if (oldest == NULL || (count < MAX_SIBLINGS && !is_crowded)) return;
   rheos__segment *segment = *oldest;
   assert(segment->num_running == 0);
   *oldest = segment->next;
