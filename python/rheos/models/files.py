@@ -7,7 +7,7 @@ import numpy as np
 
 from rheos.framework import errors
 from rheos.layers import values
-from rheos.models import archive, objects, optimizers, saving
+from rheos.models import archive, keras3_configs, objects, optimizers, saving
 from rheos.training import checkpoints
 from rheos.training.object_checkpoints import Checkpoint
 
@@ -305,6 +305,8 @@ def _write_model(file, model, include_optimizer):
             "using `save_weights`."
         )
     config = {"class_name": type(model).__name__, "config": model.get_config()}
+    if not values.runs_in_session():
+        config = keras3_configs.object_config(model)
     file.attrs["keras_version"] = saving.KERAS_VERSION.encode()
     file.attrs["backend"] = b"tensorflow"
     file.attrs["model_config"] = json.dumps(config, default=saving._default).encode()
@@ -313,7 +315,11 @@ def _write_model(file, model, include_optimizer):
         return
     if isinstance(model.optimizer, optimizers.TFOptimizer):
         return  # as TensorFlow: these have no configuration
-    text = json.dumps(_training_config(model), default=saving._default)
+    settings = _training_config(model)
+    if not values.runs_in_session():
+        settings = keras3_configs.compile_config(model) or {}
+        settings["optimizer_config"] = settings.pop("optimizer", None)
+    text = json.dumps(settings, default=saving._default)
     file.attrs["training_config"] = text.encode()
     variables = model.optimizer.weights
     if variables:
@@ -346,7 +352,11 @@ def _read_model(file, custom_objects, compile):
     config = file.attrs.get("model_config")
     if config is None:
         raise ValueError("No model found in config file.")
-    model = saving.model_from_config(json.loads(_text(config)), custom_objects)
+    config = json.loads(_text(config))
+    if values.runs_in_session() or "inbound_nodes" in str(config) and "'args'" not in str(config):
+        model = saving.model_from_config(config, custom_objects)
+    else:
+        model = keras3_configs.made_of(keras3_configs.simplified(config), custom_objects)
     _read_layers(file["model_weights"], model)
     text = file.attrs.get("training_config") if compile else None
     if text is None:

@@ -285,6 +285,8 @@ def made_of(config, custom_objects=None):
     module, name = config.get("module") or "", config["class_name"]
     if module.startswith("keras.src.ops") or module.startswith("keras.ops"):
         return operation_layers.OperationLayer.from_config({**config["config"], "kind": name})
+    if not module and operation_layers.is_operation(config):
+        return operation_layers.OperationLayer.from_config({**config["config"], "kind": name})
     kind = _kind_of(config, custom_objects)
     with objects.CustomObjectScope(custom_objects or {}):
         inner = dict(config["config"])

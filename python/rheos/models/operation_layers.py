@@ -108,6 +108,12 @@ def _as_operand(x, others):
     return x
 
 
+def is_operation(config):
+    """Whether a configuration without a module is an operation's: those know no trainable."""
+    is_known = config["class_name"] in _FUNCTIONS and not config.get("registered_name")
+    return is_known and "trainable" not in config["config"]
+
+
 def keras3_config(layer):
     """What stands for a layer of an operation in Keras 3's files, None for other layers."""
     if isinstance(layer, OperationLayer):
