@@ -90,13 +90,15 @@ TEXTS_OF = {
 FUNCTIONS = {"rheos_program_function", "rheos_gradient_function", "rheos_capture_function",
              "rheos_backward_function"}  # fmt: skip
 # Those that functions need: given.h has one that does its work, none and one that does nothing.
-BUILDERS = {"rheos_branch_function", "rheos_condition_function", "rheos_body_function"}
+BUILDERS = {"rheos_branch_function", "rheos_condition_function", "rheos_body_function",
+            "rheos_row_function"}  # fmt: skip
 NUMBERS = ("double", "float", "int", "int32_t", "uint32_t", "int64_t", "bool", "rheos_dtype")
 # Structs that given.h gives whole.
 WHOLE = {
     "rheos_output", "rheos_operation", "rheos_variable", "rheos_optimizer", "rheos_attr",
     "rheos_shape", "rheos_string", "rheos_feature", "rheos_summary_value", "rheos_default_value",
     "rheos_saver", "rheos_item", "rheos_func", "rheos_fetch", "rheos_checkpoint_state",
+    "rheos_array",
 }  # fmt: skip
 # Structs that are described by the library and only read: their pointer is a handle.
 DESCRIPTIONS = {"rheos_meta_graph", "rheos_saved_model_def", "rheos_summary_value",
