@@ -183,7 +183,7 @@ def test_structures_come_back_and_wrong_calls_are_refused():
     assert sorted(graph.structured_outputs) == ["n", "y"] and len(graph.outputs) == 2
     with pytest.raises(ValueError, match="takes 1 arguments, the call has 2"):
         call_function(graph, [1.0, 2.0])
-    with pytest.raises(RuntimeError, match="finalized"), graph.as_default():
+    with pytest.raises(TypeError, match="out of scope"), graph.as_default():
         tf.constant(1.0)
     with pytest.raises(ValueError, match="different function"):
         func_graph_from_py_func("f", lambda: tf.constant(1.0)).finish()
