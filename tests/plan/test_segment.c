@@ -3,7 +3,7 @@
 #include "plan/plan_text.h"
 #include "plan/segment.h"
 
-enum { MOST_SIBLINGS = 16, MANY = 24 };
+enum { MOST_SIBLINGS = 512, MANY = 520 };
 
 typedef struct program {
   rheos__resources *resources;
