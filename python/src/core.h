@@ -98,7 +98,8 @@ typedef struct package_objects {
   PyObject *internal_prefix;         // folder of the package, ends in "/"
   // Of eager execution; NULL before it is set up.
   PyTypeObject *eager_tensor_type;
-  PyObject *eager_graph;  // stands for it
+  PyObject *eager_graph;      // stands for it
+  PyObject *failed_gradient;  // raises the error of the gradient that is being made, or NULL
   bool eager_is_on;
   int32_t num_default_graphs;  // made default by threads
 } package_objects;

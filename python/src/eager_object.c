@@ -502,12 +502,34 @@ PyObject *eager_unary(PyObject *a, const char *type, const rheos_attr *attr) {
 
 // ---- The context
 
+// Notes that the program's own gradient failed when its function was traced: who asks for gradients
+// raises that error. Not found, for a call can be recorded without it.
+static bool note_failed_gradient(void *argument, rheos_scope *scope, rheos_operation operation,
+                                 const char *type, const rheos_gradient *out_gradients,
+                                 rheos_gradient *in_gradients) {
+  (void)argument, (void)operation, (void)out_gradients, (void)in_gradients;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  PyObject *module = PyImport_ImportModule("rheos.framework.gradient_registry");
+  PyObject *error = module ? PyObject_CallMethod(module, "error_of", "s", type) : NULL;
+  Py_XDECREF(module);
+  const bool has_failed = error && error != Py_None;
+  if (!error) PyErr_Clear();
+  if (has_failed) Py_XSETREF(package.failed_gradient, Py_NewRef(error));
+  Py_XDECREF(error);
+  PyGILState_Release(state);
+  if (!has_failed) return false;
+  rheos_scope_fail_take(
+      scope, rheos_status_new(RHEOS_NOT_FOUND, "the gradient function of %s failed", type));
+  return true;
+}
+
 PyObject *graph_become_eager(PyObject *self, PyObject *args) {
   graph_object *graph = (graph_object *)self;
   PyObject *function;
   int num_threads = 0;
   if (!PyArg_ParseTuple(args, "O|i", &function, &num_threads)) return NULL;
-  rheos_eager_options options = {.num_threads = num_threads};
+  rheos_eager_options options = {.num_threads = num_threads,
+                                 .gradient_function = note_failed_gradient};
   if (function != Py_None) {
     options.program_function = call_program;
     options.program_argument = Py_NewRef(function);  // the context lives as long as the process

@@ -99,6 +99,10 @@ static int weights_from_python(PyObject *items, rheos_tensor **weights) {
 }
 
 static void raise_gradient_error_take(rheos_status *status) {
+  PyObject *failed = package.failed_gradient;
+  package.failed_gradient = NULL;
+  if (failed && !PyErr_Occurred()) Py_XDECREF(PyObject_CallNoArgs(failed));
+  Py_XDECREF(failed);
   if (PyErr_Occurred()) {
     rheos_status_free(status);
   } else if (rheos_status_code(status) == RHEOS_NOT_FOUND) {
@@ -118,6 +122,7 @@ typedef struct gradient_call {
 static PyObject *call_gradient(rheos_tape *tape, gradient_call *call) {
   call->gradients = PyMem_Calloc(call->num_sources + 1, sizeof *call->gradients);
   if (!call->gradients) return PyErr_NoMemory();
+  Py_CLEAR(package.failed_gradient);
   rheos_status *status = rheos_tape_gradient(tape, call->targets, call->num_targets, call->weights,
                                              call->sources, call->num_sources, call->gradients);
   if (!status) return gradients_to_python_take(call->gradients, call->num_sources);

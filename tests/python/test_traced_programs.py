@@ -286,6 +286,39 @@ def traced_and_dropped(x):
     return tape.gradient(y, x)
 
 
+@tf.custom_gradient
+def fails_backwards(x):
+    def gradient(upstream):
+        raise KeyError("mine")
+
+    return x * x, gradient
+
+
+def by_a_call(x):
+    function = tf.function(lambda x: fails_backwards(x) + 1.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    return tape.gradient(y, x)
+
+
+def by_a_call_of_a_call(x):
+    return by_a_call(tf.function(by_a_call)(x))
+
+
+def by_a_graph(x):
+    return tf.function(lambda x: tf.gradients(fails_backwards(x), x))(x)
+
+
+@pytest.mark.parametrize("ask", [by_a_call, by_a_call_of_a_call, by_a_graph])
+def test_errors_of_a_gradient_come_out_when_it_is_asked_for(ask):
+    assert float(tf.function(fails_backwards)(tf.constant(3.0))) == 9.0
+    for _ in range(2):
+        with pytest.raises(KeyError, match="mine") as caught:
+            ask(tf.constant(2.0))
+        assert caught.traceback[-1].name == "gradient"
+
+
 def test_functions_that_are_dropped_leave_the_library():
     gc.collect()
     before = functions_of_the_library()
@@ -421,5 +454,5 @@ def test_a_call_without_gradient_can_be_recorded():
         tape.watch(x)
         without, product = both(x)
     assert tape.gradient(product, x).numpy() == 3.0
-    with pytest.raises(LookupError, match="No gradient defined"):
+    with pytest.raises(NotImplementedError):
         tape.gradient(without, x)

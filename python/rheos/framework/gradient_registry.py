@@ -1,5 +1,7 @@
 """Gradients that programs define for types of operations: RegisterGradient."""
 
+import traceback
+
 from rheos import _core
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.indexed_slices import IndexedSlices
@@ -36,6 +38,23 @@ def no_gradient(op_type):
     if not isinstance(op_type, str):
         raise TypeError("op_type must be a string")
     register_gradient(op_type, None)
+
+
+class RaisedBefore:
+    """A gradient function that raises an error that is being handled, as it was first raised."""
+
+    def __init__(self, error):
+        self._error, self._where = error, error.__traceback__.tb_next
+        traceback.clear_frames(self._where)  # or the error would keep a graph in memory
+
+    def __call__(self, *args):
+        raise self._error.with_traceback(self._where)
+
+
+def error_of(op_type):
+    """What stands for the gradient of a type if that is an error, else None."""
+    function = _registered.get(op_type)
+    return function if isinstance(function, RaisedBefore) else None
 
 
 def _parts(gradient, op, index):

@@ -4,11 +4,11 @@ import contextlib
 import functools
 import itertools
 
-from rheos.framework import logging, nest, signatures
+from rheos.framework import nest, signatures
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import func_graph_from_py_func
-from rheos.framework.gradient_registry import register_gradient
+from rheos.framework.gradient_registry import RaisedBefore, register_gradient
 from rheos.framework.graph import control_dependencies
 from rheos.framework.operation import _VariableBase
 from rheos.framework.tensor_spec import TensorSpec
@@ -114,9 +114,9 @@ def _with_function(graph, grad_fn, results, args, variables):
     try:
         made = func_graph_from_py_func(name, body, specs).finish()
     except Exception as error:  # it counts if somebody asks for the gradient
-        logging.debug("the gradient of a custom_gradient function failed: %r", error)
-        unknown = ("_gradient_op_type", signatures.STRING, f"CustomGradient-{name}")
-        with graph._attr_scope([unknown]):
+        failing = f"CustomGradient-{name}"
+        register_gradient(failing, RaisedBefore(error))
+        with graph._attr_scope([("_gradient_op_type", signatures.STRING, failing)]):
             return identity_n(inputs)[: len(results)]
     captures = made.external_captures
     first = len(inputs)
