@@ -109,3 +109,38 @@ print(json.dumps([v.numpy().tolist() for v in (m.w, m.parts[0], m.parts[1]["a"])
                           text=True, check=False)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == [[[2.0, 2.0]] * 2, 2.0, [2, 2, 2]]
+
+
+def table(*entries):
+    made = tf.lookup.experimental.MutableHashTable(tf.string, tf.float32, [0.0, -1.0])
+    for key, value in entries:
+        made.insert([key], [[value, value]])
+    return made
+
+
+def test_tables_come_back(tmp_path):
+    saved = tf.train.Checkpoint(t=table(("a", 1.0), ("b", 2.0)), parts=[table()])
+    path = saved.save(tmp_path / "ck")
+    shapes = dict(tf.train.list_variables(path))
+    assert shapes["t/.ATTRIBUTES/table-keys"] == [2]
+    assert shapes["t/.ATTRIBUTES/table-values"] == [2, 2]
+    assert shapes["parts/0/.ATTRIBUTES/table-values"] == [0, 2]
+
+    other = tf.train.Checkpoint(t=table(("b", 9.0), ("c", 9.0)), parts=[table(("c", 9.0))])
+    other.restore(path).assert_consumed()
+    assert other.t.lookup(tf.constant(["b", "a", "c"])).numpy().tolist() == [
+        [2, 2], [1, 1], [0, -1]
+    ]  # fmt: skip
+    assert other.parts[0].size().numpy() == 0
+
+    late = tf.train.Checkpoint()
+    late.restore(path)
+    late.t = table()
+    assert late.t.size().numpy() == 2
+
+
+def test_tables_that_were_not_restored_are_told_of(tmp_path):
+    path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(tmp_path / "ck")
+    status = tf.train.Checkpoint(t=table()).restore(path)
+    with pytest.raises(AssertionError, match="for the table MutableHashTable at t"):
+        status.assert_existing_objects_matched()

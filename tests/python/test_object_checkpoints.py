@@ -185,3 +185,16 @@ with tf.Session() as session:
     answer([session.run(v).tolist() for v in (net.layers[1].w, net.extra["b"].b, step)])
 """
     assert tensorflow(script.replace("PATH", repr(path)), tmp_path) == [[2.0, 2.0], 1.0, 7]
+
+
+def test_tables_of_graphs_come_back(tmp_path, session):
+    table = tf.contrib.lookup.MutableHashTable(tf.int64, tf.string, "none")
+    table.insert(tf.constant([1, 2], tf.int64), ["one", "two"]).run()
+    checkpoint = tf.train.Checkpoint(t=table)
+    path = checkpoint.save(str(tmp_path / "ck"))
+    table.remove(tf.constant([1], tf.int64)).run()
+    table.insert(tf.constant([3], tf.int64), ["three"]).run()
+    status = checkpoint.restore(path)
+    status.assert_consumed().run_restore_ops()
+    found = table.lookup(tf.constant([1, 2, 3], tf.int64)).eval().tolist()
+    assert found == [b"one", b"two", b"none"]

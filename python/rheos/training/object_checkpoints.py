@@ -1,4 +1,4 @@
-"""tf.train.Checkpoint: the variables of objects, saved by the paths that lead to them."""
+"""tf.train.Checkpoint: variables and tables of objects, saved by the paths that lead to them."""
 
 import contextlib
 import os
@@ -12,11 +12,14 @@ from rheos.framework.graph import Graph, init_scope
 from rheos.framework.op_call import apply_op
 from rheos.framework.operation import _VariableBase
 from rheos.framework.trackable import AutoTrackable, children_of, descendants
+from rheos.ops.lookup_ops import MutableHashTable
 from rheos.ops.variables import Variable
 from rheos.training import checkpoints
 from rheos.training.session import Session
 
 _ATTRIBUTE = "VARIABLE_VALUE"
+_TABLE = "table"  # the attribute of tables, whose keys and values are two tensors
+_SAVED = (_VariableBase, MutableHashTable)
 
 
 def escape(name):
@@ -24,8 +27,12 @@ def escape(name):
     return name.replace(".", "..").replace("/", ".S")
 
 
-def _key(path):
-    return "/".join([*map(escape, path), f".ATTRIBUTES/{_ATTRIBUTE}"])
+def _key(path, attribute=_ATTRIBUTE):
+    return "/".join([*map(escape, path), f".ATTRIBUTES/{attribute}"])
+
+
+def _table_keys(key):
+    return [f"{key}-keys", f"{key}-values"]
 
 
 def _name_of(variable):
@@ -33,11 +40,11 @@ def _name_of(variable):
 
 
 def object_graph(root):
-    """(TrackableObjectGraph of what is tracked, [(key, variable)])."""
+    """(TrackableObjectGraph of what is tracked, its keys, the variables and tables of these)."""
     graph = messages.TrackableObjectGraph()
     every = descendants(root)
     numbers = {id(value): number for number, (value, _) in enumerate(every)}
-    saved = []
+    keys, saved = [], []
     for value, path in every:
         node = graph.nodes.add()
         for name, child in children_of(value).items():
@@ -47,7 +54,13 @@ def object_graph(root):
             node.attributes.add(
                 name=_ATTRIBUTE, full_name=_name_of(value), checkpoint_key=key
             )
-            saved.append((key, value))
+            keys.append(key)
+            saved.append(value)
+        elif isinstance(value, MutableHashTable):
+            key = _key(path, _TABLE)
+            node.attributes.add(name=_TABLE, checkpoint_key=key)
+            keys += _table_keys(key)
+            saved.append(value)
     for value, _ in every:
         for slot in getattr(value, "_slot_variables_of", lambda: ())():
             original, name, variable = slot
@@ -58,7 +71,7 @@ def object_graph(root):
                     slot_variable_node_id=numbers[id(variable)],
                 )
     _mark_values(graph)
-    return graph, saved
+    return graph, keys, saved
 
 
 def _mark_values(graph):
@@ -82,11 +95,17 @@ def _session(session):
     return session or get_default_session() or Session(graph=get_default_graph())
 
 
-def values_of(variables, session=None):
-    """The values of variables: tensors where operations run at once, else arrays."""
-    if _is_eager():
-        return [variable.read_value() for variable in variables]
-    return _session(session).run([v.value() for v in variables]) if variables else []
+def _tensors_of(value):
+    if isinstance(value, MutableHashTable):
+        return value.export()
+    return [value.read_value() if _is_eager() else value.value()]
+
+
+def values_of(saved, session=None):
+    """The values of variables, and keys and values of tables: tensors where operations run at
+    once, else arrays."""
+    tensors = [tensor for value in saved for tensor in _tensors_of(value)]
+    return tensors if _is_eager() or not tensors else _session(session).run(tensors)
 
 
 def save_tensors(prefix, names, values):
@@ -99,7 +118,17 @@ def save_tensors(prefix, names, values):
         session.run(apply_op("SaveV2", None, prefix, list(names), slices, list(values)))
 
 
+def _fill(table, entries, session):
+    with init_scope() if _is_eager() else table.resource_handle.graph.as_default():
+        filled = apply_op("LookupTableImportV2", None, table.resource_handle, *entries)
+    if not _is_eager():
+        _session(session).run(filled)
+
+
 def _assign(variable, value, session):
+    if isinstance(variable, MutableHashTable):
+        _fill(variable, value, session)
+        return
     if variable.shape.dims is not None and not variable.shape.is_compatible_with(value.shape):
         raise ValueError(
             f"Tensor's shape {value.shape} is not compatible with supplied shape {variable.shape} "
@@ -120,7 +149,7 @@ class _Restore:
         text = self.reader.get_tensor(checkpoints.OBJECT_GRAPH_KEY)
         self.graph = messages.TrackableObjectGraph.FromString(bytes(_scalar(text)))
         self.objects = {}  # {node's number: object}
-        self.waiting = []  # variables and their keys, in graphs
+        self.waiting = []  # variables and tables, and what they get, in graphs
         self.session = session
 
     def match(self, number, value):
@@ -134,6 +163,8 @@ class _Restore:
             node = self.graph.nodes[number]
             if isinstance(value, _VariableBase):
                 self._restore_variable(node, value)
+            if isinstance(value, MutableHashTable):
+                self._restore_table(node, value)
             if isinstance(value, AutoTrackable):
                 pending = value.__dict__.setdefault("_self_pending", [])
                 pending.append((self, number))
@@ -155,6 +186,13 @@ class _Restore:
                 with init_scope():
                     value = self.reader.get_tensor(attribute.checkpoint_key)
                     self._give(variable, value)
+
+    def _restore_table(self, node, table):
+        for attribute in node.attributes:
+            if attribute.name == _TABLE:
+                with init_scope():
+                    keys = _table_keys(attribute.checkpoint_key)
+                    self._give(table, [self.reader.get_tensor(key) for key in keys])
 
     def _give(self, variable, value):
         if _is_eager():
@@ -184,12 +222,13 @@ class CheckpointLoadStatus:
         return self
 
     def assert_existing_objects_matched(self):
-        """AssertionError unless each variable that is there was restored."""
+        """AssertionError unless each variable and table that is there was restored."""
         matched = {id(value) for value in self._restore.objects.values()}
         for value, path in descendants(self._root):
-            if isinstance(value, _VariableBase) and id(value) not in matched:
+            if isinstance(value, _SAVED) and id(value) not in matched:
+                kind = "variable" if isinstance(value, _VariableBase) else "table"
                 raise AssertionError(
-                    f"No checkpoint value for the variable {value.name} at {'/'.join(path)}"
+                    f"No checkpoint value for the {kind} {value.name} at {'/'.join(path)}"
                 )
         return self
 
@@ -316,9 +355,9 @@ class Checkpoint(AutoTrackable):
         folder = os.path.dirname(prefix)
         if folder:
             os.makedirs(folder, exist_ok=True)
-        graph, saved = object_graph(self)
-        names = [key for key, _ in saved] + [checkpoints.OBJECT_GRAPH_KEY]
-        values = values_of([variable for _, variable in saved], session)
+        graph, keys, saved = object_graph(self)
+        names = [*keys, checkpoints.OBJECT_GRAPH_KEY]
+        values = values_of(saved, session)
         with init_scope():
             save_tensors(prefix, names, [*values, graph.SerializeToString()])
         return prefix
