@@ -212,3 +212,32 @@ def test_sigquit_tells_what_the_program_waits_for(tmp_path):
     finally:
         program.kill()
         program.communicate()
+
+
+def test_unit_tests_of_version_2_run(launch):
+    launch(
+        """
+        import numpy as np
+        import tensorflow as tf
+
+        class Squares(tf.test.TestCase):
+            def test_values(self):
+                self.assertAllEqual(tf.square([2, 3]), [4, 9])
+                self.assertAllClose({"a": tf.constant(1.0)}, {"a": 1.0})
+                self.assertAllEqual(tf.Variable([1.0, 2.0]), [1, 2])
+                self.assertShapeEqual(np.ones(2), tf.ones(2))
+                with self.session() as session:
+                    self.assertEqual(self.evaluate(tf.constant(3)), 3)
+                    self.assertEqual(session.run([tf.constant(4)]), [4])
+
+            def test_gradients(self):
+                points = [tf.constant([1.0, 2.0]), tf.constant(3.0)]
+                found, wanted = tf.test.compute_gradient(lambda x, y: x * x * y, points)
+                self.assertAllClose(found[0], [[6, 0], [0, 12]])
+                self.assertAllClose(found[1], [[1], [4]])
+                self.assertAllClose(found, wanted, rtol=1e-2, atol=1e-2)
+
+        if __name__ == "__main__":
+            tf.test.main()
+        """
+    )

@@ -5,6 +5,7 @@ import numpy as _np
 from rheos.framework.conversion import convert_to_tensor as _convert_to_tensor
 from rheos.framework.defaults import get_default_session as _get_default_session
 from rheos.ops.array_ops import placeholder as _placeholder
+from rheos.ops.gradient_tape import GradientTape as _GradientTape
 from rheos.ops.gradients import gradients as _gradients
 
 
@@ -120,3 +121,41 @@ def compute_gradient_error(
         for analytic, numeric in (pairs if isinstance(x, list) else [pairs])
     ]
     return max(errors)
+
+
+def compute_gradient_of_function(f, x, delta=1e-3):
+    """(by tapes, by differences): two lists of the Jacobians of f at x, a matrix for each argument.
+
+    f: a function of tensors that gives one tensor. x: a list of its arguments, numbers of real
+    floating dtypes. delta: how far the differences go to each side.
+    """
+    if not isinstance(x, (list, tuple)):
+        raise ValueError("`x` must be a list or tuple of values convertible to a Tensor")
+    at = [_convert_to_tensor(a) for a in x]
+    for argument in at:
+        if not argument.dtype.is_floating:
+            raise ValueError(f"Jacobians are of real floating arguments, not of {argument.dtype}")
+    with _GradientTape(persistent=True) as tape:
+        tape.watch(at)
+        y = f(*at)
+    size = int(_np.prod(y.shape.as_list()))
+    found = [
+        _np.zeros((size, _np.size(a.numpy())), a.dtype.as_numpy_dtype)
+        if jacobian is None
+        else _convert_to_tensor(jacobian).numpy().reshape(size, -1)
+        for a, jacobian in zip(at, tape.jacobian(y, at))
+    ]
+    return found, [_by_steps(f, at, i, delta) for i in range(len(at))]
+
+
+def _by_steps(f, at, place, delta):
+    value = at[place].numpy()
+    columns = []
+    for k in range(value.size):
+        sides = []
+        for step in (delta, -delta):
+            moved = value.copy()
+            moved.reshape(-1)[k] += step
+            sides.append(f(*at[:place], _convert_to_tensor(moved), *at[place + 1 :]).numpy())
+        columns.append((sides[0] - sides[1]).reshape(-1) / (2 * delta))
+    return _np.stack(columns, 1) if columns else _np.zeros((0, 0), value.dtype)

@@ -10,7 +10,7 @@ import unittest as _unittest
 
 import numpy as _np
 
-from rheos.framework import errors as _errors, messages as _messages
+from rheos.framework import errors as _errors, messages as _messages, nest as _nest
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.defaults import (
     get_default_graph as _get_default_graph,
@@ -18,6 +18,7 @@ from rheos.framework.defaults import (
     reset_default_graph as _reset_default_graph,
 )
 from rheos.framework.device_spec import DeviceSpec as _DeviceSpec
+from rheos.framework.eager import executing_eagerly as _executing_eagerly
 from rheos.training.gradient_check import compute_gradient, compute_gradient_error  # noqa: F401
 from rheos.training.session import Session as _Session
 from rheos.v1.version import GRAPH_DEF_VERSION as _GRAPH_DEF_VERSION
@@ -125,6 +126,8 @@ class TestCase(_unittest.TestCase):
 
     def session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
         """A context with a new session."""
+        if graph is None and _executing_eagerly():
+            return _RunsAtOnce(self)
         return _Session(graph=graph or _get_default_graph(), config=config)
 
     def test_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
@@ -137,12 +140,16 @@ class TestCase(_unittest.TestCase):
 
     def cached_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
         """A context with a session that stays open until the test ends."""
+        if graph is None and _executing_eagerly():
+            return _RunsAtOnce(self)
         if self._cached_session is None:
             self._cached_session = _Session(graph=graph or _get_default_graph(), config=config)
         return _StaysOpen(self._cached_session)
 
     def evaluate(self, tensors):
-        """The values of tensors in the default session."""
+        """The values of tensors in the default session, or that are there."""
+        if _executing_eagerly():
+            return _nest.map_structure(_value_of, tensors)
         session = _get_default_session()
         if session is not None:
             return session.run(tensors)
@@ -386,6 +393,30 @@ class _CheckedThread:
     def is_alive(self):
         """Whether it still runs."""
         return self._thread.is_alive()
+
+
+def _value_of(tensor):
+    return tensor.numpy() if hasattr(tensor, "numpy") else tensor
+
+
+class _RunsAtOnce:
+    """What tests get for a session where operations run at once."""
+
+    def __init__(self, test):
+        self._test = test
+        self.graph = _get_default_graph()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        pass
+
+    def run(self, fetches, feed_dict=None):
+        """The values of tensors, which nothing can be fed to."""
+        if feed_dict:
+            raise RuntimeError("nothing can be fed where operations run at once")
+        return self._test.evaluate(fetches)
 
 
 class _StaysOpen:

@@ -285,9 +285,10 @@ SAME = {
     },
     "test": {
         "v1.test": """
-            TestCase gpu_device_name is_built_with_cuda is_built_with_gpu_support
-            is_built_with_rocm is_gpu_available
+            TestCase assert_equal_graph_def gpu_device_name is_built_with_cuda
+            is_built_with_gpu_support is_built_with_rocm is_gpu_available main
         """,
+        "training.gradient_check": "compute_gradient=compute_gradient_of_function",
     },
     "train": {
         "framework.messages": """
