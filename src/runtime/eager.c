@@ -12,7 +12,7 @@
 #include "runtime/bodies.h"
 #include "runtime/region.h"
 
-enum { FEW = 16, DEFAULT_MAX_OPS = 4096, EVICTED_AT_ONCE = 16 };
+enum { FEW = 16, DEFAULT_MAX_OPS = 4096, EVICTED_AT_ONCE = 16, FEW_LEAVING = 64 };
 
 typedef struct prepared {
   uint64_t hash;
@@ -300,10 +300,11 @@ static prepared *take_calls(rheos__op_cache *cache, const char *function, bool *
   return found;
 }
 
-static leaving *exchange_leaving(rheos_eager *eager, leaving *other) {
+static leaving *take_leaving(rheos_eager *eager) {
   pthread_mutex_lock(&eager->mutex);
   leaving *list = eager->leaving;
-  eager->leaving = other;
+  eager->leaving = NULL;
+  eager->num_leaving = 0;
   pthread_mutex_unlock(&eager->mutex);
   return list;
 }
@@ -312,6 +313,22 @@ static void put_leaving(rheos_eager *eager, leaving *l) {
   pthread_mutex_lock(&eager->mutex);
   l->next = eager->leaving;
   eager->leaving = l;
+  ++eager->num_leaving;
+  pthread_mutex_unlock(&eager->mutex);
+}
+
+// Whether so many wait that it is time to look whether all can go. What then still waits may double before
+// the next look, so that a look costs each of them little.
+static bool are_too_many(rheos_eager *eager) {
+  pthread_mutex_lock(&eager->mutex);
+  const bool too_many = eager->num_leaving > FEW_LEAVING && eager->num_leaving > eager->max_leaving;
+  pthread_mutex_unlock(&eager->mutex);
+  return too_many;
+}
+
+static void allow_twice_as_many(rheos_eager *eager) {
+  pthread_mutex_lock(&eager->mutex);
+  eager->max_leaving = 2 * eager->num_leaving;
   pthread_mutex_unlock(&eager->mutex);
 }
 
@@ -347,9 +364,10 @@ static outcome let_go_of_called(rheos_eager *eager, leaving **list) {
 }
 
 // Functions that are not called at once may be called by those that are. They go when all of these have gone
-// that are to go, and not before one does, since what they belong to may leave just after them.
+// that are to go, and not before one does, since what they belong to may leave just after them; or else
+// when many wait, since a program may trace functions and never call them.
 static void sweep(rheos_eager *eager, bool is_asked) {
-  leaving *list = exchange_leaving(eager, NULL);
+  leaving *list = take_leaving(eager);
   const outcome called = let_go_of_called(eager, &list);
   if (!called.any_held && (called.any_gone || is_asked)) {
     while (list != NULL) remove_first(eager, &list);
@@ -381,7 +399,9 @@ rheos_status *rheos_eager_remove_function(rheos_eager *eager, const char *name) 
     return rheos__out_of_memory();
   }
   put_leaving(eager, l);
-  sweep(eager, false);
+  const bool too_many = are_too_many(eager);
+  sweep(eager, too_many);
+  if (too_many) allow_twice_as_many(eager);
   return NULL;
 }
 

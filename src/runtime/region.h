@@ -19,10 +19,11 @@ struct rheos_eager {
   rheos_gradient_function gradient_function;
   void *gradient_argument;
   rheos__op_cache *ops;
-  struct rheos__leaving *leaving;  // functions that go when nothing recorded calls them: eager.c
-  pthread_mutex_t mutex;           // of the tapes
-  rheos_tape *tapes;               // that record
-  _Atomic int32_t num_tapes;       // of these
+  struct rheos__leaving *leaving;   // functions that go when nothing recorded calls them: eager.c
+  size_t num_leaving, max_leaving;  // of these, and how many are too many
+  pthread_mutex_t mutex;            // of the tapes
+  rheos_tape *tapes;                // that record
+  _Atomic int32_t num_tapes;        // of these
 };
 
 rheos_eager *rheos__eager_ref(rheos_eager *eager);

@@ -328,6 +328,27 @@ def test_functions_that_are_dropped_leave_the_library():
     assert functions_of_the_library() == before
 
 
+def test_functions_that_were_never_called_leave_the_library():
+    @tf.function
+    def outer(x):
+        return inner(x) + 1
+
+    @tf.function
+    def inner(x):
+        return x * 2
+
+    gc.collect()
+    before = functions_of_the_library()
+    assert float(outer(tf.constant(2.0))) == 5
+    for _ in range(400):
+        tf.function(lambda x: tf.sin(x) + 1).get_concrete_function(tf.TensorSpec([None]))
+    gc.collect()
+    graph = eager.get_eager_graph()
+    assert len(graph.as_graph_def().library.function) - before < 200  # without being asked to
+    assert float(outer(tf.constant(3.0))) == 7
+    assert outer(tf.constant([3.0, 4.0])).numpy().tolist() == [7, 9]
+
+
 def test_functions_that_are_dropped_leave_no_memory_behind():
     def resident_bytes():
         gc.collect()
