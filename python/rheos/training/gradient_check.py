@@ -149,7 +149,7 @@ def compute_gradient_of_function(f, x, delta=1e-3):
 
 
 def _by_steps(f, at, place, delta):
-    value = at[place].numpy()
+    value = _np.array(at[place].numpy())
     columns = []
     for k in range(value.size):
         sides = []
