@@ -477,3 +477,24 @@ def test_a_call_without_gradient_can_be_recorded():
     assert tape.gradient(product, x).numpy() == 3.0
     with pytest.raises(NotImplementedError):
         tape.gradient(without, x)
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "RMSprop", "Nadam", "Adafactor"])
+@pytest.mark.parametrize("is_built", [True, False])
+def test_variables_that_are_arguments_are_trained_like_others(kind, is_built):
+    def trained(decorate):
+        optimizer = getattr(tf.keras.optimizers, kind)(0.1)
+        weights = [tf.Variable([1.0, 2.0]), tf.Variable([[3.0]])]
+        if is_built:
+            optimizer.build(weights)
+
+        @decorate
+        def step(variables, scale):
+            gradients = [scale * tf.ones_like(v) for v in variables]
+            optimizer.apply_gradients(zip(gradients, variables))
+
+        for scale in (1.0, 2.0, 3.0):
+            step(weights, tf.constant(scale))
+        return [v.numpy().tolist() for v in (*weights, *optimizer.variables)]
+
+    assert trained(tf.function) == trained(lambda function: function)

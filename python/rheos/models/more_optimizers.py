@@ -5,7 +5,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import init_scope
 from rheos.framework.op_call import op1
 from rheos.models import objects, optimizers
-from rheos.models.optimizer import Optimizer, Parts
+from rheos.models.optimizer import Optimizer, Parts, slot_key
 from rheos.models.optimizers import Adam, _cast, _Rated
 from rheos.ops import array_ops, math_ops, state_ops
 from rheos.ops.variables import Variable
@@ -102,13 +102,13 @@ class Adafactor(_Rated):
             self.add_slot(var, "v")
 
     def _add_of_shape(self, var, name, shape):
-        if (id(var), name) not in self._slots:
+        if slot_key(var, name) not in self._slots:
             with init_scope():
                 slot = Variable(
                     initial_value=lambda: array_ops.zeros(shape, var.dtype), name=name,
                     trainable=False, dtype=var.dtype, use_resource=True,
                 )  # fmt: skip
-            self._slots[id(var), name] = slot
+            self._slots[slot_key(var, name)] = slot
             self._weights.append(slot)
 
     def _prepare(self, dtype):

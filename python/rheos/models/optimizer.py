@@ -45,6 +45,19 @@ class Parts:
         return self.of(math_ops.square)
 
 
+def _identity(var):
+    """What tells a variable from others; an argument of a function being traced is the variable
+    that it is traced for."""
+    traced_for = getattr(var, "traced_for", None)
+    original = None if traced_for is None else traced_for()
+    return id(var if original is None else original)
+
+
+def slot_key(var, name):
+    """What the variable of a name beside a variable is found by."""
+    return _identity(var), name
+
+
 class Optimizer:
     """Changes variables by the gradients of a loss.
 
@@ -196,7 +209,7 @@ class Optimizer:
 
     def add_slot(self, var, slot_name, initializer="zeros"):
         """The variable of that name beside a variable; makes it if there is none."""
-        key = (id(var), slot_name)
+        key = slot_key(var, slot_name)
         if key not in self._slots:
             start = initializers.get(initializer) if isinstance(initializer, str) else initializer
             dims = [int(d) for d in var.shape.as_list()]
@@ -215,7 +228,7 @@ class Optimizer:
 
     def get_slot(self, var, slot_name):
         """The variable of that name beside a variable; KeyError if there is none."""
-        return self._slots[id(var), slot_name]
+        return self._slots[slot_key(var, slot_name)]
 
     def get_slot_names(self):
         """The names of the variables beside variables."""
@@ -244,7 +257,8 @@ class Optimizer:
             found.append(self._hyper_variable("learning_rate"))
         for group in self._GROUPS:
             for var in self._built_with or ():
-                found += [self._slots[id(var), s] for s in group if (id(var), s) in self._slots]
+                keys = [slot_key(var, s) for s in group]
+                found += [self._slots[key] for key in keys if key in self._slots]
         return found
 
     def build(self, var_list):
@@ -396,8 +410,9 @@ class Optimizer:
         """Sets variables to their running means, if these are kept: at the end of training."""
         if self.use_ema:
             for var in var_list:
-                if (id(var), "average") in self._slots:
-                    state_ops.assign(var, self._slots[id(var), "average"])
+                average = self._slots.get(slot_key(var, "average"))
+                if average is not None:
+                    state_ops.assign(var, average)
 
     @contextlib.contextmanager
     def _applying(self):
@@ -426,13 +441,13 @@ class Optimizer:
 
     def exclude_from_weight_decay(self, var_list=None, var_names=None):
         """Weight decay leaves these variables, and those whose names have these parts, alone."""
-        self._excluded = (tuple(id(v) for v in var_list or ()), tuple(var_names or ()))
+        self._excluded = (tuple(_identity(v) for v in var_list or ()), tuple(var_names or ()))
 
     def _is_excluded(self, var):
         if not self._excluded:
             return False
         ids, names = self._excluded
-        return id(var) in ids or any(name in var.name for name in names)
+        return _identity(var) in ids or any(name in var.name for name in names)
 
     def _prepare(self, dtype):
         """What all updates of a step need: tensors by name."""

@@ -113,6 +113,8 @@ class EagerVariable(ResourceVariable):
 
     # What it is
 
+    traced_for = None  # of a function's argument: a weak reference to what it stands for at first
+
     @property
     def _variable(self):
         return self._own_handle
@@ -167,6 +169,9 @@ class EagerVariable(ResourceVariable):
 
     @property
     def _unique_id(self):
+        original = self.traced_for and self.traced_for()
+        if original is not None:
+            return original._unique_id
         return f"{self._own_name}_{self._own_number}"
 
     @property

@@ -73,14 +73,16 @@ class TensorKind:
 class VariableSpec:
     """A variable among the arguments, and its kind: calls may give any other that is like it.
 
-    alias: which one of the call's variables it is, since one may be there twice.
+    alias: which one of the call's variables it is, since one may be there twice. traced_for: the
+    variable that the function is traced for, by a weak reference.
     """
 
-    __slots__ = ("dtype", "shape", "trainable", "alias", "name")
+    __slots__ = ("dtype", "shape", "trainable", "alias", "name", "traced_for")
 
-    def __init__(self, dtype, shape, trainable, alias, name=None):
+    def __init__(self, dtype, shape, trainable, alias, name=None, traced_for=None):
         self.dtype, self.shape = dtype, shape
         self.trainable, self.alias, self.name = trainable, alias, name
+        self.traced_for = traced_for
 
     @property
     def _key(self):
@@ -109,6 +111,7 @@ class VariableSpec:
             known[self.alias] = EagerVariable.behind(
                 handle, self.dtype, self.shape, self.trainable, self.name or "Variable"
             )
+            known[self.alias].traced_for = self.traced_for
         return known[self.alias]
 
     def __repr__(self):
@@ -122,7 +125,10 @@ def _is_argument(value):
 
 def _variable_spec(variable, aliases):
     alias = aliases.setdefault(id(variable.handle), len(aliases))
-    return VariableSpec(variable.dtype, variable.shape, bool(variable.trainable), alias)
+    traced_for = variable.traced_for or weakref.ref(variable)
+    return VariableSpec(
+        variable.dtype, variable.shape, bool(variable.trainable), alias, traced_for=traced_for
+    )
 
 
 class ValueKind:
