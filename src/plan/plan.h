@@ -71,6 +71,7 @@ typedef struct rheos__join {
 // What a plan needs to know of the session it belongs to.
 typedef struct rheos__plan_context {
   rheos__resources *resources;
+  rheos__resources *node_resources;     // for what nodes keep under their names; NULL: `resources`
   rheos__packings *packings;            // of operands; NULL: none are kept
   const rheos__device *const *devices;  // the first is a CPU; they and the list outlive the plan
   int32_t num_devices;

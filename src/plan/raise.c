@@ -61,6 +61,7 @@ static rheos_status *make_region(rheos__raiser *r, const rheos__draft *draft, in
   region->done = copy_numbers(r, &draft->done);
   region->num_done = (int32_t)draft->done.count;
   region->depth = r->plan->context.depth + 1;
+  region->node_resources = r->plan->context.node_resources;
   part->targets = copy_numbers(r, &draft->targets[which]);
   part->num_targets = (int32_t)draft->targets[which].count;
   if (part->args == NULL || part->results == NULL || region->done == NULL ||

@@ -22,6 +22,7 @@ typedef struct body {
   const rheos__region *region;  // that the function is the part of; NULL: it is of a library
   pthread_mutex_t mutex;
   rheos__plan *plan;        // made by the first call; the mutex guards that
+  rheos__resources *state;  // what its nodes keep under their names; NULL: the region's plan has it
   rheos__invocation *idle;  // this and what follows by the mutex of all bodies
   rheos__site *sites;
 } body;
@@ -114,6 +115,7 @@ static void free_body(body *b) {
     free_invocation(invocation);
   }
   rheos__plan_free(b->plan);
+  rheos__resources_free(b->state);
   pthread_mutex_destroy(&b->mutex);
   rheos_graph_unref(b->graph);
   rheos__free(b);
@@ -143,6 +145,7 @@ void rheos__bodies_unref(rheos__bodies *bodies) {
     body *b = bodies->first;
     bodies->first = b->next;
     assert(b->plan == NULL && b->idle == NULL && b->sites == NULL);
+    rheos__resources_free(b->state);
     pthread_mutex_destroy(&b->mutex);
     rheos_graph_unref(b->graph);
     rheos__free(b);
@@ -307,6 +310,11 @@ static rheos_status *make_plan(body *b) {
     context.done = b->region->done;
     context.num_done = b->region->num_done;
     context.depth = b->region->depth;
+    context.node_resources = b->region->node_resources;
+  } else {
+    if (b->state == NULL) b->state = rheos__resources_new();
+    if (b->state == NULL) return rheos__out_of_memory();
+    context.node_resources = b->state;
   }
   return rheos__plan_new(f->graph, &context, f->args, f->num_args, f->results, f->num_results,
                          f->targets, f->num_targets, &b->plan);

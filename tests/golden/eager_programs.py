@@ -388,6 +388,42 @@ print(tf.random.normal([2]))
 == random_op_seed
 tf.random.set_seed(1)
 print(tf.random.uniform([1], seed=1), tf.random.uniform([1], seed=1))
+== random_functions
+tf.random.set_seed(4)
+@tf.function
+def one():
+    return tf.random.uniform([2], seed=1)
+@tf.function
+def other():
+    return tf.random.uniform([2], seed=1)
+@tf.function
+def both():
+    return tf.random.uniform([2], seed=5), tf.random.uniform([2], seed=5)
+@tf.function
+def loop():
+    total = tf.zeros([2])
+    for i in tf.range(2):
+        total += tf.random.uniform([2], seed=5) * tf.cast(10 ** i, tf.float32)
+    return total
+@tf.function
+def side(left):
+    if left:
+        return tf.random.uniform([2], seed=5)
+    return tf.random.uniform([2], seed=5)
+@tf.function
+def shuffled():
+    return tf.random.shuffle(tf.range(8), seed=4)
+@tf.function
+def like(x):
+    return tf.random.uniform([2], seed=1) + tf.zeros_like(x)
+for function in (one, other, one, other, both, both, loop, loop, shuffled, shuffled):
+    print(function.__name__, *np.round(function(), 5).tolist())
+for left in (True, False, True, False):
+    print(np.round(side(tf.constant(left)), 5).tolist())
+for size in (2, 1, 2, 1):
+    print(np.round(like(tf.zeros([size])), 5).tolist())
+dataset = tf.data.Dataset.range(3).map(lambda x: tf.random.uniform([], 0, 100, tf.int32, seed=3))
+print([int(x) for x in dataset.repeat(3)])
 == random_integers
 tf.random.set_seed(3)
 print(tf.random.uniform([4], maxval=10, dtype=tf.int32))

@@ -46,13 +46,14 @@ static const rheos__resource_kind generator_kind = {
 
 rheos_status *rheos__generator_of_node(rheos__prepare *p, rheos__generator **out_generator) {
   *out_generator = NULL;
-  if (p->resources == NULL) {
+  rheos__resources *const own = p->node_resources, *resources = own != NULL ? own : p->resources;
+  if (resources == NULL) {
     return rheos_status_new(RHEOS_INTERNAL, "%s needs the resources of a session", p->op->name);
   }
   const seeds s = {(uint64_t)rheos__attr_int(p->attrs, "seed"),
                    (uint64_t)rheos__attr_int(p->attrs, "seed2")};
   rheos__resource *resource;
-  RHEOS_TRY(rheos__resources_get(p->resources, &generator_kind, p->node_name, &s, &resource));
+  RHEOS_TRY(rheos__resources_get(resources, &generator_kind, p->node_name, &s, &resource));
   *out_generator = (rheos__generator *)resource;
   return NULL;
 }
