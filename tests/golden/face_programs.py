@@ -423,6 +423,66 @@ with tf.GradientTape() as tape:
     tape.watch(v.x)
     l = tf.reduce_sum(v.x ** 2)
 print(tape.gradient(l, v.x))
+== gradients_through_captures_to_sources_around
+def ask(y_of):
+    @tf.function
+    def outer(x):
+        y = y_of(x)
+
+        @tf.function
+        def inner(z):
+            first, = tf.gradients(y * z + x, x)
+            return first, tf.gradients(first, x)[0]
+
+        @tf.function
+        def deeper():
+            return tf.cond(tf.reduce_sum(x) > 0.0, lambda: inner(3.0)[0], lambda: x)
+
+        found = inner(2.0)
+        both = tf.gradients(found[0], x)[0]
+        return [*found, deeper(), both]
+
+    print([None if d is None else np.round(d.numpy(), 3).tolist() for d in outer(tf.constant(1.5))])
+
+@tf.function
+def called(x):
+    if x > 1.0:
+        x = tf.sin(x) * x
+    return x * x
+
+@tf.custom_gradient
+def own(x):
+    return x * x, lambda d: d * x * 10.0
+
+v = tf.Variable(2.0)
+ask(lambda x: x * x * v)
+ask(lambda x: called(x))
+ask(lambda x: tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (0, x))[1])
+ask(lambda x: own(tf.exp(x)))
+ask(lambda x: tf.reduce_sum(tf.gather(tf.stack([x * x, x, x * 3.0]), [0, 0, 2])))
+ask(lambda x: tf.stop_gradient(x) * x * x)
+== gradients_of_a_tape_around_asked_for_inside
+@tf.function
+def outer(x):
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+
+    @tf.function
+    def inner():
+        with tape:
+            z = y * y
+        with tf.GradientTape() as own:
+            own.watch(x)
+            w = y * x
+        return tape.gradient(z, x), own.gradient(w, x), tf.gradients(z, x, stop_gradients=[y])
+
+    total = tf.constant(0.0)
+    for _ in tf.range(3):
+        total += tf.gradients(y * total + y, x)[0]
+    return inner(), total
+
+print(outer(tf.constant(2.0)))
 '''
 
 

@@ -3,11 +3,12 @@
 from rheos import _core
 from rheos.framework import eager, logging, nest
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.watchers import listen, stop_listening
 from rheos.ops import array_ops
-from rheos.ops.gradients import UnconnectedGradients, from_core, gradients
+from rheos.ops.gradients import UnconnectedGradients, from_core, gradients, gradients_within
 from rheos.ops.jacobians import batch_jacobian_of, jacobian_of
 
 _DIFFERENTIABLE = frozenset(
@@ -54,7 +55,7 @@ class GradientTape:
     def __init__(self, persistent=False, watch_accessed_variables=True):
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
-        self._tape = None
+        self._tape = self._began_in = None
         self._recording = False
         self._watched_symbolic = []
         self._variables = {}
@@ -75,6 +76,7 @@ class GradientTape:
             )
         if self._tape is None:
             self._tape = _new_record()
+            self._began_in = get_default_graph()
         self._resume()
         self._recording = True
 
@@ -280,6 +282,8 @@ class GradientTape:
             for i, gradient in zip(places, answer):
                 found[i] = from_core(gradient)
             return found
+        if self._began_in is get_default_graph():  # what was before is not remembered
+            return gradients_within(targets, sources, weights)
         return gradients(targets, sources, weights)
 
 
