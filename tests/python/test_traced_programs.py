@@ -498,3 +498,13 @@ def test_variables_that_are_arguments_are_trained_like_others(kind, is_built):
         return [v.numpy().tolist() for v in (*weights, *optimizer.variables)]
 
     assert trained(tf.function) == trained(lambda function: function)
+
+
+@pytest.mark.parametrize("of", [tf.compat.v1.shape, tf.compat.v1.size])
+def test_sizes_are_of_int32_if_no_type_is_said(of):
+    known, open_ended = tf.constant([1.0]), tf.TensorSpec([None])
+    for value in (known, [1.0], np.ones(1), tf.sparse.from_dense([1.0])):
+        assert of(value, None, None).dtype == of(value, out_type=None).dtype == tf.int32
+    traced = tf.function(lambda x: of(x, out_type=None), input_signature=[open_ended])
+    assert traced(known).dtype == tf.int32
+    assert of(known, out_type=tf.int64).dtype == tf.int64

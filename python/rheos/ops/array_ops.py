@@ -76,7 +76,8 @@ def _shape(input, name=None, optimize=True, out_type=dtypes.int32):
 @runs_op("Shape", "input", out_type="out_type")
 def shape(input, name=None, out_type=dtypes.int32):
     """The shape of a tensor, as a vector."""
-    return _shape(input, name, True, dtypes.as_dtype(out_type))
+    out_type = dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
+    return _shape(input, name, True, out_type)
 
 
 def shape_n(input, out_type=dtypes.int32, name=None):
@@ -88,14 +89,15 @@ def shape_n(input, out_type=dtypes.int32, name=None):
 @ragged_too("size_of")
 def size(input, name=None, out_type=dtypes.int32):
     """The number of elements of a tensor; of a sparse one, as if it were dense."""
+    out_type = dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
     sparse = _dense_shape(input)
     if sparse is not None:
-        return op1("Prod", name, _cast(sparse, dtypes.as_dtype(out_type)), 0)
+        return op1("Prod", name, _cast(sparse, out_type), 0)
     with name_scope(name, "Size", [input]) as name:
         tensor = convert_to_tensor(input)
         count = tensor.shape.num_elements()
         if count is not None:
-            return constant(count, dtypes.as_dtype(out_type), name=name)
+            return constant(count, out_type, name=name)
         return op1("Size", name, tensor, out_type=out_type)
 
 
