@@ -573,7 +573,7 @@ rheos_status *rheos__iterator_new(rheos__dataset *dataset, rheos__step *step,
   return status;
 }
 
-// The first ones are all timed, then some.
+// The first ones of an iterator, which may fill buffers, are all timed, then some.
 enum { TIMED_AT_FIRST = 32, TIMED_MASK = 63 };
 
 static void tell(rheos__iterator *iterator) {
@@ -595,9 +595,11 @@ rheos_status *rheos__iterator_next_timed(rheos__iterator *iterator, rheos__step 
   rheos_status *status = iterator->dataset->kind->next(iterator, step, element, out_end);
   const int64_t ns = rheos__now_ns() - start;
   tell(iterator);
-  atomic_fetch_add_explicit(&times->timed_ns, ns, memory_order_relaxed);
-  const int64_t before = atomic_fetch_add_explicit(&times->timed, 1, memory_order_relaxed);
-  if (before >= TIMED_AT_FIRST) iterator->mask = TIMED_MASK;
+  const bool is_first = iterator->asked <= TIMED_AT_FIRST;
+  atomic_fetch_add_explicit(is_first ? &times->first_ns : &times->timed_ns, ns,
+                            memory_order_relaxed);
+  atomic_fetch_add_explicit(is_first ? &times->first : &times->timed, 1, memory_order_relaxed);
+  if (iterator->asked >= TIMED_AT_FIRST) iterator->mask = TIMED_MASK;
   return status;
 }
 

@@ -61,10 +61,10 @@ typedef struct rheos__data_function {
 // What all datasets of one prepared op share; counted.
 typedef struct rheos__dataset_spec rheos__dataset_spec;
 
-// What was seen of the elements of a dataset, by all of its iterators: some of them are timed, from asking
-// to having, with what the inputs take.
+// What was seen of the elements of a dataset, by all of its iterators: the first of each iterator are timed,
+// from asking to having, with what the inputs take, and some of the others, which stand for these.
 typedef struct rheos__dataset_times {
-  _Atomic int64_t asked, timed, timed_ns;
+  _Atomic int64_t asked, first, first_ns, timed, timed_ns;
   _Atomic int64_t worked_ns, waited_ns;  // of a stage: by its threads, by who asked
 } rheos__dataset_times;
 

@@ -14,8 +14,9 @@ typedef struct row {
   rheos__dataset *dataset;
   rheos__iterator *iterator;  // NULL: not known
   int32_t depth;
-  double elements, total_ns;  // with what the inputs take
-  double own_ns;              // without, spread over the threads of a stage
+  double first, first_ns, timed, timed_ns, worked_ns;  // rheos__dataset_times
+  double elements, total_ns;                           // with what the inputs take
+  double own_ns;                                       // without, over the threads of a stage
 } row;
 
 typedef struct rows {
@@ -31,10 +32,15 @@ static void add_row(rows *r, rheos__dataset *dataset, rheos__iterator *iterator,
   if (r->count == MOST_STAGES) return;
   row *new_row = &r->items[r->count++];
   const rheos__dataset_times *t = &dataset->times;
-  const double timed = read_times(&t->timed);
-  *new_row = (row){
-      .dataset = dataset, .iterator = iterator, .depth = depth, .elements = read_times(&t->asked)};
-  if (timed > 0) new_row->total_ns = read_times(&t->timed_ns) / timed * new_row->elements;
+  *new_row = (row){.dataset = dataset,
+                   .iterator = iterator,
+                   .depth = depth,
+                   .first = read_times(&t->first),
+                   .first_ns = read_times(&t->first_ns),
+                   .timed = read_times(&t->timed),
+                   .timed_ns = read_times(&t->timed_ns),
+                   .worked_ns = read_times(&t->worked_ns),
+                   .elements = read_times(&t->asked)};
 }
 
 // Inputs follow those whose inputs they are.
@@ -46,6 +52,25 @@ static void find_rows(rows *r, rheos__iterator *iterator) {
     const bool is_chain = here->iterator != NULL && d->kind->opens_input;
     for (int32_t i = 0; i < d->num_inputs; ++i) {
       add_row(r, d->inputs[i], is_chain && i == 0 ? here->iterator->input : NULL, here->depth + 1);
+    }
+  }
+}
+
+// Takes off what was noted before: the same rows, found earlier, of other iterators over the datasets.
+static void take_off(rows *r, const rows *before) {
+  for (int32_t i = 0; before != NULL && i < r->count && i < before->count; ++i) {
+    r->items[i].first -= before->items[i].first;
+    r->items[i].first_ns -= before->items[i].first_ns;
+    r->items[i].timed -= before->items[i].timed;
+    r->items[i].timed_ns -= before->items[i].timed_ns;
+    r->items[i].worked_ns -= before->items[i].worked_ns;
+    r->items[i].elements -= before->items[i].elements;
+  }
+  for (int32_t i = 0; i < r->count; ++i) {
+    row *here = &r->items[i];
+    here->total_ns = here->first_ns;
+    if (here->timed > 0) {
+      here->total_ns += here->timed_ns / here->timed * (here->elements - here->first);
     }
   }
 }
@@ -65,9 +90,8 @@ static double inputs_ns(const rows *r, const rheos__dataset *dataset) {
 static void find_own(rows *r) {
   for (int32_t i = 0; i < r->count; ++i) {
     row *here = &r->items[i];
-    const rheos__dataset_times *t = &here->dataset->times;
     const double own = here->total_ns - inputs_ns(r, here->dataset);
-    here->own_ns = here->dataset->kind->count != NULL ? read_times(&t->worked_ns) : own;
+    here->own_ns = here->dataset->kind->count != NULL ? here->worked_ns : own;
     if (here->own_ns < 0) here->own_ns = 0;
   }
 }
@@ -124,14 +148,15 @@ static void add_verdict(rheos__text *text, const rows *r, double wall_ns) {
   add_line(text, line, length);
 }
 
-rheos_status *rheos__iterator_explain(rheos__iterator *iterator, int64_t since_ns,
-                                      char **out_text) {
+static rheos_status *explain(rheos__iterator *iterator, int64_t since_ns, const rows *before,
+                             char **out_text) {
   rows *r = rheos__alloc_zeroed(sizeof *r);
   rheos__text text = {0};
   *out_text = NULL;
   if (r == NULL) return rheos__out_of_memory();
   const double wall_ns = (double)(rheos__now_ns() - since_ns);
   find_rows(r, iterator);
+  take_off(r, before);
   find_own(r);
   for (int32_t i = 0; i < r->count; ++i) add_stage(&text, &r->items[i], wall_ns);
   add_verdict(&text, r, wall_ns);
@@ -139,6 +164,11 @@ rheos_status *rheos__iterator_explain(rheos__iterator *iterator, int64_t since_n
   *out_text = text.failed ? NULL : rheos__strndup(text.data, text.size);
   rheos__text_deinit(&text);
   return *out_text != NULL ? NULL : rheos__out_of_memory();
+}
+
+rheos_status *rheos__iterator_explain(rheos__iterator *iterator, int64_t since_ns,
+                                      char **out_text) {
+  return explain(iterator, since_ns, NULL, out_text);
 }
 
 // ---- Ops
@@ -191,13 +221,17 @@ static rheos_status *compute_explain_dataset(void *state, rheos__step *step,
   const double seconds = *(const double *)inputs[2]->data;
   const int64_t since_ns = rheos__now_ns();
   const double most_ns = seconds >= 0 && seconds < 1e9 ? seconds * 1e9 : 1e18;
+  rows *before = rheos__alloc_zeroed(sizeof *before);
+  if (before == NULL) return rheos__out_of_memory();
   rheos_status *status = rheos__iterator_new(d, step, &iterator);
   if (status == NULL) {
+    find_rows(before, iterator);
     status =
         go_over(iterator, *(const int64_t *)inputs[1]->data, since_ns + (int64_t)most_ns, step);
   }
-  if (status == NULL) status = rheos__iterator_explain(iterator, since_ns, &text);
+  if (status == NULL) status = explain(iterator, since_ns, before, &text);
   rheos__iterator_free(iterator);
+  rheos__free(before);
   return give_text_take(status, text, &outputs[0]);
 }
 
