@@ -50,7 +50,7 @@ RHEOS_API void rheos_eager_free(rheos_eager *eager);
 RHEOS_API rheos_graph *rheos_eager_graph(const rheos_eager *eager);
 RHEOS_API rheos_host *rheos_eager_host(const rheos_eager *eager);
 
-// Forgets prepared operations, and with them the state that random operations keep.
+// Forgets prepared operations and calls of functions, and with them the state that random operations keep.
 RHEOS_API void rheos_eager_clear(rheos_eager *eager);
 
 // Takes a function that was made by a program out of the library, with what was prepared for calls of it;

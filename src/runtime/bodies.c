@@ -25,6 +25,7 @@ typedef struct body {
   rheos__resources *state;  // what its nodes keep under their names; NULL: the region's plan has it
   rheos__invocation *idle;  // this and what follows by the mutex of all bodies
   rheos__site *sites;
+  bool is_forgotten;  // who calls it goes on; new sites get another one
 } body;
 
 struct rheos__invocation {
@@ -121,11 +122,11 @@ static void free_body(body *b) {
   rheos__free(b);
 }
 
-static body *take_removed(rheos__bodies *bodies) {
+static body *take_uncalled(rheos__bodies *bodies) {
   pthread_mutex_lock(&bodies->mutex);
   body *b = bodies->first;
-  while (b != NULL &&
-         (b->region != NULL || b->sites != NULL || !atomic_load(&b->function->is_removed))) {
+  while (b != NULL && (b->region != NULL || b->sites != NULL ||
+                       !(b->is_forgotten || atomic_load(&b->function->is_removed)))) {
     b = b->next;
   }
   if (b != NULL) unlink_body(b);
@@ -135,7 +136,14 @@ static body *take_removed(rheos__bodies *bodies) {
 
 void rheos__bodies_sweep(rheos__bodies *bodies) {
   // A plan that goes takes its sites along, so that there may be others then.
-  for (body *b; (b = take_removed(bodies)) != NULL;) free_body(b);
+  for (body *b; (b = take_uncalled(bodies)) != NULL;) free_body(b);
+}
+
+void rheos__bodies_forget(rheos__bodies *bodies) {
+  pthread_mutex_lock(&bodies->mutex);
+  for (body *b = bodies->first; b != NULL; b = b->next) b->is_forgotten = b->region == NULL;
+  pthread_mutex_unlock(&bodies->mutex);
+  rheos__bodies_sweep(bodies);
 }
 
 void rheos__bodies_unref(rheos__bodies *bodies) {
@@ -216,7 +224,7 @@ static body *new_body(rheos__bodies *bodies, const rheos__function *function, bo
 
 static body *body_of(rheos__bodies *bodies, const rheos__function *function) {
   for (body *b = bodies->first; b != NULL; b = b->next) {
-    if (b->function == function) return b;
+    if (b->function == function && !b->is_forgotten) return b;
   }
   return new_body(bodies, function, false);
 }

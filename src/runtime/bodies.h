@@ -10,9 +10,13 @@
 rheos__bodies *rheos__bodies_new(const rheos__plan_context *context);
 void rheos__bodies_unref(rheos__bodies *bodies);
 
-// Lets go of all plans. No step runs, and none will.
 // Frees the bodies of functions that were removed from their library and that nothing calls.
 void rheos__bodies_sweep(rheos__bodies *bodies);
+
+// New sites start anew, with bodies of their own and no state of nodes; sites that are there go on.
+void rheos__bodies_forget(rheos__bodies *bodies);
+
+// Lets go of all plans. No step runs, and none will.
 void rheos__bodies_clear(rheos__bodies *bodies);
 
 #endif  // RHEOS_SRC_RUNTIME_BODIES_H

@@ -93,7 +93,9 @@ static prepared *take_all(rheos__op_cache *cache) {
 }
 
 void rheos_eager_clear(rheos_eager *eager) {
-  if (eager != NULL) free_prepared(take_all(eager->ops));
+  if (eager == NULL) return;
+  free_prepared(take_all(eager->ops));
+  rheos__bodies_forget(eager->bodies);
 }
 
 static void free_cache(rheos__op_cache *cache) {

@@ -102,6 +102,7 @@ void rheos_region_unref(rheos_region *r) {
   for (int i = 0; r->buckets != NULL && i < RHEOS__REGION_BUCKETS; ++i) free_calls(r->buckets[i]);
   rheos__free(r->buckets);
   rheos__plan_free(r->plan);
+  rheos__resources_free(r->state);
   rheos__free(r->feeds);
   rheos__free(r->fetches);
   rheos__free(r->targets);
@@ -198,11 +199,21 @@ rheos_status *rheos_region_new(rheos_eager *eager, const rheos_output *feeds, si
 
 // ---- Calls
 
+static bool has_state(const rheos_region *r) {
+  return (rheos__graph_node(r->graph, r->node)->signature->op->flags & RHEOS_OP_STATEFUL) != 0;
+}
+
 // The plan, made by the first who wants it. With the region's mutex held.
 static rheos_status *need_plan(rheos_region *r) {
   if (r->plan != NULL) return NULL;
-  return rheos__plan_new(r->graph, &r->eager->context, r->feeds, r->num_feeds, r->fetches,
-                         r->num_fetches, r->targets, r->num_targets, &r->plan);
+  rheos__plan_context context = r->eager->context;
+  if (r->node >= 0 && has_state(r)) {
+    if (r->state == NULL) r->state = rheos__resources_new();
+    if (r->state == NULL) return rheos__out_of_memory();
+    context.node_resources = r->state;
+  }
+  return rheos__plan_new(r->graph, &context, r->feeds, r->num_feeds, r->fetches, r->num_fetches,
+                         r->targets, r->num_targets, &r->plan);
 }
 
 static rheos_status *new_call(rheos_region *r, rheos__region_call **out_call) {

@@ -78,6 +78,7 @@ struct rheos_region {
   _Atomic(rheos__region_call *) idle;  // of a region without cells: the one that ran last
   pthread_mutex_t mutex;               // guards what follows
   rheos__plan *plan;                   // made when it first runs
+  rheos__resources *state;             // what the operation keeps under its name; NULL: nothing
   rheos__region_call *calls;           // idle too
   rheos__region_call **buckets;        // of a region with cells, by their hash; NULL until one is
   int32_t num_bucketed;

@@ -424,6 +424,22 @@ for size in (2, 1, 2, 1):
     print(np.round(like(tf.zeros([size])), 5).tolist())
 dataset = tf.data.Dataset.range(3).map(lambda x: tf.random.uniform([], 0, 100, tf.int32, seed=3))
 print([int(x) for x in dataset.repeat(3)])
+== random_functions_start_anew
+@tf.function
+def inner():
+    return tf.random.uniform([])
+@tf.function
+def drawn():
+    return inner() + tf.random.uniform([])
+for seed in (7, 8, 7):
+    tf.random.set_seed(seed)
+    print(float(drawn()), float(drawn()))
+@tf.function
+def first():
+    return tf.random.uniform([], seed=3)
+for seed in (7, 7):
+    tf.random.set_seed(seed)
+    print(float(first()), float(first()), float(tf.random.uniform([], seed=3)))
 == random_integers
 tf.random.set_seed(3)
 print(tf.random.uniform([4], maxval=10, dtype=tf.int32))
