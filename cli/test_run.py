@@ -23,6 +23,9 @@ sys.path.pop(0)
 
 PACKAGE = {
     "__init__.py": "",
+    "_old_names.py": "def give_back(): pass\n",
+    "v2/_insides/__init__.py": "",
+    "v2/_insides/known_modules.py": "def name_them(): pass\n",
     "v2/__init__.py": "front = 'v2'\ndef function(f): return f\n",
     "v2/keras/__init__.py": "",
     "v2/keras/layers.py": "Dense = 'dense'\n",

@@ -31,6 +31,7 @@ def tf():
 
     eager.enable_eager_execution()
     tensor_shape.enable_v2_tensorshape()
+    eager.get_eager_graph()._variable_scope = None  # names begin anew
     yield rheos.v2
     eager.disable_eager_execution()
 

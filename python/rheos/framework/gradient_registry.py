@@ -1,7 +1,5 @@
 """Gradients that programs define for types of operations: RegisterGradient."""
 
-import traceback
-
 from rheos import _core
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.indexed_slices import IndexedSlices
@@ -44,6 +42,8 @@ class RaisedBefore:
     """A gradient function that raises an error that is being handled, as it was first raised."""
 
     def __init__(self, error):
+        import traceback  # which only errors need
+
         self._error, self._where = error, error.__traceback__.tb_next
         traceback.clear_frames(self._where)  # or the error would keep a graph in memory
 
