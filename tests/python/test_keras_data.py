@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pytest
 import rheos.v1 as tf
+from rheos.framework import eager
 
 keras = tf.keras
 layers = keras.layers
@@ -126,3 +127,20 @@ def test_functions_of_the_backend():
     assert K.get_value(v).tolist() == [3, 4]
     assert K.int_shape(x) == (None, 3) and K.ndim(x) == 2 and K.dtype(x) == "float32"
     assert K.eval(K.batch_dot(K.ones((2, 3, 4)), K.ones((2, 4, 5)))).shape == (2, 3, 5)
+
+
+def test_texts_of_folders_are_cut_off(tmp_path):
+    for kind, text in (("a", "hello world"), ("b", "xy")):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / "text.txt").write_text(text)
+    import rheos.v2 as tf2
+
+    eager.enable_eager_execution()
+    try:
+        ((texts, labels),) = tf2.keras.utils.text_dataset_from_directory(
+            str(tmp_path), max_length=5, shuffle=False, verbose=False
+        )
+        assert texts.numpy().tolist() == [b"hello", b"xy"]
+        assert labels.numpy().tolist() == [0, 1]
+    finally:
+        eager.disable_eager_execution()

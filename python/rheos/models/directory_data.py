@@ -6,7 +6,7 @@ import numpy as np
 
 from rheos.framework.conversion import convert_to_tensor
 from rheos.models.layers.pictures import resized
-from rheos.ops import array_ops, image_files, io_ops, math_ops
+from rheos.ops import array_ops, image_files, io_ops, math_ops, string_ops
 from rheos.pipelines import Dataset
 
 _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
@@ -244,12 +244,18 @@ def text_dataset_from_directory(
     format="tf",
     verbose=True,
 ):
-    """A dataset of the texts of a folder's .txt files, with their classes: as of pictures."""
-    if max_length is not None:
-        raise NotImplementedError("text_dataset_from_directory(max_length=...)")
+    """A dataset of the texts of a folder's .txt files, with their classes: as of pictures.
+
+    max_length: of a text, in bytes; what is longer is cut off.
+    """
+
+    def read(path):
+        text = io_ops.read_file(path)
+        return text if max_length is None else string_ops.substr(text, 0, max_length)
+
     folder = _Folder(directory, labels, label_mode, (".txt",), class_names, shuffle, seed,
                      follow_links, verbose, validation_split, subset)  # fmt: skip
-    return folder.dataset(io_ops.read_file, batch_size, subset)
+    return folder.dataset(read, batch_size, subset)
 
 
 # ---- Windows of series
