@@ -45,12 +45,14 @@ def _dataset(op_type, *inputs):
     return DatasetV2._of_variant(op1(op_type, None, *inputs), _TEXT, (), op_type)
 
 
-class TextLineDatasetV2(_FilesDataset, DatasetV2):
-    """The lines of text files, without their ends.
+class _BufferedDataset(_FilesDataset):
+    """What text lines and records have in common.
 
     filenames: a string tensor or a dataset of strings. compression_type: "", "ZLIB" or "GZIP".
     buffer_size: bytes to read at a time. num_parallel_reads: files to read at once.
     """
+
+    _OP = None
 
     def __init__(
         self,
@@ -64,33 +66,21 @@ class TextLineDatasetV2(_FilesDataset, DatasetV2):
         size = _or_default(buffer_size, _DEFAULT_BUFFER_BYTES, dtypes.int64, "buffer_size")
         self._open(
             filenames,
-            lambda name: _dataset("TextLineDataset", name, compression, size),
+            lambda name: _dataset(self._OP, name, compression, size),
             num_parallel_reads,
         )
 
 
-class TFRecordDatasetV2(_FilesDataset, DatasetV2):
-    """The records of TFRecord files.
+class TextLineDatasetV2(_BufferedDataset, DatasetV2):
+    """The lines of text files, without their ends; the arguments are those of all such readers."""
 
-    filenames: a string tensor or a dataset of strings. compression_type: "", "ZLIB" or "GZIP".
-    buffer_size: bytes to read at a time. num_parallel_reads: files to read at once.
-    """
+    _OP = "TextLineDataset"
 
-    def __init__(
-        self,
-        filenames,
-        compression_type=None,
-        buffer_size=None,
-        num_parallel_reads=None,
-        name=None,
-    ):
-        compression = _or_default(compression_type, "", dtypes.string, "compression_type")
-        size = _or_default(buffer_size, _DEFAULT_BUFFER_BYTES, dtypes.int64, "buffer_size")
-        self._open(
-            filenames,
-            lambda name: _dataset("TFRecordDataset", name, compression, size),
-            num_parallel_reads,
-        )
+
+class TFRecordDatasetV2(_BufferedDataset, DatasetV2):
+    """The records of TFRecord files; the arguments are those of all such readers."""
+
+    _OP = "TFRecordDataset"
 
 
 class FixedLengthRecordDatasetV2(_FilesDataset, DatasetV2):
