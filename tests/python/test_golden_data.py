@@ -8,18 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rheos.framework import eager
+from rheos.framework import eager, tensor_shape
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 sys.path.insert(0, str(GOLDEN))
 from data_programs import PROGRAMS, show  # noqa: E402
 
 RECORDED = json.loads((GOLDEN / "data_programs.json").read_text())
-
-# Programs that print something else yet.
-WAITING = {
-    "sparse_elements": "shapes in the texts of specs are TensorFlow 1's",
-}
 
 
 @pytest.fixture
@@ -28,6 +23,7 @@ def tf():
     import rheos.v2
 
     eager.enable_eager_execution()
+    tensor_shape.enable_v2_tensorshape()
     yield rheos.v2
     eager.disable_eager_execution()
 
@@ -44,8 +40,4 @@ def test_prints_what_tensorflow_prints(tf, name, tmp_path):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(PROGRAMS[name], str(path), "exec"), scope)
-    is_same = printed.getvalue() == RECORDED[name]
-    if name in WAITING and not is_same:
-        pytest.xfail(WAITING[name])
-    assert name not in WAITING, "it prints the same now: take it out of WAITING"
     assert printed.getvalue() == RECORDED[name]
