@@ -27,11 +27,8 @@ rheos_graph *rheos_graph_new(void) {
     rheos__free(graph);
     return NULL;
   }
-  if (pthread_rwlock_init(&graph->extending, NULL) != 0) {
-    pthread_mutex_destroy(&graph->mutex);
-    rheos__free(graph);
-    return NULL;
-  }
+  pthread_mutex_init(&graph->extending, NULL);
+  pthread_cond_init(&graph->no_reader, NULL);
   atomic_init(&graph->references, 1);
   rheos__arena_init(&graph->arena);
   rheos__names_init(&graph->names);
@@ -72,7 +69,8 @@ static void free_graph(rheos_graph *graph) {
   rheos__contexts_deinit(&graph->contexts);
   rheos__names_deinit(&graph->names);
   rheos__arena_deinit(&graph->arena);
-  pthread_rwlock_destroy(&graph->extending);
+  pthread_cond_destroy(&graph->no_reader);
+  pthread_mutex_destroy(&graph->extending);
   pthread_mutex_destroy(&graph->mutex);
   rheos__free(graph);
 }
@@ -114,9 +112,17 @@ void rheos__graph_lock(rheos_graph *graph) { pthread_mutex_lock(&graph->mutex); 
 
 void rheos__graph_unlock(rheos_graph *graph) { pthread_mutex_unlock(&graph->mutex); }
 
-void rheos__graph_begin_reading(rheos_graph *graph) { pthread_rwlock_rdlock(&graph->extending); }
+void rheos__graph_begin_reading(rheos_graph *graph) {
+  pthread_mutex_lock(&graph->extending);
+  ++graph->num_readers;
+  pthread_mutex_unlock(&graph->extending);
+}
 
-void rheos__graph_end_reading(rheos_graph *graph) { pthread_rwlock_unlock(&graph->extending); }
+void rheos__graph_end_reading(rheos_graph *graph) {
+  pthread_mutex_lock(&graph->extending);
+  if (--graph->num_readers == 0) pthread_cond_broadcast(&graph->no_reader);
+  pthread_mutex_unlock(&graph->extending);
+}
 
 int64_t rheos__graph_num_changes(const rheos_graph *graph) {
   return atomic_load_explicit(&graph->num_changes, memory_order_acquire);
@@ -590,11 +596,12 @@ static rheos_status *extend_node(rheos_graph *graph, int32_t id, const rheos__ex
 
 rheos_status *rheos__graph_extend_node(rheos_graph *graph, int32_t id,
                                        const rheos__extension *extension) {
-  pthread_rwlock_wrlock(&graph->extending);
+  pthread_mutex_lock(&graph->extending);
+  while (graph->num_readers > 0) pthread_cond_wait(&graph->no_reader, &graph->extending);
   rheos__graph_lock(graph);
   rheos_status *status = extend_node(graph, id, extension);
   rheos__graph_unlock(graph);
-  pthread_rwlock_unlock(&graph->extending);
+  pthread_mutex_unlock(&graph->extending);
   return rheos__status_at_take(status, graph, id);
 }
 

@@ -63,7 +63,8 @@ int64_t rheos__graph_num_changes(const rheos_graph *graph);
 void rheos__graph_lock(rheos_graph *graph);
 void rheos__graph_unlock(rheos_graph *graph);
 // Between the two no node is extended by another thread: who makes a plan or a segment looks at the
-// edges, attributes and outputs of nodes. They nest; the mutex may be taken inside, not around.
+// edges, attributes and outputs of nodes. They nest; who extends holds neither the mutex nor what a
+// reader waits for.
 void rheos__graph_begin_reading(rheos_graph *graph);
 void rheos__graph_end_reading(rheos_graph *graph);
 

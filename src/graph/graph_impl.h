@@ -40,8 +40,11 @@ typedef struct rheos__recalled {
 struct rheos_graph {
   _Atomic int32_t references;
   pthread_mutex_t mutex;  // recursive; guards all that follows against writers
-  pthread_rwlock_t
-      extending;  // taken before the mutex; readers of nodes that may be extended share it
+  // Who extends a node waits until nobody reads. Readers are counted, they hold no lock: they nest
+  // and wait for plans and bodies in whatever order these come.
+  pthread_mutex_t extending;  // taken before the mutex
+  pthread_cond_t no_reader;
+  int num_readers;
   // Nodes live in chunks of the arena, which stay where they are. The directory of chunks is replaced
   // when it is full; old ones stay in the arena for readers that still look at them.
   _Atomic(rheos__node **) directory;

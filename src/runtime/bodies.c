@@ -332,13 +332,10 @@ static rheos_status *plan_of(body *b, rheos__plan **out_plan) {
   if (atomic_load(&b->bodies->is_closed)) {
     return rheos_status_new(RHEOS_CANCELLED, "the session that the function is of is closed");
   }
-  // The graph comes before the body, as where segments of the graph are made: a region is of it too.
-  rheos__graph_begin_reading(b->function->graph);
   pthread_mutex_lock(&b->mutex);
   rheos_status *status = b->plan == NULL ? make_plan(b) : NULL;
   *out_plan = b->plan;
   pthread_mutex_unlock(&b->mutex);
-  rheos__graph_end_reading(b->function->graph);
   return status;
 }
 
