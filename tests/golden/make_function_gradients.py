@@ -16,6 +16,9 @@ from pathlib import Path
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
 import tensorflow
+from tensorflow.python.framework import ops
+from tensorflow.python.framework.function import Defun
+from tensorflow.python.ops import functional_ops
 
 tf = tensorflow.compat.v1
 function = tensorflow.function
@@ -237,6 +240,94 @@ def loop_in_a_branch():
 
     x, p = place(tf.float32, [3], "x"), place(tf.bool, [], "p")
     return f(x, p), [x], [{"x": floats(3), "p": np.array(v)} for v in (True, False)]
+
+
+# ---- For, of which TensorFlow has no gradient: it is that of a while_loop of the same trips
+
+BODIES = {}
+
+
+def _same_trips(op, variables):
+    body = BODIES[op.get_attr("body").name]
+    start, limit, delta = op.inputs[:3]
+    count = (limit - start + delta - tf.sign(delta)) // delta
+    loop = tf.while_loop(
+        lambda k, *_: k < count,
+        lambda k, *v: (k + 1,) + body(start + k * delta, *v),
+        (0,) + tuple(variables),
+    )
+    return loop[1:]
+
+
+@ops.RegisterGradient("For")
+def _gradient_of_for(op, *grads):
+    variables = [tf.identity(v) for v in op.inputs[3:]]  # one may depend on another
+    return [None] * 3 + tf.gradients(_same_trips(op, variables), variables, grad_ys=list(grads))
+
+
+def loop_for(start, limit, delta, variables, body, name):
+    """The op For, of what `body` gives for a number and the variables."""
+    types = [tf.int32] + [v.dtype for v in variables]
+    function_of = Defun(*types, func_name=name)(lambda *args: list(body(*args)))
+    BODIES[name] = lambda *args: tuple(body(*args))
+    return functional_ops.For(start, limit, delta, variables, function_of)
+
+
+@program
+def for_with_numbers():
+    """The body uses the number of its trip, and a variable that stays."""
+    n = place(tf.int32, [], "n")
+    x, w = place(tf.float32, [3], "x"), place(tf.float32, [3], "w")
+
+    def body(i, v, w):
+        return tf.sin(v * w) + tf.cast(i, tf.float32) * v, w
+
+    y = loop_for(0, n, 1, [x, w], body, "with_numbers")
+    feeds = [{"n": k, "x": floats(3), "w": floats(3) + 1} for k in (4, 0, 1)]
+    return y[0] * y[1], [x, w], feeds
+
+
+@program
+def for_down():
+    start, limit = place(tf.int32, [], "start"), place(tf.int32, [], "limit")
+    delta = place(tf.int32, [], "delta")
+    x, y = place(tf.float32, [2], "x"), place(tf.float32, [2], "y")
+
+    def body(i, a, b):
+        return a + b, a * b + tf.cast(i, tf.float32)
+
+    results = loop_for(start, limit, delta, [x, y], body, "down")
+    rows = ((7, 0, -3), (0, 10, 4), (2, 2, 1), (3, -2, -1))
+    feeds = [dict(zip(("start", "limit", "delta"), row), x=floats(2), y=floats(2) / 2)
+             for row in rows]
+    return tf.reduce_sum(results[0]) + tf.reduce_prod(results[1]), [x, y], feeds
+
+
+@program
+def for_of_one_result():
+    """Nobody asks for the gradient of the other variable, which the first one takes."""
+    n = place(tf.int32, [], "n")
+    x, z = place(tf.float32, [], "x"), place(tf.float32, [], "z")
+
+    def body(i, a, b):
+        return a * b, b * 1.5
+
+    results = loop_for(0, n, 1, [x, z], body, "of_one_result")
+    return results[0], [x, z], [{"n": k, "x": 0.75, "z": 1.25} for k in (3, 0)]
+
+
+@program
+def for_in_branch():
+    n, p = place(tf.int32, [], "n"), place(tf.bool, [], "p")
+    x = place(tf.float32, [2], "x")
+
+    def body(i, a, b):
+        return tf.cond(a[0] > 0, lambda: a * b, lambda: a - b * b), b
+
+    results = loop_for(1, n, 1, [x, x * 2], body, "in_branch")
+    y = tf.cond(p, lambda: results[0] * x, lambda: results[1])
+    feeds = [{"n": 4, "p": p, "x": floats(2) + shift} for p in (True, False) for shift in (0, 3)]
+    return y, [x], feeds
 
 
 def record(name, build):

@@ -7,7 +7,7 @@
 // Gradients of what calls functions, by functions made of these (autodiff).
 void rheos__gradient_call(rheos__grad *g);
 void rheos__gradient_branches(rheos__grad *g);
-void rheos__gradient_while(rheos__grad *g);
+void rheos__gradient_loop(rheos__grad *g);
 
 // The arguments of a kernel's bodies: its inputs from `first` on.
 typedef struct rheos__call_args {

@@ -222,7 +222,7 @@ static rheos_status *infer_while(rheos__infer *c) {
       .doc = text,                                                              \
       .flags = RHEOS_OP_CALLS | (more_flags),                                   \
       .shape = infer_while,                                                     \
-      .gradient = rheos__gradient_while,                                        \
+      .gradient = rheos__gradient_loop,                                         \
       .prepare = prepare_while,                                                 \
   };
 WHILE(While, RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
@@ -375,5 +375,6 @@ const rheos__op_def rheos__op_For = {
         "`start` on, by `delta`, before `limit`.",
     .flags = RHEOS_OP_CALLS | RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
     .shape = rheos__shape_none,
+    .gradient = rheos__gradient_loop,
     .prepare = prepare_for,
 };

@@ -1,8 +1,9 @@
-// The gradient of While: a loop that takes the trips back. The loop itself is given one list more for each
+// The gradient of While and For: a While that takes the trips back. The loop itself is given one list more for each
 // value of its body that the way back needs and that changes from trip to trip, and counts its trips; its
 // attributes, inputs and outputs change for that, as in TensorFlow.
 //
-// What a trip leaves as it is (captures, mostly) needs no list. Gradients of it are summed up over the
+// The body of For takes the number of its trip before the variables, and the node where the numbers begin
+// and end. What a trip leaves as it is (captures, mostly) needs no list. Gradients of it are summed up over the
 // trips; those of the other variables are handed from trip to trip.
 #include <string.h>
 
@@ -20,8 +21,10 @@ typedef struct variable {
 
 typedef struct backward_loop {
   rheos__grad *g;
-  const rheos__function *condition, *body;
-  int32_t count;  // of variables
+  const rheos__function *condition, *body;  // the condition NULL: it is For
+  int32_t first_input;                      // of the node that is a variable
+  int32_t first_arg;                        // of the body that is one
+  int32_t count;                            // of variables
   variable *variables;
   bool *has_grad;  // those that carry
   rheos__split split;
@@ -41,17 +44,30 @@ static bool is_float(rheos_dtype dtype) {
   return rheos_dtype_is_floating(dtype) || rheos_dtype_is_complex(dtype);
 }
 
+// What stands for variable `i` in the body, and what the loop begins with.
+static rheos__edge variable_arg(const backward_loop *l, int32_t i) {
+  return l->body->args[l->first_arg + i];
+}
+static rheos_output first_value(const backward_loop *l, int32_t i) {
+  return l->g->inputs[l->first_input + i];
+}
+// The gradient of the body's results with respect to it.
+static rheos_output variable_grad(const backward_loop *l, int32_t i) {
+  return l->split.grads[l->first_arg + i].values;
+}
+
 // ---- Which variables have gradients
 
-// Marks what depends, by values that gradients go through, on argument `arg` of the body.
-static bool reaches(const backward_loop *l, int32_t arg, bool *marked, rheos_status **out_status) {
+// Marks what depends, by values that gradients go through, on variable `i` in the body.
+static bool reaches(const backward_loop *l, int32_t variable, bool *marked,
+                    rheos_status **out_status) {
   const rheos_graph *graph = l->body->graph;
   rheos__copier order;  // for the order of the nodes only
   *out_status = rheos__copier_init(&order, l->body->graph, l->g->scope);
   for (int32_t i = 0; i < order.num_nodes && *out_status == NULL; i++) {
     const int32_t id = order.order[i];
     const rheos__node *node = rheos__graph_node(graph, id);
-    marked[id] = id == l->body->args[arg].id;
+    marked[id] = id == variable_arg(l, variable).id;
     for (int32_t k = 0; k < node->num_inputs; k++) {
       const rheos__edge edge = node->edges[k];
       const rheos_dtype dtype =
@@ -81,7 +97,7 @@ static void find_carrying(backward_loop *l) {
   while (changes) {
     changes = false;
     for (int32_t i = 0; i < l->count; i++) {
-      const rheos_dtype dtype = rheos__function_arg_dtype(l->body, i);
+      const rheos_dtype dtype = rheos__function_arg_dtype(l->body, l->first_arg + i);
       if (l->has_grad[i] || l->variables[i].stays || !(is_float(dtype) || dtype == RHEOS_VARIANT)) {
         continue;
       }
@@ -98,7 +114,7 @@ static void find_carrying(backward_loop *l) {
 
 static void classify(backward_loop *l) {
   for (int32_t i = 0; i < l->count; i++) {
-    const rheos__edge arg = l->body->args[i], result = l->body->results[i];
+    const rheos__edge arg = variable_arg(l, i), result = l->body->results[i];
     l->variables[i].stays = arg.id == result.id && arg.index == result.index;
     l->has_grad[i] = !l->variables[i].stays && rheos__call_has_grad(l->g, i);
   }
@@ -108,7 +124,8 @@ static void classify(backward_loop *l) {
 // ---- The loop with its lists
 
 static bool needs_list(const backward_loop *l, const rheos__intermediate *between) {
-  return between->kind != RHEOS__FROM_ARGUMENT || !l->variables[between->index].stays;
+  const int32_t variable = between->index - l->first_arg;
+  return between->kind != RHEOS__FROM_ARGUMENT || variable < 0 || !l->variables[variable].stays;
 }
 
 static void number_lists(backward_loop *l) {
@@ -261,6 +278,7 @@ static rheos_shape *more_shapes(const backward_loop *l, const rheos_shape *shape
   return all;
 }
 
+// `condition` is NULL for For.
 static void extend_loop(backward_loop *l, const rheos_function *condition,
                         const rheos_function *body) {
   const size_t count = 1 + (size_t)l->num_lists;
@@ -280,14 +298,17 @@ static void extend_loop(backward_loop *l, const rheos_function *condition,
   if (m.types == NULL || m.told == NULL) {
     fail(l, rheos__out_of_memory());
   } else if (!failed(l)) {
-    const rheos_attr attrs[] = {
-        rheos_attr_func("cond", rheos_function_func(condition)),
-        rheos_attr_func("body", rheos_function_func(body)),
-        rheos_attr_types("T", m.types, l->count + (int32_t)count),
-        {"output_shapes",
-         {.kind = RHEOS_ATTR_LIST_SHAPE, .count = (int32_t)num_told, .shapes = m.told}}};
+    rheos_attr attrs[4] = {rheos_attr_func("body", rheos_function_func(body)),
+                           rheos_attr_types("T", m.types, l->count + (int32_t)count)};
+    size_t num_attrs = 2;
+    if (condition != NULL) {
+      attrs[num_attrs++] = rheos_attr_func("cond", rheos_function_func(condition));
+      attrs[num_attrs++] = (rheos_attr){
+          "output_shapes",
+          {.kind = RHEOS_ATTR_LIST_SHAPE, .count = (int32_t)num_told, .shapes = m.told}};
+    }
     const rheos__extension extension = {.attrs = attrs,
-                                        .num_attrs = 4,
+                                        .num_attrs = num_attrs,
                                         .inputs = m.inputs,
                                         .num_inputs = count,
                                         .output_dtypes = m.dtypes,
@@ -300,10 +321,12 @@ static void extend_loop(backward_loop *l, const rheos_function *condition,
 
 static void rewrite_loop(backward_loop *l) {
   rheos_function *body = make_function(l, "forward", l->body->name, l->split.graph, fill_loop_body);
-  rheos_function *condition = body != NULL ? make_function(l, "forward", l->condition->name,
-                                                           l->condition->graph, fill_loop_condition)
-                                           : NULL;
-  if (condition != NULL) extend_loop(l, condition, body);
+  rheos_function *condition = NULL;
+  if (body != NULL && l->condition != NULL) {
+    condition =
+        make_function(l, "forward", l->condition->name, l->condition->graph, fill_loop_condition);
+  }
+  if (body != NULL && !failed(l)) extend_loop(l, condition, body);
   rheos_function_free(condition);
   rheos_function_free(body);
 }
@@ -311,7 +334,7 @@ static void rewrite_loop(backward_loop *l) {
 // ---- The way back: the trips that are left, gradients, the lists, what stays
 
 static bool sums(const backward_loop *l, int32_t i) {
-  return l->variables[i].stays && rheos__is_some(l->split.grads[i].values);
+  return l->variables[i].stays && rheos__is_some(variable_grad(l, i));
 }
 
 // The variables of the way back, in order; what they are at the start, and in `f` (NULL: not asked).
@@ -323,8 +346,8 @@ static size_t num_backward(const backward_loop *l) {
 
 static rheos_output zeros_of_variable(backward_loop *l, int32_t i) {
   rheos_scope *s = l->g->scope;
-  const rheos_output grad = l->split.grads[i].values;
-  const rheos_output value = l->g->inputs[i];
+  const rheos_output grad = variable_grad(l, i);
+  const rheos_output value = first_value(l, i);
   if (rheos_dtype_base(rheos_output_dtype(value)) != RHEOS_RESOURCE) {
     return rheos__op_1(s, "ZerosLike", value);
   }
@@ -351,7 +374,7 @@ static void list_start(backward_loop *l, rheos_output *values) {
   for (int32_t i = 0; i < l->split.num_intermediates; i++) {
     const rheos__intermediate *between = &l->split.intermediates[i];
     values[at++] = l->lists[i] < 0
-                       ? l->g->inputs[between->index]
+                       ? first_value(l, between->index - l->first_arg)
                        : rheos_operation_output(l->g->operation, l->count + 1 + l->lists[i]);
   }
 }
@@ -362,7 +385,7 @@ static void add_backward_arguments(const backward_loop *l, rheos_function *f) {
   for (int32_t i = 0; i < l->count; i++) {
     if (!l->has_grad[i] && !sums(l, i)) continue;
     const bool carries = l->has_grad[i];
-    const rheos_output like = carries ? l->split.grad_ys[i] : l->split.grads[i].values;
+    const rheos_output like = carries ? l->split.grad_ys[i] : variable_grad(l, i);
     rheos_function_argument(f, "gradient", rheos_dtype_base(rheos_output_dtype(like)),
                             carries ? rheos_output_shape(like) : unknown);
   }
@@ -401,7 +424,7 @@ static void add_backward_results(backward_loop *l, rheos_function *f, rheos__cop
   for (int32_t i = 0; i < l->count; i++) {
     if (!l->has_grad[i] && !sums(l, i)) continue;
     const rheos_output before = rheos_function_argument_at(f, (size_t)l->variables[i].at);
-    const rheos_output grad = l->split.grads[i].values;
+    const rheos_output grad = variable_grad(l, i);
     rheos_output result;
     if (!rheos__is_some(grad)) {
       result = rheos__op_1(s, "ZerosLike", before);
@@ -447,9 +470,9 @@ static void fill_backward_condition(backward_loop *l, rheos_function *f, rheos__
 static void set_gradients(backward_loop *l, rheos_operation back) {
   for (int32_t i = 0; i < l->count && back.graph != NULL; i++) {
     if (l->has_grad[i] || sums(l, i)) {
-      rheos__grad_set(l->g, i, rheos_operation_output(back, l->variables[i].at));
+      rheos__grad_set(l->g, l->first_input + i, rheos_operation_output(back, l->variables[i].at));
     } else if (l->variables[i].stays) {
-      l->g->in_grads[i] = l->g->out_grads[i];
+      l->g->in_grads[l->first_input + i] = l->g->out_grads[i];
     }
   }
 }
@@ -464,8 +487,8 @@ static void add_backward_loop(backward_loop *l) {
     body = make_function(l, "backward", l->body->name, l->split.graph, fill_backward_body);
   }
   if (body != NULL) {
-    condition =
-        make_function(l, "backward", l->condition->name, l->split.graph, fill_backward_condition);
+    const char *name = l->condition != NULL ? l->condition->name : l->body->name;
+    condition = make_function(l, "backward", name, l->split.graph, fill_backward_condition);
   }
   if (condition != NULL) {
     const rheos_attr attrs[] = {rheos_attr_func("cond", rheos_function_func(condition)),
@@ -480,14 +503,22 @@ static void add_backward_loop(backward_loop *l) {
 
 // ---- The whole
 
+static bool fits(const backward_loop *l) {
+  return l->body->num_args == l->first_arg + l->count && l->body->num_results == l->count &&
+         (l->condition == NULL || l->condition->num_args == l->count);
+}
+
 static bool init_backward_loop(backward_loop *l, rheos__grad *g) {
-  *l = (backward_loop){.g = g, .count = g->num_outputs};
+  const rheos_attr_value *condition = rheos__attrs_find(g->attrs, "cond");
+  *l = (backward_loop){.g = g,
+                       .first_input = g->num_inputs - g->num_outputs,
+                       .first_arg = condition == NULL ? 1 : 0,
+                       .count = g->num_outputs};
   l->body = rheos__function_of(g, rheos__attrs_find(g->attrs, "body")->func);
   if (l->body == NULL) return false;
-  l->condition = rheos__function_of(g, rheos__attrs_find(g->attrs, "cond")->func);
-  if (l->condition == NULL) return false;
-  if (l->body->num_args != l->count || l->body->num_results != l->count ||
-      l->condition->num_args != l->count) {
+  if (condition != NULL) l->condition = rheos__function_of(g, condition->func);
+  if (condition != NULL && l->condition == NULL) return false;
+  if (!fits(l)) {
     fail(l, RHEOS_INVALID("function %s does not fit the loop", l->body->name));
     return false;
   }
@@ -498,7 +529,7 @@ static bool init_backward_loop(backward_loop *l, rheos__grad *g) {
   return false;
 }
 
-void rheos__gradient_while(rheos__grad *g) {
+void rheos__gradient_loop(rheos__grad *g) {
   backward_loop l;
   bool is_open = false;
   if (init_backward_loop(&l, g)) {
