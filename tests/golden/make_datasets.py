@@ -113,6 +113,18 @@ def resized(dataset, sizes, drop):
                 drop_remainder=drop)
 
 
+def ends_at_six(dataset):
+    """The elements below six; then the function is out of range, as a queue is that was closed."""
+    queue = tf.queue.FIFOQueue(1, tf.int64, [[]], shared_name="closed")
+    tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, queue.close())
+
+    def body(x):
+        return tf.cond(x < 6, lambda: x, lambda: tensorflow.raw_ops.QueueDequeueV2(
+            handle=queue.queue_ref, component_types=[tf.int64])[0])
+
+    return dataset.apply(experimental.map_and_batch(body, 4, num_parallel_calls=2))
+
+
 r = Dataset.range
 each(
     range_1=lambda: r(5),
@@ -353,6 +365,36 @@ each(
         "SlidingWindowDataset", [tf.int64], [[None]], input_dataset=r(10)._variant_tensor,
         window_size=3, window_shift=2, window_stride=2,
     ),
+    sliding_old=lambda: of_op(
+        "ExperimentalSlidingWindowDataset", [tf.int64], [[None]],
+        input_dataset=r(10)._variant_tensor, window_size=3, window_shift=2, window_stride=1,
+    ),
+    fastest=lambda: of_op(
+        "ChooseFastestDataset", [tf.int64], [[]], num_experiments=2,
+        input_datasets=[r(4).map(lambda x: x + 1)._variant_tensor, r(1, 5)._variant_tensor],
+    ),
+    fastest_old=lambda: of_op(
+        "ExperimentalChooseFastestDataset", [tf.int64], [[]], num_experiments=1,
+        input_datasets=[r(3)._variant_tensor, r(0, 3)._variant_tensor],
+    ),
+    threads=lambda: like(
+        r(5).map(lambda x: x * 2, num_parallel_calls=2), "ThreadPoolDataset",
+        thread_pool=tensorflow.raw_ops.ThreadPoolHandle(
+            num_threads=2, display_name="own", shared_name="own"),
+    ),
+    threads_old=lambda: like(
+        r(4), "ExperimentalThreadPoolDataset",
+        thread_pool=tensorflow.raw_ops.ExperimentalThreadPoolHandle(
+            num_threads=1, display_name="own", shared_name="own"),
+    ),
+    map_and_batch_parallel=lambda: r(23).apply(
+        experimental.map_and_batch(lambda x: (x, tf.as_string(x)), 4, num_parallel_calls=3)
+    ),
+    map_and_batch_drops=lambda: r(9).apply(
+        experimental.map_and_batch(
+            lambda x: x - 1, 4, drop_remainder=True, num_parallel_calls=experimental.AUTOTUNE)
+    ),
+    map_and_batch_ends=lambda: ends_at_six(r(9)),
     list_=lambda: of_op(
         "ListDataset", [tf.int32, tf.string], [[], [None]],
         tensors=[tf.constant(1), tf.constant(["a"]), tf.constant(2), tf.constant(["b", "c"])],

@@ -1,12 +1,20 @@
-// Elements put together, and rows of elements taken apart: batch, padded_batch, unbatch; also fused with map.
+// Elements put together, and rows of elements taken apart: batch, unbatch; also fused with map.
 #include "ops/data/dataset.h"
 #include "ops/data/element.h"
+#include "ops/data/mapped.h"
 
 typedef struct batch_data {
   int64_t size;
   bool drop_remainder;
-  bool maps;  // calls the function with each element
+  int64_t num_calls;  // of the function, with each element, at a time; 0: none
 } batch_data;
+
+// Of what calls a function: its results are a stage's, and become rows here.
+typedef struct mapped_batch {
+  rheos__iterator base;
+  rheos__stage *stage;
+  int64_t has_ended;
+} mapped_batch;
 
 static rheos_status *read_batch(rheos__dataset *d, int32_t size_arg, int32_t drop_arg) {
   batch_data *data = d->data;
@@ -22,10 +30,8 @@ static rheos_status *init_parallel_batch(rheos__dataset *d) { return read_batch(
 
 static rheos_status *init_map_and_batch(rheos__dataset *d) {
   batch_data *data = d->data;
-  int64_t calls;
-  data->maps = true;
-  RHEOS_TRY(rheos__dataset_int(d, d->num_args - 2, "num_parallel_calls", &calls));
-  if (calls < 1 && calls != -1) {
+  RHEOS_TRY(rheos__dataset_int(d, d->num_args - 2, "num_parallel_calls", &data->num_calls));
+  if (data->num_calls < 1 && data->num_calls != -1) {
     return RHEOS_INVALID("num_parallel_calls must be greater than zero.");
   }
   RHEOS_TRY(read_batch(d, d->num_args - 3, d->num_args - 1));
@@ -35,33 +41,49 @@ static rheos_status *init_map_and_batch(rheos__dataset *d) {
 }
 
 // One row of the batch.
-static rheos_status *pull(rheos__iterator *iterator, rheos__step *step, rheos_tensor **raw,
-                          rheos_tensor **row, bool *out_end) {
+static rheos_status *pull(rheos__iterator *iterator, rheos__step *step, rheos_tensor **row,
+                          bool *out_end) {
   const rheos__dataset *d = iterator->dataset;
-  if (!((const batch_data *)d->data)->maps) {
+  if (((const batch_data *)d->data)->num_calls == 0) {
     return rheos__iterator_next(iterator->input, step, row, out_end);
   }
-  RHEOS_TRY(rheos__iterator_next(iterator->input, step, raw, out_end));
+  mapped_batch *it = (mapped_batch *)iterator;
+  *out_end = it->has_ended;
   if (*out_end) return NULL;
-  return rheos__dataset_call_take(d, 0, raw, d->inputs[0]->num_components, step, row);
+  rheos_status *status = rheos__stage_next(it->stage, step, row, out_end);
+  status = rheos__mapped_end(d, status, out_end);
+  it->has_ended = status == NULL && *out_end;
+  return status;
 }
 
-static rheos_status *fill_batch(rheos__iterator *iterator, rheos__step *step, rheos_tensor **room,
+// Of a row that failed: the batch fails with the first such row, and of what is mapped the rest of the batch
+// goes with it.
+static rheos_status *skip_rest(rheos__iterator *iterator, rheos__step *step, rheos_status *first,
+                               rheos_tensor **row, int64_t rows) {
+  const rheos__dataset *d = iterator->dataset;
+  const bool maps = ((const batch_data *)d->data)->num_calls != 0;
+  for (bool end = false; maps && !end && rows > 0 && !rheos__step_should_stop(step); --rows) {
+    rheos_status_free(pull(iterator, step, row, &end));
+    rheos__element_clear(row, d->num_components);
+  }
+  return first;
+}
+
+static rheos_status *fill_batch(rheos__iterator *iterator, rheos__step *step, rheos_tensor **row,
                                 rheos__stack *stacks, int64_t *out_count) {
   const rheos__dataset *d = iterator->dataset;
   const batch_data *data = d->data;
-  rheos_tensor **row = room, **raw = room + d->num_components;
   while (*out_count < data->size) {
     bool end = false;
-    RHEOS_TRY(pull(iterator, step, raw, row, &end));
-    if (end) return NULL;
-    rheos_status *status = NULL;
+    rheos_status *status = pull(iterator, step, row, &end);
+    if (status == NULL && end) return NULL;
     for (int32_t i = 0; status == NULL && i < d->num_components; ++i) {
       status = rheos__stack_add(&stacks[i], row[i], data->size, i);
     }
     rheos__element_clear(row, d->num_components);
-    if (status != NULL) return status;
-    if ((++*out_count & 63) == 0 && rheos__step_should_stop(step)) {
+    ++*out_count;
+    if (status != NULL) return skip_rest(iterator, step, status, row, data->size - *out_count);
+    if ((*out_count & 63) == 0 && rheos__step_should_stop(step)) {
       return rheos_status_new(RHEOS_CANCELLED, "the step was stopped");
     }
   }
@@ -72,14 +94,12 @@ static rheos_status *next_batch(rheos__iterator *iterator, rheos__step *step,
                                 rheos_tensor **element, bool *out_end) {
   const rheos__dataset *d = iterator->dataset;
   const batch_data *data = d->data;
-  const int32_t num_raw = d->inputs[0]->num_components;
   rheos__stack *stacks = rheos__alloc_array((size_t)d->num_components, sizeof *stacks);
-  rheos_tensor **room =
-      rheos__alloc_array((size_t)d->num_components + (size_t)num_raw, sizeof *room);
+  rheos_tensor **row = rheos__alloc_array((size_t)d->num_components, sizeof *row);
   int64_t count = 0;
-  rheos_status *status = stacks == NULL || room == NULL
+  rheos_status *status = stacks == NULL || row == NULL
                              ? rheos__out_of_memory()
-                             : fill_batch(iterator, step, room, stacks, &count);
+                             : fill_batch(iterator, step, row, stacks, &count);
   *out_end = status == NULL && (count == 0 || (count < data->size && data->drop_remainder));
   for (int32_t i = 0; stacks != NULL && i < d->num_components; ++i) {
     if (status == NULL && !*out_end) {
@@ -90,7 +110,7 @@ static rheos_status *next_batch(rheos__iterator *iterator, rheos__step *step,
   }
   if (status != NULL) rheos__element_clear(element, d->num_components);
   rheos__free(stacks);
-  rheos__free(room);
+  rheos__free(row);
   return status;
 }
 
@@ -101,18 +121,60 @@ static int64_t cardinality_batch(const rheos__dataset *d) {
   return count / data->size + (!data->drop_remainder && count % data->size != 0);
 }
 
-#define BATCH_KIND(variable, text, like, init_fn)                                \
+static rheos_status *start_mapped(rheos__iterator *iterator, rheos__step *step) {
+  const batch_data *data = iterator->dataset->data;
+  const bool is_open = data->num_calls < 0 || data->size > INT64_MAX / 2 / data->num_calls;
+  // Whole batches, so that the calls go on while the consumer has one.
+  const int64_t batches = is_open ? -1 : (data->size + data->num_calls - 1) / data->size;
+  return rheos__mapped_stage(iterator, data->num_calls, is_open ? -1 : batches * data->size, false,
+                             step, &((mapped_batch *)iterator)->stage);
+}
+
+static void finish_mapped(rheos__iterator *iterator) {
+  rheos__stage_leave(((mapped_batch *)iterator)->stage, iterator);
+}
+
+static rheos_status *pause_mapped(rheos__iterator *iterator, rheos__step *step) {
+  return rheos__stage_pause(((mapped_batch *)iterator)->stage, step);
+}
+
+static void count_mapped(rheos__iterator *iterator, rheos__stage_counts *out_counts) {
+  rheos__stage_count(((mapped_batch *)iterator)->stage, out_counts);
+}
+
+static rheos_status *state_mapped(rheos__iterator *iterator, rheos__saved_state *state,
+                                  rheos__step *step) {
+  (void)step;
+  RHEOS_TRY(rheos__state_ints(state, &((mapped_batch *)iterator)->has_ended, 1));
+  return rheos__stage_transfer(((mapped_batch *)iterator)->stage, state);
+}
+
+#define BATCH_KIND(variable, text, init_fn)                                      \
   static const rheos__dataset_kind variable = {.name = text,                     \
                                                .data_bytes = sizeof(batch_data), \
                                                .opens_input = true,              \
-                                               .like_input = like,               \
+                                               .like_input = true,               \
                                                .init = init_fn,                  \
                                                .next = next_batch,               \
                                                .cardinality = cardinality_batch}
-BATCH_KIND(batch_kind, "Batch", true, init_batch);
-BATCH_KIND(batch_2_kind, "Batch", true, init_batch_2);
-BATCH_KIND(parallel_batch_kind, "ParallelBatch", true, init_parallel_batch);
-BATCH_KIND(map_and_batch_kind, "MapAndBatch", false, init_map_and_batch);
+BATCH_KIND(batch_kind, "Batch", init_batch);
+BATCH_KIND(batch_2_kind, "Batch", init_batch_2);
+BATCH_KIND(parallel_batch_kind, "ParallelBatch", init_parallel_batch);
+
+static const char *const mapped_options[] = {"preserve_cardinality", NULL};
+static const rheos__dataset_kind map_and_batch_kind = {.name = "MapAndBatch",
+                                                       .data_bytes = sizeof(batch_data),
+                                                       .iterator_bytes = sizeof(mapped_batch),
+                                                       .opens_input = true,
+                                                       .options = mapped_options,
+                                                       .init = init_map_and_batch,
+                                                       .start = start_mapped,
+                                                       .finish = finish_mapped,
+                                                       .next = next_batch,
+                                                       .pause = pause_mapped,
+                                                       .count = count_mapped,
+                                                       .state = state_mapped,
+                                                       .cardinality = cardinality_batch};
 
 RHEOS_DATASET_OP(BatchDataset, batch_kind, "input_dataset: variant, batch_size: int64",
                  RHEOS_DATASET_TYPES "; metadata: string = \"\"",

@@ -1,6 +1,7 @@
 // Datasets that call a function with each element: map, filter, take_while, scan.
 #include "ops/data/dataset.h"
 #include "ops/data/element.h"
+#include "ops/data/mapped.h"
 #include "ops/data/stage.h"
 
 // Room for one element; the stack's, or memory for rheos__free() where that is too small.
@@ -32,9 +33,7 @@ static rheos_status *init_map(rheos__dataset *d) {
   return rheos__dataset_gives(d, 0, d->types, d->num_components);
 }
 
-// As in TensorFlow a function that is out of range ends the elements, unless their number is to stay.
-static rheos_status *end_if_out_of_range(const rheos__dataset *d, rheos_status *status,
-                                         bool *out_end) {
+rheos_status *rheos__mapped_end(const rheos__dataset *d, rheos_status *status, bool *out_end) {
   if (status == NULL || rheos_status_code(status) != RHEOS_OUT_OF_RANGE) return status;
   const int64_t *options = rheos__dataset_options(d);
   if (options[0] != 0) {
@@ -57,7 +56,7 @@ static rheos_status *next_map(rheos__iterator *iterator, rheos__step *step, rheo
   rheos_status *status = rheos__iterator_next(iterator->input, step, r.tensors, out_end);
   if (status == NULL && !*out_end) {
     status = rheos__dataset_call_take(d, 0, r.tensors, count, step, element);
-    status = end_if_out_of_range(d, status, out_end);
+    status = rheos__mapped_end(d, status, out_end);
   }
   room_deinit(&r);
   return status;
@@ -106,16 +105,22 @@ static rheos_status *work_map(const rheos__dataset *d, rheos_tensor **raw, rheos
   return rheos__dataset_call_take(d, 0, raw, d->inputs[0]->num_components, step, element);
 }
 
-static rheos_status *start_parallel_map(rheos__iterator *iterator, rheos__step *step) {
+rheos_status *rheos__mapped_stage(rheos__iterator *iterator, int64_t num_calls, int64_t buffer,
+                                  bool any_order, rheos__step *step, rheos__stage **out_stage) {
   const rheos__dataset *d = iterator->dataset;
-  const parallel_data *data = d->data;
   const rheos__stage_options options = {
-      .buffer = data->num_calls,
-      .parallelism = data->num_calls,
-      .any_order = data->any_order,
-      .one_by_one = !data->any_order && rheos__dataset_function(d, 0)->has_effects,
+      .buffer = buffer,
+      .parallelism = num_calls,
+      .any_order = any_order,
+      .one_by_one = !any_order && rheos__dataset_function(d, 0)->has_effects,
       .work = work_map};
-  return rheos__stage_new(iterator, &options, step, &((parallel_map *)iterator)->stage);
+  return rheos__stage_new(iterator, &options, step, out_stage);
+}
+
+static rheos_status *start_parallel_map(rheos__iterator *iterator, rheos__step *step) {
+  const parallel_data *data = iterator->dataset->data;
+  return rheos__mapped_stage(iterator, data->num_calls, data->num_calls, data->any_order, step,
+                             &((parallel_map *)iterator)->stage);
 }
 
 static void finish_parallel_map(rheos__iterator *iterator) {
@@ -126,7 +131,7 @@ static rheos_status *next_parallel_map(rheos__iterator *iterator, rheos__step *s
                                        rheos_tensor **element, bool *out_end) {
   rheos__stage *stage = ((parallel_map *)iterator)->stage;
   rheos_status *status = rheos__stage_next(stage, step, element, out_end);
-  return end_if_out_of_range(iterator->dataset, status, out_end);
+  return rheos__mapped_end(iterator->dataset, status, out_end);
 }
 
 static void count_parallel_map(rheos__iterator *iterator, rheos__stage_counts *out_counts) {

@@ -47,6 +47,38 @@ SAME(OptimizeDatasetV2,
 SAME(OptionsDataset, "", "; serialized_options: string" T METADATA)
 SAME(PrivateThreadPoolDataset, ", num_threads: int64", T)
 SAME(RewriteDataset, ", rewrite_name: string", T)
+SAME(ThreadPoolDataset, ", thread_pool: resource", T)
+SAME(ExperimentalThreadPoolDataset, ", thread_pool: resource", T)
+
+// ---- ChooseFastest: of inputs that give the same elements TensorFlow measures which one to go over
+
+static int64_t cardinality_first(const rheos__dataset *d) {
+  return rheos__dataset_cardinality(d->inputs[0]);
+}
+
+static rheos_status *init_fastest(rheos__dataset *d) {
+  for (int32_t i = 0; i < d->num_inputs; ++i) {
+    RHEOS_TRY(rheos__dataset_same_types(d, d->inputs[i]));
+    if (rheos__dataset_cardinality(d->inputs[i]) == cardinality_first(d)) continue;
+    return RHEOS_INVALID(
+        "ChooseFastestDataset needs inputs of one cardinality, but input %d has %lld, not %lld",
+        (int)i, (long long)rheos__dataset_cardinality(d->inputs[i]),
+        (long long)cardinality_first(d));
+  }
+  return NULL;
+}
+
+static const rheos__dataset_kind fastest_kind = {.name = "ChooseFastest",
+                                                 .opens_input = true,
+                                                 .init = init_fastest,
+                                                 .next = next_same,
+                                                 .cardinality = cardinality_first};
+#define FASTEST(op)                                                 \
+  RHEOS_DATASET_OP(op, fastest_kind, "input_datasets: N * variant", \
+                   "; N: int >= 2; num_experiments: int" T,         \
+                   "The elements of the first of several datasets that give the same.")
+FASTEST(ChooseFastestDataset)
+FASTEST(ExperimentalChooseFastestDataset)
 
 // ---- AssertCardinality
 
@@ -268,7 +300,7 @@ static const rheos__dataset_kind unique_kind = {.name = "Unique",
 UNIQUE(UniqueDataset)
 UNIQUE(ExperimentalUniqueDataset)
 
-// ---- What stands for the memory of caches
+// ---- What stands for the memory of caches, and for threads
 
 static void free_token(rheos__variant *variant) { rheos__free(variant); }
 static const rheos__variant_kind token_kind = {.name = "MemoryCache", .free = free_token};
@@ -298,18 +330,26 @@ static rheos_status *prepare_token(rheos__prepare *p) {
   return NULL;
 }
 
-#define TOKEN(op, outputs)                                      \
-  const rheos__op_def rheos__op_##op = {                        \
-      .name = #op,                                              \
-      .signature = "-> handle: resource" outputs,               \
-      .doc = "What stands for the memory of a cached dataset.", \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,     \
-      .shape = rheos__shape_scalar,                             \
-      .gradient = rheos__no_gradient,                           \
-      .prepare = prepare_token,                                 \
+#define TOKEN(op, outputs, text)                            \
+  const rheos__op_def rheos__op_##op = {                    \
+      .name = #op,                                          \
+      .signature = "-> handle: resource" outputs,           \
+      .doc = text,                                          \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS, \
+      .shape = rheos__shape_scalar,                         \
+      .gradient = rheos__no_gradient,                       \
+      .prepare = prepare_token,                             \
   };
-TOKEN(AnonymousMemoryCache, ", deleter: variant")
-TOKEN(DummyMemoryCache, "")
+#define MEMORY "What stands for the memory of a cached dataset."
+TOKEN(AnonymousMemoryCache, ", deleter: variant", MEMORY)
+TOKEN(DummyMemoryCache, "", MEMORY)
+#define THREADS                                                                              \
+  "; num_threads: int; max_intra_op_parallelism: int = 1; display_name: string; container: " \
+  "string "                                                                                  \
+  "= \"\"; shared_name: string = \"\""
+#define POOL "What stands for threads of a dataset's own; datasets run on the session's."
+TOKEN(ThreadPoolHandle, THREADS, POOL)
+TOKEN(ExperimentalThreadPoolHandle, THREADS, POOL)
 
 static rheos_status *compute_nothing(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                      rheos_tensor **outputs) {

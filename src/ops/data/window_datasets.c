@@ -118,11 +118,16 @@ static rheos_status *read_window(rheos__dataset *d) {
   return NULL;
 }
 
-static rheos_status *init_sliding(rheos__dataset *d) {
+static rheos_status *init_dropping(rheos__dataset *d) {
   window_data *w = d->data;
-  w->drop_remainder = rheos__dataset_options(d)[0] != 0;
-  w->batches = true;
+  w->drop_remainder = w->batches = true;
   return read_window(d);
+}
+
+static rheos_status *init_sliding(rheos__dataset *d) {
+  RHEOS_TRY(init_dropping(d));
+  ((window_data *)d->data)->drop_remainder = rheos__dataset_options(d)[0] != 0;
+  return NULL;
 }
 
 static rheos_status *init_window(rheos__dataset *d) {
@@ -288,14 +293,25 @@ static const rheos__dataset_kind sliding_kind = {.name = "SlidingWindow",
                                                  .next = next_window,
                                                  .state = transfer_window,
                                                  .cardinality = cardinality_window};
-#define SLIDING(op, attrs)                                                              \
-  RHEOS_DATASET_OP(op, sliding_kind,                                                    \
+static const rheos__dataset_kind dropping_kind = {.name = "SlidingWindow",
+                                                  .data_bytes = sizeof(window_data),
+                                                  .iterator_bytes = sizeof(window),
+                                                  .opens_input = true,
+                                                  .like_input = true,
+                                                  .init = init_dropping,
+                                                  .finish = finish_window,
+                                                  .next = next_window,
+                                                  .state = transfer_window,
+                                                  .cardinality = cardinality_window};
+#define SLIDING(op, kind, attrs)                                                        \
+  RHEOS_DATASET_OP(op, kind,                                                            \
                    "input_dataset: variant, window_size: int64, window_shift: int64, "  \
                    "window_stride: int64",                                              \
                    attrs,                                                               \
                    "`window_size` elements put together, `window_stride` apart, every " \
                    "`window_shift` elements.")
-SLIDING(SlidingWindowDataset, "; drop_remainder: bool = true" RHEOS_DATASET_TYPES)
+SLIDING(ExperimentalSlidingWindowDataset, dropping_kind, RHEOS_DATASET_TYPES)
+SLIDING(SlidingWindowDataset, sliding_kind, "; drop_remainder: bool = true" RHEOS_DATASET_TYPES)
 
 // ---- GroupByWindow
 
