@@ -1,6 +1,7 @@
 """The names of `tf.autograph`."""
 
 import enum
+import inspect
 import types
 
 from rheos.autograph import branches, calls, convert, logic, loops, values
@@ -9,7 +10,7 @@ for _module, _names in (
     (branches, "if_stmt if_exp assert_stmt"),
     (loops, "while_stmt for_stmt loop_options"),
     (logic, "and_ or_ not_ chain"),
-    (values, "Undefined UndefinedReturn ld place is_defined returned"),
+    (values, "Undefined UndefinedReturn forget ld place is_defined returned"),
     (calls, "converted_call"),
     (convert, "converted"),
 ):
@@ -92,5 +93,7 @@ def trace(*args):
 
 
 def tf_convert(function):
-    """A program's callable, converted, for what the library calls."""
+    """A program's callable, converted, for what the library calls; it tells of a generator."""
+    if inspect.isgeneratorfunction(function):
+        return calls.converted_or_told(function)
     return calls.tf_convert(function)

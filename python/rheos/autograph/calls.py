@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import os
 import sysconfig
 import types
 
@@ -68,11 +69,16 @@ def _tell(error):
 
 def converted_function(function):
     """The converted form of a Python function, or itself if it is called as it is."""
-    if is_left_alone(function):
-        return function
+    return function if is_left_alone(function) else converted_or_told(function)
+
+
+def converted_or_told(function):
+    """The converted form of a Python function, or itself with a warning that says why."""
     try:
         return convert.convert(function)
     except convert.ConversionError as error:
+        if os.environ.get("AUTOGRAPH_STRICT_CONVERSION", "0") == "1":  # as TensorFlow's tests want
+            raise
         _tell(error)
         return function
 

@@ -19,6 +19,10 @@ class ConversionError(Exception):
     """A function that cannot be converted; the message says why, with its file and line."""
 
 
+class UnsupportedError(ConversionError, NotImplementedError):
+    """A function with a statement that has no converted form."""
+
+
 class Operators:
     """What converted code calls; its attributes are set by the modules that define them."""
 
@@ -45,8 +49,8 @@ def _rewritten(function):
     """(the new syntax tree of a function, the class it stands in); ConversionError without one."""
     code = function.__code__
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        kind = "a generator" if code.co_flags & inspect.CO_GENERATOR else "asynchronous"
-        raise ConversionError(f"{_where(code)} is {kind}, which cannot be converted")
+        kinds = "generators" if code.co_flags & inspect.CO_GENERATOR else "asynchronous functions"
+        raise UnsupportedError(f"{_where(code)}: {kinds} are not supported")
     try:
         node, owner = source.find(function)
     except source.NoSource as error:
@@ -59,7 +63,7 @@ def _rewritten(function):
         node.decorator_list, node.returns = [], None
         return rewriting.Function(node).rewritten(), owner
     except rewriting.Unsupported as error:
-        raise ConversionError(f"{_where(code, error.node.lineno)}: {error}") from error
+        raise UnsupportedError(f"{_where(code, error.node.lineno)}: {error}") from error
 
 
 def _inner_code(code, name):
@@ -104,11 +108,12 @@ def code_of(function):
         try:
             result = _compile(function)
         except ConversionError as error:
-            result = str(error)
+            result = (type(error), str(error))
         found = (weakref.ref(code, lambda _, table=_CONVERTED: table.pop(key, None)), result)
         _CONVERTED[key] = found
-    if isinstance(found[1], str):
-        raise ConversionError(found[1])
+    if isinstance(found[1], tuple):
+        kind, text = found[1]
+        raise kind(text)
     return found[1]
 
 

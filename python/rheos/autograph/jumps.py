@@ -75,7 +75,7 @@ class Jumps:
 
     def _if(self, node, rest):
         body, orelse, taken = node.body, node.orelse, False
-        ends = (_always_jumps(body), _always_jumps(orelse))
+        ends = (always_jumps(body), always_jumps(orelse))
         if rest and ends[0] != ends[1] and _may_jump([node]):
             taken = None
             body, orelse = (body, [*orelse, *rest]) if ends[0] else ([*body, *rest], orelse)
@@ -156,12 +156,12 @@ def _may_jump(statements, in_loop=False):
     return False
 
 
-def _always_jumps(statements):
+def always_jumps(statements):
     """Whether control never goes on behind the statements."""
     for node in statements:
         if isinstance(node, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
             return True
-        if isinstance(node, ast.If) and _always_jumps(node.body) and _always_jumps(node.orelse):
+        if isinstance(node, ast.If) and always_jumps(node.body) and always_jumps(node.orelse):
             return True
     return False
 

@@ -7,6 +7,7 @@ from rheos.autograph.state import (
     check_same,
     filled_like,
     is_value,
+    placeholder_like,
     scratch,
     spec_of,
     to_tensors,
@@ -17,7 +18,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, constant_op, control_flow_ops, math_ops
+from rheos.ops import array_ops, constant_op, control_flow_ops, flow_structures, math_ops
 from rheos.ops.ragged_tensor import RaggedTensor
 from rheos.ops.tensor_array_ops import TensorArray
 
@@ -48,6 +49,7 @@ class Loop:
         self._set_state = set_state or (lambda values: None)
         self._symbols = symbols
         self._options = options or {}
+        self._specs = {}  # {number of a variable: what the first trip gives it}
 
     def add(self, test, counters=(), step=None, at_least_once=None):
         """Adds the loop, and sets the variables to what they are after it.
@@ -89,8 +91,14 @@ class Loop:
 
         with LOOPS.entered():
             before, _ = self._filled((element,), trip)
-            after = fold((constant_op.constant(0), *before), step)
-        self._set_state(tuple(after[1:]))
+            before = (constant_op.constant(0), *before)
+            after = fold(
+                flow_structures.without_arrays(before),
+                lambda values, item: flow_structures.without_arrays(
+                    step(flow_structures.with_arrays(before, values), item)
+                ),
+            )
+        self._set_state(tuple(flow_structures.with_arrays(before, after)[1:]))
 
     def _step_without_counters(self):
         self._body()
@@ -130,19 +138,30 @@ class Loop:
         missing = [i for i, v in enumerate(before) if v is None or is_undefined(v)]
         if missing:
             with scratch():
-                step(*counters)
-                left = [spec_of(value) for value in self._get_state()]
+                left = self._left_by_a_trip(counters, step, missing)
             self._set_state(tuple(before))
             for index in missing:
                 if is_undefined(left[index]) or not is_value_or_spec(left[index]):
                     self._refuse(index, before[index])
                 before[index] = filled_like(left[index])
+                self._specs[index] = left[index]
         for name, value in zip(self._symbols, before):
             self._check_value(name, value, "before the loop")
         returned = [i for i in missing if isinstance(self._get_state()[i], UndefinedReturn)]
         return list(map(to_tensors, before)), [
             self._symbols[i] for i in missing if i not in returned
         ]
+
+    def _left_by_a_trip(self, counters, step, missing):
+        """What a trip leaves, as spec_of() tells it, whatever values the variables have before."""
+        now = enumerate(self._get_state())
+        self._set_state(tuple(v if i in missing else placeholder_like(v) for i, v in now))
+        try:
+            step(*counters)
+        except UnboundLocalError as error:
+            names = ", ".join(f"'{self._symbols[index]}'" for index in missing)
+            raise ValueError(f"{names} must be defined before the loop: {error}") from error
+        return [spec_of(value) for value in self._get_state()]
 
     def _refuse(self, index, value):
         name = self._symbols[index]
@@ -156,7 +175,7 @@ class Loop:
 
     def _with_a_trip(self, before, names, is_entered):
         """The variables before the loop, which fail where it is not entered."""
-        text = ", ".join(f"'{name}'" for name in names)
+        text = ", ".join(names)
         check = control_flow_ops.Assert(
             is_entered, [f"loop must iterate at least once to initialize {text}"]
         )
@@ -180,16 +199,16 @@ class Loop:
         return passed
 
     def _invariants(self, variables):
-        if not self._has_invariant:
+        if not self._has_invariant and not self._specs:
             return None
-        wanted = {id(value): shape for value, shape in self._options["shape_invariants"]}
-        now = self._get_state()
+        options = self._options.get("shape_invariants") or ()
+        wanted = {id(value): shape for value, shape in options}
         shapes = []
-        for value, tensors in zip(now, variables[1]):
+        for index, value in enumerate(self._get_state()):
             if id(value) in wanted:
                 shapes.append(nest.map_leaves(TensorShape, [wanted[id(value)]])[0])
             else:
-                shapes.append(_shapes_of(tensors))
+                shapes.append(_shapes_of(self._specs.get(index, variables[1][index])))
         return (_shapes_of(variables[0]), tuple(shapes), TensorShape([]))
 
 

@@ -9,7 +9,7 @@ what it was made of, so that tracebacks and debuggers show the program's own lin
 import ast
 
 from rheos.autograph import names
-from rheos.autograph.jumps import Jumps, stops_of
+from rheos.autograph.jumps import Jumps, always_jumps, stops_of
 
 OPERATORS = "ag__"
 _UNTOUCHED = frozenset(("super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint"))
@@ -267,6 +267,7 @@ class Function:
         node = self._node
         jumps = Jumps(self._fresh)
         self._declared = _take_declarations(node)
+        always_returns = always_jumps(node.body)
         body = jumps.function(node.body)
         self._declare(node, body)
         self._live = names.Liveness(body, self._always, self._at_end(jumps))
@@ -280,7 +281,8 @@ class Function:
             lines = [line for line in lines if line.targets[0].id not in self._flags(jumps)]
             lines.append(_assign(jumps.did_return, ast.Constant(value=False)))
             lines.append(_assign(jumps.value, _operator("UndefinedReturn")))
-            value = _operator("returned", _load(jumps.value), _load(jumps.did_return))
+            flag = [] if always_returns else [_load(jumps.did_return)]
+            value = _operator("returned", _load(jumps.value), *flag)
             new.append(_place(ast.Return(value=value), body[-1]))
         first = node.body[0]
         node.body = [*_place([*self._scoping(self._declared), *lines], first), *new]
@@ -524,9 +526,15 @@ def _item(values, index):
 
 
 def _set_place(place, values, index):
-    """Writes to the place of an object, unless it has no value."""
+    """Writes to the place of an object; what has no value is taken away."""
     write = ast.Assign(targets=[_fresh_copy(place, ast.Store())], value=_item(values, index))
-    return ast.If(test=_operator("is_defined", _item(values, index)), body=[write], orelse=[])
+    key = ast.Constant(value=place.attr) if isinstance(place, ast.Attribute) else place.slice
+    parts = _lambda(_tuple([_fresh_copy(place.value, ast.Load()), _fresh_copy(key, ast.Load())]))
+    is_item = ast.Constant(value=isinstance(place, ast.Subscript))
+    forget = ast.Expr(value=_operator("forget", parts, is_item))
+    return ast.If(
+        test=_operator("is_defined", _item(values, index)), body=[write], orelse=[forget]
+    )
 
 
 def _fresh_copy(node, ctx):

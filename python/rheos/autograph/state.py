@@ -6,7 +6,7 @@ import threading
 import numpy as np
 
 from rheos.autograph.values import is_symbolic, is_undefined
-from rheos.framework import nest
+from rheos.framework import dtypes, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import FuncGraph
@@ -79,6 +79,22 @@ def spec_of(value):
         return TensorSpec(tensor.shape, tensor.dtype.base_dtype)
 
     return nest.map_leaves(spec, value)
+
+
+def placeholder_like(value):
+    """The structure with placeholders for its tensors and numbers."""
+    if not get_default_graph().building_function or not is_value(value):
+        return value
+
+    def placeholder(leaf):
+        if nest.is_composite(leaf) or isinstance(leaf, TensorArray):
+            return leaf
+        tensor = convert_to_tensor(leaf)
+        if tensor.dtype.base_dtype in (dtypes.resource, dtypes.variant):
+            return leaf
+        return array_ops.placeholder(tensor.dtype.base_dtype, tensor.shape)
+
+    return nest.map_leaves(placeholder, value)
 
 
 def filled_like(value):

@@ -1,9 +1,11 @@
 """Variables without a value, and what else the operators of converted code have in common."""
 
-from rheos.framework import dtypes
+from rheos.framework import dtypes, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import control_dependencies
 from rheos.framework.operation import Tensor, _VariableBase
+from rheos.ops import array_ops, control_flow_ops
 
 
 class Undefined:
@@ -51,9 +53,36 @@ def place(read, name):
         return Undefined(name)
 
 
-def returned(value, _):
-    """What a function returns that ends with `value`."""
-    return None if isinstance(value, Undefined) else value
+def forget(parts, is_item):
+    """Takes away what is at a place: parts() gives an object and a key, or an attribute's name."""
+    try:
+        target, key = parts()
+        if is_item:
+            del target[key]
+        else:
+            delattr(target, key)
+    except (AttributeError, KeyError, IndexError, TypeError, UnboundLocalError):
+        pass  # nothing is there
+
+
+def returned(value, did_return=True):
+    """What a function returns that ends with `value`.
+
+    did_return: whether a return was met; where the graph tells, the function fails if none was,
+    since no tensor can be None.
+    """
+    if isinstance(value, Undefined):
+        return None
+    if not is_symbolic(did_return) or value is None:
+        return value
+    text = "loop must iterate at least once to initialize the function return value"
+    check = control_flow_ops.Assert(did_return, [text])
+    with control_dependencies([check]):
+        return nest.map_leaves(_after_check, value)
+
+
+def _after_check(leaf):
+    return array_ops.identity(leaf) if isinstance(leaf, Tensor) else leaf
 
 
 def is_symbolic(value):

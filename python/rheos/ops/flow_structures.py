@@ -30,6 +30,15 @@ def without_arrays(structure):
     return nest.map_leaves(_flow_of_array, structure)
 
 
+def with_arrays(structure, flows):
+    """What without_arrays() gave, with the arrays of `structure` again around their flows."""
+
+    def array(leaf, flow):
+        return leaf.with_flow(flow) if isinstance(leaf, TensorArray) else flow
+
+    return nest.map_structure_up_to(structure, array, structure, flows)
+
+
 def assert_same(one, other):
     """Raises unless the structures are the same."""
     nest.assert_same_structure(one, other, expand_composites=True)

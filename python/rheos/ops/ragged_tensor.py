@@ -832,6 +832,10 @@ def _part(tensor, keys):
     if isinstance(key, slice):
         return _columns(_row_slice(tensor, key), rest)
     starts, limits = tensor.row_splits[:-1], tensor.row_splits[1:]
+    if isinstance(key, int) and starts.shape.dims is not None:
+        count = starts.shape.dims[0].value
+        if count is not None and not -count <= key < count:
+            raise IndexError(f"Row key {key} out of bounds")
     return _part(tensor.values[starts[key]:limits[key]], rest)
 
 

@@ -383,19 +383,21 @@ def sparse_expand_dims(sp_input, axis=None, name=None):
     if known_axis is None:
         raise ValueError("axis must be known when the graph is built")
     axis = int(known_axis)
-    if rank is None:
-        raise ValueError("the rank of sp_input must be known")
-    if not -rank - 1 <= axis <= rank:
+    if rank is not None and not -rank - 1 <= axis <= rank:
         raise ValueError(f"axis {axis} not in [{-rank - 1}, {rank}]")
-    axis = axis + rank + 1 if axis < 0 else axis
+    if axis == -1:
+        left, right = slice(None), slice(0)
+    else:
+        cut = axis + 1 if axis < 0 else axis
+        left, right = slice(cut), slice(cut, None)
     with name_scope(name, "expand_dims"):
         count = array_ops.shape(sp_input.indices)[0]
         column = array_ops.zeros(array_ops.stack([count, 1]), dtype=dtypes.int64)
         indices = array_ops.concat(
-            [sp_input.indices[:, :axis], column, sp_input.indices[:, axis:]], 1
+            [sp_input.indices[:, left], column, sp_input.indices[:, right]], 1
         )
         one = constant([1], dtypes.int64)
-        shape = array_ops.concat([sp_input.dense_shape[:axis], one, sp_input.dense_shape[axis:]], 0)
+        shape = array_ops.concat([sp_input.dense_shape[left], one, sp_input.dense_shape[right]], 0)
         return SparseTensor(indices, sp_input.values, shape)
 
 
