@@ -228,6 +228,18 @@ static bool same_object(PyObject *mine, PyObject *given) {
   return PyObject_RichCompareBool(mine, given, Py_EQ) > 0;
 }
 
+// Whether what the reference is to is still there, and the object given.
+static bool still_refers_to(PyObject *reference, PyObject *given) {
+#if PY_VERSION_HEX >= 0x030d0000
+  PyObject *object = NULL;
+  if (PyWeakref_GetRef(reference, &object) < 0) PyErr_Clear();
+  Py_XDECREF(object);  // it is compared only
+  return object == given;
+#else
+  return PyWeakref_GetObject(reference) == given;
+#endif
+}
+
 static bool fits(const pattern *p, const token *t) {
   if (p->kind != t->kind) return false;
   switch (p->kind) {
@@ -239,7 +251,7 @@ static bool fits(const pattern *p, const token *t) {
       return variable->dtype == p->dtype && rheos_shape_equal(&variable->shape, &p->shape) &&
              variable->trainable == p->object;
     }
-    case token_object: return PyWeakref_GetObject(p->object) == t->object;
+    case token_object: return still_refers_to(p->object, t->object);
     case token_value:
     case token_name: return same_object(p->object, t->object);
     default: return p->size == t->size;
