@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/status.h"
+#include "bench_bodies.h"
 #include "bench_pipeline.h"
 #include "command.h"
 #include "graph/graph.h"
@@ -65,6 +66,9 @@ typedef struct bench {
   rheos_trace *trace;
   op_kind *kinds;  // most time first
   size_t num_kinds;
+  bench_bodies bodies;
+  double *own_ns;  // by event of the trace
+  size_t own_capacity;
   peaks peaks;
 } bench;
 
@@ -223,8 +227,13 @@ static op_kind *kind_of(bench *b, const char *name) {
   return &b->kinds[b->num_kinds++];
 }
 
-// Adds what the run in the trace did.
+// Adds what the run in the trace did: of an op that calls bodies what it took beside them.
 static void count_run(bench *b) {
+  if (b->trace->num_events > b->own_capacity) {
+    b->own_capacity = 2 * b->trace->num_events;
+    b->own_ns = command_realloc(b->own_ns, b->own_capacity * sizeof *b->own_ns);
+  }
+  bench_bodies_add(&b->bodies, b->trace, b->own_ns);
   for (size_t i = 0; i < b->trace->num_events; i++) {
     const rheos__trace_event *event = &b->trace->events[i];
     const rheos__traced_segment *segment =
@@ -232,7 +241,7 @@ static void count_run(bench *b) {
     const rheos__traced_op *op = &segment->ops[event->op];
     op_kind *kind = kind_of(b, op->is_read ? "(variable read)" : op->signature->op->name);
     kind->count++;
-    kind->ns += (double)(event->end_ns - event->start_ns);
+    kind->ns += b->own_ns[i];
     kind->flops += (double)op->flops;
     kind->bytes += (double)op->bytes;
   }
@@ -245,6 +254,7 @@ static int by_time(const void *a, const void *b) {
 
 // From sums over all runs to the means of one.
 static void finish_kinds(bench *b) {
+  bench_bodies_finish(&b->bodies, b->num_times);
   for (size_t i = 0; i < b->num_kinds; i++) {
     b->kinds[i].count /= (int64_t)b->num_times;
     b->kinds[i].ns /= (double)b->num_times;
@@ -382,6 +392,7 @@ static void print_json(const bench *b, const char *path) {
     json_end(&j, '}');
   }
   json_end(&j, ']');
+  bench_bodies_print_json(&b->bodies, &j);
   json_end(&j, '}');
   putchar('\n');
 }
@@ -411,6 +422,7 @@ static void print_text(const bench *b) {
   if (b->num_kinds > MAX_KINDS_SHOWN) {
     printf("and %zu more\n", b->num_kinds - MAX_KINDS_SHOWN);
   }
+  bench_bodies_print(&b->bodies);
 }
 
 // ---- The command
@@ -448,6 +460,8 @@ static void clean_up(bench *b) {
   free(b->results);
   free(b->times_ns);
   free(b->kinds);
+  free(b->own_ns);
+  bench_bodies_deinit(&b->bodies);
 }
 
 // A number from 0 (or `least`) to `most`; `text` NULL: the default that is there.

@@ -85,6 +85,41 @@ char *plan_view_name(const plan_view *v, int32_t id) {
   exit(EXIT_FAILURE);
 }
 
+char *plan_view_called(const rheos__called *called) {
+  const rheos__plan *plan = called->caller;
+  const int32_t id = plan->entries[called->entry].id;
+  char *name = rheos__node_name(plan->graph, rheos__graph_node(plan->graph, id));
+  const char *function = called->function;
+  char *text =
+      called->number < 0
+          ? command_format("e%d %s, %s%s%s", (int)called->entry, name != NULL ? name : "?",
+                           called->role, function != NULL ? ": " : "",
+                           function != NULL ? function : "")
+          : command_format("e%d %s, %s %d: %s", (int)called->entry, name != NULL ? name : "?",
+                           called->role, (int)called->number, function);
+  rheos__free(name);
+  if (called->trips < 0) return text;
+  char *with_trips = command_format("%s, %lld trips", text, (long long)called->trips);
+  free(text);
+  return with_trips;
+}
+
+void plan_view_json_called(const rheos__called *called, json *j) {
+  const rheos__plan *plan = called->caller;
+  const int32_t id = plan->entries[called->entry].id;
+  char *name = rheos__node_name(plan->graph, rheos__graph_node(plan->graph, id));
+  json_int(j, "depth", called->depth);
+  json_text(j, "node", name != NULL ? name : "?");
+  json_int(j, "called_by", called->entry);
+  json_text(j, "role", called->role);
+  if (called->number >= 0) json_int(j, "number", called->number);
+  if (called->function != NULL) json_text(j, "function", called->function);
+  if (called->trips >= 0) json_int(j, "trips", called->trips);
+  json_bool(j, "again", called->is_again);
+  if (called->problem != NULL) json_text(j, "problem", rheos_status_message(called->problem));
+  rheos__free(name);
+}
+
 static rheos_status *fill_shapes(plan_view *v, const text_list *told) {
   for (int32_t i = 0; i < v->num_feeds; i++) v->shapes[i] = rheos_output_shape(v->feeds[i]);
   for (size_t i = 0; i < told->count; i++) RHEOS_TRY(told_shape(v, told->items[i]));

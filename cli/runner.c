@@ -192,6 +192,36 @@ static bool is_result(const rheos__node *node, bool is_taken) {
   return !rheos_dtype_is_ref(dtype) && dtype != RHEOS_RESOURCE && dtype != RHEOS_VARIANT;
 }
 
+// How many of version 1's loops and branches a node's outputs lie in, given that of what it takes.
+static int32_t level_behind(const rheos__node *node, int32_t level, bool takes_enter) {
+  switch (node->signature->op->flow) {
+    case RHEOS__FLOW_ENTER:
+    case RHEOS__FLOW_SWITCH: return level + 1;
+    case RHEOS__FLOW_EXIT: return level - 2;
+    case RHEOS__FLOW_MERGE: return takes_enter ? level : level - 1;
+    default: return level;
+  }
+}
+
+// By node, for free(): what is computed in some trips or branches only is nothing that a graph ends in.
+static int32_t *levels_of(const rheos_graph *graph) {
+  const int32_t count = rheos_graph_num_operations(graph);
+  int32_t *levels = command_alloc((size_t)count * sizeof *levels);
+  for (int32_t id = 0; id < count; id++) {
+    const rheos__node *node = rheos__graph_node(graph, id);
+    int32_t level = 0;
+    bool takes_enter = false;
+    for (int32_t i = 0; i < node->num_inputs; i++) {
+      const int32_t from = node->edges[i].id;
+      if (from >= id) continue;  // the way back of a loop
+      if (levels[from] > level) level = levels[from];
+      takes_enter |= rheos__graph_node(graph, from)->signature->op->flow == RHEOS__FLOW_ENTER;
+    }
+    levels[id] = level_behind(node, level, takes_enter);
+  }
+  return levels;
+}
+
 rheos_status *runner_ends(const runner *r, rheos_output **out_inputs, int32_t *out_num_inputs,
                           rheos_output **out_results, int32_t *out_num_results) {
   const int32_t count = rheos_graph_num_operations(r->graph);
@@ -199,8 +229,10 @@ rheos_status *runner_ends(const runner *r, rheos_output **out_inputs, int32_t *o
   *out_results = rheos__alloc_array((size_t)count, sizeof **out_results);
   *out_num_inputs = *out_num_results = 0;
   bool *taken = rheos__alloc_array((size_t)count, sizeof *taken);
+  int32_t *levels = levels_of(r->graph);
   if (*out_inputs == NULL || *out_results == NULL || taken == NULL) {
     rheos__free(taken);
+    free(levels);
     return rheos__out_of_memory();
   }
   for (int32_t id = 0; id < count; id++) {
@@ -211,9 +243,11 @@ rheos_status *runner_ends(const runner *r, rheos_output **out_inputs, int32_t *o
     const rheos__node *node = rheos__graph_node(r->graph, id);
     const rheos_output output = {r->graph, id, 0};
     if (is_placeholder(node)) (*out_inputs)[(*out_num_inputs)++] = output;
-    if (is_result(node, taken[id])) (*out_results)[(*out_num_results)++] = output;
+    if (is_result(node, taken[id]) && levels[id] <= 0)
+      (*out_results)[(*out_num_results)++] = output;
   }
   rheos__free(taken);
+  free(levels);
   return NULL;
 }
 

@@ -1,5 +1,6 @@
 // `rheos show --plan`: what a step would run, entry by entry and instruction by instruction.
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
 #include "plan/effects.h"
@@ -10,14 +11,60 @@
 #include "plan/show.h"
 #include "plan_view.h"
 
-static rheos_status *print_text(const plan_view *v) {
+// ---- As text
+
+// Each line behind as many spaces.
+static void print_lines(const rheos__text *text, int indent) {
+  for (const char *line = text->data, *end = line + text->size; line < end;) {
+    const char *next = memchr(line, '\n', (size_t)(end - line));
+    next = next != NULL ? next + 1 : end;
+    printf("%*s%.*s", indent, "", (int)(next - line), line);
+    line = next;
+  }
+}
+
+static rheos_status *add_segments(const rheos__plan *plan, rheos__text *text) {
+  if (plan->flow == NULL && plan->roots == NULL) {
+    rheos__text_add_string(text, "its shapes are known when it runs\n");
+  }
+  if (plan->flow != NULL) {
+    rheos__text_add_string(text, "on tokens: an entry is prepared when its inputs are there\n");
+  }
+  for (const rheos__segment *root = plan->roots; root != NULL; root = root->next) {
+    for (const rheos__segment *at = root; at != NULL; at = at->children) {
+      RHEOS_TRY(rheos__segment_print(at, text));
+    }
+  }
+  return NULL;
+}
+
+static rheos_status *print_called_plan(const rheos__plan *plan, int indent) {
   rheos__text text = {0};
-  rheos_status *status = rheos__plan_print(v->plan, &text);
-  if (status == NULL) status = rheos__segment_print(v->segment, &text);
-  if (status == NULL) fwrite(text.data, 1, text.size, stdout);
-  if (status == NULL && v->has_guesses) puts("dimensions that nobody told are 1: --feed-shape");
+  rheos_status *status = rheos__plan_print(plan, &text);
+  if (status == NULL) status = add_segments(plan, &text);
+  if (status == NULL) print_lines(&text, indent);
   rheos__text_deinit(&text);
   return status;
+}
+
+static rheos_status *print_body(void *argument, const rheos__called *called) {
+  (void)argument;
+  char *name = plan_view_called(called);
+  printf("%*sbody of ", 2 * (int)called->depth, "");
+  show_name(name);
+  free(name);
+  if (called->plan == NULL) printf(" (%s)\n", rheos_status_message(called->problem));
+  if (called->is_again) puts(" (as above)");
+  if (called->plan == NULL || called->is_again) return NULL;
+  putchar('\n');
+  return print_called_plan(called->plan, 2 * (int)called->depth + 2);
+}
+
+static rheos_status *print_text(const plan_view *v) {
+  RHEOS_TRY(print_called_plan(v->plan, 0));
+  RHEOS_TRY(rheos__visit_called(v->plan, print_body, NULL));
+  if (v->has_guesses) puts("dimensions that nobody told are 1: --feed-shape");
+  return NULL;
 }
 
 // ---- As JSON
@@ -164,7 +211,6 @@ static void print_instruction(json *j, const rheos__segment *segment, int32_t in
 static rheos_status *print_segment(json *j, const rheos__segment *segment) {
   int32_t *runners = rheos__segment_runners(segment);
   if (runners == NULL) return rheos__out_of_memory();
-  json_begin(j, "segments", '[');
   json_begin(j, NULL, '{');
   json_int(j, "first_entry", segment->first_entry);
   json_int(j, "end_entry", segment->end_entry);
@@ -189,9 +235,32 @@ static rheos_status *print_segment(json *j, const rheos__segment *segment) {
   json_unsigned(j, "block_bytes", segment->memory_bytes);
   print_numbers(j, "waits_for_shapes_of", segment->dynamic_values, segment->num_dynamic_values);
   json_end(j, '}');
-  json_end(j, ']');
   rheos__free(runners);
   return status;
+}
+
+static rheos_status *print_segments(json *j, const rheos__plan *plan) {
+  json_bool(j, "on_tokens", plan->flow != NULL);
+  json_begin(j, "segments", '[');
+  for (const rheos__segment *root = plan->roots; root != NULL; root = root->next) {
+    for (const rheos__segment *at = root; at != NULL; at = at->children) {
+      RHEOS_TRY(print_segment(j, at));
+    }
+  }
+  json_end(j, ']');
+  return NULL;
+}
+
+static rheos_status *print_called(void *argument, const rheos__called *called) {
+  json *j = argument;
+  json_begin(j, NULL, '{');
+  plan_view_json_called(called, j);
+  if (called->plan != NULL && !called->is_again) {
+    RHEOS_TRY(print_plan(j, called->plan));
+    RHEOS_TRY(print_segments(j, called->plan));
+  }
+  json_end(j, '}');
+  return NULL;
 }
 
 static rheos_status *print_json(const plan_view *v, const source *s) {
@@ -199,7 +268,10 @@ static rheos_status *print_json(const plan_view *v, const source *s) {
   show_json_head(&j, s);
   plan_view_json_feeds(v, &j);
   RHEOS_TRY(print_plan(&j, v->plan));
-  RHEOS_TRY(print_segment(&j, v->segment));
+  RHEOS_TRY(print_segments(&j, v->plan));
+  json_begin(&j, "bodies", '[');
+  RHEOS_TRY(rheos__visit_called(v->plan, print_called, &j));
+  json_end(&j, ']');
   json_end(&j, '}');
   return NULL;
 }

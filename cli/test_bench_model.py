@@ -93,6 +93,24 @@ def test_a_saved_model_by_its_signature(tmp_path):
     assert "shape" in fails(folder, "--runs", "1", "--shape", "x=4,2", "--shape", "ids=3")
 
 
+def test_bodies_have_their_trips_and_times(tmp_path):
+    with tf.Graph().as_default() as graph:
+        end = tf.while_loop(lambda i: i < 100, lambda i: i + 1, [tf.constant(0)])
+        tf.identity(end, name="end")
+    path = tmp_path / "loop.pb"
+    path.write_bytes(graph.as_graph_def().SerializeToString())
+    report = json.loads(ok(path, "--fetch", "end", "--runs", "20", "--json", "--threads", "1"))
+    bodies = {row["body"]: row for row in report["bodies"]}
+    assert bodies["body"]["runs"] == 100 and bodies["cond"]["runs"] == 101
+    assert bodies["body"]["node"].startswith("while/")
+    ops = {row["op"]: row for row in report["ops"]}
+    assert ops["AddV2" if "AddV2" in ops else "Add"]["count"] == 100
+    # The loop's own time is without that of what it runs.
+    inside = sum(row["us"] for row in report["bodies"])
+    assert inside > 0 and sum(row["us"] for row in report["ops"]) <= report["latency_us"]["max"]
+    assert "called by" in ok(path, "--fetch", "end", "--runs", "5", "--threads", "1")
+
+
 def test_wrong_usage(layer):
     assert "a path is missing" in fails(status=2)
     assert "one path" in fails(layer, layer, status=2)

@@ -589,6 +589,70 @@ def test_plan_ends_where_shapes_depend_on_values(tmp_path):
         text_of("--plan", "--feed-shape", "x=1000", path))
 
 
+@pytest.fixture(params=["cond_v2", "version_1"])
+def loop(request, tmp_path):
+    """A graph with a loop of 5 trips with a branch in it, by functions or by version 1's nodes."""
+    with tf.Graph().as_default() as graph:
+        if request.param == "cond_v2":
+            tf.enable_control_flow_v2()
+        try:
+            _, end = tf.while_loop(
+                lambda i, x: i < 5,
+                lambda i, x: (i + 1, tf.cond(i > 2, lambda: tf.tanh(x), lambda: x * 2.0)),
+                [tf.constant(0), tf.ones([3, 4])])
+            tf.identity(end, name="end")
+        finally:
+            tf.disable_control_flow_v2()
+    path = tmp_path / "loop.pb"
+    path.write_bytes(graph.as_graph_def().SerializeToString())
+    return path, request.param
+
+
+def test_plan_and_memory_have_bodies_with_their_trips(loop):
+    path, kind = loop
+    text = text_of("--plan", path)
+    assert ", 5 trips\n" in text and "\n  body of " in text and " = Tanh(v" in text
+    assert "then_branch" in text
+    for option in ("--plan", "--memory"):
+        bodies = json_of(option, path)["bodies"]
+        assert [(b["depth"], b["role"]) for b in bodies] == [
+            (0, "cond"), (0, "body"), (1, "then_branch"), (1, "else_branch")]
+        assert bodies[1]["trips"] == 5 and "trips" not in bodies[2]
+        assert ("function" in bodies[1]) == (kind == "cond_v2")
+    assert bodies[2]["result_bytes"] + bodies[2]["intermediate_bytes"] >= 3 * 4 * 4
+    assert "body of " in text_of("--memory", path) and ", 5 trips: " in text_of("--memory", path)
+
+
+def test_plans_on_tokens_have_their_entries():
+    path = GOLDEN / "flow" / "a_reference_written_in_a_branch_in_a_loop.pb"
+    assert "on tokens" in text_of("--plan", path)
+    told = json_of("--plan", path)
+    assert told["on_tokens"] and told["entries"] and not told["segments"]
+    assert "runs on tokens" in text_of("--memory", path)
+
+
+def test_a_body_that_calls_itself_is_shown_once(tmp_path):
+    graph = tf.GraphDef()
+    graph.versions.producer = 27  # from which on an empty shape is that of a scalar
+    number = graph.node.add(name="n", op="Placeholder")
+    number.attr["dtype"].type = tf.int32.as_datatype_enum
+    number.attr["shape"].shape.SetInParent()
+    function = graph.library.function.add()
+    function.signature.name = "f"
+    function.signature.input_arg.add(name="n", type=tf.int32.as_datatype_enum)
+    function.signature.output_arg.add(name="r", type=tf.int32.as_datatype_enum)
+    function.node_def.add(name="again", op="f", input=["n"])
+    function.ret["r"] = "again:r:0"
+    graph.node.add(name="out", op="f", input=["n"])
+    path = tmp_path / "endless.pb"
+    path.write_bytes(graph.SerializeToString())
+    bodies = json_of("--plan", path)["bodies"]
+    assert [(b["depth"], b["function"], b["again"]) for b in bodies] == [
+        (0, "f", False), (1, "f", True)]
+    assert text_of("--plan", path).count("(as above)") == 1
+    assert text_of("--memory", path).count(": as above") == 1
+
+
 def test_plan_mistakes(tmp_path):
     path = plan_model(tmp_path)
     assert "not [7,99]" in fails("--plan", "--feed-shape", "x=7,99", path)

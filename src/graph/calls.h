@@ -35,6 +35,8 @@ rheos_status *rheos__site_types_of(const rheos__prepare *p, const rheos_func *fu
 
 // A part of a graph that a plan calls as a body: it belongs to that plan.
 typedef struct rheos__region {
+  const char
+      *role;  // "cond", "body", "then_branch", "else_branch": as the functions of a While, an If
   rheos__function part;  // of the plan's own graph; it has no name
   const int32_t *done;   // nodes that the body waits for and that ran before
   int32_t num_done;

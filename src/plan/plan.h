@@ -85,7 +85,8 @@ typedef struct rheos__plan_context {
   // of them gives is the one it takes. Other outputs of theirs are fed. Looked at while the plan is made.
   const int32_t *done;
   int32_t num_done;
-  int32_t depth;  // of the region that the plan is of, in others; 0: it is of none
+  int32_t depth;     // of the region that the plan is of, in others; 0: it is of none
+  const char *body;  // the function or the region's role that the plan is of; NULL: it is of none
 } rheos__plan_context;
 
 typedef struct rheos__segment rheos__segment;

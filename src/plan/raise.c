@@ -117,7 +117,9 @@ rheos_status *rheos__raiser_add(rheos__raiser *r, const rheos__draft *draft) {
     return rheos__out_of_memory();
   }
   RHEOS_TRY(describe(r, draft, structure));
+  static const char *const roles[2][2] = {{"else_branch", "then_branch"}, {"cond", "body"}};
   for (int which = 0; which < 2; ++which) {
+    structure->regions[which].role = roles[draft->is_loop][which];
     RHEOS_TRY(make_region(r, draft, which, &structure->regions[which]));
   }
   raised->structures[raised->count++] = structure;

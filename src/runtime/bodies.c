@@ -314,6 +314,7 @@ void rheos__site_free(rheos__site *site) {
 static rheos_status *make_plan(body *b) {
   const rheos__function *f = b->function;
   rheos__plan_context context = b->bodies->context;
+  context.body = b->region != NULL ? b->region->role : f->name;
   if (b->region != NULL) {
     context.done = b->region->done;
     context.num_done = b->region->num_done;
@@ -337,6 +338,28 @@ static rheos_status *plan_of(body *b, rheos__plan **out_plan) {
   *out_plan = b->plan;
   pthread_mutex_unlock(&b->mutex);
   return status;
+}
+
+static rheos_status *plan_of_either(rheos__bodies *bodies, const rheos__function *function,
+                                    rheos__region *region, const rheos__plan **out_plan) {
+  pthread_mutex_lock(&bodies->mutex);
+  body *b = region != NULL ? body_of_region(bodies, region) : body_of(bodies, function);
+  pthread_mutex_unlock(&bodies->mutex);
+  if (b == NULL) return rheos__out_of_memory();
+  rheos__plan *plan = NULL;
+  RHEOS_TRY(plan_of(b, &plan));
+  *out_plan = plan;
+  return NULL;
+}
+
+rheos_status *rheos__bodies_plan(rheos__bodies *bodies, const rheos__function *function,
+                                 const rheos__plan **out_plan) {
+  return plan_of_either(bodies, function, NULL, out_plan);
+}
+
+rheos_status *rheos__region_plan(rheos__bodies *bodies, rheos__region *region,
+                                 const rheos__plan **out_plan) {
+  return plan_of_either(bodies, NULL, region, out_plan);
 }
 
 void rheos__region_forget(rheos__bodies *bodies, rheos__region *region) {

@@ -3,6 +3,7 @@
 #ifndef RHEOS_SRC_RUNTIME_BODIES_H
 #define RHEOS_SRC_RUNTIME_BODIES_H
 
+#include "graph/calls.h"
 #include "plan/plan.h"
 
 // `context` is that of the session's plans; its `bodies` are these. NULL when memory is short. Counted,
@@ -15,6 +16,12 @@ void rheos__bodies_sweep(rheos__bodies *bodies);
 
 // New sites start anew, with bodies of their own and no state of nodes; sites that are there go on.
 void rheos__bodies_forget(rheos__bodies *bodies);
+
+// The plan of a function, of a region, which is made if there is none yet; for whoever looks at plans.
+rheos_status *rheos__bodies_plan(rheos__bodies *bodies, const rheos__function *function,
+                                 const rheos__plan **out_plan);
+rheos_status *rheos__region_plan(rheos__bodies *bodies, rheos__region *region,
+                                 const rheos__plan **out_plan);
 
 // Lets go of all plans. No step runs, and none will.
 void rheos__bodies_clear(rheos__bodies *bodies);

@@ -813,10 +813,6 @@ static rheos_status *first_segment(rheos_session *session, rheos__plan *plan,
   rheos__step step;
   rheos__step_init(&step, session->host, NULL, &session->closed);
   rheos__segment *segment = NULL;
-  if (plan->flow != NULL) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED,
-                            "plans with control flow of version 1 cannot be shown yet");
-  }
   RHEOS_TRY(rheos__segment_new(plan, NULL, shapes, plan->num_feeds, &step, &segment));
   pthread_mutex_lock(&plan->mutex);
   rheos__segment_link(plan, segment);
@@ -830,13 +826,15 @@ rheos_status *rheos__session_plan(rheos_session *session, const rheos_output *fe
                                   const rheos_output *fetches, int32_t num_fetches,
                                   rheos__plan **out_plan, const rheos__segment **out_segment) {
   *out_plan = NULL;
+  *out_segment = NULL;
   rheos_callable *ids = NULL;  // checks the ids and keeps them as a plan wants them
   RHEOS_TRY(rheos_callable_new(session, feeds, (size_t)num_feeds, fetches, (size_t)num_fetches,
                                NULL, 0, &ids));
   rheos__plan_context context = ids->plan->plan->context;
   rheos_status *status = rheos__plan_new(session->graph, &context, ids->feeds, num_feeds,
                                          ids->fetches, num_fetches, NULL, 0, out_plan);
-  if (status == NULL) status = first_segment(session, *out_plan, shapes, out_segment);
+  if (status == NULL && (*out_plan)->flow == NULL)
+    status = first_segment(session, *out_plan, shapes, out_segment);
   if (status != NULL) {
     rheos__plan_free(*out_plan);
     *out_plan = NULL;

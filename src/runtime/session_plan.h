@@ -7,7 +7,7 @@
 #include "plan/segment.h"
 
 // The plan that the session would run, and its first segment for feeds of these shapes, which the
-// plan owns. The caller frees the plan, before the session.
+// plan owns; NULL where version 1's control flow runs on tokens, so that there are no segments. The caller frees the plan, before the session.
 rheos_status *rheos__session_plan(rheos_session *session, const rheos_output *feeds,
                                   const rheos_shape *shapes, int32_t num_feeds,
                                   const rheos_output *fetches, int32_t num_fetches,

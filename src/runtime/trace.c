@@ -41,6 +41,7 @@ static void segment_deinit(rheos__traced_segment *segment) {
     rheos_tensor_unref(segment->outputs[i].constant);
   }
   rheos_graph_unref(segment->graph);
+  rheos__free(segment->body);
   rheos__free(segment->ops);
   rheos__free(segment->outputs);
   rheos__free(segment->edges);
@@ -199,6 +200,12 @@ static bool describe_ends(const rheos__segment *segment, rheos__traced_segment *
   return true;
 }
 
+static bool describe_body(const rheos__segment *segment, rheos__traced_segment *out) {
+  const char *body = segment->plan->context.body;
+  if (body != NULL) out->body = rheos__strdup(body);
+  return body == NULL || out->body != NULL;
+}
+
 static bool describe(rheos_trace *trace, const rheos__segment *segment) {
   if (!RHEOS_RESERVE(trace->segments, trace->segment_capacity, trace->num_segments + 1)) {
     return false;
@@ -208,7 +215,8 @@ static bool describe(rheos_trace *trace, const rheos__segment *segment) {
                                  .made_ns = segment->made_ns,
                                  .graph = rheos_graph_ref(segment->plan->graph),
                                  .first_entry = segment->first_entry};
-  if (!describe_ops(trace, segment, out) || !describe_ends(segment, out)) {
+  if (!describe_body(segment, out) || !describe_ops(trace, segment, out) ||
+      !describe_ends(segment, out)) {
     segment_deinit(out);
     return false;
   }

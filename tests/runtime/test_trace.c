@@ -263,6 +263,43 @@ static void test_trace__has_rows_on_their_threads(void **state) {
 }
 
 // Traces a run and writes it; true if memory was enough.
+static rheos_output is_below_three(rheos_scope *s, void *argument, const rheos_output *variables,
+                                   size_t num_variables) {
+  (void)argument;
+  (void)num_variables;
+  const rheos_output three = rheos_constant_int(s, 3, "three");
+  return rheos_less(s, variables[0], three);
+}
+
+static void add_one(rheos_scope *s, void *argument, const rheos_output *variables,
+                    rheos_output *next, size_t num_variables) {
+  (void)argument;
+  (void)num_variables;
+  const rheos_output one = rheos_constant_int(s, 1, "one");
+  next[0] = rheos_add(s, variables[0], one, .name = "sum");
+}
+
+// Each trip is a body, inside of the loop's operation.
+static void test_trace__has_every_trip(void **state) {
+  fixture *f = *state;
+  const rheos_output start = rheos_constant_int(f->scope, 0, "start");
+  rheos_output end;
+  rheos_while_loop(f->scope, is_below_three, add_one, NULL, &start, 1, NULL, &end);
+  check(rheos_scope_finish(f->scope));
+  rheos_trace *trace = rheos_trace_new(RHEOS_TRACE_STEPS);
+  const rheos_run_options options = {.trace = trace};
+  rheos_fetch fetch = {end, NULL};
+  check(rheos_session_run(f->session, NULL, 0, &fetch, 1, NULL, 0, &options));
+  rheos_tensor_unref(fetch.value);
+  char *text = chrome_of(trace);
+  assert_int_equal(count_of(text, "\"cat\": \"Body\""), 7);
+  assert_int_equal(count_of(text, "\"name\": \"body\", \"args\": {\"called by\": \"while/"), 3);
+  assert_int_equal(count_of(text, "\"name\": \"cond\", \"args\": {\"called by\": \"while/"), 4);
+  assert_int_equal(count_of(text, "\"name\": \"while/sum\""), 3);
+  rheos_free(text);
+  rheos_trace_free(trace);
+}
+
 static bool trace_and_write(const fixture *f, const rheos_tensor *x) {
   rheos_trace *trace =
       rheos_trace_new(RHEOS_TRACE_STEPS | RHEOS_TRACE_PARTITION_GRAPHS | RHEOS_TRACE_COST_GRAPH);
@@ -318,6 +355,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_trace__has_work_on_its_threads, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_trace__has_branches_on_their_threads, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_trace__has_rows_on_their_threads, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_trace__has_every_trip, set_up, tear_down),
       cmocka_unit_test(test_trace__of_nothing_is_empty),
       cmocka_unit_test(test_trace__reports_short_memory),
   };

@@ -3,7 +3,7 @@
 #include <rheos/trace.h>
 #include <stdio.h>
 
-#include "format/trace/trace_order.h"
+#include "format/trace/trace_calls.h"
 #include "format/trace/trace_text.h"
 
 typedef struct chrome {
@@ -134,6 +134,23 @@ static void put_step(chrome *c, size_t visit) {
   put(c, "\"}");
 }
 
+// A body between the call and what it runs: each trip of a loop is one.
+static void put_body(chrome *c, size_t visit, size_t caller) {
+  const rheos_trace *trace = c->trace;
+  const rheos__trace_visit *at = &trace->visits[visit];
+  const rheos__traced_segment *segment = &trace->segments[at->segment];
+  if (segment->body == NULL || caller == RHEOS__NO_EVENT) return;
+  const rheos__trace_event *event = &trace->events[caller];
+  const rheos__traced_segment *outer = &trace->segments[trace->visits[event->visit].segment];
+  const rheos__traced_op *op = &outer->ops[event->op];
+  put_region(c, "Body", op->device + 1, event->thread, at->start_ns, at->end_ns);
+  put_text_member(c, ", \"name\": ", segment->body);
+  put(c, ", \"args\": {");
+  rheos__trace_put_name(&c->text, outer->graph, op->id);
+  put_member(c, "\"called by\": ");
+  put(c, "}}");
+}
+
 static void put_event(chrome *c, const rheos__traced_segment *segment,
                       const rheos__trace_names *names, size_t event) {
   const rheos_trace *trace = c->trace;
@@ -148,14 +165,18 @@ static void put_runs(chrome *c) {
   const rheos_trace *trace = c->trace;
   rheos__trace_order order = {NULL, NULL};
   if (!rheos__trace_order_init(&order, trace)) c->out.failed = true;
+  size_t *callers = c->out.failed ? NULL : rheos__trace_callers(trace, &order);
+  if (callers == NULL) c->out.failed = true;
   for (size_t v = 0; v < trace->num_visits && !c->out.failed; v++) {
     const rheos__trace_visit *visit = &trace->visits[v];
     const rheos__trace_names names = rheos__trace_names_of(trace, visit);
     put_step(c, v);
+    put_body(c, v, callers[v]);
     for (size_t i = order.starts[v]; i < order.starts[v + 1]; i++) {
       put_event(c, &trace->segments[visit->segment], &names, order.events[i]);
     }
   }
+  rheos__free(callers);
   rheos__trace_order_deinit(&order);
 }
 
