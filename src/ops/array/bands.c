@@ -295,6 +295,10 @@ static rheos_status *shape_set(rheos__infer *c) {
   RHEOS_TRY(rheos__infer_rank_at_least(c, 1, 1));
   RHEOS_TRY(infer_k(c, 2, &b, &known));
   c->output_shapes[0] = *in;
+  const int32_t rank = c->input_shapes[1].rank;
+  if (in->rank >= 0 && rank >= 0 && rank != in->rank && rank != in->rank - 1) {
+    return RHEOS_INVALID("diagonals of rank %d do not fit matrices of rank %d", rank, in->rank);
+  }
   if (!known || in->rank < 0) return NULL;
   set_matrix(in, &b);
   if (b.rows >= 0 && b.columns >= 0) RHEOS_TRY(check_in_matrix(&b));

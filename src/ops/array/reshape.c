@@ -122,6 +122,7 @@ static rheos_status *shape_reshape(rheos__infer *c) {
   // Known in part: a -1 may stand for an unknown number that is no "-1" at all.
   int64_t num_elements = rheos_shape_num_elements(&c->input_shapes[0]);
   int32_t at = -1;
+  if (shape->rank == 0) return resolve(shape, &c->input_shapes[0]);
   int64_t others;
   if (num_elements <= 0 || count_unknown(shape, &at) != 1) return NULL;
   if (product_of(shape, false, &others) && others > 0 && num_elements % others == 0) {

@@ -164,6 +164,12 @@ static rheos_status *shape_space(rheos__infer *c, bool nd, bool forward) {
                    : to_space(&b, in, &c->output_shapes[0]);
   }
   c->output_shapes[0] = rheos__shape_of_rank(in->rank);
+  if (!nd && !forward && in->dims[0] >= 0) {
+    const int64_t size = rheos__attr_int(c->attrs, "block_size");
+    int64_t blocks = 0;
+    if (__builtin_mul_overflow(size, size, &blocks)) return RHEOS_INVALID("blocks are too large");
+    RHEOS_TRY(check_divisible(in->dims[0], blocks));
+  }
   if (vector.dims[0] < 0) return NULL;
   if (nd) RHEOS_TRY(batch_by_blocks(c, vector.dims[0], forward, &c->output_shapes[0].dims[0]));
   for (int32_t d = (int32_t)vector.dims[0] + 1; d < in->rank; ++d) {

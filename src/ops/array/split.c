@@ -74,6 +74,7 @@ static rheos_status *resolve_sizes(const rheos_tensor *given, int64_t total, int
 
 static rheos_status *shape_split_v(rheos__infer *c) {
   const rheos_shape *in = &c->input_shapes[0], *lengths = &c->input_shapes[1];
+  RHEOS_TRY(rheos__infer_rank_at_least(c, 0, 1));
   if (c->input_shapes[2].rank > 0) {
     return RHEOS_INVALID("split_dim must be a scalar but has rank %d", c->input_shapes[2].rank);
   }

@@ -258,6 +258,8 @@ static rheos_status *prepare_get_value(rheos__prepare *p) {
 
 static rheos_status *shape_get_value(rheos__infer *c) {
   expected e;
+  rheos_shape optional;
+  RHEOS_TRY(rheos__infer_rank(c, 0, 0, &optional));
   RHEOS_TRY(expected_of(c->attrs, &e));
   for (int32_t i = 0; i < e.count; i++) c->output_shapes[i] = e.shapes[i];
   return NULL;

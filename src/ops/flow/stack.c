@@ -260,6 +260,8 @@ static rheos_status *compute_pop(void *state, rheos__step *step, rheos_tensor *c
   return status;
 }
 
+static rheos_status *shape_close(rheos__infer *c) { return rheos__infer_pair(c, 0); }
+
 static rheos_status *compute_close(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                    rheos_tensor **outputs) {
   (void)outputs;
@@ -281,7 +283,7 @@ STACK_OP(StackPop, "handle: Ref(string) -> elem: elem_type; elem_type: type",
          "Takes the latest element from the stack.", rheos__shape_none, compute_pop)
 STACK_OP(StackPopV2, "handle: resource -> elem: elem_type; elem_type: type",
          "Takes the latest element from the stack.", rheos__shape_none, compute_pop)
-STACK_OP(StackClose, "handle: Ref(string) ->", "Lets go of the stack's elements.",
-         rheos__shape_none, compute_close)
-STACK_OP(StackCloseV2, "handle: resource ->", "Lets go of the stack's elements.", rheos__shape_none,
+STACK_OP(StackClose, "handle: Ref(string) ->", "Lets go of the stack's elements.", shape_close,
+         compute_close)
+STACK_OP(StackCloseV2, "handle: resource ->", "Lets go of the stack's elements.", shape_close,
          compute_close)

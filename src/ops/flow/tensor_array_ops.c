@@ -199,6 +199,23 @@ static rheos_status *shape_made(rheos__infer *c) {
   return NULL;
 }
 
+// Of the first version, whose handles are references, TensorFlow does not look at shapes.
+static rheos_status *check_handle(const rheos__infer *c) {
+  return rheos_dtype_is_ref(c->input_dtypes[0]) ? NULL : rheos__infer_pair(c, 0);
+}
+
+// Also at the flow, the last input.
+static rheos_status *check_handle_and_flow(const rheos__infer *c) {
+  rheos_shape unused;
+  RHEOS_TRY(check_handle(c));
+  return rheos__infer_rank(c, c->num_inputs - 1, 0, &unused);
+}
+
+static rheos_status *shape_grad(rheos__infer *c) {
+  RHEOS_TRY(check_handle(c));
+  return shape_made(c);
+}
+
 static rheos_status *shape_array(rheos__infer *c) {
   rheos_shape unused;
   RHEOS_TRY(rheos__infer_rank(c, 0, 0, &unused));
@@ -293,6 +310,7 @@ static rheos_status *shape_read(rheos__infer *c) {
   rheos_shape unused;
   const rheos_shape *told = told_by_handle(c);
   if (told != NULL) c->output_shapes[0] = *told;
+  RHEOS_TRY(check_handle_and_flow(c));
   return rheos__infer_rank(c, 1, 0, &unused);
 }
 
@@ -312,8 +330,7 @@ static rheos_status *compute_write(void *state, rheos__step *step, rheos_tensor 
 
 // The flow, the last input, is passed on.
 static rheos_status *shape_flow(rheos__infer *c) {
-  rheos_shape unused;
-  RHEOS_TRY(rheos__infer_rank(c, c->num_inputs - 1, 0, &unused));
+  RHEOS_TRY(check_handle_and_flow(c));
   return rheos__shape_scalar(c);
 }
 
@@ -434,6 +451,7 @@ static rheos_status *compute_gather(void *state, rheos__step *step, rheos_tensor
 // Input 1 may be the indices.
 static rheos_status *shape_gather(rheos__infer *c) {
   rheos_shape indices = RHEOS_SHAPE(-1);
+  RHEOS_TRY(check_handle_and_flow(c));
   if (c->num_inputs > 2) RHEOS_TRY(rheos__infer_rank(c, 1, 1, &indices));
   const rheos_shape *told = told_by_handle(c);
   const rheos_shape element = told != NULL ? *told : rheos__attr_shape(c->attrs, "element_shape");
@@ -520,6 +538,7 @@ static rheos_status *compute_concat(void *state, rheos__step *step, rheos_tensor
 
 static rheos_status *shape_concat(rheos__infer *c) {
   const rheos_shape row = rheos__attr_shape(c->attrs, "element_shape_except0");
+  RHEOS_TRY(check_handle_and_flow(c));
   c->output_shapes[1] = RHEOS_SHAPE(-1);
   if (row.rank < 0) return NULL;
   c->output_shapes[0] = (rheos_shape){.rank = 0};
@@ -651,7 +670,28 @@ static rheos_status *compute_split(void *state, rheos__step *step, rheos_tensor 
   return rheos__tensor_keep(inputs[3], &outputs[0]);
 }
 
+static rheos_status *shape_scatter(rheos__infer *c) {
+  rheos_shape indices;
+  RHEOS_TRY(rheos__infer_rank(c, 1, 1, &indices));
+  RHEOS_TRY(rheos__infer_rank_at_least(c, 2, 1));
+  RHEOS_TRY(rheos__infer_same_rows(c, 1, 2));
+  return shape_flow(c);
+}
+
+static rheos_status *shape_split(rheos__infer *c) {
+  rheos_shape lengths;
+  RHEOS_TRY(rheos__infer_rank(c, 2, 1, &lengths));
+  return shape_flow(c);
+}
+
 // ---- Size, Close
+
+static rheos_status *shape_size(rheos__infer *c) {
+  RHEOS_TRY(check_handle(c));
+  return rheos__shape_scalar(c);
+}
+
+static rheos_status *shape_close(rheos__infer *c) { return check_handle(c); }
 
 static rheos_status *compute_size(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                   rheos_tensor **outputs) {
@@ -721,18 +761,18 @@ ARRAY_OP(TensorArrayGrad,
          "The array of the gradients of an array for `source`.", shape_made, rheos__no_gradient,
          MAKES(compute_grad, OF_REFERENCE))
 ARRAY_OP(TensorArrayGradV2, "handle: string, flow_in: float -> grad_handle: string; source: string",
-         "The array of the gradients of an array for `source`.", shape_made, rheos__no_gradient,
+         "The array of the gradients of an array for `source`.", shape_grad, rheos__no_gradient,
          MAKES(compute_grad, OF_STRING))
 ARRAY_OP(TensorArrayGradV3,
          "handle: resource, flow_in: float -> grad_handle: resource, flow_out: float; "
          "source: string",
-         "The array of the gradients of an array for `source`.", shape_made, rheos__no_gradient,
+         "The array of the gradients of an array for `source`.", shape_grad, rheos__no_gradient,
          MAKES(compute_grad, OF_RESOURCE))
 ARRAY_OP(TensorArrayGradWithShape,
          "handle: resource, flow_in: float, shape_to_prepend: int32 -> grad_handle: resource, "
          "flow_out: float; source: string",
          "The array of the gradients of an array, whose elements have more dimensions in front.",
-         shape_made, rheos__no_gradient, MAKES(compute_grad, OF_RESOURCE))
+         shape_grad, rheos__no_gradient, MAKES(compute_grad, OF_RESOURCE))
 
 ARRAY_OPS(TensorArrayWrite, ", index: int32, value: T, flow_in: float -> flow_out: float; T: type",
           "Puts `value` at `index`.", shape_write, rheos__gradient_array_write, compute_write)
@@ -755,16 +795,16 @@ ARRAY_OPS(TensorArrayConcat,
           rheos__gradient_array_concat, compute_concat)
 ARRAY_OPS(TensorArrayScatter,
           ", indices: int32, value: T, flow_in: float -> flow_out: float; T: type",
-          "Puts the rows of `value` at `indices`.", shape_flow, rheos__gradient_array_scatter,
+          "Puts the rows of `value` at `indices`.", shape_scatter, rheos__gradient_array_scatter,
           compute_scatter)
 ARRAY_OP(TensorArrayUnpack,
          "handle: Ref(string), value: T, flow_in: float -> flow_out: float; T: type",
          "Puts the rows of `value` into the array.", shape_flow, NULL, USES(compute_unpack))
 ARRAY_OPS(TensorArraySplit,
           ", value: T, lengths: int64, flow_in: float -> flow_out: float; T: type",
-          "Puts parts of `value`, of `lengths` rows, into the array.", shape_flow,
+          "Puts parts of `value`, of `lengths` rows, into the array.", shape_split,
           rheos__gradient_array_split, compute_split)
 ARRAY_OPS(TensorArraySize, ", flow_in: float -> size: int32", "How many tensors the array has.",
-          rheos__shape_scalar, rheos__no_gradient, compute_size)
+          shape_size, rheos__no_gradient, compute_size)
 ARRAY_OPS(TensorArrayClose, " ->", "Lets go of the array's tensors before the step is over.",
-          rheos__shape_none, rheos__no_gradient, compute_close)
+          shape_close, rheos__no_gradient, compute_close)

@@ -239,6 +239,11 @@ static rheos_status *finish_take(rheos_status *status, rheos__list *list, rheos_
   return status;
 }
 
+static rheos_status *check_has_rank(const rheos_shape *tensor, int32_t rank, bool any) {
+  if (any || tensor->rank < 0 || tensor->rank == rank) return NULL;
+  return RHEOS_INVALID("Shape must be rank %d but is rank %d", rank, tensor->rank);
+}
+
 static rheos_status *compute_from_tensor(void *state, rheos__step *step,
                                          rheos_tensor *const *inputs, rheos_tensor **outputs) {
   (void)state, (void)step;
@@ -251,6 +256,19 @@ static rheos_status *compute_from_tensor(void *state, rheos__step *step,
   rheos__list *list = NULL;
   RHEOS_TRY(rheos__list_new(&spec, count, &list));
   return finish_take(fill_with_rows(inputs[0], NULL, count, list), list, &outputs[0]);
+}
+
+// The rows of input 0 have the shape that input 1 tells.
+static rheos_status *shape_from_tensor(rheos__infer *c) {
+  rheos_shape told;
+  const rheos_shape *tensor = &c->input_shapes[0];
+  RHEOS_TRY(rheos__infer_shape_value(c, 1, &told));
+  if (tensor->rank > 0 || (tensor->rank == 0 && told.rank >= 0)) {
+    const rheos_shape row = rheos__shape_of_row(tensor);
+    RHEOS_TRY(check_has_rank(tensor, told.rank + 1, told.rank < 0));
+    RHEOS_TRY(check_rows(&told, &row));
+  }
+  return rheos__shape_scalar(c);
 }
 
 // d tensor: the gradients stacked.
@@ -276,7 +294,7 @@ const rheos__op_def rheos__op_TensorListFromTensor = {
         "element_dtype: type; shape_type: {int32, int64}",
     .doc = "A list of the rows of `tensor`.",
     .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_MAKES_LIST,
-    .shape = rheos__shape_scalar,
+    .shape = shape_from_tensor,
     .gradient = gradient_from_tensor,
     .prepare = rheos__prepare_list,
     .family = &from_tensor,
@@ -307,6 +325,15 @@ static rheos_status *check_scatter(const rheos_tensor *tensor, const rheos_tenso
     if (index >= *out_end) *out_end = index + 1;
   }
   return NULL;
+}
+
+static rheos_status *shape_scatter(rheos__infer *c) { return rheos__infer_list_of(c, 2); }
+
+static rheos_status *shape_scatter_into(rheos__infer *c) {
+  rheos_shape indices;
+  RHEOS_TRY(rheos__infer_rank_at_least(c, 1, 1));
+  RHEOS_TRY(rheos__infer_rank(c, 2, 1, &indices));
+  return rheos__shape_scalar(c);
 }
 
 static rheos_status *compute_scatter(void *state, rheos__step *step, rheos_tensor *const *inputs,
@@ -353,7 +380,7 @@ const rheos__op_def rheos__op_TensorListScatter = {
         "output_handle: variant; element_dtype: type; shape_type: {int32, int64}",
     .doc = "A list with row i of `tensor` as its element `indices[i]`.",
     .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_MAKES_LIST,
-    .shape = rheos__shape_scalar,
+    .shape = shape_scatter,
     .gradient = gradient_scatter,
     .prepare = rheos__prepare_list,
     .family = &scatter,
@@ -366,7 +393,7 @@ const rheos__op_def rheos__op_TensorListScatterV2 = {
         "output_handle: variant; element_dtype: type; shape_type: {int32, int64}",
     .doc = "A list of `num_elements` with row i of `tensor` as its element `indices[i]`.",
     .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_MAKES_LIST,
-    .shape = rheos__shape_scalar,
+    .shape = shape_scatter,
     .gradient = gradient_scatter,
     .prepare = rheos__prepare_list,
     .family = &scatter,
@@ -409,7 +436,7 @@ const rheos__op_def rheos__op_TensorListScatterIntoExistingList = {
         "element_dtype: type",
     .doc = "The list with row i of `tensor` as its element `indices[i]`.",
     .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CHANGES_LIST,
-    .shape = rheos__shape_scalar,
+    .shape = shape_scatter_into,
     .gradient = gradient_scatter_into,
     .prepare = rheos__prepare_list,
     .family = &scatter_into,
@@ -488,6 +515,15 @@ static void gradient_split(rheos__grad *g) {
                   rheos__list_node(s, "TensorListConcatV2", inputs, 3, rheos__list_grad_dtype(g)));
 }
 
+static rheos_status *shape_split(rheos__infer *c) {
+  rheos_shape told, lengths;
+  RHEOS_TRY(rheos__infer_shape_value(c, 1, &told));
+  RHEOS_TRY(rheos__infer_rank_at_least(c, 0, 1));
+  RHEOS_TRY(check_has_rank(&c->input_shapes[0], told.rank, told.rank < 0));
+  RHEOS_TRY(rheos__infer_rank(c, 2, 1, &lengths));
+  return rheos__shape_scalar(c);
+}
+
 static const rheos__list_family split = {compute_split};
 
 const rheos__op_def rheos__op_TensorListSplit = {
@@ -497,7 +533,7 @@ const rheos__op_def rheos__op_TensorListSplit = {
         "output_handle: variant; element_dtype: type; shape_type: {int32, int64}",
     .doc = "A list of parts of `tensor`, of `lengths` rows.",
     .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_MAKES_LIST,
-    .shape = rheos__shape_scalar,
+    .shape = shape_split,
     .gradient = gradient_split,
     .prepare = rheos__prepare_list,
     .family = &split,

@@ -1,6 +1,7 @@
 // Lists of tensors, element by element: making, pushing, popping, getting and setting.
 #include "graph/build.h"
 #include "ops/flow/tensor_list_util.h"
+#include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 
 // ---- EmptyTensorList, TensorListReserve
@@ -18,6 +19,8 @@ static rheos_status *compute_empty(void *state, rheos__step *step, rheos_tensor 
   return rheos__list_tensor_take(list, &outputs[0]);
 }
 
+static rheos_status *shape_reserved(rheos__infer *c) { return rheos__infer_list_of(c, 0); }
+
 static const rheos__list_family empty = {compute_empty};
 
 const rheos__op_def rheos__op_EmptyTensorList = {
@@ -27,7 +30,7 @@ const rheos__op_def rheos__op_EmptyTensorList = {
         "element_dtype: type; shape_type: {int32, int64}",
     .doc = "A list without elements, which `max_num_elements` may bound (-1: nothing does).",
     .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_MAKES_LIST,
-    .shape = rheos__shape_scalar,
+    .shape = shape_reserved,
     .gradient = rheos__no_gradient,
     .prepare = rheos__prepare_list,
     .family = &empty,
@@ -59,7 +62,7 @@ const rheos__op_def rheos__op_TensorListReserve = {
         "shape_type: {int32, int64}",
     .doc = "A list of `num_elements` elements that hold nothing yet.",
     .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_MAKES_LIST,
-    .shape = rheos__shape_scalar,
+    .shape = shape_reserved,
     .gradient = rheos__no_gradient,
     .prepare = rheos__prepare_list,
     .family = &reserve,
@@ -163,6 +166,13 @@ static rheos_status *compute_push_batch(void *state, rheos__step *step, rheos_te
   return push_each(state, inputs, &shape, outputs[0]);
 }
 
+// A vector of lists; input 1 has a row for each.
+static rheos_status *shape_push_batch(rheos__infer *c) {
+  RHEOS_TRY(rheos__infer_rank(c, 0, 1, &c->output_shapes[0]));
+  RHEOS_TRY(rheos__infer_rank_at_least(c, 1, 1));
+  return rheos__infer_same_rows(c, 0, 1);
+}
+
 static const rheos__list_family push_batch = {compute_push_batch};
 
 const rheos__op_def rheos__op_TensorListPushBackBatch = {
@@ -172,7 +182,7 @@ const rheos__op_def rheos__op_TensorListPushBackBatch = {
         "element_dtype: type",
     .doc = "Each of the lists with its part of `tensor` behind its elements.",
     .flags = RHEOS_OP_TAKES_VARIANTS,
-    .shape = rheos__shape_unchanged,
+    .shape = shape_push_batch,
     .prepare = rheos__prepare_list,
     .family = &push_batch,
 };
@@ -350,6 +360,12 @@ static rheos_status *compute_resize(void *state, rheos__step *step, rheos_tensor
   return rheos__list_tensor_take(resized, &outputs[0]);
 }
 
+static rheos_status *shape_resize(rheos__infer *c) {
+  rheos_shape size;
+  RHEOS_TRY(rheos__infer_rank(c, 1, 0, &size));
+  return rheos__shape_scalar(c);
+}
+
 static void gradient_resize(rheos__grad *g) {
   const rheos_output length = rheos__op_1(g->scope, "TensorListLength", g->inputs[0]);
   rheos__grad_set(g, 0, rheos__op_2(g->scope, "TensorListResize", rheos__grad_dense(g, 0), length));
@@ -360,7 +376,7 @@ const rheos__op_def rheos__op_TensorListResize = {
     .signature = "input_handle: variant, size: int32 -> output_handle: variant",
     .doc = "The list with `size` elements, of which those behind its own hold nothing.",
     .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CHANGES_LIST,
-    .shape = rheos__shape_scalar,
+    .shape = shape_resize,
     .gradient = gradient_resize,
     .compute = compute_resize,
 };

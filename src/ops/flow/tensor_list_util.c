@@ -144,6 +144,12 @@ rheos_status *rheos__infer_listed(const rheos__infer *c, const rheos_shape *told
   return listed != NULL ? rheos__shape_merge(told, listed, out_shape) : NULL;
 }
 
+rheos_status *rheos__infer_list_of(rheos__infer *c, int32_t input) {
+  rheos_shape element;
+  RHEOS_TRY(rheos__infer_shape_value(c, input, &element));
+  return rheos__shape_scalar(c);
+}
+
 rheos_status *rheos__infer_element(rheos__infer *c, int32_t input, rheos_shape *out_shape) {
   rheos_shape told;
   RHEOS_TRY(rheos__infer_shape_value(c, input, &told));

@@ -55,6 +55,8 @@ rheos_status *rheos__shape_in_front(int64_t dim, const rheos_shape *shape, rheos
 rheos_status *rheos__infer_listed(const rheos__infer *c, const rheos_shape *told,
                                   rheos_shape *out_shape);
 rheos_status *rheos__infer_element(rheos__infer *c, int32_t input, rheos_shape *out_shape);
+// Makes the list a scalar, of elements whose shape input `input` tells.
+rheos_status *rheos__infer_list_of(rheos__infer *c, int32_t input);
 
 // ---- Nodes of gradients
 

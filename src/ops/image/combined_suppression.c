@@ -184,7 +184,8 @@ static rheos_status *shape(rheos__infer *c) {
   for (int32_t i = 2; i < 6; ++i) RHEOS_TRY(rheos__infer_rank(c, i, 0, &scalar));
   const rheos_shape fits = RHEOS_SHAPE(scores.dims[0], scores.dims[1], -1, 4), known = boxes;
   RHEOS_TRY(rheos__shape_merge(&fits, &known, &boxes));
-  if (boxes.dims[2] > 1 && scores.dims[2] >= 0 && boxes.dims[2] != scores.dims[2]) {
+  if (boxes.dims[2] >= 0 && boxes.dims[2] != 1 && scores.dims[2] >= 0 &&
+      boxes.dims[2] != scores.dims[2]) {
     return RHEOS_INVALID(
         "third dimension of boxes must be either 1 or equal to the third dimension "
         "of scores");

@@ -112,7 +112,10 @@ static rheos_status *shape_draw(rheos__infer *c) {
   if (boxes.dims[2] >= 0 && boxes.dims[2] != 4) {
     return RHEOS_INVALID("boxes must have 4 coordinates, got %lld", (long long)boxes.dims[2]);
   }
-  const int64_t images = c->output_shapes[0].dims[0];
+  const int64_t images = c->output_shapes[0].dims[0], channels = c->output_shapes[0].dims[3];
+  if (channels >= 0 && channels != 1 && channels != 3 && channels != 4) {
+    return RHEOS_INVALID("images have 1, 3 or 4 channels, got %lld", (long long)channels);
+  }
   if (images < 0 || boxes.dims[0] < 0 || images == boxes.dims[0]) return NULL;
   return RHEOS_INVALID("The batch sizes should be the same: %lld and %lld", (long long)images,
                        (long long)boxes.dims[0]);

@@ -224,6 +224,10 @@ static rheos_status *infer(rheos__infer *c, int64_t columns) {
   if (columns > 0 && boxes.dims[1] != -1 && boxes.dims[1] != columns) {
     return RHEOS_INVALID("boxes must have 4 columns, got %lld", (long long)boxes.dims[1]);
   }
+  if (columns == 0 && boxes.dims[0] >= 0 && boxes.dims[1] >= 0 && boxes.dims[0] != boxes.dims[1]) {
+    return RHEOS_INVALID("overlaps must be square, got %lld rows of %lld", (long long)boxes.dims[0],
+                         (long long)boxes.dims[1]);
+  }
   for (int32_t i = 0; i < c->num_outputs; i++) c->output_shapes[i] = RHEOS_SHAPE(-1);
   return NULL;
 }

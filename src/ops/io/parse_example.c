@@ -118,6 +118,7 @@ static rheos_status *shape_example_v2(rheos__infer *c) {
   RHEOS_TRY(rheos__column_group_of(c->attrs, &EXAMPLE_V2_ATTRS, &group));
   RHEOS_TRY(check_counts(c->attrs, &group, "num_sparse", NULL));
   const rheos_shape *serialized = &c->input_shapes[0];
+  RHEOS_TRY(rheos__infer_rank_at_most(c, 1, 1));
   if (serialized->rank > 1) return rheos__check_serialized(serialized, true);
   const int32_t num_ragged = group.num_ragged, ragged = 3 * group.num_sparse + group.num_dense;
   for (int32_t i = 0; i < num_ragged; i++) {

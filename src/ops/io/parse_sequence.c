@@ -105,6 +105,7 @@ static rheos_status *infer_with(rheos__infer *c, const rheos__column_attrs *cont
   sequence_state groups;
   RHEOS_TRY(read_groups(c->attrs, context, lists, &groups));
   const rheos_shape *serialized = &c->input_shapes[0];
+  RHEOS_TRY(rheos__infer_rank_at_most(c, 1, 1));
   if (serialized->rank > 1) return rheos__check_serialized(serialized, true);
   return infer_groups(c, &groups, serialized, true);
 }

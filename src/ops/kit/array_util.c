@@ -35,6 +35,39 @@ rheos_status *rheos__infer_rank_at_least(const rheos__infer *c, int32_t input, i
   return RHEOS_INVALID("Shape must be at least rank %d but is rank %d", rank, actual);
 }
 
+rheos_status *rheos__infer_rank_at_most(const rheos__infer *c, int32_t input, int32_t rank) {
+  int32_t actual = c->input_shapes[input].rank;
+  if (actual <= rank) return NULL;
+  return RHEOS_INVALID("Shape must be at most rank %d but is rank %d", rank, actual);
+}
+
+rheos_status *rheos__infer_pair(const rheos__infer *c, int32_t input) {
+  rheos_shape handle;
+  RHEOS_TRY(rheos__infer_rank(c, input, 1, &handle));
+  if (handle.dims[0] < 0 || handle.dims[0] == 2) return NULL;
+  return RHEOS_INVALID("Dimension must be 2 but is %lld", (long long)handle.dims[0]);
+}
+
+rheos_status *rheos__infer_handle(const rheos__infer *c, int32_t input) {
+  rheos_shape handle;
+  return c->input_dtypes[input] == RHEOS_RESOURCE ? rheos__infer_rank(c, input, 0, &handle)
+                                                  : rheos__infer_pair(c, input);
+}
+
+rheos_status *rheos__infer_same_rows(const rheos__infer *c, int32_t a, int32_t b) {
+  const rheos_shape *x = &c->input_shapes[a], *y = &c->input_shapes[b];
+  if (x->rank < 1 || y->rank < 1 || x->dims[0] < 0 || y->dims[0] < 0) return NULL;
+  if (x->dims[0] == y->dims[0]) return NULL;
+  return RHEOS_INVALID("Dimensions must be equal, but are %lld and %lld", (long long)x->dims[0],
+                       (long long)y->dims[0]);
+}
+
+rheos_status *rheos__infer_shape_vector(rheos__infer *c, int32_t input, rheos_shape *out_shape) {
+  rheos_shape vector;
+  RHEOS_TRY(rheos__infer_rank(c, input, 1, &vector));
+  return rheos__infer_shape_value(c, input, out_shape);
+}
+
 rheos_status *rheos__normal_axis(int64_t axis, int32_t rank, int32_t *out_axis) {
   if (axis < -(int64_t)rank || axis >= rank) {
     return RHEOS_INVALID("axis %lld is not in [%d, %d)", (long long)axis, -rank, rank);

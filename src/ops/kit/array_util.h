@@ -14,6 +14,19 @@ bool rheos__infer_int(const rheos__infer *c, int32_t input, int64_t *out_value);
 
 // Fails unless input `input` has a rank of `rank` at least, or is unknown.
 rheos_status *rheos__infer_rank_at_least(const rheos__infer *c, int32_t input, int32_t rank);
+rheos_status *rheos__infer_rank_at_most(const rheos__infer *c, int32_t input, int32_t rank);
+
+// Fails unless input `input` can be the handle of one thing that a session keeps: a resource is a
+// scalar, a reference a vector of two strings.
+rheos_status *rheos__infer_handle(const rheos__infer *c, int32_t input);
+// Fails unless it can be a vector of two, which handles of stacks and arrays are whatever their dtype.
+rheos_status *rheos__infer_pair(const rheos__infer *c, int32_t input);
+
+// Fails unless the first dimensions of two inputs agree, as far as they are known.
+rheos_status *rheos__infer_same_rows(const rheos__infer *c, int32_t a, int32_t b);
+
+// What rheos__infer_shape_value() tells of a vector; a scalar is refused.
+rheos_status *rheos__infer_shape_vector(rheos__infer *c, int32_t input, rheos_shape *out_shape);
 
 // `axis` counted from the end if it is negative; a status unless it lies in [-rank, rank).
 rheos_status *rheos__normal_axis(int64_t axis, int32_t rank, int32_t *out_axis);

@@ -72,6 +72,13 @@ rheos__philox rheos__generator_reserve(rheos__generator *generator, uint64_t ste
 
 // ---- Generators without a state of their own
 
+rheos_status *rheos__check_key(const rheos__infer *c) {
+  rheos_shape key;
+  RHEOS_TRY(rheos__infer_rank(c, 1, 1, &key));
+  if (key.dims[0] < 0 || key.dims[0] == 1) return NULL;
+  return RHEOS_INVALID("key must have 1 element, got %lld", (long long)key.dims[0]);
+}
+
 rheos_status *rheos__check_seed(const rheos_shape *seed) {
   if (seed->rank == 1 && seed->dims[0] == 2) return NULL;
   rheos__shape_text text;

@@ -22,6 +22,8 @@ rheos__philox rheos__generator_reserve(rheos__generator *generator, uint64_t ste
 rheos__philox rheos__philox_of_seed(const rheos_tensor *seed);
 // Fails unless `seed` has shape [2].
 rheos_status *rheos__check_seed(const rheos_shape *seed);
+// In shape functions: fails unless input 1 can be a generator's key, a vector of one.
+rheos_status *rheos__check_key(const rheos__infer *c);
 // The generator of ops with the inputs (.., key, counter, algorithm, ..) from input `first` on;
 // fails if these are none.
 rheos_status *rheos__philox_of_key(rheos_tensor *const *inputs, int first,

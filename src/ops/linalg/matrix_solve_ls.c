@@ -104,12 +104,20 @@ static rheos_status *prepare(rheos__prepare *p) {
                                 10.0 * (double)(inner * inner) * (double)outer);
 }
 
+static rheos_shape with_unknown_matrices(rheos_shape shape) {
+  shape.dims[shape.rank - 2] = shape.dims[shape.rank - 1] = -1;
+  return shape;
+}
+
 static rheos_status *shape(rheos__infer *c) {
   rheos_shape a = c->input_shapes[0], b = c->input_shapes[1], scalar;
   RHEOS_TRY(rheos__infer_rank_at_least(c, 0, 2));
   RHEOS_TRY(rheos__infer_rank_at_least(c, 1, 2));
   RHEOS_TRY(rheos__infer_rank(c, 2, 0, &scalar));
-  if (a.rank < 0 || b.rank < 0) return NULL;
+  if (a.rank < 0 && b.rank < 0) return NULL;
+  // The batches of one that is not known are the other's.
+  if (a.rank < 0) a = with_unknown_matrices(b);
+  if (b.rank < 0) b = with_unknown_matrices(a);
   const int64_t rows = a.dims[a.rank - 2], own = b.dims[b.rank - 2];
   const int64_t n = a.dims[a.rank - 1], columns = b.dims[b.rank - 1];
   if (rows >= 0 && own >= 0 && rows != own) {

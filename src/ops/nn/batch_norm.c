@@ -193,13 +193,8 @@ static const norm_family images_and_volumes = {.volumes = true};
 
 // The rank that `data_format` says; an image may also be a volume where the op allows both.
 static rheos_status *infer_image(const rheos__infer *c, int32_t input, rheos_shape *out_shape) {
-  const rheos_shape *shape = &c->input_shapes[input];
-  const norm_family *family = c->op->family;
-  if (family != NULL && family->volumes && (shape->rank == 5 || shape->rank < 0)) {
-    *out_shape = *shape;
-    return NULL;
-  }
-  return rheos__infer_rank(c, input, 4, out_shape);
+  const int32_t rank = (int32_t)strlen(rheos__attr_string(c->attrs, "data_format"));
+  return rheos__infer_rank(c, input, rank, out_shape);
 }
 
 // Merges the length of vector `input` into the number of channels; an empty one may stand for none.

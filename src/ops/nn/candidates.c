@@ -589,6 +589,7 @@ static rheos_status *prepare_hits(rheos__prepare *p) {
 
 static rheos_status *shape_hits(rheos__infer *c) {
   rheos_shape classes;
+  RHEOS_TRY(rheos__infer_rank(c, 1, 1, &classes));
   RHEOS_TRY(rheos__infer_rank(c, 0, 2, &classes));
   const int64_t num_true = rheos__attr_int(c->attrs, "num_true");
   if (classes.dims[1] >= 0 && classes.dims[1] != num_true) {

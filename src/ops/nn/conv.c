@@ -190,6 +190,12 @@ static rheos_status *backprop_input_shape(rheos__infer *c, int32_t spatial) {
   if (image.rank != spatial + 2) {
     return RHEOS_INVALID("input_sizes must have %d elements, got %d", spatial + 2, image.rank);
   }
+  const int64_t filters = filter.dims[spatial + 1], channels = grad.dims[layout.channel];
+  if (spatial == 2 && !is_depthwise(c->op) && filters >= 0 && channels >= 0 &&
+      filters != channels) {
+    return RHEOS_INVALID("a gradient of %lld channels for %lld filters", (long long)channels,
+                         (long long)filters);
+  }
   if (image.dims[0] < 0) image.dims[0] = grad.dims[0];
   if (is_depthwise(c->op) && image.dims[layout.channel] < 0) {
     image.dims[layout.channel] = filter.dims[spatial];

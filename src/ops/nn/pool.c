@@ -122,6 +122,13 @@ static rheos_status *infer_image(rheos__infer *c, const rheos__pool_op *op,
   return NULL;
 }
 
+// Inputs 0 and 2 are of the image's shape, input 1 of the result's.
+static rheos_status *check_second_gradient(const rheos__infer *c, const rheos_shape *pooled) {
+  rheos_shape ignored;
+  RHEOS_TRY(rheos__shape_merge(&c->input_shapes[0], &c->input_shapes[2], &ignored));
+  return rheos__shape_merge(&c->input_shapes[1], pooled, &ignored);
+}
+
 static rheos_status *pool_shape(rheos__infer *c, const rheos__pool_op *op) {
   rheos_shape image, pooled = rheos__shape_of_rank(op->spatial + 2);
   RHEOS_TRY(infer_image(c, op, &image));
@@ -152,7 +159,7 @@ static rheos_status *pool_shape(rheos__infer *c, const rheos__pool_op *op) {
   for (int32_t i = 0; i < c->num_outputs; i++) {
     c->output_shapes[i] = output_roles(op)[i] == 'i' ? image : pooled;
   }
-  return NULL;
+  return strncmp(op->roles, "ipi", 3) == 0 ? check_second_gradient(c, &pooled) : NULL;
 }
 
 // ---- Kernel

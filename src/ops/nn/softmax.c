@@ -242,8 +242,8 @@ static rheos_status *dense_shape(rheos__infer *c) {
   rheos_shape both = RHEOS_SHAPE(-1, -1);
   if (features->rank >= 0 && labels->rank >= 0) {
     RHEOS_TRY(rheos__shape_broadcast(features, labels, &both));
-  } else if (features->rank > 2 || labels->rank > 2) {
-    both.rank = features->rank > 2 ? features->rank : labels->rank;
+  } else if (features->rank >= 0 || labels->rank >= 0) {
+    both.rank = features->rank >= 0 ? features->rank : labels->rank;
   }
   if (both.rank != 2) {
     return RHEOS_INVALID("Shape must be broadcasted with rank 2, but is rank %d", (int)both.rank);

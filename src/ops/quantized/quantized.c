@@ -351,7 +351,7 @@ static rheos_status *prepare_reshape(rheos__prepare *p) {
 
 static rheos_status *shape_reshape(rheos__infer *c) {
   RHEOS_TRY(rheos__infer_scalars(c, 2, 4));
-  RHEOS_TRY(rheos__infer_shape_value(c, 1, &c->output_shapes[0]));
+  RHEOS_TRY(rheos__infer_shape_vector(c, 1, &c->output_shapes[0]));
   rheos_shape *shape = &c->output_shapes[0];
   const int64_t count = rheos_shape_is_known(&c->input_shapes[0])
                             ? rheos_shape_num_elements(&c->input_shapes[0])
@@ -364,6 +364,9 @@ static rheos_status *shape_reshape(rheos__infer *c) {
     } else if (__builtin_mul_overflow(others, shape->dims[i], &others)) {
       return RHEOS_INVALID("the shape has too many elements");
     }
+  }
+  if (shape->rank == 0 && count >= 0 && count != 1) {
+    return RHEOS_INVALID("a tensor of %lld elements reshaped to a scalar", (long long)count);
   }
   if (num_open == 1 && count > 0 && others > 0 && count % others == 0) {
     shape->dims[open] = count / others;
@@ -392,12 +395,23 @@ static rheos_status *shape_concat(rheos__infer *c) {
   RHEOS_TRY(rheos__infer_scalars(c, 1 + count, c->num_inputs));
   rheos__infer_range(c);
   const bool known = rheos__infer_int(c, 0, &axis);
+  bool all = true;
   for (int32_t i = 0; i < count; i++) {
     const rheos_shape *in = &c->input_shapes[1 + i];
-    if (in->rank < 0) return NULL;
     if (in->rank == 0) return RHEOS_INVALID("Can't concatenate scalars");
+    all = all && in->rank > 0;
+    if (merged.rank < 0) merged.rank = in->rank;
+    if (in->rank >= 0 && in->rank != merged.rank) {
+      return RHEOS_INVALID("Ranks of all input tensors should match");
+    }
+  }
+  if (!all) {
+    if (merged.rank > 0) c->output_shapes[0] = rheos__shape_of_rank(merged.rank);
+    return NULL;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    const rheos_shape *in = &c->input_shapes[1 + i];
     if (i == 0) merged = *in;
-    if (in->rank != merged.rank) return RHEOS_INVALID("Ranks of all input tensors should match");
     if (i == 0 && known) {
       int32_t normal;
       RHEOS_TRY(rheos__normal_axis(axis, in->rank, &normal));

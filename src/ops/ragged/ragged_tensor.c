@@ -93,6 +93,10 @@ static rheos_status *infer(rheos__infer *c) {
   RHEOS_TRY(layout_of(c->attrs, c->num_inputs - PARTITIONS, &l));
   RHEOS_TRY(rheos__infer_shape_value(c, SHAPE, &asked));
   RHEOS_TRY(check_default(&c->input_shapes[DEFAULT], &c->input_shapes[VALUES]));
+  for (int32_t i = PARTITIONS; i < c->num_inputs; i++) {
+    rheos_shape partition;
+    RHEOS_TRY(rheos__infer_rank(c, i, i == PARTITIONS && l.first ? 0 : 1, &partition));
+  }
   return merge_shape(&l, &asked, &c->input_shapes[VALUES], &c->output_shapes[0]);
 }
 

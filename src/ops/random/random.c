@@ -1,5 +1,6 @@
 // Random numbers, bit for bit TensorFlow's for the same seeds. The generator is a resource of the
 // session under the node's name.
+#include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/random_fill.h"
 
@@ -77,7 +78,7 @@ static rheos_status *random_shape(rheos__infer *c) {
     rheos_shape scalar;
     RHEOS_TRY(rheos__infer_rank(c, k, 0, &scalar));
   }
-  return rheos__infer_shape_value(c, 0, &c->output_shapes[0]);
+  return rheos__infer_shape_vector(c, 0, &c->output_shapes[0]);
 }
 
 #define FLOATS "dtype: " RHEOS__RANDOM_FLOATS "; "

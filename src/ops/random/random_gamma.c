@@ -249,7 +249,7 @@ static rheos_status *prepare_poisson(rheos__prepare *p) { return prepare(p, draw
 
 static rheos_status *shape(rheos__infer *c) {
   const rheos_shape *parameters = &c->input_shapes[1];
-  RHEOS_TRY(rheos__infer_shape_value(c, 0, &c->output_shapes[0]));
+  RHEOS_TRY(rheos__infer_shape_vector(c, 0, &c->output_shapes[0]));
   if (parameters->rank < 0 || c->output_shapes[0].rank < 0) {
     c->output_shapes[0] = RHEOS_UNKNOWN_SHAPE;
     return NULL;
@@ -262,12 +262,13 @@ static rheos_status *shape_stateless(rheos__infer *c) {
   rheos_shape seed, scalar;
   RHEOS_TRY(rheos__infer_rank(c, 1, 1, &seed));
   if (c->num_inputs == 5) {
+    RHEOS_TRY(rheos__check_key(c));
     RHEOS_TRY(rheos__infer_rank(c, 2, 1, &seed));
     RHEOS_TRY(rheos__infer_rank(c, 3, 0, &scalar));
   } else if (seed.dims[0] >= 0) {
     RHEOS_TRY(rheos__check_seed(&seed));
   }
-  RHEOS_TRY(rheos__infer_shape_value(c, 0, &c->output_shapes[0]));
+  RHEOS_TRY(rheos__infer_shape_vector(c, 0, &c->output_shapes[0]));
   if (!rheos_shape_is_known(&c->output_shapes[0]) || !rheos_shape_is_known(parameters)) return NULL;
   return check_samples(&c->output_shapes[0], parameters);
 }

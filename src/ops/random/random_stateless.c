@@ -74,15 +74,15 @@ static rheos_status *check_scalars(const rheos__infer *c, int32_t first) {
 static rheos_status *shape_seeded(rheos__infer *c) {
   RHEOS_TRY(check_seed_input(c, 1));
   RHEOS_TRY(check_scalars(c, 2));
-  return rheos__infer_shape_value(c, 0, &c->output_shapes[0]);
+  return rheos__infer_shape_vector(c, 0, &c->output_shapes[0]);
 }
 
 static rheos_status *shape_keyed(rheos__infer *c) {
   rheos_shape vector;
-  RHEOS_TRY(rheos__infer_rank(c, 1, 1, &vector));
   RHEOS_TRY(rheos__infer_rank(c, 2, 1, &vector));
+  RHEOS_TRY(rheos__check_key(c));
   RHEOS_TRY(check_scalars(c, 3));
-  return rheos__infer_shape_value(c, 0, &c->output_shapes[0]);
+  return rheos__infer_shape_vector(c, 0, &c->output_shapes[0]);
 }
 
 // ---- Definitions

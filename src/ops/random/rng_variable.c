@@ -1,5 +1,6 @@
 // Random ops whose generator is a variable of int64: a counter of two elements, then the key.
 // StatefulUniform and others, RngReadAndSkip, RngSkip.
+#include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/random_fill.h"
 #include "ops/kit/variable_util.h"
@@ -141,7 +142,7 @@ static rheos_status *shape_fill(rheos__infer *c) {
   RHEOS_TRY(check_scalars(c, 3));
   const rheos_dtype index = c->input_dtypes[2];
   if (index != RHEOS_INT32 && index != RHEOS_INT64) return NULL;
-  return rheos__infer_shape_value(c, 2, &c->output_shapes[0]);
+  return rheos__infer_shape_vector(c, 2, &c->output_shapes[0]);
 }
 
 #define FLAGS (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)

@@ -300,6 +300,11 @@ static rheos_status *shape(rheos__infer *c) {
     return RHEOS_INVALID("Mismatched ranks of the two sets: %lld and %lld", (long long)a,
                          (long long)b);
   }
+  if (c->num_inputs == 2 && a >= 0 && b >= 0) {
+    rheos_shape x = c->input_shapes[0], y = c->input_shapes[1], groups;
+    x.rank = y.rank = (int32_t)a - 1;
+    RHEOS_TRY(rheos__shape_merge(&x, &y, &groups));
+  }
   rheos__infer_sparse_output(c, 0, a >= 0 ? a : b);
   return NULL;
 }

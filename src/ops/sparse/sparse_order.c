@@ -306,6 +306,11 @@ static rheos_status *shape_concat(rheos__infer *c) {
     RHEOS_TRY(rheos__infer_rank(c, n + i, 1, &values));
     RHEOS_TRY(rheos__infer_rank(c, 2 * n + i, 1, &dims));
     const int64_t found = indices.dims[1] >= 0 ? indices.dims[1] : dims.dims[0];
+    RHEOS_TRY(rheos__infer_same_rows(c, i, n + i));
+    if (dims.dims[0] >= 0 && found != dims.dims[0]) {
+      return RHEOS_INVALID("indices of %lld coordinates in a shape of %lld", (long long)found,
+                           (long long)dims.dims[0]);
+    }
     if (rank >= 0 && found >= 0 && rank != found) {
       return RHEOS_INVALID("Ranks of all input tensors must match: expected %lld but got %lld",
                            (long long)rank, (long long)found);

@@ -299,15 +299,20 @@ rheos_status *rheos__prepare_apply(rheos__prepare *p, int32_t num_cells, rheos__
   return NULL;
 }
 
-// A gradient for rows: the variable's shape with as many rows as there are indices.
-static rheos_status *infer_rows(rheos__infer *c, int32_t grad, int32_t indices, rheos_shape var) {
-  rheos_shape vector;
+// A gradient for rows: the variable's shape, which it may tell, with as many rows as there are indices.
+static rheos_status *infer_rows(rheos__infer *c, int32_t grad, int32_t indices,
+                                rheos_shape *in_out_var) {
+  rheos_shape vector, var = *in_out_var;
   RHEOS_TRY(rheos__infer_rank(c, indices, 1, &vector));
   RHEOS_TRY(rheos__infer_rank_at_least(c, grad, 1));
   if (var.rank == 0) return RHEOS_INVALID("var must be at least 1 dimensional");
   if (var.rank < 0) var = rheos__shape_of_rank(c->input_shapes[grad].rank);
+  const int64_t rows = var.rank > 0 ? var.dims[0] : -1;
   if (var.rank > 0) var.dims[0] = vector.dims[0];
-  return rheos__shape_merge(&var, &c->input_shapes[grad], &var);
+  RHEOS_TRY(rheos__shape_merge(&var, &c->input_shapes[grad], &var));
+  if (var.rank > 0) var.dims[0] = rows;
+  *in_out_var = var;
+  return NULL;
 }
 
 rheos_status *rheos__shape_apply(rheos__infer *c) {
@@ -325,7 +330,7 @@ rheos_status *rheos__shape_apply(rheos__infer *c) {
     if (role == ROLE_INDICES) indices = i;
   }
   if (indices >= 0) {
-    RHEOS_TRY(infer_rows(c, grad, indices, var));
+    RHEOS_TRY(infer_rows(c, grad, indices, &var));
   } else {
     RHEOS_TRY(rheos__shape_merge(&var, &c->input_shapes[grad], &var));
   }

@@ -84,6 +84,12 @@ static rheos_status *shape_handle(rheos__infer *c) {
   return rheos__shape_scalar(c);
 }
 
+// A key is one element, or a vector.
+static rheos_status *shape_dense(rheos__infer *c) {
+  RHEOS_TRY(rheos__infer_rank_at_most(c, 0, 1));
+  return shape_handle(c);
+}
+
 static rheos_status *compute_reserve(void *argument, rheos__step *step, rheos_tensor *const *inputs,
                                      rheos_tensor **outputs) {
   (void)step, (void)outputs;
@@ -125,15 +131,17 @@ static rheos_status *prepare_dense(rheos__prepare *p) {
   "container: string = \"\"; shared_name: string = \"\"; use_node_name_sharing: bool = " \
   "false; key_dtype: type; value_dtype: type"
 
-#define TABLE_OP(op_name, inputs_text, handle, more, text, prepare_fn)      \
-  const rheos__op_def rheos__op_##op_name = {                               \
-      .name = #op_name,                                                     \
-      .signature = inputs_text "-> table_handle: " handle "; " NAMING more, \
-      .doc = text,                                                          \
-      .flags = RHEOS_OP_STATEFUL,                                           \
-      .shape = shape_handle,                                                \
-      .gradient = rheos__no_gradient,                                       \
-      .prepare = prepare_fn,                                                \
+#define TABLE_OP(op_name, inputs_text, handle, more, text, prepare_fn) \
+  TABLE_OP_OF(op_name, inputs_text, handle, more, text, shape_handle, prepare_fn)
+#define TABLE_OP_OF(op_name, inputs_text, handle, more, text, shape_fn, prepare_fn) \
+  const rheos__op_def rheos__op_##op_name = {                                       \
+      .name = #op_name,                                                             \
+      .signature = inputs_text "-> table_handle: " handle "; " NAMING more,         \
+      .doc = text,                                                                  \
+      .flags = RHEOS_OP_STATEFUL,                                                   \
+      .shape = shape_fn,                                                            \
+      .gradient = rheos__no_gradient,                                               \
+      .prepare = prepare_fn,                                                        \
   };
 
 #define VALUE_SHAPE "; value_shape: shape = {}"
@@ -151,12 +159,13 @@ TABLE_OP(MutableHashTableOfTensors, "", "Ref(string)", VALUE_SHAPE,
          "A table of vectors that entries can be put into.", prepare_of_tensors)
 TABLE_OP(MutableHashTableOfTensorsV2, "", "resource", VALUE_SHAPE,
          "A table of vectors that entries can be put into.", prepare_of_tensors)
-TABLE_OP(MutableDenseHashTable, "empty_key: key_dtype ", "Ref(string)", BUCKETS,
-         "A table that entries can be put into, except under `empty_key`.", prepare_dense)
-TABLE_OP(MutableDenseHashTableV2, "empty_key: key_dtype, deleted_key: key_dtype ", "resource",
-         BUCKETS,
-         "A table that entries can be put into, except under `empty_key` and `deleted_key`.",
-         prepare_dense)
+TABLE_OP_OF(MutableDenseHashTable, "empty_key: key_dtype ", "Ref(string)", BUCKETS,
+            "A table that entries can be put into, except under `empty_key`.", shape_dense,
+            prepare_dense)
+TABLE_OP_OF(MutableDenseHashTableV2, "empty_key: key_dtype, deleted_key: key_dtype ", "resource",
+            BUCKETS,
+            "A table that entries can be put into, except under `empty_key` and `deleted_key`.",
+            shape_dense, prepare_dense)
 
 // ---- On a table
 
@@ -259,6 +268,8 @@ static rheos_status *prepare_export(rheos__prepare *p) {
 // The keys' shape and that of a value: the table's, if it is known what the table is; with a scalar
 // for the default, each value is a scalar.
 static rheos_status *shape_find(rheos__infer *c) {
+  RHEOS_TRY(rheos__infer_handle(c, 0));
+  if (c->input_dtypes[0] != RHEOS_RESOURCE) RHEOS_TRY(rheos__infer_rank_at_most(c, 2, 1));
   rheos_shape found = c->input_shapes[1];
   rheos_shape value = RHEOS_UNKNOWN_SHAPE;
   if (c->input_shapes[2].rank == 0) {
@@ -276,12 +287,36 @@ static rheos_status *shape_find(rheos__infer *c) {
 
 static rheos_status *shape_initialize(rheos__infer *c) {
   rheos_shape keys, values;
+  RHEOS_TRY(rheos__infer_handle(c, 0));
   RHEOS_TRY(rheos__infer_rank(c, 1, 1, &keys));
   RHEOS_TRY(rheos__infer_rank(c, 2, 1, &values));
   return rheos__shape_merge(&keys, &values, &keys);
 }
 
+static rheos_status *shape_on_table(rheos__infer *c) { return rheos__infer_handle(c, 0); }
+
+// The newer version wants a vector of keys.
+static rheos_status *shape_import(rheos__infer *c) {
+  RHEOS_TRY(rheos__infer_handle(c, 0));
+  if (c->input_dtypes[0] != RHEOS_RESOURCE) return NULL;
+  rheos_shape keys;
+  RHEOS_TRY(rheos__infer_rank(c, 1, 1, &keys));
+  RHEOS_TRY(rheos__infer_rank_at_least(c, 2, 1));
+  return rheos__infer_same_rows(c, 1, 2);
+}
+
+static rheos_status *shape_remove(rheos__infer *c) {
+  RHEOS_TRY(rheos__infer_handle(c, 0));
+  return rheos__infer_rank_at_least(c, 1, 1);
+}
+
+static rheos_status *shape_size(rheos__infer *c) {
+  RHEOS_TRY(rheos__infer_handle(c, 0));
+  return rheos__shape_scalar(c);
+}
+
 static rheos_status *shape_export(rheos__infer *c) {
+  RHEOS_TRY(rheos__infer_handle(c, 0));
   c->output_shapes[0] = RHEOS_SHAPE(-1);
   return NULL;
 }
@@ -317,13 +352,13 @@ ON_TABLE(LookupTableFind, LookupTableFindV2,
 ON_TABLE(LookupTableImport, LookupTableImportV2,
          ", keys: Tin, values: Tout ->; Tin: type; Tout: type",
          "Replaces all that is in the table by `values` under `keys`.", RHEOS_OP_WRITES,
-         rheos__shape_none, NULL, prepare_import)
+         shape_import, NULL, prepare_import)
 ON_TABLE(LookupTableInsert, LookupTableInsertV2,
          ", keys: Tin, values: Tout ->; Tin: type; Tout: type",
-         "Puts `values` under `keys` into the table.", RHEOS_OP_WRITES, rheos__shape_none,
+         "Puts `values` under `keys` into the table.", RHEOS_OP_WRITES, shape_on_table,
          rheos__no_gradient, prepare_insert)
 ON_TABLE(LookupTableSize, LookupTableSizeV2, " -> size: int64", "How many keys the table has.", 0,
-         rheos__shape_scalar, rheos__no_gradient, prepare_size)
+         shape_size, rheos__no_gradient, prepare_size)
 ON_TABLE_1(LookupTableRemoveV2, "resource", ", keys: Tin ->; Tin: type",
-           "Takes `keys` and their values out of the table.", RHEOS_OP_WRITES, rheos__shape_none,
-           NULL, prepare_remove)
+           "Takes `keys` and their values out of the table.", RHEOS_OP_WRITES, shape_remove, NULL,
+           prepare_remove)

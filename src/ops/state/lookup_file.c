@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "ops/kit/array_util.h"
 #include "ops/kit/string_util.h"
 #include "ops/state/lookup_util.h"
 
@@ -179,6 +180,7 @@ static rheos_status *prepare_file(rheos__prepare *p) {
 
 static rheos_status *shape_file(rheos__infer *c) {
   rheos_shape unused;
+  RHEOS_TRY(rheos__infer_handle(c, 0));
   return rheos__infer_rank(c, 1, 0, &unused);
 }
 

@@ -14,6 +14,11 @@ typedef struct scatter_state {
 static rheos_status *check_shapes(const rheos_shape *variable, const rheos_shape *indices,
                                   const rheos_shape *updates) {
   if (indices->rank == 0) return RHEOS_INVALID("indices must be at least a vector");
+  if (updates->rank == 0) return RHEOS_INVALID("updates must be at least a vector");
+  if (rheos_shape_num_elements(variable) == 0 &&
+      (rheos_shape_num_elements(indices) > 0 || rheos_shape_num_elements(updates) > 0)) {
+    return RHEOS_INVALID("Indices and updates specified for an empty variable");
+  }
   if (variable->rank < 0 || indices->rank < 0 || updates->rank < 0) return NULL;
   int64_t depth = indices->dims[indices->rank - 1];
   if (depth < 0) return NULL;

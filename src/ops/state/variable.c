@@ -556,6 +556,14 @@ static rheos_status *compute_count(void *state, rheos__step *step, rheos_tensor 
   return status;
 }
 
+static rheos_status *shape_count(rheos__infer *c) {
+  const rheos_shape counter = rheos__infer_variable_shape(c, 0);
+  if (counter.rank <= 0) return rheos__shape_scalar(c);
+  rheos__shape_text text;
+  return RHEOS_INVALID("a counter is a scalar, not of shape %s",
+                       rheos__shape_text_of(&counter, &text));
+}
+
 static rheos_status *prepare_count(rheos__prepare *p) {
   count_state *s = RHEOS_NEW_STATE(p, count_state);
   if (s == NULL) return rheos__out_of_memory();
@@ -569,7 +577,7 @@ const rheos__op_def rheos__op_CountUpTo = {
     .signature = "ref: Ref(T) -> output: T; limit: int; T: {int32, int64}",
     .doc = "The value of a counter before it goes up by 1; OutOfRange once it is at `limit`.",
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
-    .shape = rheos__shape_scalar,
+    .shape = shape_count,
     .gradient = rheos__no_gradient,
     .prepare = prepare_count,
 };
@@ -579,7 +587,7 @@ const rheos__op_def rheos__op_ResourceCountUpTo = {
     .signature = "resource: resource -> output: T; limit: int; T: {int32, int64}",
     .doc = "The value of a counter before it goes up by 1; OutOfRange once it is at `limit`.",
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
-    .shape = rheos__shape_scalar,
+    .shape = shape_count,
     .gradient = rheos__no_gradient,
     .prepare = prepare_count,
 };
