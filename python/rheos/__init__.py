@@ -19,6 +19,9 @@ def _is_there(module):
 def _why_not():
     """What this interpreter lacks that Rheos needs, and what to do; None if it lacks nothing."""
     folder = os.path.dirname(os.path.abspath(__file__))
+    if sys.version_info < (3, 9):
+        version = ".".join(map(str, sys.version_info[:2]))
+        return f"Rheos needs Python 3.9 or a later one, {sys.executable} is Python {version}"
     names = ["_core" + suffix for suffix in _imp.extension_suffixes()]
     if not any(os.path.exists(os.path.join(folder, name)) for name in names):
         found = sorted(
@@ -44,36 +47,15 @@ def _why_not():
 
 _reason = _why_not()
 if _reason is not None:
-    raise ImportError(_reason)
-
-
-def _which_numpy():
-    there = getattr(sys.modules.get("numpy"), "__version__", "one")
-    return (
-        f"it was built with another NumPy than the {there} of {sys.executable}: install Rheos's "
-        "wheel, which goes with all from 1.22 on, or a NumPy as old as the one it was built with"
-    )
-
-
-def _why_not_loaded(error):
-    """What to do about this error of the system, which could not load the extension."""
-    text = str(error)
-    if "cannot open shared object file" in text:
-        advice = "install that library, or Rheos's wheel, which brings all it needs along"
-    elif "numpy" in text:
-        advice = _which_numpy()
-    elif "undefined symbol" in text or "version `" in text:
-        advice = "another librheos.so is found before its own: see LD_LIBRARY_PATH"
-    else:
-        advice = "install it anew"
-    folder = os.path.dirname(os.path.abspath(__file__))
-    return f"Rheos in {folder} cannot be loaded ({text}): {advice}"
+    raise ImportError(_reason, name=__name__ + "._core")
 
 
 try:
     from rheos._core import version as _version
 except ImportError as _error:
-    raise ImportError(_why_not_loaded(_error)) from None
+    from rheos._load_errors import explained
+
+    raise ImportError(explained(_error), name=__name__ + "._core") from None
 __version__ = _version()
 
 _PACKAGES = ("contrib", "framework", "layers", "ops", "pipelines", "training", "v1", "v2")

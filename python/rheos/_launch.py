@@ -806,5 +806,7 @@ if __name__ == "__main__":
         _error.__traceback__ = _error.__traceback__.tb_next  # without this frame
         if isinstance(_error, SystemExit) and not _error.code:
             finish_output()
+        if isinstance(_error, ImportError) and _error.name == "rheos._core":
+            sys.exit(f"rheos: {_error}")  # nothing of the program's: no traceback
         raise
     finish_output()

@@ -11,9 +11,31 @@
 
 #include "numpy_compat.h"
 
-int convert_init(void) {
-  import_array1(-1);
+// NumPy may want instructions that an old processor has not, of which the process would die.
+static int try_numpy(void) {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("sse4.2")) return 0;
+  PyObject *module = PyImport_ImportModule("rheos._load_errors");
+  PyObject *done = module ? PyObject_CallMethod(module, "try_numpy", NULL) : NULL;
+  Py_XDECREF(module);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+#else
   return 0;
+#endif
+}
+
+int convert_init(void) {
+  if (try_numpy() < 0) return -1;
+  if (_import_array() >= 0) return 0;
+  // Not by import_array1(), which prints a traceback.
+  PyObject *type = NULL, *value = NULL, *traceback = NULL;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_Format(PyExc_ImportError, "numpy: %S", value ? value : Py_None);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(traceback);
+  return -1;
 }
 
 bool is_numpy(PyObject *value) { return PyArray_Check(value) || PyArray_CheckScalar(value); }

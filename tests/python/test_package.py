@@ -27,9 +27,12 @@ def test_the_command_runs_programs_with_this_interpreter(tmp_path):
     assert python("-m", "rheos", "fly").returncode == 2
 
 
+PREFIX = python("-m", "rheos", "--prefix").stdout.strip()
+COMMAND = os.path.join(PREFIX, "bin", "rheos")
+
+
 def test_the_prefix_has_the_command():
-    prefix = python("-m", "rheos", "--prefix").stdout.strip()
-    assert os.access(os.path.join(prefix, "bin", "rheos"), os.X_OK)
+    assert os.access(COMMAND, os.X_OK)
 
 
 def copied_without(tmp_path, *names):
@@ -95,3 +98,77 @@ def test_a_missing_package_is_named(tmp_path):
         assert done.returncode == 0
     else:
         assert "needs the package numpy" in done.stderr and "-m pip install numpy" in done.stderr
+
+
+def test_an_old_python_is_told_so(tmp_path):
+    where = copied_without(tmp_path)
+    old = "import sys; sys.version_info = (3, 8, 0, 'final', 0)\n"
+    done = python("-c", old + "import rheos", **where)
+    last = done.stderr.splitlines()[-1]
+    told = f"Rheos needs Python 3.9 or a later one, {sys.executable} is Python 3.8"
+    assert last == f"ImportError: {told}"
+
+
+def other_numpy(tmp_path, source):
+    """Where a NumPy lies that does this when it is imported."""
+    (tmp_path / "numpy").mkdir()
+    (tmp_path / "numpy" / "__init__.py").write_text(source)
+    path = [str(tmp_path), os.path.dirname(PACKAGE)]
+    return {"PYTHONPATH": os.pathsep.join(path)}
+
+
+REFUSES = "raise RuntimeError('NumPy was built with\\n  (SSE3) but your machine has it not.')"
+DIES = "import os, signal; os.kill(os.getpid(), signal.SIGILL)"
+
+
+def test_a_numpy_that_refuses_the_processor_is_told_in_a_sentence(tmp_path):
+    where = other_numpy(tmp_path, REFUSES)
+    last = python("-c", "import rheos", **where).stderr.splitlines()[-1]
+    assert "(NumPy was built with (SSE3) but your machine has it not): install another" in last
+    assert 'pip install "numpy<2"' in last
+
+
+def test_a_numpy_that_would_kill_the_process_is_told_in_a_sentence(tmp_path):
+    check = "from _load_errors import explained, try_numpy\ntry: try_numpy()\n"
+    check += "except ImportError as error: print(explained(error))"
+    where = other_numpy(tmp_path, DIES)
+    # The module alone: what calls it asks for the processor first.
+    done = python("-c", check, PYTHONPATH=os.pathsep.join([where["PYTHONPATH"], PACKAGE]))
+    assert "(importing numpy ends in SIGILL): install another" in done.stdout, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="no qemu-user")
+def test_an_old_processor_works_or_is_told_in_a_sentence():
+    program = ["qemu-x86_64", "-cpu", "kvm64,-pni,-ssse3", sys.executable]
+    program += ["-c", "import rheos as tf; print((tf.ones([2]) + 1).numpy())"]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=600)
+    if done.returncode == 0:
+        assert done.stdout == "[2. 2.]\n"
+    else:
+        assert done.returncode == 1
+        assert "cannot be loaded with the NumPy of" in done.stderr.splitlines()[-1]
+
+
+def test_the_command_says_what_is_missing_without_a_traceback(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import tensorflow as tf\nprint(tf.Session)\n")
+    done = subprocess.run([COMMAND, "run", script], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, **other_numpy(tmp_path, REFUSES)})  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("rheos: Rheos in ") and done.stderr.count("\n") == 1
+
+
+def test_of_two_on_one_path_the_first_is_taken(tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / "rheos", ignore=shutil.ignore_patterns("lib", "bin"))
+    paths = [str(tmp_path), os.path.dirname(PACKAGE)]
+    library = os.path.join(os.path.dirname(PACKAGE), "..", "lib")
+    where = {"PYTHONPATH": os.pathsep.join(paths), "LD_LIBRARY_PATH": library}
+    program = "import rheos as tf\nprint(tf.__file__, float(tf.constant(1.0) + 1))"
+    done = python("-c", program, **where)
+    assert done.stdout == f"{tmp_path / 'rheos' / '__init__.py'} 2.0\n", done.stderr
+    # The command's own comes before what it finds on the path.
+    script = tmp_path / "script.py"
+    script.write_text(program)
+    done = subprocess.run([COMMAND, "run", script], capture_output=True, text=True,
+                          env={**os.environ, **where})  # fmt: skip
+    assert done.stdout == f"{os.path.join(PACKAGE, '__init__.py')} 2.0\n", done.stderr
