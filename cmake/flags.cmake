@@ -20,6 +20,14 @@ add_compile_options(-Wall -Wextra -Wpedantic -ffp-contract=off)
 # the same, and loops over sqrt or floor become vector code.
 add_compile_options(-fno-math-errno -fno-trapping-math)
 
+# Where ccache is installed, another tree like this one (of a wheel, of another checkout) takes seconds.
+find_program(CCACHE ccache)
+mark_as_advanced(CCACHE)
+if(CCACHE AND NOT DEFINED CMAKE_C_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_NOHASHDIR=1
+    "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${CCACHE}")
+endif()
+
 # Tables of pointers are relocated from a bitmap, a twentieth of the size, where the linker and the C
 # library can (glibc 2.36).
 include(CheckCSourceRuns)

@@ -53,7 +53,7 @@ def explained(error):
     elif "undefined symbol" in text or "version `" in text:
         advice = "another librheos.so is found before its own: see LD_LIBRARY_PATH"
     else:
-        advice = "install it anew"
+        advice = "install the library that this names anew, or Rheos"
     folder = os.path.dirname(os.path.abspath(__file__))
     why = f"({text}): {advice}" if advice else _about_numpy(text)
     return f"Rheos in {folder} cannot be loaded {why}"
