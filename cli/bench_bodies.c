@@ -23,7 +23,7 @@ static bench_body *body_of(bench_bodies *bodies, const rheos__traced_segment *ou
     bench_body *at = &bodies->items[i];
     if (at->graph == outer->graph && at->id == op->id && strcmp(at->body, name) == 0) return at;
   }
-  char *caller = rheos__node_name(outer->graph, rheos__graph_node(outer->graph, op->id));
+  char *caller = rheos__inlined_name(outer->inlined, outer->graph, op->id);
   if (caller == NULL) give_up();
   bodies->items = command_realloc(bodies->items, (bodies->count + 1) * sizeof *bodies->items);
   bodies->items[bodies->count] = (bench_body){.body = command_format("%s", name),

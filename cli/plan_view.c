@@ -79,7 +79,7 @@ static rheos_status *told_shape(plan_view *v, const char *text) {
 }
 
 char *plan_view_name(const plan_view *v, int32_t id) {
-  char *name = rheos__node_name(v->runner.graph, rheos__graph_node(v->runner.graph, id));
+  char *name = rheos__inlined_name(v->plan != NULL ? v->plan->inlined : NULL, v->runner.graph, id);
   if (name != NULL) return name;
   command_fail_take("show", rheos__out_of_memory());
   exit(EXIT_FAILURE);
@@ -88,7 +88,7 @@ char *plan_view_name(const plan_view *v, int32_t id) {
 char *plan_view_called(const rheos__called *called) {
   const rheos__plan *plan = called->caller;
   const int32_t id = plan->entries[called->entry].id;
-  char *name = rheos__node_name(plan->graph, rheos__graph_node(plan->graph, id));
+  char *name = rheos__inlined_name(plan->inlined, plan->graph, id);
   const char *function = called->function;
   char *text =
       called->number < 0
@@ -107,7 +107,7 @@ char *plan_view_called(const rheos__called *called) {
 void plan_view_json_called(const rheos__called *called, json *j) {
   const rheos__plan *plan = called->caller;
   const int32_t id = plan->entries[called->entry].id;
-  char *name = rheos__node_name(plan->graph, rheos__graph_node(plan->graph, id));
+  char *name = rheos__inlined_name(plan->inlined, plan->graph, id);
   json_int(j, "depth", called->depth);
   json_text(j, "node", name != NULL ? name : "?");
   json_int(j, "called_by", called->entry);

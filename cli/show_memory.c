@@ -23,7 +23,7 @@ static void print_bytes(const rheos__memory_report *report) {
 }
 
 static char *name_of(const rheos__plan *plan, int32_t id) {
-  char *name = rheos__node_name(plan->graph, rheos__graph_node(plan->graph, id));
+  char *name = rheos__inlined_name(plan->inlined, plan->graph, id);
   if (name != NULL) return name;
   command_fail_take("show", rheos__out_of_memory());
   exit(EXIT_FAILURE);
@@ -31,7 +31,9 @@ static char *name_of(const rheos__plan *plan, int32_t id) {
 
 static void source_line(const rheos__plan *plan, int32_t id, const char **out_file,
                         int32_t *out_line) {
-  rheos_operation_source((rheos_operation){plan->graph, id}, out_file, out_line);
+  const rheos_graph *graph = rheos__inlined_place(plan->inlined, plan->graph, id, &id);
+  rheos_operation_source((rheos_operation){(rheos_graph *)(uintptr_t)graph, id}, out_file,
+                         out_line);
 }
 
 static void print_unknown(const rheos__plan *plan, const rheos__memory_report *report,

@@ -32,7 +32,8 @@ typedef struct rheos_rewrite_options {
   rheos_toggle compiled_loops;               // of those, what runs often, where LLVM is there
   rheos_toggle layout_optimizer;             // operands that stay, kept as kernels like them
   rheos_toggle raise_control_flow;           // version 1's loops and conditionals as bodies
-  rheos_toggle reserved_[6];                 // zeros
+  rheos_toggle function_optimization;  // bodies of small functions in the place of their calls
+  rheos_toggle reserved_[5];           // zeros
 } rheos_rewrite_options;
 
 typedef struct rheos_session_options {

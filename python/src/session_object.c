@@ -437,7 +437,8 @@ PyDoc_STRVAR(open_doc,
              "log_placement=False, rewrites=(0,) * 8, threads_between_ops=0, "
              "program_function=None, timeout_ms=0)\n\nrewrites: no rules at all, then "
              "RewriterConfig.Toggle for folding constants, common subexpressions, arithmetic, "
-             "dependencies, remapping, layouts, and for compiled loops. program_function(token, "
+             "dependencies, remapping, layouts, for compiled loops and for inlined calls. "
+             "program_function(token, "
              "arrays, count): what PyFunc calls; a list of (array, dtype). timeout_ms: of runs "
              "without one of their own.");
 static PyObject *open_session(PyObject *object, PyObject *args) {
@@ -445,11 +446,11 @@ static PyObject *open_session(PyObject *object, PyObject *args) {
   PyObject *graph, *function = Py_None;
   rheos_session_options options = {0};
   int soft = 0, log = 0, off = 0, folding = 0, merging = 0, arithmetic = 0, dependency = 0;
-  int remap = 0, layout = 0, compiled = 0;
+  int remap = 0, layout = 0, compiled = 0, inlining = 0;
   long long timeout_ms = 0;
-  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiiii)iOL", &graph_base_type, &graph, &options.target,
+  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiiiii)iOL", &graph_base_type, &graph, &options.target,
                         &options.num_threads, &options.num_cpu_devices, &soft, &log, &off, &folding,
-                        &merging, &arithmetic, &dependency, &remap, &layout, &compiled,
+                        &merging, &arithmetic, &dependency, &remap, &layout, &compiled, &inlining,
                         &options.num_threads_between_ops, &function, &timeout_ms)) {
     return NULL;
   }
@@ -462,6 +463,7 @@ static PyObject *open_session(PyObject *object, PyObject *args) {
       .remapping = (rheos_toggle)remap,
       .layout_optimizer = (rheos_toggle)layout,
       .compiled_loops = (rheos_toggle)compiled,
+      .function_optimization = (rheos_toggle)inlining,
   };
   if (self->session) {
     PyErr_SetString(PyExc_RuntimeError, "the session is open already");

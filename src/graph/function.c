@@ -485,6 +485,9 @@ static rheos_status *make_entry(rheos_function *f, rheos__made_function **out_ma
                                  .is_stateful = rheos_function_is_stateful(f),
                                  .attrs = f->attrs};
   made->function.num_targets = num_targets;
+  const rheos_attr_value *noinline = rheos__attrs_find(f->attrs, "_noinline");
+  made->function.is_never_inlined =
+      noinline != NULL && noinline->kind == RHEOS_ATTR_BOOL && noinline->b;
   const rheos__function *function = &made->function;
   if (function->args == NULL || function->results == NULL || function->targets == NULL ||
       made->arg_names == NULL || made->result_names == NULL || made->control_names == NULL) {

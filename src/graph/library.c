@@ -232,12 +232,13 @@ static rheos_status *add_call_op(rheos_graph *graph, rheos__made_function *made)
   const rheos__arg *inputs = args_of(graph, function, false);
   const rheos__arg *outputs = args_of(graph, function, true);
   if (own == NULL || inputs == NULL || outputs == NULL) return rheos__out_of_memory();
-  own->op = (rheos__op_def){.name = function->name,
-                            .signature = "",
-                            .doc = "",
-                            .flags = RHEOS_OP_CALLS | (made->is_stateful ? RHEOS_OP_STATEFUL : 0),
-                            .gradient = rheos__gradient_call_by_name,
-                            .prepare = rheos__prepare_call_by_name};
+  own->op = (rheos__op_def){
+      .name = function->name,
+      .signature = "",
+      .doc = "",
+      .flags = RHEOS_OP_CALLS | RHEOS_OP_IS_CALL | (made->is_stateful ? RHEOS_OP_STATEFUL : 0),
+      .gradient = rheos__gradient_call_by_name,
+      .prepare = rheos__prepare_call_by_name};
   own->signature = (rheos__signature){.op = &own->op,
                                       .inputs = inputs,
                                       .num_inputs = function->num_args,

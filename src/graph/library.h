@@ -13,6 +13,7 @@ typedef struct rheos__function {
   rheos__edge *results;  // what its result nodes take, by index
   int32_t *targets;      // what else a call runs: what has effects, and what the function lists
   int32_t num_args, num_results, num_targets;
+  bool is_never_inlined;    // as its definition says: attribute _noinline
   _Atomic bool is_removed;  // from the library; who calls it still may go on
 } rheos__function;
 

@@ -316,6 +316,8 @@ enum {
   RHEOS_OP_ONLY_READS = 1 << 19,
   // The name of a function that the library has no longer.
   RHEOS_OP_REMOVED = 1 << 20,
+  // All it does is call the function `f`, or the one of its name, with its inputs.
+  RHEOS_OP_IS_CALL = 1 << 21,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.

@@ -69,7 +69,7 @@ static rheos_status *add_entry(copier *c, const rheos__entry *entry) {
 
 static rheos_status *add_copy(copier *c, int32_t value, int32_t source, int16_t to, int32_t level) {
   const rheos__edge origin = c->plan->origins[value];
-  const rheos__node *node = rheos__graph_node(c->plan->graph, origin.id);
+  const rheos__node *node = rheos__plan_node(c->plan, origin.id);
   const rheos__entry entry = {.signature = node->signature,
                               .attrs = node->attrs,
                               .id = origin.id,

@@ -23,7 +23,7 @@ static void insert(rheos__memory_report *report, const rheos__large_tensor *tens
 // Whether the value, returned by an instruction, is the tensor that a variable holds.
 static bool is_read(const rheos__segment *segment, int32_t index) {
   const rheos__edge origin = segment->plan->origins[index];
-  const rheos__node *node = rheos__graph_node(segment->plan->graph, origin.id);
+  const rheos__node *node = rheos__plan_node(segment->plan, origin.id);
   return rheos_dtype_is_ref(node->outputs[origin.index].dtype) ||
          (node->signature->op->flags & RHEOS_OP_READS_VARIABLE) != 0;
 }
@@ -103,13 +103,15 @@ void rheos__memory_report_of(const rheos__segment *segment, rheos__memory_report
 }
 
 // Appends "NAME float[2,3] (24 bytes) at FILE:LINE".
-static size_t describe(char *text, size_t length, const rheos_graph *graph,
+static size_t describe(char *text, size_t length, const rheos__plan *plan,
                        const rheos__large_tensor *tensor) {
-  char *name = rheos__node_name(graph, rheos__graph_node(graph, tensor->origin.id));
+  char *name = rheos__inlined_name(plan->inlined, plan->graph, tensor->origin.id);
+  int32_t id;
+  const rheos_graph *graph =
+      rheos__inlined_place(plan->inlined, plan->graph, tensor->origin.id, &id);
   const char *file;
   int32_t line;
-  rheos_operation_source((rheos_operation){(rheos_graph *)(uintptr_t)graph, tensor->origin.id},
-                         &file, &line);
+  rheos_operation_source((rheos_operation){(rheos_graph *)(uintptr_t)graph, id}, &file, &line);
   rheos__shape_text shape;
   const size_t room = MESSAGE_BYTES - length;
   int written =
@@ -136,7 +138,7 @@ rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__segment *
   size_t length = 0;
   for (int32_t i = 0; i < report.num_largest && length < MESSAGE_BYTES; ++i) {
     const size_t before = length;
-    length = describe(text, length, segment->plan->graph, &report.largest[i]);
+    length = describe(text, length, segment->plan, &report.largest[i]);
     if (length >= MESSAGE_BYTES) text[before] = '\0';  // whole ones only
   }
   snprintf(whole, sizeof whole,

@@ -69,8 +69,7 @@ static bool same(rheos__rewriter *r, const rheos__entry *a, const rheos__entry *
   for (int32_t i = 0; i < a->num_inputs; ++i) {
     if (rheos__rule_input(r, a, i) != rheos__rule_input(r, b, i)) return false;
   }
-  const rheos_graph *graph = r->plan->graph;
-  return rheos__graph_node(graph, a->id)->device == rheos__graph_node(graph, b->id)->device;
+  return rheos__plan_node(r->plan, a->id)->device == rheos__plan_node(r->plan, b->id)->device;
 }
 
 rheos_status *rheos__merge(rheos__merger *merger, rheos__rewriter *r, int32_t index) {

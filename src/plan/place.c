@@ -47,7 +47,7 @@ static rheos_status *no_device(const placer *p, const rheos__node *node) {
 
 static rheos_status *no_kernel(const placer *p, const rheos__entry *entry, int32_t device) {
   const rheos__plan_context *context = &p->plan->context;
-  const rheos__node *node = rheos__graph_node(p->plan->graph, entry->id);
+  const rheos__node *node = rheos__plan_node(p->plan, entry->id);
   const rheos__op_def *op = entry->signature->op;
   char list[LIST_BYTES] = "";
   for (int32_t i = 0; i < context->num_devices; ++i) {
@@ -169,7 +169,7 @@ static rheos_status *find_beside(placer *p, const rheos__entry *entry, int32_t *
 
 // `asked` is the device that the node asks for, NOWHERE if there is none.
 static rheos_status *place_by_kernel(placer *p, rheos__entry *entry, int32_t asked) {
-  const bool is_explicit = rheos__graph_node(p->plan->graph, entry->id)->device[0] != '\0';
+  const bool is_explicit = rheos__plan_node(p->plan, entry->id)->device[0] != '\0';
   int32_t device = is_explicit ? asked : NOWHERE;
   if (device != NOWHERE && !fits(p, entry, device)) {
     if (!p->plan->context.allow_soft_placement) return no_kernel(p, entry, device);
@@ -187,7 +187,7 @@ static rheos_status *place_by_kernel(placer *p, rheos__entry *entry, int32_t ask
 
 static rheos_status *log_entry(const placer *p, const rheos__entry *entry) {
   if (entry->kind != RHEOS__ENTRY_NODE) return NULL;
-  const rheos__node *node = rheos__graph_node(p->plan->graph, entry->id);
+  const rheos__node *node = rheos__plan_node(p->plan, entry->id);
   char *name = name_of(p, node);
   if (name == NULL) return rheos__out_of_memory();
   fprintf(stderr, "%s: (%s): %s\n", name, node->signature->op->name,
@@ -198,7 +198,7 @@ static rheos_status *log_entry(const placer *p, const rheos__entry *entry) {
 
 static rheos_status *place(placer *p, rheos__entry *entry) {
   const rheos__plan_context *context = &p->plan->context;
-  const rheos__node *node = rheos__graph_node(p->plan->graph, entry->id);
+  const rheos__node *node = rheos__plan_node(p->plan, entry->id);
   int32_t device;
   RHEOS_TRY(find(p, node->device, &device));
   if (device == NOWHERE && !context->allow_soft_placement) return no_device(p, node);
@@ -214,14 +214,14 @@ rheos_status *rheos__place(rheos__plan *plan) {
     any_memory = any_memory || !plan->context.devices[i]->kind->uses_host_memory;
   }
   if (any_memory) {
-    const size_t num_nodes = (size_t)rheos_graph_num_operations(plan->graph);
+    const size_t num_nodes = (size_t)rheos__plan_num_ids(plan);
     p.placed = rheos__alloc_array(num_nodes, sizeof *p.placed);
     if (p.placed == NULL) return rheos__out_of_memory();
   }
   rheos_status *status = NULL;
   for (int32_t i = 0; status == NULL && i < plan->num_entries; ++i) {
     status = place(&p, &plan->entries[i]);
-    if (status != NULL) status = rheos__status_at_take(status, plan->graph, plan->entries[i].id);
+    if (status != NULL) status = rheos__plan_status_at_take(status, plan, plan->entries[i].id);
   }
   rheos__free(p.placed);
   return status;

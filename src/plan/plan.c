@@ -18,9 +18,15 @@
 #include "resource/variable_shape.h"
 
 enum { MARK_ON_STACK = -1, MARK_DONE = -2 };
+enum { CALL_STAYS = -1, CALL_ONLY_READS = -2 };
 
-typedef struct mark {  // of a graph node
+// Of nodes of bodies, for each plan.
+enum { MAX_INLINED_NODES = 1 << 16 };
+
+typedef struct mark {  // of a node
   int32_t state;       // 0 not seen, MARK_ON_STACK, MARK_DONE, else 1 + its entry
+  int32_t
+      call;  // 0 not looked at, CALL_STAYS, CALL_ONLY_READS, else 1 + the inlined call that it is
 } mark;
 
 typedef struct source {  // where an operand comes from
@@ -40,8 +46,10 @@ typedef enum pass { WITHOUT_FLOW, FIND_FRAMES, RAISED, WITH_FRAMES } pass;
 
 typedef struct builder {
   rheos__plan *plan;
-  mark *marks;
+  mark *marks;  // of nodes, then of structures or of what is inlined
+  size_t mark_capacity;
   int32_t num_nodes;
+  bool *is_target;  // by node
   struct visit {
     int32_t id, next;
   } *stack;
@@ -74,6 +82,7 @@ typedef struct builder {
 
 static void builder_deinit(builder *b) {
   rheos__free(b->marks);
+  rheos__free(b->is_target);
   rheos__free(b->stack);
   rheos__free(b->drafts);
   rheos__free(b->sources);
@@ -104,21 +113,13 @@ static void mark_done(builder *b) {
   for (int32_t i = 0; i < context->num_done; ++i) b->marks[context->done[i]].state = MARK_DONE;
 }
 
-// Input `i` of the node, a control input behind the others: what stands for it where nodes before it
-// are done.
-static rheos__edge input_of(const builder *b, const rheos__node *node, int32_t i) {
-  rheos__edge edge = node->edges[i];
-  while (edge.index >= 0 && b->marks[edge.id].state == MARK_DONE && feed_of(b, edge) < 0) {
-    const rheos__node *done = rheos__graph_node(b->plan->graph, edge.id);
-    assert(rheos_dtype_is_ref(done->outputs[edge.index].dtype) && done->num_inputs > 0);
-    edge = done->edges[0];
-  }
-  return edge;
-}
-
 // Whether nothing has to run for the edge.
 static bool is_there(const builder *b, rheos__edge edge) {
   return feed_of(b, edge) >= 0 || b->marks[edge.id].state == MARK_DONE;
+}
+
+static const rheos__node *node_at(const builder *b, int32_t id) {
+  return rheos__plan_node(b->plan, id);
 }
 
 // `id` may be that of a structure.
@@ -130,6 +131,163 @@ static rheos_status *push(builder *b, int32_t id) {
   return NULL;
 }
 
+// ---- What is inlined
+
+static const rheos__inlined_call *call_around(const builder *b, int32_t id) {
+  return rheos__inlined_call_of(b->plan->inlined, id);
+}
+
+// The call that the node is, if it is inlined.
+static const rheos__inlined_call *inlined_at(const builder *b, int32_t id) {
+  const int32_t call = b->marks[id].call;
+  return call > 0 ? &b->plan->inlined->calls[call - 1] : NULL;
+}
+
+static int32_t beginning_of(const rheos__inlined_call *call) {
+  return call->first + call->num_nodes;
+}
+
+// An edge of a body as one of the plan.
+static rheos__edge edge_inside(const rheos__inlined_call *call, rheos__edge edge) {
+  return (rheos__edge){call != NULL ? edge.id + call->first : edge.id, edge.index};
+}
+
+static rheos_status *add_later(builder *b, int32_t id) {
+  if (!RHEOS_RESERVE(b->later, b->later_capacity, b->num_later + 1)) return rheos__out_of_memory();
+  b->later[b->num_later++] = id;
+  return NULL;
+}
+
+static rheos_status *inline_call(builder *b, int32_t id, const rheos__function *function) {
+  rheos__inlined *inlined = b->plan->inlined;
+  const rheos__inlined_call *call = rheos__inlined_add(inlined, id, function);
+  const size_t count = call != NULL ? (size_t)inlined->end : 0;
+  if (call == NULL || !RHEOS_RESERVE(b->marks, b->mark_capacity, count)) {
+    return rheos__out_of_memory();
+  }
+  memset(b->marks + call->first, 0, (count - (size_t)call->first) * sizeof *b->marks);
+  b->marks[id].call = (int32_t)inlined->num_calls;
+  for (int32_t i = 0; i < function->num_targets; ++i) {
+    RHEOS_TRY(add_later(b, call->first + function->targets[i]));
+  }
+  return NULL;
+}
+
+static bool inlines(const rheos__plan *plan) {
+  return !plan->context.rewrites.disable_meta_optimizer &&
+         plan->context.rewrites.function_optimization != RHEOS_TOGGLE_OFF &&
+         plan->inlined->end - plan->inlined->first < MAX_INLINED_NODES;
+}
+
+static bool find_reference(const builder *b, rheos__edge edge, rheos__edge *out_reference);
+
+// Whether it is given the value of a reference, which is read when it is called.
+static bool reads_references(const builder *b, const rheos__node *node) {
+  rheos__edge reference;
+  for (int32_t i = 0; i < node->num_inputs; ++i) {
+    if (find_reference(b, node->edges[i], &reference)) return true;
+  }
+  return false;
+}
+
+// Looks, once, at whether a node is a call that is inlined. A target is not: it runs though nobody takes
+// what it gives.
+static rheos_status *look_at_call(builder *b, int32_t id) {
+  const rheos__node *node = node_at(b, id);
+  if (b->pass != WITHOUT_FLOW || b->marks[id].call != 0 ||
+      (node->signature->op->flags & RHEOS_OP_IS_CALL) == 0) {
+    return NULL;
+  }
+  const rheos__inlined_call *around = call_around(b, id);
+  if (around != NULL && id == beginning_of(around)) return NULL;
+  rheos_graph *graph = around != NULL ? around->function->graph : b->plan->graph;
+  const rheos__function *function = rheos__inlinable(b->plan, graph, node);
+  if (function == NULL || (around == NULL && reads_references(b, node))) {
+    b->marks[id].call = CALL_STAYS;
+  } else if (!inlines(b->plan) || (around == NULL && b->is_target[id])) {
+    b->marks[id].call = CALL_ONLY_READS;
+  } else {
+    return inline_call(b, id, function);
+  }
+  return NULL;
+}
+
+// What gives the value of a data edge: of an argument of an inlined body what the call was given, of an
+// inlined call what its body gives, of a reference that a node gave before what that one took.
+static rheos_status *resolve(builder *b, rheos__edge *edge) {
+  while (edge->index >= 0) {
+    const rheos__node *node = node_at(b, edge->id);
+    const rheos__inlined_call *around = call_around(b, edge->id);
+    const unsigned moves = RHEOS_OP_ARG | RHEOS_OP_PLACEHOLDER | RHEOS_OP_IS_CALL;
+    const unsigned flags = node->signature->op->flags & moves;
+    const bool is_done = b->marks[edge->id].state == MARK_DONE;
+    if ((flags == 0 && !is_done) || feed_of(b, *edge) >= 0) return NULL;
+    if (is_done) {
+      assert(rheos_dtype_is_ref(node->outputs[edge->index].dtype) && node->num_inputs > 0);
+      *edge = node->edges[0];
+      continue;
+    }
+    if (around != NULL && (flags & RHEOS_OP_IS_CALL) == 0) {
+      const int32_t index = rheos__argument_at(around->function, edge->id - around->first);
+      assert(index >= 0);
+      *edge = edge_inside(call_around(b, around->id), node_at(b, around->id)->edges[index]);
+      continue;
+    }
+    RHEOS_TRY(look_at_call(b, edge->id));
+    const rheos__inlined_call *call = inlined_at(b, edge->id);
+    if (call == NULL) return NULL;
+    *edge = edge_inside(call, call->function->results[edge->index]);
+  }
+  return look_at_call(b, edge->id);
+}
+
+typedef enum part { PART_NODE, PART_BEGINNING, PART_END } part;
+
+// What of a call the id stands for; PART_NODE for other nodes.
+static part part_of(const builder *b, int32_t id) {
+  const rheos__inlined_call *around = call_around(b, id);
+  if (around != NULL && id == beginning_of(around)) return PART_BEGINNING;
+  return b->marks[id].call > 0 ? PART_END : PART_NODE;
+}
+
+// The inputs of a node, its control inputs behind the others; what a part of a call waits for.
+static int32_t num_edges(const builder *b, int32_t id) {
+  const part of = part_of(b, id);
+  if (of == PART_END) {
+    const rheos__function *function = inlined_at(b, id)->function;
+    return 1 + function->num_results + function->num_targets;
+  }
+  const rheos__node *node = node_at(b, id);
+  const int32_t count = node->num_inputs + node->num_control_inputs;
+  const rheos__inlined_call *around = call_around(b, id);
+  if (of == PART_BEGINNING) return count + (call_around(b, around->id) != NULL);
+  return count + (around != NULL && (node->signature->op->flags & RHEOS_OP_STATEFUL) != 0);
+}
+
+static rheos__edge raw_edge(const builder *b, int32_t id, int32_t i) {
+  const part of = part_of(b, id);
+  const rheos__inlined_call *around = call_around(b, id);
+  if (of == PART_END) {
+    const rheos__inlined_call *call = inlined_at(b, id);
+    const rheos__function *function = call->function;
+    if (i == 0) return (rheos__edge){beginning_of(call), -1};
+    if (i <= function->num_results) return edge_inside(call, function->results[i - 1]);
+    return (rheos__edge){call->first + function->targets[i - 1 - function->num_results], -1};
+  }
+  const rheos__node *node = node_at(b, id);
+  if (of == PART_BEGINNING) around = call_around(b, around->id);
+  if (i < node->num_inputs + node->num_control_inputs) return edge_inside(around, node->edges[i]);
+  return (rheos__edge){beginning_of(around), -1};
+}
+
+// What the inputs are by now. Where only a wait is left of one, its index is -1.
+static rheos_status *edge_at(builder *b, int32_t id, int32_t i, rheos__edge *out_edge) {
+  *out_edge = raw_edge(b, id, i);
+  RHEOS_TRY(resolve(b, out_edge));
+  if (part_of(b, id) != PART_NODE && !is_there(b, *out_edge)) out_edge->index = -1;
+  return NULL;
+}
+
 // What is visited for a node: itself, or the structure that took it, which has a number behind all nodes.
 static int32_t visited_for(const builder *b, int32_t id) {
   if (b->pass != RAISED || id >= b->num_nodes || b->raised.of_node[id] == 0) return id;
@@ -137,7 +295,8 @@ static int32_t visited_for(const builder *b, int32_t id) {
 }
 
 static rheos__structure *structure_at(const builder *b, int32_t visited) {
-  return visited >= b->num_nodes ? b->raised.structures[visited - b->num_nodes] : NULL;
+  return b->pass == RAISED && visited >= b->num_nodes ? b->raised.structures[visited - b->num_nodes]
+                                                      : NULL;
 }
 
 static int32_t draft_number(const builder *b, int32_t id) {
@@ -207,7 +366,7 @@ static rheos_status *find_read(builder *b, rheos__edge edge, int32_t level, sour
       return NULL;
     }
   }
-  const rheos__node *node = rheos__graph_node(b->plan->graph, edge.id);
+  const rheos__node *node = node_at(b, edge.id);
   assert(b->marks[edge.id].state > 0);  // its node has an entry already
   rheos__entry read = {.signature = node->signature,
                        .attrs = node->attrs,
@@ -227,6 +386,7 @@ static rheos_status *find_read(builder *b, rheos__edge edge, int32_t level, sour
 
 // If `edge` is a reference, or the plain read node of one, gives that reference.
 static bool find_reference(const builder *b, rheos__edge edge, rheos__edge *out_reference) {
+  if (call_around(b, edge.id) != NULL) return false;  // bodies that are inlined have none
   const rheos__node *node = rheos__graph_node(b->plan->graph, edge.id);
   if (rheos_dtype_is_ref(node->outputs[edge.index].dtype)) {
     *out_reference = edge;
@@ -273,12 +433,6 @@ static rheos__flow_role role_of(const rheos__node *node) { return node->signatur
 static bool is_way_back(const builder *b, const rheos__node *node, int32_t input) {
   return (b->pass == FIND_FRAMES || b->pass == WITH_FRAMES) &&
          rheos__flow_is_way_back(b->plan->graph, node, input);
-}
-
-static rheos_status *add_later(builder *b, int32_t id) {
-  if (!RHEOS_RESERVE(b->later, b->later_capacity, b->num_later + 1)) return rheos__out_of_memory();
-  b->later[b->num_later++] = id;
-  return NULL;
 }
 
 static rheos_status *add_way_back(builder *b, rheos__edge edge) {
@@ -398,32 +552,44 @@ static rheos_status *finish_structure(builder *b, int32_t visited) {
 
 // ---- Nodes
 
+// Of a part of a call: it only waits.
+static rheos_status *be_part(rheos__entry *d) {
+  RHEOS_TRY(be_nothing(d));
+  d->num_inputs = d->num_outputs = 0;
+  return NULL;
+}
+
 // All inputs of the node have drafts: makes its own.
 static rheos_status *finish_node(builder *b, int32_t id) {
-  const rheos__node *node = rheos__graph_node(b->plan->graph, id);
+  const rheos__node *node = node_at(b, id);
   rheos__entry d = {.signature = node->signature,
                     .attrs = node->attrs,
                     .id = id,
                     .kind = RHEOS__ENTRY_NODE,
                     .num_inputs = node->num_inputs,
                     .num_outputs = node->num_outputs,
-                    .first_wait = (int32_t)b->num_waits};
+                    .first_wait = (int32_t)b->num_waits,
+                    .only_reads = b->marks[id].call == CALL_ONLY_READS};
   if (b->pass == RAISED && role_of(node) == RHEOS__FLOW_CONTROL_TRIGGER) RHEOS_TRY(be_nothing(&d));
-  for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; ++i) {
-    const rheos__edge edge = input_of(b, node, i);
+  if (part_of(b, id) != PART_NODE) RHEOS_TRY(be_part(&d));
+  const int32_t count = num_edges(b, id);
+  for (int32_t i = 0; i < count; ++i) {
+    rheos__edge edge;
+    RHEOS_TRY(edge_at(b, id, i, &edge));
     if (is_there(b, edge) || is_way_back(b, node, i)) continue;
     int32_t level = rheos__level_behind(draft_of(b, edge.id));
     if (level > d.level) d.level = level;
-    if (i >= node->num_inputs) RHEOS_TRY(add_wait(b, draft_number(b, edge.id)));
+    if (i >= d.num_inputs) RHEOS_TRY(add_wait(b, draft_number(b, edge.id)));
   }
   d.num_waits = (int32_t)b->num_waits - d.first_wait;
   count_loop_levels(b, &d, node);
-  assert(d.num_waits >= 0 && d.num_waits <= node->num_control_inputs);
+  assert(d.num_waits >= 0 && d.num_waits <= count - d.num_inputs);
   // Reads come into being before the node's own operands are laid down in a row.
   for (int pass = 0; pass < 2; ++pass) {
     d.first_operand = (int32_t)b->num_sources;
-    for (int32_t i = 0; i < node->num_inputs; ++i) {
-      const rheos__edge edge = input_of(b, node, i);
+    for (int32_t i = 0; i < d.num_inputs; ++i) {
+      rheos__edge edge;
+      RHEOS_TRY(edge_at(b, id, i, &edge));
       source s = {-1, 0};
       if (is_way_back(b, node, i) && feed_of(b, edge) < 0) {
         if (pass == 1) RHEOS_TRY(add_way_back(b, edge));
@@ -456,6 +622,7 @@ static rheos_status *report_missing(builder *b, int32_t root) {
   const rheos_graph *graph = b->plan->graph;
   rheos__op_tally missing = {0};
   rheos_status *status = NULL;
+  b->pass = WITH_FRAMES;  // bodies have no such ops: calls stay
   memset(b->marks, 0, (size_t)b->num_nodes * sizeof *b->marks);
   mark_done(b);
   b->stack_count = 0;
@@ -470,8 +637,9 @@ static rheos_status *report_missing(builder *b, int32_t root) {
       rheos__free(name);
     }
     for (int32_t i = 0; status == NULL && i < node->num_inputs + node->num_control_inputs; ++i) {
-      const rheos__edge edge = input_of(b, node, i);
-      if (is_there(b, edge) || b->marks[edge.id].state != 0) continue;
+      rheos__edge edge = node->edges[i];
+      status = resolve(b, &edge);
+      if (status != NULL || is_there(b, edge) || b->marks[edge.id].state != 0) continue;
       status = push(b, edge.id);
     }
   }
@@ -485,7 +653,7 @@ static rheos_status *report_missing(builder *b, int32_t root) {
 
 // A node all of whose inputs have been visited.
 static rheos_status *finish(builder *b, int32_t id) {
-  if (id >= b->num_nodes) return finish_structure(b, id);
+  if (structure_at(b, id) != NULL) return finish_structure(b, id);
   if (b->pass != FIND_FRAMES) return finish_node(b, id);
   RHEOS_TRY(rheos__flow_frames_add(&b->frames, b->plan, id));
   if (!RHEOS_RESERVE(b->order, b->order_capacity, b->num_order + 1)) return rheos__out_of_memory();
@@ -494,27 +662,27 @@ static rheos_status *finish(builder *b, int32_t id) {
   return NULL;
 }
 
-// The next edge to visit of what is on top of the stack; false: there is none left.
-static bool next_edge(const builder *b, struct visit *top, rheos__edge *out_edge, bool *out_back) {
+// The next edge to visit of what is on top of the stack; `*out_any` is false if there is none left.
+static rheos_status *next_edge(builder *b, struct visit *top, bool *out_any, rheos__edge *out_edge,
+                               bool *out_back) {
   *out_back = false;
   const rheos__structure *s = structure_at(b, top->id);
+  *out_any = top->next < (s != NULL ? s->num_inputs + s->num_waits : num_edges(b, top->id));
+  if (!*out_any) return NULL;
+  const int32_t i = top->next++;
   if (s != NULL) {
-    if (top->next == s->num_inputs + s->num_waits) return false;
-    *out_edge = edge_of(s, top->next++);
-    return true;
+    *out_edge = edge_of(s, i);
+    return NULL;
   }
-  const rheos__node *node = rheos__graph_node(b->plan->graph, top->id);
-  if (top->next == node->num_inputs + node->num_control_inputs) return false;
-  *out_back = is_way_back(b, node, top->next);
-  *out_edge = input_of(b, node, top->next++);
-  return true;
+  *out_back = is_way_back(b, node_at(b, top->id), i);
+  return edge_at(b, top->id, i, out_edge);
 }
 
 // All that is before the top of the stack has been visited.
 static rheos_status *leave(builder *b) {
   const int32_t id = b->stack[b->stack_count - 1].id;
   if (structure_at(b, id) == NULL) {
-    const int32_t before = next_before_exit(b, rheos__graph_node(b->plan->graph, id), id);
+    const int32_t before = next_before_exit(b, node_at(b, id), id);
     if (before >= 0) return push(b, before);
   }
   RHEOS_TRY(finish(b, id));
@@ -528,8 +696,11 @@ static rheos_status *visit_from(builder *b, int32_t root) {
   while (b->stack_count > 0 && !b->has_cycle) {
     struct visit *top = &b->stack[b->stack_count - 1];
     if (structure_at(b, top->id) == NULL) {
-      const rheos__node *node = rheos__graph_node(b->plan->graph, top->id);
-      if (!can_run(b->plan, node)) return report_missing(b, root);
+      const rheos__node *node = node_at(b, top->id);
+      const bool is_own = call_around(b, top->id) == NULL;  // those of bodies were looked at
+      if (is_own && !can_run(b->plan, node)) {
+        return report_missing(b, rheos__inlined_outermost(b->plan->inlined, root));
+      }
       // One op that waits is run last of what does not need it; of several, each may wait for what the
       // others lead to.
       if (top->next == 0 && (node->signature->op->flags & RHEOS_OP_WAITS) != 0) ++b->num_waiting;
@@ -537,8 +708,9 @@ static rheos_status *visit_from(builder *b, int32_t root) {
       if (b->has_flow && b->pass == WITHOUT_FLOW) return NULL;
     }
     rheos__edge edge;
-    bool is_back;
-    if (!next_edge(b, top, &edge, &is_back)) {
+    bool any, is_back;
+    RHEOS_TRY(next_edge(b, top, &any, &edge, &is_back));
+    if (!any) {
       RHEOS_TRY(leave(b));
       continue;
     }
@@ -551,8 +723,8 @@ static rheos_status *visit_from(builder *b, int32_t root) {
     if (b->marks[next].state == MARK_ON_STACK) {
       b->has_cycle = true;  // of nodes, or of what was raised together
       if (b->pass == RAISED) return NULL;
-      return rheos__status_at_take(RHEOS_INVALID("the graph has a cycle through this node"),
-                                   b->plan->graph, edge.id);
+      return rheos__plan_status_at_take(RHEOS_INVALID("the graph has a cycle through this node"),
+                                        b->plan, edge.id);
     }
     if (b->marks[next].state == 0) RHEOS_TRY(push(b, next));
   }
@@ -604,7 +776,7 @@ static rheos_status *describe_values(rheos__plan *plan) {
       const rheos__edge origin = entry->structure != NULL
                                      ? entry->structure->outputs[k]
                                      : (rheos__edge){entry->id, is_read ? entry->read_index : k};
-      const rheos__node *node = rheos__graph_node(plan->graph, origin.id);
+      const rheos__node *node = rheos__plan_node(plan, origin.id);
       assert(origin.index < node->num_outputs && entry->first_value + k < plan->num_values);
       const rheos_dtype dtype = node->outputs[origin.index].dtype;
       plan->origins[entry->first_value + k] = origin;
@@ -698,15 +870,21 @@ static int32_t level_of_end(const builder *b) {
 static rheos_status *visit_all(builder *b, const int32_t *targets, int32_t num_targets) {
   const rheos__plan *plan = b->plan;
   for (int32_t i = 0; i < plan->num_fetches; ++i) {
-    if (feed_of(b, plan->fetches[i]) < 0) RHEOS_TRY(visit_from(b, plan->fetches[i].id));
+    rheos__edge edge = plan->fetches[i];
+    RHEOS_TRY(resolve(b, &edge));
+    if (!is_there(b, edge)) RHEOS_TRY(visit_from(b, edge.id));
   }
-  for (int32_t i = 0; i < num_targets; ++i) RHEOS_TRY(visit_from(b, targets[i]));
+  for (int32_t i = 0; i < num_targets; ++i) {
+    RHEOS_TRY(look_at_call(b, targets[i]));
+    RHEOS_TRY(visit_from(b, targets[i]));
+  }
   if (b->has_cycle) return NULL;
   while (b->num_later > 0) RHEOS_TRY(visit_from(b, b->later[--b->num_later]));
   return NULL;
 }
 
 static void begin_pass(builder *b, pass pass) {
+  rheos__inlined_clear(b->plan->inlined);
   memset(b->marks, 0, (size_t)(b->num_nodes + b->raised.count) * sizeof *b->marks);
   b->pass = pass;
   b->stack_count = b->num_drafts = b->num_sources = b->num_waits = b->num_later = 0;
@@ -720,8 +898,7 @@ static rheos_status *visit_raised(builder *b, const int32_t *targets, int32_t nu
   RHEOS_TRY(rheos__raise(b->plan, &b->frames, b->order, (int32_t)b->num_order, targets, num_targets,
                          &b->raised));
   if (b->raised.count == 0) return NULL;
-  size_t capacity = (size_t)b->num_nodes;
-  if (!RHEOS_RESERVE(b->marks, capacity, (size_t)(b->num_nodes + b->raised.count))) {
+  if (!RHEOS_RESERVE(b->marks, b->mark_capacity, (size_t)(b->num_nodes + b->raised.count))) {
     return rheos__out_of_memory();
   }
   begin_pass(b, RAISED);
@@ -757,17 +934,25 @@ static rheos_status *visit_flow(builder *b, const int32_t *targets, int32_t num_
 static rheos_status *build(builder *b, const int32_t *targets, int32_t num_targets) {
   rheos__plan *plan = b->plan;
   b->num_nodes = rheos_graph_num_operations(plan->graph);
-  b->marks = rheos__alloc_array((size_t)b->num_nodes, sizeof *b->marks);
+  b->mark_capacity = (size_t)b->num_nodes;
+  b->marks = rheos__alloc_array(b->mark_capacity, sizeof *b->marks);
+  b->is_target = rheos__alloc_array((size_t)b->num_nodes, sizeof *b->is_target);
+  plan->inlined = rheos__inlined_new(b->num_nodes);
   source *fetches = rheos__alloc_array((size_t)plan->num_fetches, sizeof *fetches);
   rheos_status *status = NULL;
-  if (b->marks == NULL || fetches == NULL) status = rheos__out_of_memory();
+  if (b->marks == NULL || b->is_target == NULL || plan->inlined == NULL || fetches == NULL) {
+    status = rheos__out_of_memory();
+  }
+  for (int32_t i = 0; status == NULL && i < num_targets; ++i) b->is_target[targets[i]] = true;
   if (status == NULL) mark_done(b);
   if (status == NULL) status = visit_all(b, targets, num_targets);
   if (status == NULL && b->has_flow) status = visit_flow(b, targets, num_targets);
   plan->may_wait = b->num_waiting > 0;
   int32_t end = level_of_end(b);
   for (int32_t i = 0; status == NULL && i < plan->num_fetches; ++i) {
-    status = find_value(b, plan->fetches[i], end, &fetches[i]);
+    rheos__edge edge = plan->fetches[i];
+    status = resolve(b, &edge);
+    if (status == NULL) status = find_value(b, edge, end, &fetches[i]);
   }
   if (status == NULL) status = lay_down(b, fetches);
   if (status == NULL && b->has_flow) status = rheos__flow_new(plan, &b->frames, &plan->flow);
@@ -871,6 +1056,7 @@ void rheos__plan_free(rheos__plan *plan) {
   for (rheos__structure *s = plan->structures; s != NULL; s = s->next) {
     for (int i = 0; i < 2; ++i) rheos__region_forget(plan->context.bodies, &s->regions[i]);
   }
+  rheos__inlined_unref(plan->inlined);
   rheos_graph_unref(plan->graph);
   pthread_mutex_destroy(&plan->mutex);
   rheos__free(plan->feeds);

@@ -21,6 +21,7 @@
 
 #include "device/device.h"
 #include "graph/graph.h"
+#include "plan/inline.h"
 
 typedef enum rheos__entry_kind {
   RHEOS__ENTRY_NODE,
@@ -33,10 +34,11 @@ typedef struct rheos__entry {
   // What is run: the node's own, unless a rule has put another op in its place (rewrite.h).
   const rheos__signature *signature;
   const rheos__attrs *attrs;
-  int32_t id;     // the node that it stands for: name, source line, errors
+  int32_t id;     // the node that it stands for, for rheos__plan_node(): name, source line, errors
   int32_t level;  // the number of writes that it waits for, one after another
   uint8_t kind;
   bool has_effects;  // in plan->effects
+  bool only_reads;   // a call of a function that only reads, whatever its op may do
   int16_t device;    // in the context's list
   uint16_t rule;     // one more than the rule's number that made it what it is; 0: as in the graph
   int32_t read_index;
@@ -93,7 +95,7 @@ typedef struct rheos__segment rheos__segment;
 typedef struct rheos__workspace rheos__workspace;
 typedef struct rheos__flow rheos__flow;  // flow.h
 
-typedef struct rheos__plan {
+struct rheos__plan {
   rheos_graph *graph;   // counted
   int64_t num_changes;  // when the plan was made: see rheos__plan_is_current()
   rheos__plan_context context;
@@ -102,13 +104,15 @@ typedef struct rheos__plan {
   int32_t *fetch_values;
   rheos__entry *entries;
   int32_t num_entries;
-  int32_t *operands;       // values
-  int32_t num_values;      // feeds first, then the outputs of the entries in order
-  rheos__edge *origins;    // of each value: the output in the graph that it is
-  uint8_t *dtypes;         // of each value; may be a reference
-  int32_t *last_uses;      // of each value: the last entry that takes it; INT32_MAX: fetched
-  int32_t *waits;          // entries; or, below 0, the complement of a join's number
-  rheos__join *joins;      // each waits for joins before it only
+  int32_t *operands;        // values
+  int32_t num_values;       // feeds first, then the outputs of the entries in order
+  rheos__inlined *inlined;  // calls whose bodies are in the plan
+  rheos__edge
+      *origins;        // of each value: the output in the graph, or in an inlined body, that it is
+  uint8_t *dtypes;     // of each value; may be a reference
+  int32_t *last_uses;  // of each value: the last entry that takes it; INT32_MAX: fetched
+  int32_t *waits;      // entries; or, below 0, the complement of a join's number
+  rheos__join *joins;  // each waits for joins before it only
   rheos__effect *effects;  // in the order of the entries
   int32_t num_waits, num_joins, num_effects;
   int32_t max_operands;
@@ -123,7 +127,7 @@ typedef struct rheos__plan {
   rheos__workspace *free_workspaces;
   int64_t num_specializations;
   int64_t clock;
-} rheos__plan;
+};
 
 // `fetches` and `feeds` are outputs, `targets` nodes of `graph`. All ids must exist.
 rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *context,
@@ -136,6 +140,19 @@ static inline bool rheos__is_nothing(const rheos__entry *entry) {
   return entry->num_outputs == 0 && entry->num_inputs == 0 &&
          (entry->signature->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
 }
+
+// The node of an id that an entry or an origin has: of the graph, or of an inlined body.
+static inline const rheos__node *rheos__plan_node(const rheos__plan *plan, int32_t id) {
+  return rheos__inlined_node(plan->inlined, plan->graph, id);
+}
+// The status with the node's name and source line.
+static inline rheos_status *rheos__plan_status_at_take(rheos_status *status,
+                                                       const rheos__plan *plan, int32_t id) {
+  return status == NULL ? NULL
+                        : rheos__inlined_status_at_take(status, plan->inlined, plan->graph, id);
+}
+// How many ids there are.
+static inline int32_t rheos__plan_num_ids(const rheos__plan *plan) { return plan->inlined->end; }
 
 // The node that whoever looks at the plan knows the entry by: the one whose outputs it gives. For a
 // product that took in what follows it that is the last of them, as in TensorFlow's traces; `id` is
@@ -158,7 +175,8 @@ int32_t rheos__plan_producer(const rheos__plan *plan, int32_t value);
 
 // Whether the entry changes what is behind its input 0.
 static inline bool rheos__entry_writes(const rheos__entry *entry) {
-  return entry->kind == RHEOS__ENTRY_NODE && (entry->signature->op->flags & RHEOS_OP_WRITES) != 0;
+  return entry->kind == RHEOS__ENTRY_NODE && !entry->only_reads &&
+         (entry->signature->op->flags & RHEOS_OP_WRITES) != 0;
 }
 
 // The level of what waits for the entry.

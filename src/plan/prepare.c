@@ -34,13 +34,17 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
     if (dtypes[i] == RHEOS_RESOURCE || dtypes[i] == RHEOS_VARIANT) {
       rheos_shape *room = rheos__arena_alloc(arena, sizeof *room);
       if (room == NULL) return rheos__out_of_memory();
-      handles[i] = rheos__handle_shape(plan->graph, plan->origins[value], room);
+      rheos__edge origin = plan->origins[value];
+      const rheos_graph *place =
+          rheos__inlined_place(plan->inlined, plan->graph, origin.id, &origin.id);
+      handles[i] = rheos__handle_shape(place, origin, room);
     }
   }
   for (size_t i = 0; i < num_out; ++i) {
     dtypes[num_in + i] =
         rheos_dtype_base((rheos_dtype)plan->dtypes[(size_t)entry->first_value + i]);
   }
+  int32_t local_id;
   *p = (rheos__prepare){.device = device,
                         .variants = device->kind->variants,
                         .op = entry->signature->op,
@@ -56,7 +60,8 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
                         .output_shapes = shapes + num_in,
                         .resources = plan->context.resources,
                         .node_resources = plan->context.node_resources,
-                        .graph = plan->graph,
+                        .graph = (rheos_graph *)(uintptr_t)rheos__inlined_place(
+                            plan->inlined, plan->graph, entry->id, &local_id),
                         .bodies = plan->context.bodies,
                         .structure = entry->structure,
                         .program_function = plan->context.program_function,
@@ -70,7 +75,7 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
                                         .input_resources = resources,
                                         .output_shapes = shapes + num_in};
   if ((p->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WANTS_NAME)) != 0) {  // others never ask
-    char *name = rheos__node_name(plan->graph, rheos__graph_node(plan->graph, entry->id));
+    char *name = rheos__inlined_name(plan->inlined, plan->graph, entry->id);
     p->node_name = name != NULL ? rheos__arena_strdup(arena, name) : NULL;
     rheos__free(name);
     if (p->node_name == NULL) return rheos__out_of_memory();

@@ -144,8 +144,7 @@ static bool is_asked_for(const rheos__entry *entry, const bool *is_target) {
 static rheos_status *drop_waited_for(rheos__rewriter *r, const int32_t *targets,
                                      int32_t num_targets) {
   const rheos__plan *plan = r->plan;
-  bool *is_target =
-      rheos__alloc_array((size_t)rheos_graph_num_operations(plan->graph), sizeof *is_target);
+  bool *is_target = rheos__alloc_array((size_t)rheos__plan_num_ids(plan), sizeof *is_target);
   if (is_target == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < num_targets; ++i) is_target[targets[i]] = true;
   rheos_status *status = NULL;

@@ -36,7 +36,7 @@ const rheos_tensor *rheos__rule_constant(const rheos__rewriter *r, int32_t value
 
 const rheos_shape *rheos__rule_shape(const rheos__rewriter *r, int32_t value) {
   const rheos__edge origin = r->plan->origins[value];
-  return rheos__graph_node(r->plan->graph, origin.id)->outputs[origin.index].shape;
+  return rheos__plan_node(r->plan, origin.id)->outputs[origin.index].shape;
 }
 
 rheos_dtype rheos__rule_dtype(const rheos__rewriter *r, int32_t value) {

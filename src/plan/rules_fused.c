@@ -67,9 +67,8 @@ static const rheos__entry *find_product(const rheos__rewriter *r, const rheos__e
   // At another level it would hold its operands across a write to their variables.
   if (!fits || product->level != entry->level || stage_of(product) >= at) return NULL;
   if (!has_fused_kernel(product, rheos__rule_dtype(r, value))) return NULL;
-  const rheos_graph *graph = r->plan->graph;
-  const char *device = rheos__graph_node(graph, product->id)->device;
-  return device == rheos__graph_node(graph, entry->id)->device ? product : NULL;
+  const char *device = rheos__plan_node(r->plan, product->id)->device;
+  return device == rheos__plan_node(r->plan, entry->id)->device ? product : NULL;
 }
 
 static const char *format_of(const rheos__entry *entry) {

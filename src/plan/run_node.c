@@ -127,5 +127,5 @@ rheos_status *rheos__run_node(const rheos__plan *plan, const rheos__entry *entry
     rheos_tensor_unref(outputs[i]);
     outputs[i] = NULL;
   }
-  return rheos__status_at_take(status, plan->graph, entry->id);
+  return rheos__plan_status_at_take(status, plan, entry->id);
 }

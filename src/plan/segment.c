@@ -117,8 +117,9 @@ static bool has_flag(const rheos__entry *entry, unsigned flag) {
   return (entry->signature->op->flags & flag) != 0;
 }
 
-static rheos_status *placeholder_error(const rheos_graph *graph, const rheos__node *node) {
-  char *name = rheos__node_name(graph, node);
+static rheos_status *placeholder_error(const rheos__plan *plan, int32_t id) {
+  const rheos__node *node = rheos__plan_node(plan, id);
+  char *name = rheos__inlined_name(plan->inlined, plan->graph, id);
   if (name == NULL) return rheos__out_of_memory();
   const char *dtype = rheos_dtype_name(node->outputs[0].dtype);
   const rheos_attr_value *shape = rheos__attrs_find(node->attrs, "shape");
@@ -148,7 +149,7 @@ static rheos_status *add_constant_node(specializer *z, const rheos__entry *entry
 
 static rheos_status *add_read(specializer *z, int32_t entry_index) {
   const rheos__entry *entry = &z->plan->entries[entry_index];
-  const rheos__node *node = rheos__graph_node(z->plan->graph, entry->id);
+  const rheos__node *node = rheos__plan_node(z->plan, entry->id);
   const rheos__node_output *output = &node->outputs[entry->read_index];
   rheos__resource *cell = value_at(z, z->plan->operands[entry->first_operand])->resource;
   if (cell == NULL || cell->kind != &rheos__variable_kind) {
@@ -215,8 +216,7 @@ static void fill_inputs(const specializer *z, const rheos__entry *entry,
       arrays->input_resources[i] = value->resource;
       *out_cells = true;
       rheos__edge origin = z->plan->origins[z->plan->operands[entry->first_operand + i]];
-      arrays->input_shapes[i] =
-          *rheos__graph_node(z->plan->graph, origin.id)->outputs[origin.index].shape;
+      arrays->input_shapes[i] = *rheos__plan_node(z->plan, origin.id)->outputs[origin.index].shape;
       *out_constant = false;
       continue;
     }
@@ -431,7 +431,7 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   const rheos__op_def *op = entry->signature->op;
   if (has_flag(entry, RHEOS_OP_CONSTANT)) return add_constant_node(z, entry);
   if (has_flag(entry, RHEOS_OP_PLACEHOLDER)) {
-    return placeholder_error(z->plan->graph, rheos__graph_node(z->plan->graph, entry->id));
+    return placeholder_error(z->plan, entry->id);
   }
   bool is_pure = (op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
   if (rheos__is_nothing(entry)) return NULL;
@@ -483,7 +483,7 @@ static rheos_status *add_feed(specializer *z, int32_t feed) {
   const rheos__segment *segment = z->segment;
   const rheos__edge edge = z->plan->feeds[feed];
   const rheos_dtype dtype =
-      rheos_dtype_base(rheos__graph_node(z->plan->graph, edge.id)->outputs[edge.index].dtype);
+      rheos_dtype_base(rheos__plan_node(z->plan, edge.id)->outputs[edge.index].dtype);
   rheos__value *value = NULL;
   if (segment->key_cells != NULL && segment->key_cells[feed] != NULL) {
     RHEOS_TRY(add_value(z, dtype, RHEOS__VALUE_NONE, NULL, &value));
@@ -595,7 +595,7 @@ static rheos_status *specialize(specializer *z) {
     if (plan->is_mixed && leaves_device(z, entry)) break;
     rheos_status *status = add_entry(z, entry);
     if (status != NULL) {
-      return rheos__status_at_take(status, plan->graph, plan->entries[entry].id);
+      return rheos__plan_status_at_take(status, plan, plan->entries[entry].id);
     }
     rheos__arena_reset(&z->scratch);
   }

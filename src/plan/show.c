@@ -10,7 +10,7 @@ enum { NUMBER_LENGTH = 24 };
 // NULL when memory is short.
 static char *name_of_node(const rheos__plan *plan, int32_t id, const char *kind, int32_t number,
                           rheos__arena *arena) {
-  char *name = rheos__node_name(plan->graph, rheos__graph_node(plan->graph, id));
+  char *name = rheos__inlined_name(plan->inlined, plan->graph, id);
   if (name == NULL) return NULL;
   const size_t size = strlen(name) + strlen(kind) + NUMBER_LENGTH;
   char *text = rheos__arena_alloc(arena, size);
@@ -58,7 +58,7 @@ static rheos_status *show_entry(const rheos__plan *plan, int32_t index, rheos__a
     inputs[i] = rheos__value_name(plan, plan->operands[entry->first_operand + i], arena);
     if (inputs[i] == NULL) return rheos__out_of_memory();
   }
-  const char *device = rheos__graph_node(plan->graph, entry->id)->device;
+  const char *device = rheos__plan_node(plan, entry->id)->device;
   if (entry->kind == RHEOS__ENTRY_COPY) device = rheos__entry_device(plan, entry)->name;
   return visit(argument, &(rheos__shown){
                              .entry = index,

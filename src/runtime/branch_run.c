@@ -49,7 +49,7 @@ static rheos_status *run_instruction(const branches_run *r, const rheos__instruc
 static void note_failure(branches_run *r, int32_t branch, int32_t index, rheos_status *status) {
   const rheos__plan *plan = r->run->segment->plan;
   const int32_t entry = r->run->segment->instructions[index].entry;
-  r->errors[branch] = rheos__status_at_take(status, plan->graph, plan->entries[entry].id);
+  r->errors[branch] = rheos__plan_status_at_take(status, plan, plan->entries[entry].id);
   assert(r->failed[branch] == 0);  // a branch stops where it fails
   r->failed[branch] = index;
   int32_t first = atomic_load(&r->first_failure);

@@ -150,7 +150,7 @@ static rheos_status *read_variable(run *r, const rheos__segment *segment,
   const rheos_shape *expected = segment->values[in->first_value - segment->first_value].shape;
   if (expected == NULL) {  // known in part
     const rheos__entry *entry = &r->plan->entries[in->entry];
-    expected = rheos__graph_node(r->plan->graph, entry->id)->outputs[entry->read_index].shape;
+    expected = rheos__plan_node(r->plan, entry->id)->outputs[entry->read_index].shape;
     if (rheos_shape_compatible(expected, &value->shape)) return NULL;
     if (rheos__variable_has_any_shape(cell)) return NULL;
   } else if (rheos_shape_equal(expected, &value->shape)) {
@@ -192,7 +192,7 @@ static inline rheos_status *run_next(run *r, const rheos__segment *segment,
   rheos_status *status = run_instruction(r, segment, in);
   if (__builtin_expect(status != NULL, 0)) {
     status = rheos__no_memory_take(status, segment);
-    return rheos__status_at_take(status, r->plan->graph, r->plan->entries[in->entry].id);
+    return rheos__plan_status_at_take(status, r->plan, r->plan->entries[in->entry].id);
   }
   return NULL;
 }
@@ -224,7 +224,7 @@ static rheos_status *take_packed_operands(run *r, const rheos__segment *segment,
     if (in->packed_operand == 0) continue;
     rheos_status *status = rheos__take_packed_operand(segment, in, r->workspace);
     if (status != NULL) {
-      return rheos__status_at_take(status, r->plan->graph, r->plan->entries[in->entry].id);
+      return rheos__plan_status_at_take(status, r->plan, r->plan->entries[in->entry].id);
     }
   }
   return NULL;

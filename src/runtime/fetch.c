@@ -58,7 +58,7 @@ rheos_status *rheos__run_place_fetched(const rheos__run *r, const rheos__segment
     }
     if (status != NULL) {
       status = rheos__no_memory_take(status, segment);
-      return rheos__status_at_take(status, r->plan->graph, r->plan->origins[index].id);
+      return rheos__plan_status_at_take(status, r->plan, r->plan->origins[index].id);
     }
     workspace->data[index] = workspace->tensors[index]->data;
   }

@@ -27,7 +27,7 @@ static rheos_status *run_part(void *argument, int64_t first_part, int64_t last_p
     if (in->kind != RHEOS__RUN) continue;
     rheos_status *status = run_units(r, in, first, last);
     if (status != NULL) {
-      return rheos__status_at_take(status, plan->graph, plan->entries[in->entry].id);
+      return rheos__plan_status_at_take(status, plan, plan->entries[in->entry].id);
     }
     now = rheos__section_mark(r, i, first_part, now);
   }

@@ -40,6 +40,7 @@ static void segment_deinit(rheos__traced_segment *segment) {
   for (int32_t i = 0; i < segment->num_outputs; ++i) {
     rheos_tensor_unref(segment->outputs[i].constant);
   }
+  rheos__inlined_unref(segment->inlined);
   rheos_graph_unref(segment->graph);
   rheos__free(segment->body);
   rheos__free(segment->ops);
@@ -137,7 +138,7 @@ static bool describe_ops(rheos_trace *trace, const rheos__segment *segment,
   for (int32_t i = 0; i < out->num_ops; ++i) {
     const rheos__entry *entry = &plan->entries[segment->first_entry + i];
     const int32_t id = rheos__entry_node(plan, entry);
-    const rheos__node *node = rheos__graph_node(plan->graph, id);
+    const rheos__node *node = rheos__plan_node(plan, id);
     if (rheos__entry_device(plan, entry) != described) {
       described = rheos__entry_device(plan, entry);
       device = device_index(trace, described->name);
@@ -194,7 +195,11 @@ static bool describe_ends(const rheos__segment *segment, rheos__traced_segment *
     out->feeds[i] = plan->feeds[i];
     describe_value(segment, (int32_t)i, false, &out->fed[i]);
   }
-  for (size_t i = 0; i < num_fetches; ++i) out->fetches[i] = plan->fetches[i];
+  for (size_t i = 0; i < num_fetches; ++i) {
+    const rheos__edge origin = plan->origins[plan->fetch_values[i]];
+    const bool is_inlined = rheos__inlined_call_of(plan->inlined, origin.id) != NULL;
+    out->fetches[i] = is_inlined ? origin : plan->fetches[i];
+  }
   out->num_feeds = (int32_t)num_feeds;
   out->num_fetches = (int32_t)num_fetches;
   return true;
@@ -214,6 +219,7 @@ static bool describe(rheos_trace *trace, const rheos__segment *segment) {
   *out = (rheos__traced_segment){.segment = segment,
                                  .made_ns = segment->made_ns,
                                  .graph = rheos_graph_ref(segment->plan->graph),
+                                 .inlined = rheos__inlined_ref(segment->plan->inlined),
                                  .first_entry = segment->first_entry};
   if (!describe_body(segment, out) || !describe_ops(trace, segment, out) ||
       !describe_ends(segment, out)) {

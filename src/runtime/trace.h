@@ -39,7 +39,8 @@ typedef struct rheos__traced_op {
 typedef struct rheos__traced_segment {
   const rheos__segment *segment;
   int64_t made_ns;
-  rheos_graph *graph;  // counted
+  rheos_graph *graph;       // counted
+  rheos__inlined *inlined;  // calls in the plan, counted: ids of nodes may be of their bodies
   char *body;  // the function, or the part of a loop or conditional, that it is of; NULL: of none
   rheos__traced_op *ops;  // of the entries from `first_entry`
   rheos__traced_output *outputs;

@@ -43,7 +43,7 @@ static void test_options__unknown_fields_must_be_zero(void **state) {
                      RHEOS_FAILED_PRECONDITION, newer);
   assert_null(session);
   options.not_known = 0;
-  options.known.rewrites.reserved_[5] = RHEOS_TOGGLE_ON;
+  options.known.rewrites.reserved_[4] = RHEOS_TOGGLE_ON;
   expect_status_take(rheos_session_new(f.graph, &options.known, &session),
                      RHEOS_FAILED_PRECONDITION, newer);
   assert_null(session);

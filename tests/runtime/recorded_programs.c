@@ -6,15 +6,17 @@
 
 #include "format/format_support.h"
 
-enum { MAX_NAMES = 32 };
+enum { MAX_NAMES = 32, NUM_SESSIONS = 2 };
 
 typedef struct recorded_run {
   rheos_feed feeds[MAX_NAMES];
   rheos_fetch feed_values[MAX_NAMES];  // constants of the graph
   rheos_fetch fetches[MAX_NAMES], answers[MAX_NAMES];
   rheos_operation targets[MAX_NAMES];
+  rheos_tensor *before[MAX_NAMES];  // what the session before gave
   size_t num_feeds, num_fetches, num_targets;
-  int error;  // 0: none
+  int error;           // 0: none
+  char message[4096];  // of the session before
 } recorded_run;
 
 static int num_wrong;  // of the programs that a test runs
@@ -69,16 +71,48 @@ static void free_values(rheos_fetch *fetches, size_t count) {
   for (size_t i = 0; i < count; i++) rheos_tensor_unref(fetches[i].value);
 }
 
-static void do_run(rheos_session *session, recorded_run *run, const char *program) {
+// Of strings it looks at the lengths only: what they say has been compared.
+static bool same_bits(const rheos_tensor *a, const rheos_tensor *b) {
+  if (rheos_tensor_dtype(a) == RHEOS_STRING)
+    return rheos_tensor_num_elements(a) == rheos_tensor_num_elements(b);
+  return rheos_shape_equal(rheos_tensor_shape(a), rheos_tensor_shape(b)) &&
+         memcmp(rheos_tensor_data((rheos_tensor *)(uintptr_t)a),
+                rheos_tensor_data((rheos_tensor *)(uintptr_t)b), rheos_tensor_size_bytes(a)) == 0;
+}
+
+// Compares with what the session before gave, and keeps what this one gave.
+static void compare_sessions(recorded_run *run, const char *program, bool is_first) {
+  for (size_t i = 0; i < run->num_fetches; i++) {
+    if (!is_first && run->before[i] != NULL && !same_bits(run->fetches[i].value, run->before[i])) {
+      note_wrong(program, "inlining changes bits");
+    }
+    rheos_tensor_unref(run->before[i]);
+    run->before[i] = rheos_tensor_ref(run->fetches[i].value);
+  }
+}
+
+// Notes an error, which inlining must not change.
+static void compare_errors(recorded_run *run, const rheos_status *status, const char *program,
+                           bool is_first) {
+  if ((int)rheos_status_code(status) != run->error) {
+    note_wrong(program, status != NULL ? rheos_status_message(status) : "does not fail");
+  }
+  const char *message = status != NULL ? rheos_status_message(status) : "";
+  if (!is_first && strcmp(message, run->message) != 0) {
+    note_wrong(program, "inlining changes the message");
+    fprintf(stderr, "    %s\n    %s\n", run->message, message);
+  }
+  snprintf(run->message, sizeof run->message, "%s", message);
+}
+
+static void do_run(rheos_session *session, recorded_run *run, const char *program, bool is_first) {
   expect_ok(rheos_session_run(session, NULL, 0, run->feed_values, run->num_feeds, NULL, 0, NULL));
   for (size_t i = 0; i < run->num_feeds; i++) run->feeds[i].value = run->feed_values[i].value;
   rheos_status *status = rheos_session_run(session, run->feeds, run->num_feeds, run->fetches,
                                            run->num_fetches, run->targets, run->num_targets, NULL);
   free_values(run->feed_values, run->num_feeds);
   if (run->error != 0) {
-    if ((int)rheos_status_code(status) != run->error) {
-      note_wrong(program, status != NULL ? rheos_status_message(status) : "does not fail");
-    }
+    compare_errors(run, status, program, is_first);
     if (status == NULL) free_values(run->fetches, run->num_fetches);
     rheos_status_free(status);
     return;
@@ -92,6 +126,7 @@ static void do_run(rheos_session *session, recorded_run *run, const char *progra
   for (size_t i = 0; i < run->num_fetches; i++) {
     compare(run->fetches[i].value, run->answers[i].value, program);
   }
+  compare_sessions(run, program, is_first);
   free_values(run->fetches, run->num_fetches);
   free_values(run->answers, run->num_fetches);
 }
@@ -113,18 +148,21 @@ typedef struct program {
   const char *folder;
   char name[64];
   rheos_graph *graph;
-  rheos_session *session;
+  rheos_session *sessions[NUM_SESSIONS];  // the first inlines calls
   recorded_run run;
 } program;
 
 static void end_run(program *p) {
-  if (p->session != NULL) do_run(p->session, &p->run, p->name);
+  for (int i = 0; i < NUM_SESSIONS && p->sessions[i] != NULL; i++) {
+    do_run(p->sessions[i], &p->run, p->name, i == 0);
+  }
+  for (size_t i = 0; i < p->run.num_fetches; i++) rheos_tensor_unref(p->run.before[i]);
   p->run = (recorded_run){0};
 }
 
 static void end_program(program *p) {
   end_run(p);
-  rheos_session_free(p->session);
+  for (int i = 0; i < NUM_SESSIONS; i++) rheos_session_free(p->sessions[i]);
   rheos_graph_unref(p->graph);
   *p = (program){.folder = p->folder};
 }
@@ -133,8 +171,12 @@ static void begin_program(program *p, const char *name, int32_t num_threads) {
   end_program(p);
   snprintf(p->name, sizeof p->name, "%s", name);
   p->graph = read_program(p->folder, name);
-  const rheos_session_options options = {.num_threads = num_threads};
-  expect_ok(rheos_session_new(p->graph, &options, &p->session));
+  for (int i = 0; i < NUM_SESSIONS; i++) {
+    const rheos_session_options options = {
+        .num_threads = num_threads,
+        .rewrites.function_optimization = i == 0 ? RHEOS_TOGGLE_ON : RHEOS_TOGGLE_OFF};
+    expect_ok(rheos_session_new(p->graph, &options, &p->sessions[i]));
+  }
 }
 
 static void take_line(program *p, char *line, int32_t num_threads) {

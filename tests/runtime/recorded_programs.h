@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+// Each is run with small functions inlined into the plans of their calls, and without: the bits and the
+// errors are the same.
+//
 // All programs of tests/golden/FOLDER/programs.txt; a test fails if one gives something else, and what is
 // told of it names the program.
 void run_recorded_programs(const char *folder, int32_t num_threads);

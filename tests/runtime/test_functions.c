@@ -1,5 +1,5 @@
 // Calls, branches and loops by functions: programs that TensorFlow recorded (tests/golden/
-// make_functions.py) give what they gave there, on one thread and on two; errors; memory; recursion.
+// make_functions.py) give what they gave there, on any number of threads.
 #include <rheos/rheos.h>
 
 #include "format/format_support.h"

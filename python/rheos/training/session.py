@@ -202,7 +202,7 @@ def _threads_between_ops(config):
 def _rewrites(config):
     """What the config says about rewriting, as `_open` takes it."""
     if config is None:
-        return (0,) * 8
+        return (0,) * 9
     options = config.graph_options.rewrite_options
     optimizer = config.graph_options.optimizer_options
     level = optimizer.opt_level
@@ -215,6 +215,7 @@ def _rewrites(config):
         options.remapping,
         options.layout_optimizer,
         2 if optimizer.global_jit_level < 0 else 0,  # OFF is -1, a toggle's is 2
+        options.function_optimization,
     )
 
 

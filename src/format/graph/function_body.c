@@ -454,7 +454,15 @@ static rheos_status *list_controls(const maker *m, rheos__function *function) {
   return NULL;
 }
 
+static bool is_never_inlined(const Tensorflow__FunctionDef *def) {
+  for (size_t i = 0; i < def->n_attr; i++) {
+    if (strcmp(def->attr[i]->key, "_noinline") == 0) return def->attr[i]->value->b != 0;
+  }
+  return false;
+}
+
 static rheos_status *make(maker *m, int32_t producer, rheos__function *function) {
+  function->is_never_inlined = is_never_inlined(m->def);
   RHEOS_TRY(index_names(m));
   RHEOS_TRY(add_nodes(m));
   RHEOS_TRY(add_results(m));

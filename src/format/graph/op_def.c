@@ -178,7 +178,7 @@ rheos_status *rheos__graph_add_op_def(rheos_graph *graph, const Tensorflow__OpDe
 }
 
 rheos_status *rheos__graph_add_function_op(rheos_graph *graph, const Tensorflow__OpDef *proto) {
-  return add_op(graph, proto, RHEOS_OP_CALLS, rheos__prepare_call_by_name);
+  return add_op(graph, proto, RHEOS_OP_CALLS | RHEOS_OP_IS_CALL, rheos__prepare_call_by_name);
 }
 
 // ---- A guess

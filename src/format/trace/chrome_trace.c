@@ -104,7 +104,7 @@ static void put_op(chrome *c, const rheos__traced_segment *segment, const rheos_
   put_region(c, "Op", op->device + 1, event->thread, event->start_ns, event->end_ns);
   put_text_member(c, ", \"name\": ", name_of(op));
   put(c, ", \"args\": {");
-  rheos__trace_put_name(&c->text, names->graph, op->id);
+  rheos__trace_put_name(&c->text, names->segment, op->id);
   put_member(c, "\"name\": ");
   rheos__trace_put_inputs(&c->text, names, segment, op);
   put_member(c, ", \"inputs\": ");
@@ -119,7 +119,7 @@ static void put_part(chrome *c, const rheos__traced_segment *segment,
   put_region(c, "Part", op->device + 1, part->thread, part->start_ns, part->end_ns);
   put_text_member(c, ", \"name\": ", name_of(op));
   put(c, ", \"args\": {");
-  rheos__trace_put_name(&c->text, segment->graph, op->id);
+  rheos__trace_put_name(&c->text, segment, op->id);
   put_member(c, "\"name\": ");
   put(c, "}}");
 }
@@ -146,7 +146,7 @@ static void put_body(chrome *c, size_t visit, size_t caller) {
   put_region(c, "Body", op->device + 1, event->thread, at->start_ns, at->end_ns);
   put_text_member(c, ", \"name\": ", segment->body);
   put(c, ", \"args\": {");
-  rheos__trace_put_name(&c->text, outer->graph, op->id);
+  rheos__trace_put_name(&c->text, outer, op->id);
   put_member(c, "\"called by\": ");
   put(c, "}}");
 }

@@ -62,8 +62,9 @@ static void put_outputs(const writer *w, const rheos__traced_segment *segment,
 
 static void put_controls(const rheos__traced_segment *segment, const rheos__traced_op *op,
                          rheos__buffer *out) {
-  const rheos__node *node = rheos__graph_node(segment->graph, op->id);
-  for (int32_t i = 0; i < node->num_control_inputs; i++) {
+  int32_t num_controls;
+  const rheos__node *node = rheos__traced_node(segment, op->id, &num_controls);
+  for (int32_t i = 0; i < num_controls; i++) {
     rheos__wire_put_varint(out, NODE_CONTROL_INPUT, (uint64_t)node->edges[node->num_inputs + i].id);
   }
 }
@@ -77,7 +78,7 @@ static void put_op(writer *w, const rheos__traced_segment *segment, const rheos_
     if (output->kind == RHEOS__VALUE_CONSTANT) persistent += (int64_t)output->size_bytes;
   }
   w->name.size_bytes = 0;
-  rheos__trace_put_name(&w->name, segment->graph, op->id);
+  rheos__trace_put_name(&w->name, segment, op->id);
   if (w->name.failed) w->graph.failed = true;
   rheos__wire_put_bytes(&node, NODE_NAME, w->name.data, w->name.size_bytes);
   const char *device = w->trace->devices[op->device];
@@ -134,8 +135,11 @@ void rheos__put_cost_graph(const rheos_trace *trace, rheos__buffer *out) {
   int32_t first = (int32_t)trace->num_visits - 1;
   const int32_t run = trace->visits[first].run;
   while (first > 0 && trace->visits[first - 1].run == run) --first;
-  const rheos_graph *graph = trace->segments[trace->visits[first].segment].graph;
-  const size_t num_nodes = (size_t)rheos_graph_num_operations(graph);
+  size_t num_nodes = 0;  // plans of one step may have inlined differently
+  for (size_t v = (size_t)first; v < trace->num_visits; v++) {
+    const size_t end = (size_t)trace->segments[trace->visits[v].segment].inlined->end;
+    if (is_of_graph(trace, (int32_t)v) && end > num_nodes) num_nodes = end;
+  }
   writer w = {.trace = trace,
               .ns = rheos__alloc_array(num_nodes, sizeof *w.ns),
               .is_final = rheos__alloc_array(num_nodes, sizeof *w.is_final)};

@@ -153,9 +153,11 @@ static void put_op(writer *w, rheos__buffer *device, const rheos__trace_names *n
                    const rheos__traced_segment *segment, const rheos__trace_event *event,
                    bool is_part) {
   const rheos__traced_op *op = &segment->ops[event->op];
-  rheos__trace_put_name(&w->name, segment->graph, op->id);
-  start_label(w, op->is_read ? rheos__graph_node(segment->graph, op->id)->signature->op->name
-                             : op->signature->op->name);
+  rheos__trace_put_name(&w->name, segment, op->id);
+  start_label(
+      w, op->is_read
+             ? rheos__inlined_node(segment->inlined, segment->graph, op->id)->signature->op->name
+             : op->signature->op->name);
   if (!op->is_read) rheos__trace_put_inputs(&w->label, names, segment, op);
   rheos__trace_put_text(&w->label, ")");
   put_node(w, device, segment->outputs + op->first_output, is_part ? 0 : op->num_outputs, event,
@@ -165,7 +167,7 @@ static void put_op(writer *w, rheos__buffer *device, const rheos__trace_names *n
 static void put_args(writer *w, rheos__buffer *device, const rheos__traced_segment *segment,
                      const rheos__trace_event *now) {
   for (int32_t i = 0; i < segment->num_feeds; i++) {
-    rheos__trace_put_end(&w->name, segment->graph, "_arg_", segment->feeds[i], i);
+    rheos__trace_put_end(&w->name, segment, "_arg_", segment->feeds[i], i);
     start_label(w, "_Arg");
     rheos__trace_put_text(&w->label, ")");
     put_node(w, device, &segment->fed[i], 1, now, 0);
@@ -175,7 +177,7 @@ static void put_args(writer *w, rheos__buffer *device, const rheos__traced_segme
 static void put_retvals(writer *w, rheos__buffer *device, const rheos__trace_names *names,
                         const rheos__traced_segment *segment, const rheos__trace_event *now) {
   for (int32_t i = 0; i < segment->num_fetches; i++) {
-    rheos__trace_put_end(&w->name, segment->graph, "_retval_", segment->fetches[i], i);
+    rheos__trace_put_end(&w->name, segment, "_retval_", segment->fetches[i], i);
     start_label(w, "_Retval");
     rheos__trace_put_input(&w->label, names, segment->fetches[i]);
     rheos__trace_put_text(&w->label, ")");
@@ -322,9 +324,10 @@ static bool is_folded(const rheos__traced_segment *segment, const rheos__traced_
 static rheos_status *put_graph_node(graph_writer *g, rheos__buffer *out, const char *device,
                                     const rheos__traced_segment *segment,
                                     const rheos__traced_op *op) {
-  const rheos__node *node = rheos__graph_node(segment->graph, op->id);
+  int32_t num_controls;
+  const rheos__node *node = rheos__traced_node(segment, op->id, &num_controls);
   Tensorflow__NodeDef def = TENSORFLOW__NODE_DEF__INIT;
-  rheos__trace_put_name(&g->text, segment->graph, op->id);
+  rheos__trace_put_name(&g->text, segment, op->id);
   def.name = take_text(g);
   def.op = (char *)(uintptr_t)op->signature->op->name;
   def.device = (char *)(uintptr_t)device;
@@ -334,7 +337,7 @@ static rheos_status *put_graph_node(graph_writer *g, rheos__buffer *out, const c
     const rheos_attr_value value = {.kind = RHEOS_ATTR_TENSOR, .tensor = output->constant};
     return put_made(g, out, &def, "dtype", (rheos_dtype)output->dtype, "value", value);
   }
-  const int32_t num_edges = op->num_edges + node->num_control_inputs;
+  const int32_t num_edges = op->num_edges + num_controls;
   def.input = rheos__arena_alloc(&g->arena, (size_t)num_edges * sizeof *def.input);
   if (def.name == NULL || def.input == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < num_edges; i++) {
@@ -367,11 +370,11 @@ static rheos_status *put_graph_ends(graph_writer *g, rheos__buffer *out, const c
   const int32_t count = feeds ? segment->num_feeds : segment->num_fetches;
   for (int32_t i = 0; i < count; i++) {
     const rheos__edge edge = feeds ? segment->feeds[i] : segment->fetches[i];
-    const rheos__node *node = rheos__graph_node(segment->graph, edge.id);
+    const rheos__node *node = rheos__inlined_node(segment->inlined, segment->graph, edge.id);
     Tensorflow__NodeDef def = TENSORFLOW__NODE_DEF__INIT;
     def.op = (char *)(uintptr_t)(feeds ? "_Arg" : "_Retval");
     def.device = (char *)(uintptr_t)device;
-    rheos__trace_put_end(&g->text, segment->graph, feeds ? "_arg_" : "_retval_", edge, i);
+    rheos__trace_put_end(&g->text, segment, feeds ? "_arg_" : "_retval_", edge, i);
     def.name = take_text(g);
     char *input[1] = {NULL};
     if (!feeds) {
@@ -392,8 +395,7 @@ static rheos_status *put_graph(const rheos_trace *trace, const rheos__trace_visi
                                const rheos__trace_visit *end, graph_writer *g, rheos__buffer *out) {
   const rheos__traced_segment *segments = trace->segments;
   g->names = rheos__trace_names_of(trace, first);
-  g->needed = rheos__alloc_array((size_t)rheos_graph_num_operations(segments[first->segment].graph),
-                                 sizeof *g->needed);
+  g->needed = rheos__alloc_array((size_t)segments[first->segment].inlined->end, sizeof *g->needed);
   if (g->needed == NULL) return rheos__out_of_memory();
   for (const rheos__trace_visit *at = end; at-- > first;) {
     if (at->outer < 0) mark_needed(g, &segments[at->segment]);

@@ -13,8 +13,9 @@ void rheos__trace_put_number(rheos__buffer *buffer, int64_t number) {
   rheos__trace_put_text(buffer, text);
 }
 
-void rheos__trace_put_name(rheos__buffer *buffer, const rheos_graph *graph, int32_t id) {
-  char *name = rheos__node_name(graph, rheos__graph_node(graph, id));
+void rheos__trace_put_name(rheos__buffer *buffer, const rheos__traced_segment *segment,
+                           int32_t id) {
+  char *name = rheos__inlined_name(segment->inlined, segment->graph, id);
   if (name != NULL)
     rheos__trace_put_text(buffer, name);
   else
@@ -22,10 +23,18 @@ void rheos__trace_put_name(rheos__buffer *buffer, const rheos_graph *graph, int3
   rheos__free(name);
 }
 
-void rheos__trace_put_end(rheos__buffer *buffer, const rheos_graph *graph, const char *before,
-                          rheos__edge edge, int32_t index) {
+const rheos__node *rheos__traced_node(const rheos__traced_segment *segment, int32_t id,
+                                      int32_t *out_num_controls) {
+  const rheos__node *node = rheos__inlined_node(segment->inlined, segment->graph, id);
+  const bool is_inlined = rheos__inlined_call_of(segment->inlined, id) != NULL;
+  *out_num_controls = is_inlined ? 0 : node->num_control_inputs;
+  return node;
+}
+
+void rheos__trace_put_end(rheos__buffer *buffer, const rheos__traced_segment *segment,
+                          const char *before, rheos__edge edge, int32_t index) {
   rheos__trace_put_text(buffer, before);
-  rheos__trace_put_name(buffer, graph, edge.id);
+  rheos__trace_put_name(buffer, segment, edge.id);
   rheos__trace_put_text(buffer, "_");
   rheos__trace_put_number(buffer, edge.index);
   rheos__trace_put_text(buffer, "_");
@@ -36,12 +45,12 @@ void rheos__trace_put_input(rheos__buffer *buffer, const rheos__trace_names *nam
                             rheos__edge edge) {
   for (int32_t i = 0; i < names->num_feeds; i++) {
     if (names->feeds[i].id == edge.id && names->feeds[i].index == edge.index) {
-      rheos__trace_put_end(buffer, names->graph, "_arg_", edge, i);
+      rheos__trace_put_end(buffer, names->segment, "_arg_", edge, i);
       return;
     }
   }
   if (edge.index < 0) rheos__trace_put_text(buffer, "^");
-  rheos__trace_put_name(buffer, names->graph, edge.id);
+  rheos__trace_put_name(buffer, names->segment, edge.id);
   if (edge.index <= 0) return;
   rheos__trace_put_text(buffer, ":");
   rheos__trace_put_number(buffer, edge.index);
@@ -49,9 +58,9 @@ void rheos__trace_put_input(rheos__buffer *buffer, const rheos__trace_names *nam
 
 void rheos__trace_put_inputs(rheos__buffer *buffer, const rheos__trace_names *names,
                              const rheos__traced_segment *segment, const rheos__traced_op *op) {
-  const rheos__node *node = rheos__graph_node(names->graph, op->id);
-  const bool is_own = !op->is_read && node->signature == op->signature;
-  const int32_t num_controls = is_own ? node->num_control_inputs : 0;
+  int32_t num_controls;
+  const rheos__node *node = rheos__traced_node(names->segment, op->id, &num_controls);
+  if (op->is_read || node->signature != op->signature) num_controls = 0;
   for (int32_t i = 0; i < op->num_edges + num_controls; i++) {
     if (i > 0) rheos__trace_put_text(buffer, ", ");
     rheos__trace_put_input(buffer, names,
@@ -87,5 +96,5 @@ rheos__trace_names rheos__trace_names_of(const rheos_trace *trace,
     if (trace->segments[at->segment].first_entry == 0) break;
   }
   const rheos__traced_segment *segment = &trace->segments[first->segment];
-  return (rheos__trace_names){segment->graph, segment->feeds, segment->num_feeds};
+  return (rheos__trace_names){segment, segment->feeds, segment->num_feeds};
 }

@@ -7,7 +7,7 @@
 
 // A segment, and what the edges of its graph are called in the run: fed ones are `_Arg` nodes.
 typedef struct rheos__trace_names {
-  const rheos_graph *graph;
+  const rheos__traced_segment *segment;
   const rheos__edge *feeds;
   int32_t num_feeds;
 } rheos__trace_names;
@@ -15,10 +15,13 @@ typedef struct rheos__trace_names {
 // All append to the buffer.
 void rheos__trace_put_text(rheos__buffer *buffer, const char *text);
 void rheos__trace_put_number(rheos__buffer *buffer, int64_t number);
-void rheos__trace_put_name(rheos__buffer *buffer, const rheos_graph *graph, int32_t id);
+void rheos__trace_put_name(rheos__buffer *buffer, const rheos__traced_segment *segment, int32_t id);
 // "_arg_NAME_OUTPUT_INDEX", or the same with "_retval_" before it.
-void rheos__trace_put_end(rheos__buffer *buffer, const rheos_graph *graph, const char *before,
-                          rheos__edge edge, int32_t index);
+void rheos__trace_put_end(rheos__buffer *buffer, const rheos__traced_segment *segment,
+                          const char *before, rheos__edge edge, int32_t index);
+// The node that an operation stands for, and how many control inputs are named: of an inlined body none are.
+const rheos__node *rheos__traced_node(const rheos__traced_segment *segment, int32_t id,
+                                      int32_t *out_num_controls);
 // As a node's input: "x", "x:1", "^x", or the name of the `_Arg` node.
 void rheos__trace_put_input(rheos__buffer *buffer, const rheos__trace_names *names,
                             rheos__edge edge);

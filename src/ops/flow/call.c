@@ -150,7 +150,7 @@ static rheos_status *shape_symbolic_gradient(rheos__infer *c) {
           "func; config: string = \"\"; config_proto: string = \"\"; executor_type: "   \
           "string = \"\"",                                                              \
       .doc = text,                                                                      \
-      .flags = RHEOS_OP_CALLS | (more_flags),                                           \
+      .flags = RHEOS_OP_CALLS | RHEOS_OP_IS_CALL | (more_flags),                        \
       .shape = rheos__shape_none,                                                       \
       .gradient = rheos__gradient_call,                                                 \
       .prepare = prepare_call,                                                          \
