@@ -179,22 +179,25 @@ static rheos_variable make_slot(rheos_scope *s, rheos_variable primary,
   return slot;
 }
 
-// The slot of a part is the same part of a whole: the primary's, with what the slot's name adds.
+// The slot of a part is the same part of a whole: the primary's, with what the slot's name adds. In a scope,
+// whose name stands before the primary's once more, TensorFlow takes as many letters all the same.
 static void follow_part(rheos_scope *s, rheos_variable primary, rheos_variable slot,
-                        const char *slot_full, size_t prefix_length) {
+                        const char *slot_full) {
   const char *of, *shape_and_slice;
   if (!rheos_variable_slice(primary, &of, &shape_and_slice)) return;
   if (rheos_scope_status(s) != NULL) return;
-  assert(prefix_length <= strlen(slot_full));
-  const char *added = slot_full + prefix_length;
+  const size_t before = rheos_operation_name(rheos_output_operation(primary.handle), NULL, 0) + 1;
+  assert(before <= strlen(slot_full));
+  const char *added = slot_full + before;
   size_t length = strlen(of);
-  char *whole = rheos__alloc(length + strlen(added) + 1);
+  char *whole = rheos__alloc(length + strlen(added) + 2);
   if (whole == NULL) {
     rheos_scope_fail_take(s, rheos__out_of_memory());
     return;
   }
   memcpy(whole, of, length);
-  strcpy(whole + length, added);
+  whole[length] = '/';
+  strcpy(whole + length + 1, added);
   rheos_variable_set_slice(s, slot, whole, shape_and_slice);
   rheos__free(whole);
 }
@@ -221,8 +224,7 @@ rheos_variable rheos_optimizer_make_slot(rheos_scope *s, rheos_optimizer optimiz
   if (full != NULL) {
     slot = make_slot(s, primary, &initializer, full);
     rheos_share_variable(s, full, slot);
-    const char *last = strrchr(full, '/');
-    follow_part(s, primary, slot, full, last != NULL ? (size_t)(last - full) : 0);
+    follow_part(s, primary, slot, full);
   }
   rheos__graph_unlock(primary.graph);
   rheos__free(full);

@@ -1,7 +1,6 @@
 """Estimators: a function makes the graph of a model, and train(), evaluate(), predict() run it."""
 
 import os
-import re
 import time
 from collections import namedtuple
 
@@ -23,17 +22,13 @@ from rheos.ops import (
 from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.lookup_ops import tables_initializer
 from rheos.ops.random_ops import set_random_seed
-from rheos.ops.variable_lists import (
-    global_variables,
-    local_variables_initializer,
-    trainable_variables,
-)
+from rheos.ops.variable_lists import local_variables_initializer
 from rheos.pipelines.dataset import DatasetV2
 from rheos.pipelines.iterators import make_initializable_iterator
 from rheos.training import saved_model
 from rheos.training.checkpoints import latest_checkpoint, list_variables, load_variable
 from rheos.training.evaluation import StopAfterNEvalsHook, evaluate_once
-from rheos.training.first_values import init_from_checkpoint
+from rheos.training.first_values import warm_start
 from rheos.training.global_step import create_global_step, get_global_step
 from rheos.training.monitored_session import (
     ChiefSessionCreator,
@@ -264,23 +259,6 @@ class WarmStartSettings(
             var_name_to_vocab_info or {},
             var_name_to_prev_var_name or {},
         )
-
-
-def _warm_start(settings):
-    if settings.var_name_to_vocab_info:
-        raise NotImplementedError("var_name_to_vocab_info is not in Rheos yet")
-    wanted = settings.vars_to_warm_start
-    if wanted is None or isinstance(wanted, str):
-        pattern = re.compile(wanted or "$.")
-        chosen = [v for v in trainable_variables() if pattern.match(v.op.name)]
-    else:
-        patterns = [re.compile(one if isinstance(one, str) else one.op.name) for one in wanted]
-        chosen = [v for v in global_variables() if any(p.match(v.op.name) for p in patterns)]
-    names = settings.var_name_to_prev_var_name
-    init_from_checkpoint(
-        settings.ckpt_to_initialize_from,
-        {names.get(v.op.name, v.op.name): v for v in chosen},
-    )
 
 
 # ---- Input
@@ -515,7 +493,7 @@ class Estimator:
     def _train_model(self, spec, hooks, listeners):
         graph, config = get_default_graph(), self._config
         if self._warm_start_from is not None and self.latest_checkpoint() is None:
-            _warm_start(self._warm_start_from)
+            warm_start(*self._warm_start_from)
         if not any(x.op.name == "loss" for x in graph.get_collection(GraphKeys.SUMMARIES)):
             summary_ops.scalar("loss", spec.loss)
         graph.add_to_collection(GraphKeys.LOSSES, spec.loss)

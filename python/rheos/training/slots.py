@@ -35,7 +35,8 @@ def create_slot(
             scope.set_partitioner(partitioner)
     part = primary._get_save_slice_info() if isinstance(primary, Variable) else None
     if part is not None:
-        added = slot.op.name.rpartition("/")[2]
+        # As many letters from the end as TensorFlow takes: in a scope more than the slot adds.
+        added = slot.op.name[len(primary.op.name) + 1 :]
         whole = f"{part.full_name}/{added}"
         slot._set_save_slice_info(
             SaveSliceInfo(whole, part.full_shape, part.var_offset, part.var_shape)

@@ -680,6 +680,7 @@ _LATER = (
     "data",
     "distributions",
     "estimator",
+    "feature_column",
     "examples",
     "graph_util",
     "keras",

@@ -3,6 +3,24 @@
 import types as _types
 
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.models import canned as _canned
+from rheos.models.canned import (
+    BaselineClassifier,
+    BaselineEstimator,
+    BaselineRegressor,
+    DNNClassifier,
+    DNNEstimator,
+    DNNLinearCombinedClassifier,
+    DNNLinearCombinedEstimator,
+    DNNLinearCombinedRegressor,
+    DNNRegressor,
+    LinearClassifier,
+    LinearEstimator,
+    LinearRegressor,
+    classifier_parse_example_spec,
+    regressor_parse_example_spec,
+)
+from rheos.models.heads import BinaryClassHead, Head, MultiClassHead, RegressionHead
 from rheos.training import estimator as _estimator
 from rheos.training.estimator import (
     BestExporter,
@@ -39,6 +57,11 @@ from rheos.training.session_hooks import (
     SummarySaverHook,
 )
 
+experimental = _types.SimpleNamespace(
+    call_logit_fn=_canned.call_logit_fn,
+    dnn_logit_fn_builder=_canned.dnn_logit_fn_builder,
+    linear_logit_fn_builder=_canned.linear_logit_fn_builder,
+)
 inputs = _types.SimpleNamespace(numpy_input_fn=_numpy, pandas_input_fn=_pandas)
 export = _types.SimpleNamespace(
     ClassificationOutput=_estimator.ClassificationOutput,

@@ -136,6 +136,12 @@ OWN = {
             stateless_random_jpeg_quality stateless_random_saturation
         """,
     },
+    "feature_column": {
+        "layers.dense_columns": "shared_embeddings",
+        "layers.feature_columns": (
+            "categorical_column_with_vocabulary_file=categorical_column_with_vocabulary_file_v2"
+        ),
+    },
     "io": {
         "v2._io": """
             decode_csv decode_raw parse_example parse_single_example serialize_many_sparse

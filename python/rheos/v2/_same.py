@@ -219,6 +219,20 @@ SAME = {
             fake_quant_with_min_max_vars_per_channel_gradient quantized_concat
         """,
     },
+    "feature_column": {
+        "layers.column_layers": "make_parse_example_spec",
+        "layers.dense_columns": """
+            bucketized_column embedding_column indicator_column numeric_column
+            sequence_numeric_column
+        """,
+        "layers.feature_columns": """
+            categorical_column_with_hash_bucket categorical_column_with_identity
+            categorical_column_with_vocabulary_list crossed_column
+            sequence_categorical_column_with_hash_bucket sequence_categorical_column_with_identity
+            sequence_categorical_column_with_vocabulary_file
+            sequence_categorical_column_with_vocabulary_list weighted_categorical_column
+        """,
+    },
     "queue": {
         "ops.data_flow_ops": """
             FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue

@@ -7,6 +7,7 @@ from rheos.v1.contrib import (
     deprecated,
     distributions,
     eager,
+    feature_column,
     framework,
     image,
     layers,

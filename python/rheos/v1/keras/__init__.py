@@ -9,6 +9,7 @@ from rheos.v1.keras import (
     callbacks,
     constraints,
     datasets,
+    experimental,
     initializers,
     layers,
     losses,

@@ -1,6 +1,9 @@
 """Layers (tf.keras.layers)."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.layers.column_layers import (
+    DenseFeatures,
+)
 from rheos.layers.input_spec import (
     InputSpec,
 )
