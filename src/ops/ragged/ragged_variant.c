@@ -308,7 +308,7 @@ static rheos_status *shape_from_variant(rheos__infer *c) {
   const int64_t wanted = rheos__attr_int(c->attrs, "output_ragged_rank");
   const int64_t levels = rheos__attr_int(c->attrs, "input_ragged_rank");
   const int32_t rank = c->input_shapes[0].rank;
-  if (rank >= 0 && levels >= 0 && levels + rank != wanted && wanted > 0) {
+  if (rank >= 0 && levels >= 0 && wanted > 0 && levels != wanted - rank) {
     return RHEOS_INVALID(
         "output_ragged_rank must be equal to input_ragged_rank + rank(encoded_ragged): %lld, %lld "
         "and %d",
