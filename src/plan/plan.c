@@ -158,6 +158,20 @@ static rheos_status *add_later(builder *b, int32_t id) {
   return NULL;
 }
 
+// What a call is given and waits for runs for its effects, though its body may not read it.
+static rheos_status *add_inputs_later(builder *b, int32_t id) {
+  const rheos__inlined_call *around = call_around(b, id);
+  const rheos__node *node = node_at(b, id);
+  for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; ++i) {
+    const rheos__edge edge = edge_inside(around, node->edges[i]);
+    const bool is_argument =
+        around != NULL && rheos__argument_at(around->function, edge.id - around->first) >= 0;
+    if (is_argument || is_there(b, edge)) continue;
+    RHEOS_TRY(add_later(b, edge.id));
+  }
+  return NULL;
+}
+
 static rheos_status *inline_call(builder *b, int32_t id, const rheos__function *function) {
   rheos__inlined *inlined = b->plan->inlined;
   const rheos__inlined_call *call = rheos__inlined_add(inlined, id, function);
@@ -170,7 +184,7 @@ static rheos_status *inline_call(builder *b, int32_t id, const rheos__function *
   for (int32_t i = 0; i < function->num_targets; ++i) {
     RHEOS_TRY(add_later(b, call->first + function->targets[i]));
   }
-  return NULL;
+  return add_inputs_later(b, id);
 }
 
 static bool inlines(const rheos__plan *plan) {
@@ -879,7 +893,11 @@ static rheos_status *visit_all(builder *b, const int32_t *targets, int32_t num_t
     RHEOS_TRY(visit_from(b, targets[i]));
   }
   if (b->has_cycle) return NULL;
-  while (b->num_later > 0) RHEOS_TRY(visit_from(b, b->later[--b->num_later]));
+  while (b->num_later > 0) {
+    const int32_t id = b->later[--b->num_later];
+    RHEOS_TRY(look_at_call(b, id));
+    RHEOS_TRY(visit_from(b, id));
+  }
   return NULL;
 }
 
