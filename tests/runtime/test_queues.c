@@ -172,8 +172,9 @@ static void test_queues__waiting_takes_no_processor(void **state) {
   const queue_graph q = queue_graph_new(f, 10, "a");
   worker w = {.f = f, .q = &q, .timeout_ms = 400};
   struct timespec before, after;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
   begin(&w, take_one);
+  nap(100 * MS);  // threads that have just been started look around for work
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
   end(&w);
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
   const int64_t used =
