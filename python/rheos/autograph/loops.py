@@ -158,8 +158,11 @@ class Loop:
         self._set_state(tuple(v if i in missing else placeholder_like(v) for i, v in now))
         try:
             step(*counters)
-        except UnboundLocalError as error:
-            names = ", ".join(f"'{self._symbols[index]}'" for index in missing)
+        except (UnboundLocalError, AttributeError, KeyError, IndexError) as error:
+            symbols = [self._symbols[index] for index in missing]
+            if not isinstance(error, UnboundLocalError) and all(map(str.isidentifier, symbols)):
+                raise
+            names = ", ".join(f"'{name}'" for name in symbols)
             raise ValueError(f"{names} must be defined before the loop: {error}") from error
         return [spec_of(value) for value in self._get_state()]
 

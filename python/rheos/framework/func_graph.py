@@ -1,5 +1,6 @@
 """The body of a function: a graph of its own, which captures what it uses of graphs around it."""
 
+import re
 import weakref
 
 from rheos.framework import dtypes, errors, nest, signatures
@@ -139,7 +140,7 @@ class FuncGraph(Graph):
         if handle_shape is not None:
             kind = signatures.list_kind(signatures.SHAPE)
             attrs.append(("_handle_shapes", kind, [as_shape(handle_shape)]))
-        name = (name or "args").replace("/", "_").replace(":", "_")
+        name = _argument_name(name or "args")
         self._push_control_dependencies(None)
         try:
             return self._node("Placeholder", name, (), attrs)._output(0)
@@ -343,6 +344,11 @@ class FuncGraph(Graph):
         return self
 
 
+def _argument_name(name):
+    """A name of a node for an argument, which may begin with what a node's may not."""
+    return re.sub("^[^A-Za-z0-9.]+", "", name.replace("/", "_").replace(":", "_")) or "unknown"
+
+
 def _drop(root, name):
     """Takes a function that nobody can call any more out of the library."""
     root = root()
@@ -376,6 +382,23 @@ def _result(graph, value):
     if value is None or isinstance(value, Operation):
         return value
     return graph.capture(convert_to_tensor(value))
+
+
+def _check_unchanged(before, after, function):
+    """ValueError if a function has changed the lists and dicts that it was given."""
+    same = nest.flatten(before), nest.flatten(after)
+    changed = len(same[0]) != len(same[1]) or any(a is not b for a, b in zip(*same))
+    if not changed:
+        try:
+            nest.assert_same_structure(before, after)
+        except (TypeError, ValueError):
+            changed = True
+    if changed:
+        name = getattr(function, "__name__", str(function))
+        raise ValueError(
+            f"{name}() should not modify its Python input arguments. Check if it modifies any "
+            "lists or dicts passed as arguments. Modifying a copy is allowed."
+        )
 
 
 def func_graph_from_py_func(
@@ -415,7 +438,11 @@ def func_graph_from_py_func(
         control = AutomaticControlDependencies()
         with control:
             function = autograph(python_func) if autograph is not None else python_func
+            given = nest.pack_sequence_as(
+                (func_args, func_kwargs), nest.flatten((func_args, func_kwargs))
+            )
             returned = function(*func_args, **func_kwargs)
+            _check_unchanged(given, (func_args, func_kwargs), python_func)
             parts = nest.flatten(returned, expand_composites=True)
             results = [_result(graph, part) for part in parts]
             if not add_control_dependencies:

@@ -17,12 +17,21 @@ def is_nested(seq):
     """Whether it is a list, tuple, dict, view of a dict or the like, which has parts."""
     if isinstance(seq, _LEAVES):
         return False
-    return isinstance(seq, (list, dict, Mapping, MappingView)) or (
-        isinstance(seq, Sequence) and not isinstance(seq, (str, bytes, bytearray, range))
+    return (
+        isinstance(seq, (list, dict, Mapping, MappingView))
+        or (isinstance(seq, Sequence) and not isinstance(seq, (str, bytes, bytearray, range)))
+        or is_custom(seq)
     )
 
 
 is_sequence = is_nested
+
+
+def is_custom(value):
+    """Whether its class says what its parts are: __tf_flatten__() gives what goes with it and a
+    tuple of the parts, __tf_unflatten__() of the class makes another one of such."""
+    kind = type(value)
+    return hasattr(kind, "__tf_flatten__") and hasattr(kind, "__tf_unflatten__")
 
 
 def is_composite(value):
@@ -45,13 +54,21 @@ def _parts(structure):
     """The parts of a structure, in order."""
     if isinstance(structure, Mapping):
         return [structure[key] for key in _keys(structure)]
-    return structure._parts if is_composite(structure) else list(structure)
+    if is_composite(structure):
+        return structure._parts
+    return list(structure.__tf_flatten__()[1] if is_custom(structure) else structure)
+
+
+def _count(structure):
+    return len(_parts(structure) if is_custom(structure) else structure)
 
 
 def _like(structure, parts):
     """A structure of the same kind, with other parts."""
     if is_composite(structure):
         return structure._with_parts(parts)
+    if is_custom(structure):
+        return type(structure).__tf_unflatten__(structure.__tf_flatten__()[0], tuple(parts))
     if isinstance(structure, Mapping):
         by_key = dict(zip(_keys(structure), parts))
         made = {key: by_key[key] for key in structure}
@@ -99,21 +116,33 @@ def _kind(structure):
     return dict if isinstance(structure, Mapping) else type(structure)
 
 
+def _are_alike(one, other):
+    """Whether two are named tuples with one name and the same fields."""
+    fields = getattr(one, "_fields", None)
+    return (
+        fields is not None
+        and isinstance(one, tuple)
+        and getattr(other, "_fields", None) == fields
+        and type(one).__name__ == type(other).__name__
+    )
+
+
 def _check_parts(one, other, check_types):
     if not is_nested(other):
         raise TypeError(
             "If shallow structure is a sequence, input must also be a sequence. Input has type: "
             f"{type(other)}."
         )
-    if check_types and _kind(one) is not _kind(other):
+    if check_types and _kind(one) is not _kind(other) and not _are_alike(one, other):
         raise TypeError(
             "The two structures don't have the same sequence type. Input structure has type "
             f"{type(other)}, while shallow structure has type {type(one)}."
         )
-    if len(one) != len(other):
+    counts = _count(one), _count(other)
+    if counts[0] != counts[1]:
         raise ValueError(
             "The two structures don't have the same sequence length. Input structure has length "
-            f"{len(other)}, while shallow structure has length {len(one)}."
+            f"{counts[1]}, while shallow structure has length {counts[0]}."
         )
     if isinstance(one, Mapping) and set(one) != set(other):
         raise ValueError(
@@ -150,12 +179,13 @@ def assert_same_structure(nest1, nest2, check_types=True, expand_composites=Fals
         _check_composites(nest1, nest2)
     if not is_nested(nest1):
         return
-    if len(nest1) != len(nest2):
+    counts = _count(nest1), _count(nest2)
+    if counts[0] != counts[1]:
         raise ValueError(
             "The two structures don't have the same nested structure.\n\n"
             f"First structure: {nest1}\n\nSecond structure: {nest2}\n\nMore specifically: The two "
-            f"structures don't have the same number of elements. First: {len(nest1)}, second: "
-            f"{len(nest2)}"
+            f"structures don't have the same number of elements. First: {counts[0]}, second: "
+            f"{counts[1]}"
         )
     try:
         _check_parts(nest1, nest2, check_types)

@@ -6,6 +6,7 @@ from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import apply_op, op1, op_results
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops.cast_ops import cast
+from rheos.ops.shared_names import shared_or_own
 
 
 class ConditionalAccumulatorBase:
@@ -21,7 +22,9 @@ class ConditionalAccumulatorBase:
         self._dtype = dtype
         self._shape = TensorShape(shape)
         self._accumulator_ref = accumulator_ref
-        self._name = accumulator_ref.op.name.split("/")[-1]
+        self._name = (
+            "accumulator" if accumulator_ref._is_eager else accumulator_ref.op.name.split("/")[-1]
+        )
 
     @property
     def accumulator_ref(self):
@@ -67,7 +70,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
             name,
             dtype=dtype,
             shape=TensorShape(shape),
-            shared_name=shared_name,
+            shared_name=shared_or_own(shared_name, "accumulator"),
             reduction_type=reduction_type,
         )
         super().__init__(_dtypes.as_dtype(dtype), shape, handle)
@@ -110,7 +113,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             name,
             dtype=dtype,
             shape=TensorShape(shape),
-            shared_name=shared_name,
+            shared_name=shared_or_own(shared_name, "accumulator"),
             reduction_type=reduction_type,
         )
         super().__init__(_dtypes.as_dtype(dtype), shape, handle)

@@ -14,6 +14,7 @@ from rheos.framework.op_call import apply_op, op1, op_list
 from rheos.framework.tensor_shape import Dimension, TensorShape, dimension_value
 from rheos.ops import array_ops
 from rheos.ops.random_ops import get_seed
+from rheos.ops.shared_names import shared_or_own
 
 
 def _dtype_list(dtypes):
@@ -81,7 +82,7 @@ class QueueBase:
             raise ValueError("Queue names must have the same length as dtypes")
         self._names = names
         self._queue_ref = queue_ref
-        self._name = queue_ref.op.name.split("/")[-1]
+        self._name = "queue" if queue_ref._is_eager else queue_ref.op.name.split("/")[-1]
 
     @staticmethod
     def from_list(index, queues):
@@ -112,7 +113,7 @@ class QueueBase:
     @property
     def name(self):
         """The name of the op that makes the queue."""
-        return self._queue_ref.op.name
+        return self._name if self._queue_ref._is_eager else self._queue_ref.op.name
 
     @property
     def dtypes(self):
@@ -246,7 +247,7 @@ class FIFOQueue(QueueBase):
             component_types=dtypes,
             shapes=shapes,
             capacity=capacity,
-            shared_name=shared_name,
+            shared_name=shared_or_own(shared_name, "queue"),
         )
         super().__init__(dtypes, shapes or None, names, handle)
 
@@ -273,7 +274,7 @@ class PaddingFIFOQueue(QueueBase):
             component_types=dtypes,
             shapes=shapes,
             capacity=capacity,
-            shared_name=shared_name,
+            shared_name=shared_or_own(shared_name, "queue"),
         )
         super().__init__(dtypes, shapes, names, handle)
 
@@ -313,7 +314,7 @@ class RandomShuffleQueue(QueueBase):
             min_after_dequeue=min_after_dequeue,
             seed=seed1,
             seed2=seed2,
-            shared_name=shared_name,
+            shared_name=shared_or_own(shared_name, "queue"),
         )
         super().__init__(dtypes, shapes or None, names, handle)
 
@@ -332,7 +333,7 @@ class PriorityQueue(QueueBase):
             component_types=types,
             shapes=shapes,
             capacity=capacity,
-            shared_name=shared_name,
+            shared_name=shared_or_own(shared_name, "queue"),
         )
         all_shapes = [TensorShape([]), *shapes] if shapes else None
         super().__init__([_dtypes.int64, *types], all_shapes, names, handle)

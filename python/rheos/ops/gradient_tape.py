@@ -38,6 +38,10 @@ def _tensor_of(value):
     return value
 
 
+def _age(variable):
+    return getattr(variable, "_own_number", 0)
+
+
 def _parts(value):
     """The tensors of a watched value: of a composite one all its parts."""
     if isinstance(value, IndexedSlices):
@@ -124,8 +128,8 @@ class GradientTape:
             self._watched_symbolic.append(known)
 
     def watched_variables(self):
-        """The variables that the tape watches, in the order in which they came."""
-        return tuple(self._variables.values())
+        """The variables that the tape watches, in the order in which they were made."""
+        return tuple(sorted(self._variables.values(), key=_age))
 
     def reset(self):
         """Forgets all that was remembered."""
@@ -246,7 +250,22 @@ class GradientTape:
         experimental_use_pfor=True,
     ):
         """The jacobian of each row of `target` with respect to the same row of `source`."""
-        target, dims = _value_of(target), source.shape.as_list()
+        target = _value_of(target)
+        if self._tape is None and not self._watched_symbolic:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients "
+                "(or jacobians)"
+            )
+        if parallel_iterations is not None and not self._persistent and not target._is_eager:
+            raise RuntimeError(
+                "It appears that GradientTape was created with persistent=True missing: batch "
+                "jacobians with parallel_iterations need a tape with persistent=True"
+            )
+        if any(t.shape.rank is not None and t.shape.rank < 2 for t in (target, source)):
+            raise ValueError(
+                f"target {target.shape} and source {source.shape} must have rank at least 2"
+            )
+        dims = source.shape.as_list()
         if target.shape.rank is None or target.shape.as_list()[:1] != dims[:1]:
             raise ValueError(
                 f"Need first dimension of target shape ({target.shape}) and source shape "
@@ -256,9 +275,7 @@ class GradientTape:
         found = batch_jacobian_of(lambda weights: each(weights)[0], target, source)
         if not self._persistent:
             self._tape = None
-        if found is None and (
-            UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
-        ):
+        if found is None:  # as TensorFlow has it, whatever is asked for
             found = array_ops.zeros([*target.shape.as_list(), *dims[1:]], target.dtype)
         return found
 
@@ -273,6 +290,11 @@ class GradientTape:
             self._pop()
 
     def _gradients(self, targets, sources, weights):
+        kept = [i for i, t in enumerate(targets) if t.dtype.base_dtype.name in _DIFFERENTIABLE]
+        if len(kept) < len(targets):
+            targets, weights = [targets[i] for i in kept], [weights[i] for i in kept]
+            if not targets:
+                return [None] * len(sources)
         known = [_tensor_of(s) for s in sources]
         known = [k if isinstance(k, Tensor) else convert_to_tensor(k) for k in known]
         if isinstance(self._tape, _core.TapeBase) and all(t._is_eager for t in targets):

@@ -22,6 +22,9 @@ def batch_jacobian_of(gradient, target, source):
     inner = 1
     for d in dims[1:]:
         inner *= d
+    shape = [dims[0], *dims[1:], *source.shape.as_list()[1:]]
+    if not inner or 0 in shape:
+        return array_ops.zeros(shape, target.dtype)
     eye = _identity(inner, target.dtype)
     rows = []
     for i in range(inner):
@@ -30,7 +33,7 @@ def batch_jacobian_of(gradient, target, source):
     if any(row is None for row in rows):
         return None
     stacked = array_ops.stack(rows, axis=1)
-    return array_ops.reshape(stacked, [dims[0], *dims[1:], *source.shape.as_list()[1:]])
+    return array_ops.reshape(stacked, shape)
 
 
 def _identity(count, dtype):

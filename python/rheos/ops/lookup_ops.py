@@ -4,7 +4,6 @@ A session fills fixed tables by running `tables_initializer()`.
 """
 
 import collections
-import itertools
 import os
 
 from rheos.framework import dtypes
@@ -20,6 +19,7 @@ from rheos.ops.assets import Asset
 from rheos.ops.constant_op import constant
 from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.saveables import TableSaveable
+from rheos.ops.shared_names import shared_or_own
 
 
 def tables_initializer(name="init_all_tables"):
@@ -228,14 +228,6 @@ class TextFileIdTableInitializer(TextFileInitializer):
 # ---- Tables
 
 
-def _shared_or_own(shared_name):
-    """The name of a table's resource; where operations run at once each table has its own."""
-    if shared_name is None and get_default_graph()._is_eager:
-        return f"table_{next(_numbers)}"
-    return shared_name
-
-
-_numbers = itertools.count()
 
 
 class LookupInterface:
@@ -429,7 +421,7 @@ class MutableHashTable(_MutableTable):
     ):
         super().__init__(key_dtype, value_dtype, default_value)
         attrs = {
-            "shared_name": _shared_or_own(shared_name),
+            "shared_name": shared_or_own(shared_name),
             "use_node_name_sharing": checkpoint and shared_name is None,
             "key_dtype": self._key_dtype,
             "value_dtype": self._value_dtype,
@@ -466,7 +458,7 @@ class MutableDenseHashTable(_MutableTable):
             name,
             empty_key,
             deleted_key,
-            shared_name=_shared_or_own(shared_name),
+            shared_name=shared_or_own(shared_name),
             use_node_name_sharing=checkpoint and shared_name is None,
             value_dtype=self._value_dtype,
             value_shape=self._value_shape,

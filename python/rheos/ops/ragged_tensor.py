@@ -673,7 +673,7 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
                 for op in tensor.consumers()]
 
     def __repr__(self):
-        if self._row_splits._is_eager:
+        if getattr(self._row_splits, "_is_eager", False):
             return f"<tf.RaggedTensor {_text(self)}>"
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
 

@@ -29,7 +29,7 @@ class ConcreteFunction(_core.TracedBase):
         self._args = args  # TensorSpecs in place of tensors
         self._kwargs = kwargs
         self._python_name = python_name
-        self._arg_keywords = None
+        self._arg_keywords, self._positional = None, 0
         self.made = ()  # the variables that tracing made
         self.first = None  # what the first call takes instead, since it sets variables
         root = graph._root
@@ -104,12 +104,42 @@ class ConcreteFunction(_core.TracedBase):
         try:
             tensors = self._flat(args, kwargs)
         except TypeError:
-            tensors = None if kwargs else self._in_order(args)
+            if self._arg_keywords is not None:
+                raise
+            tensors = self._by_inputs(args, kwargs) if kwargs else self._in_order(args)
             if tensors is None:
                 raise
             return self.call_flat(tensors)
         self.remember_in(self, args, kwargs, tensors)
         return self.call_flat(tensors)
+
+    def _by_inputs(self, args, kwargs):
+        """The tensors of a call that names each input: as the program named its spec, or its
+        argument, with numbers where there are several; None for other names."""
+        leaves = nest.flatten((self._args, self._kwargs), expand_composites=True)
+        specs = [leaf for leaf in leaves if _is_spec(leaf)]
+        names = list(self._input_names())
+        if len(names) != len(specs):
+            return None
+        rest = names[len(args) :]
+        if set(rest) != set(kwargs) or len(args) + len(kwargs) != len(names):
+            return None
+        values = [*args, *(kwargs[name] for name in rest)]
+        return [self._checked(v, spec, args, kwargs) for v, spec in zip(values, specs)]
+
+    def _input_names(self):
+        if self._parameters is None:
+            return
+        args, kwargs = self._shown
+        seen = {}
+        for (name, _), value in zip(
+            self._parameters.names(args, kwargs), (*args, *kwargs.values())
+        ):
+            for leaf in nest.flatten(value, expand_composites=True):
+                if _is_spec(leaf):
+                    own = getattr(leaf, "name", None) or name
+                    count = seen[own] = seen.get(own, -1) + 1
+                    yield f"{own}_{count}" if count else own
 
     def _in_order(self, args):
         """Tensors alone, one for each of its inputs; None for other arguments.
@@ -184,6 +214,11 @@ class ConcreteFunction(_core.TracedBase):
     def _by_name(self, wanted, args, kwargs):
         """The tensors of a call with tensors alone, by position and by the names of inputs."""
         names = self._arg_keywords or [spec.name for spec in wanted]
+        if self._arg_keywords and len(args) > self._positional:
+            raise TypeError(
+                f"{self._python_name} only takes keyword arguments, one for each of {names}. Got "
+                f"positional arguments: {args}"
+            )
         if len(args) + len(kwargs) != len(names) or len(args) > len(names):
             raise TypeError(
                 f"{self._python_name}({', '.join(map(str, names))}) takes {len(names)} tensors, "
@@ -198,10 +233,11 @@ class ConcreteFunction(_core.TracedBase):
 
     def _checked(self, value, spec, args, kwargs):
         if not isinstance(value, (Tensor, np.ndarray, np.generic)):
-            if isinstance(value, (bool, int, float, str, bytes)) and self._arg_keywords is None:
+            try:
+                value = convert_to_tensor(value, dtype=spec.dtype)
+            except (TypeError, ValueError):
                 reason = f"Can not cast {value!r} to {spec_text(spec)}"
-                raise self._refuse(reason, args, kwargs)
-            value = convert_to_tensor(value, dtype=spec.dtype)
+                raise self._refuse(reason, args, kwargs) from None
         tensor = convert_to_tensor(value)
         if tensor.dtype.base_dtype != spec.dtype or not spec.shape.is_compatible_with(tensor.shape):
             reason = f"Can not cast {spec_text(tensor)} to {spec_text(spec)}"
@@ -322,7 +358,7 @@ class ConcreteFunction(_core.TracedBase):
     def pretty_printed_signature(self, verbose=True):
         """The parameters, results and captures, a line each."""
         if not verbose:
-            return f"{self._python_name}{self._signature_text()}"
+            return self._signature_text()
         lines = ["Input Parameters:"]
         lines += [f"  {name} ({kind}): {text}" for name, kind, text in self._parameters_text()]
         lines += ["Output Type:", f"  {self._output_text()}", "Captures:"]

@@ -19,7 +19,7 @@ from rheos.framework.tensor_spec import TensorSpec, TypeSpec
 from rheos.framework.watchers import stop_recording
 from rheos.tracing import kinds, lifting, retracing
 from rheos.tracing.concrete import ConcreteFunction
-from rheos.tracing.signatures import Parameters
+from rheos.tracing.signatures import Parameters, check_signature
 
 _MOST_TRACES = 256  # of one function; the one that was used least recently is dropped
 _numbers = itertools.count(1)
@@ -133,6 +133,12 @@ class Function(_core.TracedBase, GenericFunction):
             method = types.MethodType(self._python_function, self)
             made.__signature__ = inspect.signature(method)
         return made
+
+    def __reduce__(self):
+        """Without its traces, which another process makes anew."""
+        if self._instance is not None:
+            raise TypeError(f"{self!r} is a method of an object, and can only be copied with it")
+        return _restored, (self._python_function, self._name, self._options)
 
     def __deepcopy__(self, memo):
         instance = self._instance
@@ -296,6 +302,10 @@ class Function(_core.TracedBase, GenericFunction):
         return f"<Function {self._name} of {self._python_function!r}>"
 
 
+def _restored(python_function, name, options):
+    return Function(python_function, name, **options)
+
+
 def _of_specs(leaf):
     return leaf._of_specs() if isinstance(leaf, TypeSpec) else leaf
 
@@ -389,6 +399,10 @@ def function(
     def decorate(inner):
         if isinstance(inner, Function):
             inner = inner.python_function
+        if not callable(inner):
+            raise TypeError(f"{inner!r} is not a callable object")
+        if input_signature is not None:
+            check_signature(input_signature)
         return Function(inner, None, input_signature, autograph, relaxes, jit_compile)
 
     return decorate if func is None else decorate(func)

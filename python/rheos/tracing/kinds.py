@@ -249,6 +249,10 @@ def kind_of(value, aliases=None):
         return PartsKind(type(value), keys, tuple(kind_of(value[key], aliases) for key in keys))
     if isinstance(value, (list, tuple)):
         return PartsKind(type(value), None, tuple(kind_of(one, aliases) for one in value))
+    if nest.is_custom(value):
+        static, parts = value.__tf_flatten__()
+        parts = tuple(kind_of(one, aliases) for one in parts)
+        return PartsKind(type(value), (kind_of(static, aliases),), parts)
     if nest.is_composite(value):
         value = of_its_spec(value)
         leaves = nest.flatten(value, expand_composites=True)

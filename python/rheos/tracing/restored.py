@@ -47,6 +47,15 @@ class _Body:
         return self
 
 
+class Signatures(dict):
+    """The signatures of a model by their names; nothing can be written to it."""
+
+    def _refuse(self, *_, **__):
+        raise TypeError("the signatures of a saved model cannot be changed")
+
+    __setitem__ = __delitem__ = update = pop = popitem = clear = setdefault = _refuse
+
+
 class RestoredConcrete(ConcreteFunction):
     """One trace of a saved model's function."""
 
@@ -57,7 +66,7 @@ class RestoredConcrete(ConcreteFunction):
         self._shown = args, kwargs
         self._parameters = None
         self._python_name = function_def.signature.name
-        self._arg_keywords = None
+        self._arg_keywords, self._positional = None, 0
         self.made, self.first = (), None
         self.at_once_in = root
         self.bound_inputs = tuple(saved.bound_inputs)
@@ -67,9 +76,10 @@ class RestoredConcrete(ConcreteFunction):
         self.graph.external_captures = captures
         self.graph.variables = tuple(variables)
 
-    def by_keywords(self, keywords):
-        """Has calls give tensors by these names."""
+    def by_keywords(self, keywords, positional):
+        """Has calls give tensors by these names, and at most so many by position."""
         self._arg_keywords = list(keywords)
+        self._positional = positional
         return self
 
     def _structured(self, outputs):
@@ -79,6 +89,11 @@ class RestoredConcrete(ConcreteFunction):
         parts = [next(results) if isinstance(leaf, TensorSpec) else leaf for leaf in leaves]
         return nest.pack_sequence_as(structure, parts)
 
+    def _flat(self, args, kwargs):
+        """The tensors of a call: in the structure of the arguments, or one for each input."""
+        tensors = None if self._arg_keywords and kwargs else self.tensors_for(args, kwargs, True)
+        return super()._flat(args, kwargs) if tensors is None else tensors
+
     def tensors_for(self, args, kwargs, converts):
         """The tensors of a call with bound arguments; None if the trace is of other ones.
 
@@ -86,11 +101,11 @@ class RestoredConcrete(ConcreteFunction):
         """
         own = (self._args, self._kwargs)
         try:
-            nest.assert_same_structure(own, (args, kwargs))
+            given = _leaves_as(own, (args, kwargs), converts)
         except (ValueError, TypeError):
             return None
         tensors = []
-        for spec, value in zip(nest.flatten(own), nest.flatten((args, kwargs))):
+        for spec, value in zip(nest.flatten(own, expand_composites=True), given):
             if isinstance(spec, TensorSpec):
                 tensor = _as_tensor(spec, value, converts)
                 if tensor is None:
@@ -99,6 +114,15 @@ class RestoredConcrete(ConcreteFunction):
             elif isinstance(spec, Unknown) or not _is_same(spec, value):
                 return None
         return tensors
+
+
+def _leaves_as(own, given, converts):
+    """The leaves of arguments where those of a trace has leaves; ValueError or TypeError if the
+    structures differ. converts: lists may stand for a tensor."""
+    if converts and not any(map(nest.is_composite, nest.flatten(own))):
+        return nest.flatten_up_to(own, given)
+    nest.assert_same_structure(own, given, expand_composites=True)
+    return nest.flatten(given, expand_composites=True)
 
 
 def _is_same(spec, value):

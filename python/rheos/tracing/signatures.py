@@ -12,6 +12,16 @@ from rheos.framework.tensor_spec import TensorSpec, TypeSpec
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
+def check_signature(input_signature):
+    """TypeError unless an input signature is a tuple or list of nested specs."""
+    if not isinstance(input_signature, (tuple, list)):
+        raise TypeError(
+            f"input_signature must be either a tuple or a list, got {type(input_signature)}."
+        )
+    for one in input_signature:
+        nest.map_leaves(_checked_spec, one)
+
+
 class Parameters:
     """Binds the arguments of calls to the parameters of a Python function."""
 
@@ -28,10 +38,7 @@ class Parameters:
             self.input_signature = self._checked(input_signature)
 
     def _checked(self, input_signature):
-        if not isinstance(input_signature, (tuple, list)):
-            raise TypeError(
-                f"input_signature must be either a tuple or a list, got {type(input_signature)}."
-            )
+        check_signature(input_signature)
         names = [p.name for p in self.every if p.kind in _POSITIONAL]
         takes_more = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in self.every)
         if len(input_signature) > len(names) and not takes_more:
@@ -43,8 +50,8 @@ class Parameters:
         needed = [p.name for p in needed if p.kind in (*_POSITIONAL, p.KEYWORD_ONLY)]
         if needed:
             raise TypeError(
-                f"input_signature has nothing for the parameters without defaults {needed} of "
-                f"{self._name}"
+                "input_signature missing type constraint for the parameters without defaults "
+                f"{needed} of {self._name}"
             )
         return tuple(
             nest.map_leaves(_checked_spec, one) for one in input_signature

@@ -12,7 +12,7 @@ from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.trackable import AutoTrackable
 from rheos.ops.constant_op import constant
 from rheos.ops.eager_variables import EagerVariable
-from rheos.tracing.restored import RestoredConcrete, RestoredFunction
+from rheos.tracing.restored import RestoredConcrete, RestoredFunction, Signatures
 from rheos.training import saved_model
 from rheos.training.checkpoints import OBJECT_GRAPH_KEY, CheckpointReader
 
@@ -108,7 +108,9 @@ class _Loading:
     def _new_user_object(self, saved, node):
         if saved.identifier in ("trackable_list_wrapper", "trackable_tuple_wrapper"):
             return []
-        if saved.identifier in ("trackable_dict_wrapper", "signature_map"):
+        if saved.identifier == "signature_map":
+            return Signatures()
+        if saved.identifier == "trackable_dict_wrapper":
             return {}
         names = {child.local_name for child in node.children}
         return _Callable() if "__call__" in names else _Object()
@@ -134,17 +136,22 @@ class _Loading:
 
     def _new_bare_concrete_function(self, saved, node):
         found = self.concrete[saved.concrete_function_name]
-        return found.by_keywords(saved.argument_keywords) if saved.argument_keywords else found
+        return self._by_keywords(found, saved) if saved.argument_keywords else found
+
+    @staticmethod
+    def _by_keywords(found, saved):
+        return found.by_keywords(saved.argument_keywords, saved.allowed_positional_arguments)
 
     def _add_children(self, value, node):
         kind = node.WhichOneof("kind")
         if isinstance(value, list):
             found = {child.local_name: child.node_id for child in node.children}
-            numbered = sorted(int(name) for name in found if name.isdecimal())
-            value.extend(self.objects[found[str(i)]] for i in numbered)
+            count = max((int(name) + 1 for name in found if name.isdecimal()), default=0)
+            places = (found.get(str(i)) for i in range(count))  # what cannot be kept is None
+            value.extend(None if place is None else self.objects[place] for place in places)
         elif isinstance(value, dict):
             for child in node.children:
-                value[child.local_name] = self.objects[child.node_id]
+                dict.__setitem__(value, child.local_name, self.objects[child.node_id])
         elif kind in ("user_object", "resource"):
             for child in node.children:
                 vars(value)[child.local_name] = self.objects[child.node_id]

@@ -17,15 +17,11 @@ from rheos.ops.control_flow_ops import group
 from rheos.ops.lookup_ops import _Table
 from rheos.tracing.concrete import ConcreteFunction
 from rheos.tracing.function import Function
-from rheos.tracing.restored import RestoredFunction
+from rheos.tracing.restored import RestoredFunction, Signatures
 from rheos.training import object_checkpoints, saved_model
 from rheos.training.checkpoints import OBJECT_GRAPH_KEY
 
 _CALLABLE = (Function, ConcreteFunction, RestoredFunction)
-
-
-class _Signatures(dict):
-    """The signatures of a model by their names."""
 
 
 def _functions_of(value):
@@ -67,7 +63,7 @@ def _is_resource(value):
 
 
 def _children(value):
-    if isinstance(value, _Signatures):
+    if isinstance(value, Signatures):
         return dict(value)
     return {} if isinstance(value, _CALLABLE) else {
         **children_of(value, "savedmodel"),
@@ -125,6 +121,7 @@ def _wrapped(concrete, name):
     given = {k: TensorSpec(s.shape, s.dtype, k) for k, s in zip(keywords, specs)}
     made = wrapper.get_concrete_function(**given)
     made._arg_keywords = sorted(keywords)
+    made._positional = 1 if len(keywords) == 1 else 0
     return made
 
 
@@ -147,7 +144,7 @@ def _signatures(root, given):
             given = own
     if isinstance(given, _CALLABLE):
         given = {saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY: given}
-    made = _Signatures()
+    made = Signatures()
     for name, function in given.items():
         concrete = _concrete(function)
         if concrete is None:
@@ -156,7 +153,7 @@ def _signatures(root, given):
                 f"{function!r} for '{name}'. Only `tf.functions` with an input signature or "
                 "concrete functions can be used as a signature."
             )
-        made[name] = _wrapped(concrete, name)
+        dict.__setitem__(made, name, _wrapped(concrete, name))
     return made
 
 
@@ -239,7 +236,7 @@ class _Saving:
     def _describe_object(self, made, value):
         made.identifier = "_generic_user_object"
         for kind, name in (
-            (_Signatures, "signature_map"),
+            (Signatures, "signature_map"),
             (dict, "trackable_dict_wrapper"),
             (list, "trackable_list_wrapper"),
             (tuple, "trackable_list_wrapper"),
@@ -274,7 +271,8 @@ class _Saving:
         made.concrete_function_name = name
         keywords = concrete._arg_keywords or [spec.name or "" for spec in _specs(concrete)]
         made.argument_keywords.extend(keywords)
-        made.allowed_positional_arguments = 1 if len(keywords) == 1 else 0
+        by_position = concrete._positional if concrete._arg_keywords else len(keywords)
+        made.allowed_positional_arguments = by_position
 
     def _add_concrete(self, concrete):
         """Writes the signature and the captures of a trace, and gives its name."""

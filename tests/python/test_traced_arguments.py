@@ -1,0 +1,142 @@
+"""What a traced function is given: structures of the program's own, names, numbers, lists."""
+
+import collections
+import dataclasses
+import pickle
+
+import pytest
+import rheos as tf
+
+
+@dataclasses.dataclass
+class Masked:
+    """A tensor with a mark, which is no tensor."""
+
+    mark: bool
+    value: object
+
+    def __tf_flatten__(self):
+        return (self.mark,), (self.value,)
+
+    @classmethod
+    def __tf_unflatten__(cls, static, parts):
+        return cls(*static, *parts)
+
+
+def test_an_object_that_tells_its_parts_is_a_structure():
+    doubled = tf.nest.map_structure(lambda x: x * 2, [Masked(True, 3), 4])
+    assert doubled == [Masked(True, 6), 8]
+    assert tf.nest.flatten(Masked(False, (1, 2))) == [1, 2]
+
+    @tf.function
+    def double(masked):
+        return Masked(masked.mark, masked.value * 2)
+
+    made = double(Masked(True, tf.constant(3.0)))
+    assert made.mark and made.value.numpy() == 6.0
+    double(Masked(True, tf.constant(4.0)))
+    assert double.experimental_get_tracing_count() == 1
+    double(Masked(False, tf.constant(4.0)))
+    assert double.experimental_get_tracing_count() == 2
+
+
+def plus_one(x):
+    return x + 1
+
+
+def test_a_traced_function_can_be_pickled():
+    spec = [tf.TensorSpec([], tf.int32)]
+    copied = pickle.loads(pickle.dumps(tf.function(plus_one, input_signature=spec)))
+    assert copied(tf.constant(1)).numpy() == 2 and copied.input_signature == tuple(spec)
+
+
+def test_what_is_no_function_or_spec_is_refused_at_once():
+    with pytest.raises(TypeError, match="is not a callable object"):
+        tf.function(1)
+    with pytest.raises(TypeError, match="input_signature"):
+        tf.function(plus_one, input_signature=[(2, 3)])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x[0].append(tf.constant(1)),
+        lambda x: x[0].__setitem__(0, tf.constant(1)),
+        lambda x: x[1].update(b=tf.constant(1)),
+    ],
+)
+def test_a_function_that_changes_what_it_is_given_is_refused(change):
+    def changes(x):
+        change(x)
+        return x[0][0]
+
+    with pytest.raises(ValueError, match="should not modify its Python input arguments"):
+        tf.function(changes, autograph=False)([[tf.constant(1)], {"a": tf.constant(2)}])
+
+
+def test_a_concrete_function_takes_numbers_and_the_names_of_its_inputs():
+    @tf.function
+    def add(x, **more):
+        return x[0] + x[1] + more["d"]
+
+    spec = tf.TensorSpec(None, tf.float32)
+    concrete = add.get_concrete_function((spec, spec), d=spec)
+    one = tf.constant(1.0)
+    assert concrete(x=one, x_1=one, d=tf.constant(3.0)).numpy() == 5.0
+    named = tf.function(plus_one).get_concrete_function(tf.TensorSpec(None, tf.float32, "y"))
+    assert named(y=one).numpy() == 2.0 and named(1.5).numpy() == 2.5
+    with pytest.raises(TypeError, match="Binding inputs"):
+        named(z=one)
+
+
+def test_a_parameter_may_be_called_underscore():
+    assert tf.function(lambda _: _ + 1)(tf.constant(1)).numpy() == 2
+
+
+def test_queues_work_at_once():
+    first, second = (tf.queue.FIFOQueue(3, [tf.int32], shapes=[()]) for _ in range(2))
+    first.enqueue(5)
+    assert (first.size().numpy(), second.size().numpy()) == (1, 0)
+    assert tf.function(first.dequeue)().numpy() == 5
+
+
+Pair = collections.namedtuple("Pair", "a b")
+
+
+def test_a_saved_function_takes_structures_as_the_first_one_did(tmp_path):
+    root = tf.Module()
+    root.pair = tf.function(lambda p: p.a - p.b)
+    root.pair(Pair(tf.constant(3.0), tf.constant(1.0)))
+    root.rows = tf.function(lambda x: x + 1, input_signature=[tf.TensorSpec(None, tf.int32)])
+    root.parts = [tf.Variable(1.0), "text", tf.Variable(3.0)]
+    both = tf.TensorSpec(None, tf.float32)
+    add = tf.function(lambda x, y: x + y).get_concrete_function(both, both)
+    tf.saved_model.save(root, str(tmp_path), signatures={"add": add})
+    loaded = tf.saved_model.load(str(tmp_path))
+    assert loaded.pair(Pair(tf.constant(4.0), tf.constant(1.0))).numpy() == 3.0
+    assert loaded.rows([1, 2]).numpy().tolist() == [2, 3]
+    assert loaded.parts[1] is None and loaded.parts[2].numpy() == 3.0
+    one = tf.constant(1.0)
+    assert loaded.signatures["add"](x=one, y=one)["output_0"].numpy() == 2.0
+    with pytest.raises(TypeError, match="keyword"):
+        loaded.signatures["add"](one, y=one)
+    with pytest.raises(TypeError, match="cannot be changed"):
+        loaded.signatures["more"] = add
+
+
+def test_tapes_pass_over_texts_and_check_batches():
+    x, text = tf.constant([[3.0]]), tf.constant("text")
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    assert tape.gradient([y, text], [x, text])[1] is None
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x[0]
+    with pytest.raises(ValueError, match="rank at least 2"):
+        tape.batch_jacobian(y, x)
+    empty = tf.zeros([1, 0])
+    with tf.GradientTape() as tape:
+        tape.watch(empty)
+        y = empty * 2
+    assert tape.batch_jacobian(y, empty).shape == (1, 0, 0)
