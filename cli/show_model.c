@@ -5,10 +5,11 @@
 #include "base/file.h"
 #include "command.h"
 #include "format/message/protobuf.h"
+#include "nesting.h"
 #include "progress.h"
 #include "show.h"
 
-enum { MOST_LINES = 20, MOST_NODES = 3 };
+enum { MOST_LINES = 20, MOST_BODIES = 40, MOST_NODES = 3 };
 
 typedef struct model {
   const source *source;
@@ -424,6 +425,10 @@ static void print_model(const model *m, const rheos_checkpoint_reader *variables
   puts("ops");
   print_ops(v, MOST_LINES);
   print_functions(v->def->library);
+  nesting n;
+  nesting_init(&n, v);
+  show_nesting(&n, MOST_BODIES);
+  nesting_deinit(&n);
   print_obstacles(v);
 }
 
@@ -442,6 +447,10 @@ static void json_model(json *j, const model *m, const rheos_checkpoint_reader *v
     json_int(j, "variables", v->num_variables);
     json_int(j, "constants", v->num_constants);
     json_functions(j, v->def->library);
+    nesting n;
+    nesting_init(&n, v);
+    show_nesting_json(&n, j);
+    nesting_deinit(&n);
     if (m->meta_graph != NULL) json_meta_graph(j, m);
     if (variables != NULL) show_json_tensors(j, variables);
   }

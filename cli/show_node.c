@@ -9,7 +9,7 @@
 #include "near.h"
 #include "show.h"
 
-enum { MOST_ELEMENTS = 10, MOST_ITEMS = 10, MOST_LABEL = 60 };
+enum { MOST_ELEMENTS = 10, MOST_ITEMS = 10 };
 
 // ---- Values of attributes
 
@@ -291,61 +291,4 @@ int show_node(const view *v, const char *name, json *j) {
     print_node(v, node);
   }
   return EXIT_SUCCESS;
-}
-
-// ---- A drawing
-
-// In quotes, as Graphviz wants it; long names lose their beginning.
-static void print_label(const char *text) {
-  const size_t size_bytes = strlen(text);
-  if (size_bytes > MOST_LABEL) {
-    fputs("...", stdout);
-    text += size_bytes - MOST_LABEL;
-  }
-  for (; *text != '\0';) {
-    const size_t length = text_character(text, strnlen(text, 4));
-    if (length == 0 || (length == 1 && (*text < ' ' || *text == 0x7f))) {
-      putchar('?');
-      text++;
-      continue;
-    }
-    if (*text == '"' || *text == '\\') putchar('\\');
-    fwrite(text, 1, length, stdout);
-    text += length;
-  }
-}
-
-static void print_dot_edge(const view *v, int32_t node, size_t at) {
-  const view_edge edge = v->edges[at];
-  if (edge.node == VIEW_MISSING) return;
-  printf("  n%d -> n%d", edge.node, node);
-  if (edge.index == VIEW_CONTROL) {
-    puts(" [style=dashed];");
-    return;
-  }
-  rheos_dtype dtype;
-  rheos_shape shape;
-  view_output(v, edge.node, edge.index, &dtype, &shape);
-  fputs(" [label=\"", stdout);
-  if (edge.index > 0) printf(":%d ", edge.index);
-  show_type(dtype, &shape);
-  puts("\"];");
-}
-
-void show_dot(const view *v) {
-  puts("digraph graph_def {");
-  puts("  node [shape=box, fontname=\"Helvetica\"];");
-  for (int32_t i = 0; i < v->num_nodes; i++) {
-    printf("  n%d [label=\"", i);
-    print_label(v->def->node[i]->name);
-    fputs("\\n", stdout);
-    print_label(v->def->node[i]->op);
-    fputs("\"", stdout);
-    if (view_is_input(v, i)) fputs(", style=bold", stdout);
-    puts("];");
-  }
-  for (int32_t i = 0; i < v->num_nodes; i++) {
-    for (size_t at = v->first_edge[i]; at < v->first_edge[i + 1]; at++) print_dot_edge(v, i, at);
-  }
-  puts("}");
 }

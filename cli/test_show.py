@@ -217,6 +217,46 @@ def test_a_drawing(line):
     assert text.count("[label=") > 10 and 'label="x\\nPlaceholder", style=bold' in text
 
 
+def test_bodies_are_listed_in_what_calls_them():
+    path = GOLDEN / "functions" / "branches_in_branches.pb"
+    bodies = json_of(path)["bodies"]
+    assert [b["depth"] for b in bodies] == [0, 1, 2, 2, 1, 2, 2]
+    assert bodies[0]["role"] == "f" and bodies[1]["op"] == "StatelessIf"
+    assert {b["role"] for b in bodies[1:]} == {"then_branch", "else_branch"}
+    lines = text_of(path).split("bodies\n")[1].splitlines()
+    assert [len(line) - len(line.lstrip()) for line in lines] == [2, 4, 6, 6, 4, 6, 6]
+
+
+def test_loops_and_conditionals_of_version_1_are_listed_too():
+    bodies = json_of(GOLDEN / "flow" / "loop_in_a_cond_in_a_loop.pb")["bodies"]
+    assert [(b["depth"], b["role"]) for b in bodies] == [
+        (0, "loop"), (1, "conditional"), (2, "loop")]
+    assert bodies[0]["node"] == "while/while_context" and bodies[0]["nodes"] > bodies[2]["nodes"] > 5
+    for path in sorted((GOLDEN / "flow").glob("*.pb")):
+        bodies = json_of(path)["bodies"]
+        graph = tf.GraphDef.FromString(path.read_bytes())
+        frames = {n.attr["frame_name"].s for n in graph.node if n.op in ("Enter", "RefEnter")}
+        assert {b["node"].encode() for b in bodies if b["role"] == "loop"} == frames, path
+
+
+@pytest.mark.parametrize("name, boxes", [
+    ("functions/branches_in_branches", 7), ("flow/loop_in_a_cond_in_a_loop", 3),
+    ("functions/defun_that_calls_itself", 3)])
+def test_a_drawing_has_boxes_in_boxes(name, boxes):
+    text = text_of("--dot", GOLDEN / f"{name}.pb")
+    assert text.count("subgraph cluster_") == boxes
+    depth, deepest, named = 0, 0, set()
+    for line in text.splitlines():
+        depth += line.endswith("{") - line.lstrip().startswith("}")
+        deepest = max(deepest, depth)
+        assert depth >= 0
+        if line.lstrip().startswith(("n", "f")) and "->" not in line and "[" in line:
+            named.add(line.split()[0])
+        if "->" in line:
+            assert {line.split()[0], line.split()[2].rstrip(";")} <= named, line
+    assert depth == 0 and deepest >= 3
+
+
 # ---- Saved models
 
 
