@@ -231,7 +231,8 @@ def test_loops_and_conditionals_of_version_1_are_listed_too():
     bodies = json_of(GOLDEN / "flow" / "loop_in_a_cond_in_a_loop.pb")["bodies"]
     assert [(b["depth"], b["role"]) for b in bodies] == [
         (0, "loop"), (1, "conditional"), (2, "loop")]
-    assert bodies[0]["node"] == "while/while_context" and bodies[0]["nodes"] > bodies[2]["nodes"] > 5
+    assert bodies[0]["node"] == "while/while_context"
+    assert bodies[0]["nodes"] > bodies[2]["nodes"] > 5
     for path in sorted((GOLDEN / "flow").glob("*.pb")):
         bodies = json_of(path)["bodies"]
         graph = tf.GraphDef.FromString(path.read_bytes())
@@ -691,6 +692,30 @@ def test_a_body_that_calls_itself_is_shown_once(tmp_path):
         (0, "f", False), (1, "f", True)]
     assert text_of("--plan", path).count("(as above)") == 1
     assert text_of("--memory", path).count(": as above") == 1
+
+
+def test_libraries_of_many_functions_are_looked_at_in_seconds(tmp_path):
+    graph = tf.GraphDef()
+    graph.versions.producer = 27
+    number = graph.node.add(name="n", op="Placeholder")
+    number.attr["dtype"].type = tf.int32.as_datatype_enum
+    number.attr["shape"].shape.SetInParent()
+    for i in range(30_000):
+        function = graph.library.function.add()
+        function.signature.name = f"f{i}"
+        function.signature.input_arg.add(name="n", type=tf.int32.as_datatype_enum)
+        function.signature.output_arg.add(name="r", type=tf.int32.as_datatype_enum)
+        function.node_def.add(name="next", op=f"f{(i + 1) % 30_000}", input=["n"])
+        function.ret["r"] = "next:r:0"
+    graph.node.add(name="out", op="f0", input=["n"])
+    path = tmp_path / "chain.pb"
+    path.write_bytes(graph.SerializeToString())
+    assert len(json_of(path)["bodies"]) == 30_001
+    assert "and 29961 more" in text_of(path)
+    assert len(json_of("--plan", path)["bodies"]) == 512  # as deep as calls may lie
+    command = [BUILD / "bin" / "rheos", "exec", "--feed", "n=3", "--fetch", "out", path]
+    done = subprocess.run(command, capture_output=True, timeout=60, text=True)
+    assert done.returncode == 1 and "more than 512 deep" in done.stderr
 
 
 def test_plan_mistakes(tmp_path):

@@ -10,8 +10,9 @@ struct rheos__library {
   struct instance {
     rheos_func func;
     rheos__function *function;
-  } *instances;
-  size_t capacity, count;
+    struct instance *next;
+  } *instances;  // all of them, and by what is called
+  rheos__intern_set by_func;
   rheos__made_function **made;
   size_t made_capacity, num_made;
   struct gradient {
@@ -49,10 +50,10 @@ rheos_status *rheos__graph_set_body_maker(rheos_graph *graph, rheos__make_body m
 void rheos__library_free(rheos_graph *graph) {
   rheos__library *library = graph->library;
   if (library == NULL) return;
-  for (size_t i = 0; i < library->count; ++i) {
-    rheos_graph_unref(library->instances[i].function->graph);
+  for (struct instance *at = library->instances; at != NULL; at = at->next) {
+    rheos_graph_unref(at->function->graph);
   }
-  rheos__free(library->instances);
+  rheos__free(library->by_func.slots);
   for (size_t i = 0; i < library->num_made; ++i) {
     rheos_graph_unref(library->made[i]->function.graph);
   }
@@ -130,9 +131,18 @@ static rheos_status *list_nodes(rheos__function *function) {
 
 // ---- Instances
 
-static bool same_func(const rheos_func *a, const rheos_func *b) {
-  return rheos__attr_value_equal(&(rheos_attr_value){.kind = RHEOS_ATTR_FUNC, .func = a},
-                                 &(rheos_attr_value){.kind = RHEOS_ATTR_FUNC, .func = b});
+static uint64_t hash_of_func(const rheos_func *func) {
+  return rheos__attr_hash(0, &(rheos_attr){"f", {.kind = RHEOS_ATTR_FUNC, .func = func}});
+}
+
+static uint64_t hash_of_instance(const void *candidate) {
+  return hash_of_func(&((const struct instance *)candidate)->func);
+}
+
+static bool same_func(const void *candidate, const void *wanted) {
+  const rheos_func *func = &((const struct instance *)candidate)->func;
+  return rheos__attr_value_equal(&(rheos_attr_value){.kind = RHEOS_ATTR_FUNC, .func = func},
+                                 &(rheos_attr_value){.kind = RHEOS_ATTR_FUNC, .func = wanted});
 }
 
 static rheos_status *make_function(rheos_graph *graph, const rheos_func *func,
@@ -185,21 +195,30 @@ static rheos_status *find_function(rheos_graph *graph, const rheos_func *func,
     return rheos_status_new(RHEOS_NOT_FOUND, "Function %.*s is not defined.",
                             (int)func->name.size_bytes, func->name.data);
   }
-  for (size_t i = 0; i < library->count; ++i) {
-    if (!same_func(&library->instances[i].func, func)) continue;
-    *out_function = library->instances[i].function;
+  const void **slot = rheos__intern_find(&library->by_func, hash_of_func(func), same_func, func);
+  if (slot != NULL && *slot != NULL) {
+    *out_function = ((const struct instance *)*slot)->function;
     return NULL;
-  }
-  if (!RHEOS_RESERVE(library->instances, library->capacity, library->count + 1)) {
-    return rheos__out_of_memory();
   }
   // The caller's may be of a graph that goes before this one.
   const rheos_attr item = {"f", {.kind = RHEOS_ATTR_FUNC, .func = func}};
   const rheos__attrs *kept = rheos__intern_attrs(graph, &item, 1);
   if (kept == NULL) return rheos__out_of_memory();
   func = kept->items[0].value.func;
+  struct instance *instance = rheos__graph_alloc(graph, sizeof *instance);
+  if (instance == NULL) return rheos__out_of_memory();
   RHEOS_TRY(make_function(graph, func, out_function));
-  library->instances[library->count++] = (struct instance){*func, *out_function};
+  // Making a body may have made others: the slot is looked for now.
+  slot =
+      rheos__intern_slot(&library->by_func, hash_of_func(func), same_func, hash_of_instance, func);
+  if (slot == NULL) {
+    rheos_graph_unref((*out_function)->graph);
+    return rheos__out_of_memory();
+  }
+  *instance = (struct instance){*func, *out_function, library->instances};
+  library->instances = instance;
+  library->by_func.count++;
+  *slot = instance;
   return NULL;
 }
 

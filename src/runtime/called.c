@@ -9,6 +9,8 @@
 #include "plan/rewrite.h"
 #include "runtime/bodies.h"
 
+enum { MOST_DEEP = 512 };  // what lies deeper cannot run: bodies.c
+
 typedef struct list {
   rheos__called *items;
   size_t count, capacity;
@@ -151,7 +153,7 @@ rheos_status *rheos__visit_called(const rheos__plan *plan,
     called.is_again = called.plan != NULL && was_seen(&w, called.plan);
     status = visit(argument, &called);
     rheos_status_free(called.problem);
-    if (status == NULL && called.plan != NULL && !called.is_again) {
+    if (status == NULL && called.plan != NULL && !called.is_again && called.depth + 1 < MOST_DEEP) {
       status = go_into(&w, called.plan, called.depth + 1);
     }
   }

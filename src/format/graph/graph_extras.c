@@ -1,6 +1,7 @@
 // The library, versions and unread fields that a graph keeps from files.
 #include "format/graph/graph_extras.h"
 
+#include "base/hash.h"
 #include "codec/wire.h"
 #include "format/graph/function_body.h"
 #include "format/graph/function_export.h"
@@ -15,6 +16,7 @@ static void release(void *data) {
   rheos__buffer_deinit(&extras->node_fields);
   rheos__buffer_deinit(&extras->graph_rest);
   rheos__free(extras->function_list);
+  rheos__free(extras->function_slots);
   rheos__free(extras->node_list);
   rheos__free(extras->bad_consumers);
   rheos__free(extras);
@@ -47,9 +49,38 @@ static rheos_status *put(rheos__buffer *buffer, const ProtobufCMessage *message,
 
 // ---- The library
 
+// Where the function of that name is noted, or is to be.
+static uint32_t *slot_of(const rheos__graph_extras *extras, const char *name) {
+  const size_t mask = extras->num_function_slots - 1;
+  size_t at = rheos__hash_bytes(0, name, strlen(name)) & mask;
+  for (; extras->function_slots[at] != 0; at = (at + 1) & mask) {
+    if (strcmp(extras->function_list[extras->function_slots[at] - 1].name, name) == 0) break;
+  }
+  return &extras->function_slots[at];
+}
+
 const rheos__extra *rheos__find_function(const rheos__graph_extras *extras, const char *name) {
+  if (extras->num_function_slots == 0) return NULL;
+  const uint32_t number = *slot_of(extras, name);
+  return number != 0 ? &extras->function_list[number - 1] : NULL;
+}
+
+// Room for one more function.
+static rheos_status *reserve_function(rheos__graph_extras *extras) {
+  const size_t count = extras->num_functions + 1;
+  if (count >= UINT32_MAX) return RHEOS_INVALID("the graph's library has too many functions");
+  if (!RHEOS_RESERVE(extras->function_list, extras->function_capacity, count)) {
+    return rheos__out_of_memory();
+  }
+  if (2 * count <= extras->num_function_slots) return NULL;
+  const size_t num_slots = extras->num_function_slots > 0 ? 2 * extras->num_function_slots : 64;
+  uint32_t *slots = rheos__alloc_array(num_slots, sizeof *slots);
+  if (slots == NULL) return rheos__out_of_memory();
+  rheos__free(extras->function_slots);
+  extras->function_slots = slots;
+  extras->num_function_slots = num_slots;
   for (size_t i = 0; i < extras->num_functions; i++) {
-    if (strcmp(extras->function_list[i].name, name) == 0) return &extras->function_list[i];
+    *slot_of(extras, extras->function_list[i].name) = (uint32_t)i + 1;
   }
   return NULL;
 }
@@ -96,14 +127,13 @@ static rheos_status *add_function(rheos_graph *graph, rheos__graph_extras *extra
     }
   } else if (made != NULL) {
     status = check_same(made, buffer->data + added.at, added.size_bytes);
-  } else if (!RHEOS_RESERVE(extras->function_list, extras->function_capacity,
-                            extras->num_functions + 1)) {
-    status = rheos__out_of_memory();
   } else {
-    status = rheos__graph_add_function_op(graph, def->signature);
+    status = reserve_function(extras);
+    if (status == NULL) status = rheos__graph_add_function_op(graph, def->signature);
     if (status == NULL) {
       added.name = rheos__graph_signature(graph, name)->op->name;
-      extras->function_list[extras->num_functions++] = added;
+      extras->function_list[extras->num_functions] = added;
+      *slot_of(extras, added.name) = (uint32_t)++extras->num_functions;
     }
   }
   if (status != NULL || old != NULL || made != NULL) buffer->size_bytes = added.at;

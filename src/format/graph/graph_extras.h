@@ -16,6 +16,8 @@ typedef struct rheos__graph_extras {
   rheos__buffer functions;  // FunctionDef messages
   rheos__extra *function_list;
   size_t function_capacity, num_functions;
+  uint32_t *function_slots;  // by the hash of the name, one more than the number; at most half full
+  size_t num_function_slots;
   rheos__buffer library_rest;  // the other fields of the library
   rheos__buffer node_fields;   // of NodeDefs, by node with rising ids
   rheos__extra *node_list;
