@@ -74,8 +74,6 @@ def test_a_function_is_built_once_for_a_graph():
 
 
 def test_what_is_not_there_says_so():
-    with pytest.raises(NotImplementedError, match="Declare"):
-        function.Declare("f", [("x", tf.float32)], [("y", tf.float32)])
     with pytest.raises(NotImplementedError, match="remote_call"):
         functional_ops.remote_call([1.0], [tf.float32], None, "/cpu:0")
 
@@ -135,3 +133,39 @@ def test_loops_of_nothing_but_captures_give_nothing():
         v.assign_add(1.0)
 
     assert functional_ops.For(0, 3, 1, [], body) == []
+
+
+def test_declared_functions_call_themselves(sess):
+    factorial = function.Declare("Factorial", [("n", tf.int32)], [("value", tf.int32)])
+
+    @function.Defun(tf.int32, func_name="Factorial", out_names=["value"])
+    def defined(n):
+        return tf.cond(n < 1, lambda: tf.constant(1), lambda: n * factorial(n - 1))
+
+    with pytest.raises(ValueError, match="Expected number of arguments: 1, received: 2"):
+        factorial(1, 2)
+    n = tf.placeholder(tf.int32, [])
+    value = factorial(n)
+    with pytest.raises(tf.errors.NotFoundError, match="Factorial is not defined"):
+        sess.run(value, {n: 5})
+    defined.add_to_graph(tf.get_default_graph())
+    assert [sess.run(value, {n: i}) for i in (0, 5, 10)] == [1, 120, 3628800]
+    # As deep as the library lets calls lie in each other
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="calls lie more than"):
+        sess.run(value, {n: 100000})
+    assert sess.run(value, {n: 3}) == 6
+
+
+def test_declared_functions_call_each_other(sess):
+    is_odd = function.Declare("IsOdd", [("n", tf.int32)], [("odd", tf.bool)])
+
+    @function.Defun(tf.int32, func_name="IsEven")
+    def is_even(n):
+        return tf.cond(n < 1, lambda: tf.constant(True), lambda: is_odd(n - 1))
+
+    @function.Defun(tf.int32, func_name="IsOdd")
+    def defined(n):
+        return tf.cond(n < 1, lambda: tf.constant(False), lambda: is_even(n - 1))
+
+    defined.add_to_graph(tf.get_default_graph())
+    assert sess.run([is_even(10), is_even(7), is_odd(7)]) == [True, False, True]

@@ -9,6 +9,7 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import FuncGraph
 from rheos.framework.graph import name_scope
 from rheos.framework.importer import import_graph_def
+from rheos.framework.op_call import apply_op
 from rheos.ops.variable_scope import get_variable_scope, variable_scope
 
 # What a program may say of a function or of a call, and the attribute for it.
@@ -363,9 +364,27 @@ class Defun:
 
 
 class Declare:
-    """A function that is called before it is defined, which is not possible here."""
+    """A function that is called before it is defined, so that it may call itself.
+
+    func_name: the name that a Defun gives it. inputs, outputs: pairs of a name and a dtype. What it
+    gives is known when it runs; the Defun is put into the graph by `add_to_graph()`.
+    """
 
     def __init__(self, func_name, inputs, outputs):
-        raise NotImplementedError(
-            f"function {func_name}: a function is built before it is called; Declare is not there"
+        self.name = func_name
+        self._inputs = [(name, dtypes.as_dtype(dtype)) for name, dtype in inputs]
+        self._outputs = [dtypes.as_dtype(dtype) for _, dtype in outputs]
+
+    def __call__(self, *args, name=None):
+        if len(args) != len(self._inputs):
+            raise ValueError(
+                f"Expected number of arguments: {len(self._inputs)}, received: {len(args)}"
+            )
+        pairs = zip(args, self._inputs)
+        args = [convert_to_tensor(one, dtype=dtype, name=own) for one, (own, dtype) in pairs]
+        made = apply_op(
+            "StatefulPartitionedCall", name or self.name, args, Tout=self._outputs, f=self.name
         )
+        if len(made.outputs) == 1:
+            return made.outputs[0]
+        return tuple(made.outputs) if made.outputs else made
