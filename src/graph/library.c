@@ -251,13 +251,13 @@ static rheos_status *add_call_op(rheos_graph *graph, rheos__made_function *made)
   const rheos__arg *inputs = args_of(graph, function, false);
   const rheos__arg *outputs = args_of(graph, function, true);
   if (own == NULL || inputs == NULL || outputs == NULL) return rheos__out_of_memory();
-  own->op = (rheos__op_def){
-      .name = function->name,
-      .signature = "",
-      .doc = "",
-      .flags = RHEOS_OP_CALLS | RHEOS_OP_IS_CALL | (made->is_stateful ? RHEOS_OP_STATEFUL : 0),
-      .gradient = rheos__gradient_call_by_name,
-      .prepare = rheos__prepare_call_by_name};
+  own->op = (rheos__op_def){.name = function->name,
+                            .signature = "",
+                            .doc = "",
+                            .flags = RHEOS_OP_CALLS | RHEOS_OP_IS_CALL |
+                                     (made->is_stateful ? RHEOS_OP_STATEFUL | RHEOS_OP_WRITES : 0),
+                            .gradient = rheos__gradient_call_by_name,
+                            .prepare = rheos__prepare_call_by_name};
   own->signature = (rheos__signature){.op = &own->op,
                                       .inputs = inputs,
                                       .num_inputs = function->num_args,
@@ -389,6 +389,59 @@ rheos_status *rheos__graph_function(rheos_graph *graph, const rheos_func *func,
   rheos__graph_unlock(graph);
   *out_function = function;
   return status;
+}
+
+// ---- Waiting
+
+enum { WAITS_NOT_KNOWN, WAITS_NEVER, WAITS_PERHAPS };
+enum { MAX_WAITING_DEPTH = 64 };  // of functions in each other that are looked into
+
+static bool node_may_wait(rheos_graph *graph, const rheos__node *node, int depth);
+
+static bool function_may_wait(rheos_graph *graph, const rheos_func *func, int depth) {
+  const rheos__function *found;
+  rheos_status *status = rheos__graph_function(graph, func, &found);
+  if (status != NULL || depth == MAX_WAITING_DEPTH) {
+    rheos_status_free(status);
+    return false;
+  }
+  rheos__function *function = (rheos__function *)(uintptr_t)found;
+  const int8_t known = atomic_load_explicit(&function->waits, memory_order_relaxed);
+  if (known != WAITS_NOT_KNOWN) return known == WAITS_PERHAPS;
+  atomic_store_explicit(&function->waits, WAITS_NEVER, memory_order_relaxed);  // it may call itself
+  bool waits = false;
+  const int32_t count = rheos_graph_num_operations(function->graph);
+  for (int32_t id = 0; id < count && !waits; ++id) {
+    waits = node_may_wait(function->graph, rheos__graph_node(function->graph, id), depth + 1);
+  }
+  if (waits) atomic_store_explicit(&function->waits, WAITS_PERHAPS, memory_order_relaxed);
+  return waits;
+}
+
+static bool node_may_wait(rheos_graph *graph, const rheos__node *node, int depth) {
+  const rheos__op_def *op = node->signature->op;
+  if ((op->flags & RHEOS_OP_WAITS) != 0) return true;
+  if ((op->flags & RHEOS_OP_CALLS) == 0) return false;
+  if (op->prepare == rheos__prepare_call_by_name) {
+    const rheos_func func = {.name = {(char *)(uintptr_t)op->name, strlen(op->name)},
+                             .attrs = node->attrs->items,
+                             .num_attrs = (size_t)node->attrs->count};
+    return function_may_wait(graph, &func, depth);
+  }
+  bool waits = false;
+  for (int32_t i = 0; i < node->attrs->count && !waits; ++i) {
+    const rheos_attr_value *value = &node->attrs->items[i].value;
+    if (value->kind == RHEOS_ATTR_FUNC) waits = function_may_wait(graph, value->func, depth);
+    if (value->kind != RHEOS_ATTR_LIST_FUNC) continue;
+    for (int32_t k = 0; k < value->count && !waits; ++k) {
+      waits = function_may_wait(graph, &value->funcs[k], depth);
+    }
+  }
+  return waits;
+}
+
+bool rheos__node_may_wait(rheos_graph *graph, const rheos__node *node) {
+  return node_may_wait(graph, node, 0);
 }
 
 static rheos_dtype dtype_at(const rheos__function *function, rheos__edge edge) {

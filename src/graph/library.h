@@ -14,6 +14,7 @@ typedef struct rheos__function {
   int32_t *targets;      // what else a call runs: what has effects, and what the function lists
   int32_t num_args, num_results, num_targets;
   bool is_never_inlined;    // as its definition says: attribute _noinline
+  _Atomic int8_t waits;     // what rheos__node_may_wait() found out of its nodes; 0: not asked
   _Atomic bool is_removed;  // from the library; who calls it still may go on
 } rheos__function;
 
@@ -62,6 +63,9 @@ rheos_graph *rheos__library_graph(rheos_graph *graph);
 
 // Whether a call runs the node, whoever needs its outputs.
 bool rheos__has_effects(const rheos__node *node);
+
+// Whether a step may have to wait at the node, which calls functions perhaps whose nodes may.
+bool rheos__node_may_wait(rheos_graph *graph, const rheos__node *node);
 
 // Of an op that is a function's name: its inputs are the arguments, its outputs the results, its
 // attributes the function's.

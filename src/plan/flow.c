@@ -224,11 +224,14 @@ rheos__flow_state *rheos__flow_state_new(const rheos__plan *plan) {
   s->is_fetched = rheos__alloc_array(fetches, sizeof *s->is_fetched);
   s->inputs = rheos__alloc_array((size_t)plan->max_operands, sizeof *s->inputs);
   s->cells = rheos__alloc_array((size_t)plan->max_operands, sizeof *s->cells);
-  if (plan->may_wait) s->asides = rheos__alloc_array(entries, sizeof *s->asides);
-  if (s->counts == NULL || (plan->may_wait && s->asides == NULL) || s->is_dead == NULL ||
-      s->has_kept == NULL || s->kept == NULL || s->ready == NULL || s->operands == NULL ||
-      s->trips == NULL || s->fetched == NULL || s->is_fetched == NULL || s->inputs == NULL ||
-      s->cells == NULL) {
+  if (plan->may_wait) {
+    s->asides = rheos__alloc_array(entries, sizeof *s->asides);
+    s->put_off = rheos__alloc_array(entries, sizeof *s->put_off);
+  }
+  if (s->counts == NULL || (plan->may_wait && (s->asides == NULL || s->put_off == NULL)) ||
+      s->is_dead == NULL || s->has_kept == NULL || s->kept == NULL || s->ready == NULL ||
+      s->operands == NULL || s->trips == NULL || s->fetched == NULL || s->is_fetched == NULL ||
+      s->inputs == NULL || s->cells == NULL) {
     rheos__flow_state_free(s);
     return NULL;
   }
@@ -243,6 +246,7 @@ void rheos__flow_state_free(rheos__flow_state *s) {
   rheos__free(s->kept);
   rheos__free(s->ready);
   rheos__free(s->asides);
+  rheos__free(s->put_off);
   rheos__free(s->operands);
   rheos__free(s->trips);
   rheos__free(s->fetched);

@@ -123,6 +123,9 @@ typedef struct rheos__flow_state {
   int32_t num_ready;
   rheos__flow_aside *asides;  // entries that wait, the first to begin first; NULL: none can
   int32_t num_asides;
+  int32_t
+      *put_off;  // entries that would wait on the spot, so everything else goes first; NULL: none
+  int32_t num_put_off;
   rheos__flow_token *fetched;  // by fetch
   bool *is_fetched;
   int32_t fetched_twice;  // a fetch, or -1

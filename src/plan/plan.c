@@ -566,6 +566,12 @@ static rheos_status *finish_structure(builder *b, int32_t visited) {
 
 // ---- Nodes
 
+// What is inlined waits for nothing.
+static bool may_wait(const builder *b, int32_t id) {
+  if (part_of(b, id) != PART_NODE || call_around(b, id) != NULL) return false;
+  return rheos__node_may_wait(b->plan->graph, node_at(b, id));
+}
+
 // Of a part of a call: it only waits.
 static rheos_status *be_part(rheos__entry *d) {
   RHEOS_TRY(be_nothing(d));
@@ -583,7 +589,8 @@ static rheos_status *finish_node(builder *b, int32_t id) {
                     .num_inputs = node->num_inputs,
                     .num_outputs = node->num_outputs,
                     .first_wait = (int32_t)b->num_waits,
-                    .only_reads = b->marks[id].call == CALL_ONLY_READS};
+                    .only_reads = b->marks[id].call == CALL_ONLY_READS,
+                    .may_wait = may_wait(b, id)};
   if (b->pass == RAISED && role_of(node) == RHEOS__FLOW_CONTROL_TRIGGER) RHEOS_TRY(be_nothing(&d));
   if (part_of(b, id) != PART_NODE) RHEOS_TRY(be_part(&d));
   const int32_t count = num_edges(b, id);
@@ -717,7 +724,7 @@ static rheos_status *visit_from(builder *b, int32_t root) {
       }
       // One op that waits is run last of what does not need it; of several, each may wait for what the
       // others lead to.
-      if (top->next == 0 && (node->signature->op->flags & RHEOS_OP_WAITS) != 0) ++b->num_waiting;
+      if (top->next == 0 && may_wait(b, top->id)) ++b->num_waiting;
       b->has_flow = b->has_flow || role_of(node) != RHEOS__FLOW_NONE || b->num_waiting > 1;
       if (b->has_flow && b->pass == WITHOUT_FLOW) return NULL;
     }

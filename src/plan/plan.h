@@ -39,6 +39,7 @@ typedef struct rheos__entry {
   uint8_t kind;
   bool has_effects;  // in plan->effects
   bool only_reads;   // a call of a function that only reads, whatever its op may do
+  bool may_wait;     // it, or what it calls, may have to wait
   int16_t device;    // in the context's list
   uint16_t rule;     // one more than the rule's number that made it what it is; 0: as in the graph
   int32_t read_index;
@@ -116,7 +117,7 @@ struct rheos__plan {
   rheos__effect *effects;  // in the order of the entries
   int32_t num_waits, num_joins, num_effects;
   int32_t max_operands;
-  bool may_wait;      // one of the ops has RHEOS_OP_WAITS
+  bool may_wait;      // one of the entries may have to
   bool is_mixed;      // entries run on devices of different memory
   rheos__flow *flow;  // of version 1's control flow: it has no segments; NULL: it has none
   rheos__structure *structures;  // of version 1's control flow, raised: raise.h; in the arena
@@ -189,8 +190,7 @@ static inline int32_t rheos__level_behind(const rheos__entry *entry) {
 enum { RHEOS__PLACES_OF_LEVEL = 3 };
 static inline int32_t rheos__place_in_order(const rheos__entry *entry) {
   if (!rheos__entry_writes(entry)) return entry->level * RHEOS__PLACES_OF_LEVEL;
-  const bool waits = (entry->signature->op->flags & RHEOS_OP_WAITS) != 0;
-  return entry->level * RHEOS__PLACES_OF_LEVEL + (waits ? 2 : 1);
+  return entry->level * RHEOS__PLACES_OF_LEVEL + (entry->may_wait ? 2 : 1);
 }
 
 // In builds with assertions, asserts what every pass leaves behind: operands and waits lie before who takes them, values are

@@ -15,6 +15,8 @@ static const float BUDGET_NS = 1e6f;
 typedef rheos__flow_token token;
 
 typedef struct flow_run {
+  rheos__others others;  // at the start: what a body that waits goes on with
+  rheos_status *failed;  // of that
   rheos__run *r;
   const rheos__plan *plan;
   const rheos__flow *flow;
@@ -358,9 +360,12 @@ static rheos_status *run_kernel(flow_run *f, int32_t entry) {
   rheos__attempt *attempt = NULL, **outer = step->aside;
   const bool waits = (e->signature->op->flags & RHEOS_OP_WAITS) != 0;
   step->aside = waits ? &attempt : NULL;
+  rheos__others *others = step->others;
+  if (e->may_wait && !waits) step->others = &f->others;
   rheos_status *status =
       rheos__run_flow_node(f->plan, entry, f->s->inputs, f->s->cells, f->r->workspace, step, &cell);
   step->aside = outer;
+  step->others = others;
   if (rheos__is_set_aside(status)) return set_aside(f, entry, attempt);
   return status == NULL ? take_results(f, entry, cell) : status;
 }
@@ -484,8 +489,14 @@ static rheos_status *run_entry(flow_run *f, int32_t entry) {
   }
 }
 
-static rheos_status *run_next(flow_run *f) {
-  const int32_t entry = pop_ready(f->s), frame = f->flow->frame_of[entry];
+// A call whose body may wait: it would wait on the spot.
+static bool is_put_off(const flow_run *f, int32_t entry) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  return e->may_wait && (e->signature->op->flags & RHEOS_OP_WAITS) == 0 && !f->s->is_dead[entry];
+}
+
+static rheos_status *run_ready(flow_run *f, int32_t entry) {
+  const int32_t frame = f->flow->frame_of[entry];
   rheos__step *step = f->r->step;
   ++f->s->num_run;
   step->budget_ns -= ENTRY_NS;
@@ -495,6 +506,12 @@ static rheos_status *run_next(flow_run *f) {
   }
   const int32_t num_asides = f->s->num_asides;
   rheos_status *status = run_entry(f, entry);
+  if (f->failed != NULL) {  // another entry, while this one waited
+    rheos_status_free(status);
+    status = f->failed;
+    f->failed = NULL;
+    return status;
+  }
   if (status != NULL) {
     return rheos__status_at_take(status, f->plan->graph, f->plan->entries[entry].id);
   }
@@ -503,6 +520,20 @@ static rheos_status *run_next(flow_run *f) {
   --f->s->trips[frame].num_active;
   settle(f, frame);
   return NULL;
+}
+
+static rheos_status *run_next(flow_run *f) {
+  const int32_t entry = pop_ready(f->s);
+  if (!is_put_off(f, entry)) return run_ready(f, entry);
+  f->s->put_off[f->s->num_put_off++] = entry;
+  return NULL;
+}
+
+static rheos_status *run_put_off(flow_run *f) {
+  rheos__flow_state *s = f->s;
+  const int32_t entry = s->put_off[0];
+  memmove(s->put_off, s->put_off + 1, (size_t)--s->num_put_off * sizeof *s->put_off);
+  return run_ready(f, entry);
 }
 
 // ---- Entries that wait
@@ -540,15 +571,65 @@ static rheos_status *end_aside(flow_run *f, int32_t index) {
   return NULL;
 }
 
-// Where nothing else can run: sleeps until one of those that wait can go on.
-static rheos_status *wait_for_asides(flow_run *f) {
-  for (;;) {
-    for (int32_t i = 0; i < f->s->num_asides; ++i) {
-      if (rheos__attempt_is_done(f->s->asides[i].attempt)) return end_aside(f, i);
-    }
-    if (rheos__step_poll(f->r->step)) return end_aside(f, 0);
-    rheos__step_sleep(f->r->step);
+// One of those that wait and can go on; -1: none can.
+static int32_t find_done(const flow_run *f) {
+  for (int32_t i = 0; i < f->s->num_asides; ++i) {
+    if (rheos__attempt_is_done(f->s->asides[i].attempt)) return i;
   }
+  return -1;
+}
+
+// Whether there is something to do at once; does it.
+static bool do_something(flow_run *f, rheos_status **out_status) {
+  const int32_t done = f->s->num_ready > 0 ? -1 : find_done(f);
+  if (f->s->num_ready > 0) {
+    *out_status = run_next(f);
+  } else if (done >= 0) {
+    *out_status = end_aside(f, done);
+  } else if (f->s->num_put_off > 0) {
+    *out_status = run_put_off(f);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Sleeps until one of those that wait can go on.
+static rheos_status *wait_for_asides(flow_run *f) {
+  rheos__step *step = f->r->step;
+  while (find_done(f) < 0) {
+    if (rheos__step_poll(step)) return end_aside(f, 0);
+    const bool goes_on = rheos__step_go_on(step);
+    if (rheos__step_others_failed(step)) return rheos__others_error();
+    if (!goes_on && find_done(f) < 0) rheos__step_sleep(step);
+  }
+  return NULL;
+}
+
+// Calls that wait lie on each other on the stack: where there are many, the last ones sleep.
+enum { MAX_ON_EACH_OTHER = 64 };
+
+// While a body that an entry calls waits: what does not need the entry. What the entry was given and what
+// it gives lies in arrays that all share.
+static bool go_on(rheos__others *others, rheos__step *step) {
+  flow_run *f = (flow_run *)others;
+  rheos__flow_state *s = f->s;
+  if (f->failed != NULL || step->depth >= MAX_ON_EACH_OTHER) return false;
+  if (s->num_ready == 0 && s->num_put_off == 0 && find_done(f) < 0) return false;
+  const size_t count = (size_t)f->plan->max_operands;
+  void **kept = rheos__alloc_array(3 * count + 1, sizeof *kept);
+  if (kept == NULL) return false;
+  void **const arrays[] = {(void **)s->inputs, (void **)s->cells,
+                           (void **)f->r->workspace->results};
+  for (size_t i = 0; i < 3; ++i) memcpy(kept + i * count, arrays[i], count * sizeof *kept);
+  rheos__others *inner = step->others;
+  step->others = others->outer;
+  const bool did = do_something(f, &f->failed);
+  step->others = inner;
+  others->has_failed = f->failed != NULL;
+  for (size_t i = 0; i < 3; ++i) memcpy(arrays[i], kept + i * count, count * sizeof *kept);
+  rheos__free(kept);
+  return did;
 }
 
 static void drop_asides(flow_run *f) {
@@ -580,7 +661,7 @@ static rheos_status *send_feeds(flow_run *f, const rheos__parameters *parameters
 static void begin(flow_run *f) {
   rheos__flow_state *s = f->s;
   s->num_ready = 0;
-  s->num_run = 0;
+  s->num_run = s->num_put_off = 0;
   assert(s->num_asides == 0);
   s->fetched_twice = -1;
   begin_frame(f, 0);
@@ -594,8 +675,10 @@ static void begin(flow_run *f) {
 static rheos_status *run_all(flow_run *f, const rheos__parameters *parameters) {
   begin(f);
   RHEOS_TRY(send_feeds(f, parameters));
-  while (f->s->num_ready > 0 || f->s->num_asides > 0) {
-    RHEOS_TRY(f->s->num_ready > 0 ? run_next(f) : wait_for_asides(f));
+  while (f->s->num_ready > 0 || f->s->num_asides > 0 || f->s->num_put_off > 0) {
+    rheos_status *failed = NULL;
+    if (!do_something(f, &failed)) failed = wait_for_asides(f);
+    RHEOS_TRY(failed);
     if (f->s->fetched_twice < 0) continue;
     rheos_status *status = rheos_status_new(
         RHEOS_INTERNAL, "Retval[%d] has already been set: the fetched tensor is in a loop",
@@ -665,7 +748,11 @@ static bool is_clean(const flow_run *f) {
 
 rheos_status *rheos__run_flow(rheos__run *r, const rheos__parameters *parameters,
                               rheos_tensor **out_values, double *out_cost_ns) {
-  flow_run f = {.r = r, .plan = r->plan, .flow = r->plan->flow, .s = r->workspace->flow};
+  flow_run f = {.others = {.go_on = go_on, .outer = r->step->others},
+                .r = r,
+                .plan = r->plan,
+                .flow = r->plan->flow,
+                .s = r->workspace->flow};
   for (int32_t i = 0; i < f.plan->num_fetches; ++i) f.s->is_fetched[i] = false;
   rheos_status *status = run_all(&f, parameters);
   drop_asides(&f);

@@ -14,6 +14,14 @@ struct rheos_cancellation {
   rheos__bell bell;
 };
 
+// What else a step has to do while a kernel waits in the body that a plan on tokens has called.
+typedef struct rheos__others rheos__others;
+struct rheos__others {
+  bool (*go_on)(rheos__others *others, rheos__step *step);  // whether there was something
+  rheos__others *outer;  // of the body that this plan is of; NULL: none
+  bool has_failed;       // the step is over
+};
+
 struct rheos__step {
   rheos_host *host;                   // NULL: it has no threads
   rheos__pool *pool;                  // the host's
@@ -32,7 +40,8 @@ struct rheos__step {
   rheos__bell *session_bell;  // rings when the session is closed; may be NULL
   rheos__waits *waits;        // where the session notes what waits; may be NULL
   rheos__attempt *
-      *aside;  // where the kernel under way may leave its attempt; NULL: it waits itself
+      *aside;             // where the kernel under way may leave its attempt; NULL: it waits itself
+  rheos__others *others;  // of who called the body that runs; NULL: it can only sleep
   int32_t num_sleeps;
   bool is_listening;
   bool may_wait;  // of what it runs, something may have to wait

@@ -89,9 +89,34 @@ rheos_status *rheos__attempt_answer_take(rheos__attempt *attempt, rheos__step *s
   return status;
 }
 
-// On the spot, where the step has nothing else to go on with.
+bool rheos__step_go_on(rheos__step *step) {
+  for (rheos__others *at = step->others; at != NULL; at = at->outer) {
+    if (at->go_on(at, step)) return true;
+  }
+  return false;
+}
+
+bool rheos__step_others_failed(const rheos__step *step) {
+  for (const rheos__others *at = step->others; at != NULL; at = at->outer) {
+    if (at->has_failed) return true;
+  }
+  return false;
+}
+
+rheos_status *rheos__others_error(void) {
+  return rheos_status_new(RHEOS_CANCELLED, "Another operation of the step has failed.");
+}
+
+// On the spot: the step goes on with what does not need it, and sleeps when nothing is left.
 static rheos_status *wait_here(rheos__attempt *attempt, rheos__step *step, rheos_tensor **outputs) {
-  while (!rheos__attempt_is_done(attempt) && !rheos__step_poll(step)) rheos__step_sleep(step);
+  while (!rheos__attempt_is_done(attempt) && !rheos__step_poll(step)) {
+    const bool goes_on = rheos__step_go_on(step);
+    if (rheos__step_others_failed(step) && rheos__attempt_withdraw(attempt)) {
+      rheos__attempt_free(attempt);
+      return rheos__others_error();
+    }
+    if (!goes_on && !rheos__attempt_is_done(attempt)) rheos__step_sleep(step);
+  }
   return rheos__attempt_answer_take(attempt, step, outputs);
 }
 

@@ -12,6 +12,12 @@ bool rheos__is_set_aside(const rheos_status *status);
 // step is to stop, which a poll tells.
 void rheos__step_sleep(rheos__step *step);
 
+// Goes on with something else of the step, if there is anything. For who would sleep.
+bool rheos__step_go_on(rheos__step *step);
+// Of what the step went on with something has failed: who waits gives up.
+bool rheos__step_others_failed(const rheos__step *step);
+rheos_status *rheos__others_error(void);
+
 // The answer of an attempt that is done, which is taken, or a failure of one that had to be withdrawn
 // because the step is to stop. The attempt may go on with another one: then that is set aside.
 rheos_status *rheos__attempt_answer_take(rheos__attempt *attempt, rheos__step *step,

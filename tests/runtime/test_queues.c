@@ -93,6 +93,112 @@ static void test_queues__step_goes_on_without_what_waits(void **state) {
   rheos_tensor_unref(tensor);
 }
 
+// ---- In functions
+
+// A function that takes an element of `from`, puts it into `to` if that is a queue, and gives it.
+static rheos_function *make_taker(fixture *f, const char *name, rheos_output from,
+                                  rheos_output to) {
+  rheos_function *fn = rheos_function_begin(f->scope, name, NULL);
+  fixture inside = {.graph = f->graph, .scope = rheos_function_scope(fn)};
+  const rheos_output handle = rheos_function_capture(fn, from);
+  rheos_output element =
+      rheos_operation_output(dequeue_op(&inside, "QueueDequeueV2", &handle, 1), 0);
+  if (to.graph != NULL) {
+    const rheos_output inputs[] = {rheos_function_capture(fn, to), element};
+    const rheos_operation put = add(&inside, "QueueEnqueueV2", inputs, 2, NULL, 0);
+    rheos_push_control_dependencies(inside.scope, &put, 1);
+    element = rheos_operation_output(add(&inside, "Identity", &element, 1, NULL, 0), 0);
+    rheos_scope_pop(inside.scope);
+  }
+  rheos_function_result(fn, NULL, element);
+  assert_true(rheos_function_finish(fn, f->scope));
+  return fn;
+}
+
+static rheos_function *make_putter(fixture *f, const char *name, rheos_output to, int32_t value) {
+  rheos_function *fn = rheos_function_begin(f->scope, name, NULL);
+  fixture inside = {.graph = f->graph, .scope = rheos_function_scope(fn)};
+  const rheos_output constant = rheos_constant_int(inside.scope, value, NULL);
+  const rheos_output inputs[] = {rheos_function_capture(fn, to), constant};
+  const rheos_operation put = add(&inside, "QueueEnqueueV2", inputs, 2, NULL, 0);
+  rheos_push_control_dependencies(inside.scope, &put, 1);
+  const rheos_operation given = add(&inside, "Identity", &constant, 1, NULL, 0);
+  rheos_scope_pop(inside.scope);
+  rheos_function_result(fn, NULL, rheos_operation_output(given, 0));
+  assert_true(rheos_function_finish(fn, f->scope));
+  return fn;
+}
+
+static rheos_output called(fixture *f, rheos_function *fn) {
+  const rheos_operation call = rheos_function_call(f->scope, fn, NULL, 0, NULL);
+  rheos_function_free(fn);
+  return rheos_operation_output(call, 0);
+}
+
+// One step of all, each of which gives `value`.
+static void expect_all(fixture *f, const rheos_output *outputs, size_t count, int32_t value) {
+  rheos_fetch fetches[3];
+  for (size_t i = 0; i < count; i++) fetches[i] = (rheos_fetch){outputs[i], NULL};
+  const rheos_run_options options = {.timeout_ms = 20000};
+  check(rheos_session_run(f->session, NULL, 0, fetches, count, NULL, 0, &options));
+  for (size_t i = 0; i < count; i++) {
+    assert_int_equal(*(const int32_t *)rheos_tensor_data(fetches[i].value), value);
+    rheos_tensor_unref(fetches[i].value);
+  }
+}
+
+static void test_queues__a_body_that_waits_lets_its_caller_go_on(void **state) {
+  fixture *f = *state;
+  const queue_graph q = queue_graph_new(f, 10, "a");
+  const rheos_output taken = called(f, make_taker(f, "take", q.handle, (rheos_output){0}));
+  check(rheos_scope_finish(f->scope));
+  const int32_t value = 7;
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_from_values(RHEOS_INT32, RHEOS_SCALAR, &value, &tensor));
+  const rheos_feed feed = {q.fed, tensor};
+  rheos_fetch fetch = {taken, NULL};
+  const rheos_run_options options = {.timeout_ms = 20000};
+  check(rheos_session_run(f->session, &feed, 1, &fetch, 1, &q.enqueue, 1, &options));
+  assert_int_equal(*(const int32_t *)rheos_tensor_data(fetch.value), 7);
+  rheos_tensor_unref(fetch.value);
+  rheos_tensor_unref(tensor);
+}
+
+// Whichever comes first in the plan.
+static void test_queues__bodies_of_one_step_wait_for_each_other(void **state) {
+  fixture *f = *state;
+  const queue_graph q = queue_graph_new(f, 10, "a"), r = queue_graph_new(f, 10, "b");
+  const rheos_output none = {0};
+  const rheos_output take = called(f, make_taker(f, "take", q.handle, none));
+  const rheos_output put = called(f, make_putter(f, "put", q.handle, 5));
+  const rheos_output chain = called(f, make_taker(f, "chain", r.handle, q.handle));
+  const rheos_output start = called(f, make_putter(f, "start", r.handle, 9));
+  check(rheos_scope_finish(f->scope));
+  const rheos_output orders[][3] = {{take, put}, {put, take}};
+  for (int i = 0; i < 4; i++) expect_all(f, orders[i % 2], 2, 5);
+  // take waits for chain, which waits for start
+  const rheos_output chains[][3] = {
+      {take, chain, start}, {start, take, chain}, {chain, start, take}};
+  for (int i = 0; i < 3; i++) expect_all(f, chains[i], 3, 9);
+}
+
+static void test_queues__a_failure_beside_a_body_that_waits_ends_the_step(void **state) {
+  fixture *f = *state;
+  const queue_graph q = queue_graph_new(f, 10, "a"), r = queue_graph_new(f, 10, "b");
+  const rheos_output none = {0};
+  const rheos_output take = called(f, make_taker(f, "take", q.handle, none));
+  const rheos_output fails = called(f, make_taker(f, "fails", r.handle, none));
+  check(rheos_scope_finish(f->scope));
+  check(run_op(f, r.close));
+  rheos_fetch fetches[] = {{take, NULL}, {fails, NULL}};
+  const rheos_run_options options = {.timeout_ms = 20000};
+  rheos_status *status = rheos_session_run(f->session, NULL, 0, fetches, 2, NULL, 0, &options);
+  assert_int_equal(rheos_status_code(status), RHEOS_OUT_OF_RANGE);
+  assert_non_null(strstr(rheos_status_message(status), "in function fails"));
+  assert_null(strstr(rheos_status_message(status), "in function take"));
+  rheos_status_free(status);
+}
+
 // What is taken from one queue goes into the next, all in one step, made in the order of need.
 static void test_queues__chain_in_one_step(void **state) {
   fixture *f = *state;
@@ -382,6 +488,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
       TEST(test_queues__step_goes_on_without_what_waits),
+      TEST(test_queues__a_body_that_waits_lets_its_caller_go_on),
+      TEST(test_queues__bodies_of_one_step_wait_for_each_other),
+      TEST(test_queues__a_failure_beside_a_body_that_waits_ends_the_step),
       TEST(test_queues__chain_in_one_step),
       TEST(test_queues__another_step_brings_the_element),
       TEST(test_queues__waiting_takes_no_processor),

@@ -164,7 +164,10 @@ static rheos_status *add_op(rheos_graph *graph, const Tensorflow__OpDef *proto, 
   if (own == NULL) return rheos__out_of_memory();
   own->op.flags |= flags;
   own->op.prepare = prepare;
-  if (prepare != NULL) own->op.gradient = rheos__gradient_call_by_name;
+  if (prepare != NULL) {
+    own->op.gradient = rheos__gradient_call_by_name;
+    if (proto->is_stateful) own->op.flags |= RHEOS_OP_WRITES;  // whatever it is given
+  }
   rheos_status *status = read_op(graph, proto, &own->signature);
   if (status == NULL) return rheos__graph_add_signature(graph, &own->signature);
   rheos_status *named = rheos_status_new(rheos_status_code(status), "the definition of '%s': %s",
