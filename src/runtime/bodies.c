@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "graph/calls.h"
 #include "graph/library.h"
 #include "runtime/executor.h"
@@ -21,12 +22,40 @@ typedef struct body {
   rheos_graph *graph;           // owned: that of a function of a library, else NULL
   const rheos__region *region;  // that the function is the part of; NULL: it is of a library
   pthread_mutex_t mutex;
-  rheos__plan *plan;        // made by the first call; the mutex guards that
-  rheos__resources *state;  // what its nodes keep under their names; NULL: the region's plan has it
+  rheos__plan *plan;  // made by the first call; the mutex guards that
+  rheos__resources
+      *state;  // what its nodes keep under their names; NULL: another has it, see below
+  rheos__resource
+      *of_call;  // owned: the state that the one call has which this is the body of; or NULL
   rheos__invocation *idle;  // this and what follows by the mutex of all bodies
   rheos__site *sites;
   bool is_forgotten;  // who calls it goes on; new sites get another one
 } body;
+
+// What the nodes of a function keep for one of the calls of it, kept where the caller's nodes have theirs: as
+// if the body stood in the call's place, calls of one function do not share random numbers.
+typedef struct call_state {
+  rheos__resource base;
+  rheos__resources *own;
+} call_state;
+
+static rheos_status *init_call_state(rheos__resource *resource, const void *argument) {
+  (void)argument;
+  call_state *state = (call_state *)resource;
+  state->own = rheos__resources_new();
+  return state->own == NULL ? rheos__out_of_memory() : NULL;
+}
+
+static void deinit_call_state(rheos__resource *resource) {
+  rheos__resources_free(((call_state *)resource)->own);
+}
+
+static const rheos__resource_kind call_state_kind = {
+    .name = "state of a call",
+    .size_bytes = sizeof(call_state),
+    .init = init_call_state,
+    .deinit = deinit_call_state,
+};
 
 struct rheos__invocation {
   rheos__invocation *next;
@@ -117,6 +146,7 @@ static void free_body(body *b) {
   }
   rheos__plan_free(b->plan);
   rheos__resources_free(b->state);
+  rheos__resource_unref(b->of_call);
   pthread_mutex_destroy(&b->mutex);
   rheos_graph_unref(b->graph);
   rheos__free(b);
@@ -125,8 +155,9 @@ static void free_body(body *b) {
 static body *take_uncalled(rheos__bodies *bodies) {
   pthread_mutex_lock(&bodies->mutex);
   body *b = bodies->first;
-  while (b != NULL && (b->region != NULL || b->sites != NULL ||
-                       !(b->is_forgotten || atomic_load(&b->function->is_removed)))) {
+  while (b != NULL &&
+         (b->region != NULL || b->sites != NULL ||
+          !(b->of_call != NULL || b->is_forgotten || atomic_load(&b->function->is_removed)))) {
     b = b->next;
   }
   if (b != NULL) unlink_body(b);
@@ -154,6 +185,7 @@ void rheos__bodies_unref(rheos__bodies *bodies) {
     bodies->first = b->next;
     assert(b->plan == NULL && b->idle == NULL && b->sites == NULL);
     rheos__resources_free(b->state);
+    rheos__resource_unref(b->of_call);
     pthread_mutex_destroy(&b->mutex);
     rheos_graph_unref(b->graph);
     rheos__free(b);
@@ -222,11 +254,14 @@ static body *new_body(rheos__bodies *bodies, const rheos__function *function, bo
   return b;
 }
 
-static body *body_of(rheos__bodies *bodies, const rheos__function *function) {
+static body *body_of(rheos__bodies *bodies, const rheos__function *function,
+                     rheos__resource *of_call) {
   for (body *b = bodies->first; b != NULL; b = b->next) {
-    if (b->function == function && !b->is_forgotten) return b;
+    if (b->function == function && b->of_call == of_call && !b->is_forgotten) return b;
   }
-  return new_body(bodies, function, false);
+  body *b = new_body(bodies, function, false);
+  if (b != NULL && of_call != NULL) b->of_call = rheos__resource_ref(of_call);
+  return b;
 }
 
 static body *body_of_region(rheos__bodies *bodies, rheos__region *region) {
@@ -239,11 +274,12 @@ static body *body_of_region(rheos__bodies *bodies, rheos__region *region) {
 
 // Of one of both.
 static rheos_status *new_site(rheos__bodies *bodies, const rheos__function *function,
-                              rheos__region *region, rheos__site **out_site) {
+                              rheos__region *region, rheos__resource *of_call,
+                              rheos__site **out_site) {
   rheos__site *site = rheos__alloc_zeroed(sizeof *site);
   if (site == NULL) return rheos__out_of_memory();
   pthread_mutex_lock(&bodies->mutex);
-  site->of = region != NULL ? body_of_region(bodies, region) : body_of(bodies, function);
+  site->of = region != NULL ? body_of_region(bodies, region) : body_of(bodies, function, of_call);
   if (site->of != NULL) {
     site->next = site->of->sites;
     if (site->next != NULL) site->next->before = site;
@@ -264,6 +300,33 @@ static rheos_status *check_has_bodies(const rheos__prepare *p) {
   return rheos_status_new(RHEOS_UNIMPLEMENTED, "functions can only be called in a session");
 }
 
+// Whether nodes of a function may keep something under their names, those of functions that it calls too.
+static bool keeps_state(const rheos_graph *graph) {
+  const unsigned others = RHEOS_OP_READS_VARIABLE | RHEOS_OP_WRITES | RHEOS_OP_VARIABLE;
+  const int32_t count = rheos_graph_num_operations(graph);
+  for (int32_t id = 0; id < count; ++id) {
+    const unsigned flags = rheos__graph_node(graph, id)->signature->op->flags;
+    if ((flags & RHEOS_OP_STATEFUL) != 0 && (flags & others) == 0) return true;
+  }
+  return false;
+}
+
+// Of a node that calls a function; a node may call several. NULL where nothing is kept.
+static rheos_status *state_of_call(const rheos__prepare *p, const rheos__function *function,
+                                   rheos__resource **out_state) {
+  rheos__resources *around = p->node_resources != NULL ? p->node_resources : p->resources;
+  if (around == NULL || p->node_name == NULL) return NULL;
+  rheos__text name = {0};
+  rheos__text_add_string(&name, p->node_name);
+  rheos__text_add_string(&name, ":");
+  rheos__text_add(&name, function->name, strlen(function->name) + 1);
+  rheos_status *const status =
+      name.failed ? rheos__out_of_memory()
+                  : rheos__resources_get(around, &call_state_kind, name.data, NULL, out_state);
+  rheos__text_deinit(&name);
+  return status;
+}
+
 rheos_status *rheos__site_new(const rheos__prepare *p, const rheos_func *func,
                               const rheos__site_types *types, rheos__site **out_site) {
   const rheos__function *function;
@@ -271,7 +334,11 @@ rheos_status *rheos__site_new(const rheos__prepare *p, const rheos_func *func,
   RHEOS_TRY(check_has_bodies(p));
   RHEOS_TRY(rheos__graph_function(p->graph, func, &function));
   RHEOS_TRY(check_types(function, types));
-  return new_site(p->bodies, function, NULL, out_site);
+  rheos__resource *of_call = NULL;
+  if (keeps_state(function->graph)) RHEOS_TRY(state_of_call(p, function, &of_call));
+  rheos_status *const status = new_site(p->bodies, function, NULL, of_call, out_site);
+  rheos__resource_unref(of_call);
+  return status;
 }
 
 rheos_status *rheos__site_new_of_gradient(const rheos__prepare *p, const rheos_func *func,
@@ -281,13 +348,13 @@ rheos_status *rheos__site_new_of_gradient(const rheos__prepare *p, const rheos_f
   RHEOS_TRY(check_has_bodies(p));
   RHEOS_TRY(rheos__symbolic_gradient(p->graph, func, &function));
   RHEOS_TRY(check_types(function, types));
-  return new_site(p->bodies, function, NULL, out_site);
+  return new_site(p->bodies, function, NULL, NULL, out_site);
 }
 
 rheos_status *rheos__site_new_in_region(const rheos__prepare *p, rheos__region *region,
                                         rheos__site **out_site) {
   *out_site = NULL;
-  return new_site(p->bodies, NULL, region, out_site);
+  return new_site(p->bodies, NULL, region, NULL, out_site);
 }
 static void keep_invocation(body *b, rheos__invocation *invocation) {
   pthread_mutex_lock(&b->bodies->mutex);
@@ -321,9 +388,9 @@ static rheos_status *make_plan(body *b) {
     context.depth = b->region->depth;
     context.node_resources = b->region->node_resources;
   } else {
-    if (b->state == NULL) b->state = rheos__resources_new();
-    if (b->state == NULL) return rheos__out_of_memory();
-    context.node_resources = b->state;
+    if (b->of_call == NULL && b->state == NULL) b->state = rheos__resources_new();
+    if (b->of_call == NULL && b->state == NULL) return rheos__out_of_memory();
+    context.node_resources = b->of_call != NULL ? ((call_state *)b->of_call)->own : b->state;
   }
   return rheos__plan_new(f->graph, &context, f->args, f->num_args, f->results, f->num_results,
                          f->targets, f->num_targets, &b->plan);
@@ -343,7 +410,7 @@ static rheos_status *plan_of(body *b, rheos__plan **out_plan) {
 static rheos_status *plan_of_either(rheos__bodies *bodies, const rheos__function *function,
                                     rheos__region *region, const rheos__plan **out_plan) {
   pthread_mutex_lock(&bodies->mutex);
-  body *b = region != NULL ? body_of_region(bodies, region) : body_of(bodies, function);
+  body *b = region != NULL ? body_of_region(bodies, region) : body_of(bodies, function, NULL);
   pthread_mutex_unlock(&bodies->mutex);
   if (b == NULL) return rheos__out_of_memory();
   rheos__plan *plan = NULL;

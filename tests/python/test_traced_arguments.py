@@ -140,3 +140,32 @@ def test_tapes_pass_over_texts_and_check_batches():
         tape.watch(empty)
         y = empty * 2
     assert tape.batch_jacobian(y, empty).shape == (1, 0, 0)
+
+
+def test_a_variable_is_an_argument_of_a_custom_gradient():
+    x = tf.Variable(2.0)
+
+    def gradient(of_x):
+        same = tf.custom_gradient(lambda x: (x, of_x))
+        with tf.GradientTape() as tape:
+            y = same(x)
+        return tape.gradient(y, x)
+
+    assert gradient(lambda dy: dy * 5).numpy() == 5.0
+    with pytest.raises(ValueError, match="expected to return 1 gradients"):
+        gradient(lambda dy: [])
+
+
+def test_each_call_in_a_function_draws_by_itself():
+    @tf.function
+    def draw():
+        return tf.random.uniform([2], seed=3)
+
+    @tf.function
+    def twice():
+        return draw(), draw()
+
+    tf.random.set_seed(7)
+    rounds = [[one.numpy().tolist() for one in twice()] for _ in range(2)]
+    alone = [draw().numpy().tolist() for _ in range(2)]
+    assert [[one, one] for one in alone] == rounds and alone[0] != alone[1]

@@ -42,6 +42,8 @@ def custom_gradient_eager(f, args, kwargs, takes_variables):
     with stop_recording():
         results = [array_ops.identity(convert_to_tensor(r)) for r in nest.flatten(result)]
     given = [a for a in flat if isinstance(a, _VariableBase)]
+    for variable in given:
+        variable._touch()  # a tape watches it, whether or not f reads it
     variables = [v for v in seen.variables if all(v is not g for g in given)]
     if variables and not takes_variables(grad_fn):
         raise TypeError(
