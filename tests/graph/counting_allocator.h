@@ -9,8 +9,8 @@
 
 typedef struct counting_allocator {
   _Atomic int64_t alive, requests;
-  int64_t fail_at;  // the number, from 1, of the request that fails; 0: none
-  bool fail_after;  // all later requests fail too
+  _Atomic int64_t fail_at;  // the number, from 1, of the request that fails; 0: none
+  bool fail_after;          // all later requests fail too
   _Atomic int64_t alive_bytes;
   int64_t limit_bytes;  // of alive_bytes: a request beyond it fails; 0: none
   _Atomic bool met_limit;
