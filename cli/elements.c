@@ -26,6 +26,7 @@ element element_at(const rheos_tensor *tensor, int64_t i) {
     case RHEOS_BFLOAT16:
       return real_element(rheos__bfloat16_to_float(((const uint16_t *)data)[i]), true);
     case RHEOS_INT8:
+    case RHEOS_INT4:
     case RHEOS_QINT8: return signed_element(((const int8_t *)data)[i]);
     case RHEOS_INT16:
     case RHEOS_QINT16: return signed_element(((const int16_t *)data)[i]);
@@ -33,6 +34,7 @@ element element_at(const rheos_tensor *tensor, int64_t i) {
     case RHEOS_QINT32: return signed_element(((const int32_t *)data)[i]);
     case RHEOS_INT64: return signed_element(((const int64_t *)data)[i]);
     case RHEOS_UINT8:
+    case RHEOS_UINT4:
     case RHEOS_QUINT8: return unsigned_element(((const uint8_t *)data)[i]);
     case RHEOS_UINT16:
     case RHEOS_QUINT16: return unsigned_element(((const uint16_t *)data)[i]);

@@ -35,7 +35,9 @@ typedef enum rheos_dtype {
   RHEOS_VARIANT = 21,
   RHEOS_UINT32 = 22,
   RHEOS_UINT64 = 23,
-  RHEOS_REF = 100,  // added to a dtype: a reference to a variable of that dtype
+  RHEOS_INT4 = 29,   // an element is a byte: -8 to 7
+  RHEOS_UINT4 = 30,  // 0 to 15
+  RHEOS_REF = 100,   // added to a dtype: a reference to a variable of that dtype
 } rheos_dtype;
 
 // Bytes of one element; 0 for an invalid dtype. A string element is a rheos_string. Elements that are

@@ -42,21 +42,28 @@ bool is_numpy(PyObject *value) { return PyArray_Check(value) || PyArray_CheckSca
 
 // ---- Dtypes
 
-// What NumPy calls bfloat16 where the package ml_dtypes is installed, else -1: asked once a process,
-// whose types are the same for all.
-static int bfloat16_type(void) {
-  static int type = 0;
-  if (type != 0) return type;
-  type = -1;
+// What NumPy calls a dtype that it does not have itself where the package ml_dtypes is installed, else
+// -1: asked once a process, whose types are the same for all.
+static int ml_type(rheos_dtype dtype) {
+  static int types[RHEOS_UINT4 + 1];
+  int *type = &types[dtype];
+  if (*type != 0) return *type;
+  *type = -1;
   PyObject *package = PyImport_ImportModule("ml_dtypes");
-  PyObject *kind = package ? PyObject_GetAttrString(package, "bfloat16") : NULL;
+  PyObject *kind = package ? PyObject_GetAttrString(package, rheos_dtype_name(dtype)) : NULL;
   PyArray_Descr *descr = NULL;
-  if (kind && PyArray_DescrConverter(kind, &descr) == NPY_SUCCEED) type = descr->type_num;
+  if (kind && PyArray_DescrConverter(kind, &descr) == NPY_SUCCEED) *type = descr->type_num;
   PyErr_Clear();
   Py_XDECREF(descr);
   Py_XDECREF(kind);
   Py_XDECREF(package);
-  return type;
+  return *type;
+}
+
+// Without ml_dtypes integers of 4 bits travel as those of 8.
+static int four_bits_type(rheos_dtype dtype) {
+  const int type = ml_type(dtype);
+  return type >= 0 ? type : dtype == RHEOS_INT4 ? NPY_INT8 : NPY_UINT8;
 }
 
 // NumPy's number for a dtype, -1 where there is none. Quantized integers travel as plain ones.
@@ -82,7 +89,9 @@ static int numpy_type(rheos_dtype dtype) {
     case RHEOS_HALF: return NPY_FLOAT16;
     case RHEOS_UINT32: return NPY_UINT32;
     case RHEOS_UINT64: return NPY_UINT64;
-    case RHEOS_BFLOAT16: return bfloat16_type();
+    case RHEOS_BFLOAT16: return ml_type(dtype);
+    case RHEOS_INT4:
+    case RHEOS_UINT4: return four_bits_type(dtype);
     default: return -1;
   }
 }
@@ -101,7 +110,12 @@ static rheos_dtype dtype_of_numpy(int type) {
     case NPY_COMPLEX128: return RHEOS_COMPLEX128;
     default: break;
   }
-  if (PyTypeNum_ISUSERDEF(type) && type == bfloat16_type()) return RHEOS_BFLOAT16;
+  if (PyTypeNum_ISUSERDEF(type)) {
+    return type == ml_type(RHEOS_BFLOAT16) ? RHEOS_BFLOAT16
+           : type == ml_type(RHEOS_INT4)   ? RHEOS_INT4
+           : type == ml_type(RHEOS_UINT4)  ? RHEOS_UINT4
+                                           : RHEOS_INVALID_DTYPE;
+  }
   if (!PyTypeNum_ISINTEGER(type)) return RHEOS_INVALID_DTYPE;
   PyArray_Descr *descr = PyArray_DescrFromType(type);  // long and long long differ in number only
   if (!descr) return RHEOS_INVALID_DTYPE;
@@ -503,8 +517,27 @@ static rheos_tensor *bfloat16_from_python(PyObject *value) {
   return checked(status, tensor);
 }
 
+static bool is_four_bits(rheos_dtype dtype) { return dtype == RHEOS_INT4 || dtype == RHEOS_UINT4; }
+
+// By way of 8 bits, of which the lowest four stay.
+static rheos_tensor *four_bits_from_python(PyObject *value, rheos_dtype dtype) {
+  rheos_tensor *wide = tensor_for_feed(value, RHEOS_INT8), *tensor = NULL;
+  if (!wide) return NULL;
+  rheos_status *status = rheos_tensor_new(dtype, *rheos_tensor_shape(wide), &tensor);
+  if (!status) {
+    const uint8_t *in = rheos_tensor_data(wide);
+    int8_t *out = rheos_tensor_data(tensor);
+    for (int64_t i = 0; i < rheos_tensor_num_elements(wide); ++i) {
+      out[i] = (int8_t)(dtype == RHEOS_UINT4 ? in[i] & 15 : (int8_t)(uint8_t)(in[i] << 4) >> 4);
+    }
+  }
+  rheos_tensor_unref(wide);
+  return checked(status, tensor);
+}
+
 static rheos_tensor *value_from_python(PyObject *value, rheos_dtype dtype) {
   scalar_bytes bytes;
+  if (is_four_bits(dtype)) return four_bits_from_python(value, dtype);
   rheos_dtype wanted = dtype ? dtype : natural_scalar_dtype(value);
   int stored = wanted ? store_scalar(value, wanted, &bytes) : 0;
   if (stored < 0) return NULL;
@@ -585,6 +618,7 @@ rheos_tensor *tensor_from_python(PyObject *value, rheos_dtype dtype, const rheos
 
 rheos_tensor *tensor_for_feed(PyObject *value, rheos_dtype dtype) {
   scalar_bytes bytes;
+  if (is_four_bits(dtype)) return four_bits_from_python(value, dtype);
   int stored = store_scalar(value, dtype, &bytes);
   if (stored < 0) return NULL;
   if (stored) {

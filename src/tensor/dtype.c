@@ -31,7 +31,9 @@ typedef struct dtype_row {
   ROW(RESOURCE, "resource", sizeof(void *))   \
   ROW(VARIANT, "variant", sizeof(void *))     \
   ROW(UINT32, "uint32", 4)                    \
-  ROW(UINT64, "uint64", 8)
+  ROW(UINT64, "uint64", 8)                    \
+  ROW(INT4, "int4", 1)                        \
+  ROW(UINT4, "uint4", 1)
 
 #define NAMES(dtype, name, size_bytes) [RHEOS_##dtype] = {name, name "_ref"},
 static const dtype_row rows[] = {DTYPES(NAMES)};
@@ -108,7 +110,9 @@ bool rheos_dtype_is_integer(rheos_dtype dtype) {
     case RHEOS_UINT8:
     case RHEOS_UINT16:
     case RHEOS_UINT32:
-    case RHEOS_UINT64: return true;
+    case RHEOS_UINT64:
+    case RHEOS_INT4:
+    case RHEOS_UINT4: return true;
     default: return false;
   }
 }

@@ -541,8 +541,10 @@ int64_t rheos__tensor_int_at(const rheos_tensor *tensor, int64_t index) {
     case RHEOS_UINT16:
     case RHEOS_QUINT16: return ((const uint16_t *)data)[index];
     case RHEOS_INT8:
+    case RHEOS_INT4:
     case RHEOS_QINT8: return ((const int8_t *)data)[index];
     case RHEOS_UINT8:
+    case RHEOS_UINT4:
     case RHEOS_QUINT8:
     case RHEOS_BOOL: return ((const uint8_t *)data)[index];
     default: assert(false && "not an integer tensor"); return 0;

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-enum { RHEOS__DTYPE_SIZES = 24 };
+enum { RHEOS__DTYPE_SIZES = 31 };
 
 // A file can write equal tensors in several ways; `listed` remembers which, so that it is written
 // that way again: one more than the number of values that were listed, the last one standing for

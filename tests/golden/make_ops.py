@@ -57,7 +57,7 @@ def dtype_name(dtype):
 DTYPE_NAMES = {1: "float", 2: "double", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string",
                8: "complex64", 9: "int64", 10: "bool", 11: "qint8", 12: "quint8", 13: "qint32",
                14: "bfloat16", 15: "qint16", 16: "quint16", 17: "uint16", 18: "complex128",
-               19: "half", 21: "variant", 22: "uint32", 23: "uint64"}
+               19: "half", 21: "variant", 22: "uint32", 23: "uint64", 29: "int4", 30: "uint4"}
 UNFETCHABLE = (tf.resource, tf.variant)
 
 

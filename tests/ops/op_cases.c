@@ -139,6 +139,8 @@ static void store_number(rheos_dtype dtype, char *at, const char *word) {
     case RHEOS_BOOL: *(bool *)at = *word == '1'; break;
     case RHEOS_INT8:
     case RHEOS_UINT8:
+    case RHEOS_INT4:
+    case RHEOS_UINT4:
     case RHEOS_QINT8:
     case RHEOS_QUINT8: *(int8_t *)at = (int8_t)strtoll(word, NULL, 10); break;
     case RHEOS_INT16:

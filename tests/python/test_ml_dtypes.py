@@ -1,4 +1,4 @@
-"""bfloat16 as NumPy has it where the package ml_dtypes is installed."""
+"""bfloat16 and integers of 4 bits as NumPy has them where the package ml_dtypes is installed."""
 
 import numpy as np
 import pytest
@@ -29,3 +29,12 @@ def test_arrays_of_it_are_taken():
 def test_protos_keep_it():
     proto = tf1.make_tensor_proto([1.0, 2.5], tf1.bfloat16)
     assert tf1.make_ndarray(proto).tolist() == [1.0, 2.5]
+
+
+def test_integers_of_four_bits_have_its_types():
+    int4, uint4 = tf.dtypes.experimental.int4, tf.dtypes.experimental.uint4
+    assert int4.as_numpy_dtype is ml_dtypes.int4 and tf.as_dtype(ml_dtypes.uint4) is uint4
+    array = np.array([1, -8, 7], ml_dtypes.int4)
+    tensor = tf.constant(array)
+    assert tensor.dtype == int4 and tensor.numpy().dtype == array.dtype
+    assert tf.cast(tensor, uint4).numpy().tolist() == [1, 8, 7]

@@ -363,3 +363,41 @@ def test_a_model_says_what_it_is_served_by(tmp_path):
     tf.saved_model.save(Model(), str(tmp_path))
     served = tf.saved_model.load(str(tmp_path)).signatures["serving_default"]
     assert served(x=tf.constant(2.0))["output_0"].numpy() == 3
+
+
+def test_integers_of_four_bits_keep_the_lowest_bits():
+    int4, uint4 = tf.dtypes.experimental.int4, tf.dtypes.experimental.uint4
+    wide = tf.constant([0, 7, 8, 15, 16, -1, -9])
+    assert tf.cast(wide, int4).numpy().tolist() == [0, 7, -8, -1, 0, -1, 7]
+    assert tf.cast(wide, uint4).numpy().tolist() == [0, 7, 8, 15, 0, 15, 7]
+    assert tf.constant([1, -8], int4).dtype.min == -8 and uint4.max == 15 and int4.is_integer
+    with pytest.raises(tf.errors.UnimplementedError, match="Cast int4 to float is not supported"):
+        tf.cast(tf.constant([1], int4), tf.float32)
+    with pytest.raises(AttributeError):
+        tf.int4  # noqa: B018
+
+    @tf.function
+    def there_and_back(x):
+        return tf.cast(tf.cast(x + 1, int4), tf.int32) * 2
+
+    many = np.arange(100_000, dtype=np.int32)
+    expected = ((many + 1 + 8) % 16 - 8) * 2
+    for _ in range(3):
+        assert (there_and_back(tf.constant(many)).numpy() == expected).all()
+
+
+@pytest.mark.parametrize("rank", [1, 4, 5, 7, 8])
+def test_the_gradient_of_tile_takes_every_rank(rank):
+    shape = [2 if d % 3 == 0 else 1 for d in range(rank)]
+    multiples = [1 + d % 2 for d in range(rank)]
+    x = tf.reshape(tf.range(float(np.prod(shape))), shape)
+    weights = tf.reshape(tf.range(float(np.prod(shape) * np.prod(multiples))),
+                         [s * m for s, m in zip(shape, multiples)])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(tf.tile(x, multiples) * weights)
+    expected = weights.numpy()
+    for d, (size, multiple) in enumerate(zip(shape, multiples)):
+        parts = expected.reshape(*expected.shape[:d], multiple, size, *expected.shape[d + 1:])
+        expected = parts.sum(axis=d)
+    assert (tape.gradient(loss, x).numpy() == expected).all()

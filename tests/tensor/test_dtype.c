@@ -33,7 +33,7 @@ static void test_dtype__other_names_and_numbers_are_invalid(void **state) {
     assert_int_equal(rheos_dtype_from_name(names[i]), RHEOS_INVALID_DTYPE);
   }
   assert_int_equal(rheos_dtype_from_name(NULL), RHEOS_INVALID_DTYPE);
-  const int numbers[] = {-1, 0, 24, 99, 100, 124, 1000};
+  const int numbers[] = {-1, 0, 24, 28, 31, 99, 100, 124, 1000};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
     assert_int_equal(rheos_dtype_size((rheos_dtype)numbers[i]), 0);
   }
@@ -54,6 +54,7 @@ static void test_dtype__kinds_are_told_apart(void **state) {
   assert_false(rheos_dtype_is_floating(RHEOS_COMPLEX64));
   assert_true(rheos_dtype_is_complex(RHEOS_COMPLEX64));
   assert_true(rheos_dtype_is_integer(RHEOS_UINT64));
+  assert_true(rheos_dtype_is_integer(RHEOS_INT4));
   assert_false(rheos_dtype_is_integer(RHEOS_QINT8));
   assert_false(rheos_dtype_is_integer(RHEOS_BOOL));
   assert_true(rheos_dtype_is_ref((rheos_dtype)(RHEOS_FLOAT + RHEOS_REF)));

@@ -29,8 +29,8 @@ class DType:
 
     @property
     def as_numpy_dtype(self):
-        """The NumPy type of values of this type; of bfloat16 that of ml_dtypes, if installed."""
-        return _numpy_bfloat16() if self.base_dtype is bfloat16 else self._np
+        """The NumPy type of values; of bfloat16, int4 and uint4 that of ml_dtypes, if installed."""
+        return _numpy_type_of(self.base_dtype)
 
     @property
     def base_dtype(self):
@@ -84,7 +84,7 @@ class DType:
 
     @property
     def is_unsigned(self):
-        return self.base_dtype in (uint8, uint16, uint32, uint64)
+        return self.base_dtype in (uint8, uint16, uint32, uint64, uint4)
 
     @property
     def min(self):
@@ -100,6 +100,8 @@ class DType:
         base = self.base_dtype
         if base is bfloat16:
             return float.fromhex("-0x1.FEp127" if which == "min" else "0x1.FEp127")
+        if base in (int4, uint4):
+            return {"min": 0, "max": 15}[which] if base is uint4 else {"min": -8, "max": 7}[which]
         if base.is_bool:
             return which == "max"
         if base.is_floating:
@@ -159,15 +161,18 @@ class DType:
         return "tf." + self._name
 
 
-def _numpy_bfloat16():
+def _numpy_type_of(dtype):
+    if dtype not in (bfloat16, int4, uint4):
+        return dtype._np
     try:
-        from ml_dtypes import bfloat16 as numpy_type
+        import ml_dtypes
     except ImportError:
-        return np.float32
-    return numpy_type
+        return dtype._np
+    return getattr(ml_dtypes, dtype.name)
 
 
-# TensorFlow's numbers. NumPy has no type for bfloat16: without ml_dtypes its values are float32.
+# TensorFlow's numbers. NumPy has no type for bfloat16 and 4 bits: without ml_dtypes the values of
+# these are float32 and of 8 bits.
 _TABLE = (
     (1, "float32", np.float32),
     (2, "float64", np.float64),
@@ -192,6 +197,8 @@ _TABLE = (
     (21, "variant", np.object_),
     (22, "uint32", np.uint32),
     (23, "uint64", np.uint64),
+    (29, "int4", np.int8),
+    (30, "uint4", np.uint8),
 )
 
 _BY_NUMBER = {}
@@ -225,6 +232,8 @@ resource = _BY_NAME["resource"]
 variant = _BY_NAME["variant"]
 uint32 = _BY_NAME["uint32"]
 uint64 = _BY_NAME["uint64"]
+int4 = _BY_NAME["int4"]
+uint4 = _BY_NAME["uint4"]
 bool = _BY_NAME["bool"]
 
 _ALIASES = {
@@ -247,7 +256,8 @@ _FROM_PYTHON = {
 _FROM_NUMPY = {
     np.dtype(numpy_type): _BY_NUMBER[number]
     for number, name, numpy_type in _TABLE
-    if not name.startswith("q") and name not in ("bfloat16", "resource", "variant", "string")
+    if not name.startswith("q")
+    and name not in ("bfloat16", "int4", "uint4", "resource", "variant", "string")
 }
 _FROM_NUMPY[np.dtype(np.object_)] = string
 
@@ -275,14 +285,14 @@ def as_dtype(value):
                 return found
             if numpy_type.kind in "SU":
                 return string
-            if numpy_type.name == "bfloat16":
-                return bfloat16
+            if numpy_type.name in ("bfloat16", "int4", "uint4"):
+                return _BY_NAME[numpy_type.name]
     raise TypeError(f"Cannot convert value {value!r} to a TensorFlow DType.")
 
 
 BY_NUMBER, BY_NAME = _BY_NUMBER, _BY_NAME
 
 _INTEGERS = frozenset(
-    t._type_enum for t in (int8, int16, int32, int64, uint8, uint16, uint32, uint64)
+    t._type_enum for t in (int4, int8, int16, int32, int64, uint4, uint8, uint16, uint32, uint64)
 )
 QUANTIZED_DTYPES = frozenset((qint8, quint8, qint16, quint16, qint32))

@@ -72,6 +72,11 @@ def _namespace(path):
     return found
 
 
+def _is_dtype(name):
+    """Whether TensorFlow has the dtype in its outermost namespace."""
+    return isinstance(getattr(_dtypes, name, None), _dtypes.DType) and "int4" not in name
+
+
 def _find(namespace, names, name):
     path = f"{namespace}.{name}" if namespace else name
     if name in names:
@@ -79,7 +84,7 @@ def _find(namespace, names, name):
         return getattr(importlib.import_module("rheos." + module), attribute)
     if path in VALUES:
         return VALUES[path]
-    if namespace == "dtypes" and isinstance(getattr(_dtypes, name, None), _dtypes.DType):
+    if namespace == "dtypes" and _is_dtype(name):
         return getattr(_dtypes, name)
     if path in _PATHS:
         return _namespace(path)
@@ -90,7 +95,7 @@ def _find(namespace, names, name):
 def __getattr__(name):
     if name.startswith("__") and name not in VALUES and name != "__internal__":
         raise AttributeError(name)
-    if not isinstance(getattr(_dtypes, name, None), _dtypes.DType):
+    if not _is_dtype(name):
         value = _find("", _NAMES, name)
     else:
         value = getattr(_dtypes, name)

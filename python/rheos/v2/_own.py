@@ -113,6 +113,7 @@ OWN = {
         """,
     },
     "dtypes": {"framework.dtypes": "DType"},
+    "dtypes.experimental": {"framework.dtypes": "int4 uint4"},
     "experimental": {
         "ops.extension_type": "BatchableExtensionType ExtensionType ExtensionTypeSpec",
         "ops.ragged_shape": "DynamicRaggedShape",

@@ -71,7 +71,7 @@ static rheos_dtype type_in(const Tensorflow__AttrValue *value, int64_t index) {
              index < (int64_t)value->list->n_type) {
     number = value->list->type[index];
   }
-  return number > 0 && number <= RHEOS_UINT64 ? (rheos_dtype)number : RHEOS_INVALID_DTYPE;
+  return number > 0 && number <= RHEOS_UINT4 ? (rheos_dtype)number : RHEOS_INVALID_DTYPE;
 }
 
 // How many inputs an argument of a node takes, by its attributes; -1: they do not say.

@@ -7,7 +7,7 @@ static const size_t MAX_REPEATED_BYTES = (size_t)1 << 30;
 
 rheos_status *rheos__dtype_from_proto(int64_t number, rheos_dtype *out_dtype) {
   *out_dtype = RHEOS_INVALID_DTYPE;
-  if (number <= 0 || number > RHEOS_UINT64) {
+  if (number <= 0 || number > RHEOS_UINT4) {
     return RHEOS_INVALID("dtype %lld is not known", (long long)number);
   }
   *out_dtype = (rheos_dtype)number;
@@ -78,7 +78,9 @@ rheos_status *rheos__shape_to_proto(const rheos_shape *shape, rheos__arena *aren
   ROW(RHEOS_UINT16, uint16_t, int_val, int32_t)       \
   ROW(RHEOS_HALF, uint16_t, half_val, int32_t)        \
   ROW(RHEOS_UINT32, uint32_t, uint32_val, uint32_t)   \
-  ROW(RHEOS_UINT64, uint64_t, uint64_val, uint64_t)
+  ROW(RHEOS_UINT64, uint64_t, uint64_val, uint64_t)   \
+  ROW(RHEOS_INT4, int8_t, int_val, int32_t)           \
+  ROW(RHEOS_UINT4, uint8_t, int_val, int32_t)
 // The same with two list elements for one of the tensor's.
 #define COMPLEX_ROWS(ROW)                          \
   ROW(RHEOS_COMPLEX64, float, scomplex_val, float) \

@@ -115,7 +115,7 @@ static void sort_map(map *m) {
 
 static rheos_dtype dtype_of(int64_t number) {
   const int64_t base = number > RHEOS_REF ? number - RHEOS_REF : number;
-  return base > 0 && base <= RHEOS_UINT64 ? (rheos_dtype)number : RHEOS_INVALID_DTYPE;
+  return base > 0 && base <= RHEOS_UINT4 ? (rheos_dtype)number : RHEOS_INVALID_DTYPE;
 }
 
 // Shapes that no tensor here can have are not known.

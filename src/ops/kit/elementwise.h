@@ -101,7 +101,7 @@ static inline rheos_dtype rheos__stored_dtype(rheos_dtype dtype) {
 }
 
 // Number of dtypes that tables of loops have room for.
-enum { RHEOS__NUM_DTYPES = 24 };
+enum { RHEOS__NUM_DTYPES = RHEOS__DTYPE_SIZES };
 
 // ---- Classes of dtypes: CLASS(M, ...) expands M(dtype, ...) for each
 #define RHEOS__FLOATS(M, ...) \

@@ -41,7 +41,14 @@ static inline uint64_t to_uint64(double v) {
 #define CONVERT_complex64(v) (v)
 #define CONVERT_complex128(v) (v)
 
+// Integers to 4 bits keep the lowest ones.
+#define CONVERT_int4(v) ((int8_t)((uint8_t)((uint8_t)(v) << 4)) >> 4)
+#define CONVERT_uint4(v) ((v) & 15)
+
 // clang-format off
+#define FOR_EACH_INTEGER(M, ...)                                                               \
+  M(int8, __VA_ARGS__) M(int16, __VA_ARGS__) M(int32, __VA_ARGS__) M(int64, __VA_ARGS__)       \
+  M(uint8, __VA_ARGS__) M(uint16, __VA_ARGS__) M(uint32, __VA_ARGS__) M(uint64, __VA_ARGS__)
 #define FOR_EACH_DTYPE(M, ...)                                                                \
   M(float, __VA_ARGS__) M(double, __VA_ARGS__) M(half, __VA_ARGS__) M(bfloat16, __VA_ARGS__)   \
   M(int8, __VA_ARGS__) M(int16, __VA_ARGS__) M(int32, __VA_ARGS__) M(int64, __VA_ARGS__)       \
@@ -87,6 +94,31 @@ static const rheos__loop loops[RHEOS__NUM_DTYPES][RHEOS__NUM_DTYPES] = {
             FOR_EACH_DTYPE(CAST_ENTRY, uint32) FOR_EACH_DTYPE(CAST_ENTRY, uint64)
                 FOR_EACH_DTYPE(CAST_ENTRY, boolean) FOR_EACH_DTYPE(CAST_ENTRY, complex64)
                     FOR_EACH_DTYPE(CAST_ENTRY, complex128)};
+
+#define FOUR_BITS_LOOP(S, Z, stored)                                                    \
+  static int S##_to_##Z(const void *const *in, void *out, int64_t n, unsigned repeated, \
+                        double parameter) {                                             \
+    (void)repeated, (void)parameter;                                                    \
+    const rheos__stored_##S *xs = in[0];                                                \
+    stored *zs = out;                                                                   \
+    for (int64_t i = 0; i < n; i++) zs[i] = (stored)CONVERT_##Z(xs[i]);                 \
+    return 0;                                                                           \
+  }
+#define FOUR_BITS_ENTRY(S, Z) [RHEOS__DTYPE_##S] = S##_to_##Z,
+FOR_EACH_INTEGER(FOUR_BITS_LOOP, int4, int8_t)
+FOR_EACH_INTEGER(FOUR_BITS_LOOP, uint4, uint8_t)
+static const rheos__loop to_int4[RHEOS__NUM_DTYPES] = {FOR_EACH_INTEGER(FOUR_BITS_ENTRY, int4)};
+static const rheos__loop to_uint4[RHEOS__NUM_DTYPES] = {FOR_EACH_INTEGER(FOUR_BITS_ENTRY, uint4)};
+
+// As in TensorFlow these are only cast to integers and from them.
+static rheos__loop four_bits_loop(rheos_dtype from, rheos_dtype to) {
+  from = from == RHEOS_INT4 ? RHEOS_INT8 : from == RHEOS_UINT4 ? RHEOS_UINT8 : from;
+  if (!rheos_dtype_is_integer(from) || !rheos_dtype_is_integer(to)) return NULL;
+  if (to == RHEOS_INT4) return to_int4[from];
+  return to == RHEOS_UINT4 ? to_uint4[from] : loops[from][to];
+}
+
+static bool is_four_bits(rheos_dtype dtype) { return dtype == RHEOS_INT4 || dtype == RHEOS_UINT4; }
 
 // With the attribute Truncate: the bits of a float that do not fit are cut off, not rounded.
 static float without_low_bits(float value, uint32_t mask) {
@@ -136,6 +168,7 @@ static rheos__loop loop_of(rheos_dtype from, rheos_dtype to, bool truncate) {
   if (truncate && to == RHEOS_FLOAT && from == RHEOS_DOUBLE) return double_cut_to_float;
   from = rheos__stored_dtype(from);
   to = rheos__stored_dtype(to);
+  if (is_four_bits(from) || is_four_bits(to)) return four_bits_loop(from, to);
   return loops[from][to];
 }
 
