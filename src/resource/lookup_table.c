@@ -265,9 +265,18 @@ rheos_status *rheos__table_reserve(rheos__table *t, const rheos_tensor *empty_ke
 
 // ---- Operations, each under the mutex
 
+// A key takes up to some hundred nanoseconds, in a large table.
+enum { KEYS_BETWEEN_POLLS = 1 << 14 };
+
+static rheos_status *stopped_at(int64_t key, rheos__table_stops stops) {
+  if (stops == NULL || key % KEYS_BETWEEN_POLLS != KEYS_BETWEEN_POLLS - 1 || !stops()) return NULL;
+  return rheos_status_new(RHEOS_CANCELLED, "Step was cancelled.");
+}
+
 static rheos_status *put_all(const rheos__table *t, entries *e, const rheos_tensor *keys,
-                             const rheos_tensor *values) {
+                             const rheos_tensor *values, rheos__table_stops stops) {
   for (int64_t i = 0; i < keys->num_elements; i++) {
+    RHEOS_TRY(stopped_at(i, stops));
     RHEOS_TRY(put(t, e, (const char *)keys->data + (size_t)i * key_bytes(t),
                   (const char *)values->data + (size_t)i * value_bytes(t)));
   }
@@ -283,8 +292,9 @@ static bool same_values(const rheos__table *t, const void *a, const void *b) {
 
 // Fills `e`; a key may come twice only with the same value.
 static rheos_status *fill(const rheos__table *t, entries *e, const rheos_tensor *keys,
-                          const rheos_tensor *values) {
+                          const rheos_tensor *values, rheos__table_stops stops) {
   for (int64_t i = 0; i < keys->num_elements; i++) {
+    RHEOS_TRY(stopped_at(i, stops));
     const char *key = (const char *)keys->data + (size_t)i * key_bytes(t);
     const char *value = (const char *)values->data + (size_t)i * value_bytes(t);
     const int64_t at = find_key(t, e, key);
@@ -300,14 +310,14 @@ static rheos_status *fill(const rheos__table *t, entries *e, const rheos_tensor 
 }
 
 static rheos_status *initialize_locked(rheos__table *t, const rheos_tensor *keys,
-                                       const rheos_tensor *values) {
+                                       const rheos_tensor *values, rheos__table_stops stops) {
   if (t->initialized) {
     if (keys->num_elements == t->entries.count) return NULL;
     return rheos_status_new(RHEOS_FAILED_PRECONDITION,
                             "Table was already initialized with different data.");
   }
   entries e = {0};
-  rheos_status *status = fill(t, &e, keys, values);
+  rheos_status *status = fill(t, &e, keys, values, stops);
   if (status != NULL) {
     entries_deinit(t, &e);
     return status;
@@ -318,7 +328,7 @@ static rheos_status *initialize_locked(rheos__table *t, const rheos_tensor *keys
 }
 
 rheos_status *rheos__table_initialize(rheos__table *t, const rheos_tensor *keys,
-                                      const rheos_tensor *values) {
+                                      const rheos_tensor *values, rheos__table_stops stops) {
   if (!t->spec.is_fixed) return RHEOS_INVALID("Table %s is not initializable", t->base.name);
   if (keys->shape.rank != 1) {
     rheos__shape_text text;
@@ -330,18 +340,19 @@ rheos_status *rheos__table_initialize(rheos__table *t, const rheos_tensor *keys,
                          (long long)keys->num_elements, (long long)values->num_elements);
   }
   pthread_mutex_lock(&t->mutex);
-  rheos_status *status = initialize_locked(t, keys, values);
+  rheos_status *status = initialize_locked(t, keys, values, stops);
   pthread_mutex_unlock(&t->mutex);
   return status;
 }
 
 static rheos_status *find_locked(rheos__table *t, const rheos_tensor *keys,
                                  const rheos_tensor *default_value, bool default_for_each,
-                                 rheos_tensor *out) {
+                                 rheos__table_stops stops, rheos_tensor *out) {
   if (t->spec.is_fixed && !t->initialized) {
     return rheos_status_new(RHEOS_FAILED_PRECONDITION, "Table not initialized.");
   }
   for (int64_t i = 0; i < keys->num_elements; i++) {
+    RHEOS_TRY(stopped_at(i, stops));
     const int64_t at =
         find_key(t, &t->entries, (const char *)keys->data + (size_t)i * key_bytes(t));
     const size_t row = (size_t)i * value_bytes(t);
@@ -354,7 +365,8 @@ static rheos_status *find_locked(rheos__table *t, const rheos_tensor *keys,
 }
 
 rheos_status *rheos__table_find(rheos__table *t, const rheos_tensor *keys,
-                                const rheos_tensor *default_value, rheos_tensor **out_values) {
+                                const rheos_tensor *default_value, rheos__table_stops stops,
+                                rheos_tensor **out_values) {
   rheos_shape shape;
   RHEOS_TRY(values_shape(t, &keys->shape, &shape));
   const bool one = rheos_shape_equal(&default_value->shape, &t->spec.value_shape);
@@ -368,7 +380,7 @@ rheos_status *rheos__table_find(rheos__table *t, const rheos_tensor *keys,
   RHEOS_TRY(check_keys(t, keys));
   RHEOS_TRY(rheos_tensor_new(t->spec.value_dtype, shape, out_values));
   pthread_mutex_lock(&t->mutex);
-  rheos_status *status = find_locked(t, keys, default_value, !one, *out_values);
+  rheos_status *status = find_locked(t, keys, default_value, !one, stops, *out_values);
   pthread_mutex_unlock(&t->mutex);
   return status;
 }
@@ -379,11 +391,11 @@ static rheos_status *not_changeable(const char *verb) {
 }
 
 rheos_status *rheos__table_insert(rheos__table *t, const rheos_tensor *keys,
-                                  const rheos_tensor *values) {
+                                  const rheos_tensor *values, rheos__table_stops stops) {
   if (t->spec.is_fixed) return not_changeable("Insert");
   RHEOS_TRY(check_pairs(t, keys, values));
   pthread_mutex_lock(&t->mutex);
-  rheos_status *status = put_all(t, &t->entries, keys, values);
+  rheos_status *status = put_all(t, &t->entries, keys, values, stops);
   pthread_mutex_unlock(&t->mutex);
   return status;
 }
@@ -400,11 +412,11 @@ rheos_status *rheos__table_remove(rheos__table *t, const rheos_tensor *keys) {
 }
 
 rheos_status *rheos__table_import(rheos__table *t, const rheos_tensor *keys,
-                                  const rheos_tensor *values) {
-  if (t->spec.is_fixed) return rheos__table_initialize(t, keys, values);
+                                  const rheos_tensor *values, rheos__table_stops stops) {
+  if (t->spec.is_fixed) return rheos__table_initialize(t, keys, values, stops);
   RHEOS_TRY(check_pairs(t, keys, values));
   entries e = {0};
-  rheos_status *status = put_all(t, &e, keys, values);
+  rheos_status *status = put_all(t, &e, keys, values, stops);
   if (status == NULL) {
     pthread_mutex_lock(&t->mutex);
     entries old = t->entries;

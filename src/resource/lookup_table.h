@@ -30,19 +30,24 @@ int64_t rheos__table_size(rheos__table *table);
 rheos_status *rheos__table_reserve(rheos__table *table, const rheos_tensor *empty_key,
                                    const rheos_tensor *deleted_key);
 
+// Says whether to stop, which is asked between some thousands of keys; NULL: never. What was put in until
+// then stays.
+typedef bool (*rheos__table_stops)(void);
+
 // Fills a fixed table from vectors of keys and values. A table that is filled already stays as it is:
 // a status unless the number of keys is the same.
 rheos_status *rheos__table_initialize(rheos__table *table, const rheos_tensor *keys,
-                                      const rheos_tensor *values);
+                                      const rheos_tensor *values, rheos__table_stops stops);
 // The values of keys, `default_value` (of a value's shape, or one for each key) for those not there.
 rheos_status *rheos__table_find(rheos__table *table, const rheos_tensor *keys,
-                                const rheos_tensor *default_value, rheos_tensor **out_values);
+                                const rheos_tensor *default_value, rheos__table_stops stops,
+                                rheos_tensor **out_values);
 rheos_status *rheos__table_insert(rheos__table *table, const rheos_tensor *keys,
-                                  const rheos_tensor *values);
+                                  const rheos_tensor *values, rheos__table_stops stops);
 rheos_status *rheos__table_remove(rheos__table *table, const rheos_tensor *keys);
 // Replaces all that is in the table; a fixed one is initialized.
 rheos_status *rheos__table_import(rheos__table *table, const rheos_tensor *keys,
-                                  const rheos_tensor *values);
+                                  const rheos_tensor *values, rheos__table_stops stops);
 // All keys and values, in the order they came in unless some were removed.
 rheos_status *rheos__table_export(rheos__table *table, rheos_tensor **out_keys,
                                   rheos_tensor **out_values);

@@ -48,7 +48,7 @@ static rheos_tensor *text_of(int64_t number) {
 
 static void expect_found(rheos__table *table, int64_t key, int64_t number) {
   rheos_tensor *keys = numbers(1, &key), *none = text_of(-1), *expected = text_of(number), *found;
-  expect_ok(rheos__table_find(table, keys, none, &found));
+  expect_ok(rheos__table_find(table, keys, none, NULL, &found));
   const rheos_string *a = found->data, *b = expected->data;
   assert_int_equal(a->size_bytes, b->size_bytes);
   assert_memory_equal(a->data, b->data, a->size_bytes);
@@ -64,7 +64,7 @@ static void change(rheos__table *table, int64_t *model, int64_t key, int64_t num
     expect_ok(rheos__table_remove(table, keys));
   } else {
     rheos_tensor *values = text_of(number);
-    expect_ok(rheos__table_insert(table, keys, values));
+    expect_ok(rheos__table_insert(table, keys, values, NULL));
     rheos_tensor_unref(values);
   }
   model[key] = number < 0 ? -1 : number;
@@ -98,7 +98,7 @@ static void test_lookup_table__behaves_as_a_list_does(void **state) {
   for (int64_t i = 0; i < keys->num_elements; i++) {
     assert_true(model[((const int64_t *)keys->data)[i]] >= 0);
   }
-  expect_ok(rheos__table_import(table, keys, values));
+  expect_ok(rheos__table_import(table, keys, values, NULL));
   for (int k = 0; k < NUM_KEYS; k++) expect_found(table, k, model[k]);
   rheos_tensor_unref(keys);
   rheos_tensor_unref(values);
@@ -113,16 +113,16 @@ static void test_lookup_table__a_fixed_one_is_filled_once(void **state) {
   const int64_t data[] = {3, 4, 3, 9};
   rheos_tensor *two = numbers(2, data), *one = numbers(1, data), *twice = numbers(3, data);
   rheos_tensor *other = numbers(3, data + 1), *out;
-  expect_code(rheos__table_find(table, two, one, &out), RHEOS_INVALID_ARGUMENT);
-  expect_code(rheos__table_find(table, one, one, &out), RHEOS_FAILED_PRECONDITION);
+  expect_code(rheos__table_find(table, two, one, NULL, &out), RHEOS_INVALID_ARGUMENT);
+  expect_code(rheos__table_find(table, one, one, NULL, &out), RHEOS_FAILED_PRECONDITION);
   rheos_tensor_unref(out);
-  expect_code(rheos__table_initialize(table, twice, other), RHEOS_FAILED_PRECONDITION);
-  expect_code(rheos__table_initialize(table, two, one), RHEOS_INVALID_ARGUMENT);
+  expect_code(rheos__table_initialize(table, twice, other, NULL), RHEOS_FAILED_PRECONDITION);
+  expect_code(rheos__table_initialize(table, two, one, NULL), RHEOS_INVALID_ARGUMENT);
   assert_int_equal(rheos__table_size(table), 0);
-  expect_ok(rheos__table_initialize(table, two, two));
-  expect_ok(rheos__table_initialize(table, two, two));
-  expect_code(rheos__table_initialize(table, one, one), RHEOS_FAILED_PRECONDITION);
-  expect_code(rheos__table_insert(table, one, one), RHEOS_UNIMPLEMENTED);
+  expect_ok(rheos__table_initialize(table, two, two, NULL));
+  expect_ok(rheos__table_initialize(table, two, two, NULL));
+  expect_code(rheos__table_initialize(table, one, one, NULL), RHEOS_FAILED_PRECONDITION);
+  expect_code(rheos__table_insert(table, one, one, NULL), RHEOS_UNIMPLEMENTED);
   expect_code(rheos__table_remove(table, one), RHEOS_UNIMPLEMENTED);
   assert_int_equal(rheos__table_size(table), 2);
   rheos_tensor_unref(two);
@@ -140,16 +140,42 @@ static void test_lookup_table__values_may_be_vectors(void **state) {
   const int64_t data[] = {1, 2, 10, 20};
   rheos_tensor *keys = numbers(2, data), *flat = numbers(4, data), *values, *found;
   expect_ok(rheos_tensor_reshaped(flat, RHEOS_SHAPE(2, 2), &values));
-  expect_code(rheos__table_insert(table, keys, flat), RHEOS_INVALID_ARGUMENT);
-  expect_ok(rheos__table_insert(table, keys, values));
-  expect_ok(rheos__table_find(table, keys, keys, &found));
+  expect_code(rheos__table_insert(table, keys, flat, NULL), RHEOS_INVALID_ARGUMENT);
+  expect_ok(rheos__table_insert(table, keys, values, NULL));
+  expect_ok(rheos__table_find(table, keys, keys, NULL, &found));
   assert_memory_equal(found->data, data, sizeof data);
   expect_ok(rheos__table_reserve(table, keys, NULL));  // the first element: 1
   rheos_tensor_unref(found);
-  expect_code(rheos__table_find(table, keys, keys, &found), RHEOS_INVALID_ARGUMENT);
+  expect_code(rheos__table_find(table, keys, keys, NULL, &found), RHEOS_INVALID_ARGUMENT);
   rheos_tensor_unref(keys);
   rheos_tensor_unref(flat);
   rheos_tensor_unref(values);
+  rheos__resource_unref((rheos__resource *)table);
+  rheos__resources_free(resources);
+}
+
+static bool stop(void) { return true; }
+
+static void test_lookup_table__many_keys_can_be_stopped(void **state) {
+  (void)state;
+  enum { MANY = 100000 };
+  rheos__resources *resources = rheos__resources_new();
+  rheos__table *table =
+      new_table(resources, false, RHEOS_INT64, RHEOS_INT64, (rheos_shape){.rank = 0});
+  rheos_tensor *keys, *none, *found = NULL;
+  const int64_t zero = 0;
+  expect_ok(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(MANY), &keys));
+  expect_ok(rheos_tensor_from_values(RHEOS_INT64, RHEOS_SCALAR, &zero, &none));
+  for (int64_t i = 0; i < MANY; i++) ((int64_t *)keys->data)[i] = i;
+  expect_code(rheos__table_insert(table, keys, keys, stop), RHEOS_CANCELLED);
+  const int64_t some = rheos__table_size(table);
+  assert_true(some > 0 && some < MANY);
+  expect_ok(rheos__table_insert(table, keys, keys, NULL));
+  assert_int_equal(rheos__table_size(table), MANY);
+  expect_code(rheos__table_find(table, keys, none, stop, &found), RHEOS_CANCELLED);
+  rheos_tensor_unref(found);
+  rheos_tensor_unref(keys);
+  rheos_tensor_unref(none);
   rheos__resource_unref((rheos__resource *)table);
   rheos__resources_free(resources);
 }
@@ -159,6 +185,7 @@ int main(void) {
       cmocka_unit_test(test_lookup_table__behaves_as_a_list_does),
       cmocka_unit_test(test_lookup_table__a_fixed_one_is_filled_once),
       cmocka_unit_test(test_lookup_table__values_may_be_vectors),
+      cmocka_unit_test(test_lookup_table__many_keys_can_be_stopped),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,8 @@ const rheos__lapack *rheos__lapack_of(rheos_dtype dtype);
 // The same without the library: float32 alone, and of it `product`.
 const rheos__lapack *rheos__lapack_plain(rheos_dtype dtype);
 
-// The largest dimension that work spaces of all functions can be counted for.
+// The largest dimension that work spaces of all functions can be counted for. It also bounds how late a
+// step sees its deadline: between matrices, of which one of n rows takes up to n^3 / 2 nanoseconds.
 enum { RHEOS__LAPACK_MAX = 16384 };
 
 // ---- Batches of matrices, the last two dimensions of an operand

@@ -1,5 +1,6 @@
 // The kernel of all optimizer updates. An op says by the names of its inputs what they are: cells
-// first, then `grad` (or `delta`), `indices` for updates of rows, and numbers.
+// first, then `grad` (or `delta`), `indices` for updates of rows, and numbers. Updates of rows are
+// never left half done: a step that is to stop waits for them, some nanoseconds an element.
 #include <complex.h>
 #include <string.h>
 

@@ -211,25 +211,25 @@ static rheos_status *compute_initialize(void *table, rheos__step *step, rheos_te
   if (inputs[1]->num_elements == 0) {
     return RHEOS_INVALID("keys and values cannot be empty tensors");
   }
-  return rheos__table_initialize(table, inputs[1], inputs[2]);
+  return rheos__table_initialize(table, inputs[1], inputs[2], rheos__is_stopping);
 }
 
 static rheos_status *compute_find(void *table, rheos__step *step, rheos_tensor *const *inputs,
                                   rheos_tensor **outputs) {
   (void)step;
-  return rheos__table_find(table, inputs[1], inputs[2], &outputs[0]);
+  return rheos__table_find(table, inputs[1], inputs[2], rheos__is_stopping, &outputs[0]);
 }
 
 static rheos_status *compute_insert(void *table, rheos__step *step, rheos_tensor *const *inputs,
                                     rheos_tensor **outputs) {
   (void)step, (void)outputs;
-  return rheos__table_insert(table, inputs[1], inputs[2]);
+  return rheos__table_insert(table, inputs[1], inputs[2], rheos__is_stopping);
 }
 
 static rheos_status *compute_import(void *table, rheos__step *step, rheos_tensor *const *inputs,
                                     rheos_tensor **outputs) {
   (void)step, (void)outputs;
-  return rheos__table_import(table, inputs[1], inputs[2]);
+  return rheos__table_import(table, inputs[1], inputs[2], rheos__is_stopping);
 }
 
 static rheos_status *compute_remove(void *table, rheos__step *step, rheos_tensor *const *inputs,

@@ -128,7 +128,8 @@ static rheos_status *fill_table(const file_state *state, const char *path) {
   rheos_status *status = read_columns(state, path, data, size_bytes, columns);
   rheos__free(data);
   if (status == NULL) {
-    status = rheos__table_initialize(state->table, columns[0].tensor, columns[1].tensor);
+    status = rheos__table_initialize(state->table, columns[0].tensor, columns[1].tensor,
+                                     rheos__is_stopping);
   }
   for (int k = 0; k < 2; k++) rheos_tensor_unref(columns[k].tensor);
   return status;
