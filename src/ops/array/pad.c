@@ -114,6 +114,28 @@ static rheos_output sum_in_turns(rheos_scope *s, rheos_output grad, rheos_output
   return rheos__op_2(s, "Reshape", grad, sizes);
 }
 
+// A vector for the dimensions with 1 in front, until there are as many as a tensor may have.
+static rheos_output with_ones_before(rheos_scope *s, rheos_output vector) {
+  int32_t ones[RHEOS_MAX_RANK];
+  for (int32_t i = 0; i < RHEOS_MAX_RANK; i++) ones[i] = 1;
+  const rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(vector));
+  const rheos__bound first = {.present = true, .tensor = rheos__size_of(s, vector)};
+  const rheos_output all = rheos__const_ints(s, ones, RHEOS_MAX_RANK, "ones");
+  const rheos_output parts[] = {
+      rheos__cast_to(s, rheos__vector_slice(s, all, first, (rheos__bound){.present = false}),
+                     dtype),
+      vector};
+  return rheos__concat(s, parts, 2, 0);
+}
+
+// Of any rank.
+static rheos_output sum_of_unknown_rank(rheos_scope *s, rheos_output grad, rheos_output multiples,
+                                        rheos_output sizes) {
+  const rheos_output sum = sum_in_turns(s, grad, with_ones_before(s, multiples),
+                                        with_ones_before(s, sizes), RHEOS_MAX_RANK);
+  return rheos__op_2(s, "Reshape", sum, sizes);
+}
+
 static void gradient_tile(rheos__grad *g) {
   rheos_scope *s = g->scope;
   if (rheos_scope_status(s) != NULL) return;
@@ -122,7 +144,9 @@ static void gradient_tile(rheos__grad *g) {
   const int32_t rank = rheos_output_shape(g->inputs[0]).rank;
   const rheos_output shape = rheos__shape_of(s, g->inputs[0], dtype);
   rheos_output sum;
-  if (2 * rank > RHEOS_MAX_RANK) {
+  if (rank < 0) {
+    sum = sum_of_unknown_rank(s, grad, g->inputs[1], shape);
+  } else if (2 * rank > RHEOS_MAX_RANK) {
     sum = sum_in_turns(s, grad, g->inputs[1], shape, rank);
   } else {
     rheos_output split_shape = in_turn(s, g->inputs[1], shape);
