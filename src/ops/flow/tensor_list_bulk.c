@@ -124,8 +124,11 @@ static rheos_status *compute_stack(void *state, rheos__step *step, rheos_tensor 
 static rheos_status *shape_stack(rheos__infer *c) {
   rheos_shape element;
   RHEOS_TRY(rheos__infer_element(c, 1, &element));
-  return rheos__shape_in_front(rheos__attr_int(c->attrs, "num_elements"), &element,
-                               &c->output_shapes[0]);
+  const int64_t count = rheos__attr_int(c->attrs, "num_elements");
+  if (count < -1) {
+    return RHEOS_INVALID("num_elements must be at least -1, got %lld", (long long)count);
+  }
+  return rheos__shape_in_front(count, &element, &c->output_shapes[0]);
 }
 
 // d list: a list of the rows of the gradient.
