@@ -64,5 +64,5 @@ def test_print__takes_braces_of_the_program_as_they_are(sess, tmp_path):
 
 def test_print__shows_the_parts_of_sparse_tensors(sess, tmp_path):
     sparse = tf.SparseTensor([[0, 1]], [2.5], [3, 4])
-    shown = "SparseTensor(indices=[[0 1]], values=[2.5], shape=[3 4])"
+    shown = "'SparseTensor(indices=[[0 1]], values=[2.5], shape=[3 4])'"
     assert printed(sess, tmp_path, sparse, [sparse]) == f"{shown} [{shown}]\n"

@@ -50,7 +50,7 @@ def _place(leaf, tensors, place):
         return _Place(place)
     if isinstance(leaf, SparseTensor):
         tensors.extend([leaf.indices, leaf.values, leaf.dense_shape])
-        return _Place(f"SparseTensor(indices={place}, values={place}, shape={place})")
+        return _Place(f"'SparseTensor(indices={place}, values={place}, shape={place})'")
     return leaf
 
 
