@@ -59,7 +59,8 @@ RHEOS_API void rheos_push_colocation(rheos_scope *scope, rheos_operation operati
 // do this themselves. `file` is copied (interned).
 RHEOS_API void rheos_scope_set_source(rheos_scope *scope, const char *file, int32_t line);
 
-// ---- Any attributes added to every operation made inside, e.g. "_gradient_op_type".
+// ---- Any attributes added to every operation made inside, e.g. "_gradient_op_type". "container", a
+// string, is that of the operations that have one and say none: where resources lie that they name.
 RHEOS_API void rheos_push_attr(rheos_scope *scope, rheos_attr attr);
 // The same for the operations of one type only.
 RHEOS_API void rheos_push_attr_of_type(rheos_scope *scope, const char *op_type, rheos_attr attr);

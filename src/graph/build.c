@@ -238,11 +238,26 @@ static rheos_status *read_attrs(rheos__node_build *b) {
 
 // ---- The final list of attributes
 
-static bool has_item(const rheos__node_build *b, const char *name) {
+static rheos_attr *find_item(const rheos__node_build *b, const char *name) {
   for (int32_t i = 0; i < b->num_items; i++) {
-    if (strcmp(b->items[i].name, name) == 0) return true;
+    if (strcmp(b->items[i].name, name) == 0) return &b->items[i];
   }
-  return false;
+  return NULL;
+}
+
+static bool has_item(const rheos__node_build *b, const char *name) {
+  return find_item(b, name) != NULL;
+}
+
+// The scope's container, innermost first, in the attribute of an op that has one and says none.
+static void settle_container(rheos__node_build *b) {
+  rheos_attr *own = find_item(b, "container");
+  if (own == NULL || own->value.kind != RHEOS_ATTR_STRING || own->value.s.size_bytes > 0) return;
+  for (const rheos__scope_attr *link = b->scope->now.attrs; link != NULL; link = link->outer) {
+    if (link->op_type != NULL || strcmp(link->attr.name, "container") != 0) continue;
+    own->value = link->attr.value;
+    return;
+  }
 }
 
 // Attributes that are not the signature's: the caller's, then the scope's, then the colocation.
@@ -259,6 +274,7 @@ static rheos_status *add_extra_attrs(rheos__node_build *b) {
   for (const rheos__scope_attr *link = b->scope->now.attrs; link != NULL; link = link->outer) {
     if (link->op_type != NULL && strcmp(link->op_type, b->args->type) != 0) continue;
     if (is_colocated && strcmp(link->attr.name, "_class") == 0) continue;
+    if (link->attr.name[0] != '_') continue;  // a container
     if (!has_item(b, link->attr.name)) b->items[b->num_items++] = link->attr;
   }
   if (!is_colocated || has_item(b, "_class")) return NULL;
@@ -283,6 +299,7 @@ static rheos_status *intern_attrs(rheos__node_build *b) {
     b->items[i].name = b->signature->attrs[i].name;
     b->items[i].value = b->values[i];
   }
+  if (b->scope->now.attrs != NULL) settle_container(b);
   RHEOS_TRY(add_extra_attrs(b));
   b->attrs = rheos__intern_attrs(b->graph, b->items, b->num_items);
   return b->attrs != NULL ? NULL : rheos__out_of_memory();

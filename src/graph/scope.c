@@ -401,7 +401,9 @@ void rheos_push_colocation(rheos_scope *scope, rheos_operation operation) {
 
 static rheos_status *add_attr(rheos_scope *scope, const char *op_type, rheos_attr attr) {
   rheos_graph *graph = scope->graph;
-  if (attr.name == NULL || attr.name[0] != '_') {
+  const bool is_container = attr.name != NULL && strcmp(attr.name, "container") == 0 &&
+                            attr.value.kind == RHEOS_ATTR_STRING;
+  if (!is_container && (attr.name == NULL || attr.name[0] != '_')) {
     return RHEOS_INVALID("an attribute for all operations starts with '_', '%s' does not",
                          attr.name != NULL ? attr.name : "");
   }

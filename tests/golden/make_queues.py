@@ -661,6 +661,100 @@ def sparse_shuffle_batch(tf, log):
     _run_batches(tf, log, batch)
 
 
+# ---- slim's data
+
+
+def write_examples(tf, log, count=5):
+    path = os.path.join(log.folder, "examples.tfrecord")
+    with tf.python_io.TFRecordWriter(path) as writer:
+        for i in range(count):
+            example = tf.train.Example()
+            put = example.features.feature
+            put["label"].int64_list.value.append(i)
+            put["box/ymin"].float_list.value.extend([i / 8, 0.25])
+            put["box/xmin"].float_list.value.extend([0.0, 0.5])
+            put["box/ymax"].float_list.value.extend([0.5, 1.0])
+            put["box/xmax"].float_list.value.extend([0.75, 1.0])
+            put["values"].float_list.value.extend([float(i)] * i)
+            put["places"].int64_list.value.extend(range(i))
+            put["size"].int64_list.value.extend([2, 1])
+            put["pair"].int64_list.value.extend([i, 7])
+            put["raw"].bytes_list.value.append(bytes(range(12)))
+            put["kind"].bytes_list.value.append(b"raw")
+            writer.write(example.SerializeToString())
+    return path
+
+
+def slim_dataset(tf, path):
+    slim = tf.contrib.slim
+    decode = slim.tfexample_decoder
+    variable = tf.VarLenFeature(tf.float32)
+    features = {
+        "label": tf.FixedLenFeature([], tf.int64, -1),
+        "values": variable,
+        "places": tf.VarLenFeature(tf.int64),
+        "size": tf.FixedLenFeature([2], tf.int64),
+        "pair": tf.VarLenFeature(tf.int64),
+        "raw": tf.FixedLenFeature([], tf.string, ""),
+        "kind": tf.FixedLenFeature([], tf.string, "jpeg"),
+    }
+    features.update({"box/" + side: variable for side in ("ymin", "xmin", "ymax", "xmax")})
+    handlers = {
+        "label": decode.Tensor("label"),
+        "box": decode.BoundingBox(None, "box/"),
+        "values": decode.Tensor("values"),
+        "pair": decode.Tensor("pair", shape_keys="size"),
+        "sparse": decode.SparseTensor("places", "values", shape=[6], densify=True),
+        "image": decode.Image("raw", "kind", shape=[2, 2, 3]),
+        "sum": decode.ItemHandlerCallback(
+            ["label", "pair"], lambda x: x["label"] + tf.sparse.reduce_sum(x["pair"])
+        ),
+        "either": decode.BackupHandler(decode.Tensor("values"), decode.Tensor("box/ymax")),
+    }
+    decoder = decode.TFExampleDecoder(features, handlers)
+    return slim.dataset.Dataset(path, tf.TFRecordReader, decoder, 5, {"label": "A number."})
+
+
+@program
+def slim_provider(tf, log):
+    dataset = slim_dataset(tf, write_examples(tf, log))
+    provider = tf.contrib.slim.dataset_data_provider.DatasetDataProvider(
+        dataset, shuffle=False, num_epochs=1, common_queue_capacity=20
+    )
+    names = ["label", "box", "values", "pair", "sparse", "image", "sum", "either"]
+    log.answers.append([sorted(provider.list_items()), provider.num_samples()])
+    log.start()
+    log.drain(dict(zip(names, provider.get(names))))
+
+
+@program
+def slim_shuffled(tf, log):
+    dataset = slim_dataset(tf, write_examples(tf, log))
+    provider = tf.contrib.slim.dataset_data_provider.DatasetDataProvider(
+        dataset, shuffle=True, num_epochs=2, common_queue_capacity=20, common_queue_min=10, seed=3
+    )
+    (label,) = provider.get(["label"])
+    log.start()
+    log.drain(label)
+
+
+@program
+def slim_single_pass(tf, log):
+    path = write_examples(tf, log, 2)
+    read = tf.contrib.slim.parallel_reader.single_pass_read
+    key, record = read([path, path[:-8] + "*"], tf.TFRecordReader)
+    log.start()
+    log.drain(tf.strings.length(record))
+
+
+@program
+def slim_prefetch_queue(tf, log):
+    number = tf.train.range_input_producer(3, num_epochs=1, shuffle=False).dequeue()
+    queue = tf.contrib.slim.prefetch_queue.prefetch_queue({"b": number, "a": number * 2})
+    log.start()
+    log.drain(queue.dequeue())
+
+
 # ---- Recording
 
 

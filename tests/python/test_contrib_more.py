@@ -198,3 +198,31 @@ def test_outputs_of_layers_are_found_by_name():
     with pytest.raises(ValueError, match="sequence of 2"):
         slim.utils.n_positive_integers(2, [1, 2, 3])
     assert slim.utils.two_element_tuple(tf.TensorShape([2, 3])) == (2, 3)
+
+
+def test_queue_runners_run_within_their_context():
+    slim = tf.contrib.slim
+    number = tf.train.range_input_producer(3, shuffle=False, num_epochs=1).dequeue()
+    queue = slim.prefetch_queue.prefetch_queue([number])
+    taken = queue.dequeue()
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        with slim.queues.QueueRunners(session):
+            assert [session.run(taken) for _ in range(3)] == [0, 1, 2]
+            with pytest.raises(slim.queues.NestedQueueRunnerError):
+                with slim.queues.QueueRunners(session):
+                    pass
+
+
+def test_items_of_datasets_are_checked():
+    slim = tf.contrib.slim
+    provider = slim.data_provider.DataProvider({"x": tf.constant(1)}, 3)
+    assert provider.num_samples() == 3 and list(provider.list_items()) == ["x"]
+    with pytest.raises(ValueError, match=r"Item \[y\] is invalid"):
+        provider.get(["y"])
+    with pytest.raises(ValueError, match="must be a list"):
+        provider.get("x")
+    with pytest.raises(ValueError, match="No data files"):
+        slim.parallel_reader.get_data_files("/nothing/like/*")
+    with pytest.raises(ValueError, match="4 keys"):
+        slim.tfexample_decoder.BoundingBox(["a"])

@@ -724,3 +724,21 @@ def test_many_outputs_take_time_in_their_number():
     few = min(seconds(2000) for _ in range(3))
     many = min(seconds(16000) for _ in range(3))
     assert many < 30 * few + 0.05
+
+
+def test_a_container_is_that_of_what_lies_in_one():
+    with tf.Graph().as_default(), tf.container("outer"):
+        variable = tf.get_variable("v", initializer=1.0)
+        with tf.container("inner"):
+            queue = tf.FIFOQueue(1, tf.int32)
+            plain = tf.constant(1)
+            with tf.container(""):
+                other = tf.FIFOQueue(1, tf.int32)
+        assert variable.op.get_attr("container") == b"outer"
+        assert queue.queue_ref.op.get_attr("container") == b"inner"
+        assert other.queue_ref.op.get_attr("container") == b""
+        with pytest.raises(ValueError):
+            plain.op.get_attr("container")
+        with tf.Session() as session:
+            session.run(variable.initializer)
+            assert session.run(variable) == 1.0

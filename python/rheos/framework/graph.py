@@ -300,6 +300,16 @@ class Graph(_core.GraphBase):
         """A context in which operations ask for a device."""
         return _Device(self, device_name_or_function)
 
+    @contextlib.contextmanager
+    def container(self, container_name):
+        """A context whose variables, queues and the like lie in a container of that name."""
+        outer, self._container = self._container, container_name
+        try:
+            with self._attr_scope([("container", signatures.STRING, container_name)]):
+                yield container_name
+        finally:
+            self._container = outer
+
     def _set_devices(self, devices):
         self._devices = devices
         # Strings alone are merged by the graph's scope.
@@ -559,6 +569,11 @@ def op_scope(values, name, default_name=None):
 def device(device_name_or_function):
     """A context in which operations of the default graph ask for a device."""
     return get_default_graph().device(device_name_or_function)
+
+
+def container(container_name):
+    """A context whose variables, queues and the like lie in a container of that name."""
+    return get_default_graph().container(container_name)
 
 
 @contextlib.contextmanager

@@ -269,7 +269,7 @@ def parse_single_example(serialized, features, name=None, example_names=None):
                 dense_keys=list(columns.dense),
                 dense_shapes=columns.shape_list(),
             )
-        found = columns.results(outputs)
+            found = columns.results(outputs)
     return _merge_sparse_features(features, found)
 
 

@@ -58,6 +58,7 @@ from rheos.framework.gradient_registry import (
 from rheos.framework.graph import (
     Graph,
     colocate_with,
+    container,
     control_dependencies,
     device,
     init_scope,

@@ -2,7 +2,7 @@
 
 import types as _types
 
-from rheos.contrib import model_analyzer
+from rheos.contrib import model_analyzer, slim_data as _data, tfexample_decoder
 from rheos.contrib.arg_scope import (
     add_arg_scope,
     arg_scope,
@@ -115,6 +115,20 @@ from rheos.v1.contrib.layers import (
     xavier_initializer_conv2d,
 )
 
+data_decoder = _types.SimpleNamespace(DataDecoder=_data.DataDecoder)
+data_provider = _types.SimpleNamespace(DataProvider=_data.DataProvider)
+dataset = _types.SimpleNamespace(Dataset=_data.Dataset)
+dataset_data_provider = _types.SimpleNamespace(DatasetDataProvider=_data.DatasetDataProvider)
+parallel_reader = _types.SimpleNamespace(
+    ParallelReader=_data.ParallelReader,
+    get_data_files=_data.get_data_files,
+    parallel_read=_data.parallel_read,
+    single_pass_read=_data.single_pass_read,
+)
+prefetch_queue = _types.SimpleNamespace(prefetch_queue=_data.prefetch_queue)
+queues = _types.SimpleNamespace(
+    NestedQueueRunnerError=_data.NestedQueueRunnerError, QueueRunners=_data.QueueRunners
+)
 learning = _types.SimpleNamespace(
     add_gradients_summaries=_add_gradients_summaries,
     clip_gradient_norms=_clip_gradient_norms,
