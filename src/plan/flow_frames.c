@@ -162,9 +162,14 @@ rheos_status *rheos__flow_frames_check(const rheos__flow_frames *frames, const r
                                        int32_t id) {
   const rheos__node *node = rheos__graph_node(plan->graph, id);
   const int32_t frame = frames->of_node[id] - 1;
+  int32_t num_ways_back = 0;
   for (int32_t i = 0; i < node->num_inputs; ++i) {
     const int32_t from = node->edges[i].id;
     if (!rheos__flow_is_way_back(plan->graph, node, i)) continue;
+    if (++num_ways_back > 1) {  // which of two values a trip begins with would be chance
+      return rheos__status_at_take(RHEOS_INVALID("several NextIterations lead to it"), plan->graph,
+                                   id);
+    }
     if (rheos__plan_feed_of(plan, node->edges[i]) >= 0 || frames->of_node[from] - 1 == frame) {
       continue;
     }
