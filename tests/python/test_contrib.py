@@ -130,3 +130,18 @@ def test_variables_are_assigned_from_checkpoints(sess, tmp_path):
     operation, feed = framework.assign_from_checkpoint(path, [square, saved], True)
     sess.run(operation, feed)
     assert [name for name, _ in framework.list_variables(path)] == ["saved"]
+
+
+def test_block_cells_of_gru_have_gradients():
+    x = tf.constant([[0.5, -0.25, 0.75], [1.0, 0.125, -0.5]])
+    start = tf.constant([[0.1, -0.2, 0.3, 0.4], [0.0, 0.5, -0.1, 0.2]])
+    cell = tf.contrib.rnn.GRUBlockCellV2(4)
+    output, state = cell(x, start)
+    output, _ = cell(output[:, :3], state)  # once more, so that weights are used twice
+    with tf.Session() as session:
+        tf.set_random_seed(3)
+        session.run(tf.global_variables_initializer())
+        for value in (x, start, *tf.trainable_variables()):
+            shape = value.shape.as_list()
+            error = tf.test.compute_gradient_error(value, shape, output, [2, 4], delta=1e-2)
+            assert error < 2e-3

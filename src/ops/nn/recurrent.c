@@ -523,6 +523,35 @@ static void gradient_block_lstm(rheos__grad *g) {
   for (int32_t i = 0; i < 8; ++i) rheos__grad_set(g, i + 1, rheos_operation_output(grad, i));
 }
 
+// [x, h]^T times the gradient of what a row of gates is before its activation, and the sum of that.
+static void set_weight_gradients(rheos__grad *g, int32_t weights, int32_t biases, rheos_output h,
+                                 rheos_output gates) {
+  rheos_scope *s = g->scope;
+  const rheos_output parts[] = {g->inputs[0], h, rheos__const_scalar(s, RHEOS_INT32, 1, NULL)};
+  const rheos_operation rows = rheos__op_n(s, "ConcatV2", NULL, parts, 3, NULL, 0);
+  if (rows.graph == NULL) return;
+  const rheos_output both[] = {rheos_operation_output(rows, 0), gates};
+  const rheos_attr transpose = rheos_attr_bool("transpose_a", true);
+  const rheos_operation product = rheos__op_n(s, "MatMul", NULL, both, 2, &transpose, 1);
+  if (product.graph == NULL) return;
+  rheos__grad_set(g, weights, rheos_operation_output(product, 0));
+  rheos__grad_set(g, biases, rheos__op_1(s, "BiasAddGrad", gates));
+}
+
+// As TensorFlow's contributors have it: of `h` alone.
+static void gradient_gru_cell(rheos__grad *g) {
+  rheos_output inputs[MAX_INPUTS];
+  for (int32_t i = 0; i < 6; ++i) inputs[i] = g->inputs[i];
+  for (int32_t i = 0; i < 3; ++i) inputs[6 + i] = g->outputs[i];
+  inputs[9] = rheos__grad_dense(g, 3);
+  const rheos_operation grad = rheos__op_n(g->scope, "GRUBlockCellGrad", NULL, inputs, 10, NULL, 0);
+  if (grad.graph == NULL) return;
+  for (int32_t i = 0; i < 2; ++i) rheos__grad_set(g, i, rheos_operation_output(grad, i));
+  const rheos_output reset = rheos__op_2(g->scope, "Mul", g->inputs[1], g->outputs[0]);
+  set_weight_gradients(g, 2, 4, g->inputs[1], rheos_operation_output(grad, 3));
+  set_weight_gradients(g, 3, 5, reset, rheos_operation_output(grad, 2));
+}
+
 #define STATE_INPUTS "cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T"
 #define STATE_OUTPUTS "i: T, cs: T, f: T, o: T, ci: T, co: T, h: T"
 #define SEQUENCE_GRADS                                                                \
@@ -598,6 +627,7 @@ const rheos__op_def rheos__op_GRUBlockCell = {
         "T: {float}",
     .doc = "One step of a GRU: its gates and output `h`.",
     .shape = shape_gru_cell,
+    .gradient = gradient_gru_cell,
     .prepare = prepare_gru_cell,
 };
 
