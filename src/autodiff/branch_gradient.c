@@ -23,6 +23,7 @@ typedef struct choice {
   int32_t num_args, num_results, num_optionals;
   bool *has_grad;     // by result
   bool *wants;        // by argument: some branch has a gradient of it
+  bool *is_sparse;    // by argument: some branch has a sparse one, so that of all branches are
   bool *uses_arg;     // by argument: some gradient reads it
   bool *uses_result;  // the same of results
 } choice;
@@ -45,7 +46,7 @@ static bool split_branch(choice *c, branch *b) {
   }
   if (!rheos__enter_gradient(c->g, b->of)) return false;
   const bool is_made =
-      rheos__split_init(&b->split, c->g->scope, b->of, c->has_grad, false, c->g->options);
+      rheos__split_init(&b->split, c->g->scope, b->of, c->has_grad, true, c->g->options);
   rheos__leave_gradient(c->g);
   return is_made;
 }
@@ -59,10 +60,11 @@ static bool init_choice(choice *c, rheos__grad *g) {
   c->branches = rheos__alloc_array((size_t)count + 1, sizeof *c->branches);
   c->has_grad = rheos__alloc_array(num_results, sizeof *c->has_grad);
   c->wants = rheos__alloc_array(num_args, sizeof *c->wants);
+  c->is_sparse = rheos__alloc_array(num_args, sizeof *c->is_sparse);
   c->uses_arg = rheos__alloc_array(num_args, sizeof *c->uses_arg);
   c->uses_result = rheos__alloc_array(num_results, sizeof *c->uses_result);
   if (c->branches == NULL || c->has_grad == NULL || c->wants == NULL || c->uses_arg == NULL ||
-      c->uses_result == NULL) {
+      c->uses_result == NULL || c->is_sparse == NULL) {
     fail(c, rheos__out_of_memory());
     return false;
   }
@@ -87,6 +89,7 @@ static void deinit_choice(choice *c) {
   rheos__free(c->branches);
   rheos__free(c->has_grad);
   rheos__free(c->wants);
+  rheos__free(c->is_sparse);
   rheos__free(c->uses_arg);
   rheos__free(c->uses_result);
 }
@@ -98,6 +101,7 @@ static void list_uses(choice *c) {
     const rheos__split *s = &c->branches[i].split;
     for (int32_t k = 0; k < c->num_args; k++) {
       c->wants[k] = c->wants[k] || rheos__is_some(s->grads[k].values);
+      c->is_sparse[k] = c->is_sparse[k] || rheos__is_some(s->grads[k].indices);
     }
     for (int32_t k = 0; k < s->num_intermediates; k++) {
       const rheos__intermediate *between = &s->intermediates[k];
@@ -347,12 +351,96 @@ static rheos_output zeros_of_argument(const choice *c, rheos_function *f, int32_
                      rheos__const_scalar(s, grad_dtype(c, arg), 0, NULL));
 }
 
+// ---- Sparse gradients: the rows that a branch has, with their numbers
+
+static rheos_dtype index_dtype(const choice *c, int32_t arg) {
+  for (int32_t i = 0; i < c->count; i++) {
+    const rheos_output indices = c->branches[i].split.grads[arg].indices;
+    if (rheos__is_some(indices) && rheos_output_dtype(indices) == RHEOS_INT64) return RHEOS_INT64;
+  }
+  return RHEOS_INT32;
+}
+
+static rheos_output cast_indices(rheos_scope *s, rheos_output indices, rheos_dtype dtype) {
+  if (indices.graph == NULL || rheos_output_dtype(indices) == dtype) return indices;
+  const rheos_attr attr = rheos_attr_type("DstT", dtype);
+  return rheos_operation_output(rheos__op_n(s, "Cast", NULL, &indices, 1, &attr, 1), 0);
+}
+
+static rheos_output shape_of(rheos_scope *s, rheos_output value) {
+  const bool is_handle = rheos_dtype_base(rheos_output_dtype(value)) == RHEOS_RESOURCE;
+  return rheos__op_1(s, is_handle ? "VariableShape" : "Shape", value);
+}
+
+// Part of a vector from `first` on; of one element, or of all that follow.
+static rheos_output part_of_vector(rheos_scope *s, rheos_output vector, int32_t first, bool one) {
+  const int32_t end = first + 1, step = 1;
+  const rheos_output inputs[] = {vector, rheos__const_ints(s, &first, 1, NULL),
+                                 rheos__const_ints(s, &end, 1, NULL),
+                                 rheos__const_ints(s, &step, 1, NULL)};
+  const rheos_attr attr = rheos_attr_int(one ? "shrink_axis_mask" : "end_mask", 1);
+  return rheos_operation_output(rheos__op_n(s, "StridedSlice", NULL, inputs, 4, &attr, 1), 0);
+}
+
+// All rows of a dense one.
+static void give_all_rows(rheos_function *f, rheos_output values, rheos_dtype dtype) {
+  rheos_scope *s = rheos_function_scope(f);
+  const rheos_output ends[] = {rheos__const_scalar(s, RHEOS_INT32, 0, NULL),
+                               part_of_vector(s, rheos__op_1(s, "Shape", values), 0, true),
+                               rheos__const_scalar(s, RHEOS_INT32, 1, NULL)};
+  const rheos_operation rows = rheos__op_n(s, "Range", NULL, ends, 3, NULL, 0);
+  rheos_function_result(f, NULL, values);
+  if (rows.graph == NULL) return;
+  rheos_function_result(f, NULL, cast_indices(s, rheos_operation_output(rows, 0), dtype));
+}
+
+// No row.
+static void give_no_rows(const choice *c, rheos_function *f, int32_t arg, rheos_dtype dtype) {
+  rheos_scope *s = rheos_function_scope(f);
+  const rheos_output value =
+      rheos_function_argument_at(f, place_in(c->uses_arg, arg, places_of(c).args));
+  const int32_t zero = 0;
+  const rheos_output parts[] = {rheos__const_ints(s, &zero, 1, NULL),
+                                part_of_vector(s, shape_of(s, value), 1, false),
+                                rheos__const_scalar(s, RHEOS_INT32, 0, NULL)};
+  const rheos_operation shape = rheos__op_n(s, "ConcatV2", NULL, parts, 3, NULL, 0);
+  if (shape.graph == NULL) return;
+  rheos_function_result(f, NULL,
+                        rheos__op_2(s, "Fill", rheos_operation_output(shape, 0),
+                                    rheos__const_scalar(s, grad_dtype(c, arg), 0, NULL)));
+  rheos_function_result(f, NULL, cast_indices(s, rheos__const_ints(s, &zero, 0, NULL), dtype));
+}
+
+static void give_sparse(const choice *c, const branch *b, int32_t arg, rheos_function *f,
+                        rheos__copier *copier) {
+  const rheos_gradient *grad = &b->split.grads[arg];
+  const rheos_dtype dtype = index_dtype(c, arg);
+  if (!rheos__is_some(grad->values)) {
+    give_no_rows(c, f, arg, dtype);
+    return;
+  }
+  const rheos_output values =
+      rheos__copy_edge(copier, (rheos__edge){grad->values.id, grad->values.index});
+  if (!rheos__is_some(grad->indices)) {
+    give_all_rows(f, values, dtype);
+    return;
+  }
+  const rheos_output indices =
+      rheos__copy_edge(copier, (rheos__edge){grad->indices.id, grad->indices.index});
+  rheos_function_result(f, NULL, values);
+  rheos_function_result(f, NULL, cast_indices(rheos_function_scope(f), indices, dtype));
+}
+
 static void fill_backward(choice *c, branch *b, rheos_function *f, rheos__copier *copier) {
   add_back_arguments(c, b, f);
   put_intermediates(c, b, f, copier);
   rheos__copy_nodes(copier, b->split.backward);
   for (int32_t i = 0; i < c->num_args && !failed(c); i++) {
     if (!c->wants[i]) continue;
+    if (c->is_sparse[i]) {
+      give_sparse(c, b, i, f, copier);
+      continue;
+    }
     const rheos_output grad = b->split.grads[i].values;
     rheos_function_result(f, NULL,
                           rheos__is_some(grad)
@@ -367,6 +455,7 @@ static rheos_operation add_back_choice(choice *c, const rheos_output *inputs, si
   int32_t count = 0;
   for (int32_t i = 0; i < c->num_args; i++) {
     if (c->wants[i]) types[count++] = grad_dtype(c, i);
+    if (c->wants[i] && c->is_sparse[i]) types[count++] = index_dtype(c, i);
   }
   for (int32_t i = 0; i < c->count; i++) {
     is_stateful = is_stateful || rheos_function_is_stateful(c->branches[i].backward);
@@ -385,6 +474,11 @@ static void set_gradients(choice *c, rheos_operation back) {
     if (!c->wants[i]) continue;
     const rheos_output grad = rheos_operation_output(back, at++);
     const rheos_output input = c->g->inputs[1 + i];
+    if (c->is_sparse[i]) {
+      c->g->in_grads[1 + i] =
+          (rheos_gradient){grad, rheos_operation_output(back, at++), shape_of(c->g->scope, input)};
+      continue;
+    }
     rheos__grad_set(c->g, 1 + i, grad);
     if (rheos_dtype_base(rheos_output_dtype(input)) == RHEOS_RESOURCE) continue;
     fail(c, rheos_output_set_shape(grad, rheos_output_shape(input)));
@@ -399,7 +493,7 @@ static void add_backward(choice *c) {
   if (failed(c)) return;
   rheos_output *inputs = rheos__alloc_array(num_inputs, sizeof *inputs);
   rheos_func *funcs = rheos__alloc_array((size_t)c->count + 1, sizeof *funcs);
-  rheos_dtype *types = rheos__alloc_array((size_t)c->num_args + 1, sizeof *types);
+  rheos_dtype *types = rheos__alloc_array(2 * (size_t)c->num_args + 1, sizeof *types);
   if (inputs == NULL || funcs == NULL || types == NULL) {
     fail(c, rheos__out_of_memory());
   } else {

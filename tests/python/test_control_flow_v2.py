@@ -251,3 +251,33 @@ def test_a_condition_of_unknown_rank_counts_by_its_element(sess):
     assert [sess.run(y, {p: value}) for value in (True, [[True]], False, [[False]])] == [1, 1, 2, 2]
     with pytest.raises(TypeError, match="Python bool"):
         tf.cond(True, lambda: 1, lambda: 2)
+
+
+@pytest.mark.parametrize("other", ["sparse", "none", "dense"])
+def test_gradients_of_rows_through_branches_stay_sparse(other):
+    def of_other(table, rows):
+        if other == "sparse":
+            return tf.reduce_sum(tf.gather(table, rows[:1]) * 3.0)
+        return tf.constant(1.0) if other == "none" else tf.reduce_sum(table * table)
+
+    for table in (tf.constant(np.arange(10.0).reshape(5, 2), tf.float32),
+                  tf.Variable(np.arange(10.0).reshape(5, 2), dtype=tf.float32, use_resource=True)):
+        rows, holds = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.bool, [])
+        y = tf.cond(holds, lambda t=table, r=rows: tf.reduce_sum(tf.gather(t, r) ** 2),
+                    lambda t=table, r=rows: of_other(t, r))
+        (gradient,) = tf.gradients(y, [table])
+        assert isinstance(gradient, tf.IndexedSlices)
+        dense = tf.convert_to_tensor(gradient)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            feeds = {rows: [3, 1, 3], holds: True}
+            wanted = np.zeros((5, 2))
+            wanted[[1, 3]] = [[4.0, 6.0], [24.0, 28.0]]
+            np.testing.assert_array_equal(session.run(dense, feeds), wanted)
+            wanted = np.zeros((5, 2))
+            if other == "sparse":
+                wanted[3] = 3.0
+            elif other == "dense":
+                wanted = 2.0 * np.arange(10.0).reshape(5, 2)
+            feeds[holds] = False
+            np.testing.assert_array_equal(session.run(dense, feeds), wanted)
