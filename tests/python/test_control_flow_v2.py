@@ -281,3 +281,28 @@ def test_gradients_of_rows_through_branches_stay_sparse(other):
                 wanted = 2.0 * np.arange(10.0).reshape(5, 2)
             feeds[holds] = False
             np.testing.assert_array_equal(session.run(dense, feeds), wanted)
+
+
+def test_lists_are_stacked_and_taken_apart():
+    def list_of(*values):
+        made = tf.raw_ops.EmptyTensorList(
+            element_shape=tf.constant([], tf.int32), max_num_elements=-1, element_dtype=tf.float32
+        )
+        for value in values:
+            made = tf.raw_ops.TensorListPushBack(input_handle=made, tensor=value)
+        return made
+
+    def length(made):
+        return tf.raw_ops.TensorListLength(input_handle=made)
+
+    lists = [[list_of(*[1.0] * (3 * i + k)) for k in range(3)] for i in range(2)]
+    whole = tf.stack([tf.stack(row) for row in lists])
+    columns = tf.unstack(whole, axis=1)
+    other = tf.stack([columns[2], columns[0]], axis=1)
+    assert whole.shape.as_list() == [2, 3] and other.shape.as_list() == [2, 2]
+    lengths = [length(one) for row in tf.unstack(other) for one in tf.unstack(row)]
+    longer = tf.raw_ops.TensorListPushBack(input_handle=tf.unstack(columns[1])[1], tensor=2.0)
+    with tf.Session() as session:
+        for _ in range(2):
+            values = session.run([*lengths, length(longer), length(lists[1][1])])
+            assert values == [2, 0, 5, 3, 5, 4]

@@ -6,6 +6,7 @@
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/row_parts.h"
+#include "tensor/variant.h"
 
 // ---- Pack
 
@@ -55,9 +56,63 @@ static rheos_status *shape_pack(rheos__infer *c) {
   return rheos__shape_append_range(out, &merged, axis, merged.rank);
 }
 
+// Of variants, which are counted: what is packed is [outer, num, inner], each part [outer, inner].
+typedef struct variant_parts {
+  rheos_shape part, whole;
+  int64_t outer, inner;
+  int32_t num;
+} variant_parts;
+
+static rheos_status *compute_pack_variants(void *state, rheos__step *step,
+                                           rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  (void)step;
+  const variant_parts *v = state;
+  RHEOS_TRY(rheos_tensor_new(RHEOS_VARIANT, v->whole, &outputs[0]));
+  rheos__variant **to = outputs[0]->data;
+  for (int64_t o = 0; o < v->outer; ++o) {
+    for (int32_t k = 0; k < v->num; ++k) {
+      rheos__variant *const *from = (rheos__variant *const *)inputs[k]->data + o * v->inner;
+      for (int64_t i = 0; i < v->inner; ++i) *to++ = rheos__variant_ref(from[i]);
+    }
+  }
+  return NULL;
+}
+
+static rheos_status *compute_unpack_variants(void *state, rheos__step *step,
+                                             rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  (void)step;
+  const variant_parts *v = state;
+  for (int32_t k = 0; k < v->num; ++k) {
+    RHEOS_TRY(rheos_tensor_new(RHEOS_VARIANT, v->part, &outputs[k]));
+    rheos__variant **to = outputs[k]->data;
+    for (int64_t o = 0; o < v->outer; ++o) {
+      rheos__variant *const *from =
+          (rheos__variant *const *)inputs[0]->data + (o * v->num + k) * v->inner;
+      for (int64_t i = 0; i < v->inner; ++i) *to++ = rheos__variant_ref(from[i]);
+    }
+  }
+  return NULL;
+}
+
+static rheos_status *prepare_variants(rheos__prepare *p, const rheos_shape *whole,
+                                      const rheos_shape *part, int32_t axis, int32_t num) {
+  variant_parts *v = RHEOS_NEW_STATE(p, variant_parts);
+  if (v == NULL) return rheos__out_of_memory();
+  *v = (variant_parts){.whole = *whole, .outer = 1, .inner = 1, .num = num};
+  if (part != NULL) v->part = *part;
+  for (int32_t d = 0; d < whole->rank; ++d) {
+    if (d != axis) *(d < axis ? &v->outer : &v->inner) *= whole->dims[d];
+  }
+  return NULL;
+}
+
 static rheos_status *prepare_pack(rheos__prepare *p) {
   int32_t axis = 0;
   RHEOS_TRY(pack_axis(p->attrs, p->output_shapes[0].rank, &axis));
+  if (p->output_dtypes[0] == RHEOS_VARIANT) {
+    p->compute = compute_pack_variants;
+    return prepare_variants(p, &p->output_shapes[0], NULL, axis, p->num_inputs);
+  }
   return rheos__prepare_join(p, 0, p->num_inputs, axis);
 }
 
@@ -75,6 +130,7 @@ const rheos__op_def rheos__op_Pack = {
     .name = "Pack",
     .signature = "values: N * T -> output: T; N: int >= 1; T: type; axis: int = 0",
     .doc = "`values`, all of one shape, along a new dimension `axis`.",
+    .flags = RHEOS_OP_TAKES_VARIANTS,
     .shape = shape_pack,
     .gradient = gradient_pack,
     .prepare = prepare_pack,
@@ -140,6 +196,10 @@ static rheos_status *shape_unpack(rheos__infer *c) {
 static rheos_status *prepare_unpack(rheos__prepare *p) {
   int32_t axis = 0;
   RHEOS_TRY(pack_axis(p->attrs, p->input_shapes[0].rank, &axis));
+  if (p->input_dtypes[0] == RHEOS_VARIANT && p->num_outputs > 0) {
+    p->compute = compute_unpack_variants;
+    return prepare_variants(p, &p->input_shapes[0], &p->output_shapes[0], axis, p->num_outputs);
+  }
   return rheos__prepare_take_apart(p, 0, axis);
 }
 
@@ -159,6 +219,7 @@ const rheos__op_def rheos__op_Unpack = {
     .name = "Unpack",
     .signature = "value: T -> output: num * T; num: int >= 0; T: type; axis: int = 0",
     .doc = "The `num` parts of `value` along dimension `axis`, which they lose.",
+    .flags = RHEOS_OP_TAKES_VARIANTS,
     .shape = shape_unpack,
     .gradient = gradient_unpack,
     .prepare = prepare_unpack,
