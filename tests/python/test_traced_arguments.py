@@ -169,3 +169,31 @@ def test_each_call_in_a_function_draws_by_itself():
     rounds = [[one.numpy().tolist() for one in twice()] for _ in range(2)]
     alone = [draw().numpy().tolist() for _ in range(2)]
     assert [[one, one] for one in alone] == rounds and alone[0] != alone[1]
+
+
+def test_a_saved_function_takes_ragged_and_sparse_tensors(tmp_path):
+    class Model(tf.Module):
+        @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.float32)])
+        def grow(self, x):
+            return x * 10.0
+
+        @tf.function(input_signature=[tf.SparseTensorSpec([None, 3], tf.float32)])
+        def rows(self, x):
+            return {"sums": tf.sparse.reduce_sum(x, axis=1), "same": x}
+
+    tf.saved_model.save(Model(), str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    assert loaded.grow(tf.ragged.constant([[1.0, 2.0], [3.0]])).to_list() == [[10.0, 20.0], [30.0]]
+    made = loaded.rows(tf.SparseTensor([[0, 1], [1, 2]], [2.0, 3.0], [2, 3]))
+    assert made["sums"].numpy().tolist() == [2.0, 3.0]
+    assert made["same"].dense_shape.numpy().tolist() == [2, 3]
+
+
+def test_map_fn_goes_over_ragged_rows():
+    rows = tf.ragged.constant([[3, 1], [], [5]])
+    assert tf.map_fn(tf.math.square, rows).to_list() == [[9, 1], [], [25]]
+    sums = tf.map_fn(tf.reduce_sum, rows, fn_output_signature=tf.int32)
+    assert sums.numpy().tolist() == [4, 0, 5]
+    made = tf.map_fn(tf.range, tf.constant([2, 0, 1]),
+                     fn_output_signature=tf.RaggedTensorSpec([None], tf.int32))  # fmt: skip
+    assert made.to_list() == [[0, 1], [], [0]]

@@ -92,6 +92,8 @@ class SparseTensor(CompositeTensor):
 
     def get_shape(self):
         """What is known of the dense shape."""
+        if not isinstance(self._dense_shape, Tensor):  # a spec
+            return self._known_shape
         shape = constant_value_as_shape(self._dense_shape)
         return shape if self._known_shape is None else shape.merge_with(self._known_shape)
 

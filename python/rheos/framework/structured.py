@@ -2,10 +2,10 @@
 
 import collections
 
-from rheos.framework import dtypes, messages
+from rheos.framework import dtypes, messages, nest
 from rheos.framework.tensor_proto import make_ndarray
 from rheos.framework.tensor_shape import TensorShape
-from rheos.framework.tensor_spec import TensorSpec
+from rheos.framework.tensor_spec import TensorSpec, TypeSpec, type_spec_from_value
 
 
 class Unknown:
@@ -16,6 +16,33 @@ class Unknown:
 
     def __repr__(self):
         return f"<{self.kind}>"
+
+
+_SPECS = {}  # {number of TypeSpecProto.TypeSpecClass: class}
+
+
+def register_spec(number, spec):
+    """Has specs of a class kept by saved models under a number."""
+    _SPECS[number] = spec
+
+
+def _type_spec(value):
+    spec = _SPECS.get(value.type_spec_class)
+    if spec is None:
+        return Unknown(value.type_spec_class_name or "TypeSpec")
+    return spec(*decode(value.type_state))
+
+
+def _encode_spec(made, value):
+    spec = value if isinstance(value, TypeSpec) else type_spec_from_value(value)
+    for number, kind in _SPECS.items():
+        if type(spec) is kind:
+            made.type_spec_class = number
+            made.type_spec_class_name = kind.__name__
+            made.type_state.CopyFrom(encode(tuple(spec._serialize())))
+            made.num_flat_components = len(nest.flatten(spec._of_specs(), expand_composites=True))
+            return
+    raise TypeError(f"a saved model cannot have {spec!r} among the arguments of a function")
 
 
 def _named_tuple(value):
@@ -46,7 +73,7 @@ _DECODERS = {
     "named_tuple_value": _named_tuple,
     "tensor_value": make_ndarray,
     "numpy_value": make_ndarray,
-    "type_spec_value": lambda v: Unknown(v.type_spec_class_name or "TypeSpec"),
+    "type_spec_value": _type_spec,
 }
 
 
@@ -99,6 +126,8 @@ def encode(value):
         spec.name = value.name or ""
     elif isinstance(value, (dict, tuple, list)):
         _encode_parts(made, value)
+    elif isinstance(value, TypeSpec) or nest.is_composite(value):
+        _encode_spec(made.type_spec_value, value)
     else:
         raise TypeError(f"a saved model cannot have {value!r} among the arguments of a function")
     return made

@@ -8,8 +8,10 @@ from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.marks import GenericFunction
 from rheos.framework.operation import Tensor, _VariableBase
-from rheos.framework.structured import Unknown, decode
-from rheos.framework.tensor_spec import TensorSpec
+from rheos.framework.sparse_tensor_spec import SparseTensorSpec
+from rheos.framework.structured import Unknown, decode, register_spec
+from rheos.framework.tensor_spec import TensorSpec, TypeSpec
+from rheos.ops.ragged_tensor_spec import RaggedTensorSpec
 from rheos.tracing.concrete import ConcreteFunction
 from rheos.tracing.signatures import spec_text
 
@@ -23,7 +25,7 @@ class _Body:
         self.name = name
         self.is_stateful = signature.is_stateful
         self.structured_outputs = outputs
-        leaves = nest.flatten(outputs)
+        leaves = nest.flatten(outputs, expand_composites=True)
         self.outputs = [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
         self.output_types = [spec.dtype for spec in self.outputs]
         self.inputs = [arg.name for arg in signature.input_arg]
@@ -47,6 +49,10 @@ class _Body:
         return self
 
 
+register_spec(1, SparseTensorSpec)
+register_spec(3, RaggedTensorSpec)
+
+
 class Signatures(dict):
     """The signatures of a model by their names; nothing can be written to it."""
 
@@ -60,8 +66,9 @@ class RestoredConcrete(ConcreteFunction):
     """One trace of a saved model's function."""
 
     def __init__(self, root, function_def, name, saved):
-        args, kwargs = decode(saved.canonicalized_input_signature)
-        self.graph = _Body(root, function_def, name, decode(saved.output_signature))
+        args, kwargs = nest.map_leaves(_of_specs, decode(saved.canonicalized_input_signature))
+        results = nest.map_leaves(_of_specs, decode(saved.output_signature))
+        self.graph = _Body(root, function_def, name, results)
         self._args, self._kwargs = args, kwargs
         self._shown = args, kwargs
         self._parameters = None
@@ -85,9 +92,9 @@ class RestoredConcrete(ConcreteFunction):
     def _structured(self, outputs):
         structure = self.graph.structured_outputs
         results = iter(outputs)
-        leaves = nest.flatten(structure)
+        leaves = nest.flatten(structure, expand_composites=True)
         parts = [next(results) if isinstance(leaf, TensorSpec) else leaf for leaf in leaves]
-        return nest.pack_sequence_as(structure, parts)
+        return nest.pack_sequence_as(structure, parts, expand_composites=True)
 
     def _flat(self, args, kwargs):
         """The tensors of a call: in the structure of the arguments, or one for each input."""
@@ -114,6 +121,10 @@ class RestoredConcrete(ConcreteFunction):
             elif isinstance(spec, Unknown) or not _is_same(spec, value):
                 return None
         return tensors
+
+
+def _of_specs(leaf):
+    return leaf._of_specs() if isinstance(leaf, TypeSpec) else leaf
 
 
 def _leaves_as(own, given, converts):

@@ -9,7 +9,7 @@ from rheos.framework.graph import Graph, control_dependencies
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.structured import encode
-from rheos.framework.tensor_spec import TensorSpec
+from rheos.framework.tensor_spec import TensorSpec, type_spec_from_value
 from rheos.framework.trackable import AutoTrackable, children_of
 from rheos.ops.assets import Asset
 from rheos.ops.constant_op import constant
@@ -103,7 +103,7 @@ def _named_results(results, name):
 
 
 def _specs(concrete):
-    leaves = nest.flatten((concrete._args, concrete._kwargs))
+    leaves = nest.flatten((concrete._args, concrete._kwargs), expand_composites=True)
     return [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
 
 
@@ -449,6 +449,8 @@ class _Saving:
 
 
 def _result_spec(leaf):
+    if nest.is_composite(leaf):
+        return type_spec_from_value(leaf)
     return TensorSpec(leaf.shape, leaf.dtype) if isinstance(leaf, Tensor) else leaf
 
 

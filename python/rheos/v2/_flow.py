@@ -1,12 +1,44 @@
 """Control flow in TensorFlow 2's form."""
 
-from rheos.framework import nest
-from rheos.framework.tensor_spec import TensorSpec
+from rheos.framework import dtypes, nest
+from rheos.framework.tensor_spec import TensorSpec, TypeSpec, type_spec_from_value
 from rheos.ops import control_flow_ops, functional_ops
 
 
+def _is_of_parts(one):
+    """Whether a signature is of something made of several tensors, which a variant holds."""
+    return isinstance(one, TypeSpec) and not isinstance(one, TensorSpec)
+
+
 def _dtype_of(one):
+    if _is_of_parts(one):
+        return dtypes.variant
     return one.dtype if isinstance(one, TensorSpec) else one
+
+
+def _row_of(elem):
+    """The signature of a row."""
+    return type_spec_from_value(elem)._unbatch() if nest.is_composite(elem) else elem.dtype
+
+
+def _with_variants(fn, signature):
+    """`fn` with variants for results that are made of several tensors."""
+    if not any(map(_is_of_parts, nest.flatten(signature))):
+        return fn
+
+    def call(row):
+        made = nest.flatten_up_to(signature, fn(row))
+        parts = [
+            spec._to_tensor_list(one)[0] if _is_of_parts(spec) else one
+            for spec, one in zip(nest.flatten(signature), made)
+        ]
+        return nest.pack_sequence_as(signature, parts)
+
+    return call
+
+
+def _from_variants(spec, rows):
+    return spec._batch(None)._from_tensor_list([rows]) if _is_of_parts(spec) else rows
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
@@ -65,9 +97,10 @@ def map_fn(
     """
     signature = dtype if fn_output_signature is None else fn_output_signature
     if any(map(nest.is_composite, nest.flatten(elems))):
-        fn, elems, signature = functional_ops.over_variants(fn, elems, signature)
-    return functional_ops.map_fn(
-        fn,
+        signature = nest.map_structure(_row_of, elems) if signature is None else signature
+        fn, elems, _ = functional_ops.over_variants(fn, elems, signature)
+    made = functional_ops.map_fn(
+        _with_variants(fn, signature),
         elems,
         nest.map_structure(_dtype_of, signature),
         parallel_iterations,
@@ -76,3 +109,6 @@ def map_fn(
         infer_shape,
         name,
     )
+    if not any(map(_is_of_parts, nest.flatten(signature))):
+        return made
+    return nest.map_structure(_from_variants, signature, made)
