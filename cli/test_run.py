@@ -4,6 +4,7 @@ Programs are run by the built command in a copied tree, build/bin beside python/
 package is a stand-in of a few names, so that what is tested is the launcher alone.
 """
 
+import ast
 import os
 import shutil
 import subprocess
@@ -130,6 +131,13 @@ def test_the_interpreter_of_the_active_environment_is_taken(run, tmp_path):
         assert named.stdout.endswith("main.py\n")
         # One that is gone is not missed.
         assert run("print(1)", **{variable: folder + "/no"}).stdout == "1\n"
+
+
+def test_python_2_shows_what_is_needed():
+    source = (SOURCE / "python" / "rheos" / "_launch.py").read_text(encoding="ascii")
+    with pytest.raises(SyntaxError) as error:
+        ast.parse(source, feature_version=(3, 5))
+    assert "Rheos needs Python 3.9 or a later one" in source.splitlines()[error.value.lineno - 1]
 
 
 # ---- As python does it

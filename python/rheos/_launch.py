@@ -29,6 +29,9 @@ import sys
 import warnings
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 
+# Python 2 ends at this line, and shows it.
+NEEDED: str = "Rheos needs Python 3.9 or a later one; RHEOS_PYTHON may name it"
+
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 V1, V2 = "rheos.v1", "rheos.v2"
 
