@@ -52,7 +52,8 @@ test-c: deps
 	@tools/run-tests "$(BUILD)" c
 
 demo: deps
-	@$(MAKE) $(QUIET_MAKE) build
+	@$(CONFIGURE)
+	@tools/build "$(BUILD)" $(JOBS) demo
 	"$(BUILD)/bin/rheos" run examples/linear_regression.py
 	"$(BUILD)/bin/rheos" run examples/layers.py
 	"$(BUILD)/bin/textgen"
