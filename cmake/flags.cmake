@@ -20,7 +20,7 @@ add_compile_options(-Wall -Wextra -Wpedantic -ffp-contract=off)
 # the same, and loops over sqrt or floor become vector code.
 add_compile_options(-fno-math-errno -fno-trapping-math)
 
-# Where ccache is installed, another tree like this one (of a wheel, of another checkout) takes seconds.
+# Where ccache is installed, another tree that is built like this one takes seconds.
 find_program(CCACHE ccache)
 mark_as_advanced(CCACHE)
 if(CCACHE AND NOT DEFINED CMAKE_C_COMPILER_LAUNCHER)
