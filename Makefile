@@ -74,7 +74,8 @@ deb: deps
 dist:
 	@tools/dist "$(or $(PACKAGES),$(BUILD))"
 
-docs: build
+docs:
+	@$(CONFIGURE)
 	@tools/build "$(BUILD)" $(JOBS) docs
 
 bench: build
