@@ -47,10 +47,13 @@ bool executing_eagerly(void) {
 
 // ---- Running
 
-// The fact, without the node of a graph that the program never saw, in TensorFlow's frame.
+// The fact, without the node of a graph that the program never saw, which is the last that is named, in
+// TensorFlow's frame. Nodes of functions that it called, and their lines, are the program's.
 void raise_eager_error_take(rheos_status *status, const char *type) {
   const char *text = rheos_status_message(status);
-  const char *end = strstr(text, "\n\t [[node ");
+  static const char of_node[] = "\n\t [[node ";
+  const char *end = strstr(text, of_node);
+  for (const char *next = end; next != NULL; next = strstr(next + 1, of_node)) end = next;
   const int length = end ? (int)(end - text) : (int)strlen(text);
   rheos_status *told = rheos_status_new(
       rheos_status_code(status),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/status_within.h"
 
 struct rheos_status {
   rheos_code code;
@@ -87,6 +88,24 @@ rheos_status *rheos__status_in_function_take(rheos_status *status, const char *f
     snprintf(located->message, size, "%s", status->message);
   } else {
     snprintf(located->message, size, "%s in function %s", status->message, function);
+  }
+  rheos_status_free(status);
+  return located;
+}
+
+rheos_status *rheos__status_within_take(rheos_status *status, const char *role, const char *node,
+                                        const char *file, int line) {
+  if (status == NULL || is_static(status) || status->node == NULL) return status;
+  const size_t length = strlen(status->message);
+  if (length > LONG_MESSAGE) return status;
+  const size_t size = length + strlen(role) + strlen(node) + (file != NULL ? strlen(file) : 0) + 80;
+  rheos_status *located = new_status(status->code, size, status->node);
+  if (located == NULL) return status;
+  if (file != NULL) {
+    snprintf(located->message, size, "%s in the %s of [[node %s (defined at %s:%d)]]",
+             status->message, role, node, file, line);
+  } else {
+    snprintf(located->message, size, "%s in the %s of [[node %s]]", status->message, role, node);
   }
   rheos_status_free(status);
   return located;

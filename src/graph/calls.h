@@ -40,6 +40,7 @@ typedef struct rheos__region {
   rheos__function part;  // of the plan's own graph; it has no name
   const int32_t *done;   // nodes that the body waits for and that ran before
   int32_t num_done;
+  int32_t node;                      // of the loop or conditional, as errors name it
   int32_t depth;                     // of regions in each other, 1 for those of a plan that is none
   rheos__resources *node_resources;  // the plan's
   struct body *body;                 // the runtime's; NULL until the region is called

@@ -120,6 +120,9 @@ rheos_status *rheos__raiser_add(rheos__raiser *r, const rheos__draft *draft) {
   static const char *const roles[2][2] = {{"else_branch", "then_branch"}, {"cond", "body"}};
   for (int which = 0; which < 2; ++which) {
     structure->regions[which].role = roles[draft->is_loop][which];
+    // Switches have the lines of what is in the branches.
+    structure->regions[which].node =
+        !draft->is_loop && structure->num_outputs > 0 ? structure->outputs[0].id : draft->node;
     RHEOS_TRY(make_region(r, draft, which, &structure->regions[which]));
   }
   raised->structures[raised->count++] = structure;
