@@ -152,6 +152,8 @@ static const exception exceptions[] = {
     {"ImageProjectiveTransformV3", "not invertible", singular},
     {"ImageProjectiveTransformV2", "must be positive", "the image has no rows or columns"},
     {"ImageProjectiveTransformV3", "must be positive", "the image has no rows or columns"},
+    {"Tile", "cannot reshape", "no elements, of more dimensions than TensorFlow's gradient counts"},
+    {"Conv2DBackpropFilter", "Negative dimension size", "images without rows, as in graphs there"},
     {"FractionalAvgPool", "must be positive", "the gradient takes no empty images"},
     {"FusedBatchNormGrad", "", "second derivatives of what is empty, or of another rank"},
     {"FusedBatchNormGradV2", "", "second derivatives of what is empty, or of another rank"},
