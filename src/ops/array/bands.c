@@ -198,8 +198,9 @@ static void gradient_part(rheos__grad *g) {
 static rheos_status *size_matrix(const rheos_shape *diagonal, int64_t rows, int64_t columns,
                                  band *b) {
   const int64_t length = diagonal->dims[diagonal->rank - 1];
-  const int64_t least_rows = length - rheos__min(b->upper, 0);
-  const int64_t least_columns = length + rheos__max(b->lower, 0);
+  int64_t least_rows, least_columns;
+  RHEOS_TRY(rheos__dim_add(length, -rheos__min(b->upper, 0), &least_rows));
+  RHEOS_TRY(rheos__dim_add(length, rheos__max(b->lower, 0), &least_columns));
   if (b->lower < b->upper &&
       (diagonal->rank < 2 || diagonal->dims[diagonal->rank - 2] != count_of(b))) {
     return RHEOS_INVALID(
