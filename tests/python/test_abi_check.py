@@ -49,12 +49,15 @@ NAME = "RHEOS_API const char *rheos_code_name(rheos_code code);"
 
 
 LAST = "} rheos_while_options;"
+RESERVED = "  rheos_toggle reserved_[5];"
+TAKEN = "  rheos_toggle more;\n  rheos_toggle reserved_[4];"
 
 
 def test_what_is_added_is_let_through(tmp_path, old):
     more = NAME + "RHEOS_API int rheos_more(void);"
     options = ("control_flow.h", LAST, "  double more;\n" + LAST)
-    status, said = check(old, changed(tmp_path / "new", ("base.h", NAME, more), options))
+    reserved = ("session.h", RESERVED, TAKEN)
+    status, said = check(old, changed(tmp_path / "new", ("base.h", NAME, more), options, reserved))
     assert status == 0 and "go on with" in said
 
 
@@ -64,6 +67,7 @@ def test_what_is_added_is_let_through(tmp_path, old):
         (("base.h", NAME, ""), "rheos_code_name"),
         (("base.h", NAME, NAME.replace("rheos_code code", "double code")), "rheos_code_name"),
         (("control_flow.h", "  bool swap_mem", "  int a;\n  bool swap_mem"), "while_options"),
+        (("session.h", RESERVED, TAKEN.replace("toggle more", "graph *more")), "rewrite_options"),
         (("base.h", "  void *user;", "  int a;\n  void *user;"), "rheos_set_allocator"),
     ],
 )
