@@ -56,9 +56,8 @@ const rheos__inlined_call *rheos__inlined_add(rheos__inlined *inlined, int32_t i
   return call;
 }
 
-const rheos__inlined_call *rheos__inlined_call_of(const rheos__inlined *inlined, int32_t id) {
-  if (inlined == NULL || id < inlined->first) return NULL;
-  assert(id < inlined->end);
+const rheos__inlined_call *rheos__inlined_find(const rheos__inlined *inlined, int32_t id) {
+  assert(id >= inlined->first && id < inlined->end);
   size_t first = 0, end = inlined->num_calls;
   while (end - first > 1) {
     const size_t middle = first + (end - first) / 2;
@@ -83,13 +82,6 @@ const rheos_graph *rheos__inlined_place(const rheos__inlined *inlined, const rhe
   const rheos__inlined_call *call = rheos__inlined_call_of(inlined, id);
   *out_id = call != NULL ? id - call->first : id;
   return call != NULL ? call->function->graph : graph;
-}
-
-const rheos__node *rheos__inlined_node(const rheos__inlined *inlined, const rheos_graph *graph,
-                                       int32_t id) {
-  if (inlined == NULL || id < inlined->first) return rheos__graph_node(graph, id);
-  graph = rheos__inlined_place(inlined, graph, id, &id);
-  return rheos__graph_node(graph, id);
 }
 
 int32_t rheos__inlined_outermost(const rheos__inlined *inlined, int32_t id) {

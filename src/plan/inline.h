@@ -43,15 +43,28 @@ void rheos__inlined_clear(rheos__inlined *inlined);
 const rheos__inlined_call *rheos__inlined_add(rheos__inlined *inlined, int32_t id,
                                               const rheos__function *function);
 
-// The call that the node is in, NULL if it is the graph's own. `inlined` may be NULL.
-const rheos__inlined_call *rheos__inlined_call_of(const rheos__inlined *inlined, int32_t id);
+// The call that the node, which is of a body, is in.
+const rheos__inlined_call *rheos__inlined_find(const rheos__inlined *inlined, int32_t id);
 
-// The node of an id; of a call's beginning the node that calls.
-const rheos__node *rheos__inlined_node(const rheos__inlined *inlined, const rheos_graph *graph,
-                                       int32_t id);
+// The call that the node is in, NULL if it is the graph's own. `inlined` may be NULL.
+static inline const rheos__inlined_call *rheos__inlined_call_of(const rheos__inlined *inlined,
+                                                                int32_t id) {
+  return inlined == NULL || id < inlined->first ? NULL : rheos__inlined_find(inlined, id);
+}
+
 // The graph that it is in, and its id there.
 const rheos_graph *rheos__inlined_place(const rheos__inlined *inlined, const rheos_graph *graph,
                                         int32_t id, int32_t *out_id);
+
+// The node of an id; of a call's beginning the node that calls.
+static inline const rheos__node *rheos__inlined_node(const rheos__inlined *inlined,
+                                                     const rheos_graph *graph, int32_t id) {
+  if (inlined != NULL && id >= inlined->first) {
+    graph = rheos__inlined_place(inlined, graph, id, &id);
+  }
+  return rheos__graph_node(graph, id);
+}
+
 // Its name behind those of the calls it is in. NULL when memory is short.
 char *rheos__inlined_name(const rheos__inlined *inlined, const rheos_graph *graph, int32_t id);
 // The status with the name and line of the node, and of the calls that it is in.
