@@ -21,6 +21,24 @@ def test_print__shows_tensors_in_structures(sess, tmp_path):
     )
 
 
+def test_print__shows_ragged_rows(sess, tmp_path):
+    rows = tf.ragged.constant([[1, 2, 3, 4, 5, 6, 7, 8], [3], []])
+    assert printed(sess, tmp_path, "r", rows) == "r [[1, 2, 3, ..., 6, 7, 8], [3], []]\n"
+    deep = tf.ragged.constant([[["it's"], ["b", "c"]], [], [["d"]]])
+    printed(sess, tmp_path, deep, {"k": rows}, summarize=1)
+    assert (tmp_path / "out").read_text().endswith(
+        "[[['it\\'s'], ['b', 'c']], ..., [['d']]] {'k': [[1, ..., 8], ..., []]}\n"
+    )
+    inner = tf.RaggedTensor.from_row_splits([[1.5, 2.0], [3.0, 4.0]], [0, 2, 2])
+    assert sess.run(tf.strings.format("{}|{}", [inner, 7])) == (
+        b"[[[1.500000, 2.000000], [3.000000, 4.000000]], []]|7"
+    )
+    with pytest.raises(ValueError, match="summarize"):
+        tf.strings.format("{}", rows, summarize=0)
+    with pytest.raises(ValueError, match="placeholders"):
+        tf.strings.format("{} {}", rows)
+
+
 def test_print__takes_one_string_as_it_is(sess, tmp_path):
     assert printed(sess, tmp_path, tf.constant("{} hi")) == "{} hi\n"
 

@@ -7,6 +7,7 @@ from rheos.framework import dtypes, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import apply_op
 from rheos.framework.operation import Tensor, _VariableBase
+from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import string_ops
 
@@ -45,7 +46,7 @@ def _is_tensor(value):
 
 def _place(leaf, tensors, place):
     """What stands for a tensor, which is added to the list; other values as they are."""
-    if _is_tensor(leaf):
+    if _is_tensor(leaf) or isinstance(leaf, RaggedBase):
         tensors.append(leaf)
         return _Place(place)
     if isinstance(leaf, SparseTensor):

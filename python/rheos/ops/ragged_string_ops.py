@@ -14,7 +14,7 @@ from rheos.ops.ragged_tensor import (
     convert_to_tensor_or_ragged_tensor,
     segment_ids_to_row_splits,
 )
-from rheos.ops.string_ops import unsorted_segment_join
+from rheos.ops.string_ops import as_string, regex_replace, string_join, unsorted_segment_join
 
 
 def _of_each(rows_of, input):
@@ -304,3 +304,72 @@ def unicode_encode(input, output_encoding, errors="replace", replacement_char=65
             replacement_char=replacement_char,
         )
         return array_ops.reshape(strings, shape[:-1])
+
+
+# ---- What is printed
+
+
+def _ends_of_rows(rows, summarize):
+    """The rows of strings, those of more than twice `summarize` with "..." for what is between."""
+    row_ids = rows.value_rowids()
+    length = array_ops.gather(rows.row_lengths(), row_ids)
+    count = array_ops.shape(row_ids, out_type=row_ids.dtype)[0]
+    at = math_ops.range(count) - array_ops.gather(rows.row_starts(), row_ids)
+    is_long = length > 2 * summarize
+    is_gap = math_ops.logical_and(is_long, math_ops.equal(at, summarize))
+    stays = math_ops.logical_not(is_long) | (at <= summarize) | (at >= length - summarize)
+    values = array_ops.where(is_gap, array_ops.fill([count], "..."), rows.values)
+    kept = [array_ops.boolean_mask(x, stays) for x in (values, row_ids)]
+    return RaggedTensor.from_value_rowids(*kept, nrows=rows.nrows())
+
+
+def _joined_rows(rows, summarize):
+    if summarize not in (None, -1):
+        rows = _ends_of_rows(rows, summarize)
+    return string_join(["[", segment_join(rows, 1, ", "), "]"])
+
+
+def ragged_tensor_to_string(rt, summarize=None):
+    """A string scalar that shows the rows, as tf.print does: numbers by as_string, strings quoted.
+
+    summarize: how many elements are shown at each end of each dimension; None or -1 for all;
+    ValueError if it is none of these.
+    """
+    is_count = isinstance(summarize, int) and summarize > 0
+    if not is_count and summarize not in (None, -1):
+        raise ValueError(f"Expected summarize to be -1 or a positive int, got {summarize!r}")
+    flat = rt.flat_values
+    if flat.dtype == dtypes.string:
+        flat = string_join(["'", regex_replace(flat, r"'|\\", r"\\\0"), "'"])
+    else:
+        flat = as_string(flat)
+    if flat.shape.ndims is None:
+        raise ValueError("the rank of the values must be statically known")
+    if flat.shape.ndims > 1:
+        flat = RaggedTensor.from_tensor(flat, ragged_rank=flat.shape.ndims - 1)
+    rt = rt.with_flat_values(flat)
+    splits, text = rt.nested_row_splits, rt.flat_values
+    for row_splits in reversed(splits):
+        text = _joined_rows(RaggedTensor.from_row_splits(text, row_splits), summarize)
+    whole = RaggedTensor.from_row_lengths(text, array_ops.shape(text))
+    return _joined_rows(whole, summarize)[0]
+
+
+@handles
+def format_with_rows(function, template, inputs, placeholder="{}", summarize=3, name=None):
+    """tf.strings.format where inputs are ragged."""
+    inputs = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    first, *texts = template.split(placeholder)
+    if len(texts) != len(inputs):
+        raise ValueError(
+            f"num placeholders in template and num inputs must match: {len(texts)} vs {len(inputs)}"
+        )
+    pieces = [first]
+    with name_scope(name, "StringFormat", []):
+        for value, text in zip(inputs, texts):
+            if isinstance(value, RaggedTensor):
+                pieces.append(ragged_tensor_to_string(value, summarize))
+            else:
+                pieces.append(function(placeholder, [value], placeholder, summarize))
+            pieces.append(text)
+        return string_join(pieces)

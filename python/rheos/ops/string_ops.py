@@ -154,6 +154,7 @@ def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None, inp
     return op1("StringToNumber", name, string_tensor, out_type=out_type)
 
 
+@ragged_too("format_with_rows")
 def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
     """The template with the values of the inputs, a tensor or a list, in its placeholders."""
     inputs = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
