@@ -1,5 +1,6 @@
 """Every test starts with an empty default graph, in the mode of its module's face."""
 
+import google.protobuf
 import pytest
 import rheos
 import rheos.v1 as tf
@@ -33,3 +34,11 @@ def sess():
     tf.set_random_seed(1)
     with tf.Session() as session:
         yield session
+
+
+@pytest.fixture
+def debians_protobuf():
+    """Later ones print floats shorter and maps in any order, some of them quotes without a mark."""
+    version = tuple(int(part) for part in google.protobuf.__version__.split(".")[:2])
+    if version > (4, 21):
+        pytest.skip("the text of messages is another one with this protobuf")

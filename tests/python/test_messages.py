@@ -101,7 +101,7 @@ def test_enums_have_names():
     assert str(tf.RunOptions(trace_level=7)) == "trace_level: 7\n"
 
 
-def test_text_is_that_of_protobuf():
+def test_text_is_that_of_protobuf(debians_protobuf):
     message = example(b=[1, -1], a=[0.1], c=[b"a\xff\n\"'\\"])
     assert str(message) == (
         "features {\n"

@@ -178,7 +178,7 @@ def test_a_graph_def_can_be_read():
         (np.int64(3), "int64_val: 3"),
     ],
 )
-def test_the_text_of_a_constant_holds_its_value(value, line):
+def test_the_text_of_a_constant_holds_its_value(debians_protobuf, value, line):
     text = str(tf.constant(value).op.node_def)
     assert "      " + line + "\n" in text
 
