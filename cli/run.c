@@ -12,6 +12,7 @@
 
 const char command_run_help[] =
     "usage: rheos run [--tf1 | --tf2] SCRIPT.py [ARGUMENTS]\n"
+    "       rheos run [--tf1 | --tf2] -m MODULE [ARGUMENTS]\n"
     "\n"
     "Runs a Python program in which `import tensorflow` means Rheos. The program sees\n"
     "TensorFlow 1 when it uses names that only TensorFlow 1 has (Session, placeholder,\n"
@@ -63,6 +64,7 @@ int command_run(int argc, char **argv) {
   const char *mode = "auto";
   int i = 1;
   for (; i < argc && argv[i][0] == '-'; i++) {
+    if (strcmp(argv[i], "-m") == 0) break;  // the launcher's
     if (strcmp(argv[i], "--tf1") == 0 || strcmp(argv[i], "--tf2") == 0) {
       mode = argv[i] + 2;
     } else {
@@ -70,6 +72,9 @@ int command_run(int argc, char **argv) {
     }
   }
   if (i == argc) return command_usage_error("run: a script is missing; see 'rheos help run'");
+  if (i + 1 == argc && argv[i][0] == '-') {
+    return command_usage_error("run: -m wants a module; see 'rheos help run'");
+  }
 
   char launcher[MAX_PATH];
   if (!find_launcher(launcher)) {
@@ -79,7 +84,7 @@ int command_run(int argc, char **argv) {
   char found[MAX_PATH];
   const char *python = find_python(found);
 
-  // python launcher mode script arguments... NULL
+  // python launcher mode (script | -m module) arguments... NULL
   char **arguments = calloc((size_t)(argc - i) + 4, sizeof *arguments);
   if (!arguments) return command_usage_error("run: out of memory");
   arguments[0] = (char *)python;

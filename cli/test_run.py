@@ -57,17 +57,19 @@ def tree(tmp_path_factory):
 def run(tree, tmp_path):
     """run(source, *arguments, options=(), files={}) runs a program; gives the finished process."""
 
-    def run_program(source, *arguments, options=(), files=None, **environment):
+    def run_program(source, *arguments, options=(), files=None, program=None, **environment):
         for name, text in {"main.py": source, **(files or {})}.items():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(textwrap.dedent(text))
-        command = [tree / "bin" / "rheos", "run", *options, tmp_path / "main.py", *arguments]
+        program = program or [tmp_path / "main.py"]
+        command = [tree / "bin" / "rheos", "run", *options, *program, *arguments]
         # The package under test is the stand-in, not the one that this test runs beside.
         chosen = {"PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "RHEOS_PYTHON"}
         clean = {k: v for k, v in os.environ.items() if k not in chosen}
         return subprocess.run(
-            command, capture_output=True, text=True, env={**clean, **environment}, timeout=60
-        )
+            command, capture_output=True, text=True, env={**clean, **environment}, timeout=60,
+            cwd=tmp_path,
+        )  # fmt: skip
 
     return run_program
 
@@ -176,6 +178,47 @@ def test_the_exit_status_is_the_programs(run, statement, status):
 
 def test_an_interrupt_ends_it_as_it_ends_python(run):
     assert run("raise KeyboardInterrupt").returncode == -2
+
+
+PACKAGE_OF_OURS = {
+    "ours/__init__.py": "made = 'ours'\n",
+    "ours/helper.py": "import tensorflow as tf\nfront = tf.front\nif 0: tf.placeholder\n",
+    "ours/train.py": """
+        import sys
+        from . import made, helper
+        print(__name__, __package__, __spec__.name, made, helper.front, sys.argv[1:])
+        print(sys.argv[0] == __file__, sys.path[0] == __import__("os").getcwd())
+        """,
+    "ours/deep/__init__.py": "",
+    "ours/deep/__main__.py": "from ..helper import front\nprint(front)\nraise KeyError('k')\n",
+}
+
+
+def test_modules_run_as_python_runs_them(run, tmp_path):
+    done = run("", "a", "-b", program=["-m", "ours.train"], files=PACKAGE_OF_OURS)
+    assert done.stderr == "" and done.stdout.splitlines() == [
+        "__main__ ours ours.train ours v1 ['a', '-b']",
+        "True True",
+    ]
+    done = run("", program=["-m", "ours.deep"], files=PACKAGE_OF_OURS, options=["--tf2"])
+    assert done.returncode == 1 and done.stdout == "v2\n"
+    first = f'  File "{tmp_path}/ours/deep/__main__.py", line 3'
+    assert done.stderr.splitlines()[1].startswith(first)
+
+
+@pytest.mark.parametrize(
+    "name, status, said",
+    [
+        (["ours.missing"], 1, "No module named ours.missing"),
+        (["main.missing"], 1, "No module named main.missing"),
+        (["ours"], 1, "No module named ours.__main__; ours is a package"),
+        ([], 2, "-m wants a module"),
+    ],
+)
+def test_modules_that_cannot_run_are_named(run, name, status, said):
+    done = run("", program=["-m", *name], files=PACKAGE_OF_OURS)
+    assert done.returncode == status and said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_tracebacks_and_syntax_errors_are_pythons(run, tmp_path):

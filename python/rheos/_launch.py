@@ -1,6 +1,7 @@
 """Runs a program in which `import tensorflow` means Rheos; `rheos run` starts it.
 
     python _launch.py {auto|tf1|tf2} SCRIPT [ARGUMENTS]
+    python _launch.py {auto|tf1|tf2} -m MODULE [ARGUMENTS]
 
 The program is run as python itself would run it: `sys.argv`, `sys.path[0]`, `__main__`, tracebacks
 and the exit status are its own. A finder on `sys.meta_path` resolves `tensorflow` and everything
@@ -732,14 +733,32 @@ class Finder:
 # ---- Running the program
 
 
-def _search_path(script):
-    """Makes sys.path what python would make it: the script's folder in place of the launcher's."""
-    folder = os.path.dirname(os.path.realpath(script))
+def _search_path(folder):
+    """Makes sys.path what python would make it: `folder` in place of the launcher's."""
     if not getattr(sys.flags, "safe_path", False):
         sys.path[0] = folder
     sys.path.append(os.path.dirname(PACKAGE))
     own = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     return [folder, *filter(None, own)]
+
+
+def _found_module(name):
+    """What python -m runs, a module or the __main__ of a package; nothing is imported for it."""
+    path = None
+    parts = name.split(".")
+    for count in range(1, len(parts) + 1):
+        whole = ".".join(parts[:count])
+        found = PathFinder.find_spec(whole, path) if count == 1 or path is not None else None
+        if found is None:
+            sys.exit(f"rheos: No module named {name}")
+        path = found.submodule_search_locations
+    if path is not None:
+        found = PathFinder.find_spec(f"{name}.__main__", path)
+        if found is None:
+            sys.exit(f"rheos: No module named {name}.__main__; {name} is a package")
+    if not isinstance(found.loader, SourceFileLoader):
+        sys.exit(f"rheos: module {name} has no source")
+    return found
 
 
 def report_waiting(number, frame):
@@ -751,9 +770,15 @@ def report_waiting(number, frame):
         print(text, file=sys.stderr, end="", flush=True)
 
 
-def prepare(mode, script):
-    """Sets the interpreter up for the script and returns its code."""
-    path = os.path.abspath(script)
+def prepare(mode):
+    """Sets the interpreter up for the program that sys.argv begins with, and returns its code."""
+    found = None
+    if sys.argv[0] == "-m":
+        del sys.argv[0]
+        folders = _search_path(os.getcwd())
+        found = _found_module(sys.argv[0])
+        sys.argv[0] = found.origin
+    path = os.path.abspath(sys.argv[0])
     try:
         with open(path, "rb") as file:
             source = file.read()
@@ -761,8 +786,8 @@ def prepare(mode, script):
         reason = f"[Errno {error.errno}] {error.strerror}"
         print(f"rheos: can't open file '{path}': {reason}", file=sys.stderr)
         sys.exit(2)
-
-    folders = _search_path(script)
+    if found is None:
+        folders = _search_path(os.path.dirname(os.path.realpath(path)))
 
     def choose():
         if mode != "auto":
@@ -777,8 +802,18 @@ def prepare(mode, script):
     main.__cached__ = None
     main.__builtins__ = __builtins__
     main.__loader__ = SourceFileLoader("__main__", path)
+    if found is not None:
+        main.__spec__, main.__package__ = found, found.parent
     sys.modules["__main__"] = main
     return compile(source, path, "exec", dont_inherit=True)
+
+
+def run(code):
+    """Runs it, after the packages that the module is in."""
+    main = sys.modules["__main__"]
+    if main.__package__:
+        importlib.import_module(main.__package__)
+    exec(code, main.__dict__)
 
 
 def finish_output():
@@ -799,14 +834,15 @@ if __name__ == "__main__":
     _launcher = sys.modules["__main__"]  # kept: its globals are in use until the program ends
     del sys.argv[0]
     try:
-        _code = prepare(sys.argv.pop(0), sys.argv[0])
+        _code = prepare(sys.argv.pop(0))
     except SyntaxError as _error:
         _error.__traceback__ = None  # python shows none for the script's own syntax
         raise
     try:
-        exec(_code, sys.modules["__main__"].__dict__)
+        run(_code)
     except BaseException as _error:
-        _error.__traceback__ = _error.__traceback__.tb_next  # without this frame
+        _own = _error.__traceback__.tb_next
+        _error.__traceback__ = _own and _own.tb_next  # without this frame and that of run()
         if isinstance(_error, SystemExit) and not _error.code:
             finish_output()
         if isinstance(_error, ImportError) and _error.name == "rheos._core":
