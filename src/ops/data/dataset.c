@@ -1,10 +1,12 @@
 // What all datasets and iterators share: making them of an op's inputs, asking them, saving them.
 #include "ops/data/dataset.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "graph/graph.h"
 #include "ops/data/dataset_hash.h"
+#include "ops/kit/array_util.h"
 
 static void free_dataset(rheos__variant *variant) {
   rheos__dataset *d = (rheos__dataset *)variant;
@@ -692,4 +694,69 @@ rheos_status *rheos__iterator_transfer(rheos__iterator *iterator, rheos__saved_s
     if (has_input) RHEOS_TRY(rheos__iterator_transfer(iterator->input, state, step));
   }
   return kind->state != NULL ? kind->state(iterator, state, step) : NULL;
+}
+
+// ---- Shapes
+
+// The inputs of datasets whose ranks TensorFlow's shape functions look at, by name.
+static bool is_scalar_by_name(const char *name) {
+  static const char *const scalars[] = {"batch_size",
+                                        "buffer_size",
+                                        "cache",
+                                        "cardinality",
+                                        "compression_type",
+                                        "count",
+                                        "data_source_name",
+                                        "driver_name",
+                                        "drop_remainder",
+                                        "filename",
+                                        "footer_bytes",
+                                        "header_bytes",
+                                        "index",
+                                        "num_shards",
+                                        "query",
+                                        "rate",
+                                        "record_bytes",
+                                        "seed",
+                                        "seed2",
+                                        "seed_generator",
+                                        "shift",
+                                        "size",
+                                        "start",
+                                        "step",
+                                        "stop",
+                                        "stride",
+                                        "tag",
+                                        "window_shift",
+                                        "window_size",
+                                        "window_stride"};
+  for (size_t i = 0; i < sizeof scalars / sizeof *scalars; ++i) {
+    if (strcmp(name, scalars[i]) == 0) return true;
+  }
+  return false;
+}
+
+static bool is_vector_by_name(const char *name) {
+  return strcmp(name, "filenames") == 0 || strcmp(name, "patterns") == 0 ||
+         strcmp(name, "byte_offsets") == 0;
+}
+
+rheos_status *rheos__shape_dataset(rheos__infer *c) {
+  const rheos__signature *signature = rheos__signature_by_name(c->op->name);
+  if (signature == NULL) return rheos__out_of_memory();
+  int32_t input = 0;
+  for (int32_t i = 0; i < signature->num_inputs; ++i) {
+    const rheos__arg *arg = &signature->inputs[i];
+    if (arg->number_attr >= 0) {
+      input += (int32_t)c->attrs->items[arg->number_attr].value.i;
+    } else if (arg->type_list_attr >= 0) {
+      input += (int32_t)c->attrs->items[arg->type_list_attr].value.count;
+    } else {
+      rheos_shape scalar;
+      if (is_scalar_by_name(arg->name)) RHEOS_TRY(rheos__infer_rank(c, input, 0, &scalar));
+      if (is_vector_by_name(arg->name)) RHEOS_TRY(rheos__infer_rank_at_most(c, input, 1));
+      ++input;
+    }
+  }
+  return rheos__shape_scalar(c);
 }

@@ -221,6 +221,9 @@ void rheos__dataset_spec_unref(rheos__dataset_spec *spec);
 rheos_status *rheos__dataset_new(rheos__dataset_spec *spec, rheos_tensor *const *inputs,
                                  rheos__dataset **out_dataset);
 
+// A handle, of inputs whose names say that they are scalars or, of files, vectors at most.
+rheos_status *rheos__shape_dataset(rheos__infer *c);
+
 #define RHEOS_DATASET_TYPES "; output_types: list(type) >= 1; output_shapes: list(shape) >= 1"
 
 #define RHEOS_DATASET_OP(op_name, kind, inputs, attrs, text)                 \
@@ -229,7 +232,7 @@ rheos_status *rheos__dataset_new(rheos__dataset_spec *spec, rheos_tensor *const 
       .signature = inputs " -> handle: variant" attrs,                       \
       .doc = text,                                                           \
       .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS, \
-      .shape = rheos__shape_scalar,                                          \
+      .shape = rheos__shape_dataset,                                         \
       .gradient = rheos__no_gradient,                                        \
       .prepare = rheos__prepare_dataset,                                     \
       .family = &(kind),                                                     \

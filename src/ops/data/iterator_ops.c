@@ -412,6 +412,8 @@ static rheos_status *prepare_next_optional(rheos__prepare *p) {
 
 static rheos_status *shape_next(rheos__infer *c) {
   components declared;
+  rheos_shape handle;
+  RHEOS_TRY(rheos__infer_rank(c, 0, 0, &handle));
   RHEOS_TRY(components_of(c->attrs, &declared));
   for (int32_t i = 0; declared.shapes != NULL && i < declared.count; ++i) {
     c->output_shapes[i] = declared.shapes[i];

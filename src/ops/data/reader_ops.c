@@ -5,6 +5,7 @@
 #include "codec/compress.h"
 #include "ops/data/queue_util.h"
 #include "ops/data/reader.h"
+#include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 
 // ---- Making a reader
@@ -320,7 +321,20 @@ static rheos_status *prepare_look(rheos__prepare *p) {
   return NULL;
 }
 
+static rheos_status *shape_tell(rheos__infer *c) {
+  RHEOS_TRY(rheos__infer_handle(c, 0));
+  return rheos__shape_scalar(c);
+}
+
+static rheos_status *shape_read(rheos__infer *c) {
+  RHEOS_TRY(rheos__infer_handle(c, 1));
+  return shape_tell(c);
+}
+
 static rheos_status *shape_batch(rheos__infer *c) {
+  rheos_shape scalar;
+  RHEOS_TRY(shape_read(c));
+  RHEOS_TRY(rheos__infer_rank(c, 2, 0, &scalar));
   c->output_shapes[0] = c->output_shapes[1] = RHEOS_SHAPE(-1);
   return NULL;
 }
@@ -341,13 +355,12 @@ static rheos_status *shape_batch(rheos__infer *c) {
               RHEOS_OP_WRITES | RHEOS_OP_WAITS, shape_fn, prepare_read, compute_fn)       \
   ON_READER_1(op_name##V2, "resource", ", queue_handle: resource" queue_and_rest, text,   \
               RHEOS_OP_WRITES | RHEOS_OP_WAITS, shape_fn, prepare_read, compute_fn)
-#define TELLS(op_name, rest, text, compute_fn)                                          \
-  ON_READER_1(op_name, "Ref(string)", rest, text, 0, rheos__shape_scalar, prepare_look, \
-              compute_fn)                                                               \
-  ON_READER_1(op_name##V2, "resource", rest, text, 0, rheos__shape_scalar, prepare_look, compute_fn)
+#define TELLS(op_name, rest, text, compute_fn)                                             \
+  ON_READER_1(op_name, "Ref(string)", rest, text, 0, shape_tell, prepare_look, compute_fn) \
+  ON_READER_1(op_name##V2, "resource", rest, text, 0, shape_tell, prepare_look, compute_fn)
 
 READS(ReaderRead, " -> key: string, value: string",
-      "The next record and its key, of what the queue names.", rheos__shape_scalar, compute_read)
+      "The next record and its key, of what the queue names.", shape_read, compute_read)
 READS(ReaderReadUpTo, ", num_records: int64 -> keys: string, values: string",
       "At most `num_records` records of what the queue names, and their keys.", shape_batch,
       compute_read_up_to)

@@ -3,6 +3,7 @@
 // As there, only readers that give whole files or names can have theirs saved.
 #include "codec/wire.h"
 #include "ops/data/reader.h"
+#include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 
 enum { WORK_STARTED = 1, WORK_FINISHED, RECORDS_PRODUCED, CURRENT_WORK };
@@ -164,8 +165,16 @@ static rheos_status *prepare_turn(rheos__prepare *p) {
   return NULL;
 }
 
+static rheos_status *shape_serialize(rheos__infer *c) {
+  RHEOS_TRY(rheos__infer_handle(c, 0));
+  return rheos__shape_scalar(c);
+}
+
+static rheos_status *shape_reset(rheos__infer *c) { return rheos__infer_handle(c, 0); }
+
 static rheos_status *shape_restore(rheos__infer *c) {
   rheos_shape scalar;
+  RHEOS_TRY(rheos__infer_handle(c, 0));
   return rheos__infer_rank(c, 1, 0, &scalar);
 }
 
@@ -185,8 +194,8 @@ static rheos_status *shape_restore(rheos__infer *c) {
   STATE_OP_1(op_name##V2, "resource", rest, text, shape_fn, compute_fn)
 
 STATE_OP(ReaderSerializeState, " -> state: string", "The state of the reader, to be restored.",
-         rheos__shape_scalar, compute_serialize)
+         shape_serialize, compute_serialize)
 STATE_OP(ReaderRestoreState, ", state: string ->", "Puts the reader into a `state` that was saved.",
          shape_restore, compute_restore)
-STATE_OP(ReaderReset, " ->", "Puts the reader into the state of a new one.", rheos__shape_none,
+STATE_OP(ReaderReset, " ->", "Puts the reader into the state of a new one.", shape_reset,
          compute_reset)
