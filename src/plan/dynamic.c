@@ -142,15 +142,22 @@ static rheos_status *infer(rheos__dynamic *dynamic, const dynamic_node *n, bool 
   return NULL;
 }
 
-// A cell that a kernel makes may be another one the next time, unless nothing but the node tells which.
-static bool keeps_its_cell(const rheos__dynamic *dynamic, const dynamic_node *n) {
-  const rheos__prepare *p = &dynamic->p;
-  if (p->output_resource == NULL) return true;
-  if (n->segment != NULL) return false;
-  for (int32_t i = 0; i < p->num_inputs; ++i) {
-    if (n->cells[i] == p->output_resource) return true;
+static bool is_input(const dynamic_node *n, int32_t num_inputs, const rheos__resource *cell) {
+  for (int32_t i = 0; i < num_inputs; ++i) {
+    if (n->cells[i] == cell) return true;
   }
-  return p->num_inputs == 0;
+  return false;
+}
+
+// A cell that a kernel makes may be another one the next time, unless nothing but the node tells which.
+static bool keeps_its_cells(const rheos__dynamic *dynamic, const dynamic_node *n) {
+  const rheos__prepare *p = &dynamic->p;
+  for (int32_t i = 0; i < p->num_outputs; ++i) {
+    const rheos__resource *cell = rheos__prepared_cell(p, i);
+    if (cell == NULL || is_input(n, p->num_inputs, cell)) continue;
+    if (n->segment != NULL || p->num_inputs > 0) return false;
+  }
+  return true;
 }
 
 // Where a kernel that was prepared without values is right for any.
@@ -196,7 +203,7 @@ static rheos_status *prepare(rheos__dynamic *dynamic, const dynamic_node *n) {
     return rheos_status_new(RHEOS_INTERNAL, "the shape of an output of %s could not be inferred",
                             p->op->name);
   }
-  if ((dynamic->any_values || dynamic->keeps) && keeps_its_cell(dynamic, n)) {
+  if ((dynamic->any_values || dynamic->keeps) && keeps_its_cells(dynamic, n)) {
     assert(n->segment == NULL || n->segment->serial > 0);
     dynamic->serial = n->segment != NULL ? n->segment->serial : WITHOUT_SEGMENT;
   }
@@ -234,17 +241,17 @@ static bool is_prepared(const rheos__dynamic *dynamic, const dynamic_node *n) {
 }
 
 static rheos_status *run(rheos__dynamic *dynamic, const dynamic_node *n,
-                         rheos__workspace *workspace, rheos__step *step) {
+                         rheos__workspace *workspace, rheos_tensor **results, rheos__step *step) {
   if (!is_prepared(dynamic, n)) RHEOS_TRY(prepare(dynamic, n));
   if (only_names_a_cell(&dynamic->p)) return NULL;
   return rheos__run_prepared(&dynamic->p, n->inputs, step, workspace->inputs, workspace->outputs,
-                             workspace->results);
+                             results);
 }
 
-static void drop_results(rheos__workspace *workspace, int32_t count) {
+static void drop_results(rheos_tensor **results, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
-    rheos_tensor_unref(workspace->results[i]);
-    workspace->results[i] = NULL;
+    rheos_tensor_unref(results[i]);
+    results[i] = NULL;
   }
 }
 
@@ -262,7 +269,7 @@ static rheos_status *run_on_host(const rheos__segment *segment, const rheos__ins
                              .in = in,
                              .inputs = inputs,
                              .cells = rheos__take_cells(workspace, segment, in)};
-  return run(dynamic, &node, workspace, step);
+  return run(dynamic, &node, workspace, workspace->results, step);
 }
 
 static rheos_status *run_staged(const rheos__segment *segment, const rheos__instruction *in,
@@ -283,27 +290,29 @@ rheos_status *rheos__run_dynamic(const rheos__segment *segment, const rheos__ins
   const bool on_host = segment->device->kind->uses_host_memory;
   rheos_status *status = on_host ? run_on_host(segment, in, inputs, workspace, step)
                                  : run_staged(segment, in, inputs, workspace, step);
-  if (status != NULL) drop_results(workspace, in->num_outputs);
+  if (status != NULL) drop_results(workspace->results, in->num_outputs);
   return status;
 }
 
 rheos_status *rheos__run_flow_node(const rheos__plan *plan, int32_t entry,
                                    rheos_tensor *const *inputs, rheos__resource *const *cells,
-                                   rheos__workspace *workspace, rheos__step *step,
-                                   rheos__resource **out_cell) {
-  *out_cell = NULL;
+                                   rheos__workspace *workspace, rheos_tensor **results,
+                                   rheos__step *step, rheos__resource **out_cells) {
   const int32_t num_outputs = plan->entries[entry].num_outputs;
-  for (int32_t i = 0; i < num_outputs; ++i) workspace->results[i] = NULL;
+  for (int32_t i = 0; i < num_outputs; ++i) {
+    results[i] = NULL;
+    out_cells[i] = NULL;
+  }
   rheos__dynamic *dynamic = dynamic_of(workspace, entry);
   if (dynamic == NULL) return rheos__out_of_memory();
   const dynamic_node node = {.plan = plan, .entry = entry, .inputs = inputs, .cells = cells};
-  rheos_status *status = run(dynamic, &node, workspace, step);
+  rheos_status *status = run(dynamic, &node, workspace, results, step);
   if (status != NULL) {
-    drop_results(workspace, num_outputs);
+    drop_results(results, num_outputs);
     return status;
   }
-  *out_cell = dynamic->p.output_resource;
+  for (int32_t i = 0; i < num_outputs; ++i) out_cells[i] = rheos__prepared_cell(&dynamic->p, i);
   const int32_t alias = dynamic->p.alias_input;
-  if (alias >= 0 && inputs[alias] == NULL) *out_cell = cells[alias];
+  if (alias >= 0 && inputs[alias] == NULL) out_cells[0] = cells[alias];
   return NULL;
 }

@@ -10,12 +10,12 @@
 // are none.
 rheos_status *rheos__run_dynamic(const rheos__segment *segment, const rheos__instruction *in,
                                  rheos__workspace *workspace, rheos__step *step);
-// The same for an entry of a plan with control flow. `*out_cell` is what output 0 refers to, borrowed; NULL:
-// nothing.
+// The same for an entry of a plan with control flow, into `results`. `out_cells` are by output what it refers to, borrowed;
+// NULL: nothing.
 rheos_status *rheos__run_flow_node(const rheos__plan *plan, int32_t entry,
                                    rheos_tensor *const *inputs, rheos__resource *const *cells,
-                                   rheos__workspace *workspace, rheos__step *step,
-                                   rheos__resource **out_cell);
+                                   rheos__workspace *workspace, rheos_tensor **results,
+                                   rheos__step *step, rheos__resource **out_cells);
 void rheos__dynamics_free(rheos__workspace *workspace);
 
 #endif  // RHEOS_SRC_PLAN_DYNAMIC_H

@@ -25,6 +25,12 @@ rheos_status *rheos__prepare_shapes(const rheos__prepare *p, rheos_shape *output
 // Asks the device's variants, then the reference if it may run there.
 rheos_status *rheos__prepare_kernel(rheos__prepare *p);
 
+// The cell that an output of a prepared node refers to, borrowed; NULL: none.
+static inline rheos__resource *rheos__prepared_cell(const rheos__prepare *p, int32_t output) {
+  if (p->called_resources != NULL) return p->called_resources[output];
+  return output == 0 ? p->output_resource : NULL;
+}
+
 // Takes the answer back, so that the kernels may be asked again. The state has been released.
 void rheos__prepare_clear(rheos__prepare *p);
 

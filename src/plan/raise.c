@@ -214,7 +214,7 @@ static bool allocate(rheos__raiser *r) {
 static bool any_waits(const rheos__raiser *r) {
   for (int32_t i = 0; i < r->num_order; ++i) {
     const rheos__node *node = rheos__graph_node(r->plan->graph, r->order[i]);
-    if ((node->signature->op->flags & RHEOS_OP_WAITS) != 0) return true;
+    if (rheos__node_may_wait(r->plan->graph, node)) return true;
   }
   return false;
 }

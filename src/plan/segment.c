@@ -318,8 +318,7 @@ static rheos_status *add_outputs(specializer *z, const rheos__entry *entry, cons
   }
   for (int32_t i = 0; i < p->num_outputs; ++i) {
     rheos__value *value = NULL;
-    rheos__resource *cell = i == 0 ? p->output_resource : NULL;
-    if (p->called_resources != NULL) cell = p->called_resources[i];
+    rheos__resource *cell = rheos__prepared_cell(p, i);
     if (rheos_dtype_is_ref((rheos_dtype)dtypes[i]) || cell != NULL) {
       RHEOS_TRY(add_value(z, p->output_dtypes[i], RHEOS__VALUE_NONE, NULL, &value));
       value->resource = cell;

@@ -5,23 +5,14 @@
 #include <string.h>
 
 #include "plan/dynamic.h"
-#include "plan/flow.h"
-#include "runtime/run.h"
+#include "runtime/flow_run.h"
 #include "runtime/waiting.h"
 
 static const float ENTRY_NS = 60;  // a guess at the time of an entry without arithmetic
 static const float BUDGET_NS = 1e6f;
 
 typedef rheos__flow_token token;
-
-typedef struct flow_run {
-  rheos__others others;  // at the start: what a body that waits goes on with
-  rheos_status *failed;  // of that
-  rheos__run *r;
-  const rheos__plan *plan;
-  const rheos__flow *flow;
-  rheos__flow_state *s;
-} flow_run;
+typedef rheos__flow_run flow_run;
 
 static const token NO_TOKEN = {NULL, NULL};
 
@@ -62,7 +53,7 @@ static void push_ready(flow_run *f, int32_t entry, bool is_dead) {
   s->ready[at] = entry;
 }
 
-static int32_t pop_ready(rheos__flow_state *s) {
+int32_t rheos__flow_pop_ready(rheos__flow_state *s) {
   const int32_t first = s->ready[0], last = s->ready[--s->num_ready];
   int32_t at = 0;
   for (;;) {
@@ -316,13 +307,15 @@ static bool does_nothing(const rheos__entry *e) {
          (e->signature->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
 }
 
-static rheos_status *take_results(flow_run *f, int32_t entry, rheos__resource *cell) {
+rheos_status *rheos__flow_take_results(flow_run *f, int32_t entry, rheos_tensor **results,
+                                       rheos__resource *const *cells) {
   const rheos__entry *e = &f->plan->entries[entry];
-  rheos_tensor **results = f->r->workspace->results;
   for (int32_t i = 0; i < e->num_outputs; ++i) {
     token t = {.tensor = results[i]};
     results[i] = NULL;
-    if (t.tensor == NULL && i == 0 && cell != NULL) t.cell = rheos__resource_ref(cell);
+    if (t.tensor == NULL && cells != NULL && cells[i] != NULL) {
+      t.cell = rheos__resource_ref(cells[i]);
+    }
     if (is_some(&t)) {
       send(f, e->first_value + i, t, false);
       continue;
@@ -337,37 +330,68 @@ static rheos_status *take_results(flow_run *f, int32_t entry, rheos__resource *c
   return NULL;
 }
 
-// The step goes on without the entry.
-static rheos_status *set_aside(flow_run *f, int32_t entry, rheos__attempt *attempt) {
-  assert(attempt != NULL && f->s->num_asides < f->plan->num_entries);
-  f->s->asides[f->s->num_asides++] = (rheos__flow_aside){entry, attempt};
-  return NULL;
+// Where a kernel has what it takes and gives.
+typedef struct kernel_room {
+  rheos_tensor **inputs, **results;
+  rheos__resource **cells;  // of the inputs, then of the outputs
+} kernel_room;
+
+static rheos_status *run_in(flow_run *f, int32_t entry, const kernel_room *room) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  for (int32_t i = 0; i < e->num_inputs; ++i) {
+    const token *t = &f->s->operands[e->first_operand + i];
+    room->inputs[i] = t->tensor;
+    room->cells[i] = t->cell;
+  }
+  rheos__resource **out_cells = room->cells + e->num_inputs;
+  RHEOS_TRY(rheos__run_flow_node(f->plan, entry, room->inputs, room->cells, f->r->workspace,
+                                 room->results, f->r->step, out_cells));
+  return rheos__flow_take_results(f, entry, room->results, out_cells);
+}
+
+// In arrays that all entries share.
+static rheos_status *run_in_shared(flow_run *f, int32_t entry) {
+  rheos__step *step = f->r->step;
+  const kernel_room room = {f->s->inputs, f->r->workspace->results, f->s->cells};
+  rheos__attempt *attempt = NULL, **outer = step->aside;
+  const bool waits = (f->plan->entries[entry].signature->op->flags & RHEOS_OP_WAITS) != 0;
+  assert(!f->in_kernel);
+  f->in_kernel = true;
+  step->aside = waits ? &attempt : NULL;
+  rheos_status *status = run_in(f, entry, &room);
+  step->aside = outer;
+  f->in_kernel = false;
+  if (rheos__is_set_aside(status)) rheos__flow_set_aside(f, entry, attempt);
+  return status;
+}
+
+// In arrays of its own, since others run while the body waits.
+static rheos_status *run_waiting_call(flow_run *f, int32_t entry) {
+  rheos__step *step = f->r->step;
+  const rheos__entry *e = &f->plan->entries[entry];
+  const size_t inputs = (size_t)e->num_inputs, outputs = (size_t)e->num_outputs;
+  void **arrays = rheos__alloc_array(2 * (inputs + outputs) + 1, sizeof *arrays);
+  if (arrays == NULL) return rheos__out_of_memory();
+  const kernel_room room = {(rheos_tensor **)arrays, (rheos_tensor **)arrays + inputs,
+                            (rheos__resource **)arrays + inputs + outputs};
+  rheos__attempt **aside = step->aside;
+  rheos__others *others = step->others;
+  step->aside = NULL;
+  step->others = &f->others;
+  rheos_status *status = run_in(f, entry, &room);
+  step->aside = aside;
+  step->others = others;
+  rheos__free(arrays);
+  return status;
 }
 
 static rheos_status *run_kernel(flow_run *f, int32_t entry) {
-  const rheos__entry *e = &f->plan->entries[entry];
-  if (does_nothing(e)) {
+  if (does_nothing(&f->plan->entries[entry])) {
     send_control(f, entry, false);
     return NULL;
   }
-  for (int32_t i = 0; i < e->num_inputs; ++i) {
-    const token *t = &f->s->operands[e->first_operand + i];
-    f->s->inputs[i] = t->tensor;
-    f->s->cells[i] = t->cell;
-  }
-  rheos__resource *cell;
-  rheos__step *step = f->r->step;
-  rheos__attempt *attempt = NULL, **outer = step->aside;
-  const bool waits = (e->signature->op->flags & RHEOS_OP_WAITS) != 0;
-  step->aside = waits ? &attempt : NULL;
-  rheos__others *others = step->others;
-  if (e->may_wait && !waits) step->others = &f->others;
-  rheos_status *status =
-      rheos__run_flow_node(f->plan, entry, f->s->inputs, f->s->cells, f->r->workspace, step, &cell);
-  step->aside = outer;
-  step->others = others;
-  if (rheos__is_set_aside(status)) return set_aside(f, entry, attempt);
-  return status == NULL ? take_results(f, entry, cell) : status;
+  return rheos__flow_is_waiting_call(f, entry) ? run_waiting_call(f, entry)
+                                               : run_in_shared(f, entry);
 }
 
 // The element of a scalar operand that selects; `which` says it as TensorFlow does.
@@ -459,7 +483,7 @@ static void keep_for_next(flow_run *f, int32_t entry, token t) {
   ++f->s->trips[f->flow->frame_of[entry]].num_next;
 }
 
-static rheos_status *run_entry(flow_run *f, int32_t entry) {
+static rheos_status *run_by_role(flow_run *f, int32_t entry) {
   const rheos__entry *e = &f->plan->entries[entry];
   const bool is_dead = f->s->is_dead[entry];
   if (!is_dead) RHEOS_TRY(read_operands(f, e));
@@ -489,14 +513,13 @@ static rheos_status *run_entry(flow_run *f, int32_t entry) {
   }
 }
 
-// A call whose body may wait: it would wait on the spot.
-static bool is_put_off(const flow_run *f, int32_t entry) {
-  const rheos__entry *e = &f->plan->entries[entry];
-  return e->may_wait && (e->signature->op->flags & RHEOS_OP_WAITS) == 0 && !f->s->is_dead[entry];
+void rheos__flow_finish(flow_run *f, int32_t entry) {
+  const int32_t frame = f->flow->frame_of[entry];
+  --f->s->trips[frame].num_active;
+  settle(f, frame);
 }
 
-static rheos_status *run_ready(flow_run *f, int32_t entry) {
-  const int32_t frame = f->flow->frame_of[entry];
+rheos_status *rheos__flow_run_entry(flow_run *f, int32_t entry) {
   rheos__step *step = f->r->step;
   ++f->s->num_run;
   step->budget_ns -= ENTRY_NS;
@@ -504,140 +527,14 @@ static rheos_status *run_ready(flow_run *f, int32_t entry) {
     step->budget_ns = BUDGET_NS;
     if (rheos__step_poll(step)) return rheos__step_error(step);
   }
-  const int32_t num_asides = f->s->num_asides;
-  rheos_status *status = run_entry(f, entry);
-  if (f->failed != NULL) {  // another entry, while this one waited
-    rheos_status_free(status);
-    status = f->failed;
-    f->failed = NULL;
-    return status;
-  }
-  if (status != NULL) {
+  rheos_status *status = run_by_role(f, entry);
+  const bool is_aside = rheos__is_set_aside(status);
+  if (status != NULL && !is_aside) {
     return rheos__status_at_take(status, f->plan->graph, f->plan->entries[entry].id);
   }
   drop_operands(f, entry);
-  if (f->s->num_asides > num_asides) return NULL;
-  --f->s->trips[frame].num_active;
-  settle(f, frame);
+  if (!is_aside) rheos__flow_finish(f, entry);
   return NULL;
-}
-
-static rheos_status *run_next(flow_run *f) {
-  const int32_t entry = pop_ready(f->s);
-  if (!is_put_off(f, entry)) return run_ready(f, entry);
-  f->s->put_off[f->s->num_put_off++] = entry;
-  return NULL;
-}
-
-static rheos_status *run_put_off(flow_run *f) {
-  rheos__flow_state *s = f->s;
-  const int32_t entry = s->put_off[0];
-  memmove(s->put_off, s->put_off + 1, (size_t)--s->num_put_off * sizeof *s->put_off);
-  return run_ready(f, entry);
-}
-
-// ---- Entries that wait
-
-// Goes on with one whose attempt is done, or is to end because the step is.
-static rheos_status *end_aside(flow_run *f, int32_t index) {
-  rheos__flow_state *s = f->s;
-  rheos__flow_aside done = s->asides[index];
-  memmove(&s->asides[index], &s->asides[index + 1],
-          (size_t)(s->num_asides - index - 1) * sizeof *s->asides);
-  --s->num_asides;
-  rheos__step *step = f->r->step;
-  rheos__attempt *next = NULL, **outer = step->aside;
-  rheos_tensor **results = f->r->workspace->results;
-  const int32_t num_outputs = f->plan->entries[done.entry].num_outputs;
-  for (int32_t i = 0; i < num_outputs; ++i) results[i] = NULL;
-  step->aside = &next;
-  rheos_status *status = rheos__attempt_answer_take(done.attempt, step, results);
-  step->aside = outer;
-  if (rheos__is_set_aside(status)) return set_aside(f, done.entry, next);
-  if (status == NULL) {
-    status = take_results(f, done.entry, NULL);
-  } else {
-    for (int32_t i = 0; i < num_outputs; ++i) {
-      rheos_tensor_unref(results[i]);
-      results[i] = NULL;
-    }
-  }
-  if (status != NULL) {
-    return rheos__status_at_take(status, f->plan->graph, f->plan->entries[done.entry].id);
-  }
-  const int32_t frame = f->flow->frame_of[done.entry];
-  --f->s->trips[frame].num_active;
-  settle(f, frame);
-  return NULL;
-}
-
-// One of those that wait and can go on; -1: none can.
-static int32_t find_done(const flow_run *f) {
-  for (int32_t i = 0; i < f->s->num_asides; ++i) {
-    if (rheos__attempt_is_done(f->s->asides[i].attempt)) return i;
-  }
-  return -1;
-}
-
-// Whether there is something to do at once; does it.
-static bool do_something(flow_run *f, rheos_status **out_status) {
-  const int32_t done = f->s->num_ready > 0 ? -1 : find_done(f);
-  if (f->s->num_ready > 0) {
-    *out_status = run_next(f);
-  } else if (done >= 0) {
-    *out_status = end_aside(f, done);
-  } else if (f->s->num_put_off > 0) {
-    *out_status = run_put_off(f);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-// Sleeps until one of those that wait can go on.
-static rheos_status *wait_for_asides(flow_run *f) {
-  rheos__step *step = f->r->step;
-  while (find_done(f) < 0) {
-    if (rheos__step_poll(step)) return end_aside(f, 0);
-    const bool goes_on = rheos__step_go_on(step);
-    if (rheos__step_others_failed(step)) return rheos__others_error();
-    if (!goes_on && find_done(f) < 0) rheos__step_sleep(step);
-  }
-  return NULL;
-}
-
-// Calls that wait lie on each other on the stack: where there are many, the last ones sleep.
-enum { MAX_ON_EACH_OTHER = 64 };
-
-// While a body that an entry calls waits: what does not need the entry. What the entry was given and what
-// it gives lies in arrays that all share.
-static bool go_on(rheos__others *others, rheos__step *step) {
-  flow_run *f = (flow_run *)others;
-  rheos__flow_state *s = f->s;
-  if (f->failed != NULL || step->depth >= MAX_ON_EACH_OTHER) return false;
-  if (s->num_ready == 0 && s->num_put_off == 0 && find_done(f) < 0) return false;
-  const size_t count = (size_t)f->plan->max_operands;
-  void **kept = rheos__alloc_array(3 * count + 1, sizeof *kept);
-  if (kept == NULL) return false;
-  void **const arrays[] = {(void **)s->inputs, (void **)s->cells,
-                           (void **)f->r->workspace->results};
-  for (size_t i = 0; i < 3; ++i) memcpy(kept + i * count, arrays[i], count * sizeof *kept);
-  rheos__others *inner = step->others;
-  step->others = others->outer;
-  const bool did = do_something(f, &f->failed);
-  step->others = inner;
-  others->has_failed = f->failed != NULL;
-  for (size_t i = 0; i < 3; ++i) memcpy(arrays[i], kept + i * count, count * sizeof *kept);
-  rheos__free(kept);
-  return did;
-}
-
-static void drop_asides(flow_run *f) {
-  for (int32_t i = 0; i < f->s->num_asides; ++i) {
-    rheos__attempt_withdraw(f->s->asides[i].attempt);
-    rheos__attempt_free(f->s->asides[i].attempt);
-  }
-  f->s->num_asides = 0;
 }
 
 // ---- The whole
@@ -672,23 +569,6 @@ static void begin(flow_run *f) {
   }
 }
 
-static rheos_status *run_all(flow_run *f, const rheos__parameters *parameters) {
-  begin(f);
-  RHEOS_TRY(send_feeds(f, parameters));
-  while (f->s->num_ready > 0 || f->s->num_asides > 0 || f->s->num_put_off > 0) {
-    rheos_status *failed = NULL;
-    if (!do_something(f, &failed)) failed = wait_for_asides(f);
-    RHEOS_TRY(failed);
-    if (f->s->fetched_twice < 0) continue;
-    rheos_status *status = rheos_status_new(
-        RHEOS_INTERNAL, "Retval[%d] has already been set: the fetched tensor is in a loop",
-        (int)f->s->fetched_twice);
-    const int32_t id = f->plan->fetches[f->s->fetched_twice].id;
-    return rheos__status_at_take(status, f->plan->graph, id);
-  }
-  return NULL;
-}
-
 // A tensor for the caller: the step's own where nobody else holds it.
 static rheos_status *give_fetch(const flow_run *f, int32_t fetch, rheos_tensor **out_value) {
   token *t = &f->s->fetched[fetch];
@@ -699,6 +579,7 @@ static rheos_status *give_fetch(const flow_run *f, int32_t fetch, rheos_tensor *
       RHEOS_RESOURCE) {
     RHEOS_TRY(read_operand(t));
   }
+  if (t->tensor == NULL && f->r->call != NULL) return NULL;  // its caller knows what it refers to
   if (t->tensor == NULL) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
   }
@@ -748,14 +629,12 @@ static bool is_clean(const flow_run *f) {
 
 rheos_status *rheos__run_flow(rheos__run *r, const rheos__parameters *parameters,
                               rheos_tensor **out_values, double *out_cost_ns) {
-  flow_run f = {.others = {.go_on = go_on, .outer = r->step->others},
-                .r = r,
-                .plan = r->plan,
-                .flow = r->plan->flow,
-                .s = r->workspace->flow};
+  flow_run f = {.r = r, .plan = r->plan, .flow = r->plan->flow, .s = r->workspace->flow};
+  rheos__flow_init_waits(&f);
   for (int32_t i = 0; i < f.plan->num_fetches; ++i) f.s->is_fetched[i] = false;
-  rheos_status *status = run_all(&f, parameters);
-  drop_asides(&f);
+  begin(&f);
+  rheos_status *status = send_feeds(&f, parameters);
+  if (status == NULL) status = rheos__flow_run_all(&f);
   if (status == NULL) status = give_fetches(&f, r->bound == NULL ? out_values : NULL);
   for (int32_t i = 0; i < f.plan->num_fetches; ++i) token_drop(&f.s->fetched[i]);
   if (status != NULL || !is_clean(&f)) drop_all(&f);

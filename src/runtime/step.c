@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "runtime/strands.h"
 
 static const int64_t ASK_NS = 10 * 1000 * 1000;
 static const int64_t PARALLEL_FLOPS = 200000;  // below, handing work over costs more than it saves
@@ -59,6 +60,11 @@ static bool stop(rheos__step *step, rheos_code code) {
   return true;
 }
 
+void rheos__step_stop(rheos__step *step) {
+  stop(step, RHEOS_CANCELLED);
+  rheos__bell_ring(&step->bell);
+}
+
 bool rheos__step_poll(rheos__step *step) {
   if (atomic_load_explicit(&step->stopped, memory_order_relaxed) != 0) return true;
   if (step->session_closed != NULL && atomic_load(step->session_closed)) {
@@ -74,7 +80,8 @@ bool rheos__step_poll(rheos__step *step) {
   if (step->deadline_ns != 0 && now >= step->deadline_ns) {
     return stop(step, RHEOS_DEADLINE_EXCEEDED);
   }
-  if (options->should_stop == NULL || now < step->next_ask_ns) return false;
+  if (options->should_stop == NULL || !rheos__strand_is_own(step)) return false;
+  if (now < step->next_ask_ns) return false;
   bool first = step->next_ask_ns == 0;
   step->next_ask_ns = now + ASK_NS;
   if (first) return false;

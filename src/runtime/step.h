@@ -17,10 +17,19 @@ struct rheos_cancellation {
 // What else a step has to do while a kernel waits in the body that a plan on tokens has called.
 typedef struct rheos__others rheos__others;
 struct rheos__others {
+  bool (*can_go_on)(const rheos__others *others);
   bool (*go_on)(rheos__others *others, rheos__step *step);  // whether there was something
   rheos__others *outer;  // of the body that this plan is of; NULL: none
   bool has_failed;       // the step is over
 };
+
+// What a step that waits does so for.
+typedef struct rheos__awaited {
+  bool (*is_over)(const void *argument);
+  const void *argument;
+} rheos__awaited;
+
+typedef struct rheos__strands rheos__strands;  // strands.h
 
 struct rheos__step {
   rheos_host *host;                   // NULL: it has no threads
@@ -42,6 +51,8 @@ struct rheos__step {
   rheos__attempt *
       *aside;             // where the kernel under way may leave its attempt; NULL: it waits itself
   rheos__others *others;  // of who called the body that runs; NULL: it can only sleep
+  rheos__awaited awaited;
+  rheos__strands *strands;  // NULL until a body waits while another one could run
   int32_t num_sleeps;
   bool is_listening;
   bool may_wait;  // of what it runs, something may have to wait
@@ -51,8 +62,12 @@ struct rheos__step {
 void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_options *options,
                       const _Atomic int *session_closed);
 
+// What strands.h has of the step, if it has any.
+void rheos__strands_free(rheos__step *step);
+
 // Frees what the step has of its own.
 static inline void rheos__step_deinit(rheos__step *step) {
+  if (step->strands != NULL) rheos__strands_free(step);
   if (step->resources != NULL) rheos__resources_free(step->resources);
   step->resources = NULL;
   if (step->is_listening) rheos__bell_deinit(&step->bell);
@@ -61,6 +76,9 @@ static inline void rheos__step_deinit(rheos__step *step) {
 // Whether to stop, looked up afresh: cancellation, deadline, and now and then should_stop. Only the
 // thread that runs the step may call it.
 bool rheos__step_poll(rheos__step *step);
+
+// Has the step cancelled, from whichever of its threads.
+void rheos__step_stop(rheos__step *step);
 
 static inline bool rheos__step_is_traced(const rheos__step *step) {
   return step->options != NULL && step->options->trace != NULL;

@@ -6,6 +6,7 @@
 #include "runtime/waiting.h"
 
 #include "graph/tasks.h"
+#include "runtime/strands.h"
 
 #include <assert.h>
 
@@ -89,9 +90,9 @@ rheos_status *rheos__attempt_answer_take(rheos__attempt *attempt, rheos__step *s
   return status;
 }
 
-bool rheos__step_go_on(rheos__step *step) {
+static bool go_on(rheos__step *step) {
   for (rheos__others *at = step->others; at != NULL; at = at->outer) {
-    if (at->go_on(at, step)) return true;
+    if (at->can_go_on(at) && at->go_on(at, step)) return true;
   }
   return false;
 }
@@ -107,15 +108,25 @@ rheos_status *rheos__others_error(void) {
   return rheos_status_new(RHEOS_CANCELLED, "Another operation of the step has failed.");
 }
 
-// On the spot: the step goes on with what does not need it, and sleeps when nothing is left.
+void rheos__step_wait(rheos__step *step, bool (*is_over)(const void *argument),
+                      const void *argument) {
+  const rheos__awaited before = step->awaited;
+  step->awaited = (rheos__awaited){is_over, argument};
+  while (!is_over(argument) && !rheos__step_poll(step) && !rheos__step_others_failed(step)) {
+    if (go_on(step) || rheos__strands_turn(step)) continue;
+    if (!is_over(argument)) rheos__step_sleep(step);
+  }
+  step->awaited = before;
+}
+
+static bool is_done(const void *attempt) { return rheos__attempt_is_done(attempt); }
+
+// On the spot.
 static rheos_status *wait_here(rheos__attempt *attempt, rheos__step *step, rheos_tensor **outputs) {
-  while (!rheos__attempt_is_done(attempt) && !rheos__step_poll(step)) {
-    const bool goes_on = rheos__step_go_on(step);
-    if (rheos__step_others_failed(step) && rheos__attempt_withdraw(attempt)) {
-      rheos__attempt_free(attempt);
-      return rheos__others_error();
-    }
-    if (!goes_on && !rheos__attempt_is_done(attempt)) rheos__step_sleep(step);
+  rheos__step_wait(step, is_done, attempt);
+  if (rheos__step_others_failed(step) && rheos__attempt_withdraw(attempt)) {
+    rheos__attempt_free(attempt);
+    return rheos__others_error();
   }
   return rheos__attempt_answer_take(attempt, step, outputs);
 }

@@ -12,8 +12,10 @@ bool rheos__is_set_aside(const rheos_status *status);
 // step is to stop, which a poll tells.
 void rheos__step_sleep(rheos__step *step);
 
-// Goes on with something else of the step, if there is anything. For who would sleep.
-bool rheos__step_go_on(rheos__step *step);
+// Waits until `is_over` says so, the step is to stop, or something failed that it went on with: it goes on
+// with whatever else there is, and sleeps when nothing is left.
+void rheos__step_wait(rheos__step *step, bool (*is_over)(const void *argument),
+                      const void *argument);
 // Of what the step went on with something has failed: who waits gives up.
 bool rheos__step_others_failed(const rheos__step *step);
 rheos_status *rheos__others_error(void);
