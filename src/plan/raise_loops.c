@@ -1,7 +1,9 @@
 // Raising loops of version 1. See raise.h.
 #include "plan/raise_impl.h"
 
-enum { IN_CONDITION = 1, IN_BODY = 2 };
+// The regions that a node is in; and whether it runs in trips alone, not when the loop has ended: then the
+// true sides of the Switches are dead.
+enum { IN_CONDITION = 1, IN_BODY = 2, IN_TRIPS = 4 };
 
 typedef struct loop_raiser {
   rheos__raiser *r;
@@ -151,8 +153,13 @@ static bool is_part(const loop_raiser *l, int32_t id) {
          role == RHEOS__FLOW_EXIT || is_loop_merge(l, id) || is_loop_switch(l, id);
 }
 
+// A control edge from what the body is fed.
+static bool waits_for_trip(const loop_raiser *l, rheos__edge edge, int region) {
+  return region == IN_BODY && edge.index < 0 && is_loop_switch(l, edge.id);
+}
+
 static rheos_status *reach(loop_raiser *l, rheos__edge edge, int region) {
-  if (is_fed(l, edge, region)) return NULL;
+  if (is_fed(l, edge, region) || waits_for_trip(l, edge, region)) return NULL;
   if (rheos__raiser_is_there(l->r, edge) || is_part(l, edge.id)) {
     refuse(l);
     return NULL;
@@ -184,7 +191,7 @@ static rheos_status *take_next(loop_raiser *l, int32_t merge) {
   RHEOS_TRY(walk_from(l, next->edges[0], IN_BODY));
   for (int32_t i = 0; i < next->num_control_inputs; ++i) {
     const rheos__edge edge = next->edges[next->num_inputs + i];
-    if (is_fed(l, edge, IN_BODY)) continue;
+    if (is_fed(l, edge, IN_BODY) || waits_for_trip(l, edge, IN_BODY)) continue;
     RHEOS_TRY(walk_from(l, edge, IN_BODY));
     RHEOS_TRY(rheos__numbers_add(&draft->targets[1], edge.id));
   }
@@ -206,7 +213,25 @@ static rheos_status *take_inputs(loop_raiser *l) {
   return NULL;
 }
 
-// Whether each node is a part of the loop or in one of the regions.
+static bool comes_in_trips(const loop_raiser *l, rheos__edge edge) {
+  return (is_loop_switch(l, edge.id) && edge.index == 1) || (l->r->cones[edge.id] & IN_TRIPS) != 0;
+}
+
+// Whether the node is dead where the true sides of the Switches are: one input is enough, but of a Merge all.
+static bool runs_in_trips(const loop_raiser *l, const rheos__node *node) {
+  const bool is_merge = rheos__role_of(node) == RHEOS__FLOW_MERGE;
+  for (int32_t i = 0; i < node->num_inputs; ++i) {
+    if (rheos__flow_is_way_back(l->r->plan->graph, node, i)) continue;
+    if (comes_in_trips(l, node->edges[i]) != is_merge) return !is_merge;
+  }
+  for (int32_t i = 0; !is_merge && i < node->num_control_inputs; ++i) {
+    if (comes_in_trips(l, node->edges[node->num_inputs + i])) return true;
+  }
+  return is_merge;
+}
+
+// Whether each node is a part of the loop or in one of the regions. The body runs in trips alone, so what has
+// effects in it must too. Members come after what they need.
 static void check_members(loop_raiser *l) {
   for (int32_t i = 0; i < l->num_members; ++i) {
     const int32_t id = l->members[i];
@@ -220,6 +245,9 @@ static void check_members(loop_raiser *l) {
     const unsigned flags = node->signature->op->flags & (unsigned)RHEOS__RAISED_EFFECTS;
     const uint8_t cone = l->r->cones[id];
     if (cone == 0 || (cone == (IN_CONDITION | IN_BODY) && flags != 0)) refuse(l);
+    const bool in_trips = runs_in_trips(l, node);
+    if (in_trips) l->r->cones[id] |= IN_TRIPS;
+    if (cone == IN_BODY && flags != 0 && !in_trips) refuse(l);
     l->draft.effects |= flags;
   }
 }

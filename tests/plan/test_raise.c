@@ -1,6 +1,7 @@
 // What of version 1's control flow is raised to entries of a straight plan, and what stays on tokens; both
 // give the same bits.
 #include <rheos/control_flow.h>
+#include <rheos/gradients.h>
 #include <rheos/ops.h>
 #include <string.h>
 
@@ -174,11 +175,98 @@ static void test_raise__not_a_merge_that_tells_which(void **state) {
   assert_true(value_in(f, index, RHEOS_TOGGLE_DEFAULT) == 1);
 }
 
+// Squares: the constant of their gradient waits for a Switch of the loop backward.
+static void square_it(rheos_scope *s, void *argument, const rheos_output *v, rheos_output *next,
+                      size_t count) {
+  (void)argument, (void)count;
+  next[0] = rheos_square(s, v[0]);
+}
+
+static void test_raise__loops_of_gradients(void **state) {
+  fixture *f = *state;
+  float limit = 10;
+  const rheos_output start = number(f->scope, 2);
+  rheos_output end = {0};
+  rheos_gradient gradient = {0};
+  rheos_while_loop(f->scope, below, square_it, &limit, &start, 1, NULL, &end);
+  rheos_gradients(f->scope, &end, 1, &start, 1, NULL, &gradient);
+  expect(f, gradient.values, 2, 32);  // of x^4
+}
+
+// while (v < 10) v = 2 v, of nodes; in the loop `counter` is added to, after the node that `waits_for` tells.
+enum { NOTHING, SWITCH, IDENTITY };
+static rheos_output counting_loop(fixture *f, rheos_output counter, int waits_for) {
+  rheos_scope *s = f->scope;
+  const rheos_attr frame[] = {rheos_attr_string("frame_name", "counting", 8),
+                              rheos_attr_bool("is_constant", true)};
+  const rheos_output from = number(s, 3), one = number(s, 1), limit = number(s, 10);
+  const rheos_output start = rheos_operation_output(add(f, "Enter", &from, 1, frame, 1), 0);
+  const rheos_output by[] = {rheos_operation_output(add(f, "Enter", &counter, 1, frame, 2), 0),
+                             rheos_operation_output(add(f, "Enter", &one, 1, frame, 2), 0)};
+  const rheos_output end = rheos_operation_output(add(f, "Enter", &limit, 1, frame, 2), 0);
+  const rheos_output starts[] = {start, start};
+  const rheos_operation merge = add(f, "Merge", starts, 2, NULL, 0);
+  const rheos_output v = rheos_operation_output(merge, 0);
+  const rheos_output goes_on = rheos_less(s, v, end);
+  const rheos_output to[] = {v,
+                             rheos_operation_output(add(f, "LoopCond", &goes_on, 1, NULL, 0), 0)};
+  const rheos_operation sw = add(f, "Switch", to, 2, NULL, 0);
+  const rheos_output back = rheos_operation_output(sw, 1), out = rheos_operation_output(sw, 0);
+  const rheos_output inner = rheos_operation_output(add(f, "Identity", &back, 1, NULL, 0), 0);
+  const rheos_operation before[] = {sw, rheos_output_operation(inner)};
+  const rheos_operation count = rheos_op(s, &(rheos_op_args){
+                                                .type = "AssignAddVariableOp",
+                                                .inputs = by,
+                                                .num_inputs = 2,
+                                                .control_inputs = &before[waits_for == IDENTITY],
+                                                .num_control_inputs = waits_for == NOTHING ? 0 : 1,
+                                            });
+  const rheos_output doubled = rheos_add(s, inner, inner);
+  const rheos_operation next = rheos_op(s, &(rheos_op_args){.type = "NextIteration",
+                                                            .inputs = &doubled,
+                                                            .num_inputs = 1,
+                                                            .control_inputs = &count,
+                                                            .num_control_inputs = 1});
+  const rheos_operation exit = add(f, "Exit", &out, 1, NULL, 0);
+  check(rheos_scope_finish(s));
+  check(rheos_operation_close_loop(merge, 1, rheos_operation_output(next, 0)));
+  return rheos_operation_output(exit, 0);
+}
+
+// What needs no value of a trip runs once more, when the loop has ended: a body would leave that out.
+static void expect_counted(fixture *f, int waits_for, int raised, float counted) {
+  rheos_scope *s = f->scope;
+  const rheos_attr attrs[] = {rheos_attr_type("dtype", RHEOS_FLOAT),
+                              rheos_attr_shape("shape", &RHEOS_SCALAR)};
+  const rheos_output counter = rheos_operation_output(add(f, "VarHandleOp", NULL, 0, attrs, 2), 0);
+  const rheos_output zero[] = {counter, number(s, 0)};
+  const rheos_operation init = add(f, "AssignVariableOp", zero, 2, NULL, 0);
+  const rheos_output end = counting_loop(f, counter, waits_for);
+  assert_int_equal(num_raised(f, end, RHEOS_TOGGLE_DEFAULT), raised);
+  check(run_target(f, init));
+  check(run_target(f, rheos_output_operation(end)));
+  const rheos_operation read = add(f, "ReadVariableOp", &counter, 1, attrs, 1);
+  rheos_tensor *value = NULL;
+  check(run_output(f, read, 0, NULL, &value));
+  assert_true(*(const float *)rheos_tensor_data(value) == counted);
+  rheos_tensor_unref(value);
+}
+
+static void test_raise__effects_of_trips(void **state) { expect_counted(*state, IDENTITY, 1, 2); }
+static void test_raise__not_effects_behind_the_end(void **state) {
+  expect_counted(*state, SWITCH, -1, 3);
+}
+static void test_raise__not_effects_that_need_no_trip(void **state) {
+  expect_counted(*state, NOTHING, -1, 3);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_raise__loops_and_conditionals),   TEST(test_raise__what_lies_in_each_other),
-      TEST(test_raise__the_same_predicate_twice), TEST(test_raise__not_what_is_fetched_inside),
-      TEST(test_raise__not_what_needs_itself),    TEST(test_raise__not_a_merge_that_tells_which),
+      TEST(test_raise__loops_and_conditionals),     TEST(test_raise__what_lies_in_each_other),
+      TEST(test_raise__the_same_predicate_twice),   TEST(test_raise__not_what_is_fetched_inside),
+      TEST(test_raise__not_what_needs_itself),      TEST(test_raise__not_a_merge_that_tells_which),
+      TEST(test_raise__loops_of_gradients),         TEST(test_raise__effects_of_trips),
+      TEST(test_raise__not_effects_behind_the_end), TEST(test_raise__not_effects_that_need_no_trip),
   };
   return cmocka_run_group_tests_name("raise", tests, NULL, NULL);
 }
