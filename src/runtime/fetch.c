@@ -30,7 +30,7 @@ static void place_spares(const rheos__run *r, const rheos__segment *segment) {
     const rheos__value *value = &segment->values[index - segment->first_value];
     if (value->kind != RHEOS__VALUE_HEAP || value->root != index || value->over != 0 ||
         spare->dtype != (rheos_dtype)value->dtype ||
-        !rheos_shape_equal(&spare->shape, value->shape) || !rheos__tensor_is_exclusive(spare)) {
+        !rheos_shape_equal(&spare->shape, value->shape) || !rheos__tensor_is_spare(spare)) {
       continue;
     }
     tensors[index] = spare;
@@ -85,7 +85,8 @@ static bool take_of_call(const rheos__run *r, const rheos__value *value, int32_t
     given[fetch] = rheos_tensor_ref(given[before]);
     return true;
   }
-  if (!rheos__tensor_can_keep(*tensor)) return false;
+  const bool is_place = value->kind == RHEOS__VALUE_HEAP && rheos__tensor_block(*tensor) != NULL;
+  if (!is_place && !rheos__tensor_can_keep(*tensor)) return false;
   if (value->kind == RHEOS__VALUE_FEED) {
     given[fetch] = rheos_tensor_ref(*tensor);
     return true;

@@ -254,6 +254,25 @@ rheos_status *rheos_tensor_borrow(rheos_dtype dtype, rheos_shape shape, void *da
   return NULL;
 }
 
+void rheos__release_place(void *block) { rheos_tensor_unref(block); }
+
+rheos_status *rheos__tensor_place(rheos_tensor *block, const rheos_shape *shape,
+                                  size_t offset_bytes, rheos_tensor **out_tensor) {
+  int64_t num_elements;
+  size_t size_bytes;
+  *out_tensor = NULL;
+  RHEOS_TRY(rheos__shape_size(block->dtype, shape, &num_elements, &size_bytes));
+  assert(!starts_zeroed(block->dtype) && offset_bytes + size_bytes <= block->size_bytes);
+  rheos_tensor *tensor = rheos__alloc(sizeof *tensor);
+  if (tensor == NULL) return rheos__out_of_memory();
+  set_header(tensor, block->dtype, shape, num_elements, size_bytes);
+  tensor->data = (char *)block->data + offset_bytes;
+  tensor->release = rheos__release_place;
+  tensor->release_argument = rheos_tensor_ref(block);
+  *out_tensor = tensor;
+  return NULL;
+}
+
 void rheos__tensor_init_view(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shape *shape,
                              void *data) {
   int64_t count = 1;

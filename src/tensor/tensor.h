@@ -67,6 +67,21 @@ static inline bool rheos__tensor_is_exclusive(const rheos_tensor *tensor) {
          atomic_load_explicit(&tensor->references, memory_order_acquire) == 1;
 }
 
+// A place in a larger tensor, which it keeps: what is computed there is in `block` without a copy. Who keeps
+// tensors copies it, and only calls whose result it may become write to it. Not for strings and the like.
+rheos_status *rheos__tensor_place(rheos_tensor *block, const rheos_shape *shape,
+                                  size_t offset_bytes, rheos_tensor **out_tensor);
+void rheos__release_place(void *block);
+// The tensor that it is a place in; NULL: it is none.
+static inline rheos_tensor *rheos__tensor_block(const rheos_tensor *tensor) {
+  return tensor->release == rheos__release_place ? tensor->release_argument : NULL;
+}
+// Whether a result may be computed in a tensor that the caller has no use for, or in a place.
+static inline bool rheos__tensor_is_spare(const rheos_tensor *tensor) {
+  return (tensor->release == NULL || tensor->release == rheos__release_place) &&
+         atomic_load_explicit(&tensor->references, memory_order_acquire) == 1;
+}
+
 // A number that stands for the bytes the tensor has now: no two tensors of the process have the same
 // one, and whoever changes bytes in place calls rheos__tensor_changed().
 int64_t rheos__tensor_content(rheos_tensor *tensor);

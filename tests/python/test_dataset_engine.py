@@ -67,6 +67,8 @@ PIPELINES = {
     "shuffle_repeat": lambda: Dataset.range(5).shuffle(4, seed=3).repeat(3),
     "map": lambda: Dataset.range(12).map(lambda x: x * 2),
     "parallel_map": lambda: Dataset.range(12).map(lambda x: x * 2, num_parallel_calls=3),
+    "map_batch": lambda: Dataset.range(25).map(lambda x: x * 2).batch(2),
+    "parallel_map_batch": lambda: Dataset.range(25).map(lambda x: x * 2, 3).batch(2),
     "flat_map": lambda: Dataset.range(6).flat_map(lambda x: Dataset.range(x)),
     "interleave": lambda: Dataset.range(4).interleave(
         lambda x: Dataset.range(10 * x, 10 * x + 4), cycle_length=2

@@ -9,9 +9,15 @@ typedef struct batch_data {
   int64_t num_calls;  // of the function, with each element, at a time; 0: none
 } batch_data;
 
+typedef struct batch {
+  rheos__iterator base;
+  rheos_shape *rows;  // of the batch before, by component; at first what the dataset says
+  bool was_full;      // that batch
+} batch;
+
 // Of what calls a function: its results are a stage's, and become rows here.
 typedef struct mapped_batch {
-  rheos__iterator base;
+  batch base;
   rheos__stage *stage;
   int64_t has_ended;
 } mapped_batch;
@@ -69,18 +75,42 @@ static rheos_status *skip_rest(rheos__iterator *iterator, rheos__step *step, rhe
   return first;
 }
 
+// What is known of the rows of batches of this shape.
+static rheos_shape row_of(const rheos_shape *batch) {
+  rheos_shape row = {.rank = batch->rank - 1};
+  if (batch->rank < 1) return RHEOS_UNKNOWN_SHAPE;
+  memcpy(row.dims, batch->dims + 1, (size_t)row.rank * sizeof *row.dims);
+  return row;
+}
+
+// Rows are made where they belong, by inputs that do so.
+static void give_places(const rheos__iterator *iterator, rheos__stack *stacks, rheos_tensor **row) {
+  const rheos__dataset *d = iterator->dataset;
+  if (((const batch_data *)d->data)->num_calls != 0) return;
+  if (!iterator->input->dataset->kind->takes_places) return;
+  for (int32_t i = 0; i < d->num_components; ++i) row[i] = rheos__stack_place(&stacks[i]);
+}
+
+static rheos_status *add_row(const rheos__dataset *d, rheos__stack *stacks, rheos_tensor **row) {
+  const int64_t size = ((const batch_data *)d->data)->size;
+  for (int32_t i = 0; i < d->num_components; ++i) {
+    if (rheos__stack_adopt(&stacks[i], &row[i], size)) continue;
+    RHEOS_TRY(rheos__stack_add(&stacks[i], row[i], size, i));
+  }
+  return NULL;
+}
+
 static rheos_status *fill_batch(rheos__iterator *iterator, rheos__step *step, rheos_tensor **row,
                                 rheos__stack *stacks, int64_t *out_count) {
   const rheos__dataset *d = iterator->dataset;
   const batch_data *data = d->data;
   while (*out_count < data->size) {
     bool end = false;
+    give_places(iterator, stacks, row);
     rheos_status *status = pull(iterator, step, row, &end);
-    if (status == NULL && end) return NULL;
-    for (int32_t i = 0; status == NULL && i < d->num_components; ++i) {
-      status = rheos__stack_add(&stacks[i], row[i], data->size, i);
-    }
+    if (status == NULL && !end) status = add_row(d, stacks, row);
     rheos__element_clear(row, d->num_components);
+    if (status == NULL && end) return NULL;
     ++*out_count;
     if (status != NULL) return skip_rest(iterator, step, status, row, data->size - *out_count);
     if ((*out_count & 63) == 0 && rheos__step_should_stop(step)) {
@@ -90,28 +120,64 @@ static rheos_status *fill_batch(rheos__iterator *iterator, rheos__step *step, rh
   return NULL;
 }
 
+static rheos_status *expect_rows(const batch *it, rheos__stack *stacks) {
+  const rheos__dataset *d = it->base.dataset;
+  const batch_data *data = d->data;
+  for (int32_t i = 0; i < d->num_components; ++i) {
+    RHEOS_TRY(rheos__stack_expect(&stacks[i], d->types[i], &it->rows[i], data->size, it->was_full));
+  }
+  return NULL;
+}
+
+// The batch, unless there is none.
+static rheos_status *take_rows(batch *it, rheos__stack *stacks, int64_t count,
+                               rheos_tensor **element, bool *out_end) {
+  const rheos__dataset *d = it->base.dataset;
+  const batch_data *data = d->data;
+  it->was_full = count == data->size;
+  *out_end = count == 0 || (!it->was_full && data->drop_remainder);
+  for (int32_t i = 0; i < d->num_components && !*out_end; ++i) {
+    it->rows[i] = stacks[i].row;
+    RHEOS_TRY(rheos__stack_take(&stacks[i], &element[i]));
+  }
+  return NULL;
+}
+
 static rheos_status *next_batch(rheos__iterator *iterator, rheos__step *step,
                                 rheos_tensor **element, bool *out_end) {
-  const rheos__dataset *d = iterator->dataset;
-  const batch_data *data = d->data;
-  rheos__stack *stacks = rheos__alloc_array((size_t)d->num_components, sizeof *stacks);
-  rheos_tensor **row = rheos__alloc_array((size_t)d->num_components, sizeof *row);
+  batch *it = (batch *)iterator;
+  const int32_t n = iterator->dataset->num_components;
+  rheos__stack *stacks = rheos__alloc_array((size_t)n, sizeof *stacks);
+  rheos_tensor **row = rheos__alloc_array((size_t)n, sizeof *row);
   int64_t count = 0;
-  rheos_status *status = stacks == NULL || row == NULL
-                             ? rheos__out_of_memory()
-                             : fill_batch(iterator, step, row, stacks, &count);
-  *out_end = status == NULL && (count == 0 || (count < data->size && data->drop_remainder));
-  for (int32_t i = 0; stacks != NULL && i < d->num_components; ++i) {
-    if (status == NULL && !*out_end) {
-      status = rheos__stack_take(&stacks[i], &element[i]);
-    } else {
-      rheos__stack_deinit(&stacks[i]);
-    }
-  }
-  if (status != NULL) rheos__element_clear(element, d->num_components);
+  rheos_status *status = stacks == NULL || row == NULL ? rheos__out_of_memory() : NULL;
+  if (status == NULL) status = expect_rows(it, stacks);
+  if (status == NULL) status = fill_batch(iterator, step, row, stacks, &count);
+  if (status == NULL) status = take_rows(it, stacks, count, element, out_end);
+  for (int32_t i = 0; stacks != NULL && i < n; ++i) rheos__stack_deinit(&stacks[i]);
+  if (status != NULL) rheos__element_clear(element, n);
   rheos__free(stacks);
   rheos__free(row);
   return status;
+}
+
+static rheos_status *start_batch(rheos__iterator *iterator, rheos__step *step) {
+  (void)step;
+  batch *it = (batch *)iterator;
+  const rheos__dataset *d = iterator->dataset;
+  it->rows = rheos__alloc_array((size_t)d->num_components, sizeof *it->rows);
+  if (it->rows == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < d->num_components; ++i) it->rows[i] = row_of(&d->shapes[i]);
+  return NULL;
+}
+
+static void finish_batch(rheos__iterator *iterator) { rheos__free(((batch *)iterator)->rows); }
+
+// Nothing: a batch is made in one go.
+static rheos_status *state_batch(rheos__iterator *iterator, rheos__saved_state *state,
+                                 rheos__step *step) {
+  (void)iterator, (void)state, (void)step;
+  return NULL;
 }
 
 static int64_t cardinality_batch(const rheos__dataset *d) {
@@ -123,6 +189,7 @@ static int64_t cardinality_batch(const rheos__dataset *d) {
 
 static rheos_status *start_mapped(rheos__iterator *iterator, rheos__step *step) {
   const batch_data *data = iterator->dataset->data;
+  RHEOS_TRY(start_batch(iterator, step));
   const bool is_open = data->num_calls < 0 || data->size > INT64_MAX / 2 / data->num_calls;
   // Whole batches, so that the calls go on while the consumer has one.
   const int64_t batches = is_open ? -1 : (data->size + data->num_calls - 1) / data->size;
@@ -132,6 +199,7 @@ static rheos_status *start_mapped(rheos__iterator *iterator, rheos__step *step) 
 
 static void finish_mapped(rheos__iterator *iterator) {
   rheos__stage_leave(((mapped_batch *)iterator)->stage, iterator);
+  finish_batch(iterator);
 }
 
 static rheos_status *pause_mapped(rheos__iterator *iterator, rheos__step *step) {
@@ -152,10 +220,14 @@ static rheos_status *state_mapped(rheos__iterator *iterator, rheos__saved_state 
 #define BATCH_KIND(variable, text, init_fn)                                      \
   static const rheos__dataset_kind variable = {.name = text,                     \
                                                .data_bytes = sizeof(batch_data), \
+                                               .iterator_bytes = sizeof(batch),  \
                                                .opens_input = true,              \
                                                .like_input = true,               \
                                                .init = init_fn,                  \
+                                               .start = start_batch,             \
+                                               .finish = finish_batch,           \
                                                .next = next_batch,               \
+                                               .state = state_batch,             \
                                                .cardinality = cardinality_batch}
 BATCH_KIND(batch_kind, "Batch", init_batch);
 BATCH_KIND(batch_2_kind, "Batch", init_batch_2);

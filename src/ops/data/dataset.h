@@ -25,6 +25,7 @@ typedef struct rheos__dataset_kind {
   bool opens_input;       // a new iterator has one of the first input
   bool like_input;        // elements are those of the first input, as far as dtypes and number go
   bool is_live;           // the next element may take long to come, or never come
+  bool takes_places;  // `element` of `next` may hold tensors to make components in, where they fit
   // Names of attributes (bool, int, or `deterministic`, a string) whose values are kept as
   // rheos__dataset_options(), NULL-terminated.
   const char *const *options;
@@ -36,7 +37,7 @@ typedef struct rheos__dataset_kind {
   void (*finish)(rheos__iterator *iterator);
   // The next element: a tensor with a reference for each component, which are NULL before; or sets
   // `*out_end`, and again when asked again. A failure leaves no tensors and an iterator that goes on
-  // behind what failed.
+  // behind what failed. Of a kind that takes places, these may be left at the end and after a failure.
   rheos_status *(*next)(rheos__iterator *iterator, rheos__step *step, rheos_tensor **element,
                         bool *out_end);
   // Stops what goes on by itself until the next element is asked for; NULL: nothing does.

@@ -69,6 +69,7 @@ static int64_t cardinality_map(const rheos__dataset *d) {
 static const char *const map_options[] = {"preserve_cardinality", NULL};
 static const rheos__dataset_kind map_kind = {.name = "Map",
                                              .opens_input = true,
+                                             .takes_places = true,
                                              .options = map_options,
                                              .init = init_map,
                                              .next = next_map,

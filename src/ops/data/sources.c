@@ -120,7 +120,7 @@ static rheos_status *next_slices(rheos__iterator *iterator, rheos__step *step,
   for (int32_t i = 0; i < d->num_components; ++i) {
     rheos_status *status = rheos__tensor_row(d->args[i], row, &element[i]);
     if (status == NULL) continue;
-    rheos__element_clear(element, i);
+    rheos__element_clear(element, d->num_components);
     return status;
   }
   return NULL;
@@ -128,6 +128,7 @@ static rheos_status *next_slices(rheos__iterator *iterator, rheos__step *step,
 
 static const rheos__dataset_kind slices_kind = {.name = "TensorSlice",
                                                 .iterator_bytes = sizeof(counting),
+                                                .takes_places = true,
                                                 .init = init_slices,
                                                 .next = next_slices,
                                                 .state = state_counting,
@@ -293,6 +294,7 @@ static rheos_status *next_range(rheos__iterator *iterator, rheos__step *step,
 static const rheos__dataset_kind range_kind = {.name = "Range",
                                                .data_bytes = sizeof(range),
                                                .iterator_bytes = sizeof(counting),
+                                               .takes_places = true,
                                                .init = init_range,
                                                .next = next_range,
                                                .state = state_counting,
