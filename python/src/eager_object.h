@@ -70,6 +70,8 @@ PyObject *variable_same_as(PyObject *self, PyObject *other);
 // Has the tapes that record on this thread, and watch the variables that are read, watch one. False with
 // an exception.
 bool tapes_watch(PyObject *variable, PyObject *handle);
+// Whether any thread has something to tell: a tape or the like.
+bool anything_listens(void);
 
 int eager_init_types(PyObject *module);
 int eager_tensor_init_type(PyObject *module);  // eager_tensor.c

@@ -419,6 +419,8 @@ static int tell(listener l, PyObject *variable, PyObject *handle) {
   return result;
 }
 
+bool anything_listens(void) { return num_listeners > 0; }
+
 bool tapes_watch(PyObject *variable, PyObject *handle) {
   if (num_listeners == 0) return true;
   const unsigned long thread = PyThread_get_thread_ident();

@@ -56,11 +56,12 @@ typedef struct entry {
   struct entry *next;  // the next one that was used less recently
   pattern *patterns;
   Py_ssize_t count;
-  int16_t *order;      // by input, which of the arguments' tensors it is
-  PyObject *concrete;  // what structures the results; NULL: what is called
-  PyObject *captures;  // a list of eager tensors
-  PyObject *touched;   // a list of variables
-  PyObject *type;      // the op that calls, str
+  int16_t *order;           // by input, which of the arguments' tensors it is
+  PyObject *concrete;       // what structures the results; NULL: what is called
+  PyObject *captures;       // a list of eager tensors, nobody else's
+  rheos_tensor **captured;  // what they stand for
+  PyObject *touched;        // a list of variables
+  PyObject *type;           // the op that calls, str
   rheos_region *region;
   int64_t epoch;
   result_form form;
@@ -86,6 +87,7 @@ static void free_entry(entry *e) {
   PyMem_Free(e->order);
   Py_XDECREF(e->concrete);
   Py_XDECREF(e->captures);
+  PyMem_Free(e->captured);
   Py_XDECREF(e->touched);
   Py_XDECREF(e->type);
   rheos_region_unref(e->region);
@@ -316,6 +318,7 @@ static bool touch(PyObject *object) {
 
 // Tells tapes of the variables of the entry and of the arguments; false with an exception.
 static bool touch_all(const entry *e, const call_tokens *tokens) {
+  if (!anything_listens()) return true;
   PyObject *touched = Py_NewRef(e->touched);
   bool is_told = true;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(touched) && is_told; ++i) {
@@ -350,9 +353,7 @@ static PyObject *run_entry(PyObject *self, const entry *e, const call_tokens *to
       if (tokens->items[i].tensor) given[at++] = tokens->items[i].tensor;
     }
     for (int32_t i = 0; i < at; ++i) inputs[i] = given[e->order[i]];
-    for (Py_ssize_t i = 0; i < num_captures; ++i) {
-      inputs[at++] = eager_value(PyList_GET_ITEM(e->captures, i));
-    }
+    memcpy(inputs + at, e->captured, (size_t)num_captures * sizeof *inputs);
     PyObject *concrete = Py_NewRef(e->concrete ? e->concrete : self);
     PyObject *captures = Py_NewRef(e->captures), *type = Py_NewRef(e->type);
     rheos_region *region = rheos_region_ref(e->region);
@@ -482,11 +483,16 @@ static bool find_order(PyObject *tensors, const call_tokens *tokens, int16_t *or
   return true;
 }
 
-static bool are_eager(PyObject *list) {
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
-    if (!eager_value(PyList_GET_ITEM(list, i))) return false;
+// False: not all of what is captured are eager tensors.
+static bool set_captures(entry *e, PyObject *captures) {
+  const Py_ssize_t count = PyList_GET_SIZE(captures);
+  e->captures = PySequence_List(captures);
+  e->captured = PyMem_Calloc((size_t)count + 1, sizeof *e->captured);
+  for (Py_ssize_t i = 0; e->captures && e->captured && i < count; ++i) {
+    e->captured[i] = eager_value(PyList_GET_ITEM(e->captures, i));
+    if (!e->captured[i]) return false;
   }
-  return true;
+  return e->captures && e->captured;
 }
 
 static bool are_variables(PyObject *list) {
@@ -557,7 +563,6 @@ static PyObject *remember(PyObject *object, PyObject *args) {
   entry *e = PyMem_Calloc(1, sizeof *e);
   if (!e) return PyErr_NoMemory();
   e->concrete = concrete == object ? NULL : Py_NewRef(concrete);
-  e->captures = PySequence_List(captures);
   e->touched = PySequence_List(touched);
   e->type = Py_NewRef(type);
   e->epoch = current_epoch;
@@ -565,8 +570,8 @@ static PyObject *remember(PyObject *object, PyObject *args) {
   call_tokens tokens = {.count = 0};
   e->order = PyMem_Calloc(max_tokens, sizeof *e->order);
   if (e->order && read_arguments(&tokens, given, by_name) &&
-      find_order(tensors, &tokens, e->order) && are_eager(captures) && are_variables(touched) &&
-      e->captures && e->touched && set_patterns(e, &tokens)) {
+      find_order(tensors, &tokens, e->order) && set_captures(e, captures) &&
+      are_variables(touched) && e->touched && set_patterns(e, &tokens)) {
     e->region = region_for(tensors, captures, type, attrs);
   }
   tokens_deinit(&tokens);

@@ -262,7 +262,11 @@ static inline bool rheos__segment_is_for(const rheos__segment *segment, const rh
     return false;
   }
   for (int32_t i = 0; i < key->count; ++i) {
-    if (key->cells != NULL && segment->key_cells[i] != key->cells[i]) return false;
+    if (key->cells != NULL) {
+      if (segment->key_cells[i] != key->cells[i]) return false;
+      const bool is_handle = key->cells[i] != NULL && key->shapes == NULL;
+      if (is_handle && key->tensors[i] == NULL && key->given == NULL) continue;  // a scalar
+    }
     if (key->given != NULL && segment->key_given[i] != key->given[i]) return false;
     if (!rheos_shape_equal(&segment->key[i], rheos__key_shape(key, i))) return false;
   }

@@ -13,17 +13,32 @@ enum { FEW = 16, MAX_BUCKETED = 1024 };
 
 // ---- Life
 
+static rheos_dtype dtype_at(const rheos_graph *graph, rheos__edge edge) {
+  return rheos_dtype_base(rheos__graph_node(graph, edge.id)->outputs[edge.index].dtype);
+}
+
+static const rheos_shape *shape_at(const rheos_graph *graph, rheos__edge edge) {
+  return rheos__graph_node(graph, edge.id)->outputs[edge.index].shape;
+}
+
 static rheos_status *copy_ids(rheos_region *r, const rheos__edge *feeds, const rheos__edge *fetches,
                               const int32_t *targets) {
   r->feeds = rheos__alloc_array((size_t)r->num_feeds + 1, sizeof *r->feeds);
   r->fetches = rheos__alloc_array((size_t)r->num_fetches + 1, sizeof *r->fetches);
   r->targets = rheos__alloc_array((size_t)r->num_targets + 1, sizeof *r->targets);
-  if (r->feeds == NULL || r->fetches == NULL || r->targets == NULL) return rheos__out_of_memory();
+  r->inputs = rheos__alloc_array((size_t)r->num_feeds + 1, sizeof *r->inputs);
+  if (r->feeds == NULL || r->fetches == NULL || r->targets == NULL || r->inputs == NULL) {
+    return rheos__out_of_memory();
+  }
   if (r->num_feeds > 0) memcpy(r->feeds, feeds, (size_t)r->num_feeds * sizeof *feeds);
   if (r->num_fetches > 0) memcpy(r->fetches, fetches, (size_t)r->num_fetches * sizeof *fetches);
   if (r->num_targets > 0) memcpy(r->targets, targets, (size_t)r->num_targets * sizeof *targets);
   for (int32_t i = 0; i < r->num_feeds; ++i) {
-    if (rheos__region_input_dtype(r, i) == RHEOS_RESOURCE) r->takes_cells = true;
+    r->inputs[i] = (rheos__region_input){
+        .dtype = dtype_at(r->graph, r->feeds[i]),
+        .scalars_fit = rheos_shape_compatible(shape_at(r->graph, r->feeds[i]), &RHEOS_SCALAR),
+    };
+    if (r->inputs[i].dtype == RHEOS_RESOURCE) r->takes_cells = true;
   }
   return NULL;
 }
@@ -103,6 +118,7 @@ void rheos_region_unref(rheos_region *r) {
   rheos__free(r->buckets);
   rheos__plan_free(r->plan);
   rheos__resources_free(r->state);
+  rheos__free(r->inputs);
   rheos__free(r->feeds);
   rheos__free(r->fetches);
   rheos__free(r->targets);
@@ -112,12 +128,8 @@ void rheos_region_unref(rheos_region *r) {
   rheos__free(r);
 }
 
-static rheos_dtype dtype_at(const rheos_graph *graph, rheos__edge edge) {
-  return rheos_dtype_base(rheos__graph_node(graph, edge.id)->outputs[edge.index].dtype);
-}
-
 rheos_dtype rheos__region_input_dtype(const rheos_region *region, int32_t index) {
-  return dtype_at(region->graph, region->feeds[index]);
+  return region->inputs[index].dtype;
 }
 
 rheos_dtype rheos__region_output_dtype(const rheos_region *region, int32_t index) {
@@ -252,12 +264,13 @@ static void give_call(rheos_region *r, rheos__region_call *call) {
   pthread_mutex_unlock(&r->mutex);
 }
 
+// A sum, so that no cell waits for the one before it: functions take hundreds.
 static uint64_t hash_cells(const rheos_region *r, rheos__resource *const *cells) {
-  uint64_t hash = 1;
-  for (int32_t i = 0; i < r->num_feeds; ++i) {
-    if (cells[i] != NULL) hash = rheos__hash_mix(hash, (uint64_t)(uintptr_t)cells[i]);
+  uint64_t hash = 0, factor = 0x9e3779b97f4a7c15u;
+  for (int32_t i = 0; i < r->num_feeds; ++i, factor += 0xd1342543de82ef96u) {
+    hash += (uint64_t)(uintptr_t)cells[i] * factor;
   }
-  return hash;
+  return rheos__hash_mix(0, hash);
 }
 
 static rheos_status *take_call_for(rheos_region *r, rheos__resource *const *cells,
@@ -443,22 +456,27 @@ rheos_status *rheos__region_run_alone(rheos_region *r, rheos_tensor *const *inpu
   return status;
 }
 
+static rheos_status *wrong_dtype(const rheos_region *r, int32_t i, const rheos_tensor *input) {
+  return RHEOS_INVALID("input %d is %s, the region takes %s", (int)i,
+                       rheos_dtype_name(input->dtype), rheos_dtype_name(r->inputs[i].dtype));
+}
+
+static rheos_status *check_shape(const rheos_region *r, int32_t i, const rheos_tensor *input) {
+  const rheos_shape *shape = shape_at(r->graph, r->feeds[i]);
+  if (rheos_shape_compatible(shape, &input->shape)) return NULL;
+  rheos__shape_text is, want;
+  return RHEOS_INVALID("input %d has shape %s, the region takes %s", (int)i,
+                       rheos__shape_text_of(&input->shape, &is),
+                       rheos__shape_text_of(shape, &want));
+}
+
 static rheos_status *check_inputs(const rheos_region *r, rheos_tensor *const *inputs) {
   for (int32_t i = 0; i < r->num_feeds; ++i) {
     if (inputs[i] == NULL) return RHEOS_INVALID("input %d is NULL", (int)i);
-    const rheos_dtype wanted = rheos__region_input_dtype(r, i);
-    if (inputs[i]->dtype != wanted) {
-      return RHEOS_INVALID("input %d is %s, the region takes %s", (int)i,
-                           rheos_dtype_name(inputs[i]->dtype), rheos_dtype_name(wanted));
-    }
-    const rheos_shape *shape =
-        rheos__graph_node(r->graph, r->feeds[i].id)->outputs[r->feeds[i].index].shape;
-    if (!rheos_shape_compatible(shape, &inputs[i]->shape)) {
-      rheos__shape_text is, want;
-      return RHEOS_INVALID("input %d has shape %s, the region takes %s", (int)i,
-                           rheos__shape_text_of(&inputs[i]->shape, &is),
-                           rheos__shape_text_of(shape, &want));
-    }
+    const rheos__region_input *wanted = &r->inputs[i];
+    if (inputs[i]->dtype != wanted->dtype) return wrong_dtype(r, i, inputs[i]);
+    if (inputs[i]->shape.rank == 0 && wanted->scalars_fit) continue;
+    RHEOS_TRY(check_shape(r, i, inputs[i]));
   }
   return NULL;
 }

@@ -62,6 +62,12 @@ typedef struct rheos__region_gradient {
   } *grads;                // by input of what is differentiated
 } rheos__region_gradient;
 
+// What a region asks of an input, beside the rest of its shape, which the graph knows.
+typedef struct rheos__region_input {
+  rheos_dtype dtype;
+  bool scalars_fit;
+} rheos__region_input;
+
 struct rheos_region {
   _Atomic int32_t references;
   rheos_eager *eager;
@@ -69,8 +75,9 @@ struct rheos_region {
   rheos__edge *feeds, *fetches;
   int32_t *targets;
   int32_t num_feeds, num_fetches, num_targets;
-  bool takes_cells;     // one of the feeds is a handle
-  bool reads_variable;  // it is the operation that does that, and nothing else
+  rheos__region_input *inputs;  // by feed
+  bool takes_cells;             // one of the feeds is a handle
+  bool reads_variable;          // it is the operation that does that, and nothing else
   bool extends;  // its gradients make the operation give more than it does: it calls functions
   _Atomic bool has_no_gradient;  // what it calls has an operation without one: it runs as it is
   int32_t node;                  // the operation that it is; -1: no single one
