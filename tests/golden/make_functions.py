@@ -332,6 +332,63 @@ if V2:
         ))
         return [({"x": floats(n, 2)}, name_outputs(f(x))) for n in (4,)]
 
+    def map_defun(f, specs, arguments, captured, types, shapes):
+        called = function(f).get_concrete_function(*specs)
+        return tensorflow.raw_ops.MapDefun(
+            arguments=arguments, captured_inputs=captured, output_types=types,
+            output_shapes=shapes, f=called)
+
+    spec = tensorflow.TensorSpec
+
+    @program
+    def rows_mapped():
+        x, y = place(tf.float32, [None, 2], "x"), place(tf.int32, [None], "y")
+        c, s = place(tf.float32, [], "c"), place(tf.string, [None], "s")
+        many = map_defun(
+            lambda x, y, s, c: (x * c, y + 1, tf.strings.join([s, "!"])),
+            [spec([2], tf.float32), spec([], tf.int32), spec([], tf.string), spec([], tf.float32)],
+            [x, y, s], [c], [tf.float32, tf.int32, tf.string], [[2], [], []])
+        partly = map_defun(lambda x: tf.reshape(x, [2, 1]), [spec([2], tf.float32)], [x], [],
+                           [tf.float32], [[None, 1]])
+        late = map_defun(lambda v: tf.range(v), [spec([], tf.int32)], [y], [], [tf.int32], [None])
+        outs = name_outputs([*many, *partly, tf.reduce_sum(many[0]), *late])
+
+        def feed(n, y):
+            return {"x": floats(n, 2), "y": np.int32(y), "c": np.float32(3),
+                    "s": np.array(["a", "bc", "", "d"][:n], object)}
+
+        return [(feed(3, [2] * 3), outs), (feed(1, [4]), outs), (feed(4, [1] * 4), outs),
+                (feed(2, [1, 2]), outs[5:]), (feed(2, [1] * 3), outs[:1]), (feed(0, []), outs[:3]),
+                (feed(0, []), outs[3:4]), (feed(0, []), outs[5:])]
+
+    @program
+    def rows_mapped_in_functions():
+        x = place(tf.float32, None, "x")
+
+        @function
+        def rows(x):
+            def squares(row):
+                if tf.reduce_sum(row) > 0:
+                    row = row + 1
+                return map_defun(lambda v, r: v * v + r[0], [spec([], tf.float32),
+                                                            spec([3], tf.float32)],
+                                 [row], [row], [tf.float32], [[]])
+
+            return map_defun(squares, [spec([3], tf.float32)], [x], [], [tf.float32], [[3]])
+
+        outs = name_outputs(rows(x))
+        return [({"x": floats(*shape)}, outs) for shape in ((4, 3), (1, 3), (3,), (2, 2), (2, 3))]
+
+    @program
+    def error_in_a_row():
+        x = place(tf.float32, [None], "x")
+        rows = map_defun(lambda v: tf.debugging.check_numerics(v, "no number"),
+                         [spec([], tf.float32)], [x], [], [tf.float32], [[]])
+        other = map_defun(lambda v: tf.stack([v, v]), [spec([], tf.float32)], [x], [],
+                          [tf.float32], [[3]])
+        return [({"x": np.float32(v)}, name_outputs([rows[0], other[0]])[i:i + 1])
+                for i, v in ((0, [1, 2]), (0, [1, np.nan]), (1, [1, 2]), (0, [3]))]
+
     @program
     def random_in_loops():
         @function

@@ -20,6 +20,7 @@ static const char *const elsewhere[][2] = {
     {"Case", "tests/runtime/test_functions.c"},
     {"For", "tests/runtime/test_functions.c"},
     {"If", "tests/runtime/test_functions.c"},
+    {"MapDefun", "tests/runtime/test_functions.c"},
     {"PartitionedCall", "tests/runtime/test_functions.c"},
     {"StatefulPartitionedCall", "tests/runtime/test_functions.c"},
     {"SymbolicGradient", "tests/python/test_func_graph.py"},
