@@ -13,8 +13,10 @@
 const char command_run_help[] =
     "usage: rheos run [--tf1 | --tf2] SCRIPT.py [ARGUMENTS]\n"
     "       rheos run [--tf1 | --tf2] -m MODULE [ARGUMENTS]\n"
+    "       rheos run [--tf1 | --tf2] -c TEXT [ARGUMENTS]\n"
     "\n"
-    "Runs a Python program in which `import tensorflow` means Rheos. The program sees\n"
+    "Runs a Python program in which `import tensorflow` means Rheos; `-` in the place of a\n"
+    "script reads it from the standard input, -c takes its text. The program sees\n"
     "TensorFlow 1 when it uses names that only TensorFlow 1 has (Session, placeholder,\n"
     "get_variable, compat.v1, ...), else TensorFlow 2; --tf1 and --tf2 decide by hand.\n"
     "The exit status is the program's.\n"
@@ -60,11 +62,15 @@ static const char *find_python(char path[MAX_PATH]) {
   return python != NULL ? python : RHEOS_PYTHON;
 }
 
+static bool is_way_in(const char *text) {
+  return strcmp(text, "-") == 0 || strcmp(text, "-m") == 0 || strcmp(text, "-c") == 0;
+}
+
 int command_run(int argc, char **argv) {
   const char *mode = "auto";
   int i = 1;
   for (; i < argc && argv[i][0] == '-'; i++) {
-    if (strcmp(argv[i], "-m") == 0) break;  // the launcher's
+    if (is_way_in(argv[i])) break;  // the launcher's
     if (strcmp(argv[i], "--tf1") == 0 || strcmp(argv[i], "--tf2") == 0) {
       mode = argv[i] + 2;
     } else {
@@ -72,8 +78,9 @@ int command_run(int argc, char **argv) {
     }
   }
   if (i == argc) return command_usage_error("run: a script is missing; see 'rheos help run'");
-  if (i + 1 == argc && argv[i][0] == '-') {
-    return command_usage_error("run: -m wants a module; see 'rheos help run'");
+  if (i + 1 == argc && argv[i][0] == '-' && argv[i][1] != '\0') {
+    return command_usage_error("run: %s wants a %s; see 'rheos help run'", argv[i],
+                               argv[i][1] == 'm' ? "module" : "program's text");
   }
 
   char launcher[MAX_PATH];
@@ -84,7 +91,7 @@ int command_run(int argc, char **argv) {
   char found[MAX_PATH];
   const char *python = find_python(found);
 
-  // python launcher mode (script | -m module) arguments... NULL
+  // python launcher mode (script | -m module | -c text | -) arguments... NULL
   char **arguments = calloc((size_t)(argc - i) + 4, sizeof *arguments);
   if (!arguments) return command_usage_error("run: out of memory");
   arguments[0] = (char *)python;

@@ -57,7 +57,9 @@ def tree(tmp_path_factory):
 def run(tree, tmp_path):
     """run(source, *arguments, options=(), files={}) runs a program; gives the finished process."""
 
-    def run_program(source, *arguments, options=(), files=None, program=None, **environment):
+    def run_program(
+        source, *arguments, options=(), files=None, program=None, given=None, **environment
+    ):
         for name, text in {"main.py": source, **(files or {})}.items():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(textwrap.dedent(text))
@@ -68,7 +70,7 @@ def run(tree, tmp_path):
         clean = {k: v for k, v in os.environ.items() if k not in chosen}
         return subprocess.run(
             command, capture_output=True, text=True, env={**clean, **environment}, timeout=60,
-            cwd=tmp_path,
+            cwd=tmp_path, input=given,
         )  # fmt: skip
 
     return run_program
@@ -219,6 +221,19 @@ def test_modules_that_cannot_run_are_named(run, name, status, said):
     done = run("", program=["-m", *name], files=PACKAGE_OF_OURS)
     assert done.returncode == status and said in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_programs_that_lie_in_no_file_run_as_python_runs_them(run):
+    source = "import sys, tensorflow as tf\nprint(tf.front, sys.argv, [sys.path[0]], __name__)\n"
+    source += "import inspect\ndef f(): pass\nprint(inspect.getsource(f))\ntf.Session\n"
+    done = run("", "a", "-b", program=["-"], given=source)
+    assert done.stdout == "v1 ['-', 'a', '-b'] [''] __main__\ndef f(): pass\n\n"
+    assert "no attribute 'Session'" in done.stderr.splitlines()[-1]
+    assert run("", "a", program=["-c", source]).stdout.startswith("v1 ['-c', 'a'] [''] __main__\n")
+    chosen = run("", program=["-c", source], options=["--tf2"])
+    assert chosen.stdout.startswith("v2") and chosen.returncode == 1
+    done = run("", program=["-c"])
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
 
 
 def test_tracebacks_and_syntax_errors_are_pythons(run, tmp_path):

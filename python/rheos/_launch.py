@@ -2,6 +2,8 @@
 
     python _launch.py {auto|tf1|tf2} SCRIPT [ARGUMENTS]
     python _launch.py {auto|tf1|tf2} -m MODULE [ARGUMENTS]
+    python _launch.py {auto|tf1|tf2} -c TEXT [ARGUMENTS]
+    python _launch.py {auto|tf1|tf2} - [ARGUMENTS]
 
 The program is run as python itself would run it: `sys.argv`, `sys.path[0]`, `__main__`, tracebacks
 and the exit status are its own. A finder on `sys.meta_path` resolves `tensorflow` and everything
@@ -21,8 +23,10 @@ TensorFlow 2 if it uses what marks a program of 2.x, such as `tf.function`.
 """
 
 import ast
+import contextlib
 import faulthandler
 import importlib
+import linecache
 import os
 import re
 import signal
@@ -475,7 +479,11 @@ def names_in_text(text):
 
 def names_in_file(path):
     with open(path, "rb") as file:
-        source = file.read()
+        return names_in_source(file.read())
+
+
+def names_in_source(source):
+    """Like names_in_tree, for the bytes of a program."""
     if b"tensorflow" not in source and b"import" not in source:
         return set(), []
 
@@ -497,14 +505,18 @@ def _module_files(folder, module):
     return files
 
 
-def names_in_program(script, folders):
-    """The names below `tensorflow` used by a script and by what it imports from `folders`."""
+def names_in_program(script, folders, source=None):
+    """The names below `tensorflow` used by a script and by what it imports from `folders`.
+
+    source: the script's bytes, if it lies in no file.
+    """
     used = set()
     todo, seen = [script], {os.path.realpath(script)}
     while todo and len(seen) <= MAX_FILES_READ:
         path = todo.pop()
         try:
-            names, imported = names_in_file(path)
+            is_given = path == script and source is not None
+            names, imported = names_in_source(source) if is_given else names_in_file(path)
         except OSError:
             continue
         used |= names
@@ -770,38 +782,70 @@ def report_waiting(number, frame):
         print(text, file=sys.stderr, end="", flush=True)
 
 
-def prepare(mode):
-    """Sets the interpreter up for the program that sys.argv begins with, and returns its code."""
-    found = None
-    if sys.argv[0] == "-m":
-        del sys.argv[0]
-        folders = _search_path(os.getcwd())
-        found = _found_module(sys.argv[0])
-        sys.argv[0] = found.origin
-    path = os.path.abspath(sys.argv[0])
+def _given_program():
+    """The bytes of a program that lies in no file, as `-c` and `-` have it, and what its file is
+    called; None for others."""
+    if sys.argv[0] == "-c":
+        if len(sys.argv) < 2:
+            sys.exit("rheos: -c wants the text of a program")
+        return sys.argv.pop(1).encode() + b"\n", "<string>"
+    if sys.argv[0] == "-":
+        return sys.stdin.buffer.read(), "<stdin>"
+    return None
+
+
+def _source_of(path):
     try:
         with open(path, "rb") as file:
-            source = file.read()
+            return file.read()
     except OSError as error:
         reason = f"[Errno {error.errno}] {error.strerror}"
         print(f"rheos: can't open file '{path}': {reason}", file=sys.stderr)
         sys.exit(2)
-    if found is None:
+
+
+def _keep_lines(name, source):
+    """Lets tracebacks and AutoGraph find the lines of a program that lies in no file."""
+    with contextlib.suppress(UnicodeDecodeError):
+        text = source.decode()
+        lines = text.splitlines(keepends=True)
+        linecache.cache[name] = (len(text), None, lines, name)
+
+
+def prepare(mode):
+    """Sets the interpreter up for the program that sys.argv begins with, and returns its code."""
+    found = None
+    given = _given_program()
+    if given is not None:
+        source, path = given
+        folders = _search_path("")
+        _keep_lines(path, source)
+    elif sys.argv[0] == "-m":
+        del sys.argv[0]
+        folders = _search_path(os.getcwd())
+        found = _found_module(sys.argv[0])
+        sys.argv[0] = found.origin
+    if given is None:
+        path = os.path.abspath(sys.argv[0])
+        source = _source_of(path)
+    if given is None and found is None:
         folders = _search_path(os.path.dirname(os.path.realpath(path)))
 
     def choose():
         if mode != "auto":
             return V1 if mode == "tf1" else V2
-        return choose_front(names_in_program(path, folders))
+        own = None if given is None else source
+        return choose_front(names_in_program(path, folders, own))
 
     sys.meta_path.insert(0, Finder(choose))
     if hasattr(signal, "SIGQUIT"):
         signal.signal(signal.SIGQUIT, report_waiting)
     main = type(sys)("__main__")
-    main.__file__ = path
-    main.__cached__ = None
     main.__builtins__ = __builtins__
-    main.__loader__ = SourceFileLoader("__main__", path)
+    if given is None:
+        main.__file__ = path
+        main.__cached__ = None
+        main.__loader__ = SourceFileLoader("__main__", path)
     if found is not None:
         main.__spec__, main.__package__ = found, found.parent
     sys.modules["__main__"] = main

@@ -249,8 +249,18 @@ static rheos_status *add_to_tapes(rheos_eager *eager, const entry *e, rheos_tens
   return status;
 }
 
+// Whether the region is one operation that no gradient flows through, such as StopGradient: what is computed
+// from its outputs alone depends on nothing.
+static bool ends_gradients(const rheos_region *region) {
+  if (region->node < 0) return false;
+  const rheos__node *node = rheos__graph_node(region->graph, region->node);
+  return node->signature->op->gradient == rheos__no_gradient &&
+         rheos__attrs_find(node->attrs, "_gradient_op_type") == NULL;
+}
+
 rheos_status *rheos__tapes_remember(rheos_region *region, rheos_tensor *const *inputs,
                                     rheos_tensor *const *outputs) {
+  if (ends_gradients(region)) return NULL;
   const entry e = {
       .region = region, .num_inputs = region->num_feeds, .num_outputs = region->num_fetches};
   return add_to_tapes(region->eager, &e, inputs, outputs);

@@ -99,3 +99,18 @@ def test_names_that_are_not_there_name_near_ones(tf):
     with pytest.raises(AttributeError, match="tensorflow.math.*'reduce_smu'.*tf.math.reduce_sum"):
         tf.math.reduce_smu([1])
     assert not hasattr(tf, "placeholder")
+
+
+def test_a_tape_remembers_nothing_behind_a_stopped_gradient(tf):
+    def never(gradient):
+        raise AssertionError("the gradient is asked for")
+
+    @tf.custom_gradient
+    def doubled(x):
+        return x * 2.0, never
+
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x + doubled(tf.stop_gradient(x))
+    assert float(tape.gradient(y, x)) == 1.0

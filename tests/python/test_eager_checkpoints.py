@@ -144,3 +144,15 @@ def test_tables_that_were_not_restored_are_told_of(tmp_path):
     status = tf.train.Checkpoint(t=table()).restore(path)
     with pytest.raises(AssertionError, match="for the table MutableHashTable at t"):
         status.assert_existing_objects_matched()
+
+
+def test_dense_tables_are_saved_and_restored(tmp_path):
+    def table():
+        return tf.lookup.experimental.DenseHashTable(tf.int64, tf.string, "?", 0, -1)
+
+    full = table()
+    full.insert(tf.constant([3, 4], tf.int64), ["c", "d"])
+    path = tf.train.Checkpoint(table=full).save(str(tmp_path / "c"))
+    empty = table()
+    tf.train.Checkpoint(table=empty).restore(path).assert_consumed()
+    assert empty.lookup(tf.constant([4, 5], tf.int64)).numpy().tolist() == [b"d", b"?"]

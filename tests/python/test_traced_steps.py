@@ -145,3 +145,38 @@ def test_a_tape_is_used_up():
     tape.gradient(y, [v])
     with pytest.raises(RuntimeError, match="non-persistent"):
         tape.gradient(y, [v])
+
+
+def steps_of(optimizer, batches):
+    v = tf.Variable([1.0, -2.0])
+    for batch in batches:
+        optimizer.apply_gradients([(tf.constant(batch), v)])
+    return v.numpy()
+
+
+@pytest.mark.parametrize("label", ["SGD with momentum", "Adam", "AdamW"])
+def test_gathered_gradients_make_the_step_of_their_mean(label):
+    kind, options = label.split()[0], OPTIMIZERS[label]
+    batches = np.array([[1.0, 2.0], [3.0, -4.0], [0.5, 0.0], [1.5, 8.0]], np.float32)
+    gathering = getattr(tf.keras.optimizers, kind)(gradient_accumulation_steps=2, **options)
+    found = steps_of(gathering, batches)
+    means = batches.reshape(2, 2, 2).mean(1)
+    np.testing.assert_allclose(found, steps_of(optimizer_of(label), means), rtol=1e-6)
+    assert int(gathering.iterations) == 2
+    found = steps_of(gathering, batches[:1])  # which is only kept
+    np.testing.assert_array_equal(found, [1.0, -2.0])
+    assert gathering.get_config()["gradient_accumulation_steps"] == 2
+
+
+def test_gradients_of_a_scaled_loss_are_scaled_back():
+    v, optimizer = tf.Variable([1.0, -2.0]), tf.keras.optimizers.SGD(0.5, loss_scale_factor=1024.0)
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            loss = optimizer.scale_loss(tf.reduce_sum(v))
+        optimizer.apply_gradients([(tape.gradient(loss, v), v)])
+    np.testing.assert_array_equal(v.numpy(), [-0.5, -3.5])
+
+
+def test_one_step_is_nothing_to_gather():
+    with pytest.raises(ValueError, match="must be an integer >= 2"):
+        tf.keras.optimizers.SGD(gradient_accumulation_steps=1)

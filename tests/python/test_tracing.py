@@ -62,6 +62,37 @@ def test_a_warning_says_which_argument_makes_functions_be_traced(warnings):
     assert "pass it as a tensor" in warnings[1]
 
 
+def test_a_warning_names_a_function_that_is_made_again_and_again(warnings):
+    for n in range(6):
+
+        @tf.function
+        def again(x):
+            return x
+
+        again(n)
+    (said,) = warnings
+    line = again.python_function.__code__.co_firstlineno
+    assert "again was made and traced 5 times" in said
+    assert f"make the tf.function at {__file__}:{line} once" in said
+
+
+def test_clones_have_their_own_traces_and_may_have_another_function():
+    @tf.function(reduce_retracing=True, jit_compile=False)
+    def one(x):
+        return x + 1
+
+    assert value(one(1.0)) == 2.0
+    like, other = one._clone(), one._clone(python_function=lambda x: x * 5)
+    assert like.experimental_get_tracing_count() == 0
+    assert like.python_function is one.python_function
+    assert value([like(2.0), other(2.0)]) == [3.0, 10.0]
+    with pytest.raises(ValueError, match="cannot be decorated after they have been traced"):
+        other._decorate(lambda f: f)
+    fresh = one._clone()
+    fresh._decorate(lambda f: lambda x: f(x) * 100)
+    assert value(fresh(1.0)) == 200.0
+
+
 def test_a_warning_tells_how_to_trace_once_for_shapes(warnings):
     @tf.function
     def one(x):

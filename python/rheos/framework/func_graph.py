@@ -21,6 +21,10 @@ _SHARED_COLLECTIONS = ("variables", "local_variables", "trainable_variables")
 _READS = ("ReadVariableOp", "ResourceGather")
 
 
+class InaccessibleTensorError(errors.InaccessibleTensorError, TypeError):
+    """What TensorFlow 1 raises for a tensor of another function, and what TensorFlow 2 does."""
+
+
 class FuncGraph(Graph):
     """A graph that is the body of a function.
 
@@ -153,7 +157,7 @@ class FuncGraph(Graph):
             graph = graph.outer_graph
             if graph is tensor.graph:
                 return
-        raise errors.InaccessibleTensorError(
+        raise InaccessibleTensorError(
             f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit "
             f"Python locals or TensorFlow collections to access it. It was defined in "
             f"{tensor.graph} and is used in {self}, which is not inside of that."

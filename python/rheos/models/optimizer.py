@@ -10,13 +10,14 @@ from rheos.layers import values
 from rheos.models import drawn_initializers, initializers, objects  # noqa: F401 (by name)
 from rheos.models.schedules import LearningRateSchedule, deserialize as schedule_of
 from rheos.models.traced_steps import TracedSteps
-from rheos.ops import clip_ops, control_flow_ops, gradients, math_ops, state_ops
+from rheos.ops import array_ops, clip_ops, control_flow_ops, gradients, math_ops, state_ops
+from rheos.ops.constant_op import constant
 from rheos.ops.variables import Variable
 
 _OPTIONS = ("clipnorm", "clipvalue", "global_clipnorm", "lr", "decay", "weight_decay")
 _OF_STEPS = ("_is_applying", "_iterations", "_waiting_weights")  # what steps themselves set
-_NOT_DONE = ("loss_scale_factor", "gradient_accumulation_steps")
-
+_OPTIONAL = ("loss_scale_factor", "gradient_accumulation_steps")
+_ACCUMULATOR = "gradient_accumulator"
 
 _AVERAGING = ("jit_compile", "use_ema", "ema_momentum", "ema_overwrite_frequency")
 
@@ -64,17 +65,17 @@ class Optimizer:
     Hyperparameters are attributes: numbers until the first step, variables then, so that they can
     be changed between steps. clipnorm, clipvalue, global_clipnorm: what each gradient's norm, the
     elements or the norm of all gradients are kept below. weight_decay: the share of a variable,
-    times the learning rate, that each step takes away.
+    times the learning rate, that each step takes away. gradient_accumulation_steps: of how many
+    calls the gradients are averaged before the variables change; loss_scale_factor: what
+    scale_loss() multiplies by, and a step divides by.
     """
 
     def __init__(self, name, **kwargs):
         self.__dict__["_hyper"] = {}
         self.__dict__["_traced_steps"] = TracedSteps()
         for key, value in kwargs.items():
-            if key in _NOT_DONE and not value or key in _AVERAGING:
+            if key in _OPTIONAL or key in _AVERAGING:
                 continue
-            if key in _NOT_DONE:
-                raise NotImplementedError(f"{name}({key}={value}): steps are of one batch each")
             if key not in _OPTIONS:
                 raise TypeError(f"Unexpected keyword argument passed to optimizer: {key}")
             if value is not None and value < 0:
@@ -87,6 +88,13 @@ class Optimizer:
         self.use_ema = bool(kwargs.get("use_ema"))
         self.ema_momentum = kwargs.get("ema_momentum") or 0.99
         self.ema_overwrite_frequency = kwargs.get("ema_overwrite_frequency")
+        self.loss_scale_factor = kwargs.get("loss_scale_factor")
+        self.gradient_accumulation_steps = kwargs.get("gradient_accumulation_steps")
+        if self.gradient_accumulation_steps and self.gradient_accumulation_steps < 2:
+            raise ValueError(
+                "`gradient_accumulation_steps` must be an integer >= 2. Received: "
+                f"gradient_accumulation_steps={self.gradient_accumulation_steps}"
+            )
         self._initial_decay = kwargs.get("decay") or 0.0
         self._excluded = ()
         self._slots = {}  # (variable, name): slot
@@ -116,7 +124,7 @@ class Optimizer:
         if name == "learning_rate" and not values.runs_in_session():
             rate = self.__dict__.get("_hyper", {}).get(name)
             if isinstance(rate, LearningRateSchedule):
-                return rate(self.iterations)
+                return rate(self._counter)
         hyper = self.__dict__.get("_hyper", {})
         if name in hyper:
             return self._hyper_variable(name)
@@ -150,7 +158,7 @@ class Optimizer:
         """The tensor of a hyperparameter."""
         found = self._hyper_variable(name)
         if isinstance(found, LearningRateSchedule):
-            found = found(self.iterations)
+            found = found(self._counter)
         return math_ops.cast(convert_to_tensor(found), dtype)
 
     def _number(self, name):
@@ -184,7 +192,15 @@ class Optimizer:
 
     @property
     def iterations(self):
-        """The variable that counts the steps."""
+        """The variable that counts the steps; a tensor where some only gather gradients."""
+        counter = self._counter
+        if self.gradient_accumulation_steps:
+            return math_ops.floordiv(counter, self.gradient_accumulation_steps)
+        return counter
+
+    @property
+    def _counter(self):
+        """The variable that counts the calls."""
         if self._iterations is None:
             with init_scope(), self._own_scope():
                 self._iterations = Variable(
@@ -251,11 +267,11 @@ class Optimizer:
 
     def keras3_variables(self):
         """The variables in the order of Keras 3's files."""
-        found = [self.iterations]
+        found = [self._counter]
         rate = self._hyper.get("learning_rate")
         if rate is not None and not isinstance(rate, LearningRateSchedule):
             found.append(self._hyper_variable("learning_rate"))
-        for group in self._GROUPS:
+        for group in (("average",), (_ACCUMULATOR,), *self._GROUPS):
             for var in self._built_with or ():
                 keys = [slot_key(var, s) for s in group]
                 found += [self._slots[key] for key in keys if key in self._slots]
@@ -263,9 +279,10 @@ class Optimizer:
 
     def build(self, var_list):
         """Makes what is kept beside variables."""
-        self.iterations  # noqa: B018
+        self._counter  # noqa: B018
         self._built_with = list(var_list)
         with name_scope(self._name):
+            self._create_accumulators(var_list)
             self._create_slots(list(var_list))
         self._set_waiting()
 
@@ -341,12 +358,24 @@ class Optimizer:
         if not pairs:
             names = [v.name for _, v in grads_and_vars]
             raise ValueError(f"No gradients provided for any variable: {names}.")
-        grads = self._clipped([g for g, _ in pairs])
+        grads = [self._unscaled(g) for g, _ in pairs]
+        if not self.gradient_accumulation_steps:  # whose average is clipped
+            grads = self._clipped(grads)
         return self._apply(list(zip(grads, [v for _, v in pairs])), name)
 
     def scale_loss(self, loss):
-        """The loss that gradients are taken of: here itself."""
-        return loss
+        """The loss that gradients are taken of: times the scale, if there is one."""
+        factor = self.loss_scale_factor
+        return loss if factor is None else loss * math_ops.cast(factor, loss.dtype)
+
+    def _unscaled(self, grad):
+        factor = self.loss_scale_factor
+        if factor is None:
+            return grad
+        if isinstance(grad, IndexedSlices):
+            values_ = grad.values / math_ops.cast(factor, grad.values.dtype)
+            return IndexedSlices(values_, grad.indices, grad.dense_shape)
+        return grad / math_ops.cast(factor, grad.dtype)
 
     def apply(self, grads, trainable_variables=None):
         """A step by gradients of variables: those given, or those the optimizer was built with."""
@@ -375,22 +404,59 @@ class Optimizer:
 
     def _step(self, pairs, name):
         with name_scope(name or self._name), self._applying():
-            iterations = self.iterations
+            counter = self._counter
             for key in self._hyper:
                 self._hyper_variable(key)
             variables = [v for _, v in pairs]
+            self._create_accumulators(variables)
             self._create_slots(variables)
             self._set_waiting()
-            step = self._prepare(dtypes.float32)
-            updates = []
-            for grad, var in pairs:
-                with name_scope("update"):
-                    updates.append(self._update(step, grad, var))
-            if self.use_ema:
-                updates += [self._average(var) for var in variables]
+            gathers = self.gradient_accumulation_steps
+            updates = self._gather(pairs) if gathers else self._updates(pairs)
             with control_dependencies(values.operations(updates)):
-                done = state_ops.assign_add(iterations, 1)
-        return values.operations([done])[0] if values.runs_in_session() else iterations
+                done = state_ops.assign_add(counter, 1)
+        return values.operations([done])[0] if values.runs_in_session() else counter
+
+    def _updates(self, pairs):
+        """What changes the variables by their gradients."""
+        step = self._prepare(dtypes.float32)
+        updates = []
+        for grad, var in pairs:
+            with name_scope("update"):
+                updates.append(self._update(step, grad, var))
+        if self.use_ema:
+            updates += [self._average(var) for _, var in pairs]
+        return updates
+
+    # -- Gradients of several batches
+
+    def _create_accumulators(self, variables):
+        if self.gradient_accumulation_steps:
+            for var in variables:
+                self.add_slot(var, _ACCUMULATOR)
+
+    def _gather(self, pairs):
+        """Adds the gradients up; the last of several calls changes the variables by their mean."""
+        sums = [self.get_slot(var, _ACCUMULATOR) for _, var in pairs]
+        count = self.gradient_accumulation_steps
+        is_due = math_ops.equal(math_ops.floormod(self._counter + 1, count), 0)
+        grads = [convert_to_tensor(grad) for grad, _ in pairs]
+
+        def update():
+            means = [(grad + kept) / count for grad, kept in zip(grads, sums)]
+            clipped = self._clipped(means)
+            updates = self._updates(list(zip(clipped, [var for _, var in pairs])))
+            with control_dependencies(values.operations(updates)):
+                emptied = [state_ops.assign(kept, array_ops.zeros_like(kept)) for kept in sums]
+            with control_dependencies(values.operations(emptied)):
+                return constant(True)
+
+        def keep():
+            added = [state_ops.assign_add(kept, grad) for grad, kept in zip(grads, sums)]
+            with control_dependencies(values.operations(added)):
+                return constant(False)
+
+        return [control_flow_ops.cond(is_due, update, keep)]
 
     def _average(self, var):
         """Moves the running mean of a variable towards it; every so often it is taken for it."""
@@ -478,7 +544,7 @@ class Optimizer:
     def get_config(self):
         """What makes an optimizer like this."""
         config = {"name": self._name}
-        for key in ("clipnorm", "clipvalue", "global_clipnorm", "weight_decay"):
+        for key in ("clipnorm", "clipvalue", "global_clipnorm", "weight_decay", *_OPTIONAL):
             if getattr(self, key) is not None:
                 config[key] = getattr(self, key)
         return config

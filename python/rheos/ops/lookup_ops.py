@@ -382,7 +382,7 @@ class HashTable(StaticHashTable):
         super().__init__(initializer, default_value, name)
 
 
-class _MutableTable(_Table):
+class MutableTable(_Table):
     """A table that entries can be put into."""
 
     def _save_as(self, name):
@@ -407,7 +407,7 @@ class _MutableTable(_Table):
             return apply_op("LookupTableRemoveV2", None, self.resource_handle, keys)
 
 
-class MutableHashTable(_MutableTable):
+class MutableHashTable(MutableTable):
     """A table whose entries can change; values are of the shape of default_value."""
 
     def __init__(
@@ -435,7 +435,7 @@ class MutableHashTable(_MutableTable):
             self._save_as(name)
 
 
-class MutableDenseHashTable(_MutableTable):
+class MutableDenseHashTable(MutableTable):
     """As MutableHashTable; empty_key and deleted_key are keys that nobody uses."""
 
     def __init__(

@@ -59,6 +59,8 @@ class Function(_core.TracedBase, GenericFunction):
         reduce_retracing=False,
         jit_compile=None,
         instance=None,
+        attributes=None,
+        autograph_options=None,
     ):
         self._python_function = python_function
         self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
@@ -67,12 +69,17 @@ class Function(_core.TracedBase, GenericFunction):
             "autograph": autograph,
             "reduce_retracing": reduce_retracing,
             "jit_compile": jit_compile,
+            "attributes": attributes,
+            "autograph_options": autograph_options,
         }
         self._instance = instance  # a weak reference to what the function is a method of
         self._parameters = None
         self._signature = input_signature
         self._autograph = autograph
-        self._relaxes = reduce_retracing
+        self._reduce_retracing = reduce_retracing
+        self._jit_compile = jit_compile
+        self._attributes = attributes
+        self._experimental_autograph_options = autograph_options
         self._traces = {}  # {(kind of the arguments, graph): ConcreteFunction}
         self._by_instance = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()
@@ -121,12 +128,30 @@ class Function(_core.TracedBase, GenericFunction):
             found = self._by_instance.get(instance)
             reference = weakref.ref(instance)
         except TypeError:  # of an object without hash or weak references
-            return self._clone(lambda: instance)
+            return self._method_of(lambda: instance)
         if found is None:
-            found = self._by_instance[instance] = self._clone(reference)
+            found = self._by_instance[instance] = self._method_of(reference)
         return found
 
-    def _clone(self, reference):
+    def _clone(self, python_function=None):
+        """A function like this one, without its traces; python_function: in place of its own."""
+        inner = self._python_function if python_function is None else python_function
+        return Function(inner, self._name, instance=self._instance, **self._options)
+
+    def _decorate(self, decorator):
+        """Puts decorator(its Python function) in the place of its Python function.
+
+        ValueError if it was traced already.
+        """
+        if self._traces:
+            raise ValueError(
+                f"{self!r} has {len(self._traces)} traces of its Python function. "
+                "Functions cannot be decorated after they have been traced."
+            )
+        self._python_function = decorator(self._python_function)
+        self._parameters = None
+
+    def _method_of(self, reference):
         made = Function(self._python_function, self._name, instance=reference, **self._options)
         with contextlib.suppress(TypeError, ValueError):  # of what has no signature
             # A method's, without its object, where inspect would look at the function's.
@@ -141,8 +166,7 @@ class Function(_core.TracedBase, GenericFunction):
         return _restored, (self._python_function, self._name, self._options)
 
     def __deepcopy__(self, memo):
-        instance = self._instance
-        return Function(self._python_function, self._name, instance=instance, **self._options)
+        return self._clone()
 
     def _bound(self):
         if self._parameters is None:
@@ -208,7 +232,7 @@ class Function(_core.TracedBase, GenericFunction):
 
     def _trace(self, kind, key, root, args, kwargs):
         earlier = [one for (one, where), _ in self._traces.items() if where == id(root)]
-        if self._relaxes:
+        if self._reduce_retracing:
             found, args, kwargs = self._relaxed(kind, root, args, kwargs)
             if found is not None:
                 return found
@@ -218,6 +242,8 @@ class Function(_core.TracedBase, GenericFunction):
         self._watch.were_called(self._take_calls())
         if self._watch.called(True) and earlier:
             self._explain(kind, earlier, args, kwargs)
+        if self._count == 1 and self._instance is None:
+            retracing.note_first_trace(self._python_function, self._name)
         concrete = self._traced(args, kwargs)
         concrete = self._without_creation(concrete, args, kwargs)
         concrete.root = weakref.ref(root)
@@ -395,6 +421,9 @@ def function(
     jit_compile and the options that begin with `experimental` change nothing.
     """
     relaxes = reduce_retracing or bool(experimental_relax_shapes)
+    attributes = dict(experimental_attributes or {})
+    if experimental_implements is not None:
+        attributes["api_implements"] = experimental_implements
 
     def decorate(inner):
         if isinstance(inner, Function):
@@ -403,7 +432,16 @@ def function(
             raise TypeError(f"{inner!r} is not a callable object")
         if input_signature is not None:
             check_signature(input_signature)
-        return Function(inner, None, input_signature, autograph, relaxes, jit_compile)
+        return Function(
+            inner,
+            None,
+            input_signature,
+            autograph,
+            relaxes,
+            jit_compile,
+            attributes=attributes,
+            autograph_options=experimental_autograph_options,
+        )
 
     return decorate if func is None else decorate(func)
 

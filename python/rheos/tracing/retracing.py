@@ -1,6 +1,8 @@
 """Says why a function is traced again and again, and what would stop it."""
 
 import sys
+import threading
+import weakref
 from collections import deque
 
 from rheos.framework import logging
@@ -28,12 +30,53 @@ class Watch:
         return is_traced and sum(self._last) > _WARN_FROM
 
 
+def _is_own(module):
+    """Whether a module of that name is the package's."""
+    return module.partition(".")[0] == "rheos"
+
+
+class _Remade:
+    """Counts functions that were made of one and the same code, and traced each by itself."""
+
+    def __init__(self):
+        self._counts = weakref.WeakKeyDictionary()  # {code: how many}
+        self._lock = threading.Lock()
+
+    def count(self, python_function):
+        """How many there were, this one included; 0 for what has no code of the program's."""
+        code = getattr(python_function, "__code__", None)
+        if code is None or _is_own(python_function.__module__ or ""):
+            return 0
+        with self._lock:
+            self._counts[code] = found = self._counts.get(code, 0) + 1
+        return found
+
+
+_remade = _Remade()
+
+
+def note_first_trace(python_function, name):
+    """Warns if a function is made anew for each call, as in a loop: each is traced by itself."""
+    count = _remade.count(python_function)
+    if count and count % _WARN_FROM == 0:
+        code = python_function.__code__
+        logging.warning(
+            "%s: %s was made and traced %d times, which is slow: make the tf.function at %s:%d "
+            "once, outside of the loop or function that makes it.",
+            caller(),
+            name,
+            count,
+            code.co_filename,
+            code.co_firstlineno,
+        )
+
+
 def caller():
     """"file:line" of the program that is calling the library."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
-        if not name.startswith("rheos.") and name != "rheos":
+        if not _is_own(name):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back
     return "?"

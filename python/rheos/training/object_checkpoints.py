@@ -12,14 +12,14 @@ from rheos.framework.graph import Graph, init_scope
 from rheos.framework.op_call import apply_op
 from rheos.framework.operation import _VariableBase
 from rheos.framework.trackable import AutoTrackable, children_of, descendants
-from rheos.ops.lookup_ops import MutableHashTable
+from rheos.ops.lookup_ops import MutableTable
 from rheos.ops.variables import Variable
 from rheos.training import checkpoints
 from rheos.training.session import Session
 
 _ATTRIBUTE = "VARIABLE_VALUE"
 _TABLE = "table"  # the attribute of tables, whose keys and values are two tensors
-_SAVED = (_VariableBase, MutableHashTable)
+_SAVED = (_VariableBase, MutableTable)
 
 
 def escape(name):
@@ -56,7 +56,7 @@ def object_graph(root):
             )
             keys.append(key)
             saved.append(value)
-        elif isinstance(value, MutableHashTable):
+        elif isinstance(value, MutableTable):
             key = _key(path, _TABLE)
             node.attributes.add(name=_TABLE, checkpoint_key=key)
             keys += _table_keys(key)
@@ -96,7 +96,7 @@ def _session(session):
 
 
 def _tensors_of(value):
-    if isinstance(value, MutableHashTable):
+    if isinstance(value, MutableTable):
         return value.export()
     return [value.read_value() if _is_eager() else value.value()]
 
@@ -126,7 +126,7 @@ def _fill(table, entries, session):
 
 
 def _assign(variable, value, session):
-    if isinstance(variable, MutableHashTable):
+    if isinstance(variable, MutableTable):
         _fill(variable, value, session)
         return
     if variable.shape.dims is not None and not variable.shape.is_compatible_with(value.shape):
@@ -163,7 +163,7 @@ class _Restore:
             node = self.graph.nodes[number]
             if isinstance(value, _VariableBase):
                 self._restore_variable(node, value)
-            if isinstance(value, MutableHashTable):
+            if isinstance(value, MutableTable):
                 self._restore_table(node, value)
             if isinstance(value, AutoTrackable):
                 pending = value.__dict__.setdefault("_self_pending", [])
