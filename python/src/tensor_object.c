@@ -175,11 +175,21 @@ static int tensor_traverse(PyObject *object, visitproc visit, void *arg) {
   return 0;
 }
 
+// What ends with a handle may belong to threads that want the GIL, to let go of an array.
+static void unref_value(rheos_tensor *value) {
+  if (rheos_tensor_dtype(value) != RHEOS_RESOURCE) {
+    rheos_tensor_unref(value);
+    return;
+  }
+  Py_BEGIN_ALLOW_THREADS rheos_tensor_unref(value);
+  Py_END_ALLOW_THREADS
+}
+
 static void tensor_dealloc(PyObject *object) {
   tensor_object *self = (tensor_object *)object;
   PyObject_GC_UnTrack(object);
   if (self->value)
-    rheos_tensor_unref(self->value);
+    unref_value(self->value);
   else if (self->graph)
     graph_forget_tensor(self->graph, self);
   Py_CLEAR(self->graph);

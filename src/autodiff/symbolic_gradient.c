@@ -115,7 +115,7 @@ rheos_status *rheos__symbolic_gradient(rheos_graph *graph, const rheos_func *fun
   const rheos__function *function;
   *out_function = NULL;
   rheos__graph_lock(library);
-  rheos_status *status = rheos__graph_function(library, func, &function);
+  rheos_status *status = rheos__graph_function(graph, func, &function);
   if (status == NULL) {
     const char *said = rheos__library_gradient_of(library, function->name);
     rheos_func gradient = *func;

@@ -50,7 +50,7 @@ static void free_collections(rheos_graph *graph) {
   rheos__free(graph->collections);
 }
 
-static void free_graph(rheos_graph *graph) {
+static void free_one(rheos_graph *graph) {
   rheos__library_free(graph);
   if (graph->train_slot.release != NULL) graph->train_slot.release(graph->train_slot.data);
   if (graph->autodiff_slot.release != NULL) {
@@ -75,10 +75,23 @@ static void free_graph(rheos_graph *graph) {
   rheos__free(graph);
 }
 
+static bool is_last(rheos_graph *graph) {
+  return atomic_fetch_sub_explicit(&graph->references, 1, memory_order_acq_rel) == 1;
+}
+
+// A body goes with the functions that only it calls, which may be many deep.
 void rheos_graph_unref(rheos_graph *graph) {
-  if (graph == NULL) return;
-  if (atomic_fetch_sub_explicit(&graph->references, 1, memory_order_acq_rel) == 1) {
-    free_graph(graph);
+  if (graph == NULL || !is_last(graph)) return;
+  for (rheos_graph *all = graph; all != NULL;) {
+    rheos_graph *next = all;
+    all = next->next_to_free;
+    for (size_t i = 0; i < next->num_called; ++i) {
+      rheos_graph *called = next->called[i]->graph;
+      if (!is_last(called)) continue;
+      called->next_to_free = all;
+      all = called;
+    }
+    free_one(next);
   }
 }
 

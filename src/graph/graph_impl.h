@@ -69,6 +69,11 @@ struct rheos_graph {
   rheos__library *library;  // NULL: no functions; in the arena
   rheos_function *builder;  // of a body that a program builds; NULL: none, or it is freed
   rheos_graph *outer;  // of a function's body: the graph whose library it is of, which outlives it
+  // Of such a body: the functions of the program that its nodes name, which it calls also when they have
+  // left the library. In the arena, but for a reference to the graph of each.
+  const struct rheos__function **called;
+  size_t num_called;
+  rheos_graph *next_to_free;                  // while it is freed
   rheos__recalled recalled[RHEOS__RECALLED];  // by the op
   const rheos__signature *const_signature;    // of "Const", NULL if there is no such op
 };

@@ -282,9 +282,65 @@ static rheos_status *add_made(rheos_graph *graph, rheos__made_function *made) {
   return NULL;
 }
 
+typedef struct called_list {
+  const rheos__function **items;
+  size_t count, capacity;
+} called_list;
+
+static rheos_status *note_called(const rheos_graph *graph, const char *name, size_t length,
+                                 called_list *list) {
+  const rheos__made_function *made = find_made(graph, name, length);
+  for (size_t i = 0; made != NULL && i < list->count; ++i) {
+    if (list->items[i] == &made->function) return NULL;
+  }
+  if (made == NULL) return NULL;
+  if (!RHEOS_RESERVE(list->items, list->capacity, list->count + 1)) return rheos__out_of_memory();
+  list->items[list->count++] = &made->function;
+  return NULL;
+}
+
+static rheos_status *note_called_by(const rheos_graph *graph, const rheos__node *node,
+                                    called_list *list) {
+  const rheos__op_def *op = node->signature->op;
+  if ((op->flags & RHEOS_OP_CALLS) == 0) return NULL;
+  RHEOS_TRY(note_called(graph, op->name, strlen(op->name), list));
+  for (int32_t i = 0; i < node->attrs->count; ++i) {
+    const rheos_attr_value *value = &node->attrs->items[i].value;
+    const bool is_one = value->kind == RHEOS_ATTR_FUNC;
+    const rheos_func *funcs = is_one ? value->func : value->funcs;
+    if (!is_one && value->kind != RHEOS_ATTR_LIST_FUNC) continue;
+    for (int32_t k = 0; k < (is_one ? 1 : value->count); ++k) {
+      RHEOS_TRY(note_called(graph, funcs[k].name.data, funcs[k].name.size_bytes, list));
+    }
+  }
+  return NULL;
+}
+
+// Has the body keep what it calls. A function is of later make than what it keeps, so none keeps itself.
+static rheos_status *keep_called(const rheos_graph *graph, rheos_graph *body) {
+  called_list list = {0};
+  rheos_status *status = NULL;
+  const int32_t count = rheos_graph_num_operations(body);
+  for (int32_t id = 0; id < count && status == NULL; ++id) {
+    status = note_called_by(graph, rheos__graph_node(body, id), &list);
+  }
+  const size_t bytes = list.count * sizeof *list.items;
+  if (status == NULL && list.count > 0) {
+    body->called = rheos__graph_alloc(body, bytes);
+    if (body->called == NULL) status = rheos__out_of_memory();
+  }
+  for (size_t i = 0; status == NULL && i < list.count; ++i) {
+    rheos_graph_ref(list.items[i]->graph);
+    body->called[body->num_called++] = list.items[i];
+  }
+  rheos__free(list.items);
+  return status;
+}
+
 rheos_status *rheos__library_add(rheos_graph *graph, rheos__made_function *made) {
   rheos__graph_lock(graph);
-  rheos_status *status = add_made(graph, made);
+  rheos_status *status = keep_called(graph, made->function.graph);
+  if (status == NULL) status = add_made(graph, made);
   rheos__graph_unlock(graph);
   return status;
 }
@@ -380,8 +436,22 @@ bool rheos__library_made_gradient_at(const rheos_graph *graph, size_t index,
   return false;
 }
 
+// Of a body, which does not change: what it keeps.
+static const rheos__function *find_called(const rheos_graph *body, const rheos_func *func) {
+  for (size_t i = 0; i < body->num_called; ++i) {
+    const char *name = body->called[i]->name;
+    const size_t length = func->name.size_bytes;
+    if (strlen(name) == length && memcmp(name, func->name.data, length) == 0) {
+      return body->called[i];
+    }
+  }
+  return NULL;
+}
+
 rheos_status *rheos__graph_function(rheos_graph *graph, const rheos_func *func,
                                     const rheos__function **out_function) {
+  *out_function = find_called(graph, func);
+  if (*out_function != NULL) return NULL;
   graph = rheos__library_graph(graph);
   rheos__function *function = NULL;
   rheos__graph_lock(graph);

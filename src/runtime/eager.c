@@ -117,6 +117,8 @@ void rheos__eager_unref(rheos_eager *eager) {
   free_leaving(eager->leaving);
   rheos__bodies_clear(eager->bodies);
   rheos__bodies_unref(eager->bodies);
+  rheos__tasks_unref(eager->tasks);
+  rheos__bell_deinit(&eager->closing);
   rheos_graph_unref(eager->graph);
   rheos_host_unref(eager->host);
   pthread_mutex_destroy(&eager->mutex);
@@ -125,6 +127,9 @@ void rheos__eager_unref(rheos_eager *eager) {
 
 void rheos_eager_free(rheos_eager *eager) {
   if (eager == NULL) return;
+  atomic_store(&eager->is_closed, 1);
+  rheos__bell_ring(&eager->closing);
+  rheos__tasks_close(eager->tasks);
   rheos_eager_clear(eager);  // regions hold on to it
   rheos__eager_unref(eager);
 }
@@ -154,7 +159,8 @@ static rheos_status *init_eager(rheos_eager *eager, const rheos_eager_options *o
                                          .program_argument = options->program_argument,
                                          .num_threads = rheos_host_num_threads(eager->host)};
   eager->bodies = rheos__bodies_new(&eager->context);
-  if (eager->bodies == NULL) return rheos__out_of_memory();
+  eager->tasks = rheos__tasks_new(eager->host, &eager->is_closed, &eager->closing, NULL);
+  if (eager->bodies == NULL || eager->tasks == NULL) return rheos__out_of_memory();
   eager->context.bodies = eager->bodies;
   return NULL;
 }
@@ -473,6 +479,12 @@ static rheos_status *region_of(rheos_eager *eager, rheos_graph *graph, int32_t i
   (*out_region)->node = id;
   (*out_region)->reads_variable = (flags & RHEOS_OP_READS_VARIABLE) != 0;
   (*out_region)->extends = (flags & RHEOS_OP_CALLS) != 0;
+  // What goes over a dataset sleeps where threads make its elements.
+  const unsigned iterates = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS;
+  if ((flags & iterates) == iterates || (flags & (RHEOS_OP_CALLS | RHEOS_OP_WAITS)) != 0) {
+    (*out_region)->may_sleep = true;
+    atomic_store(&(*out_region)->cost_ns, -1);
+  }
   return NULL;
 }
 

@@ -353,6 +353,7 @@ static rheos_status *run_call(rheos_region *r, rheos__region_call *call,
   rheos__step step;
   rheos__step_init(&step, r->eager->host, options, NULL);
   step.budget_ns = 1e6f;
+  step.tasks = r->eager->tasks;
   rheos__step *before = rheos__pool_set_step(&step);
   rheos_status *status = rheos__call_run(&call->call, parameters, &step, outputs);
   rheos__pool_set_step(before);
@@ -369,7 +370,7 @@ static rheos_status *run_call(rheos_region *r, rheos__region_call *call,
 static void note_cost(rheos_region *r, const rheos__region_call *call) {
   double cost_ns = 0;
   for (int32_t i = 0; i < call->call.path_length; ++i) cost_ns += call->call.path[i]->cost_ns;
-  const int64_t cost = r->plan->may_wait || r->extends ? -1 : (int64_t)cost_ns + 1;
+  const int64_t cost = r->plan->may_wait || r->may_sleep ? -1 : (int64_t)cost_ns + 1;
   atomic_store_explicit(&r->cost_ns, cost, memory_order_relaxed);
 }
 

@@ -6,7 +6,9 @@
 
 #include <rheos/eager.h>
 
+#include "base/bell.h"
 #include "runtime/executor.h"
+#include "runtime/tasks.h"
 
 typedef struct rheos__op_cache rheos__op_cache;  // eager.c
 
@@ -14,6 +16,9 @@ struct rheos_eager {
   _Atomic int32_t references;  // the program's, and one of each region and tape
   rheos_host *host;
   rheos__bodies *bodies;
+  rheos__tasks *tasks;    // which end when the program frees it
+  _Atomic int is_closed;  // for them
+  rheos__bell closing;
   rheos_graph *graph;
   rheos__plan_context context;
   rheos_gradient_function gradient_function;
@@ -78,6 +83,7 @@ struct rheos_region {
   rheos__region_input *inputs;  // by feed
   bool takes_cells;             // one of the feeds is a handle
   bool reads_variable;          // it is the operation that does that, and nothing else
+  bool may_sleep;               // in its run; what that takes is not known
   bool extends;  // its gradients make the operation give more than it does: it calls functions
   _Atomic bool has_no_gradient;  // what it calls has an operation without one: it runs as it is
   int32_t node;                  // the operation that it is; -1: no single one

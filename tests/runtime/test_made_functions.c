@@ -60,6 +60,43 @@ static void test_function__called_with_captures(void **state) {
   fixture_free(&f);
 }
 
+// Functions each of which calls the one before it, as many as would fill a stack if freeing went from one
+// to the next, and all but the last leave the library.
+static void test_function__calls_what_has_left_the_library(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  char name[32], before[32];
+  for (int i = 0; i < 3000; ++i) {
+    snprintf(name, sizeof name, "chain_%d", i);
+    rheos_function *function = rheos_function_begin(f.scope, name, NULL);
+    rheos_output x = rheos_function_argument(function, "x", RHEOS_FLOAT, RHEOS_SCALAR);
+    rheos_scope *inside = rheos_function_scope(function);
+    if (i > 0 && i < 40) {
+      x = output_of_op(add_op(inside, before, NULL, &x, 1));
+    } else if (i >= 40) {  // so that plans stay small
+      const rheos_output both[] = {x, output_of_op(add_op(inside, before, NULL, &x, 1))};
+      x = output_of_op(add_op(inside, "Shape", NULL, &both[1], 1));
+      x = binary(inside, "AddV2", both[0], rheos_constant_float(inside, 1, NULL));
+    }
+    rheos_function_result(function, "y", binary(inside, "AddV2", x, x));
+    assert_true(rheos_function_finish(function, f.scope));
+    rheos_function_free(function);
+    snprintf(before, sizeof before, "%s", name);
+  }
+  const rheos_output three = rheos_constant_float(f.scope, 3, NULL);
+  const rheos_output call = output_of_op(add_op(f.scope, "chain_9", NULL, &three, 1));
+  const rheos_output last = output_of_op(add_op(f.scope, before, NULL, &three, 1));
+  for (int i = 0; i < 2999; ++i) {
+    snprintf(name, sizeof name, "chain_%d", i);
+    if (i != 9) assert_null(rheos_graph_remove_function(f.graph, name));
+  }
+  assert_float_equal(run_float(f.graph, call), 3 * 1024, 0);
+  assert_float_equal(run_float(f.graph, last), 8, 0);
+  rheos_status *status = rheos_graph_remove_function(f.graph, "chain_9");
+  assert_null(status);
+  fixture_free(&f);
+}
+
 static void test_function__captures_through_functions_around(void **state) {
   (void)state;
   graph_fixture f = fixture_new();
@@ -461,6 +498,7 @@ int main(void) {
       cmocka_unit_test(test_function__adopts_placeholders),
       cmocka_unit_test(test_function__has_effects_in_the_order_of_the_program),
       cmocka_unit_test(test_function__called_with_captures),
+      cmocka_unit_test(test_function__calls_what_has_left_the_library),
       cmocka_unit_test(test_function__captures_through_functions_around),
       cmocka_unit_test(test_function__asks_the_program_what_stands_for_a_tensor),
       cmocka_unit_test(test_function__goes_through_a_file),

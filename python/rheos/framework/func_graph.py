@@ -37,7 +37,6 @@ class FuncGraph(Graph):
 
     building_function = True
     control_flow_v2 = True  # branches and loops are functions
-    stays = False  # in the library: datasets call their functions as long as an iterator is there
 
     def __init__(
         self,
@@ -315,13 +314,6 @@ class FuncGraph(Graph):
         """Whether it is in the library, and cannot change."""
         return self._is_finished
 
-    def _stays(self):
-        """Whether it, or a function around it, may be called when no object of it is left."""
-        graph = self
-        while graph.building_function and not graph.stays:
-            graph = graph.outer_graph
-        return graph.building_function
-
     def be_known_as(self, name):
         """Ends building it: the library has a function of that name, which is called."""
         self._rename_function(name)
@@ -343,7 +335,7 @@ class FuncGraph(Graph):
         if self.outer_graph.building_function:  # whose nodes name it
             self.outer_graph.keep_alive(self)
         root = self._root
-        if root._is_eager and not self._stays():  # the nodes of other graphs go on calling it
+        if root._is_eager:  # the nodes of other graphs go on calling it
             weakref.finalize(self, _drop, weakref.ref(root), self.name).atexit = False
         return self
 

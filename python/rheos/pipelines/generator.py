@@ -41,13 +41,13 @@ class _Running:
 
 
 def _as_array(value, spec):
-    """A part of what was yielded as an array of the dtype; TypeError or ValueError."""
+    """A part of what was yielded as an array of the dtype; TypeError."""
     if spec.dtype == dtypes.string:
         array = np.asarray(value, dtype=object)
         if any(not isinstance(item, (str, bytes)) for item in array.flat):
             raise TypeError(
                 f"`generator` yielded an element that could not be converted to the expected type: "
-                f"string; the element was {value!r}."
+                f"string; the element was {value}."
             )
     else:
         try:
@@ -55,10 +55,10 @@ def _as_array(value, spec):
         except (TypeError, ValueError) as error:
             raise TypeError(
                 "`generator` yielded an element that could not be converted to the expected type. "
-                f"The expected type was {spec.dtype.name}, but the yielded element was {value!r}."
+                f"The expected type was {spec.dtype.name}, but the yielded element was {value}."
             ) from error
     if not spec.shape.is_compatible_with(array.shape):
-        raise ValueError(
+        raise TypeError(
             f"`generator` yielded an element of shape {array.shape} where an element of shape "
             f"{spec.shape} was expected."
         )

@@ -270,7 +270,6 @@ def _factory(dataset):
         ) from None
     attrs = [("_disable_call_shape_inference", signatures.BOOL, True)]
     graph = FuncGraph(f"_make_dataset_{next(_factories)}", collections={}, attrs=attrs)
-    graph.stays = True
     large = [op for op in operations if _is_large(op)]
     rest = [op for op in operations if not _is_large(op)]
     entries = [(f"{op.name}:0", _copied(graph, op), 0) for op in large]

@@ -46,7 +46,6 @@ class TracedFunction:
         told = getattr(func, "__name__", type(func).__name__)
         name = f"__inference_{transformation.replace('.', '_')}_{told}_{next(_numbers)}"
         self.graph = graph = FuncGraph(name, attrs=())
-        graph.stays = True
         with graph.as_default(), AutomaticControlDependencies():
             arguments = [
                 graph.add_argument(one.dtype, one.shape, f"args_{i}")

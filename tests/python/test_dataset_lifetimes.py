@@ -1,0 +1,169 @@
+"""How long functions, generators and iterators of datasets live when programs run eagerly."""
+
+import gc
+import os
+import time
+from pathlib import Path
+
+import pytest
+import rheos as tf
+from rheos.framework import eager
+
+
+def number_of_functions():
+    gc.collect()
+    return len(eager.get_eager_graph().as_graph_def().library.function)
+
+
+def pipeline(number):
+    """Functions in functions, of which some are called only by an element that wants them."""
+    k = tf.constant(number, tf.int64)
+
+    def one(x):
+        return tf.cond(x > 2, lambda: x + k, lambda: x - k)
+
+    inner = tf.function(lambda x, y: x * y)
+    dataset = tf.data.Dataset.range(5).map(one).filter(lambda x: x < 1000)
+    return dataset.flat_map(lambda x: tf.data.Dataset.range(2).map(lambda y: inner(x, y)))
+
+
+def values(iterable):
+    return [int(x) for x in iterable]
+
+
+def resident_bytes():
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_functions_leave_the_library_with_their_dataset():
+    values(pipeline(1))
+    before = number_of_functions()
+    for i in range(100):
+        values(pipeline(i))
+    assert number_of_functions() - before < 70  # some wait until it is worth a look
+
+
+def test_datasets_that_are_dropped_leave_no_memory_behind():
+    for i in range(100):
+        values(pipeline(i))
+    before = resident_bytes()
+    for i in range(100):
+        values(pipeline(i))
+    assert resident_bytes() - before < 100 * 40 * 1024
+
+
+def test_iterators_go_on_when_their_dataset_is_gone():
+    iterators = [iter(pipeline(i)) for i in range(40)]
+    variant = tf.data.experimental.to_variant(pipeline(7))
+    number_of_functions()
+    for i, iterator in enumerate(iterators):
+        assert values(iterator) == [0, -i, 0, 1 - i, 0, 2 - i, 0, 3 + i, 0, 4 + i]
+    again = tf.data.experimental.from_variant(variant, tf.TensorSpec([], tf.int64))
+    assert values(again) == values(pipeline(7))
+
+
+def test_functions_of_dropped_iterators_are_called_with_new_shapes():
+    inner = tf.function(lambda x: tf.reduce_sum(x * 2))
+    rows = [[1], [1, 2], [1, 2, 3]]
+    dataset = tf.data.Dataset.from_tensor_slices(tf.ragged.constant(rows))
+    iterator = iter(dataset.map(lambda row: inner(tf.concat([row, [1]], 0))))
+    inner = dataset = None
+    number_of_functions()
+    assert values(iterator) == [4, 8, 14]
+
+
+class Counted:
+    """A generator of the first `count` numbers, and what has happened to it."""
+
+    def __init__(self, count=4):
+        self.count, self.log = count, []
+
+    def __call__(self):
+        self.log.append("begin")
+        try:
+            yield from range(self.count)
+        finally:
+            self.log.append("end")
+
+    def dataset(self):
+        return tf.data.Dataset.from_generator(
+            self, output_signature=tf.TensorSpec((), tf.int64)
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("derive", "wanted", "times"),
+    [
+        (lambda d: d, [0, 1, 2, 3], 1),
+        (lambda d: d.repeat(2), [0, 1, 2, 3] * 2, 2),
+        (lambda d: d.cache().repeat(2), [0, 1, 2, 3] * 2, 1),
+        (lambda d: d.take(2), [0, 1], 1),
+        (lambda d: d.prefetch(2).take(1), [0], 1),
+        (lambda d: d.concatenate(d), [0, 1, 2, 3] * 2, 2),
+        (lambda d: tf.data.Dataset.zip((d, d)).map(lambda x, y: x + y), [0, 2, 4, 6], 2),
+    ],
+)
+def test_each_iterator_has_a_generator_of_its_own_which_ends(derive, wanted, times):
+    counted = Counted()
+    assert values(derive(counted.dataset())) == wanted
+    for _ in range(100):
+        if counted.log.count("end") == times:
+            break
+        time.sleep(0.02)  # a thread that is ahead ends by itself
+    assert sorted(counted.log) == ["begin"] * times + ["end"] * times
+
+
+def test_a_generator_is_closed_when_its_iterator_is_dropped():
+    counted = Counted()
+    dataset = counted.dataset()
+    one, two = iter(dataset), iter(dataset)
+    assert [int(next(it)) for it in (one, two, one, two)] == [0, 0, 1, 1]
+    del one
+    assert counted.log == ["begin", "begin", "end"]
+    del two
+    assert counted.log == ["begin", "begin", "end", "end"]
+
+
+@pytest.mark.parametrize(
+    ("yielded", "error", "message"),
+    [
+        ("x", tf.errors.InvalidArgumentError, "could not be converted to the expected type"),
+        ([1, 2], tf.errors.InvalidArgumentError, r"TypeError: .*of shape \(2,\) where"),
+        (ValueError("oh no"), tf.errors.InvalidArgumentError, "ValueError: oh no"),
+        (KeyError("key"), tf.errors.UnknownError, "KeyError: 'key'"),
+    ],
+)
+def test_what_a_generator_does_wrong_is_an_error_after_which_it_has_ended(yielded, error, message):
+    def generator():
+        yield 1
+        if isinstance(yielded, Exception):
+            raise yielded
+        yield yielded
+
+    iterator = iter(tf.data.Dataset.from_generator(generator, tf.int64, ()))
+    assert int(next(iterator)) == 1
+    with pytest.raises(error, match=message):
+        next(iterator)
+    with pytest.raises(StopIteration):
+        next(iterator)
+
+
+def test_threads_make_elements_ahead():
+    made = []
+
+    def slow(x):
+        made.append(int(x))
+        return x
+
+    dataset = tf.data.Dataset.range(20).map(lambda x: tf.numpy_function(slow, [x], tf.int64))
+    iterator = iter(dataset.prefetch(5))
+    assert int(next(iterator)) == 0
+    for _ in range(100):
+        if len(made) > 5:
+            break
+        time.sleep(0.02)
+    assert made == list(range(len(made)))
+    assert len(made) in (6, 7)
+    assert values(iterator) == list(range(1, 20))
