@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/status_within.h"
 #include "graph/graph_impl.h"
 #include "graph/library.h"
 
@@ -301,6 +302,19 @@ rheos_status *rheos__status_at_take(rheos_status *status, const rheos_graph *gra
   rheos_operation operation = {(rheos_graph *)(uintptr_t)graph, id};
   rheos_operation_source(operation, &file, &line);
   status = rheos__status_at_node_take(status, name, file, line);
+  rheos__free(name);
+  return status;
+}
+
+rheos_status *rheos__status_within_node_take(rheos_status *status, const char *role,
+                                             const rheos_graph *graph, int32_t id) {
+  if (status == NULL) return NULL;
+  char *name = rheos__node_name(graph, rheos__graph_node(graph, id));
+  if (name == NULL) return status;
+  const char *file;
+  int32_t line;
+  rheos_operation_source((rheos_operation){(rheos_graph *)(uintptr_t)graph, id}, &file, &line);
+  status = rheos__status_within_take(status, role, name, file, line);
   rheos__free(name);
   return status;
 }

@@ -73,6 +73,9 @@ char *rheos__node_name(const rheos_graph *graph, const rheos__node *node);
 
 // Adds node and source line to an error.
 rheos_status *rheos__status_at_take(rheos_status *status, const rheos_graph *graph, int32_t id);
+// Adds the node, a loop or the like, of which what failed is the part `role`: base/status_within.h.
+rheos_status *rheos__status_within_node_take(rheos_status *status, const char *role,
+                                             const rheos_graph *graph, int32_t id);
 
 // Surgery
 rheos_status *rheos__graph_set_input(rheos_graph *graph, int32_t id, int32_t input,

@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/status_within.h"
 #include "base/text.h"
 #include "graph/calls.h"
 #include "graph/library.h"
@@ -524,24 +523,13 @@ void rheos__site_leave(rheos__site *site, rheos__invocation *invocation) {
   keep_invocation(site->of, invocation);
 }
 
-// The graph's own nodes are named, and then the loop or conditional.
-static rheos_status *in_region_take(rheos_status *status, const rheos__region *region) {
-  rheos_graph *graph = region->part.graph;
-  char *name = rheos__node_name(graph, rheos__graph_node(graph, region->node));
-  if (name == NULL) return status;
-  const char *file;
-  int32_t line;
-  rheos_operation_source((rheos_operation){graph, region->node}, &file, &line);
-  status = rheos__status_within_take(status, region->role, name, file, line);
-  rheos__free(name);
-  return status;
-}
-
 rheos_status *rheos__invocation_run(rheos__invocation *invocation,
                                     const rheos__parameters *parameters, rheos__step *step,
                                     rheos_tensor **values) {
   rheos_status *status = rheos__call_run(&invocation->call, parameters, step, values);
   const rheos__region *region = invocation->of->region;
-  if (region != NULL) return status != NULL ? in_region_take(status, region) : NULL;
+  if (region != NULL) {  // the graph's own nodes are named, and then the loop or conditional
+    return rheos__status_within_node_take(status, region->role, region->part.graph, region->node);
+  }
   return rheos__status_in_function_take(status, invocation->of->function->name);
 }

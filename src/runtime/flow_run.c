@@ -513,6 +513,32 @@ static rheos_status *run_by_role(flow_run *f, int32_t entry) {
   }
 }
 
+// The node that stands for a loop: its LoopCond if it has one, else what enters it first.
+static int32_t node_of_frame(const flow_run *f, int32_t frame) {
+  int32_t enter = -1;
+  for (int32_t i = 0; i < f->plan->num_entries; ++i) {
+    const rheos__flow_role role = role_of(f, i);
+    if (role == RHEOS__FLOW_LOOP_COND && f->flow->frame_of[i] == frame) {
+      return f->plan->entries[i].id;
+    }
+    if (enter < 0 && role == RHEOS__FLOW_ENTER && f->flow->frame_behind[i] == frame) {
+      enter = f->plan->entries[i].id;
+    }
+  }
+  assert(enter >= 0);
+  return enter;
+}
+
+rheos_status *rheos__flow_status_at_take(const flow_run *f, rheos_status *status, int32_t entry) {
+  status = rheos__status_at_take(status, f->plan->graph, f->plan->entries[entry].id);
+  for (int32_t frame = f->flow->frame_of[entry]; status != NULL && frame > 0;
+       frame = f->flow->frames[frame].parent) {
+    status =
+        rheos__status_within_node_take(status, "loop", f->plan->graph, node_of_frame(f, frame));
+  }
+  return status;
+}
+
 void rheos__flow_finish(flow_run *f, int32_t entry) {
   const int32_t frame = f->flow->frame_of[entry];
   --f->s->trips[frame].num_active;
@@ -530,7 +556,7 @@ rheos_status *rheos__flow_run_entry(flow_run *f, int32_t entry) {
   rheos_status *status = run_by_role(f, entry);
   const bool is_aside = rheos__is_set_aside(status);
   if (status != NULL && !is_aside) {
-    return rheos__status_at_take(status, f->plan->graph, f->plan->entries[entry].id);
+    return rheos__flow_status_at_take(f, status, entry);
   }
   drop_operands(f, entry);
   if (!is_aside) rheos__flow_finish(f, entry);

@@ -25,6 +25,9 @@ rheos_status *rheos__flow_run_entry(rheos__flow_run *f, int32_t entry);
 // Sends what a kernel returned, which is taken. `cells` are by output what it refers to; NULL: nothing.
 rheos_status *rheos__flow_take_results(rheos__flow_run *f, int32_t entry, rheos_tensor **results,
                                        rheos__resource *const *cells);
+// Adds the entry's node, and the loops that it is in, to the error of it.
+rheos_status *rheos__flow_status_at_take(const rheos__flow_run *f, rheos_status *status,
+                                         int32_t entry);
 // Takes the entry out of those that can run; all but its name and line has been done.
 void rheos__flow_finish(rheos__flow_run *f, int32_t entry);
 int32_t rheos__flow_pop_ready(rheos__flow_state *s);

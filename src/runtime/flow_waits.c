@@ -77,9 +77,7 @@ static rheos_status *end_aside(flow_run *f, int32_t index) {
   const rheos__flow_aside done = take_aside(f, index);
   rheos_status *status = give_answer(f, done);
   if (rheos__is_set_aside(status)) return NULL;
-  if (status != NULL) {
-    return rheos__status_at_take(status, f->plan->graph, f->plan->entries[done.entry].id);
-  }
+  if (status != NULL) return rheos__flow_status_at_take(f, status, done.entry);
   rheos__flow_finish(f, done.entry);
   return NULL;
 }

@@ -82,3 +82,32 @@ def test_in_functions_of_datasets_the_function_is_named(stage):
     for made in (dataset, dataset.batch(2).prefetch(1)):
         lines, message = fails(lambda made=made: list(made))
         assert f"Dataset_{stage}" in message.replace("FlatMap", "flat_map")
+
+
+# A queue in its body keeps a loop of version 1 as its nodes.
+def test_in_a_loop_that_waits_both_loops_are_named_with_their_lines():
+    with tf.Graph().as_default():
+        queue = v1.FIFOQueue(100, [tf.float32], shapes=[[]])
+
+        def body(x):
+            with tf.control_dependencies([queue.enqueue(x)]):
+                return log_of_negative(x)
+
+        def loop(body):
+            return v1.while_loop(lambda i: i < 5.0, body, [tf.constant(1.0)])
+
+        nested = loop(lambda _: loop(body))
+        with v1.Session() as session:
+            lines, message = fails(lambda: session.run(nested))
+        assert lines[1:] == [loop.__code__.co_firstlineno + 1] * 2
+        assert [message.count(f"in the loop of [[node {name}/LoopCond ")
+                for name in ("while/while", "while")] == [1, 1]
+
+
+def test_in_map_fn_the_loop_is_named_with_its_line():
+    with tf.Graph().as_default():
+        build = lambda: v1.map_fn(log_of_negative, tf.constant([1.0, 2.0]))  # noqa: E731
+        with v1.Session() as session:
+            mapped = build()
+            lines, message = fails(lambda: session.run(mapped))
+        assert "[[node map/while" in message and lines[1] == build.__code__.co_firstlineno
