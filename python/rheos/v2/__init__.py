@@ -77,11 +77,15 @@ def _is_dtype(name):
     return isinstance(getattr(_dtypes, name, None), _dtypes.DType) and "int4" not in name
 
 
+_replaced = {}  # {id of a function: what programs have in its place, by tf.experimental.dispatch_*}
+
+
 def _find(namespace, names, name):
     path = f"{namespace}.{name}" if namespace else name
     if name in names:
         module, attribute = names[name]
-        return getattr(importlib.import_module("rheos." + module), attribute)
+        found = getattr(importlib.import_module("rheos." + module), attribute)
+        return _replaced.get(id(found), found)
     if path in VALUES:
         return VALUES[path]
     if namespace == "dtypes" and _is_dtype(name):

@@ -119,6 +119,11 @@ OWN = {
         "ops.ragged_shape": "DynamicRaggedShape",
         "ops.row_partition": "RowPartition",
         "pipelines.optional": "Optional",
+        "v2._dispatch": """
+            binary_elementwise_apis dispatch_for_api dispatch_for_binary_elementwise_apis
+            dispatch_for_binary_elementwise_assert_apis dispatch_for_unary_elementwise_apis
+            unary_elementwise_apis unregister_dispatch_for
+        """,
     },
     "experimental.extension_type": {"ops.extension_type": "as_dict"},
     "experimental.numpy": {"v2._numpy": "finfo iinfo select"},
