@@ -110,8 +110,11 @@ def _api_of(function):
     known = getattr(function, "_dispatched_api", None)
     if isinstance(known, _Api):
         return known
-    module = getattr(function, "__module__", None) or ""
-    if isinstance(function, type) or not callable(function) or not module.startswith("rheos."):
+    module = getattr(function, "__module__", None) or "rheos."  # an op's own function has none
+    is_builtin = isinstance(function, types.BuiltinFunctionType)
+    if isinstance(function, type) or is_builtin or not callable(function):
+        raise ValueError(f"{function} does not support dispatch.")
+    if not module.startswith("rheos."):
         raise ValueError(f"{function} does not support dispatch.")
     api = _dispatched.get(id(function))
     if api is None:

@@ -21,6 +21,12 @@ class RaggedValueBase:
     __slots__ = ()
 
 
+class RaggedShapeBase:
+    """A DynamicRaggedShape, likewise."""
+
+    __slots__ = ()
+
+
 class OperatorBase:
     """A LinearOperator, likewise."""
 
@@ -54,6 +60,12 @@ def _takes(kinds, handler):
 def ragged_too(handler):
     """A decorator: where an argument is ragged, the handler of that name does it."""
     return _takes((RaggedBase, RaggedValueBase), handler)
+
+
+def ragged_shapes_too(handler):
+    """A decorator: where an argument is ragged or a ragged shape, the handler of that name does
+    it."""
+    return _takes((RaggedBase, RaggedValueBase, RaggedShapeBase), handler)
 
 
 def operators_too(handler):

@@ -9,6 +9,7 @@ from rheos.ops import (
     math_ops,
     ragged_broadcast,
     ragged_ops,
+    ragged_shape,
     ragged_shaping,
     ragged_string_ops,
     resource_variables,

@@ -12,7 +12,7 @@ from rheos.framework.graph import name_scope
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import op1, op_list, op_results, runs_op
 from rheos.framework.operation import Tensor, _VariableBase
-from rheos.framework.ragged import ragged_too
+from rheos.framework.ragged import RaggedShapeBase, ragged_shapes_too, ragged_too
 from rheos.ops.cast_ops import cast as _cast, range as _range
 from rheos.ops.constant_op import constant
 
@@ -117,6 +117,7 @@ def rank(input, name=None):
 
 
 @runs_op("Reshape", "tensor shape")
+@ragged_shapes_too("reshape_of")
 def reshape(tensor, shape, name=None):
     """The same elements under another shape; one dimension may be -1."""
     return op1("Reshape", name, tensor, shape)
@@ -160,6 +161,7 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
 
 
 @runs_op("BroadcastTo", "input shape")
+@ragged_shapes_too("broadcast_to_rows")
 def broadcast_to(input, shape, name=None):
     """Repeats along dimensions of 1 until the shape is `shape`."""
     return op1("BroadcastTo", name, input, shape)
@@ -222,17 +224,24 @@ def _filled(value, shape, dtype, name):
     return fill(shape, constant(value, dtype=dtype), name=name)
 
 
+def _zero_of(dtype):
+    return False if dtype == dtypes.bool else "" if dtype == dtypes.string else 0
+
+
 def zeros(shape, dtype=dtypes.float32, name=None):
     """A tensor of zeros."""
     dtype = dtypes.as_dtype(dtype).base_dtype
+    if isinstance(shape, RaggedShapeBase):
+        return fill(shape, constant(_zero_of(dtype), dtype), name)
     with name_scope(name, "zeros", [shape]) as name:
-        zero = False if dtype == dtypes.bool else "" if dtype == dtypes.string else 0
-        return _filled(zero, shape, dtype, name)
+        return _filled(_zero_of(dtype), shape, dtype, name)
 
 
 def ones(shape, dtype=dtypes.float32, name=None):
     """A tensor of ones."""
     dtype = dtypes.as_dtype(dtype).base_dtype
+    if isinstance(shape, RaggedShapeBase):
+        return fill(shape, constant(dtype == dtypes.bool or 1, dtype), name)
     with name_scope(name, "ones", [shape]) as name:
         return _filled(dtype == dtypes.bool or 1, shape, dtype, name)
 
@@ -264,6 +273,7 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
 
 
 @runs_op("Fill", "dims value")
+@ragged_shapes_too("filled_in_rows")
 def fill(dims, value, name=None):
     """A tensor of shape `dims` with every element `value`."""
     return op1("Fill", name, dims, value)

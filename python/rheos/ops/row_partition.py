@@ -18,10 +18,11 @@ class RowPartition:
     The functions take what those of RaggedTensor take, without values.
     """
 
-    def __init__(self, row_splits, internal=False):
+    def __init__(self, row_splits, internal=False, uniform_row_length=None):
         if not internal:
             raise ValueError("RowPartition constructor is private; use a factory method instead")
         self._row_splits = row_splits
+        self._uniform_row_length = uniform_row_length
 
     @classmethod
     def _of(cls, make, count, *args, **kwargs):
@@ -77,7 +78,16 @@ class RowPartition:
             raise ValueError("Either (or both) of nvals and nrows must be specified")
         nvals = length * math_ops.cast(nrows, length.dtype) if nvals is None else nvals
         make = RaggedTensor.from_uniform_row_length
-        return cls._of(make, nvals, length, nrows, validate=validate)
+        made = cls._of(make, nvals, length, nrows, validate=validate)
+        return cls(made._row_splits, internal=True, uniform_row_length=length)
+
+    def uniform_row_length(self):
+        """The length of all rows, where it was made for one; else None."""
+        return self._uniform_row_length
+
+    def is_uniform(self):
+        """Whether all rows are known to have the same length."""
+        return self._uniform_row_length is not None
 
     def _whole(self):
         return RaggedTensor.from_row_splits(
@@ -137,7 +147,16 @@ class RowPartition:
 
     def with_dtype(self, dtype):
         """The same with numbers of another dtype, int32 or int64."""
-        return RowPartition(math_ops.cast(self._row_splits, dtype), internal=True)
+        length = self._uniform_row_length
+        if length is not None:
+            length = math_ops.cast(length, dtype)
+        splits = math_ops.cast(self._row_splits, dtype)
+        return RowPartition(splits, internal=True, uniform_row_length=length)
 
     def __repr__(self):
-        return f"tf.RowPartition(row_splits={self._row_splits})"
+        if not self._row_splits._is_eager:
+            return "tf.RowPartition(...)"
+        if self._uniform_row_length is not None:
+            length = int(self._uniform_row_length)
+            return f"tf.RowPartition(nrows={int(self.nrows())}, uniform_row_length={length})"
+        return f"tf.RowPartition(row_splits={self._row_splits.numpy()})"

@@ -4,7 +4,7 @@ from rheos.framework import conversion, dtypes
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, runs_op
-from rheos.ops import array_ops, cast_ops, math_ops, rearrange_ops
+from rheos.ops import array_ops, cast_ops, math_ops, ragged_shape, rearrange_ops
 from rheos.ops.ragged_shape import DynamicRaggedShape
 from rheos.ops.ragged_tensor import RaggedTensor
 
@@ -54,6 +54,13 @@ def shape(input, out_type=None, name=None):
     if isinstance(input, RaggedTensor):
         return DynamicRaggedShape.from_tensor(input, out_type or dtypes.int32)
     return array_ops.shape(input, name, out_type or dtypes.int32)
+
+
+def broadcast_dynamic_shape(shape_x, shape_y):
+    """The shape of two shapes broadcast together: vectors, or DynamicRaggedShapes."""
+    if isinstance(shape_x, DynamicRaggedShape) or isinstance(shape_y, DynamicRaggedShape):
+        return ragged_shape.broadcast_dynamic_shape(shape_x, shape_y)
+    return rearrange_ops.broadcast_dynamic_shape(shape_x, shape_y)
 
 
 @runs_op("Size", "input", out_type="out_type")

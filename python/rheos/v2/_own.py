@@ -53,7 +53,8 @@ OWN = {
         "ops.variables": "VariableAggregation VariableSynchronization",
         "tracing.function": "function",
         "v2._arrays": """
-            boolean_mask convert_to_tensor device expand_dims fill gather gather_nd linspace
+            boolean_mask broadcast_dynamic_shape convert_to_tensor device expand_dims fill gather
+            gather_nd linspace
             newaxis ones ones_like pad scatter_nd shape size transpose where zeros zeros_like
         """,
         "v2._checks": "assert_equal assert_greater assert_less assert_rank",

@@ -40,7 +40,7 @@ SAME = {
             truncatemod
         """,
         "ops.rearrange_ops": """
-            argsort bitcast broadcast_dynamic_shape extract_volume_patches eye get_static_value
+            argsort bitcast extract_volume_patches eye get_static_value
             guarantee_const identity_n is_tensor repeat required_space_to_batch_paddings
             reverse_sequence roll searchsorted sequence_mask sort space_to_batch_nd
             tensor_scatter_nd_update=tensor_scatter_update unique_with_counts unravel_index
