@@ -70,6 +70,7 @@ static void mapping_deinit(mapping *m) {
 
 static rheos_status *take_rows(mapping *m, rheos_tensor *const *inputs, int64_t row) {
   for (int32_t i = 0; i < m->state->num_mapped; ++i) {
+    m->arguments[i] = NULL;  // those of the row before went to the call
     rheos_status *status = rheos__tensor_row(inputs[i], row, &m->arguments[i]);
     if (status == NULL) continue;
     while (--i >= 0) rheos_tensor_unref(m->arguments[i]);
