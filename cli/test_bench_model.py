@@ -111,6 +111,22 @@ def test_bodies_have_their_trips_and_times(tmp_path):
     assert "called by" in ok(path, "--fetch", "end", "--runs", "5", "--threads", "1")
 
 
+def test_loops_on_tokens_have_their_trips(tmp_path):
+    with tf.Graph().as_default() as graph:
+        queue = tf.FIFOQueue(-1, [tf.int32], shapes=[[]])
+
+        def body(trip):
+            with tf.control_dependencies([queue.enqueue(trip)]):
+                return trip + 1
+
+        tf.identity(tf.while_loop(lambda trip: trip < 100, body, [tf.constant(0)]), name="end")
+    path = tmp_path / "loop.pb"
+    path.write_bytes(graph.as_graph_def().SerializeToString())
+    report = json.loads(ok(path, "--fetch", "end", "--runs", "20", "--json", "--threads", "1"))
+    counts = {row["op"]: row["count"] for row in report["ops"]}
+    assert counts["QueueEnqueueV2"] == counts["NextIteration"] == 100 == counts["Switch"] - 1
+
+
 def test_wrong_usage(layer):
     assert "a path is missing" in fails(status=2)
     assert "one path" in fails(layer, layer, status=2)

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <time.h>
 
 #include "plan/prepare.h"
 
@@ -173,6 +174,9 @@ rheos_status *rheos__flow_new(const rheos__plan *plan, rheos__flow_frames *frame
   *out_flow = NULL;
   rheos__flow *flow = rheos__alloc_zeroed(sizeof *flow);
   if (flow == NULL) return rheos__out_of_memory();
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  flow->made_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
   rheos_status *status = find_frames(flow, plan, frames);
   if (status == NULL) status = describe_entries(flow, plan);
   if (status == NULL) status = find_uses(flow, plan);

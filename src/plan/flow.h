@@ -70,6 +70,7 @@ typedef struct rheos__flow_counts {
 } rheos__flow_counts;
 
 typedef struct rheos__flow {
+  int64_t made_ns;  // of the monotonic clock: with the address, unique in the process
   rheos__flow_frame *frames;
   int32_t num_frames;
   int32_t *members;             // entries by frame

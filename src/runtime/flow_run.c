@@ -307,9 +307,32 @@ static bool does_nothing(const rheos__entry *e) {
          (e->signature->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
 }
 
+rheos__flow_noting rheos__flow_begin_noting(const flow_run *f, int32_t entry) {
+  rheos_trace *trace = f->trace;
+  if (trace == NULL) return (rheos__flow_noting){0};
+  const rheos__flow_noting noting = {trace->visit, trace->op, rheos__clock_ns()};
+  trace->visit = f->visit;
+  trace->op = entry;
+  return noting;
+}
+
+void rheos__flow_end_noting(const flow_run *f, const rheos__flow_noting *noting) {
+  if (f->trace == NULL) return;
+  f->trace->visit = noting->outer_visit;
+  f->trace->op = noting->outer_op;
+}
+
+static void note(const flow_run *f, int32_t entry, rheos_tensor *const *results,
+                 const rheos__flow_noting *noting) {
+  if (f->trace == NULL) return;
+  rheos__trace_add_flow(f->trace, f->plan, entry, results, noting->start_ns);
+}
+
 rheos_status *rheos__flow_take_results(flow_run *f, int32_t entry, rheos_tensor **results,
-                                       rheos__resource *const *cells) {
+                                       rheos__resource *const *cells,
+                                       const rheos__flow_noting *noting) {
   const rheos__entry *e = &f->plan->entries[entry];
+  note(f, entry, results, noting);
   for (int32_t i = 0; i < e->num_outputs; ++i) {
     token t = {.tensor = results[i]};
     results[i] = NULL;
@@ -336,7 +359,8 @@ typedef struct kernel_room {
   rheos__resource **cells;  // of the inputs, then of the outputs
 } kernel_room;
 
-static rheos_status *run_in(flow_run *f, int32_t entry, const kernel_room *room) {
+static rheos_status *run_in(flow_run *f, int32_t entry, const kernel_room *room,
+                            const rheos__flow_noting *noting) {
   const rheos__entry *e = &f->plan->entries[entry];
   for (int32_t i = 0; i < e->num_inputs; ++i) {
     const token *t = &f->s->operands[e->first_operand + i];
@@ -346,11 +370,11 @@ static rheos_status *run_in(flow_run *f, int32_t entry, const kernel_room *room)
   rheos__resource **out_cells = room->cells + e->num_inputs;
   RHEOS_TRY(rheos__run_flow_node(f->plan, entry, room->inputs, room->cells, f->r->workspace,
                                  room->results, f->r->step, out_cells));
-  return rheos__flow_take_results(f, entry, room->results, out_cells);
+  return rheos__flow_take_results(f, entry, room->results, out_cells, noting);
 }
 
 // In arrays that all entries share.
-static rheos_status *run_in_shared(flow_run *f, int32_t entry) {
+static rheos_status *run_in_shared(flow_run *f, int32_t entry, const rheos__flow_noting *noting) {
   rheos__step *step = f->r->step;
   const kernel_room room = {f->s->inputs, f->r->workspace->results, f->s->cells};
   rheos__attempt *attempt = NULL, **outer = step->aside;
@@ -358,7 +382,7 @@ static rheos_status *run_in_shared(flow_run *f, int32_t entry) {
   assert(!f->in_kernel);
   f->in_kernel = true;
   step->aside = waits ? &attempt : NULL;
-  rheos_status *status = run_in(f, entry, &room);
+  rheos_status *status = run_in(f, entry, &room, noting);
   step->aside = outer;
   f->in_kernel = false;
   if (rheos__is_set_aside(status)) rheos__flow_set_aside(f, entry, attempt);
@@ -366,7 +390,8 @@ static rheos_status *run_in_shared(flow_run *f, int32_t entry) {
 }
 
 // In arrays of its own, since others run while the body waits.
-static rheos_status *run_waiting_call(flow_run *f, int32_t entry) {
+static rheos_status *run_waiting_call(flow_run *f, int32_t entry,
+                                      const rheos__flow_noting *noting) {
   rheos__step *step = f->r->step;
   const rheos__entry *e = &f->plan->entries[entry];
   const size_t inputs = (size_t)e->num_inputs, outputs = (size_t)e->num_outputs;
@@ -378,20 +403,20 @@ static rheos_status *run_waiting_call(flow_run *f, int32_t entry) {
   rheos__others *others = step->others;
   step->aside = NULL;
   step->others = &f->others;
-  rheos_status *status = run_in(f, entry, &room);
+  rheos_status *status = run_in(f, entry, &room, noting);
   step->aside = aside;
   step->others = others;
   rheos__free(arrays);
   return status;
 }
 
-static rheos_status *run_kernel(flow_run *f, int32_t entry) {
+static rheos_status *run_kernel(flow_run *f, int32_t entry, const rheos__flow_noting *noting) {
   if (does_nothing(&f->plan->entries[entry])) {
     send_control(f, entry, false);
     return NULL;
   }
-  return rheos__flow_is_waiting_call(f, entry) ? run_waiting_call(f, entry)
-                                               : run_in_shared(f, entry);
+  return rheos__flow_is_waiting_call(f, entry) ? run_waiting_call(f, entry, noting)
+                                               : run_in_shared(f, entry, noting);
 }
 
 // The element of a scalar operand that selects; `which` says it as TensorFlow does.
@@ -483,34 +508,42 @@ static void keep_for_next(flow_run *f, int32_t entry, token t) {
   ++f->s->trips[f->flow->frame_of[entry]].num_next;
 }
 
-static rheos_status *run_by_role(flow_run *f, int32_t entry) {
-  const rheos__entry *e = &f->plan->entries[entry];
-  const bool is_dead = f->s->is_dead[entry];
-  if (!is_dead) RHEOS_TRY(read_operands(f, e));
-  switch (e->signature->op->flow) {
-    case RHEOS__FLOW_ENTER:
-      enter_frame(f, entry, is_dead ? NO_TOKEN : take_operand(f, entry, 0));
-      return NULL;
-    case RHEOS__FLOW_EXIT:
-      exit_frame(f, entry, is_dead ? NO_TOKEN : take_operand(f, entry, 0));
-      return NULL;
+static rheos_status *run_role(flow_run *f, int32_t entry) {
+  switch (role_of(f, entry)) {
+    case RHEOS__FLOW_ENTER: enter_frame(f, entry, take_operand(f, entry, 0)); return NULL;
+    case RHEOS__FLOW_EXIT: exit_frame(f, entry, take_operand(f, entry, 0)); return NULL;
     case RHEOS__FLOW_NEXT_ITERATION:
-      keep_for_next(f, entry, is_dead ? NO_TOKEN : take_operand(f, entry, 0));
+      keep_for_next(f, entry, take_operand(f, entry, 0));
       return NULL;
-    default: break;
-  }
-  if (is_dead) {
-    send_dead(f, entry);
-    return NULL;
-  }
-  switch (e->signature->op->flow) {
     case RHEOS__FLOW_SWITCH: return run_switch(f, entry);
     case RHEOS__FLOW_SELECT: return run_select(f, entry);
     case RHEOS__FLOW_MERGE: return run_merge(f, entry);
     case RHEOS__FLOW_LOOP_COND: return run_loop_cond(f, entry);
     case RHEOS__FLOW_CONTROL_TRIGGER: send_control(f, entry, false); return NULL;
-    default: return run_kernel(f, entry);
+    default: return NULL;
   }
+}
+
+static void pass_dead(flow_run *f, int32_t entry) {
+  switch (role_of(f, entry)) {
+    case RHEOS__FLOW_ENTER: enter_frame(f, entry, NO_TOKEN); return;
+    case RHEOS__FLOW_EXIT: exit_frame(f, entry, NO_TOKEN); return;
+    case RHEOS__FLOW_NEXT_ITERATION: keep_for_next(f, entry, NO_TOKEN); return;
+    default: send_dead(f, entry); return;
+  }
+}
+
+static rheos_status *run_alive(flow_run *f, int32_t entry) {
+  const rheos__flow_noting noting = rheos__flow_begin_noting(f, entry);
+  rheos_status *status = read_operands(f, &f->plan->entries[entry]);
+  if (status == NULL && role_of(f, entry) != RHEOS__FLOW_NONE) {
+    status = run_role(f, entry);
+    note(f, entry, NULL, &noting);
+  } else if (status == NULL) {
+    status = run_kernel(f, entry, &noting);
+  }
+  rheos__flow_end_noting(f, &noting);
+  return status;
 }
 
 // The node that stands for a loop: its LoopCond if it has one, else what enters it first.
@@ -553,7 +586,12 @@ rheos_status *rheos__flow_run_entry(flow_run *f, int32_t entry) {
     step->budget_ns = BUDGET_NS;
     if (rheos__step_poll(step)) return rheos__step_error(step);
   }
-  rheos_status *status = run_by_role(f, entry);
+  rheos_status *status = NULL;
+  if (f->s->is_dead[entry]) {
+    pass_dead(f, entry);
+  } else {
+    status = run_alive(f, entry);
+  }
   const bool is_aside = rheos__is_set_aside(status);
   if (status != NULL && !is_aside) {
     return rheos__flow_status_at_take(f, status, entry);
@@ -653,10 +691,21 @@ static bool is_clean(const flow_run *f) {
   return true;
 }
 
+// Gives the visit around.
+static int32_t begin_trace(flow_run *f) {
+  if (!rheos__step_is_traced(f->r->step)) return -1;
+  f->trace = f->r->step->options->trace;
+  const int32_t outer = f->trace->visit;
+  rheos__trace_enter_flow(f->trace, f->plan);
+  f->visit = f->trace->visit;
+  return outer;
+}
+
 rheos_status *rheos__run_flow(rheos__run *r, const rheos__parameters *parameters,
                               rheos_tensor **out_values, double *out_cost_ns) {
   flow_run f = {.r = r, .plan = r->plan, .flow = r->plan->flow, .s = r->workspace->flow};
   rheos__flow_init_waits(&f);
+  const int32_t outer = begin_trace(&f);
   for (int32_t i = 0; i < f.plan->num_fetches; ++i) f.s->is_fetched[i] = false;
   begin(&f);
   rheos_status *status = send_feeds(&f, parameters);
@@ -664,6 +713,7 @@ rheos_status *rheos__run_flow(rheos__run *r, const rheos__parameters *parameters
   if (status == NULL) status = give_fetches(&f, r->bound == NULL ? out_values : NULL);
   for (int32_t i = 0; i < f.plan->num_fetches; ++i) token_drop(&f.s->fetched[i]);
   if (status != NULL || !is_clean(&f)) drop_all(&f);
+  if (f.trace != NULL) rheos__trace_leave(f.trace, outer);
   *out_cost_ns = (double)f.s->num_run * (double)ENTRY_NS;
   return status;
 }

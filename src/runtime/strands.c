@@ -29,7 +29,7 @@ struct strand {
   rheos__others *others;
   const struct rheos__inferring *inferring;
   rheos__awaited awaited;
-  int32_t visit;
+  int32_t visit, op;  // of the trace
 };
 
 struct rheos__strands {
@@ -43,6 +43,12 @@ struct rheos__strands {
 
 // ---- The turn
 
+static void note_visit(const rheos__step *step, strand *s) {
+  if (!rheos__step_is_traced(step)) return;
+  s->visit = step->options->trace->visit;
+  s->op = step->options->trace->op;
+}
+
 static void put_off(rheos__strands *all) {
   const rheos__step *step = all->step;
   strand *s = all->running;
@@ -51,7 +57,7 @@ static void put_off(rheos__strands *all) {
   s->others = step->others;
   s->inferring = step->inferring;
   s->awaited = step->awaited;
-  if (rheos__step_is_traced(step)) s->visit = step->options->trace->visit;
+  note_visit(step, s);
 }
 
 static void take_up(rheos__strands *all, strand *s) {
@@ -62,7 +68,9 @@ static void take_up(rheos__strands *all, strand *s) {
   step->others = s->others;
   step->inferring = s->inferring;
   step->awaited = s->awaited;
-  if (rheos__step_is_traced(step)) step->options->trace->visit = s->visit;
+  if (!rheos__step_is_traced(step)) return;
+  step->options->trace->visit = s->visit;
+  step->options->trace->op = s->op;
 }
 
 static bool can_go_on(const rheos__strands *all, const strand *s) {
@@ -221,7 +229,7 @@ bool rheos__strand_begin(rheos__step *step, int32_t depth, rheos__others *others
   s->others = others;
   s->inferring = step->inferring;
   s->awaited = (rheos__awaited){0};
-  if (rheos__step_is_traced(step)) s->visit = step->options->trace->visit;
+  note_visit(step, s);
   pass_turn(all, s);
   return true;
 }

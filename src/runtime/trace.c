@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "graph/graph_impl.h"
+#include "plan/flow.h"
 
 static int64_t clock_ns(clockid_t clock) {
   struct timespec now;
@@ -31,7 +32,7 @@ rheos_trace *rheos_trace_new(uint32_t what) {
   if (trace == NULL) return NULL;
   trace->what = what;
   trace->epoch_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
-  trace->visit = -1;
+  trace->visit = trace->op = -1;
   trace->watch = (rheos__pool_watch){note_part, trace};
   return trace;
 }
@@ -56,7 +57,7 @@ void rheos_trace_clear(rheos_trace *trace) {
   trace->failed = false;
   trace->num_events = trace->num_visits = trace->num_dynamic = trace->num_parts = 0;
   trace->num_runs = 0;
-  trace->visit = -1;
+  trace->visit = trace->op = -1;
 }
 
 void rheos_trace_free(rheos_trace *trace) {
@@ -109,6 +110,15 @@ static void describe_value(const rheos__segment *segment, int32_t index, bool ke
   }
 }
 
+// On tokens nothing is known before the run.
+static rheos__traced_output describe_token(const rheos__plan *plan, int32_t index) {
+  const rheos_dtype dtype = (rheos_dtype)plan->dtypes[index];
+  return (rheos__traced_output){
+      .shape = RHEOS_UNKNOWN_SHAPE,
+      .dtype = (uint8_t)rheos_dtype_base(dtype),
+      .kind = rheos_dtype_is_ref(dtype) ? RHEOS__VALUE_NONE : RHEOS__VALUE_TENSOR};
+}
+
 // Attributes that a rule of the rewriter made live as long as the plan: the graph keeps equal ones.
 static bool keep_attrs(rheos_graph *graph, const rheos__node *node, rheos__traced_op *op) {
   if (op->attrs == NULL || op->attrs == node->attrs) return true;
@@ -118,15 +128,16 @@ static bool keep_attrs(rheos_graph *graph, const rheos__node *node, rheos__trace
   return op->attrs != NULL;
 }
 
-static bool describe_ops(rheos_trace *trace, const rheos__segment *segment,
+// `segment` NULL: the plan runs on tokens.
+static bool describe_ops(rheos_trace *trace, const rheos__plan *plan, const rheos__segment *segment,
                          rheos__traced_segment *out) {
-  const rheos__plan *plan = segment->plan;
   const bool with_graph = (trace->what & RHEOS_TRACE_PARTITION_GRAPHS) != 0;
-  out->num_ops = segment->end_entry - segment->first_entry;
+  const int32_t end = segment != NULL ? segment->end_entry : plan->num_entries;
+  out->num_ops = end - out->first_entry;
   int32_t num_outputs = 0, num_edges = 0;
   for (int32_t i = 0; i < out->num_ops; ++i) {
-    num_outputs += plan->entries[segment->first_entry + i].num_outputs;
-    num_edges += plan->entries[segment->first_entry + i].num_inputs;
+    num_outputs += plan->entries[out->first_entry + i].num_outputs;
+    num_edges += plan->entries[out->first_entry + i].num_inputs;
   }
   out->ops = rheos__alloc_array((size_t)out->num_ops, sizeof *out->ops);
   out->outputs = rheos__alloc_array((size_t)num_outputs, sizeof *out->outputs);
@@ -136,7 +147,7 @@ static bool describe_ops(rheos_trace *trace, const rheos__segment *segment,
   const rheos__device *described = NULL;
   int32_t device = 0;
   for (int32_t i = 0; i < out->num_ops; ++i) {
-    const rheos__entry *entry = &plan->entries[segment->first_entry + i];
+    const rheos__entry *entry = &plan->entries[out->first_entry + i];
     const int32_t id = rheos__entry_node(plan, entry);
     const rheos__node *node = rheos__plan_node(plan, id);
     if (rheos__entry_device(plan, entry) != described) {
@@ -160,8 +171,12 @@ static bool describe_ops(rheos_trace *trace, const rheos__segment *segment,
       out->edges[num_edges++] = plan->origins[plan->operands[entry->first_operand + k]];
     }
     for (int32_t k = 0; k < entry->num_outputs; ++k) {
-      describe_value(segment, entry->first_value + k, with_graph,
-                     &out->outputs[out->num_outputs++]);
+      rheos__traced_output *output = &out->outputs[out->num_outputs++];
+      if (segment != NULL) {
+        describe_value(segment, entry->first_value + k, with_graph, output);
+      } else {
+        *output = describe_token(plan, entry->first_value + k);
+      }
     }
   }
   return true;
@@ -182,9 +197,17 @@ static void describe_instructions(const rheos__segment *segment, rheos__traced_s
   }
 }
 
-static bool describe_ends(const rheos__segment *segment, rheos__traced_segment *out) {
-  const rheos__plan *plan = segment->plan;
-  const bool first = segment->parent == NULL, last = segment->end_entry == plan->num_entries;
+static void describe_entries_on_tokens(rheos__traced_segment *out) {
+  for (int32_t i = 0; i < out->num_ops; ++i) {
+    out->ops[i].runs = true;
+    out->ops[i].has_late_shapes = true;
+  }
+}
+
+static bool describe_ends(const rheos__plan *plan, const rheos__segment *segment,
+                          rheos__traced_segment *out) {
+  const bool first = out->first_entry == 0;
+  const bool last = out->first_entry + out->num_ops == plan->num_entries;
   const size_t num_feeds = first ? (size_t)plan->num_feeds : 0;
   const size_t num_fetches = last ? (size_t)plan->num_fetches : 0;
   out->feeds = rheos__alloc_array(num_feeds, sizeof *out->feeds);
@@ -193,7 +216,11 @@ static bool describe_ends(const rheos__segment *segment, rheos__traced_segment *
   if (out->feeds == NULL || out->fed == NULL || out->fetches == NULL) return false;
   for (size_t i = 0; i < num_feeds; ++i) {
     out->feeds[i] = plan->feeds[i];
-    describe_value(segment, (int32_t)i, false, &out->fed[i]);
+    if (segment != NULL) {
+      describe_value(segment, (int32_t)i, false, &out->fed[i]);
+    } else {
+      out->fed[i] = describe_token(plan, (int32_t)i);
+    }
   }
   for (size_t i = 0; i < num_fetches; ++i) {
     const rheos__edge origin = plan->origins[plan->fetch_values[i]];
@@ -205,51 +232,59 @@ static bool describe_ends(const rheos__segment *segment, rheos__traced_segment *
   return true;
 }
 
-static bool describe_body(const rheos__segment *segment, rheos__traced_segment *out) {
-  const char *body = segment->plan->context.body;
+static bool describe_body(const rheos__plan *plan, rheos__traced_segment *out) {
+  const char *body = plan->context.body;
   if (body != NULL) out->body = rheos__strdup(body);
   return body == NULL || out->body != NULL;
 }
 
-static bool describe(rheos_trace *trace, const rheos__segment *segment) {
+static bool describe(rheos_trace *trace, const rheos__plan *plan, const rheos__segment *segment) {
   if (!RHEOS_RESERVE(trace->segments, trace->segment_capacity, trace->num_segments + 1)) {
     return false;
   }
   rheos__traced_segment *out = &trace->segments[trace->num_segments];
-  *out = (rheos__traced_segment){.segment = segment,
-                                 .made_ns = segment->made_ns,
-                                 .graph = rheos_graph_ref(segment->plan->graph),
-                                 .inlined = rheos__inlined_ref(segment->plan->inlined),
-                                 .first_entry = segment->first_entry};
-  if (!describe_body(segment, out) || !describe_ops(trace, segment, out) ||
-      !describe_ends(segment, out)) {
+  *out = (rheos__traced_segment){
+      .what = segment != NULL ? (const void *)segment : (const void *)plan->flow,
+      .made_ns = segment != NULL ? segment->made_ns : plan->flow->made_ns,
+      .graph = rheos_graph_ref(plan->graph),
+      .inlined = rheos__inlined_ref(plan->inlined),
+      .first_entry = segment != NULL ? segment->first_entry : 0};
+  if (!describe_body(plan, out) || !describe_ops(trace, plan, segment, out) ||
+      !describe_ends(plan, segment, out)) {
     segment_deinit(out);
     return false;
   }
-  describe_instructions(segment, out);
+  if (segment != NULL) {
+    describe_instructions(segment, out);
+  } else {
+    describe_entries_on_tokens(out);
+  }
   ++trace->num_segments;
   return true;
 }
 
-// The description of the segment, latest first; -1 when memory is short. Another segment may lie
-// where one was freed, but it was not made in the same nanosecond.
-static int32_t find_or_describe(rheos_trace *trace, const rheos__segment *segment) {
+// The description, latest first; -1 when memory is short. Another segment may lie where one was freed, but it
+// was not made in the same nanosecond.
+static int32_t find_or_describe(rheos_trace *trace, const rheos__plan *plan,
+                                const rheos__segment *segment) {
+  const void *what = segment != NULL ? (const void *)segment : (const void *)plan->flow;
+  const int64_t made_ns = segment != NULL ? segment->made_ns : plan->flow->made_ns;
   for (size_t i = trace->num_segments; i-- > 0;) {
     const rheos__traced_segment *at = &trace->segments[i];
-    if (at->segment == segment && at->made_ns == segment->made_ns) return (int32_t)i;
+    if (at->what == what && at->made_ns == made_ns) return (int32_t)i;
   }
-  return describe(trace, segment) ? (int32_t)trace->num_segments - 1 : -1;
+  return describe(trace, plan, segment) ? (int32_t)trace->num_segments - 1 : -1;
 }
 
 // ---- Events
 
-int64_t rheos__trace_enter(rheos_trace *trace, const rheos__segment *segment) {
+static int64_t enter(rheos_trace *trace, const rheos__plan *plan, const rheos__segment *segment) {
   // A run that failed left parts of an event that never was.
   while (trace->num_parts > 0 && trace->parts[trace->num_parts - 1].event == trace->num_events) {
     --trace->num_parts;
   }
   rheos__pool_set_watch(&trace->watch);
-  const int32_t index = find_or_describe(trace, segment);
+  const int32_t index = find_or_describe(trace, plan, segment);
   if (index < 0 || !RHEOS_RESERVE(trace->visits, trace->visit_capacity, trace->num_visits + 1)) {
     trace->failed = true;
     return 0;
@@ -258,13 +293,24 @@ int64_t rheos__trace_enter(rheos_trace *trace, const rheos__segment *segment) {
   trace->visits[trace->num_visits] = (rheos__trace_visit){.segment = index,
                                                           .run = trace->num_runs - 1,
                                                           .outer = trace->visit,
+                                                          .caller = trace->op,
                                                           .start_ns = now,
                                                           .end_ns = now};
   trace->visit = (int32_t)trace->num_visits++;
+  trace->op = -1;
   return now;
 }
 
+int64_t rheos__trace_enter(rheos_trace *trace, const rheos__segment *segment) {
+  return enter(trace, segment->plan, segment);
+}
+
+int64_t rheos__trace_enter_flow(rheos_trace *trace, const rheos__plan *plan) {
+  return enter(trace, plan, NULL);
+}
+
 void rheos__trace_leave(rheos_trace *trace, int32_t outer) {
+  trace->op = trace->visit >= 0 ? trace->visits[trace->visit].caller : -1;
   trace->visit = outer;
   if (outer < 0) rheos__pool_set_watch(NULL);
 }
@@ -280,15 +326,14 @@ static void add_event(rheos_trace *trace, rheos__trace_event event) {
   trace->events[trace->num_events++] = event;
 }
 
-static int32_t add_dynamic_shapes(rheos_trace *trace, const rheos__instruction *in,
-                                  rheos_tensor *const *tensors) {
-  const size_t first = trace->num_dynamic, count = (size_t)in->num_outputs;
+static int32_t add_dynamic_shapes(rheos_trace *trace, size_t count, rheos_tensor *const *results) {
+  const size_t first = trace->num_dynamic;
   if (!RHEOS_RESERVE(trace->dynamic, trace->dynamic_capacity, first + count)) {
     trace->failed = true;
     return -1;
   }
   for (size_t i = 0; i < count; ++i) {
-    const rheos_tensor *tensor = tensors[(size_t)in->first_value + i];
+    const rheos_tensor *tensor = results != NULL ? results[i] : NULL;
     rheos__trace_dynamic dynamic = {.shape = RHEOS_UNKNOWN_SHAPE};
     if (tensor != NULL) dynamic = (rheos__trace_dynamic){tensor->shape, tensor->size_bytes};
     trace->dynamic[trace->num_dynamic++] = dynamic;
@@ -304,12 +349,26 @@ int64_t rheos__trace_add(rheos_trace *trace, const rheos__segment *segment,
   const int32_t op = in->entry - segment->first_entry;
   assert(op >= 0 && op < segment->end_entry - segment->first_entry);
   const bool is_dynamic = trace->segments[visit->segment].ops[op].has_late_shapes;
-  const int32_t dynamic = is_dynamic ? add_dynamic_shapes(trace, in, tensors) : -1;
+  rheos_tensor *const *results = tensors + in->first_value;
+  const int32_t dynamic =
+      is_dynamic ? add_dynamic_shapes(trace, (size_t)in->num_outputs, results) : -1;
   const int64_t now = rheos__clock_ns();
   visit->end_ns = now;
   add_event(trace, (rheos__trace_event){
                        .op = op, .dynamic = dynamic, .start_ns = start_ns, .end_ns = now});
   return now;
+}
+
+void rheos__trace_add_flow(rheos_trace *trace, const rheos__plan *plan, int32_t entry,
+                           rheos_tensor *const *results, int64_t start_ns) {
+  if (trace->failed) return;
+  const int64_t now = rheos__clock_ns();
+  trace->visits[trace->visit].end_ns = now;
+  const size_t count = (size_t)plan->entries[entry].num_outputs;
+  add_event(trace, (rheos__trace_event){.op = entry,
+                                        .dynamic = add_dynamic_shapes(trace, count, results),
+                                        .start_ns = start_ns,
+                                        .end_ns = now});
 }
 
 rheos__trace_mark *rheos__trace_begin_marks(rheos_trace *trace, size_t count) {

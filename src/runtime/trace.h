@@ -35,9 +35,9 @@ typedef struct rheos__traced_op {
   float flops, bytes;  // of its kernel
 } rheos__traced_op;
 
-// A segment as far as a trace needs it; it may be gone.
+// A segment, or a plan on tokens, as far as a trace needs it; it may be gone.
 typedef struct rheos__traced_segment {
-  const rheos__segment *segment;
+  const void *what;  // the segment, or the plan's flow
   int64_t made_ns;
   rheos_graph *graph;       // counted
   rheos__inlined *inlined;  // calls in the plan, counted: ids of nodes may be of their bodies
@@ -72,9 +72,10 @@ typedef struct rheos__trace_mark {
   int64_t start_ns, end_ns;
 } rheos__trace_mark;
 
-typedef struct rheos__trace_visit {  // of a segment, by a run
+typedef struct rheos__trace_visit {  // of a segment or of a plan on tokens, by a run
   int32_t segment, run;
-  int32_t outer;  // the visit that calls the body it is of; -1: none
+  int32_t outer;   // the visit that calls the body it is of; -1: none
+  int32_t caller;  // the op of it that does, if it is one on tokens; else -1: the times tell
   int64_t start_ns, end_ns;
 } rheos__trace_visit;
 
@@ -104,6 +105,7 @@ struct rheos_trace {
   rheos__pool_watch watch;
   int32_t num_runs;
   int32_t visit;  // the one under way, -1: none; visits of bodies lie inside those of their callers
+  int32_t op;     // of a visit on tokens, the one under way; else -1
 };
 
 void rheos__trace_begin_run(rheos_trace *trace);
@@ -111,6 +113,12 @@ void rheos__trace_begin_run(rheos_trace *trace);
 // The run comes to a segment, which is described if it is new. Returns the time. From here to
 // rheos__trace_leave() the trace watches what the calling thread hands out to a pool.
 int64_t rheos__trace_enter(rheos_trace *trace, const rheos__segment *segment);
+// The same for a plan on tokens.
+int64_t rheos__trace_enter_flow(rheos_trace *trace, const rheos__plan *plan);
+// An entry of it ran from `start_ns` until now, and gave `results`, an array by output, or NULL where these
+// are of no kernel.
+void rheos__trace_add_flow(rheos_trace *trace, const rheos__plan *plan, int32_t entry,
+                           rheos_tensor *const *results, int64_t start_ns);
 // Back to the visit `outer`, which was under way before; -1: to none.
 void rheos__trace_leave(rheos_trace *trace, int32_t outer);
 

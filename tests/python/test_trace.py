@@ -275,3 +275,49 @@ def test_trace__counts_trips_and_goes_on_behind_a_loop(as_functions):
     assert "behind" in costs
     assert len(costs) == len(set(costs))
     assert not any("inside" in node.name for node in metadata.partition_graphs[0].node)
+
+
+def test_loops_on_tokens_tell_each_trip():
+    """A queue in its body keeps a loop of version 1 as its nodes."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        queue = tf.FIFOQueue(10, [tf.float32], shapes=[[2]])
+
+        def body(trip, value):
+            with tf.control_dependencies([queue.enqueue(value)]):
+                return trip + 1, tf.tanh(value, name="tanh")
+
+        end = tf.while_loop(lambda trip, _: trip < 4, body, [0, tf.ones([2])])
+        metadata = tf.RunMetadata()
+        session.run(end, None, FULL, metadata)
+    (device,) = metadata.step_stats.dev_stats
+    names = [node.node_name for node in device.node_stats]
+    counts = [names.count("while/" + name) for name in ("tanh", "NextIteration", "Switch", "Exit")]
+    assert counts == [4, 4, 5, 1]
+    for node in device.node_stats:
+        if node.node_name == "while/tanh":
+            (output,) = node.output
+            assert [d.size for d in output.tensor_description.shape.dim] == [2]
+
+
+def test_bodies_that_wait_for_each_other_are_told_with_their_callers():
+    with tf.Graph().as_default(), tf.Session() as session:
+        there, back = (tf.FIFOQueue(1, [tf.float32], shapes=[[]]) for _ in range(2))
+
+        @tf.function
+        def asks(value):
+            with tf.control_dependencies([there.enqueue(tf.exp(value))]):
+                return tf.sqrt(back.dequeue())
+
+        @tf.function
+        def answers():
+            taken = tf.square(there.dequeue())
+            with tf.control_dependencies([back.enqueue(taken)]):
+                return tf.identity(taken)
+
+        fetches = [asks(tf.constant(1.0)), answers()]
+        metadata = tf.RunMetadata()
+        session.run(fetches, None, FULL, metadata)
+    (device,) = metadata.step_stats.dev_stats
+    names = [node.node_name.split("/")[-1] for node in device.node_stats]
+    assert [names.count(name) for name in ("Exp", "Sqrt", "Square")] == [1, 1, 1]
+    assert json.loads(Timeline(metadata.step_stats).generate_chrome_trace_format())["traceEvents"]
