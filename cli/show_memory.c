@@ -72,14 +72,23 @@ static void print_largest(const rheos__plan *plan, const rheos__memory_report *r
   }
 }
 
-static const char on_tokens[] = "runs on tokens: what it needs is not known beforehand";
+// As far as the graph tells shapes.
+static rheos_status *print_tokens(const rheos__plan *plan, int32_t indent) {
+  rheos__memory_report report;
+  RHEOS_TRY(rheos__memory_report_of_tokens(plan, &report));
+  fputs("runs on tokens: ", stdout);
+  show_grouped((int64_t)report.kernel_bytes);
+  fputs(" bytes for what a trip holds", stdout);
+  if (report.num_unknown > 0) {
+    printf(", without %d values whose shapes the graph does not tell", (int)report.num_unknown);
+  }
+  putchar('\n');
+  print_largest(plan, &report, indent);
+  return NULL;
+}
 
 static void print_step(const plan_view *v) {
   rheos__memory_report report;
-  if (v->segment == NULL) {
-    printf("a step %s\n", on_tokens);
-    return;
-  }
   rheos__memory_report_of(v->segment, &report);
   fputs("a step needs ", stdout);
   print_bytes(&report);
@@ -102,7 +111,8 @@ static rheos_status *print_body(void *argument, const rheos__called *called) {
   } else if (called->plan == NULL) {
     printf(": %s\n", rheos_status_message(called->problem));
   } else if (called->plan->flow != NULL) {
-    printf(": %s\n", on_tokens);
+    fputs(": ", stdout);
+    return print_tokens(called->plan, indent + 2);
   } else if (called->plan->roots == NULL) {
     puts(": known when it runs");
   } else {
@@ -117,7 +127,12 @@ static rheos_status *print_body(void *argument, const rheos__called *called) {
 }
 
 static rheos_status *print_text(const plan_view *v) {
-  print_step(v);
+  if (v->segment != NULL) {
+    print_step(v);
+  } else {
+    fputs("a step ", stdout);
+    RHEOS_TRY(print_tokens(v->plan, 0));
+  }
   for (int32_t i = 0; i < v->num_feeds; i++) {
     char *name = name_of(v->plan, v->feeds[i].id);
     fputs("fed: ", stdout);
@@ -164,9 +179,11 @@ static void print_largest_json(json *j, const rheos__plan *plan,
   json_end(j, ']');
 }
 
-static void print_bytes_json(json *j, const rheos__plan *plan, const rheos__segment *segment) {
+static rheos_status *print_bytes_json(json *j, const rheos__plan *plan,
+                                      const rheos__segment *segment) {
   rheos__memory_report report = {.waits_for = -1};
   if (segment != NULL) rheos__memory_report_of(segment, &report);
+  if (plan->flow != NULL) RHEOS_TRY(rheos__memory_report_of_tokens(plan, &report));
   json_unsigned(j, "peak_bytes", rheos__memory_peak(&report));
   json_unsigned(j, "intermediate_bytes", report.shared_bytes);
   json_unsigned(j, "separate_bytes", report.separate_bytes);
@@ -174,6 +191,7 @@ static void print_bytes_json(json *j, const rheos__plan *plan, const rheos__segm
   json_unsigned(j, "result_bytes", report.fetched_bytes);
   json_unsigned(j, "packed_bytes", report.packed_bytes);
   json_bool(j, "on_tokens", plan->flow != NULL);
+  if (plan->flow != NULL) json_int(j, "unknown_values", report.num_unknown);
   if (report.waits_for >= 0) {
     char *name = name_of(plan, report.waits_for);
     json_text(j, "waits_for", name);
@@ -182,6 +200,7 @@ static void print_bytes_json(json *j, const rheos__plan *plan, const rheos__segm
     json_null(j, "waits_for");
   }
   print_largest_json(j, plan, &report);
+  return NULL;
 }
 
 static rheos_status *print_body_json(void *argument, const rheos__called *called) {
@@ -189,7 +208,7 @@ static rheos_status *print_body_json(void *argument, const rheos__called *called
   json_begin(j, NULL, '{');
   plan_view_json_called(called, j);
   if (called->plan != NULL && !called->is_again) {
-    print_bytes_json(j, called->plan, called->plan->roots);
+    RHEOS_TRY(print_bytes_json(j, called->plan, called->plan->roots));
   }
   json_end(j, '}');
   return NULL;
@@ -199,7 +218,7 @@ static rheos_status *print_json(const plan_view *v, const source *s) {
   json j = {.out = stdout};
   show_json_head(&j, s);
   plan_view_json_feeds(v, &j);
-  print_bytes_json(&j, v->plan, v->segment);
+  RHEOS_TRY(print_bytes_json(&j, v->plan, v->segment));
   json_begin(&j, "bodies", '[');
   RHEOS_TRY(rheos__visit_called(v->plan, print_body_json, &j));
   json_end(&j, ']');

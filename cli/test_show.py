@@ -672,6 +672,27 @@ def test_plans_on_tokens_have_their_entries():
     assert "runs on tokens" in text_of("--memory", path)
 
 
+def test_memory_of_a_loop_on_tokens_is_what_a_trip_holds(tmp_path):
+    with tf.Graph().as_default() as graph:
+        queue = tf.FIFOQueue(-1, [tf.float32], shapes=[[100]])
+
+        def body(trip, value):
+            with tf.control_dependencies([queue.enqueue(value)]):
+                return trip + 1, tf.tanh(tf.exp(value)) * 2.0
+
+        start = tf.random_normal([100])
+        tf.identity(tf.while_loop(lambda i, _: i < 9, body, [0, start])[1], name="end")
+    path = tmp_path / "loop.pb"
+    path.write_bytes(graph.as_graph_def(add_shapes=True).SerializeToString())
+    told = json_of("--memory", path)
+    # Two of Exp, Tanh and Mul at a time, what goes to the next trip, and scalars; not all of them.
+    assert told["on_tokens"] and told["unknown_values"] == 0
+    assert 800 <= told["kernel_bytes"] == told["peak_bytes"] <= 1400
+    assert {row["bytes"] for row in told["largest"][:3]} == {400}
+    text = text_of("--memory", path)
+    assert "bytes for what a trip holds" in text and "while/Tanh:0 float [100]" in text
+
+
 def test_a_body_that_calls_itself_is_shown_once(tmp_path):
     graph = tf.GraphDef()
     graph.versions.producer = 27  # from which on an empty shape is that of a scalar

@@ -102,6 +102,93 @@ void rheos__memory_report_of(const rheos__segment *segment, rheos__memory_report
   add_returned(segment, out_report);
 }
 
+// ---- Plans on tokens
+
+typedef struct token_values {
+  const rheos__plan *plan;
+  int32_t *roots;  // by value: the one that a kernel made which it is
+  int32_t *ends;   // by root: the last entry that takes it
+  size_t *bytes;   // by root; 0: not known, or no kernel's
+} token_values;
+
+static bool passes_on(const rheos__entry *entry) {
+  return entry->signature->op->flow != RHEOS__FLOW_NONE;
+}
+
+// What an entry with a role in the flow gives is what it was given.
+static int32_t root_of(const token_values *t, const rheos__entry *entry, int32_t value) {
+  if (!passes_on(entry) || entry->num_inputs == 0) return value;
+  return t->roots[t->plan->operands[entry->first_operand]];
+}
+
+static void find_roots(token_values *t, rheos__memory_report *report) {
+  const rheos__plan *plan = t->plan;
+  for (int32_t i = 0; i < plan->num_feeds; ++i) t->roots[i] = i;
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    const rheos__entry *entry = &plan->entries[i];
+    for (int32_t k = 0; k < entry->num_outputs; ++k) {
+      const int32_t value = entry->first_value + k, root = root_of(t, entry, value);
+      t->roots[value] = root;
+      if (t->ends[root] < plan->last_uses[value]) t->ends[root] = plan->last_uses[value];
+      if (root != value) continue;
+      const rheos_dtype dtype = (rheos_dtype)plan->dtypes[value];
+      const rheos__edge origin = plan->origins[value];
+      const rheos_shape *shape = rheos__plan_node(plan, origin.id)->outputs[origin.index].shape;
+      if (rheos_dtype_is_ref(dtype) || dtype == RHEOS_RESOURCE) continue;
+      if (!rheos_shape_is_known(shape)) {
+        ++report->num_unknown;
+        continue;
+      }
+      t->bytes[value] = (size_t)rheos_shape_num_elements(shape) * rheos_dtype_size(dtype);
+      const rheos__large_tensor tensor = {origin, dtype, shape, t->bytes[value], false};
+      insert(report, &tensor);
+    }
+  }
+}
+
+// Entries in their order, each value held until the last that takes it has run.
+static void add_held(const token_values *t, rheos__memory_report *report) {
+  const rheos__plan *plan = t->plan;
+  size_t held = 0;
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    const rheos__entry *entry = &plan->entries[i];
+    for (int32_t k = 0; k < entry->num_outputs; ++k) held += t->bytes[entry->first_value + k];
+    if (held > report->kernel_bytes) report->kernel_bytes = held;
+    for (int32_t k = 0; k < entry->num_outputs; ++k) {
+      const int32_t value = entry->first_value + k;
+      if (t->ends[value] < i) held -= t->bytes[value];
+    }
+    for (int32_t k = 0; k < entry->num_inputs; ++k) {
+      const int32_t root = t->roots[plan->operands[entry->first_operand + k]];
+      if (t->ends[root] != i) continue;
+      held -= t->bytes[root];
+      t->bytes[root] = 0;
+    }
+  }
+}
+
+rheos_status *rheos__memory_report_of_tokens(const rheos__plan *plan,
+                                             rheos__memory_report *out_report) {
+  assert(plan->flow != NULL);
+  *out_report = (rheos__memory_report){.waits_for = -1};
+  const size_t count = (size_t)plan->num_values;
+  token_values t = {.plan = plan,
+                    .roots = rheos__alloc_array(count, sizeof *t.roots),
+                    .ends = rheos__alloc_array(count, sizeof *t.ends),
+                    .bytes = rheos__alloc_array(count, sizeof *t.bytes)};
+  rheos_status *status = NULL;
+  if (t.roots == NULL || t.ends == NULL || t.bytes == NULL) {
+    status = rheos__out_of_memory();
+  } else {
+    find_roots(&t, out_report);
+    add_held(&t, out_report);
+  }
+  rheos__free(t.roots);
+  rheos__free(t.ends);
+  rheos__free(t.bytes);
+  return status;
+}
+
 // Appends "NAME float[2,3] (24 bytes) at FILE:LINE".
 static size_t describe(char *text, size_t length, const rheos__plan *plan,
                        const rheos__large_tensor *tensor) {

@@ -22,12 +22,18 @@ typedef struct rheos__memory_report {
   size_t packed_bytes;    // packed operands, kept from step to step
   size_t kernel_bytes;    // tensors that kernels make themselves, those that are alive together
   int32_t waits_for;      // the node on whose values the shapes of the rest depend, -1: none
+  int32_t num_unknown;    // of a plan on tokens: values whose shapes the graph does not tell
   int32_t num_largest;    // largest first
   rheos__large_tensor largest[RHEOS__NUM_LARGEST];
 } rheos__memory_report;
 
 // Of the segment alone. The report points into it.
 void rheos__memory_report_of(const rheos__segment *segment, rheos__memory_report *out_report);
+
+// Of a plan on tokens, whose kernels make all tensors: what one trip holds of those whose shapes the graph
+// tells. The report points into the graph.
+rheos_status *rheos__memory_report_of_tokens(const rheos__plan *plan,
+                                             rheos__memory_report *out_report);
 
 // The most that the segment takes.
 static inline size_t rheos__memory_peak(const rheos__memory_report *report) {
