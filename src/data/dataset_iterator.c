@@ -26,7 +26,7 @@ static rheos_status *begin(rheos_dataset_iterator *it) {
   rheos__step step, *before;
   RHEOS_TRY(rheos__dataset_of(it->dataset, "rheos_dataset_iterator_new", &dataset));
   RHEOS_TRY(rheos__session_begin_step(it->session, NULL, &step, &before));
-  rheos_status *status = rheos__iterator_new(dataset, &step, &it->iterator);
+  rheos_status *status = rheos__iterator_new_outer(dataset, &step, &it->iterator);
   return rheos__session_end_step_take(it->session, &step, before, status);
 }
 
@@ -70,6 +70,7 @@ rheos_status *rheos_dataset_iterator_next_sized(rheos_dataset_iterator *iterator
   for (int32_t i = 0; i < count; ++i) out_element[i] = NULL;
   rheos__step step, *before;
   RHEOS_TRY(rheos__session_begin_step(iterator->session, options, &step, &before));
+  rheos__iterator_enter(iterator->iterator, &step);
   rheos_status *status = rheos__step_poll(&step) ? rheos__step_error(&step)
                                                  : rheos__iterator_next(iterator->iterator, &step,
                                                                         out_element, out_end);

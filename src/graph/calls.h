@@ -95,4 +95,18 @@ rheos_status *rheos__invocation_run(rheos__invocation *invocation,
                                     rheos_tensor **values);
 void rheos__site_leave(rheos__site *site, rheos__invocation *invocation);
 
+// What functions that draw random numbers keep for one who calls them in its own right, such as an iterator:
+// for each the generators begin anew. Counted; for any thread.
+typedef struct rheos__call_states rheos__call_states;
+rheos__call_states *rheos__call_states_new(void);  // NULL when memory is short
+rheos__call_states *rheos__call_states_ref(rheos__call_states *states);
+void rheos__call_states_unref(rheos__call_states *states);  // NULL: nothing
+// A site of the same function that goes by these states and lives as long as they; the site itself if they
+// are NULL. All sites of the function have the same one.
+rheos_status *rheos__site_for(rheos__site *site, rheos__call_states *states,
+                              rheos__site **out_site);
+// Those of what the step is going over now, borrowed; NULL: of nothing. Setting gives those before.
+rheos__call_states *rheos__step_states(const rheos__step *step);
+rheos__call_states *rheos__step_set_states(rheos__step *step, rheos__call_states *states);
+
 #endif  // RHEOS_SRC_GRAPH_CALLS_H

@@ -341,6 +341,24 @@ rheos_status *rheos__site_new(const rheos__prepare *p, const rheos_func *func,
   return status;
 }
 
+const rheos__function *rheos__site_function(const rheos__site *site) { return site->of->function; }
+
+rheos__bodies *rheos__site_bodies_ref(const rheos__site *site) {
+  atomic_fetch_add_explicit(&site->of->bodies->references, 1, memory_order_relaxed);
+  return site->of->bodies;
+}
+
+rheos_status *rheos__site_new_like(const rheos__site *site, rheos__resources *around,
+                                   rheos__site **out_site) {
+  const rheos__function *function = site->of->function;
+  rheos__resource *of_call = NULL;
+  *out_site = NULL;
+  RHEOS_TRY(rheos__resources_get(around, &call_state_kind, function->name, NULL, &of_call));
+  rheos_status *const status = new_site(site->of->bodies, function, NULL, of_call, out_site);
+  rheos__resource_unref(of_call);
+  return status;
+}
+
 rheos_status *rheos__site_new_of_gradient(const rheos__prepare *p, const rheos_func *func,
                                           const rheos__site_types *types, rheos__site **out_site) {
   const rheos__function *function;

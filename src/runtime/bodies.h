@@ -23,6 +23,13 @@ rheos_status *rheos__bodies_plan(rheos__bodies *bodies, const rheos__function *f
 rheos_status *rheos__region_plan(rheos__bodies *bodies, rheos__region *region,
                                  const rheos__plan **out_plan);
 
+// For call_states.c: the function of a site, the bodies that it is of, and a site of the same function whose
+// nodes keep what they keep in `around`, under the function's name.
+const rheos__function *rheos__site_function(const rheos__site *site);
+rheos__bodies *rheos__site_bodies_ref(const rheos__site *site);
+rheos_status *rheos__site_new_like(const rheos__site *site, rheos__resources *around,
+                                   rheos__site **out_site);
+
 // Lets go of all plans. No step runs, and none will.
 void rheos__bodies_clear(rheos__bodies *bodies);
 

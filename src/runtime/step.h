@@ -43,6 +43,7 @@ struct rheos__step {
   rheos__resources *resources;        // that live as long as the step; NULL until a kernel asks
   int32_t depth;                      // of the calls under way
   struct rheos__tasks *tasks;         // the session's (tasks.h); NULL: it has none
+  struct rheos__call_states *states;  // of the iterator that is asked; NULL: none is
   const struct rheos__inferring *inferring;  // bodies whose results are being found out: bodies.c
   // Waiting: waiting.h
   rheos__bell bell;           // rings when something that the step waits for is done

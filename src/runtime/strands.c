@@ -28,6 +28,7 @@ struct strand {
   rheos__attempt **aside;
   rheos__others *others;
   const struct rheos__inferring *inferring;
+  struct rheos__call_states *states;
   rheos__awaited awaited;
   int32_t visit, op;  // of the trace
 };
@@ -56,6 +57,7 @@ static void put_off(rheos__strands *all) {
   s->aside = step->aside;
   s->others = step->others;
   s->inferring = step->inferring;
+  s->states = step->states;
   s->awaited = step->awaited;
   note_visit(step, s);
 }
@@ -67,6 +69,7 @@ static void take_up(rheos__strands *all, strand *s) {
   step->aside = s->aside;
   step->others = s->others;
   step->inferring = s->inferring;
+  step->states = s->states;
   step->awaited = s->awaited;
   if (!rheos__step_is_traced(step)) return;
   step->options->trace->visit = s->visit;
@@ -228,6 +231,7 @@ bool rheos__strand_begin(rheos__step *step, int32_t depth, rheos__others *others
   s->aside = NULL;
   s->others = others;
   s->inferring = step->inferring;
+  s->states = step->states;
   s->awaited = (rheos__awaited){0};
   note_visit(step, s);
   pass_turn(all, s);

@@ -243,6 +243,42 @@ show(D.choose_from_datasets([D.range(3), D.range(10, 13)], D.range(4).map(lambda
 show(D.sample_from_datasets([D.range(3), D.range(10, 13)], weights=[1.0, 0.0]))
 == counter
 show(D.counter(2, 3).take(3))
+== random_numbers_begin_anew_for_each_iterator
+tf.random.set_seed(5)
+r = lambda ds: print([round(float(x), 5) for x in ds])
+u = lambda x: tf.random.uniform([], seed=1)
+ds = D.range(3).map(u)
+r(ds), r(ds), r(ds.repeat(2))
+one, two = iter(ds), iter(ds)
+r([next(i) for i in (one, two, one, two)])
+ds = D.range(2).flat_map(lambda y: D.range(2).map(u))
+r(ds), r(ds)
+f = tf.function(lambda: tf.random.uniform([], seed=3))
+ds = D.range(3).map(lambda x: f() + u(x)).prefetch(2)
+r(ds), r(ds), r(ds.repeat(2))
+ds = D.range(4).map(lambda x: tf.cond(x > 1, lambda: u(x), lambda: tf.random.normal([], seed=1)))
+r(ds), r(ds)
+show(*[D.range(5).filter(lambda x: tf.random.uniform([], seed=1) > 0.5)] * 2)
+print(round(float(ds.reduce(0.0, lambda s, x: s + x + u(x))), 5))
+== generators_of_iterators
+log = []
+def numbers():
+    log.append("begin")
+    try:
+        yield from range(4)
+    finally:
+        log.append("end")
+def told():
+    print(log)
+    log.clear()
+ds = D.from_generator(numbers, output_signature=tf.TensorSpec((), tf.int64))
+show(ds, ds.repeat(2), ds.take(2), D.zip((ds, ds)), ds.cache().repeat(2)), told()
+one, two = iter(ds), iter(ds)
+print([int(next(i)) for i in (one, two, one, two)]), told()
+del one
+told()
+del two
+told()
 """
 
 

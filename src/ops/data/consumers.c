@@ -73,8 +73,12 @@ static rheos_status *reduce(const rheos__dataset *d, int32_t num_state, rheos__s
   if (values == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < num_state; ++i) values[i] = rheos_tensor_ref(d->args[1 + i]);
   rheos__iterator *iterator = NULL;
-  rheos_status *status = rheos__iterator_new(d->inputs[0], step, &iterator);
-  if (status == NULL) status = reduce_all(d, num_state, step, iterator, values);
+  rheos_status *status = rheos__iterator_new_outer(d->inputs[0], step, &iterator);
+  if (status == NULL) {
+    rheos__call_states *before = rheos__iterator_enter(iterator, step);
+    status = reduce_all(d, num_state, step, iterator, values);
+    rheos__iterator_leave(step, before);
+  }
   rheos__iterator_free(iterator);
   for (int32_t i = 0; status == NULL && i < num_state; ++i) {
     outputs[i] = values[i];
@@ -138,11 +142,13 @@ const rheos__op_def rheos__op_ReduceDataset = {
 static rheos_status *get_single(rheos__dataset *d, rheos__step *step, rheos_tensor **outputs) {
   rheos__iterator *iterator = NULL;
   bool end = false;
-  RHEOS_TRY(rheos__iterator_new(d, step, &iterator));
+  RHEOS_TRY(rheos__iterator_new_outer(d, step, &iterator));
+  rheos__call_states *before = rheos__iterator_enter(iterator, step);
   rheos_status *status = rheos__iterator_next(iterator, step, outputs, &end);
   if (status == NULL && end) status = RHEOS_INVALID("Dataset was empty.");
   if (status == NULL) status = rheos__iterator_skip(iterator, step, &end);
   if (status == NULL && !end) status = RHEOS_INVALID("Dataset had more than one element.");
+  rheos__iterator_leave(step, before);
   rheos__iterator_free(iterator);
   return status;
 }

@@ -141,30 +141,42 @@ static int32_t input_count(const rheos__prepare *p, const rheos__signature *sign
 // Functions inside functions that are looked into; deeper ones count as having effects.
 enum { MOST_DEPTH = 8 };
 
-static bool has_effects(rheos_graph *graph, const rheos_func *func, int32_t depth);
+typedef bool (*node_test)(const rheos__node *node);
 
-static bool node_has_effects(rheos_graph *graph, const rheos__node *node, int32_t depth) {
-  const rheos__op_def *op = node->signature->op;
-  if (op->prepare == rheos__prepare_call_by_name) return true;
-  const bool is_quiet =
-      op->prepare == rheos__prepare_dataset || (op->flags & RHEOS_OP_READS_VARIABLE) != 0;
-  if (rheos__has_effects(node) && !is_quiet && (op->flags & RHEOS_OP_CALLS) == 0) return true;
+static bool is_any(rheos_graph *graph, const rheos_func *func, int32_t depth, node_test test);
+
+static bool is_node_or_called(rheos_graph *graph, const rheos__node *node, int32_t depth,
+                              node_test test) {
+  if (node->signature->op->prepare == rheos__prepare_call_by_name || test(node)) return true;
   for (int32_t i = 0; i < node->attrs->count; ++i) {
     const rheos_attr_value *value = &node->attrs->items[i].value;
-    if (value->kind == RHEOS_ATTR_FUNC && has_effects(graph, value->func, depth + 1)) return true;
+    if (value->kind == RHEOS_ATTR_FUNC && is_any(graph, value->func, depth + 1, test)) return true;
   }
   return false;
 }
 
-static bool has_effects(rheos_graph *graph, const rheos_func *func, int32_t depth) {
+// Whether the test holds for a node of the function, or of those that it calls; perhaps it does where it
+// cannot be seen.
+static bool is_any(rheos_graph *graph, const rheos_func *func, int32_t depth, node_test test) {
   const rheos__function *f = NULL;
   rheos_status *status = depth < MOST_DEPTH ? rheos__graph_function(graph, func, &f) : NULL;
   rheos_status_free(status);
   if (f == NULL) return true;
   for (int32_t id = 0; id < rheos_graph_num_operations(f->graph); ++id) {
-    if (node_has_effects(f->graph, rheos__graph_node(f->graph, id), depth)) return true;
+    if (is_node_or_called(f->graph, rheos__graph_node(f->graph, id), depth, test)) return true;
   }
   return false;
+}
+
+static bool has_effects(const rheos__node *node) {
+  const rheos__op_def *op = node->signature->op;
+  const bool is_quiet = op->prepare == rheos__prepare_dataset ||
+                        (op->flags & (RHEOS_OP_READS_VARIABLE | RHEOS_OP_CALLS)) != 0;
+  return rheos__has_effects(node) && !is_quiet;
+}
+
+static bool draws(const rheos__node *node) {
+  return rheos__has_effects(node) && rheos__attrs_find(node->attrs, "seed2") != NULL;
 }
 
 static rheos_status *make_function(const rheos__prepare *p, const rheos_func *func, int32_t first,
@@ -177,7 +189,8 @@ static rheos_status *make_function(const rheos__prepare *p, const rheos_func *fu
                                    .num_results = f->num_results};
   f->first_captured = first;
   f->num_captured = count;
-  f->has_effects = has_effects(p->graph, func, 0);
+  f->has_effects = is_any(p->graph, func, 0, has_effects);
+  f->draws = f->has_effects && is_any(p->graph, func, 0, draws);
   for (int32_t i = 0; i < count; ++i) {
     const int32_t arg = f->num_args - count + i;
     const rheos_dtype dtype = p->input_dtypes[first + i];
@@ -466,7 +479,9 @@ static rheos_status *run_function(const rheos__dataset *d, const rheos__data_fun
                                   rheos_tensor **leading, int32_t num_leading, rheos__step *step,
                                   const call_lists *lists, rheos_tensor **results) {
   rheos__invocation *invocation = NULL;
-  RHEOS_TRY(rheos__site_enter(f->site, step, &invocation));
+  rheos__site *site = f->site;
+  if (f->draws) RHEOS_TRY(rheos__site_for(f->site, rheos__step_states(step), &site));
+  RHEOS_TRY(rheos__site_enter(site, step, &invocation));
   fill_lists(d, f, leading, num_leading, lists);
   for (int32_t i = 0; i < num_leading; ++i) {
     if (lists->given[i]) leading[i] = NULL;
@@ -476,7 +491,7 @@ static rheos_status *run_function(const rheos__dataset *d, const rheos__data_fun
   const rheos__parameters parameters = {
       .tensors = lists->tensors, .cells = any_cell ? lists->cells : NULL, .given = lists->given};
   rheos_status *status = rheos__invocation_run(invocation, &parameters, step, results);
-  rheos__site_leave(f->site, invocation);
+  rheos__site_leave(site, invocation);
   return status != NULL ? status : check_results(f, results);
 }
 
@@ -575,6 +590,22 @@ rheos_status *rheos__iterator_new(rheos__dataset *dataset, rheos__step *step,
   return status;
 }
 
+rheos_status *rheos__iterator_new_outer(rheos__dataset *dataset, rheos__step *step,
+                                        rheos__iterator **out_iterator) {
+  rheos__call_states *states = rheos__call_states_new();
+  *out_iterator = NULL;
+  if (states == NULL) return rheos__out_of_memory();
+  rheos__call_states *before = rheos__step_set_states(step, states);
+  rheos_status *status = rheos__iterator_new(dataset, step, out_iterator);
+  rheos__step_set_states(step, before);
+  if (status == NULL) {
+    (*out_iterator)->states = states;
+  } else {
+    rheos__call_states_unref(states);
+  }
+  return status;
+}
+
 // The first ones of an iterator, which may fill buffers, are all timed, then some.
 enum { TIMED_AT_FIRST = 32, TIMED_MASK = 63 };
 
@@ -611,6 +642,7 @@ void rheos__iterator_free(rheos__iterator *iterator) {
   if (iterator->dataset->kind->finish != NULL) iterator->dataset->kind->finish(iterator);
   rheos__iterator_free(iterator->input);
   rheos__dataset_unref(iterator->dataset);
+  rheos__call_states_unref(iterator->states);
   rheos__free(iterator);
 }
 

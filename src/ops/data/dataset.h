@@ -57,6 +57,7 @@ typedef struct rheos__data_function {
   int32_t num_args, num_results;
   int32_t first_captured, num_captured;
   bool has_effects;  // or state: how often and in what order it is called may be seen
+  bool draws;  // random numbers, perhaps: each iterator of a program has generators of its own
 } rheos__data_function;
 
 // What all datasets of one prepared op share; counted.
@@ -88,8 +89,9 @@ struct rheos__dataset {
 struct rheos__iterator {
   rheos__dataset *dataset;  // counted
   rheos__iterator *input;
-  uint32_t asked, told;  // elements; those that the dataset knows of
-  uint32_t mask;         // one is timed where these bits of `asked` are 0
+  uint32_t asked, told;        // elements; those that the dataset knows of
+  uint32_t mask;               // one is timed where these bits of `asked` are 0
+  rheos__call_states *states;  // owned: of one that rheos__iterator_new_outer() made; else NULL
 };
 
 // ---- Datasets
@@ -157,6 +159,17 @@ rheos_status *rheos__dataset_open_take(const rheos__dataset *dataset, int32_t fu
 
 rheos_status *rheos__iterator_new(rheos__dataset *dataset, rheos__step *step,
                                   rheos__iterator **out_iterator);
+// One that no other iterator asks: functions keep for it what they keep. Whoever uses it does so between
+// rheos__iterator_enter() and rheos__iterator_leave().
+rheos_status *rheos__iterator_new_outer(rheos__dataset *dataset, rheos__step *step,
+                                        rheos__iterator **out_iterator);
+static inline rheos__call_states *rheos__iterator_enter(rheos__iterator *iterator,
+                                                        rheos__step *step) {
+  return rheos__step_set_states(step, iterator->states);
+}
+static inline void rheos__iterator_leave(rheos__step *step, rheos__call_states *before) {
+  rheos__step_set_states(step, before);
+}
 void rheos__iterator_free(rheos__iterator *iterator);  // NULL: nothing
 rheos_status *rheos__iterator_next_timed(rheos__iterator *iterator, rheos__step *step,
                                          rheos_tensor **element, bool *out_end);

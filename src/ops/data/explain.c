@@ -223,11 +223,13 @@ static rheos_status *compute_explain_dataset(void *state, rheos__step *step,
   const double most_ns = seconds >= 0 && seconds < 1e9 ? seconds * 1e9 : 1e18;
   rows *before = rheos__alloc_zeroed(sizeof *before);
   if (before == NULL) return rheos__out_of_memory();
-  rheos_status *status = rheos__iterator_new(d, step, &iterator);
+  rheos_status *status = rheos__iterator_new_outer(d, step, &iterator);
   if (status == NULL) {
     find_rows(before, iterator);
+    rheos__call_states *outer = rheos__iterator_enter(iterator, step);
     status =
         go_over(iterator, *(const int64_t *)inputs[1]->data, since_ns + (int64_t)most_ns, step);
+    rheos__iterator_leave(step, outer);
   }
   if (status == NULL) status = explain(iterator, since_ns, before, &text);
   rheos__iterator_free(iterator);

@@ -102,7 +102,7 @@ static rheos_status *set_dataset(iterator_object *object, rheos__dataset *datase
   const components wanted = {object->num_components, object->types, object->shapes};
   if (wanted.count > 0) RHEOS_TRY(check_components(&wanted, &got));
   rheos__iterator *iterator = NULL;
-  RHEOS_TRY(rheos__iterator_new(dataset, step, &iterator));
+  RHEOS_TRY(rheos__iterator_new_outer(dataset, step, &iterator));
   pthread_mutex_lock(&object->mutex);
   rheos__iterator *before = object->iterator;
   object->iterator = iterator;
@@ -348,7 +348,10 @@ static rheos_status *next_of(iterator_object *object, const components *wanted, 
   }
   const components got = {iterator->dataset->num_components, iterator->dataset->types, NULL};
   RHEOS_TRY(check_components(wanted, &got));
-  RHEOS_TRY(rheos__iterator_next(iterator, step, element, out_end));
+  rheos__call_states *before = rheos__iterator_enter(iterator, step);
+  rheos_status *failure = rheos__iterator_next(iterator, step, element, out_end);
+  rheos__iterator_leave(step, before);
+  if (failure != NULL) return failure;
   for (int32_t i = 0; !*out_end && wanted->shapes != NULL && i < wanted->count; ++i) {
     if (rheos_shape_compatible(&wanted->shapes[i], &element[i]->shape)) continue;
     rheos__shape_text a, b;
@@ -662,6 +665,14 @@ static rheos_status *no_dataset(const char *op) {
                           "%s needs an iterator that has been initialized", op);
 }
 
+static rheos_status *transfer(rheos__iterator *iterator, rheos__saved_state *state,
+                              rheos__step *step) {
+  rheos__call_states *before = rheos__iterator_enter(iterator, step);
+  rheos_status *status = rheos__iterator_transfer(iterator, state, step);
+  rheos__iterator_leave(step, before);
+  return status;
+}
+
 static rheos_status *compute_serialize(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                        rheos_tensor **outputs) {
   (void)state;
@@ -670,9 +681,8 @@ static rheos_status *compute_serialize(void *state, rheos__step *step, rheos_ten
   saved *s = new_saved();
   if (s == NULL) return rheos__out_of_memory();
   pthread_mutex_lock(&object->mutex);
-  rheos_status *status = object->iterator == NULL
-                             ? no_dataset("SerializeIterator")
-                             : rheos__iterator_transfer(object->iterator, &s->state, step);
+  rheos_status *status = object->iterator == NULL ? no_dataset("SerializeIterator")
+                                                  : transfer(object->iterator, &s->state, step);
   pthread_mutex_unlock(&object->mutex);
   if (status == NULL) return rheos__variant_tensor_take(&s->variant, &outputs[0]);
   rheos__variant_unref(&s->variant);
@@ -684,11 +694,11 @@ static rheos_status *restore(iterator_object *object, const saved *s, rheos__ste
                              rheos__iterator **out_before) {
   rheos__iterator *iterator = NULL;
   if (object->iterator == NULL) return no_dataset("DeserializeIterator");
-  RHEOS_TRY(rheos__iterator_new(object->iterator->dataset, step, &iterator));
+  RHEOS_TRY(rheos__iterator_new_outer(object->iterator->dataset, step, &iterator));
   rheos__saved_state state = s->state;
   state.is_restoring = true;
   state.at = 0;
-  rheos_status *status = rheos__iterator_transfer(iterator, &state, step);
+  rheos_status *status = transfer(iterator, &state, step);
   if (status == NULL && state.at != state.count) {
     status = RHEOS_INVALID("the state of the iterator is that of another pipeline");
   }

@@ -31,7 +31,8 @@ struct rheos__stage {
   rheos__dataset *dataset;  // counted
   rheos__iterator *input;   // the iterator's, or the stage's once that was left
   int32_t num_raw, num_components;
-  rheos__tasks *tasks;  // NULL: none
+  rheos__tasks *tasks;         // NULL: none
+  rheos__call_states *states;  // of the iterator around, counted; NULL: none
   struct rheos_cancellation *cancellation;
   int32_t num_workers;
   pthread_mutex_t mutex;    // guards what follows
@@ -99,6 +100,7 @@ static void free_stage(rheos__stage *s) {
   if (s->is_left) rheos__iterator_free(s->input);
   rheos__dataset_unref(s->dataset);
   rheos__tasks_unref(s->tasks);
+  rheos__call_states_unref(s->states);
   rheos__cancellation_free(s->cancellation);
   pthread_mutex_destroy(&s->mutex);
   rheos__free(s);
@@ -133,6 +135,7 @@ rheos_status *rheos__stage_new(rheos__iterator *iterator, const rheos__stage_opt
   s->input = iterator->input;
   s->num_raw = iterator->dataset->inputs[0]->num_components;
   s->num_components = iterator->dataset->num_components;
+  s->states = rheos__call_states_ref(rheos__step_states(step));
   s->cancellation = rheos__cancellation_new();
   init_limits(s, num_threads);
   s->dataset = iterator->dataset;
@@ -330,6 +333,7 @@ static rheos_status *make_some(rheos__stage *s, rheos__step *step) {
 static void run_worker(rheos__task *task, rheos__step *step) {
   worker *w = (worker *)task;
   rheos__stage *s = w->stage;
+  rheos__step_set_states(step, s->states);
   pthread_mutex_lock(&s->mutex);
   rheos_status *status = NULL;
   while (status == NULL && can_pull(s)) status = make_some(s, step);

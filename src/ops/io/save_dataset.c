@@ -257,8 +257,12 @@ static rheos_status *compute_save(void *state, rheos__step *step, rheos_tensor *
   rheos__dataset *d = NULL;
   rheos__iterator *iterator = NULL;
   RHEOS_TRY(new_save(state, inputs, &d));
-  rheos_status *status = rheos__iterator_new(d, step, &iterator);
-  if (status == NULL) status = save_all(iterator, step);
+  rheos_status *status = rheos__iterator_new_outer(d, step, &iterator);
+  if (status == NULL) {
+    rheos__call_states *before = rheos__iterator_enter(iterator, step);
+    status = save_all(iterator, step);
+    rheos__iterator_leave(step, before);
+  }
   rheos__iterator_free(iterator);
   rheos__dataset_unref(d);
   return status;
