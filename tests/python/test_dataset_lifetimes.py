@@ -1,4 +1,4 @@
-"""How long functions, generators and iterators of datasets live when programs run eagerly."""
+"""Iterators of programs that run eagerly: how long what they need lives, and how they are saved."""
 
 import gc
 import os
@@ -167,3 +167,87 @@ def test_threads_make_elements_ahead():
     assert made == list(range(len(made)))
     assert len(made) in (6, 7)
     assert values(iterator) == list(range(1, 20))
+
+
+def pipelines():
+    """Pipelines of 12 elements, by the stages that have something to save."""
+    numbers = tf.data.Dataset.range(12)
+    vectors = tf.data.Dataset.range(3).map(lambda x: tf.range(4, dtype=tf.int64) + 4 * x)
+    return {
+        "map": numbers.map(lambda x: x * 2),
+        "parallel map": numbers.map(lambda x: x * 2, num_parallel_calls=2),
+        "shuffle": numbers.shuffle(5, seed=3),
+        "repeat": tf.data.Dataset.range(4).repeat(3),
+        "shuffled again": tf.data.Dataset.range(4).shuffle(4, seed=3).repeat(3),
+        "batch": tf.data.Dataset.range(36).batch(3).map(tf.reduce_sum),
+        "unbatch": vectors.unbatch(),
+        "prefetch": numbers.prefetch(2),
+        "filter": tf.data.Dataset.range(24).filter(lambda x: x % 2 == 0),
+        "flat map": tf.data.Dataset.range(4).flat_map(lambda x: tf.data.Dataset.range(3)),
+        "interleave": tf.data.Dataset.range(4).interleave(
+            lambda x: tf.data.Dataset.range(3).map(lambda y: 10 * x + y), cycle_length=2
+        ),
+        "parallel interleave": tf.data.Dataset.range(4).interleave(
+            lambda x: tf.data.Dataset.range(3).map(lambda y: 10 * x + y),
+            cycle_length=2,
+            num_parallel_calls=2,
+        ),
+        "window": tf.data.Dataset.range(24).window(2).flat_map(lambda w: w.batch(2)).map(
+            tf.reduce_sum
+        ),
+        "zip": tf.data.Dataset.zip((numbers, numbers)).map(lambda x, y: x * 100 + y),
+        "concatenate": tf.data.Dataset.range(5).concatenate(tf.data.Dataset.range(7)),
+        "take and skip": tf.data.Dataset.range(30).skip(3).take(12),
+        "shard": tf.data.Dataset.range(24).shard(2, 1),
+        "scan": numbers.scan(tf.constant(0, tf.int64), lambda s, x: (s + x, s + x)),
+        "take while": tf.data.Dataset.range(20).take_while(lambda x: x < 12),
+        "cache": numbers.cache(),
+        "enumerate": numbers.enumerate().map(lambda i, x: i + x),
+        "unique": tf.data.Dataset.range(24).map(lambda x: x // 2).unique(),
+        "rebatch": tf.data.Dataset.range(24).batch(4).rebatch(2).map(tf.reduce_sum),
+        "group by window": numbers.group_by_window(
+            lambda x: x % 2, lambda key, w: w.batch(3), window_size=3
+        ).unbatch(),
+        "bucket": numbers.map(lambda x: tf.fill([x % 3 + 1], x))
+        .bucket_by_sequence_length(lambda v: tf.shape(v)[0], [2, 3], [2, 2, 2])
+        .map(tf.reduce_max)
+        .concatenate(tf.data.Dataset.range(5)),
+        "sample": tf.data.Dataset.sample_from_datasets([numbers.take(6)] * 2, seed=5),
+        "choose": tf.data.Dataset.choose_from_datasets(
+            [numbers.take(6)] * 2, tf.data.Dataset.range(12).map(lambda x: x % 2)
+        ),
+        "random": tf.data.Dataset.random(seed=3).take(12),
+        "ignored errors": tf.data.Dataset.range(13)
+        .map(lambda x: tf.debugging.check_numerics(6 / (x - 5), "") * 0 + tf.cast(x, tf.float64))
+        .ignore_errors(),
+    }
+
+
+@pytest.mark.parametrize("name", sorted(pipelines()))
+def test_checkpoints_save_iterators_in_the_middle(name, tmp_path):
+    wanted = values(pipelines()[name])
+    for done in (0, 1, 5, len(wanted)):
+        iterator = iter(pipelines()[name])
+        begun = [int(next(iterator)) for _ in range(done)]
+        path = tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "x"))
+        rest = values(iterator)
+        assert begun + rest == wanted
+        again = iter(pipelines()[name])
+        tf.train.Checkpoint(iterator=again).restore(path).assert_consumed()
+        assert values(again) == rest
+
+
+def test_array_iterators_are_saved_and_restored():
+    iterator = tf.data.Dataset.range(10).shuffle(4, seed=1).as_numpy_iterator()
+    begun = [next(iterator) for _ in range(4)]
+    state = iterator.save()
+    rest = list(iterator)
+    iterator.restore(state)
+    assert list(iterator) == rest
+    assert sorted(begun + rest) == list(range(10))
+    other = tf.data.Dataset.range(3).as_numpy_iterator()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="another pipeline"):
+        other.restore(state)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        other.restore(b"no state")
+    assert list(other) == [0, 1, 2]

@@ -79,6 +79,26 @@ class OwnedIterator:
     def _type_spec(self):
         return IteratorSpec(self._element_spec)
 
+    # Checkpoints save where it is.
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        return {}
+
+    def _serialize_to_tensors(self):
+        return {"ITERATOR_STATE": op1("SerializeIterator", None, self._iterator_resource)}
+
+    def _restore_from_tensors(self, restored_tensors):
+        state = restored_tensors["ITERATOR_STATE"]
+        return apply_op("DeserializeIterator", None, self._iterator_resource, state)
+
+    def _save(self):
+        (state,) = self._serialize_to_tensors().values()
+        return op1("SerializeTensor", None, state)
+
+    def _restore(self, state):
+        variant = op1("ParseTensor", None, state, out_type=dtypes.variant)
+        return self._restore_from_tensors({"ITERATOR_STATE": variant})
+
     # Functions take it as its handle, and go by which iterator it is.
 
     _known_by_itself = True
@@ -191,6 +211,23 @@ class NumpyIterator:
     def next(self):
         """The next element."""
         return self.__next__()
+
+    def save(self):
+        """Where it is, as a string for restore()."""
+        return self._iterator._save()
+
+    def restore(self, state):
+        """Goes on where an iterator over such a dataset was when it was saved."""
+        return self._iterator._restore(state)
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        return {}
+
+    def _serialize_to_tensors(self):
+        return self._iterator._serialize_to_tensors()
+
+    def _restore_from_tensors(self, restored_tensors):
+        return self._iterator._restore_from_tensors(restored_tensors)
 
     def __repr__(self):
         return f"NumpyIterator over elements of {self._iterator.element_spec}"

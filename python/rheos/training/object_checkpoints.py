@@ -6,10 +6,10 @@ import time
 
 import numpy as np
 
-from rheos.framework import errors, messages
+from rheos.framework import dtypes, errors, messages
 from rheos.framework.defaults import get_default_graph, get_default_session
 from rheos.framework.graph import Graph, init_scope
-from rheos.framework.op_call import apply_op
+from rheos.framework.op_call import apply_op, op1
 from rheos.framework.operation import _VariableBase
 from rheos.framework.trackable import AutoTrackable, children_of, descendants
 from rheos.ops.lookup_ops import MutableTable
@@ -33,6 +33,23 @@ def _key(path, attribute=_ATTRIBUTE):
 
 def _table_keys(key):
     return [f"{key}-keys", f"{key}-values"]
+
+
+class _State:
+    """What an object of another kind, such as an iterator, saves of itself by one name."""
+
+    def __init__(self, holder, name):
+        self.holder, self.name = holder, name
+
+    def read(self):
+        """A tensor."""
+        return self.holder._serialize_to_tensors()[self.name]
+
+
+def _names_of_state(value):
+    """The names of what an object saves of itself; only where operations run at once."""
+    own = getattr(value, "_serialize_to_tensors", None)
+    return list(own()) if own is not None and _is_eager() else []
 
 
 def _name_of(variable):
@@ -61,6 +78,11 @@ def object_graph(root):
             node.attributes.add(name=_TABLE, checkpoint_key=key)
             keys += _table_keys(key)
             saved.append(value)
+        else:
+            for name in _names_of_state(value):
+                keys.append(_key(path, name))
+                node.attributes.add(name=name, checkpoint_key=keys[-1])
+                saved.append(_State(value, name))
     for value, _ in every:
         for slot in getattr(value, "_slot_variables_of", lambda: ())():
             original, name, variable = slot
@@ -98,6 +120,8 @@ def _session(session):
 def _tensors_of(value):
     if isinstance(value, MutableTable):
         return value.export()
+    if isinstance(value, _State):
+        return [value.read()]
     return [value.read_value() if _is_eager() else value.value()]
 
 
@@ -165,6 +189,8 @@ class _Restore:
                 self._restore_variable(node, value)
             if isinstance(value, MutableTable):
                 self._restore_table(node, value)
+            elif hasattr(value, "_restore_from_tensors") and node.attributes and _is_eager():
+                self._restore_state(node, value)
             if isinstance(value, AutoTrackable):
                 pending = value.__dict__.setdefault("_self_pending", [])
                 pending.append((self, number))
@@ -193,6 +219,16 @@ class _Restore:
                 with init_scope():
                     keys = _table_keys(attribute.checkpoint_key)
                     self._give(table, [self.reader.get_tensor(key) for key in keys])
+
+    def _restore_state(self, node, value):
+        keys = {attribute.name: attribute.checkpoint_key for attribute in node.attributes}
+        with init_scope():
+            value._restore_from_tensors(
+                {
+                    name: op1("RestoreV2", None, self.prefix, [key], [""], dtypes=[dtypes.variant])
+                    for name, key in keys.items()
+                }
+            )
 
     def _give(self, variable, value):
         if _is_eager():

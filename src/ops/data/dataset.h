@@ -108,6 +108,18 @@ const int64_t *rheos__dataset_options(const rheos__dataset *dataset);
 // The functions of the op, in the order of its attributes.
 const rheos__data_function *rheos__dataset_function(const rheos__dataset *dataset, int32_t index);
 
+// Elements in memory: `count` times `num_components` tensors, one element after the other.
+typedef struct rheos__elements {
+  int64_t count;
+  int32_t num_components;
+  const rheos_dtype *types;  // by component
+  const rheos_shape *shapes;
+  rheos_tensor **tensors;
+} rheos__elements;
+// A dataset of them, whose references it takes also on failure; and the elements, borrowed, of such a dataset:
+// false if the tensor holds something else.
+rheos_status *rheos__elements_take(const rheos__elements *elements, rheos_tensor **out_tensor);
+bool rheos__elements_of(const rheos_tensor *tensor, rheos__elements *out_elements);
 // A dataset of these elements, each of `num_components` tensors, whose references it takes also on failure;
 // the components are those of `like` from `first` on.
 rheos_status *rheos__dataset_of_elements_take(const rheos__dataset *like, int32_t first,
@@ -217,6 +229,10 @@ rheos_status *rheos__state_ints(rheos__saved_state *state, int64_t *values, int3
 rheos_status *rheos__state_tensors(rheos__saved_state *state, rheos_tensor **tensors,
                                    int32_t count);
 
+// What SerializeIterator gives, a variant with a state, which it takes also on failure; and the state in one.
+rheos_status *rheos__saved_state_tensor_take(rheos__saved_state *state, rheos_tensor **out_tensor);
+rheos_status *rheos__saved_state_of(const rheos_tensor *tensor, const char *op,
+                                    const rheos__saved_state **out_state);
 // What SerializeIterator gave as a vector of strings, for files, and back. A state that is damaged, or holds
 // what has no message, is refused.
 rheos_status *rheos__iterator_state_to_strings(const rheos_tensor *state,

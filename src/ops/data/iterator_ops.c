@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "ops/data/dataset.h"
-#include "ops/io/tensor_message.h"
 #include "ops/kit/op_util.h"
 #include "resource/resource.h"
 
@@ -594,72 +593,6 @@ FROM_STRING(IteratorFromStringHandleV2)
 
 // ---- Saving
 
-typedef struct saved {
-  rheos__variant variant;
-  rheos__saved_state state;
-} saved;
-
-static void free_saved(rheos__variant *variant) {
-  rheos__saved_state_deinit(&((saved *)variant)->state);
-  rheos__free(variant);
-}
-
-static const rheos__variant_kind saved_kind = {.name = "SerializedIterator", .free = free_saved};
-
-static saved *new_saved(void) {
-  saved *s = rheos__alloc_zeroed(sizeof *s);
-  if (s == NULL) return NULL;
-  atomic_init(&s->variant.references, 1);
-  s->variant.kind = &saved_kind;
-  return s;
-}
-
-// An item that is missing is the empty string: no tensor's message is empty.
-rheos_status *rheos__iterator_state_to_strings(const rheos_tensor *state,
-                                               rheos_tensor **out_strings) {
-  rheos__variant *variant = NULL;
-  rheos_tensor *strings = NULL;
-  RHEOS_TRY(rheos__variant_of(state, &saved_kind, "a saved variant", &variant));
-  const rheos__saved_state *s = &((const saved *)variant)->state;
-  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SHAPE(s->count), &strings));
-  rheos_status *status = NULL;
-  for (int32_t i = 0; status == NULL && i < s->count; ++i) {
-    const rheos_tensor *item = s->items[i];
-    if (item == NULL) continue;
-    status = item->dtype == RHEOS_VARIANT || item->dtype == RHEOS_RESOURCE
-                 ? rheos_status_new(RHEOS_UNIMPLEMENTED,
-                                    "the state of an iterator cannot be saved in a file where it "
-                                    "holds a dataset or another variant")
-                 : rheos__put_tensor_message(item, strings, i);
-  }
-  if (status == NULL) {
-    *out_strings = strings;
-  } else {
-    rheos_tensor_unref(strings);
-  }
-  return status;
-}
-
-rheos_status *rheos__iterator_state_of_strings(const rheos_tensor *strings,
-                                               rheos_tensor **out_state) {
-  if (strings->shape.rank != 1 || strings->num_elements > INT32_MAX) {
-    return RHEOS_INVALID("what was saved is no state of an iterator");
-  }
-  saved *s = new_saved();
-  if (s == NULL) return rheos__out_of_memory();
-  const rheos_string *texts = strings->data;
-  rheos_status *status = NULL;
-  for (int32_t i = 0; status == NULL && i < strings->num_elements; ++i) {
-    rheos_tensor *item = NULL;
-    if (texts[i].size_bytes > 0) status = rheos__tensor_of_message(&texts[i], &item);
-    if (status == NULL) status = rheos__state_tensors(&s->state, &item, 1);
-    rheos_tensor_unref(item);
-  }
-  if (status == NULL) return rheos__variant_tensor_take(&s->variant, out_state);
-  rheos__variant_unref(&s->variant);
-  return status;
-}
-
 static rheos_status *no_dataset(const char *op) {
   return rheos_status_new(RHEOS_FAILED_PRECONDITION,
                           "%s needs an iterator that has been initialized", op);
@@ -678,24 +611,23 @@ static rheos_status *compute_serialize(void *state, rheos__step *step, rheos_ten
   (void)state;
   iterator_object *object = NULL;
   RHEOS_TRY(object_of(inputs[0], "SerializeIterator", &object));
-  saved *s = new_saved();
-  if (s == NULL) return rheos__out_of_memory();
+  rheos__saved_state saved = {0};
   pthread_mutex_lock(&object->mutex);
   rheos_status *status = object->iterator == NULL ? no_dataset("SerializeIterator")
-                                                  : transfer(object->iterator, &s->state, step);
+                                                  : transfer(object->iterator, &saved, step);
   pthread_mutex_unlock(&object->mutex);
-  if (status == NULL) return rheos__variant_tensor_take(&s->variant, &outputs[0]);
-  rheos__variant_unref(&s->variant);
+  if (status == NULL) return rheos__saved_state_tensor_take(&saved, &outputs[0]);
+  rheos__saved_state_deinit(&saved);
   return status;
 }
 
 // A fresh iterator over the dataset takes the state; then it takes the place of the other one.
-static rheos_status *restore(iterator_object *object, const saved *s, rheos__step *step,
-                             rheos__iterator **out_before) {
+static rheos_status *restore(iterator_object *object, const rheos__saved_state *saved,
+                             rheos__step *step, rheos__iterator **out_before) {
   rheos__iterator *iterator = NULL;
   if (object->iterator == NULL) return no_dataset("DeserializeIterator");
   RHEOS_TRY(rheos__iterator_new_outer(object->iterator->dataset, step, &iterator));
-  rheos__saved_state state = s->state;
+  rheos__saved_state state = *saved;
   state.is_restoring = true;
   state.at = 0;
   rheos_status *status = transfer(iterator, &state, step);
@@ -713,12 +645,12 @@ static rheos_status *compute_deserialize(void *state, rheos__step *step,
                                          rheos_tensor *const *inputs, rheos_tensor **outputs) {
   (void)state, (void)outputs;
   iterator_object *object = NULL;
-  rheos__variant *variant = NULL;
+  const rheos__saved_state *saved = NULL;
   rheos__iterator *before = NULL;
   RHEOS_TRY(object_of(inputs[0], "DeserializeIterator", &object));
-  RHEOS_TRY(rheos__variant_of(inputs[1], &saved_kind, "DeserializeIterator", &variant));
+  RHEOS_TRY(rheos__saved_state_of(inputs[1], "DeserializeIterator", &saved));
   pthread_mutex_lock(&object->mutex);
-  rheos_status *status = restore(object, (const saved *)variant, step, &before);
+  rheos_status *status = restore(object, saved, step, &before);
   pthread_mutex_unlock(&object->mutex);
   rheos__iterator_free(before);
   return status;

@@ -1,90 +1,8 @@
-// Datasets in memory, and those that hand such ones to the program: window, group_by_window; windows as
-// batches.
+// Datasets that hand datasets in memory to the program: window, group_by_window; windows as batches.
+#include <string.h>
+
 #include "ops/data/dataset.h"
 #include "ops/data/element.h"
-
-// ---- Elements in memory
-
-typedef struct held {
-  int64_t count;
-  rheos_tensor **tensors;
-  rheos_dtype *types;
-  rheos_shape *shapes;
-} held;
-
-typedef struct counted {
-  rheos__iterator base;
-  int64_t next;
-} counted;
-
-static void deinit_held(rheos__dataset *d) {
-  held *h = d->data;
-  for (int64_t i = 0; i < h->count * d->num_components; ++i) rheos_tensor_unref(h->tensors[i]);
-  rheos__free(h->tensors);
-  rheos__free(h->types);
-  rheos__free(h->shapes);
-}
-
-static rheos_status *next_held(rheos__iterator *iterator, rheos__step *step, rheos_tensor **element,
-                               bool *out_end) {
-  (void)step;
-  counted *it = (counted *)iterator;
-  const rheos__dataset *d = iterator->dataset;
-  const held *h = d->data;
-  *out_end = it->next < 0 || it->next >= h->count;
-  if (*out_end) return NULL;
-  rheos_tensor **row = h->tensors + it->next++ * d->num_components;
-  for (int32_t i = 0; i < d->num_components; ++i) element[i] = rheos_tensor_ref(row[i]);
-  return NULL;
-}
-
-static rheos_status *transfer_held(rheos__iterator *iterator, rheos__saved_state *state,
-                                   rheos__step *step) {
-  (void)step;
-  return rheos__state_ints(state, &((counted *)iterator)->next, 1);
-}
-
-static int64_t cardinality_held(const rheos__dataset *d) { return ((const held *)d->data)->count; }
-
-static const rheos__dataset_kind held_kind = {.name = "Elements",
-                                              .data_bytes = sizeof(held),
-                                              .iterator_bytes = sizeof(counted),
-                                              .deinit = deinit_held,
-                                              .next = next_held,
-                                              .state = transfer_held,
-                                              .cardinality = cardinality_held};
-
-static rheos_status *fill_held(rheos__dataset *d, const rheos_dtype *types,
-                               const rheos_shape *shapes, rheos_tensor **elements, int64_t count) {
-  held *h = d->data;
-  const size_t components = (size_t)d->num_components, total = (size_t)count * components;
-  h->types = rheos__alloc_array(components, sizeof *h->types);
-  h->shapes = rheos__alloc_array(components, sizeof *h->shapes);
-  h->tensors = rheos__alloc_array(total, sizeof *h->tensors);
-  if (h->types == NULL || h->shapes == NULL || h->tensors == NULL) return rheos__out_of_memory();
-  memcpy(h->types, types, components * sizeof *types);
-  memcpy(h->shapes, shapes, components * sizeof *shapes);
-  if (total > 0) memcpy(h->tensors, elements, total * sizeof *elements);
-  h->count = count;
-  d->types = h->types;
-  d->shapes = h->shapes;
-  return NULL;
-}
-
-rheos_status *rheos__dataset_of_elements_take(const rheos__dataset *like, int32_t first,
-                                              int32_t num_components, rheos_tensor **elements,
-                                              int64_t count, rheos_tensor **out_tensor) {
-  rheos__dataset *d = NULL;
-  *out_tensor = NULL;
-  rheos_status *status = rheos__dataset_new_of_kind(&held_kind, num_components, &d);
-  if (status == NULL) {
-    status = fill_held(d, like->types + first, like->shapes + first, elements, count);
-  }
-  if (status == NULL) return rheos__variant_tensor_take(&d->variant, out_tensor);
-  for (int64_t i = 0; i < count * num_components; ++i) rheos_tensor_unref(elements[i]);
-  rheos__dataset_unref(d);
-  return status;
-}
 
 // ---- Window
 
@@ -326,6 +244,8 @@ typedef struct grouping {
   group *groups;  // by key
   size_t num_groups, capacity;
   rheos__iterator *current;  // over what the reduction of a window gave
+  rheos_tensor *window;      // that one, and its key
+  int64_t key;
   bool has_ended;
 } grouping;
 
@@ -357,6 +277,7 @@ static void finish_grouping(rheos__iterator *iterator) {
   }
   rheos__free(it->groups);
   rheos__iterator_free(it->current);
+  rheos_tensor_unref(it->window);
 }
 
 static rheos_status *int_of_function(const rheos__dataset *d, int32_t function,
@@ -409,21 +330,34 @@ static rheos_status *group_of(grouping *it, int64_t key, rheos__step *step, grou
   return (*out)->count == 0 ? size_of_group(it->base.dataset, key, step, &(*out)->size) : NULL;
 }
 
-static rheos_status *reduce_group(grouping *it, group *g, rheos__step *step) {
-  const rheos__dataset *d = it->base.dataset;
-  const rheos__dataset *input = d->inputs[0];
-  rheos_tensor *leading[2] = {NULL, NULL};
-  rheos_status *status = rheos__dataset_of_elements_take(input, 0, input->num_components,
-                                                         g->elements, g->count, &leading[1]);
-  g->count = 0;  // taken
-  empty_group(g, input->num_components);
-  if (status == NULL) status = rheos__tensor_new(RHEOS_INT64, &RHEOS_SCALAR, &leading[0]);
+// Of the window and its key.
+static rheos_status *open_current(grouping *it, rheos__step *step) {
+  rheos_tensor *leading[2] = {NULL, rheos_tensor_ref(it->window)};
+  rheos_status *status = rheos__tensor_new(RHEOS_INT64, &RHEOS_SCALAR, &leading[0]);
   if (status != NULL) {
-    rheos__element_clear(leading, 2);
+    rheos_tensor_unref(leading[1]);
     return status;
   }
-  *(int64_t *)leading[0]->data = g->key;
-  return rheos__dataset_open_take(d, REDUCE, leading, 2, false, step, &it->current);
+  *(int64_t *)leading[0]->data = it->key;
+  return rheos__dataset_open_take(it->base.dataset, REDUCE, leading, 2, false, step, &it->current);
+}
+
+static void close_current(grouping *it) {
+  rheos__iterator_free(it->current);
+  rheos_tensor_unref(it->window);
+  it->current = NULL;
+  it->window = NULL;
+}
+
+static rheos_status *reduce_group(grouping *it, group *g, rheos__step *step) {
+  const rheos__dataset *input = it->base.dataset->inputs[0];
+  close_current(it);
+  rheos_status *status = rheos__dataset_of_elements_take(input, 0, input->num_components,
+                                                         g->elements, g->count, &it->window);
+  it->key = g->key;
+  g->count = 0;  // taken
+  empty_group(g, input->num_components);
+  return status != NULL ? status : open_current(it, step);
 }
 
 static rheos_status *key_of(grouping *it, rheos_tensor *const *element, rheos__step *step,
@@ -482,8 +416,7 @@ static rheos_status *next_grouping(rheos__iterator *iterator, rheos__step *step,
     if (it->current != NULL) {
       RHEOS_TRY(rheos__iterator_next(it->current, step, element, out_end));
       if (!*out_end) return NULL;
-      rheos__iterator_free(it->current);
-      it->current = NULL;
+      close_current(it);
     } else if (it->has_ended && !any_element(it)) {
       *out_end = true;
       return NULL;
@@ -496,12 +429,50 @@ static rheos_status *next_grouping(rheos__iterator *iterator, rheos__step *step,
   }
 }
 
+static rheos_status *transfer_group(group *g, int32_t n, rheos__saved_state *state) {
+  int64_t numbers[] = {g->key, g->size, g->count};
+  RHEOS_TRY(rheos__state_ints(state, numbers, 3));
+  if (!state->is_restoring)
+    return rheos__state_tensors(state, g->elements, (int32_t)(g->count * n));
+  *g = (group){.key = numbers[0], .size = numbers[1]};
+  if (numbers[2] < 0 || numbers[2] > state->count) return RHEOS_INVALID("the state is damaged");
+  const size_t total = (size_t)(numbers[2] * n);
+  if (!RHEOS_RESERVE(g->elements, g->capacity, total)) return rheos__out_of_memory();
+  if (total > 0) memset(g->elements, 0, total * sizeof *g->elements);
+  g->count = numbers[2];
+  return rheos__state_tensors(state, g->elements, (int32_t)total);
+}
+
+static rheos_status *transfer_grouping(rheos__iterator *iterator, rheos__saved_state *state,
+                                       rheos__step *step) {
+  grouping *it = (grouping *)iterator;
+  const int32_t n = iterator->dataset->inputs[0]->num_components;
+  int64_t numbers[] = {(int64_t)it->num_groups, it->has_ended, it->key, it->current != NULL};
+  RHEOS_TRY(rheos__state_ints(state, numbers, 4));
+  if (state->is_restoring) {  // a new iterator
+    if (numbers[0] < 0 || numbers[0] > state->count) return RHEOS_INVALID("the state is damaged");
+    if (!RHEOS_RESERVE(it->groups, it->capacity, (size_t)numbers[0])) return rheos__out_of_memory();
+    it->has_ended = numbers[1] != 0;
+    it->key = numbers[2];
+  }
+  for (int64_t i = 0; i < numbers[0]; ++i) {
+    if (state->is_restoring) it->groups[it->num_groups++] = (group){0};
+    RHEOS_TRY(transfer_group(&it->groups[i], n, state));
+  }
+  if (numbers[3] == 0) return NULL;
+  RHEOS_TRY(rheos__state_tensors(state, &it->window, 1));
+  if (it->window == NULL) return RHEOS_INVALID("the state is damaged");
+  if (state->is_restoring) RHEOS_TRY(open_current(it, step));
+  return rheos__iterator_transfer(it->current, state, step);
+}
+
 static const rheos__dataset_kind grouping_kind = {.name = "GroupByWindow",
                                                   .iterator_bytes = sizeof(grouping),
                                                   .opens_input = true,
                                                   .init = init_group_by_window,
                                                   .finish = finish_grouping,
-                                                  .next = next_grouping};
+                                                  .next = next_grouping,
+                                                  .state = transfer_grouping};
 #define GROUP_BY_WINDOW(op)                                                                      \
   RHEOS_DATASET_OP(                                                                              \
       op, grouping_kind,                                                                         \

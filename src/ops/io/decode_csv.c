@@ -3,6 +3,7 @@
 
 #include "codec/wire.h"
 #include "format/message/tensor_proto.h"
+#include "ops/data/dataset.h"
 #include "ops/io/tensor_message.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/string_util.h"
@@ -223,6 +224,18 @@ rheos_status *rheos__put_tensor_message(const rheos_tensor *tensor, rheos_tensor
   return status;
 }
 
+// Of variants the states of iterators are saved, by the message of the strings that files have of them.
+static rheos_status *compute_serialize_state(void *state, rheos__step *step,
+                                             rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  (void)state, (void)step;
+  rheos_tensor *strings = NULL;
+  RHEOS_TRY(rheos__iterator_state_to_strings(inputs[0], &strings));
+  rheos_status *status = rheos__tensor_new(RHEOS_STRING, &RHEOS_SCALAR, &outputs[0]);
+  if (status == NULL) status = rheos__put_tensor_message(strings, outputs[0], 0);
+  rheos_tensor_unref(strings);
+  return status;
+}
+
 static rheos_status *compute_serialize(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                        rheos_tensor **outputs) {
   (void)state, (void)step;
@@ -232,8 +245,8 @@ static rheos_status *compute_serialize(void *state, rheos__step *step, rheos_ten
 
 static rheos_status *prepare_serialize(rheos__prepare *p) {
   const rheos_dtype dtype = p->input_dtypes[0];
-  if (dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) return rheos__no_kernel(p, dtype);
-  p->compute = compute_serialize;
+  if (dtype == RHEOS_RESOURCE) return rheos__no_kernel(p, dtype);
+  p->compute = dtype == RHEOS_VARIANT ? compute_serialize_state : compute_serialize;
   return NULL;
 }
 
@@ -241,6 +254,7 @@ const rheos__op_def rheos__op_SerializeTensor = {
     .name = "SerializeTensor",
     .signature = "tensor: T -> serialized: string; T: type",
     .doc = "The tensor as the bytes of a TensorProto.",
+    .flags = RHEOS_OP_TAKES_VARIANTS,
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
     .prepare = prepare_serialize,
@@ -281,6 +295,13 @@ static rheos_status *compute_parse(void *argument, rheos__step *step, rheos_tens
   RHEOS_TRY(rheos__string_scalar(inputs[0], "serialized", &bytes));
   RHEOS_TRY(rheos__tensor_of_message(bytes, &outputs[0]));
   if (outputs[0]->dtype == state->dtype) return NULL;
+  if (state->dtype == RHEOS_VARIANT && outputs[0]->dtype == RHEOS_STRING) {
+    rheos_tensor *strings = outputs[0];
+    outputs[0] = NULL;
+    rheos_status *status = rheos__iterator_state_of_strings(strings, &outputs[0]);
+    rheos_tensor_unref(strings);
+    return status;
+  }
   return RHEOS_INVALID("Type mismatch between parsed tensor (%s) and dtype (%s)",
                        rheos_dtype_name(outputs[0]->dtype), rheos_dtype_name(state->dtype));
 }
@@ -302,6 +323,7 @@ const rheos__op_def rheos__op_ParseTensor = {
     .name = "ParseTensor",
     .signature = "serialized: string -> output: out_type; out_type: type",
     .doc = "The tensor in the bytes of a TensorProto.",
+    .flags = RHEOS_OP_TAKES_VARIANTS,
     .shape = shape_parse,
     .gradient = rheos__no_gradient,
     .prepare = prepare_parse,
