@@ -133,6 +133,8 @@ class SparseTensor(CompositeTensor):
             f"dense_shape={self._dense_shape!s})"
         )
 
+    __repr__ = __str__
+
     def eval(self, feed_dict=None, session=None):
         """The value as a SparseTensorValue."""
         session = session or get_default_session()

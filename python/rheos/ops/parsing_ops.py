@@ -16,8 +16,10 @@ from rheos.framework.operation import Tensor
 from rheos.framework.ragged import ragged_too
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, control_flow_ops, math_ops, sparse_ops
+from rheos.ops import array_ops, control_flow_ops, math_ops, ragged_parsing, sparse_ops
 from rheos.ops.constant_op import constant
+from rheos.ops.ragged_parsing import RaggedFeature
+from rheos.ops.ragged_tensor import RaggedTensor
 
 # ---- What a feature is to become
 
@@ -84,12 +86,20 @@ class _Columns:
     def __init__(self, features, kinds):
         self.sparse = {}  # key -> dtype
         self.dense = {}  # key -> dtype
+        self.ragged = {}  # key -> (dtype, dtype of splits)
         self.shapes = {}
         self.defaults = {}  # for those that may be missing, None or a value
         for key in sorted(features or {}):
             feature = features[key]
             if not isinstance(
-                feature, (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+                feature,
+                (
+                    VarLenFeature,
+                    SparseFeature,
+                    FixedLenFeature,
+                    FixedLenSequenceFeature,
+                    RaggedFeature,
+                ),
             ):
                 raise ValueError(f"Invalid feature {key}:{feature}.")
             if type(feature) not in kinds:
@@ -98,6 +108,13 @@ class _Columns:
         both = set(self.dense) & set(self.sparse)
         if both:
             raise ValueError(f"Dense and sparse keys must not intersect; intersection: {both}")
+        for what, others in (("dense", self.dense), ("sparse", self.sparse)):
+            both = set(self.ragged) & set(others)
+            if both:
+                raise ValueError(
+                    f"Ragged and {what} keys must not intersect; ragged_keys: "
+                    f"{list(self.ragged)}, {what}_keys: {list(others)}, intersection: {both}"
+                )
 
     def _add(self, key, feature):
         if isinstance(feature, SparseFeature):
@@ -106,6 +123,10 @@ class _Columns:
                     raise ValueError(f"Missing {part} for SparseFeature {feature}.")
         if not feature.dtype:
             raise ValueError(f"Missing type for feature {key}.")
+        if isinstance(feature, RaggedFeature):
+            for name, dtype, splits in ragged_parsing.keys_of(key, feature):
+                self._add_ragged(name, dtype, splits)
+            return
         dtype = dtypes.as_dtype(feature.dtype)
         if isinstance(feature, VarLenFeature):
             self._add_sparse(key, dtype)
@@ -120,6 +141,13 @@ class _Columns:
         known = self.sparse.setdefault(key, dtype)
         if known != dtype:
             raise ValueError(f"Conflicting type {known} vs {dtype} for feature {key}.")
+
+    def _add_ragged(self, key, dtype, splits):
+        known = self.ragged.setdefault(key, (dtype, splits))
+        if known[0] != dtype:
+            raise ValueError(f"Conflicting type {known[0]} vs {dtype} for feature {key}.")
+        if known[1] != splits:
+            raise ValueError(f"Conflicting row_split_dtype for feature {key}.")
 
     def _add_dense(self, key, feature, dtype):
         if feature.shape is None:
@@ -174,6 +202,20 @@ class _Columns:
         found.update(zip(self.dense, outputs[3 * count :]))
         return found
 
+    def ragged_results(self, values, *splits):
+        """By key, the ragged tensors of outputs: the values and the splits, outermost first."""
+        found = {}
+        for key, flat, *parts in zip(self.ragged, values, *splits):
+            for one in reversed(parts):
+                flat = RaggedTensor.from_row_splits(flat, one, validate=False)
+            found[key] = flat
+        return found
+
+    def ragged_types(self):
+        """The dtypes of the values and of the splits."""
+        pairs = list(self.ragged.values())
+        return [dtype for dtype, _ in pairs], [splits for _, splits in pairs]
+
 
 def _clean(key):
     return re.sub(r"[^A-Za-z0-9_.\-/]", "_", key)
@@ -195,7 +237,9 @@ def _example_columns(features):
                 )
             feature = feature._replace(shape=[None, *TensorShape(feature.shape).as_list()])
         prepared[key] = feature
-    kinds = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+    kinds = (
+        VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature,
+    )  # fmt: skip
     return _Columns(prepared, kinds)
 
 
@@ -213,13 +257,43 @@ def _merge_sparse_features(features, found):
                 vocab_size=feature.size,
                 already_sorted=feature.already_sorted,
             )
+        elif isinstance(feature, RaggedFeature):
+            made[key] = ragged_parsing.shared_out(key, feature, found)
     return {key: value for key, value in made.items() if key in features}
 
 
 # ---- Examples
 
 
+def _parse_ragged_examples(serialized, names, columns, name):
+    """As _parse_examples(), where some features become ragged."""
+    values, splits = columns.ragged_types()
+    with name_scope(name, "ParseExample", [serialized, names]):
+        outputs = op_list(
+            "ParseExampleV2",
+            name,
+            serialized,
+            [] if names is None else names,
+            list(columns.sparse),
+            list(columns.dense),
+            list(columns.ragged),
+            columns.default_tensors(),
+            num_sparse=len(columns.sparse),
+            sparse_types=list(columns.sparse.values()),
+            ragged_value_types=values,
+            ragged_split_types=splits,
+            dense_shapes=columns.shape_list(),
+        )
+    first = 3 * len(columns.sparse) + len(columns.dense)
+    middle = first + len(columns.ragged)
+    found = columns.results(outputs[:first])
+    found.update(columns.ragged_results(outputs[first:middle], outputs[middle:]))
+    return found
+
+
 def _parse_examples(serialized, names, columns, name):
+    if columns.ragged:
+        return _parse_ragged_examples(serialized, names, columns, name)
     with name_scope(name, "ParseExample", [serialized, names]):
         outputs = op_list(
             "ParseExample",
@@ -240,9 +314,10 @@ def _parse_examples(serialized, names, columns, name):
 def parse_example(serialized, features, name=None, example_names=None):
     """The features of a vector of serialized Example messages: a dict of tensors by key.
 
-    features: a dict from keys to FixedLenFeature, FixedLenSequenceFeature, VarLenFeature or
-    SparseFeature. example_names: a string vector for errors. InvalidArgumentError for a message
-    that cannot be parsed, has another type of feature or lacks one that is required.
+    features: a dict from keys to FixedLenFeature, FixedLenSequenceFeature, VarLenFeature,
+    SparseFeature or RaggedFeature. example_names: a string vector for errors.
+    InvalidArgumentError for a message that cannot be parsed, has another type of feature or lacks
+    one that is required.
     """
     columns = _example_columns(features)
     return _merge_sparse_features(
@@ -253,6 +328,13 @@ def parse_example(serialized, features, name=None, example_names=None):
 def parse_single_example(serialized, features, name=None, example_names=None):
     """The features of one serialized Example message, as with parse_example but without a batch."""
     columns = _example_columns(features)
+    if columns.ragged:
+        found = _parse_named_example(serialized, example_names, columns, name)
+        made = _merge_sparse_features(features, found)
+        for key, feature in features.items():
+            if isinstance(feature, RaggedFeature):
+                made[key] = made[key][0]
+        return made
     if example_names is not None:
         found = _parse_named_example(serialized, example_names, columns, name)
     else:
@@ -289,11 +371,13 @@ def _scalar(value, name):
 
 
 def _parse_named_example(serialized, names, columns, name):
-    with name_scope(name, "ParseSingleExample", [serialized, names]):
+    given = [serialized] if names is None else [serialized, names]
+    with name_scope(name, "ParseSingleExample", given):
         serialized = _scalar(convert_to_tensor(serialized, name="serialized"), "serialized")
-        names = _scalar(convert_to_tensor(names, name="example_names"), "example_names")
+        if names is not None:
+            names = _scalar(convert_to_tensor(names, name="example_names"), "example_names")
+            names = array_ops.expand_dims(names, 0)
         serialized = array_ops.expand_dims(serialized, 0)
-        names = array_ops.expand_dims(names, 0)
         found = _parse_examples(serialized, names, columns, name)
         for key in columns.dense:
             found[key] = array_ops.squeeze(found[key], [0], name="Squeeze_" + _clean(key))
@@ -313,8 +397,9 @@ def _parse_named_example(serialized, names, columns, name):
 def _sequence_columns(context_features, sequence_features):
     if not (context_features or sequence_features):
         raise ValueError("Missing features.")
-    context = _Columns(context_features, (VarLenFeature, FixedLenFeature))
-    lists = _Columns(sequence_features, (VarLenFeature, FixedLenSequenceFeature))
+    context = _Columns(context_features, (VarLenFeature, FixedLenFeature, RaggedFeature))
+    kinds = (VarLenFeature, FixedLenSequenceFeature, RaggedFeature)
+    lists = _Columns(sequence_features, kinds)
     for key, value in lists.defaults.items():
         if value is not None:
             raise ValueError(f"Value feature_list_dense_defaults[{key}] must be None")
@@ -346,6 +431,50 @@ def _sequence_results(context, lists, outputs):
     )
 
 
+def _parse_ragged_sequences(serialized, names, context, lists, name):
+    """What parse_sequence_example() gives, where some features become ragged."""
+    of_context, of_lists = context.ragged_types(), lists.ragged_types()
+    types = _sequence_types(context, lists)
+    del types["Ncontext_dense"]
+    with name_scope(name, "ParseSequenceExample", [serialized]):
+        outputs = op_list(
+            "ParseSequenceExampleV2",
+            name,
+            serialized,
+            [] if names is None else names,
+            list(context.sparse),
+            list(context.dense),
+            list(context.ragged),
+            list(lists.sparse),
+            list(lists.dense),
+            list(lists.ragged),
+            [key in lists.defaults for key in lists.dense],
+            context.default_tensors(reshape=False),
+            context_ragged_value_types=of_context[0],
+            context_ragged_split_types=of_context[1],
+            feature_list_ragged_value_types=of_lists[0],
+            feature_list_ragged_split_types=of_lists[1],
+            **types,
+        )
+    outputs = iter(outputs)
+
+    def take(count):
+        return [next(outputs) for _ in range(count)]
+
+    in_context = context.results(take(3 * len(context.sparse) + len(context.dense)))
+    count = len(context.ragged)
+    in_context.update(context.ragged_results(take(count), take(count)))
+    in_lists = lists.results(take(3 * len(lists.sparse) + len(lists.dense)))
+    lengths = dict(zip(lists.dense, take(len(lists.dense))))
+    count = len(lists.ragged)
+    in_lists.update(lists.ragged_results(take(count), take(count), take(count)))
+    return in_context, in_lists, lengths
+
+
+def _has_ragged(*features):
+    return any(isinstance(f, RaggedFeature) for one in features for f in (one or {}).values())
+
+
 def parse_sequence_example(
     serialized, context_features=None, sequence_features=None, example_names=None, name=None
 ):
@@ -356,6 +485,10 @@ def parse_sequence_example(
     the sequences, (batch, most steps, ...); the numbers of steps of the FixedLenSequenceFeatures.
     """
     context, lists = _sequence_columns(context_features, sequence_features)
+    if _has_ragged(context_features, sequence_features):
+        found = _parse_ragged_sequences(serialized, example_names, context, lists, name)
+        in_context = _merge_sparse_features(context_features or {}, found[0])
+        return in_context, _merge_sparse_features(sequence_features or {}, found[1]), found[2]
     with name_scope(name, "ParseSequenceExample", [serialized]):
         defaults = context.default_tensors(reshape=False)
         outputs = op_list(
@@ -374,6 +507,22 @@ def parse_sequence_example(
     return _sequence_results(context, lists, outputs)
 
 
+def _single_of_ragged(serialized, context_features, sequence_features, example_name, name):
+    """The only one of a batch of one."""
+    names = None if example_name is None else array_ops.expand_dims(example_name, 0)
+    serialized = _scalar(convert_to_tensor(serialized, name="serialized"), "serialized")
+    found = parse_sequence_example(
+        array_ops.expand_dims(serialized, 0), context_features, sequence_features, names, name
+    )
+    return tuple({key: _only_one(value) for key, value in part.items()} for part in found[:2])
+
+
+def _only_one(value):
+    if isinstance(value, SparseTensor):
+        return SparseTensor(value.indices[:, 1:], value.values, value.dense_shape[1:])
+    return value[0]
+
+
 def parse_single_sequence_example(
     serialized, context_features=None, sequence_features=None, example_name=None, name=None
 ):
@@ -382,6 +531,10 @@ def parse_single_sequence_example(
     As with parse_sequence_example but without a batch.
     """
     context, lists = _sequence_columns(context_features, sequence_features)
+    if _has_ragged(context_features, sequence_features):
+        return _single_of_ragged(
+            serialized, context_features, sequence_features, example_name, name
+        )
     with name_scope(name, "ParseSingleSequenceExample", [serialized, example_name]):
         defaults = context.default_tensors()
         outputs = op_list(

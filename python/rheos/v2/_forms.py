@@ -17,5 +17,6 @@ def form(function, signature, **names):
     exec(f"def made({signature}):\n    return function({call})", scope)
     made = scope["made"]
     made.__name__ = made.__qualname__ = function.__name__
+    made.__module__ = function.__module__  # AutoGraph knows by that whose it is
     made.__doc__ = function.__doc__
     return made

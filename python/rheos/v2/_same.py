@@ -111,7 +111,8 @@ SAME = {
             match_filenames_once matching_files parse_tensor read_file serialize_tensor write_file
         """,
         "ops.parsing_ops": """
-            FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature decode_compressed
+            FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature
+            decode_compressed
             decode_json_example parse_sequence_example parse_single_sequence_example
         """,
         "ops.sparse_ops": "deserialize_many_sparse",
