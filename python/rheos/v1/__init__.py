@@ -702,6 +702,10 @@ def __getattr__(name):
         from rheos.tracing.function import function
 
         return function
+    if name == "wrap_function":
+        from rheos.tracing.wrapped import wrap_function
+
+        return wrap_function
     if not name.startswith("_"):
         from rheos.v1._legacy import NAMES
 
@@ -712,4 +716,4 @@ def __getattr__(name):
 
 def __dir__():
     names = (n for n in globals() if not n.startswith("_"))
-    return sorted({*names, *_MESSAGES, *_LATER, "__version__", "function"})
+    return sorted({*names, *_MESSAGES, *_LATER, "__version__", "function", "wrap_function"})
