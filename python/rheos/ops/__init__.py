@@ -12,6 +12,7 @@ from rheos.ops import (
     ragged_shape,
     ragged_shaping,
     ragged_string_ops,
+    ragged_tensor_spec,
     resource_variables,
     slicing,
 )

@@ -47,6 +47,7 @@ def identity(input, name=None):
 
 
 @runs_op("StopGradient", "input")
+@ragged_too("elementwise")
 def stop_gradient(input, name=None):
     """A tensor with the same value, through which no gradient flows."""
     return op1("StopGradient", name, input)
@@ -405,6 +406,7 @@ def unstack(value, num=None, axis=0, name="unstack"):
     return op_list("Unpack", name, value, num=num, axis=axis)
 
 
+@ragged_too("split_of")
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     """Parts a tensor along `axis`: in so many equal parts, or in parts of the sizes given."""
     sizes = convert_to_tensor(num_or_size_splits)
@@ -462,6 +464,7 @@ def _tell_padded(result):
     result.set_shape(sizes)
 
 
+@ragged_too("reverse_of")
 def reverse(tensor, axis, name=None):
     """Reverses a tensor along the dimensions in `axis`."""
     return op1("ReverseV2", name, tensor, axis)

@@ -9,11 +9,13 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
+from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, control_flow_ops, math_ops, random_ops
 from rheos.ops.image_ops import _check, _checked_picture
 from rheos.ops.special_math_ops import reduce_std
 
 
+@ragged_too("elementwise")
 def convert_image_dtype(image, dtype, saturate=False, name=None):
     """`image` in another dtype, scaled between an integer's range and 0 to 1 where it has to be.
 
@@ -71,6 +73,7 @@ def per_image_standardization(image):
         return convert_image_dtype(image, dtype, saturate=True)
 
 
+@ragged_too("elementwise")
 def adjust_brightness(image, delta):
     """`image` with `delta` added; for integers `delta` is a share of their largest value."""
     with name_scope(None, "adjust_brightness", [image, delta]) as name:
@@ -88,6 +91,7 @@ def adjust_contrast(images, contrast_factor):
         return convert_image_dtype(adjusted, images.dtype, saturate=True)
 
 
+@ragged_too("elementwise")
 def adjust_gamma(image, gamma=1, gain=1):
     """gain * image ** gamma. ValueError for a negative gamma."""
     with name_scope(None, "adjust_gamma", [image, gamma, gain]):
@@ -115,6 +119,7 @@ def adjust_saturation(image, saturation_factor, name=None):
     return _adjust("AdjustSaturation", image, saturation_factor, name, "adjust_saturation")
 
 
+@ragged_too("elementwise")
 def random_brightness(image, max_delta, seed=None):
     """adjust_brightness by a number from -max_delta to max_delta."""
     if max_delta < 0:

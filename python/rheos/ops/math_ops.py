@@ -216,6 +216,7 @@ def floordiv(x, y, name=None):
 floor_div = _binary("floor_div", "FloorDiv", "x // y")
 
 
+@ragged_too("elementwise")
 def scalar_mul(scalar, x, name=None):
     """A scalar times a tensor or IndexedSlices."""
     scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
@@ -410,6 +411,7 @@ def count_nonzero(
 
 
 @runs_op("Cumsum", "x axis", exclusive="exclusive", reverse="reverse")
+@ragged_too("cumsum_of")
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
     """Running sums along `axis`."""
     with name_scope(name, "Cumsum", [x]) as name:

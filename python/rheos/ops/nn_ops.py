@@ -9,6 +9,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, op_list, op_results, runs_op
 from rheos.framework.operation import Tensor, _VariableBase
+from rheos.framework.ragged import ragged_too
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, math_ops, random_ops, stateless_random_ops
 from rheos.ops.constant_op import constant
@@ -58,7 +59,7 @@ def _activation(function_name, op_type, doc):
 
     function.__name__ = function.__qualname__ = function_name
     function.__doc__ = doc
-    return runs_op(op_type, "features")(function)
+    return runs_op(op_type, "features")(ragged_too("elementwise")(function))
 
 
 relu = _activation("relu", "Relu", "max(x, 0)")
@@ -70,6 +71,7 @@ softsign = _activation("softsign", "Softsign", "x / (abs(x) + 1)")
 
 
 @runs_op("LeakyRelu", "features", numbers="floating", alpha="alpha")
+@ragged_too("elementwise")
 def leaky_relu(features, alpha=0.2, name=None):
     """alpha * x where x < 0, else x."""
     with name_scope(name, "LeakyRelu", [features, alpha]) as name:
@@ -87,6 +89,7 @@ def crelu(features, name=None, axis=-1):
         return relu(both)
 
 
+@ragged_too("elementwise")
 def swish(features):
     """features * sigmoid(features)"""
     features = convert_to_tensor(features, name="features")
@@ -168,12 +171,14 @@ def _axis(axis, dim):
 
 
 @runs_op("Softmax", "logits")
+@ragged_too("softmax_of")
 def softmax(logits, axis=None, name=None, dim=None):
     """exp(x) / sum(exp(x)) along `axis` (the last by default)."""
     return _softmax(logits, "Softmax", _axis(axis, dim), name)
 
 
 @runs_op("LogSoftmax", "logits")
+@ragged_too("softmax_of")
 def log_softmax(logits, axis=None, name=None, dim=None):
     """The logarithm of softmax along `axis` (the last by default)."""
     return _softmax(logits, "LogSoftmax", _axis(axis, dim), name)
@@ -291,6 +296,7 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
         return math_ops.cast(cost, result_dtype)
 
 
+@ragged_too("elementwise")
 def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
     """The cross entropy of sigmoid(logits) with `labels`, element by element."""
     _ensure_named("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
@@ -432,6 +438,7 @@ def _noise_shape(x, noise_shape):
     ]
 
 
+@ragged_too("elementwise")
 def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
     """Sets elements to 0 with probability `rate` and scales the others up."""
 
@@ -441,6 +448,7 @@ def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
     return dropout_by(uniform, x, rate, noise_shape, name)
 
 
+@ragged_too("elementwise")
 def stateless_dropout(x, rate, seed, rng_alg="auto_select", noise_shape=None, name=None):
     """dropout() whose choice follows from the seed, two integers."""
 

@@ -421,12 +421,36 @@ def boolean_mask_of(function, tensor, mask, name="boolean_mask", axis=None):
 # ---- Sums and the like
 
 
+@handles
+def variance_of(function, input_tensor, axis=None, keepdims=False, name=None):
+    """The mean of the squares less the square of the mean, as TensorFlow has it of ragged ones."""
+    squares = math_ops.reduce_mean(math_ops.square(input_tensor), axis=axis, keepdims=keepdims)
+    mean = math_ops.reduce_mean(input_tensor, axis=axis, keepdims=keepdims)
+    return math_ops.maximum(squares - math_ops.square(mean), 0)
+
+
+@handles
+def deviation_of(function, input_tensor, axis=None, keepdims=False, name=None):
+    """The root of the variance."""
+    return math_ops.sqrt(variance_of(None, input_tensor, axis, keepdims))
+
+
 _SEGMENTS = {
     "reduce_sum": segment_ops.unsorted_segment_sum,
     "reduce_prod": segment_ops.unsorted_segment_prod,
     "reduce_max": segment_ops.unsorted_segment_max,
     "reduce_min": segment_ops.unsorted_segment_min,
 }
+
+
+def _with_dims(reduced, ndims, axes):
+    """What a reduction over `axes` gave, with these as dimensions of 1."""
+    if axes is None:
+        return array_ops.reshape(reduced, [1] * ndims)
+    axes = axes if isinstance(axes, (list, tuple)) else [axes]
+    for axis in sorted(axis + ndims if axis < 0 else axis for axis in axes):
+        reduced = array_ops.expand_dims(reduced, axis)
+    return reduced
 
 
 @handles
@@ -436,7 +460,9 @@ def reduce(
 ):
     """A reduction of a RaggedTensor; ragged while the rows further inside are."""
     if keepdims or keep_dims:
-        raise ValueError(f"{function.__name__} of a ragged tensor: keepdims is not there")
+        found = reduce(function, input_tensor, axis, False, name, reduction_indices)
+        axes = reduction_indices if axis is None else axis
+        return _with_dims(found, input_tensor.shape.ndims, axes)
     axis = reduction_indices if axis is None else axis
     input_tensor = convert_to_tensor_or_ragged_tensor(input_tensor)
     with name_scope(name, "RaggedReduce", []):

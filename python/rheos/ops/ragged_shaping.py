@@ -4,6 +4,7 @@ import builtins
 
 from rheos.framework import dtypes
 from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.operation import Tensor
 from rheos.framework.ragged import handles
@@ -129,6 +130,78 @@ def _repeated_rows(value, times, count):
     if known is not None and count is not None:
         result.row_splits.set_shape([known * count + 1])
     return result
+
+
+@handles
+def reverse_of(function, tensor, axis, name=None):
+    """tf.reverse of a ragged tensor."""
+    ndims = tensor.shape.ndims
+    axes = [int(one) + ndims if int(one) < 0 else int(one) for one in axis]
+    if any(not 0 <= one < ndims for one in axes):
+        raise ValueError(f"axis {list(axis)} is not within the {ndims} dimensions")
+    deepest = max(axes, default=0)
+    keys = [slice(None, None, -1 if one in axes else None) for one in range(deepest + 1)]
+    return tensor[tuple(keys)]
+
+
+@handles
+def split_of(function, value, num_or_size_splits, axis=0, num=None, name=None):
+    """tf.split of the rows of a ragged tensor."""
+    if axis not in (0, -value.shape.ndims):
+        raise ValueError("a ragged tensor is split between its rows: axis has to be 0")
+    sizes = constant_value(convert_to_tensor(num_or_size_splits))
+    if sizes is None:
+        raise ValueError("the sizes of the parts of a ragged tensor have to be known")
+    rows = value.shape.as_list()[0]
+    if sizes.ndim == 0:
+        if rows is not None and rows % int(sizes):
+            raise ValueError(f"{rows} rows cannot be split into {int(sizes)} equal parts")
+        count = _nrows(value, value.row_splits.dtype) if rows is None else rows
+        ends = [count * i // int(sizes) for i in range(int(sizes) + 1)]
+    else:
+        if rows is not None and sizes.sum() != rows:
+            raise ValueError(f"parts of {sizes.tolist()} rows are not the {rows} rows there are")
+        ends = [0, *(int(end) for end in sizes.cumsum())]
+    return [value[start:end] for start, end in zip(ends, ends[1:])]
+
+
+@handles
+def cumsum_of(function, x, axis=0, exclusive=False, reverse=False, name=None):
+    """tf.cumsum of the rows of a ragged tensor."""
+    ndims = x.shape.ndims
+    axis = axis + ndims if axis < 0 else axis
+    if axis > x.ragged_rank:
+        within = axis - x.ragged_rank
+        return map_flat_values(lambda flat: function(flat, within, exclusive, reverse), x)
+    if axis < x.ragged_rank:
+        raise NotImplementedError("running sums are along the innermost ragged dimension, or in it")
+    if reverse:
+        backward = cumsum_of(function, reverse_of(None, x, [axis]), axis, exclusive)
+        return reverse_of(None, backward, [axis])
+    inner = x
+    for _ in range(x.ragged_rank - 1):
+        inner = inner.values
+    flat = inner.values
+    before = function(flat, 0, exclusive=True)
+    starts = array_ops.gather(inner.row_splits, inner.value_rowids())
+    sums = before - array_ops.gather(before, starts)
+    return x.with_flat_values(sums if exclusive else sums + flat)
+
+
+@handles
+def softmax_of(function, logits, axis=None, name=None, dim=None):
+    """tf.nn.softmax, or its logarithm, of rows."""
+    ndims = logits.shape.ndims
+    axis = -1 if axis is None and dim is None else dim if axis is None else axis
+    axis = axis + ndims if axis < 0 else axis
+    if axis > logits.ragged_rank:
+        return map_flat_values(lambda flat: function(flat, axis - logits.ragged_rank), logits)
+    shifted = logits - math_ops.reduce_max(logits, axis=axis, keepdims=True)
+    exponentials = math_ops.exp(shifted)
+    total = math_ops.reduce_sum(exponentials, axis=axis, keepdims=True)
+    if function.__name__ == "log_softmax":
+        return shifted - math_ops.log(total)
+    return exponentials / total
 
 
 # ---- Choosing

@@ -379,6 +379,7 @@ def tensor_scatter_sub(tensor, indices, updates, name=None):
     return op1("TensorScatterSub", name, tensor, indices, updates)
 
 
+@ragged_too("where_of")
 def where_v2(condition, x=None, y=None, name=None):
     """Like where(); the shapes of the condition, x and y broadcast."""
     if x is None and y is None:

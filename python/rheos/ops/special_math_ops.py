@@ -42,6 +42,7 @@ def betainc(a, b, x, name=None):
     return op1("Betainc", name, a, b, x)
 
 
+@ragged_too("elementwise")
 def zeta(x, q, name=None):
     """The Hurwitz zeta function, the sum over n of (q + n) ** -x; the shapes broadcast."""
     return op1("Zeta", name, x, q)
@@ -157,6 +158,7 @@ def nextafter(x1, x2, name=None):
     return op1("NextAfter", name, x1, x2)
 
 
+@ragged_too("elementwise")
 def multiply_no_nan(x, y, name=None):
     """x * y, 0 where y is 0 even if x is infinite or NaN; the shapes broadcast."""
     with name_scope(name, "multiply_no_nan", [x, y]) as name:
@@ -165,6 +167,7 @@ def multiply_no_nan(x, y, name=None):
         return op1("MulNoNan", name, x, y)
 
 
+@ragged_too("elementwise")
 def reciprocal_no_nan(x, name=None):
     """1 / x, 0 where x is 0. TypeError unless x is floating point or complex."""
     with name_scope(name, "reciprocal_no_nan", [x]) as scope:
@@ -183,6 +186,7 @@ def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
         return op1("CumulativeLogsumexp", name, x, axis, exclusive=exclusive, reverse=reverse)
 
 
+@ragged_too("variance_of")
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     """The variance over the dimensions in `axis` (None: all), which stay as 1 if `keepdims`."""
     with name_scope(name or "reduce_variance"):
@@ -191,6 +195,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
         return math_ops.reduce_mean(squares, axis=axis, keepdims=keepdims)
 
 
+@ragged_too("deviation_of")
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
     """The standard deviation over the dimensions in `axis`; see reduce_variance."""
     with name_scope(name or "reduce_std"):

@@ -80,11 +80,13 @@ def string_length(input, name=None, unit="BYTE"):
     return op1("StringLength", name, input, unit=unit)
 
 
+@ragged_too("elementwise")
 def string_lower(input, encoding="", name=None):
     """Lower case: of ASCII letters, or of all characters with encoding "utf-8"."""
     return op1("StringLower", name, input, encoding=encoding)
 
 
+@ragged_too("elementwise")
 def string_upper(input, encoding="", name=None):
     """Upper case: of ASCII letters, or of all characters with encoding "utf-8"."""
     return op1("StringUpper", name, input, encoding=encoding)
@@ -211,6 +213,7 @@ def fingerprint(data, method="farmhash64", name=None):
 # ---- Unicode
 
 
+@ragged_too("elementwise")
 def unicode_transcode(
     input,
     input_encoding,

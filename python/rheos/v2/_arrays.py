@@ -4,6 +4,7 @@ from rheos.framework import conversion, dtypes
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, runs_op
+from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, cast_ops, math_ops, ragged_shape, rearrange_ops
 from rheos.ops.ragged_shape import DynamicRaggedShape
 from rheos.ops.ragged_tensor import RaggedTensor
@@ -140,6 +141,7 @@ newaxis = None
 
 
 @runs_op("SelectV2", "condition x y")
+@ragged_too("where_of")
 def where(condition, x=None, y=None, name=None):
     """Elements of x where the condition holds, of y elsewhere, broadcast; else its indices."""
     if x is None and y is None:

@@ -3,6 +3,7 @@
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1
+from rheos.framework.ragged import ragged_too
 from rheos.ops import (
     array_ops,
     image_boxes,
@@ -172,6 +173,7 @@ def _check_range(lower, upper):
         raise ValueError("lower must be non-negative.")
 
 
+@ragged_too("elementwise")
 def stateless_random_brightness(image, max_delta, seed):
     """adjust_brightness by a number from -max_delta to max_delta."""
     _check_delta(max_delta)

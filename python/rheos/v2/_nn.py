@@ -1,6 +1,7 @@
 """Functions of neural networks in TensorFlow 2's form."""
 
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.ragged import ragged_too
 from rheos.ops import (
     candidate_sampling_ops,
     ctc_ops,
@@ -140,6 +141,7 @@ depth_to_space = form(
 )
 
 
+@ragged_too("elementwise")
 def swish(features, beta=1.0):
     """x * sigmoid(beta * x)."""
     return nn_ops.swish(features) if beta == 1.0 else features * math_ops.sigmoid(beta * features)
@@ -148,6 +150,7 @@ def swish(features, beta=1.0):
 silu = swish
 
 
+@ragged_too("elementwise")
 def gelu(features, approximate=False, name=None):
     """x * P(X <= x) of the normal distribution, or TensorFlow's approximation by tanh."""
     x = convert_to_tensor(features)

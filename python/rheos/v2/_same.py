@@ -105,7 +105,7 @@ SAME = {
     "io": {
         "ops.image_files": """
             decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png
-            encode_jpeg extract_jpeg_shape is_jpeg
+            encode_jpeg encode_png extract_jpeg_shape is_jpeg
         """,
         "ops.io_ops": """
             match_filenames_once matching_files parse_tensor read_file serialize_tensor write_file

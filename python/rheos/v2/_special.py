@@ -1,6 +1,7 @@
 """Special functions that only TensorFlow 2 has, one op each."""
 
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.ragged import ragged_too
 from rheos.ops import math_ops
 
 
@@ -30,6 +31,7 @@ ndtri = _plain("ndtri", "Ndtri", "The quantiles of the standard normal distribut
 xlog1py = math_ops._binary("xlog1py", "Xlog1py", "x * log1p(y), 0 where x is 0.")
 
 
+@ragged_too("elementwise")
 def erfcinv(x, name=None):
     """The inverse of the complementary error function."""
     x = convert_to_tensor(x)
