@@ -318,6 +318,9 @@ enum {
   RHEOS_OP_REMOVED = 1 << 20,
   // All it does is call the function `f`, or the one of its name, with its inputs.
   RHEOS_OP_IS_CALL = 1 << 21,
+  // Gives the variable behind input 0, a handle, the tensor that is input 1, and does nothing else unless
+  // the attribute `validate_shape` is set.
+  RHEOS_OP_ASSIGNS = 1 << 22,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.

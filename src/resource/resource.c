@@ -194,6 +194,17 @@ void rheos__variable_assign_take(rheos__variable_cell *cell, rheos_tensor *value
   rheos_tensor_unref(old);
 }
 
+rheos_status *rheos__variable_assign(rheos__variable_cell *cell, rheos_tensor *value) {
+  rheos_tensor *kept = NULL;
+  if (rheos__tensor_can_keep(value)) {
+    kept = rheos_tensor_ref(value);
+  } else {
+    RHEOS_TRY(rheos_tensor_copy(value, &kept));
+  }
+  rheos__variable_assign_take(cell, kept);
+  return NULL;
+}
+
 rheos_status *rheos__variable_begin_write(rheos__variable_cell *cell, rheos_tensor **out_value) {
   *out_value = NULL;
   pthread_mutex_lock(&cell->mutex);

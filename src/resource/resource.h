@@ -65,6 +65,9 @@ rheos_tensor *rheos__variable_read(rheos__variable_cell *cell);
 // Replaces the value; takes the tensor (NULL: not initialised).
 void rheos__variable_assign_take(rheos__variable_cell *cell, rheos_tensor *value);
 
+// Replaces the value by the tensor, or by a copy of one whose bytes somebody may change.
+rheos_status *rheos__variable_assign(rheos__variable_cell *cell, rheos_tensor *value);
+
 // Locks the cell and gives its value for writing: the only reference. Fails with
 // RHEOS_FAILED_PRECONDITION, unlocked, if it is not initialised. Call rheos__variable_end_write()
 // after a success; between the two nothing else of the cell may be called.

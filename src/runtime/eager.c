@@ -478,6 +478,8 @@ static rheos_status *region_of(rheos_eager *eager, rheos_graph *graph, int32_t i
   const unsigned flags = node->signature->op->flags;
   (*out_region)->node = id;
   (*out_region)->reads_variable = (flags & RHEOS_OP_READS_VARIABLE) != 0;
+  (*out_region)->assigns_variable =
+      (flags & RHEOS_OP_ASSIGNS) != 0 && !rheos__attr_bool(node->attrs, "validate_shape");
   (*out_region)->extends = (flags & RHEOS_OP_CALLS) != 0;
   // What goes over a dataset sleeps where threads make its elements.
   const unsigned iterates = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS;

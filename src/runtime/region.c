@@ -419,15 +419,19 @@ static rheos_status *run_plain(rheos_region *r, rheos_tensor *const *inputs, rhe
   return status;
 }
 
+// The cell of the variable that the handle stands for; NULL if there is none.
+static rheos__variable_cell *variable_of(const rheos_tensor *handle) {
+  rheos__resource *cell = rheos__cell_of(handle);
+  return cell != NULL && cell->kind == &rheos__variable_kind ? (rheos__variable_cell *)cell : NULL;
+}
+
 // Reading takes no call: it is done more often than all else.
 static rheos_status *read_variable(const rheos_region *r, rheos_tensor *handle,
                                    rheos_tensor **out_value) {
-  rheos__resource *cell = rheos__cell_of(handle);
-  if (cell == NULL || cell->kind != &rheos__variable_kind) {
-    return RHEOS_INVALID("the handle is not one of a variable");
-  }
-  rheos_tensor *value = rheos__variable_read((rheos__variable_cell *)cell);
-  if (value == NULL) return rheos__variable_uninitialized((rheos__variable_cell *)cell);
+  rheos__variable_cell *cell = variable_of(handle);
+  if (cell == NULL) return RHEOS_INVALID("the handle is not one of a variable");
+  rheos_tensor *value = rheos__variable_read(cell);
+  if (value == NULL) return rheos__variable_uninitialized(cell);
   const rheos_dtype wanted = rheos__region_output_dtype(r, 0);
   if (value->dtype != wanted) {
     rheos_status *status =
@@ -439,11 +443,20 @@ static rheos_status *read_variable(const rheos_region *r, rheos_tensor *handle,
   return rheos__own_tensor_take(value, out_value);
 }
 
+// Whether the values of a variable may be set without a call, which new variables would plan for.
+static bool may_assign(const rheos_region *r, rheos_tensor *const *inputs) {
+  if (!r->assigns_variable) return false;
+  const rheos__variable_cell *cell = variable_of(inputs[0]);
+  return cell != NULL && cell->dtype == inputs[1]->dtype;
+}
+
 rheos_status *rheos__region_run_alone(rheos_region *r, rheos_tensor *const *inputs,
                                       rheos_tensor **outputs, const rheos_run_options *options) {
   rheos_status *status;
   if (r->reads_variable) {
     status = read_variable(r, inputs[0], &outputs[0]);
+  } else if (may_assign(r, inputs)) {
+    status = rheos__variable_assign(variable_of(inputs[0]), inputs[1]);
   } else if (r->takes_cells) {
     status = split_and_run(r, inputs, outputs, options);
   } else {

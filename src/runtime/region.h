@@ -83,6 +83,7 @@ struct rheos_region {
   rheos__region_input *inputs;  // by feed
   bool takes_cells;             // one of the feeds is a handle
   bool reads_variable;          // it is the operation that does that, and nothing else
+  bool assigns_variable;        // likewise
   bool may_sleep;               // in its run; what that takes is not known
   bool extends;  // its gradients make the operation give more than it does: it calls functions
   _Atomic bool has_no_gradient;  // what it calls has an operation without one: it runs as it is

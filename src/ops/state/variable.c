@@ -310,19 +310,6 @@ typedef struct assign_state {
   rheos_shape shape;  // that the variable was declared with
 } assign_state;
 
-// The variable's bytes are overwritten where they fit, so that a step allocates nothing; a tensor
-// that nobody else will change is taken as it is.
-static rheos_status *assign(rheos__variable_cell *cell, rheos_tensor *value) {
-  if (rheos__tensor_can_keep(value)) {
-    rheos__variable_assign_take(cell, rheos_tensor_ref(value));
-    return NULL;
-  }
-  rheos_tensor *copy = NULL;
-  RHEOS_TRY(rheos_tensor_copy(value, &copy));
-  rheos__variable_assign_take(cell, copy);
-  return NULL;
-}
-
 // As AssignVariableOp's validate_shape asks: the value may not have another shape than the one before.
 static rheos_status *check_like_value(rheos__variable_cell *cell, const rheos_tensor *value) {
   rheos_tensor *before = rheos__variable_read(cell);
@@ -360,7 +347,7 @@ static rheos_status *compute_assign(void *state, rheos__step *step, rheos_tensor
   const assign_state *s = state;
   if (s->validate) RHEOS_TRY(check_shape(s, &inputs[1]->shape));
   if (s->validate_value) RHEOS_TRY(check_like_value(s->cell, inputs[1]));
-  return assign(s->cell, inputs[1]);
+  return rheos__variable_assign(s->cell, inputs[1]);
 }
 
 static rheos_status *prepare_assign_to(rheos__prepare *p, bool validate) {
@@ -437,7 +424,7 @@ const rheos__op_def rheos__op_AssignVariableOp = {
         "resource: resource, value: dtype ->; dtype: type; "
         "validate_shape: bool = false",
     .doc = "Gives the variable the `value`.",
-    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES | RHEOS_OP_ASSIGNS,
     .shape = shape_assign_resource,
     .gradient = rheos__no_gradient,
     .prepare = prepare_assign_resource,
