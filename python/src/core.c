@@ -10,15 +10,16 @@
 package_objects package;
 
 PyDoc_STRVAR(register_doc,
-             "_register(tensor, operation, dtypes, errors, convert, explain_ragged, folder, "
+             "_register(tensor, operation, shape, dtypes, errors, convert, explain_ragged, folder, "
              "default_graph)\n\n"
              "Tells the extension the package's classes: dtypes and errors are dicts by number.");
 static PyObject *register_package(PyObject *module, PyObject *args) {
   (void)module;
-  PyObject *tensor, *operation, *dtypes, *errors, *convert, *explain, *folder, *default_graph;
-  if (!PyArg_ParseTuple(args, "O!O!O!O!OOUO", &PyType_Type, &tensor, &PyType_Type, &operation,
-                        &PyDict_Type, &dtypes, &PyDict_Type, &errors, &convert, &explain, &folder,
-                        &default_graph)) {
+  PyObject *tensor, *operation, *shape, *dtypes, *errors, *convert, *explain, *folder,
+      *default_graph;
+  if (!PyArg_ParseTuple(args, "O!O!O!O!O!OOUO", &PyType_Type, &tensor, &PyType_Type, &operation,
+                        &PyType_Type, &shape, &PyDict_Type, &dtypes, &PyDict_Type, &errors,
+                        &convert, &explain, &folder, &default_graph)) {
     return NULL;
   }
   PyObject *key, *value;
@@ -38,6 +39,9 @@ static PyObject *register_package(PyObject *module, PyObject *args) {
   if (PyErr_Occurred()) return NULL;
   Py_XSETREF(package.tensor_type, (PyTypeObject *)Py_NewRef(tensor));
   Py_XSETREF(package.operation_type, (PyTypeObject *)Py_NewRef(operation));
+  Py_XSETREF(package.dims_name, PyUnicode_InternFromString("_dims_tuple"));
+  if (!package.dims_name) return NULL;
+  Py_XSETREF(package.shape_type, (PyTypeObject *)Py_NewRef(shape));
   Py_XSETREF(package.convert, Py_NewRef(convert));
   Py_XSETREF(package.explain_ragged, Py_NewRef(explain));
   Py_XSETREF(package.default_graph, Py_NewRef(default_graph));

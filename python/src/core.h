@@ -89,7 +89,8 @@ extern PyTypeObject graph_base_type, tensor_base_type, operation_base_type, vari
 
 // What the Python package hands over when it is imported.
 typedef struct package_objects {
-  PyTypeObject *tensor_type, *operation_type;
+  PyTypeObject *tensor_type, *operation_type, *shape_type;
+  PyObject *dims_name;               // the attribute of shapes that tensor_get_dims() is for
   PyObject *dtypes[RHEOS_REF + 24];  // DType objects by number
   PyObject *error_classes[17];       // exceptions by code
   PyObject *convert;                 // function(value, dtype, preferred, name, graph): any object

@@ -257,6 +257,15 @@ static PyObject *tensor_get_dims(PyObject *self, void *unused) {
   return shape_to_python(&shape);
 }
 
+static PyObject *tensor_get_shape(PyObject *self, void *unused) {
+  PyObject *dims = tensor_get_dims(self, unused);
+  PyTypeObject *type = package.shape_type;
+  PyObject *shape = dims ? type->tp_alloc(type, 0) : NULL;
+  if (shape && PyObject_SetAttr(shape, package.dims_name, dims) < 0) Py_CLEAR(shape);
+  Py_XDECREF(dims);
+  return shape;
+}
+
 static PyObject *tensor_set_shape(PyObject *self, PyObject *value) {
   rheos_shape shape;
   if (shape_from_python(value, &shape) < 0) return NULL;
@@ -293,6 +302,7 @@ static PyGetSetDef tensor_getters[] = {
     {"op", tensor_get_op, NULL, "The Operation that produces it.", NULL},
     {"value_index", tensor_get_index, NULL, "Its place among the outputs of its operation.", NULL},
     {"dtype", tensor_get_dtype, NULL, "The DType of its elements.", NULL},
+    {"shape", tensor_get_shape, NULL, "What is known about the shape, a TensorShape.", NULL},
     {"_dims", tensor_get_dims, NULL, "None, or a tuple of int and None.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

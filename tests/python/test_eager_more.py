@@ -154,3 +154,47 @@ else:
     raise AssertionError
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_variable_never_changes_what_it_was_given(tf):
+    given = tf.constant([1.0, 2.0])
+    made, assigned = tf.Variable(given), tf.Variable([0.0, 0.0])
+    assigned.assign(given)
+    for variable in (made, assigned):
+        variable.assign_add([10.0, 10.0])
+        variable[0].assign(7.0)
+        assert variable.numpy().tolist() == [7.0, 12.0]
+    assert given.numpy().tolist() == [1.0, 2.0]
+
+
+def test_a_variable_refuses_values_of_another_shape_or_type(tf):
+    variable = tf.Variable([1.0, 2.0])
+    with pytest.raises(ValueError, match="incompatible"):
+        variable.assign([1.0, 2.0, 3.0])
+    with pytest.raises((TypeError, ValueError)):
+        variable.assign(tf.constant([1, 2]))
+    assert variable.numpy().tolist() == [1.0, 2.0]
+
+
+def test_scopes_nest_and_refuse_bad_names_each_time(tf):
+    for _ in range(2):
+        with tf.name_scope("outer"), tf.name_scope("inner") as scope:
+            assert scope == "outer/inner/"
+            assert tf.Variable(1.0, name="v").name == "outer/inner/v:0"
+        with pytest.raises(ValueError, match="not a valid scope name"), tf.name_scope("a b"):
+            pass
+        assert tf.Variable(1.0, name="v").name == "v:0"
+
+
+def test_layers_take_tensors_settings_and_lists_of_them(tf):
+    x = tf.ones((2, 3))
+    layers = tf.keras.layers
+    assert layers.Add()([x, x]).numpy().tolist() == [[2.0] * 3] * 2
+    assert layers.Concatenate()((x, np.ones((2, 1), np.float32))).shape == (2, 4)
+    assert layers.Dropout(0.5)(x, training=False).numpy().tolist() == x.numpy().tolist()
+    made = tf.keras.Input((3,))
+    added = layers.Add()([made, x])  # a tensor with a value beside one of a model
+    model = tf.keras.Model(made, layers.Dropout(0.5)(added))
+    assert model(x).numpy().tolist() == [[2.0] * 3] * 2
+    dropped = model(x, training=True).numpy()
+    assert set(dropped.ravel().tolist()) <= {0.0, 4.0}

@@ -35,7 +35,7 @@ class DType:
     @property
     def base_dtype(self):
         """The type without the reference."""
-        return _BY_NUMBER[self._type_enum - _REF] if self._is_ref_dtype else self
+        return self if self._type_enum < _REF else _BY_NUMBER[self._type_enum - _REF]
 
     @property
     def real_dtype(self):
@@ -63,7 +63,7 @@ class DType:
 
     @property
     def is_floating(self):
-        return self.base_dtype in (float16, float32, float64, bfloat16)
+        return self._type_enum % _REF in _FLOATING
 
     @property
     def is_complex(self):
@@ -295,4 +295,5 @@ BY_NUMBER, BY_NAME = _BY_NUMBER, _BY_NAME
 _INTEGERS = frozenset(
     t._type_enum for t in (int4, int8, int16, int32, int64, uint4, uint8, uint16, uint32, uint64)
 )
+_FLOATING = frozenset(t._type_enum for t in (float16, float32, float64, bfloat16))
 QUANTIZED_DTYPES = frozenset((qint8, quint8, qint16, quint16, qint32))

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 
 from rheos import _core
-from rheos.framework import defaults, tensor_shape
+from rheos.framework import defaults
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import Graph
 from rheos.framework.operation import Tensor
@@ -26,11 +26,6 @@ class EagerTensor(_core.EagerTensorBase, Tensor):
         return _DEVICE
 
     backing_device = device
-
-    @property
-    def shape(self):
-        """The shape, a TensorShape."""
-        return tensor_shape.from_dims(self._dims)
 
     @property
     def ndim(self):
@@ -117,6 +112,9 @@ def _restore(value, dtype):
     return get_eager_graph()._constant(value, dtype, None, "Const")
 
 
+_MOST_SCOPES = 4096  # whose texts are kept
+
+
 class _Scopes(threading.local):
     def __init__(self):
         self.names = [""]
@@ -135,6 +133,7 @@ class EagerGraph(Graph):
         self._own_seed = None
         super().__init__()
         self._scopes = _Scopes()
+        self._scope_texts = {}  # by the scope around and the name
         self._kept = {}
         self.seed = None
         self._become_eager(program_function, num_threads)
@@ -178,6 +177,20 @@ class EagerGraph(Graph):
         else:
             text = name if name.endswith("/") else f"{names[-1]}{name}/"
         names.append(text)
+        return text
+
+    def _enter_scope(self, name):
+        """Pushes a name that a program gives; ValueError unless it may be one."""
+        names = self._scopes.names
+        key = names[-1], name
+        text = self._scope_texts.get(key)
+        if text is None:
+            self.check_scope_name(name)
+            text = self._push_name_scope(name)
+            if len(self._scope_texts) < _MOST_SCOPES:
+                self._scope_texts[key] = text
+        else:
+            names.append(text)
         return text
 
     def _push_unchanged(self, *unused):

@@ -513,32 +513,29 @@ class name_scope:
     """
 
     def __init__(self, name, default_name=None, values=None):
-        self._name = default_name if name is None else name
-        self._default_name = default_name
-        self._has_values = values is not None
-        self._values = values
         self._given = name
-        self._graph = None
+        self._default_name = default_name
+        self._values = values
         self._default = None
 
     @property
     def name(self):
-        return self._name
+        return self._default_name if self._given is None else self._given
 
     def __enter__(self):
-        if self._name is None and self._has_values:
+        name = self._default_name if self._given is None else self._given
+        if name is None and self._values is not None:
             raise ValueError(
                 f"At least one of name ({self._given}) and default_name ({self._default_name}) "
                 "must be provided."
             )
         graph = get_default_graph()
         if graph._is_eager and (not self._values or _core._belong_nowhere(self._values)):
-            graph.check_scope_name(self._name)
             self._graph = graph
-            return graph._push_name_scope(self._name)
+            return graph._enter_scope(name)
         if self._values:
             graph = graph_from_inputs(self._values)
-        text = graph.name_scope(self._name).__enter__()
+        text = graph.name_scope(name).__enter__()
         self._graph = graph
         if graph is not get_default_graph():
             self._default = _Default("graphs", graph)
@@ -604,6 +601,7 @@ def colocate_with(op, ignore_existing=False):
 _core._register(
     Tensor,
     Operation,
+    tensor_shape.TensorShape,
     dtypes.BY_NUMBER,
     errors.BY_CODE,
     _convert_for_operator,

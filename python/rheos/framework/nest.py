@@ -11,11 +11,12 @@ from rheos import _core
 
 _LEAVES = (_core.TensorBase, _core.VariableBase)  # asking abstract classes about them is slow
 _PLAIN = (list, tuple)
+_PARTLESS = frozenset((type(None), bool, int, float, str))
 
 
 def is_nested(seq):
     """Whether it is a list, tuple, dict, view of a dict or the like, which has parts."""
-    if isinstance(seq, _LEAVES):
+    if isinstance(seq, _LEAVES) or type(seq) in _PARTLESS:
         return False
     return (
         isinstance(seq, (list, dict, Mapping, MappingView))
@@ -84,11 +85,14 @@ def _like(structure, parts):
 
 def flatten(structure, expand_composites=False):
     """All leaves of a structure in one list; of a leaf a list of itself."""
-    if isinstance(structure, _LEAVES):
+    if isinstance(structure, _LEAVES) or type(structure) in _PARTLESS:
         return [structure]
-    if type(structure) in _PLAIN:
+    is_dict = type(structure) is dict
+    if is_dict and not structure:
+        return []
+    if is_dict or type(structure) in _PLAIN:
         flat = []
-        for part in structure:
+        for part in _parts(structure) if is_dict else structure:
             if isinstance(part, _LEAVES):
                 flat.append(part)
             else:
@@ -222,6 +226,9 @@ def pack_sequence_as(structure, flat_sequence, expand_composites=False):
 
 def map_leaves(function, structure, expand_composites=False):
     """The structure with each leaf replaced by what the function gives for it."""
+    kind = type(structure)
+    if kind in _PLAIN:
+        return kind([map_leaves(function, part, expand_composites) for part in structure])
     if not _has_parts(structure, expand_composites):
         return function(structure)
     parts = _parts(structure)

@@ -24,14 +24,9 @@ class Tensor(_core.TensorBase, TensorLike):
     __array_priority__ = 100
     _is_eager = False  # the value is there: EagerTensor
 
-    @property
-    def shape(self):
-        """What is known about the shape, a TensorShape."""
-        return tensor_shape.from_dims(self._dims)
-
     def get_shape(self):
         """What is known about the shape, a TensorShape."""
-        return tensor_shape.from_dims(self._dims)
+        return self.shape
 
     def set_shape(self, shape):
         """Adds to what is known about the shape; ValueError if it contradicts that."""

@@ -353,6 +353,8 @@ class TensorShape:
             raise ValueError(f"Shapes {self} and {other} must have the same rank")
 
     def with_rank(self, rank):
+        if self._dims_tuple is not None and len(self._dims_tuple) == rank:
+            return self
         try:
             return self.merge_with(unknown_shape(ndims=rank))
         except ValueError:

@@ -153,7 +153,7 @@ class ConvBody:
     def _finish(self, outputs):
         if self.use_bias:
             if self.data_format == "channels_last":
-                outputs = nn_ops.bias_add(outputs, self.bias, data_format="NHWC")
+                outputs = nn_ops.bias_add(outputs, self.bias)
             elif self.rank == 1:
                 outputs += array_ops.reshape(self.bias, (1, self.filters, 1))
             else:

@@ -11,6 +11,7 @@ import numpy as np
 from rheos.framework import dtypes, nest, tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.eager import EagerTensor
 from rheos.framework.graph import init_scope, name_scope
 from rheos.framework.operation import Tensor
 from rheos.layers import nodes, values
@@ -67,16 +68,26 @@ def _shape_of(x):
     return x.shape if hasattr(x, "shape") else tensor_shape.TensorShape([])
 
 
-_call_parameters = weakref.WeakKeyDictionary()
-_ANY_KEYWORD = 0x08  # the flag of code that takes any keyword
+class _Parameters:
+    """The names of the parameters of a call(), and which positional arguments are some of them."""
+
+    __slots__ = ("names", "training", "mask")
+
+    def __init__(self, names):
+        self.names = names
+        self.training = names.index("training") - 1 if "training" in names else None
+        self.mask = names.index("mask") - 1 if "mask" in names else None
+
+
+_call_parameters = {}  # by weak references to functions
 
 
 def _parameters(function):
-    """The names of the parameters of a call(), and whether it takes any keyword."""
-    key = getattr(function, "__func__", function)
+    key = weakref.ref(getattr(function, "__func__", function))
     found = _call_parameters.get(key)
     if found is None:
-        found = _call_parameters[key] = _parameters_of(function)
+        key = weakref.ref(key(), lambda gone: _call_parameters.pop(gone, None))
+        found = _call_parameters[key] = _Parameters(_parameters_of(function))
     return found
 
 
@@ -88,11 +99,10 @@ def _parameters_of(function):
         import inspect
 
         parameters = list(inspect.signature(function).parameters.values())
-        names = [p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
-        return names, any(p.kind is p.VAR_KEYWORD for p in parameters)
+        return [p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
     names = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     is_method = names[:1] == ["self"] or getattr(function, "__self__", None) is not None
-    return names[1:] if is_method else names, bool(code.co_flags & _ANY_KEYWORD)
+    return names[1:] if is_method else names
 
 
 class Layer(Module):
@@ -537,12 +547,14 @@ class Layer(Module):
     def __call__(self, *args, **kwargs):
         """The output for the inputs, the first argument; the first call makes the variables."""
         if not args:
-            first = _parameters(self.call)[0][:1]
+            first = _parameters(self.call).names[:1]
             if not first or first[0] not in kwargs:
                 raise TypeError(f"layer {self.name} is called without inputs")
             args = (kwargs.pop(first[0]),)
-        inputs, args = self._as_inputs(args[0]), args[1:]
         outer = values.current_call()
+        if _are_values(args) and _are_values(kwargs.values()):
+            return self._run(args[0], args[1:], kwargs, outer, False)
+        inputs, args = self._as_inputs(args[0]), args[1:]
         is_connected = outer is None and _connect((inputs, args, kwargs))
         if is_connected:
             graph = nodes.graph_of((inputs, args, kwargs))
@@ -555,9 +567,10 @@ class Layer(Module):
         """Builds the layer, calls it, and notes what it made of what."""
         if outer is None and self._kept_losses and not values.runs_in_session():
             self._forget_losses()
-        given, inputs_given = dict(kwargs), inputs
-        training = self._settle_training(args, kwargs, outer)
-        masks = self._settle_mask(inputs, args, kwargs)
+        given, inputs_given = dict(kwargs) if is_connected else None, inputs
+        parameters = _parameters(self.call)
+        training = self._settle_training(parameters, args, kwargs, outer)
+        masks = self._settle_mask(parameters, inputs, args, kwargs)
         with values.Call(self, training), self._call_scope():
             self._check(inputs)
             if not self.built:
@@ -605,7 +618,9 @@ class Layer(Module):
         """Inputs of version 2 with floating point numbers in the dtype of the layer's own."""
         for x in (inputs,) if isinstance(inputs, Tensor) else nest.flatten(inputs):
             dtype = getattr(x, "dtype", None)
-            if dtype is not None and dtype.is_floating and dtype.base_dtype.name != self._dtype:
+            if dtype is None or dtype.name == self._dtype:
+                continue
+            if dtype.is_floating and dtype.base_dtype.name != self._dtype:
                 break
         else:
             return inputs
@@ -625,26 +640,26 @@ class Layer(Module):
         return converted(inputs)
 
     def _takes(self, name):
-        names, _ = _parameters(self.call)
-        return name in names
+        return name in _parameters(self.call).names
 
-    def _settle_training(self, args, kwargs, outer):
+    @staticmethod
+    def _settle_training(parameters, args, kwargs, outer):
         """Whether this is training: as the call says, or that of the layer outside."""
-        names, _ = _parameters(self.call)
-        if "training" not in names:
-            training = kwargs.pop("training", None) if "training" in kwargs else None
+        place = parameters.training
+        if place is None:
+            training = kwargs.pop("training", None)
+        elif 0 <= place < len(args):
+            return args[place] if args[place] is not None or outer is None else outer.training
         else:
-            place = names.index("training") - 1
-            training = args[place] if 0 <= place < len(args) else kwargs.get("training")
+            training = kwargs.get("training")
         if training is None and outer is not None:
             training = outer.training
-        if "training" in names and training is not None:
-            place = names.index("training") - 1
-            if not 0 <= place < len(args):
-                kwargs["training"] = training
+        if place is not None and training is not None:
+            kwargs["training"] = training
         return training
 
-    def _settle_mask(self, inputs, args, kwargs):
+    @staticmethod
+    def _settle_mask(parameters, inputs, args, kwargs):
         """The masks of the inputs, which call() gets where it takes a mask."""
         masks = kwargs.get("mask")
         if masks is None and isinstance(inputs, Tensor):
@@ -654,12 +669,10 @@ class Layer(Module):
             found = [getattr(x, "_keras_mask", None) for x in leaves]
             if any(m is not None for m in found):
                 masks = nest.pack_sequence_as(inputs, found)
-        if not self._takes("mask"):
+        if parameters.mask is None:
             kwargs.pop("mask", None)
-        elif masks is not None and kwargs.get("mask") is None:
-            place = _parameters(self.call)[0].index("mask") - 1
-            if place >= len(args):
-                kwargs["mask"] = masks
+        elif masks is not None and kwargs.get("mask") is None and parameters.mask >= len(args):
+            kwargs["mask"] = masks
         return masks
 
     def _set_masks(self, inputs, outputs, masks):
@@ -881,6 +894,17 @@ def _gather(value, kind, found):
 def _own_output(x):
     """A tensor of its own for an output that some layer made before."""
     return array_ops.identity(x) if nodes.is_connected(x) else x
+
+
+_VALUES = frozenset((EagerTensor, type(None), bool))
+
+
+def _are_values(arguments):
+    """Whether there is nothing but tensors with values, settings, and lists of these."""
+    for x in arguments:
+        if type(x) not in _VALUES and not (type(x) in (list, tuple) and _are_values(x)):
+            return False
+    return True
 
 
 def _connect(structure):

@@ -24,6 +24,7 @@ class Node:
         self.output_tensors = nest.flatten(outputs)
         self.outputs = outputs
         self.input_tensors = tensors_in((args, kwargs))
+        self._takes_one = len(args) == 1 and not kwargs and is_connected(args[0])
         index = len(layer._inbound_nodes)
         layer._inbound_nodes.append(self)
         for i, tensor in enumerate(self.output_tensors if is_origin else ()):
@@ -41,6 +42,9 @@ class Node:
 
     def arguments(self, values):
         """(args, kwargs) with a value, by the tensor's id, for each tensor of the node's own."""
+
+        if self._takes_one:
+            return (values.get(id(self.args[0]), self.args[0]),), {}
 
         def value_of(x):
             return values.get(id(x), x)

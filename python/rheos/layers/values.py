@@ -16,7 +16,16 @@ from rheos.ops import array_ops, state_ops
 from rheos.ops.graph_keys import GraphKeys
 from rheos.training.session import Session
 
-_local = threading.local()  # the session of a thread, the layers that are being called
+
+class _Local(threading.local):
+    """The session of a thread, and the layers that are being called."""
+
+    def __init__(self):
+        self.session = None
+        self.calls = []
+
+
+_local = _Local()
 
 
 def is_variable(value):
@@ -60,7 +69,7 @@ def get_session(op_input_list=()):
     session = get_default_session()
     graph = get_default_graph()
     if session is None:
-        session = getattr(_local, "session", None)
+        session = _local.session
         if session is None or session.graph is not graph:
             session = _local.session = Session(graph=graph)
     _start_variables(session)
@@ -74,7 +83,7 @@ def set_session(session):
 
 def forget_session():
     """Closes the session that get_session() made, if it made one."""
-    session = getattr(_local, "session", None)
+    session = _local.session
     if session is not None:
         session.close()
     _local.session = None
@@ -189,34 +198,30 @@ def symbolic_learning_phase():
 class Call:
     """A context manager: a layer is being called, in training or not."""
 
+    __slots__ = ("layer", "training", "_calls")
+
     def __init__(self, layer, training):
         self.layer = layer
         self.training = training
 
     def __enter__(self):
-        _calls().append(self)
+        self._calls = _local.calls
+        self._calls.append(self)
         return self
 
     def __exit__(self, *exc_info):
-        _calls().pop()
-
-
-def _calls():
-    found = getattr(_local, "calls", None)
-    if found is None:
-        found = _local.calls = []
-    return found
+        self._calls.pop()
 
 
 def current_call():
     """The innermost call of a layer that is under way, None if there is none."""
-    calls = _calls()
+    calls = _local.calls
     return calls[-1] if calls else None
 
 
 def first_call():
     """The outermost call of a layer that is under way, None if there is none."""
-    calls = _calls()
+    calls = _local.calls
     return calls[0] if calls else None
 
 
@@ -227,7 +232,7 @@ def outermost_calls():
 
 class _Fresh:
     def __enter__(self):
-        self._before = _calls()
+        self._before = _local.calls
         _local.calls = []
 
     def __exit__(self, *exc_info):

@@ -1,6 +1,7 @@
 """Networks: which nodes lie between inputs and outputs, in which order, run on other tensors."""
 
 from rheos.framework import nest
+from rheos.framework.operation import Tensor
 from rheos.layers import nodes
 from rheos.layers.layer import each_once
 from rheos.ops import math_ops
@@ -101,12 +102,18 @@ class Network:
                 f"the model has {len(self.inputs)} inputs, but it received {len(flat)} tensors"
             )
         found = {id(own): _as(own, x) for own, x in zip(self.inputs, flat)}
+        kwargs = {k: v for k, v in kwargs.items() if v is not None}
         for node in self.nodes:
-            if all(id(x) in found for x in node.output_tensors) or not node.input_tensors:
+            if not node.input_tensors or all(id(x) in found for x in node.output_tensors):
                 continue
             args, given = node.arguments(found)
-            more = {k: v for k, v in kwargs.items() if v is not None and node.layer._takes(k)}
-            outputs = node.layer(*args, **{**more, **given})
+            for key, value in kwargs.items():
+                if key not in given and node.layer._takes(key):
+                    given[key] = value
+            outputs = node.layer(*args, **given)
+            if isinstance(outputs, Tensor):
+                found[id(node.output_tensors[0])] = outputs
+                continue
             for own, x in zip(node.output_tensors, nest.flatten(outputs)):
                 found[id(own)] = x
         results = [found[id(x)] for x in self.outputs]
@@ -126,6 +133,8 @@ class Network:
 def _as(own, x):
     """What is given for an input of the model, in the input's dtype if it is a number."""
     wanted = own.dtype.base_dtype
+    if isinstance(x, Tensor) and x.dtype is wanted:
+        return x
     if not hasattr(x, "dtype") or not hasattr(x, "graph") or x.dtype.base_dtype == wanted:
         return x
     return math_ops.cast(x, wanted) if _is_number(x.dtype) and _is_number(wanted) else x

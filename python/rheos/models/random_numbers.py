@@ -47,7 +47,7 @@ class SeedGenerator:
         """The pair of seeds to use now, as a tensor."""
         drawn = self.state * 1
         if ordered:
-            self.state.assign_add(convert_to_tensor([0, 1], dtypes.int64))
+            self.state.assign_add([0, 1])
         else:
             self.state.assign((self.state + 1) * 5387 % 933199)
         return drawn
@@ -106,13 +106,17 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 def uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
     """Equally likely numbers from `minval`, below `maxval`."""
     dtype = _dtype(dtype)
+    if not (_is_exact(minval) and _is_exact(maxval)):
+        minval = math_ops.cast(convert_to_tensor(minval), dtype)
+        maxval = math_ops.cast(convert_to_tensor(maxval), dtype)
     return stateless_random_ops.stateless_random_uniform(
-        shape,
-        draw_seed(seed),
-        math_ops.cast(convert_to_tensor(minval), dtype),
-        math_ops.cast(convert_to_tensor(maxval), dtype),
-        dtype,
+        shape, draw_seed(seed), minval, maxval, dtype
     )
+
+
+def _is_exact(number):
+    """Whether it is a number that is the same in all dtypes of floating point."""
+    return type(number) is float and number in (0.0, 1.0)
 
 
 def randint(shape, minval, maxval, dtype="int32", seed=None):
@@ -141,9 +145,7 @@ def dropout(inputs, rate, noise_shape=None, seed=None):
     if noise_shape is not None and not values.is_tensor(noise_shape):
         noise_shape = [shape[i] if n is None else n for i, n in enumerate(noise_shape)]
     drawn = uniform(shape if noise_shape is None else noise_shape, 0.0, 1.0, inputs.dtype, seed)
-    kept = math_ops.greater_equal(drawn, math_ops.cast(rate, inputs.dtype))
-    scaled = inputs * math_ops.cast(1.0 / (1.0 - rate), inputs.dtype)
-    return op1("SelectV2", None, kept, scaled, array_ops.zeros_like(scaled))
+    return op1("SelectV2", None, drawn >= rate, inputs * (1.0 / (1.0 - rate)), 0)
 
 
 def shuffle(x, axis=0, seed=None):

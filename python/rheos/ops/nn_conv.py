@@ -658,10 +658,8 @@ def convolution(
     with name_scope(name, "convolution", [input, filter]) as name:
         input = convert_to_tensor(input, name="input")
         filter = convert_to_tensor(filter, name="filter")
-        if dilation_rate is not None and not isinstance(dilation_rate, Tensor):
-            rates = dilation_rate if hasattr(dilation_rate, "__len__") else [dilation_rate]
-            if all(r == 1 for r in rates):
-                dilation_rate = None
+        if dilation_rate is not None and _is_one(dilation_rate):
+            dilation_rate = None
         return apply_convolution(
             input, filter, padding, strides, dilation_rate, name, data_format
         )
@@ -672,10 +670,19 @@ def _are_channels_of(channels, of_filter):
     return channels is None or of_filter is None or (of_filter > 0 and channels % of_filter == 0)
 
 
+def _is_one(rates):
+    """Whether rates of dilation are known to be 1."""
+    if isinstance(rates, Tensor):
+        return False
+    return all(r == 1 for r in (rates if hasattr(rates, "__len__") else [rates]))
+
+
 def apply_convolution(
     input, filter, padding, strides=None, dilation_rate=None, name=None, data_format=None
 ):
     """convolution() of tensors, without a name scope of its own: `name` is the operation's."""
+    if dilation_rate is not None and input._is_eager and _is_one(dilation_rate):
+        dilation_rate = None  # graphs have TensorFlow's nodes
     if filter.shape.ndims is not None:
         spatial = filter.shape.ndims - 2
     elif input.shape.ndims is not None:

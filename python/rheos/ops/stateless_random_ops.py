@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rheos import _core
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
@@ -15,6 +16,10 @@ def _shape_tensor(shape):
     return convert_to_tensor(shape, dtype=dtype, name="shape")
 
 
+def _is_number(value, wanted):
+    return type(value) in (int, float) and value == wanted
+
+
 def stateless_random_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None):
     """Numbers from `minval` up to `maxval` (not included), all equally likely.
 
@@ -25,6 +30,9 @@ def stateless_random_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.fl
         if dtype.is_integer:
             raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
         maxval = 1
+    if _core._executes_eagerly() and _is_number(minval, 0) and _is_number(maxval, 1):
+        if dtype.is_floating:
+            return op1("StatelessRandomUniform", None, shape, seed, dtype=dtype)
     with name_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as name:
         shape = _shape_tensor(shape)
         low = convert_to_tensor(minval, dtype=dtype, name="min")
