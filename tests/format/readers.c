@@ -455,6 +455,14 @@ OP_READER(gif)
 OP_READER(bmp)
 OP_READER(wav)
 
+static rheos_status *read_flow_graph(const void *data, size_t size_bytes) {
+  return read_by_running(data, size_bytes);
+}
+
+static rheos_status *read_flow_program(const void *data, size_t size_bytes) {
+  return read_as_program(data, size_bytes);
+}
+
 // ---- All of them
 
 const file_reader file_readers[] = {

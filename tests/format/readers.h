@@ -30,6 +30,12 @@ rheos_status *read_checkpoint_files(const char *prefix);
 typedef void (*take_seed)(void *argument, const void *data, size_t size_bytes);
 void file_reader_seeds(const char *reader, take_seed take, void *argument);
 
+// ---- Readers that run what they read: readers_flow.c
+
+rheos_status *read_by_running(const void *data, size_t size_bytes);  // a GraphDef
+rheos_status *read_as_program(const void *data, size_t size_bytes);  // four bytes a node
+void flow_program_seeds(take_seed take, void *argument);
+
 // ---- Readers that are ops, on the recorded cases of tests/golden/ops: the first byte chooses the
 // case, the others are the string that is parsed (readers_ops.c)
 
