@@ -385,6 +385,9 @@ void file_reader_seeds(const char *reader, take_seed take, void *argument) {
   } else if (strcmp(reader, "events") == 0) {
     take_events(&t);
     each_golden("events", ".tfevents", take_file, &t);
+  } else if (strcmp(reader, "lmdb") == 0) {
+    each_golden("lmdb/folder", ".mdb", take_file, &t);
+    each_golden("lmdb", ".mdb", take_file, &t);
   } else if (strcmp(reader, "npy") == 0 || strcmp(reader, "npz") == 0) {
     take_arrays(&t, strcmp(reader, "npz") == 0);
   } else {

@@ -13,6 +13,7 @@
 
 #include "base/crc32c.h"
 #include "codec/compress.h"
+#include "codec/lmdb.h"
 #include "codec/table.h"
 #include "event.pb-c.h"
 #include "format/checkpoint/tensor_slice.h"
@@ -400,6 +401,24 @@ static rheos_status *read_npz(const void *data, size_t size_bytes) {
     rheos_tensor_unref(tensor);
   }
   rheos_npz_free(npz);
+  return status;
+}
+
+// ---- Databases
+
+static rheos_status *read_lmdb(const void *data, size_t size_bytes) {
+  rheos__lmdb *lmdb;
+  RHEOS_TRY(rheos__lmdb_open(write_file("file", data, size_bytes), &lmdb));
+  rheos__buffer key = {0}, value = {0};
+  rheos_status *status = NULL;
+  bool end = false;
+  while (status == NULL && !end) {
+    key.size_bytes = value.size_bytes = 0;
+    status = rheos__lmdb_next(lmdb, &key, &value, &end);
+  }
+  rheos__buffer_deinit(&key);
+  rheos__buffer_deinit(&value);
+  rheos__lmdb_close(lmdb);
   return status;
 }
 

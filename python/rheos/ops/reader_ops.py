@@ -24,14 +24,19 @@ class ReaderBase:
     def _op_type(self, base):
         return base + ("V2" if self._reader_ref.dtype == dtypes.resource else "")
 
+    def _handle_of(self, queue):
+        handle = getattr(queue, "queue_ref", queue)
+        by_reference = self._reader_ref.dtype != dtypes.resource
+        return op1("FakeQueue", None, handle) if by_reference else handle
+
     def read(self, queue, name=None):
         """The next record of what `queue` names: (key, value), string scalars."""
-        handle = getattr(queue, "queue_ref", queue)
+        handle = self._handle_of(queue)
         return op_results(self._op_type("ReaderRead"), name, self._reader_ref, handle)
 
     def read_up_to(self, queue, num_records, name=None):
         """At most `num_records` records, all of one file: (keys, values), string vectors."""
-        handle = getattr(queue, "queue_ref", queue)
+        handle = self._handle_of(queue)
         op_type = self._op_type("ReaderReadUpTo")
         return op_results(op_type, name, self._reader_ref, handle, num_records)
 
@@ -102,6 +107,14 @@ class FixedLengthRecordReader(ReaderBase):
             encoding=encoding or "",
         )
         super().__init__(handle)
+
+
+class LMDBReader(ReaderBase):
+    """Gives the keys and values of databases of LMDB, in the order of the keys."""
+
+    def __init__(self, name=None, options=None):
+        del options
+        super().__init__(op1("LMDBReader", name))
 
 
 class TFRecordReader(ReaderBase):

@@ -382,6 +382,7 @@ from rheos.ops.random_ops import (
 from rheos.ops.reader_ops import (
     FixedLengthRecordReader,
     IdentityReader,
+    LMDBReader,
     ReaderBase,
     TextLineReader,
     TFRecordReader,

@@ -535,7 +535,7 @@ const rheos__op_def rheos__op_FakeQueue = {
     .signature = "resource: resource -> handle: Ref(string)",
     .doc = "A reference to the queue behind the handle `resource`.",
     .flags = RHEOS_OP_STATEFUL,
-    .shape = rheos__shape_scalar,
+    .shape = rheos__shape_handle,
     .gradient = rheos__no_gradient,
     .prepare = prepare_fake,
 };

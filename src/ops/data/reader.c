@@ -33,10 +33,12 @@ const rheos__resource_kind rheos__reader_kind = {"reader", sizeof(rheos__reader)
 void rheos__reader_end_work(rheos__reader *reader) {
   rheos__free(reader->work);
   rheos__file_close(reader->file);
+  rheos__lmdb_close(reader->lmdb);
   rheos__buffer_deinit(&reader->content);
   rheos__buffer_deinit(&reader->chunk);
   reader->work = NULL;
   reader->file = NULL;
+  reader->lmdb = NULL;
   reader->work_bytes = 0;
   reader->offset = reader->end = reader->chunk_offset = 0;
   reader->num_read = 0;
@@ -68,7 +70,9 @@ static rheos_status *open_file(rheos__reader *reader, const rheos_string *work) 
   if (work->size_bytes == 0) return RHEOS_NOTFOUND("the name of a file is empty");
   RHEOS_TRY(rheos__string_path(work, &path));
   rheos_status *status = NULL;
-  if (reader->spec.compression != RHEOS_NO_COMPRESSION) {
+  if (reader->spec.type == RHEOS__READS_PAIRS) {
+    status = rheos__lmdb_open(path, &reader->lmdb);
+  } else if (reader->spec.compression != RHEOS_NO_COMPRESSION) {
     status = decompress(reader, path);
   } else {
     status = rheos__file_open(path, &reader->file);
@@ -194,7 +198,8 @@ rheos_status *rheos__reader_begin(rheos__reader *reader, const rheos_string *wor
   return status;
 }
 
-static rheos_status *next_value(rheos__reader *reader, rheos__buffer *value, bool *out_at_end) {
+static rheos_status *next_value(rheos__reader *reader, rheos__buffer *key, rheos__buffer *value,
+                                bool *out_at_end) {
   switch (reader->spec.type) {
     case RHEOS__READS_NAMES:
       *out_at_end = reader->num_read > 0;
@@ -204,6 +209,7 @@ static rheos_status *next_value(rheos__reader *reader, rheos__buffer *value, boo
     case RHEOS__READS_LINES: return next_line(reader, value, out_at_end);
     case RHEOS__READS_BLOCKS: return next_block(reader, value, out_at_end);
     case RHEOS__READS_RECORDS: return next_record(reader, value, out_at_end);
+    case RHEOS__READS_PAIRS: return rheos__lmdb_next(reader->lmdb, key, value, out_at_end);
   }
   return NULL;
 }
@@ -212,8 +218,12 @@ rheos_status *rheos__reader_next(rheos__reader *reader, rheos__buffer *key, rheo
                                  bool *out_at_end) {
   const rheos__reader_type type = reader->spec.type;
   const uint64_t before = reader->offset;
-  RHEOS_TRY(next_value(reader, value, out_at_end));
+  RHEOS_TRY(next_value(reader, key, value, out_at_end));
   if (*out_at_end) return NULL;
+  if (type == RHEOS__READS_PAIRS) {  // which have keys of their own
+    ++reader->num_read;
+    return NULL;
+  }
   rheos__buffer_put(key, reader->work, reader->work_bytes);
   char number[32] = "";
   if (type == RHEOS__READS_LINES || type == RHEOS__READS_BLOCKS) {

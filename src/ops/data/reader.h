@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "codec/buffer.h"
 #include "codec/compress.h"
+#include "codec/lmdb.h"
 #include "graph/op_def.h"
 #include "resource/waitable.h"
 
@@ -14,6 +15,7 @@ typedef enum rheos__reader_type {
   RHEOS__READS_LINES,
   RHEOS__READS_BLOCKS,   // records of one length
   RHEOS__READS_RECORDS,  // TensorFlow's: codec/record.h
+  RHEOS__READS_PAIRS,    // of databases: codec/lmdb.h
 } rheos__reader_type;
 
 // What a reader is made for; the argument of a new one.
@@ -34,6 +36,7 @@ typedef struct rheos__reader {
   size_t work_bytes;
   rheos__buffer last_work;  // what was begun last
   rheos__file *file;        // NULL: `content` holds all of it
+  rheos__lmdb *lmdb;        // of a database
   rheos__buffer content;    // of a file that was compressed
   uint64_t offset, end;     // of what is to be read next
   int64_t num_read;         // records, or lines, of this work

@@ -80,6 +80,8 @@ READER_OPS(TextLineReader, "skip_header_lines: int = 0; " NAMING, "A reader of t
            RHEOS__READS_LINES)
 READER_OPS(TFRecordReader, NAMING "; compression_type: string = \"\"",
            "A reader of TensorFlow's records.", RHEOS__READS_RECORDS)
+READER_OP(LMDBReader, "Ref(string)", NAMING,
+          "A reader of the keys and values of databases of LMDB.", RHEOS__READS_PAIRS)
 READER_OP(FixedLengthRecordReader, "Ref(string)", BLOCKS, "A reader of records of one length.",
           RHEOS__READS_BLOCKS)
 READER_OP(FixedLengthRecordReaderV2, "resource", BLOCKS "; encoding: string = \"\"",
