@@ -505,25 +505,111 @@ PyObject *eager_unary(PyObject *a, const char *type, const rheos_attr *attr) {
 
 // ---- The context
 
-// Notes that the program's own gradient failed when its function was traced: who asks for gradients
-// raises that error. Not found, for a call can be recorded without it.
-static bool note_failed_gradient(void *argument, rheos_scope *scope, rheos_operation operation,
-                                 const char *type, const rheos_gradient *out_gradients,
-                                 rheos_gradient *in_gradients) {
-  (void)argument, (void)operation, (void)out_gradients, (void)in_gradients;
-  const PyGILState_STATE state = PyGILState_Ensure();
+// Notes what raises the error of the program's own gradient: who asks for gradients raises that. Not found,
+// for a call can be recorded without it.
+static void fail_gradient_take(rheos_scope *scope, const char *type, PyObject *raises) {
+  Py_XSETREF(package.failed_gradient, raises);
+  rheos_scope_fail_take(
+      scope, rheos_status_new(RHEOS_NOT_FOUND, "the gradient function of %s failed", type));
+}
+
+// What stands for the gradient of a type if that failed when its function was traced.
+static PyObject *error_of(const char *type) {
   PyObject *module = PyImport_ImportModule("rheos.framework.gradient_registry");
   PyObject *error = module ? PyObject_CallMethod(module, "error_of", "s", type) : NULL;
   Py_XDECREF(module);
-  const bool has_failed = error && error != Py_None;
-  if (!error) PyErr_Clear();
-  if (has_failed) Py_XSETREF(package.failed_gradient, Py_NewRef(error));
-  Py_XDECREF(error);
+  return error;
+}
+
+// (name, has state, inputs) of the function that the package traced for the operation, what raises its error,
+// or None.
+static PyObject *traced_gradient(rheos_operation operation, const char *type) {
+  PyObject *module = PyImport_ImportModule("rheos.framework.registered_gradients");
+  PyObject *graph = module ? PyObject_CallMethod(module, "graph_for", "s", type) : NULL;
+  PyObject *found = graph == Py_None ? Py_NewRef(Py_None) : NULL;
+  if (graph && graph != Py_None) {
+    graph_object *around = (graph_object *)graph;
+    rheos_graph_unref(around->graph);
+    around->graph = rheos_graph_ref(operation.graph);
+    PyObject *node = graph_operation(around, operation.id);
+    if (node) found = PyObject_CallMethod(module, "function_for", "Os", node, type);
+    Py_XDECREF(node);
+  }
+  Py_XDECREF(graph);
+  Py_XDECREF(module);
+  return found;
+}
+
+// Calls the function with the inputs, the outputs and the gradients of the outputs.
+static void call_traced(rheos_scope *scope, rheos_operation operation, PyObject *traced,
+                        const rheos_gradient *out_gradients, rheos_gradient *in_gradients) {
+  const char *name;
+  int has_state;
+  PyObject *places;
+  if (!PyArg_ParseTuple(traced, "spO!", &name, &has_state, &PyList_Type, &places)) return;
+  const int32_t num_inputs = rheos_operation_num_inputs(operation);
+  const int32_t num_outputs = rheos_operation_num_outputs(operation);
+  const Py_ssize_t num_results = PyList_GET_SIZE(places);
+  const size_t num_args = (size_t)num_inputs + 2 * (size_t)num_outputs;
+  rheos_output *args = PyMem_Calloc(num_args + 1, sizeof *args);
+  rheos_dtype *types = PyMem_Calloc((size_t)num_results + 1, sizeof *types);
+  if (!args || !types) PyErr_NoMemory();
+  for (int32_t i = 0; args && i < num_inputs; ++i) args[i] = rheos_operation_input(operation, i);
+  for (int32_t i = 0; args && i < num_outputs; ++i) {
+    args[num_inputs + i] = rheos_operation_output(operation, i);
+    args[num_inputs + num_outputs + i] = out_gradients[i].values;
+    if (out_gradients[i].indices.graph) {
+      rheos_scope_fail_take(
+          scope, rheos_status_new(RHEOS_UNIMPLEMENTED, "a registered gradient takes no slices"));
+    }
+  }
+  for (Py_ssize_t i = 0; !PyErr_Occurred() && i < num_results; ++i) {
+    const long place = PyLong_AsLong(PyList_GET_ITEM(places, i));
+    types[i] = rheos_dtype_base(rheos_output_dtype(args[place]));
+  }
+  if (!PyErr_Occurred() && num_results > 0) {
+    const rheos_func func = {.name = {(char *)(uintptr_t)name, strlen(name)}};
+    const rheos_attr attrs[] = {rheos_attr_func("f", &func),
+                                rheos_attr_types("Tout", types, (size_t)num_results)};
+    const rheos_op_args call = {.type = has_state ? "StatefulPartitionedCall" : "PartitionedCall",
+                                .inputs = args,
+                                .num_inputs = num_args,
+                                .attrs = attrs,
+                                .num_attrs = 2};
+    const rheos_operation made = rheos_op(scope, &call);
+    for (Py_ssize_t i = 0; made.graph && i < num_results; ++i) {
+      const long place = PyLong_AsLong(PyList_GET_ITEM(places, i));
+      in_gradients[place].values = rheos_operation_output(made, (int32_t)i);
+    }
+  }
+  PyMem_Free(args);
+  PyMem_Free(types);
+}
+
+// The program's gradient of an operation that is in no graph of its own.
+static bool program_gradient(void *argument, rheos_scope *scope, rheos_operation operation,
+                             const char *type, const rheos_gradient *out_gradients,
+                             rheos_gradient *in_gradients) {
+  (void)argument;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  bool is_known = true;
+  PyObject *found = error_of(type);
+  if (found == Py_None) Py_XSETREF(found, traced_gradient(operation, type));
+  if (found == Py_None) {
+    is_known = false;
+  } else if (found && PyTuple_Check(found)) {
+    call_traced(scope, operation, found, out_gradients, in_gradients);
+  } else if (found) {
+    fail_gradient_take(scope, type, Py_NewRef(found));
+  }
+  Py_XDECREF(found);
+  if (PyErr_Occurred()) {  // nothing of the program's: memory, or a module that is not there
+    PyErr_Clear();
+    rheos_scope_fail_take(
+        scope, rheos_status_new(RHEOS_INTERNAL, "the gradient function of %s failed", type));
+  }
   PyGILState_Release(state);
-  if (!has_failed) return false;
-  rheos_scope_fail_take(
-      scope, rheos_status_new(RHEOS_NOT_FOUND, "the gradient function of %s failed", type));
-  return true;
+  return is_known;
 }
 
 PyObject *graph_become_eager(PyObject *self, PyObject *args) {
@@ -531,8 +617,7 @@ PyObject *graph_become_eager(PyObject *self, PyObject *args) {
   PyObject *function;
   int num_threads = 0;
   if (!PyArg_ParseTuple(args, "O|i", &function, &num_threads)) return NULL;
-  rheos_eager_options options = {.num_threads = num_threads,
-                                 .gradient_function = note_failed_gradient};
+  rheos_eager_options options = {.num_threads = num_threads, .gradient_function = program_gradient};
   if (function != Py_None) {
     options.program_function = call_program;
     options.program_argument = Py_NewRef(function);  // the context lives as long as the process

@@ -57,6 +57,11 @@ def error_of(op_type):
     return function if isinstance(function, RaisedBefore) else None
 
 
+def is_registered(op_type):
+    """Whether a program registered a gradient, or that there is none."""
+    return op_type in _registered
+
+
 def _parts(gradient, op, index):
     if gradient is None:
         return None
