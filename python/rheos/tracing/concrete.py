@@ -19,6 +19,26 @@ from rheos.tracing import kinds
 from rheos.tracing.signatures import spec_text
 
 
+class _Observed:
+    by = None  # a function of a ConcreteFunction and its tensors, which calls it
+
+
+_reasons = set()  # why no call is to be one that the extension remembers
+
+
+def make_calls_in_python(reason, is_wanted):
+    """Has all calls go through here, for a reason, or ends that."""
+    (_reasons.add if is_wanted else _reasons.discard)(reason)
+    _core._run_traced_eagerly(bool(_reasons))
+
+
+def observe_calls(observer):
+    """Has observer(function, tensors) make all calls that run at once, by call_unobserved(); None:
+    nobody looks at them."""
+    _Observed.by = observer
+    make_calls_in_python("observed", observer is not None)
+
+
 class ConcreteFunction(_core.TracedBase):
     """A function of the graph, with the signature that it was traced for."""
 
@@ -259,10 +279,17 @@ class ConcreteFunction(_core.TracedBase):
 
     def call_flat(self, tensors):
         """Calls it with a tensor for each of its arguments; the results in their structure."""
+        observer = _Observed.by
+        if observer is not None and get_default_graph()._is_eager:
+            return observer(self, tensors)
+        return self.call_unobserved(tensors)
+
+    def call_unobserved(self, tensors):
+        """What call_flat() does, told to nobody."""
         caller = get_default_graph()
         if self.first is not None:
             first, self.first = self.first, None
-            return first.call_flat(tensors)
+            return first.call_unobserved(tensors)
         for variable in self._touched:
             variable._touch()
         if caller._is_eager:

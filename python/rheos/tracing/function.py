@@ -18,7 +18,7 @@ from rheos.framework.operation import Operation, Tensor
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec
 from rheos.framework.watchers import stop_recording
 from rheos.tracing import kinds, lifting, retracing
-from rheos.tracing.concrete import ConcreteFunction
+from rheos.tracing.concrete import ConcreteFunction, make_calls_in_python
 from rheos.tracing.signatures import Parameters, check_signature
 
 _MOST_TRACES = 256  # of one function; the one that was used least recently is dropped
@@ -32,7 +32,7 @@ class _Switch:
 def run_functions_eagerly(run_eagerly):
     """Has functions run as Python, for debugging, or traced again."""
     _Switch.run_eagerly = bool(run_eagerly)
-    _core._run_traced_eagerly(_Switch.run_eagerly)
+    make_calls_in_python("run eagerly", _Switch.run_eagerly)
 
 
 def functions_run_eagerly():

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from rheos.framework import dtypes, messages
+from rheos.framework import dtypes, logging, messages
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope as op_name_scope
@@ -28,6 +28,7 @@ from rheos.ops.constant_op import constant, make_tensor_proto
 from rheos.ops.control_flow_ops import no_op
 from rheos.ops.script_ops import py_func
 from rheos.ops.string_ops import as_string
+from rheos.training import profiling
 from rheos.training.summary import FileWriter
 
 
@@ -336,3 +337,66 @@ def text(name, data, step=None, description=None):
     return _write_of(
         "text", name, step, metadata, lambda: convert_to_tensor(data, dtypes.string)
     )
+
+
+# ---- Traces of what functions do
+
+
+class _Tracing:
+    is_on = profiles = False
+
+
+def trace_on(graph=True, profiler=False, profiler_outdir=None):
+    """Notes the graphs of functions that are called from now on, until trace_export().
+
+    profiler: also begins a profile, which goes to profiler_outdir.
+    """
+    if _Tracing.is_on:
+        logging.warning("Trace already enabled")
+        return
+    if profiler and profiler_outdir is None:
+        logging.warning("No `profiler_outdir` passed to trace_on(). Profiler won't be enabled.")
+        profiler = False
+    profiling.note_graphs(bool(graph))
+    if profiler:
+        profiling.start(profiler_outdir)
+    _Tracing.is_on, _Tracing.profiles = True, profiler
+
+
+def trace_off():
+    """Ends what trace_on() began, and forgets what was noted."""
+    if not _Tracing.is_on:
+        return
+    profiles = _Tracing.profiles
+    _Tracing.is_on = _Tracing.profiles = False
+    profiling.note_graphs(False)
+    if profiles:
+        profiling.stop(save=False)
+
+
+def _run_metadata(graphs):
+    made = messages.RunMetadata()
+    for one in graphs:
+        definition = one.as_graph_def(add_shapes=True)
+        made.function_graphs.add().pre_optimization_graph.CopyFrom(definition)
+    return made
+
+
+def trace_export(name, step=None, profiler_outdir=None):
+    """Writes the graphs of the functions that were called since trace_on(), and ends the profile.
+
+    ValueError if trace_on() was not called, or there is no step.
+    """
+    if not _Tracing.is_on:
+        raise ValueError("Must enable trace before export through tf.summary.trace_on.")
+    graphs = profiling.noted_graphs() or []
+    plugin = "graph_run_metadata" if _Tracing.profiles else "graph_run_metadata_graph"
+    metadata = _metadata(plugin, None)
+    metadata.plugin_data.content = b"1"
+    text = constant(_run_metadata(graphs).SerializeToString(), dtypes.string)
+    with summary_scope(name, f"{plugin}_summary") as (tag, _):
+        write(tag, text, step, metadata)
+    profiles, _Tracing.profiles = _Tracing.profiles, False
+    if profiles:
+        profiling.stop()
+    trace_off()

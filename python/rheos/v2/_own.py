@@ -214,8 +214,11 @@ OWN = {
     "summary": {
         "training.summary_writers": """
             SummaryWriter audio create_file_writer create_noop_writer flush graph histogram image
-            record_if scalar should_record_summaries text write
+            record_if scalar should_record_summaries text trace_export trace_off trace_on write
         """,
+    },
+    "profiler.experimental": {
+        "training.profiling": "Profile ProfilerOptions Trace start stop",
     },
     "summary.experimental": {
         "training.summary_writers": "get_step set_step summary_scope write_raw_pb",
