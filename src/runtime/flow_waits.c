@@ -156,13 +156,19 @@ static bool call_on_top(flow_run *f, int32_t entry) {
 static bool begin_call(flow_run *f) {
   const int32_t entry = take_put_off(f->s);
   begun_call *c = rheos__alloc(sizeof *c);
-  if (c == NULL) return call_on_top(f, entry);
-  *c = (begun_call){f, entry};
-  ++f->num_begun;
-  if (rheos__strand_begin(f->r->step, f->depth, f->others.outer, run_begun, c)) return true;
-  --f->num_begun;
-  rheos__free(c);
-  return call_on_top(f, entry);
+  bool begun = false;
+  rheos_status *status = c == NULL ? rheos__out_of_memory() : NULL;
+  if (status == NULL) {
+    *c = (begun_call){f, entry};
+    ++f->num_begun;
+    status = rheos__strand_begin(f->r->step, f->depth, f->others.outer, run_begun, c, &begun);
+    if (!begun) {
+      --f->num_begun;
+      rheos__free(c);
+    }
+  }
+  note_failure_take(f, status);
+  return begun || status != NULL || call_on_top(f, entry);
 }
 
 static bool go_on(rheos__others *others, rheos__step *step) {

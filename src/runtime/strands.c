@@ -180,10 +180,12 @@ static void init_strand(strand *s, rheos__strands *all) {
   pthread_condattr_destroy(&attributes);
 }
 
-static strand *new_strand(rheos__strands *all) {
+// NULL without an error: there is no thread for it.
+static rheos_status *new_strand(rheos__strands *all, strand **out_strand) {
+  *out_strand = NULL;
   if (all->count == MAX_STRANDS) return NULL;
   strand *s = rheos__alloc_zeroed(sizeof *s);
-  if (s == NULL) return NULL;
+  if (s == NULL) return rheos__out_of_memory();
   init_strand(s, all);
   s->is_idle = true;
   if (!start_thread(s)) {
@@ -195,14 +197,17 @@ static strand *new_strand(rheos__strands *all) {
   // Behind all others: the strand under way comes last in the order of the new one.
   s->next = all->running->next;
   all->running->next = s;
-  return s;
+  *out_strand = s;
+  return NULL;
 }
 
-static strand *take_strand(rheos__strands *all) {
+static rheos_status *take_strand(rheos__strands *all, strand **out_strand) {
   for (strand *s = all->own.next; s != &all->own; s = s->next) {
-    if (s->is_idle) return s;
+    if (!s->is_idle) continue;
+    *out_strand = s;
+    return NULL;
   }
-  return new_strand(all);
+  return new_strand(all, out_strand);
 }
 
 static rheos__strands *strands_of(rheos__step *step) {
@@ -219,11 +224,15 @@ static rheos__strands *strands_of(rheos__step *step) {
 
 // ---- What a step asks for
 
-bool rheos__strand_begin(rheos__step *step, int32_t depth, rheos__others *others,
-                         void (*run)(void *argument), void *argument) {
+rheos_status *rheos__strand_begin(rheos__step *step, int32_t depth, rheos__others *others,
+                                  void (*run)(void *argument), void *argument, bool *out_begun) {
+  *out_begun = false;
   rheos__strands *all = strands_of(step);
-  strand *s = all != NULL ? take_strand(all) : NULL;
-  if (s == NULL) return false;
+  if (all == NULL) return rheos__out_of_memory();
+  strand *s;
+  RHEOS_TRY(take_strand(all, &s));
+  if (s == NULL) return NULL;
+  *out_begun = true;
   s->is_idle = false;
   s->run = run;
   s->argument = argument;
@@ -235,7 +244,7 @@ bool rheos__strand_begin(rheos__step *step, int32_t depth, rheos__others *others
   s->awaited = (rheos__awaited){0};
   note_visit(step, s);
   pass_turn(all, s);
-  return true;
+  return NULL;
 }
 
 bool rheos__strands_turn(rheos__step *step) {

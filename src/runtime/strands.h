@@ -7,10 +7,10 @@
 #include "runtime/step.h"
 
 // Begins a strand that calls run(argument), `depth` calls deep and inside of `others`, and gives it the turn;
-// comes back when the calling strand has its turn again, which may be before the other has ended. False, with
-// nothing called: there is no thread for it.
-bool rheos__strand_begin(rheos__step *step, int32_t depth, rheos__others *others,
-                         void (*run)(void *argument), void *argument);
+// comes back when the calling strand has its turn again, which may be before the other has ended. Where no
+// thread can be had for it nothing is called, and `*out_begun` is false.
+rheos_status *rheos__strand_begin(rheos__step *step, int32_t depth, rheos__others *others,
+                                  void (*run)(void *argument), void *argument, bool *out_begun);
 
 // Gives the turn to another strand that can go on or, if there is none, to the step's own thread, where the
 // step sleeps; comes back with the turn. False: the calling strand may sleep.

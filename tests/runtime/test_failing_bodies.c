@@ -133,23 +133,64 @@ static rheos_status *pipeline(rheos_graph *graph, rheos_scope *s) {
 
 // ---- Queues
 
-static rheos_status *queues(rheos_graph *graph, rheos_scope *s) {
-  static const rheos_dtype dtypes[] = {RHEOS_FLOAT};
+static const rheos_dtype of_queues[] = {RHEOS_FLOAT};
+
+static rheos_output new_queue(rheos_scope *s, const char *name) {
   static const rheos_shape shapes[] = {{.rank = 0}};
-  const rheos_attr attrs[] = {rheos_attr_types("component_types", dtypes, 1),
+  const rheos_attr attrs[] = {rheos_attr_types("component_types", of_queues, 1),
                               {"shapes", {RHEOS_ATTR_LIST_SHAPE, 1, {.shapes = shapes}}},
-                              rheos_attr_int("capacity", 2)};
-  const rheos_op_args of_queue = {.type = "FIFOQueueV2", .attrs = attrs, .num_attrs = 3};
-  const rheos_output queue = rheos_operation_output(rheos_op(s, &of_queue), 0);
-  const rheos_output one = rheos_constant_float(s, 1, NULL), in[] = {queue, one};
-  const rheos_op_args of_enqueue = {.type = "QueueEnqueueV2", .inputs = in, .num_inputs = 2};
-  const rheos_attr taken[] = {rheos_attr_types("component_types", dtypes, 1)};
-  const rheos_op_args of_dequeue = {
+                              rheos_attr_int("capacity", 2),
+                              rheos_attr_string("shared_name", name, strlen(name))};
+  const rheos_op_args args = {.type = "FIFOQueueV2", .attrs = attrs, .num_attrs = 4};
+  return rheos_operation_output(rheos_op(s, &args), 0);
+}
+
+static rheos_operation put(rheos_scope *s, rheos_output queue, rheos_output value) {
+  const rheos_output in[] = {queue, value};
+  return rheos_op(s, &(rheos_op_args){.type = "QueueEnqueueV2", .inputs = in, .num_inputs = 2});
+}
+
+static rheos_output take(rheos_scope *s, rheos_output queue) {
+  const rheos_attr taken[] = {rheos_attr_types("component_types", of_queues, 1)};
+  const rheos_op_args args = {
       .type = "QueueDequeueV2", .inputs = &queue, .num_inputs = 1, .attrs = taken, .num_attrs = 1};
-  const rheos_operation enqueue = rheos_op(s, &of_enqueue), dequeue = rheos_op(s, &of_dequeue);
+  return rheos_operation_output(rheos_op(s, &args), 0);
+}
+
+static rheos_status *queues(rheos_graph *graph, rheos_scope *s) {
+  const rheos_output queue = new_queue(s, "queue");
+  const rheos_operation enqueue = put(s, queue, rheos_constant_float(s, 1, NULL));
   // The dequeue waits for the enqueue of its own step.
-  rheos_fetch fetch = {.output = rheos_operation_output(dequeue, 0)};
+  rheos_fetch fetch = {.output = take(s, queue)};
   return in_session(graph, s, &fetch, 1, &enqueue, 1);
+}
+
+// A function that twice gives on what it takes, the first time perhaps what it has itself.
+static rheos_output call_of_turns(rheos_scope *s, const char *name, rheos_output from,
+                                  rheos_output to, bool begins) {
+  rheos_function *f = rheos_function_begin(s, name, NULL);
+  if (f == NULL) return (rheos_output){0};
+  rheos_scope *inside = rheos_function_scope(f);
+  const rheos_output source = rheos_function_capture(f, from), goal = rheos_function_capture(f, to);
+  rheos_output value = begins ? rheos_constant_float(inside, 1, NULL) : take(inside, source);
+  for (int i = 0; i < 2; i++) {
+    const rheos_operation given = put(inside, goal, value);
+    rheos_push_control_dependencies(inside, &given, 1);
+    value = i == 0 || begins ? take(inside, source) : rheos_identity(inside, value);
+    rheos_scope_pop(inside);
+  }
+  rheos_function_result(f, NULL, value);
+  rheos_operation call = {0};
+  if (rheos_function_finish(f, s)) call = rheos_function_call(s, f, NULL, 0, NULL);
+  rheos_function_free(f);
+  return rheos_operation_output(call, 0);
+}
+
+static rheos_status *bodies_in_turn(rheos_graph *graph, rheos_scope *s) {
+  const rheos_output there = new_queue(s, "there"), back = new_queue(s, "back");
+  rheos_fetch fetches[] = {{call_of_turns(s, "asks", back, there, true), NULL},
+                           {call_of_turns(s, "answers", there, back, false), NULL}};
+  return in_session(graph, s, fetches, 2, NULL, 0);
 }
 
 // ---- The sweep
@@ -204,12 +245,18 @@ static void test_failing_bodies__beside_queues_survive(void **state) {
   sweep(queues);
 }
 
+static void test_failing_bodies__that_wait_for_each_other_survive(void **state) {
+  (void)state;
+  sweep(bodies_in_turn);
+}
+
 int main(void) {
   counting_allocator_install(&counter);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_failing_bodies__of_loops_survive),
       cmocka_unit_test(test_failing_bodies__of_pipelines_survive),
       cmocka_unit_test(test_failing_bodies__beside_queues_survive),
+      cmocka_unit_test(test_failing_bodies__that_wait_for_each_other_survive),
   };
   return cmocka_run_group_tests_name("failing_bodies", tests, NULL, NULL);
 }

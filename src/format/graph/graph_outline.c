@@ -76,14 +76,20 @@ static rheos_status *read_rest(const void *bytes, size_t size_bytes, rheos__aren
   rheos__wire_field field;
   bool sound;
   rheos__buffer rest = {0};
+  size_t rest_bytes = 0;
   for (const char *start = graph.at; rheos__wire_next(&graph, &field, &sound); start = graph.at) {
-    if (!is_node(&field)) rheos__buffer_put(&rest, start, (size_t)(graph.at - start));
+    if (is_node(&field)) continue;
+    rest_bytes += (size_t)(graph.at - start);
+    if (rest_bytes > INT32_MAX) break;  // which is no message: before it is copied
+    rheos__buffer_put(&rest, start, (size_t)(graph.at - start));
   }
   rheos_status *status =
-      rest.failed ? rheos__out_of_memory()
-                  : rheos__proto_unpack_checked(
-                        &tensorflow__graph_def__descriptor, rest.size_bytes > 0 ? rest.data : "",
-                        rest.size_bytes, arena, (ProtobufCMessage **)out_def);
+      rest_bytes > INT32_MAX
+          ? rheos_status_new(RHEOS_DATA_LOSS, "a GraphDef has 2 GB or more beside its nodes")
+      : rest.failed ? rheos__out_of_memory()
+                    : rheos__proto_unpack_checked(
+                          &tensorflow__graph_def__descriptor, rest.size_bytes > 0 ? rest.data : "",
+                          rest.size_bytes, arena, (ProtobufCMessage **)out_def);
   rheos__buffer_deinit(&rest);  // protobuf-c copies
   return status;
 }

@@ -1,6 +1,7 @@
 // Graphs in and out: those of TensorFlow 1.15 (tests/golden/make_graphs.py) byte for byte, any
 // order of nodes, and everything that can be wrong with a file.
 #include <rheos/rheos.h>
+#include <sys/mman.h>
 
 #include "format/format_support.h"
 #include "format/graph/graph_def.h"
@@ -837,6 +838,52 @@ static void test_graph_def__any_allocation_may_fail(void **state) {
   }
 }
 
+// A length, and the bytes of it that are written out; zeros follow.
+static size_t put_field(uint8_t *out, uint8_t number, const uint8_t *head, size_t head_bytes,
+                        uint64_t zeros) {
+  size_t n = 0;
+  out[n++] = (uint8_t)(number << 3 | 2);
+  uint64_t length = head_bytes + zeros;
+  for (; length >= 128; length >>= 7) out[n++] = (uint8_t)(length | 128);
+  out[n++] = (uint8_t)length;
+  memcpy(out + n, head, head_bytes);
+  return n + head_bytes;
+}
+
+// Two gigabytes of one attribute, of a function's node or of one of the graph's own.
+static void test_graph_def__an_attribute_of_gigabytes_is_refused(void **state) {
+  (void)state;
+  const uint64_t zeros = 2200000000;
+  for (int in_function = 0; in_function < 2; in_function++) {
+    uint8_t a[128], b[128];
+    size_t n = put_field(a, 2, NULL, 0, zeros);              // AttrValue.s
+    size_t m = put_field(b, 1, (const uint8_t *)"v", 1, 0);  // its name
+    m += put_field(b + m, 2, a, n, zeros);
+    n = put_field(a, 1, (const uint8_t *)"n", 1, 0);  // NodeDef.name
+    n += put_field(a + n, 2, (const uint8_t *)"NoOp", 4, 0);
+    n += put_field(a + n, 5, b, m, zeros);
+    m = put_field(b, in_function ? 3 : 1, a, n, zeros);  // FunctionDef, or the GraphDef
+    if (in_function) {
+      n = put_field(a, 1, b, m, zeros);  // its library
+      m = put_field(b, 2, a, n, zeros);
+    }
+    const size_t size_bytes = m + zeros;
+    uint8_t *data = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(data != MAP_FAILED);
+    memcpy(data, b, m);
+    rheos_graph *graph = rheos_graph_new();
+    rheos_status *status = import_into(graph, data, size_bytes, NULL);
+    assert_int_equal(rheos_status_code(status), RHEOS_DATA_LOSS);
+    rheos_status_free(status);
+    munmap(data, size_bytes);
+    bytes sound = golden_graph("structure");
+    expect_ok(import_into(graph, sound.data, sound.size_bytes, NULL));
+    rheos__free(sound.data);
+    rheos_graph_unref(graph);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_graph_def__graphs_of_tensorflow_come_back),
@@ -861,6 +908,7 @@ int main(void) {
       cmocka_unit_test(test_graph_def__functions_survive_short_memory),
       cmocka_unit_test(test_graph_def__bytes_nested_too_deep_are_data_loss),
       cmocka_unit_test(test_graph_def__repeated_singular_messages_are_bounded),
+      cmocka_unit_test(test_graph_def__an_attribute_of_gigabytes_is_refused),
       cmocka_unit_test(test_graph_def__damaged_bytes_do_no_harm),
       cmocka_unit_test(test_graph_def__any_allocation_may_fail),
   };
