@@ -63,6 +63,8 @@ def convert(value, dtype=None, preferred=None, name=None, graph=None, as_ref=Fal
     tensor = graph._convert(value, dtype, preferred, name)
     if tensor is not NotImplemented:
         return tensor
+    if isinstance(value, range):
+        return convert(list(value), dtype, preferred, name, graph)
     return _convert_object(value, dtype, preferred, name, graph)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.ops import array_ops, check_ops, math_ops
@@ -20,7 +21,11 @@ def _as_int64(function):
 
 
 def _key_function(key_func, transformation, spec):
-    function = TracedFunction(key_func, transformation, spec)
+    def key(*args):
+        value = key_func(*args)
+        return value if isinstance(value, Tensor) else convert_to_tensor(value, dtypes.int64)
+
+    function = TracedFunction(key, transformation, spec)
     if not function.returns_scalar(dtypes.int64):
         raise ValueError(
             f"`key_func` of {transformation} must return a single tf.int64 tensor, it returns "

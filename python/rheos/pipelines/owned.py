@@ -1,5 +1,7 @@
 """Iterators that belong to the program: what `iter(dataset)` gives, eagerly and in functions."""
 
+import numpy as np
+
 from rheos.framework import dtypes, errors
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.op_call import apply_op, op1
@@ -9,6 +11,7 @@ from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
 from rheos.pipelines import functional, nest, structure
 from rheos.pipelines.optional import get_next_as_optional
+from rheos.pipelines.options import ExternalStatePolicy
 
 
 def _types_and_shapes(spec):
@@ -85,7 +88,15 @@ class OwnedIterator:
         return {}
 
     def _serialize_to_tensors(self):
-        return {"ITERATOR_STATE": op1("SerializeIterator", None, self._iterator_resource)}
+        dataset = getattr(self, "_dataset", None)
+        policy = dataset and dataset.options().experimental_external_state_policy
+        state = op1(
+            "SerializeIterator",
+            None,
+            self._iterator_resource,
+            external_state_policy=(policy or ExternalStatePolicy.FAIL).value,
+        )
+        return {"ITERATOR_STATE": state}
 
     def _restore_from_tensors(self, restored_tensors):
         state = restored_tensors["ITERATOR_STATE"]
@@ -192,7 +203,10 @@ def _array(value):
         return SparseTensorValue(*(part.numpy() for part in parts))
     if isinstance(value, RaggedBase):
         return value.numpy()
-    return value if value is None else value.numpy()
+    array = value if value is None else value.numpy()
+    if isinstance(array, np.ndarray):
+        array.setflags(write=False)  # it may be the tensor's own memory
+    return array
 
 
 class NumpyIterator:

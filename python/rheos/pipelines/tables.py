@@ -106,9 +106,9 @@ def _wider(text, na_value, known):
     return next(dtype for dtype in _TYPES[start:] if _fits(text, dtype))
 
 
-def _csv_rows(filename, delimiter, use_quotes):
+def _csv_rows(filename, delimiter, use_quotes, encoding):
     quoting = csv.QUOTE_MINIMAL if use_quotes else csv.QUOTE_NONE
-    with gfile.GFile(filename, "r") as file:
+    with open(filename, encoding=encoding, newline="") as file:
         yield from csv.reader(file, delimiter=delimiter, quoting=quoting)
 
 
@@ -196,16 +196,17 @@ def make_csv_dataset(
     num_rows_for_inference=100,
     compression_type=None,
     ignore_errors=False,
+    encoding="utf-8",
 ):
     """Batches of the rows of CSV files: dicts by the names of columns, with `label_name` pairs of
     that and the label's column.
 
     cls: the class of the dataset. column_names: None takes the header's. column_defaults: as those
     of CsvDataset; None infers dtypes from `num_rows_for_inference` rows. num_epochs: None is
-    without an end.
+    without an end. encoding: of the files, by which names and dtypes are found.
     """
     filenames = _files_of(file_pattern)
-    style = field_delim, use_quote_delim
+    style = field_delim, use_quote_delim, encoding
     if column_names is None:
         column_names = _column_names(filenames, style, header)
     if len(column_names) != len(set(column_names)):

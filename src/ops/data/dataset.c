@@ -175,6 +175,14 @@ static bool has_effects(const rheos__node *node) {
   return rheos__has_effects(node) && !is_quiet;
 }
 
+// Variables, random generators, functions of the program; not checks, texts that are printed and files that
+// are read.
+static bool has_state_of_its_own(const rheos__node *node) {
+  return (node->signature->op->flags & (RHEOS_OP_READS_VARIABLE | RHEOS_OP_WRITES)) != 0 ||
+         rheos__attrs_find(node->attrs, "seed2") != NULL ||
+         rheos__attrs_find(node->attrs, "token") != NULL;
+}
+
 static bool draws(const rheos__node *node) {
   return rheos__has_effects(node) && rheos__attrs_find(node->attrs, "seed2") != NULL;
 }
@@ -190,6 +198,7 @@ static rheos_status *make_function(const rheos__prepare *p, const rheos_func *fu
   f->first_captured = first;
   f->num_captured = count;
   f->has_effects = is_any(p->graph, func, 0, has_effects);
+  f->has_state = is_any(p->graph, func, 0, has_state_of_its_own);
   f->draws = f->has_effects && is_any(p->graph, func, 0, draws);
   for (int32_t i = 0; i < count; ++i) {
     const int32_t arg = f->num_args - count + i;
@@ -273,6 +282,13 @@ rheos_status *rheos__dataset_spec_new(const rheos__prepare *p, const rheos__data
 
 // ---- Making datasets
 
+static bool has_state(const rheos__dataset *d) {
+  bool any = false;
+  for (int32_t i = 0; i < d->num_inputs; ++i) any = any || d->inputs[i]->has_state;
+  for (int32_t i = 0; i < d->spec->num_functions; ++i) any = any || d->spec->functions[i].has_state;
+  return any;
+}
+
 static bool is_live(const rheos__dataset *d) {
   bool live = d->kind->is_live;
   for (int32_t i = 0; i < d->num_inputs; ++i) live = live || d->inputs[i]->is_live;
@@ -320,6 +336,7 @@ rheos_status *rheos__dataset_new(rheos__dataset_spec *spec, rheos_tensor *const 
     if (d->data == NULL) status = rheos__out_of_memory();
   }
   if (status == NULL) d->is_live = is_live(d);
+  if (status == NULL) d->has_state = has_state(d);
   if (status == NULL && d->kind->init != NULL) status = d->kind->init(d);
   if (status == NULL) {
     *out_dataset = d;

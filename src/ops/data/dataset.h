@@ -57,6 +57,7 @@ typedef struct rheos__data_function {
   int32_t num_args, num_results;
   int32_t first_captured, num_captured;
   bool has_effects;  // or state: how often and in what order it is called may be seen
+  bool has_state;    // or reads variables
   bool draws;  // random numbers, perhaps: each iterator of a program has generators of its own
 } rheos__data_function;
 
@@ -82,7 +83,8 @@ struct rheos__dataset {
   int32_t num_inputs;
   rheos__dataset **inputs;  // those of them that are datasets, borrowed
   void *data;
-  bool is_live;  // it, or an input, or what a function of one of them does
+  bool is_live;    // it, or an input, or what a function of one of them does
+  bool has_state;  // a function of it, or of an input: more than is saved of an iterator
   rheos__dataset_times times;
 };
 

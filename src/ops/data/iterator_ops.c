@@ -606,15 +606,28 @@ static rheos_status *transfer(rheos__iterator *iterator, rheos__saved_state *sta
   return status;
 }
 
+// TensorFlow's numbers of policies are 0 (warn), 1 (ignore) and this one.
+enum { REFUSE_STATE = 2 };
+
+static rheos_status *save(const iterator_object *object, int64_t policy, rheos__saved_state *saved,
+                          rheos__step *step) {
+  if (object->iterator == NULL) return no_dataset("SerializeIterator");
+  if (policy == REFUSE_STATE && object->iterator->dataset->has_state) {
+    return rheos_status_new(RHEOS_FAILED_PRECONDITION,
+                            "the iterator cannot be saved: a function of its pipeline has effects, "
+                            "or state such as variables and random generators, which are not saved "
+                            "with it (options().experimental_external_state_policy allows that)");
+  }
+  return transfer(object->iterator, saved, step);
+}
+
 static rheos_status *compute_serialize(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                        rheos_tensor **outputs) {
-  (void)state;
   iterator_object *object = NULL;
   RHEOS_TRY(object_of(inputs[0], "SerializeIterator", &object));
   rheos__saved_state saved = {0};
   pthread_mutex_lock(&object->mutex);
-  rheos_status *status = object->iterator == NULL ? no_dataset("SerializeIterator")
-                                                  : transfer(object->iterator, &saved, step);
+  rheos_status *status = save(object, *(const int64_t *)state, &saved, step);
   pthread_mutex_unlock(&object->mutex);
   if (status == NULL) return rheos__saved_state_tensor_take(&saved, &outputs[0]);
   rheos__saved_state_deinit(&saved);
@@ -656,6 +669,14 @@ static rheos_status *compute_deserialize(void *state, rheos__step *step,
   return status;
 }
 
+static rheos_status *prepare_serialize_iterator(rheos__prepare *p) {
+  int64_t *policy = RHEOS_NEW_STATE(p, int64_t);
+  if (policy == NULL) return rheos__out_of_memory();
+  *policy = rheos__attr_int(p->attrs, "external_state_policy");
+  p->compute = compute_serialize;
+  return NULL;
+}
+
 const rheos__op_def rheos__op_SerializeIterator = {
     .name = "SerializeIterator",
     .signature = "resource_handle: resource -> serialized: variant; external_state_policy: int = 0",
@@ -663,7 +684,7 @@ const rheos__op_def rheos__op_SerializeIterator = {
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
-    .compute = compute_serialize,
+    .prepare = prepare_serialize_iterator,
 };
 
 const rheos__op_def rheos__op_DeserializeIterator = {
