@@ -317,7 +317,7 @@ class EagerVariable(ResourceVariable):
 
     def _changed(self, operation, read_value):
         if read_value:
-            return _changed(self)
+            return _changed(self, operation)
         return None if get_default_graph()._is_eager else operation
 
     def assign(self, value, use_locking=None, name=None, read_value=True):
@@ -367,13 +367,21 @@ for _name in ("matmul", "rmatmul", "rxor", "xor"):  # the others are the extensi
 class _Changed(EagerVariable):
     """The variable as an operation on it leaves it: the same handle, another name."""
 
+    __slots__ = ("_operation",)
+
+    @property
+    def op(self):
+        """The operation, which can be waited for, if it is of a graph."""
+        return self._operation
+
     @property
     def name(self):
         return "UnreadVariable"
 
 
-def _changed(variable):
+def _changed(variable, operation=None):
     changed = _Changed.__new__(_Changed)
+    changed._operation = operation
     changed._same_as(variable)
     changed.__dict__ = variable.__dict__
     return changed

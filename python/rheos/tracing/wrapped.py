@@ -6,7 +6,7 @@ import weakref
 from rheos.framework import importer, nest
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import FuncGraph, func_graph_from_py_func
-from rheos.framework.operation import Tensor
+from rheos.framework.operation import Operation, Tensor
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.framework.watchers import stop_recording
 from rheos.tracing import kinds, lifting
@@ -51,7 +51,7 @@ class WrappedFunction(ConcreteFunction):
             )
 
         label = name or f"pruned_{graph.name.strip('_')}_{next(_numbers)}"
-        return _wrapped(part, specs, label, graph.outer_graph, self.variables)
+        return wrapped(part, specs, label, graph.outer_graph, self.variables)
 
     def _element(self, item):
         """A tensor or operation of the graph, by itself or by its name."""
@@ -86,6 +86,8 @@ def _copied(graph, fed, wanted):
     operations, used = _needed(leaves, fed)
     definition = graph.as_graph_def()
     nodes = [node for node in definition.node if node.name in operations]
+    for node in nodes:
+        node.attr.pop("_class", None)  # what it was beside may be left out
     del definition.node[:]
     definition.node.extend(nodes)
     rest = [one for one in leaves if id(one) not in fed]
@@ -102,7 +104,11 @@ def _is_taken(nodes, name):
     return any(one in written for node in nodes for one in node.input)
 
 
-def _wrapped(function, specs, name, outer_graph, variables=()):
+def wrapped(function, specs, name, outer_graph, variables=()):
+    """A WrappedFunction of what `function` adds to a graph, given placeholders like `specs`.
+
+    variables: those that the graph uses, beside what the function makes.
+    """
     made = []
     leaves = nest.flatten(specs, expand_composites=True)
     with stop_recording():
@@ -114,7 +120,11 @@ def _wrapped(function, specs, name, outer_graph, variables=()):
                 specs,
                 func_graph=graph,
                 argument_names=[getattr(leaf, "name", None) for leaf in leaves],
+                add_control_dependencies=False,  # in version 1 only what is asked for runs
             )
+        for one in nest.flatten(graph.structured_outputs):
+            if isinstance(one, Operation):
+                graph.add_control_output(one)
     for one in (*variables, *(m.variable for m in made)):
         graph.watch_variable(one)
     graph.finish()
@@ -135,4 +145,4 @@ def wrap_function(fn, signature, name=None):
     structure = list(signature) if isinstance(signature, (list, tuple)) else [signature]
     specs = nest.map_leaves(kinds.of_its_spec, structure)
     label = name or getattr(fn, "__name__", "function").strip("<>")
-    return _wrapped(fn, specs, f"wrapped_{label}", get_default_graph()._root)
+    return wrapped(fn, specs, f"wrapped_{label}", get_default_graph()._root)

@@ -13,7 +13,7 @@ from rheos.framework.trackable import AutoTrackable
 from rheos.ops.constant_op import constant
 from rheos.ops.eager_variables import EagerVariable
 from rheos.tracing.restored import RestoredConcrete, RestoredFunction, Signatures
-from rheos.training import saved_model
+from rheos.training import graph_loading, saved_model
 from rheos.training.checkpoints import OBJECT_GRAPH_KEY, CheckpointReader
 
 _numbers = itertools.count(1)
@@ -232,6 +232,8 @@ def _captured(value):
 def load(export_dir, tags=None, options=None):
     """The objects of a saved model: attributes as they were saved, variables, and functions.
 
+    A model that TensorFlow 1 saved gives an object with `signatures`, `variables` and prune().
+
     tags: of the graph to load, if there are more. OSError if the folder has no model, ValueError
     if none has the tags.
     """
@@ -244,8 +246,5 @@ def load(export_dir, tags=None, options=None):
         )
     made = model.meta_graphs[0] if tags is None else saved_model._graph_of_tags(model, tags)
     if not made.HasField("object_graph_def") or not made.object_graph_def.nodes:
-        raise NotImplementedError(
-            "the saved model is of TensorFlow 1, without objects: tf.compat.v1.saved_model.load() "
-            "loads it into a session"
-        )
+        return graph_loading.load(os.fspath(export_dir), made)
     return _Loading(os.fspath(export_dir), made).load()
