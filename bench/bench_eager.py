@@ -6,6 +6,7 @@ thread, the least of some rounds: what a busy machine disturbs least. `bench_eag
 measures one module.
 """
 
+import functools
 import importlib
 import json
 import os
@@ -24,6 +25,7 @@ GOALS = {
     "a step of a linear regression as tf.function": 2.5,
     "100 layers": 500,
     "100 layers of tf.keras": 1200,
+    "fit, a batch beyond its step": 30,
     "tracing 100 layers": 15000,
     "tracing 5,000 operations": 60000,
     "import, then tf.constant, beyond NumPy": 100000,
@@ -103,6 +105,41 @@ def network(tf):
     return forward, tf.constant(np.ones((1, WIDTH), np.float32))
 
 
+def callable_of_session(tf):
+    """What network() does, as a callable of a session."""
+    v1 = tf.compat.v1
+    with v1.Graph().as_default() as graph:
+        random, h = np.random.RandomState(0), v1.placeholder(tf.float32, [1, WIDTH])
+        given = h
+        for i in range(LAYERS):
+            kernel = (random.randn(WIDTH, WIDTH) * 0.1).astype(np.float32)
+            kernel = v1.get_variable(f"kernel_{i}", initializer=kernel)
+            bias = v1.get_variable(f"bias_{i}", initializer=np.zeros(WIDTH, np.float32))
+            h = tf.nn.relu(tf.matmul(h, kernel) + bias)
+        session = v1.Session(graph=graph)
+        session.run(v1.global_variables_initializer())
+        call = session.make_callable(h, [given])
+    x = np.ones((1, WIDTH), np.float32)
+    return lambda: call(x)
+
+
+def layers_by_themselves(tf):
+    layers = tf.keras.layers
+    x, image = tf.ones((4, 8)), tf.ones((1, 8, 8, 3))
+    given = tf.keras.Input((8,))
+    hidden = layers.Add()([layers.Dense(8, activation="relu")(given), given])
+    model = tf.keras.Model(given, layers.Dense(1)(hidden))
+    convolution, dropout, gru = layers.Conv2D(4, 3), layers.Dropout(0.5), layers.GRU(4)
+    sequence, normalization = tf.ones((2, 4, 8)), layers.BatchNormalization()
+    yield "a convolution of tf.keras", least(lambda: convolution(image))
+    yield "dropout of tf.keras, training", least(lambda: dropout(x, training=True))
+    yield "batch normalization, training", least(lambda: normalization(x, training=True))
+    yield "GRU of 4 steps", least(lambda: gru(sequence))
+    yield "a functional model of three layers", least(lambda: model(x))
+    value = np.ones(64, np.float32)
+    yield "tf.Variable, 64 floats", least(lambda: tf.Variable(value))
+
+
 def models(tf):
     forward, x = network(tf)
     traced = tf.function(forward)
@@ -111,6 +148,7 @@ def models(tf):
     yield "100 layers", least(lambda: forward(x))
     yield "100 layers of tf.keras", least(lambda: model(x))
     yield "100 layers as tf.function", least(lambda: traced(x))
+    yield "100 layers by a callable of a session", least(callable_of_session(tf))
     yield "tracing 100 layers", least(lambda: tf.function(forward).get_concrete_function(x))
 
     def many(h):
@@ -135,15 +173,27 @@ def training(tf, batches=100, batch=32):
         model.fit(x, y, batch_size=batch, epochs=epochs, verbose=0)
         return time.process_time() - begin
 
+    optimizer = tf.keras.optimizers.SGD(0.01)
+
+    @tf.function
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(model(x, training=True) - y))
+        variables = model.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+        return loss
+
     fit(1)
+    own = least(functools.partial(step, tf.constant(x[:batch]), tf.constant(y[:batch])))
     seconds = min(fit(5) - fit(1) for _ in range(7)) / 4  # of an epoch by itself
     yield "fit of two dense layers, a batch", seconds / batches * 1e6
+    yield "fit, a batch beyond its step", seconds / batches * 1e6 - own
 
 
 def of_tensorflow(tf):
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
-    for part in (operations, regression, models, training):
+    for part in (operations, regression, models, layers_by_themselves, training):
         yield from part(tf)
 
 

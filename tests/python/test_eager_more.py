@@ -198,3 +198,28 @@ def test_layers_take_tensors_settings_and_lists_of_them(tf):
     assert model(x).numpy().tolist() == [[2.0] * 3] * 2
     dropped = model(x, training=True).numpy()
     assert set(dropped.ravel().tolist()) <= {0.0, 4.0}
+
+
+def test_slices_of_variables_are_values_that_can_be_assigned(tf):
+    variable = tf.Variable(np.arange(6, dtype=np.float32).reshape(2, 3))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(variable[..., 1:] * 2.0) + variable[0, 0]
+    assert tape.gradient(loss, variable).numpy().tolist() == [[1, 2, 2], [0, 2, 2]]
+    before = variable[0]
+    variable[0].assign([7.0, 8.0, 9.0])
+    variable[:, -1].assign(tf.constant([1.0, 2.0]))
+    assert variable.numpy().tolist() == [[7, 8, 1], [3, 4, 2]]
+    assert before.numpy().tolist() == [0, 1, 2]
+    assert variable[variable > 4.0].numpy().tolist() == [7, 8]
+    with pytest.raises(errors.InvalidArgumentError):
+        variable[5]
+
+
+def test_operations_of_functions_refuse_mixed_types(tf):
+    @tf.function
+    def add(x, y):
+        return tf.raw_ops.AddV2(x=x, y=y)
+
+    assert add(tf.constant(1.0), tf.constant(2.0)).numpy() == 3.0
+    with pytest.raises(TypeError, match="int32"):
+        add(tf.constant(1.0), tf.constant(2))

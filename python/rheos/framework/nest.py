@@ -11,11 +11,14 @@ from rheos import _core
 
 _LEAVES = (_core.TensorBase, _core.VariableBase)  # asking abstract classes about them is slow
 _PLAIN = (list, tuple)
+_NESTS = frozenset((list, tuple, dict))
 _PARTLESS = frozenset((type(None), bool, int, float, str))
 
 
 def is_nested(seq):
     """Whether it is a list, tuple, dict, view of a dict or the like, which has parts."""
+    if type(seq) in _NESTS:
+        return True
     if isinstance(seq, _LEAVES) or type(seq) in _PARTLESS:
         return False
     return (
@@ -53,6 +56,8 @@ def _keys(mapping):
 
 def _parts(structure):
     """The parts of a structure, in order."""
+    if type(structure) in _PLAIN:
+        return structure
     if isinstance(structure, Mapping):
         return [structure[key] for key in _keys(structure)]
     if is_composite(structure):
@@ -61,11 +66,15 @@ def _parts(structure):
 
 
 def _count(structure):
+    if type(structure) in _NESTS:
+        return len(structure)
     return len(_parts(structure) if is_custom(structure) else structure)
 
 
 def _like(structure, parts):
     """A structure of the same kind, with other parts."""
+    if type(structure) in _PLAIN:
+        return type(structure)(parts)
     if is_composite(structure):
         return structure._with_parts(parts)
     if is_custom(structure):

@@ -110,16 +110,19 @@ def _flat_inputs(op, inputs, attrs, graph):
             flat.extend(tensors)
             first = tensors[0] if tensors else None
         else:
-            first = _convert_one(
-                op.name, arg, value, dtype, preferred, sources.get(arg.type_attr), graph
-            )
+            first = value
+            is_tensor = isinstance(value, Tensor) and not value._is_eager
+            if not is_tensor or dtype is not None and dtype is not value.dtype:
+                first = _convert_one(
+                    op.name, arg, value, dtype, preferred, sources.get(arg.type_attr), graph
+                )
             flat.append(first)
         if arg.type_attr and first is not None:
             found = first.dtype.base_dtype
             if arg.type_attr not in types:
                 types[arg.type_attr] = found
                 sources[arg.type_attr] = arg.name
-            elif types[arg.type_attr] != found:
+            elif types[arg.type_attr] is not found and types[arg.type_attr] != found:
                 raise _wrong_type(op.name, arg, found, types[arg.type_attr], sources[arg.type_attr])
         if arg.is_ref and not first.dtype._is_ref_dtype:
             raise TypeError(

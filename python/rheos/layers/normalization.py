@@ -24,7 +24,7 @@ def moving_average(average, value, momentum, zero_debias=False, name=None):
     with name_scope(name, "AssignMovingAvg") as scope:
         dtype = average.dtype.base_dtype
         decay = convert_to_tensor(1.0 - momentum, name="decay")
-        if decay.dtype != dtype:
+        if decay.dtype is not dtype:
             decay = math_ops.cast(decay, dtype)
         value = math_ops.cast(value, dtype)
         if not zero_debias:

@@ -184,7 +184,7 @@ def sparse_categorical_crossentropy(
         else:
             output = logits
     target = convert_to_tensor(y_true)
-    output_shape = array_ops.shape(output)
+    output_shape = output.shape.as_list() if output._is_eager else array_ops.shape(output)
     labels = math_ops.cast(array_ops.reshape(target, [-1]), "int64")
     kept = None
     if ignore_class is not None:

@@ -46,6 +46,14 @@ def _new_handle(dtype, shape, name):
     return handle
 
 
+_PLAIN_KEYS = frozenset((int, slice, type(Ellipsis), type(None)))
+
+
+def _assign_slice(variable, key, value, name=None):
+    """What the slice of a variable that a key says does when it is assigned."""
+    return slice_helper(variable._read(), key, variable).assign(value, name=name)
+
+
 @register_eager_type
 class EagerVariable(ResourceVariable):
     """A variable behind a handle that is there, not in a graph."""
@@ -254,7 +262,13 @@ class EagerVariable(ResourceVariable):
         return iter(self._read())
 
     def __getitem__(self, key):
-        return slice_helper(self._read(), key, self)
+        parts = key if type(key) is tuple else (key,)
+        value = self._read_now() if all(type(part) in _PLAIN_KEYS for part in parts) else None
+        if value is None:
+            return slice_helper(self._read(), key, self)
+        sliced = value[key]
+        sliced.assign = functools.partial(_assign_slice, self, key)
+        return sliced
 
     def __eq__(self, other):
         return False if other is None else self._read() == other
