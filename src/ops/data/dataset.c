@@ -178,7 +178,10 @@ static bool has_effects(const rheos__node *node) {
 // Variables, random generators, functions of the program; not checks, texts that are printed and files that
 // are read.
 static bool has_state_of_its_own(const rheos__node *node) {
-  return (node->signature->op->flags & (RHEOS_OP_READS_VARIABLE | RHEOS_OP_WRITES)) != 0 ||
+  const unsigned flags = node->signature->op->flags;
+  const unsigned writes =
+      (flags & RHEOS_OP_CALLS) == 0 ? RHEOS_OP_WRITES : 0;  // calls are looked into
+  return (flags & (RHEOS_OP_READS_VARIABLE | writes)) != 0 ||
          rheos__attrs_find(node->attrs, "seed2") != NULL ||
          rheos__attrs_find(node->attrs, "token") != NULL;
 }
