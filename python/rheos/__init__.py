@@ -47,6 +47,9 @@ def _why_not():
 
 _reason = _why_not()
 if _reason is not None:
+    # To who calls the command it is no program of Python: a sentence says it, not a traceback.
+    if os.path.basename((getattr(sys, "argv", None) or [""])[0]) in ("rheos", "-m"):
+        sys.exit("rheos: " + _reason)
     raise ImportError(_reason, name=__name__ + "._core")
 
 
