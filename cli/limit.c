@@ -45,17 +45,26 @@ static bool parse_size(const char *text, uint64_t *out_bytes) {
   return true;
 }
 
-// What counts for the limit now.
+// OpenBLAS starts a thread for each other processor as it is loaded, which takes a buffer of 128 MB (written
+// to where it is used) and a stack when it comes to run. It may not have come to that, and what it does
+// where it gets none is try again for ever.
+#define BYTES_OF_A_THREAD ((uint64_t)136 << 20)
+
+// What counts for the limit now, or soon will whatever is read.
 static uint64_t held(void) {
   uint64_t kilobytes = 0;
+  uint64_t threads = 1;
   FILE *file = fopen("/proc/self/status", "r");
   if (file == NULL) return 0;
   char line[256];
   while (fgets(line, sizeof line, file) != NULL) {
     if (strncmp(line, "VmData:", 7) == 0) kilobytes = strtoull(line + 7, NULL, 10);
+    if (strncmp(line, "Threads:", 8) == 0) threads = strtoull(line + 8, NULL, 10);
   }
   fclose(file);
-  return kilobytes * 1024;
+  if (kilobytes == 0) return 0;
+  const uint64_t others = (threads - 1) * BYTES_OF_A_THREAD;
+  return kilobytes * 1024 > others ? kilobytes * 1024 : others;
 }
 
 bool limit_begin(const char *command, const char *path, const char *given) {
