@@ -469,7 +469,7 @@ class Graph(_core.GraphBase):
 
     def _check_fetch(self, operation):
         if not self.is_fetchable(operation):
-            raise ValueError(
+            raise errors.InaccessibleTensorError(
                 f"Operation {operation.name!r} has been marked as not fetchable. Typically this "
                 "happens when it is defined in another function or code block. Use return "
                 "values, explicit Python locals or TensorFlow collections to access it."
