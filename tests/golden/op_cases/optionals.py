@@ -1,4 +1,4 @@
-"""Optionals: made, asked, taken apart."""
+"""Optionals: made, asked, taken apart; elements compressed."""
 from .common import *  # noqa: F403
 
 PARTS = (("scalar", i(7)), ("float", f([1, -2.5])), ("empty", empty(F32, (0, 3))),
@@ -53,4 +53,30 @@ def cases():
     taken(t, "bad_dtype", holding(x), f([1, 2]))
     taken(t, "bad_shape", holding(x), d([1]))
     taken(t, "bad_lists", holding(x), x, output_shapes=[[2], [2]])
+    compressed(t)
     return t.cases
+
+
+def unpacked(node, *components):
+    return Node("UncompressElement", node, output_types=types_of(*components),
+                output_shapes=[c.shape for c in components])
+
+
+def compressed(t):
+    def packed(*components):
+        return Node("CompressElement", [Const(c) for c in components])
+
+    several = [value for _, value in PARTS]
+    long = f([k % 7 for k in range(3000)])
+    parts = [([v], tag) for tag, v in PARTS] + [(several, "several"), ([long], "long")]
+    for values, tag in parts:
+        known = {"output_types": types_of(*values), "output_shapes": [c.shape for c in values]}
+        t.add("CompressElement", tag, values, last=[unpacked(OP, *values)])
+        t.add("UncompressElement", tag, packed(*values), **known)
+    x = d([0.5, -2])
+    for tag, node, values in (("bad_fewer", packed(x), [x, x]), ("bad_dtype", packed(x), [f([1])]),
+                              ("bad_kind", Node("OptionalNone"), [x])):
+        t.add("UncompressElement", tag, node, output_types=types_of(*values),
+              output_shapes=[c.shape for c in values])
+    t.add("UncompressElement", "any_shape", packed(x), output_types=types_of(x),
+          output_shapes=[None])
