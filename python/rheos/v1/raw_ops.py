@@ -6,6 +6,7 @@ Arguments are given by name. `help(raw_ops.MatMul)` shows the signature.
 from rheos import _core
 from rheos.framework import signatures as _signatures
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.framework.conversion import convert_to_tensor as _convert_to_tensor
 from rheos.framework.op_call import op_results as _op_results
 
 _absent = _attribute_of("tensorflow.raw_ops")
@@ -53,6 +54,21 @@ def _document(op_type, op, required, optional, shown):
     return "\n".join(lines)
 
 
+def _function_name(value):
+    """What the library calls a function that an attribute is: a ConcreteFunction, or of Defun."""
+    if isinstance(value, (str, bytes)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_function_name(one) for one in value]
+    body = getattr(value, "graph", None)
+    if hasattr(body, "finish"):
+        body.finish()
+    name = getattr(value, "name", None)
+    if not isinstance(name, (str, bytes)):
+        raise TypeError(f"Expected a function of the graph or its name, got {value!r}")
+    return name
+
+
 def _make(op_type, op):
     import inspect
 
@@ -67,6 +83,8 @@ def _make(op_type, op):
     given = [attr for attr in op.attr if attr.name not in told]
     required = [attr for attr in given if not attr.has_default]
     optional = [attr for attr in given if attr.has_default]
+    functions = {attr.name for attr in op.attr if attr.type in ("func", "list(func)")}
+    lists = [arg for arg in op.input_arg if arg.type_list_attr]
 
     otherwise = _OTHERWISE.get(op_type, {})
     shown = {own: label for label, own in otherwise.items()}
@@ -85,6 +103,13 @@ def _make(op_type, op):
                 f"{sorted(shown.get(a, a) for a in attrs)}; "
                 f"missing: {missing}, not known: {unknown}"
             )
+        for label in functions & kwargs.keys():
+            kwargs[label] = _function_name(kwargs[label])
+        # Where inputs of several lists come one after the other, dtypes say which are whose.
+        for arg in lists if len(lists) > 1 else ():
+            if arg.type_list_attr not in kwargs:
+                tensors = kwargs[arg.name] = [_convert_to_tensor(one) for one in kwargs[arg.name]]
+                kwargs[arg.type_list_attr] = [one.dtype.base_dtype for one in tensors]
         values = [kwargs.pop(i) for i in inputs]
         return _op_results(op_type, name, *values, **kwargs)
 
