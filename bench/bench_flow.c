@@ -54,7 +54,9 @@ enum { MAX_ENDS = 3 };
 static rheos_output argument_of(rheos_scope *s, int64_t index) {
   const rheos_attr attrs[] = {rheos_attr_type("T", RHEOS_FLOAT), rheos_attr_int("index", index)};
   const rheos_op_args args = {.type = "_Arg", .name = "arg", .attrs = attrs, .num_attrs = 2};
-  return rheos_operation_output(rheos_op(s, &args), 0);
+  const rheos_output output = rheos_operation_output(rheos_op(s, &args), 0);
+  rheos_scope_fail_take(s, rheos_output_set_shape(output, RHEOS_SCALAR));
+  return output;
 }
 
 static void result_is(rheos_scope *s, rheos_output value, int64_t index) {

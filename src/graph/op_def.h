@@ -321,6 +321,8 @@ enum {
   // Gives the variable behind input 0, a handle, the tensor that is input 1, and does nothing else unless
   // the attribute `validate_shape` is set.
   RHEOS_OP_ASSIGNS = 1 << 22,
+  // Its outputs have the shapes that the graph says they have; its shape function cannot tell.
+  RHEOS_OP_SHAPES_OF_GRAPH = 1 << 23,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.

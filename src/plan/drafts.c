@@ -284,7 +284,8 @@ rheos_status *rheos__builder_finish_node(rheos__builder *b, int32_t id) {
                     .first_wait = (int32_t)b->num_waits,
                     .only_reads = b->marks[id].call == RHEOS__CALL_ONLY_READS,
                     .may_wait = rheos__builder_may_wait(b, id)};
-  if (b->pass == RHEOS__RAISED && rheos__node_role(node) == RHEOS__FLOW_CONTROL_TRIGGER)
+  const bool is_straight = b->pass == RHEOS__RAISED || b->pass == RHEOS__WITHOUT_FLOW;
+  if (is_straight && rheos__node_role(node) == RHEOS__FLOW_CONTROL_TRIGGER)
     RHEOS_TRY(be_nothing(&d));
   if (rheos__builder_part(b, id) != RHEOS__PART_NODE) RHEOS_TRY(be_part(&d));
   const int32_t count = rheos__builder_num_edges(b, id);

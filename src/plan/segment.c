@@ -425,6 +425,16 @@ static bool program_checks_first(const specializer *z, const rheos_status *statu
   return false;
 }
 
+// Shapes that only the graph knows, such as those of what a stack was given elsewhere.
+static void take_shapes_of_graph(const specializer *z, const rheos__entry *entry,
+                                 rheos_shape *shapes) {
+  const rheos__node *node = rheos__plan_node(z->plan, entry->id);
+  for (int32_t i = 0; i < entry->num_outputs; ++i) {
+    const rheos_shape *told = node->outputs[i].shape;
+    if (!rheos_shape_is_known(&shapes[i]) && rheos_shape_is_known(told)) shapes[i] = *told;
+  }
+}
+
 static rheos_status *add_node(specializer *z, int32_t entry_index) {
   const rheos__entry *entry = &z->plan->entries[entry_index];
   const rheos__op_def *op = entry->signature->op;
@@ -446,6 +456,8 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
     return add_dynamic(z, entry_index, &p);
   }
   RHEOS_TRY(status);
+  if (has_flag(entry, RHEOS_OP_SHAPES_OF_GRAPH))
+    take_shapes_of_graph(z, entry, arrays.output_shapes);
   bool from_shapes = (op->flags & RHEOS_OP_READS_SHAPES) != 0;
   const bool calls = (op->flags & RHEOS_OP_CALLS) != 0;
   bool foldable = from_shapes || (constant && folds_constants(z->plan));

@@ -105,6 +105,12 @@ static rheos_status *leave(rheos__builder *b) {
   return NULL;
 }
 
+// Where nothing is dead a ControlTrigger is a NoOp.
+static bool moves_values(const rheos__node *node) {
+  const rheos__flow_role role = rheos__node_role(node);
+  return role != RHEOS__FLOW_NONE && role != RHEOS__FLOW_CONTROL_TRIGGER;
+}
+
 static rheos_status *visit_from(rheos__builder *b, int32_t root) {
   if (b->marks[rheos__builder_visited(b, root)].state != 0) return NULL;
   RHEOS_TRY(push(b, rheos__builder_visited(b, root)));
@@ -120,7 +126,7 @@ static rheos_status *visit_from(rheos__builder *b, int32_t root) {
       // One op that waits is run last of what does not need it; of several, each may wait for what the
       // others lead to.
       if (top->next == 0 && rheos__builder_may_wait(b, top->id)) ++b->num_waiting;
-      b->has_flow = b->has_flow || rheos__node_role(node) != RHEOS__FLOW_NONE || b->num_waiting > 1;
+      b->has_flow = b->has_flow || moves_values(node) || b->num_waiting > 1;
       if (b->has_flow && b->pass == RHEOS__WITHOUT_FLOW) return NULL;
     }
     rheos__edge edge;

@@ -13,13 +13,21 @@
 
 // ---- Plans
 
+// Those of the plan itself; -1 where it, or a region of it, is on tokens.
 static int num_structures(const rheos__plan *plan) {
   int count = 0;
-  for (const rheos__structure *s = plan->structures; s != NULL; s = s->next) count++;
+  if (plan->flow != NULL) return -1;
+  for (rheos__structure *s = plan->structures; s != NULL; s = s->next, count++) {
+    for (int i = 0; i < 2; i++) {
+      const rheos__plan *region = NULL;
+      check(rheos__region_plan(plan->context.bodies, &s->regions[i], &region));
+      if (region->flow != NULL) return -1;
+    }
+  }
   return count;
 }
 
-// Of how many structures the plan of the fetch has; -1: it is on tokens.
+// Of the plan of the fetch.
 static int num_raised(fixture *f, rheos_output fetch, rheos_toggle raises) {
   check(rheos_scope_finish(f->scope));
   rheos__plan_context context = {.resources = rheos__resources_new(),
@@ -31,7 +39,7 @@ static int num_raised(fixture *f, rheos_output fetch, rheos_toggle raises) {
   rheos__plan *plan = NULL;
   const rheos__edge edge = {fetch.id, fetch.index};
   check(rheos__plan_new(f->graph, &context, NULL, 0, &edge, 1, NULL, 0, &plan));
-  const int count = plan->flow != NULL ? -1 : num_structures(plan);
+  const int count = num_structures(plan);
   rheos__plan_free(plan);
   rheos__bodies_clear(bodies);
   rheos__bodies_unref(bodies);
