@@ -109,4 +109,24 @@ rheos_status *rheos__site_for(rheos__site *site, rheos__call_states *states,
 rheos__call_states *rheos__step_states(const rheos__step *step);
 rheos__call_states *rheos__step_set_states(rheos__step *step, rheos__call_states *states);
 
+// A loop between two trips: what it has of each variable. `variables` are all arguments of both; those behind
+// the body's results stay.
+typedef struct rheos__trips {
+  rheos__invocation *condition, *body;
+  rheos_tensor **variables;
+  rheos__resource *const *cells;  // of arguments; NULL: none is one
+  int32_t count, num_variables;
+  bool *given;            // nobody else holds it: the body may write over it
+  bool *owned;            // the loop has a reference
+  const bool *has_two;    // its results go to the other of two tensors
+  rheos_tensor **spares;  // which is here; or NULL
+  uint8_t *kinds;         // room
+  rheos_tensor **holds;   // what the condition gave
+} rheos__trips;
+
+// Checks the condition and takes a trip, at most `most` times, as long as each is like the one before: none
+// where they are not as simple. `*out_ended`: the condition did not hold.
+rheos_status *rheos__trips_run(const rheos__trips *trips, rheos__step *step, int64_t most,
+                               int64_t *out_count, bool *out_ended);
+
 #endif  // RHEOS_SRC_GRAPH_CALLS_H

@@ -541,13 +541,20 @@ void rheos__site_leave(rheos__site *site, rheos__invocation *invocation) {
   keep_invocation(site->of, invocation);
 }
 
-rheos_status *rheos__invocation_run(rheos__invocation *invocation,
-                                    const rheos__parameters *parameters, rheos__step *step,
-                                    rheos_tensor **values) {
-  rheos_status *status = rheos__call_run(&invocation->call, parameters, step, values);
+rheos__call *rheos__invocation_call(rheos__invocation *invocation) { return &invocation->call; }
+
+rheos_status *rheos__invocation_failed_take(const rheos__invocation *invocation,
+                                            rheos_status *status) {
   const rheos__region *region = invocation->of->region;
   if (region != NULL) {  // the graph's own nodes are named, and then the loop or conditional
     return rheos__status_within_node_take(status, region->role, region->part.graph, region->node);
   }
   return rheos__status_in_function_take(status, invocation->of->function->name);
+}
+
+rheos_status *rheos__invocation_run(rheos__invocation *invocation,
+                                    const rheos__parameters *parameters, rheos__step *step,
+                                    rheos_tensor **values) {
+  return rheos__invocation_failed_take(
+      invocation, rheos__call_run(&invocation->call, parameters, step, values));
 }

@@ -4,7 +4,7 @@
 #define RHEOS_SRC_RUNTIME_BODIES_H
 
 #include "graph/calls.h"
-#include "plan/plan.h"
+#include "runtime/executor.h"
 
 // `context` is that of the session's plans; its `bodies` are these. NULL when memory is short. Counted,
 // because kernels may outlive the session.
@@ -29,6 +29,11 @@ const rheos__function *rheos__site_function(const rheos__site *site);
 rheos__bodies *rheos__site_bodies_ref(const rheos__site *site);
 rheos_status *rheos__site_new_like(const rheos__site *site, rheos__resources *around,
                                    rheos__site **out_site);
+
+// The call that an invocation is, and an error in it with the body's name.
+rheos__call *rheos__invocation_call(rheos__invocation *invocation);
+rheos_status *rheos__invocation_failed_take(const rheos__invocation *invocation,
+                                            rheos_status *status);
 
 // Lets go of all plans. No step runs, and none will.
 void rheos__bodies_clear(rheos__bodies *bodies);

@@ -19,7 +19,7 @@ static const float SLICE_NS = 2e6f;
 
 typedef rheos__run run;
 
-static void release_tensors(rheos__workspace *workspace, const rheos__segment *segment) {
+void rheos__release_tensors(rheos__workspace *workspace, const rheos__segment *segment) {
   for (int32_t i = 0; i < segment->num_tensor_values; ++i) {
     rheos_tensor **tensor = &workspace->tensors[segment->tensor_values[i]];
     if (*tensor == NULL) continue;
@@ -346,7 +346,7 @@ static inline __attribute__((always_inline)) rheos_status *run_instructions(
   return NULL;
 }
 
-static rheos_status *run_segment(run *r, const rheos__segment *segment) {
+rheos_status *rheos__run_segment(run *r, const rheos__segment *segment) {
   if (!rheos__step_is_traced(r->step)) return run_instructions(r, segment, NULL);
   rheos_trace *trace = r->step->options->trace;
   const int32_t outer = trace->visit;
@@ -367,7 +367,7 @@ static rheos_status *run_all(run *r, rheos__segment *segment, rheos__segment **o
       RHEOS_TRY(rheos__workspace_bind(r->workspace, segment));
     }
     rheos_status *status = rheos__run_place_fetched(r, segment);
-    if (status == NULL) status = run_segment(r, segment);
+    if (status == NULL) status = rheos__run_segment(r, segment);
     if (status != NULL) return rheos__no_memory_take(status, segment);
     if (segment->end_entry == r->plan->num_entries) return NULL;
     RHEOS_TRY(rheos__run_enter_child(r, segment, &segment));
@@ -417,7 +417,7 @@ static inline __attribute__((always_inline)) rheos_status *run_from(
                               : rheos__run_take_fetches(r, *out_last, out_values);
   }
   for (rheos__segment *at = *out_last; at != NULL; at = at->parent) {
-    release_tensors(r->workspace, at);
+    rheos__release_tensors(r->workspace, at);
   }
   rheos__release_packed_operands(r->workspace);
   return status;

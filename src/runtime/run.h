@@ -14,6 +14,13 @@ typedef struct rheos__run {
   rheos_tensor **spares;  // of a call: by fetch, tensors that values may be computed in, or NULL
 } rheos__run;
 
+// ---- A segment that is entered: executor.c
+
+// Its instructions, or what is left of the step where one fails.
+rheos_status *rheos__run_segment(rheos__run *r, const rheos__segment *segment);
+// Lets go of what they have made.
+void rheos__release_tensors(rheos__workspace *workspace, const rheos__segment *segment);
+
 // ---- Fetched values: fetch.c
 
 // Gives the fetched values of a segment the tensors that they are computed in.

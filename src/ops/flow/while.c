@@ -30,8 +30,10 @@ typedef struct loop {
   bool *has_two;
   rheos_tensor *holds;  // what the condition gave last: it is computed there again
   int64_t num_trips;
+  uint8_t *kinds;  // room for rheos__trips_run()
   rheos_tensor *few_tensors[3 * FEW_VARIABLES];
   bool few_flags[3 * FEW_VARIABLES];
+  uint8_t few_kinds[FEW_VARIABLES];
   void *block;  // where there are more
 } loop;
 
@@ -39,11 +41,13 @@ static rheos_status *loop_init(loop *l, const loop_state *state, rheos__step *st
                                rheos_tensor *const *inputs) {
   const size_t count = (size_t)state->args.count;
   *l = (loop){.state = state, .step = step, .variables = l->few_tensors, .given = l->few_flags};
+  l->kinds = l->few_kinds;
   if (count > FEW_VARIABLES) {
-    l->block = rheos__alloc_zeroed(3 * count * (sizeof *l->variables + sizeof *l->given));
+    l->block = rheos__alloc_zeroed(3 * count * (sizeof *l->variables + sizeof *l->given) + count);
     if (l->block == NULL) return rheos__out_of_memory();
     l->variables = l->block;
     l->given = (bool *)(l->variables + 3 * count);
+    l->kinds = (uint8_t *)(l->given + 3 * count);
   }
   l->results = l->variables + count;
   l->owned = l->given + count;
@@ -141,12 +145,39 @@ static rheos_status *take_results(loop *l, int32_t first, rheos_tensor **outputs
 
 // ---- While
 
+// Trips that are like those before, up to the next poll. `*out_ended`: the condition did not hold.
+static rheos_status *take_alike(loop *l, bool *out_ended) {
+  const rheos__trips trips = {.condition = l->condition,
+                              .body = l->body,
+                              .variables = l->variables,
+                              .cells = l->state->args.cells,
+                              .count = l->state->args.count,
+                              .num_variables = l->state->end,
+                              .given = l->given,
+                              .owned = l->owned,
+                              .has_two = l->has_two,
+                              .spares = l->spares,
+                              .kinds = l->kinds,
+                              .holds = &l->holds};
+  const int64_t most = TRIPS_BETWEEN_POLLS - 1 - l->num_trips % TRIPS_BETWEEN_POLLS;
+  int64_t count = 0;
+  rheos_status *status = rheos__trips_run(&trips, l->step, most, &count, out_ended);
+  l->num_trips += count;
+  return status;
+}
+
+// The first trips are unlike: variables become the loop's own, and get their second tensor. Where others do too
+// it is tried again at the next poll.
 static rheos_status *run_while(loop *l) {
+  enum { UNLIKE = 4 };
   for (;;) {
-    bool goes_on = false;
+    bool goes_on = false, ended = false;
     RHEOS_TRY(holds(l, &goes_on));
     if (!goes_on) return NULL;
     RHEOS_TRY(take_trip(l, 0));
+    if (l->num_trips % TRIPS_BETWEEN_POLLS != UNLIKE) continue;
+    RHEOS_TRY(take_alike(l, &ended));
+    if (ended) return NULL;
   }
 }
 
