@@ -104,3 +104,13 @@ def test_functions_are_mapped_over_rows():
     x = tf.ragged.constant(ROWS)
     sums = tf.map_fn(tf.reduce_sum, x, fn_output_signature=tf.float32)
     assert sums.numpy().tolist() == [1.5, 0.0, 1.0]
+
+
+def test_tables_look_up_rows():
+    given = tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([1, 2], tf.int64))
+    keys = tf.ragged.constant([["a"], [], ["b", "c"]])
+    table = tf.lookup.StaticHashTable(given, -1)
+    assert table.lookup(keys).to_list() == table[keys].to_list() == [[1], [], [2, -1]]
+    vocabulary = tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([0, 1], tf.int64))
+    table = tf.lookup.StaticVocabularyTable(vocabulary, 1)
+    assert table.lookup(keys).to_list() == [[0], [], [1, 2]]

@@ -82,3 +82,12 @@ def test_what_is_not_there_cannot_be_fed_or_fetched():
         whole.prune("x", "z:0")
     with pytest.raises(TypeError):
         whole.prune(3, "z:0")
+
+
+def test_captures_among_the_feeds_are_not_fed():
+    v = tf.Variable(2.0)
+    whole = v1.wrap_function(lambda x: {"y": x * v}, [tf.TensorSpec([], tf.float32, "x")])
+    part = whole.prune(whole.inputs, whole.structured_outputs["y"])
+    assert float(part(tf.constant(3.0))) == 6.0
+    named = v1.saved_model.build_tensor_info(whole.structured_outputs["y"])
+    assert float(whole.prune("x:0", named)(tf.constant(4.0))) == 8.0

@@ -434,7 +434,7 @@ class Trainer(OpenTrainer):
             self.reset_metrics()
         results = self._run_step(mode, batch)
         if return_dict:
-            return dict(zip(self.metrics_names, results))
+            return _logs(self.metrics_names, results)
         return results[0] if len(results) == 1 else list(results)
 
     def predict_on_batch(self, x):
@@ -575,7 +575,7 @@ class Trainer(OpenTrainer):
             total += float(results[0]) * size
             weight += size
             if has_end:
-                logs = {"batch": i, "size": batch[3], **dict(zip(names, results))}
+                logs = {"batch": i, "size": batch[3], **_logs(names, results)}
                 calls.batch_end(mode, i, logs)
             if self.stop_training and mode == "train":
                 break
@@ -586,7 +586,7 @@ class Trainer(OpenTrainer):
         found = [total / weight, *results[1:]]
         if not values.runs_in_session():
             found = [float(x) if np.ndim(x) == 0 else x for x in found]
-        return dict(zip(names, found))
+        return _logs(names, found)
 
     def evaluate(
         self,
@@ -613,6 +613,8 @@ class Trainer(OpenTrainer):
         if return_dict:
             return logs
         found = list(logs.values())
+        if not batches.is_open:
+            found = [logs[name] for name in self.metrics_names]
         return found[0] if len(found) == 1 else found
 
     def predict(
@@ -842,3 +844,9 @@ def _elements(dataset):
         except errors.OutOfRangeError:
             return
         yield nest.pack_sequence_as(element, found)
+
+
+def _logs(names, results):
+    """Results by their names: in TensorFlow 2 sorted by these."""
+    pairs = list(zip(names, results))
+    return dict(pairs if values.runs_in_session() else sorted(pairs, key=lambda pair: pair[0]))

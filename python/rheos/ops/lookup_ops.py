@@ -12,6 +12,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import init_scope, name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
+from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, control_flow_ops, math_ops, string_ops
@@ -255,8 +256,12 @@ class LookupInterface:
         raise NotImplementedError
 
     def lookup(self, keys, name=None):
-        """The values of keys, a Tensor or a SparseTensor."""
+        """The values of keys, a Tensor, SparseTensor or RaggedTensor."""
         raise NotImplementedError
+
+    def __getitem__(self, keys):
+        """What lookup() gives."""
+        return self.lookup(keys)
 
 
 class _Table(LookupInterface):
@@ -324,6 +329,8 @@ class _Table(LookupInterface):
         if isinstance(keys, SparseTensor):
             values = self._find(keys.values, name)
             return SparseTensor(keys.indices, values, keys.dense_shape)
+        if isinstance(keys, RaggedBase):
+            return keys.with_flat_values(self._find(keys.flat_values, name))
         return self._find(convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
                           if not hasattr(keys, "get_shape") else keys, name)
 
@@ -628,6 +635,8 @@ class IdTableWithHashBuckets(LookupInterface):
     def lookup(self, keys, name=None):
         if isinstance(keys, SparseTensor):
             return SparseTensor(keys.indices, self._ids(keys.values, name), keys.dense_shape)
+        if isinstance(keys, RaggedBase):
+            return keys.with_flat_values(self._ids(keys.flat_values, name))
         if not hasattr(keys, "get_shape"):
             keys = convert_to_tensor(keys, dtype=self._key_dtype)
         return self._ids(keys, name)

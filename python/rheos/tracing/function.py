@@ -420,7 +420,7 @@ def function(
     reduce_retracing: dimensions that vary are left open, in place of a trace for each.
     jit_compile and the options that begin with `experimental` change nothing.
     """
-    relaxes = reduce_retracing or bool(experimental_relax_shapes)
+    relaxes = reduce_retracing or experimental_relax_shapes or reduce_retracing
     attributes = dict(experimental_attributes or {})
     if experimental_implements is not None:
         attributes["api_implements"] = experimental_implements

@@ -3,7 +3,7 @@
 import itertools
 import weakref
 
-from rheos.framework import importer, nest
+from rheos.framework import importer, messages, nest
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import FuncGraph, func_graph_from_py_func
 from rheos.framework.operation import Operation, Tensor
@@ -34,6 +34,8 @@ class WrappedFunction(ConcreteFunction):
         for feed in feeds:
             if not isinstance(feed, Tensor):
                 raise ValueError(f"All members of argument `feeds` must be tensors. Got {feed}.")
+        captured = {id(inside) for inside in graph.internal_captures}
+        feeds = [feed for feed in feeds if id(feed) not in captured]
         specs = [TensorSpec(t.shape, t.dtype.base_dtype, t.op.name) for t in feeds]
         if input_signature is not None:
             given = nest.flatten(input_signature, expand_composites=True)
@@ -57,6 +59,8 @@ class WrappedFunction(ConcreteFunction):
         """A tensor or operation of the graph, by itself or by its name."""
         if nest.is_composite(item) or item is None:
             return item
+        if messages.is_message(item, "TensorInfo"):
+            item = item.name
         return self.graph.as_graph_element(item)
 
 
