@@ -275,9 +275,10 @@ static rheos_status *compute_from_variant(void *state, rheos__step *step,
   const rheos_shape *shape = &inputs[0]->shape;
   const int64_t wanted = rheos__attr_int(o->attrs, "output_ragged_rank");
   int64_t levels = rheos__attr_int(o->attrs, "input_ragged_rank");
-  if (levels < 0) levels = wanted - shape->rank;
+  const bool is_absurd = wanted < 0 || wanted > INT32_MAX;  // and the difference might overflow
+  if (levels < 0 && !is_absurd) levels = wanted - shape->rank;
   const bool is_stacked = wanted == 0 && levels == 0;
-  if (levels < 0 || (levels + shape->rank != wanted && !is_stacked)) {
+  if (is_absurd || levels < 0 || (levels != wanted - shape->rank && !is_stacked)) {
     return RHEOS_INVALID(
         "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.dims(); "
         "output_ragged_rank: %lld, input_ragged_rank: %lld, encoded_variant.dims(): %d",

@@ -846,7 +846,7 @@ static size_t put_field(uint8_t *out, uint8_t number, const uint8_t *head, size_
   uint64_t length = head_bytes + zeros;
   for (; length >= 128; length >>= 7) out[n++] = (uint8_t)(length | 128);
   out[n++] = (uint8_t)length;
-  memcpy(out + n, head, head_bytes);
+  if (head_bytes > 0) memcpy(out + n, head, head_bytes);
   return n + head_bytes;
 }
 
