@@ -61,3 +61,17 @@ def test_several_lists_are_told_apart_by_what_is_in_them():
         arguments=[[1.0, 2.0], [3.0, 4.0]], captured_inputs=[10], output_types=[tf.float32],
         output_shapes=[[]], f=body)
     assert result.numpy().tolist() == [13.0, 18.0]
+
+
+def test_a_call_without_results_is_the_operation():
+    with tf.Graph().as_default(), v1.Session() as session:
+        variable = v1.Variable(1.0, use_resource=True)
+
+        @Defun()
+        def adds():
+            variable.assign_add(1.0)
+
+        call = tf.raw_ops.StatefulPartitionedCall(args=adds.captured_inputs, Tout=[], f=adds)
+        session.run(variable.initializer)
+        session.run(call)
+        assert session.run(variable.read_value()) == 2.0

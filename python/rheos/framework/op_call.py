@@ -310,7 +310,7 @@ def _tuple(name, fields):
 
 def op_results(op_type, name, *inputs, **attrs):
     """What TensorFlow's functions of the ops themselves return of a new operation: its output, or a
-    tuple of them with their names, lists where the op has lists; the operation if it has none."""
+    tuple of them with their names, lists where the op has lists; the operation if it gives none."""
     operation = apply_op(op_type, name, *inputs, **attrs)
     outputs, results = list(operation.outputs), []
     described = signatures.op_def(op_type).output_arg
@@ -323,7 +323,10 @@ def op_results(op_type, name, *inputs, **attrs):
         results.append(outputs.pop(0) if count is None else outputs[:count])
         del outputs[: count or 0]
     if len(results) < 2:
-        return results[0] if results else operation if isinstance(operation, Operation) else None
+        is_nothing = not results or (type(results[0]) is list and not results[0])
+        if is_nothing and isinstance(operation, Operation):
+            return operation
+        return results[0] if results else None
     return _tuple(op_type, [arg.name for arg in described])._make(results)
 
 
