@@ -233,6 +233,40 @@ static void test_tensor_array__a_stack_is_no_array(void **state) {
   expect_error(run_output(f, asked, 0, NULL, &value), RHEOS_INVALID_ARGUMENT, "of a TensorArray");
 }
 
+// Pushes numbers, then a vector, then another number, and takes them all off again.
+static void test_stack__of_items_of_different_shapes(void **state) {
+  fixture *f = *state;
+  rheos_scope *s = f->scope;
+  const rheos_output most = int_scalar(f, -1);
+  const rheos_attr type = rheos_attr_type("elem_type", RHEOS_FLOAT);
+  const rheos_output stack = node(f, "StackV2", &most, 1, &type, 1);
+  const float numbers[] = {1, 2, 3, 4, 5};
+  const rheos_output items[] = {
+      constant(f, RHEOS_FLOAT, RHEOS_SCALAR, &numbers[0]),
+      constant(f, RHEOS_FLOAT, RHEOS_SCALAR, &numbers[1]),
+      constant(f, RHEOS_FLOAT, RHEOS_SHAPE(2), &numbers[2]),
+      constant(f, RHEOS_FLOAT, RHEOS_SCALAR, &numbers[4]),
+  };
+  rheos_operation last = rheos_output_operation(stack);
+  rheos_output popped[4];
+  for (int i = 0; i < 8; i++) {
+    const rheos_output push[] = {stack, items[i % 4]};
+    rheos_push_control_dependencies(s, &last, 1);
+    last =
+        i < 4 ? add(f, "StackPushV2", push, 2, NULL, 0) : add(f, "StackPopV2", &stack, 1, &type, 1);
+    rheos_scope_pop(s);
+    if (i >= 4) popped[i - 4] = rheos_operation_output(last, 0);
+  }
+  check(rheos_scope_finish(s));
+  rheos_fetch fetches[4] = {
+      {popped[0], NULL}, {popped[1], NULL}, {popped[2], NULL}, {popped[3], NULL}};
+  check(rheos_session_run(f->session, NULL, 0, fetches, 4, NULL, 0, NULL));
+  expect_floats(fetches[0].value, RHEOS_SCALAR, &numbers[4]);
+  expect_floats(fetches[1].value, RHEOS_SHAPE(2), &numbers[2]);
+  expect_floats(fetches[2].value, RHEOS_SCALAR, &numbers[1]);
+  expect_floats(fetches[3].value, RHEOS_SCALAR, &numbers[0]);
+}
+
 #define ARRAY_TEST(name) \
   cmocka_unit_test_setup_teardown(test_tensor_array__##name, set_up, tear_down)
 
@@ -248,6 +282,7 @@ int main(void) {
       ARRAY_TEST(each_run_makes_a_new_one),
       ARRAY_TEST(the_handle_of_a_variable_is_refused),
       ARRAY_TEST(a_stack_is_no_array),
+      cmocka_unit_test_setup_teardown(test_stack__of_items_of_different_shapes, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // Stacks: what a loop forward leaves for the loop backward, version 1's way. A stack is an object
 // that its handle stands for: V2's is a resource, whose element points to it, V1's a reference to a
-// string that names it among the step's resources.
+// string that names it among the step's resources. Small items of one shape lie side by side: a tensor of one
+// number takes seventy times its bytes.
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,24 +13,33 @@
 #include "resource/resource.h"
 #include "tensor/variant.h"
 
+enum { MOST_PACKED_BYTES = 64 };
+
 typedef struct stack {
   rheos__variant variant;
   pthread_mutex_t mutex;
   char *name;
   rheos_dtype dtype;
   int64_t max_size;  // -1: none
-  rheos_tensor **items;
   int64_t size;
+  rheos_tensor **items;
   size_t capacity;
+  // Or, where packed_bytes is not 0, that many of each item, all of this shape.
+  size_t packed_bytes;
+  rheos_shape packed_shape;
+  char *bytes;
+  size_t byte_capacity;
   bool is_closed;
 } stack;
 
 static void clear(stack *s) {
-  for (int64_t i = 0; i < s->size; i++) rheos_tensor_unref(s->items[i]);
+  for (int64_t i = 0; s->packed_bytes == 0 && i < s->size; i++) rheos_tensor_unref(s->items[i]);
   rheos__free(s->items);
+  rheos__free(s->bytes);
   s->items = NULL;
+  s->bytes = NULL;
   s->size = 0;
-  s->capacity = 0;
+  s->capacity = s->byte_capacity = s->packed_bytes = 0;
 }
 
 static void free_stack(rheos__variant *variant) {
@@ -66,11 +76,55 @@ static rheos_status *check_open(const stack *s) {
   return RHEOS_INVALID("Stack[%s] has already been closed.", s->name);
 }
 
+static bool is_packable(const rheos_tensor *item) {
+  return item->dtype != RHEOS_STRING && item->dtype != RHEOS_VARIANT &&
+         item->dtype != RHEOS_RESOURCE && item->size_bytes > 0 &&
+         item->size_bytes <= MOST_PACKED_BYTES;
+}
+
+static rheos_status *packed_item(const stack *s, int64_t index, rheos_tensor **out_item) {
+  RHEOS_TRY(rheos__tensor_new(s->dtype, &s->packed_shape, out_item));
+  memcpy((*out_item)->data, s->bytes + (size_t)index * s->packed_bytes, s->packed_bytes);
+  return NULL;
+}
+
+static rheos_status *unpack(stack *s) {
+  if (!RHEOS_RESERVE(s->items, s->capacity, (size_t)s->size)) return rheos__out_of_memory();
+  for (int64_t i = 0; i < s->size; i++) {
+    rheos_status *status = packed_item(s, i, &s->items[i]);
+    if (status == NULL) continue;
+    while (--i >= 0) rheos_tensor_unref(s->items[i]);
+    return status;
+  }
+  s->packed_bytes = 0;
+  return NULL;
+}
+
+// An empty stack takes what comes as it comes.
+static rheos_status *choose_form(stack *s, const rheos_tensor *item) {
+  if (s->size == 0) {
+    s->packed_bytes = is_packable(item) ? item->size_bytes : 0;
+    s->packed_shape = item->shape;
+  }
+  if (s->packed_bytes == 0 || rheos_shape_equal(&s->packed_shape, &item->shape)) return NULL;
+  return unpack(s);
+}
+
 static rheos_status *push(stack *s, rheos_tensor *item) {
   RHEOS_TRY(check_open(s));
   if (s->max_size >= 0 && s->size >= s->max_size) {
     return RHEOS_INVALID("Stack[%s] overflowed its max_size (%lld)", s->name,
                          (long long)s->max_size);
+  }
+  RHEOS_TRY(choose_form(s, item));
+  if (s->packed_bytes > 0) {
+    const size_t used = (size_t)s->size * s->packed_bytes;
+    if (!RHEOS_RESERVE(s->bytes, s->byte_capacity, used + s->packed_bytes)) {
+      return rheos__out_of_memory();
+    }
+    memcpy(s->bytes + used, item->data, s->packed_bytes);
+    s->size++;
+    return NULL;
   }
   if (!RHEOS_RESERVE(s->items, s->capacity, (size_t)s->size + 1)) return rheos__out_of_memory();
   s->items[s->size++] = rheos_tensor_ref(item);
@@ -81,6 +135,11 @@ static rheos_status *pop(stack *s, rheos_tensor **out_item) {
   RHEOS_TRY(check_open(s));
   if (s->size == 0) {
     return RHEOS_INVALID("Stack[%s] is empty when calling Pop().", s->name);
+  }
+  if (s->packed_bytes > 0) {
+    RHEOS_TRY(packed_item(s, s->size - 1, out_item));
+    s->size--;
+    return NULL;
   }
   *out_item = s->items[--s->size];
   return NULL;
