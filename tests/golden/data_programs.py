@@ -279,6 +279,19 @@ del one
 told()
 del two
 told()
+== zip_goes_on_behind_errors
+one = D.from_tensor_slices([1.0, 2.0, 0.0, 4.0])
+one = one.map(lambda x: tf.debugging.check_numerics(1.0 / x, "no number"))
+show(D.zip((one, D.range(4))).ignore_errors(), D.zip((D.range(4), one)).ignore_errors())
+== ranges_are_elements
+print(D.from_tensors(range(4)).element_spec, D.from_tensor_slices(range(2, 5)).element_spec)
+show(D.from_tensor_slices(range(2, 5)), D.range(2).map(lambda x: range(3)))
+== paths_of_files
+import pathlib, tempfile
+path = pathlib.Path(tempfile.mkdtemp()) / "lines"
+path.write_bytes(bytes([97, 10, 98, 10]))
+show(tf.data.TextLineDataset(path), tf.data.TextLineDataset([path, path]))
+show(tf.data.FixedLengthRecordDataset([path], 2))
 """
 
 

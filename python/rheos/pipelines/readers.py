@@ -1,5 +1,7 @@
 """Datasets of the contents of files."""
 
+import os
+
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1
@@ -16,6 +18,12 @@ def _or_default(value, default, dtype, name):
     return convert_to_tensor(default if value is None else value, dtype, name=name)
 
 
+def _as_texts(names):
+    if isinstance(names, (list, tuple)):
+        return [_as_texts(name) for name in names]
+    return os.fspath(names) if isinstance(names, os.PathLike) else names
+
+
 def _filenames(filenames):
     """A dataset of names, whatever they are given as; TypeError if they are none."""
     if isinstance(filenames, DatasetBase):
@@ -25,7 +33,7 @@ def _filenames(filenames):
         if spec.shape.ndims not in (0, None):
             raise TypeError("The dataset of filenames must contain scalar tf.string elements")
         return filenames
-    names = convert_to_tensor(filenames, dtypes.string)
+    names = convert_to_tensor(_as_texts(filenames), dtypes.string)
     return DatasetV2.from_tensor_slices(op1("Reshape", "flat_filenames", names, [-1]))
 
 

@@ -65,6 +65,7 @@ static rheos_status *init_zip(rheos__dataset *d) {
                        (int)d->num_components);
 }
 
+// After a failure of one input the others go on too, so that what comes then still lies side by side.
 static rheos_status *next_zip(rheos__iterator *iterator, rheos__step *step, rheos_tensor **element,
                               bool *out_end) {
   many *it = (many *)iterator;
@@ -72,8 +73,13 @@ static rheos_status *next_zip(rheos__iterator *iterator, rheos__step *step, rheo
   int32_t at = 0;
   rheos_status *status = NULL;
   *out_end = it->inputs[0] == NULL;
-  for (int32_t i = 0; status == NULL && !*out_end && i < d->num_inputs; ++i) {
-    status = rheos__iterator_next(it->inputs[i], step, element + at, out_end);
+  for (int32_t i = 0; !*out_end && i < d->num_inputs; ++i) {
+    rheos_status *failure = rheos__iterator_next(it->inputs[i], step, element + at, out_end);
+    if (status == NULL) {
+      status = failure;
+    } else {
+      rheos_status_free(failure);
+    }
     at += d->inputs[i]->num_components;
   }
   if (status != NULL || *out_end) rheos__element_clear(element, d->num_components);
