@@ -77,13 +77,25 @@ def test_signatures_name_parameters_by_name_or_place(tf, masked, pair):
         tf.experimental.unregister_dispatch_for(added)
 
 
-def test_functions_may_leave_calls_to_the_api(tf, registered):
-    @registered(tf.experimental.dispatch_for_api(tf.negative, {"x": tf.Tensor}))
+def test_functions_may_leave_calls_to_the_api(tf, masked, pair, registered):
+    @registered(tf.experimental.dispatch_for_api(tf.negative, {"x": masked}))
     def negated(x, name=None):
-        return "ours" if x.dtype == tf.int32 else NotImplemented
+        return "ours" if bool(x.mask[0]) else NotImplemented
 
-    assert tf.negative(tf.constant(1)) == "ours"
-    assert float(tf.negative(tf.constant(1.0))) == -1.0
+    assert tf.negative(pair[0]) == "ours"
+    with pytest.raises((TypeError, ValueError)):
+        tf.negative(pair[1])
+
+
+def test_tensors_alone_are_the_apis_own(tf, masked, pair, registered):
+    @registered(tf.experimental.dispatch_for_api(tf.stack))
+    def stacked(values: typing.List[typing.Union[masked, tf.Tensor]], axis=0):
+        return tf.stack([v.values if isinstance(v, masked) else v for v in values], axis), "ours"
+
+    x, _ = pair
+    found, whose = tf.stack([x, tf.constant([7.0, 8.0])])
+    assert whose == "ours" and found.numpy().tolist() == [[1, -2], [7, 8]]
+    assert tf.stack([tf.constant(1), tf.constant(2)]).numpy().tolist() == [1, 2]
 
 
 def test_elementwise_functions_all_go_to_one(tf, masked, pair, registered):

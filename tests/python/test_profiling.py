@@ -108,3 +108,16 @@ def test_a_trace_can_be_dropped(tmp_path):
     with tf.summary.create_file_writer(str(tmp_path / "s")).as_default():
         tf.summary.trace_export("both", step=0)
     assert any("doubled" in name for name, _, _ in profile_in(tmp_path / "p"))
+
+
+def test_settings_of_the_optimizer_of_graphs_are_kept():
+    optimizer = tf.config.optimizer
+    assert optimizer.get_jit() == ""
+    optimizer.set_jit(True)
+    assert optimizer.get_jit() == "autoclustering"
+    optimizer.set_jit(False)
+    with pytest.raises(ValueError):
+        optimizer.set_jit("sometimes")
+    optimizer.set_experimental_options({"constant_folding": False})
+    assert optimizer.get_experimental_options()["constant_folding"] is False
+    assert (tf.errors.OK, tf.errors.ABORTED) == (0, 10)

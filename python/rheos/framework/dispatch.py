@@ -5,7 +5,11 @@ import inspect
 import types
 import typing
 
+import numpy as np
+
+from rheos.framework import dtypes, tensor_shape
 from rheos.framework.graph import name_scope
+from rheos.framework.operation import Tensor, _VariableBase
 
 _dispatched = {}  # {id of a function: what programs said of it}
 
@@ -39,6 +43,18 @@ def _checker(annotation):
     if isinstance(annotation, type):
         return lambda value: isinstance(value, annotation)
     raise ValueError(f"Type annotation {annotation} is not currently supported by dispatch.")
+
+
+_PLAIN = (
+    Tensor, _VariableBase, np.ndarray, np.generic, bool, int, float, complex, str, bytes, type(None)
+)  # fmt: skip
+
+
+def _may_dispatch(value):
+    """Whether a value, or one in a list, is of another type than functions take by themselves."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_may_dispatch, value))
+    return not isinstance(value, (*_PLAIN, dtypes.DType, tensor_shape.TensorShape))
 
 
 class _Target:
@@ -95,6 +111,8 @@ class _Api:
         try:
             given = self.signature.bind(*args, **kwargs).arguments
         except TypeError:
+            return None
+        if not any(map(_may_dispatch, given.values())):
             return None
         found = [target for target in self.targets if target.fits(given)]
         if len(found) > 1:

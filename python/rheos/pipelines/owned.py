@@ -78,6 +78,10 @@ class OwnedIterator:
         except errors.OutOfRangeError:
             raise StopIteration from None
 
+    def next(self):
+        """The next element, as next() gives it."""
+        return next(self)
+
     @property
     def _type_spec(self):
         return IteratorSpec(self._element_spec)

@@ -139,3 +139,34 @@ def get_memory_growth(device):
 def set_memory_growth(device, enable):
     """Always a ValueError: there is no GPU."""
     raise ValueError("Cannot set memory growth on devices that are no GPUs")
+
+
+# ---- Options of TensorFlow's optimizer of graphs, which a program may set and ask for
+
+
+_optimizer = {"jit": "", "options": {}}
+
+
+def get_experimental_options():
+    """The options of graphs that the program set."""
+    return dict(_optimizer["options"])
+
+
+def set_experimental_options(options):
+    """Keeps options by name. They change nothing: what is run keeps the bits with and without."""
+    if not isinstance(options, dict):
+        raise TypeError(f"options must be a dict, got {options!r}")
+    _optimizer["options"].update(options)
+
+
+def get_jit():
+    """What set_jit() was told; "" at first."""
+    return _optimizer["jit"]
+
+
+def set_jit(enabled):
+    """Takes "autoclustering", True or False; it changes nothing."""
+    known = {True: "autoclustering", False: "", "": "", "autoclustering": "autoclustering"}
+    if enabled not in known:
+        raise ValueError(f"set_jit() takes a bool, '' or 'autoclustering', got {enabled!r}")
+    _optimizer["jit"] = known[enabled]

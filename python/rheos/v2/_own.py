@@ -14,6 +14,11 @@ _ERRORS = (
     "OperatorNotAllowedInGraphError OutOfRangeError PermissionDeniedError ResourceExhaustedError "
     "UnauthenticatedError UnavailableError UnimplementedError UnknownError"
 )
+_CODES = (
+    " ABORTED ALREADY_EXISTS CANCELLED DATA_LOSS DEADLINE_EXCEEDED FAILED_PRECONDITION INTERNAL "
+    "INVALID_ARGUMENT NOT_FOUND OK OUT_OF_RANGE PERMISSION_DENIED RESOURCE_EXHAUSTED "
+    "UNAUTHENTICATED UNAVAILABLE UNIMPLEMENTED UNKNOWN"
+)
 
 OWN = {
     "__internal__": {
@@ -131,7 +136,10 @@ OWN = {
     "io.gfile": {"framework.gfile": "join"},
     "signal": {"ops.signal_ops": "kaiser_window"},
     "sysconfig": {"v2._config": "get_build_info"},
-    "errors": {"framework.errors": _ERRORS},
+    "config.optimizer": {
+        "v2._config": "get_experimental_options get_jit set_experimental_options set_jit",
+    },
+    "errors": {"framework.errors": _ERRORS + _CODES},
     "experimental.dtensor": {"v2._dtensor": "Layout MATCH Mesh UNSHARDED create_mesh"},
     "experimental.dlpack": {"v2._misc": "from_dlpack to_dlpack"},
     "image": {
