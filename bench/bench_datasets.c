@@ -1,5 +1,5 @@
 // What an element costs on its way through a pipeline: by itself, in batches, shuffled, kept, parsed. One
-// JSON object a line.
+// JSON object a line. ONLY=text in the environment: rows with that text; EXPLAIN=1: which stage binds.
 #include <string.h>
 #include <unistd.h>
 
@@ -49,6 +49,12 @@ static void next(void *argument) {
 // `each`: elements that one call gives.
 static void measure(const char *row, double goal_us, pipeline *p, rheos_output dataset, int each,
                     int calls) {
+  const char *only = getenv("ONLY");
+  if (only != NULL && strstr(row, only) == NULL) {
+    rheos_scope_free(p->scope);
+    rheos_graph_unref(p->graph);
+    return;
+  }
   begin(p, dataset);
   const double ns = time_calls(next, p, calls) / each;
   report(row, "us", ns * 1e-3, goal_us, NULL, 0);

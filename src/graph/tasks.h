@@ -3,6 +3,8 @@
 #ifndef RHEOS_SRC_GRAPH_TASKS_H
 #define RHEOS_SRC_GRAPH_TASKS_H
 
+#include <stdatomic.h>
+
 #include "graph/op_def.h"
 
 // Those of a session. Counted, since what posts tasks may outlive the session.
@@ -30,6 +32,10 @@ void rheos__tasks_unref(rheos__tasks *tasks);  // NULL: nothing
 
 // How many tasks can run at a time: 0 where there are no threads for them.
 int32_t rheos__tasks_capacity(const rheos__tasks *tasks);
+// Bytes that what runs ahead in the session holds, to be added to, and those that it should hold at most: half
+// of the memory that could be had when the session was made.
+_Atomic int64_t *rheos__tasks_buffered(rheos__tasks *tasks);
+int64_t rheos__tasks_budget(const rheos__tasks *tasks);
 // False, and then `run` and `drop` are not called: there is no thread for it, no memory, or the session is
 // closed.
 bool rheos__task_post(rheos__tasks *tasks, rheos__task *task);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/available_memory.h"
 
 typedef struct rheos__posted posted;
 struct rheos__posted {
@@ -16,6 +17,8 @@ struct rheos__posted {
 
 struct rheos__tasks {
   _Atomic int32_t references;
+  _Atomic int64_t buffered;
+  int64_t budget;
   pthread_mutex_t mutex;  // guards what follows
   pthread_cond_t idle;
   rheos_host *host;  // the session's
@@ -38,8 +41,13 @@ rheos__tasks *rheos__tasks_new(rheos_host *host, const _Atomic int *closed, rheo
   tasks->closed = closed;
   tasks->closing = closing;
   tasks->waits = waits;
+  const uint64_t available = rheos__available_memory();
+  tasks->budget = available > INT64_MAX ? INT64_MAX / 2 : (int64_t)(available / 2);
   return tasks;
 }
+
+_Atomic int64_t *rheos__tasks_buffered(rheos__tasks *tasks) { return &tasks->buffered; }
+int64_t rheos__tasks_budget(const rheos__tasks *tasks) { return tasks->budget; }
 
 rheos__tasks *rheos__step_tasks(const rheos__step *step) {
   rheos__tasks *tasks = step != NULL ? step->tasks : NULL;

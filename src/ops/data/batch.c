@@ -168,6 +168,9 @@ static rheos_status *start_batch(rheos__iterator *iterator, rheos__step *step) {
   it->rows = rheos__alloc_array((size_t)d->num_components, sizeof *it->rows);
   if (it->rows == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < d->num_components; ++i) it->rows[i] = row_of(&d->shapes[i]);
+  const rheos__dataset_kind *input = d->inputs[0]->kind;
+  const int64_t size = ((const batch_data *)d->data)->size;
+  if (input->will_batch != NULL) input->will_batch(iterator->input, size);
   return NULL;
 }
 
@@ -193,8 +196,11 @@ static rheos_status *start_mapped(rheos__iterator *iterator, rheos__step *step) 
   const bool is_open = data->num_calls < 0 || data->size > INT64_MAX / 2 / data->num_calls;
   // Whole batches, so that the calls go on while the consumer has one.
   const int64_t batches = is_open ? -1 : (data->size + data->num_calls - 1) / data->size;
-  return rheos__mapped_stage(iterator, data->num_calls, is_open ? -1 : batches * data->size, false,
-                             step, &((mapped_batch *)iterator)->stage);
+  rheos__stage **stage = &((mapped_batch *)iterator)->stage;
+  RHEOS_TRY(rheos__mapped_stage(iterator, data->num_calls, is_open ? -1 : batches * data->size,
+                                false, step, stage));
+  rheos__stage_will_batch(*stage, data->size);
+  return NULL;
 }
 
 static void finish_mapped(rheos__iterator *iterator) {

@@ -42,6 +42,8 @@ typedef struct rheos__dataset_kind {
                         bool *out_end);
   // Stops what goes on by itself until the next element is asked for; NULL: nothing does.
   rheos_status *(*pause)(rheos__iterator *iterator, rheos__step *step);
+  // Told before the first element that every `size` of them will be put together; NULL: that is of no use.
+  void (*will_batch)(rheos__iterator *iterator, int64_t size);
   // What is buffered and under way, of a stage (stage.h); NULL: it is none.
   void (*count)(rheos__iterator *iterator, rheos__stage_counts *out_counts);
   // Writes what `start` does not give into the state, or takes it from there, in the same order. The
@@ -68,7 +70,8 @@ typedef struct rheos__dataset_spec rheos__dataset_spec;
 // from asking to having, with what the inputs take, and some of the others, which stand for these.
 typedef struct rheos__dataset_times {
   _Atomic int64_t asked, first, first_ns, timed, timed_ns;
-  _Atomic int64_t worked_ns, waited_ns;  // of a stage: by its threads, by who asked
+  // Of a stage: its threads worked, and waited for the input; who asked waited; the buffer was full.
+  _Atomic int64_t worked_ns, pulled_ns, waited_ns, held_ns;
 } rheos__dataset_times;
 
 struct rheos__dataset {

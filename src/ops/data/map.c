@@ -139,6 +139,10 @@ static void count_parallel_map(rheos__iterator *iterator, rheos__stage_counts *o
   rheos__stage_count(((parallel_map *)iterator)->stage, out_counts);
 }
 
+static void batch_parallel_map(rheos__iterator *iterator, int64_t size) {
+  rheos__stage_will_batch(((parallel_map *)iterator)->stage, size);
+}
+
 static rheos_status *pause_parallel_map(rheos__iterator *iterator, rheos__step *step) {
   return rheos__stage_pause(((parallel_map *)iterator)->stage, step);
 }
@@ -160,6 +164,7 @@ static const rheos__dataset_kind parallel_map_kind = {.name = "ParallelMap",
                                                       .next = next_parallel_map,
                                                       .pause = pause_parallel_map,
                                                       .count = count_parallel_map,
+                                                      .will_batch = batch_parallel_map,
                                                       .state = transfer_parallel_map,
                                                       .cardinality = cardinality_map};
 

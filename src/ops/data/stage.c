@@ -4,12 +4,16 @@
 #include <pthread.h>
 
 #include "graph/tasks.h"
+#include "ops/data/autotune.h"
+#include "ops/data/row_blocks.h"
 
 // What is pulled in one go, so that a lock is worth its work; and what makes a thread worth waking.
-enum { GO_NS = 50 * 1000, WORTH_NS = 5 * 1000, MOST_IN_A_GO = 64 };
-// Buffers that the program leaves open.
-enum { FIRST_BUFFER = 2, MOST_BUFFER = 1024 };
-static const int64_t MOST_BYTES = INT64_C(1) << 28;
+enum { GO_NS = 50 * 1000, WORTH_NS = 5 * 1000, MOST_IN_A_GO = 128 };
+// What is worked on before others may have it, and elements of which the clock is looked at once where they are
+// fast: looking takes a part of what these take.
+enum { FLUSH_NS = 10 * 1000, CLOCK_EACH = 8, FAST_NS = 1000 };
+// Without a session.
+static const int64_t SOME_BYTES = INT64_C(1) << 28;
 
 typedef enum progress { PULLED, DONE } progress;
 
@@ -19,6 +23,11 @@ typedef struct entry {
   int64_t bytes;
   progress progress;
 } entry;
+
+typedef struct entries {
+  entry *items[MOST_IN_A_GO];
+  int32_t count, at;
+} entries;
 
 typedef struct worker {
   rheos__task task;
@@ -39,11 +48,16 @@ struct rheos__stage {
   entry **ring;             // by number modulo ring_size
   int64_t ring_size;        // a power of two
   int64_t head, tail;       // the next to be given, the next to be pulled
-  int64_t limit;            // of the buffer, in elements
   int64_t bytes;            // of what is done
   int32_t num_active;       // workers that are busy
   double pull_ns, work_ns;  // of an element, smoothed; 0: not known
-  bool is_pulling, has_ended, is_paused, is_left, was_full;
+  bool is_pulling, has_ended, is_paused, is_left;
+  int64_t full_since;  // when the workers went because the buffer was full; 0: they did not
+  rheos__tuner tuner;
+  rheos__row_blocks blocks;
+  entries spares;        // to be used again
+  entries ready;         // the consumer's, not guarded: those before `at` were given
+  int64_t left_since;    // when it went with them; 0: never
   rheos__bell *waiting;  // of a consumer that sleeps
   worker workers[];
 };
@@ -94,8 +108,23 @@ static int64_t bytes_of(const rheos__stage *s, rheos_tensor *const *element) {
 
 // ---- Making and ending
 
+static void free_entries(const rheos__stage *s, entries *list) {
+  while (list->count > 0) free_entry(s, list->items[--list->count]);
+  list->at = 0;
+}
+
+static void count_bytes(rheos__stage *s, int64_t bytes) {
+  s->bytes += bytes;
+  if (s->tasks == NULL) return;
+  atomic_fetch_add_explicit(rheos__tasks_buffered(s->tasks), bytes, memory_order_relaxed);
+}
+
 static void free_stage(rheos__stage *s) {
+  count_bytes(s, -s->bytes);
   for (int64_t i = s->head; i < s->tail; ++i) free_entry(s, *place_of(s, i));
+  free_entries(s, &s->spares);
+  free_entries(s, &s->ready);
+  rheos__row_blocks_deinit(&s->blocks);
   rheos__free(s->ring);
   if (s->is_left) rheos__iterator_free(s->input);
   rheos__dataset_unref(s->dataset);
@@ -111,7 +140,7 @@ static void drop_worker(rheos__task *task);
 
 static void init_limits(rheos__stage *s, int32_t num_threads) {
   const rheos__stage_options *o = &s->options;
-  s->limit = o->buffer >= 0 ? o->buffer : FIRST_BUFFER;
+  rheos__tuner_init(&s->tuner, o->buffer);
   s->num_workers = o->work == NULL ? 1 : num_threads;
   if (o->parallelism > 0 && o->parallelism < s->num_workers) {
     s->num_workers = (int32_t)o->parallelism;
@@ -145,7 +174,8 @@ rheos_status *rheos__stage_new(rheos__iterator *iterator, const rheos__stage_opt
         (worker){.task = {.run = run_worker, .drop = drop_worker, .cancellation = s->cancellation},
                  .stage = s};
   }
-  if (s->cancellation == NULL || !grow_ring(s, s->limit < MOST_IN_A_GO ? s->limit + 1 : 1)) {
+  if (s->cancellation == NULL ||
+      !grow_ring(s, s->tuner.limit < MOST_IN_A_GO ? s->tuner.limit + 1 : 1)) {
     free_stage(s);
     return rheos__out_of_memory();
   }
@@ -204,17 +234,21 @@ static int64_t go_size(const rheos__stage *s) {
 // What the buffer may hold: of fast elements some more than the program says, since these are not worth a
 // thread by themselves.
 static int64_t room_of(const rheos__stage *s) {
-  int64_t limit = s->limit;
+  int64_t limit = s->tuner.limit;
   if (s->options.work != NULL && limit < 2 * go_size(s)) limit = 2 * go_size(s);
   return limit - (s->tail - s->head);
 }
 
-// A consumer that finds nothing although the buffer was full meanwhile has bursts: more helps.
-static void learn_limit(rheos__stage *s) {
-  if (s->options.buffer >= 0 || !s->was_full || s->limit >= MOST_BUFFER) return;
-  s->was_full = false;
-  const int64_t each = s->bytes / (s->tail > s->head ? s->tail - s->head : 1);
-  if (each * 2 * s->limit <= MOST_BYTES) s->limit *= 2;
+// Of the budget.
+static int64_t bytes_left(const rheos__stage *s) {
+  if (s->tasks == NULL) return SOME_BYTES - s->bytes;
+  return rheos__tasks_budget(s->tasks) -
+         atomic_load_explicit(rheos__tasks_buffered(s->tasks), memory_order_relaxed);
+}
+
+static int32_t threads_wanted(const rheos__stage *s) {
+  if (s->options.parallelism >= 0 || s->options.work == NULL) return s->num_workers;
+  return rheos__tuner_threads(&s->tuner, s->pull_ns + s->work_ns, s->num_workers);
 }
 
 static bool can_pull(const rheos__stage *s) {
@@ -223,7 +257,7 @@ static bool can_pull(const rheos__stage *s) {
 
 // Wakes one more thread where that is worth it.
 static void post_worker(rheos__stage *s) {
-  if (!can_pull(s) || s->num_active >= s->num_workers) return;
+  if (!can_pull(s) || s->num_active >= threads_wanted(s)) return;
   if ((s->pull_ns + s->work_ns) * (double)go_size(s) < WORTH_NS) return;
   int32_t i = 0;
   while (i < s->num_workers && s->workers[i].is_busy) ++i;
@@ -235,9 +269,9 @@ static void post_worker(rheos__stage *s) {
 // ---- A go: pulling some elements, and working on them
 
 typedef struct go {
-  entry *entries[MOST_IN_A_GO];
-  int64_t count;
-  double pull_ns;         // of an element
+  entries made;  // and behind those, until they are, some to be used again
+  int32_t num_spare;
+  int64_t ns;             // that pulling took
   rheos_status *failure;  // of the step or of memory, not of an element
 } go;
 
@@ -247,81 +281,138 @@ static bool is_of_step(const rheos_status *status, rheos__step *step) {
          (rheos_status_code(status) == RHEOS_RESOURCE_EXHAUSTED || rheos__step_should_stop(step));
 }
 
-// Without the mutex; nobody else pulls. At most `count` elements, fewer if they take long.
-static void pull_some(rheos__stage *s, rheos__step *step, int64_t count, go *g, bool *out_end) {
-  const int64_t start = rheos__now_ns();
-  g->count = 0;
-  g->failure = NULL;
-  *out_end = false;
-  while (g->count < count && !*out_end) {
-    entry *e = new_entry(s);
-    if (e == NULL) {
-      g->failure = rheos__out_of_memory();
-      break;
-    }
-    e->status = rheos__iterator_next(s->input, step, e->raw, out_end);
-    if (*out_end || is_of_step(e->status, step)) {
-      g->failure = *out_end ? NULL : e->status;
-      if (!*out_end) e->status = NULL;
-      free_entry(s, e);
-      break;
-    }
-    g->entries[g->count++] = e;
-    if (e->status != NULL || rheos__now_ns() - start > GO_NS) break;
+static void borrow_spares(rheos__stage *s, go *g, int64_t count) {
+  while (g->num_spare < count && s->spares.count > 0) {
+    g->made.items[g->num_spare++] = s->spares.items[--s->spares.count];
   }
-  if (g->count > 0) g->pull_ns = (double)(rheos__now_ns() - start) / (double)g->count;
+}
+
+static void return_spares(rheos__stage *s, entry *const *items, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    if (s->spares.count < MOST_IN_A_GO) {
+      s->spares.items[s->spares.count++] = items[i];
+    } else {
+      free_entry(s, items[i]);
+    }
+  }
+}
+
+// Whether the clock is to be looked at after that many elements that take `ns` each.
+static bool clock_is_due(int64_t count, double ns) {
+  return ns == 0 || ns > FAST_NS || count % CLOCK_EACH == 0;
+}
+
+// Pulls one; false: that is all.
+static bool pull_one(rheos__stage *s, rheos__step *step, go *g, bool *out_end) {
+  const int32_t at = g->made.count;
+  if (at == g->num_spare) {
+    entry *fresh = new_entry(s);
+    if (fresh == NULL) {
+      g->failure = rheos__out_of_memory();
+      return false;
+    }
+    g->made.items[g->num_spare++] = fresh;
+  }
+  entry *e = g->made.items[at];
+  e->status = rheos__iterator_next(s->input, step, e->raw, out_end);
+  if (*out_end) return false;
+  if (is_of_step(e->status, step)) {
+    g->failure = e->status;
+    e->status = NULL;
+    return false;
+  }
+  ++g->made.count;
+  return e->status == NULL;
+}
+
+// Without the mutex; nobody else pulls. At most `count` elements, fewer if they take long.
+static void pull_some(rheos__stage *s, rheos__step *step, int64_t count, double each, go *g,
+                      bool *out_end) {
+  const int64_t start = rheos__now_ns();
+  while (g->made.count < count && pull_one(s, step, g, out_end)) {
+    if (clock_is_due(g->made.count, each) && rheos__now_ns() - start > GO_NS) break;
+  }
+  g->ns = rheos__now_ns() - start;
 }
 
 static void finish_entry(rheos__stage *s, entry *e) {
   e->progress = DONE;
   e->bytes = bytes_of(s, e->element);
-  s->bytes += e->bytes;
+  count_bytes(s, e->bytes);
 }
 
-// Without the mutex, which is taken for each element that is done. A step that is to stop fails the rest.
-static void work_on_some(rheos__stage *s, rheos__step *step, const go *g) {
-  for (int64_t i = 0; i < g->count; ++i) {
-    entry *e = g->entries[i];
-    const int64_t start = rheos__now_ns();
+// With the mutex held: entries that took so long may be had.
+static void flush(rheos__stage *s, entry *const *items, int32_t count, int64_t ns) {
+  atomic_fetch_add_explicit(&s->dataset->times.worked_ns, ns, memory_order_relaxed);
+  s->work_ns = smoothed(s->work_ns, (double)ns / count);
+  for (int32_t i = 0; i < count; ++i) finish_entry(s, items[i]);
+  ring_bell(s);
+}
+
+// Without the mutex, which is taken when something may be had. A step that is to stop fails the rest.
+static void work_on_some(rheos__stage *s, rheos__step *step, const go *g, double each) {
+  int64_t start = rheos__now_ns();
+  int32_t done = 0;
+  for (int32_t i = 0; i < g->made.count; ++i) {
+    entry *e = g->made.items[i];
     if (e->status == NULL) e->status = s->options.work(s->dataset, e->raw, e->element, step);
-    const int64_t ns = rheos__now_ns() - start;
-    atomic_fetch_add_explicit(&s->dataset->times.worked_ns, ns, memory_order_relaxed);
+    const bool is_last = i + 1 == g->made.count;
+    if (!is_last && !clock_is_due(i + 1 - done, each)) continue;
+    const int64_t now = rheos__now_ns();
+    if (!is_last && now - start < FLUSH_NS) continue;
     pthread_mutex_lock(&s->mutex);
-    s->work_ns = smoothed(s->work_ns, (double)ns);
-    finish_entry(s, e);
-    ring_bell(s);
+    flush(s, g->made.items + done, i + 1 - done, now - start);
     pthread_mutex_unlock(&s->mutex);
+    done = i + 1;
+    start = now;
   }
+}
+
+// What was pulled comes to the ring; false: there is no memory for it.
+static bool take_pulled(rheos__stage *s, go *g) {
+  if (!grow_ring(s, s->tail - s->head + g->made.count)) return false;
+  for (int32_t i = 0; i < g->made.count; ++i) {
+    entry *e = g->made.items[i];
+    e->progress = PULLED;
+    if (s->options.work != NULL && e->status == NULL) {
+      rheos__row_blocks_place(&s->blocks, s->tail, e->element);
+    }
+    *place_of(s, s->tail++) = e;
+    if (s->options.work == NULL) finish_entry(s, e);
+  }
+  return true;
 }
 
 // Begins and ends with the mutex held. What stops the step comes back; what fails an element stays with it.
 static rheos_status *make_some(rheos__stage *s, rheos__step *step) {
-  go g;
+  go g = {.ns = 0};
   bool end = false;
-  const int64_t room = room_of(s), wanted = go_size(s);
+  const int64_t room = room_of(s), most = go_size(s);
+  const int64_t wanted = room < 1 ? 1 : room < most ? room : most;
+  const double each_pull = s->pull_ns;
+  borrow_spares(s, &g, wanted);
   s->is_pulling = true;
   pthread_mutex_unlock(&s->mutex);
-  pull_some(s, step, room < 1 ? 1 : room < wanted ? room : wanted, &g, &end);
+  pull_some(s, step, wanted, each_pull, &g, &end);
+  atomic_fetch_add_explicit(&s->dataset->times.pulled_ns, g.ns, memory_order_relaxed);
   pthread_mutex_lock(&s->mutex);
-  if (!grow_ring(s, s->tail - s->head + g.count)) {
-    while (g.count > 0) free_entry(s, g.entries[--g.count]);
+  return_spares(s, g.made.items + g.made.count, g.num_spare - g.made.count);
+  if (!take_pulled(s, &g)) {
+    free_entries(s, &g.made);
     rheos_status_free(g.failure);
     g.failure = rheos__out_of_memory();
     end = false;
   }
   s->has_ended = end;
-  if (g.count > 0) s->pull_ns = smoothed(s->pull_ns, g.pull_ns);
-  for (int64_t i = 0; i < g.count; ++i) {
-    *place_of(s, s->tail++) = g.entries[i];
-    if (s->options.work == NULL) finish_entry(s, g.entries[i]);
-  }
-  const bool works = s->options.work != NULL && g.count > 0;
+  if (g.made.count > 0) s->pull_ns = smoothed(s->pull_ns, (double)g.ns / g.made.count);
+  const bool works = s->options.work != NULL && g.made.count > 0;
   s->is_pulling = works && s->options.one_by_one;
   ring_bell(s);
   if (!works) return g.failure;
+  const double each = s->work_ns;
   post_worker(s);
   pthread_mutex_unlock(&s->mutex);
-  work_on_some(s, step, &g);
+  work_on_some(s, step, &g, each);
   pthread_mutex_lock(&s->mutex);
   if (s->options.one_by_one) {
     s->is_pulling = false;
@@ -336,8 +427,13 @@ static void run_worker(rheos__task *task, rheos__step *step) {
   rheos__step_set_states(step, s->states);
   pthread_mutex_lock(&s->mutex);
   rheos_status *status = NULL;
-  while (status == NULL && can_pull(s)) status = make_some(s, step);
-  s->was_full = s->was_full || room_of(s) <= 0;
+  while (status == NULL && can_pull(s) && s->num_active <= threads_wanted(s)) {
+    status = make_some(s, step);
+  }
+  if (room_of(s) <= 0) {
+    rheos__tuner_full(&s->tuner);
+    if (s->full_since == 0) s->full_since = rheos__now_ns();
+  }
   rheos_status_free(status);  // who asks next meets it himself
   w->is_busy = false;
   end_worker(s);
@@ -361,20 +457,52 @@ static int64_t find_done(const rheos__stage *s) {
   return -1;
 }
 
-static rheos_status *give(rheos__stage *s, int64_t number, rheos_tensor **element) {
+// Given ones may be used again.
+static void clear_ready(rheos__stage *s) {
+  return_spares(s, s->ready.items, s->ready.count);
+  s->ready.count = s->ready.at = 0;
+}
+
+static void take_entry(rheos__stage *s, int64_t number) {
   entry *e = *place_of(s, number);
   *place_of(s, number) = *place_of(s, s->head);
   ++s->head;
-  s->bytes -= e->bytes;
+  count_bytes(s, -e->bytes);
+  s->ready.items[s->ready.count++] = e;
+}
+
+// The consumer takes along what can be given, of fast elements as many as are worth a lock. False: nothing.
+static bool take_done(rheos__stage *s) {
+  const int64_t most = go_size(s), fill = s->tail - s->head;
+  for (int64_t number; s->ready.count < most && (number = find_done(s)) >= 0;) {
+    take_entry(s, number);
+  }
+  if (s->ready.count == 0) return false;
+  const entry *last = s->ready.items[s->ready.count - 1];
+  if (last->status == NULL) rheos__row_blocks_learn(&s->blocks, last->element);
+  rheos__tuner_fed(&s->tuner, fill, s->ready.count);
+  if (bytes_left(s) < 0) rheos__tuner_spent(&s->tuner);
+  if (s->full_since != 0 && room_of(s) > 0) {
+    atomic_fetch_add_explicit(&s->dataset->times.held_ns, rheos__now_ns() - s->full_since,
+                              memory_order_relaxed);
+    s->full_since = 0;
+  }
+  if (room_of(s) * 2 >= s->tuner.limit) post_worker(s);
+  return true;
+}
+
+static rheos_status *give(rheos__stage *s, rheos_tensor **element) {
+  entry *e = s->ready.items[s->ready.at++];
   rheos_status *status = e->status;
   e->status = NULL;
-  if (status == NULL) {
-    memcpy(element, e->element, (size_t)s->num_components * sizeof *element);
-    memset(e->element, 0, (size_t)s->num_components * sizeof *element);
+  if (status != NULL) {
+    rheos__element_clear(e->raw, s->num_raw);
+    rheos__element_clear(e->element, s->num_components);
+    return status;
   }
-  free_entry(s, e);
-  if (room_of(s) * 2 >= s->limit) post_worker(s);
-  return status;
+  memcpy(element, e->element, (size_t)s->num_components * sizeof *element);
+  memset(e->element, 0, (size_t)s->num_components * sizeof *element);
+  return NULL;
 }
 
 // Until something is done by others. False: the step is to stop.
@@ -402,16 +530,19 @@ static bool shall_make(const rheos__stage *s) {
   return s->options.work != NULL && room_of(s) > 0 && !s->dataset->inputs[0]->is_live;
 }
 
-static rheos_status *next_with_mutex(rheos__stage *s, rheos__step *step, rheos_tensor **element,
-                                     bool *out_end) {
+static int64_t element_bytes(const rheos__stage *s) {
+  return s->tail > s->head ? s->bytes / (s->tail - s->head) : 0;
+}
+
+static rheos_status *fill_ready(rheos__stage *s, rheos__step *step, bool *out_end) {
   s->is_paused = false;
+  clear_ready(s);
   for (;;) {
-    const int64_t number = find_done(s);
-    if (number >= 0) return give(s, number, element);
+    if (take_done(s)) return NULL;
     *out_end = s->has_ended && s->head == s->tail && !s->is_pulling;
     if (*out_end) return NULL;
+    rheos__tuner_starved(&s->tuner, element_bytes(s), bytes_left(s));
     if (shall_make(s)) {
-      learn_limit(s);
       RHEOS_TRY(make_some(s, step));
     } else if (!wait_for_others(s, step)) {
       return stopped();
@@ -422,16 +553,30 @@ static rheos_status *next_with_mutex(rheos__stage *s, rheos__step *step, rheos_t
 rheos_status *rheos__stage_next(rheos__stage *s, rheos__step *step, rheos_tensor **element,
                                 bool *out_end) {
   *out_end = false;
+  if (s->ready.at < s->ready.count) return give(s, element);
+  const int64_t came = rheos__now_ns(), used = s->ready.count;
   pthread_mutex_lock(&s->mutex);
-  rheos_status *status = next_with_mutex(s, step, element, out_end);
+  if (s->left_since != 0) {
+    rheos__tuner_used(&s->tuner, (double)(came - s->left_since), used);
+  }
+  rheos_status *status = fill_ready(s, step, out_end);
   pthread_mutex_unlock(&s->mutex);
-  return status;
+  s->left_since = rheos__now_ns();
+  return status != NULL || *out_end ? status : give(s, element);
+}
+
+void rheos__stage_will_batch(rheos__stage *s, int64_t size) {
+  const rheos__dataset *d = s->dataset;
+  if (size < 2 || s->options.work == NULL) return;
+  rheos_status_free(
+      rheos__row_blocks_init(&s->blocks, size, d->num_components, d->types, d->shapes));
+  s->blocks.most_bytes = SOME_BYTES;
 }
 
 void rheos__stage_count(rheos__stage *s, rheos__stage_counts *out_counts) {
   pthread_mutex_lock(&s->mutex);
   *out_counts = (rheos__stage_counts){.buffered = s->tail - s->head,
-                                      .capacity = s->limit,
+                                      .capacity = s->tuner.limit,
                                       .bytes = s->bytes,
                                       .num_threads = s->num_active};
   pthread_mutex_unlock(&s->mutex);
@@ -503,9 +648,12 @@ static rheos_status *restore_entries(rheos__stage *s, rheos__saved_state *state,
 
 rheos_status *rheos__stage_transfer(rheos__stage *s, rheos__saved_state *state) {
   assert(s->num_active == 0);
-  int64_t known[2] = {s->tail - s->head, s->has_ended};
+  int64_t known[2] = {s->tail - s->head + s->ready.count - s->ready.at, s->has_ended};
   RHEOS_TRY(rheos__state_ints(state, known, 2));
   if (!state->is_restoring) {
+    for (int32_t i = s->ready.at; i < s->ready.count; ++i) {
+      RHEOS_TRY(transfer_entry(s, s->ready.items[i], state));
+    }
     for (int64_t i = s->head; i < s->tail; ++i) {
       RHEOS_TRY(transfer_entry(s, *place_of(s, i), state));
     }
@@ -513,7 +661,9 @@ rheos_status *rheos__stage_transfer(rheos__stage *s, rheos__saved_state *state) 
   }
   if (known[0] < 0) return RHEOS_INVALID("the state of the iterator is that of another pipeline");
   for (; s->head < s->tail; ++s->head) free_entry(s, *place_of(s, s->head));
-  s->bytes = 0;
+  free_entries(s, &s->ready);
+  count_bytes(s, -s->bytes);
+  s->blocks.first = s->head;  // states are of iterators between batches
   s->has_ended = known[1] != 0;
   return restore_entries(s, state, known[0]);
 }

@@ -24,6 +24,8 @@ rheos_status *rheos__stage_new(rheos__iterator *iterator, const rheos__stage_opt
                                rheos__step *step, rheos__stage **out_stage);
 // Ends what runs; where that takes longer, the input goes with the stage, and `iterator->input` is NULL.
 void rheos__stage_leave(rheos__stage *stage, rheos__iterator *iterator);  // NULL: nothing
+// Before the first element: every `size` of them will be put together, so they are made in blocks of so many.
+void rheos__stage_will_batch(rheos__stage *stage, int64_t size);
 rheos_status *rheos__stage_next(rheos__stage *stage, rheos__step *step, rheos_tensor **element,
                                 bool *out_end);
 // Waits until nothing runs, and nothing will before the next element is asked for.
