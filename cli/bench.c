@@ -34,7 +34,8 @@ const char command_bench_help[] =
     "  --runs N             time so many runs (else as many as fit into --seconds)\n"
     "  --seconds S          how long to measure (2)\n"
     "  --json               print one JSON object\n"
-    "  --pipeline           go over the graph's datasets, and tell which stage is slow\n"
+    "  --pipeline           go over the graph's datasets, and tell which stage is slow; of a\n"
+    "                       SCRIPT.py, which is run with what follows it: those it goes over\n"
     "  --trace FILE         write a trace of ten more runs for chrome://tracing or Perfetto\n"
     "  --signature NAME     of a saved model or meta graph; serving_default if it has one\n"
     "  --tags A,B           which graph of a saved model (else its first)\n"
@@ -510,7 +511,33 @@ static int check(bench *b, const text_list *paths) {
   return EXIT_SUCCESS;
 }
 
+static bool is_script(const char *path) {
+  const size_t length = strlen(path);
+  return length > 3 && strcmp(path + length - 3, ".py") == 0;
+}
+
+// A program whose pipelines tell what held them up, and the arguments that are its own: `bench --pipeline
+// [OPTIONS of run] SCRIPT.py ...`. 0: it is none.
+static int find_script(int argc, char **argv) {
+  bool of_pipelines = false;
+  for (int i = 1; i < argc; i++) {
+    if (of_pipelines && is_script(argv[i])) return i;
+    of_pipelines = of_pipelines || strcmp(argv[i], "--pipeline") == 0;
+  }
+  return 0;
+}
+
+static int bench_script(int argc, char **argv, int script) {
+  int first = script;
+  while (first > 1 && strncmp(argv[first - 1], "--tf", 4) == 0) --first;
+  if (first != 2) return command_usage_error("bench: of a script there is --pipeline alone");
+  if (setenv("RHEOS_EXPLAIN", "on", 1) != 0) return command_usage_error("bench: out of memory");
+  return command_run(argc - first + 1, argv + first - 1);
+}
+
 int command_bench(int argc, char **argv) {
+  const int script = find_script(argc, argv);
+  if (script > 0) return bench_script(argc, argv, script);
   bench b = {.seconds = 2};
   text_list paths = {0};
   const option rows[] = {

@@ -156,3 +156,26 @@ def test_a_pipeline_is_told_by_its_stages(tmp_path):
 
 def test_a_graph_without_datasets_has_no_pipeline(layer):
     assert "the graph has no dataset" in fails(layer, "--pipeline")
+
+
+def test_a_script_tells_which_stages_held_it_up(tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text(
+        "import sys, time\n"
+        "import tensorflow as tf\n"
+        "def slow(x):\n"
+        "    time.sleep(0.002)\n"
+        "    return x\n"
+        "numbers = tf.data.Dataset.range(40).map(lambda x: tf.py_function(slow, [x], tf.int64))\n"
+        "print(sum(int(x) for x in numbers.batch(4).take(5).unbatch()), *sys.argv[1:])\n"
+        "for x in tf.data.Dataset.range(3):\n"
+        "    time.sleep(0.01)\n"
+    )
+    done = run_bench("--pipeline", script, "--fast", "2")
+    assert (done.returncode, done.stdout) == (0, "190 --fast 2\n")
+    first, second = done.stderr.strip().split("\n\n")
+    names = [line.split(":")[0].strip() for line in first.splitlines()[:-1]]
+    assert names == ["Unbatch", "Take", "Batch", "Map", "Range"]
+    assert first.splitlines()[-1].startswith("Map binds: ")
+    assert second.splitlines()[-1].startswith("The caller binds: ")
+    assert "--pipeline alone" in fails("--runs", "3", "--pipeline", script, status=2)

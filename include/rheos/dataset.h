@@ -112,8 +112,9 @@ static inline RHEOS_MUST_USE rheos_status *rheos_dataset_iterator_next(
 
 // ---- Which stage is slow
 
-// A text: for each stage its elements, times and buffer, and in the last line which one binds. Times are
-// samples of what was asked for since the datasets were made. The caller frees it by rheos_free().
+// A text: for each stage its elements, how long it was busy and waited for its input and its consumer, its
+// buffer, and in the last line which one binds, or the caller. Times are samples, since the iterator was made,
+// of all that is asked of these datasets. The caller frees it by rheos_free().
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_dataset_explain(rheos_dataset_iterator *iterator,
                                                              char **out_text);
 

@@ -10,7 +10,7 @@ struct rheos_dataset_iterator {
   rheos_session *session;  // the caller's
   rheos_tensor *dataset;   // a variant
   rheos__iterator *iterator;
-  int64_t since_ns;
+  rheos__explain_since *since;
 };
 
 static rheos_status *make_dataset(rheos_session *session, rheos_output dataset,
@@ -27,6 +27,7 @@ static rheos_status *begin(rheos_dataset_iterator *it) {
   RHEOS_TRY(rheos__dataset_of(it->dataset, "rheos_dataset_iterator_new", &dataset));
   RHEOS_TRY(rheos__session_begin_step(it->session, NULL, &step, &before));
   rheos_status *status = rheos__iterator_new_outer(dataset, &step, &it->iterator);
+  if (status == NULL) status = rheos__explain_since_new(it->iterator, &it->since);
   return rheos__session_end_step_take(it->session, &step, before, status);
 }
 
@@ -37,7 +38,6 @@ rheos_status *rheos_dataset_iterator_new(rheos_session *session, rheos_output da
   rheos_dataset_iterator *it = rheos__alloc_zeroed(sizeof *it);
   if (it == NULL) return rheos__out_of_memory();
   it->session = session;
-  it->since_ns = rheos__now_ns();
   rheos_status *status = make_dataset(session, dataset, &it->dataset);
   if (status == NULL) status = begin(it);
   if (status == NULL) {
@@ -50,7 +50,9 @@ rheos_status *rheos_dataset_iterator_new(rheos_session *session, rheos_output da
 
 void rheos_dataset_iterator_free(rheos_dataset_iterator *iterator) {
   if (iterator == NULL) return;
+  rheos__iterator_tell(iterator->iterator, iterator->since);
   rheos__iterator_free(iterator->iterator);
+  rheos__free(iterator->since);
   rheos_tensor_unref(iterator->dataset);
   rheos__free(iterator);
 }
@@ -80,5 +82,5 @@ rheos_status *rheos_dataset_iterator_next_sized(rheos_dataset_iterator *iterator
 rheos_status *rheos_dataset_explain(rheos_dataset_iterator *iterator, char **out_text) {
   RHEOS_OUT(out_text);
   RHEOS_NEED(iterator);
-  return rheos__iterator_explain(iterator->iterator, iterator->since_ns, out_text);
+  return rheos__iterator_explain(iterator->iterator, iterator->since, out_text);
 }

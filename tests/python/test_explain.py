@@ -1,5 +1,6 @@
 """Which stage of a pipeline is slow, and what sessions wait for."""
 
+import re
 import threading
 import time
 
@@ -20,6 +21,30 @@ def test_a_dataset_tells_each_stage_and_the_one_that_binds():
     assert [line.split(":")[0].strip() for line in lines[:-1]] == ["Batch", "Map", "Map", "Range"]
     assert lines[0].startswith("Batch: 20 elements, ") and "busy" in lines[0]
     assert lines[-1].startswith("Map binds: its own work took ")
+
+
+def test_a_stage_tells_what_it_waited_for_and_what_it_keeps():
+    slow_ones = tf.data.Dataset.range(40).map(lambda x: tf.py_function(slow, [x], tf.int64), 1)
+    lines = slow_ones.shuffle(10).cache().explain(20).splitlines()
+    milliseconds = {}
+    for line in lines[:-1]:
+        name, *facts = re.split(r": |, ", line.strip())
+        waits = [fact for fact in facts if fact.endswith("ms for its input")]
+        milliseconds[name] = float(waits[0].split()[0]) if waits else 0
+    assert list(milliseconds) == ["Cache", "Shuffle", "ParallelMap", "Range"]
+    assert milliseconds["Shuffle"] >= 29 * 2 > milliseconds["ParallelMap"]
+    assert ", buffer 20 of 20, 160 bytes" in lines[0]
+    assert ", buffer 9 of 10, 72 bytes" in lines[1]
+    assert " threads, waited for " in lines[2]
+    assert lines[-1].startswith("ParallelMap binds: ")
+
+
+def test_an_iterator_tells_of_its_own_time_only():
+    dataset = tf.data.Dataset.range(10)
+    list(dataset)
+    iterator = iter(dataset)
+    next(iterator)
+    assert iterator.explain().startswith("Range: 1 elements, ")
 
 
 def test_a_dataset_is_gone_over_for_so_long_at_most():

@@ -197,8 +197,15 @@ static inline rheos_status *rheos__iterator_next(rheos__iterator *iterator, rheo
   }
   return iterator->dataset->kind->next(iterator, step, element, out_end);
 }
-// Which stage is slow, as a text for rheos__free(): rheos_dataset_explain(). `since_ns`: when the caller began.
-rheos_status *rheos__iterator_explain(rheos__iterator *iterator, int64_t since_ns, char **out_text);
+// What the datasets of an iterator have noted so far, for rheos__free(): explanations are of what came then.
+typedef struct rheos__explain_since rheos__explain_since;
+rheos_status *rheos__explain_since_new(rheos__iterator *iterator, rheos__explain_since **out_since);
+// Which stage is slow, as a text for rheos__free(): rheos_dataset_explain().
+rheos_status *rheos__iterator_explain(rheos__iterator *iterator, const rheos__explain_since *since,
+                                      char **out_text);
+// The same to stderr, of one that goes and was asked for something, where RHEOS_EXPLAIN is "on" in the
+// environment.
+void rheos__iterator_tell(rheos__iterator *iterator, const rheos__explain_since *since);
 // The same of the iterator behind a handle, since it was initialized.
 rheos_status *rheos__iterator_handle_explain(const rheos_tensor *handle, char **out_text);
 int64_t rheos__now_ns(void);

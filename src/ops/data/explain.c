@@ -1,5 +1,6 @@
 // Which stage of a pipeline is slow: what the datasets have noted, as a text.
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/text.h"
 #include "ops/kit/op_util.h"
@@ -14,15 +15,24 @@ typedef struct row {
   rheos__dataset *dataset;
   rheos__iterator *iterator;  // NULL: not known
   int32_t depth;
-  double first, first_ns, timed, timed_ns, worked_ns;  // rheos__dataset_times
-  double elements, total_ns;                           // with what the inputs take
-  double own_ns;                                       // without, over the threads of a stage
+  bool is_elsewhere;                        // a stage's threads may be at work on it
+  double first, first_ns, timed, timed_ns;  // rheos__dataset_times
+  double worked_ns, pulled_ns, waited_ns, held_ns;
+  double elements, total_ns;  // with what the inputs take
+  double own_ns;              // without, over the threads of a stage
 } row;
 
 typedef struct rows {
   row items[MOST_STAGES];
   int32_t count;
 } rows;
+
+struct rheos__explain_since {
+  int64_t ns;
+  bool has_no_caller;  // elements are made for the explanation alone
+  int32_t count;
+  row items[];
+};
 
 static double read_times(const _Atomic int64_t *number) {
   return (double)atomic_load_explicit(number, memory_order_relaxed);
@@ -40,7 +50,21 @@ static void add_row(rows *r, rheos__dataset *dataset, rheos__iterator *iterator,
                    .timed = read_times(&t->timed),
                    .timed_ns = read_times(&t->timed_ns),
                    .worked_ns = read_times(&t->worked_ns),
+                   .pulled_ns = read_times(&t->pulled_ns),
+                   .waited_ns = read_times(&t->waited_ns),
+                   .held_ns = read_times(&t->held_ns),
                    .elements = read_times(&t->asked)};
+}
+
+// Runs ahead of who asks for elements, on threads.
+static bool runs_ahead(const rheos__dataset *dataset) { return dataset->kind->pause != NULL; }
+
+// The iterator over the first input, as far as it stays while others may be at work on it.
+static rheos__iterator *input_of(const row *here) {
+  if (here->iterator == NULL) return NULL;
+  rheos__iterator *input = here->iterator->input;
+  if (here->is_elsewhere && !here->dataset->kind->opens_input) return NULL;
+  return input != NULL && input->dataset == here->dataset->inputs[0] ? input : NULL;
 }
 
 // Inputs follow those whose inputs they are.
@@ -49,21 +73,25 @@ static void find_rows(rows *r, rheos__iterator *iterator) {
   for (int32_t at = 0; at < r->count; ++at) {
     const row *here = &r->items[at];
     const rheos__dataset *d = here->dataset;
-    const bool is_chain = here->iterator != NULL && d->kind->opens_input;
+    const bool is_elsewhere = here->is_elsewhere || runs_ahead(d);
     for (int32_t i = 0; i < d->num_inputs; ++i) {
-      add_row(r, d->inputs[i], is_chain && i == 0 ? here->iterator->input : NULL, here->depth + 1);
+      add_row(r, d->inputs[i], i == 0 ? input_of(here) : NULL, here->depth + 1);
+      r->items[r->count - 1].is_elsewhere = is_elsewhere;
     }
   }
 }
 
 // Takes off what was noted before: the same rows, found earlier, of other iterators over the datasets.
-static void take_off(rows *r, const rows *before) {
+static void take_off(rows *r, const rheos__explain_since *before) {
   for (int32_t i = 0; before != NULL && i < r->count && i < before->count; ++i) {
     r->items[i].first -= before->items[i].first;
     r->items[i].first_ns -= before->items[i].first_ns;
     r->items[i].timed -= before->items[i].timed;
     r->items[i].timed_ns -= before->items[i].timed_ns;
     r->items[i].worked_ns -= before->items[i].worked_ns;
+    r->items[i].pulled_ns -= before->items[i].pulled_ns;
+    r->items[i].waited_ns -= before->items[i].waited_ns;
+    r->items[i].held_ns -= before->items[i].held_ns;
     r->items[i].elements -= before->items[i].elements;
   }
   for (int32_t i = 0; i < r->count; ++i) {
@@ -87,12 +115,17 @@ static double inputs_ns(const rows *r, const rheos__dataset *dataset) {
   return ns;
 }
 
-static void find_own(rows *r) {
+static void find_own(rows *r, double wall_ns) {
   for (int32_t i = 0; i < r->count; ++i) {
     row *here = &r->items[i];
-    const double own = here->total_ns - inputs_ns(r, here->dataset);
-    here->own_ns = here->dataset->kind->count != NULL ? here->worked_ns : own;
+    if (runs_ahead(here->dataset)) {
+      here->own_ns = here->worked_ns;
+      continue;
+    }
+    here->pulled_ns = inputs_ns(r, here->dataset);
+    here->own_ns = here->total_ns - here->pulled_ns;
     if (here->own_ns < 0) here->own_ns = 0;
+    here->held_ns = wall_ns > here->total_ns ? wall_ns - here->total_ns : 0;
   }
 }
 
@@ -102,15 +135,18 @@ static void add_line(rheos__text *text, const char *line, int length) {
 
 static void add_buffer(rheos__text *text, const row *here) {
   char line[160];
-  rheos__stage_counts counts;
+  rheos__stage_counts counts = {0};
   if (here->dataset->kind->count == NULL || here->iterator == NULL) return;
+  if (here->is_elsewhere && !runs_ahead(here->dataset)) return;
   here->dataset->kind->count(here->iterator, &counts);
   add_line(
       text, line,
-      snprintf(line, sizeof line,
-               ", waited %.3g ms for it, buffer %lld of %lld, %lld bytes, %lld threads",
-               read_times(&here->dataset->times.waited_ns) * 1e-6, (long long)counts.buffered,
-               (long long)counts.capacity, (long long)counts.bytes, (long long)counts.num_threads));
+      snprintf(line, sizeof line, ", buffer %lld of %lld, %lld bytes", (long long)counts.buffered,
+               (long long)counts.capacity, (long long)counts.bytes));
+  if (!runs_ahead(here->dataset)) return;
+  add_line(text, line,
+           snprintf(line, sizeof line, ", %lld threads, waited for %.3g ms",
+                    (long long)counts.num_threads, here->waited_ns * 1e-6));
 }
 
 static void add_stage(rheos__text *text, const row *here, double wall_ns) {
@@ -121,21 +157,28 @@ static void add_stage(rheos__text *text, const row *here, double wall_ns) {
                     (int)(here->depth < 40 ? 2 * here->depth : 80), "", here->dataset->kind->name,
                     here->elements, wall_ns > 0 ? here->elements / wall_ns * 1e9 : 0, own_us,
                     wall_ns > 0 ? here->own_ns / wall_ns * 100 : 0));
+  if (here->dataset->num_inputs > 0) {
+    add_line(text, line,
+             snprintf(line, sizeof line, ", %.3g ms for its input", here->pulled_ns * 1e-6));
+  }
+  add_line(text, line,
+           snprintf(line, sizeof line, ", %.3g ms for its consumer", here->held_ns * 1e-6));
   add_buffer(text, here);
   add_line(text, "\n", 1);
 }
 
-static void add_verdict(rheos__text *text, const rows *r, double wall_ns) {
+static void add_verdict(rheos__text *text, const rows *r, double wall_ns, bool has_caller) {
   char line[256];
   const row *most = &r->items[0];
   for (int32_t i = 1; i < r->count; ++i) {
     if (r->items[i].own_ns > most->own_ns) most = &r->items[i];
   }
   const double waited = wall_ns > 0 ? r->items[0].total_ns / wall_ns : 0;
+  const double caller_ns = wall_ns - r->items[0].total_ns;
   int length;
   if (r->items[0].elements == 0) {
     length = snprintf(line, sizeof line, "Nothing was asked for yet.");
-  } else if (waited < LITTLE) {
+  } else if (has_caller && (waited < LITTLE || caller_ns > most->own_ns)) {
     length =
         snprintf(line, sizeof line, "The caller binds: it waited for elements %.0f %% of the time.",
                  waited * 100);
@@ -148,27 +191,49 @@ static void add_verdict(rheos__text *text, const rows *r, double wall_ns) {
   add_line(text, line, length);
 }
 
-static rheos_status *explain(rheos__iterator *iterator, int64_t since_ns, const rows *before,
-                             char **out_text) {
+rheos_status *rheos__explain_since_new(rheos__iterator *iterator,
+                                       rheos__explain_since **out_since) {
+  rows *r = rheos__alloc_zeroed(sizeof *r);
+  *out_since = NULL;
+  if (r == NULL) return rheos__out_of_memory();
+  find_rows(r, iterator);
+  const size_t bytes = (size_t)r->count * sizeof *r->items;
+  rheos__explain_since *since = rheos__alloc_zeroed(sizeof *since + bytes);
+  if (since != NULL) {
+    memcpy(since->items, r->items, bytes);
+    since->count = r->count;
+    since->ns = rheos__now_ns();
+  }
+  rheos__free(r);
+  *out_since = since;
+  return since != NULL ? NULL : rheos__out_of_memory();
+}
+
+rheos_status *rheos__iterator_explain(rheos__iterator *iterator, const rheos__explain_since *since,
+                                      char **out_text) {
   rows *r = rheos__alloc_zeroed(sizeof *r);
   rheos__text text = {0};
   *out_text = NULL;
   if (r == NULL) return rheos__out_of_memory();
-  const double wall_ns = (double)(rheos__now_ns() - since_ns);
+  const double wall_ns = (double)(rheos__now_ns() - since->ns);
   find_rows(r, iterator);
-  take_off(r, before);
-  find_own(r);
+  take_off(r, since);
+  find_own(r, wall_ns);
   for (int32_t i = 0; i < r->count; ++i) add_stage(&text, &r->items[i], wall_ns);
-  add_verdict(&text, r, wall_ns);
+  add_verdict(&text, r, wall_ns, !since->has_no_caller);
   rheos__free(r);
   *out_text = text.failed ? NULL : rheos__strndup(text.data, text.size);
   rheos__text_deinit(&text);
   return *out_text != NULL ? NULL : rheos__out_of_memory();
 }
 
-rheos_status *rheos__iterator_explain(rheos__iterator *iterator, int64_t since_ns,
-                                      char **out_text) {
-  return explain(iterator, since_ns, NULL, out_text);
+void rheos__iterator_tell(rheos__iterator *iterator, const rheos__explain_since *since) {
+  const char *wish = getenv("RHEOS_EXPLAIN");
+  if (wish == NULL || strcmp(wish, "on") != 0 || iterator == NULL || since == NULL) return;
+  char *text = NULL;
+  if (iterator->asked > 0) rheos_status_free(rheos__iterator_explain(iterator, since, &text));
+  if (text != NULL) fprintf(stderr, "%s\n\n", text);
+  rheos__free(text);
 }
 
 // ---- Ops
@@ -219,21 +284,20 @@ static rheos_status *compute_explain_dataset(void *state, rheos__step *step,
     return RHEOS_INVALID("max_elements and max_seconds must be scalars");
   }
   const double seconds = *(const double *)inputs[2]->data;
-  const int64_t since_ns = rheos__now_ns();
   const double most_ns = seconds >= 0 && seconds < 1e9 ? seconds * 1e9 : 1e18;
-  rows *before = rheos__alloc_zeroed(sizeof *before);
-  if (before == NULL) return rheos__out_of_memory();
-  rheos_status *status = rheos__iterator_new_outer(d, step, &iterator);
+  rheos__explain_since *since = NULL;
+  RHEOS_TRY(rheos__iterator_new_outer(d, step, &iterator));
+  rheos_status *status = rheos__explain_since_new(iterator, &since);
   if (status == NULL) {
-    find_rows(before, iterator);
+    since->has_no_caller = true;
     rheos__call_states *outer = rheos__iterator_enter(iterator, step);
     status =
-        go_over(iterator, *(const int64_t *)inputs[1]->data, since_ns + (int64_t)most_ns, step);
+        go_over(iterator, *(const int64_t *)inputs[1]->data, since->ns + (int64_t)most_ns, step);
     rheos__iterator_leave(step, outer);
   }
-  if (status == NULL) status = explain(iterator, since_ns, before, &text);
+  if (status == NULL) status = rheos__iterator_explain(iterator, since, &text);
   rheos__iterator_free(iterator);
-  rheos__free(before);
+  rheos__free(since);
   return give_text_take(status, text, &outputs[0]);
 }
 

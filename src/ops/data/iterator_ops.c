@@ -9,17 +9,19 @@
 
 typedef struct iterator_object {
   rheos__variant variant;
-  pthread_mutex_t mutex;      // of the iterator
-  rheos__iterator *iterator;  // NULL: not initialized
-  int64_t since_ns;           // when it was initialized
-  int32_t num_components;     // what it is declared to give; 0: not said
+  pthread_mutex_t mutex;        // of the iterator
+  rheos__iterator *iterator;    // NULL: not initialized
+  rheos__explain_since *since;  // from when it was initialized
+  int32_t num_components;       // what it is declared to give; 0: not said
   rheos_dtype *types;
   rheos_shape *shapes;
 } iterator_object;
 
 static void free_object(rheos__variant *variant) {
   iterator_object *object = (iterator_object *)variant;
+  rheos__iterator_tell(object->iterator, object->since);
   rheos__iterator_free(object->iterator);
+  rheos__free(object->since);
   pthread_mutex_destroy(&object->mutex);
   rheos__free(object->types);
   rheos__free(object->shapes);
@@ -101,13 +103,22 @@ static rheos_status *set_dataset(iterator_object *object, rheos__dataset *datase
   const components wanted = {object->num_components, object->types, object->shapes};
   if (wanted.count > 0) RHEOS_TRY(check_components(&wanted, &got));
   rheos__iterator *iterator = NULL;
+  rheos__explain_since *since = NULL;
   RHEOS_TRY(rheos__iterator_new_outer(dataset, step, &iterator));
+  rheos_status *status = rheos__explain_since_new(iterator, &since);
+  if (status != NULL) {
+    rheos__iterator_free(iterator);
+    return status;
+  }
   pthread_mutex_lock(&object->mutex);
   rheos__iterator *before = object->iterator;
+  rheos__explain_since *since_before = object->since;
   object->iterator = iterator;
-  object->since_ns = rheos__now_ns();
+  object->since = since;
   pthread_mutex_unlock(&object->mutex);
+  rheos__iterator_tell(before, since_before);
   rheos__iterator_free(before);
+  rheos__free(since_before);
   return NULL;
 }
 
@@ -118,7 +129,7 @@ rheos_status *rheos__iterator_handle_explain(const rheos_tensor *handle, char **
   pthread_mutex_lock(&object->mutex);
   rheos_status *status =
       object->iterator != NULL
-          ? rheos__iterator_explain(object->iterator, object->since_ns, out_text)
+          ? rheos__iterator_explain(object->iterator, object->since, out_text)
           : rheos_status_new(RHEOS_FAILED_PRECONDITION, "the iterator has not been initialized");
   pthread_mutex_unlock(&object->mutex);
   return status;

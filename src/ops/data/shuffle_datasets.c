@@ -3,6 +3,7 @@
 
 #include "ops/data/dataset.h"
 #include "ops/data/element.h"
+#include "ops/data/stage.h"
 
 // ---- Where the seeds of each repetition come from
 
@@ -408,6 +409,17 @@ static int64_t cardinality_shuffle(const rheos__dataset *d) {
   return __builtin_mul_overflow(all, count, &product) ? RHEOS__CARDINALITY_UNKNOWN : product;
 }
 
+static void count_shuffled(rheos__iterator *iterator, rheos__stage_counts *out_counts) {
+  const shuffle *it = (const shuffle *)iterator;
+  const int64_t n = iterator->dataset->num_components;
+  *out_counts = (rheos__stage_counts){
+      .buffered = it->num_elements,
+      .capacity = ((const shuffle_data *)iterator->dataset->data)->buffer_size};
+  for (int64_t i = 0; it->buffer != NULL && i < it->capacity * n; ++i) {
+    if (it->buffer[i] != NULL) out_counts->bytes += (int64_t)it->buffer[i]->size_bytes;
+  }
+}
+
 #define SHUFFLE_KIND(variable, text, init_fn)                                      \
   static const rheos__dataset_kind variable = {.name = text,                       \
                                                .data_bytes = sizeof(shuffle_data), \
@@ -419,6 +431,7 @@ static int64_t cardinality_shuffle(const rheos__dataset *d) {
                                                .start = start_shuffle,             \
                                                .finish = finish_shuffle,           \
                                                .next = next_shuffle,               \
+                                               .count = count_shuffled,            \
                                                .state = transfer_shuffle,          \
                                                .cardinality = cardinality_shuffle}
 SHUFFLE_KIND(shuffle_kind, "Shuffle", init_shuffle);

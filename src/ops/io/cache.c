@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "format/checkpoint/bundle.h"
-#include "ops/data/dataset.h"
+#include "ops/data/stage.h"
 
 typedef struct cache {
   const char *prefix;  // of the files; NULL: in memory
@@ -351,6 +351,21 @@ static rheos_status *transfer_cached(rheos__iterator *iterator, rheos__saved_sta
   return transfer_memory(iterator->dataset, state);
 }
 
+// In memory: what it has.
+static void count_cached(rheos__iterator *iterator, rheos__stage_counts *out_counts) {
+  const cached *it = (const cached *)iterator;
+  cache *c = iterator->dataset->data;
+  const int64_t n = iterator->dataset->num_components;
+  pthread_mutex_lock(&c->mutex);
+  rheos_tensor *const *tensors = c->is_whole ? c->tensors : it->tensors;
+  const int64_t count = c->is_whole ? c->count : it->at;
+  *out_counts = (rheos__stage_counts){.buffered = count, .capacity = count};
+  for (int64_t i = 0; tensors != NULL && i < count * n; ++i) {
+    out_counts->bytes += (int64_t)tensors[i]->size_bytes;
+  }
+  pthread_mutex_unlock(&c->mutex);
+}
+
 static const rheos__dataset_kind cache_kind = {.name = "Cache",
                                                .data_bytes = sizeof(cache),
                                                .iterator_bytes = sizeof(cached),
@@ -359,6 +374,7 @@ static const rheos__dataset_kind cache_kind = {.name = "Cache",
                                                .deinit = deinit_cache,
                                                .finish = finish_cached,
                                                .next = next_cached,
+                                               .count = count_cached,
                                                .state = transfer_cached};
 #define METADATA RHEOS_DATASET_TYPES "; metadata: string = \"\""
 #define CACHE_TEXT "The elements, kept in memory or files when all of them have been made once."
