@@ -73,6 +73,7 @@ rheos_status *rheos_dataset_iterator_next_sized(rheos_dataset_iterator *iterator
   rheos__step step, *before;
   RHEOS_TRY(rheos__session_begin_step(iterator->session, options, &step, &before));
   rheos__iterator_enter(iterator->iterator, &step);
+  rheos__iterator_watch(iterator->iterator, &step);
   rheos_status *status = rheos__step_poll(&step) ? rheos__step_error(&step)
                                                  : rheos__iterator_next(iterator->iterator, &step,
                                                                         out_element, out_end);

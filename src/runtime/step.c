@@ -107,6 +107,13 @@ bool rheos__is_stopping(void) {
   return atomic_load_explicit(&step->stopped, memory_order_relaxed) != 0;
 }
 
+bool rheos__step_is_noted(const rheos__step *step) {
+  return step != NULL && rheos__step_is_traced(step);
+}
+void rheos__step_note(rheos__step *step, const char *name, int64_t start_ns, int64_t end_ns) {
+  rheos__trace_note_part(step->options->trace, name, start_ns, end_ns);
+}
+
 bool rheos__step_should_stop(rheos__step *step) { return step != NULL && rheos__step_poll(step); }
 
 bool rheos__step_is_parallel(const rheos__step *step, int64_t flops) {

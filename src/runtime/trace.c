@@ -56,6 +56,7 @@ void rheos_trace_clear(rheos_trace *trace) {
   if (trace == NULL) return;
   trace->failed = false;
   trace->num_events = trace->num_visits = trace->num_dynamic = trace->num_parts = 0;
+  trace->num_notes = 0;
   trace->num_runs = 0;
   trace->visit = trace->op = -1;
 }
@@ -68,6 +69,7 @@ void rheos_trace_free(rheos_trace *trace) {
   rheos__free(trace->visits);
   rheos__free(trace->events);
   rheos__free(trace->parts);
+  rheos__free(trace->notes);
   rheos__free(trace->marks);
   rheos__free(trace->dynamic);
   rheos__free(trace);
@@ -369,6 +371,16 @@ void rheos__trace_add_flow(rheos_trace *trace, const rheos__plan *plan, int32_t 
                                         .dynamic = add_dynamic_shapes(trace, count, results),
                                         .start_ns = start_ns,
                                         .end_ns = now});
+}
+
+void rheos__trace_note_part(rheos_trace *trace, const char *name, int64_t start_ns,
+                            int64_t end_ns) {
+  if (trace->failed || trace->num_notes >= RHEOS__MOST_TRACE_NOTES) return;
+  if (!RHEOS_RESERVE(trace->notes, trace->note_capacity, trace->num_notes + 1)) {
+    trace->failed = true;
+    return;
+  }
+  trace->notes[trace->num_notes++] = (rheos__trace_note){name, start_ns, end_ns};
 }
 
 rheos__trace_mark *rheos__trace_begin_marks(rheos_trace *trace, size_t count) {

@@ -84,6 +84,15 @@ typedef struct rheos__trace_dynamic {
   size_t size_bytes;
 } rheos__trace_dynamic;
 
+// A part of what a kernel did, such as a stage of a pipeline.
+typedef struct rheos__trace_note {
+  const char *name;  // stays
+  int64_t start_ns, end_ns;
+} rheos__trace_note;
+
+// A batch has many elements; those that come later are left out.
+enum { RHEOS__MOST_TRACE_NOTES = 1 << 16 };
+
 struct rheos_trace {
   uint32_t what;
   bool failed;
@@ -100,6 +109,8 @@ struct rheos_trace {
   size_t num_parts, part_capacity;
   rheos__trace_dynamic *dynamic;
   size_t num_dynamic, dynamic_capacity;
+  rheos__trace_note *notes;
+  size_t num_notes, note_capacity;
   rheos__trace_mark *marks;  // room for the section under way
   size_t mark_capacity;
   rheos__pool_watch watch;
@@ -127,6 +138,8 @@ void rheos__trace_leave(rheos_trace *trace, int32_t outer);
 int64_t rheos__trace_add(rheos_trace *trace, const rheos__segment *segment,
                          const rheos__instruction *in, rheos_tensor *const *tensors,
                          int64_t start_ns);
+
+void rheos__trace_note_part(rheos_trace *trace, const char *name, int64_t start_ns, int64_t end_ns);
 
 // Room for marks that several threads fill in, emptied: `count` of them. The watch rests meanwhile,
 // since the marks tell more. NULL when memory is short.

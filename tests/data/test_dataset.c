@@ -322,6 +322,37 @@ static void test_explain__says_when_the_caller_binds(void **state) {
   pipeline_free(&p);
 }
 
+// ---- Traces
+
+static void test_dataset__stages_are_in_the_trace_of_who_asks(void **state) {
+  (void)state;
+  pipeline p;
+  pipeline_init(&p);
+  rheos_output d = by_program(&p, rheos_dataset_range(p.f.scope, 0, 1000, 1), "slow", 1);
+  begin(&p, rheos_dataset_batch(p.f.scope, d, 50, false), 1);
+  rheos_trace *trace = rheos_trace_new(RHEOS_TRACE_STEPS);
+  const rheos_run_options options = {.trace = trace};
+  for (int i = 0; i < 2; ++i) {
+    rheos_tensor *batch;
+    bool end;
+    rheos_trace_clear(trace);
+    assert_ok(rheos_dataset_iterator_next(p.iterator, &batch, &end, &options));
+    rheos_tensor_unref(batch);
+    char *text;
+    size_t size_bytes;
+    assert_ok(rheos_trace_to_chrome(trace, &text, &size_bytes));
+    static const char *const names[] = {"Iterator::Batch", "Iterator::Map", "Iterator::Range"};
+    for (int k = 0; k < 3; ++k) {
+      int count = 0;
+      for (const char *at = text; (at = strstr(at, names[k])) != NULL; ++at) ++count;
+      assert_int_equal(count, k == 0 ? 1 : 50);
+    }
+    rheos_free(text);
+  }
+  rheos_trace_free(trace);
+  pipeline_free(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_dataset__gives_what_it_is_made_of),
@@ -336,6 +367,7 @@ int main(void) {
       cmocka_unit_test(test_dataset__closed_session_has_no_elements),
       cmocka_unit_test(test_explain__names_what_binds),
       cmocka_unit_test(test_explain__says_when_the_caller_binds),
+      cmocka_unit_test(test_dataset__stages_are_in_the_trace_of_who_asks),
   };
   return cmocka_run_group_tests_name("dataset", tests, NULL, NULL);
 }

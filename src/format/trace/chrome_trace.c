@@ -180,13 +180,33 @@ static void put_runs(chrome *c) {
   rheos__trace_order_deinit(&order);
 }
 
+// Stages of pipelines, as the step met them: under their consumers, which they hold up.
+static void put_notes(chrome *c) {
+  for (size_t i = 0; i < c->trace->num_notes; i++) {
+    const rheos__trace_note *note = &c->trace->notes[i];
+    put_region(c, "Stage", 1, 0, note->start_ns, note->end_ns);
+    rheos__trace_put_text(&c->text, "Iterator::");
+    rheos__trace_put_text(&c->text, note->name);
+    put_member(c, ", \"name\": ");
+    put(c, "}");
+  }
+}
+
+static int64_t first_ns(const rheos_trace *trace) {
+  int64_t first = trace->num_visits > 0 ? trace->visits[0].start_ns : INT64_MAX;
+  for (size_t i = 0; i < trace->num_notes; i++) {
+    if (trace->notes[i].start_ns < first) first = trace->notes[i].start_ns;
+  }
+  return first < INT64_MAX ? first : 0;
+}
+
 rheos_status *rheos_trace_to_chrome(const rheos_trace *trace, char **out_text,
                                     size_t *out_text_bytes) {
   RHEOS_OUT(out_text);
   RHEOS_OUT(out_text_bytes);
   RHEOS_NEED(trace);
   if (trace->failed) return rheos__out_of_memory();
-  chrome c = {.trace = trace, .zero_ns = trace->num_visits > 0 ? trace->visits[0].start_ns : 0};
+  chrome c = {.trace = trace, .zero_ns = first_ns(trace)};
   put(&c, "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
   for (size_t d = 0; d < trace->num_devices; d++) {
     put_title(&c, "process_name", (int64_t)d + 1, 0, trace->devices[d]);
@@ -196,6 +216,7 @@ rheos_status *rheos_trace_to_chrome(const rheos_trace *trace, char **out_text,
     }
   }
   put_runs(&c);
+  put_notes(&c);
   put(&c, "\n]}\n");
   rheos__buffer_put(&c.out, "", 1);
   rheos__buffer_deinit(&c.text);

@@ -652,8 +652,18 @@ rheos_status *rheos__iterator_next_timed(rheos__iterator *iterator, rheos__step 
   atomic_fetch_add_explicit(is_first ? &times->first_ns : &times->timed_ns, ns,
                             memory_order_relaxed);
   atomic_fetch_add_explicit(is_first ? &times->first : &times->timed, 1, memory_order_relaxed);
-  if (iterator->asked >= TIMED_AT_FIRST) iterator->mask = TIMED_MASK;
+  const bool is_noted = rheos__step_is_noted(step);
+  if (is_noted) rheos__step_note(step, iterator->dataset->kind->name, start, start + ns);
+  if (iterator->asked >= TIMED_AT_FIRST && !is_noted) iterator->mask = TIMED_MASK;
   return status;
+}
+
+void rheos__iterator_watch(rheos__iterator *iterator, const rheos__step *step) {
+  if (!rheos__step_is_noted(step)) return;
+  for (; iterator != NULL; iterator = iterator->input) {
+    iterator->mask = 0;
+    if (iterator->dataset->kind->pause != NULL) return;  // behind are others at work
+  }
 }
 
 void rheos__iterator_free(rheos__iterator *iterator) {

@@ -200,6 +200,8 @@ static inline rheos_status *rheos__iterator_next(rheos__iterator *iterator, rheo
 // What the datasets of an iterator have noted so far, for rheos__free(): explanations are of what came then.
 typedef struct rheos__explain_since rheos__explain_since;
 rheos_status *rheos__explain_since_new(rheos__iterator *iterator, rheos__explain_since **out_since);
+// Before an element is asked for: where the step is traced, every stage on its way is noted.
+void rheos__iterator_watch(rheos__iterator *iterator, const rheos__step *step);
 // Which stage is slow, as a text for rheos__free(): rheos_dataset_explain().
 rheos_status *rheos__iterator_explain(rheos__iterator *iterator, const rheos__explain_since *since,
                                       char **out_text);

@@ -358,6 +358,7 @@ static rheos_status *next_of(iterator_object *object, const components *wanted, 
   }
   const components got = {iterator->dataset->num_components, iterator->dataset->types, NULL};
   RHEOS_TRY(check_components(wanted, &got));
+  rheos__iterator_watch(iterator, step);
   rheos__call_states *before = rheos__iterator_enter(iterator, step);
   rheos_status *failure = rheos__iterator_next(iterator, step, element, out_end);
   rheos__iterator_leave(step, before);
