@@ -57,6 +57,7 @@ demo: deps
 	"$(BUILD)/bin/rheos" run examples/linear_regression.py
 	"$(BUILD)/bin/rheos" run examples/layers.py
 	"$(BUILD)/bin/textgen"
+	"$(BUILD)/bin/pipeline"
 	"$(BUILD)/bin/call_model"
 
 install: build
