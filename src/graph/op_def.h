@@ -247,11 +247,7 @@ static inline int64_t rheos__flops(double flops) {
 // What `compute` may ask of the step it runs in.
 // True once the step is cancelled or past its deadline: stop soon, with any status.
 bool rheos__step_should_stop(rheos__step *step);
-// Whether what the step does is noted in a trace, and noting a part of what a kernel does under a name that
-// stays. By the thread that runs the step.
-bool rheos__step_is_noted(const rheos__step *step);
-void rheos__step_note(rheos__step *step, const char *name, int64_t start_ns, int64_t end_ns);
-// rheos__step_should_stop() of the step that the calling thread works for, on any of its threads: for `run` and `prepare`,
+// The same of the step that the calling thread works for, on any of its threads: for `run` and `prepare`,
 // between pieces of work that take longer than a few milliseconds.
 bool rheos__is_stopping(void);
 // Resources that live as long as the step, for the thread that runs it; NULL when memory is short.

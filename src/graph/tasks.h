@@ -50,4 +50,9 @@ bool rheos__tasks_run_here(rheos__tasks *tasks, void (*body)(void *argument, rhe
 rheos__bell *rheos__step_listen(rheos__step *step);
 bool rheos__step_doze(rheos__step *step);
 
+// Whether what the step does is noted in a trace, and noting a part of what a kernel does under a name that
+// stays. By the thread that runs the step.
+bool rheos__step_is_noted(const rheos__step *step);
+void rheos__step_note(rheos__step *step, const char *name, int64_t start_ns, int64_t end_ns);
+
 #endif  // RHEOS_SRC_GRAPH_TASKS_H

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "graph/tasks.h"
 #include "runtime/strands.h"
 
 static const int64_t ASK_NS = 10 * 1000 * 1000;

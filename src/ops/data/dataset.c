@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "graph/graph.h"
+#include "graph/tasks.h"
 #include "ops/data/dataset_hash.h"
 #include "ops/kit/array_util.h"
 
