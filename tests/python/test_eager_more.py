@@ -223,3 +223,16 @@ def test_operations_of_functions_refuse_mixed_types(tf):
     assert add(tf.constant(1.0), tf.constant(2.0)).numpy() == 3.0
     with pytest.raises(TypeError, match="int32"):
         add(tf.constant(1.0), tf.constant(2))
+
+
+def test_operations_without_results_give_nothing(tf, capfd):
+    assert tf.group(tf.constant(1)) is None and tf.group() is None and tf.no_op() is None
+    assert tf.print("said") is None
+    assert capfd.readouterr().err == "said\n"
+
+
+def test_shapes_are_held_to_names_across_tensors(tf):
+    two = tf.constant([1.0, 2.0])
+    tf.debugging.assert_shapes([(two, ("N",)), (tf.zeros([2, 3]), ("N", "D"))])
+    with pytest.raises(ValueError, match=r"tensor shape=\(2,\) dtype=float32 dimension 0"):
+        tf.debugging.assert_shapes([(two, ("N",)), (tf.zeros([3, 3]), ("N", "D"))])

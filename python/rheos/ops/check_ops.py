@@ -360,11 +360,16 @@ def _size_asked(symbol):
         return symbol
 
 
+def _shown(tensor):
+    """What messages about shapes call a tensor."""
+    return f"shape={tensor.shape} dtype={tensor.dtype.name}" if tensor._is_eager else tensor.name
+
+
 def _named_sizes(tensor, asked, message):
     """(tensor, what each size shall be, whether more dimensions may come first)."""
     if not hasattr(asked, "__iter__") and not hasattr(asked, "__getitem__"):
         raise ValueError(
-            f"{message}.  Tensor {_name(tensor)}.  Specified shape must be an iterable.  "
+            f"{message}.  Tensor {_shown(tensor)}.  Specified shape must be an iterable.  "
             "An iterable has the attribute `__iter__` or `__getitem__`.  "
             f"Received specified shape: {asked}"
         )
@@ -372,7 +377,7 @@ def _named_sizes(tensor, asked, message):
     more = [i for i, symbol in enumerate(asked) if symbol is Ellipsis or symbol == "*"]
     if any(more):
         raise ValueError(
-            f"{message}.  Tensor {_name(tensor)} specified shape index {more[-1]}.  Symbol `...` "
+            f"{message}.  Tensor {_shown(tensor)} specified shape index {more[-1]}.  Symbol `...` "
             "or "
             "`*` for a variable number of unspecified dimensions is only allowed as the first entry"
         )
@@ -431,19 +436,19 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
                     wanted, told_by = known[size]
                 else:
                     known[size] = (
-                        here, f"Specified by tensor {_name(tensor)} dimension {place}"
+                        here, f"Specified by tensor {_shown(tensor)} dimension {place}"
                     )  # fmt: skip
                     continue
                 if isinstance(here, int) and isinstance(wanted, int):
                     if here != wanted:
                         raise ValueError(
-                            f"{message}.  {told_by}.  Tensor {_name(tensor)} dimension {place} "
+                            f"{message}.  {told_by}.  Tensor {_shown(tensor)} dimension {place} "
                             f"must "
                             f"have size {wanted}.  Received size {here}, shape {tensor.shape}"
                         )
                     continue
                 shown = data or [
-                    message, told_by, f"Tensor {_name(tensor)} dimension", place, "must have size",
+                    message, told_by, f"Tensor {_shown(tensor)} dimension", place, "must have size",
                     wanted, "Received shape: ", array_ops.shape(tensor),
                 ]  # fmt: skip
                 is_same = math_ops.equal(here, wanted)

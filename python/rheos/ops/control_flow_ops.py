@@ -27,7 +27,7 @@ from rheos.ops.graph_keys import GraphKeys
 
 def no_op(name=None):
     """An operation that does nothing; it can wait for others."""
-    return apply_op("NoOp", name)
+    return None if get_default_graph()._is_eager else apply_op("NoOp", name)
 
 
 def _no_op_after(operations, device, name=None):
@@ -43,6 +43,8 @@ def group(*inputs, **kwargs):
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
+    if get_default_graph()._is_eager:
+        return None  # they have run
     items = nest.flatten(inputs)
     with name_scope(name, "group_deps", items) as name:
         if not items:

@@ -6,7 +6,7 @@ import sys
 from rheos.framework import dtypes, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import apply_op
-from rheos.framework.operation import Tensor, _VariableBase
+from rheos.framework.operation import Operation, Tensor, _VariableBase
 from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import string_ops
@@ -94,4 +94,5 @@ def print_v2(*inputs, **kwargs):
     else:
         template, tensors, place = _template(inputs, sep)
         line = string_ops.string_format(template, tensors, place, summarize)
-    return apply_op("PrintV2", name, line, output_stream=stream, end=end)
+    printed = apply_op("PrintV2", name, line, output_stream=stream, end=end)
+    return printed if isinstance(printed, Operation) else None  # it has run
