@@ -28,6 +28,8 @@ class OwnedIterator:
     and the spec of the elements.
     """
 
+    _attrs = None  # of the op that gives elements
+
     def __init__(self, dataset=None, components=None, element_spec=None):
         if dataset is None:
             if components is None or element_spec is None:
@@ -55,11 +57,14 @@ class OwnedIterator:
 
     def get_next(self):
         """The next element; OutOfRangeError behind the last."""
-        spec = self._element_spec
-        operation = apply_op(
-            "IteratorGetNext", None, self._iterator_resource, **_types_and_shapes(spec)
-        )
-        return structure.from_tensor_list(spec, operation.outputs)
+        if self._attrs is None:
+            self._attrs = _types_and_shapes(self._element_spec)
+        outputs = apply_op(
+            "IteratorGetNext", None, self._iterator_resource, **self._attrs
+        ).outputs
+        if type(self._element_spec) is TensorSpec:
+            return outputs[0]
+        return structure.from_tensor_list(self._element_spec, outputs)
 
     def explain(self):
         """Which stage of the pipeline has been slow so far, or whether the program is: a text."""
