@@ -753,7 +753,7 @@ def test_a_small_file_that_unpacks_to_much_ends_at_a_limit(tmp_path):
     np.savez_compressed(path, x=np.zeros(30_000_000))
     assert path.stat().st_size < 1 << 20
     said = fails("--memory-limit", "64M", path)
-    assert "out of memory: reading it takes more than 0.1 GB; --memory-limit raises that" in said
+    assert ": reading it takes more than 0.1 GB; --memory-limit raises that" in said
     assert "[30000000]" in text_of("--memory-limit", "1G", path)
     assert "[30000000]" in text_of("--memory-limit=none", path)
     for size in ("much", "3X", "-1G", "0", "", "2GB"):

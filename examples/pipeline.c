@@ -85,7 +85,7 @@ static rheos_status *read_feature(const rheos_example *example, const char *key,
 
 // "parse": a record's point and class.
 static rheos_status *parse(const rheos_tensor *record, rheos_tensor **outputs) {
-  const rheos_string *bytes = rheos_tensor_data(record);
+  const rheos_string *bytes = (const rheos_string *)rheos_tensor_data(record);
   rheos_example *example;
   rheos_status *status = rheos_example_read(bytes->data, bytes->size_bytes, &example);
   if (status != NULL) return status;
@@ -103,7 +103,7 @@ static rheos_status *make(const rheos_tensor *number, rheos_tensor **outputs) {
   rheos_status *status = new_element(outputs);
   if (status != NULL) return status;
   *(int64_t *)rheos_tensor_data(outputs[1]) =
-      point_of(UINT64_C(1) << 40 | (uint64_t)at, rheos_tensor_data(outputs[0]));
+      point_of(UINT64_C(1) << 40 | (uint64_t)at, (float *)rheos_tensor_data(outputs[0]));
   return NULL;
 }
 
@@ -114,7 +114,7 @@ static rheos_status *call_program(void *argument, const char *token, rheos_tenso
 }
 
 static const rheos_dtype DTYPES[] = {RHEOS_FLOAT, RHEOS_INT64};
-static const rheos_shape SHAPES[] = {{.rank = 1, .dims = {2}}, {.rank = 0}};
+static const rheos_shape SHAPES[] = {{.rank = 1, .dims = {2}}, {.rank = 0, .dims = {0}}};
 
 static rheos_output records_of(rheos_scope *s, const char *const *paths, size_t num_paths) {
   rheos_output d = rheos_dataset_records(s, paths, num_paths, NULL);
@@ -191,8 +191,8 @@ static double share_of_right(rheos_callable *guess, rheos_dataset_iterator *batc
     check(rheos_dataset_iterator_next(batches, batch, &end, NULL));
     if (end) return count > 0 ? (double)right / (double)count : 0;
     check(rheos_callable_run(guess, batch, &scores, NULL));
-    const float *score = rheos_tensor_data(scores);
-    const int64_t *label = rheos_tensor_data(batch[1]);
+    const float *score = (const float *)rheos_tensor_data(scores);
+    const int64_t *label = (const int64_t *)rheos_tensor_data(batch[1]);
     for (int64_t i = 0; i < rheos_tensor_num_elements(batch[1]); i++, count++) {
       right += (score[2 * i + 1] > score[2 * i]) == (label[i] == 1);
     }
@@ -214,7 +214,9 @@ static void learn(const char *const *paths, size_t num_paths) {
   check(rheos_scope_finish(s));
 
   rheos_session *session;
-  const rheos_session_options options = {.program_function = call_program};
+  rheos_session_options options;
+  memset(&options, 0, sizeof options);
+  options.program_function = call_program;
   check(rheos_session_new(graph, &options, &session));
   check(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
   rheos_callable *step, *guess;
