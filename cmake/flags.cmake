@@ -16,6 +16,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options(-Wall -Wextra -Wpedantic -ffp-contract=off)
+add_compile_options($<$<COMPILE_LANGUAGE:C>:-Werror=implicit>)  # later compilers refuse it
 # Neither errno after a mathematical function nor floating-point traps are looked at: values stay
 # the same, and loops over sqrt or floor become vector code.
 add_compile_options(-fno-math-errno -fno-trapping-math)

@@ -679,7 +679,7 @@ static void segment_free(rheos__segment *segment) {
   }
   rheos__packed_operands_deinit(segment);
   for (int32_t i = 0; segment->key_cells != NULL && i < segment->num_key; ++i) {
-    rheos__resource_unref(segment->key_cells[i]);
+    if (segment->key_cells[i] != NULL) rheos__resource_forget(segment->key_cells[i]);
   }
   rheos__placed_constants_deinit(segment);
   rheos__arena_deinit(&segment->arena);
@@ -748,8 +748,31 @@ rheos__segment *rheos__segment_find(rheos__plan *plan, rheos__segment *parent,
   return NULL;
 }
 
+bool rheos__segment_is_of_the_gone(const rheos__segment *segment) {
+  for (int32_t i = 0; segment->key_cells != NULL && i < segment->num_key; ++i) {
+    const rheos__resource *cell = segment->key_cells[i];
+    if (cell != NULL && rheos__resource_is_gone(cell)) return true;
+  }
+  return false;
+}
+
+// Frees those that no step is in and no step can come to.
+static void free_the_gone(rheos__segment **link) {
+  while (*link != NULL) {
+    rheos__segment *segment = *link;
+    if (segment->num_running == 0 && rheos__segment_is_of_the_gone(segment)) {
+      *link = segment->next;
+      segment->next = NULL;
+      rheos__segments_free(segment);
+    } else {
+      link = &segment->next;
+    }
+  }
+}
+
 // Makes room among the siblings: frees the least recently used one that no step is in.
 static void evict(rheos__segment **first) {
+  free_the_gone(first);
   int32_t count = 0;
   size_t bytes = 0;
   rheos__segment **oldest = NULL;
@@ -781,7 +804,7 @@ static rheos_status *keep_key(rheos__segment *segment, const rheos__key *key) {
   segment->key_cells = rheos__arena_copy(&segment->arena, key->cells, count * sizeof *key->cells);
   if (segment->key_cells == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < count; ++i) {
-    if (key->cells[i] != NULL) rheos__resource_ref(key->cells[i]);
+    if (key->cells[i] != NULL) rheos__resource_remember(key->cells[i]);
   }
   return NULL;
 }

@@ -254,6 +254,9 @@ static inline const rheos_shape *rheos__key_shape(const rheos__key *key, int32_t
   return key->tensors[i] != NULL ? &key->tensors[i]->shape : &scalar;
 }
 
+// Whether it is for a cell that nobody holds but what was planned for it.
+bool rheos__segment_is_of_the_gone(const rheos__segment *segment);
+
 // Whether a segment is the one for the key, among those with the same parent.
 static inline bool rheos__segment_is_for(const rheos__segment *segment, const rheos__key *key) {
   assert(segment->num_key == key->count);

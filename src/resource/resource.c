@@ -144,6 +144,22 @@ void rheos__resource_unref(rheos__resource *resource) {
   rheos__free(resource);
 }
 
+void rheos__resource_remember(rheos__resource *resource) {
+  rheos__resource_ref(resource);
+  atomic_fetch_add_explicit(&resource->num_memories, 1, memory_order_release);
+}
+
+void rheos__resource_forget(rheos__resource *resource) {
+  atomic_fetch_sub_explicit(&resource->num_memories, 1, memory_order_relaxed);
+  rheos__resource_unref(resource);
+}
+
+// Never true too soon: a memory is counted last and taken off first.
+bool rheos__resource_is_gone(const rheos__resource *resource) {
+  const int32_t memories = atomic_load_explicit(&resource->num_memories, memory_order_acquire);
+  return atomic_load_explicit(&resource->references, memory_order_relaxed) == memories;
+}
+
 // ---- Variables
 
 typedef struct variable {

@@ -21,6 +21,7 @@ typedef struct rheos__resource_kind {
 struct rheos__resource {
   const rheos__resource_kind *kind;
   _Atomic int32_t references;
+  _Atomic int32_t num_memories;  // of the references: those of plans, which know it by its address
   char *name;
 };
 
@@ -42,6 +43,12 @@ rheos_status *rheos__resource_new(const rheos__resource_kind *kind, const char *
 
 rheos__resource *rheos__resource_ref(rheos__resource *resource);
 void rheos__resource_unref(rheos__resource *resource);
+
+// References of what was planned for a resource and is worth nothing once it has no others; whoever keeps
+// such looks now and then.
+void rheos__resource_remember(rheos__resource *resource);
+void rheos__resource_forget(rheos__resource *resource);
+bool rheos__resource_is_gone(const rheos__resource *resource);
 
 // ---- Variables
 //

@@ -39,6 +39,7 @@ static rheos__workspace *take_workspace(rheos__plan *plan, const rheos__segment 
   rheos__workspace *workspace = *best;
   if (workspace == NULL) return rheos__workspace_new(plan);
   *best = workspace->next;
+  workspace->next = NULL;
   return workspace;
 }
 
@@ -139,7 +140,10 @@ rheos_status *rheos__run_take_workspace(rheos__run *r) {
   if (r->call != NULL && r->call->workspace != NULL) return NULL;
   pthread_mutex_lock(&r->plan->mutex);
   r->workspace = r->plan->free_workspaces;
-  if (r->workspace != NULL) r->plan->free_workspaces = r->workspace->next;
+  if (r->workspace != NULL) {
+    r->plan->free_workspaces = r->workspace->next;
+    r->workspace->next = NULL;
+  }
   pthread_mutex_unlock(&r->plan->mutex);
   if (r->workspace == NULL) r->workspace = rheos__workspace_new(r->plan);
   if (r->workspace == NULL) return rheos__out_of_memory();

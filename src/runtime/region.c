@@ -273,10 +273,35 @@ static uint64_t hash_cells(const rheos_region *r, rheos__resource *const *cells)
   return rheos__hash_mix(0, hash);
 }
 
+static void free_call(rheos__region_call *call) {
+  rheos__call_deinit(&call->call);
+  rheos__free(call);
+}
+
+// Takes out the calls for cells that nobody else holds: their handles were dropped, so none will come again.
+static rheos__region_call *take_gone(rheos_region *r) {
+  rheos__region_call *gone = NULL;
+  for (int32_t i = 0; i < RHEOS__REGION_BUCKETS; ++i) {
+    for (rheos__region_call **link = &r->buckets[i]; *link != NULL;) {
+      rheos__region_call *call = *link;
+      if (call->call.path_length == 0 || !rheos__segment_is_of_the_gone(call->call.path[0])) {
+        link = &call->next;
+        continue;
+      }
+      *link = call->next;
+      call->next = gone;
+      gone = call;
+      --r->num_bucketed;
+    }
+  }
+  return gone;
+}
+
 static rheos_status *take_call_for(rheos_region *r, rheos__resource *const *cells,
                                    rheos__region_call **out_call) {
   const uint64_t hash = hash_cells(r, cells);
   rheos_status *status = NULL;
+  rheos__region_call *gone = NULL;
   *out_call = NULL;
   pthread_mutex_lock(&r->mutex);
   if (r->buckets == NULL) {
@@ -291,10 +316,16 @@ static rheos_status *take_call_for(rheos_region *r, rheos__resource *const *cell
       *link = (*link)->next;
       --r->num_bucketed;
     } else {
+      gone = take_gone(r);
       status = new_call(r, out_call);
     }
   }
   pthread_mutex_unlock(&r->mutex);
+  while (gone != NULL) {
+    rheos__region_call *next = gone->next;
+    free_call(gone);
+    gone = next;
+  }
   if (status == NULL) (*out_call)->cells_hash = hash;
   return status;
 }
@@ -314,9 +345,7 @@ static void give_call_for(rheos_region *r, rheos__region_call *call) {
     --r->num_bucketed;
   }
   pthread_mutex_unlock(&r->mutex);
-  if (dropped == NULL) return;
-  rheos__call_deinit(&dropped->call);
-  rheos__free(dropped);
+  if (dropped != NULL) free_call(dropped);
 }
 
 // ---- Running

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "graph/tasks.h"
 #include "runtime/strands.h"
+#include "runtime/trace.h"
 
 static const int64_t ASK_NS = 10 * 1000 * 1000;
 static const int64_t PARALLEL_FLOPS = 200000;  // below, handing work over costs more than it saves

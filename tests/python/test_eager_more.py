@@ -1,5 +1,6 @@
 """Eager operations the quick way and the slow one, and what computes gradients of them."""
 
+import os
 import subprocess
 import sys
 
@@ -236,3 +237,29 @@ def test_shapes_are_held_to_names_across_tensors(tf):
     tf.debugging.assert_shapes([(two, ("N",)), (tf.zeros([2, 3]), ("N", "D"))])
     with pytest.raises(ValueError, match=r"tensor shape=\(2,\) dtype=float32 dimension 0"):
         tf.debugging.assert_shapes([(two, ("N",)), (tf.zeros([3, 3]), ("N", "D"))])
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def test_dropped_variables_leave_their_memory(tf):
+    ones = np.ones(5_000_000, np.float32)
+
+    @tf.function
+    def step(variable, by):
+        variable.assign_add(by)
+        return tf.reduce_sum(variable)
+
+    def use(by):
+        variable = tf.Variable(ones)
+        variable.assign_add(by)
+        return step(variable, by)
+
+    for _ in range(2):
+        use(ones)
+    before = resident_bytes()
+    for _ in range(8):
+        assert use(ones).numpy() == 15_000_000
+    assert resident_bytes() - before < 3 * ones.nbytes

@@ -216,7 +216,7 @@ def _with_others(function, names, others, *operands):
     return function(**dict(zip(names, operands)), **others)
 
 
-def remove(function):
+def remove(function, publish):
     """Takes back all that a function is the target of; ValueError if it is none."""
     found = False
     for api in _dispatched.values():
@@ -226,8 +226,12 @@ def remove(function):
             if one.function is not function
             and getattr(one.function, "of_handler", None) is not function
         ]
-        found = found or len(kept) < len(api.targets)
+        if len(kept) == len(api.targets):
+            continue
+        found = True
         api.targets = kept
+        if not kept:
+            publish(api.function, api.wrapper, False)
     if not found:
         raise ValueError(
             f"Function {function} was not registered using a `@tf.experimental.dispatch_for_*` "

@@ -51,14 +51,15 @@ def _functions(names):
     return found
 
 
-def _publish(function, wrapper):
-    """Shows the wrapper wherever the face shows the function."""
-    v2._replaced[id(function)] = wrapper
+def _publish(function, wrapper, is_used=True):
+    """Shows the wrapper wherever the face shows the function, or else the function again."""
+    shown, hidden = (wrapper, function) if is_used else (function, wrapper)
+    v2._replaced[id(function)] = shown
     for name, module in list(sys.modules.items()):
         if name == "rheos" or name == v2.__name__ or name.startswith(v2.__name__ + "."):
             for key, value in list(vars(module).items()):
-                if value is function and not key.startswith("_"):
-                    setattr(module, key, wrapper)
+                if value is hidden and not key.startswith("_"):
+                    setattr(module, key, shown)
 
 
 def dispatch_for_api(api, *signatures):
@@ -105,7 +106,7 @@ def dispatch_for_binary_elementwise_assert_apis(x_type, y_type):
 
 def unregister_dispatch_for(dispatch_target):
     """Takes back what a function was made the target of; ValueError if it is none."""
-    dispatch.remove(dispatch_target)
+    dispatch.remove(dispatch_target, _publish)
 
 
 def unary_elementwise_apis():
