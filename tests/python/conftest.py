@@ -1,5 +1,7 @@
 """Every test starts with an empty default graph, in the mode of its module's face."""
 
+import sys
+
 import google.protobuf
 import pytest
 import rheos
@@ -10,7 +12,7 @@ from rheos.framework import eager, tensor_shape
 @pytest.fixture(autouse=True)
 def mode_of_the_face(request):
     # Whichever module imported version 2's face first, its mode is not that of the others.
-    if getattr(request.module, "tf", None) is rheos:
+    if getattr(request.module, "tf", None) in (rheos, sys.modules.get("rheos.v2", rheos)):
         eager.enable_eager_execution()
         tensor_shape.enable_v2_tensorshape()
     else:

@@ -5,19 +5,9 @@ import os
 import numpy as np
 import pytest
 import rheos.v2
-from rheos.framework import eager, tensor_shape
 
 tf = rheos.v2
 v1 = tf.compat.v1
-
-
-@pytest.fixture(autouse=True)
-def eagerly():
-    """Each test executes eagerly."""
-    eager.enable_eager_execution()
-    tensor_shape.enable_v2_tensorshape()
-    yield
-    eager.disable_eager_execution()
 
 
 @pytest.fixture(params=[False, True], ids=["references", "resources"])

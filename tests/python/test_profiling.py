@@ -4,19 +4,10 @@ import glob
 
 import pytest
 import rheos.v2
-from rheos.framework import eager, messages, tensor_shape
+from rheos.framework import messages
 
 tf = rheos.v2
 profiler = tf.profiler.experimental
-
-
-@pytest.fixture(autouse=True)
-def eagerly():
-    """Each test executes eagerly."""
-    eager.enable_eager_execution()
-    tensor_shape.enable_v2_tensorshape()
-    yield
-    eager.disable_eager_execution()
 
 
 @tf.function

@@ -3,18 +3,8 @@
 import numpy as np
 import pytest
 import rheos.v2
-from rheos.framework import eager, tensor_shape
 
 tf = rheos.v2
-
-
-@pytest.fixture(autouse=True)
-def eagerly():
-    """Each test executes eagerly."""
-    eager.enable_eager_execution()
-    tensor_shape.enable_v2_tensorshape()
-    yield
-    eager.disable_eager_execution()
 
 
 ROWS = [[0.5, -2.0, 3.0], [], [1.0]]

@@ -2,19 +2,9 @@
 
 import pytest
 import rheos.v2
-from rheos.framework import eager, tensor_shape
 
 tf = rheos.v2
 Ragged = tf.io.RaggedFeature
-
-
-@pytest.fixture(autouse=True)
-def eagerly():
-    """Each test executes eagerly."""
-    eager.enable_eager_execution()
-    tensor_shape.enable_v2_tensorshape()
-    yield
-    eager.disable_eager_execution()
 
 
 def numbers(*values):

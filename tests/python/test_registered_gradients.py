@@ -4,19 +4,9 @@ import itertools
 
 import pytest
 import rheos.v2
-from rheos.framework import eager, tensor_shape
 
 tf = rheos.v2
 _numbers = itertools.count()
-
-
-@pytest.fixture(autouse=True)
-def eagerly():
-    """Each test executes eagerly."""
-    eager.enable_eager_execution()
-    tensor_shape.enable_v2_tensorshape()
-    yield
-    eager.disable_eager_execution()
 
 
 def registered(function):
