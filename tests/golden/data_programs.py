@@ -292,6 +292,150 @@ path = pathlib.Path(tempfile.mkdtemp()) / "lines"
 path.write_bytes(bytes([97, 10, 98, 10]))
 show(tf.data.TextLineDataset(path), tf.data.TextLineDataset([path, path]))
 show(tf.data.FixedLengthRecordDataset([path], 2))
+== elements_by_number
+def at(dataset, *numbers):
+    for number in numbers:
+        try:
+            element = tf.data.experimental.at(dataset, number)
+            print([np.asarray(t.numpy()).tolist() for t in tf.nest.flatten(element)])
+        except tf.errors.OpError as error:
+            print(type(error).__name__)
+at(D.range(2, 9, 3), 0, 2, 3, -1)
+at(D.from_tensors([1, 2]), 0, 1)
+at(D.from_tensor_slices((["a", "b"], [[1], [2]])), 1, 2)
+at(D.range(10).batch(4), 0, 2, 3)
+at(D.range(10).batch(4, drop_remainder=True), 1, 2)
+at(D.range(5).map(lambda x: (x, x * x)), 3)
+at(D.range(5).map(lambda x: x * x, num_parallel_calls=2), 3)
+at(D.range(5).shard(2, 1), 0, 1, 2)
+at(D.zip(D.range(4), D.range(5, 8)), 2, 3)
+at(D.range(3).concatenate(D.range(5, 7)), 2, 3, 5)
+at(D.range(9).skip(2).take(3), 0, 2, 3)
+at(D.range(5).cache().prefetch(2).with_options(tf.data.Options()), 4, 5)
+at(D.range(5).filter(lambda x: x > 1), 0)
+at(D.range(5).repeat(), 0)
+at(D.range(5).interleave(D.range), 0)
+== lists_of_elements
+from_list = tf.data.experimental.from_list
+for elements in ([1, 2, 3], [(1, "a"), (2, "b")], [{"x": [1.0]}, {"x": [2.0]}]):
+    ds = from_list(elements)
+    print(ds.element_spec, ds.cardinality().numpy())
+    show(ds)
+print(from_list([[1], [2, 3]]).element_spec)
+for wrong in ([], (1, 2), [(1, 2), 3]):
+    try:
+        from_list(wrong)
+    except (ValueError, TypeError) as error:
+        print(type(error).__name__)
+== padded_to_a_number
+ds = D.range(1, 3).map(lambda x: {"a": x, "b": tf.fill([2], x)})
+for x in ds.apply(tf.data.experimental.pad_to_cardinality(4, "real")):
+    print(x["a"].numpy(), x["b"].numpy(), x["real"].numpy())
+for wrong in (ds.repeat(), ds.repeat(3), D.range(3)):
+    try:
+        wrong.apply(tf.data.experimental.pad_to_cardinality(4))
+    except ValueError:
+        print("refused")
+== tables_of_datasets
+E = tf.data.experimental
+pairs = D.from_tensor_slices((["a", "b", "c"], np.arange(3)))
+table = tf.lookup.StaticHashTable(E.DatasetInitializer(pairs), -1)
+print(table.lookup(tf.constant(["c", "x", "a"])).numpy(), table.size().numpy())
+numbers = D.from_tensor_slices(([7, 8], ["x", "y"]))
+table = E.table_from_dataset(numbers, key_dtype=tf.int32, default_value="?")
+print(table.lookup(tf.constant([8, 9])).numpy())
+words = D.from_tensor_slices(["u", "v", "w"])
+table = E.index_table_from_dataset(words, num_oov_buckets=3)
+print(table.lookup(tf.constant(["w", "nobody", "u"])).numpy(), table.size().numpy())
+table = E.index_table_from_dataset(words, vocab_size=2)
+print(table.lookup(tf.constant(["w", "v"])).numpy())
+for ds, more in ((pairs, {"num_oov_buckets": -1}), (pairs, {"vocab_size": 0}),
+                 (pairs.batch(2), {})):
+    try:
+        E.table_from_dataset(ds, **more)
+    except (ValueError, TypeError) as error:
+        print(type(error).__name__)
+other = pairs.concatenate(D.from_tensor_slices((["a"], np.array([9]))))
+for ds in (other, pairs.repeat(2), pairs.take(0)):
+    try:
+        print(tf.lookup.StaticHashTable(E.DatasetInitializer(ds), -1).size().numpy())
+    except tf.errors.OpError as error:
+        print(type(error).__name__)
+== records_of_a_dataset
+import os, tempfile
+path = os.path.join(tempfile.mkdtemp(), "records")
+for kind in (None, "GZIP", "ZLIB"):
+    tf.data.experimental.TFRecordWriter(path, kind).write(D.from_tensor_slices(["a", "", "ccc"]))
+    show(tf.data.TFRecordDataset(path, kind))
+for wrong in (D.range(3), D.from_tensors(["a"]), 3):
+    try:
+        tf.data.experimental.TFRecordWriter(path).write(wrong)
+    except (TypeError, ValueError):
+        print("refused")
+== datasets_as_slices
+show(D.from_tensor_slices([D.range(2), D.range(5, 8)]).flat_map(lambda ds: ds))
+print(D.from_tensor_slices([D.range(2), D.range(5, 8)]).cardinality().numpy())
+== iterators_of_several_devices
+R = tf.raw_ops
+kind = dict(output_types=[tf.int64], output_shapes=[[]])
+it = R.AnonymousMultiDeviceIteratorV3(devices=["/cpu:0", "/cpu:0", "/cpu:0"], **kind)
+def begin(dataset):
+    return R.MultiDeviceIteratorInit(
+        dataset=tf.data.experimental.to_variant(dataset), multi_device_iterator=it,
+        max_buffer_size=3)
+def get(shard, number):
+    try:
+        (value,) = R.MultiDeviceIteratorGetNextFromShard(
+            multi_device_iterator=it, shard_num=shard, incarnation_id=number, **kind)
+        print(value.numpy())
+    except tf.errors.OpError as error:
+        print(type(error).__name__)
+first = begin(D.range(7))
+for shard in (0, 1, 2, 2, 0, 1, 0, 1, 2, 0):
+    get(shard, first)
+second = begin(D.range(10, 12))
+get(0, first)
+for shard in (1, 0, 2):
+    get(shard, second)
+== parsed_batches_of_examples
+def feature(**kinds):
+    (name, value), = kinds.items()
+    message = {"ints": "int64_list", "floats": "float_list", "texts": "bytes_list"}[name]
+    lists = {"ints": tf.train.Int64List, "floats": tf.train.FloatList, "texts": tf.train.BytesList}
+    return tf.train.Feature(**{message: lists[name](value=value)})
+texts = [
+    tf.train.Example(features=tf.train.Features(feature={
+        "b": feature(ints=[i]), "a": feature(floats=[1.0 * i] * i),
+        "c": feature(texts=[b"x%d" % i] * (3 - i)),
+    })).SerializeToString()
+    for i in range(4)
+]
+ds = D.from_tensor_slices(texts).batch(3)
+def parse(op, variant, **more):
+    return op(
+        input_dataset=variant, num_parallel_calls=2, dense_defaults=[tf.constant(-1, tf.int64)],
+        sparse_keys=["a"], dense_keys=["b"], sparse_types=[tf.float32], dense_shapes=[[]],
+        output_types=[tf.variant, tf.int64] + [tf.variant] * len(more.get("ragged_keys", [])),
+        output_shapes=[None, [None]] + [[]] * len(more.get("ragged_keys", [])), **more)
+wide = (tf.SparseTensorSpec([None, None]), tf.TensorSpec([None], tf.int64))
+variant = tf.data.experimental.to_variant(ds)
+V2 = tf.raw_ops.ParseExampleDatasetV2
+both = [parse(tf.raw_ops.ParseExampleDataset, variant), parse(V2, variant)]
+ragged = wide + (tf.RaggedTensorSpec([None, None], tf.string, 1, tf.int32),)
+both.append(parse(V2, variant, ragged_keys=["c"],
+                  ragged_value_types=[tf.string], ragged_split_types=[tf.int32]))
+for parsed, spec in zip(both, (wide, wide, ragged)):
+    parsed = tf.data.experimental.from_variant(parsed, spec)
+    print(parsed.cardinality().numpy())
+    for a, b, *c in parsed:
+        print(a.indices.numpy().tolist(), a.values.numpy().tolist(), a.dense_shape.numpy().tolist())
+        print(b.numpy().tolist(), [r.to_list() for r in c])
+broken = parse(V2, tf.data.experimental.to_variant(D.from_tensors(["?"])))
+broken = tf.data.experimental.from_variant(broken, wide)
+try:
+    next(iter(broken))
+except tf.errors.InvalidArgumentError:
+    print("refused")
 """
 
 

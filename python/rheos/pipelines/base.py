@@ -4,7 +4,7 @@ from rheos.framework import dtypes
 from rheos.framework.op_call import op1
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
-from rheos.pipelines import options as options_module, structure
+from rheos.pipelines import nest, options as options_module, structure
 
 # Ops whose attribute for dtypes has another name.
 _OF_TENSORS = ("TensorDataset", "TensorSliceDataset", "PaddedBatchDatasetV2")
@@ -179,6 +179,27 @@ class DatasetSpec(TypeSpec):
             and self._dataset_shape.is_compatible_with(other._dataset_shape)
         )
 
+    def is_subtype_of(self, other):
+        """Whether each dataset that this one describes is one that the other describes."""
+        if type(self) is not type(other) or self._dataset_shape != other._dataset_shape:
+            return False
+        try:
+            nest.assert_same_structure(self._element_spec, other._element_spec)
+        except (TypeError, ValueError):
+            return False
+        mine, others = nest.flatten(self._element_spec), nest.flatten(other._element_spec)
+        return all(a.is_subtype_of(b) for a, b in zip(mine, others))
+
+    def most_specific_common_supertype(self, others):
+        """The narrowest spec that describes what all of them do; None if there is none."""
+        whole = self
+        for other in others:
+            try:
+                whole = whole.most_specific_compatible_type(other)
+            except (TypeError, ValueError):
+                return None
+        return whole
+
     def most_specific_compatible_type(self, other):
         """The narrowest spec that both fit; ValueError if there is none."""
         if not isinstance(other, DatasetSpec):
@@ -194,6 +215,15 @@ class NestedVariant:
     def __init__(self, variant_tensor, element_spec, dataset_shape):
         self._variant_tensor = variant_tensor
         self._type_spec = DatasetSpec(element_spec, dataset_shape)
+
+    @classmethod
+    def of_list(cls, datasets):
+        """A list of datasets whose elements are alike, put together."""
+        spec = datasets[0].element_spec
+        for dataset in datasets[1:]:
+            spec = structure.most_specific(spec, dataset.element_spec)
+        variants = op1("Pack", None, [dataset._variant_tensor for dataset in datasets])
+        return cls(variants, spec, [len(datasets)])
 
 
 register_type_spec_from_value((DatasetBase, NestedVariant), lambda value: value._type_spec)

@@ -22,7 +22,7 @@ from rheos.pipelines import (
     owned,
     structure,
 )
-from rheos.pipelines.base import DatasetBase, DatasetSpec
+from rheos.pipelines.base import DatasetBase, DatasetSpec, NestedVariant
 from rheos.pipelines.random_seed import get_seed
 
 AUTOTUNE = -1
@@ -78,6 +78,8 @@ class DatasetV2(DatasetBase):
     @classmethod
     def from_tensor_slices(cls, tensors, name=None):
         """The rows of `tensors`, a structure whose first dimensions are equal."""
+        if isinstance(tensors, list) and tensors and isinstance(tensors[0], DatasetBase):
+            tensors = NestedVariant.of_list(tensors)
         element = structure.normalize_element(tensors)
         whole = structure.element_spec(element)
         rows = structure.to_batched_tensor_list(whole, element)
@@ -315,6 +317,10 @@ class DatasetV2(DatasetBase):
     def ignore_errors(self, log_warning=False, name=None):
         """The elements that can be computed."""
         return self._derive("IgnoreErrorsDataset", log_warning=log_warning)
+
+    def fingerprint(self):
+        """A number, uint64, that stands for what makes the elements; not TensorFlow's."""
+        return op1("DatasetFingerprint", None, self._variant_tensor)
 
     def cardinality(self, name=None):
         """How many elements there are: INFINITE_CARDINALITY if there is no end,

@@ -11,6 +11,8 @@ from rheos.pipelines.dataset import (  # noqa: F401
     UNKNOWN_CARDINALITY,
     DatasetV2,
 )
+from rheos.pipelines.elements import at, from_list as _from_list, pad_to_cardinality  # noqa: F401
+from rheos.pipelines.files import TFRecordWriter  # noqa: F401
 from rheos.pipelines.grouping import Reducer  # noqa: F401
 from rheos.pipelines.iterators import get_structure  # noqa: F401
 from rheos.pipelines.mixing import choose_from_datasets, sample_from_datasets  # noqa: F401
@@ -26,6 +28,11 @@ from rheos.pipelines.options import (  # noqa: F401
     ThreadingOptions,
 )
 from rheos.pipelines.saving import make_saveable_from_iterator  # noqa: F401
+from rheos.pipelines.table_initializers import (  # noqa: F401
+    DatasetInitializer,
+    index_table_from_dataset,
+    table_from_dataset,
+)
 from rheos.pipelines.tables import CsvDatasetV2 as CsvDataset  # noqa: F401
 from rheos.pipelines.transformations import (  # noqa: F401
     assert_cardinality,
@@ -61,6 +68,16 @@ make_batched_features_dataset = functools.partial(tables.make_batched_features_d
 def SqlDataset(driver_name, data_source_name, query, output_types):
     """The rows of the answer to a query: tuples of scalars of `output_types`."""
     return tables.sql_dataset(DatasetV2, driver_name, data_source_name, query, output_types)
+
+
+def from_list(elements, name=None):
+    """The elements of a list, which have one structure; shapes may differ."""
+    return _from_list(DatasetV2, elements)
+
+
+def enable_debug_mode():
+    """Nothing: functions of datasets run as the program wrote them only where it says so, by
+    tf.config.run_functions_eagerly()."""
 
 
 def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):

@@ -7,8 +7,9 @@ from rheos.framework import dtypes, gfile, messages
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import apply_op
 from rheos.framework.structured import decode, encode
+from rheos.framework.tensor_spec import TensorSpec
 from rheos.ops import math_ops
-from rheos.pipelines.base import DatasetSpec
+from rheos.pipelines.base import DatasetBase, DatasetSpec
 from rheos.pipelines.traced import TracedFunction
 
 _SPEC_FILE = "dataset_spec.pb"
@@ -69,6 +70,31 @@ def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None)
         use_shard_func=shard_func is not None,
         **_captured(function, "shard_func"),
     )
+
+
+class TFRecordWriter:
+    """Writes the elements of datasets of strings to a file, as records."""
+
+    def __init__(self, filename, compression_type=None):
+        self._filename = _path(filename)
+        self._compression = convert_to_tensor(
+            compression_type or "", dtypes.string, name="compression_type"
+        )
+
+    def write(self, dataset):
+        """Writes the file anew; in a graph the operation that does."""
+        if not isinstance(dataset, DatasetBase):
+            raise TypeError(f"`dataset` must be a Dataset, got {type(dataset)}.")
+        spec = dataset.element_spec
+        if not TensorSpec([], dtypes.string).is_compatible_with(spec):
+            raise TypeError(f"`dataset` must produce scalar strings, its elements are {spec}.")
+        return apply_op(
+            "DatasetToTFRecord",
+            None,
+            dataset._apply_options()._variant_tensor,
+            self._filename,
+            self._compression,
+        )
 
 
 def _saved_spec(path):

@@ -270,7 +270,7 @@ def sql_dataset(cls, driver_name, data_source_name, query, output_types):
 # ---- Examples
 
 
-def parse_example_dataset(dataset, features, num_parallel_calls=1):
+def parse_example_dataset(dataset, features, num_parallel_calls=1, deterministic=None):
     """What is in serialized examples: dicts of tensors, of a dataset of batches of them."""
     if not features:
         raise ValueError("Missing: `features` was None or empty.")
@@ -280,7 +280,10 @@ def parse_example_dataset(dataset, features, num_parallel_calls=1):
             f"{dataset.element_spec}."
         )
     return functional.map_dataset(
-        dataset, lambda texts: parsing_ops.parse_example(texts, features), num_parallel_calls
+        dataset,
+        lambda texts: parsing_ops.parse_example(texts, features),
+        num_parallel_calls,
+        deterministic,
     )
 
 

@@ -49,9 +49,11 @@ def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dty
     )
 
 
-def parse_example_dataset(features, num_parallel_calls=1):
+def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
     """A transformation: what is in batches of serialized examples, as dicts of tensors."""
-    return lambda dataset: tables.parse_example_dataset(dataset, features, num_parallel_calls)
+    return lambda dataset: tables.parse_example_dataset(
+        dataset, features, num_parallel_calls, deterministic
+    )
 
 
 def map_and_batch(

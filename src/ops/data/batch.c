@@ -223,6 +223,37 @@ static rheos_status *state_mapped(rheos__iterator *iterator, rheos__saved_state 
   return rheos__stage_transfer(((mapped_batch *)iterator)->stage, state);
 }
 
+// Rows one after the other.
+static rheos_status *at_rows(rheos__dataset *d, int64_t first, int64_t count, rheos__step *step,
+                             rheos_tensor **row, rheos__stack *stacks) {
+  for (int64_t i = 0; i < count; ++i) {
+    rheos_status *status = rheos__dataset_at(d->inputs[0], first + i, step, row);
+    if (status == NULL) status = add_row(d, stacks, row);
+    rheos__element_clear(row, d->num_components);
+    if (status != NULL) return status;
+  }
+  return NULL;
+}
+
+static rheos_status *at_batch(rheos__dataset *d, int64_t index, rheos__step *step,
+                              rheos_tensor **element) {
+  const int64_t size = ((const batch_data *)d->data)->size, first = index * size;
+  const int64_t left = rheos__dataset_cardinality(d->inputs[0]) - first;
+  const int32_t n = d->num_components;
+  rheos__stack *stacks = rheos__alloc_array((size_t)n, sizeof *stacks);
+  rheos_tensor **row = rheos__alloc_array((size_t)n, sizeof *row);
+  rheos_status *status = stacks == NULL || row == NULL ? rheos__out_of_memory() : NULL;
+  if (status == NULL) status = at_rows(d, first, left < size ? left : size, step, row, stacks);
+  for (int32_t i = 0; status == NULL && i < n; ++i) {
+    status = rheos__stack_take(&stacks[i], &element[i]);
+  }
+  for (int32_t i = 0; stacks != NULL && i < n; ++i) rheos__stack_deinit(&stacks[i]);
+  if (status != NULL) rheos__element_clear(element, n);
+  rheos__free(stacks);
+  rheos__free(row);
+  return status;
+}
+
 #define BATCH_KIND(variable, text, init_fn)                                      \
   static const rheos__dataset_kind variable = {.name = text,                     \
                                                .data_bytes = sizeof(batch_data), \
@@ -234,7 +265,8 @@ static rheos_status *state_mapped(rheos__iterator *iterator, rheos__saved_state 
                                                .finish = finish_batch,           \
                                                .next = next_batch,               \
                                                .state = state_batch,             \
-                                               .cardinality = cardinality_batch}
+                                               .cardinality = cardinality_batch, \
+                                               .at = at_batch}
 BATCH_KIND(batch_kind, "Batch", init_batch);
 BATCH_KIND(batch_2_kind, "Batch", init_batch_2);
 BATCH_KIND(parallel_batch_kind, "ParallelBatch", init_parallel_batch);

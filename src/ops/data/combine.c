@@ -100,6 +100,20 @@ static int64_t cardinality_zip(const rheos__dataset *d) {
   return least;
 }
 
+static rheos_status *at_zip(rheos__dataset *d, int64_t index, rheos__step *step,
+                            rheos_tensor **element) {
+  int32_t at = 0;
+  for (int32_t i = 0; i < d->num_inputs; ++i) {
+    rheos_status *status = rheos__dataset_at(d->inputs[i], index, step, element + at);
+    if (status != NULL) {
+      rheos__element_clear(element, at);
+      return status;
+    }
+    at += d->inputs[i]->num_components;
+  }
+  return NULL;
+}
+
 static const rheos__dataset_kind zip_kind = {.name = "Zip",
                                              .iterator_bytes = sizeof(many),
                                              .init = init_zip,
@@ -107,7 +121,8 @@ static const rheos__dataset_kind zip_kind = {.name = "Zip",
                                              .finish = finish_many,
                                              .next = next_zip,
                                              .state = transfer_many,
-                                             .cardinality = cardinality_zip};
+                                             .cardinality = cardinality_zip,
+                                             .at = at_zip};
 RHEOS_DATASET_OP(ZipDataset, zip_kind, "input_datasets: N * variant",
                  RHEOS_DATASET_TYPES "; N: int >= 1; metadata: string = \"\"",
                  "The components of the elements of all datasets, side by side.")
@@ -167,13 +182,21 @@ static int64_t cardinality_sum(const rheos__dataset *d) {
   return sum;
 }
 
+static rheos_status *at_concatenated(rheos__dataset *d, int64_t index, rheos__step *step,
+                                     rheos_tensor **element) {
+  const int64_t first = cardinality_of(d, 0);
+  return index < first ? rheos__dataset_at(d->inputs[0], index, step, element)
+                       : rheos__dataset_at(d->inputs[1], index - first, step, element);
+}
+
 static const rheos__dataset_kind concatenate_kind = {.name = "Concatenate",
                                                      .iterator_bytes = sizeof(concatenated),
                                                      .init = init_alike,
                                                      .start = start_concatenated,
                                                      .next = next_concatenated,
                                                      .state = transfer_concatenated,
-                                                     .cardinality = cardinality_sum};
+                                                     .cardinality = cardinality_sum,
+                                                     .at = at_concatenated};
 RHEOS_DATASET_OP(ConcatenateDataset, concatenate_kind,
                  "input_dataset: variant, another_dataset: variant",
                  RHEOS_DATASET_TYPES "; metadata: string = \"\"",
@@ -346,7 +369,19 @@ static int64_t cardinality_shard(const rheos__dataset *d) {
   return all < 0 ? all : all / a->first + (all % a->first > a->second);
 }
 
-#define COUNTED_KIND(variable, text, init_fn, next_fn, cardinality_fn)            \
+static rheos_status *at_skip(rheos__dataset *d, int64_t index, rheos__step *step,
+                             rheos_tensor **element) {
+  const int64_t count = ((const amounts *)d->data)->first;
+  return rheos__dataset_at(d->inputs[0], count + index, step, element);
+}
+
+static rheos_status *at_shard(rheos__dataset *d, int64_t index, rheos__step *step,
+                              rheos_tensor **element) {
+  const amounts *a = d->data;
+  return rheos__dataset_at(d->inputs[0], a->first * index + a->second, step, element);
+}
+
+#define COUNTED_KIND(variable, text, init_fn, next_fn, cardinality_fn, at_fn)     \
   static const rheos__dataset_kind variable = {.name = text,                      \
                                                .data_bytes = sizeof(amounts),     \
                                                .iterator_bytes = sizeof(counted), \
@@ -355,10 +390,11 @@ static int64_t cardinality_shard(const rheos__dataset *d) {
                                                .init = init_fn,                   \
                                                .next = next_fn,                   \
                                                .state = transfer_counted,         \
-                                               .cardinality = cardinality_fn}
-COUNTED_KIND(take_kind, "Take", init_count, next_take, cardinality_take);
-COUNTED_KIND(skip_kind, "Skip", init_count, next_skip, cardinality_skip);
-COUNTED_KIND(shard_kind, "Shard", init_shard, next_shard, cardinality_shard);
+                                               .cardinality = cardinality_fn,     \
+                                               .at = at_fn}
+COUNTED_KIND(take_kind, "Take", init_count, next_take, cardinality_take, rheos__dataset_at_input);
+COUNTED_KIND(skip_kind, "Skip", init_count, next_skip, cardinality_skip, at_skip);
+COUNTED_KIND(shard_kind, "Shard", init_shard, next_shard, cardinality_shard, at_shard);
 
 #define METADATA "; metadata: string = \"\""
 RHEOS_DATASET_OP(TakeDataset, take_kind, "input_dataset: variant, count: int64",
@@ -413,6 +449,11 @@ static int64_t cardinality_repeat(const rheos__dataset *d) {
   return __builtin_mul_overflow(count, all, &product) ? RHEOS__CARDINALITY_UNKNOWN : product;
 }
 
+static rheos_status *at_repeat(rheos__dataset *d, int64_t index, rheos__step *step,
+                               rheos_tensor **element) {
+  return rheos__dataset_at(d->inputs[0], index % cardinality_of(d, 0), step, element);
+}
+
 static const rheos__dataset_kind repeat_kind = {.name = "Repeat",
                                                 .data_bytes = sizeof(amounts),
                                                 .iterator_bytes = sizeof(counted),
@@ -420,7 +461,8 @@ static const rheos__dataset_kind repeat_kind = {.name = "Repeat",
                                                 .init = init_count,
                                                 .next = next_repeat,
                                                 .state = transfer_repeat,
-                                                .cardinality = cardinality_repeat};
+                                                .cardinality = cardinality_repeat,
+                                                .at = at_repeat};
 RHEOS_DATASET_OP(RepeatDataset, repeat_kind, "input_dataset: variant, count: int64",
                  RHEOS_DATASET_TYPES METADATA,
                  "The elements again and again, `count` times; without an end, if that is -1.")

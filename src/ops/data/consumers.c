@@ -1,5 +1,6 @@
 // Ops that go over datasets themselves: ReduceDataset, DatasetToSingleElement, DatasetCardinality.
 #include "ops/data/dataset.h"
+#include "ops/data/dataset_hash.h"
 
 // Fails where a value does not have the shape that the node is declared to give.
 static rheos_status *check_shapes(const rheos__attrs *attrs, rheos_tensor *const *values) {
@@ -153,12 +154,12 @@ static rheos_status *get_single(rheos__dataset *d, rheos__step *step, rheos_tens
   return status;
 }
 
-static rheos_status *compute_single(void *state, rheos__step *step, rheos_tensor *const *inputs,
-                                    rheos_tensor **outputs) {
-  const rheos__attrs *attrs = *(const rheos__attrs **)state;
+// The dataset in a tensor, whose elements must be what the node is declared to give.
+static rheos_status *check_element(const rheos__attrs *attrs, const rheos_tensor *tensor,
+                                   const char *op, rheos__dataset **out_dataset) {
   const rheos_attr_value *types = rheos__attrs_find(attrs, "output_types");
-  rheos__dataset *d = NULL;
-  RHEOS_TRY(rheos__dataset_of(inputs[0], "DatasetToSingleElement", &d));
+  RHEOS_TRY(rheos__dataset_of(tensor, op, out_dataset));
+  const rheos__dataset *d = *out_dataset;
   if (d->num_components != types->count) {
     return RHEOS_INVALID("Number of components does not match: expected %d types but got %d.",
                          (int)types->count, (int)d->num_components);
@@ -168,16 +169,28 @@ static rheos_status *compute_single(void *state, rheos__step *step, rheos_tensor
     return RHEOS_INVALID("Data type mismatch at component %d: expected %s but got %s.", (int)i,
                          rheos_dtype_name(types->types[i]), rheos_dtype_name(d->types[i]));
   }
+  return NULL;
+}
+
+static rheos_status *compute_single(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                    rheos_tensor **outputs) {
+  const rheos__attrs *attrs = *(const rheos__attrs **)state;
+  rheos__dataset *d = NULL;
+  RHEOS_TRY(check_element(attrs, inputs[0], "DatasetToSingleElement", &d));
   RHEOS_TRY(get_single(d, step, outputs));
   return check_shapes(attrs, outputs);
 }
 
-static rheos_status *prepare_single(rheos__prepare *p) {
+static rheos_status *prepare_of_attrs(rheos__prepare *p, rheos__compute_fn compute) {
   const rheos__attrs **attrs = RHEOS_NEW_STATE(p, const rheos__attrs *);
   if (attrs == NULL) return rheos__out_of_memory();
   *attrs = p->attrs;
-  p->compute = compute_single;
+  p->compute = compute;
   return NULL;
+}
+
+static rheos_status *prepare_single(rheos__prepare *p) {
+  return prepare_of_attrs(p, compute_single);
 }
 
 const rheos__op_def rheos__op_DatasetToSingleElement = {
@@ -189,6 +202,58 @@ const rheos__op_def rheos__op_DatasetToSingleElement = {
     .shape = shape_components,
     .gradient = rheos__no_gradient,
     .prepare = prepare_single,
+};
+
+// ---- GetElementAtIndex
+
+static rheos_status *not_at(const rheos__dataset *d, int64_t index, int64_t count) {
+  if (count < 0) {
+    return rheos_status_new(
+        RHEOS_FAILED_PRECONDITION,
+        "Dataset of type %s has %s cardinality, which does not support random access.",
+        d->kind->name, count == RHEOS__CARDINALITY_INFINITE ? "an infinite" : "an unknown");
+  }
+  return rheos_status_new(RHEOS_OUT_OF_RANGE, "Index out of range [0, %lld):%lld", (long long)count,
+                          (long long)index);
+}
+
+rheos_status *rheos__dataset_at(rheos__dataset *dataset, int64_t index, rheos__step *step,
+                                rheos_tensor **element) {
+  const int64_t count = rheos__dataset_cardinality(dataset);
+  if (dataset->kind->at == NULL) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED,
+                            "Random access is not implemented for this dataset of type %s.",
+                            dataset->kind->name);
+  }
+  if (index < 0 || index >= count) return not_at(dataset, index, count);
+  return dataset->kind->at(dataset, index, step, element);
+}
+
+rheos_status *rheos__dataset_at_input(rheos__dataset *dataset, int64_t index, rheos__step *step,
+                                      rheos_tensor **element) {
+  return rheos__dataset_at(dataset->inputs[0], index, step, element);
+}
+
+static rheos_status *compute_at(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                rheos_tensor **outputs) {
+  const rheos__attrs *attrs = *(const rheos__attrs **)state;
+  rheos__dataset *d = NULL;
+  RHEOS_TRY(check_element(attrs, inputs[0], "GetElementAtIndex", &d));
+  if (inputs[1]->num_elements != 1) return RHEOS_INVALID("index must be a scalar");
+  RHEOS_TRY(rheos__dataset_at(d, *(const int64_t *)inputs[1]->data, step, outputs));
+  return check_shapes(attrs, outputs);
+}
+
+static rheos_status *prepare_at(rheos__prepare *p) { return prepare_of_attrs(p, compute_at); }
+
+const rheos__op_def rheos__op_GetElementAtIndex = {
+    .name = "GetElementAtIndex",
+    .signature = "dataset: variant, index: int64 -> components: output_types" RHEOS_DATASET_TYPES,
+    .doc = "Element `index` of a dataset that can tell it without making those before it.",
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,
+    .shape = shape_components,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_at,
 };
 
 // ---- DatasetCardinality
@@ -216,3 +281,25 @@ static rheos_status *compute_cardinality(void *state, rheos__step *step,
   };
 CARDINALITY(DatasetCardinality, "; cardinality_options: string = \"\"")
 CARDINALITY(ExperimentalDatasetCardinality, "")
+
+// ---- DatasetFingerprint
+
+static rheos_status *compute_fingerprint(void *state, rheos__step *step,
+                                         rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  (void)state, (void)step;
+  rheos__dataset *d = NULL;
+  uint64_t hash = 0;
+  RHEOS_TRY(rheos__dataset_of(inputs[0], "DatasetFingerprint", &d));
+  RHEOS_TRY(rheos__dataset_hash(d, &hash));
+  return rheos_tensor_from_values(RHEOS_UINT64, RHEOS_SCALAR, &hash, &outputs[0]);
+}
+
+const rheos__op_def rheos__op_DatasetFingerprint = {
+    .name = "DatasetFingerprint",
+    .signature = "input_dataset: variant -> fingerprint: uint64",
+    .doc = "A number that stands for what makes the elements; not that of TensorFlow.",
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,
+    .shape = rheos__shape_scalar,
+    .gradient = rheos__no_gradient,
+    .compute = compute_fingerprint,
+};

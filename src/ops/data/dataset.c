@@ -46,6 +46,7 @@ struct rheos__dataset_spec {
   rheos_shape *shapes;
   rheos__data_function *functions;
   int64_t *options;
+  void *described;
   uint64_t hash;
 };
 
@@ -70,6 +71,7 @@ void rheos__dataset_spec_unref(rheos__dataset_spec *spec) {
   rheos__free(spec->shapes);
   rheos__free(spec->functions);
   rheos__free(spec->options);
+  if (spec->described != NULL) spec->kind->forget(spec->described);
   rheos__free(spec);
 }
 
@@ -79,6 +81,10 @@ uint64_t rheos__dataset_spec_hash(const rheos__dataset *dataset) {
 
 const int64_t *rheos__dataset_options(const rheos__dataset *dataset) {
   return dataset->spec->options;
+}
+
+const void *rheos__dataset_described(const rheos__dataset *dataset) {
+  return dataset->spec->described;
 }
 
 const rheos__data_function *rheos__dataset_function(const rheos__dataset *dataset, int32_t index) {
@@ -263,6 +269,9 @@ static rheos_status *fill_spec(const rheos__prepare *p, rheos__dataset_spec *spe
   }
   RHEOS_TRY(copy_components(p->attrs, spec));
   RHEOS_TRY(copy_options(p->attrs, spec));
+  if (spec->kind != NULL && spec->kind->describe != NULL) {
+    RHEOS_TRY(spec->kind->describe(p->attrs, &spec->described));
+  }
   return make_functions(p, spec);
 }
 

@@ -29,6 +29,10 @@ typedef struct rheos__dataset_kind {
   // Names of attributes (bool, int, or `deterministic`, a string) whose values are kept as
   // rheos__dataset_options(), NULL-terminated.
   const char *const *options;
+  // Keeps what is needed of other attributes of the node, which may go before the dataset:
+  // rheos__dataset_described(), which `forget` frees, also after a failure. NULL: there are none.
+  rheos_status *(*describe)(const rheos__attrs *attrs, void **out_described);
+  void (*forget)(void *described);
   // Fills in `data`, zeroed, from the inputs, and refuses what is wrong. `deinit` frees what it holds,
   // also after a failure. Each may be NULL.
   rheos_status *(*init)(rheos__dataset *dataset);
@@ -50,6 +54,10 @@ typedef struct rheos__dataset_kind {
   // first input's own is written before. NULL with a struct of its own: cannot be saved.
   rheos_status *(*state)(rheos__iterator *iterator, rheos__saved_state *state, rheos__step *step);
   int64_t (*cardinality)(const rheos__dataset *dataset);  // NULL: the first input's if like_input
+  // Element `index`, which is less than the cardinality, without going over those before it. NULL: there is no
+  // such way. A failure leaves no tensors.
+  rheos_status *(*at)(rheos__dataset *dataset, int64_t index, rheos__step *step,
+                      rheos_tensor **element);
 } rheos__dataset_kind;
 
 // A function that a dataset calls, and where its captured arguments are among the op's inputs.
@@ -110,6 +118,7 @@ static inline void rheos__dataset_unref(rheos__dataset *dataset) {
 int64_t rheos__dataset_cardinality(const rheos__dataset *dataset);
 // The attributes that the kind names.
 const int64_t *rheos__dataset_options(const rheos__dataset *dataset);
+const void *rheos__dataset_described(const rheos__dataset *dataset);
 // The functions of the op, in the order of its attributes.
 const rheos__data_function *rheos__dataset_function(const rheos__dataset *dataset, int32_t index);
 
@@ -213,6 +222,13 @@ rheos_status *rheos__iterator_handle_explain(const rheos_tensor *handle, char **
 int64_t rheos__now_ns(void);
 // Skips an element.
 rheos_status *rheos__iterator_skip(rheos__iterator *iterator, rheos__step *step, bool *out_end);
+
+// Element `index` of a dataset whose kind can tell it.
+rheos_status *rheos__dataset_at(rheos__dataset *dataset, int64_t index, rheos__step *step,
+                                rheos_tensor **element);
+// For kinds whose elements are those of the first input, in the same order.
+rheos_status *rheos__dataset_at_input(rheos__dataset *dataset, int64_t index, rheos__step *step,
+                                      rheos_tensor **element);
 
 // Gives back the tensors and makes them NULL.
 static inline void rheos__element_clear(rheos_tensor **element, int32_t count) {

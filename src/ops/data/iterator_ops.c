@@ -1,9 +1,8 @@
 // Iterators as objects behind handles: making them, getting elements, naming them by strings, saving them.
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "ops/data/dataset.h"
+#include "ops/data/components.h"
+#include "ops/data/handle_strings.h"
 #include "ops/kit/op_util.h"
 #include "resource/resource.h"
 
@@ -34,48 +33,7 @@ static rheos_status *object_of(const rheos_tensor *handle, const char *op, itera
   return rheos__handle_object(handle, &object_kind, op, (rheos__variant **)out);
 }
 
-// ---- What an iterator is declared to give
-
-typedef struct components {
-  int32_t count;
-  const rheos_dtype *types;
-  const rheos_shape *shapes;
-} components;
-
-static rheos_status *components_of(const rheos__attrs *attrs, components *out) {
-  const rheos_attr_value *types = rheos__attrs_find(attrs, "output_types");
-  const rheos_attr_value *shapes = rheos__attrs_find(attrs, "output_shapes");
-  if (types->count != shapes->count && shapes->count > 0) {
-    return RHEOS_INVALID("`output_shapes` must be the same length as `output_types` (%d vs. %d)",
-                         (int)shapes->count, (int)types->count);
-  }
-  *out = (components){types->count, types->types, shapes->count > 0 ? shapes->shapes : NULL};
-  return NULL;
-}
-
-static rheos_status *check_components(const components *wanted, const components *got) {
-  if (wanted->count != got->count) {
-    return RHEOS_INVALID("Number of components does not match: expected %d types but got %d.",
-                         (int)wanted->count, (int)got->count);
-  }
-  for (int32_t i = 0; i < wanted->count; ++i) {
-    if (wanted->types[i] != got->types[i]) {
-      return RHEOS_INVALID("Data type mismatch at component %d: expected %s but got %s.", (int)i,
-                           rheos_dtype_name(wanted->types[i]), rheos_dtype_name(got->types[i]));
-    }
-    if (wanted->shapes == NULL || got->shapes == NULL ||
-        rheos_shape_compatible(&wanted->shapes[i], &got->shapes[i])) {
-      continue;
-    }
-    rheos__shape_text a, b;
-    return RHEOS_INVALID("Incompatible shapes at component %d: expected %s but got %s.", (int)i,
-                         rheos__shape_text_of(&wanted->shapes[i], &a),
-                         rheos__shape_text_of(&got->shapes[i], &b));
-  }
-  return NULL;
-}
-
-static rheos_status *new_object(const components *c, iterator_object **out) {
+static rheos_status *new_object(const rheos__components *c, iterator_object **out) {
   iterator_object *object = rheos__alloc_zeroed(sizeof *object);
   const size_t count = (size_t)c->count;
   *out = NULL;
@@ -99,9 +57,9 @@ static rheos_status *new_object(const components *c, iterator_object **out) {
 // Goes over the dataset from now on.
 static rheos_status *set_dataset(iterator_object *object, rheos__dataset *dataset,
                                  rheos__step *step) {
-  const components got = {dataset->num_components, dataset->types, dataset->shapes};
-  const components wanted = {object->num_components, object->types, object->shapes};
-  if (wanted.count > 0) RHEOS_TRY(check_components(&wanted, &got));
+  const rheos__components got = {dataset->num_components, dataset->types, dataset->shapes};
+  const rheos__components wanted = {object->num_components, object->types, object->shapes};
+  if (wanted.count > 0) RHEOS_TRY(rheos__components_check(&wanted, &got));
   rheos__iterator *iterator = NULL;
   rheos__explain_since *since = NULL;
   RHEOS_TRY(rheos__iterator_new_outer(dataset, step, &iterator));
@@ -181,15 +139,15 @@ static rheos_status *compute_named(void *state, rheos__step *step, rheos_tensor 
 
 static rheos_status *prepare_named(rheos__prepare *p) {
   named_state *state = RHEOS_NEW_STATE(p, named_state);
-  components c;
+  rheos__components c;
   if (state == NULL) return rheos__out_of_memory();
-  RHEOS_TRY(components_of(p->attrs, &c));
+  RHEOS_TRY(rheos__components_of(p->attrs, &c));
   RHEOS_TRY(rheos__named_resource(p, &named_kind, &c, (rheos__resource **)&state->named));
   p->release = release_named;
   p->compute = compute_named;
   const iterator_object *object = state->named->object;
-  const components held = {object->num_components, object->types, object->shapes};
-  rheos_status *status = held.count > 0 && c.count > 0 ? check_components(&held, &c) : NULL;
+  const rheos__components held = {object->num_components, object->types, object->shapes};
+  rheos_status *status = held.count > 0 && c.count > 0 ? rheos__components_check(&held, &c) : NULL;
   if (status != NULL) release_named(state);
   return status;
 }
@@ -282,10 +240,10 @@ static rheos_status *compute_anonymous_2(void *state, rheos__step *step,
 }
 
 static rheos_status *prepare_anonymous(rheos__prepare *p) {
-  components *c = RHEOS_NEW_STATE(p, components);
+  rheos__components *c = RHEOS_NEW_STATE(p, rheos__components);
   if (c == NULL) return rheos__out_of_memory();
   p->compute = p->num_outputs == 2 ? compute_anonymous_2 : compute_anonymous;
-  return components_of(p->attrs, c);
+  return rheos__components_of(p->attrs, c);
 }
 
 #define ANONYMOUS(op, outputs)                                        \
@@ -347,8 +305,8 @@ const rheos__op_def rheos__op_MakeIterator = {
 
 // ---- Getting elements
 
-static rheos_status *next_of(iterator_object *object, const components *wanted, rheos__step *step,
-                             rheos_tensor **element, bool *out_end) {
+static rheos_status *next_of(iterator_object *object, const rheos__components *wanted,
+                             rheos__step *step, rheos_tensor **element, bool *out_end) {
   rheos__iterator *iterator = object->iterator;
   if (iterator == NULL) {
     return rheos_status_new(
@@ -356,8 +314,8 @@ static rheos_status *next_of(iterator_object *object, const components *wanted, 
         "GetNext() failed because the iterator has not been initialized. Ensure that you have run "
         "the initializer operation for this iterator before getting the next element.");
   }
-  const components got = {iterator->dataset->num_components, iterator->dataset->types, NULL};
-  RHEOS_TRY(check_components(wanted, &got));
+  const rheos__components got = {iterator->dataset->num_components, iterator->dataset->types, NULL};
+  RHEOS_TRY(rheos__components_check(wanted, &got));
   rheos__iterator_watch(iterator, step);
   rheos__call_states *before = rheos__iterator_enter(iterator, step);
   rheos_status *failure = rheos__iterator_next(iterator, step, element, out_end);
@@ -377,7 +335,7 @@ static rheos_status *next_of(iterator_object *object, const components *wanted, 
   return NULL;
 }
 
-static rheos_status *get_next(const components *wanted, rheos__step *step,
+static rheos_status *get_next(const rheos__components *wanted, rheos__step *step,
                               rheos_tensor *const *inputs, rheos_tensor **element, bool *out_end) {
   iterator_object *object = NULL;
   RHEOS_TRY(object_of(inputs[0], "IteratorGetNext", &object));
@@ -398,7 +356,7 @@ static rheos_status *compute_next(void *state, rheos__step *step, rheos_tensor *
 
 static rheos_status *compute_next_optional(void *state, rheos__step *step,
                                            rheos_tensor *const *inputs, rheos_tensor **outputs) {
-  const components *wanted = state;
+  const rheos__components *wanted = state;
   rheos_tensor **element = rheos__alloc_array((size_t)wanted->count, sizeof *element);
   bool end = false;
   if (element == NULL) return rheos__out_of_memory();
@@ -411,10 +369,10 @@ static rheos_status *compute_next_optional(void *state, rheos__step *step,
 }
 
 static rheos_status *prepare_with_components(rheos__prepare *p, rheos__compute_fn compute) {
-  components *c = RHEOS_NEW_STATE(p, components);
+  rheos__components *c = RHEOS_NEW_STATE(p, rheos__components);
   if (c == NULL) return rheos__out_of_memory();
   p->compute = compute;
-  return components_of(p->attrs, c);
+  return rheos__components_of(p->attrs, c);
 }
 
 static rheos_status *prepare_next(rheos__prepare *p) {
@@ -425,10 +383,10 @@ static rheos_status *prepare_next_optional(rheos__prepare *p) {
 }
 
 static rheos_status *shape_next(rheos__infer *c) {
-  components declared;
+  rheos__components declared;
   rheos_shape handle;
   RHEOS_TRY(rheos__infer_rank(c, 0, 0, &handle));
-  RHEOS_TRY(components_of(c->attrs, &declared));
+  RHEOS_TRY(rheos__components_of(c->attrs, &declared));
   for (int32_t i = 0; declared.shapes != NULL && i < declared.count; ++i) {
     c->output_shapes[i] = declared.shapes[i];
   }
@@ -460,93 +418,21 @@ const rheos__op_def rheos__op_IteratorGetNextAsOptional = {
 
 // ---- Strings that name iterators
 
-typedef struct registry {
-  rheos__resource base;
-  pthread_mutex_t mutex;
-  iterator_object **objects;  // that strings were made of, by number
-  size_t count, capacity;
-} registry;
-
-static rheos_status *init_registry(rheos__resource *resource, const void *argument) {
-  (void)argument;
-  pthread_mutex_init(&((registry *)resource)->mutex, NULL);
-  return NULL;
-}
-
-static void deinit_registry(rheos__resource *resource) {
-  registry *r = (registry *)resource;
-  for (size_t i = 0; i < r->count; ++i) rheos__variant_unref(&r->objects[i]->variant);
-  rheos__free(r->objects);
-  pthread_mutex_destroy(&r->mutex);
-}
-
-static const rheos__resource_kind registry_kind = {"iterators named by strings", sizeof(registry),
-                                                   init_registry, deinit_registry};
-
 typedef struct string_state {
-  registry *registry;
-  components wanted;
+  rheos__handle_strings *strings;
+  rheos__components wanted;
 } string_state;
 
 static void release_string(void *state) {
-  rheos__resource_unref(&((string_state *)state)->registry->base);
+  rheos__handle_strings_unref(((string_state *)state)->strings);
 }
 
-#define HANDLE_PREFIX "iterator:"
-
-static rheos_status *number_of(registry *r, iterator_object *object, size_t *out_number) {
-  rheos_status *status = NULL;
-  pthread_mutex_lock(&r->mutex);
-  size_t i = 0;
-  while (i < r->count && r->objects[i] != object) ++i;
-  if (i == r->count) {
-    if (RHEOS_RESERVE(r->objects, r->capacity, i + 1)) {
-      rheos__variant_ref(&object->variant);
-      r->objects[r->count++] = object;
-    } else {
-      status = rheos__out_of_memory();
-    }
-  }
-  pthread_mutex_unlock(&r->mutex);
-  *out_number = i;
-  return status;
-}
-
-// The address of the registry tells its strings from those of other sessions.
 static rheos_status *compute_to_string(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                        rheos_tensor **outputs) {
   (void)step;
-  registry *r = ((string_state *)state)->registry;
   iterator_object *object = NULL;
-  size_t number = 0;
   RHEOS_TRY(object_of(inputs[0], "IteratorToStringHandle", &object));
-  RHEOS_TRY(number_of(r, object, &number));
-  char text[80];
-  const int length = snprintf(text, sizeof text, HANDLE_PREFIX "%p:%zu", (void *)r, number);
-  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SCALAR, &outputs[0]));
-  return rheos_tensor_set_string(outputs[0], 0, text, (size_t)length);
-}
-
-static rheos_status *object_of_string(registry *r, const rheos_string *string,
-                                      iterator_object **out) {
-  char text[80], mine[80];
-  *out = NULL;
-  if (string->size_bytes >= sizeof text) return RHEOS_INVALID("this is no handle of an iterator");
-  if (string->size_bytes > 0) memcpy(text, string->data, string->size_bytes);
-  text[string->size_bytes] = 0;
-  const int length = snprintf(mine, sizeof mine, HANDLE_PREFIX "%p:", (void *)r);
-  if (strncmp(text, mine, (size_t)length) != 0) {
-    return RHEOS_INVALID("\"%s\" is no handle of an iterator of this session", text);
-  }
-  char *end;
-  const unsigned long long number = strtoull(text + length, &end, 10);
-  pthread_mutex_lock(&r->mutex);
-  if (*end == 0 && end > text + length && number < r->count) {
-    *out = r->objects[number];
-    rheos__variant_ref(&(*out)->variant);
-  }
-  pthread_mutex_unlock(&r->mutex);
-  return *out != NULL ? NULL : RHEOS_NOTFOUND("there is no iterator of handle \"%s\"", text);
+  return rheos__handle_string_new(((string_state *)state)->strings, &object->variant, &outputs[0]);
 }
 
 static rheos_status *compute_from_string(void *state, rheos__step *step,
@@ -554,11 +440,11 @@ static rheos_status *compute_from_string(void *state, rheos__step *step,
   (void)step;
   const string_state *s = state;
   iterator_object *object = NULL;
-  if (inputs[0]->num_elements != 1) return RHEOS_INVALID("string_handle must be a scalar");
-  RHEOS_TRY(object_of_string(s->registry, inputs[0]->data, &object));
-  const components held = {object->num_components, object->types, object->shapes};
+  RHEOS_TRY(
+      rheos__handle_string_find(s->strings, inputs[0], &object_kind, (rheos__variant **)&object));
+  const rheos__components held = {object->num_components, object->types, object->shapes};
   rheos_status *status =
-      s->wanted.count > 0 && held.count > 0 ? check_components(&s->wanted, &held) : NULL;
+      s->wanted.count > 0 && held.count > 0 ? rheos__components_check(&s->wanted, &held) : NULL;
   if (status != NULL) {
     rheos__variant_unref(&object->variant);
     return status;
@@ -570,9 +456,8 @@ static rheos_status *prepare_string(rheos__prepare *p) {
   string_state *state = RHEOS_NEW_STATE(p, string_state);
   if (state == NULL) return rheos__out_of_memory();
   const bool makes_string = p->output_dtypes[0] == RHEOS_STRING;
-  if (!makes_string) RHEOS_TRY(components_of(p->attrs, &state->wanted));
-  RHEOS_TRY(rheos__resources_get(p->resources, &registry_kind, "", NULL,
-                                 (rheos__resource **)&state->registry));
+  if (!makes_string) RHEOS_TRY(rheos__components_of(p->attrs, &state->wanted));
+  RHEOS_TRY(rheos__handle_strings_get(p, &state->strings));
   p->release = release_string;
   p->compute = makes_string ? compute_to_string : compute_from_string;
   return NULL;

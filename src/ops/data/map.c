@@ -66,6 +66,17 @@ static int64_t cardinality_map(const rheos__dataset *d) {
   return rheos__dataset_cardinality(d->inputs[0]);
 }
 
+static rheos_status *at_map(rheos__dataset *d, int64_t index, rheos__step *step,
+                            rheos_tensor **element) {
+  const int32_t count = d->inputs[0]->num_components;
+  room r;
+  RHEOS_TRY(room_init(&r, count));
+  rheos_status *status = rheos__dataset_at(d->inputs[0], index, step, r.tensors);
+  if (status == NULL) status = rheos__dataset_call_take(d, 0, r.tensors, count, step, element);
+  room_deinit(&r);
+  return status;
+}
+
 static const char *const map_options[] = {"preserve_cardinality", NULL};
 static const rheos__dataset_kind map_kind = {.name = "Map",
                                              .opens_input = true,
@@ -73,7 +84,8 @@ static const rheos__dataset_kind map_kind = {.name = "Map",
                                              .options = map_options,
                                              .init = init_map,
                                              .next = next_map,
-                                             .cardinality = cardinality_map};
+                                             .cardinality = cardinality_map,
+                                             .at = at_map};
 
 // ---- The same by several threads
 
@@ -166,7 +178,8 @@ static const rheos__dataset_kind parallel_map_kind = {.name = "ParallelMap",
                                                       .count = count_parallel_map,
                                                       .will_batch = batch_parallel_map,
                                                       .state = transfer_parallel_map,
-                                                      .cardinality = cardinality_map};
+                                                      .cardinality = cardinality_map,
+                                                      .at = at_map};
 
 #define FUNCTION_ATTRS(name) "; " name ": func; Targuments: list(type) >= 0" RHEOS_DATASET_TYPES
 #define MAP_ATTRS                                                          \

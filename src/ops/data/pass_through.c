@@ -13,8 +13,11 @@ static rheos_status *next_same(rheos__iterator *iterator, rheos__step *step, rhe
   return rheos__iterator_next(iterator->input, step, element, out_end);
 }
 
-static const rheos__dataset_kind same_kind = {
-    .name = "PassThrough", .opens_input = true, .like_input = true, .next = next_same};
+static const rheos__dataset_kind same_kind = {.name = "PassThrough",
+                                              .opens_input = true,
+                                              .like_input = true,
+                                              .next = next_same,
+                                              .at = rheos__dataset_at_input};
 
 #define T RHEOS_DATASET_TYPES
 #define METADATA "; metadata: string = \"\""

@@ -69,7 +69,8 @@ static const rheos__dataset_kind prefetch_kind = {.name = "Prefetch",
                                                   .pause = pause_prefetch,
                                                   .count = count_prefetch,
                                                   .state = transfer_prefetch,
-                                                  .cardinality = cardinality_prefetch};
+                                                  .cardinality = cardinality_prefetch,
+                                                  .at = rheos__dataset_at_input};
 RHEOS_DATASET_OP(PrefetchDataset, prefetch_kind, "input_dataset: variant, buffer_size: int64",
                  RHEOS_DATASET_TYPES
                  "; slack_period: int = 0; legacy_autotune: bool = true; buffer_size_min: int = 0; "

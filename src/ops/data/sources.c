@@ -36,6 +36,13 @@ static rheos_status *next_tensors(rheos__iterator *iterator, rheos__step *step,
   return NULL;
 }
 
+static rheos_status *at_tensors(rheos__dataset *d, int64_t index, rheos__step *step,
+                                rheos_tensor **element) {
+  (void)index, (void)step;
+  for (int32_t i = 0; i < d->num_components; ++i) element[i] = rheos_tensor_ref(d->args[i]);
+  return NULL;
+}
+
 static int64_t cardinality_one(const rheos__dataset *d) {
   (void)d;
   return 1;
@@ -46,7 +53,8 @@ static const rheos__dataset_kind tensors_kind = {.name = "Tensor",
                                                  .init = init_tensors,
                                                  .next = next_tensors,
                                                  .state = state_counting,
-                                                 .cardinality = cardinality_one};
+                                                 .cardinality = cardinality_one,
+                                                 .at = at_tensors};
 RHEOS_DATASET_OP(TensorDataset, tensors_kind, "components: Toutput_types",
                  "; Toutput_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: "
                  "string = \"\"",
@@ -69,16 +77,20 @@ static rheos_status *init_list(rheos__dataset *d) {
 
 static int64_t cardinality_list(const rheos__dataset *d) { return d->num_args / d->num_components; }
 
+static rheos_status *at_list(rheos__dataset *d, int64_t index, rheos__step *step,
+                             rheos_tensor **element) {
+  (void)step;
+  rheos_tensor **row = d->args + index * d->num_components;
+  for (int32_t i = 0; i < d->num_components; ++i) element[i] = rheos_tensor_ref(row[i]);
+  return NULL;
+}
+
 static rheos_status *next_listed(rheos__iterator *iterator, rheos__step *step,
                                  rheos_tensor **element, bool *out_end) {
-  (void)step;
   counting *it = (counting *)iterator;
   const rheos__dataset *d = iterator->dataset;
   *out_end = it->next < 0 || it->next >= cardinality_list(d);
-  if (*out_end) return NULL;
-  rheos_tensor **row = d->args + it->next++ * d->num_components;
-  for (int32_t i = 0; i < d->num_components; ++i) element[i] = rheos_tensor_ref(row[i]);
-  return NULL;
+  return *out_end ? NULL : at_list(iterator->dataset, it->next++, step, element);
 }
 
 static const rheos__dataset_kind list_kind = {.name = "List",
@@ -86,7 +98,8 @@ static const rheos__dataset_kind list_kind = {.name = "List",
                                               .init = init_list,
                                               .next = next_listed,
                                               .state = state_counting,
-                                              .cardinality = cardinality_list};
+                                              .cardinality = cardinality_list,
+                                              .at = at_list};
 RHEOS_DATASET_OP(ListDataset, list_kind, "tensors: Tinput_types",
                  "; Tinput_types: list(type) >= 1" RHEOS_DATASET_TYPES "; metadata: string = \"\"",
                  "Elements of `tensors`, as many of them each as there are components.")
@@ -109,21 +122,25 @@ static rheos_status *init_slices(rheos__dataset *d) {
 
 static int64_t cardinality_slices(const rheos__dataset *d) { return d->args[0]->shape.dims[0]; }
 
-static rheos_status *next_slices(rheos__iterator *iterator, rheos__step *step,
-                                 rheos_tensor **element, bool *out_end) {
+static rheos_status *at_slices(rheos__dataset *d, int64_t index, rheos__step *step,
+                               rheos_tensor **element) {
   (void)step;
-  counting *it = (counting *)iterator;
-  const rheos__dataset *d = iterator->dataset;
-  *out_end = it->next >= cardinality_slices(d);
-  if (*out_end) return NULL;
-  const int64_t row = it->next++;
   for (int32_t i = 0; i < d->num_components; ++i) {
-    rheos_status *status = rheos__tensor_row(d->args[i], row, &element[i]);
+    rheos_status *status = rheos__tensor_row(d->args[i], index, &element[i]);
     if (status == NULL) continue;
     rheos__element_clear(element, d->num_components);
     return status;
   }
   return NULL;
+}
+
+static rheos_status *next_slices(rheos__iterator *iterator, rheos__step *step,
+                                 rheos_tensor **element, bool *out_end) {
+  counting *it = (counting *)iterator;
+  const rheos__dataset *d = iterator->dataset;
+  *out_end = it->next >= cardinality_slices(d);
+  if (*out_end) return NULL;
+  return at_slices(iterator->dataset, it->next++, step, element);
 }
 
 static const rheos__dataset_kind slices_kind = {.name = "TensorSlice",
@@ -132,7 +149,8 @@ static const rheos__dataset_kind slices_kind = {.name = "TensorSlice",
                                                 .init = init_slices,
                                                 .next = next_slices,
                                                 .state = state_counting,
-                                                .cardinality = cardinality_slices};
+                                                .cardinality = cardinality_slices,
+                                                .at = at_slices};
 RHEOS_DATASET_OP(TensorSliceDataset, slices_kind, "components: Toutput_types",
                  "; Toutput_types: list(type) >= 1; output_shapes: list(shape) >= 1; is_files: "
                  "bool = false; metadata: string = \"\"; replicate_on_split: bool = false",
@@ -280,15 +298,21 @@ static int64_t cardinality_range(const rheos__dataset *d) {
   return ((const range *)d->data)->count;
 }
 
+static rheos_status *at_range(rheos__dataset *d, int64_t index, rheos__step *step,
+                              rheos_tensor **element) {
+  (void)step;
+  const range *r = d->data;
+  const uint64_t value = (uint64_t)r->start + (uint64_t)index * (uint64_t)r->step;
+  return rheos__tensor_of_int(d->types[0], (int64_t)value, &element[0]);
+}
+
 static rheos_status *next_range(rheos__iterator *iterator, rheos__step *step,
                                 rheos_tensor **element, bool *out_end) {
-  (void)step;
   counting *it = (counting *)iterator;
   const range *r = iterator->dataset->data;
   *out_end = it->next >= r->count || it->next < 0;
   if (*out_end) return NULL;
-  const uint64_t value = (uint64_t)r->start + (uint64_t)it->next++ * (uint64_t)r->step;
-  return rheos__tensor_of_int(iterator->dataset->types[0], (int64_t)value, &element[0]);
+  return at_range(iterator->dataset, it->next++, step, element);
 }
 
 static const rheos__dataset_kind range_kind = {.name = "Range",
@@ -298,7 +322,8 @@ static const rheos__dataset_kind range_kind = {.name = "Range",
                                                .init = init_range,
                                                .next = next_range,
                                                .state = state_counting,
-                                               .cardinality = cardinality_range};
+                                               .cardinality = cardinality_range,
+                                               .at = at_range};
 RHEOS_DATASET_OP(RangeDataset, range_kind, "start: int64, stop: int64, step: int64",
                  RHEOS_DATASET_TYPES "; metadata: string = \"\"; replicate_on_split: bool = false",
                  "Numbers from `start` by `step` up to `stop`.")

@@ -366,6 +366,18 @@ static void count_cached(rheos__iterator *iterator, rheos__stage_counts *out_cou
   pthread_mutex_unlock(&c->mutex);
 }
 
+// What is not in memory is made again: nothing shows whether it was kept.
+static rheos_status *at_cached(rheos__dataset *d, int64_t index, rheos__step *step,
+                               rheos_tensor **element) {
+  cache *c = d->data;
+  const int32_t n = d->num_components;
+  pthread_mutex_lock(&c->mutex);
+  const bool has = c->is_whole && index < c->count;
+  for (int32_t i = 0; has && i < n; ++i) element[i] = rheos_tensor_ref(c->tensors[index * n + i]);
+  pthread_mutex_unlock(&c->mutex);
+  return has ? NULL : rheos__dataset_at(d->inputs[0], index, step, element);
+}
+
 static const rheos__dataset_kind cache_kind = {.name = "Cache",
                                                .data_bytes = sizeof(cache),
                                                .iterator_bytes = sizeof(cached),
@@ -375,7 +387,8 @@ static const rheos__dataset_kind cache_kind = {.name = "Cache",
                                                .finish = finish_cached,
                                                .next = next_cached,
                                                .count = count_cached,
-                                               .state = transfer_cached};
+                                               .state = transfer_cached,
+                                               .at = at_cached};
 #define METADATA RHEOS_DATASET_TYPES "; metadata: string = \"\""
 #define CACHE_TEXT "The elements, kept in memory or files when all of them have been made once."
 RHEOS_DATASET_OP(CacheDataset, cache_kind, "input_dataset: variant, filename: string", METADATA,

@@ -18,6 +18,7 @@ from rheos.pipelines.dataset_v1 import (
     make_batched_features_dataset,
     make_csv_dataset,
 )
+from rheos.pipelines.files import TFRecordWriter
 from rheos.pipelines.grouping import Reducer
 from rheos.pipelines.iterators import get_structure
 from rheos.pipelines.mixing import choose_from_datasets, sample_from_datasets
