@@ -61,6 +61,15 @@ def test_a_module_knows_its_variables_and_modules():
     assert Dense(1)(3.0).op.name.startswith("dense")
 
 
+def test_what_is_in_a_module_comes_before_the_next():
+    outer, first, second, inner = (tf.Module(name) for name in ("outer", "a", "b", "inner"))
+    first.inside, outer.a, outer.b = [inner], first, second
+    assert outer.submodules == (first, second, inner)
+    for module in (outer, first, inner, second):
+        module.v = tf.Variable(0.0, use_resource=True)
+    assert outer.variables == tuple(module.v for module in (outer, first, inner, second))
+
+
 @pytest.mark.parametrize("name", ["a b", "1", "a/b", ""])
 def test_a_module_s_name_is_an_identifier(name):
     with pytest.raises(ValueError, match="not a valid module name"):

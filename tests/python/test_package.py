@@ -172,3 +172,11 @@ def test_of_two_on_one_path_the_first_is_taken(tmp_path):
     done = subprocess.run([COMMAND, "run", script], capture_output=True, text=True,
                           env={**os.environ, **where})  # fmt: skip
     assert done.stdout == f"{os.path.join(PACKAGE, '__init__.py')} 2.0\n", done.stderr
+
+
+@pytest.mark.parametrize("first", ["metrics.Mean()", "optimizers.Adam()", "losses.Huber()",
+                                   "layers.Dense(2)(tf.ones([1, 2]))"])  # fmt: skip
+def test_any_part_of_keras_may_be_a_programs_first(first):
+    folder = os.path.dirname(PACKAGE)
+    done = python("-c", f"import rheos as tf; tf.keras.{first}", PYTHONPATH=folder)
+    assert done.returncode == 0, done.stderr

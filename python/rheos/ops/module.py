@@ -75,7 +75,9 @@ class Module(AutoTrackable):
     ):
         """What the attributes hold that fits the predicate; with_path: (path, value) of each."""
         todo, seen = [((), self)], {id(self)}
-        for prefix, module in todo:  # which grows
+        while todo:
+            prefix, module = todo.pop()
+            inside = []
             names = sorted(vars(module), key=attribute_traversal_key)
             for name in names:
                 if name in module._TF_MODULE_IGNORED_PROPERTIES:
@@ -89,7 +91,8 @@ class Module(AutoTrackable):
                         yield (path, leaf) if with_path else leaf
                     if recursive and isinstance(leaf, Module):
                         seen.add(id(leaf))
-                        todo.append((path, leaf))
+                        inside.append((path, leaf))
+            todo += inside[::-1]  # each with all that is in it before the next
 
     @classmethod
     def with_name_scope(cls, method):

@@ -2,7 +2,7 @@
 
 from rheos.framework import tensor_shape
 from rheos.layers.layer import Layer
-from rheos.models import objects, op_layers  # noqa: F401 - it makes initializers of names
+from rheos.models import objects
 from rheos.models.drawn_initializers import TruncatedNormal
 from rheos.models.layers.core import in_training
 from rheos.models.layers.wrappers import Wrapper

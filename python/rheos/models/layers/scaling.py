@@ -6,7 +6,7 @@ from rheos.framework import tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.layers import values
 from rheos.layers.layer import Layer
-from rheos.models import objects, op_layers  # noqa: F401 - it makes initializers of names
+from rheos.models import objects
 from rheos.models.defaults import epsilon, floatx
 from rheos.models.layers.categories import batches_of
 from rheos.ops import array_ops, math_ops
