@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""make_eager.py: records what TensorFlow 2 prints for eager_programs and face_programs.
+"""make_eager.py: records what TensorFlow 2 prints for the programs of the face.
 
-Writes eager_programs.json and face_programs.json. Run with a Python that has TensorFlow 2.21.
+Writes a file of JSON beside each of its modules, or those that are named. Run with a Python that
+has TensorFlow 2.21.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 import eager_programs  # noqa: E402
 import face_programs  # noqa: E402
+import name_programs  # noqa: E402
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
@@ -31,8 +33,8 @@ def printed(name, source):
     return text.getvalue()
 
 
-for module in (eager_programs, face_programs):
-    if module.__name__ not in (sys.argv[1:] or ("eager_programs", "face_programs")):
+for module in (eager_programs, face_programs, name_programs):
+    if sys.argv[1:] and module.__name__ not in sys.argv[1:]:
         continue
     recorded = {name: printed(name, source) for name, source in module.programs().items()}
     path = Path(__file__).parent / f"{module.__name__}.json"

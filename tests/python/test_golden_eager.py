@@ -15,12 +15,14 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 sys.path.insert(0, str(GOLDEN))
 import eager_programs  # noqa: E402
 import face_programs  # noqa: E402
+import name_programs  # noqa: E402
 
-PROGRAMS = {**eager_programs.programs(), **face_programs.programs()}
+_MODULES = (eager_programs, face_programs, name_programs)
+PROGRAMS = {name: text for one in _MODULES for name, text in one.programs().items()}
 RECORDED = {
     name: printed
-    for file in ("eager_programs.json", "face_programs.json")
-    for name, printed in json.loads((GOLDEN / file).read_text()).items()
+    for one in _MODULES
+    for name, printed in json.loads((GOLDEN / f"{one.__name__}.json").read_text()).items()
 }
 
 

@@ -190,7 +190,7 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
         return tensor / length, length
 
 
-def _three_diagonals(diagonals, diagonals_format):
+def three_diagonals(diagonals, diagonals_format):
     """The diagonals above, on and below the main one, each (..., n)."""
     if diagonals_format == "compact":
         diagonals = convert_to_tensor(diagonals)
@@ -243,7 +243,7 @@ _FORMATS = """
 def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
     """The product of tridiagonal matrices and `rhs` (..., n, k)."""
     with name_scope(name, "tridiagonal_matmul"):
-        parts = _three_diagonals(diagonals, diagonals_format)
+        parts = three_diagonals(diagonals, diagonals_format)
         parts = [array_ops.expand_dims(d, -2) for d in parts]
         return op1("TridiagonalMatMul", None, *parts, rhs)
 
@@ -263,7 +263,7 @@ def tridiagonal_solve(
     conjugate_rhs: take its conjugate. partial_pivoting: exchange rows where that is more exact.
     """
     with name_scope(name, "tridiagonal_solve", [rhs]):
-        parts = _three_diagonals(diagonals, diagonals_format)
+        parts = three_diagonals(diagonals, diagonals_format)
         compact = array_ops.stack(parts, axis=-2)
         rhs = convert_to_tensor(rhs, compact.dtype)
         is_vector = rhs.shape.ndims is not None and rhs.shape.ndims == compact.shape.ndims - 1

@@ -62,6 +62,27 @@ def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
         return bessel_i0(inner) / bessel_i0(math_ops.cast(beta, dtype))
 
 
+def kaiser_bessel_derived_window(
+    window_length, beta=12.0, dtype=dtypes.float32, name=None
+):
+    """A vector of the window that Kaiser's of half the length gives, whose squares overlap to 1."""
+    with name_scope(name, "kaiser_bessel_derived_window"):
+        length = convert_to_tensor(window_length, name="window_length")
+        sums = math_ops.cumsum(kaiser_window(length // 2 + 1, beta, dtype))
+        half = math_ops.sqrt(sums[:-1] / sums[-1])
+        return array_ops.concat([half, array_ops.reverse(half, [0])], 0)
+
+
+def vorbis_window(window_length, dtype=dtypes.float32, name=None):
+    """A vector of Vorbis's window, whose squares overlap to 1."""
+    with name_scope(name, "vorbis_window"):
+        length = convert_to_tensor(window_length, name="window_length")
+        size = math_ops.cast(length, dtype)
+        half = math_ops.cast(math_ops.range(length), dtype) + 0.5
+        inner = math_ops.sin(math.pi / size * half)
+        return math_ops.sin(math.pi / 2 * inner * inner)
+
+
 def _size(x, axis):
     known = x.shape.size_at(axis) if x.shape.ndims is not None else None
     return array_ops.shape(x)[axis] if known is None else known
@@ -363,3 +384,51 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
         bins = array_ops.shape(logs)[-1] if count is None else count
         scale = math_ops.rsqrt(math_ops.cast(bins, dtypes.float32) * 2.0)
         return spectral_ops.dct(logs, type=2) * scale
+
+
+# ---- Modified cosine transforms
+
+
+def _window_of(window_fn, length, dtype):
+    if window_fn is None:
+        return math_ops.cast(1 / math.sqrt(2), dtype)
+    return window_fn(length, dtype=dtype)
+
+
+def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=None, name=None):
+    """The modified discrete cosine transforms of frames of signals, each half over the last.
+
+    signals: float (..., samples). frame_length: a multiple of 4. window_fn: of a length and a
+    dtype; None for 1 / sqrt(2). norm: None or "ortho". Returns (..., frames, frame_length // 2).
+    """
+    with name_scope(name, "mdct", [signals, frame_length]):
+        signals = convert_to_tensor(signals, name="signals")
+        signals.shape.with_rank_at_least(1)
+        length = _known(convert_to_tensor(frame_length, name="frame_length"))
+        if _is_number(length) and length % 4:
+            raise ValueError("The frame length must be a multiple of 4.")
+        frames = frame(signals, length, length // 2, pad_end=pad_end)
+        frames *= _window_of(window_fn, length, frames.dtype)
+        a, b, c, d = array_ops.split(frames, 4, axis=-1)
+        upper = -array_ops.reverse(c, [-1]) - d
+        lower = a - array_ops.reverse(b, [-1])
+        return spectral_ops.dct(array_ops.concat([upper, lower], -1), type=4, norm=norm)
+
+
+def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
+    """The signals that mdct() made `mdcts` of, but for its first and last half of a frame.
+
+    mdcts: float (..., frames, frame_length // 2); the other arguments are those of mdct().
+    """
+    with name_scope(name, "inverse_mdct", [mdcts]):
+        mdcts = convert_to_tensor(mdcts, name="mdcts")
+        mdcts.shape.with_rank_at_least(2)
+        half = _size(mdcts, -1)
+        halves = spectral_ops.idct(mdcts, type=4, norm=norm)
+        if norm is None:
+            halves *= math_ops.cast(0.5 / math_ops.cast(half, mdcts.dtype), mdcts.dtype)
+        upper, lower = array_ops.split(halves, 2, axis=-1)
+        turned = array_ops.reverse(upper, [-1])
+        parts = [lower, -array_ops.reverse(lower, [-1]), -turned, -upper]
+        frames = array_ops.concat(parts, -1) * _window_of(window_fn, 2 * half, mdcts.dtype)
+        return overlap_and_add(frames, half)

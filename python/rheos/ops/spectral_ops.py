@@ -111,8 +111,8 @@ def _check_dct(type, n, axis, norm):
         raise NotImplementedError(f"axis must be -1. Got: {axis}")
     if n is not None and n < 1:
         raise ValueError("n should be a positive integer or None")
-    if type not in (1, 2, 3):
-        raise ValueError("Only Types I, II and III (I)DCT are supported.")
+    if type not in (1, 2, 3, 4):
+        raise ValueError("Types I, II, III and IV (I)DCT are supported.")
     if type == 1 and norm == "ortho":
         raise ValueError("Normalization is not supported for the Type-I DCT.")
     if norm not in (None, "ortho"):
@@ -122,8 +122,8 @@ def _check_dct(type, n, axis, norm):
 def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """The discrete cosine transform over the last dimension.
 
-    input: float32 (..., length). type: 1, 2 or 3. n: the length, the input cut or filled with zeros
-    to it. norm: None or "ortho". Returns float32 (..., n).
+    input: float32 (..., length). type: 1, 2, 3 or 4. n: the length, the input cut or filled with
+    zeros to it. norm: None or "ortho". Returns float32 (..., n).
     """
     _check_dct(type, n, axis, norm)
     with name_scope(name, "dct", [input]):
@@ -141,6 +141,10 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
         if type == 1:
             mirrored = array_ops.concat([input, input[..., -2:0:-1]], -1)
             return special_math_ops.real(rfft(mirrored))
+        if type == 4:
+            result = dct(input, n=2 * size)[..., 1::2]
+            factor = math.sqrt(0.5) * math_ops.rsqrt(math_ops.to_float(size))
+            return result * factor if norm == "ortho" else result
         places = math_ops.range(math_ops.to_float(size))
         if type == 2:
             angle = -places * math.pi * 0.5 / math_ops.to_float(size)
@@ -172,7 +176,7 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
 def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """The inverse of dct of the same type, up to a factor unless norm is "ortho"."""
     _check_dct(type, n, axis, norm)
-    return dct(input, {1: 1, 2: 3, 3: 2}[type], n, axis, norm, name)
+    return dct(input, {1: 1, 2: 3, 3: 2, 4: 4}[type], n, axis, norm, name)
 
 
 def _shift(x, axes, name, default, inverse):

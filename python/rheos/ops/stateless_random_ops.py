@@ -10,6 +10,8 @@ from rheos.framework.op_call import op1, op_list
 from rheos.ops import array_ops, math_ops
 from rheos.ops.rearrange_ops import broadcast_dynamic_shape
 
+_PHILOX = 1  # the number of the algorithm in ops that are told it
+
 
 def _shape_tensor(shape):
     dtype = dtypes.int32 if isinstance(shape, (tuple, list)) and not shape else None
@@ -23,9 +25,11 @@ def _is_number(value, wanted):
 def stateless_random_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None):
     """Numbers from `minval` up to `maxval` (not included), all equally likely.
 
-    ValueError for integers without `maxval`.
+    Of integers without both ends all are equally likely; ValueError if only one is missing.
     """
     dtype = dtypes.as_dtype(dtype)
+    if minval is None and maxval is None and dtype.is_integer:
+        return op1("StatelessRandomUniformFullInt", name, shape, seed, dtype=dtype)
     if maxval is None:
         if dtype.is_integer:
             raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
@@ -107,3 +111,23 @@ def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, 
 def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
     """For each row of unnormalised log-probabilities, `num_samples` classes drawn from it."""
     return _classes("stateless_categorical", logits, num_samples, seed, dtype, name)
+
+
+def split(seed, num=2, alg="auto_select"):
+    """As many seeds, of shape [num, 2], that give other numbers than each other and `seed`."""
+    seed = convert_to_tensor(seed)
+    return stateless_random_uniform([num, 2], seed, None, None, seed.dtype)
+
+
+def fold_in(seed, data, alg="auto_select"):
+    """A seed that follows from `seed` and a number, of the number's dtype."""
+    data = convert_to_tensor(data)
+    word = stateless_random_uniform([], seed, None, None, data.dtype)
+    return array_ops.stack([word, data])
+
+
+def stateless_shuffle(value, seed, alg="auto_select", name=None):
+    """`value` with its rows in an order that follows from the two seeds."""
+    with name_scope(name, "stateless_shuffle", [value, seed]):
+        key, counter = op_list("StatelessRandomGetKeyCounter", None, seed)
+        return op1("StatelessShuffle", None, value, key, counter, _PHILOX)

@@ -18,6 +18,7 @@ from rheos.framework.tensor_spec import (
     has_own_type_spec,
     type_spec_from_value,
 )
+from rheos.framework.trace_types import OwnKind
 from rheos.ops.eager_variables import EagerVariable
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice)
@@ -261,6 +262,8 @@ def kind_of(value, aliases=None):
         return PartsKind(type(value), keys, tuple(kind_of(one, aliases) for one in leaves))
     if isinstance(value, TypeSpec):
         return ValueKind(value)
+    if hasattr(type(value), "__tf_tracing_type__"):
+        return OwnKind(value.__tf_tracing_type__(None))
     try:
         return ObjectKind(value)
     except TypeError as error:

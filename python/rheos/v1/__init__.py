@@ -188,7 +188,7 @@ from rheos.ops.data_flow_ops import (
     QueueBase,
     RandomShuffleQueue,
 )
-from rheos.ops.functional_ops import foldl, foldr, map_fn, scan
+from rheos.ops.functional_ops import foldl, foldr, map_fn, map_rows as vectorized_map, scan
 from rheos.ops.gradient_tape import GradientTape
 from rheos.ops.gradients import (
     AggregationMethod,
@@ -352,6 +352,7 @@ from rheos.ops.partitioned_variables import (
     min_max_variable_partitioner,
     variable_axis_size_partitioner,
 )
+from rheos.ops.py_function import py_function
 from rheos.ops.quantize_ops import (
     dequantize,
     fake_quant_with_min_max_args,
@@ -632,6 +633,7 @@ from rheos.v1._modes import (
     disable_v2_tensorshape,
     enable_control_flow_v2,
     enable_eager_execution,
+    enable_tensor_equality,
     enable_v2_behavior,
     enable_v2_tensorshape,
     executing_eagerly,
@@ -678,6 +680,7 @@ _MESSAGES = (
 # Modules that are large, or need what is: imported when they are used.
 _LATER = (
     "autograph",
+    "config",
     "contrib",
     "data",
     "distributions",

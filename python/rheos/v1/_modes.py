@@ -41,6 +41,7 @@ def _nothing(name, what):
     return function
 
 
+enable_tensor_equality = _nothing("enable_tensor_equality", "eager tensors compare by value")
 disable_tensor_equality = _nothing("disable_tensor_equality", "== compares tensor objects")
 
 

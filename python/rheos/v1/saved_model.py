@@ -3,6 +3,8 @@
 import types as _types
 
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.training.object_loading import load as load_v2
+from rheos.training.object_saving import save
 from rheos.training.saved_model import (
     ASSETS_DIRECTORY,
     ASSETS_KEY,
@@ -78,5 +80,7 @@ loader = _types.SimpleNamespace(
     load=load,
     maybe_saved_model_directory=maybe_saved_model_directory,
 )
+
+experimental = _types.SimpleNamespace(save=save)
 
 __getattr__ = _attribute_of("tensorflow.saved_model")

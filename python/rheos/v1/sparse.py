@@ -2,6 +2,7 @@
 
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.sparse_tensor import SparseTensor
+from rheos.ops.accumulators import SparseConditionalAccumulator
 from rheos.ops.segment_ops import (
     sparse_segment_mean as segment_mean,
     sparse_segment_sqrt_n as segment_sqrt_n,

@@ -50,6 +50,18 @@ def is_built_with_rocm():
     return False
 
 
+def is_built_with_xla():
+    """Whether XLA is there: it is not, though `jit_compile` is taken."""
+    return False
+
+
+def is_cpu_target_available(target):
+    """Whether code can be compiled for a kind of processor when it runs: for this machine's."""
+    here = {"x86_64": "x86", "arm64": "aarch64"}
+    machine = _os.uname().machine
+    return target == here.get(machine, machine)
+
+
 def is_built_with_gpu_support():
     """Whether there is support for any GPUs."""
     return False

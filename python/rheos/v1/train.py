@@ -2,6 +2,7 @@
 
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.ops.io_ops import match_filenames_once
+from rheos.training import queue_runner
 from rheos.training.checkpoints import (
     NewCheckpointReader,
     checkpoint_exists,

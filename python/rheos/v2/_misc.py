@@ -108,3 +108,21 @@ class _Holder:
 
     def __dlpack_device__(self):
         return 1, 0
+
+
+_filtering = [True]
+
+
+def enable_traceback_filtering():
+    """Says that tracebacks leave out frames inside of TensorFlow: nothing else changes."""
+    _filtering[:] = [True]
+
+
+def disable_traceback_filtering():
+    """Says that tracebacks show frames inside of TensorFlow: nothing else changes."""
+    _filtering[:] = [False]
+
+
+def is_traceback_filtering_enabled():
+    """What was said last; True at first."""
+    return _filtering[0]

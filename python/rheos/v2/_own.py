@@ -44,7 +44,7 @@ OWN = {
         "ops.control_flow_ops": "tuple",
         "ops.custom_gradient": "custom_gradient",
         "ops.gradient_tape": "GradientTape",
-        "ops.gradients": "UnconnectedGradients gradients",
+        "ops.gradients": "UnconnectedGradients gradients hessians",
         "ops.module": "Module",
         "ops.ragged_tensor": "RaggedTensor",
         "ops.ragged_tensor_spec": "RaggedTensorSpec",
@@ -80,8 +80,12 @@ OWN = {
     "autograph": {"autograph.api": "set_verbosity to_code to_graph trace"},
     "autograph.experimental": {"autograph.api": "Feature do_not_convert set_loop_options"},
     "config": {
-        "tracing.function": "functions_run_eagerly run_functions_eagerly",
-        "v2._config": """
+        "tracing.function": """
+            experimental_functions_run_eagerly=functions_run_eagerly
+            experimental_run_functions_eagerly=run_functions_eagerly functions_run_eagerly
+            run_functions_eagerly
+        """,
+        "framework.config": """
             LogicalDevice LogicalDeviceConfiguration PhysicalDevice
             get_logical_device_configuration get_soft_device_placement get_visible_devices
             set_logical_device_configuration
@@ -90,13 +94,23 @@ OWN = {
         """,
     },
     "config.experimental": {
-        "v2._config": """
-            disable_op_determinism enable_op_determinism get_memory_growth get_visible_devices
-            list_logical_devices
-            list_physical_devices set_memory_growth set_visible_devices
+        "framework.config": """
+            VirtualDeviceConfiguration disable_mlir_bridge disable_op_determinism
+            enable_mlir_bridge enable_op_determinism enable_tensor_float_32_execution
+            get_device_details get_device_policy get_memory_growth get_memory_info
+            get_memory_usage get_synchronous_execution
+            get_virtual_device_configuration=get_logical_device_configuration
+            get_visible_devices list_logical_devices list_physical_devices reset_memory_stats
+            set_device_policy set_memory_growth set_synchronous_execution
+            set_virtual_device_configuration=set_logical_device_configuration
+            set_visible_devices tensor_float_32_execution_enabled
         """,
     },
     "debugging": {
+        "framework.config": "get_log_device_placement set_log_device_placement",
+        "v2._misc": """
+            disable_traceback_filtering enable_traceback_filtering is_traceback_filtering_enabled
+        """,
         "v2._checks": """
             assert_all_finite assert_equal assert_greater assert_greater_equal assert_less
             assert_less_equal assert_near assert_negative assert_non_negative assert_non_positive
@@ -135,9 +149,9 @@ OWN = {
     "experimental.numpy": {"v2._numpy": "finfo iinfo select"},
     "io.gfile": {"framework.gfile": "join"},
     "signal": {"ops.signal_ops": "kaiser_window"},
-    "sysconfig": {"v2._config": "get_build_info"},
+    "sysconfig": {"framework.config": "get_build_info"},
     "config.optimizer": {
-        "v2._config": "get_experimental_options get_jit set_experimental_options set_jit",
+        "framework.config": "get_experimental_options get_jit set_experimental_options set_jit",
     },
     "errors": {"framework.errors": _ERRORS + _CODES},
     "experimental.dtensor": {"v2._dtensor": "Layout MATCH Mesh UNSHARDED create_mesh"},
@@ -167,6 +181,11 @@ OWN = {
     "lookup.experimental": {"v2._tables": "DenseHashTable MutableHashTable"},
     "linalg": {
         "ops.linear_operator": "LinearOperator",
+        "ops.linear_operator_narrow": (
+            "LinearOperatorBlockLowerTriangular LinearOperatorPermutation LinearOperatorTridiag"
+        ),
+        "ops.linalg_ops": "tridiagonal_solve",
+        "ops.lu_ops": "banded_triangular_solve lu_matrix_inverse lu_reconstruct lu_solve",
         "v2._linalg": "diag diag_part matmul set_diag",
     },
     "math": {
@@ -188,6 +207,7 @@ OWN = {
         "v2._nn": """
             avg_pool avg_pool2d conv1d conv2d conv2d_transpose conv3d conv3d_transpose convolution
             crelu ctc_greedy_decoder depth_to_space depthwise_conv2d dropout embedding_lookup
+            space_to_batch
             batch_norm_with_global_normalization dilation2d embedding_lookup_sparse erosion2d
             fractional_avg_pool fractional_max_pool gelu in_top_k max_pool max_pool_with_argmax
             moments nce_loss pool sampled_softmax_loss
@@ -198,12 +218,25 @@ OWN = {
         """,
     },
     "random": {
-        "v2._random": f"""
-            {_GENERATORS} poisson set_seed stateless_gamma stateless_normal stateless_poisson
+        "ops.random_generators": _GENERATORS,
+        "ops.stateless_random_ops": "fold_in split",
+        "v2._random": """
+            poisson set_seed stateless_gamma stateless_normal stateless_poisson
             stateless_truncated_normal stateless_uniform
         """,
     },
-    "random.experimental": {"v2._random": _GENERATORS},
+    "random.experimental": {
+        "ops.random_generators": _GENERATORS,
+        "ops.stateless_random_ops": (
+            "stateless_fold_in=fold_in stateless_shuffle stateless_split=split"
+        ),
+    },
+    "quantization": {
+        "v2._quantization": (
+            "dequantize quantize quantize_and_dequantize quantize_and_dequantize_v2"
+        ),
+    },
+    "linalg.experimental": {"ops.lu_ops": "conjugate_gradient"},
     "saved_model": {
         "ops.assets": "Asset",
         "training.object_loading": "load",
@@ -241,6 +274,7 @@ OWN = {
     },
     "types.experimental": {
         "framework.marks": "GenericFunction TensorLike",
+        "framework.trace_types": "SupportsTracingProtocol TraceType",
         "tracing.concrete": "ConcreteFunction",
         "tracing.function": "Callable=Function PolymorphicFunction=Function",
     },

@@ -266,8 +266,9 @@ SAME = {
     },
     "signal": {
         "ops.signal_ops": """
-            frame hamming_window hann_window inverse_stft inverse_stft_window_fn
-            linear_to_mel_weight_matrix mfccs_from_log_mel_spectrograms overlap_and_add stft
+            frame hamming_window hann_window inverse_mdct inverse_stft inverse_stft_window_fn
+            kaiser_bessel_derived_window linear_to_mel_weight_matrix mdct
+            mfccs_from_log_mel_spectrograms overlap_and_add stft vorbis_window
         """,
         "ops.spectral_ops": """
             dct fft fft2d fft3d fftshift idct ifft ifft2d ifft3d ifftshift irfft irfft2d irfft3d
@@ -301,7 +302,8 @@ SAME = {
     "test": {
         "v1.test": """
             TestCase assert_equal_graph_def gpu_device_name is_built_with_cuda
-            is_built_with_gpu_support is_built_with_rocm is_gpu_available main
+            is_built_with_gpu_support is_built_with_rocm is_built_with_xla
+            is_cpu_target_available is_gpu_available main
         """,
         "training.gradient_check": "compute_gradient=compute_gradient_of_function",
     },

@@ -1,10 +1,9 @@
 """tensorflow.python.eager.context: eager execution as an object."""
 
 from rheos import _core
-from rheos.framework import eager
+from rheos.framework import config, eager
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.eager import executing_eagerly, get_eager_graph
-from rheos.v2 import _config
 
 
 class Context:
@@ -29,7 +28,7 @@ class Context:
 
     def devices(self):
         """The names of the devices."""
-        return [device.name for device in _config.list_logical_devices()]
+        return [device.name for device in config.list_logical_devices()]
 
     def sync_executors(self):
         """Waits for operations under way: there are none, each ends before the program goes on."""
@@ -65,4 +64,4 @@ def graph_mode():
 def _reset_context():
     """Makes devices and kernels as they are when the process starts."""
     _context.clear_kernel_cache()
-    _config.forget_logical_devices()
+    config.forget_logical_devices()

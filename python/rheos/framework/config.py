@@ -8,7 +8,7 @@ from rheos.framework import eager
 PhysicalDevice = namedtuple("PhysicalDevice", "name device_type")
 LogicalDevice = namedtuple("LogicalDevice", "name device_type")
 
-_settings = {"intra": 0, "inter": 0, "soft": True, "deterministic": False}
+_settings = {"intra": 0, "inter": 0, "soft": True, "deterministic": False, "log_placement": False}
 
 
 def list_physical_devices(device_type=None):
@@ -21,6 +21,11 @@ def list_logical_devices(device_type=None):
     """The devices that operations run on."""
     found = [LogicalDevice("/device:CPU:0", "CPU")]
     return [d for d in found if device_type in (None, d.device_type)]
+
+
+def list_device_names():
+    """The full names of the devices that operations run on."""
+    return ["/job:localhost/replica:0/task:0/device:CPU:0"]
 
 
 def get_visible_devices(device_type=None):
@@ -139,6 +144,101 @@ def get_memory_growth(device):
 def set_memory_growth(device, enable):
     """Always a ValueError: there is no GPU."""
     raise ValueError("Cannot set memory growth on devices that are no GPUs")
+
+
+# ---- What TensorFlow 2 has under tf.config.experimental
+
+VirtualDeviceConfiguration = LogicalDeviceConfiguration
+_POLICIES = ("silent", "silent_for_int32", "warn", "explicit")
+_experimental = {"policy": "silent", "synchronous": True, "tf32": True}
+
+
+def get_device_details(device):
+    """What is known of a device of the machine beside its name: of a CPU nothing."""
+    if not isinstance(device, PhysicalDevice):
+        raise ValueError(f"device must be a tf.config.PhysicalDevice, but got: {device}")
+    return {}
+
+
+def _check_device(device):
+    kind, colon, number = str(device).rpartition(":")
+    if not colon or not number.isdigit():
+        raise ValueError(
+            f"Failed parsing device name: {device!r}. Note a valid device string should at least "
+            'contain a device type and a device index, like "GPU:0".'
+        )
+    if (kind.rpartition(":")[2].upper(), number) != ("CPU", "0"):
+        raise ValueError(f"No matching devices found for {device!r}")
+
+
+def get_memory_info(device):
+    """Bytes in use and their peak, which are counted of GPUs only: zeros."""
+    _check_device(device)
+    return {"current": 0, "peak": 0}
+
+
+def get_memory_usage(device):
+    """The bytes in use of a device, which are counted of GPUs only: 0."""
+    return get_memory_info(device)["current"]
+
+
+def reset_memory_stats(device):
+    """Nothing: no memory is counted."""
+    _check_device(device)
+
+
+def get_synchronous_execution():
+    """What set_synchronous_execution() was told; True at first."""
+    return _experimental["synchronous"]
+
+
+def set_synchronous_execution(enable):
+    """Says whether an operation may go on after its call; none does."""
+    _experimental["synchronous"] = bool(enable)
+
+
+def get_device_policy():
+    """What set_device_policy() was told; "silent" at first."""
+    return _experimental["policy"]
+
+
+def set_device_policy(device_policy):
+    """Says what happens to inputs on another device, of which there is none."""
+    policy = "silent" if device_policy is None else device_policy
+    if policy not in _POLICIES:
+        raise ValueError(
+            f"Invalid argument `device_policy`: {device_policy!r}. It is one of "
+            + ", ".join(map(repr, _POLICIES))
+        )
+    _experimental["policy"] = policy
+
+
+def tensor_float_32_execution_enabled():
+    """What enable_tensor_float_32_execution() was told; True at first."""
+    return _experimental["tf32"]
+
+
+def enable_tensor_float_32_execution(enabled):
+    """Says whether products on GPUs may use fewer bits."""
+    _experimental["tf32"] = bool(enabled)
+
+
+def enable_mlir_bridge():
+    """Nothing: no graph is compiled by MLIR."""
+
+
+def disable_mlir_bridge():
+    """Nothing: no graph is compiled by MLIR."""
+
+
+def get_log_device_placement():
+    """What set_log_device_placement() was told; False at first."""
+    return _settings["log_placement"]
+
+
+def set_log_device_placement(enabled):
+    """Says whether the device of each operation is logged. All run on one, so nothing is."""
+    _settings["log_placement"] = bool(enabled)
 
 
 # ---- Options of TensorFlow's optimizer of graphs, which a program may set and ask for

@@ -1,0 +1,174 @@
+"""Programs over names of TensorFlow 2 that are seldom used: recorded as those of face_programs.
+
+`programs()` gives {name: source}; sources see `tf` and `np`.
+"""
+
+_WRITTEN = '''
+== solutions_by_lu
+a = tf.constant([[[4.0, 1, 2], [1, 5, 3], [2, 3, 6]], [[0.0, 1, 2], [1, 5, 3], [9, 3, 6]]])
+lu, p = tf.linalg.lu(tf.cast(a, tf.float64))
+b = tf.reshape(tf.range(6.0), [3, 2])
+b = tf.cast(b, tf.float64)
+print(np.round(tf.linalg.lu_solve(lu, p, b).numpy(), 8))
+print(np.round(tf.linalg.lu_solve(lu[0], p[0], tf.stack([b, -b]), validate_args=True).numpy(), 8))
+print(np.round(tf.linalg.lu_reconstruct(lu, p).numpy(), 8))
+print(np.round(tf.linalg.lu_matrix_inverse(lu, p).numpy(), 8))
+== solutions_of_narrow_triangles
+lower = tf.constant([[4.0, 5, 6, 7], [9, 1, 2, 3], [9, 9, 1, 2]])
+upper = tf.constant([[1.0, 2, 9, 9], [1, 2, 3, 9], [4, 5, 6, 7]])
+r = tf.constant([[1.0], [2], [3], [4]])
+for adjoint in (True, False):
+    for is_lower, bands in ((True, lower), (False, upper)):
+        x = tf.linalg.banded_triangular_solve(bands, r, lower=is_lower, adjoint=adjoint)
+        print(np.round(x.numpy().ravel(), 4))
+print(np.round(tf.linalg.banded_triangular_solve(tf.stack([lower, -lower]), r).numpy(), 4))
+d = tf.constant([[1.0, 2, 0], [4, 5, 6], [0, 1, 2]])
+print(np.round(tf.linalg.tridiagonal_solve(d, tf.constant([1.0, 2, 3])).numpy(), 4))
+== conjugate_gradients
+a = tf.constant([[4.0, 1, 2], [1, 5, 3], [2, 3, 6]], tf.float64)
+op = tf.linalg.LinearOperatorFullMatrix(a, is_self_adjoint=True, is_positive_definite=True)
+solve = tf.linalg.experimental.conjugate_gradient
+for b, more in (([1.0, 2, 3], {}), ([[1.0, 2, 3], [0, 1, 0]], {"max_iter": 2})):
+    b = tf.constant(b, tf.float64)
+    s = solve(op, b, x=tf.ones_like(b), **more)
+    print(s.i.numpy(), *(np.round(part.numpy(), 6) for part in s[1:]))
+weak = tf.linalg.LinearOperatorDiag(
+    tf.constant([4.0, 5, 6], tf.float64), is_self_adjoint=True, is_positive_definite=True
+)
+s = solve(op, tf.constant([1.0, 2, 3], tf.float64), preconditioner=weak, max_iter=2)
+print(s.i.numpy(), np.round(s.x.numpy(), 6), s.gamma.shape)
+try:
+    solve(tf.linalg.LinearOperatorFullMatrix(a), tf.constant([1.0, 2, 3], tf.float64))
+except ValueError as error:
+    print(error)
+== operators_of_three_diagonals
+d = tf.constant([[[1.0, 2, 9], [4, 5, 6], [9, 3, 2]], [[2.0, 1, 9], [5, 5, 7], [9, 1, 1]]])
+op = tf.linalg.LinearOperatorTridiag(d)
+x = tf.constant([[[1.0, 0], [2, 1], [3, -1]], [[1, 1], [0, 2], [2, 5]]])
+print(op.shape, op.is_square, op.diagonals_format, op.to_dense().numpy())
+for adjoint in (False, True):
+    print(op.matmul(x, adjoint=adjoint).numpy(), np.round(op.solve(x, adjoint=adjoint).numpy(), 4))
+print(op.matmul(tf.linalg.matrix_transpose(x), adjoint_arg=True).numpy())
+print(op.diag_part().numpy(), op.trace().numpy(), np.round(op.determinant().numpy(), 3))
+other = tf.linalg.LinearOperatorTridiag(op.to_dense(), diagonals_format="matrix")
+print(np.round(other.solvevec(x[..., 0]).numpy(), 4))
+parts = [d[0, 0], d[0, 1], d[0, 2]]
+third = tf.linalg.LinearOperatorTridiag(parts, diagonals_format="sequence")
+print(third.shape, third.matvec(x[0, :, 0]).numpy())
+== operators_of_permutations
+op = tf.linalg.LinearOperatorPermutation([[2, 0, 1], [1, 0, 2]])
+x = tf.constant([[1.0, 10], [2, 20], [3, 30]])
+print(op.shape, op.to_dense().numpy(), op.matmul(x).numpy(), op.solve(x).numpy())
+print(op.determinant().numpy(), op.log_abs_determinant().numpy(), op.matvec(x[:, 0]).numpy())
+print(op.matmul(x, adjoint=True).numpy(), op.is_non_singular)
+== operators_of_blocks_below
+full = tf.linalg.LinearOperatorFullMatrix
+a = full([[2.0, 1], [0, 3]])
+op = tf.linalg.LinearOperatorBlockLowerTriangular([[a], [full([[1.0, 5]]), full([[4.0]])]])
+x = tf.constant([[1.0], [2], [3]])
+print(op.shape, op.to_dense().numpy(), np.round(op.solve(x).numpy(), 5), op.matmul(x).numpy())
+print(op.determinant().numpy(), op.diag_part().numpy(), op.matmul(x, adjoint=True).numpy())
+print(np.round(op.log_abs_determinant().numpy(), 4), op.domain_dimension)
+== modified_cosine_transforms
+x = tf.range(16.0)
+for norm in (None, "ortho"):
+    made = tf.signal.mdct(x, 8, norm=norm)
+    print(np.round(made.numpy(), 3) + 0.0)
+    print(np.round(tf.signal.inverse_mdct(made, norm=norm).numpy(), 3))
+print(np.round(tf.signal.mdct(tf.range(10.0), 8, pad_end=True, window_fn=None).numpy(), 3))
+print(np.round(tf.signal.vorbis_window(8).numpy(), 5))
+print(np.round(tf.signal.kaiser_bessel_derived_window(8, beta=4.0).numpy(), 5))
+print(np.round(tf.signal.dct([1.0, 2, 3], type=4).numpy(), 4))
+print(np.round(tf.signal.idct([1.0, 2, 3], type=4, norm="ortho").numpy(), 4))
+try:
+    tf.signal.mdct(x, 6)
+except ValueError as error:
+    print(error)
+== seeds_of_seeds
+print(tf.random.split([1, 2], 3).numpy(), tf.random.fold_in([1, 2], 3).numpy())
+seed = tf.constant([1, 2], tf.int64)
+print(tf.random.split(seed).numpy(), tf.random.fold_in(seed, 2**40).numpy())
+again = tf.random.experimental
+print(again.stateless_split([5, 6]).numpy(), again.stateless_fold_in([5, 6], 1).numpy())
+print(again.stateless_shuffle(tf.range(6), [1, 2]).numpy())
+print(again.stateless_shuffle(tf.reshape(tf.range(6), [3, 2]), [7, 8]).numpy())
+print(tf.random.stateless_uniform([2], [1, 2], None, None, tf.int32).numpy())
+== quantized_along_an_axis
+x = tf.constant([[1.0, 2], [3.5, 2]])
+made = tf.quantization.quantize(x, [0.0, 0], [4.0, 7], tf.quint8, axis=0)
+print(made.output.dtype, tf.cast(made.output, tf.int32).numpy(), made.output_max.numpy())
+print(tf.quantization.dequantize(made.output, [0.0, 0], [4.0, 7], axis=0).numpy())
+print(tf.quantization.quantize_and_dequantize(x, 0.0, 4.0).numpy())
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = tf.quantization.quantize_and_dequantize_v2(x, 0.0, 3.0, range_given=True, num_bits=4)
+print(y.numpy(), tape.gradient(y, x).numpy())
+== configuration
+config = tf.config.experimental
+cpu = tf.config.list_physical_devices()[0]
+print(config.get_device_details(cpu), config.get_memory_info("CPU:0"), config.get_device_policy())
+print(config.get_memory_usage("CPU:0"), config.tensor_float_32_execution_enabled())
+for call in (
+    lambda: config.get_memory_info("foo"),
+    lambda: config.get_memory_info("GPU:0"),
+    lambda: config.get_device_details("a"),
+    lambda: config.set_device_policy("foo"),
+):
+    try:
+        call()
+    except ValueError as error:
+        print(str(error)[:40])
+config.set_device_policy("explicit")
+print(config.get_device_policy(), config.get_synchronous_execution())
+config.set_device_policy(None)
+print(tf.debugging.is_traceback_filtering_enabled(), tf.debugging.get_log_device_placement())
+== arguments_that_say_their_trace_type
+traces = []
+
+class Kind(tf.types.experimental.TraceType):
+    def __init__(self, value):
+        self.value = value
+
+    def is_subtype_of(self, other):
+        return self == other
+
+    def most_specific_common_supertype(self, others):
+        return self if all(self == other for other in others) else None
+
+    def placeholder_value(self, placeholder_context=None):
+        return self.value
+
+    def __eq__(self, other):
+        return type(other) is Kind and type(self.value) is type(other.value)
+
+    def __hash__(self):
+        return hash(type(self.value))
+
+class Fruit:
+    def __tf_tracing_type__(self, context):
+        return Kind(self)
+
+class Apple(Fruit):
+    flavor = 1
+
+class Mango(Fruit):
+    flavor = 2
+
+@tf.function
+def mixed(one, other):
+    traces.append(1)
+    return one.flavor + 10 * other.flavor
+
+print(mixed(Apple(), Mango()).numpy(), mixed(Apple(), Mango()).numpy(), len(traces))
+print(mixed(Mango(), Mango()).numpy(), mixed(Mango(), Mango()).numpy(), len(traces))
+print(isinstance(Apple(), tf.types.experimental.SupportsTracingProtocol))
+'''
+
+
+def programs():
+    """{name: source}."""
+    found = {}
+    for part in _WRITTEN.split("\n== ")[1:]:
+        name, _, source = part.partition("\n")
+        found[name] = source + "\n"
+    return found
