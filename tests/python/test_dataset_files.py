@@ -1,8 +1,12 @@
 """Datasets saved in files, loaded from there, and kept by snapshots: TensorFlow's files."""
 
+import os
 import pathlib
+import resource
 import shutil
+import signal
 
+import numpy as np
 import pytest
 import rheos as tf
 from rheos.pipelines.traced import TracedFunction
@@ -154,3 +158,119 @@ def test_the_op_that_saves_while_it_is_gone_over_gives_the_elements(tmp_path):
     assert all_of(saved) == ELEMENTS
     assert sorted(all_of(tf.data.Dataset.load(str(tmp_path), dataset.element_spec))) == ELEMENTS
     assert len(list(tmp_path.glob("*/*.shard"))) == 2
+
+
+def numbers_of(dataset, most=None):
+    """The first numbers of the elements, and the errors that came instead of some."""
+    got, errors = [], []
+    iterator = iter(dataset)
+    for _ in range(1000):
+        try:
+            got.append(int(next(iterator)[0]))
+        except StopIteration:
+            break
+        except tf.errors.ResourceExhaustedError as error:
+            errors.append(error)
+            if len(errors) == most:
+                break
+    return got, errors
+
+
+def files_below(folder):
+    return {
+        os.path.join(where, name): os.path.getsize(os.path.join(where, name))
+        for where, _, names in os.walk(folder)
+        for name in names
+    }
+
+
+@pytest.fixture
+def small_files():
+    """A function that sets how large a file may become; None is without a limit."""
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    def limit(size):
+        most = resource.RLIM_INFINITY if size is None else size
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+    yield limit
+    limit(None)
+    signal.signal(signal.SIGXFSZ, before)
+
+
+KEPT = {
+    "cache": lambda dataset, path: dataset.cache(path + "/cache"),
+    "snapshot": lambda dataset, path: dataset.snapshot(
+        path, compression=None, shard_func=lambda x: np.int64(0)
+    ),
+    "packed snapshot": lambda dataset, path: dataset.snapshot(
+        path, compression="SNAPPY", shard_func=lambda x: np.int64(0)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_a_full_disk_cut_is_not_taken_for_whole(name, tmp_path, small_files):
+    path = str(tmp_path)
+    kept = tf.data.Dataset.range(30).map(lambda x: tf.random.stateless_uniform([8192], [x, 0]))
+    kept = KEPT[name](kept.map(lambda x: tf.concat([[1.0], x], 0)), path)
+    small_files(1 << 18)
+    got, errors = numbers_of(kept, most=3)
+    assert 0 < len(got) < 31 and len(errors) == 3  # blocks that are packed are written late
+    assert "cannot write" in str(errors[-1])
+    small_files(None)
+    left = files_below(path)
+    assert all(size < 1000 for size in left.values()), left  # a full disk has its space back
+    assert [len(numbers_of(kept)[0]) for _ in range(2)] == [30, 30]
+    assert not numbers_of(kept)[1]
+
+
+def test_an_iterator_goes_on_to_fail_where_its_cache_lacks_an_element(tmp_path, small_files):
+    dataset = tf.data.Dataset.range(30).map(lambda x: tf.fill([8192], x))
+    kept = dataset.cache(str(tmp_path / "cache"))
+    iterator = iter(kept)
+    small_files(1 << 18)
+    with pytest.raises(tf.errors.ResourceExhaustedError):
+        for _ in range(30):
+            next(iterator)
+    small_files(None)
+    with pytest.raises(tf.errors.ResourceExhaustedError):
+        next(iterator)
+    assert not files_below(tmp_path)
+
+
+def test_saving_to_a_full_disk_fails_and_leaves_nothing_to_load(tmp_path, small_files):
+    path = str(tmp_path / "saved")
+    dataset = tf.data.Dataset.range(30).map(lambda x: tf.fill([8192], x))
+    small_files(1 << 18)
+    with pytest.raises(tf.errors.ResourceExhaustedError):
+        dataset.save(path)
+    with pytest.raises(tf.errors.ResourceExhaustedError):
+        writer = tf.data.experimental.TFRecordWriter(str(tmp_path / "records"))
+        writer.write(dataset.map(tf.io.serialize_tensor))
+    small_files(None)
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        list(tf.data.Dataset.load(path))
+    assert sum(files_below(path).values()) < 1000
+    dataset.save(path)
+    assert [int(x[0]) for x in tf.data.Dataset.load(path)] == list(range(30))
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_function_that_fails_once_does_not_make_files_that_lack_an_element(name, tmp_path):
+    v = tf.Variable(0)
+
+    def fails_at_three(x):
+        return tf.cond(
+            (x == 3) & (v.assign_add(1) < 5),
+            lambda: tf.fill([4], tf.debugging.check_numerics(np.float32("nan"), "three")),
+            lambda: tf.fill([4], tf.cast(x, tf.float32)),
+        )
+
+    kept = KEPT[name](tf.data.Dataset.range(6).map(fails_at_three), str(tmp_path))
+    iterator = iter(kept)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        for _ in range(6):
+            next(iterator)
+    del iterator
+    assert numbers_of(kept)[0] == list(range(6))

@@ -18,7 +18,7 @@ typedef struct cache {
   int64_t count;
 } cache;
 
-typedef enum doing { NOTHING_YET, COLLECTING, READING, ENDED } doing;
+typedef enum doing { NOTHING_YET, COLLECTING, READING, ENDED, FAILED } doing;
 
 typedef struct cached {
   rheos__iterator base;
@@ -30,7 +30,8 @@ typedef struct cached {
   // In files.
   rheos__bundle_writer *writer;
   rheos__bundle *bundle;
-  char *lock;  // the lock file, if it is the iterator's
+  char *lock;             // the lock file, if it is the iterator's
+  rheos_status *failure;  // of writing: there will be no files, nor more elements
 } cached;
 
 static rheos_status *init_cache(rheos__dataset *d) {
@@ -228,17 +229,31 @@ static rheos_status *finish_collecting(cached *it) {
   return status;
 }
 
+// The files are given up, since what was not written is missing in them.
+static rheos_status *fail_writing(cached *it, rheos_status *status) {
+  rheos__bundle_writer_abandon(it->writer);
+  it->writer = NULL;
+  unlock(it);
+  close_input(it);
+  it->doing = FAILED;
+  it->failure = rheos_status_new(rheos_status_code(status), "%s", rheos_status_message(status));
+  return status;
+}
+
 static rheos_status *next_collected(cached *it, rheos__step *step, rheos_tensor **element,
                                     bool *out_end) {
   RHEOS_TRY(rheos__iterator_next(it->base.input, step, element, out_end));
-  if (*out_end) return finish_collecting(it);
+  if (*out_end) {
+    rheos_status *status = finish_collecting(it);
+    return status != NULL ? fail_writing(it, status) : NULL;
+  }
   rheos_status *status = it->writer != NULL ? write_element(it, element) : collect(it, element);
   if (status == NULL) {
     ++it->at;
-  } else {
-    rheos__element_clear(element, it->base.dataset->num_components);
+    return NULL;
   }
-  return status;
+  rheos__element_clear(element, it->base.dataset->num_components);
+  return it->writer != NULL ? fail_writing(it, status) : status;
 }
 
 static rheos_status *next_cached(rheos__iterator *iterator, rheos__step *step,
@@ -250,6 +265,10 @@ static rheos_status *next_cached(rheos__iterator *iterator, rheos__step *step,
   }
   *out_end = it->doing == ENDED;
   if (*out_end) return NULL;
+  if (it->doing == FAILED) {
+    return rheos_status_new(rheos_status_code(it->failure), "%s",
+                            rheos_status_message(it->failure));
+  }
   if (it->doing == COLLECTING) return next_collected(it, step, element, out_end);
   if (c->prefix == NULL) {
     read_memory(it, element, out_end);
@@ -265,6 +284,7 @@ static void finish_cached(rheos__iterator *iterator) {
   drop_collected(it);
   rheos__bundle_writer_abandon(it->writer);
   rheos__bundle_close(it->bundle);
+  rheos_status_free(it->failure);
   unlock(it);
 }
 
@@ -331,6 +351,10 @@ static rheos_status *transfer_cached(rheos__iterator *iterator, rheos__saved_sta
   if (c->prefix != NULL && it->doing == COLLECTING) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED,
                             "an iterator that is filling a cache in files cannot be saved");
+  }
+  if (it->doing == FAILED) {
+    return rheos_status_new(RHEOS_FAILED_PRECONDITION,
+                            "the iterator cannot be saved: writing its cache failed");
   }
   RHEOS_TRY(rheos__state_ints(state, numbers, 2));
   if (state->is_restoring) {

@@ -34,13 +34,30 @@ typedef struct run {
   rheos__shard_metadata metadata;
   rheos__shard_writer **writers;  // by shard; NULL: not begun
   size_t num_writers, capacity;
+  rheos_status *failure;  // of an element that is missing in the files, which are given up
 } run;
+
+// What was written of a run that is given up, so that a full disk has its space back.
+static void remove_shards(const run *r) {
+  for (size_t i = 0; i < r->num_writers; ++i) {
+    char *folder = rheos__text_format("%s/%08zu.shard", r->run_folder, i);
+    char *file = rheos__text_format("%s/%08zu.shard/00000000.snapshot", r->run_folder, i);
+    if (folder != NULL && file != NULL) {
+      rheos_status_free(rheos__file_remove(file));
+      rheos_status_free(rheos__file_remove_dir(folder));
+    }
+    rheos__free(folder);
+    rheos__free(file);
+  }
+  rheos_status_free(rheos__file_remove_dir(r->run_folder));
+}
 
 static void drop_run(run *r) {
   for (size_t i = 0; i < r->num_writers; ++i) rheos__shard_writer_abandon(r->writers[i]);
   rheos__free(r->writers);
   rheos__free(r->folder);
   rheos__free(r->run_folder);
+  rheos_status_free(r->failure);
   rheos__shard_metadata_deinit(&r->metadata);
   *r = (run){0};
 }
@@ -104,6 +121,21 @@ static rheos_status *put_element(run *r, int64_t shard, rheos_tensor *const *ele
   return NULL;
 }
 
+static rheos_status *same_failure(const rheos_status *status) {
+  return rheos_status_new(rheos_status_code(status), "%s", rheos_status_message(status));
+}
+
+// The elements that come then get the same answer: without this one the files would not be whole.
+static rheos_status *give_up(run *r, rheos_status *status) {
+  for (size_t i = 0; i < r->num_writers; ++i) {
+    rheos__shard_writer_abandon(r->writers[i]);
+    r->writers[i] = NULL;
+  }
+  remove_shards(r);
+  r->failure = same_failure(status);
+  return status;
+}
+
 static rheos_status *end_run(run *r) {
   rheos_status *status = NULL;
   for (size_t i = 0; i < r->num_writers; ++i) {
@@ -115,10 +147,14 @@ static rheos_status *end_run(run *r) {
     }
     r->writers[i] = NULL;
   }
-  r->metadata.is_finalized = true;
-  if (status == NULL) status = rheos__shard_metadata_write(r->folder, &r->metadata);
+  if (status == NULL) {
+    r->metadata.is_finalized = true;
+    status = rheos__shard_metadata_write(r->folder, &r->metadata);
+    r->metadata.is_finalized = status == NULL;
+  }
+  if (status != NULL) return give_up(r, status);
   drop_run(r);
-  return status;
+  return NULL;
 }
 
 // The shard of an element, by a function of it; 0 if `function` is negative.
@@ -148,12 +184,14 @@ static rheos_status *next_written(rheos__iterator *iterator, run *r, int32_t sha
                                   rheos__step *step, rheos_tensor **element, bool *out_end) {
   const rheos__dataset *d = iterator->dataset;
   int64_t shard = 0;
+  if (r->failure != NULL) return same_failure(r->failure);
   RHEOS_TRY(rheos__iterator_next(iterator->input, step, element, out_end));
   if (*out_end) return r->folder != NULL ? end_run(r) : NULL;
   rheos_status *status = shard_of(d, shard_function, element, step, &shard);
   if (status == NULL) status = put_element(r, shard, element, d->inputs[0]->num_components);
-  if (status != NULL) rheos__element_clear(element, d->inputs[0]->num_components);
-  return status;
+  if (status == NULL) return NULL;
+  rheos__element_clear(element, d->inputs[0]->num_components);
+  return give_up(r, status);
 }
 
 // ---- SaveDataset
