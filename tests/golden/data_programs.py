@@ -436,6 +436,37 @@ try:
     next(iter(broken))
 except tf.errors.InvalidArgumentError:
     print("refused")
+== cardinalities
+import tempfile
+inf, unk = D.range(3).repeat(), D.range(3).filter(lambda x: True)
+fin, emp = D.range(3), D.range(0)
+def c(n, f):
+    for k,d in (("inf", inf), ("unk", unk), ("fin", fin), ("emp", emp)):
+        print(n, k, f(d).cardinality().numpy())
+c("flat", lambda d: d.flat_map(lambda x:D.range(2)))
+c("inter", lambda d: d.interleave(lambda x:D.range(2)))
+c("pinter", lambda d: d.interleave(lambda x:D.range(2),num_parallel_calls=2))
+c("einter", lambda d: d.apply(tf.data.experimental.parallel_interleave(lambda x:D.range(2),2)))
+c("gbw", lambda d: d.group_by_window(lambda x:x,lambda k,w:w,window_size=2))
+c("choose", lambda d: D.choose_from_datasets([d,fin],D.range(5)))
+c("chooseinf", lambda d: D.choose_from_datasets([d,fin],D.range(5).repeat()))
+c("choose0", lambda d: D.choose_from_datasets([d,fin],D.range(5),stop_on_empty_dataset=False))
+c("sample", lambda d: D.sample_from_datasets([d,fin]))
+c("sample1", lambda d: D.sample_from_datasets([d,inf],stop_on_empty_dataset=True))
+c("cache", lambda d: d.cache())
+c("snap", lambda d: d.snapshot(tempfile.mkdtemp()))
+c("unb", lambda d: d.batch(2).unbatch())
+c("reb", lambda d: d.batch(2).rebatch(3))
+c("ignore", lambda d: d.ignore_errors())
+c("uniq", lambda d: d.unique())
+c("tw", lambda d: d.take_while(lambda x:True))
+c("win", lambda d: d.window(2))
+c("rag", lambda d: d.ragged_batch(2))
+c("scan", lambda d: d.scan(np.int64(0),lambda s,x:(s,x)))
+c("bucket", lambda d: d.bucket_by_sequence_length(lambda x:1,[2],[2,2]))
+c("rr", lambda d: d.rejection_resample(lambda x:0,[1.0]))
+m = np.iinfo(np.int64).max
+print([int(D.range(*a).cardinality()) for a in ((0, m), (0, m - 1), (m - 3, m), (m, m))])
 """
 
 

@@ -217,6 +217,16 @@ def pipelines():
             [numbers.take(6)] * 2, tf.data.Dataset.range(12).map(lambda x: x % 2)
         ),
         "random": tf.data.Dataset.random(seed=3).take(12),
+        "sparse elements": numbers.map(lambda x: tf.SparseTensor([[x]], [x], [12]))
+        .shuffle(4, seed=3)
+        .prefetch(2)
+        .map(tf.sparse.reduce_sum),
+        "ragged elements": numbers.map(lambda x: tf.ragged.range([x, x + 1]))
+        .shuffle(4, seed=3)
+        .batch(2)
+        .prefetch(2)
+        .unbatch()
+        .map(lambda x: tf.reduce_sum(x.row_lengths())),
         "ignored errors": tf.data.Dataset.range(13)
         .map(lambda x: (tf.debugging.assert_none_equal(x, tf.constant(5, tf.int64)), x)[1])
         .ignore_errors(),

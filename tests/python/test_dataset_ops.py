@@ -182,3 +182,32 @@ def test_records_are_written_by_graphs(op, tmp_path):
         numbers = v1.data.Dataset.range(2)._variant_tensor
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(write(input_dataset=numbers, filename=path, compression_type=""))
+
+
+def test_specs_tell_narrower_ones():
+    spec = tf.data.DatasetSpec(tf.TensorSpec([2], tf.int64))
+    wide = tf.data.DatasetSpec(tf.TensorSpec([None], tf.int64))
+    other = tf.data.DatasetSpec({"x": tf.TensorSpec([2], tf.int64)})
+    assert spec.is_subtype_of(wide) and not wide.is_subtype_of(spec)
+    assert not spec.is_subtype_of(other)
+    assert spec.most_specific_common_supertype([wide]) == wide
+    assert spec.most_specific_common_supertype([other]) is None
+    named = tf.TensorSpec([2], tf.int64, name="a")
+    assert spec.element_spec.is_subtype_of(named) and not named.is_subtype_of(spec.element_spec)
+    sparse = tf.SparseTensorSpec([2, 3])
+    assert sparse.is_subtype_of(tf.SparseTensorSpec([None, 3]))
+    assert sparse.most_specific_common_supertype([tf.SparseTensorSpec(None)]).shape.rank is None
+
+
+def test_a_signature_says_that_an_argument_is_a_dataset():
+    traces = []
+
+    @tf.function(input_signature=[tf.data.DatasetSpec(tf.TensorSpec([], tf.int64))])
+    def total(dataset):
+        traces.append(1)
+        return dataset.reduce(np.int64(0), lambda a, b: a + b)
+
+    assert [int(total(tf.data.Dataset.range(n))) for n in (5, 7)] == [10, 21]
+    assert len(traces) == 1
+    with pytest.raises((TypeError, ValueError, tf.errors.InvalidArgumentError)):
+        total(tf.data.Dataset.from_tensors(1.0))

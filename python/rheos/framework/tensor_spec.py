@@ -39,6 +39,23 @@ class TypeSpec:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return type(self)(*_widest(self, other, self._serialize(), other._serialize()))
 
+    def is_subtype_of(self, other):
+        """Whether each value of this type is one of the other type, too."""
+        return type(self) is type(other) and _is_narrower(self._serialize(), other._serialize())
+
+    def most_specific_common_supertype(self, others):
+        """The narrowest spec of all values of this type and of others; None if there is none."""
+        whole = self
+        for other in others:
+            if type(other) is not type(self):
+                return None
+            try:
+                parts = _widest(whole, other, whole._serialize(), other._serialize())
+            except ValueError:
+                return None
+            whole = type(self)(*parts)
+        return whole
+
     def _of_specs(self):
         """What stands for a value of several tensors: TensorSpecs in place of these, or itself."""
         return self
@@ -99,6 +116,24 @@ def _key(item):
     if isinstance(item, (list, tuple)):
         return (type(item), *map(_key, item))
     return item
+
+
+def _is_narrower(one, other):
+    if isinstance(one, (TensorShape, TypeSpec)):
+        return type(one) is type(other) and one.is_subtype_of(other)
+    if isinstance(one, dict):
+        return (
+            isinstance(other, dict)
+            and one.keys() == other.keys()
+            and all(_is_narrower(one[key], other[key]) for key in one)
+        )
+    if isinstance(one, (list, tuple)):
+        return (
+            type(one) is type(other)
+            and len(one) == len(other)
+            and all(map(_is_narrower, one, other))
+        )
+    return one == other
 
 
 def _are_compatible(one, other):
@@ -188,6 +223,15 @@ class TensorSpec(TypeSpec):
 
     def _serialize(self):
         return self._shape, self._dtype, self._name
+
+    def is_subtype_of(self, other):
+        """Whether each tensor of this spec is one of the other. A name has to be the same."""
+        return (
+            type(self) is type(other)
+            and self._shape.is_subtype_of(other._shape)
+            and self._dtype == other._dtype
+            and (self._name is None or self._name == other._name)
+        )
 
     def is_compatible_with(self, spec_or_tensor):
         """Whether a tensor, or another spec, has this dtype and a shape that may be this one."""

@@ -4,7 +4,7 @@ from rheos.framework import dtypes
 from rheos.framework.op_call import op1
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
-from rheos.pipelines import nest, options as options_module, structure
+from rheos.pipelines import options as options_module, structure
 
 # Ops whose attribute for dtypes has another name.
 _OF_TENSORS = ("TensorDataset", "TensorSliceDataset", "PaddedBatchDatasetV2")
@@ -153,6 +153,9 @@ class DatasetSpec(TypeSpec):
             return DatasetBase._face._of_variant(tensor, self._element_spec)
         return NestedVariant(tensor, self._element_spec, self._dataset_shape)
 
+    def _of_specs(self):
+        return self._from_tensor_list(self._flat_tensor_specs)
+
     def _batch(self, batch_size):
         return DatasetSpec(
             self._element_spec, TensorShape([batch_size]).concatenate(self._dataset_shape)
@@ -178,27 +181,6 @@ class DatasetSpec(TypeSpec):
             and structure.are_compatible(self._element_spec, other._element_spec)
             and self._dataset_shape.is_compatible_with(other._dataset_shape)
         )
-
-    def is_subtype_of(self, other):
-        """Whether each dataset that this one describes is one that the other describes."""
-        if type(self) is not type(other) or self._dataset_shape != other._dataset_shape:
-            return False
-        try:
-            nest.assert_same_structure(self._element_spec, other._element_spec)
-        except (TypeError, ValueError):
-            return False
-        mine, others = nest.flatten(self._element_spec), nest.flatten(other._element_spec)
-        return all(a.is_subtype_of(b) for a, b in zip(mine, others))
-
-    def most_specific_common_supertype(self, others):
-        """The narrowest spec that describes what all of them do; None if there is none."""
-        whole = self
-        for other in others:
-            try:
-                whole = whole.most_specific_compatible_type(other)
-            except (TypeError, ValueError):
-                return None
-        return whole
 
     def most_specific_compatible_type(self, other):
         """The narrowest spec that both fit; ValueError if there is none."""

@@ -105,8 +105,8 @@ class TFRecordWriter:
         self.close()
 
     def write(self, record):
-        """Writes bytes as one record."""
-        self._writer.write(record)
+        """Writes bytes, or those of a text, as one record."""
+        self._writer.write(record.encode() if isinstance(record, str) else record)
 
     def flush(self):
         """Makes what was written visible to readers."""

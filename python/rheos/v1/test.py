@@ -19,6 +19,10 @@ from rheos.framework.defaults import (
 )
 from rheos.framework.device_spec import DeviceSpec as _DeviceSpec
 from rheos.framework.eager import executing_eagerly as _executing_eagerly
+from rheos.framework.ragged import (
+    RaggedBase as _RaggedBase,
+    RaggedValueBase as _RaggedValueBase,
+)
 from rheos.training.gradient_check import compute_gradient, compute_gradient_error  # noqa: F401
 from rheos.training.session import Session as _Session
 from rheos.v1.version import GRAPH_DEF_VERSION as _GRAPH_DEF_VERSION
@@ -111,6 +115,30 @@ def assert_equal_graph_def(actual, expected, checkpoint_v2=False):
                     f"Node '{name}' differs in {part}: {found[name].get(part)!r}, expected "
                     f"{wanted[name].get(part)!r}"
                 )
+
+
+def _is_ragged(value):
+    return isinstance(value, (_RaggedBase, _RaggedValueBase))
+
+
+def _lists(value):
+    """Rows as lists in each other, bytes in place of texts."""
+    if _is_ragged(value):
+        return value.to_list()
+    if isinstance(value, (list, tuple)):
+        return [_lists(part) for part in value]
+    if hasattr(value, "numpy"):
+        value = value.numpy()
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return value.encode() if isinstance(value, str) else value
+
+
+def _as_bytes(array):
+    """The array with UTF-8 in place of texts."""
+    flat = [x.encode() if isinstance(x, str) else x for x in array.ravel().tolist()]
+    whole = _np.empty(len(flat), object)
+    whole[:] = flat
+    return whole.reshape(array.shape)
 
 
 class TestCase(_unittest.TestCase):
@@ -212,8 +240,13 @@ class TestCase(_unittest.TestCase):
 
     def assertAllEqual(self, a, b, msg=None):
         """The values are equal."""
+        if _is_ragged(a) or _is_ragged(b):
+            self.assertEqual(_lists(a), _lists(b), msg)
+            return
         a, b = self._array(a), self._array(b)
         self.assertEqual(a.shape, b.shape, msg)
+        if a.dtype.kind != b.dtype.kind and {a.dtype.kind, b.dtype.kind} <= set("USO"):
+            a, b = _as_bytes(a), _as_bytes(b)  # a text is equal to its bytes
         _np.testing.assert_array_equal(a, b, err_msg=msg or "")
 
     def assertArrayNear(self, farray1, farray2, err, msg=None):

@@ -384,11 +384,6 @@ static rheos_status *state_unbatch(rheos__iterator *iterator, rheos__saved_state
 }
 
 // A batch may have any shape of its own, so only dtypes are those of the input.
-static int64_t cardinality_unknown(const rheos__dataset *d) {
-  (void)d;
-  return RHEOS__CARDINALITY_UNKNOWN;
-}
-
 static const rheos__dataset_kind unbatch_kind = {.name = "Unbatch",
                                                  .iterator_bytes = sizeof(unbatch),
                                                  .opens_input = true,
@@ -397,7 +392,7 @@ static const rheos__dataset_kind unbatch_kind = {.name = "Unbatch",
                                                  .finish = finish_unbatch,
                                                  .next = next_unbatch,
                                                  .state = state_unbatch,
-                                                 .cardinality = cardinality_unknown};
+                                                 .cardinality = rheos__cardinality_endless};
 #define UNBATCH(op)                                            \
   RHEOS_DATASET_OP(op, unbatch_kind, "input_dataset: variant", \
                    RHEOS_DATASET_TYPES "; metadata: string = \"\"", "The rows of each element.")

@@ -259,6 +259,14 @@ static rheos_status *next_directed(rheos__iterator *iterator, rheos__step *step,
   }
 }
 
+// Of endless data, whatever the selector says.
+static int64_t cardinality_directed(const rheos__dataset *d) {
+  for (int32_t i = 1; i < d->num_inputs; ++i) {
+    if (cardinality_of(d, i) == RHEOS__CARDINALITY_INFINITE) return RHEOS__CARDINALITY_INFINITE;
+  }
+  return RHEOS__CARDINALITY_UNKNOWN;
+}
+
 static const rheos__dataset_kind directed_kind = {.name = "DirectedInterleave",
                                                   .iterator_bytes = sizeof(many),
                                                   .options = directed_options,
@@ -266,7 +274,8 @@ static const rheos__dataset_kind directed_kind = {.name = "DirectedInterleave",
                                                   .start = start_many,
                                                   .finish = finish_many,
                                                   .next = next_directed,
-                                                  .state = transfer_many};
+                                                  .state = transfer_many,
+                                                  .cardinality = cardinality_directed};
 #define DIRECTED(op)                                                                         \
   RHEOS_DATASET_OP(op, directed_kind,                                                        \
                    "selector_input_dataset: variant, data_input_datasets: N * variant",      \

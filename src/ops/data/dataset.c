@@ -33,6 +33,14 @@ int64_t rheos__dataset_cardinality(const rheos__dataset *dataset) {
   return like ? rheos__dataset_cardinality(dataset->inputs[0]) : RHEOS__CARDINALITY_UNKNOWN;
 }
 
+int64_t rheos__cardinality_endless(const rheos__dataset *dataset) {
+  for (int32_t i = 0; i < dataset->num_inputs; ++i) {
+    const int64_t count = rheos__dataset_cardinality(dataset->inputs[i]);
+    if (count == RHEOS__CARDINALITY_INFINITE) return count;
+  }
+  return RHEOS__CARDINALITY_UNKNOWN;
+}
+
 // ---- Specs
 
 struct rheos__dataset_spec {

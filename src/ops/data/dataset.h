@@ -116,6 +116,8 @@ static inline void rheos__dataset_unref(rheos__dataset *dataset) {
   rheos__variant_unref((rheos__variant *)dataset);
 }
 int64_t rheos__dataset_cardinality(const rheos__dataset *dataset);
+// For kinds of which no more is known than that endless input gives endless elements.
+int64_t rheos__cardinality_endless(const rheos__dataset *dataset);
 // The attributes that the kind names.
 const int64_t *rheos__dataset_options(const rheos__dataset *dataset);
 const void *rheos__dataset_described(const rheos__dataset *dataset);

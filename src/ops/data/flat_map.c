@@ -196,7 +196,7 @@ static rheos_status *transfer_interleave(rheos__iterator *iterator, rheos__saved
   return NULL;
 }
 
-#define INTERLEAVE_KIND(variable, text, init_fn)                                      \
+#define INTERLEAVE_KIND(variable, text, init_fn, cardinality_fn)                      \
   static const rheos__dataset_kind variable = {.name = text,                          \
                                                .data_bytes = sizeof(interleave_data), \
                                                .iterator_bytes = sizeof(interleave),  \
@@ -205,11 +205,12 @@ static rheos_status *transfer_interleave(rheos__iterator *iterator, rheos__saved
                                                .start = start_interleave,             \
                                                .finish = finish_interleave,           \
                                                .next = next_interleave,               \
-                                               .state = transfer_interleave}
-INTERLEAVE_KIND(flat_map_kind, "FlatMap", init_flat_map);
-INTERLEAVE_KIND(interleave_kind, "Interleave", init_interleave);
-INTERLEAVE_KIND(parallel_kind, "ParallelInterleave", init_parallel);
-INTERLEAVE_KIND(parallel_1_kind, "ParallelInterleave", init_parallel_1);
+                                               .state = transfer_interleave,          \
+                                               .cardinality = cardinality_fn}
+INTERLEAVE_KIND(flat_map_kind, "FlatMap", init_flat_map, NULL);
+INTERLEAVE_KIND(interleave_kind, "Interleave", init_interleave, NULL);
+INTERLEAVE_KIND(parallel_kind, "ParallelInterleave", init_parallel, rheos__cardinality_endless);
+INTERLEAVE_KIND(parallel_1_kind, "ParallelInterleave", init_parallel_1, NULL);
 
 #define F_ATTRS "; f: func; Targuments: list(type) >= 0" RHEOS_DATASET_TYPES
 #define METADATA "; metadata: string = \"\""

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ops/data/dataset.h"
+#include "ops/kit/packed_tensors.h"
 #include "ops/io/tensor_message.h"
 
 typedef struct saved {
@@ -43,11 +44,42 @@ rheos_status *rheos__saved_state_of(const rheos_tensor *tensor, const char *op,
 // A dataset of elements in memory is the string MARK, which is no message either; then, as items, how many
 // elements it has and of how many components; the dtype and the shape of each component; and the tensors.
 
+// A tensor of variants that hold tensors, as sparse and ragged components are, is the string PACKED; then, as
+// items, its shape; and for each variant how many tensors it holds and these.
+
 #define MARK "\0"
+#define PACKED "\1"
 enum { MARK_BYTES = 1, MOST_DEPTH = 16 };  // of windows in each other
 
 static bool is_variant(const rheos_tensor *item) {
   return item != NULL && (item->dtype == RHEOS_VARIANT || item->dtype == RHEOS_RESOURCE);
+}
+
+static rheos_status *add_strings_of(const rheos_tensor *item, int32_t depth, int64_t *count);
+
+// Of an item that is no dataset in memory.
+static rheos_status *add_strings_of_packed(const rheos_tensor *item, int32_t depth,
+                                           int64_t *count) {
+  rheos_tensor *const *tensors = NULL;
+  int32_t num_tensors = 0;
+  ++*count;
+  for (int64_t i = 0; i < item->num_elements; ++i) {
+    rheos_status *status =
+        depth == MOST_DEPTH || item->dtype != RHEOS_VARIANT
+            ? RHEOS_INVALID("there is something else")
+            : rheos__packed_tensors_of(item, i, "saving", &tensors, &num_tensors);
+    if (status != NULL) {
+      rheos_status_free(status);
+      return rheos_status_new(RHEOS_UNIMPLEMENTED,
+                              "the state of an iterator cannot be saved in a file where it holds a "
+                              "dataset that is not in memory, or another variant");
+    }
+    ++*count;
+    for (int32_t k = 0; k < num_tensors; ++k) {
+      RHEOS_TRY(add_strings_of(tensors[k], depth + 1, count));
+    }
+  }
+  return NULL;
 }
 
 // How many strings stand for an item; fails for what has none.
@@ -56,9 +88,7 @@ static rheos_status *add_strings_of(const rheos_tensor *item, int32_t depth, int
   ++*count;
   if (!is_variant(item)) return NULL;
   if (item->dtype != RHEOS_VARIANT || depth == MOST_DEPTH || !rheos__elements_of(item, &e)) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED,
-                            "the state of an iterator cannot be saved in a file where it holds a "
-                            "dataset that is not in memory, or another variant");
+    return add_strings_of_packed(item, depth, count);
   }
   *count += 1 + e.num_components;
   for (int64_t i = 0; i < e.count * e.num_components; ++i) {
@@ -86,15 +116,29 @@ static rheos_status *put_component(rheos_dtype dtype, const rheos_shape *shape,
   return put_ints(values, 2 + rank, strings, index);
 }
 
+static rheos_status *put_item(const rheos_tensor *item, rheos_tensor *strings, int64_t *at);
+
+static rheos_status *put_packed(const rheos_tensor *item, rheos_tensor *strings, int64_t *at) {
+  RHEOS_TRY(rheos_tensor_set_string(strings, (*at)++, PACKED, MARK_BYTES));
+  RHEOS_TRY(put_component(item->dtype, &item->shape, strings, (*at)++));
+  for (int64_t i = 0; i < item->num_elements; ++i) {
+    rheos_tensor *const *tensors = NULL;
+    int32_t count = 0;
+    RHEOS_TRY(rheos__packed_tensors_of(item, i, "saving", &tensors, &count));
+    RHEOS_TRY(put_ints((int64_t[]){count}, 1, strings, (*at)++));
+    for (int32_t k = 0; k < count; ++k) RHEOS_TRY(put_item(tensors[k], strings, at));
+  }
+  return NULL;
+}
+
 static rheos_status *put_item(const rheos_tensor *item, rheos_tensor *strings, int64_t *at) {
   rheos__elements e;
   if (item == NULL) {
     ++*at;
     return NULL;
   }
-  if (!is_variant(item) || !rheos__elements_of(item, &e)) {
-    return rheos__put_tensor_message(item, strings, (*at)++);
-  }
+  if (!is_variant(item)) return rheos__put_tensor_message(item, strings, (*at)++);
+  if (!rheos__elements_of(item, &e)) return put_packed(item, strings, at);
   RHEOS_TRY(rheos_tensor_set_string(strings, (*at)++, MARK, MARK_BYTES));
   RHEOS_TRY(put_ints((int64_t[]){e.count, e.num_components}, 2, strings, (*at)++));
   for (int32_t i = 0; i < e.num_components; ++i) {
@@ -208,6 +252,42 @@ static rheos_status *read_dataset(reader *r, int32_t depth, rheos_tensor **out_i
   return status;
 }
 
+// The tensors of a variant, of which there are some.
+static rheos_status *read_variant(reader *r, int32_t depth, rheos__variant **out_variant) {
+  rheos_tensor *counts = NULL;
+  RHEOS_TRY(read_ints(r, 1, &counts));
+  const int64_t count = *(const int64_t *)counts->data;
+  rheos_tensor_unref(counts);
+  if (count < 1 || count > RHEOS_MAX_RANK + 1) return damaged();
+  rheos_tensor *tensors[RHEOS_MAX_RANK + 1] = {NULL};
+  rheos_status *status = NULL;
+  for (int64_t i = 0; status == NULL && i < count; ++i) {
+    status = read_item(r, depth + 1, &tensors[i]);
+    if (status == NULL && tensors[i] == NULL) status = damaged();
+  }
+  if (status == NULL) return rheos__packed_tensors_take(tensors, (int32_t)count, out_variant);
+  rheos__element_clear(tensors, (int32_t)count);
+  return status;
+}
+
+static rheos_status *read_packed(reader *r, int32_t depth, rheos_tensor **out_item) {
+  rheos_dtype type;
+  rheos_shape shape;
+  RHEOS_TRY(read_component(r, &type, &shape));
+  const int64_t count = rheos_shape_num_elements(&shape);
+  if (type != RHEOS_VARIANT || count < 0 || count > r->count - r->at) return damaged();
+  RHEOS_TRY(rheos__tensor_new(type, &shape, out_item));
+  rheos__variant **variants = (*out_item)->data;
+  for (int64_t i = 0; i < count; ++i) {
+    rheos_status *status = read_variant(r, depth, &variants[i]);
+    if (status == NULL) continue;
+    rheos_tensor_unref(*out_item);
+    *out_item = NULL;
+    return status;
+  }
+  return NULL;
+}
+
 static rheos_status *read_item(reader *r, int32_t depth, rheos_tensor **out_item) {
   *out_item = NULL;
   if (r->at >= r->count || depth > MOST_DEPTH) return damaged();
@@ -215,6 +295,9 @@ static rheos_status *read_item(reader *r, int32_t depth, rheos_tensor **out_item
   if (text->size_bytes == 0) return NULL;
   if (text->size_bytes == MARK_BYTES && text->data[0] == MARK[0]) {
     return read_dataset(r, depth, out_item);
+  }
+  if (text->size_bytes == MARK_BYTES && text->data[0] == PACKED[0]) {
+    return read_packed(r, depth, out_item);
   }
   return rheos__tensor_of_message(text, out_item);
 }

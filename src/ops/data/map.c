@@ -291,6 +291,11 @@ static rheos_status *state_take_while(rheos__iterator *iterator, rheos__saved_st
   return rheos__state_ints(state, &((take_while *)iterator)->has_ended, 1);
 }
 
+static int64_t cardinality_unknown(const rheos__dataset *d) {
+  (void)d;
+  return RHEOS__CARDINALITY_UNKNOWN;
+}
+
 static const rheos__dataset_kind take_while_kind = {.name = "TakeWhile",
                                                     .iterator_bytes = sizeof(take_while),
                                                     .opens_input = true,
@@ -298,7 +303,7 @@ static const rheos__dataset_kind take_while_kind = {.name = "TakeWhile",
                                                     .init = init_filter,
                                                     .next = next_take_while,
                                                     .state = state_take_while,
-                                                    .cardinality = cardinality_filter};
+                                                    .cardinality = cardinality_unknown};
 #define TAKE_WHILE(op)                                                                         \
   RHEOS_DATASET_OP(op, take_while_kind, "input_dataset: variant, other_arguments: Targuments", \
                    FUNCTION_ATTRS("predicate") "; metadata: string = \"\"",                    \

@@ -131,7 +131,8 @@ static const rheos__dataset_kind asserted_kind = {.name = "AssertCardinality",
                                                   .init = init_asserted,
                                                   .next = next_asserted,
                                                   .state = transfer_asserted,
-                                                  .cardinality = cardinality_asserted};
+                                                  .cardinality = cardinality_asserted,
+                                                  .at = rheos__dataset_at_input};
 RHEOS_DATASET_OP(AssertCardinalityDataset, asserted_kind,
                  "input_dataset: variant, cardinality: int64", T,
                  "The elements, of which there must be `cardinality`.")

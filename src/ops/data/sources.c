@@ -295,7 +295,9 @@ static rheos_status *init_range(rheos__dataset *d) {
 }
 
 static int64_t cardinality_range(const rheos__dataset *d) {
-  return ((const range *)d->data)->count;
+  const range *r = d->data;
+  const bool is_open = r->step > 0 && r->stop == INT64_MAX;  // TensorFlow's range without an end
+  return is_open ? RHEOS__CARDINALITY_INFINITE : r->count;
 }
 
 static rheos_status *at_range(rheos__dataset *d, int64_t index, rheos__step *step,

@@ -472,7 +472,8 @@ static const rheos__dataset_kind grouping_kind = {.name = "GroupByWindow",
                                                   .init = init_group_by_window,
                                                   .finish = finish_grouping,
                                                   .next = next_grouping,
-                                                  .state = transfer_grouping};
+                                                  .state = transfer_grouping,
+                                                  .cardinality = rheos__cardinality_endless};
 #define GROUP_BY_WINDOW(op)                                                                      \
   RHEOS_DATASET_OP(                                                                              \
       op, grouping_kind,                                                                         \
