@@ -7,6 +7,7 @@ import json
 import os
 import sys
 
+import keras_everyday  # noqa: F401
 import keras_guides  # noqa: F401
 import keras_names  # noqa: F401
 import keras_programs

@@ -10,6 +10,7 @@ import rheos as tf
 
 GOLDEN = os.path.join(os.path.dirname(__file__), "..", "golden")
 sys.path.insert(0, GOLDEN)
+import keras_everyday  # noqa: E402, F401
 import keras_guides  # noqa: E402, F401
 import keras_names  # noqa: E402, F401
 import keras_programs  # noqa: E402

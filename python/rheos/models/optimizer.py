@@ -7,6 +7,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies, init_scope, name_scope
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.layers import values
+from rheos.layers.layer import each_once
 from rheos.models import drawn_initializers, initializers, objects  # noqa: F401 (by name)
 from rheos.models.schedules import LearningRateSchedule, deserialize as schedule_of
 from rheos.models.traced_steps import TracedSteps
@@ -260,8 +261,13 @@ class Optimizer:
 
     @property
     def variables(self):
-        """The count of steps, then what is kept beside the variables; calling it gives them too."""
-        return _Variables(self.weights)
+        """The count of steps, the learning rate, and what is kept beside the variables.
+
+        In graphs there is no learning rate among them. Calling the property gives them too.
+        """
+        if values.runs_in_session():
+            return _Variables(self.weights)
+        return _Variables(each_once([*self.keras3_variables(), *self.weights]))
 
     _GROUPS = ()  # the slots, those that Keras 3 makes together in one group
 
@@ -408,6 +414,8 @@ class Optimizer:
             for key in self._hyper:
                 self._hyper_variable(key)
             variables = [v for _, v in pairs]
+            if self._built_with is None and not values.runs_in_session():
+                self._built_with = variables
             self._create_accumulators(variables)
             self._create_slots(variables)
             self._set_waiting()

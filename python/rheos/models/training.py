@@ -4,6 +4,7 @@ import numpy as np
 
 from rheos.framework import errors, nest
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.tensor_shape import TensorShape, as_shape
 from rheos.layers import values
 from rheos.models import (
     callbacks as callbacks_module,
@@ -227,7 +228,9 @@ class Trainer(OpenTrainer):
         """Calls the model on data, so that its variables and outputs are known."""
         arrays = nest.map_leaves(lambda a: _narrow(np.asarray(a)[:1]), _as_leaves(x))
         self._data_structures = arrays
+        met = {id(layer) for layer in self.submodules if hasattr(layer, "_built_for")}
         outputs = self(nest.map_leaves(convert_to_tensor, arrays))
+        _forget_one_row(layer for layer in self.submodules if id(layer) not in met)
         self._seen_outputs = nest.flatten(outputs)
         leaves = nest.flatten(arrays)
         names = sorted(arrays) if isinstance(arrays, dict) else None
@@ -792,6 +795,19 @@ def _as_leaves(x):
     if isinstance(x, (list, tuple)) and x and not hasattr(x[0], "shape"):
         return np.asarray(x)
     return list(x) if isinstance(x, tuple) else x
+
+
+def _forget_one_row(layers):
+    """Has layers that one row was shown to say that they take any number of rows."""
+    for layer in layers:
+        shapes = getattr(layer, "_built_for", None)
+        if shapes is not None:
+            layer._built_for = nest.map_leaves(_of_any_rows, shapes)
+
+
+def _of_any_rows(shape):
+    dims = as_shape(shape).as_list() if as_shape(shape).rank else []
+    return TensorShape([None, *dims[1:]]) if dims and dims[0] == 1 else shape
 
 
 def _holder_for(array):
