@@ -244,3 +244,56 @@ def test_tables_and_files_go_with_a_model(tmp_path):
         assert found[0] == [1, -1, -1] and found[2] == [-5, -5, 7]
         assert found[1][:2] == [2, 1] and found[1][2] in (3, 4)
         assert one.text().numpy() == b"p\nq\na\n"
+
+
+def test_signatures_name_the_tensors_of_lists_and_dicts_by_their_argument(tmp_path):
+    module = tf.Module()
+    one, two = tf.TensorSpec([1]), tf.TensorSpec([2], name="two")
+    module.f = tf.function(
+        lambda inputs, other: {"sum": inputs["a"][0] + inputs["a"][1] + other},
+        input_signature=[{"b": two, "a": [one, one]}, one],
+    )
+    assert module.f.get_concrete_function().structured_input_signature[0] == (
+        {"b": two, "a": [tf.TensorSpec([1], name="inputs_a_0"),
+                         tf.TensorSpec([1], name="inputs_a_1")]},
+        tf.TensorSpec([1], name="other"),
+    )  # fmt: skip
+    tf.saved_model.save(module, str(tmp_path), signatures=module.f)
+    serve = tf.saved_model.load(str(tmp_path)).signatures["serving_default"]
+    assert sorted(serve.structured_input_signature[1]) == ["inputs", "inputs_1", "other", "two"]
+    found = serve(
+        inputs=tf.constant([1.0]), inputs_1=tf.constant([2.0]), two=tf.zeros([2]),
+        other=tf.constant([4.0]),
+    )  # fmt: skip
+    assert found["sum"].numpy().tolist() == [7.0]
+
+
+def test_functions_are_loaded_by_their_aliases(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda x: x * 2, input_signature=[tf.TensorSpec([None])])
+    options = tf.saved_model.SaveOptions(function_aliases={"twice": module.f})
+    tf.saved_model.save(module, str(tmp_path), options=options)
+    wish = tf.saved_model.LoadOptions(experimental_load_function_aliases=True)
+    loaded = tf.saved_model.load(str(tmp_path), options=wish)
+    assert loaded.function_aliases["twice"](tf.constant([3.0])).numpy().tolist() == [6.0]
+    assert not hasattr(tf.saved_model.load(str(tmp_path)), "function_aliases")
+
+
+def test_a_function_without_traces_says_that_none_was_restored(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda x: x)
+    tf.saved_model.save(module, str(tmp_path))
+    with pytest.raises(ValueError, match="zero restored functions"):
+        tf.saved_model.load(str(tmp_path)).f("a")
+
+
+def test_numbers_of_lines_have_an_offset_and_tables_are_resources(tmp_path):
+    (tmp_path / "words").write_text("a\nb\nc\n")
+    index = tf.lookup.TextFileIndex
+    start = tf.lookup.TextFileInitializer(
+        str(tmp_path / "words"), tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER,
+        value_index_offset=2,
+    )  # fmt: skip
+    table = tf.lookup.StaticHashTable(start, -1)
+    assert table.lookup(tf.constant(["a", "c", "?"])).numpy().tolist() == [2, 4, -1]
+    assert isinstance(table, tf.saved_model.experimental.TrackableResource)

@@ -359,7 +359,7 @@ def _is_of_graph(value):
 def _argument(graph, value, name):
     """A placeholder for an argument that is like `value`; other values are themselves."""
     if isinstance(value, TensorSpec):
-        return graph.add_argument(value.dtype, value.shape, value.name or name)
+        return graph.add_argument(value.dtype, value.shape, name or value.name)
     if isinstance(value, Tensor):
         return graph.add_argument(value.dtype.base_dtype, value.shape, name)
     if hasattr(value, "_as_argument_of"):

@@ -113,6 +113,15 @@ def flatten(structure, expand_composites=False):
     return [leaf for part in parts for leaf in flatten(part, expand_composites)]
 
 
+def paths(structure):
+    """The keys and positions that lead to each leaf, composite tensors' parts too."""
+    if not _has_parts(structure, True):
+        return [()]
+    parts = _parts(structure)
+    keys = _keys(structure) if isinstance(structure, Mapping) else range(len(parts))
+    return [(key, *rest) for key, part in zip(keys, parts) for rest in paths(part)]
+
+
 def flatten_up_to(shallow_tree, input_tree, check_types=True):
     """The parts of `input_tree` where `shallow_tree` has leaves, in one list."""
     if not is_nested(shallow_tree):

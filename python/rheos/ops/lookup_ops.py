@@ -15,6 +15,7 @@ from rheos.framework.op_call import apply_op, op1, op_list
 from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
+from rheos.framework.trackable import Trackable, TrackableResource
 from rheos.ops import array_ops, control_flow_ops, math_ops, string_ops
 from rheos.ops.assets import Asset
 from rheos.ops.constant_op import constant
@@ -114,6 +115,7 @@ class TextFileInitializer(TableInitializerBase):
         vocab_size=None,
         delimiter="\t",
         name=None,
+        value_index_offset=0,
     ):
         if not isinstance(filename, str) and not hasattr(filename, "dtype") or filename == "":
             raise ValueError("Filename required")
@@ -141,6 +143,7 @@ class TextFileInitializer(TableInitializerBase):
         self._asset = Asset(filename) if get_default_graph()._root._is_eager else None
         self._key_index, self._value_index = key_index, value_index
         self._vocab_size, self._delimiter, self._name = vocab_size, delimiter, name
+        self._offset = value_index_offset
         super().__init__(key_dtype, value_dtype)
 
     def initialize(self, table):
@@ -157,6 +160,7 @@ class TextFileInitializer(TableInitializerBase):
                 value_index=self._value_index,
                 vocab_size=-1 if self._vocab_size is None else self._vocab_size,
                 delimiter=self._delimiter,
+                offset=self._offset,
             )
         graph = get_default_graph()
         graph.add_to_collection(GraphKeys.TABLE_INITIALIZERS, op)
@@ -169,12 +173,12 @@ class TextFileInitializer(TableInitializerBase):
 
     @property
     def _shared_name(self):
+        parts = [self._filename_arg, self._key_index, self._value_index]
         if self._vocab_size:
-            return (
-                f"hash_table_{self._filename_arg}_{self._vocab_size}_{self._key_index}_"
-                f"{self._value_index}"
-            )
-        return f"hash_table_{self._filename_arg}_{self._key_index}_{self._value_index}"
+            parts.insert(1, self._vocab_size)
+        if self._offset:
+            parts.append(self._offset)
+        return "hash_table_" + "_".join(map(str, parts))
 
 
 class TextFileStringTableInitializer(TextFileInitializer):
@@ -231,7 +235,7 @@ class TextFileIdTableInitializer(TextFileInitializer):
 
 
 
-class LookupInterface:
+class LookupInterface(Trackable):
     """What all tables have."""
 
     def __init__(self, key_dtype, value_dtype):
@@ -264,7 +268,7 @@ class LookupInterface:
         return self.lookup(keys)
 
 
-class _Table(LookupInterface):
+class _Table(LookupInterface, TrackableResource):
     """A table that is one resource."""
 
     def __init__(self, key_dtype, value_dtype, default_value):

@@ -42,6 +42,8 @@ def observe_calls(observer):
 class ConcreteFunction(_core.TracedBase):
     """A function of the graph, with the signature that it was traced for."""
 
+    input_names = None  # of its tensors, by which a call may give them
+
     def __init__(self, graph, parameters, args, kwargs, shown, python_name):
         self.graph = graph
         self._shown = shown  # the arguments with the names that the program gave
@@ -233,7 +235,7 @@ class ConcreteFunction(_core.TracedBase):
 
     def _by_name(self, wanted, args, kwargs):
         """The tensors of a call with tensors alone, by position and by the names of inputs."""
-        names = self._arg_keywords or [spec.name for spec in wanted]
+        names = self._arg_keywords or self.input_names or [spec.name for spec in wanted]
         if self._arg_keywords and len(args) > self._positional:
             raise TypeError(
                 f"{self._python_name} only takes keyword arguments, one for each of {names}. Got "

@@ -285,10 +285,10 @@ class Function(_core.TracedBase, GenericFunction):
         specs = nest.map_leaves(kinds.of_its_spec, (args, kwargs))
         specs = nest.map_leaves(to_spec, specs, expand_composites=True)
         shown = specs
-        specs = _named_specs(specs, self._bound().names(args, kwargs))
+        named = self._bound().names(args, kwargs)
+        specs, names = _named_specs(specs, named), _input_names(specs, named)
         name = f"__inference_{self._identifier()}_{next(_numbers)}"
         leaves = nest.flatten(specs, expand_composites=True)
-        names = [leaf.name for leaf in leaves if isinstance(leaf, TensorSpec)]
         made = []
         with stop_recording(), lifting.lifted_variables(made, may_create=self._count == 1):
             graph = func_graph_from_py_func(
@@ -302,7 +302,7 @@ class Function(_core.TracedBase, GenericFunction):
         graph.finish()
         graph.structured_input_signature = specs
         concrete = ConcreteFunction(graph, self._bound(), *specs, shown, self._name)
-        concrete.made = made
+        concrete.made, concrete.input_names = made, names
         return concrete
 
     def _python(self):
@@ -382,17 +382,35 @@ def _named_specs(specs, named):
 
 
 def _with_name(structure, name):
+    """The specs with names of their places: that of the argument, then keys and positions."""
     leaves = nest.flatten(structure, expand_composites=True)
-    count = sum(isinstance(leaf, TensorSpec) for leaf in leaves)
-    numbers = itertools.count()
+    places = ("_".join(map(str, (name, *path))) for path in nest.paths(structure))
 
-    def named(leaf):
+    def named(leaf, place):
         if not isinstance(leaf, TensorSpec):
             return leaf
-        own = name if count == 1 else f"{name}_{next(numbers)}"
-        return TensorSpec(leaf.shape, leaf.dtype, leaf.name or own)
+        return TensorSpec(leaf.shape, leaf.dtype, leaf.name or place)
 
-    return nest.map_leaves(named, structure, expand_composites=True)
+    parts = [named(leaf, place) for leaf, place in zip(leaves, places)]
+    return nest.pack_sequence_as(structure, parts, expand_composites=True)
+
+
+def _input_names(specs, named):
+    """The names of the tensors of a function: the program's own, or those of their arguments,
+    with numbers behind them from the second of a name on."""
+    args, kwargs = specs
+    given = [*zip((name for name, _ in named), args), *kwargs.items()]
+    names = []
+    for name, structure in given:
+        for leaf in nest.flatten(structure, expand_composites=True):
+            if isinstance(leaf, TensorSpec):
+                names.append(_free_name(leaf.name or name, names))
+    return names
+
+
+def _free_name(name, taken):
+    tries = itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1)))
+    return next(one for one in tries if one not in taken)
 
 
 def _names_of_leaves(leaves, names):

@@ -209,6 +209,8 @@ class RestoredFunction(GenericFunction):
                 tensors = concrete.tensors_for(*bound, converts)
                 if tensors is not None:
                     return concrete, tensors
+        if not self.concrete_functions:
+            raise ValueError("Found zero restored functions for caller function.")
         own = "\n".join(
             f"  Option {i + 1}: {spec_text(one._args)}, {spec_text(one._kwargs)}"
             for i, one in enumerate(self.concrete_functions)

@@ -100,6 +100,20 @@ class _Loading:
                 apply_op("LookupTableImportV2", None, table.resource_handle, keys, values)
         return self.objects[0]
 
+    def functions_by_alias(self):
+        """{alias: function} of the traces that were given one by SaveOptions(function_aliases=)."""
+        specs, by_alias = {}, {}
+        for node in self.saved.nodes:
+            names = node.function.concrete_functions
+            specs.update(dict.fromkeys(names, node.function.function_spec))
+        for name, alias in self.made.meta_info_def.function_aliases.items():
+            if name in specs:
+                by_alias.setdefault(alias, []).append(name)
+        return {
+            alias: RestoredFunction(alias, specs[names[0]], [self.concrete[n] for n in names])
+            for alias, names in by_alias.items()
+        }
+
     def _new(self, node):
         kind = node.WhichOneof("kind")
         make = getattr(self, f"_new_{kind}", None)
@@ -234,8 +248,9 @@ def load(export_dir, tags=None, options=None):
 
     A model that TensorFlow 1 saved gives an object with `signatures`, `variables` and prune().
 
-    tags: of the graph to load, if there are more. OSError if the folder has no model, ValueError
-    if none has the tags.
+    tags: of the graph to load, if there are more. options: a LoadOptions; one that loads aliases
+    has the root's `function_aliases` be {alias: function}. OSError if the folder has no model,
+    ValueError if none has the tags.
     """
     model = saved_model._read(export_dir)
     if tags is not None:
@@ -247,4 +262,8 @@ def load(export_dir, tags=None, options=None):
     made = model.meta_graphs[0] if tags is None else saved_model._graph_of_tags(model, tags)
     if not made.HasField("object_graph_def") or not made.object_graph_def.nodes:
         return graph_loading.load(os.fspath(export_dir), made)
-    return _Loading(os.fspath(export_dir), made).load()
+    loading = _Loading(os.fspath(export_dir), made)
+    root = loading.load()
+    if getattr(options, "experimental_load_function_aliases", False):
+        root.function_aliases = loading.functions_by_alias()
+    return root

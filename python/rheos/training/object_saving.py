@@ -107,10 +107,16 @@ def _specs(concrete):
     return [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
 
 
+def _keywords_of(concrete):
+    """The names by which a trace takes its tensors."""
+    names = concrete._arg_keywords or concrete.input_names
+    return names or [spec.name for spec in _specs(concrete)]
+
+
 def _wrapped(concrete, name):
     """A trace that takes tensors by keyword and gives a dict of them."""
     specs = _specs(concrete)
-    keywords = concrete._arg_keywords or [spec.name for spec in specs]
+    keywords = _keywords_of(concrete)
     if None in keywords or len(set(keywords)) != len(keywords):
         raise ValueError(f"the inputs of signature '{name}' need names of their own: {keywords}")
 
@@ -269,7 +275,7 @@ class _Saving:
         if name is None:
             raise ValueError(f"{concrete!r} has arguments that a saved model cannot have")
         made.concrete_function_name = name
-        keywords = concrete._arg_keywords or [spec.name or "" for spec in _specs(concrete)]
+        keywords = [name or "" for name in _keywords_of(concrete)]
         made.argument_keywords.extend(keywords)
         by_position = concrete._positional if concrete._arg_keywords else len(keywords)
         made.allowed_positional_arguments = by_position

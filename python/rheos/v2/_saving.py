@@ -35,7 +35,7 @@ SaveOptions = _options(
 )
 LoadOptions = _options(
     "LoadOptions",
-    "Options of saved_model.load(); they choose nothing.",
+    "Options of saved_model.load(): experimental_load_function_aliases; the others choose nothing.",
     allow_partial_checkpoint=False,
     experimental_io_device=None,
     experimental_skip_checkpoint=False,
