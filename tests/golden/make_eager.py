@@ -19,6 +19,7 @@ import eager_programs  # noqa: E402
 import face_programs  # noqa: E402
 import name_programs  # noqa: E402
 import numpy as np  # noqa: E402
+import numpy_programs  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 
@@ -33,7 +34,7 @@ def printed(name, source):
     return text.getvalue()
 
 
-for module in (eager_programs, face_programs, name_programs):
+for module in (eager_programs, face_programs, name_programs, numpy_programs):
     if sys.argv[1:] and module.__name__ not in sys.argv[1:]:
         continue
     recorded = {name: printed(name, source) for name, source in module.programs().items()}

@@ -1,5 +1,7 @@
 """The names that TensorFlow 2 has for itself: where each is defined, by namespace and module."""
 
+import numpy as np
+
 from rheos.framework.version import __version__
 
 _REDUCTIONS = (
@@ -146,7 +148,41 @@ OWN = {
         """,
     },
     "experimental.extension_type": {"ops.extension_type": "as_dict"},
-    "experimental.numpy": {"v2._numpy": "finfo iinfo select"},
+    "experimental.numpy": {
+        "framework.operation": "ndarray=Tensor",
+        "v2._tnp.arrays": """
+            arange array asanyarray asarray ascontiguousarray copy diag diag_indices diagflat
+            diagonal empty empty_like eye full full_like geomspace identity iscomplexobj isrealobj
+            isscalar issubdtype ix_ linspace logspace meshgrid ndim ones ones_like promote_types
+            result_type shape size tri vander zeros zeros_like
+        """,
+        "v2._tnp.behavior": "experimental_enable_numpy_behavior",
+        "v2._tnp.limits": "finfo iinfo select",
+        "v2._tnp.math": """
+            abs absolute add allclose angle arccos arccosh arcsin arcsinh arctan arctan2 arctanh
+            around array_equal average bitwise_and bitwise_not bitwise_or bitwise_xor cbrt ceil
+            clip conj conjugate cos cosh cross deg2rad divide divmod dot einsum equal exp exp2
+            expm1 fabs fix float_power floor floor_divide gcd greater greater_equal heaviside
+            hypot imag inner isclose iscomplex isfinite isinf isnan isneginf isposinf isreal kron
+            lcm less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not
+            logical_or logical_xor matmul maximum minimum mod multiply negative nextafter
+            not_equal outer polyval positive power rad2deg real reciprocal remainder round sign
+            signbit sin sinc sinh sqrt square subtract tan tanh tensordot true_divide vdot
+        """,
+        "v2._tnp.reductions": """
+            all amax amin any argmax argmin count_nonzero cumprod cumsum diff max mean min nanmean
+            nanprod nansum prod ptp std sum trace var
+        """,
+        "v2._tnp.shapes": """
+            append argsort atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to compress
+            concatenate dsplit dstack expand_dims flatten flip fliplr flipud hsplit hstack
+            moveaxis nonzero pad ravel repeat reshape roll rot90 sort split squeeze stack swapaxes
+            take take_along_axis tile transpose tril triu vsplit vstack where
+        """,
+    },
+    "experimental.numpy.random": {
+        "v2._tnp.random": "poisson rand randint randn random seed standard_normal uniform",
+    },
     "io.gfile": {"framework.gfile": "join"},
     "signal": {"ops.signal_ops": "kaiser_window"},
     "sysconfig": {"framework.config": "get_build_info"},
@@ -300,4 +336,19 @@ MODULES = {
     "raw_ops": "v1.raw_ops",
 }
 
-VALUES = {"version.VERSION": "2.21.0", "__version__": "2.21.0", "version.GIT_VERSION": __version__}
+_NUMPY = {
+    **{
+        name: getattr(np, name)
+        for name in (
+            "bool_ complex128 complex64 e float16 float32 float64 inexact int16 int32 int64 int8 "
+            "int_ newaxis object_ pi uint16 uint32 uint64 uint8"
+        ).split()
+    },
+    "complex_": np.complex128,
+    "float_": np.float64,
+    "inf": np.inf,
+    "string_": np.bytes_,
+    "unicode_": np.str_,
+}
+VALUES = {f"experimental.numpy.{name}": value for name, value in _NUMPY.items()}
+VALUES |= {"version.VERSION": "2.21.0", "__version__": "2.21.0", "version.GIT_VERSION": __version__}

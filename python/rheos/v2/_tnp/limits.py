@@ -1,10 +1,11 @@
-"""The few functions of tf.experimental.numpy that are there."""
+"""The limits of dtypes, and choices by several conditions."""
 
 import numpy as np
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.ops import array_ops, cast_ops, rearrange_ops
+from rheos.v2._tnp.arrays import asarray
 
 
 def finfo(dtype):
@@ -21,7 +22,7 @@ def select(condlist, choicelist, default=0):
     """Each element of the first choice whose condition holds there, else `default`."""
     if len(condlist) != len(choicelist):
         raise ValueError("condlist must have length equal to choicelist")
-    choices = [convert_to_tensor(choice) for choice in choicelist]
+    choices = [asarray(choice) for choice in choicelist]
     of_numpy = [choice.dtype.as_numpy_dtype for choice in choices]
     kind = dtypes.as_dtype(np.result_type(*of_numpy, default))
     made = cast_ops.cast(convert_to_tensor(default), kind)
