@@ -1,9 +1,9 @@
-"""What runs at once, and what is traced: one JSON object a row, with TensorFlow's and PyTorch's.
+"""What runs at once, and what is traced: one JSON object a row, with those of its peers.
 
-Each module is measured in a process of its own: TensorFlow 2 by the Python that the environment's
-RHEOS_TENSORFLOW_PYTHON names, else by this one if it has it. Times are the process's own, on one
-thread, the least of some rounds: what a busy machine disturbs least. `bench_eager.py MODULE`
-measures one module.
+Each module is measured in a process of its own, by an interpreter that has it; such are named by
+RHEOS_TENSORFLOW_PYTHON and RHEOS_BENCH_PEERS (peers/interpreters.py). Times are the process's own,
+on one thread, the least of some rounds: what a busy machine disturbs least. `bench_eager.py MODULE
+[TEXT]` measures one module, and only the parts whose name has the text.
 """
 
 import functools
@@ -15,6 +15,7 @@ import sys
 import time
 
 import numpy as np
+from peers.interpreters import interpreter_of
 
 LAYERS, WIDTH, TRACED = 100, 32, 5000
 ROUND_SECONDS, ROUNDS = 0.02, 15
@@ -159,6 +160,21 @@ def models(tf):
     yield "tracing 5,000 operations", least(lambda: tf.function(many).get_concrete_function(x))
 
 
+def functions_of_functions(tf):
+    """Functions that call the program's own, and products that are taken apart first."""
+    x, m = tf.ones((4, 8)), tf.ones((8, 8))
+    sequence = tf.ones((2, 4, 8))
+    attention = tf.keras.layers.MultiHeadAttention(2, 4)
+    yield "tf.map_fn, 4 rows", least(lambda: tf.map_fn(lambda row: row + 1.0, x))
+    yield "tf.scan, 4 rows", least(lambda: tf.scan(lambda a, row: a + row, x))
+    yield "tf.vectorized_map, 4 rows", least(lambda: tf.vectorized_map(lambda row: row + 1.0, x))
+    yield "tf.tensordot, 4 by 8 by 8", least(lambda: tf.tensordot(x, m, 1))
+    yield "tf.tensordot, 2 by 4 by 8 by 8", least(lambda: tf.tensordot(sequence, m, [[2], [0]]))
+    yield "tf.einsum, 4 by 8 by 8", least(lambda: tf.einsum("ij,jk->ik", x, m))
+    yield "tf.einsum, abc,cd->abd", least(lambda: tf.einsum("abc,cd->abd", sequence, m))
+    yield "MultiHeadAttention, 2 heads of 4", least(lambda: attention(sequence, sequence))
+
+
 def training(tf, batches=100, batch=32):
     model = tf.keras.Sequential(
         [tf.keras.layers.Dense(16, activation="relu"), tf.keras.layers.Dense(1)]
@@ -190,11 +206,15 @@ def training(tf, batches=100, batch=32):
     yield "fit, a batch beyond its step", seconds / batches * 1e6 - own
 
 
-def of_tensorflow(tf):
+PARTS = (operations, regression, models, layers_by_themselves, functions_of_functions, training)
+
+
+def of_tensorflow(tf, only=""):
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
-    for part in (operations, regression, models, layers_by_themselves, training):
-        yield from part(tf)
+    for part in PARTS:
+        if only in part.__name__:
+            yield from part(tf)
 
 
 # ---- PyTorch
@@ -209,6 +229,19 @@ def of_torch(torch):
     yield "tf.matmul, 8 by 8", least(lambda: torch.matmul(m, m))
     yield "tf.reduce_sum, 64 floats", least(lambda: torch.sum(a))
     yield "x[0]", least(lambda: a[0])
+    v = torch.ones(64)
+    yield "variable.assign_add", least(lambda: v.add_(b))
+    x, n, sequence = torch.ones(4, 8), torch.ones(8, 8), torch.ones(2, 4, 8)
+    attention = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+    yield "tf.vectorized_map, 4 rows", least(lambda: torch.vmap(lambda row: row + 1.0)(x))
+    yield "tf.tensordot, 4 by 8 by 8", least(lambda: torch.tensordot(x, n, 1))
+    yield "tf.einsum, 4 by 8 by 8", least(lambda: torch.einsum("ij,jk->ik", x, n))
+    yield "tf.einsum, abc,cd->abd", least(lambda: torch.einsum("abc,cd->abd", sequence, n))
+    with torch.no_grad():
+        yield (
+            "MultiHeadAttention, 2 heads of 4",
+            least(lambda: attention(sequence, sequence, sequence, need_weights=False)),
+        )
     w, c = torch.zeros((), requires_grad=True), torch.zeros((), requires_grad=True)
     x, y = torch.tensor(0.5), torch.tensor(1.75)
     for label, kind in (
@@ -238,6 +271,61 @@ def of_torch(torch):
         yield "100 layers of tf.keras", least(lambda: model(h))
 
 
+# ---- JAX
+
+
+def of_jax(jax):
+    """Values are waited for: JAX returns before they are there."""
+    numpy, ready = jax.numpy, jax.block_until_ready
+    a, b, m = numpy.arange(64.0), numpy.ones(64), numpy.ones((8, 8))
+    yield "a + b, 64 floats", least(lambda: ready(a + b))
+    yield "tf.add, 64 floats", least(lambda: ready(numpy.add(a, b)))
+    yield "tf.matmul, 8 by 8", least(lambda: ready(numpy.matmul(m, m)))
+    yield "tf.reduce_sum, 64 floats", least(lambda: ready(numpy.sum(a)))
+    yield "x[0]", least(lambda: ready(a[0]))
+    x, y, start = numpy.float32(0.5), numpy.float32(1.75), (numpy.zeros(()), numpy.zeros(()))
+
+    def step(parameters):
+        loss, gradients = jax.value_and_grad(lambda p: (y - (p[0] * x + p[1])) ** 2)(parameters)
+        return [p - 1e-3 * g for p, g in zip(parameters, gradients)], loss
+
+    traced_step, add = jax.jit(step), jax.jit(lambda value: value + 1.0)
+    yield "a tape step of a linear regression", least(lambda: ready(step(start)))
+    yield "a step of a linear regression as tf.function", least(lambda: ready(traced_step(start)))
+    yield "a traced function of one addition", least(lambda: ready(add(y)))
+    random = np.random.RandomState(0)
+    weights = [
+        (numpy.asarray(random.randn(WIDTH, WIDTH).astype(np.float32) * 0.1), numpy.zeros(WIDTH))
+        for _ in range(LAYERS)
+    ]
+
+    def forward(h):
+        for kernel, bias in weights:
+            h = jax.nn.relu(numpy.matmul(h, kernel) + bias)
+        return h
+
+    h = numpy.ones((1, WIDTH))
+    traced = jax.jit(forward)
+    yield "100 layers", least(lambda: ready(forward(h)))
+    yield "100 layers as tf.function", least(lambda: ready(traced(h)))
+    yield "tracing 100 layers", least(lambda: jax.make_jaxpr(lambda h: forward(h))(h))
+    rows, sequence = numpy.ones((4, 8)), numpy.ones((2, 4, 8))
+    yield (
+        "tf.map_fn, 4 rows",
+        least(lambda: ready(jax.lax.map(lambda row: row + 1.0, rows))),
+    )
+    yield (
+        "tf.vectorized_map, 4 rows",
+        least(lambda: ready(jax.vmap(lambda row: row + 1.0)(rows))),
+    )
+    yield "tf.tensordot, 4 by 8 by 8", least(lambda: ready(numpy.tensordot(rows, m, 1)))
+    yield "tf.einsum, 4 by 8 by 8", least(lambda: ready(numpy.einsum("ij,jk->ik", rows, m)))
+    yield (
+        "tf.einsum, abc,cd->abd",
+        least(lambda: ready(numpy.einsum("abc,cd->abd", sequence, m))),
+    )
+
+
 # ---- The whole
 
 
@@ -258,27 +346,32 @@ IMPORTS = {
     "rheos": "import rheos as tf; tf.constant(1.0)",
     "tensorflow": "import tensorflow as tf; tf.constant(1.0)",
     "torch": "import torch; torch.tensor(1.0)",
+    "jax": "import jax; jax.numpy.asarray(1.0)",
+}
+# XLA's threads would count as time of the process.
+ONE_THREAD = {
+    "JAX_PLATFORMS": "cpu",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
 }
 
 
-def measure(name):
+def measure(name, only=""):
     """Prints the rows of one module, a line of JSON each."""
     module = importlib.import_module(name)
-    rows = of_torch(module) if name == "torch" else of_tensorflow(module)
+    others = {"torch": of_torch, "jax": of_jax}
+    rows = others[name](module) if name in others else of_tensorflow(module, only)
     for row, value in rows:
         print(json.dumps([row, value]), flush=True)
 
 
 def rows_of(python, name):
-    """{row: value} of a module as that Python has it; empty if it has none."""
-    known = subprocess.run(
-        [python, "-c", f"import importlib.util as u, sys; sys.exit(u.find_spec('{name}') is None)"],
-        check=False,
-    )
-    if known.returncode:
+    """{row: value} of a module as that Python has it; empty without one."""
+    if python is None:
         return {}
+    environment = {**os.environ, **(ONE_THREAD if name == "jax" else {})}
+    command = [python, os.path.abspath(__file__), name]
     done = subprocess.run(
-        [python, os.path.abspath(__file__), name], stdout=subprocess.PIPE, text=True, check=False
+        command, stdout=subprocess.PIPE, text=True, check=False, env=environment
     )
     if done.returncode:
         print(f"bench_eager: {name} ended with status {done.returncode}", file=sys.stderr)
@@ -289,12 +382,13 @@ def rows_of(python, name):
 
 def main():
     if len(sys.argv) > 1:
-        measure(sys.argv[1])
+        measure(*sys.argv[1:])
         return
-    tensorflow = os.environ.get("RHEOS_TENSORFLOW_PYTHON", sys.executable)
+    tensorflow = interpreter_of("tensorflow", os.environ.get("RHEOS_TENSORFLOW_PYTHON"))
     peers = {
         "TensorFlow": rows_of(tensorflow, "tensorflow"),
-        "PyTorch": rows_of(sys.executable, "torch"),
+        "PyTorch": rows_of(interpreter_of("torch"), "torch"),
+        "JAX": rows_of(interpreter_of("jax"), "jax"),
     }
     for row, value in rows_of(sys.executable, "rheos").items():
         line = {"row": row, "unit": "us", "rheos": value}

@@ -1,10 +1,12 @@
-"""What an element of a pipeline costs from Python: a JSON object a line, TensorFlow beside it.
+"""What an element of a pipeline costs from Python: a JSON object a line, its peers' beside it.
 
-Values are the best of many short rounds, since machines are shared. RHEOS_TENSORFLOW_PYTHON names
-an interpreter that has TensorFlow, where the one that runs this has not. ONLY=text: rows with it.
+Values are the best of many short rounds, since machines are shared. RHEOS_TENSORFLOW_PYTHON and
+RHEOS_BENCH_PEERS name interpreters that have TensorFlow and PyTorch, where the one that runs this
+has not. ONLY=text: rows with it.
 """
 
-import importlib.util
+import functools
+import importlib
 import json
 import os
 import subprocess
@@ -14,6 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from peers.interpreters import interpreter_of
 
 BATCH = 1000
 # Row, unit, goal.
@@ -160,9 +163,65 @@ BODIES = dict(zip(ROWS, (
 )))
 
 
+# ---- PyTorch's DataLoader, with no workers or with two, whichever is faster
+
+
+class Plus:
+    """Numbers and one more, as a dataset of PyTorch."""
+
+    def __len__(self):
+        return 1 << 30
+
+    def __getitem__(self, index):
+        return index + 1
+
+
+class Stream(Plus):
+    """The same, with a length that a permutation may have."""
+
+    def __len__(self):
+        return 10000
+
+
+def loaded(torch, dataset, count, workers=(0, 2), **options):
+    """Microseconds an element by a DataLoader that gives `count` of them at once."""
+    loaders = [
+        torch.utils.data.DataLoader(dataset, num_workers=number, **options) for number in workers
+    ]
+    return min(best(functools.partial(next, over_and_over(one)), count, 200) for one in loaders)
+
+
+def over_and_over(loader):
+    while True:
+        yield from loader
+
+
+def rows_of_torch(torch, row):
+    """A row by PyTorch; None where it has no such thing."""
+    endless, few = Plus(), Stream()
+    if row.startswith("range, ") and "batch" in row:
+        return loaded(torch, endless, BATCH, batch_size=BATCH)
+    if row.startswith("range, "):
+        return loaded(torch, endless, 1, workers=(0,), batch_size=None)
+    if row.startswith("shuffle"):
+        plain = loaded(torch, few, BATCH, workers=(0,), batch_size=BATCH)
+        return loaded(torch, few, BATCH, workers=(0,), batch_size=BATCH, shuffle=True) - plain
+    if row.startswith("cache"):
+        rows = torch.zeros(BATCH * 10, 64)
+        to = torch.empty(BATCH, 64)
+        copy = best(lambda: to.copy_(rows[:BATCH]), BATCH, 2000, 0.5)
+        kept = torch.utils.data.TensorDataset(rows)
+        return copy / loaded(torch, kept, BATCH, workers=(0,), batch_size=BATCH)
+    return None
+
+
 def measure(name, row):
     """A row by a module of that name."""
     tf = importlib.import_module(name)
+    if name == "torch":
+        tf.set_num_threads(1)
+        print(json.dumps(rows_of_torch(tf, row)))
+        return
     if name == "rheos":
         tf.compat.v1 = importlib.import_module("rheos.v1")
     print(json.dumps(BODIES[row](tf)))
@@ -181,9 +240,8 @@ def ask(python, name, row):
 
 def main():
     """Measures all rows."""
-    peer = os.environ.get("RHEOS_TENSORFLOW_PYTHON")
-    if peer is None and importlib.util.find_spec("tensorflow") is not None:
-        peer = sys.executable
+    tensorflow = interpreter_of("tensorflow", os.environ.get("RHEOS_TENSORFLOW_PYTHON"))
+    peers = {"tensorflow": tensorflow, "torch": interpreter_of("torch")}
     for row, (unit, goal) in ROWS.items():
         if os.environ.get("ONLY", "") not in row:
             continue
@@ -193,9 +251,10 @@ def main():
         line = {"row": row, "unit": unit, "rheos": value}
         if goal is not None:
             line["goal"] = goal
-        other = ask(peer, "tensorflow", row) if peer else None
-        if other is not None:
-            line["peers"] = {"tensorflow": other}
+        others = {name: ask(python, name, row) for name, python in peers.items() if python}
+        others = {name: value for name, value in others.items() if value is not None}
+        if others:
+            line["peers"] = others
         print(json.dumps(line), flush=True)
 
 

@@ -5,9 +5,8 @@
 
 Each side is a process of its own on as many cores as it has threads; they are asked in turn, and
 the median of the rounds counts. The limit is the model's multiply-adds over the machine's, or its
-bytes over a copy's, whichever is more; both are measured by `rheos bench` before. A peer is run by
-the first of these interpreters that has it: those that RHEOS_BENCH_PEERS names (with : between),
-what `make bench-peers` installed, this one. "difference" is the largest of some of the first
+bytes over a copy's, whichever is more; both are measured by `rheos bench` before. What runs a peer
+peers/interpreters.py says. "difference" is the largest of some of the first
 results, a run's and a later one's, as a part of the largest value: near 0, or the sides do not
 compute the same. --quick takes few rounds; --smoke runs every row once, small, with the peers of
 --peers, to see that it works.
@@ -20,11 +19,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent
-BUILD = Path(os.environ.get("RHEOS_BUILD", FOLDER.parent / "build"))
-
+from peers.interpreters import BUILD, FOLDER, interpreter_of
 
 # A peer's name, its module for measure.py, what that imports.
 PEERS = [
@@ -81,28 +77,15 @@ class Side:
         self._process.stdout.close()
 
 
-def _has(interpreter, package):
-    question = f"import importlib.util as u, sys; sys.exit(u.find_spec({package!r}) is None)"
-    try:
-        return subprocess.run([interpreter, "-c", question], stderr=subprocess.DEVNULL,
-                              check=False).returncode == 0
-    except OSError:
-        return False
-
-
 def sides(wanted):
     """The sides that can run, Rheos first."""
-    interpreters = [*filter(None, os.environ.get("RHEOS_BENCH_PEERS", "").split(os.pathsep)),
-                    str(BUILD / "bench-peers/bin/python"), sys.executable]
     found = [Side("Rheos", sys.executable, "rheos.v1")]
     for name, module, package in PEERS:
         if wanted and not any(text in name for text in wanted.split(",")):
             continue
-        able = [i for i in interpreters if _has(i, package)]
-        if able:
-            found.append(Side(name, able[0], module))
-        else:
-            print(f"{name} is left out: make bench-peers installs it", file=sys.stderr)
+        interpreter = interpreter_of(package)
+        if interpreter:
+            found.append(Side(name, interpreter, module))
     return found
 
 

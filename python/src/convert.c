@@ -279,6 +279,22 @@ typedef union scalar_bytes {
   bool b;
 } scalar_bytes;
 
+// A scalar of NumPy that has the dtype: its bits, without an array made of it.
+static bool store_numpy_scalar(PyObject *value, rheos_dtype dtype, scalar_bytes *out) {
+  if (dtype == RHEOS_FLOAT && Py_IS_TYPE(value, &PyFloatArrType_Type)) {
+    out->f = PyArrayScalar_VAL(value, Float);
+  } else if (dtype == RHEOS_DOUBLE && Py_IS_TYPE(value, &PyDoubleArrType_Type)) {
+    out->d = PyArrayScalar_VAL(value, Double);
+  } else if (dtype == RHEOS_INT32 && Py_IS_TYPE(value, &PyIntArrType_Type)) {
+    out->i32 = PyArrayScalar_VAL(value, Int);
+  } else if (dtype == RHEOS_INT64 && Py_IS_TYPE(value, &PyLongArrType_Type)) {
+    out->i64 = PyArrayScalar_VAL(value, Long);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 // Stores a Python int, float or bool in a common dtype. 1 done, 0 not this way, -1 an exception.
 static int store_scalar(PyObject *value, rheos_dtype dtype, scalar_bytes *out) {
   if (PyFloat_CheckExact(value)) {
@@ -295,7 +311,7 @@ static int store_scalar(PyObject *value, rheos_dtype dtype, scalar_bytes *out) {
     out->b = value == Py_True;
     return 1;
   }
-  if (!PyLong_CheckExact(value)) return 0;
+  if (!PyLong_CheckExact(value)) return store_numpy_scalar(value, dtype, out);
   int overflow = 0;
   long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
   if (number == -1 && PyErr_Occurred()) return -1;

@@ -76,7 +76,7 @@ void rheos__attempt_init(rheos__attempt *attempt, const rheos__attempt_kind *kin
   attempt->side = side;
 }
 
-void rheos__attempt_begin(rheos__attempt *attempt, rheos__bell *bell) {
+bool rheos__attempt_begin(rheos__attempt *attempt, rheos__bell *bell) {
   rheos__waitable *on = attempt->on;
   attempt->bell = bell;
   pthread_mutex_lock(&on->mutex);
@@ -88,7 +88,9 @@ void rheos__attempt_begin(rheos__attempt *attempt, rheos__bell *bell) {
   }
   on->last[attempt->side] = attempt;
   rheos__waitable_serve(on);
+  const bool is_done = rheos__attempt_is_done(attempt);
   pthread_mutex_unlock(&on->mutex);
+  return is_done;
 }
 
 bool rheos__attempt_withdraw(rheos__attempt *attempt) {

@@ -58,8 +58,9 @@ void rheos__waitable_deinit(rheos__waitable *waitable);
 
 void rheos__attempt_init(rheos__attempt *attempt, const rheos__attempt_kind *kind,
                          rheos__waitable *on, rheos__side side);
-// Joins its line and serves both; then it may be done. Until it was ended the bell must last.
-void rheos__attempt_begin(rheos__attempt *attempt, rheos__bell *bell);
+// Joins its line and serves both; true if it is done then, and nobody else looks at it any more. Until it
+// was ended the bell must last.
+bool rheos__attempt_begin(rheos__attempt *attempt, rheos__bell *bell);
 // Leaves the line if it still stands there, giving back what it took. False if it was done.
 bool rheos__attempt_withdraw(rheos__attempt *attempt);
 // After that, or before it began.

@@ -71,23 +71,29 @@ static rheos_status *stopped_error(const rheos__attempt *attempt, rheos__step *s
   return status;
 }
 
-rheos_status *rheos__attempt_answer_take(rheos__attempt *attempt, rheos__step *step,
-                                         rheos_tensor **outputs) {
-  rheos_status *status = NULL;
-  if (rheos__attempt_withdraw(attempt)) {
-    status = stopped_error(attempt, step);
-  } else {
-    status = attempt->status;
-    attempt->status = NULL;
-    // It was done in the moment in which the step was to stop: what it took is not to be lost. A step that
-    // has more to do is stopped by its next poll.
-    atomic_store_explicit(&step->stopped, 0, memory_order_relaxed);
-    if (status == NULL && attempt->kind->finish != NULL) {
-      status = attempt->kind->finish(attempt, step, outputs);
-    }
+// What an attempt that is done, and that nobody else looks at, answers.
+static rheos_status *finish_take(rheos__attempt *attempt, rheos__step *step,
+                                 rheos_tensor **outputs) {
+  rheos_status *status = attempt->status;
+  attempt->status = NULL;
+  if (status == NULL && attempt->kind->finish != NULL) {
+    status = attempt->kind->finish(attempt, step, outputs);
   }
   rheos__attempt_free(attempt);
   return status;
+}
+
+rheos_status *rheos__attempt_answer_take(rheos__attempt *attempt, rheos__step *step,
+                                         rheos_tensor **outputs) {
+  if (rheos__attempt_withdraw(attempt)) {
+    rheos_status *status = stopped_error(attempt, step);
+    rheos__attempt_free(attempt);
+    return status;
+  }
+  // It was done in the moment in which the step was to stop: what it took is not to be lost. A step that
+  // has more to do is stopped by its next poll.
+  atomic_store_explicit(&step->stopped, 0, memory_order_relaxed);
+  return finish_take(attempt, step, outputs);
 }
 
 static bool go_on(rheos__step *step) {
@@ -134,8 +140,7 @@ static rheos_status *wait_here(rheos__attempt *attempt, rheos__step *step, rheos
 rheos_status *rheos__step_attempt_take(rheos__step *step, rheos__attempt *attempt,
                                        rheos_tensor **outputs) {
   assert(step != NULL);
-  rheos__attempt_begin(attempt, &step->bell);
-  if (rheos__attempt_is_done(attempt)) return rheos__attempt_answer_take(attempt, step, outputs);
+  if (rheos__attempt_begin(attempt, &step->bell)) return finish_take(attempt, step, outputs);
   attempt->since_ns = rheos__clock_ns();
   rheos__waits_note(step->waits, attempt);
   listen_to_all(step);

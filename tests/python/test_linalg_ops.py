@@ -198,3 +198,14 @@ def test_tensordot__axes_that_are_fed(sess):
     axes = tf.placeholder(tf.int32, [2, 1])
     product = sess.run(tf.tensordot(A, B, axes), {axes: [[1], [0]]})
     np.testing.assert_allclose(product, A @ B, rtol=1e-6, atol=1e-6)
+
+
+def test_einsum_of_batches_that_broadcast_and_of_unknown_sizes(sess):
+    a, b = np.random.rand(1, 2, 3).astype("f"), np.random.rand(5, 3, 4).astype("f")
+    ours = tf.einsum("...ij,...jk->...ik", a, b)
+    np.testing.assert_allclose(sess.run(ours), np.einsum("...ij,...jk->...ik", a, b), rtol=1e-5)
+    c, d = np.random.rand(2, 3, 4).astype("f"), np.random.rand(4, 3, 5).astype("f")
+    x, y = tf.placeholder(tf.float32, [None, 3, None]), tf.placeholder(tf.float32, [4, None, 5])
+    for equation in ("abc,cbd->ad", "abc,cbd->bda", "abc,cde->abde", "abc,cbd->abd"):
+        found = sess.run(tf.einsum(equation, x, y), {x: c, y: d})
+        np.testing.assert_allclose(found, np.einsum(equation, c, d), rtol=1e-5)

@@ -647,3 +647,15 @@ def test_a_sparse_placeholder_of_a_known_shape_is_fed_two_parts():
         dense = tf.sparse_tensor_to_dense(sparse)
         assert session.run(dense, {sparse: ([[1, 2]], [5.0])})[1, 2] == 5
         assert sparse.consumers() == [dense.op]
+
+
+def test_scalars_of_numpy_are_fed_with_their_bits(sess):
+    for kind in (np.float32, np.float64, np.int32, np.int64, np.float16, np.uint8, np.bool_):
+        x = tf.placeholder(tf.as_dtype(kind), [])
+        fed = sess.make_callable(tf.identity(x), [x])(kind(1.1))
+        assert fed == kind(1.1) and fed.dtype == kind
+    wide, long = tf.placeholder(tf.float32, []), tf.placeholder(tf.int64, [])
+    assert sess.run(tf.identity(wide), {wide: np.float64(0.1)}) == np.float32(0.1)
+    assert sess.run(tf.identity(long), {long: np.int64(-(2**63))}) == -(2**63)
+    nan = np.uint32(0x7FC12345).view(np.float32)
+    assert sess.run(tf.identity(wide), {wide: nan}).view(np.uint32) == 0x7FC12345

@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 import rheos as tf
+import rheos.v1 as v1
 
 
 @dataclasses.dataclass
@@ -91,6 +92,24 @@ def test_a_concrete_function_takes_numbers_and_the_names_of_its_inputs():
 
 def test_a_parameter_may_be_called_underscore():
     assert tf.function(lambda _: _ + 1)(tf.constant(1)).numpy() == 2
+
+
+def test_a_queue_that_a_trace_makes_outlives_it():
+    made = []
+
+    @tf.function
+    def through(x):
+        if not made:
+            made.append(tf.queue.FIFOQueue(10, [tf.int32], shapes=[()]))
+        made[0].enqueue(x)
+        made[0].enqueue(x + 3)
+        return made[0].dequeue()
+
+    assert through(tf.constant(2)).numpy() == 2 and made[0].dequeue().numpy() == 5
+    del made[:]
+    with v1.Graph().as_default(), v1.Session() as session:
+        result = through(tf.constant(4))
+        assert session.run(result) == 4 and session.run(made[0].dequeue()) == 7
 
 
 def test_queues_work_at_once():

@@ -9,7 +9,7 @@ import functools
 from rheos.framework import dtypes as _dtypes
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.graph import name_scope
+from rheos.framework.graph import init_scope, name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
 from rheos.framework.tensor_shape import Dimension, TensorShape, dimension_value
 from rheos.ops import array_ops
@@ -241,14 +241,15 @@ class FIFOQueue(QueueBase):
         dtypes = _dtype_list(dtypes)
         shapes = _shape_list(shapes)
         names = _name_list(names, dtypes)
-        handle = op1(
-            "FIFOQueueV2",
-            name,
-            component_types=dtypes,
-            shapes=shapes,
-            capacity=capacity,
-            shared_name=shared_or_own(shared_name, "queue"),
-        )
+        with init_scope():  # a function that is traced fills it: it outlives the trace
+            handle = op1(
+                "FIFOQueueV2",
+                name,
+                component_types=dtypes,
+                shapes=shapes,
+                capacity=capacity,
+                shared_name=shared_or_own(shared_name, "queue"),
+            )
         super().__init__(dtypes, shapes or None, names, handle)
 
 

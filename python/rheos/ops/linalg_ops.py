@@ -1,5 +1,7 @@
 """Linear algebra on (batches of) matrices: the last two dimensions."""
 
+import functools
+
 import numpy as np
 
 from rheos.framework import dtypes
@@ -334,18 +336,19 @@ def pinv(a, rcond=None, validate_args=False, name=None):
 _LETTERS = "".join(map(chr, [*range(65, 91), *range(97, 123)]))
 
 
-def _resolve_ellipsis(equation, inputs):
-    """The equation with letters instead of "..."."""
+@functools.lru_cache(maxsize=512)
+def _formula(equation, ranks):
+    """The terms and the result of an equation with letters instead of "...", for such ranks."""
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     unused = [c for c in _LETTERS if c not in equation]
     longest = 0
     batches = []
-    for term, x in zip(terms, inputs):
+    for term, rank in zip(terms, ranks):
         if "..." in term:
-            if x.shape.ndims is None:
+            if rank is None:
                 raise ValueError("einsum: the number of dimensions has to be known for '...'")
-            count = x.shape.ndims - len(term.replace("...", ""))
+            count = rank - len(term.replace("...", ""))
             if count < 0:
                 raise ValueError(f"einsum: {term!r} has more axes than the tensor has dimensions")
             batches.append(count)
@@ -355,7 +358,9 @@ def _resolve_ellipsis(equation, inputs):
     if longest > len(unused):
         raise ValueError("einsum: too many axes")
     letters = "".join(unused[:longest])
-    terms = [t.replace("...", letters[longest - n :] if n else "") for t, n in zip(terms, batches)]
+    if len(terms) == len(ranks):
+        dots = (letters[longest - n :] if n else "" for n in batches)
+        terms = [term.replace("...", some) for term, some in zip(terms, dots)]
     if arrow:
         right = right.replace("...", letters)
     else:
@@ -363,7 +368,7 @@ def _resolve_ellipsis(equation, inputs):
         right = letters + "".join(
             sorted(c for c in set(everything) - set(letters) if everything.count(c) == 1)
         )
-    return terms, right
+    return tuple(terms), right
 
 
 def einsum(equation, *inputs, **kwargs):
@@ -380,7 +385,7 @@ def einsum(equation, *inputs, **kwargs):
     equation = equation.replace(" ", "")
     with name_scope(name, "einsum", [equation, inputs]) as name:
         inputs = [convert_to_tensor(x) for x in inputs]
-        terms, right = _resolve_ellipsis(equation, inputs)
+        terms, right = _formula(equation, tuple(x.shape.ndims for x in inputs))
         if len(terms) != len(inputs):
             raise ValueError(
                 f'Expected {len(terms)} arguments for equation "{equation}", got {len(inputs)}'
@@ -402,12 +407,12 @@ def einsum(equation, *inputs, **kwargs):
         gone = [i for i, a in enumerate(axes) if a not in right]
         if gone:
             result = math_ops.reduce_sum(result, axis=gone)
-            axes = [a for a in axes if a in right]
+            axes = "".join(a for a in axes if a in right)
         return _transposed(result, [axes.index(a) for a in right])
 
 
 def _transposed(x, perm):
-    return x if list(perm) == list(range(len(perm))) else array_ops.transpose(x, perm=perm)
+    return x if perm == list(range(len(perm))) else array_ops.transpose(x, perm=perm)
 
 
 def _sizes(x):
@@ -434,26 +439,33 @@ def _reshaped(x, sizes):
     return x if same else array_ops.reshape(x, sizes)
 
 
+@functools.lru_cache(maxsize=512)
+def _contraction(a_axes, b_axes, kept):
+    """How _contract() goes about it: orders of the axes, how many of each kind, what results."""
+    both = set(a_axes) & set(b_axes)
+    batch, summed = sorted(both & set(kept)), sorted(both - set(kept))
+    a_free, b_free = sorted(set(a_axes) - both), sorted(set(b_axes) - both)
+    a_perm = [a_axes.index(x) for x in batch + a_free + summed]
+    b_perm = [b_axes.index(x) for x in batch + summed + b_free]
+    counts = len(batch), len(a_free), len(b_free), len(summed)
+    return a_perm, b_perm, counts, "".join(batch + a_free + b_free)
+
+
 def _contract(a, a_axes, b, b_axes, kept):
     """One step: the product of a and b, summed over the axes both have that are not kept."""
-    both = set(a_axes) & set(b_axes)
-    batch = sorted(both & set(kept))
-    summed = sorted(both - set(kept))
-    a_free = sorted(set(a_axes) - both)
-    b_free = sorted(set(b_axes) - both)
-    a = _transposed(a, [list(a_axes).index(x) for x in batch + a_free + summed])
-    b = _transposed(b, [list(b_axes).index(x) for x in batch + summed + b_free])
-    axes = batch + a_free + b_free
-    if not summed:
-        for _ in b_free:
+    a_perm, b_perm, (n, a_free, b_free, k), axes = _contraction(a_axes, b_axes, kept)
+    a, b = _transposed(a, a_perm), _transposed(b, b_perm)
+    if not k:
+        for _ in range(b_free):
             a = array_ops.expand_dims(a, -1)
-        for _ in a_free:
-            b = array_ops.expand_dims(b, len(batch))
+        for _ in range(a_free):
+            b = array_ops.expand_dims(b, n)
         return math_ops.multiply(a, b), axes
+    if a_free == b_free == k == 1:
+        return math_ops.matmul(a, b), axes
     a_sizes, b_sizes = _sizes(a), _sizes(b)
-    n, k = len(batch), len(summed)
-    count = _product(a_sizes[n + len(a_free) :])
-    a = _reshaped(a, [*a_sizes[:n], _product(a_sizes[n : n + len(a_free)]), count])
+    count = _product(a_sizes[n + a_free :])
+    a = _reshaped(a, [*a_sizes[:n], _product(a_sizes[n : n + a_free]), count])
     b = _reshaped(b, [*b_sizes[:n], count, _product(b_sizes[n + k :])])
     product = math_ops.matmul(a, b)
-    return _reshaped(product, a_sizes[: n + len(a_free)] + b_sizes[n + k :]), axes
+    return _reshaped(product, a_sizes[: n + a_free] + b_sizes[n + k :]), axes

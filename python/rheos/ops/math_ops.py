@@ -571,10 +571,23 @@ def _as_matrix(x, axes, summed_first):
     free_dims = [dims[i] for i in free]
     if None in dims:
         return _as_matrix_late(x, axes, summed_first, (free, free_dims))
-    sizes = [int(np.prod(free_dims)), int(np.prod([dims[i] for i in axes]))]
+    sizes = [_product(free_dims), _product([dims[i] for i in axes])]
     perm = axes + free if summed_first else free + axes
-    moved = array_ops.transpose(x, perm)
-    return array_ops.reshape(moved, sizes[::-1] if summed_first else sizes), free_dims, free_dims
+    if summed_first:
+        sizes = sizes[::-1]
+    # A graph has these nodes whatever they change, as TensorFlow's has.
+    if not x._is_eager or perm != list(builtins.range(len(perm))):
+        x = array_ops.transpose(x, perm)
+    if not x._is_eager or dims != sizes or perm != list(builtins.range(len(perm))):
+        x = array_ops.reshape(x, sizes)
+    return x, free_dims, free_dims
+
+
+def _product(sizes):
+    product = 1
+    for size in sizes:
+        product *= size
+    return product
 
 
 def _as_matrix_late(x, axes, summed_first, known):
