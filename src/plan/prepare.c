@@ -185,10 +185,16 @@ const rheos__arg *rheos__arg_of_input(const rheos__signature *signature, const r
   return NULL;
 }
 
+static bool is_passed_on(const rheos__prepare *p, int32_t input) {
+  return p->called_resources != NULL && input < p->num_outputs && p->input_resources[input] != NULL &&
+         p->called_resources[input] == p->input_resources[input];
+}
+
 rheos_status *rheos__check_handles(const rheos__entry *entry, const rheos__prepare *p) {
   if ((p->op->flags & RHEOS_OP_CALLS) != 0) return NULL;  // who is called takes what it wants
   for (int32_t i = 0; i < p->num_inputs; ++i) {
     if (p->input_dtypes[i] != RHEOS_RESOURCE || i == p->alias_input) continue;
+    if (is_passed_on(p, i)) continue;
     // A handle of a step's array or stack is a tensor; of a variable and the like, nothing but a cell.
     if ((p->op->flags & RHEOS_OP_TAKES_VARIANTS) != 0 && p->input_resources[i] == NULL) continue;
     if (rheos__arg_of_input(entry->signature, entry->attrs, i)->dtype == RHEOS_RESOURCE) continue;

@@ -98,12 +98,15 @@ const rheos__op_def rheos__op_PlaceholderV2 = {
 
 // ---- Identities
 
-// All inputs as they are: a tensor that lives in somebody else's storage is copied.
+// All inputs as they are: a tensor that lives in somebody else's storage is copied; a handle of a cell
+// has no bytes.
 static rheos_status *compute_pass_on(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                      rheos_tensor **outputs) {
   (void)step;
   const int32_t *count = state;
-  for (int32_t i = 0; i < *count; ++i) RHEOS_TRY(rheos__tensor_keep(inputs[i], &outputs[i]));
+  for (int32_t i = 0; i < *count; ++i) {
+    if (inputs[i] != NULL) RHEOS_TRY(rheos__tensor_keep(inputs[i], &outputs[i]));
+  }
   return NULL;
 }
 
@@ -111,6 +114,9 @@ static rheos_status *prepare_pass_on(rheos__prepare *p) {
   int32_t *count = RHEOS_NEW_STATE(p, int32_t);
   if (count == NULL) return rheos__out_of_memory();
   *count = p->num_inputs;
+  const size_t size = (size_t)p->num_inputs * sizeof *p->called_resources;
+  p->called_resources = rheos__arena_copy(p->arena, p->input_resources, size);
+  if (p->called_resources == NULL) return rheos__out_of_memory();
   p->compute = compute_pass_on;
   return NULL;
 }
