@@ -26,14 +26,16 @@ def register_spec(number, spec):
     _SPECS[number] = spec
 
 
-def _type_spec(value):
+def decode_spec(value):
+    """The spec that a TypeSpecProto stands for; Unknown for classes of other packages."""
     spec = _SPECS.get(value.type_spec_class)
     if spec is None:
         return Unknown(value.type_spec_class_name or "TypeSpec")
     return spec(*decode(value.type_state))
 
 
-def _encode_spec(made, value):
+def encode_spec(made, value):
+    """Fills in a TypeSpecProto with a spec, or that of a value; TypeError for unknown classes."""
     spec = value if isinstance(value, TypeSpec) else type_spec_from_value(value)
     for number, kind in _SPECS.items():
         if type(spec) is kind:
@@ -73,7 +75,7 @@ _DECODERS = {
     "named_tuple_value": _named_tuple,
     "tensor_value": make_ndarray,
     "numpy_value": make_ndarray,
-    "type_spec_value": _type_spec,
+    "type_spec_value": decode_spec,
 }
 
 
@@ -127,7 +129,7 @@ def encode(value):
     elif isinstance(value, (dict, tuple, list)):
         _encode_parts(made, value)
     elif isinstance(value, TypeSpec) or nest.is_composite(value):
-        _encode_spec(made.type_spec_value, value)
+        encode_spec(made.type_spec_value, value)
     else:
         raise TypeError(f"a saved model cannot have {value!r} among the arguments of a function")
     return made

@@ -55,6 +55,18 @@ class WrappedFunction(ConcreteFunction):
         label = name or f"pruned_{graph.name.strip('_')}_{next(_numbers)}"
         return wrapped(part, specs, label, graph.outer_graph, self.variables)
 
+    def take_by_name(self, names, specs):
+        """Has its arguments, which are tensors, be called by these names; their places count too."""
+        self._arg_keywords, self._positional = list(names), len(names)
+        self._args, self._kwargs = tuple(specs), {}
+
+    @property
+    def structured_input_signature(self):
+        """(args, kwargs) with TensorSpecs: by name, if that is how it is called."""
+        if self._arg_keywords is None:
+            return super().structured_input_signature
+        return (), dict(zip(self._arg_keywords, self._args))
+
     def _element(self, item):
         """A tensor or operation of the graph, by itself or by its name."""
         if nest.is_composite(item) or item is None:

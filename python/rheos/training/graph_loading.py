@@ -4,12 +4,16 @@ Variables of the graph become variables that are there at once; reference edges 
 What writes variables through references, such as training, is left out.
 """
 
+import functools
 import os
 
 from rheos import _core
-from rheos.framework import dtypes, messages
+from rheos.framework import dtypes, messages, nest
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.errors import NotFoundError
 from rheos.framework.importer import import_graph_def
+from rheos.framework.sparse_tensor import SparseTensor
+from rheos.framework.tensor_spec import TensorSpec
 from rheos.framework.trackable import AutoTrackable
 from rheos.ops.constant_op import constant
 from rheos.ops.eager_variables import EagerVariable
@@ -28,6 +32,13 @@ class GraphModel(AutoTrackable):
     def prune(self, feeds, fetches, name=None, input_signature=None):
         """A function of a part of the graph; see WrappedFunction.prune()."""
         return self._whole.prune(feeds, fetches, name, input_signature)
+
+    def restore(self, save_path, options=None):
+        """Sets the variables from a checkpoint of version 1, by the names of the graph.
+
+        NotFoundError if a variable is not in it; then none is set.
+        """
+        self._loading.restore(save_path)
 
     @property
     def graph(self):
@@ -82,6 +93,32 @@ def _without_writes(graph_def):
     del made.node[:]
     made.node.extend(node for node in graph_def.node if node.name not in gone)
     return made
+
+
+def _part_names(name, feed):
+    """What the arguments are called that an input of a signature becomes."""
+    if isinstance(feed, SparseTensor):
+        return [f"{name}_indices", f"{name}_values", f"{name}_dense_shape"]
+    if nest.is_composite(feed):
+        parts = nest.flatten(feed, expand_composites=True)
+        return [f"{name}_component_{i}" for i in range(len(parts))]
+    return [name]
+
+
+def _unfed(outputs, graph, fed, element):
+    """A placeholder that outputs of a signature need and nobody feeds, or None."""
+    given = {tensor.op.name for tensor in (*fed, *graph.internal_captures)}
+    wanted = nest.flatten([element(info) for info in outputs.values()], expand_composites=True)
+    todo, seen = [tensor.op for tensor in wanted], set()
+    while todo:
+        operation = todo.pop()
+        if operation.name in seen or operation.name in given:
+            continue
+        seen.add(operation.name)
+        if operation.type == "Placeholder":
+            return operation
+        todo += [*(t.op for t in operation.inputs), *operation.control_inputs]
+    return None
 
 
 class _Loading:
@@ -153,20 +190,45 @@ class _Loading:
         run = whole.prune([tensor for tensor, _ in assets], [whole.graph.as_graph_element(name)])
         run(*(constant(path) for _, path in assets))
 
+    def _signature(self, whole, key, signature):
+        """The function of a signature: its arguments are the parts of the inputs."""
+        element = functools.partial(saved_model.get_tensor_from_tensor_info, graph=whole.graph)
+        feeds = {name: element(signature.inputs[name]) for name in sorted(signature.inputs)}
+        names = [part for name, feed in feeds.items() for part in _part_names(name, feed)]
+        parts = nest.flatten(list(feeds.values()), expand_composites=True)
+        missing = _unfed(signature.outputs, whole.graph, parts, element)
+        if missing is not None:
+            raise ValueError(
+                f"the outputs of signature {key!r} use the placeholder {missing.name!r}, which is "
+                "no input of the signature"
+            )
+        specs = [TensorSpec(t.shape, t.dtype.base_dtype, n) for n, t in zip(names, parts)]
+        fetches = {name: element(info) for name, info in signature.outputs.items()}
+        function = whole.prune(parts, fetches, input_signature=specs)
+        function.take_by_name(names, specs)
+        return function
+
     def _signatures(self, whole):
-        found = {}
-        for key, signature in self._made.signature_def.items():
-            if key in _NOT_SIGNATURES:
-                continue
-            names = sorted(signature.inputs)
-            feeds = [signature.inputs[name].name for name in names]
-            fetches = {name: info.name for name, info in signature.outputs.items()}
-            if not all(feeds) or not all(fetches.values()):
-                raise NotImplementedError(f"the signature {key!r} has inputs that are no tensors")
-            function = whole.prune(feeds, fetches)
-            function._arg_keywords, function._positional = names, int(len(names) == 1)
-            found[key] = function
-        return Signatures(found)
+        return Signatures(
+            {
+                key: self._signature(whole, key, signature)
+                for key, signature in self._made.signature_def.items()
+                if key not in _NOT_SIGNATURES
+            }
+        )
+
+    def restore(self, save_path):
+        """Sets the variables from a checkpoint, by the names that they have in the graph."""
+        reader = CheckpointReader(os.fspath(save_path))
+        values = {
+            name: _saved_value(reader, name, self._definitions.get(name))
+            for name in self._variables
+        }
+        absent = [name for name, value in values.items() if value is None]
+        if absent:
+            raise NotFoundError(None, None, f"Key {absent[0]} not found in checkpoint {save_path}")
+        for name, value in values.items():
+            self._variables[name].assign(value)
 
     def load(self):
         """The model."""
@@ -177,7 +239,7 @@ class _Loading:
         whole = wrapped(self._import, [], "loaded_graph", around, self._variables.values())
         self._initialize(whole)
         root = GraphModel()
-        root._whole = whole
+        root._whole, root._loading = whole, self
         root.variables = list(self._variables.values())
         root.signatures = self._signatures(whole)
         root.asset_paths = [path for _, path in self._asset_paths()]

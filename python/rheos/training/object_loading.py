@@ -256,8 +256,10 @@ def load(export_dir, tags=None, options=None):
     if tags is not None:
         tags = [tags] if isinstance(tags, str) else list(tags)
     if tags is None and len(model.meta_graphs) != 1:
+        known = [list(graph.meta_info_def.tags) for graph in model.meta_graphs]
         raise ValueError(
-            f"Importing a SavedModel with {len(model.meta_graphs)} graphs needs `tags`."
+            f"load() needs `tags=` where a SavedModel has not one graph: there are {len(known)} "
+            f"MetaGraphs, with the tags {known}"
         )
     made = model.meta_graphs[0] if tags is None else saved_model._graph_of_tags(model, tags)
     if not made.HasField("object_graph_def") or not made.object_graph_def.nodes:

@@ -3,11 +3,13 @@
 import os
 import types
 
-from rheos.framework import dtypes, logging, messages
+from rheos.framework import dtypes, logging, messages, nest
 from rheos.framework.constant_values import constant_value
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.operation import Operation, Tensor
 from rheos.framework.sparse_tensor import SparseTensor
+from rheos.framework.structured import decode_spec, encode_spec
+from rheos.framework.tensor_spec import TypeSpec
 from rheos.ops.constant_op import make_tensor_proto
 from rheos.ops.control_flow_ops import group
 from rheos.ops.graph_keys import GraphKeys
@@ -45,7 +47,7 @@ VARIABLES_DIRECTORY, VARIABLES_FILENAME = "variables", "variables"
 
 
 def build_tensor_info(tensor):
-    """A tensor or SparseTensor as a TensorInfo message: its name, dtype and static shape."""
+    """A tensor, SparseTensor or RaggedTensor as a TensorInfo message: its names, dtype, shape."""
     made = messages.TensorInfo(
         dtype=tensor.dtype.as_datatype_enum, tensor_shape=tensor.get_shape().as_proto()
     )
@@ -53,13 +55,17 @@ def build_tensor_info(tensor):
         made.coo_sparse.values_tensor_name = tensor.values.name
         made.coo_sparse.indices_tensor_name = tensor.indices.name
         made.coo_sparse.dense_shape_tensor_name = tensor.dense_shape.name
+    elif nest.is_composite(tensor):
+        encode_spec(made.composite_tensor.type_spec, tensor)
+        parts = nest.flatten(tensor, expand_composites=True)
+        made.composite_tensor.components.extend(build_tensor_info(part) for part in parts)
     else:
         made.name = tensor.name
     return made
 
 
 def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
-    """The tensor or SparseTensor of a graph (the default one) that a TensorInfo names."""
+    """The tensor, sparse or ragged too, of a graph (the default one) that a TensorInfo names."""
     graph = graph or get_default_graph()
 
     def tensor(name):
@@ -74,6 +80,13 @@ def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
             tensor(tensor_info.coo_sparse.values_tensor_name),
             tensor(tensor_info.coo_sparse.dense_shape_tensor_name),
         )
+    if encoding == "composite_tensor":
+        composite = tensor_info.composite_tensor
+        parts = [get_tensor_from_tensor_info(p, graph, import_scope) for p in composite.components]
+        spec = decode_spec(composite.type_spec)
+        if not isinstance(spec, TypeSpec):
+            raise ValueError(f"a TensorInfo is of the unknown class {spec}")
+        return nest.pack_sequence_as(spec._of_specs(), parts, True)
     raise ValueError(f"Invalid TensorInfo.encoding: {encoding}")
 
 
