@@ -186,7 +186,8 @@ const rheos__arg *rheos__arg_of_input(const rheos__signature *signature, const r
 }
 
 static bool is_passed_on(const rheos__prepare *p, int32_t input) {
-  return p->called_resources != NULL && input < p->num_outputs && p->input_resources[input] != NULL &&
+  return p->called_resources != NULL && input < p->num_outputs &&
+         p->input_resources[input] != NULL &&
          p->called_resources[input] == p->input_resources[input];
 }
 

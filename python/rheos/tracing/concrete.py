@@ -147,7 +147,7 @@ class ConcreteFunction(_core.TracedBase):
         if set(rest) != set(kwargs) or len(args) + len(kwargs) != len(names):
             return None
         values = [*args, *(kwargs[name] for name in rest)]
-        return [self._checked(v, spec, args, kwargs) for v, spec in zip(values, specs)]
+        return self._checked_values(values, specs, args, kwargs)
 
     def _input_names(self):
         if self._parameters is None:
@@ -175,17 +175,29 @@ class ConcreteFunction(_core.TracedBase):
         if len(args) != len(wanted) or not all(isinstance(arg, Tensor) for arg in args):
             return None
         for i, (arg, spec) in enumerate(zip(args, wanted)):
-            if arg.dtype.base_dtype != spec.dtype:
-                name = self.graph.name
-                raise InvalidArgumentError(
-                    None, None,
-                    f"cannot compute {name} as input #{i}(zero-based) was expected to be a "
-                    f"{spec.dtype.name} tensor but is a {arg.dtype.base_dtype.name} tensor "
-                    f"[Op:{name}]",
-                )  # fmt: skip
-            if not spec.shape.is_compatible_with(arg.shape):
-                return None
+            self._check_dtype(i, arg, spec)
         return list(args)
+
+    def _check_dtype(self, number, tensor, spec):
+        if tensor.dtype.base_dtype != spec.dtype:
+            name = self.graph.name
+            raise InvalidArgumentError(
+                None, None,
+                f"cannot compute {name} as input #{number}(zero-based) was expected to be a "
+                f"{spec.dtype.name} tensor but is a {tensor.dtype.base_dtype.name} tensor "
+                f"[Op:{name}]",
+            )  # fmt: skip
+
+    def _checked_values(self, values, specs, args, kwargs):
+        """The tensors of a call that gives each of its inputs. What is a tensor may have another
+        shape than the function was traced for."""
+        for i, (value, spec) in enumerate(zip(values, specs)):
+            if isinstance(value, Tensor):
+                self._check_dtype(i, value, spec)
+        return [
+            value if isinstance(value, Tensor) else self._checked(value, spec, args, kwargs)
+            for value, spec in zip(values, specs)
+        ]
 
     def _flat(self, args, kwargs):
         wanted = [leaf for leaf in nest.flatten((self._args, self._kwargs)) if _is_spec(leaf)]
@@ -251,7 +263,7 @@ class ConcreteFunction(_core.TracedBase):
             if name not in kwargs:
                 raise TypeError(f"{self._python_name}() is missing the argument '{name}'")
             values.append(kwargs[name])
-        return [self._checked(v, spec, args, kwargs) for v, spec in zip(values, wanted)]
+        return self._checked_values(values, wanted, args, kwargs)
 
     def _checked(self, value, spec, args, kwargs):
         if not isinstance(value, (Tensor, np.ndarray, np.generic)):
