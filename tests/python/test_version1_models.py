@@ -127,7 +127,7 @@ def test_a_model_of_several_graphs_is_refused_without_tags(tmp_path):
 def test_a_placeholder_that_nobody_feeds_is_named(tmp_path):
     def build():
         x = v1.placeholder(tf.float32, [], name="x")
-        return {}, {"v": x * 2.0}
+        return {"other": v1.placeholder(tf.float32, [])}, {"v": x * 2.0}
 
     with pytest.raises(ValueError, match="'x', which is no input of the signature"):
         save(tmp_path / "m", build)

@@ -81,3 +81,21 @@ def test_captures_among_the_feeds_are_not_fed():
     assert float(part(tf.constant(3.0))) == 6.0
     named = v1.saved_model.build_tensor_info(whole.structured_outputs["y"])
     assert float(whole.prune("x:0", named)(tf.constant(4.0))) == 8.0
+
+
+def test_functions_of_an_imported_graph_are_called_wherever_it_is_imported():
+    with v1.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [], name="x")
+        tf.identity(tf.function(lambda x: x + 1.0)(x), name="y")
+        numbers = v1.data.Dataset.range(5).reduce(np.int64(0), lambda a, b: a + b)
+        tf.identity(numbers, name="z")
+    definition = graph.as_graph_def()
+
+    def imported(x):
+        return v1.import_graph_def(definition, {"x": x}, ["y:0", "z:0"])
+
+    wrapped = v1.wrap_function(imported, [tf.TensorSpec([])])
+    part = wrapped.prune(wrapped.inputs[0], wrapped.outputs[0])
+    for f in (tf.function(imported), wrapped):
+        assert [float(one) for one in f(tf.constant(3.0))] == [4.0, 10.0]
+    assert float(part(tf.constant(3.0))) == 4.0

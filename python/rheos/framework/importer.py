@@ -9,6 +9,7 @@ from rheos.framework import logging
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.devices import apply_devices_since
+from rheos.framework.imported_functions import separate_library
 from rheos.framework.messages import is_message
 from rheos.framework.op_defs import op_def_message
 from rheos.framework.operation import Operation, Tensor
@@ -143,6 +144,10 @@ def import_graph_def(
             "tf.import_graph_def()."
         )
     graph = get_default_graph()
+    if graph.building_function and graph_def.library.function:  # a body has no library of its own
+        functions, graph_def = separate_library(graph_def)
+        with graph._root.as_default():
+            _add_nodes(graph._root, functions, "", [], [])
     with graph.name_scope("import" if name is None else name) as scope:
         prefix = scope.rstrip("/") if scope else ""
         with graph.name_scope("_inputs" if prefix else ""):

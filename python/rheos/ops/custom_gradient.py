@@ -4,7 +4,7 @@ import contextlib
 import functools
 import itertools
 
-from rheos.framework import nest, signatures
+from rheos.framework import gradient_parts, nest, signatures
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import func_graph_from_py_func
@@ -83,7 +83,8 @@ def _gradients(grad_fn, gradients, variables):
         of_args, of_variables = grad_fn(*gradients), ()
     if len(of_variables) != len(variables):
         raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
-    return [*nest.flatten(of_args), *nest.flatten(list(of_variables))]
+    of_args = gradient_parts.tensors_for(nest.flatten(of_args))
+    return [*of_args, *nest.flatten(list(of_variables))]
 
 
 def _with_function(graph, grad_fn, results, args, variables):
@@ -138,47 +139,66 @@ def _has_gradient(dtype):
     return dtype.is_floating or dtype.is_complex
 
 
-def custom_gradient(f):
-    """A decorator for a function that brings its own gradient.
+def _in_graph(f, graph, args):
+    """What f gives for the arguments, by nodes that have its gradient."""
+    args = nest.map_structure(lambda a: a if nest.is_composite(a) else convert_to_tensor(a), args)
+    before = set(graph.get_collection("variables"))
+    result, given_fn = f(*args)
+    whole = nest.flatten(result)
+    args = gradient_parts.tensors_for(nest.flatten(args))
+    results = [convert_to_tensor(r) for r in gradient_parts.tensors_for(whole)]
+    variables = _variables_for(given_fn, graph, args, results, before)
 
-    f(*tensors) returns (results, grad_fn); grad_fn(*gradients of the results) returns the gradients
-    of the tensors. If f uses resource variables, grad_fn takes `variables` too and returns
-    (gradients of the tensors, gradients of the variables). ValueError for keyword arguments,
-    TypeError if grad_fn does not take the variables that f uses.
-    """
+    def grad_fn(*gradients, **kwargs):
+        return given_fn(*gradient_parts.like(whole, gradients), **kwargs)
 
-    def decorated(*args, **kwargs):
-        if get_default_graph()._is_eager:
-            return custom_gradient_eager(f, args, kwargs, _takes_variables)
+    def gradient(op, *gradients):
+        gradients = gradients[: len(results)]
+        return [None] * len(results) + _gradients(grad_fn, gradients, variables)
+
+    if graph.building_function:
+        outputs = _with_function(graph, grad_fn, results, args, variables)
+    else:
+        name = f"CustomGradient-{next(_numbers)}"
+        register_gradient(name, gradient)
+        with graph.gradient_override_map({"IdentityN": name}):
+            outputs = identity_n([*results, *args, *variables])
+    return nest.pack_sequence_as(result, gradient_parts.like(whole, outputs[: len(results)]))
+
+
+class _WithGradient:
+    """A function, or method of a class, that brings its gradient."""
+
+    def __init__(self, f):
+        self.__name__ = "decorated"
+        functools.update_wrapper(self, f, updated=())
+        self._f = f
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else _WithGradient(self._f.__get__(instance, owner))
+
+    def __call__(self, *args, **kwargs):
+        graph = get_default_graph()
+        if graph._is_eager:
+            return custom_gradient_eager(self._f, args, kwargs, _takes_variables)
         if kwargs:
             raise ValueError(
                 "The custom_gradient decorator currently supports keywords arguments only when "
                 "eager execution is enabled."
             )
-        graph = get_default_graph()
-        args = [convert_to_tensor(a) for a in args]
-        before = set(graph.get_collection("variables"))
-        result, grad_fn = f(*args)
-        results = [convert_to_tensor(r) for r in nest.flatten(result)]
-        variables = _variables_for(grad_fn, graph, args, results, before)
-        if graph.building_function:
-            outputs = _with_function(graph, grad_fn, results, args, variables)
-            return nest.pack_sequence_as(result, outputs)
+        return _in_graph(self._f, graph, args)
 
-        def gradient(op, *gradients):
-            gradients = gradients[: len(results)]
-            return [None] * len(results) + _gradients(grad_fn, gradients, variables)
 
-        name = f"CustomGradient-{next(_numbers)}"
-        register_gradient(name, gradient)
-        with graph.gradient_override_map({"IdentityN": name}):
-            outputs = identity_n([*results, *args, *variables])
-        return nest.pack_sequence_as(result, outputs[: len(results)])
+def custom_gradient(f):
+    """A decorator for a function, or method, that brings its own gradient.
 
-    decorated.__name__ = getattr(f, "__name__", "decorated")
-    decorated.__doc__ = f.__doc__
-    decorated.__wrapped__ = f
-    return decorated
+    f(*args) of tensors, ragged tensors and structures of them returns (results, grad_fn);
+    grad_fn(*gradients of the results) returns the gradients of the arguments. If f uses resource
+    variables, grad_fn takes `variables` too and returns (gradients of the arguments, gradients of
+    the variables). ValueError for keyword arguments in a graph, TypeError if grad_fn does not take
+    the variables that f uses.
+    """
+    return _WithGradient(f)
 
 
 def recompute_grad(f):

@@ -1,7 +1,7 @@
 """Gradients that a function brings along, where operations run at once."""
 
 from rheos import _core
-from rheos.framework import nest
+from rheos.framework import gradient_parts, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.watchers import listen, stop_listening, stop_recording
@@ -27,20 +27,26 @@ class _VariablesRead:
     _resume = _pause
 
 
+def _is_taken_as_it_is(value):
+    return isinstance(value, _VariableBase) or nest.is_composite(value)
+
+
 def custom_gradient_eager(f, args, kwargs, takes_variables):
     """Runs f(*args, **kwargs), which gives (results, grad_fn), and has tapes remember grad_fn."""
     args = nest.map_structure(
-        lambda a: a if isinstance(a, _VariableBase) else convert_to_tensor(a), args
+        lambda a: a if _is_taken_as_it_is(a) else convert_to_tensor(a), args
     )
-    flat = nest.flatten(args)
+    flat = gradient_parts.tensors_for(nest.flatten(args))
     seen = _VariablesRead()
     listen(seen)
     try:  # tapes see what f does: its gradient may use that, and be differentiated
         result, grad_fn = f(*args, **kwargs)
     finally:
         stop_listening(seen)
+    whole = nest.flatten(result)
     with stop_recording():
-        results = [array_ops.identity(convert_to_tensor(r)) for r in nest.flatten(result)]
+        parts = gradient_parts.tensors_for(whole)
+        results = [array_ops.identity(convert_to_tensor(part)) for part in parts]
     given = [a for a in flat if isinstance(a, _VariableBase)]
     for variable in given:
         variable._touch()  # a tape watches it, whether or not f reads it
@@ -53,11 +59,12 @@ def custom_gradient_eager(f, args, kwargs, takes_variables):
     sources = [a if isinstance(a, Tensor) else a.handle for a in (*flat, *variables)]
 
     def backward(gradients):
+        gradients = gradient_parts.like(whole, gradients)
         if variables:
             of_args, of_variables = grad_fn(*gradients, variables=variables)
         else:
             of_args, of_variables = grad_fn(*gradients), ()
-        of_args = nest.flatten(of_args)
+        of_args = gradient_parts.tensors_for(nest.flatten(of_args))
         if len(of_args) != len(flat):
             raise ValueError(
                 f"custom_gradient function expected to return {len(flat)} gradients, but returned "
@@ -66,7 +73,7 @@ def custom_gradient_eager(f, args, kwargs, takes_variables):
         return [_as_core(g) for g in (*of_args, *nest.flatten(list(of_variables)))]
 
     _core._record_gradient(sources, results, backward)
-    return nest.pack_sequence_as(result, results)
+    return nest.pack_sequence_as(result, gradient_parts.like(whole, results))
 
 
 def _as_core(gradient):

@@ -1,7 +1,7 @@
 """Tapes: gradients of what a program computed."""
 
 from rheos import _core
-from rheos.framework import eager, logging, nest
+from rheos.framework import eager, gradient_parts, logging, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.indexed_slices import IndexedSlices
@@ -177,18 +177,20 @@ class GradientTape:
                     "actually want to trace the gradient in order to compute higher order "
                     "derivatives."
                 )
-        targets = [self._target(t) for t in nest.flatten(target)]
-        flat = nest.flatten(sources)
+        targets = [self._target(t) for t in gradient_parts.tensors_for(nest.flatten(target))]
+        values = nest.flatten(sources)
+        flat = gradient_parts.tensors_for(values)
         weights = [None] * len(targets)
         if output_gradients is not None:
-            weights = [None if w is None else _value_of(w) for w in nest.flatten(output_gradients)]
+            given = gradient_parts.tensors_for(nest.flatten(output_gradients))
+            weights = [None if w is None else _value_of(w) for w in given]
         found = self._gradients(targets, flat, weights)
         if not self._persistent:
             self._tape = None
             self._watched_symbolic = []
         if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
             found = [_zeros_like(s) if g is None else g for g, s in zip(found, flat)]
-        return nest.pack_sequence_as(sources, found)
+        return nest.pack_sequence_as(sources, gradient_parts.like(values, found))
 
     def _plain_gradient(self, target, sources):
         """The gradients of a tensor by a list of tensors and variables, all with values, at once;

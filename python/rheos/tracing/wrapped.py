@@ -56,7 +56,7 @@ class WrappedFunction(ConcreteFunction):
         return wrapped(part, specs, label, graph.outer_graph, self.variables)
 
     def take_by_name(self, names, specs):
-        """Has its arguments, which are tensors, be called by these names; their places count too."""
+        """Has its arguments, all tensors, be given by these names, or by position."""
         self._arg_keywords, self._positional = list(names), len(names)
         self._args, self._kwargs = tuple(specs), {}
 
@@ -104,7 +104,7 @@ def _copied(graph, fed, wanted):
     nodes = [node for node in definition.node if node.name in operations]
     for node in nodes:
         node.attr.pop("_class", None)  # what it was beside may be left out
-    del definition.node[:]
+    definition = messages.GraphDef(versions=definition.versions)  # the library is there
     definition.node.extend(nodes)
     rest = [one for one in leaves if id(one) not in fed]
     among = {name: value for name, value in used.items() if _is_taken(nodes, name)}

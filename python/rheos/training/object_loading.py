@@ -5,6 +5,7 @@ import os
 
 from rheos.framework import dtypes, errors, messages
 from rheos.framework.eager import get_eager_graph
+from rheos.framework.imported_functions import renamed
 from rheos.framework.importer import import_graph_def
 from rheos.framework.op_call import apply_op
 from rheos.framework.tensor_proto import make_ndarray
@@ -36,33 +37,6 @@ class _Resource(_Object):
     resource_handle = None
 
 
-# ---- Functions into the library
-
-
-def _renamed(library, suffix):
-    """A library whose functions have other names, since a program may load more than one model."""
-    made = messages.FunctionDefLibrary()
-    made.CopyFrom(library)
-    names = {f.signature.name: f.signature.name + suffix for f in library.function}
-    for function in made.function:
-        function.signature.name = names[function.signature.name]
-        for node in function.node_def:
-            node.op = names.get(node.op, node.op)
-            if node.op in ("PartitionedCall", "StatefulPartitionedCall"):
-                node.attr.pop("_gradient_op_type", None)  # of the program that saved: not ours
-            for attr in node.attr.values():
-                for called in (attr.func, *attr.list.func) if _has_function(attr) else ():
-                    called.name = names.get(called.name, called.name)
-    for gradient in made.gradient:
-        gradient.function_name = names.get(gradient.function_name, gradient.function_name)
-        gradient.gradient_func = names.get(gradient.gradient_func, gradient.gradient_func)
-    return made, names
-
-
-def _has_function(attr):
-    return attr.HasField("func") or (attr.HasField("list") and len(attr.list.func))
-
-
 # ---- Objects
 
 
@@ -80,7 +54,7 @@ class _Loading:
 
     def load(self):
         """The root of the objects."""
-        library, names = _renamed(self.made.graph_def.library, f"_load{next(_numbers)}")
+        library, names = renamed(self.made.graph_def.library, f"_load{next(_numbers)}")
         with self.root.as_default():
             graph_def = messages.GraphDef(library=library, versions=self.made.graph_def.versions)
             import_graph_def(graph_def, name="")
