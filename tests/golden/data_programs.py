@@ -467,6 +467,68 @@ c("bucket", lambda d: d.bucket_by_sequence_length(lambda x:1,[2],[2,2]))
 c("rr", lambda d: d.rejection_resample(lambda x:0,[1.0]))
 m = np.iinfo(np.int64).max
 print([int(D.range(*a).cardinality()) for a in ((0, m), (0, m - 1), (m - 3, m), (m, m))])
+== arrays_of_tensors_as_elements
+def two(x):
+    return tf.TensorArray(tf.int64, size=2, element_shape=[]).unstack([x, x + 1])
+ds = D.range(3).map(two)
+print(type(ds.element_spec).__name__, [array.stack().numpy().tolist() for array in ds])
+ds = ds.map(lambda array: array.write(1, 7).stack())
+show(ds)
+def add(state, x):
+    state = state.write(tf.cast(x, tf.int32), x * 2)
+    return state, state.size()
+start = tf.TensorArray(tf.int64, size=0, dynamic_size=True, element_shape=[])
+show(D.range(4).scan(start, add))
+print(D.range(4).reduce(start, lambda a, x: add(a, x)[0]).stack().numpy())
+print(tf.TensorArraySpec([2], tf.int32) == tf.TensorArraySpec([2], tf.int32), tf.TensorArraySpec())
+== elements_that_flatten_themselves
+class Masked:
+    def __init__(self, mask, value):
+        self.mask, self.value = mask, value
+    def __tf_flatten__(self):
+        return (self.mask,), (self.value,)
+    @classmethod
+    def __tf_unflatten__(cls, metadata, parts):
+        return cls(*metadata, *parts)
+ds = D.range(4).map(lambda x: Masked(True, x)).map(lambda m: Masked(m.mask, m.value * 2))
+for m in ds.batch(3):
+    print(m.mask, m.value.numpy())
+print([int(x) for x in ds.map(lambda m: m.value).filter(lambda x: x > 2)])
+for a, m in D.from_tensor_slices(([1, 2], Masked(False, [3, 4]))):
+    print(a.numpy(), m.mask, m.value.numpy())
+print(ds.element_spec.value, [int(m.value) for m in ds.take(2).concatenate(ds)])
+== whole_shuffles
+tf.random.set_seed(4)
+ds = D.range(10).filter(lambda x: x != 3).shuffle(tf.data.UNKNOWN_CARDINALITY, seed=5)
+show(ds, ds.repeat(2))
+try:
+    D.range(3).shuffle(0)
+except tf.errors.InvalidArgumentError:
+    print("refused")
+== rebatched_shapes
+b = D.range(12).batch(4, drop_remainder=True)
+for ds in (b.rebatch(2), b.rebatch(3), b.rebatch(3, True), b.rebatch([2, 2]), b.rebatch([1, 2]),
+           D.range(12).batch(4).rebatch(2)):
+    print(ds.element_spec)
+== padded_shapes_as_lists
+ds = D.range(1, 4).map(lambda x: tf.fill([x], x))
+show(ds.padded_batch(2, [-1]), ds.padded_batch(2, [None]), ds.padded_batch(3, [4]))
+== samples_anew_each_time
+tf.random.set_seed(4)
+def sample(**more):
+    return D.sample_from_datasets([D.range(20), D.range(100, 120)], seed=3, **more)
+ds = sample(rerandomize_each_iteration=True)
+print(list(ds.as_numpy_iterator()) != list(ds.as_numpy_iterator()))
+ds = sample()
+print(list(ds.as_numpy_iterator()) == list(ds.as_numpy_iterator()))
+== what_a_map_reads_ends
+one = iter(D.range(2))
+ds = D.range(4).map(lambda x: x + one.get_next())
+try:
+    for x in ds:
+        print(x.numpy())
+except tf.errors.InvalidArgumentError:
+    print("refused")
 """
 
 

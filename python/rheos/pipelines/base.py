@@ -85,6 +85,10 @@ class DatasetBase:
         dataset._own_options = options_module.merge_options(known, options)
         return dataset
 
+    @staticmethod
+    def _put_together(datasets):
+        return NestedVariant.of_list(datasets)
+
     def _apply_options(self):
         return self
 

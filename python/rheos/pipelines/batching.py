@@ -36,6 +36,7 @@ def unbatch(dataset):
     """Dataset.unbatch."""
     spec = dataset.element_spec
     rows = structure.unbatched(spec)
+    _first_dimension(spec)
     if any(not isinstance(leaf, TensorSpec) for leaf in nest.flatten(spec)):
 
         def parts(*element):
@@ -46,14 +47,27 @@ def unbatch(dataset):
     return dataset._derive("UnbatchDataset", spec=rows)
 
 
+def _first_dimension(spec):
+    """What is known of how many rows elements have: ValueError if parts of them disagree."""
+    shapes = [leaf.shape for leaf in nest.flatten(spec) if hasattr(leaf, "shape")]
+    sizes_known = {shape.as_list()[0] for shape in shapes if shape.ndims} - {None}
+    if len(sizes_known) > 1:
+        raise ValueError(f"The parts of elements have different numbers of rows: {spec}")
+    return sizes_known.pop() if sizes_known else None
+
+
 def rebatch(dataset, batch_size, drop_remainder=False):
     """Dataset.rebatch."""
     batch_sizes = convert_to_tensor(batch_size, dtypes.int64, name="batch_sizes")
     drop = convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder")
     rows = structure.unbatched(dataset.element_spec)
-    known = constant_value(batch_sizes) if constant_value(drop) else None
-    known = [] if known is None else known.ravel().tolist()
-    spec = structure.batched(rows, known[0] if len(set(known)) == 1 else None)
+    known = constant_value(batch_sizes)
+    known = set() if known is None else set(known.ravel().tolist())
+    size = known.pop() if len(known) == 1 else None
+    if size is not None and not constant_value(drop):
+        first = _first_dimension(dataset.element_spec)
+        size = size if first is not None and size > 0 and first % size == 0 else None
+    spec = structure.batched(rows, size)
     return dataset._derive("RebatchDatasetV2", batch_sizes, drop, spec=spec)
 
 
@@ -125,6 +139,8 @@ def _padded_shape(shape, given):
     if isinstance(shape, Tensor):
         tensor = shape
     else:
+        if isinstance(shape, (list, tuple)):
+            shape = [None if dim == -1 else dim for dim in shape]
         try:
             dims = as_shape(shape).as_list()
         except TypeError:  # not a shape: something that converts to a tensor of dimensions

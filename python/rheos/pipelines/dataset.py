@@ -22,7 +22,7 @@ from rheos.pipelines import (
     owned,
     structure,
 )
-from rheos.pipelines.base import DatasetBase, DatasetSpec, NestedVariant
+from rheos.pipelines.base import DatasetBase, DatasetSpec
 from rheos.pipelines.random_seed import get_seed
 
 AUTOTUNE = -1
@@ -48,6 +48,8 @@ class DatasetV2(DatasetBase):
     """A pipeline. Each method that transforms makes another one; nothing runs before an iterator
     asks for elements."""
 
+    # Whether the end of what a mapped function reads is an error, and not the end of the dataset.
+    _map_preserves_cardinality = True
     # TensorFlow 1.15 has the same seeds each time here.
     _shuffle_and_repeat_attrs = {"reshuffle_each_iteration": True}
 
@@ -78,8 +80,6 @@ class DatasetV2(DatasetBase):
     @classmethod
     def from_tensor_slices(cls, tensors, name=None):
         """The rows of `tensors`, a structure whose first dimensions are equal."""
-        if isinstance(tensors, list) and tensors and isinstance(tensors[0], DatasetBase):
-            tensors = NestedVariant.of_list(tensors)
         element = structure.normalize_element(tensors)
         whole = structure.element_spec(element)
         rows = structure.to_batched_tensor_list(whole, element)
@@ -170,6 +170,8 @@ class DatasetV2(DatasetBase):
 
         args: one structure of datasets, or several datasets, which are a tuple then.
         """
+        if args and datasets is not None:
+            raise TypeError("Dataset.zip takes its datasets by one way: `args` or `datasets`.")
         if datasets is None:
             if not args:
                 raise TypeError("Dataset.zip needs datasets.")
@@ -423,7 +425,9 @@ class DatasetV2(DatasetBase):
         rerandomize_each_iteration=None,
     ):
         """Elements of datasets that are chosen at random: see rheos.pipelines.mixing."""
-        return mixing.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
+        return mixing.sample_from_datasets(
+            datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration
+        )
 
     def rejection_resample(
         self, class_func, target_dist, initial_dist=None, seed=None, name=None

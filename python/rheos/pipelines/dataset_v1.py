@@ -12,6 +12,7 @@ class DatasetV1(DatasetV2):
     """A pipeline of TensorFlow 1. A class derived from it says its own by `_as_variant_tensor`,
     `_inputs` and `element_spec`."""
 
+    _map_preserves_cardinality = False
     _shuffle_and_repeat_attrs = {}
     _shuffled = None  # of a dataset that is shuffled anew each time: what it shuffles, and how
 

@@ -29,6 +29,7 @@ def map_dataset(dataset, map_func, num_parallel_calls=None, deterministic=None):
     """Dataset.map."""
     function = TracedFunction(map_func, "Dataset.map", dataset.element_spec)
     attrs = call_attrs(function)
+    attrs["preserve_cardinality"] = dataset._map_preserves_cardinality
     if num_parallel_calls is None:
         return dataset._derive(
             "MapDataset", function.captured, spec=function.output_spec, **attrs

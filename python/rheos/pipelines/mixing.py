@@ -49,11 +49,13 @@ def _selected(logits, seed):
     return array_ops.squeeze(stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
 
 
-def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False):
+def sample_from_datasets(
+    datasets, weights=None, seed=None, stop_on_empty_dataset=False, rerandomize=None
+):
     """Elements of datasets that are chosen at random.
 
     weights: how likely each dataset is: a list or tensor [n], or a dataset of such tensors. None:
-    equally.
+    equally. rerandomize: whether each iterator chooses anew.
     """
     if not datasets:
         raise ValueError("Invalid `datasets`: it must not be empty.")
@@ -61,7 +63,7 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
         taken = [pair for pair in zip(datasets, weights) if pair[1] != 0]  # others never come
         if taken:
             datasets, weights = map(list, zip(*taken))
-    seeds = DatasetBase._face.random(seed).batch(2)
+    seeds = DatasetBase._face.random(seed, rerandomize).batch(2)
     if isinstance(weights, DatasetBase):
         logits = weights.map(lambda *p: math_ops.log(p[0] if len(p) == 1 else p, name="logits"))
         pairs = DatasetBase._face.zip((logits, seeds))

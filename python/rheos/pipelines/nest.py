@@ -1,9 +1,12 @@
-"""Structures of elements: tuples, named tuples, dicts and attrs classes.
+"""Structures of elements: tuples, named tuples, dicts, attrs classes, classes that flatten
+themselves.
 
 Unlike in rheos.framework.nest, lists are leaves: they become tensors.
 """
 
 from collections.abc import Mapping
+
+from rheos.framework.nest import is_custom
 
 
 def _is_attrs(value):
@@ -12,7 +15,9 @@ def _is_attrs(value):
 
 def is_nested(value):
     """Whether it has parts."""
-    return isinstance(value, (tuple, Mapping)) and not _is_leaf_tuple(value) or _is_attrs(value)
+    if isinstance(value, (tuple, Mapping)):
+        return not _is_leaf_tuple(value)
+    return _is_attrs(value) or is_custom(value)
 
 
 def _is_leaf_tuple(value):
@@ -29,10 +34,14 @@ def keys_of(value):
             raise TypeError("The keys of a dict of components have to be sortable.") from None
     if _is_attrs(value):
         return [attribute.name for attribute in type(value).__attrs_attrs__]
+    if is_custom(value):
+        return list(range(len(value.__tf_flatten__()[1])))
     return list(range(len(value)))
 
 
 def _part(value, key):
+    if is_custom(value):
+        return value.__tf_flatten__()[1][key]
     return getattr(value, key) if _is_attrs(value) else value[key]
 
 
@@ -46,6 +55,8 @@ def _like(value, parts):
         if hasattr(value, "default_factory"):
             return type(value)(value.default_factory, made)
         return type(value)(made)
+    if is_custom(value):
+        return type(value).__tf_unflatten__(value.__tf_flatten__()[0], tuple(parts))
     if _is_attrs(value):
         return type(value)(**dict(zip(keys_of(value), parts)))
     if hasattr(value, "_fields"):

@@ -16,6 +16,7 @@ from rheos.framework.tensor_spec import (
     type_spec_from_value,
 )
 from rheos.ops.ragged_tensor import RaggedTensorValue, convert_to_tensor_or_ragged_tensor
+from rheos.ops.tensor_array_spec import TensorArraySpec  # noqa: F401  which knows arrays as parts
 from rheos.pipelines import nest
 
 
@@ -73,6 +74,8 @@ def _normal(value, number):
         return SparseTensor.from_value(value)
     if isinstance(value, RaggedTensorValue):
         return convert_to_tensor_or_ragged_tensor(value)
+    if isinstance(value, list) and value and hasattr(value[0], "_put_together"):
+        return value[0]._put_together(value)
     if isinstance(value, TypeSpec):
         raise TypeError(f"{value!r} says what a value is, and is none.")
     if has_own_type_spec(value):

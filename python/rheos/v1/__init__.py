@@ -545,6 +545,7 @@ from rheos.ops.string_ops import (
 from rheos.ops.summary_ops import timestamp
 from rheos.ops.template import make_template
 from rheos.ops.tensor_array_ops import TensorArray
+from rheos.ops.tensor_array_spec import TensorArraySpec
 from rheos.ops.variable_lists import (
     all_variables,
     assert_variables_initialized,

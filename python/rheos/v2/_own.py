@@ -50,6 +50,7 @@ OWN = {
         "ops.module": "Module",
         "ops.ragged_tensor": "RaggedTensor",
         "ops.ragged_tensor_spec": "RaggedTensorSpec",
+        "ops.tensor_array_spec": "TensorArraySpec",
         "ops.rearrange_ops": """
             tensor_scatter_nd_add=tensor_scatter_add tensor_scatter_nd_max=tensor_scatter_max
             tensor_scatter_nd_min=tensor_scatter_min tensor_scatter_nd_sub=tensor_scatter_sub

@@ -131,8 +131,9 @@ static rheos_status *read_buffer_size(rheos__dataset *d) {
   shuffle_data *s = d->data;
   s->count = 1;
   RHEOS_TRY(rheos__dataset_int(d, 1, "buffer_size", &s->buffer_size));
+  if (s->buffer_size == RHEOS__CARDINALITY_UNKNOWN) s->buffer_size = -1;  // all elements
   if (s->buffer_size > 0 || s->buffer_size == -1) return NULL;
-  return RHEOS_INVALID("buffer_size must be greater than zero.");
+  return RHEOS_INVALID("buffer_size must be greater than zero or UNKNOWN_CARDINALITY.");
 }
 
 // The generator behind an input, if there is one that was made for a program's dataset.

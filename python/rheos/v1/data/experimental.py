@@ -4,6 +4,7 @@ from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.sparse_tensor_spec import SparseTensorSpec as _SparseTensorSpec
 from rheos.framework.tensor_spec import TensorSpec as _TensorSpec, TypeSpec as Structure
 from rheos.ops.ragged_tensor_spec import RaggedTensorSpec as _RaggedTensorSpec
+from rheos.ops.tensor_array_spec import TensorArraySpec as _TensorArraySpec
 from rheos.pipelines.base import (
     DatasetSpec as DatasetStructure,
     from_variant,
@@ -64,6 +65,11 @@ from rheos.pipelines.transformations import (
 def RaggedTensorStructure(dtype, shape, ragged_rank):
     """The spec of ragged tensors of a dtype, a shape and a number of ragged dimensions."""
     return _RaggedTensorSpec(shape, dtype, ragged_rank)
+
+
+def TensorArrayStructure(dtype, element_shape, dynamic_size, infer_shape):
+    """The spec of arrays of tensors of a dtype and a shape."""
+    return _TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)
 
 
 def TensorStructure(dtype, shape):
