@@ -162,6 +162,59 @@ def mixed(one, other):
 print(mixed(Apple(), Mango()).numpy(), mixed(Apple(), Mango()).numpy(), len(traces))
 print(mixed(Mango(), Mango()).numpy(), mixed(Mango(), Mango()).numpy(), len(traces))
 print(isinstance(Apple(), tf.types.experimental.SupportsTracingProtocol))
+== types_of_programs_row_by_row
+class Net(tf.experimental.BatchableExtensionType):
+    shape: tf.TensorShape
+    work: tf.Tensor
+
+    def __init__(self, work):
+        self.work = tf.convert_to_tensor(work)
+        self.shape = self.work.shape[:-1]
+
+n = Net([[1.0, 2], [3, 4]])
+rows = tf.data.Dataset.from_tensor_slices(n)
+for x in rows:
+    print(x.shape, x.work.numpy())
+for x in rows.batch(2):
+    print(x.shape, x.work.numpy())
+made = tf.map_fn(lambda t: Net(t.work * 2), n)
+print(made.shape, made.work.numpy())
+print(tf.map_fn(lambda t: tf.reduce_sum(t.work), n, fn_output_signature=tf.float32).numpy())
+made = tf.map_fn(lambda t: (Net(t[0].work + t[1]), t[1]), (n, tf.constant([1.0, 2])))
+print(made[0].work.numpy(), made[1].numpy())
+print(tf.map_fn(lambda x: x * 2, tf.ragged.constant([[1, 2], [3]])).to_list())
+== types_of_programs_in_saved_models
+import tempfile
+
+class Masked(tf.experimental.ExtensionType):
+    __name__ = "programs.Masked"
+    values: tf.Tensor
+    mask: tf.Tensor
+
+class Doubled(tf.Module):
+    @tf.function
+    def double(self, x):
+        return Masked(x.values * 2, x.mask)
+
+m = Doubled()
+spec = Masked.Spec(tf.TensorSpec(None, tf.float32), tf.TensorSpec(None, tf.bool))
+m.double.get_concrete_function(spec)
+with tempfile.TemporaryDirectory() as folder:
+    tf.saved_model.save(m, folder)
+    made = tf.saved_model.load(folder).double(Masked([1.0, 2], [True, False]))
+print(type(made).__qualname__, made.values.numpy(), made.mask.numpy())
+== ragged_rows_of_one_length
+values = tf.RaggedTensor.from_row_splits(tf.range(10, 20), [0, 3, 5, 9, 10])
+rt = tf.RaggedTensor.from_uniform_row_length(values, uniform_row_length=2)
+print(rt.to_list(), rt.shape, rt.uniform_row_length.numpy(), (rt + 1).shape, rt[1].shape)
+print(values.uniform_row_length, rt.to_tensor().shape, rt.bounding_shape().numpy())
+print(tf.reduce_sum(rt, axis=1).to_list(), tf.concat([rt, rt], 0).shape)
+print(tf.RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2).shape)
+== names_of_datasets
+r = tf.data.Dataset.range(6)
+text = tf.data.TextLineDataset("x")
+for d in (r, r.batch(2), r.padded_batch(2), r.cache(), text, r.batch(3).rebatch(2), r.take(1)):
+    print(repr(d).split()[0])
 '''
 
 

@@ -26,8 +26,21 @@ def register_spec(number, spec):
     _SPECS[number] = spec
 
 
+_EXTENSION_TYPE = 13  # the number of the specs of programs' own types, which have names
+_NAMED = {}  # {name that the program gave: class of specs}
+
+
+def register_named_spec(name, spec):
+    """Has specs of a program's type kept by saved models under a name; ValueError if taken."""
+    if _NAMED.setdefault(name, spec) is not spec:
+        raise ValueError(f"{name} is already the name of {_NAMED[name].__qualname__}")
+
+
 def decode_spec(value):
     """The spec that a TypeSpecProto stands for; Unknown for classes of other packages."""
+    if value.type_spec_class == _EXTENSION_TYPE and value.type_spec_class_name in _NAMED:
+        spec = _NAMED[value.type_spec_class_name]
+        return spec._deserialize(decode(value.type_state))
     spec = _SPECS.get(value.type_spec_class)
     if spec is None:
         return Unknown(value.type_spec_class_name or "TypeSpec")
@@ -37,10 +50,12 @@ def decode_spec(value):
 def encode_spec(made, value):
     """Fills in a TypeSpecProto with a spec, or that of a value; TypeError for unknown classes."""
     spec = value if isinstance(value, TypeSpec) else type_spec_from_value(value)
-    for number, kind in _SPECS.items():
+    name = next((name for name, kind in _NAMED.items() if type(spec) is kind), None)
+    own = [] if name is None else [(_EXTENSION_TYPE, type(spec))]
+    for number, kind in (*_SPECS.items(), *own):
         if type(spec) is kind:
             made.type_spec_class = number
-            made.type_spec_class_name = kind.__name__
+            made.type_spec_class_name = name or kind.__name__
             made.type_state.CopyFrom(encode(tuple(spec._serialize())))
             made.num_flat_components = len(nest.flatten(spec._of_specs(), expand_composites=True))
             return

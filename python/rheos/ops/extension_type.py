@@ -8,6 +8,7 @@ import typing
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.operation import Tensor
+from rheos.framework.structured import register_named_spec
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import (
     TensorSpec,
@@ -147,6 +148,17 @@ def _leaves(value):
     return [], lambda parts: value
 
 
+def _with_shapes(value, change):
+    """A field whose shapes are changed."""
+    if isinstance(value, TensorShape):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(_with_shapes(one, change) for one in value)
+    if isinstance(value, ImmutableDict):
+        return ImmutableDict({key: _with_shapes(value[key], change) for key in value})
+    return value
+
+
 def _static(value):
     """What a field holds besides tensors, as something that hashes."""
     if isinstance(value, (Tensor, TensorSpec)):
@@ -183,6 +195,8 @@ class _Meta(type):
         cls.Spec = type("Spec", kinds, {"_type": cls}) if bases else None
         if cls.Spec is not None:
             cls.Spec.__qualname__ = f"{cls.__qualname__}.Spec"
+            if isinstance(namespace.get("__name__"), str):
+                register_named_spec(f"{namespace['__name__']}.Spec", cls.Spec)
 
     def __call__(cls, *args, **kwargs):
         made = cls.__new__(cls)
@@ -248,6 +262,10 @@ class ExtensionTypeSpec(TypeSpec):
     def _serialize(self):
         return tuple((key, vars(self).get(key)) for key in self._type._fields_of_type)
 
+    @classmethod
+    def _deserialize(cls, serialized):
+        return _spec_of_fields(cls, dict(serialized))
+
     def __reduce__(self):
         return _spec_of_fields, (type(self), dict(self._serialize()))
 
@@ -284,10 +302,18 @@ class ExtensionTypeSpec(TypeSpec):
         return self._of(self._specs._with_parts(parts))
 
     def _batch(self, batch_size):
-        return self._of_parts([part._batch(batch_size) for part in self._specs._parts])
+        made = self._of_parts([part._batch(batch_size) for part in self._specs._parts])
+        return made._with_shapes(TensorShape([batch_size]).concatenate)
 
     def _unbatch(self):
-        return self._of_parts([part._unbatch() for part in self._specs._parts])
+        made = self._of_parts([part._unbatch() for part in self._specs._parts])
+        return made._with_shapes(lambda shape: shape[1:])
+
+    def _with_shapes(self, change):
+        """Itself, whose fields that are shapes are changed: they are of a row, or of all rows."""
+        for field in self._type._fields_of_type:
+            vars(self)[field] = _with_shapes(vars(self)[field], change)
+        return self
 
     def _to_legacy_output_types(self):
         return self

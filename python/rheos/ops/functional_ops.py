@@ -119,7 +119,9 @@ def map_fn(
 
 
 def over_variants(fn, elems, signature):
-    """(fn, elems, signature) for map_fn(): sparse and ragged elements by their rows as variants.
+    """(fn, elems, signature) for map_fn(): elements of several tensors by what holds their rows.
+
+    Those of sparse and ragged tensors are variants, those of a program's types their tensors.
 
     signature: of the results; None: of the dtypes of the elements.
     """
@@ -127,20 +129,22 @@ def over_variants(fn, elems, signature):
     specs = [type_spec_from_value(leaf) for leaf in leaves]
     specs = [None if isinstance(spec, TensorSpec) else spec for spec in specs]
     rows = [
-        convert_to_tensor(leaf) if spec is None else spec._to_batched_tensor_list(leaf)[0]
+        convert_to_tensor(leaf) if spec is None else spec._to_batched_tensor_list(leaf)
         for leaf, spec in zip(leaves, specs)
     ]
 
     def call(given):
-        parts = nest.flatten(given)
+        parts = nest.flatten_up_to(elems, given)
         whole = [
-            part if spec is None else spec._unbatch()._from_tensor_list([part])
+            part if spec is None else spec._unbatch()._from_tensor_list(part)
             for part, spec in zip(parts, specs)
         ]
         return fn(nest.pack_sequence_as(elems, whole))
 
     if signature is None:
         signature = nest.pack_sequence_as(elems, [leaf.dtype for leaf in leaves])
+    if not nest.is_nested(elems):
+        return call, rows[0], signature
     return call, nest.pack_sequence_as(elems, rows), signature
 
 

@@ -226,6 +226,8 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
 
     __array_priority__ = 100
 
+    _uniform_row_length = None  # the length of each row, where it is known to be one
+
     def __init__(self, values, row_splits, internal=False):
         if not internal:
             raise ValueError(
@@ -287,7 +289,9 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
                 splits = _checked(splits, [check_ops.assert_equal(
                     splits[-1], count, message="uniform_row_length and the number of values do "
                                                "not form a valid RaggedTensor")])
-            return cls(values, splits, internal=True)
+            made = cls(values, splits, internal=True)
+            made._uniform_row_length = constant_value(length)
+            return made
 
     @classmethod
     def from_row_splits(cls, values, row_splits, name=None, validate=True):
@@ -522,7 +526,14 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
         inner = self._values.shape
         if inner.ndims is None:
             return tensor_shape.TensorShape(None)
-        return tensor_shape.TensorShape([rows, None, *inner.as_list()[1:]])
+        length = None if self._uniform_row_length is None else int(self._uniform_row_length)
+        return tensor_shape.TensorShape([rows, length, *inner.as_list()[1:]])
+
+    @property
+    def uniform_row_length(self):
+        """How many values each row has, as a tensor, if from_uniform_row_length() made it so."""
+        length = self._uniform_row_length
+        return None if length is None else convert_to_tensor(length, self._row_splits.dtype)
 
     def get_shape(self):
         """The shape property."""
@@ -593,7 +604,9 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
     def with_values(self, new_values):
         """The same rows of other values, as many as there are."""
         new_values = convert_to_tensor_or_ragged_tensor(new_values)
-        return RaggedTensor(new_values, self._row_splits, internal=True)
+        made = RaggedTensor(new_values, self._row_splits, internal=True)
+        made._uniform_row_length = self._uniform_row_length
+        return made
 
     def with_flat_values(self, new_values):
         """The same rows, in all ragged dimensions, of other values."""

@@ -9,6 +9,18 @@ from rheos.pipelines import options as options_module, structure
 # Ops whose attribute for dtypes has another name.
 _OF_TENSORS = ("TensorDataset", "TensorSliceDataset", "PaddedBatchDatasetV2")
 
+# What TensorFlow's classes are called, where that is not an underscore and the op.
+_SHOWN = {
+    "BatchDatasetV2": "_BatchDataset",
+    "CacheDataset": "CacheDataset",
+    "FixedLengthRecordDatasetV2": "FixedLengthRecordDatasetV2",
+    "PaddedBatchDatasetV2": "_PaddedBatchDataset",
+    "ParallelInterleaveDatasetV2": "_ParallelInterleaveDataset",
+    "RebatchDatasetV2": "_RebatchDataset",
+    "TFRecordDatasetV2": "TFRecordDatasetV2",
+    "TextLineDatasetV2": "TextLineDatasetV2",
+}
+
 
 class DatasetBase:
     """A pipeline: a variant tensor, and the spec of the elements that it will make."""
@@ -106,7 +118,8 @@ class DatasetBase:
         return repr(self.element_spec)
 
     def __repr__(self):
-        return f"<_{self._kind} element_spec={self.element_spec!r}>"
+        kind = _SHOWN.get(self._kind, f"_{self._kind}")
+        return f"<{kind} element_spec={self.element_spec!r}>"
 
     __str__ = __repr__
 

@@ -1,6 +1,6 @@
 """Control flow in TensorFlow 2's form."""
 
-from rheos.framework import dtypes, nest
+from rheos.framework import nest
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, type_spec_from_value
 from rheos.ops import control_flow_ops, functional_ops
 
@@ -10,9 +10,14 @@ def _is_of_parts(one):
     return isinstance(one, TypeSpec) and not isinstance(one, TensorSpec)
 
 
+def _held(spec):
+    """How many tensors hold a row: of sparse and ragged ones a variant, else its own."""
+    return [one.dtype for one in spec._batch(None)._flat_tensor_specs]
+
+
 def _dtype_of(one):
     if _is_of_parts(one):
-        return dtypes.variant
+        return _held(one)
     return one.dtype if isinstance(one, TensorSpec) else one
 
 
@@ -29,16 +34,20 @@ def _with_variants(fn, signature):
     def call(row):
         made = nest.flatten_up_to(signature, fn(row))
         parts = [
-            spec._to_tensor_list(one)[0] if _is_of_parts(spec) else one
+            spec._to_tensor_list(one) if _is_of_parts(spec) else one
             for spec, one in zip(nest.flatten(signature), made)
         ]
-        return nest.pack_sequence_as(signature, parts)
+        return nest.pack_sequence_as(signature, parts) if nest.is_nested(signature) else parts[0]
 
     return call
 
 
 def _from_variants(spec, rows):
-    return spec._batch(None)._from_tensor_list([rows]) if _is_of_parts(spec) else rows
+    if not _is_of_parts(spec):
+        return rows
+    known = rows[0].shape
+    count = known.as_list()[0] if known.ndims else None
+    return spec._batch(count)._from_tensor_list(rows)
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
@@ -111,4 +120,4 @@ def map_fn(
     )
     if not any(map(_is_of_parts, nest.flatten(signature))):
         return made
-    return nest.map_structure(_from_variants, signature, made)
+    return nest.map_structure_up_to(signature, _from_variants, signature, made)
