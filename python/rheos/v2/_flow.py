@@ -1,8 +1,13 @@
 """Control flow in TensorFlow 2's form."""
 
+import functools
+
 from rheos.framework import nest
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.eager import executing_eagerly
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, type_spec_from_value
 from rheos.ops import control_flow_ops, functional_ops
+from rheos.tracing.function import function, functions_run_eagerly
 
 
 def _is_of_parts(one):
@@ -53,9 +58,13 @@ def _from_variants(spec, rows):
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """What `fn` makes of each slice of `elems`, stacked: map_fn() that asks for no signature.
 
-    A tensor of one row among `elems` counts as that row again and again.
+    A tensor of one row among `elems` counts as that row again and again. At once it is traced, as in
+    TensorFlow: a loop of the engine goes over the rows.
     """
-    return functional_ops.map_rows(fn, elems)
+    if not executing_eagerly() or functions_run_eagerly():
+        return functional_ops.map_rows(fn, elems)
+    rows = nest.map_structure(convert_to_tensor, elems)
+    return function(functools.partial(functional_ops.map_rows, fn), autograph=False)(rows)
 
 
 def cond(pred, true_fn=None, false_fn=None, name=None):
