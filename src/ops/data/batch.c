@@ -100,12 +100,35 @@ static rheos_status *add_row(const rheos__dataset *d, rheos__stack *stacks, rheo
   return NULL;
 }
 
+// Rows that the input has in memory are copied from there, without references.
+static rheos_status *add_held(const rheos__iterator *iterator, rheos__stack *stacks,
+                              int64_t *count) {
+  const rheos__dataset *d = iterator->dataset;
+  const batch_data *data = d->data;
+  rheos_tensor *const *row = NULL;
+  if (data->num_calls != 0) return NULL;
+  const int64_t held = rheos__iterator_held(iterator->input, data->size - *count, &row);
+  rheos_status *status = NULL;
+  int64_t used = 0;
+  for (; status == NULL && used < held; ++used, row += d->num_components) {
+    for (int32_t i = 0; status == NULL && i < d->num_components; ++i) {
+      status = rheos__stack_add(&stacks[i], row[i], data->size, i);
+    }
+  }
+  rheos__iterator_pass(iterator->input, used);
+  *count += used;
+  return status;
+}
+
 static rheos_status *fill_batch(rheos__iterator *iterator, rheos__step *step, rheos_tensor **row,
                                 rheos__stack *stacks, int64_t *out_count) {
   const rheos__dataset *d = iterator->dataset;
   const batch_data *data = d->data;
+  int64_t asked_at = 0;  // whether the step should stop
   while (*out_count < data->size) {
     bool end = false;
+    RHEOS_TRY(add_held(iterator, stacks, out_count));
+    if (*out_count == data->size) return NULL;
     give_places(iterator, stacks, row);
     rheos_status *status = pull(iterator, step, row, &end);
     if (status == NULL && !end) status = add_row(d, stacks, row);
@@ -113,7 +136,9 @@ static rheos_status *fill_batch(rheos__iterator *iterator, rheos__step *step, rh
     if (status == NULL && end) return NULL;
     ++*out_count;
     if (status != NULL) return skip_rest(iterator, step, status, row, data->size - *out_count);
-    if ((*out_count & 63) == 0 && rheos__step_should_stop(step)) {
+    if (*out_count - asked_at < 64) continue;
+    asked_at = *out_count;
+    if (rheos__step_should_stop(step)) {
       return rheos_status_new(RHEOS_CANCELLED, "the step was stopped");
     }
   }

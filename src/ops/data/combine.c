@@ -438,6 +438,16 @@ static rheos_status *next_repeat(rheos__iterator *iterator, rheos__step *step,
   }
 }
 
+static int64_t held_by_repeat(rheos__iterator *iterator, int64_t most,
+                              rheos_tensor *const **out_tensors) {
+  if (iterator->input == NULL) return 0;
+  return rheos__iterator_held(iterator->input, most, out_tensors);
+}
+
+static void pass_repeat(rheos__iterator *iterator, int64_t count) {
+  rheos__iterator_pass(iterator->input, count);
+}
+
 static rheos_status *transfer_repeat(rheos__iterator *iterator, rheos__saved_state *state,
                                      rheos__step *step) {
   int64_t is_open = iterator->input != NULL;
@@ -469,6 +479,8 @@ static const rheos__dataset_kind repeat_kind = {.name = "Repeat",
                                                 .like_input = true,
                                                 .init = init_count,
                                                 .next = next_repeat,
+                                                .held = held_by_repeat,
+                                                .pass = pass_repeat,
                                                 .state = transfer_repeat,
                                                 .cardinality = cardinality_repeat,
                                                 .at = at_repeat};

@@ -44,6 +44,10 @@ typedef struct rheos__dataset_kind {
   // behind what failed. Of a kind that takes places, these may be left at the end and after a failure.
   rheos_status *(*next)(rheos__iterator *iterator, rheos__step *step, rheos_tensor **element,
                         bool *out_end);
+  // The next elements, at most `most`, that lie in memory one after the other: borrowed until the iterator is
+  // asked for another one or freed. How many; 0: the next one has to be asked for. NULL: that always.
+  int64_t (*held)(rheos__iterator *iterator, int64_t most, rheos_tensor *const **out_tensors);
+  void (*pass)(rheos__iterator *iterator, int64_t count);  // goes on behind so many of these
   // Stops what goes on by itself until the next element is asked for; NULL: nothing does.
   rheos_status *(*pause)(rheos__iterator *iterator, rheos__step *step);
   // Told before the first element that every `size` of them will be put together; NULL: that is of no use.
@@ -207,6 +211,20 @@ static inline rheos_status *rheos__iterator_next(rheos__iterator *iterator, rheo
     return rheos__iterator_next_timed(iterator, step, element, out_end);
   }
   return iterator->dataset->kind->next(iterator, step, element, out_end);
+}
+// Elements that need not be asked for one by one; then rheos__iterator_pass() says how many were used. Of
+// those that are to be timed there are none.
+static inline int64_t rheos__iterator_held(rheos__iterator *iterator, int64_t most,
+                                           rheos_tensor *const **out_tensors) {
+  const rheos__dataset_kind *kind = iterator->dataset->kind;
+  const int64_t untimed = iterator->mask - (iterator->asked & iterator->mask);
+  if (kind->held == NULL || untimed == 0) return 0;
+  return kind->held(iterator, most < untimed ? most : untimed, out_tensors);
+}
+static inline void rheos__iterator_pass(rheos__iterator *iterator, int64_t count) {
+  if (count == 0) return;
+  iterator->asked += (uint32_t)count;
+  iterator->dataset->kind->pass(iterator, count);
 }
 // What the datasets of an iterator have noted so far, for rheos__free(): explanations are of what came then.
 typedef struct rheos__explain_since rheos__explain_since;

@@ -36,6 +36,19 @@ static rheos_status *next_held(rheos__iterator *iterator, rheos__step *step, rhe
   return NULL;
 }
 
+static int64_t held_here(rheos__iterator *iterator, int64_t most,
+                         rheos_tensor *const **out_tensors) {
+  const counted *it = (const counted *)iterator;
+  const held *h = iterator->dataset->data;
+  if (it->next < 0 || it->next >= h->count) return 0;
+  *out_tensors = h->tensors + it->next * iterator->dataset->num_components;
+  return most < h->count - it->next ? most : h->count - it->next;
+}
+
+static void pass_here(rheos__iterator *iterator, int64_t count) {
+  ((counted *)iterator)->next += count;
+}
+
 static rheos_status *transfer_held(rheos__iterator *iterator, rheos__saved_state *state,
                                    rheos__step *step) {
   (void)step;
@@ -49,6 +62,8 @@ static const rheos__dataset_kind held_kind = {.name = "Elements",
                                               .iterator_bytes = sizeof(counted),
                                               .deinit = deinit_held,
                                               .next = next_held,
+                                              .held = held_here,
+                                              .pass = pass_here,
                                               .state = transfer_held,
                                               .cardinality = cardinality_held};
 

@@ -115,6 +115,19 @@ static void read_memory(cached *it, rheos_tensor **element, bool *out_end) {
   it->at += !*out_end;
 }
 
+static int64_t held_in_memory(rheos__iterator *iterator, int64_t most,
+                              rheos_tensor *const **out_tensors) {
+  const cached *it = (const cached *)iterator;
+  const cache *c = iterator->dataset->data;
+  if (c->prefix != NULL || it->doing != READING || it->at < 0 || it->at >= c->count) return 0;
+  *out_tensors = c->tensors + it->at * iterator->dataset->num_components;
+  return most < c->count - it->at ? most : c->count - it->at;
+}
+
+static void pass_in_memory(rheos__iterator *iterator, int64_t count) {
+  ((cached *)iterator)->at += count;
+}
+
 // ---- In files
 
 enum { NAME_BYTES = 48 };
@@ -410,6 +423,8 @@ static const rheos__dataset_kind cache_kind = {.name = "Cache",
                                                .deinit = deinit_cache,
                                                .finish = finish_cached,
                                                .next = next_cached,
+                                               .held = held_in_memory,
+                                               .pass = pass_in_memory,
                                                .count = count_cached,
                                                .state = transfer_cached,
                                                .at = at_cached};
