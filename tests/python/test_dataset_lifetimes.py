@@ -5,6 +5,7 @@ import os
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import rheos as tf
 from rheos.framework import eager
@@ -286,3 +287,32 @@ def test_iterators_with_state_that_is_not_saved_are_refused(tmp_path):
         again = iter(dataset)
         tf.train.Checkpoint(iterator=again).restore(path)
         assert len(values(again)) == 3
+
+
+def test_batches_of_what_is_cached_are_those_of_its_elements():
+    rows = np.arange(300, dtype=np.float32).reshape(150, 2)
+    pairs = tf.data.Dataset.from_tensor_slices((rows, [str(i) for i in range(150)]))
+    batches = list(pairs.cache().repeat(7).batch(200).as_numpy_iterator())
+    assert [len(numbers) for numbers, _ in batches] == [200] * 5 + [50]
+    assert (np.concatenate([numbers for numbers, _ in batches]) == np.tile(rows, (7, 1))).all()
+    texts = np.concatenate([some for _, some in batches])
+    assert [int(text) for text in texts] == list(range(150)) * 7
+
+
+def test_a_cached_row_that_does_not_fit_fails_its_batch_only():
+    def made():
+        for i in range(100):
+            yield np.zeros(3 if i == 77 else 2, np.float32)
+
+    spec = tf.TensorSpec([None], tf.float32)
+    cached = tf.data.Dataset.from_generator(made, output_signature=spec).cache()
+    assert sum(1 for _ in cached) == 100
+    iterator, found = iter(cached.repeat(2).batch(50)), []
+    for _ in range(20):
+        try:
+            found.append(len(next(iterator)))
+        except tf.errors.InvalidArgumentError:
+            found.append("fails")
+        except StopIteration:
+            break
+    assert found == [50, "fails", 50, "fails"]

@@ -58,8 +58,8 @@ def _from_variants(spec, rows):
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """What `fn` makes of each slice of `elems`, stacked: map_fn() that asks for no signature.
 
-    A tensor of one row among `elems` counts as that row again and again. At once it is traced, as in
-    TensorFlow: a loop of the engine goes over the rows.
+    A tensor of one row among `elems` counts as that row again and again. Where operations run at
+    once, this is traced, as in TensorFlow: a loop of the engine goes over the rows.
     """
     if not executing_eagerly() or functions_run_eagerly():
         return functional_ops.map_rows(fn, elems)

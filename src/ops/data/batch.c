@@ -62,13 +62,11 @@ static rheos_status *pull(rheos__iterator *iterator, rheos__step *step, rheos_te
   return status;
 }
 
-// Of a row that failed: the batch fails with the first such row, and of what is mapped the rest of the batch
-// goes with it.
+// Of a row that failed: the batch fails with the first such row, and the rest of the batch goes with it.
 static rheos_status *skip_rest(rheos__iterator *iterator, rheos__step *step, rheos_status *first,
                                rheos_tensor **row, int64_t rows) {
   const rheos__dataset *d = iterator->dataset;
-  const bool maps = ((const batch_data *)d->data)->num_calls != 0;
-  for (bool end = false; maps && !end && rows > 0 && !rheos__step_should_stop(step); --rows) {
+  for (bool end = false; !end && rows > 0 && !rheos__step_should_stop(step); --rows) {
     rheos_status_free(pull(iterator, step, row, &end));
     rheos__element_clear(row, d->num_components);
   }
@@ -127,13 +125,16 @@ static rheos_status *fill_batch(rheos__iterator *iterator, rheos__step *step, rh
   int64_t asked_at = 0;  // whether the step should stop
   while (*out_count < data->size) {
     bool end = false;
-    RHEOS_TRY(add_held(iterator, stacks, out_count));
+    rheos_status *status = add_held(iterator, stacks, out_count);
+    if (status != NULL) return skip_rest(iterator, step, status, row, data->size - *out_count);
     if (*out_count == data->size) return NULL;
     give_places(iterator, stacks, row);
-    rheos_status *status = pull(iterator, step, row, &end);
+    status = pull(iterator, step, row, &end);
+    // An element that could not be made is none, where nothing is mapped: the next batch begins behind it.
+    const bool is_missing = status != NULL && data->num_calls == 0;
     if (status == NULL && !end) status = add_row(d, stacks, row);
     rheos__element_clear(row, d->num_components);
-    if (status == NULL && end) return NULL;
+    if (is_missing || (status == NULL && end)) return status;
     ++*out_count;
     if (status != NULL) return skip_rest(iterator, step, status, row, data->size - *out_count);
     if (*out_count - asked_at < 64) continue;
