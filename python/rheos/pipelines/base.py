@@ -1,6 +1,7 @@
 """What datasets are: tensors of variants with the specs of their elements, made by operations."""
 
 from rheos.framework import dtypes
+from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
@@ -102,7 +103,15 @@ class DatasetBase:
         return NestedVariant.of_list(datasets)
 
     def _apply_options(self):
-        return self
+        stats = self.options()._set.get("experimental_stats")
+        if stats is None or stats.aggregator is None:
+            return self
+        return self._derive(
+            "SetStatsAggregatorDataset",
+            stats.aggregator._resource,
+            convert_to_tensor(stats.prefix, dtypes.string, name="prefix"),
+            convert_to_tensor(stats.counter_prefix, dtypes.string, name="counter_prefix"),
+        )
 
     # Functions take it as its variant.
 

@@ -6,6 +6,8 @@ by itself. What it acts on is `deterministic`.
 
 import enum
 
+from rheos.framework.op_call import op1
+
 
 class _Option:
     """A field of options, None until it is set."""
@@ -161,10 +163,22 @@ class DistributeOptions(OptionsBase):
     num_devices = _Option(int, "num_devices", "The number of devices of a worker.")
 
 
+class StatsAggregator:
+    """Keeps the statistics of pipelines whose options name it: of those stages that latency_stats()
+    and bytes_produced_stats() measure, a histogram each."""
+
+    def __init__(self):
+        self._resource = op1("StatsAggregatorHandle", None)
+
+    def get_summary(self):
+        """A tensor with the statistics so far, a serialized Summary message."""
+        return op1("StatsAggregatorSummary", None, self._resource)
+
+
 class StatsOptions(OptionsBase):
     """Where statistics go."""
 
-    aggregator = _Option(object, "aggregator", "A StatsAggregator.")
+    aggregator = _Option(StatsAggregator, "aggregator", "A StatsAggregator.")
     prefix = _Option(str, "prefix", "Put before the names of statistics.", default="")
     counter_prefix = _Option(str, "counter_prefix", "The same for counters.", default="")
     latency_all_edges = _Option(bool, "latency_all_edges", "Whether each stage is measured.")

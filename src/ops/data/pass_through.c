@@ -1,4 +1,4 @@
-// Datasets that give the elements of others as they are, or all but a few: options, statistics,
+// Datasets that give the elements of others as they are, or all but a few: options,
 // ignore_errors, unique; and wrapped variants.
 #include "base/hash.h"
 #include "ops/data/dataset.h"
@@ -6,7 +6,7 @@
 
 // ---- The same elements
 //
-// What these ask for (threads, buffers, statistics, rewriting) changes no element and no order.
+// What these ask for (threads, buffers, rewriting) changes no element and no order.
 
 static rheos_status *next_same(rheos__iterator *iterator, rheos__step *step, rheos_tensor **element,
                                bool *out_end) {
@@ -28,17 +28,13 @@ SAME(AssertNextDataset, ", transformations: string", T)
 SAME(AssertPrevDataset, ", transformations: string", T)
 SAME(AutoShardDataset, ", num_workers: int64, index: int64",
      "; auto_shard_policy: int = 0" T "; num_replicas: int = 0")
-SAME(BytesProducedStatsDataset, ", tag: string", T)
 SAME(ExperimentalAssertNextDataset, ", transformations: string", T)
 SAME(ExperimentalAutoShardDataset, ", num_workers: int64, index: int64",
      "; auto_shard_policy: int = 0" T)
-SAME(ExperimentalBytesProducedStatsDataset, ", tag: string", T)
-SAME(ExperimentalLatencyStatsDataset, ", tag: string", T)
 SAME(ExperimentalMaxIntraOpParallelismDataset, ", max_intra_op_parallelism: int64", T)
 SAME(ExperimentalNonSerializableDataset, "", T)
 SAME(ExperimentalPrivateThreadPoolDataset, ", num_threads: int64", T)
 SAME(FinalizeDataset, "", "; has_captured_ref: bool = false" T)
-SAME(LatencyStatsDataset, ", tag: string", T)
 SAME(MaxIntraOpParallelismDataset, ", max_intra_op_parallelism: int64", T)
 SAME(ModelDataset, "", "; algorithm: int = 0; cpu_budget: int = 0; ram_budget: int = 0" T)
 SAME(NonSerializableDataset, "", T)

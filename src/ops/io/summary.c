@@ -154,23 +154,38 @@ static void put_buckets(const histogram *h, const double *buckets, rheos__buffer
   rheos__wire_put_message(message, 7, &counts);
 }
 
+static const moments NOTHING = {.min = DBL_MAX, .max = -DBL_MAX};
+
+static void count_value(const histogram *h, double value, double *buckets, moments *m) {
+  buckets[bucket_of(h, value)] += 1;
+  if (value < m->min) m->min = value;
+  if (value > m->max) m->max = value;
+  m->count += 1;
+  m->sum += value;
+  m->sum_squares += value * value;
+}
+
 static rheos_status *count_values(const histogram *h, const rheos_tensor *values, double *buckets,
                                   moments *m) {
-  *m = (moments){.min = DBL_MAX, .max = -DBL_MAX};
+  *m = NOTHING;
   for (int64_t i = 0; i < values->num_elements; i++) {
     const double value = number_at(values, i);
     if (!isfinite(value)) {
       return RHEOS_INVALID("%s in summary histogram for: %s", isnan(value) ? "Nan" : "Infinity",
                            h->node_name);
     }
-    buckets[bucket_of(h, value)] += 1;
-    if (value < m->min) m->min = value;
-    if (value > m->max) m->max = value;
-    m->count += 1;
-    m->sum += value;
-    m->sum_squares += value * value;
+    count_value(h, value, buckets, m);
   }
   return NULL;
+}
+
+static void put_counted(const histogram *h, const double *buckets, const moments *m,
+                        rheos__buffer *value) {
+  rheos__buffer message = {0};
+  const double numbers[] = {m->min, m->max, m->count, m->sum, m->sum_squares};
+  for (int i = 0; i < 5; i++) put_moment(&message, i + 1, numbers[i]);
+  put_buckets(h, buckets, &message);
+  rheos__wire_put_message(value, RHEOS__VALUE_HISTOGRAM, &message);
 }
 
 static rheos_status *put_histogram(const histogram *h, const rheos_tensor *values,
@@ -178,12 +193,30 @@ static rheos_status *put_histogram(const histogram *h, const rheos_tensor *value
   double buckets[2 * MAX_SIDE + 1] = {0};
   moments m;
   RHEOS_TRY(count_values(h, values, buckets, &m));
-  rheos__buffer message = {0};
-  const double numbers[] = {m.min, m.max, m.count, m.sum, m.sum_squares};
-  for (int i = 0; i < 5; i++) put_moment(&message, i + 1, numbers[i]);
-  put_buckets(h, buckets, &message);
-  rheos__wire_put_message(value, RHEOS__VALUE_HISTOGRAM, &message);
+  put_counted(h, buckets, &m, value);
   return NULL;
+}
+
+struct rheos__running_histogram {
+  histogram bounds;
+  moments moments;
+  double buckets[2 * MAX_SIDE + 1];
+};
+
+rheos__running_histogram *rheos__running_histogram_new(void) {
+  rheos__running_histogram *running = rheos__alloc_zeroed(sizeof *running);
+  if (running == NULL) return NULL;
+  make_bounds(&running->bounds);
+  running->moments = NOTHING;
+  return running;
+}
+
+void rheos__running_histogram_add(rheos__running_histogram *running, double value) {
+  if (isfinite(value)) count_value(&running->bounds, value, running->buckets, &running->moments);
+}
+
+void rheos__running_histogram_put(const rheos__running_histogram *running, rheos__buffer *value) {
+  put_counted(&running->bounds, running->buckets, &running->moments, value);
 }
 
 rheos_status *rheos__put_histogram(const char *name, const rheos_tensor *values,

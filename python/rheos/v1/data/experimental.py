@@ -32,6 +32,7 @@ from rheos.pipelines.options import (
     DistributeOptions,
     MapVectorizationOptions,
     OptimizationOptions,
+    StatsAggregator,
     StatsOptions,
     ThreadingOptions,
 )
