@@ -14,6 +14,7 @@ from rheos.framework.ragged import RaggedBase, handles
 from rheos.ops import array_ops, check_ops, math_ops, segment_ops
 from rheos.ops.array_ops import placeholder as _placeholder
 from rheos.ops.constant_op import constant as _constant
+from rheos.ops.ragged_gather import gather_along
 from rheos.ops.ragged_tensor import (
     RaggedTensor,
     RaggedTensorValue,
@@ -261,7 +262,7 @@ def _tensor(value):
 @handles
 def gather_of(function, params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
     """tf.gather of ragged tensors."""
-    return gather(params, indices, axis=axis, batch_dims=batch_dims, name=name)
+    return gather_along(params, indices, axis, batch_dims, name)
 
 
 def _all_ragged(values, ragged_rank):

@@ -940,12 +940,8 @@ def convert_to_tensor_or_ragged_tensor(value, dtype=None, dtype_hint=None, name=
     return convert_to_tensor(value, dtype=dtype, dtype_hint=dtype_hint, name=name)
 
 
-def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=None):
+def gather(params, indices, name=None):
     """The rows of `params` at `indices`; either may be ragged."""
-    if axis not in (0, None):  # TensorFlow 1.15 takes no other either
-        raise ValueError("axis != 0 is not supported for ragged gather yet.")
-    if batch_dims not in (0, None):
-        raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
     with name_scope(name, "RaggedGather", []):
         params = convert_to_tensor_or_ragged_tensor(params, name="params")
         indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
