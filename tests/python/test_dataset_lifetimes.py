@@ -181,6 +181,9 @@ def pipelines():
         "repeat": tf.data.Dataset.range(4).repeat(3),
         "shuffled again": tf.data.Dataset.range(4).shuffle(4, seed=3).repeat(3),
         "batch": tf.data.Dataset.range(36).batch(3).map(tf.reduce_sum),
+        "parallel batch": tf.data.Dataset.range(36)
+        .batch(3, num_parallel_calls=2)
+        .map(tf.reduce_sum),
         "unbatch": vectors.unbatch(),
         "prefetch": numbers.prefetch(2),
         "filter": tf.data.Dataset.range(24).filter(lambda x: x % 2 == 0),

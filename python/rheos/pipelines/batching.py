@@ -25,10 +25,13 @@ def sizes(batch_size, drop_remainder):
     return size, drop, static
 
 
-def batch(dataset, batch_size, drop_remainder=False):
+def batch(dataset, batch_size, drop_remainder=False, num_parallel_calls=None):
     """Dataset.batch."""
     size, drop, static = sizes(batch_size, drop_remainder)
     spec = structure.batched(dataset.element_spec, static)
+    if num_parallel_calls is not None:
+        calls = convert_to_tensor(num_parallel_calls, dtypes.int64, name="num_parallel_calls")
+        return dataset._derive("ParallelBatchDataset", size, calls, drop, spec=spec)
     return dataset._derive("BatchDatasetV2", size, drop, spec=spec)
 
 

@@ -488,8 +488,11 @@ class DatasetV2(DatasetBase):
         deterministic=None,
         name=None,
     ):
-        """Every `batch_size` elements put together along a new first dimension."""
-        return batching.batch(self, batch_size, drop_remainder)
+        """Every `batch_size` elements put together along a new first dimension.
+
+        num_parallel_calls: how many batches are made ahead, AUTOTUNE for as many as it pays.
+        """
+        return batching.batch(self, batch_size, drop_remainder, num_parallel_calls)
 
     def padded_batch(
         self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None

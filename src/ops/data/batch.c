@@ -32,7 +32,6 @@ static rheos_status *read_batch(rheos__dataset *d, int32_t size_arg, int32_t dro
 
 static rheos_status *init_batch(rheos__dataset *d) { return read_batch(d, 1, -1); }
 static rheos_status *init_batch_2(rheos__dataset *d) { return read_batch(d, 1, 2); }
-static rheos_status *init_parallel_batch(rheos__dataset *d) { return read_batch(d, 1, 3); }
 
 static rheos_status *init_map_and_batch(rheos__dataset *d) {
   batch_data *data = d->data;
@@ -295,7 +294,92 @@ static rheos_status *at_batch(rheos__dataset *d, int64_t index, rheos__step *ste
                                                .at = at_batch}
 BATCH_KIND(batch_kind, "Batch", init_batch);
 BATCH_KIND(batch_2_kind, "Batch", init_batch_2);
-BATCH_KIND(parallel_batch_kind, "ParallelBatch", init_parallel_batch);
+
+// ---- Batches that are made ahead
+
+typedef struct parallel_batch_data {
+  batch_data batch;
+  int64_t num_calls;      // batches that are kept
+  rheos__dataset *inner;  // which makes the batches
+} parallel_batch_data;
+
+typedef struct parallel_batch {
+  rheos__iterator base;  // whose input goes over the inner dataset
+  rheos__stage *stage;
+} parallel_batch;
+
+// The inner dataset's input is the outer one's, which lives longer.
+static rheos_status *init_parallel_batch(rheos__dataset *d) {
+  parallel_batch_data *data = d->data;
+  rheos__dataset *inner = NULL;
+  RHEOS_TRY(read_batch(d, 1, 3));
+  RHEOS_TRY(rheos__dataset_int(d, 2, "num_parallel_calls", &data->num_calls));
+  if (data->num_calls < 1 && data->num_calls != -1) {
+    return RHEOS_INVALID("num_parallel_calls must be greater than zero.");
+  }
+  RHEOS_TRY(rheos__dataset_new_of_kind(&batch_2_kind, d->num_components, &inner));
+  data->inner = inner;
+  *(batch_data *)inner->data = data->batch;
+  inner->inputs = rheos__alloc_array(1, sizeof *inner->inputs);
+  if (inner->inputs == NULL) return rheos__out_of_memory();
+  inner->inputs[0] = d->inputs[0];
+  inner->num_inputs = 1;
+  inner->types = d->types;
+  inner->shapes = d->shapes;
+  inner->is_live = d->inputs[0]->is_live;
+  inner->has_state = d->inputs[0]->has_state;
+  return NULL;
+}
+
+static void deinit_parallel_batch(rheos__dataset *d) {
+  rheos__dataset *inner = ((parallel_batch_data *)d->data)->inner;
+  if (inner != NULL) rheos__dataset_unref(inner);
+}
+
+static rheos_status *start_parallel_batch(rheos__iterator *iterator, rheos__step *step) {
+  const parallel_batch_data *data = iterator->dataset->data;
+  const rheos__stage_options options = {.buffer = data->num_calls};
+  RHEOS_TRY(rheos__iterator_new(data->inner, step, &iterator->input));
+  return rheos__stage_new(iterator, &options, step, &((parallel_batch *)iterator)->stage);
+}
+
+static void finish_parallel_batch(rheos__iterator *iterator) {
+  rheos__stage_leave(((parallel_batch *)iterator)->stage, iterator);
+}
+
+static rheos_status *next_parallel_batch(rheos__iterator *iterator, rheos__step *step,
+                                         rheos_tensor **element, bool *out_end) {
+  return rheos__stage_next(((parallel_batch *)iterator)->stage, step, element, out_end);
+}
+
+static rheos_status *pause_parallel_batch(rheos__iterator *iterator, rheos__step *step) {
+  return rheos__stage_pause(((parallel_batch *)iterator)->stage, step);
+}
+
+static void count_parallel_batch(rheos__iterator *iterator, rheos__stage_counts *out_counts) {
+  rheos__stage_count(((parallel_batch *)iterator)->stage, out_counts);
+}
+
+static rheos_status *state_parallel_batch(rheos__iterator *iterator, rheos__saved_state *state,
+                                          rheos__step *step) {
+  RHEOS_TRY(rheos__iterator_transfer(iterator->input, state, step));
+  return rheos__stage_transfer(((parallel_batch *)iterator)->stage, state);
+}
+
+static const rheos__dataset_kind parallel_batch_kind = {.name = "ParallelBatch",
+                                                        .data_bytes = sizeof(parallel_batch_data),
+                                                        .iterator_bytes = sizeof(parallel_batch),
+                                                        .like_input = true,
+                                                        .init = init_parallel_batch,
+                                                        .deinit = deinit_parallel_batch,
+                                                        .start = start_parallel_batch,
+                                                        .finish = finish_parallel_batch,
+                                                        .next = next_parallel_batch,
+                                                        .pause = pause_parallel_batch,
+                                                        .count = count_parallel_batch,
+                                                        .state = state_parallel_batch,
+                                                        .cardinality = cardinality_batch,
+                                                        .at = at_batch};
 
 static const char *const mapped_options[] = {"preserve_cardinality", NULL};
 static const rheos__dataset_kind map_and_batch_kind = {.name = "MapAndBatch",
@@ -324,7 +408,7 @@ RHEOS_DATASET_OP(ParallelBatchDataset, parallel_batch_kind,
                  "drop_remainder: bool",
                  "; parallel_copy: bool = false" RHEOS_DATASET_TYPES
                  "; deterministic: string = \"default\"; metadata: string = \"\"",
-                 "Every `batch_size` elements put together along a new first dimension.")
+                 "BatchDatasetV2 whose next `num_parallel_calls` batches are made ahead, in order.")
 #define MAP_AND_BATCH(op)                                                                     \
   RHEOS_DATASET_OP(op, map_and_batch_kind,                                                    \
                    "input_dataset: variant, other_arguments: Targuments, batch_size: int64, " \
