@@ -110,17 +110,27 @@ rheos_status *rheos__shape_broadcast(const rheos_shape *a, const rheos_shape *b,
     } else if (x < 0 || y < 0) {
       shape.dims[i] = x < 0 ? y : x;  // the unknown one is 1 or the same
     } else {
-      rheos__shape_text text_a, text_b;
-      rheos_status *status = RHEOS_INVALID(
-          "Dimensions must be equal, but are %lld and %lld: incompatible shapes %s and %s",
-          (long long)x, (long long)y, rheos__shape_text_of(a, &text_a),
-          rheos__shape_text_of(b, &text_b));
+      rheos_status *status =
+          rheos__shape_unfit(RHEOS_INVALID("Dimensions must be equal, but are %lld and %lld",
+                                           (long long)x, (long long)y),
+                             "Incompatible shapes:", a, " vs.", b);
       *out_shape = RHEOS_UNKNOWN_SHAPE;
       return status;
     }
   }
   *out_shape = shape;
   return NULL;
+}
+
+rheos_status *rheos__shape_unfit(rheos_status *why, const char *before, const rheos_shape *a,
+                                 const char *between, const rheos_shape *b) {
+  if (why == NULL) return NULL;
+  rheos__shape_text text_a, text_b;
+  rheos_status *status =
+      RHEOS_INVALID("%s %s%s %s: %s", before, rheos__shape_text_of(a, &text_a), between,
+                    rheos__shape_text_of(b, &text_b), rheos_status_message(why));
+  rheos_status_free(why);
+  return status;
 }
 
 rheos_shape rheos__shape_common(const rheos_shape *a, const rheos_shape *b) {

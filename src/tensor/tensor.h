@@ -119,15 +119,19 @@ uint16_t rheos__float_to_bfloat16(float value);
 
 // ---- Shape arithmetic for shape functions and kernels
 
-// The broadcast of two shapes, dimensions of -1 allowed; a status naming both if they do not fit.
 // Whether the rank fits a shape and every dimension is a number or not known.
 bool rheos__shape_is_sound(const rheos_shape *shape);
 
+// The broadcast of two shapes, dimensions of -1 allowed; a status naming both if they do not fit.
 rheos_status *rheos__shape_broadcast(const rheos_shape *a, const rheos_shape *b,
                                      rheos_shape *out_shape);
 // The most that is known of both; a status if they contradict each other.
 rheos_status *rheos__shape_merge(const rheos_shape *a, const rheos_shape *b,
                                  rheos_shape *out_shape);
+// What two shapes that do not fit mean to an op, before why they do not: "`before` a`between` b:
+// why". Takes `why` and gives it back so; NULL for NULL.
+rheos_status *rheos__shape_unfit(rheos_status *why, const char *before, const rheos_shape *a,
+                                 const char *between, const rheos_shape *b);
 // What is known of both: dimensions in which they differ are unknown.
 rheos_shape rheos__shape_common(const rheos_shape *a, const rheos_shape *b);
 // "[2,3]" in a buffer of the caller, for messages.

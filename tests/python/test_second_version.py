@@ -401,3 +401,33 @@ def test_the_gradient_of_tile_takes_every_rank(rank):
         parts = expected.reshape(*expected.shape[:d], multiple, size, *expected.shape[d + 1:])
         expected = parts.sum(axis=d)
     assert (tape.gradient(loss, x).numpy() == expected).all()
+
+
+def test_a_failed_comparison_of_values_tells_where_they_differ():
+    with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+        tf.debugging.assert_equal([1, 2, 3, 4, 5], [1, 3, 4, 4, 9], message="look", summarize=2)
+    assert str(raised.value).split("\n") == [
+        "look", "Condition x == y did not hold.", "Indices of first 2 different values:", "[[1]",
+        " [2]]", "Corresponding x values:", "[2 3]", "Corresponding y values:", "[3 4]",
+        "First 2 elements of x:", "[1 2]", "First 2 elements of y:", "[1 3]",
+    ]  # fmt: skip
+    with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+        tf.debugging.assert_positive([1, -2, 3, 4])
+    assert "x (shape=(4,) dtype=int32) = \n['1', '-2', '3', '...']" in str(raised.value)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"data: 0, 1, 2, \.\.\.\nb'x'"):
+        tf.debugging.Assert(False, [tf.range(20), "x"])
+    with pytest.raises(ValueError, match=r"^Tensor  must have rank 2.  Received rank 1"):
+        tf.debugging.assert_rank([1], 2)
+    with pytest.raises(TypeError, match="tensor must be of type tf.float32; got tf.int32"):
+        tf.debugging.assert_type(1, tf.float32)
+
+
+def test_the_parts_of_a_sparse_tensor_fit_each_other():
+    for places, count, rank in [([[0, 5]], [1], [2]), ([[0, 5]], [1, 2], [2, 2])]:
+        with pytest.raises(ValueError, match="are incompatible"):
+            tf.SparseTensor(places, count, rank)
+
+
+def test_numbers_are_divided_as_tensors():
+    assert tf.math.divide(1, 0).numpy() == float("inf")
+    assert tf.math.divide([1.0, 2.0], 4).numpy().tolist() == [0.25, 0.5]

@@ -85,7 +85,7 @@ static void test_shape__that_do_not_fit_are_named(void **state) {
   (void)state;
   rheos_shape out;
   expect_take(rheos__shape_broadcast(&RHEOS_SHAPE(2, 3), &RHEOS_SHAPE(2), &out),
-              "Dimensions must be equal, but are 3 and 2");
+              "Incompatible shapes: [2,3] vs. [2]: Dimensions must be equal, but are 3 and 2");
   expect_take(rheos__shape_merge(&RHEOS_SHAPE(2), &RHEOS_SHAPE(2, 1), &out),
               "Shapes must be equal rank, but are 1 and 2");
   expect_take(rheos__shape_merge(&RHEOS_SHAPE(5, 2), &RHEOS_SHAPE(-1, 3), &out),

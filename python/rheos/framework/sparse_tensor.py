@@ -35,8 +35,10 @@ class SparseTensor(CompositeTensor):
             dense_shape = convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
         self._indices, self._values, self._dense_shape = indices, values, dense_shape
         self._known_shape = None
-        indices.shape.assert_has_rank(2) if indices.shape.ndims is not None else None
-        values.shape.assert_has_rank(1) if values.shape.ndims is not None else None
+        places, count = indices.shape.with_rank(2), values.shape.with_rank(1)
+        rank = dense_shape.shape.with_rank(1)
+        places[:1].assert_is_compatible_with(count)
+        places[1:].assert_is_compatible_with(rank)
 
     def consumers(self):
         """The operations that take one of its parts."""

@@ -17,14 +17,47 @@ from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, control_flow_ops, math_ops
 
 
-def _fail_now(condition, data):
-    """InvalidArgumentError unless a condition that is known holds."""
-    if not condition:
-        known = [
-            constant_value(d) if isinstance(d, Tensor) and constant_value(d) is not None else d
-            for d in data
-        ]
-        raise errors.InvalidArgumentError(None, None, "\n".join(f"{d}" for d in known))
+def _fail_now(data, summarize):
+    """InvalidArgumentError, what `data` holds a line each."""
+    raise errors.InvalidArgumentError(None, None, "\n".join(_line(d, summarize) for d in data))
+
+
+def _line(item, summarize):
+    """What is said of an item: the first elements of a tensor."""
+    known = constant_value(item) if isinstance(item, Tensor) else None
+    if known is None or not item._is_eager:
+        return str(item if known is None else known)
+    if known.ndim == 0:
+        return str(known[()])
+    count = _num_shown(known.size, summarize)
+    return str([str(x) for x in known.reshape(-1)[:count]] + ["..."] * (count < known.size))
+
+
+def _num_shown(size, summarize):
+    """How many of `size` elements a message has: 3 by default, all for a negative number."""
+    return size if summarize is not None and summarize < 0 else min(size, summarize or 3)
+
+
+def _unlike(x, y, holds, sign, summarize):
+    """What there is to say of values that do not compare as they should."""
+    said = [f"Condition x {sign} y did not hold."]
+    if summarize == 0:
+        return said
+    if x.shape == y.shape and x.ndim > 0:
+        places = np.argwhere(~holds)
+        count = _num_shown(len(places), summarize)
+        said += [f"Indices of first {count} different values:", places[:count]]
+        said += ["Corresponding x values:", x[~holds][:count]]
+        said += ["Corresponding y values:", y[~holds][:count]]
+    for name, values in ("x", x), ("y", y):
+        count = _num_shown(values.size, summarize)
+        said += [f"First {count} elements of {name}:", values.reshape(-1)[:count]]
+    return said
+
+
+def _prefix(message):
+    """What a message of the caller's is before the library's."""
+    return f"{message}.  " if message else ""
 
 
 def _compare(x, y, data, summarize, message, name, default_name, sign, compare, compare_known):
@@ -32,6 +65,13 @@ def _compare(x, y, data, summarize, message, name, default_name, sign, compare, 
     with name_scope(name, default_name, [x, y, data]):
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y")
+        holds = compare(x, y)
+        if holds._is_eager:
+            known = holds.numpy()
+            if np.all(known):
+                return None
+            data = data or _unlike(x.numpy(), y.numpy(), known, sign, summarize)
+            _fail_now(data if message is None else [message, *data], summarize)
         if data is None:
             data = [
                 f"Condition x {sign} y did not hold element-wise:",
@@ -42,10 +82,11 @@ def _compare(x, y, data, summarize, message, name, default_name, sign, compare, 
             ]
         if message is not None:
             data = [message, *data]
-        condition = math_ops.reduce_all(compare(x, y))
+        condition = math_ops.reduce_all(holds)
         known_x, known_y = constant_value(x), constant_value(y)
         if known_x is not None and known_y is not None:
-            _fail_now(np.all(compare_known(known_x, known_y)), data)
+            if not np.all(compare_known(known_x, known_y)):
+                _fail_now(data, summarize)
         return control_flow_ops.Assert(condition, data, summarize=summarize)
 
 
@@ -94,17 +135,21 @@ def assert_equal(x, y, data=None, summarize=None, message=None, name=None):
 
 def _name(tensor):
     """What messages call a tensor."""
-    return "a value" if tensor._is_eager else tensor.name
+    return f"shape={tensor.shape} dtype={tensor.dtype.name}" if tensor._is_eager else tensor.name
+
+
+def _rank_name(tensor):
+    """What messages about ranks call a tensor: values have no name."""
+    return "" if tensor._is_eager else tensor.name
 
 
 def _with_zero(function_name, sign, compare, zero_first):
     def function(x, data=None, summarize=None, message=None, name=None):
-        text = message or ""
         with name_scope(name, function_name, [x, data]):
             x = convert_to_tensor(x, name="x")
             if data is None:
                 data = [
-                    text,
+                    _prefix(message),
                     f"Condition x {sign} 0 did not hold element-wise:",
                     f"x ({_name(x)}) = ",
                     x,
@@ -133,7 +178,6 @@ def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=N
 
     rtol, atol: 10 times the step of the dtype by default. data, message: what the error says.
     """
-    text = message or ""
     with name_scope(name, "assert_near", [x, y, rtol, atol, data]):
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y", dtype=x.dtype)
@@ -144,7 +188,7 @@ def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=N
         atol = convert_to_tensor(atol, name="atol", dtype=x.dtype)
         if data is None:
             data = [
-                text,
+                _prefix(message),
                 "x and y not equal to tolerance rtol = %s, atol = %s" % (rtol, atol),
                 f"x ({_name(x)}) = ",
                 x,
@@ -170,17 +214,16 @@ def _assert_rank(x, rank, holds, holds_known, sign, data, summarize, message, na
     with name_scope(name, default_name, [x, rank, *(data or [])]):
         x = convert_to_tensor(x, name="x")
         rank = convert_to_tensor(rank, name="rank")
-        text = message or ""
+        text = _prefix(message)
         if data is None:
-            data = [text, f"Tensor {_name(x)} must have rank {sign}".rstrip(), rank]
+            data = [text, f"Tensor {_rank_name(x)} must have rank {sign}".rstrip(), rank]
             data += ["Received shape: ", array_ops.shape(x)]
         known = _static_rank(rank, name)
         if known is not None and x.shape.ndims is not None:
             if not holds_known(x.shape.ndims, int(known)):
                 raise ValueError(
-                    f"{text}.  Tensor {_name(x)} must have rank {sign}{int(known)}.  Received "
-                    f"rank "
-                    f"{x.shape.ndims}, shape {x.shape}"
+                    f"{text}Tensor {_rank_name(x)} must have rank {sign}{int(known)}.  Received "
+                    f"rank {x.shape.ndims}, shape {x.shape}"
                 )
             return control_flow_ops.no_op(name="static_checks_determined_all_ok")
         condition = holds(array_ops.rank(x), rank)
@@ -227,16 +270,16 @@ def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None)
     with name_scope(name, "assert_rank_in", [x, *ranks, *(data or [])]):
         x = convert_to_tensor(x, name="x")
         ranks = [convert_to_tensor(r, name="rank") for r in ranks]
-        text = message or ""
+        text = _prefix(message)
         if data is None:
-            data = [text, f"Tensor {_name(x)} must have rank in", *ranks]
+            data = [text, f"Tensor {_rank_name(x)} must have rank in", *ranks]
             data += ["Received shape: ", array_ops.shape(x)]
         known = [_static_rank(r, name) for r in ranks]
         if x.shape.ndims is not None and all(k is not None for k in known):
             allowed = tuple(int(k) for k in known)
             if x.shape.ndims not in allowed:
                 raise ValueError(
-                    f"{text}.  Tensor {_name(x)} must have rank in {allowed}.  Received rank "
+                    f"{text}Tensor {_rank_name(x)} must have rank in {allowed}.  Received rank "
                     f"{x.shape.ndims}, shape {x.shape}"
                 )
             return control_flow_ops.no_op(name="static_checks_determined_all_ok")
@@ -250,23 +293,25 @@ def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None)
 
 def assert_integer(x, message=None, name=None):
     """An operation that does nothing; TypeError unless the dtype of x is an integer's."""
-    text = message or ""
     with name_scope(name, "assert_integer", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_integer:
             raise TypeError(
-                f'{text}  Expected "x" to be integer type.  Found: {_name(x)} of dtype {x.dtype}'
+                f'{_prefix(message)}Expected "x" to be integer type.  Found: {_name(x)} of dtype '
+                f"{x.dtype}"
             )
         return control_flow_ops.no_op("statically_determined_was_integer")
 
 
 def assert_type(tensor, tf_type, message=None, name=None):
     """An operation that does nothing; TypeError unless the tensor has that dtype."""
-    text = message or ""
     with name_scope(name, "assert_type", [tensor]):
         tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.dtype != tf_type:
-            raise TypeError(f"{text}  {_name(tensor)} must be of type {tf_type}")
+            named = "tensor" if tensor._is_eager else tensor.name
+            raise TypeError(
+                f"{_prefix(message)}{named} must be of type {tf_type!r}; got {tensor.dtype!r}"
+            )
         return control_flow_ops.no_op("statically_determined_correct_type")
 
 
@@ -360,16 +405,11 @@ def _size_asked(symbol):
         return symbol
 
 
-def _shown(tensor):
-    """What messages about shapes call a tensor."""
-    return f"shape={tensor.shape} dtype={tensor.dtype.name}" if tensor._is_eager else tensor.name
-
-
-def _named_sizes(tensor, asked, message):
+def _named_sizes(tensor, asked, said):
     """(tensor, what each size shall be, whether more dimensions may come first)."""
     if not hasattr(asked, "__iter__") and not hasattr(asked, "__getitem__"):
         raise ValueError(
-            f"{message}.  Tensor {_shown(tensor)}.  Specified shape must be an iterable.  "
+            f"{said}Tensor {_name(tensor)}.  Specified shape must be an iterable.  "
             "An iterable has the attribute `__iter__` or `__getitem__`.  "
             f"Received specified shape: {asked}"
         )
@@ -377,8 +417,7 @@ def _named_sizes(tensor, asked, message):
     more = [i for i, symbol in enumerate(asked) if symbol is Ellipsis or symbol == "*"]
     if any(more):
         raise ValueError(
-            f"{message}.  Tensor {_shown(tensor)} specified shape index {more[-1]}.  Symbol `...` "
-            "or "
+            f"{said}Tensor {_name(tensor)} specified shape index {more[-1]}.  Symbol `...` or "
             "`*` for a variable number of unspecified dimensions is only allowed as the first entry"
         )
     return tensor, [_size_asked(symbol) for symbol in asked[len(more) :]], bool(more)
@@ -405,10 +444,10 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     ValueError if the static shapes do not fit already.
     """
     pairs = shapes.items() if isinstance(shapes, dict) else shapes
-    message = message or ""
+    said = _prefix(message)
     with name_scope(name, "assert_shapes", [shapes, data]):
         asked = [
-            _named_sizes(convert_to_tensor(x), sizes, message)
+            _named_sizes(convert_to_tensor(x), sizes, said)
             for x, sizes in pairs
             if sizes is not None
         ]
@@ -436,19 +475,18 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
                     wanted, told_by = known[size]
                 else:
                     known[size] = (
-                        here, f"Specified by tensor {_shown(tensor)} dimension {place}"
+                        here, f"Specified by tensor {_name(tensor)} dimension {place}"
                     )  # fmt: skip
                     continue
                 if isinstance(here, int) and isinstance(wanted, int):
                     if here != wanted:
                         raise ValueError(
-                            f"{message}.  {told_by}.  Tensor {_shown(tensor)} dimension {place} "
-                            f"must "
+                            f"{said}{told_by}.  Tensor {_name(tensor)} dimension {place} must "
                             f"have size {wanted}.  Received size {here}, shape {tensor.shape}"
                         )
                     continue
                 shown = data or [
-                    message, told_by, f"Tensor {_shown(tensor)} dimension", place, "must have size",
+                    said, told_by, f"Tensor {_name(tensor)} dimension", place, "must have size",
                     wanted, "Received shape: ", array_ops.shape(tensor),
                 ]  # fmt: skip
                 is_same = math_ops.equal(here, wanted)

@@ -38,10 +38,10 @@ def eager_while(cond, body, loop_vars, maximum_iterations):
 def _summary(value, count):
     """The first elements of a value as text."""
     array = np.asarray(convert_to_tensor(value).numpy())
-    flat = array.reshape(-1)
-    if count < 0 or flat.size <= count:
-        return str(array)
-    return f"{flat[:count]}, ..."
+    if array.ndim == 0:
+        return str(array[()])
+    shown = array.reshape(-1)[: count if count >= 0 else None]
+    return ", ".join([str(x) for x in shown] + ["..."] * (len(shown) < array.size))
 
 
 def eager_assert(condition, data, summarize=None):

@@ -191,6 +191,9 @@ class _Named:
 @ragged_too("binary")
 def divide(x, y, name=None):
     """x / y as Python 3 divides."""
+    plain = (bool, int, float, list, tuple, np.ndarray)
+    if isinstance(x, plain) and isinstance(y, plain):
+        x = convert_to_tensor(x)
     return x / y if name is None else _Named(x, name) / y
 
 

@@ -39,10 +39,9 @@ static rheos_status *shape_pack(rheos__infer *c) {
       char why[64];
       tell_unlike(&merged, &c->input_shapes[i], why, sizeof why);
       return RHEOS_INVALID(
-          "%s: Shapes of all inputs must match: values[0].shape = %s != "
-          "values[%d].shape = %s",
-          why, rheos__shape_text_of(&c->input_shapes[0], &a), i,
-          rheos__shape_text_of(&c->input_shapes[i], &b));
+          "Shapes of all inputs must match: values[0].shape = %s != values[%d].shape = %s: %s",
+          rheos__shape_text_of(&c->input_shapes[0], &a), i,
+          rheos__shape_text_of(&c->input_shapes[i], &b), why);
     }
     RHEOS_TRY(rheos__shape_merge(&before, &c->input_shapes[i], &merged));
   }

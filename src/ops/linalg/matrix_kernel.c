@@ -126,8 +126,9 @@ rheos_status *rheos__infer_square(const rheos__infer *c, int32_t input, rheos_sh
   int64_t *rows = &out_shape->dims[out_shape->rank - 2];
   int64_t *columns = &out_shape->dims[out_shape->rank - 1];
   if (*rows >= 0 && *columns >= 0 && *rows != *columns) {
-    return RHEOS_INVALID("Dimensions must be equal, but are %lld and %lld", (long long)*rows,
-                         (long long)*columns);
+    return RHEOS_INVALID(
+        "Input matrix must be square: Dimensions must be equal, but are %lld and %lld",
+        (long long)*rows, (long long)*columns);
   }
   if (*rows < 0) *rows = *columns;
   *columns = *rows;

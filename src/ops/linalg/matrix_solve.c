@@ -269,8 +269,9 @@ static rheos_status *shape_solve_with(rheos__infer *c, bool broadcasts) {
   const int64_t rows = a.dims[a.rank - 2], own = b.dims[b.rank - 2];
   const int64_t columns = b.dims[b.rank - 1];
   if (rows >= 0 && own >= 0 && rows != own) {
-    return RHEOS_INVALID("Dimensions must be equal, but are %lld and %lld", (long long)rows,
-                         (long long)own);
+    return RHEOS_INVALID(
+        "Input matrix and rhs are incompatible: Dimensions must be equal, but are %lld and %lld",
+        (long long)rows, (long long)own);
   }
   a.rank -= 2;
   b.rank -= 2;

@@ -192,10 +192,9 @@ static rheos_status *prepare_batch_matmul(rheos__prepare *p) {
 
 static rheos_status *inner_mismatch(const rheos_shape *a, const rheos_shape *b, int64_t k_a,
                                     int64_t k_b) {
-  rheos__shape_text left, right;
-  return RHEOS_INVALID("Dimensions must be equal, but are %lld and %lld for input shapes: %s, %s",
-                       (long long)k_a, (long long)k_b, rheos__shape_text_of(a, &left),
-                       rheos__shape_text_of(b, &right));
+  return rheos__shape_unfit(RHEOS_INVALID("Dimensions must be equal, but are %lld and %lld",
+                                          (long long)k_a, (long long)k_b),
+                            "Matrix size-incompatible: In[0]:", a, ", In[1]:", b);
 }
 
 // The last two dimensions of the product of two shapes of rank 2 and more.
@@ -220,6 +219,7 @@ static rheos_status *shape_matmul(rheos__infer *c) {
 }
 
 static rheos_status *shape_batch(rheos__infer *c, bool broadcasts) {
+  const char *unfit = "In[0] and In[1] must have compatible batch dimensions:";
   rheos_shape a = c->input_shapes[0], b = c->input_shapes[1];
   for (int32_t i = 0; i < 2; ++i) {
     int32_t rank = c->input_shapes[i].rank;
@@ -232,9 +232,11 @@ static rheos_status *shape_batch(rheos__infer *c, bool broadcasts) {
   if (a.rank < 0 || b.rank < 0) return NULL;
   rheos_shape a_batch = leading_dims(&a), b_batch = leading_dims(&b), batch;
   if (broadcasts) {
-    RHEOS_TRY(rheos__shape_broadcast(&a_batch, &b_batch, &batch));
+    RHEOS_TRY(rheos__shape_unfit(rheos__shape_broadcast(&a_batch, &b_batch, &batch), unfit, &a,
+                                 " vs.", &b));
   } else {
-    RHEOS_TRY(rheos__shape_merge(&a_batch, &b_batch, &batch));
+    RHEOS_TRY(
+        rheos__shape_unfit(rheos__shape_merge(&a_batch, &b_batch, &batch), unfit, &a, " vs.", &b));
   }
   int64_t rows = -1, columns = -1;
   RHEOS_TRY(product_dims(&a, &b, rheos__attr_bool(c->attrs, "adj_x"),

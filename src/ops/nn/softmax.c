@@ -241,7 +241,9 @@ static rheos_status *dense_shape(rheos__infer *c) {
   const rheos_shape *features = &c->input_shapes[0], *labels = &c->input_shapes[1];
   rheos_shape both = RHEOS_SHAPE(-1, -1);
   if (features->rank >= 0 && labels->rank >= 0) {
-    RHEOS_TRY(rheos__shape_broadcast(features, labels, &both));
+    RHEOS_TRY(rheos__shape_unfit(rheos__shape_broadcast(features, labels, &both),
+                                 "logits and labels must be broadcastable: logits_size=", features,
+                                 " labels_size=", labels));
   } else if (features->rank >= 0 || labels->rank >= 0) {
     both.rank = features->rank >= 0 ? features->rank : labels->rank;
   }

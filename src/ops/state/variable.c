@@ -382,7 +382,10 @@ static rheos_status *shape_assign(rheos__infer *c) {
     c->output_shapes[0] = c->input_shapes[1];
     return NULL;
   }
-  return rheos__shape_merge(&c->input_shapes[0], &c->input_shapes[1], &c->output_shapes[0]);
+  const rheos_shape *ref = &c->input_shapes[0], *value = &c->input_shapes[1];
+  return rheos__shape_unfit(rheos__shape_merge(ref, value, &c->output_shapes[0]),
+                            "Assign requires shapes of both tensors to match. lhs shape=", ref,
+                            " rhs shape=", value);
 }
 
 static rheos_status *shape_no_output(rheos__infer *c) {
