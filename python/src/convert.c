@@ -431,13 +431,16 @@ static PyArrayObject *prefer_32_bits_take(PyArrayObject *array) {
   return narrow;
 }
 
-// A ragged list is the usual reason why NumPy refuses; the package words it.
+// A ragged list, or texts among numbers, is the usual reason of a refusal; the package words it.
 static void explain_refusal(PyObject *value) {
-  if (!PyErr_ExceptionMatches(PyExc_ValueError) || !package.explain_ragged) return;
+  const bool is_value_error = PyErr_ExceptionMatches(PyExc_ValueError);
+  if (!is_value_error && !PyErr_ExceptionMatches(PyExc_TypeError)) return;
+  if (!package.explain_ragged) return;
   if (!PyList_Check(value) && !PyTuple_Check(value)) return;
   PyObject *type, *error, *traceback;
   PyErr_Fetch(&type, &error, &traceback);
-  PyObject *result = PyObject_CallOneArg(package.explain_ragged, value);
+  PyObject *result = PyObject_CallFunctionObjArgs(package.explain_ragged, value,
+                                                  is_value_error ? Py_True : Py_False, NULL);
   if (!result) {
     Py_XDECREF(type);
     Py_XDECREF(error);
@@ -487,10 +490,7 @@ static rheos_tensor *constant_from_array(PyObject *value, rheos_dtype dtype) {
   } else {
     array = as_array(value, numpy_type(dtype));
   }
-  if (!array) {
-    explain_refusal(value);
-    return NULL;
-  }
+  if (!array) return NULL;
   rheos_dtype found = dtype ? dtype : dtype_of_numpy(PyArray_TYPE(array));
   rheos_tensor *tensor = NULL;
   if (found == RHEOS_INVALID_DTYPE) {
@@ -618,6 +618,7 @@ static rheos_tensor *fill_up_take(rheos_tensor *tensor, const rheos_shape *shape
 rheos_tensor *tensor_from_python(PyObject *value, rheos_dtype dtype, const rheos_shape *shape,
                                  bool exact_shape) {
   rheos_tensor *tensor = value_from_python(value, dtype);
+  if (!tensor) explain_refusal(value);
   if (!tensor || !shape || rheos_shape_equal(rheos_tensor_shape(tensor), shape)) return tensor;
   if (exact_shape) {
     char have[160], want[160];

@@ -210,6 +210,19 @@ print(rt.to_list(), rt.shape, rt.uniform_row_length.numpy(), (rt + 1).shape, rt[
 print(values.uniform_row_length, rt.to_tensor().shape, rt.bounding_shape().numpy())
 print(tf.reduce_sum(rt, axis=1).to_list(), tf.concat([rt, rt], 0).shape)
 print(tf.RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2).shape)
+== lists_that_are_no_tensor
+for value in (
+    [[1, 2], [3]], [[1], [2, 3]], [1, [2]], [[1, 2], 3], ["a", 1], [1.5, "a"], [[1], ["a"]]
+):
+    for make in (tf.constant, tf.convert_to_tensor, lambda one: tf.constant(one, tf.float32)):
+        try:
+            print(make(value))
+        except Exception as error:
+            print(type(error).__name__, error)
+try:
+    tf.ragged.constant([["one", "two"], [3, 4]])
+except ValueError as error:
+    print(error)
 == names_of_datasets
 r = tf.data.Dataset.range(6)
 text = tf.data.TextLineDataset("x")

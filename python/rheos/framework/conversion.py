@@ -289,8 +289,35 @@ def convert_n_to_tensor_or_indexed_slices(values, dtype=None, name=None):
     ]
 
 
-def _explain_ragged(value):
-    """Raises for a list that is no rectangle; returns if that is not the trouble."""
+_MIXED = "Can't convert Python sequence with mixed types to Tensor."
+
+
+def _kinds_in(items):
+    """The kinds of Python values in a nested list: what is text, and what is a number."""
+    for item in items:
+        if isinstance(item, (list, tuple)):
+            yield from _kinds_in(item)
+        elif isinstance(item, (str, bytes)):
+            yield "text"
+        elif isinstance(item, (bool, int, float, complex)):
+            yield "number"
+
+
+def _explain_ragged(value, is_value_error=True):
+    """Raises for a list that is no rectangle, or is of texts and numbers; returns otherwise."""
+    if get_default_graph()._is_eager and isinstance(value, (list, tuple)):
+        if len(set(_kinds_in(value))) > 1:
+            raise ValueError(_MIXED)
+        _raise_if_ragged(value, "Can't convert non-rectangular Python sequence to Tensor.")
+        if is_value_error and any(isinstance(item, (list, tuple)) for item in value):
+            if not all(isinstance(item, (list, tuple)) for item in value):
+                raise ValueError(_MIXED)
+    elif is_value_error:
+        _raise_if_ragged(value, None)
+
+
+def _raise_if_ragged(value, words):
+    """ValueError for a list that is no rectangle, by default with what its shape is."""
 
     def dims(item):
         if isinstance(item, (list, tuple)):
@@ -311,5 +338,6 @@ def _explain_ragged(value):
     wanted, got = dims(value), common(value)
     if wanted != got:
         raise ValueError(
-            f"Argument must be a dense tensor: {value} - got shape {got}, but wanted {wanted}."
+            words
+            or f"Argument must be a dense tensor: {value} - got shape {got}, but wanted {wanted}."
         )
