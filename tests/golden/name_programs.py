@@ -203,6 +203,20 @@ with tempfile.TemporaryDirectory() as folder:
     tf.saved_model.save(m, folder)
     made = tf.saved_model.load(folder).double(Masked([1.0, 2], [True, False]))
 print(type(made).__qualname__, made.values.numpy(), made.mask.numpy())
+== saved_variables_keep_what_was_said
+import tempfile
+
+m = tf.Module()
+m.v = tf.Variable(
+    1.0,
+    synchronization=tf.VariableSynchronization.NONE,
+    aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+    trainable=False,
+)
+with tempfile.TemporaryDirectory() as folder:
+    tf.saved_model.save(m, folder)
+    v = tf.saved_model.load(folder).v
+    print(v.synchronization.name, v.aggregation.name, v.trainable, v.numpy())
 == ragged_rows_of_one_length
 values = tf.RaggedTensor.from_row_splits(tf.range(10, 20), [0, 3, 5, 9, 10])
 rt = tf.RaggedTensor.from_uniform_row_length(values, uniform_row_length=2)

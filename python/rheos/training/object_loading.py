@@ -13,6 +13,7 @@ from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.trackable import AutoTrackable
 from rheos.ops.constant_op import constant
 from rheos.ops.eager_variables import EagerVariable
+from rheos.ops.variables import VariableAggregation, VariableSynchronization
 from rheos.tracing.restored import RestoredConcrete, RestoredFunction, Signatures
 from rheos.training import graph_loading, saved_model
 from rheos.training.checkpoints import OBJECT_GRAPH_KEY, CheckpointReader
@@ -105,7 +106,10 @@ class _Loading:
 
     def _new_variable(self, saved, node):
         dtype, shape = dtypes.as_dtype(saved.dtype), TensorShape(saved.shape)
-        return EagerVariable.without_value(dtype, shape, saved.trainable, saved.name or None)
+        made = EagerVariable.without_value(dtype, shape, saved.trainable, saved.name or None)
+        made._synchronization = _member(VariableSynchronization, saved.synchronization)
+        made._aggregation = _member(VariableAggregation, saved.aggregation)
+        return made
 
     def _new_constant(self, saved, node):
         return constant(make_ndarray(self.nodes[saved.operation].attr["value"].tensor))
@@ -215,6 +219,11 @@ def _captured(value):
     if isinstance(value, _Resource):
         return value.resource_handle
     return value
+
+
+def _member(kind, number):
+    """The member of an enumeration with a number; of a file's number without one, the first."""
+    return next((one for one in kind if one.value == number), kind(0))
 
 
 def load(export_dir, tags=None, options=None):
