@@ -213,8 +213,6 @@ def test_picked():
     assert rows(tf.gather(tf.constant([10, 20, 30]), places)) == [[10, 20], [30]]
     with pytest.raises(tf.errors.InvalidArgumentError):
         rows(tf.gather(flat(), [3]))
-    with pytest.raises(ValueError, match="axis != 0"):
-        tf.gather(flat(), [0], axis=1)
     with pytest.raises(ValueError, match="axis has to be 0"):
         tf.boolean_mask(flat(), [True], axis=1)
     dense_mask = [[True, False, True], [False, False, True]]
