@@ -188,3 +188,33 @@ def test_the_module_says_what_it_does_not_have():
         else:
             raise AssertionError("found")
     """)
+
+
+def test_a_checkpoint_keeps_the_optimizer_also_for_one_not_built_yet(tmp_path):
+    run(
+        """
+        import sys
+        import numpy as np
+        import rheos as tf
+        x, y = np.random.RandomState(0).rand(8, 3), np.ones((8, 1))
+        def made(steps):
+            model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+            model.compile("adam", "mse")
+            for _ in range(steps):
+                model.fit(x, y, verbose=0, shuffle=False)
+            return model, tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+        first, checkpoint = made(2)
+        path = checkpoint.save(sys.argv[1] + "/a")
+        names = [name for name, _ in tf.train.list_variables(path)]
+        assert "optimizer/_variables/2/.ATTRIBUTES/VARIABLE_VALUE" in names
+        first.fit(x, y, verbose=0, shuffle=False)
+        for steps in (0, 1):
+            other, checkpoint = made(steps)
+            checkpoint.restore(path).assert_existing_objects_matched()
+            assert int(other.optimizer.iterations) == 2
+            other.fit(x, y, verbose=0, shuffle=False)
+            for a, b in zip(first.get_weights(), other.get_weights()):
+                np.testing.assert_allclose(a, b, rtol=1e-6)
+        """,
+        str(tmp_path),
+    )

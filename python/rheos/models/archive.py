@@ -311,5 +311,6 @@ def _made(kind, value, custom_objects):
         return objects.deserialize(kind, value, custom_objects)
     if isinstance(value, str) and value not in ("accuracy", "acc", "crossentropy", "ce"):
         found = objects.find(kind, value, custom_objects)
-        return value if isinstance(found, type) else found
+        is_plain = isinstance(found, type) or objects.table(kind).get(value) is found
+        return value if is_plain else found
     return value

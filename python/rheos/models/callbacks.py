@@ -202,7 +202,15 @@ def configure(callbacks, model, verbose, epochs, batches, held_out=None, mode="t
         if isinstance(callback, ProgbarLogger):
             callback.mode = mode
             callback.held_out = held_out
+        elif not values.runs_in_session():
+            steps = batches.num_batches
+            callback.set_params({"verbose": verbose, "epochs": epochs, "steps": steps})
     return made
+
+
+def batch_logs(batch, size):
+    """What version 1 tells of a batch beside its results; version 2 tells nothing."""
+    return {"batch": batch, "size": size} if values.runs_in_session() else {}
 
 
 class BaseLogger(Callback):

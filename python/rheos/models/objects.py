@@ -7,6 +7,8 @@ before them.
 import inspect
 import threading
 
+from rheos.layers.layer import snake_case
+
 _KINDS = {}  # kind: {name: function or class}
 _PROGRAMS = {}  # the program's own: {name: function or class}
 _local = threading.local()
@@ -100,6 +102,9 @@ def find(kind, name, custom_objects=None):
     for names in (*_program_tables(custom_objects), table(kind)):
         if name in names:
             return names[name]
+    for item in table(kind).values():
+        if inspect.isclass(item) and name == snake_case(item.__name__):
+            return item
     raise ValueError(f"Unknown {kind}: {name}")
 
 

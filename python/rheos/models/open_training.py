@@ -208,11 +208,11 @@ class OpenTrainer:
         has_end = calls.listens(mode, "end")
         calls.begin(mode)
         for i, item in enumerate(batches):
-            calls.batch_begin(mode, i, {"batch": i})
+            calls.batch_begin(mode, i, {})
             logs = step(item)
             count += 1
             if has_end:
-                calls.batch_end(mode, i, {"batch": i, **_numbers(logs)})
+                calls.batch_end(mode, i, _numbers(logs))
             if self.stop_training and mode == "train":
                 break
         calls.end(mode)
@@ -224,9 +224,9 @@ class OpenTrainer:
         step, parts = self._open_function("predict"), []
         calls.begin("predict")
         for i, item in enumerate(batches):
-            calls.batch_begin("predict", i, {"batch": i})
+            calls.batch_begin("predict", i, {})
             parts.append(step(item))
-            calls.batch_end("predict", i, {"batch": i, "outputs": parts[-1]})
+            calls.batch_end("predict", i, {"outputs": parts[-1]})
         calls.end("predict")
         calls.finish("predict", {})
         if not parts:

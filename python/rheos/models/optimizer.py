@@ -6,6 +6,7 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies, init_scope, name_scope
 from rheos.framework.indexed_slices import IndexedSlices
+from rheos.framework.trackable import Trackable, _tell_pending
 from rheos.layers import values
 from rheos.layers.layer import each_once
 from rheos.models import drawn_initializers, initializers, objects  # noqa: F401 (by name)
@@ -60,7 +61,7 @@ def slot_key(var, name):
     return _identity(var), name
 
 
-class Optimizer:
+class Optimizer(Trackable):
     """Changes variables by the gradients of a loss.
 
     Hyperparameters are attributes: numbers until the first step, variables then, so that they can
@@ -269,6 +270,24 @@ class Optimizer:
             return _Variables(self.weights)
         return _Variables(each_once([*self.keras3_variables(), *self.weights]))
 
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        """What checkpoints keep, by Keras 3's names."""
+        if values.runs_in_session() or save_type != "checkpoint":
+            return {}
+        found = {"_iterations": self._counter}
+        rate = self._hyper.get("learning_rate")
+        if rate is not None and not isinstance(rate, LearningRateSchedule):
+            found["_learning_rate"] = self._hyper_variable("learning_rate")
+        # The lists are the same objects each time: checkpoints number objects by identity.
+        mine, theirs = self.__dict__.setdefault("_lists", ([], []))
+        mine[:], theirs[:] = self.variables, self._built_with or ()
+        return {**found, "_variables": mine, **({"_trainable_variables": theirs} if theirs else {})}
+
+    def _slots_were_made(self):
+        """Gives new slots what a checkpoint that was restored before has for them."""
+        if "_self_pending" in self.__dict__:
+            _tell_pending(self, "_variables", list(self.variables))
+
     _GROUPS = ()  # the slots, those that Keras 3 makes together in one group
 
     def keras3_variables(self):
@@ -291,6 +310,7 @@ class Optimizer:
             self._create_accumulators(var_list)
             self._create_slots(list(var_list))
         self._set_waiting()
+        self._slots_were_made()
 
     def get_weights(self):
         """The values of `weights`, as arrays."""
@@ -416,9 +436,12 @@ class Optimizer:
             variables = [v for _, v in pairs]
             if self._built_with is None and not values.runs_in_session():
                 self._built_with = variables
+            had = len(self._slots)
             self._create_accumulators(variables)
             self._create_slots(variables)
             self._set_waiting()
+            if len(self._slots) > had:
+                self._slots_were_made()
             gathers = self.gradient_accumulation_steps
             updates = self._gather(pairs) if gathers else self._updates(pairs)
             with control_dependencies(values.operations(updates)):

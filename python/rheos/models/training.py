@@ -157,7 +157,8 @@ class Trainer(OpenTrainer):
             return MeanMetricWrapper(function, name=name), name
         found = metrics.get(item)
         if isinstance(found, Metric):
-            return found, found.name
+            is_by_name = isinstance(item, str) and not values.runs_in_session()
+            return found, item if is_by_name else found.name
         if isinstance(found, losses.Loss):
             found = found.call
         name = getattr(found, "__name__", "metric")
@@ -569,7 +570,7 @@ class Trainer(OpenTrainer):
         calls.begin(mode)
         for i, batch in enumerate(batches):
             if has_begin:
-                calls.batch_begin(mode, i, {"batch": i, "size": batch[3]})
+                calls.batch_begin(mode, i, callbacks_module.batch_logs(i, batch[3]))
             if run is None or i == 1 or not batches.is_uniform:
                 run = self._step_function(mode, batch)
                 names = self.metrics_names
@@ -578,7 +579,8 @@ class Trainer(OpenTrainer):
             total += float(results[0]) * size
             weight += size
             if has_end:
-                logs = {"batch": i, "size": batch[3], **_logs(names, results)}
+                more = callbacks_module.batch_logs(i, batch[3])
+                logs = {**more, **_logs(names, results)}
                 calls.batch_end(mode, i, logs)
             if self.stop_training and mode == "train":
                 break
@@ -643,9 +645,10 @@ class Trainer(OpenTrainer):
         calls.begin("predict")
         parts = []
         for i, batch in enumerate(batches):
-            calls.batch_begin("predict", i, {"batch": i, "size": batch[3]})
+            calls.batch_begin("predict", i, callbacks_module.batch_logs(i, batch[3]))
             parts.append(self._run_step("predict", batch))
-            calls.batch_end("predict", i, {"batch": i, "size": batch[3], "outputs": parts[-1]})
+            logs = {**callbacks_module.batch_logs(i, batch[3]), "outputs": parts[-1]}
+            calls.batch_end("predict", i, logs)
         calls.end("predict")
         calls.finish("predict", {})
         if not parts:

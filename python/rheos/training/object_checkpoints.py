@@ -11,7 +11,7 @@ from rheos.framework.defaults import get_default_graph, get_default_session
 from rheos.framework.graph import Graph, init_scope
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.operation import _VariableBase
-from rheos.framework.trackable import AutoTrackable, children_of, descendants
+from rheos.framework.trackable import AutoTrackable, Trackable, children_of, descendants
 from rheos.ops.lookup_ops import MutableTable
 from rheos.ops.variables import Variable
 from rheos.training import checkpoints
@@ -191,7 +191,7 @@ class _Restore:
                 self._restore_table(node, value)
             elif hasattr(value, "_restore_from_tensors") and node.attributes and _is_eager():
                 self._restore_state(node, value)
-            if isinstance(value, AutoTrackable):
+            if isinstance(value, Trackable):
                 pending = value.__dict__.setdefault("_self_pending", [])
                 pending.append((self, number))
             held = children_of(value)

@@ -116,13 +116,13 @@ class Dropout(core.DropoutBody, Layer):
             )
         super().__init__(rate, noise_shape, seed, **kwargs)
         self.supports_masking = True
-        self.seed_generator = seed_generator(seed)
+        self.seed_generator = seed_generator(seed) if rate > 0 else None
 
     def call(self, inputs, training=None):
         if training is None:
             training = values.learning_phase()
         if self.seed_generator is None:
-            return super().call(inputs, training)
+            return super().call(inputs, training and self.rate > 0)
 
         def dropped():
             noise_shape = self._noise_shape(inputs)
@@ -192,7 +192,7 @@ class GaussianNoise(Layer):
         self.supports_masking = True
         self.stddev = stddev
         self.seed = seed
-        self.seed_generator = seed_generator(seed)
+        self.seed_generator = seed_generator(seed) if stddev > 0 else None
 
     def call(self, inputs, training=None):
         def noised():
@@ -217,7 +217,7 @@ class GaussianDropout(Layer):
         self.supports_masking = True
         self.rate = rate
         self.seed = seed
-        self.seed_generator = seed_generator(seed)
+        self.seed_generator = seed_generator(seed) if rate > 0 else None
 
     def call(self, inputs, training=None):
         if not 0 < self.rate < 1:

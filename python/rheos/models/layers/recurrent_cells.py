@@ -88,6 +88,7 @@ class _Cell(Layer):
     """A cell of dense gates: kernel (n, gates * units), recurrent kernel, bias."""
 
     _ARGUMENTS = ()
+    _SEEDS_FIRST = False  # whether Keras 3 draws the seed before those of the initializers
     _GATES = 1
 
     def __init__(self, units, *args, **kwargs):
@@ -102,12 +103,11 @@ class _Cell(Layer):
         if self.units <= 0:
             raise ValueError(f"`units` is a positive number, not {units}")
         self.seed = seed
-        is_of_config = isinstance(given.get("kernel_initializer"), dict)
-        if is_of_config:  # Keras 3 draws this seed first then
+        if self._SEEDS_FIRST:
             self.seed_generator = seed_generator(seed)
         for name, value in resolved(given).items():
             setattr(self, name, value)
-        if not is_of_config:
+        if not self._SEEDS_FIRST:
             self.seed_generator = seed_generator(seed)
         self.dropout = min(1.0, max(0.0, self.dropout))
         self.recurrent_dropout = min(1.0, max(0.0, self.recurrent_dropout))
@@ -220,6 +220,7 @@ class SimpleRNNCell(_Cell):
     """output = activation(input @ kernel + state @ recurrent kernel + bias)."""
 
     _ARGUMENTS = ("units", "activation", "use_bias", *_SETTINGS)
+    _SEEDS_FIRST = True
 
     def call(self, inputs, states, training=None):
         before = states[0] if isinstance(states, (list, tuple)) else states
