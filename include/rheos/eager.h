@@ -33,6 +33,7 @@ typedef struct rheos_eager_options {
   rheos_gradient_function
       gradient_function;  // asked where the library has no gradient; may be NULL
   void *gradient_argument;
+  bool leaves_functions;  // as in rheos_session_options
 } rheos_eager_options;
 
 // May be used by any number of threads at once. `options` may be NULL.

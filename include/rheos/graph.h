@@ -164,8 +164,9 @@ RHEOS_API void rheos_graph_set_seed(rheos_graph *graph, bool has_seed, int64_t s
 // ---- Functions of the program, which the ops PyFunc and PyFuncStateless call by their tokens
 
 // Sets outputs[0 .. num_outputs), owned by the caller, who frees those that are set after a failure.
-// `inputs` are borrowed. Called from any thread that runs a step, with the argument that the session's
-// options give beside the function.
+// `inputs` are borrowed. Called from any thread, and from several at once, also for one step: of its
+// functions those that do not need each other run side by side, and may wait for each other. `argument` is
+// what the session's options give beside the function.
 typedef rheos_status *(*rheos_program_function)(void *argument, const char *token,
                                                 rheos_tensor *const *inputs, size_t num_inputs,
                                                 rheos_tensor **outputs, size_t num_outputs);

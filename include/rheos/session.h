@@ -56,6 +56,10 @@ typedef struct rheos_session_options {
   rheos_host *host;
   rheos_program_function program_function;  // what PyFunc calls; NULL: it fails
   void *program_argument;                   // the function's
+  // A step that is to stop (cancelled, too late, its session closed) does not wait for functions of the
+  // program that other threads call for it: these go on, so that the function and its argument have to last
+  // until they have come back.
+  bool leaves_functions;
 } rheos_session_options;
 
 // A session on a graph (counted). The graph may grow while the session lives. `options` may be NULL.

@@ -80,12 +80,7 @@ static rheos_status *run_region(void *argument, const rheos_run_options *options
 // Whether other threads should go on while it runs.
 static bool should_release(const region_run *run) {
   const int64_t cost = rheos_region_cost_ns(run->region);
-  if (cost != 0) return cost < 0 || cost >= keep_gil_below_ns;
-  size_t bytes = 0;
-  for (int32_t i = 0; i < rheos_region_num_inputs(run->region); ++i) {
-    bytes += rheos_tensor_size_bytes(run->inputs[i]);
-  }
-  return bytes >= keep_gil_below_bytes;
+  return cost <= 0 || cost >= keep_gil_below_ns;  // 0: not known, and it may call the program
 }
 
 // -1 with an exception.
@@ -621,6 +616,7 @@ PyObject *graph_become_eager(PyObject *self, PyObject *args) {
   if (function != Py_None) {
     options.program_function = call_program;
     options.program_argument = Py_NewRef(function);  // the context lives as long as the process
+    options.leaves_functions = true;
   }
   rheos_eager *eager;
   rheos_status *status = rheos_eager_new(&options, &eager);

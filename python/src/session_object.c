@@ -473,7 +473,8 @@ static PyObject *open_session(PyObject *object, PyObject *args) {
   options.log_device_placement = log;
   if (function != Py_None) {
     options.program_function = call_program;
-    options.program_argument = function;
+    options.program_argument = Py_NewRef(function);  // calls may outlast the session
+    options.leaves_functions = true;
   }
   self->timeout_ms = timeout_ms;
   if (signatures_init(self) < 0) return NULL;

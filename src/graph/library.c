@@ -463,55 +463,66 @@ rheos_status *rheos__graph_function(rheos_graph *graph, const rheos_func *func,
 
 // ---- Waiting
 
-enum { WAITS_NOT_KNOWN, WAITS_NEVER, WAITS_PERHAPS };
-enum { MAX_WAITING_DEPTH = 64 };  // of functions in each other that are looked into
+enum { HOLDS_NOT_KNOWN = 0, HOLDS_KNOWN = 4 };  // the latter beside how it holds
+enum { MAX_HOLDING_DEPTH = 64 };                // of functions in each other that are looked into
+enum { HOLDS_IN_ALL_WAYS = RHEOS__HELD_BY_WAITING | RHEOS__HELD_BY_PROGRAM };
 
-static bool node_may_wait(rheos_graph *graph, const rheos__node *node, int depth);
+static unsigned node_holds(rheos_graph *graph, const rheos__node *node, int depth);
 
-static bool function_may_wait(rheos_graph *graph, const rheos_func *func, int depth) {
+static unsigned function_holds(rheos_graph *graph, const rheos_func *func, int depth) {
   const rheos__function *found;
   rheos_status *status = rheos__graph_function(graph, func, &found);
-  if (status != NULL || depth == MAX_WAITING_DEPTH) {
+  if (status != NULL || depth == MAX_HOLDING_DEPTH) {
     rheos_status_free(status);
-    return false;
+    return 0;
   }
   rheos__function *function = (rheos__function *)(uintptr_t)found;
-  const int8_t known = atomic_load_explicit(&function->waits, memory_order_relaxed);
-  if (known != WAITS_NOT_KNOWN) return known == WAITS_PERHAPS;
-  atomic_store_explicit(&function->waits, WAITS_NEVER, memory_order_relaxed);  // it may call itself
-  bool waits = false;
+  const int8_t known = atomic_load_explicit(&function->holds, memory_order_relaxed);
+  if (known != HOLDS_NOT_KNOWN) return (unsigned)known & HOLDS_IN_ALL_WAYS;
+  atomic_store_explicit(&function->holds, HOLDS_KNOWN, memory_order_relaxed);  // it may call itself
+  unsigned holds = 0;
   const int32_t count = rheos_graph_num_operations(function->graph);
-  for (int32_t id = 0; id < count && !waits; ++id) {
-    waits = node_may_wait(function->graph, rheos__graph_node(function->graph, id), depth + 1);
+  for (int32_t id = 0; id < count && holds != HOLDS_IN_ALL_WAYS; ++id) {
+    holds |= node_holds(function->graph, rheos__graph_node(function->graph, id), depth + 1);
   }
-  if (waits) atomic_store_explicit(&function->waits, WAITS_PERHAPS, memory_order_relaxed);
-  return waits;
+  atomic_store_explicit(&function->holds, (int8_t)(HOLDS_KNOWN | holds), memory_order_relaxed);
+  return holds;
 }
 
-static bool node_may_wait(rheos_graph *graph, const rheos__node *node, int depth) {
+static unsigned called_holds(rheos_graph *graph, const rheos__node *node, int depth) {
   const rheos__op_def *op = node->signature->op;
-  if ((op->flags & RHEOS_OP_WAITS) != 0) return true;
-  if ((op->flags & RHEOS_OP_CALLS) == 0) return false;
   if (op->prepare == rheos__prepare_call_by_name) {
     const rheos_func func = {.name = {(char *)(uintptr_t)op->name, strlen(op->name)},
                              .attrs = node->attrs->items,
                              .num_attrs = (size_t)node->attrs->count};
-    return function_may_wait(graph, &func, depth);
+    return function_holds(graph, &func, depth);
   }
-  bool waits = false;
-  for (int32_t i = 0; i < node->attrs->count && !waits; ++i) {
+  unsigned holds = 0;
+  for (int32_t i = 0; i < node->attrs->count; ++i) {
     const rheos_attr_value *value = &node->attrs->items[i].value;
-    if (value->kind == RHEOS_ATTR_FUNC) waits = function_may_wait(graph, value->func, depth);
+    if (value->kind == RHEOS_ATTR_FUNC) holds |= function_holds(graph, value->func, depth);
     if (value->kind != RHEOS_ATTR_LIST_FUNC) continue;
-    for (int32_t k = 0; k < value->count && !waits; ++k) {
-      waits = function_may_wait(graph, &value->funcs[k], depth);
+    for (int32_t k = 0; k < value->count; ++k) {
+      holds |= function_holds(graph, &value->funcs[k], depth);
     }
   }
-  return waits;
+  return holds;
 }
 
-bool rheos__node_may_wait(rheos_graph *graph, const rheos__node *node) {
-  return node_may_wait(graph, node, 0);
+static unsigned node_holds(rheos_graph *graph, const rheos__node *node, int depth) {
+  const unsigned flags = node->signature->op->flags;
+  unsigned holds = 0;
+  if ((flags & RHEOS_OP_WAITS) != 0) holds |= RHEOS__HELD_BY_WAITING;
+  if ((flags & RHEOS_OP_CALLS_PROGRAM) != 0) holds |= RHEOS__HELD_BY_PROGRAM;
+  if ((flags & RHEOS_OP_CALLS) == 0) return holds;
+  const unsigned called = called_holds(graph, node, depth);
+  // Who makes a dataset does not call its functions.
+  const bool keeps = (flags & RHEOS_OP_TAKES_VARIANTS) != 0;
+  return holds | (keeps ? called & RHEOS__HELD_BY_WAITING : called);
+}
+
+unsigned rheos__node_holds(rheos_graph *graph, const rheos__node *node) {
+  return node_holds(graph, node, 0);
 }
 
 static rheos_dtype dtype_at(const rheos__function *function, rheos__edge edge) {

@@ -14,7 +14,7 @@ typedef struct rheos__function {
   int32_t *targets;      // what else a call runs: what has effects, and what the function lists
   int32_t num_args, num_results, num_targets;
   bool is_never_inlined;    // as its definition says: attribute _noinline
-  _Atomic int8_t waits;     // what rheos__node_may_wait() found out of its nodes; 0: not asked
+  _Atomic int8_t holds;     // what rheos__node_holds() found out of its nodes; 0: not asked
   _Atomic bool is_removed;  // from the library; who calls it still may go on
 } rheos__function;
 
@@ -64,8 +64,12 @@ rheos_graph *rheos__library_graph(rheos_graph *graph);
 // Whether a call runs the node, whoever needs its outputs.
 bool rheos__has_effects(const rheos__node *node);
 
-// Whether a step may have to wait at the node, which calls functions perhaps whose nodes may.
-bool rheos__node_may_wait(rheos_graph *graph, const rheos__node *node);
+// How a step may be held up at the node, which calls functions perhaps at whose nodes it may.
+enum { RHEOS__HELD_BY_WAITING = 1, RHEOS__HELD_BY_PROGRAM = 2 };
+unsigned rheos__node_holds(rheos_graph *graph, const rheos__node *node);
+static inline bool rheos__node_may_wait(rheos_graph *graph, const rheos__node *node) {
+  return (rheos__node_holds(graph, node) & RHEOS__HELD_BY_WAITING) != 0;
+}
 
 // Of an op that is a function's name: its inputs are the arguments, its outputs the results, its
 // attributes the function's.

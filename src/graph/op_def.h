@@ -199,7 +199,8 @@ struct rheos__prepare {
   rheos__step *step;                 // that waits for the kernel; NULL: none
   rheos_program_function program_function;  // of the session, for the functions of the program
   void *program_argument;
-  rheos__arena *arena;  // for `state`
+  bool leaves_functions;  // as the session's options say
+  rheos__arena *arena;    // for `state`
   // Whether the bytes of an input stay from step to step: see rheos__input_stays().
   bool (*stays)(void *argument, int32_t input);
   void *stays_argument;
@@ -265,9 +266,14 @@ rheos_status *rheos__step_parallel_whole(rheos__step *step, int64_t num_units, i
                                          void *argument);
 // Begins an attempt on a resource that others may have to change first, and gives its answer; takes the
 // attempt. Where that has to wait the step may go on without it: what comes back is to be returned from
-// `compute`, whatever it is. Of an op with RHEOS_OP_WAITS.
+// `compute`, whatever it is. Of an op with RHEOS_OP_WAITS or RHEOS_OP_CALLS_PROGRAM.
 rheos_status *rheos__step_attempt_take(rheos__step *step, rheos__attempt *attempt,
                                        rheos_tensor **outputs);
+
+// Whether the step has something that it could do while the kernel waits. Without a step: false.
+bool rheos__step_can_go_on(const rheos__step *step);
+// Calls run(argument) on a thread that belongs to no step. False: none can be had.
+bool rheos__run_beside(void (*run)(void *argument), void *argument);
 
 // ---- The definition
 
@@ -323,6 +329,8 @@ enum {
   RHEOS_OP_ASSIGNS = 1 << 22,
   // Its outputs have the shapes that the graph says they have; its shape function cannot tell.
   RHEOS_OP_SHAPES_OF_GRAPH = 1 << 23,
+  // Calls a function of the program, which may wait for what other ops of its step call.
+  RHEOS_OP_CALLS_PROGRAM = 1 << 24,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.

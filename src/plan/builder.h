@@ -17,6 +17,7 @@ enum { RHEOS__CALL_STAYS = -1, RHEOS__CALL_ONLY_READS = -2 };
 typedef struct rheos__mark {  // of a node
   int32_t state;  // 0 not seen, RHEOS__MARK_ON_STACK, RHEOS__MARK_DONE, else 1 + its entry
   int32_t call;   // 0 not looked at, RHEOS__CALL_..., else 1 + the inlined call that it is
+  int32_t holds;  // of nodes that may hold up the step, how many are on a path to it, at most
 } rheos__mark;
 
 typedef struct rheos__source {  // where an operand comes from
@@ -61,6 +62,9 @@ typedef struct rheos__builder {
   rheos__pass pass;
   bool has_flow;        // the needed nodes have control flow, or it is to be run as if they had
   int32_t num_waiting;  // of the needed nodes, those that may have to wait
+  // Those at which the program may hold up the step too, and how many of them are on one path at most.
+  int32_t num_holding, most_on_path;
+  bool calls_program;
   rheos__flow_frames frames;
   int32_t *order;  // needed nodes, as RHEOS__FIND_FRAMES has met them
   size_t order_capacity, num_order;
@@ -124,6 +128,11 @@ rheos_status *rheos__builder_finish_structure(rheos__builder *b, int32_t visited
 rheos_status *rheos__builder_finish_node(rheos__builder *b, int32_t id);
 // What is inlined waits for nothing.
 bool rheos__builder_may_wait(const rheos__builder *b, int32_t id);
+// Whether functions of the program, or one and an op that waits, may hold up the step side by side: those
+// that may are not all on one path. When all needed nodes have been visited.
+static inline bool rheos__builder_is_held_twice(const rheos__builder *b) {
+  return b->calls_program && b->num_holding > b->most_on_path;
+}
 // If `edge` is a reference, or the plain read node of one, gives that reference.
 bool rheos__builder_find_reference(const rheos__builder *b, rheos__edge edge,
                                    rheos__edge *out_reference);

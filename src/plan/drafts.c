@@ -263,7 +263,9 @@ rheos_status *rheos__builder_finish_structure(rheos__builder *b, int32_t visited
 bool rheos__builder_may_wait(const rheos__builder *b, int32_t id) {
   if (rheos__builder_part(b, id) != RHEOS__PART_NODE || rheos__builder_call_around(b, id) != NULL)
     return false;
-  return rheos__node_may_wait(b->plan->graph, rheos__builder_node(b, id));
+  const unsigned holds = rheos__node_holds(b->plan->graph, rheos__builder_node(b, id));
+  if ((holds & RHEOS__HELD_BY_WAITING) != 0) return true;
+  return holds != 0 && b->pass == RHEOS__WITH_FRAMES && rheos__builder_is_held_twice(b);
 }
 
 // Of a part of a call: it only waits.

@@ -96,6 +96,36 @@ static void list_by_frame(rheos__flow *flow, const rheos__plan *plan) {
   }
 }
 
+static bool goes_on_quietly(const rheos__flow *flow, const rheos__plan *plan, int32_t entry) {
+  const rheos__entry *e = &plan->entries[entry];
+  const unsigned loud = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES | RHEOS_OP_WAITS | RHEOS_OP_CALLS;
+  return (e->signature->op->flags & loud) == 0 && role_of(e) == RHEOS__FLOW_NONE &&
+         flow->ends_quietly[entry];
+}
+
+static bool all_quiet(const rheos__flow *flow, const rheos__plan *plan, const int32_t *firsts) {
+  for (int32_t i = firsts[0]; i < firsts[1]; ++i) {
+    const int32_t entry = flow->uses[i].entry;
+    if (entry >= 0 && !goes_on_quietly(flow, plan, entry)) return false;
+  }
+  return true;
+}
+
+// From the end: uses lie behind what they use, but for those of loops, which are not quiet.
+static rheos_status *find_quiet_ends(rheos__flow *flow, const rheos__plan *plan) {
+  flow->ends_quietly = rheos__alloc_zeroed((size_t)plan->num_entries + 1);
+  if (flow->ends_quietly == NULL) return rheos__out_of_memory();
+  for (int32_t i = plan->num_entries - 1; i >= 0; --i) {
+    const rheos__entry *e = &plan->entries[i];
+    bool is_quiet = all_quiet(flow, plan, &flow->first_control_uses[i]);
+    for (int32_t k = 0; is_quiet && k < e->num_outputs; ++k) {
+      is_quiet = all_quiet(flow, plan, &flow->first_uses[e->first_value + k]);
+    }
+    flow->ends_quietly[i] = is_quiet;
+  }
+  return NULL;
+}
+
 static rheos_status *find_frames(rheos__flow *flow, const rheos__plan *plan,
                                  rheos__flow_frames *frames) {
   const size_t count = (size_t)plan->num_entries;
@@ -180,6 +210,7 @@ rheos_status *rheos__flow_new(const rheos__plan *plan, rheos__flow_frames *frame
   rheos_status *status = find_frames(flow, plan, frames);
   if (status == NULL) status = describe_entries(flow, plan);
   if (status == NULL) status = find_uses(flow, plan);
+  if (status == NULL) status = find_quiet_ends(flow, plan);
   if (status != NULL) {
     rheos__flow_free(flow);
     return status;
@@ -199,6 +230,7 @@ void rheos__flow_free(rheos__flow *flow) {
   rheos__free(flow->is_constant);
   rheos__free(flow->counts);
   rheos__free(flow->reads);
+  rheos__free(flow->ends_quietly);
   rheos__free(flow->first_uses);
   rheos__free(flow->first_control_uses);
   rheos__free(flow->uses);

@@ -79,6 +79,7 @@ typedef struct rheos__flow {
   int32_t *frame_behind;        // by entry: where its outputs go
   bool *is_constant;            // by entry: its outputs go to every trip of the frame
   rheos__flow_counts *counts;   // by entry: at the start of a trip
+  bool *ends_quietly;           // by entry: nothing that it leads to has state or waits
   bool *reads;                  // by operand: it is the value behind the reference that comes
   int32_t *first_uses;          // by value, and the end: in `uses`
   int32_t *first_control_uses;  // by entry, and the end: in `uses`, behind those of all values

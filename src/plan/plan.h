@@ -39,9 +39,10 @@ typedef struct rheos__entry {
   uint8_t kind;
   bool has_effects;  // in plan->effects
   bool only_reads;   // a call of a function that only reads, whatever its op may do
-  bool may_wait;     // it, or what it calls, may have to wait
-  int16_t device;    // in the context's list
-  uint16_t rule;     // one more than the rule's number that made it what it is; 0: as in the graph
+  bool
+      may_wait;  // it, or what it calls, may have to wait; on tokens also for the program's functions
+  int16_t device;  // in the context's list
+  uint16_t rule;   // one more than the rule's number that made it what it is; 0: as in the graph
   int32_t read_index;
   int32_t first_operand;  // in plan->operands
   int32_t num_inputs;
@@ -81,6 +82,7 @@ typedef struct rheos__plan_context {
   bool allow_soft_placement, log_device_placement;
   rheos_program_function program_function;  // what PyFunc calls, with its argument; may be NULL
   void *program_argument;
+  bool leaves_functions;  // as the session's options say
   rheos__bodies *bodies;  // of the functions that kernels call; NULL: none can be called
   rheos_rewrite_options rewrites;
   int32_t num_threads;  // that ops may run on side by side; 0 or 1: one after the other
@@ -117,9 +119,10 @@ struct rheos__plan {
   rheos__effect *effects;  // in the order of the entries
   int32_t num_waits, num_joins, num_effects;
   int32_t max_operands;
-  bool may_wait;      // one of the entries may have to
-  bool is_mixed;      // entries run on devices of different memory
-  rheos__flow *flow;  // of version 1's control flow: it has no segments; NULL: it has none
+  bool may_wait;       // one of the entries may have to
+  bool calls_program;  // one of them, or a function that it calls, calls functions of the program
+  bool is_mixed;       // entries run on devices of different memory
+  rheos__flow *flow;   // of version 1's control flow: it has no segments; NULL: it has none
   rheos__structure *structures;  // of version 1's control flow, raised: raise.h; in the arena
   rheos__arena arena;            // what rules have made
   // The rest is guarded by the mutex.

@@ -66,6 +66,7 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
                         .structure = entry->structure,
                         .program_function = plan->context.program_function,
                         .program_argument = plan->context.program_argument,
+                        .leaves_functions = plan->context.leaves_functions,
                         .arena = arena,
                         .alias_input = -1,
                         .reuse_input = -1};

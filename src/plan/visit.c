@@ -65,6 +65,62 @@ static rheos_status *report_missing(rheos__builder *b, int32_t root) {
   return rheos__status_at_take(status, graph, root);
 }
 
+// ---- Where a step may be held up
+
+static bool finds_holds(const rheos__builder *b) {
+  return b->pass == RHEOS__WITHOUT_FLOW || b->pass == RHEOS__FIND_FRAMES;
+}
+
+static unsigned holds_of(const rheos__builder *b, int32_t id) {
+  if (rheos__builder_part(b, id) != RHEOS__PART_NODE) return 0;
+  const rheos__inlined_call *call = rheos__builder_call_around(b, id);
+  const rheos__node *node = rheos__builder_node(b, id);
+  return call != NULL ? 0 : rheos__node_holds(b->plan->graph, node);
+}
+
+// A node that comes up for the first time.
+static void count_holds(rheos__builder *b, int32_t id) {
+  const unsigned holds = holds_of(b, id);
+  if ((holds & RHEOS__HELD_BY_WAITING) != 0) ++b->num_waiting;
+  if (holds == 0 || !finds_holds(b)) return;
+  ++b->num_holding;
+  b->calls_program = b->calls_program || (holds & RHEOS__HELD_BY_PROGRAM) != 0;
+}
+
+static void lengthen(const rheos__builder *b, int32_t from, int32_t *longest) {
+  if (b->marks[from].holds > *longest) *longest = b->marks[from].holds;
+}
+
+// An Exit comes behind what leads to the next trips.
+static void add_trips(const rheos__builder *b, int32_t id, int32_t *longest) {
+  const rheos__flow_frame *frame = &b->frames.items[b->frames.of_node[id] - 1];
+  for (int32_t i = 0; i < frame->num_next_iterations; ++i) {
+    lengthen(b, frame->next_iterations[i], longest);
+  }
+}
+
+// A node that is finished.
+static rheos_status *count_path(rheos__builder *b, int32_t id) {
+  if (b->num_holding == 0 || !finds_holds(b)) return NULL;
+  int32_t longest = 0;
+  const int32_t count = rheos__builder_num_edges(b, id);
+  const rheos__node *node = rheos__builder_node(b, id);
+  for (int32_t i = 0; i < count; ++i) {
+    rheos__edge edge;
+    RHEOS_TRY(rheos__builder_edge(b, id, i, &edge));
+    if (!rheos__builder_has(b, edge)) lengthen(b, edge.id, &longest);
+  }
+  if (b->pass == RHEOS__FIND_FRAMES && rheos__node_role(node) == RHEOS__FLOW_EXIT) {
+    add_trips(b, id, &longest);
+  }
+  if (holds_of(b, id) != 0) ++longest;
+  b->marks[id].holds = longest;
+  if (longest > b->most_on_path) b->most_on_path = longest;
+  return NULL;
+}
+
+// ---- Nodes
+
 // A node all of whose inputs have been visited.
 static rheos_status *finish(rheos__builder *b, int32_t id) {
   if (rheos__builder_structure(b, id) != NULL) return rheos__builder_finish_structure(b, id);
@@ -101,6 +157,7 @@ static rheos_status *leave(rheos__builder *b) {
     if (before >= 0) return push(b, before);
   }
   RHEOS_TRY(finish(b, id));
+  if (rheos__builder_structure(b, id) == NULL) RHEOS_TRY(count_path(b, id));
   --b->stack_count;
   return NULL;
 }
@@ -125,7 +182,7 @@ static rheos_status *visit_from(rheos__builder *b, int32_t root) {
       }
       // One op that waits is run last of what does not need it; of several, each may wait for what the
       // others lead to.
-      if (top->next == 0 && rheos__builder_may_wait(b, top->id)) ++b->num_waiting;
+      if (top->next == 0) count_holds(b, top->id);
       b->has_flow = b->has_flow || moves_values(node) || b->num_waiting > 1;
       if (b->has_flow && b->pass == RHEOS__WITHOUT_FLOW) return NULL;
     }
@@ -181,6 +238,10 @@ static void begin_pass(rheos__builder *b, rheos__pass pass) {
   b->stack_count = b->num_drafts = b->num_sources = b->num_waits = b->num_later = 0;
   for (size_t i = 0; i < b->num_read_slots; ++i) b->reads[i].draft = -1;
   b->num_reads = 0;
+  if (pass == RHEOS__FIND_FRAMES) {
+    b->num_holding = b->most_on_path = 0;
+    b->calls_program = false;
+  }
   mark_done(b);
 }
 
@@ -211,7 +272,7 @@ static rheos_status *visit_flow(rheos__builder *b, const int32_t *targets, int32
   for (int32_t i = 0; i < b->num_nodes; ++i) {
     if (b->frames.of_node[i] != 0) RHEOS_TRY(rheos__flow_frames_check(&b->frames, b->plan, i));
   }
-  RHEOS_TRY(visit_raised(b, targets, num_targets));
+  if (!rheos__builder_is_held_twice(b)) RHEOS_TRY(visit_raised(b, targets, num_targets));
   if (!b->has_flow) return NULL;
   begin_pass(b, RHEOS__WITH_FRAMES);
   RHEOS_TRY(visit_all(b, targets, num_targets));
@@ -225,5 +286,6 @@ static rheos_status *visit_flow(rheos__builder *b, const int32_t *targets, int32
 rheos_status *rheos__builder_visit(rheos__builder *b, const int32_t *targets, int32_t num_targets) {
   mark_done(b);
   RHEOS_TRY(visit_all(b, targets, num_targets));
+  b->has_flow = b->has_flow || rheos__builder_is_held_twice(b);
   return b->has_flow ? visit_flow(b, targets, num_targets) : NULL;
 }

@@ -157,6 +157,7 @@ static rheos_status *init_eager(rheos_eager *eager, const rheos_eager_options *o
                                          .allow_soft_placement = true,
                                          .program_function = options->program_function,
                                          .program_argument = options->program_argument,
+                                         .leaves_functions = options->leaves_functions,
                                          .num_threads = rheos_host_num_threads(eager->host)};
   eager->bodies = rheos__bodies_new(&eager->context);
   eager->tasks = rheos__tasks_new(eager->host, &eager->is_closed, &eager->closing, NULL);

@@ -378,10 +378,9 @@ static rheos_status *run_in_shared(flow_run *f, int32_t entry, const rheos__flow
   rheos__step *step = f->r->step;
   const kernel_room room = {f->s->inputs, f->r->workspace->results, f->s->cells};
   rheos__attempt *attempt = NULL, **outer = step->aside;
-  const bool waits = (f->plan->entries[entry].signature->op->flags & RHEOS_OP_WAITS) != 0;
   assert(!f->in_kernel);
+  step->aside = rheos__flow_can_set_aside(f, entry) ? &attempt : NULL;
   f->in_kernel = true;
-  step->aside = waits ? &attempt : NULL;
   rheos_status *status = run_in(f, entry, &room, noting);
   step->aside = outer;
   f->in_kernel = false;

@@ -45,12 +45,17 @@ rheos_status *rheos__flow_status_at_take(const rheos__flow_run *f, rheos_status 
 void rheos__flow_finish(rheos__flow_run *f, int32_t entry);
 int32_t rheos__flow_pop_ready(rheos__flow_state *s);
 
+// Of ops whose kernels leave an attempt when they would wait.
+enum { RHEOS__SET_ASIDE = RHEOS_OP_WAITS | RHEOS_OP_CALLS_PROGRAM };
+
 // ---- flow_waits.c
 
 // Runs all that can run, until nothing is left.
 rheos_status *rheos__flow_run_all(rheos__flow_run *f);
 // Whether the entry is a call whose body may wait.
 bool rheos__flow_is_waiting_call(const rheos__flow_run *f, int32_t entry);
+// Whether the kernel of the entry, which runs now, may leave an attempt.
+bool rheos__flow_can_set_aside(const rheos__flow_run *f, int32_t entry);
 // The run goes on without the entry. The attempt is taken.
 void rheos__flow_set_aside(rheos__flow_run *f, int32_t entry, rheos__attempt *attempt);
 void rheos__flow_init_waits(rheos__flow_run *f);

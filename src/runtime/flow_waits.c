@@ -17,7 +17,26 @@ enum { MAX_ON_EACH_OTHER = 64 };
 
 bool rheos__flow_is_waiting_call(const flow_run *f, int32_t entry) {
   const rheos__entry *e = &f->plan->entries[entry];
-  return e->may_wait && (e->signature->op->flags & RHEOS_OP_WAITS) == 0;
+  return e->may_wait && (e->signature->op->flags & RHEOS__SET_ASIDE) == 0;
+}
+
+// Whether nothing else of the step could go on, or would be seen to, while the entry, which runs now, waits.
+static bool is_alone(const flow_run *f) {
+  const rheos__flow_state *s = f->s;
+  if (s->num_ready > 0 || s->num_put_off > 0 || f->num_begun > 0 || f->others.outer != NULL) {
+    return false;
+  }
+  for (int32_t i = 0; i < s->num_asides; ++i) {
+    if (!f->flow->ends_quietly[s->asides[i].entry]) return false;
+  }
+  return true;
+}
+
+bool rheos__flow_can_set_aside(const flow_run *f, int32_t entry) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  const unsigned flags = e->signature->op->flags;
+  if ((flags & RHEOS_OP_WAITS) != 0) return true;
+  return e->may_wait && (flags & RHEOS_OP_CALLS_PROGRAM) != 0 && !is_alone(f);
 }
 
 static void note_failure_take(flow_run *f, rheos_status *status) {
@@ -87,7 +106,7 @@ static rheos_status *end_aside(flow_run *f, int32_t index) {
 
 static void drop_asides(flow_run *f) {
   for (int32_t i = 0; i < f->s->num_asides; ++i) {
-    rheos__attempt_withdraw(f->s->asides[i].attempt);
+    rheos__attempt_end(f->s->asides[i].attempt, f->r->step);
     rheos__attempt_free(f->s->asides[i].attempt);
   }
   f->s->num_asides = 0;

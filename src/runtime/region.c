@@ -399,7 +399,8 @@ static rheos_status *run_call(rheos_region *r, rheos__region_call *call,
 static void note_cost(rheos_region *r, const rheos__region_call *call) {
   double cost_ns = 0;
   for (int32_t i = 0; i < call->call.path_length; ++i) cost_ns += call->call.path[i]->cost_ns;
-  const int64_t cost = r->plan->may_wait || r->may_sleep ? -1 : (int64_t)cost_ns + 1;
+  const bool sleeps = r->may_sleep || r->plan->may_wait || r->plan->calls_program;
+  const int64_t cost = sleeps ? -1 : (int64_t)cost_ns + 1;
   atomic_store_explicit(&r->cost_ns, cost, memory_order_relaxed);
 }
 

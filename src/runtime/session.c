@@ -95,6 +95,7 @@ static rheos__plan_context plan_context(const rheos_session *session) {
                                  .log_device_placement = session->options.log_device_placement,
                                  .program_function = session->options.program_function,
                                  .program_argument = session->options.program_argument,
+                                 .leaves_functions = session->options.leaves_functions,
                                  .bodies = session->bodies,
                                  .rewrites = session->options.rewrites,
                                  .num_threads = threads};

@@ -59,6 +59,21 @@ bool rheos__step_doze(rheos__step *step) {
   return true;
 }
 
+bool rheos__attempt_end(rheos__attempt *attempt, rheos__step *step) {
+  rheos__bell *const own[] = {&step->bell};
+  while (attempt->kind->is_awaited && !rheos__attempt_is_done(attempt)) {
+    const bool stops = rheos__step_poll(step);
+    if (stops && attempt->kind->may_be_left) break;
+    if (!stops) {
+      rheos__step_sleep(step);
+    } else {  // the other bells go on ringing
+      rheos__bells_wait(own, 1, -1);
+      rheos__bell_silence(&step->bell);
+    }
+  }
+  return rheos__attempt_withdraw(attempt);
+}
+
 // What ends a step in which the attempt waited, told with that.
 static rheos_status *stopped_error(const rheos__attempt *attempt, rheos__step *step) {
   const double waited_s = (double)(rheos__clock_ns() - attempt->since_ns) * 1e-9;
@@ -85,7 +100,8 @@ static rheos_status *finish_take(rheos__attempt *attempt, rheos__step *step,
 
 rheos_status *rheos__attempt_answer_take(rheos__attempt *attempt, rheos__step *step,
                                          rheos_tensor **outputs) {
-  if (rheos__attempt_withdraw(attempt)) {
+  const bool was_over = rheos__attempt_is_done(attempt);
+  if (rheos__attempt_end(attempt, step) || !was_over) {
     rheos_status *status = stopped_error(attempt, step);
     rheos__attempt_free(attempt);
     return status;
@@ -130,11 +146,15 @@ static bool is_done(const void *attempt) { return rheos__attempt_is_done(attempt
 // On the spot.
 static rheos_status *wait_here(rheos__attempt *attempt, rheos__step *step, rheos_tensor **outputs) {
   rheos__step_wait(step, is_done, attempt);
-  if (rheos__step_others_failed(step) && rheos__attempt_withdraw(attempt)) {
+  if (rheos__step_others_failed(step) && rheos__attempt_end(attempt, step)) {
     rheos__attempt_free(attempt);
     return rheos__others_error();
   }
   return rheos__attempt_answer_take(attempt, step, outputs);
+}
+
+bool rheos__step_can_go_on(const rheos__step *step) {
+  return step != NULL && (step->aside != NULL || step->others != NULL);
 }
 
 rheos_status *rheos__step_attempt_take(rheos__step *step, rheos__attempt *attempt,

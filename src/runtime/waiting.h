@@ -20,6 +20,9 @@ void rheos__step_wait(rheos__step *step, bool (*is_over)(const void *argument),
 bool rheos__step_others_failed(const rheos__step *step);
 rheos_status *rheos__others_error(void);
 
+// Ends what an attempt does for the step, which goes on without it. False if it was done.
+bool rheos__attempt_end(rheos__attempt *attempt, rheos__step *step);
+
 // The answer of an attempt that is done, which is taken, or a failure of one that had to be withdrawn
 // because the step is to stop. The attempt may go on with another one: then that is set aside.
 rheos_status *rheos__attempt_answer_take(rheos__attempt *attempt, rheos__step *step,

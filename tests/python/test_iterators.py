@@ -1,6 +1,8 @@
 """Iterators of graphs: initialized, chosen, named, saved, and what mistakes with them give."""
 
 import os
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -301,3 +303,34 @@ def test_large_arrays_are_sources_of_one_shot_iterators(graph):
     assert [one["b"] for one in found] == [1998, 1999]
     (body,) = graph.as_graph_def().library.function
     assert {n.name for n in body.node_def} >= {f"normalize_element/component_{i}" for i in (0, 1)}
+
+
+def blocked_iterator():
+    """The operation of an iterator whose generator holds until the event is set."""
+    release, called = threading.Event(), threading.Event()
+
+    def generate():
+        called.set()
+        release.wait(30)
+        yield 1
+        yield 2
+        yield 3
+
+    dataset = tf.data.Dataset.from_generator(generate, tf.int64, [])
+    return release, called, tf.data.make_one_shot_iterator(dataset).get_next()
+
+
+def test_who_comes_second_to_an_iterator_hears_its_deadline_and_the_end_of_its_session():
+    with tf.Graph().as_default(), tf.Session() as session:
+        release, called, element = blocked_iterator()
+        values = []
+        first = threading.Thread(target=lambda: values.append(session.run(element)))
+        first.start()
+        assert called.wait(30)
+        start = time.monotonic()
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            session.run(element, options=tf.RunOptions(timeout_in_ms=100))
+        assert time.monotonic() - start < 15
+        release.set()
+        first.join(30)
+        assert values == [1] and session.run(element) == 2

@@ -1,5 +1,6 @@
 // Iterators as objects behind handles: making them, getting elements, naming them by strings, saving them.
 #include <pthread.h>
+#include <time.h>
 
 #include "ops/data/components.h"
 #include "ops/data/handle_strings.h"
@@ -98,6 +99,7 @@ rheos_status *rheos__iterator_handle_explain(const rheos_tensor *handle, char **
 typedef struct named_iterator {
   rheos__resource base;
   pthread_mutex_t mutex;
+  bool is_made;  // of a one-shot iterator: it has its dataset
   iterator_object *object;
 } named_iterator;
 
@@ -185,10 +187,13 @@ static rheos_status *compute_one_shot(void *state, rheos__step *step, rheos_tens
                                       rheos_tensor **outputs) {
   const named_state *s = state;
   pthread_mutex_lock(&s->named->mutex);
-  pthread_mutex_lock(&s->named->object->mutex);
-  const bool is_made = s->named->object->iterator != NULL;
-  pthread_mutex_unlock(&s->named->object->mutex);
-  rheos_status *status = is_made ? NULL : make_one_shot(s, step);
+  if (!s->named->is_made) {  // later it may be in use for long
+    pthread_mutex_lock(&s->named->object->mutex);
+    s->named->is_made = s->named->object->iterator != NULL;
+    pthread_mutex_unlock(&s->named->object->mutex);
+  }
+  rheos_status *status = s->named->is_made ? NULL : make_one_shot(s, step);
+  if (status == NULL) s->named->is_made = true;
   pthread_mutex_unlock(&s->named->mutex);
   return status != NULL ? status : compute_named(state, step, inputs, outputs);
 }
@@ -335,14 +340,38 @@ static rheos_status *next_of(iterator_object *object, const rheos__components *w
   return NULL;
 }
 
+enum { LOOK_NS = 10 * 1000 * 1000 };
+
+// Another step may be in the iterator, for as long as its input takes.
+static bool lock_before(pthread_mutex_t *mutex, int64_t wait_ns) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  const int64_t ns = until.tv_nsec + wait_ns;
+  until.tv_sec += ns / 1000000000;
+  until.tv_nsec = ns % 1000000000;
+  return pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until) == 0;
+}
+
+static rheos_status *lock_iterator(iterator_object *object, rheos__step *step) {
+  if (pthread_mutex_trylock(&object->mutex) == 0) return NULL;
+  while (!lock_before(&object->mutex, LOOK_NS)) {
+    if (!rheos__step_should_stop(step)) continue;
+    return rheos_status_new(RHEOS_CANCELLED,
+                            "the step was stopped while another one had the iterator");
+  }
+  return NULL;
+}
+
 static rheos_status *get_next(const rheos__components *wanted, rheos__step *step,
                               rheos_tensor *const *inputs, rheos_tensor **element, bool *out_end) {
   iterator_object *object = NULL;
   RHEOS_TRY(object_of(inputs[0], "IteratorGetNext", &object));
   rheos__variant_ref(&object->variant);
-  pthread_mutex_lock(&object->mutex);
-  rheos_status *status = next_of(object, wanted, step, element, out_end);
-  pthread_mutex_unlock(&object->mutex);
+  rheos_status *status = lock_iterator(object, step);
+  if (status == NULL) {
+    status = next_of(object, wanted, step, element, out_end);
+    pthread_mutex_unlock(&object->mutex);
+  }
   rheos__variant_unref(&object->variant);
   return status;
 }
