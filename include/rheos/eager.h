@@ -34,6 +34,7 @@ typedef struct rheos_eager_options {
       gradient_function;  // asked where the library has no gradient; may be NULL
   void *gradient_argument;
   bool leaves_functions;  // as in rheos_session_options
+  bool reserved_[7];      // zeros
 } rheos_eager_options;
 
 // May be used by any number of threads at once. `options` may be NULL.

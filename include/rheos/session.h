@@ -60,6 +60,7 @@ typedef struct rheos_session_options {
   // program that other threads call for it: these go on, so that the function and its argument have to last
   // until they have come back.
   bool leaves_functions;
+  bool reserved_[7];  // zeros
 } rheos_session_options;
 
 // A session on a graph (counted). The graph may grow while the session lives. `options` may be NULL.

@@ -10,7 +10,7 @@
 ENDS_ON(rheos_op_args, device);
 ENDS_ON(rheos_gradients_options, gradient_argument);
 ENDS_ON(rheos_host_options, num_threads);
-ENDS_ON(rheos_session_options, leaves_functions);
+ENDS_ON(rheos_session_options, reserved_);
 ENDS_ON(rheos_run_options, trace);
 ENDS_ON(rheos_session_stats, num_instructions);
 ENDS_ON(rheos_variable_options, caching_device);
