@@ -9,6 +9,7 @@
 #include <numpy/arrayscalars.h>
 #include <string.h>
 
+#include "eager_object.h"
 #include "numpy_compat.h"
 
 // NumPy may want instructions that an old processor has not, of which the process would die.
@@ -405,6 +406,9 @@ static int check_leaves(PyObject *value, rheos_dtype dtype) {
     PyErr_SetString(PyExc_ValueError, "None values not supported.");
   } else if (!dtype) {
     PyErr_SetString(PyExc_TypeError, "List of Tensors when single Tensor expected");
+  } else if (executing_eagerly()) {
+    PyErr_Format(PyExc_TypeError, "Cannot convert %R to EagerTensor of dtype %s", misfit,
+                 rheos_dtype_name(dtype));
   } else {
     PyErr_Format(PyExc_TypeError, "Expected %s, got %R of type '%s' instead.", dtype_label(dtype),
                  misfit, Py_TYPE(misfit)->tp_name);
@@ -431,12 +435,11 @@ static PyArrayObject *prefer_32_bits_take(PyArrayObject *array) {
   return narrow;
 }
 
-// A ragged list, or texts among numbers, is the usual reason of a refusal; the package words it.
+// A ragged list, texts among numbers, objects: the package words the usual reasons of a refusal.
 static void explain_refusal(PyObject *value) {
   const bool is_value_error = PyErr_ExceptionMatches(PyExc_ValueError);
   if (!is_value_error && !PyErr_ExceptionMatches(PyExc_TypeError)) return;
   if (!package.explain_ragged) return;
-  if (!PyList_Check(value) && !PyTuple_Check(value)) return;
   PyObject *type, *error, *traceback;
   PyErr_Fetch(&type, &error, &traceback);
   PyObject *result = PyObject_CallFunctionObjArgs(package.explain_ragged, value,

@@ -453,6 +453,11 @@ PyObject *eager_binary(PyObject *a, PyObject *b, const char *type) {
   const rheos_dtype dtype = rheos_tensor_dtype(known);
   PyObject *x = eager_operand(a, dtype), *y = x ? eager_operand(b, dtype) : NULL;
   PyObject *result = NULL;
+  if (x && !y && strcmp(type, "AddV2") == 0 && is_plain_value(b) &&
+      PyErr_ExceptionMatches(PyExc_TypeError)) {
+    PyErr_Clear();  // in TensorFlow a sum alone is refused by the op
+    y = eager_constant(b, RHEOS_INVALID_DTYPE, 0, NULL, false);
+  }
   if (y) {
     rheos_tensor *operands[] = {eager_value(x), eager_value(y)};
     if (!operands[0] || !operands[1])

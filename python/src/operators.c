@@ -125,7 +125,9 @@ static rheos_output operand(graph_object *graph, PyObject *value, rheos_dtype dt
 // Whether a failed conversion leaves it to the right operand to do the operation; then the exception
 // is cleared.
 static bool leave_it_to(PyObject *value, const char *scope) {
-  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError)) {
+    return false;
+  }
   PyObject *type, *error, *traceback;
   PyErr_Fetch(&type, &error, &traceback);  // looking for the method would drop it
   char method[32];
@@ -134,6 +136,13 @@ static bool leave_it_to(PyObject *value, const char *scope) {
   PyErr_Restore(type, error, traceback);
   if (found) PyErr_Clear();
   return found;
+}
+
+// Whether a value is of Python's own, whose operators know nothing of tensors.
+static bool is_of_python(PyObject *value) {
+  return PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) ||
+         PyUnicode_CheckExact(value) || PyBytes_CheckExact(value) || PyList_CheckExact(value) ||
+         PyTuple_CheckExact(value) || PyComplex_CheckExact(value);
 }
 
 // ---- Adding the nodes
@@ -301,7 +310,9 @@ static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
   if (is_eager_operator(a, b, &runs_at_once)) {
     if (!runs_at_once) return binary_by_package(a, b, form);
     PyObject *result = eager_binary(a, b, form->type);
-    if (result || !leave_it_to(b, form->scope)) return result;
+    if (result || is_of_python(a) || is_of_python(b) || !leave_it_to(b, form->scope)) {
+      return result;
+    }
     Py_RETURN_NOTIMPLEMENTED;
   }
   graph_object *graphs[2] = {NULL, NULL};

@@ -431,3 +431,44 @@ def test_the_parts_of_a_sparse_tensor_fit_each_other():
 def test_numbers_are_divided_as_tensors():
     assert tf.math.divide(1, 0).numpy() == float("inf")
     assert tf.math.divide([1.0, 2.0], 4).numpy().tolist() == [0.25, 0.5]
+
+
+class Thing:
+    """What is no tensor."""
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (Thing(), "Attempt to convert a value .* with an unsupported type"),
+        (None, r"Attempt to convert a value \(None\) with an unsupported type"),
+        ([Thing()], "Attempt to convert a value .*Thing object.* with an unsupported type"),
+        ({"a": 1}, "with an unsupported type .*dict"),
+        (int, "with an unsupported type .*type"),
+        (2**70, "out-of-range integer"),
+        ([1, 2**70], "out-of-range integer"),
+        (np.array([Thing()]), "Unsupported object type Thing"),
+        (np.array(["a", 1], object), "Unsupported object type int"),
+        (np.datetime64("2020-01-01"), "Unsupported numpy type"),
+    ],
+)
+def test_what_is_no_tensor_at_once_is_a_value_error(value, words):
+    for convert in (tf.constant, tf.convert_to_tensor):
+        with pytest.raises(ValueError, match=words):
+            convert(value)
+
+
+def test_operators_at_once_tell_two_dtypes():
+    x = tf.constant([1, 2])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="expected to be a int32 tensor"):
+        x + 1.5
+    for compute in (lambda: x * 1.5, lambda: x - 0.5, lambda: 1.5 - x, lambda: x < 1.5):
+        with pytest.raises(TypeError, match=r"Cannot convert [01]\.5 to EagerTensor of"):
+            compute()
+
+
+def test_a_constant_at_once_has_as_many_elements_as_its_shape():
+    with pytest.raises(TypeError, match=r"has 3 elements, but got `shape` \(2, 2\) with 4"):
+        tf.constant([1, 2, 3], shape=[2, 2])
+    assert tf.constant(5, shape=[2, 2]).numpy().tolist() == [[5, 5], [5, 5]]
+    assert tf.constant([1, 2], shape=[2, 1]).shape == [2, 1]

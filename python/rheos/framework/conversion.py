@@ -102,6 +102,12 @@ def _registered(value, dtype, preferred, name, as_ref):
 
 
 def _fail(value):
+    """The exception for what does not become a tensor: TensorFlow's differs by mode."""
+    if get_default_graph()._is_eager:
+        return ValueError(
+            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
+            "Tensor."
+        )
     return TypeError(
         f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}. Consider "
         "casting elements to a supported type."
@@ -110,7 +116,7 @@ def _fail(value):
 
 def _convert_object(value, dtype, preferred, name, graph):
     if value is None:
-        raise ValueError("None values not supported.")
+        raise _fail(value) if graph._is_eager else ValueError("None values not supported.")
     if isinstance(value, TensorShape):
         return _convert_shape(value, dtype, preferred, name, graph)
     if isinstance(value, Dimension):
@@ -132,7 +138,7 @@ def _convert_object(value, dtype, preferred, name, graph):
         raise _fail(value)
     if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         return _constant_any(np.asarray(value), dtype, preferred, name, graph)
-    if hasattr(value, "__index__") or hasattr(value, "__float__"):
+    if _is_number(value):
         number = value.__index__() if hasattr(value, "__index__") else float(value)
         return _constant_any(number, dtype, preferred, name, graph)
     raise _fail(value)
@@ -156,16 +162,27 @@ def _plain(item, whole):
             raise _fail(whole)
         return item.value
     if item is None:
-        raise _fail(whole) if whole is not None else ValueError("None values not supported.")
+        is_whole = whole is None and not get_default_graph()._is_eager
+        raise ValueError("None values not supported.") if is_whole else _fail(_named(item, whole))
     if isinstance(item, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
         return item
     if hasattr(item, "__array__") or hasattr(item, "__array_interface__"):
         return np.asarray(item)
-    if hasattr(item, "__index__"):
-        return item.__index__()
-    if hasattr(item, "__float__"):
-        return float(item)
-    raise _fail(item if whole is None else whole)
+    if _is_number(item):
+        return item.__index__() if hasattr(item, "__index__") else float(item)
+    raise _fail(_named(item, whole))
+
+
+def _is_number(value):
+    """Whether an object is one number; a class is none, whatever its instances are."""
+    return not isinstance(value, type) and (
+        hasattr(value, "__index__") or hasattr(value, "__float__")
+    )
+
+
+def _named(item, whole):
+    """What an error names: of values at once the item that is wrong, else all that it is in."""
+    return item if whole is None or get_default_graph()._is_eager else whole
 
 
 def _convert_shape(shape, dtype, preferred, name, graph):
@@ -305,15 +322,39 @@ def _kinds_in(items):
 
 def _explain_ragged(value, is_value_error=True):
     """Raises for a list that is no rectangle, or is of texts and numbers; returns otherwise."""
-    if get_default_graph()._is_eager and isinstance(value, (list, tuple)):
+    is_list = isinstance(value, (list, tuple))
+    if get_default_graph()._is_eager:
+        _explain_items(value)
+    if get_default_graph()._is_eager and is_list:
         if len(set(_kinds_in(value))) > 1:
             raise ValueError(_MIXED)
         _raise_if_ragged(value, "Can't convert non-rectangular Python sequence to Tensor.")
         if is_value_error and any(isinstance(item, (list, tuple)) for item in value):
             if not all(isinstance(item, (list, tuple)) for item in value):
                 raise ValueError(_MIXED)
-    elif is_value_error:
+    elif is_value_error and is_list:
         _raise_if_ragged(value, None)
+
+
+def _explain_items(value):
+    """ValueError for integers too large for a tensor and arrays of objects; returns otherwise."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        if value.dtype.kind == "O":
+            other = [x for x in value.flat if not isinstance(x, (str, bytes))]
+            if other:
+                raise _fail_array(f"Unsupported object type {type(other[0]).__name__}")
+        elif value.dtype.kind in "mM":
+            raise _fail_array(f"Unsupported numpy type: {value.dtype}")
+    elif isinstance(value, int):
+        if not -(2**63) <= value < 2**64:
+            raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _explain_items(item)
+
+
+def _fail_array(why):
+    return ValueError(f"Failed to convert a NumPy array to a Tensor ({why}).")
 
 
 def _raise_if_ragged(value, words):

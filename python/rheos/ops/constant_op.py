@@ -29,7 +29,20 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
             value = make_ndarray(value)
         else:
             value = _plain(value, value)
+    if shape is not None and graph._is_eager:
+        _check_size(value, shape)
     return graph._constant(value, dtype, shape, name, verify_shape)
+
+
+def _check_size(value, shape):
+    """TypeError for more elements than one, and not as many as a tensor of the shape has."""
+    wanted, size = TensorShape(shape).num_elements(), np.size(value)
+    if size not in (1, wanted):
+        raise TypeError(
+            f"Eager execution of tf.constant with unsupported shape. Tensor {np.asarray(value)} "
+            f"(converted from {value}) has {size} elements, but got `shape` {tuple(shape)} with "
+            f"{wanted} elements)."
+        )
 
 
 def graph_is_plain(value):
