@@ -86,9 +86,11 @@ static rheos_status *stopped_error(const rheos__attempt *attempt, rheos__step *s
   return status;
 }
 
-// What an attempt that is done, and that nobody else looks at, answers.
+// What an attempt that is done, and that nobody else looks at, answers. Where it was done in the moment in which
+// the step was to stop, what it took is not to be lost; a step that has more to do is stopped by its next poll.
 static rheos_status *finish_take(rheos__attempt *attempt, rheos__step *step,
                                  rheos_tensor **outputs) {
+  atomic_store_explicit(&step->stopped, 0, memory_order_relaxed);
   rheos_status *status = attempt->status;
   attempt->status = NULL;
   if (status == NULL && attempt->kind->finish != NULL) {
@@ -100,15 +102,13 @@ static rheos_status *finish_take(rheos__attempt *attempt, rheos__step *step,
 
 rheos_status *rheos__attempt_answer_take(rheos__attempt *attempt, rheos__step *step,
                                          rheos_tensor **outputs) {
-  const bool was_over = rheos__attempt_is_done(attempt);
-  if (rheos__attempt_end(attempt, step) || !was_over) {
+  // What goes on by itself took nothing that could be lost, and ends after the step was to stop.
+  const bool is_late = attempt->kind->is_awaited && !rheos__attempt_is_done(attempt);
+  if (rheos__attempt_end(attempt, step) || is_late) {
     rheos_status *status = stopped_error(attempt, step);
     rheos__attempt_free(attempt);
     return status;
   }
-  // It was done in the moment in which the step was to stop: what it took is not to be lost. A step that
-  // has more to do is stopped by its next poll.
-  atomic_store_explicit(&step->stopped, 0, memory_order_relaxed);
   return finish_take(attempt, step, outputs);
 }
 

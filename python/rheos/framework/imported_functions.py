@@ -1,7 +1,5 @@
 """Functions that come with a GraphDef: what they are called where others are already."""
 
-import hashlib
-
 from rheos.framework import messages
 
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
@@ -42,6 +40,8 @@ def separate_library(graph_def):
 
     The functions have names that say what the library is: the same library is there once.
     """
+    import hashlib  # dear, and most programs import no functions
+
     text = graph_def.library.SerializeToString(deterministic=True)
     suffix = f"_import{hashlib.blake2b(text, digest_size=8).hexdigest()}"
     library, names = renamed(graph_def.library, suffix)

@@ -105,7 +105,8 @@ def _add_nodes(graph, graph_def, prefix, entries, elements):
     with graph.device(None) if asks_functions else contextlib.nullcontext():
         try:
             answer = graph._import_graph_def(
-                graph_def.SerializeToString(), prefix, entries, True, elements, not asks_functions
+                graph_def.SerializeToString(deterministic=True), prefix, entries, True, elements,
+                not asks_functions,
             )
         except TypeError as error:  # here a wrong dtype is the file's, not the caller's
             raise ValueError(str(error)) from None

@@ -122,7 +122,7 @@ class Dropout(core.DropoutBody, Layer):
         if training is None:
             training = values.learning_phase()
         if self.seed_generator is None:
-            return super().call(inputs, training and self.rate > 0)
+            return super().call(inputs, training if self.rate > 0 else False)
 
         def dropped():
             noise_shape = self._noise_shape(inputs)
