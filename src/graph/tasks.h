@@ -49,6 +49,9 @@ bool rheos__tasks_run_here(rheos__tasks *tasks, void (*body)(void *argument, rhe
 // what ends it; and sleeping until that rings. False: the step is to stop.
 rheos__bell *rheos__step_listen(rheos__step *step);
 bool rheos__step_doze(rheos__step *step);
+// What the session tells who asks, from now on until rheos__waits_forget(); once it is noted, nothing.
+struct rheos__wait;
+void rheos__step_note_wait(rheos__step *step, struct rheos__wait *wait);
 
 // Whether what the step does is noted in a trace, and noting a part of what a kernel does under a name that
 // stays. By the thread that runs the step.

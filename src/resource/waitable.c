@@ -118,36 +118,44 @@ void rheos__waits_deinit(rheos__waits *waits) {
   pthread_mutex_destroy(&waits->mutex);
 }
 
-void rheos__waits_note(rheos__waits *waits, rheos__attempt *attempt) {
+void rheos__waits_note(rheos__waits *waits, rheos__wait *wait) {
   if (waits == NULL) return;
   pthread_mutex_lock(&waits->mutex);
-  attempt->noted_by = waits;
-  attempt->noted_after = waits->first;
-  if (waits->first != NULL) waits->first->noted_before = attempt;
-  waits->first = attempt;
+  wait->noted_by = waits;
+  wait->after = waits->first;
+  if (waits->first != NULL) waits->first->before = wait;
+  waits->first = wait;
   pthread_mutex_unlock(&waits->mutex);
 }
 
-static void forget(rheos__attempt *attempt) {
-  rheos__waits *waits = attempt->noted_by;
+void rheos__waits_forget(rheos__wait *wait) {
+  rheos__waits *waits = wait->noted_by;
   if (waits == NULL) return;
   pthread_mutex_lock(&waits->mutex);
-  if (attempt->noted_before != NULL) {
-    attempt->noted_before->noted_after = attempt->noted_after;
+  if (wait->before != NULL) {
+    wait->before->after = wait->after;
   } else {
-    waits->first = attempt->noted_after;
+    waits->first = wait->after;
   }
-  if (attempt->noted_after != NULL) attempt->noted_after->noted_before = attempt->noted_before;
+  if (wait->after != NULL) wait->after->before = wait->before;
   pthread_mutex_unlock(&waits->mutex);
 }
 
-static void tell(const rheos__attempt *attempt, int64_t now_ns, rheos__text *text) {
+void rheos__waits_note_attempt(rheos__waits *waits, rheos__attempt *attempt, int64_t now_ns) {
+  const rheos__resource *on = &attempt->on->base;
+  attempt->wait = (rheos__wait){.what = attempt->kind->what,
+                                .kind = on->kind->name,
+                                .name = on->name,
+                                .since_ns = now_ns,
+                                .is_over = &attempt->is_done};
+  rheos__waits_note(waits, &attempt->wait);
+}
+
+static void tell(const rheos__wait *wait, int64_t now_ns, rheos__text *text) {
   char numbers[64];
-  const double waited_s = (double)(now_ns - attempt->since_ns) * 1e-9;
+  const double waited_s = (double)(now_ns - wait->since_ns) * 1e-9;
   snprintf(numbers, sizeof numbers, "%.3g s for ", waited_s > 0 ? waited_s : 0);
-  const char *const parts[] = {
-      numbers, attempt->kind->what,    " of ", attempt->on->base.kind->name,
-      " '",    attempt->on->base.name, "'\n"};
+  const char *const parts[] = {numbers, wait->what, " of ", wait->kind, " '", wait->name, "'\n"};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
     rheos__text_add(text, parts[i], strlen(parts[i]));
   }
@@ -156,8 +164,8 @@ static void tell(const rheos__attempt *attempt, int64_t now_ns, rheos__text *tex
 rheos_status *rheos__waits_tell(rheos__waits *waits, int64_t now_ns, char **out_text) {
   rheos__text text = {0};
   pthread_mutex_lock(&waits->mutex);
-  for (const rheos__attempt *a = waits->first; a != NULL; a = a->noted_after) {
-    if (!rheos__attempt_is_done(a)) tell(a, now_ns, &text);
+  for (const rheos__wait *w = waits->first; w != NULL; w = w->after) {
+    if (w->is_over == NULL || !atomic_load(w->is_over)) tell(w, now_ns, &text);
   }
   pthread_mutex_unlock(&waits->mutex);
   *out_text = text.failed ? NULL : rheos__strndup(text.size > 0 ? text.data : "", text.size);
@@ -167,7 +175,7 @@ rheos_status *rheos__waits_tell(rheos__waits *waits, int64_t now_ns, char **out_
 
 void rheos__attempt_free(rheos__attempt *attempt) {
   if (attempt == NULL) return;
-  forget(attempt);
+  rheos__waits_forget(&attempt->wait);
   if (attempt->kind->deinit != NULL) attempt->kind->deinit(attempt);
   rheos_status_free(attempt->status);
   rheos__resource_unref(&attempt->on->base);

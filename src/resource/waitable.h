@@ -36,6 +36,16 @@ typedef struct rheos__attempt_kind {
   bool is_awaited, may_be_left;
 } rheos__attempt_kind;
 
+// Something that a step waits for, as reports tell it: `what` of `kind` 'name'.
+typedef struct rheos__wait rheos__wait;
+struct rheos__wait {
+  const char *what, *kind, *name;
+  int64_t since_ns;               // of the monotonic clock
+  const _Atomic bool *is_over;    // NULL: it ends where it is forgotten
+  struct rheos__waits *noted_by;  // NULL: nobody
+  rheos__wait *before, *after;
+};
+
 // Zeros but for what rheos__attempt_init() sets; in memory of rheos__alloc(), at its start.
 struct rheos__attempt {
   const rheos__attempt_kind *kind;
@@ -43,11 +53,9 @@ struct rheos__attempt {
   rheos__side side;
   rheos_status *status;  // of an attempt that is done: its failure
   rheos__bell *bell;     // of who waits
-  int64_t since_ns;      // of the monotonic clock
   _Atomic bool is_done;  // set under the mutex
   rheos__attempt *previous, *next;
-  struct rheos__waits *noted_by;  // NULL: nobody
-  rheos__attempt *noted_before, *noted_after;
+  rheos__wait wait;  // once it is noted
 };
 
 struct rheos__waitable {
@@ -77,15 +85,18 @@ static inline bool rheos__attempt_is_done(const rheos__attempt *attempt) {
 
 typedef struct rheos__waits {
   pthread_mutex_t mutex;
-  rheos__attempt *first;
+  rheos__wait *first;
 } rheos__waits;
 
 void rheos__waits_init(rheos__waits *waits);
 void rheos__waits_deinit(rheos__waits *waits);
-// From now on until it is freed; `waits` NULL: nothing.
-void rheos__waits_note(rheos__waits *waits, rheos__attempt *attempt);
-// A line for each attempt that is not done: what it waits for and how long, at `now_ns` of the monotonic
-// clock; for rheos__free().
+// From now on until it is forgotten; `waits` NULL: nothing.
+void rheos__waits_note(rheos__waits *waits, rheos__wait *wait);
+void rheos__waits_forget(rheos__wait *wait);
+// An attempt from now on, which is `now_ns`, until it is freed.
+void rheos__waits_note_attempt(rheos__waits *waits, rheos__attempt *attempt, int64_t now_ns);
+// A line for each that is not over: what is waited for and how long, at `now_ns` of the monotonic clock; for
+// rheos__free().
 rheos_status *rheos__waits_tell(rheos__waits *waits, int64_t now_ns, char **out_text);
 
 // ---- With the resource's mutex held

@@ -59,6 +59,12 @@ bool rheos__step_doze(rheos__step *step) {
   return true;
 }
 
+void rheos__step_note_wait(rheos__step *step, rheos__wait *wait) {
+  if (wait->noted_by != NULL) return;
+  wait->since_ns = rheos__clock_ns();
+  rheos__waits_note(step->waits, wait);
+}
+
 bool rheos__attempt_end(rheos__attempt *attempt, rheos__step *step) {
   rheos__bell *const own[] = {&step->bell};
   while (attempt->kind->is_awaited && !rheos__attempt_is_done(attempt)) {
@@ -76,7 +82,7 @@ bool rheos__attempt_end(rheos__attempt *attempt, rheos__step *step) {
 
 // What ends a step in which the attempt waited, told with that.
 static rheos_status *stopped_error(const rheos__attempt *attempt, rheos__step *step) {
-  const double waited_s = (double)(rheos__clock_ns() - attempt->since_ns) * 1e-9;
+  const double waited_s = (double)(rheos__clock_ns() - attempt->wait.since_ns) * 1e-9;
   rheos_status *why = rheos__step_error(step);
   rheos_status *status = rheos_status_new(
       rheos_status_code(why), "%s; it waited %.3g s for %s of %s '%s'.", rheos_status_message(why),
@@ -161,8 +167,7 @@ rheos_status *rheos__step_attempt_take(rheos__step *step, rheos__attempt *attemp
                                        rheos_tensor **outputs) {
   assert(step != NULL);
   if (rheos__attempt_begin(attempt, &step->bell)) return finish_take(attempt, step, outputs);
-  attempt->since_ns = rheos__clock_ns();
-  rheos__waits_note(step->waits, attempt);
+  rheos__waits_note_attempt(step->waits, attempt, rheos__clock_ns());
   listen_to_all(step);
   if (step->aside == NULL) return wait_here(attempt, step, outputs);
   assert(*step->aside == NULL);

@@ -334,3 +334,30 @@ def test_who_comes_second_to_an_iterator_hears_its_deadline_and_the_end_of_its_s
         release.set()
         first.join(30)
         assert values == [1] and session.run(element) == 2
+
+
+def test_a_session_tells_which_stage_waits():
+    go_on, is_ahead = threading.Event(), threading.Event()
+
+    def numbers():
+        yield 1
+        is_ahead.set()
+        go_on.wait(20)
+        yield 2
+
+    dataset = tf.data.Dataset.from_generator(numbers, tf.int32).prefetch(2)
+    element = dataset.make_one_shot_iterator().get_next()
+    with tf.Session() as sess:
+        assert sess.run(element) == 1
+        assert is_ahead.wait(20)  # another thread than the consumer's makes the next one
+        others, told = threading.Thread(target=lambda: got.append(sess.run(element))), ""
+        got, until = [], time.time() + 20
+        others.start()
+        while "s for an element of stage 'Prefetch'" not in told and time.time() < until:
+            told = sess._waiting()
+            time.sleep(0.001)
+        go_on.set()
+        others.join()
+        assert "s for an element of stage 'Prefetch'" in told
+        assert got == [2]
+        assert sess._waiting() == ""

@@ -6,6 +6,7 @@
 #include "graph/tasks.h"
 #include "ops/data/autotune.h"
 #include "ops/data/row_blocks.h"
+#include "resource/waitable.h"
 
 // What is pulled in one go, so that a lock is worth its work; and what makes a thread worth waking.
 enum { GO_NS = 50 * 1000, WORTH_NS = 5 * 1000, MOST_IN_A_GO = 128 };
@@ -506,8 +507,9 @@ static rheos_status *give(rheos__stage *s, rheos_tensor **element) {
 }
 
 // Until something is done by others. False: the step is to stop.
-static bool wait_for_others(rheos__stage *s, rheos__step *step) {
+static bool wait_for_others(rheos__stage *s, rheos__step *step, rheos__wait *wait) {
   const int64_t start = rheos__now_ns();
+  rheos__step_note_wait(step, wait);
   s->waiting = rheos__step_listen(step);
   pthread_mutex_unlock(&s->mutex);
   const bool goes_on = rheos__step_doze(step);
@@ -534,7 +536,12 @@ static int64_t element_bytes(const rheos__stage *s) {
   return s->tail > s->head ? s->bytes / (s->tail - s->head) : 0;
 }
 
-static rheos_status *fill_ready(rheos__stage *s, rheos__step *step, bool *out_end) {
+static rheos__wait wait_of(const rheos__stage *s) {
+  return (rheos__wait){.what = "an element", .kind = "stage", .name = s->dataset->kind->name};
+}
+
+static rheos_status *fill_ready(rheos__stage *s, rheos__step *step, rheos__wait *wait,
+                                bool *out_end) {
   s->is_paused = false;
   clear_ready(s);
   for (;;) {
@@ -544,7 +551,7 @@ static rheos_status *fill_ready(rheos__stage *s, rheos__step *step, bool *out_en
     rheos__tuner_starved(&s->tuner, element_bytes(s), bytes_left(s));
     if (shall_make(s)) {
       RHEOS_TRY(make_some(s, step));
-    } else if (!wait_for_others(s, step)) {
+    } else if (!wait_for_others(s, step, wait)) {
       return stopped();
     }
   }
@@ -559,8 +566,10 @@ rheos_status *rheos__stage_next(rheos__stage *s, rheos__step *step, rheos_tensor
   if (s->left_since != 0) {
     rheos__tuner_used(&s->tuner, (double)(came - s->left_since), used);
   }
-  rheos_status *status = fill_ready(s, step, out_end);
+  rheos__wait wait = wait_of(s);
+  rheos_status *status = fill_ready(s, step, &wait, out_end);
   pthread_mutex_unlock(&s->mutex);
+  rheos__waits_forget(&wait);
   s->left_since = rheos__now_ns();
   return status != NULL || *out_end ? status : give(s, element);
 }
@@ -589,8 +598,10 @@ rheos_status *rheos__stage_pause(rheos__stage *s, rheos__step *step) {
   s->is_paused = true;
   withdraw_workers(s);
   bool goes_on = true;
-  while (goes_on && s->num_active > 0) goes_on = wait_for_others(s, step);
+  rheos__wait wait = wait_of(s);
+  while (goes_on && s->num_active > 0) goes_on = wait_for_others(s, step, &wait);
   pthread_mutex_unlock(&s->mutex);
+  rheos__waits_forget(&wait);
   return goes_on ? NULL : stopped();
 }
 
