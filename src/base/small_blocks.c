@@ -29,8 +29,9 @@ static void make_thread_end(void) {
   has_thread_end = pthread_key_create(&thread_end, free_kept) == 0;
 }
 
-// A library that is unloaded takes its functions along.
-__attribute__((destructor)) static void forget_thread_ends(void) {
+// A library that is unloaded takes its functions along. After the destructors that end threads, which have none
+// of these numbers.
+__attribute__((destructor(101))) static void forget_thread_ends(void) {
   if (has_thread_end) pthread_key_delete(thread_end);
   has_thread_end = false;
 }

@@ -15,6 +15,7 @@ enum { MAX_IDLE = 16, STAY_S = 5 };
 typedef struct worker worker;
 struct worker {
   worker *next;  // that is idle
+  pthread_t thread;
   pthread_cond_t called;
   void (*run)(void *argument);  // NULL: nothing yet
   void *argument;
@@ -24,6 +25,7 @@ struct worker {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static worker *idle;
 static int32_t num_idle;
+static bool is_ending;
 static pid_t process;
 
 static void leave_idle(worker *w) {
@@ -34,9 +36,12 @@ static void leave_idle(worker *w) {
   --num_idle;
 }
 
-// With the mutex held. False: the worker is to go.
+// With the mutex held. False: the worker is to go; nobody joins it but end_idle().
 static bool await_call(worker *w) {
-  if (num_idle == MAX_IDLE) return false;
+  if (num_idle == MAX_IDLE || is_ending) {
+    pthread_detach(w->thread);
+    return false;
+  }
   w->run = NULL;
   w->next = idle;
   idle = w;
@@ -45,16 +50,19 @@ static bool await_call(worker *w) {
   clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += STAY_S;
   int waited = 0;
-  while (w->run == NULL && waited != ETIMEDOUT) {
+  while (w->run == NULL && !is_ending && waited != ETIMEDOUT) {
     waited = pthread_cond_timedwait(&w->called, &mutex, &until);
   }
   if (w->run != NULL) return true;
+  if (is_ending) return false;
   leave_idle(w);
+  pthread_detach(w->thread);
   return false;
 }
 
 static void *work(void *argument) {
   worker *w = argument;
+  w->thread = pthread_self();
   bool goes_on = true;
   while (goes_on) {
     w->run(w->argument);
@@ -67,12 +75,29 @@ static void *work(void *argument) {
   return NULL;
 }
 
+// A library that is unloaded takes its code along. Who is at a function of the program is not waited for.
+__attribute__((destructor)) static void end_idle(void) {
+  pthread_t threads[MAX_IDLE];
+  int32_t count = 0;
+  pthread_mutex_lock(&mutex);
+  if (process == getpid()) {
+    is_ending = true;
+    for (worker *w = idle; w != NULL; w = w->next) {
+      threads[count++] = w->thread;
+      pthread_cond_signal(&w->called);
+    }
+    idle = NULL;
+    num_idle = 0;
+  }
+  pthread_mutex_unlock(&mutex);
+  for (int32_t i = 0; i < count; ++i) pthread_join(threads[i], NULL);
+}
+
 static bool start(worker *w) {
   pthread_t thread;
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
   pthread_attr_setstacksize(&attributes, STACK_BYTES);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   const bool started = pthread_create(&thread, &attributes, work, w) == 0;
   pthread_attr_destroy(&attributes);
   return started;
