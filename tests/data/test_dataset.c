@@ -264,7 +264,8 @@ static void test_dataset__deadline_ends_the_wait_and_loses_nothing_ahead(void **
   rheos_output d = by_program(&p, rheos_dataset_range(p.f.scope, 0, 4, 1), "slow", 1);
   begin(&p, rheos_dataset_prefetch(p.f.scope, d, 2), 2);
   assert_int_equal(next_int(&p), 0);
-  sleep_ms(5);  // the next one is under way
+  // Until the next one is under way.
+  for (int ms = 0; ms < 30000 && atomic_load(&p.program.calls) < 2; ++ms) sleep_ms(1);
   rheos_tensor *element;
   bool end;
   const rheos_run_options options = {.timeout_ms = 5};
