@@ -319,3 +319,21 @@ def test_a_cached_row_that_does_not_fit_fails_its_batch_only():
         except StopIteration:
             break
     assert found == [50, "fails", 50, "fails"]
+
+
+def test_an_exception_goes_on_where_an_iterator_ends_with_its_frame():
+    def numbers():
+        yield from range(9)
+
+    def elements():
+        spec = tf.TensorSpec([], tf.int32)
+        yield from tf.data.Dataset.from_generator(numbers, output_signature=spec).batch(2)
+
+    for _ in range(3):
+        half_read = elements()
+        assert next(half_read).numpy().tolist() == [0, 1]
+        with pytest.raises(KeyError, match="mine"):
+            half_read.throw(KeyError("mine"))
+        half_read = elements()
+        next(half_read)
+        half_read.close()
