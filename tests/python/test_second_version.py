@@ -472,3 +472,12 @@ def test_a_constant_at_once_has_as_many_elements_as_its_shape():
         tf.constant([1, 2, 3], shape=[2, 2])
     assert tf.constant(5, shape=[2, 2]).numpy().tolist() == [[5, 5], [5, 5]]
     assert tf.constant([1, 2], shape=[2, 1]).shape == [2, 1]
+
+
+def test_numpys_size_is_of_all_or_of_an_axis():
+    size, x = tf.experimental.numpy.size, tf.ones([2, 3, 4])
+    assert (size(x), size(x, 1), size(x, -1)) == (24, 3, 4)
+    traced = tf.function(lambda x: size(x, 0), input_signature=[tf.TensorSpec([None, 2])])
+    assert int(traced(tf.ones([5, 2]))) == 5
+    with pytest.raises(IndexError):
+        size(x, 3)

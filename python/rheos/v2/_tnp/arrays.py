@@ -389,11 +389,12 @@ def shape(a):
 
 def size(x, axis=None):
     """How many elements there are, in all or along an axis."""
-    if axis is not None:
-        raise NotImplementedError("axis argument is not supported in the current `np.size`")
     x = asarray(x)
-    known = x.shape.num_elements()
-    return np.int64(known) if known is not None else array_ops.size(x)
+    if axis is None:
+        known = x.shape.num_elements()
+        return np.int64(known) if known is not None else array_ops.size(x)
+    known = x.shape.as_list()[axis] if x.shape.ndims is not None else None
+    return np.int64(known) if known is not None else array_ops.shape(x)[axis]
 
 
 def isscalar(num):
