@@ -25,9 +25,12 @@ sys.path.pop(0)
 PACKAGE = {
     "__init__.py": "",
     "_old_names.py": "def give_back(): pass\n",
+    "framework/__init__.py": "",
+    "framework/eager.py": "def keep_version_1(): pass\n",
     "v2/_insides/__init__.py": "",
     "v2/_insides/known_modules.py": "def name_them(): pass\n",
     "v2/__init__.py": "front = 'v2'\ndef function(f): return f\n",
+    "v2/compat.py": "import rheos.v1 as v1\nimport rheos.v2 as v2\n",
     "v2/keras/__init__.py": "",
     "v2/keras/layers.py": "Dense = 'dense'\n",
     "v1/__init__.py": "front = 'v1'\nfrom rheos.v1 import train, compat\ndef matmul(): pass\n",
@@ -271,6 +274,9 @@ def test_unittest_finds_the_programs_tests(run):
         ("import tensorflow\nif 0: tensorflow.train.AdamOptimizer", "tensorflow.front"),
         ("import tensorflow as tf\nif 0: tf.compat.v1.Session()", "tf.front"),
         ("from tensorflow import compat\nif 0: compat.v1.placeholder", "compat.v1.front"),
+        ("from tensorflow import compat\ntf = compat.v1\nif 0: tf.placeholder", "tf.front"),
+        ("import tensorflow as tf2\ntf = tf2.compat.v1\nif 0: tf.Session", "tf.front"),
+        ("import tensorflow as f, tensorflow.compat.v1.train as t\nif 0: t.Saver", "f.front"),
         (
             "import tensorflow.compat.v1 as tf\nif 0: tf.disable_v2_behavior()\n"
             "import tensorflow",

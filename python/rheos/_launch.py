@@ -404,6 +404,18 @@ def _join(*names):
     return ".".join(filter(None, names))
 
 
+def _assigned_roots(nodes, roots):
+    """Names that a program gives to parts of TensorFlow, as `tf1 = tf.compat.v1` does."""
+    found = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
+            names = _dotted(node.value)
+            for target in node.targets:
+                if names and names[0] in roots and isinstance(target, ast.Name):
+                    found.setdefault(target.id, _join(roots[names[0]], *names[1:]))
+    return {name: below for name, below in found.items() if name not in roots}
+
+
 def names_in_tree(tree):
     """The names below `tensorflow` that a parsed module uses, and the modules it imports.
 
@@ -438,6 +450,7 @@ def names_in_tree(tree):
                 name = _join(below, alias.name)
                 used.add(name)
                 roots[alias.asname or alias.name] = name
+    roots.update(_assigned_roots(nodes, roots))
     for node in nodes:
         if isinstance(node, ast.Attribute):
             names = _dotted(node)
@@ -638,16 +651,17 @@ class Finder:
         if name.partition(".")[0] == "keras":
             return self._keras(name)
         parts = name.split(".")[1:]
+        if self._front is None:
+            self._front = self._choose()
+            if self._front == V1:
+                importlib.import_module("rheos.framework.eager").keep_version_1()
+                importlib.import_module("rheos._old_names").give_back()
+            if self._front == V2:
+                importlib.import_module("rheos.v2._insides.known_modules").name_them()
         if parts[:2] == ["compat", "v1"]:
             return self._find(V1, parts[2:])
         if parts[:2] == ["compat", "v2"]:
             return self._find(V2, parts[2:])
-        if self._front is None:
-            self._front = self._choose()
-            if self._front == V1:
-                importlib.import_module("rheos._old_names").give_back()
-            if self._front == V2:
-                importlib.import_module("rheos.v2._insides.known_modules").name_them()
         if parts[:1] == ["core"] or parts and parts[-1].endswith("_pb2"):
             return self._messages(name, parts)
         if self._front == V2 and self._is_inside_2(parts):
@@ -656,10 +670,7 @@ class Finder:
             return self._inside(parts[1:])
         if parts[0:1] == ["contrib"] and "python" in parts[2:]:
             return self._inside_contrib(name, parts)
-        found = self._find(self._front, parts)
-        if parts == ["compat"]:
-            return self._compat(found)
-        return found
+        return self._find(self._front, parts)
 
     def _inside(self, parts):
         """What tensorflow.python and `parts` below it mean."""
@@ -709,14 +720,6 @@ class Finder:
             classes = importlib.import_module("rheos.framework.messages")
             module.__getattr__ = lambda attribute: getattr(classes, attribute)
         return module
-
-    def _compat(self, found):
-        """A module with `v1` and `v2` in it."""
-        compat = found or type(sys)("tensorflow.compat")
-        for version, front in (("v1", V1), ("v2", V2)):
-            if not hasattr(compat, version):
-                setattr(compat, version, importlib.import_module(front))
-        return compat
 
     def _find(self, front, parts):
         """The module or namespace at `parts` below a front end, None if there is none."""

@@ -70,6 +70,51 @@ def test_version_1_below_compat_makes_graphs(launch):
     assert shown == "6.0 False\n"
 
 
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import tensorflow.compat.v1 as tf",
+        "from tensorflow.compat import v1 as tf",
+        "from tensorflow import compat; tf = compat.v1",
+        "import tensorflow.compat.v1.keras.layers, tensorflow.compat.v1 as tf",
+        "import tensorflow.compat.v2 as v2, tensorflow as tf",
+        "import tensorflow as tf; from tensorflow.compat import v2; tf.compat.v2.reduce_sum",
+        "import tensorflow.compat.v2.keras.layers, tensorflow as tf",
+    ],
+)
+@pytest.mark.parametrize("mode", ["auto", "tf1"])
+def test_no_name_of_version_1_makes_it_eager(launch, imports, mode):
+    shown = launch(
+        f"""
+        {imports}
+        x = tf.placeholder(tf.float32, [2])
+        y = tf.compat.v2.reduce_sum(x * x, axis=0, keepdims=True)
+        w = tf.compat.v2.Variable([3.0])
+        print(tf.executing_eagerly(), tf.__version__[:2], type(x.shape[0]).__name__)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            print(session.run([y, tf.gradients(y * w, x)[0], w], {{x: [1, 2]}}))
+        assert tf.compat.v2.compat.v1.Session is tf.Session
+        """,
+        mode,
+    )
+    assert shown.split()[:3] == ["False", "1.", "Dimension"]
+    assert "array([5.]" in shown and "array([ 6., 12.]" in shown
+
+
+def test_version_2_of_version_1_is_eager_where_it_is_asked_for(launch):
+    shown = launch(
+        """
+        import tensorflow.compat.v2 as tf
+        before = tf.executing_eagerly()
+        tf.enable_v2_behavior()
+        print(before, tf.executing_eagerly(), tf.constant([1, 2]).numpy(), tf.ones([3]).shape[0])
+        """,
+        mode="tf1",
+    )
+    assert shown == "False True [1 2] 3\n"
+
+
 def test_a_program_of_version_2_may_go_back_to_graphs(launch):
     shown = launch(
         """

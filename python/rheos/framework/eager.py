@@ -10,6 +10,7 @@ from rheos.framework import defaults
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import Graph
 from rheos.framework.operation import Tensor
+from rheos.framework.tensor_shape import enable_v2_tensorshape
 
 _DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
@@ -282,6 +283,25 @@ def enable_eager_execution():
 def disable_eager_execution():
     """Has operations added to the graph of the process where no other is made default."""
     defaults.set_eager_graph(None)
+
+
+_begins_version_2 = True
+
+
+def keep_version_1():
+    """Has the import of TensorFlow 2's names change nothing: the program is one of version 1.
+
+    Such a program takes names from tf.compat.v2 and goes on building graphs.
+    """
+    global _begins_version_2
+    _begins_version_2 = False
+
+
+def begin_version_2():
+    """Switches to eager execution and plain dimensions, unless the program is of version 1."""
+    if _begins_version_2:
+        enable_eager_execution()
+        enable_v2_tensorshape()
 
 
 def executing_eagerly():

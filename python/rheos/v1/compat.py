@@ -1,7 +1,9 @@
-"""Text and bytes, and the way to the TensorFlow 1 names."""
+"""Text and bytes, and the ways to the names of TensorFlow 1 and 2."""
 
+import importlib as _importlib
 import sys as _sys
 
+from rheos.framework import eager as _eager
 from rheos.framework.compat import (
     as_bytes,
     as_str,
@@ -18,4 +20,8 @@ from rheos.framework.compat import (
 def __getattr__(name):
     if name == "v1":
         return _sys.modules[__package__]
+    if name == "v2":
+        if "rheos.v2" not in _sys.modules:
+            _eager.keep_version_1()  # the names alone, until enable_v2_behavior()
+        return _importlib.import_module("rheos.v2")
     raise AttributeError(f"module 'rheos.v1.compat' has no attribute {name!r}")

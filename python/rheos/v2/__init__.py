@@ -1,14 +1,15 @@
 """TensorFlow 2's names: what `import rheos as tf` gives.
 
 Each name is looked up when it is first asked for, and its module imported then. With this face
-comes eager execution: operations run as they are called.
+comes eager execution: operations run as they are called. As tf.compat.v2 of a program of
+version 1 it gives the names alone.
 """
 
 import importlib
 import sys
 import types as _types
 
-from rheos.framework import absent, dtypes as _dtypes, eager, tensor_shape
+from rheos.framework import absent, dtypes as _dtypes, eager
 from rheos.ops import eager_variables  # noqa: F401
 from rheos.v2._keras import KERAS
 from rheos.v2._own import MODULES, OWN, VALUES
@@ -111,5 +112,4 @@ def __dir__():
     return sorted({*_NAMES, *_inner("")})
 
 
-eager.enable_eager_execution()
-tensor_shape.enable_v2_tensorshape()
+eager.begin_version_2()

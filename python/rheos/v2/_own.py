@@ -68,7 +68,7 @@ OWN = {
         "v2._checks": "assert_equal assert_greater assert_less assert_rank",
         "v2._flow": "cond map_fn vectorized_map while_loop",
         "framework.tensor_spec": "type_spec_from_value",
-        "v1._modes": "get_logger",
+        "v1._modes": "enable_v2_behavior get_logger",
         "v2._linalg": "matmul",
         "v2._misc": "Variable get_current_name_scope inside_function is_symbolic_tensor",
         "v2._nn": "batch_to_space space_to_batch",
@@ -332,6 +332,7 @@ OWN = {
 # Modules that are there as they are.
 MODULES = {
     "compat.v1": "v1",
+    "compat.v2": "v2",
     "data": "pipelines",
     "data.experimental": "pipelines.experimental",
     "raw_ops": "v1.raw_ops",
