@@ -4,6 +4,7 @@ import atexit as _atexit
 import contextlib as _contextlib
 import os as _os
 import shutil as _shutil
+import sys as _sys
 import tempfile as _tempfile
 import threading as _threading
 import unittest as _unittest
@@ -24,6 +25,7 @@ from rheos.framework.ragged import (
     RaggedValueBase as _RaggedValueBase,
 )
 from rheos.training.gradient_check import compute_gradient, compute_gradient_error  # noqa: F401
+from rheos.training.op_benchmark import Benchmark, run_benchmarks as _run_benchmarks
 from rheos.training.session import Session as _Session
 from rheos.v1.version import GRAPH_DEF_VERSION as _GRAPH_DEF_VERSION
 
@@ -483,7 +485,11 @@ class _StaysOpen:
 
 
 def main(argv=None):
-    """Runs the tests of the program."""
+    """Runs the tests of the program, or what it measures if it was given `--benchmarks=PATTERN`."""
+    argv = _sys.argv if argv is None else argv
+    chosen = [word for word in argv if word.startswith("--benchmarks=")]
+    if chosen:
+        return _run_benchmarks(chosen[-1].partition("=")[2])
     _unittest.main(argv=argv)
 
 

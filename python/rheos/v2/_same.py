@@ -301,7 +301,7 @@ SAME = {
     },
     "test": {
         "v1.test": """
-            TestCase assert_equal_graph_def gpu_device_name is_built_with_cuda
+            Benchmark TestCase assert_equal_graph_def gpu_device_name is_built_with_cuda
             is_built_with_gpu_support is_built_with_rocm is_built_with_xla
             is_cpu_target_available is_gpu_available main
         """,
