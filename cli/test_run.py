@@ -37,6 +37,8 @@ PACKAGE = {
     "v1/train.py": "Saver = 'saver'\n",
     "v1/compat.py": "import rheos.v1 as v1\nas_text = str\n",
     "v1/flags.py": "FLAGS = 'flags'\n",
+    "v1/_insides/__init__.py": "",
+    "v1/_insides/inside_module.py": "PLACES = {}\ndef is_known(name): return name in PLACES\n",
     "v1/broken.py": "import a_module_that_is_missing\n",
 }
 
@@ -384,12 +386,17 @@ def test_insides_that_programs_import(tmp_path):
         "from tensorflow.python.ops import gen_nn_ops, rnn_cell_impl\n"
         "from tensorflow.python.platform import resource_loader\n"
         "from tensorflow.python.tools import freeze_graph, inspect_checkpoint\n"
-        "from tensorflow.python.training import moving_averages\n"
+        "from tensorflow.python.training import moving_averages, training_ops\n"
+        "from tensorflow.python.ops import array_ops, io_ops, resources\n"
         "import tensorflow.contrib.slim as slim\n"
         "assert add_arg_scope is tf.contrib.framework.add_arg_scope\n"
         "assert initializers.xavier_initializer is slim.xavier_initializer\n"
         "assert rnn_cell_impl.LSTMCell is tf.nn.rnn_cell.LSTMCell\n"
         "print(audio_ops.decode_wav.__name__, pywrap_tensorflow.NewCheckpointReader.__name__)\n"
+        "assert array_ops.concat is tf.concat and not hasattr(array_ops, 'no_such_name')\n"
+        "assert [io_ops.save_v2.__name__, training_ops.apply_adam.__name__] == "
+        "['save_v2', 'apply_adam']\n"
+        "assert 'concat' in dir(array_ops) and 'Session' not in dir(array_ops)\n"
         "print([d.name for d in device_lib.list_local_devices()][0])\n"
         "print(resource_loader.get_path_to_datafile('a') == __file__[:-7] + 'a')\n"
     )

@@ -154,8 +154,13 @@ MAX_FILES_READ = 500
 # names that programs take from them ("" is `tensorflow` itself).
 INSIDES = {
     "client.device_lib": "_insides.device_lib",
-    "client.session": "",
+    "client.session": "_insides.session",
     "client.timeline": "_insides.timeline",
+    "data.ops.dataset_ops": "_insides.dataset_ops",
+    "data.util.nest": "_insides.data_nest",
+    "data.util.random_seed": "_insides.data_random_seed",
+    "eager.context": "_insides.context",
+    "eager.executor": "_insides.executor",
     "framework.constant_op": "",
     "framework.device": "",
     "framework.dtypes": "",
@@ -171,7 +176,7 @@ INSIDES = {
     "framework.random_seed": "",
     "framework.smart_cond": "contrib.framework",
     "framework.sparse_tensor": "",
-    "framework.tensor_shape": "",
+    "framework.tensor_shape": "_insides.tensor_shape",
     "framework.tensor_spec": "",
     "framework.tensor_util": "_insides.tensor_util",
     "framework.test_util": "test",
@@ -242,6 +247,7 @@ INSIDES = {
     "ops.clip_ops": "",
     "ops.confusion_matrix": "",
     "ops.control_flow_ops": "_insides.control_flow_ops",
+    "ops.control_flow_util": "_insides.control_flow_util",
     "ops.ctc_ops": "nn",
     "ops.data_flow_ops": "_insides.data_flow_ops",
     "ops.distributions.bernoulli": "distributions",
@@ -259,14 +265,15 @@ INSIDES = {
     "ops.distributions.student_t": "distributions",
     "ops.distributions.uniform": "distributions",
     "ops.embedding_ops": "nn",
-    "ops.gradient_checker": "test",
     "ops.functional_ops": "_insides.functional_ops",
+    "ops.gradient_checker": "test",
     "ops.gradients": "",
     "ops.gradients_impl": "",
     "ops.histogram_ops": "",
     "ops.image_ops": "image",
     "ops.image_ops_impl": "image",
     "ops.init_ops": "",
+    "ops.inplace_ops": "_insides.inplace_ops",
     "ops.io_ops": "",
     "ops.linalg.linalg": "linalg",
     "ops.linalg_ops": "",
@@ -286,9 +293,10 @@ INSIDES = {
     "ops.parsing_ops": "",
     "ops.partitioned_variables": "",
     "ops.random_ops": "",
+    "ops.resources": "_insides.resources",
     "ops.rnn": "nn",
     "ops.rnn_cell": "nn.rnn_cell",
-    "ops.rnn_cell_impl": "nn.rnn_cell",
+    "ops.rnn_cell_impl": "_insides.rnn_cell_impl",
     "ops.script_ops": "",
     "ops.seq2seq": "contrib.legacy_seq2seq",
     "ops.sets": "sets",
@@ -299,6 +307,7 @@ INSIDES = {
     "ops.standard_ops": "",
     "ops.state_ops": "",
     "ops.string_ops": "",
+    "ops.summary_op_util": "_insides.summary_op_util",
     "ops.template": "",
     "ops.tensor_array_ops": "_insides.tensor_array_ops",
     "ops.variable_scope": "",
@@ -324,6 +333,7 @@ INSIDES = {
     "summary.summary_iterator": "train",
     "summary.writer.writer": "summary",
     "summary.writer.writer_cache": "summary",
+    "tf2": "_insides.tf2",
     "tools.freeze_graph": "_insides.freeze_graph",
     "tools.inspect_checkpoint": "_insides.inspect_checkpoint",
     "training.adadelta": "train",
@@ -353,10 +363,14 @@ INSIDES = {
     "training.training": "train",
     "training.training_util": "train",
     "training.warm_starting_util": "train",
+    "util.all_util": "_insides.all_util",
     "util.compat": "compat",
     "util.deprecation": "_insides.deprecation",
-    "util.nest": "nest",
+    "util.function_utils": "_insides.function_utils",
+    "util.nest": "_insides.nest",
+    "util.object_identity": "_insides.object_identity",
     "util.tf_contextlib": "_insides.contextlib",
+    "util.tf_decorator": "_insides.tf_decorator",
     "util.tf_export": "_insides.export",
     "util.tf_inspect": "_insides.inspect",
 }
@@ -675,13 +689,21 @@ class Finder:
     def _inside(self, parts):
         """What tensorflow.python and `parts` below it mean."""
         name = ".".join(parts)
-        if name in INSIDES:
-            return self._find(V1, INSIDES[name].split(".") if INSIDES[name] else [])
         if len(parts) == 2 and parts[0] == "ops" and parts[1].startswith("gen_"):
             return self._find(V1, ["_insides", "generated_ops"])  # gen_nn_ops and the like
-        if not parts or any(inside.startswith(name + ".") for inside in INSIDES):
-            return type(sys)(_join("tensorflow.python", name))  # a package with nothing but modules
-        return None
+        if not parts:
+            return type(sys)("tensorflow.python")
+        inside = importlib.import_module("rheos.v1._insides.inside_module")
+        place = INSIDES.get(name)
+        if place is None and not inside.is_known(name):
+            if any(each.startswith(name + ".") for each in (*INSIDES, *inside.PLACES)):
+                return type(sys)(_join("tensorflow.python", name))  # nothing but modules
+            return None
+        found = None if place is None else self._find(V1, place.split(".") if place else [])
+        if not inside.is_known(name):
+            return found
+        is_own = place is not None and place.startswith("_insides.")
+        return inside.InsideModule(name, *((found, None) if is_own else (None, found)))
 
     def _is_inside_2(self, parts):
         name = ".".join(parts)

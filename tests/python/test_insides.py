@@ -1,18 +1,42 @@
 """What programs import from TensorFlow's insides and examples."""
 
+import collections
+import functools
 import gzip
 import struct
+import sys
+import types
 
 import numpy as np
 import pytest
 import rheos.v1 as tf
+from rheos.framework import logging
 from rheos.v1._insides import (
+    all_util,
+    context,
+    control_flow_ops,
+    control_flow_util,
+    data_nest,
+    deprecation,
     file_io,
     freeze_graph,
+    function_utils,
     generated_ops,
+    inplace_ops,
+    inside_module,
+    inspect as tf_inspect,
     inspect_checkpoint,
     layers_utils,
+    nest,
+    object_identity,
+    places,
+    resources,
+    rnn_cell_impl,
+    session as session_inside,
+    tensor_shape,
     tensor_util,
+    tf2,
+    tf_decorator,
 )
 from rheos.v1.examples.tutorials.mnist import input_data
 
@@ -210,3 +234,233 @@ def test_names_from_before_and_at_two_places(sess):
     assert tf.saved_model.main_op.main_op is tf.saved_model.main_op
     with_restore = tf.saved_model.main_op_with_restore
     assert tf.saved_model.main_op.main_op_with_restore is with_restore
+
+
+# ---- Modules by their places
+
+
+def test_public_names_lie_where_tensorflow_has_them():
+    math_ops = inside_module.InsideModule("ops.math_ops", public=tf)
+    assert math_ops.reduce_sum is tf.reduce_sum and math_ops.add is tf.add
+    assert math_ops.mat_mul.__name__ == "mat_mul"  # the function of an op, from gen_math_ops
+    assert {"matmul", "reduce_sum"} <= set(math_ops.__all__) and "Session" not in dir(math_ops)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        math_ops.no_such_name
+    optimizer = inside_module.InsideModule("training.adam")
+    assert optimizer.AdamOptimizer is tf.train.AdamOptimizer
+    with pytest.raises(AttributeError):
+        optimizer.Session
+    nested = inside_module.InsideModule("util.nest", own=nest)
+    assert nested.is_sequence([1]) and nested.flatten is tf.nest.flatten
+
+
+def test_the_places_name_what_there_is():
+    lacking = []
+    for module in ("ops.math_ops", "ops.array_ops", "ops.init_ops", "framework.ops", "ops.rnn"):
+        public, _ = inside_module._places(module)
+        for front, path in public.values():
+            if not front and not inside_module.InsideModule._has(front, path):
+                lacking.append(path)
+    assert len(places.PLACES) > 300 and len(lacking) < 3, lacking
+
+
+# ---- Values asked of TensorFlow 1.15
+
+
+def test_rows_are_changed_in_place(sess):
+    x = tf.constant([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+    two = [[1.0, 2.0], [3.0, 4.0]]
+    for change, one_row, rows, whole in (
+        (inplace_ops.inplace_update, [10, 20], [[1, 2], [2, 3], [3, 4]], [[1, 1]] * 3),
+        (inplace_ops.inplace_add, [12, 23], [[1, 3], [2, 3], [7, 9]], [[1, 2], [3, 4], [5, 6]]),
+        (inplace_ops.inplace_sub, [-8, -17], [[-1, -1], [2, 3], [1, 1]], [[-1, 0], [1, 2], [3, 4]]),
+    ):
+        got = sess.run([change(x, 1, [10.0, 20.0]), change(x, [0, -1], two),
+                        change(x, None, tf.ones([3, 2])), x])  # fmt: skip
+        assert got[0].tolist() == [[0, 1], one_row, [4, 5]]
+        assert got[1].tolist() == rows and got[2].tolist() == whole
+        assert got[3].tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert sess.run(inplace_ops.empty([2, 3], tf.int32, init=True)).tolist() == [[0] * 3] * 2
+    assert inplace_ops.empty_like(x).shape == (3, 2)
+    assert sess.run(inplace_ops.alias_inplace_add(tf.zeros([2]), 1, 5.0)).tolist() == [0, 5]
+
+
+def test_values_are_switched_and_merged(sess):
+    pred = tf.placeholder(tf.bool, [])
+    sparse = tf.SparseTensor([[0, 1]], [2.0], [2, 2])
+    slices = tf.IndexedSlices(tf.ones([1, 3]), tf.constant([1]))
+    for data, kind in ((tf.constant([1.0]), tf.Tensor), (sparse, tf.SparseTensor),
+                       (slices, tf.IndexedSlices)):  # fmt: skip
+        off, on = control_flow_ops.switch(data, pred)
+        assert type(off) is kind
+        scaled = tf.IndexedSlices(on.values * 3, on.indices) if kind is tf.IndexedSlices else on * 3
+        merged, index = control_flow_ops.merge([off, scaled])
+        values = getattr(merged, "values", merged)
+        for p, factor in ((False, 1), (True, 3)):
+            got, at, first = sess.run([values, index, getattr(data, "values", data)], {pred: p})
+            assert got.tolist() == (first * factor).tolist() and at == p
+    variable = tf.Variable(1.0, use_resource=False)
+    assert control_flow_ops.ref_switch(variable._ref(), pred).output_true.dtype._is_ref_dtype
+    with pytest.raises(ValueError, match="None"):
+        control_flow_ops.merge([off, None])
+
+
+def test_operations_know_their_loops_and_branches():
+    seen = []
+
+    def body(i, a):
+        context = tf.get_default_graph()._get_control_flow_context()
+        seen.append(control_flow_util.GetContainingWhileContext(context))
+        seen.append(control_flow_util.GetContainingCondContext(context))
+
+        def more():
+            here = tf.get_default_graph()._get_control_flow_context()
+            seen.append(control_flow_util.GetContainingCondContext(here))
+            return a + 1.0
+
+        return i + 1, tf.cond(a > 0, more, lambda: a - 1.0)
+
+    out = tf.while_loop(lambda i, a: i < 3, body, [0, 1.0])
+    assert seen[0].IsWhileContext() and seen[1] is None and seen[2].IsCondContext()
+    ops = tf.get_default_graph().get_operations()
+    switches = [op for op in ops if control_flow_util.IsSwitch(op)]
+    merges = [op for op in ops if control_flow_util.IsMerge(op)]
+    kinds = [
+        [sum(map(is_one, some)) for is_one in pair]
+        for some, pair in (
+            (switches, (control_flow_util.IsLoopSwitch, control_flow_util.IsCondSwitch)),
+            (merges, (control_flow_util.IsLoopMerge, control_flow_util.IsCondMerge)),
+        )
+    ]
+    assert kinds == [[2, 3], [2, 1]]
+    assert control_flow_util.IsLoopExit(out[0].op)
+    assert control_flow_util.IsInWhileLoop(merges[0])
+    assert not control_flow_util.GraphOrParentsInXlaContext(tf.get_default_graph())
+
+
+def test_resources_are_collected(sess):
+    handle = collections.namedtuple("Handle", "name")
+    resources.register_resource(handle("a"), tf.no_op("make"), tf.constant(False))
+    resources.register_resource(handle("b"), tf.no_op(), tf.constant(True), is_shared=False)
+    (shared,), (local,) = resources.shared_resources(), resources.local_resources()
+    assert [shared.handle.name, shared.create.name, local.handle.name] == ["a", "make", "b"]
+    assert sess.run(resources.report_uninitialized_resources()).tolist() == [b"a"]
+    assert sess.run(resources.report_uninitialized_resources([])).tolist() == []
+    made = resources.initialize_resources([shared, local], name="all")
+    assert made.name == "all" and {op.name for op in made.control_inputs} >= {"make"}
+
+
+def test_sessions_learn_types():
+    class Squared:
+        def __init__(self, x):
+            self.x, self.result = x, tf.square(x)
+
+    register = session_inside.register_session_run_conversion_functions
+    register(Squared, lambda s: ([s.result], lambda values: ("sq", values[0])),
+             lambda s, value: [(s.x, value)], lambda s: [s.x])  # fmt: skip
+    squared = Squared(tf.placeholder(tf.float32, []))
+    with tf.Session() as session:
+        assert session.run(squared, {squared: 3.0}) == ("sq", 9.0)
+        assert session.run([{"a": squared}], {squared.x: 2.0}) == [{"a": ("sq", 4.0)}]
+        handle = session.partial_run_setup([squared.result], [squared])
+        assert session.partial_run(handle, squared.result, {squared: 4.0}) == 16.0
+    with pytest.raises(ValueError, match="already been registered"):
+        register(Squared, lambda s: ([], None))
+    with pytest.raises(TypeError):
+        register(Squared)
+
+
+class _Callable:
+    def __call__(self, a, b):
+        pass
+
+    def method(self, q, r=1, **more):
+        pass
+
+
+def test_arguments_of_functions():
+    assert function_utils.fn_args(_Callable()) == ("a", "b")
+    assert function_utils.fn_args(_Callable().method) == ("q", "r")
+    partial = functools.partial(lambda a, b, c: 0, 1, c=2)
+    assert function_utils.fn_args(partial) == ("b",)
+    assert function_utils.has_kwargs(_Callable().method)
+    assert function_utils.get_func_name(_Callable().method) == "_Callable.method"
+    assert function_utils.get_func_name(lambda: 0) == "<lambda>"
+    spec = tf_inspect.getargspec(functools.partial(lambda a, b, c=1: 0, b=1))
+    assert spec == (["a", "b", "c"], None, None, (1, 1))
+    assert tf_inspect.getfullargspec(functools.partial(lambda a, b, c=1: 0, 1)).args == ["b", "c"]
+    assert tf_inspect.getargspec(_Callable()).args == ["self", "a", "b"]
+
+
+def test_decorators_are_seen_through():
+    def plus_one(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            return function(*args, **kwargs) + 1
+
+        return tf_decorator.make_decorator(function, wrapper)
+
+    @plus_one
+    @plus_one
+    def add(a, b=2):
+        return a + b
+
+    marks, target = tf_decorator.unwrap(add)
+    assert add(1) == 5 and target(1) == 3 and [m.decorator_name for m in marks] == ["plus_one"] * 2
+    assert tf_inspect.getargspec(add) == (["a", "b"], None, None, (2,))
+    assert tf_decorator.rewrap(add, target, lambda a, b=0: 10)
+    assert tf_decorator.unwrap(add)[1](1) == 10
+
+
+def test_structures_with_their_paths():
+    structure = {"a": [1, 2], "b": 3}
+    joined = nest.flatten_with_joined_string_paths(structure)
+    assert joined == [("a/0", 1), ("a/1", 2), ("b", 3)]
+    assert nest.map_structure_with_paths(lambda path, v: path, structure) == {
+        "a": ["a/0", "a/1"],
+        "b": "b",
+    }
+    assert nest.flatten_dict_items({(1, 2): ("x", "y"), 3: "z"}) == {1: "x", 2: "y", 3: "z"}
+    assert nest.map_structure_up_to([0, 0], len, [[1, 2], [3]]) == [2, 1]
+    with pytest.raises(TypeError):
+        nest.assert_shallow_structure([0], 1)
+    assert data_nest.flatten((1, [2, 3])) == [1, [2, 3]] and not data_nest.is_sequence([1])
+
+
+def test_small_modules_answer(monkeypatch):
+    assert str(tensor_shape.matrix(2, None)) == "(2, ?)" and tensor_shape.vector(3) == (3,)
+    assert tensor_shape.unknown_shape(2).ndims == 2 and tensor_shape.scalar().ndims == 0
+    assert not tf2.enabled()
+    tf2.enable()
+    assert tf2.enabled()
+    tf2.disable()
+    assert not context.executing_eagerly() and context.num_gpus() == 0
+    assert rnn_cell_impl._concat(2, [3, 4], static=True) == (2, 3, 4)
+    assert rnn_cell_impl._zero_state_tensors([3, 4], 2, tf.float32)[1].shape == (2, 4)
+    one, other = object_identity.Reference(structure := [1]), object_identity.Reference([1])
+    assert one != other and one == object_identity.Reference(structure) and one.deref() == [1]
+    assert len(object_identity.ObjectIdentitySet([structure, [1], structure])) == 2
+
+    @deprecation.deprecated("2030-01-01", "Use nothing.")
+    def old():
+        return 1
+
+    warnings = []
+    monkeypatch.setattr(logging, "warning", lambda *args: warnings.append(args))
+    with deprecation.silence():
+        assert old() == 1
+    assert not warnings
+    assert old() == 1 and len(warnings) == 1
+
+
+def test_modules_hide_what_they_do_not_document():
+    module = sys.modules["a_module"] = types.ModuleType("a_module", "Has:\n\n@@shown\n")
+    module.shown, module.allowed, module.hidden, module._private = 1, 2, 3, 4
+    try:
+        all_util.remove_undocumented("a_module", ["allowed"])
+        left = [name for name in dir(module) if not name.startswith("__")]
+        assert left == ["_private", "allowed", "shown"]
+        all_util.reveal_undocumented("a_module.hidden")
+        assert module.hidden == 3
+    finally:
+        del sys.modules["a_module"]

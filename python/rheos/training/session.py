@@ -27,6 +27,37 @@ def _values_type():
     return _tuple("IndexedSlicesValue", "values indices dense_shape")
 
 
+# ---- Types that programs have sessions know
+
+
+_conversions = []  # (type, of fetches, of feeds, of feeds of partial runs), the last one first
+
+
+def register_session_run_conversion_functions(
+    tensor_type, fetch_function, feed_function=None, feed_function_for_partial_run=None
+):
+    """Lets objects of a type, and of those derived from it, be fetched and fed.
+
+    fetch_function: of the object to (a list of tensors, a function from the list of their values to
+    what run() gives). feed_function: of (object, value) to a list of (tensor, value).
+    feed_function_for_partial_run: of the object to a list of tensors. ValueError if the type, or
+    one derived from it, has been registered.
+    """
+    for known, *_ in _conversions:
+        if issubclass(known, tensor_type):
+            raise ValueError(f"{tensor_type} has already been registered so ignore it.")
+    functions = fetch_function, feed_function, feed_function_for_partial_run
+    _conversions.insert(0, (tensor_type, *functions))
+
+
+def _conversion(value, which):
+    """One of the functions of the type of a fetch or of the key of a feed; None without one."""
+    for kind, *functions in _conversions:
+        if isinstance(value, kind):
+            return functions[which]
+    return None
+
+
 # ---- Fetches of any form
 
 
@@ -77,6 +108,11 @@ class _Fetches:
         if isinstance(fetch, dict) or hasattr(fetch, "items") and hasattr(fetch, "keys"):
             parts, kind = [(k, self.add(v)) for k, v in fetch.items()], type(fetch)
             return lambda values: _same_dict(kind, fetch, [(k, p(values)) for k, p in parts])
+        convert = _conversion(fetch, 0)
+        if convert is not None:
+            rows, contract = convert(fetch)
+            parts = [self._place(self._element(r, fetch)) for r in rows]
+            return lambda values: contract([p(values) for p in parts])
         if isinstance(fetch, SparseTensor):
             rows = (fetch.indices, fetch.values, fetch.dense_shape)
             parts = [self._place(self._element(r, fetch)) for r in rows]
@@ -124,6 +160,9 @@ def _same_dict(kind, original, items):
 def _feeds(feed):
     """The tensors and values of one entry of a feed_dict."""
     key, value = feed
+    convert = _conversion(key, 1)
+    if convert is not None:
+        return list(convert(key, value))
     if isinstance(key, SparseTensor):
         if not isinstance(value, (tuple, list)) or len(value) not in (2, 3):
             raise TypeError("the value for a SparseTensor is (indices, values, dense_shape)")
@@ -140,6 +179,9 @@ def _feeds(feed):
 
 def _feed_parts(key):
     """The tensors that the key of a feed stands for."""
+    convert = _conversion(key, 2)
+    if convert is not None:
+        return list(convert(key))
     if isinstance(key, SparseTensor):
         return [key.indices, key.values, key.dense_shape]
     if isinstance(key, RaggedBase):

@@ -1,6 +1,11 @@
 """Marks of what a program or TensorFlow is to lose: tensorflow.python.util.deprecation."""
 
-from rheos.contrib.deprecation import deprecated, deprecated_arg_values, deprecated_args
+from rheos.contrib.deprecation import (
+    deprecated,
+    deprecated_arg_values,
+    deprecated_args,
+    silence,
+)
 
 
 def deprecated_endpoints(*names):

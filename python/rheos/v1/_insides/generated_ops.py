@@ -37,9 +37,15 @@ def _by_position(op):
     return function
 
 
+def has(name):
+    """Whether there is an op whose function has this name."""
+    return not name.startswith("__") and name.lstrip("_") in _types()
+
+
 def __getattr__(name):
-    op_type = None if name.startswith("__") else _types().get(name.lstrip("_"))
+    op_type = _types()[name.lstrip("_")] if has(name) else None
     if op_type is None:
         raise AttributeError(f"Rheos has no op whose function would be named '{name}'")
     made = globals()[name] = _by_position(getattr(raw_ops, op_type))
+    made.__name__ = made.__qualname__ = name
     return made
