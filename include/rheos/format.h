@@ -71,7 +71,8 @@ typedef struct rheos_import_options {
 } rheos_import_options;
 
 // Adds the nodes of a GraphDef, in any order, to the scope's graph, and the functions of its
-// library, which become ops of the graph. Names are taken as they are. Everything the message holds comes out of rheos_graph_to_graph_def() again,
+// library, which become ops of the graph. Names are taken as they are, but for frames of loops that
+// the graph has already. Everything the message holds comes out of rheos_graph_to_graph_def() again,
 // attributes and fields that nothing here knows too; only the shapes in `_output_shapes` are
 // inferred anew. Errors go to the scope: RHEOS_DATA_LOSS for bytes that are no GraphDef,
 // RHEOS_NOT_FOUND naming all ops that are not known, with counts, RHEOS_INVALID_ARGUMENT for

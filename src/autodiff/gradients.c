@@ -11,10 +11,11 @@
 #include "autodiff/custom_gradient.h"
 #include "autodiff/loops.h"
 #include "base/options.h"
-#include "graph/control_context.h"
+#include "graph/context_recovery.h"
 #include "graph/dependencies.h"
 #include "graph/graph.h"
 #include "graph/library.h"
+#include "ops/flow/loop_grad.h"
 #include "ops/kit/op_util.h"
 
 enum {
@@ -148,6 +149,24 @@ static bool reads_gradient_of(const backprop *b, int32_t id, int32_t from) {
   return false;
 }
 
+static bool passes_handle(const rheos__op_def *op) {
+  return op->flow == RHEOS__FLOW_ENTER || op->flow == RHEOS__FLOW_SWITCH ||
+         (op->flags & RHEOS_OP_FORWARDS) != 0;
+}
+
+// What a loop pushes on a stack is popped by the loop that computes its gradients: the stack is reached too.
+static void reach_stack(backprop *b, int32_t id, int32_t *stack, int32_t *depth) {
+  const rheos__node *node = rheos__graph_node(b->graph, id);
+  if (node->signature->op->gradient != rheos__gradient_stack_push) return;
+  do {
+    id = node->edges[0].id;
+    node = rheos__graph_node(b->graph, id);
+  } while (node->num_inputs > 0 && passes_handle(node->signature->op));
+  if (has_flag(b, id, REACHED)) return;
+  set_flag(b, id, REACHED);
+  stack[(*depth)++] = id;
+}
+
 // `stack` has room for all nodes.
 static void mark_reached_by_readers(backprop *b, const readers *r, int32_t *stack) {
   int32_t depth = 0;
@@ -161,6 +180,7 @@ static void mark_reached_by_readers(backprop *b, const readers *r, int32_t *stac
       if (has_flag(b, id, REACHED) || !reads_gradient_of(b, id, from)) continue;
       set_flag(b, id, REACHED);
       stack[depth++] = id;
+      reach_stack(b, id, stack, &depth);
     }
   }
 }
@@ -220,7 +240,7 @@ static void mark_in_any_order(backprop *b) {
 }
 
 static void mark_paths(backprop *b) {
-  if (rheos__graph_has_contexts(b->graph)) {
+  if (rheos__graph_is_unordered(b->graph)) {
     mark_in_any_order(b);
     return;
   }
@@ -751,6 +771,8 @@ static rheos_status *check_arguments(const backprop *b, const rheos_output *ys, 
 static bool init_backprop(backprop *b, const rheos_output *ys, size_t num_ys,
                           const rheos_output *xs, size_t num_xs) {
   if (!rheos__scope_goes_on(b->scope, check_arguments(b, ys, num_ys, xs, num_xs))) return false;
+  rheos__contexts_recover(b->scope);
+  if (failed(b)) return false;
   b->first_id = INT32_MAX;
   for (size_t i = 0; i < num_xs; i++) {
     if (xs[i].id < b->first_id) b->first_id = xs[i].id;
@@ -759,7 +781,7 @@ static bool init_backprop(backprop *b, const rheos_output *ys, size_t num_ys,
     if (ys[i].id >= b->end_id) b->end_id = ys[i].id + 1;
   }
   if (b->end_id < b->first_id) b->end_id = b->first_id;
-  if (rheos__graph_has_contexts(b->graph)) {
+  if (rheos__graph_is_unordered(b->graph)) {
     b->first_id = 0;
     b->end_id = rheos_graph_num_operations(b->graph);
   }

@@ -136,18 +136,32 @@ static rheos_status *new_context(rheos_scope *s, bool is_while, const char *name
   return NULL;
 }
 
+// "text", or "text_N" if it is in use, below `parent`.
+static rheos_status *take_name(rheos_graph *graph, uint32_t parent, const char *text, size_t length,
+                               const char **out_name) {
+  uint32_t entry;
+  RHEOS_TRY(rheos__names_take(&graph->names, parent, text, length, &entry));
+  const size_t size_bytes = rheos__names_format(&graph->names, entry, NULL, 0);
+  char *name = rheos__alloc(size_bytes + 1);
+  if (name == NULL) return rheos__out_of_memory();
+  rheos__names_format(&graph->names, entry, name, size_bytes + 1);
+  *out_name = rheos__intern_text(graph, name, size_bytes);
+  rheos__free(name);
+  return *out_name != NULL ? NULL : rheos__out_of_memory();
+}
+
+rheos_status *rheos__graph_take_frame(rheos_graph *graph, const char *text, size_t length,
+                                      const char **out_name) {
+  if (rheos__name_is_valid(0, text, length)) return take_name(graph, 0, text, length, out_name);
+  *out_name = rheos__intern_text(graph, text, length);  // as no program of ours names one
+  return *out_name != NULL ? NULL : rheos__out_of_memory();
+}
+
 static rheos_status *new_unique_context(rheos_scope *s, bool is_while, const char *base,
                                         rheos_control_context **out_context) {
-  rheos__names *names = &s->graph->names;
-  uint32_t entry;
-  RHEOS_TRY(rheos__names_take(names, s->now.name, base, strlen(base), &entry));
-  size_t length = rheos__names_format(names, entry, NULL, 0);
-  char *name = rheos__alloc(length + 1);
-  if (name == NULL) return rheos__out_of_memory();
-  rheos__names_format(names, entry, name, length + 1);
-  rheos_status *status = new_context(s, is_while, name, length, out_context);
-  rheos__free(name);
-  return status;
+  const char *name;
+  RHEOS_TRY(take_name(s->graph, s->now.name, base, strlen(base), &name));
+  return new_context(s, is_while, name, strlen(name), out_context);
 }
 
 rheos_control_context *rheos__context_new(rheos_scope *s, bool is_while, const char *name) {
@@ -182,7 +196,7 @@ static bool contains(const rheos_control_context *outer, const rheos_control_con
 
 // ---- Contexts of nodes
 
-enum { mark_bits = 2, mark_mask = RHEOS__UNFETCHABLE | RHEOS__UNFEEDABLE };
+enum { mark_bits = 3, mark_mask = RHEOS__UNFETCHABLE | RHEOS__UNFEEDABLE };
 
 static uint32_t word_of(const rheos_graph *graph, int32_t id) {
   const rheos__contexts *contexts = &graph->contexts;
@@ -205,11 +219,11 @@ static rheos_control_context *context_numbered(const rheos_graph *graph, uint32_
   return number != 0 ? graph->contexts.items[number - 1] : NULL;
 }
 
-bool rheos__graph_has_contexts(const rheos_graph *graph) {
+bool rheos__graph_is_unordered(const rheos_graph *graph) {
   rheos__graph_lock((rheos_graph *)(uintptr_t)graph);
-  const bool has = graph->contexts.count != 0;
+  const bool is_unordered = graph->contexts.count != 0 || graph->contexts.has_loops;
   rheos__graph_unlock((rheos_graph *)(uintptr_t)graph);
-  return has;
+  return is_unordered;
 }
 
 rheos_control_context *rheos__context_of(const rheos_graph *graph, int32_t id) {
@@ -248,6 +262,14 @@ rheos_status *rheos__node_set_context(rheos_graph *graph, int32_t id,
   if (word != NULL) *word = (*word & mark_mask) | number << mark_bits;
   rheos__graph_unlock(graph);
   return word != NULL ? NULL : rheos__out_of_memory();
+}
+
+bool rheos__node_take_foreign(rheos_graph *graph, int32_t id) {
+  rheos__graph_lock(graph);
+  const bool is_foreign = (word_of(graph, id) & RHEOS__FOREIGN) != 0;
+  if (is_foreign) graph->contexts.of_node[id] &= ~(uint32_t)RHEOS__FOREIGN;
+  rheos__graph_unlock(graph);
+  return is_foreign;
 }
 
 static void mark(rheos_scope *s, int32_t id, uint32_t marks) {
@@ -460,20 +482,23 @@ static void add_to_branch(rheos_scope *s, int32_t id) {
   }
 }
 
-static bool is_constant_enter(const rheos_graph *graph, int32_t id) {
+// Of the loop itself: what a file's loop takes in belongs to that.
+static bool is_constant_enter(const rheos_graph *graph, int32_t id,
+                              const rheos_control_context *context) {
   if (!has_type(graph, id, "Enter") && !has_type(graph, id, "RefEnter")) return false;
-  const rheos_attr_value *value =
-      rheos__attrs_find(rheos__graph_node(graph, id)->attrs, "is_constant");
-  return value != NULL && value->b;
+  const rheos__attrs *attrs = rheos__graph_node(graph, id)->attrs;
+  return rheos__attr_bool(attrs, "is_constant") &&
+         strcmp(rheos__attr_string(attrs, "frame_name"), context->name) == 0;
 }
 
-// Whether only what is the same in all trips leads to the node.
-static bool is_free_in_loop(const rheos_graph *graph, int32_t id) {
+// Whether only what is the same in all trips of the loop leads to the node.
+static bool is_free_in_loop(const rheos_graph *graph, int32_t id,
+                            const rheos_control_context *context) {
   const rheos__node *node = rheos__graph_node(graph, id);
   if (node->num_control_inputs != 0) return false;
   if (is_call(graph, id)) return true;
   for (int32_t i = 0; i < node->num_inputs; i++) {
-    if (!is_constant_enter(graph, node->edges[i].id)) return false;
+    if (!is_constant_enter(graph, node->edges[i].id, context)) return false;
   }
   return true;
 }
@@ -496,7 +521,7 @@ static void add_to_loop(rheos_scope *s, int32_t id) {
   lead_inputs_in(s, id);
   size_t num_external;
   int32_t *external = take_external_controls(s, id, &num_external);
-  if (s->status == NULL && is_free_in_loop(s->graph, id)) {
+  if (s->status == NULL && is_free_in_loop(s->graph, id, context)) {
     add_control(s, id, rheos__control_pivot(context));
   }
   for (int32_t i = 0; i < node->num_outputs; i++) {
@@ -738,6 +763,15 @@ static rheos_status *check_info(const rheos_scope *s, const rheos_control_contex
   return check_list(s, outputs, 5, "a part of the context");
 }
 
+// A frame that came with a file may have been given another name than the file says.
+static const char *name_to_restore(const rheos_control_context_info *info,
+                                   const rheos_output *enters) {
+  if (!info->is_while || info->num_enters == 0 || enters[0].graph == NULL) return info->name;
+  const rheos__node *enter = rheos__graph_node(enters[0].graph, enters[0].id);
+  const char *frame = rheos__attr_string(enter->attrs, "frame_name");
+  return frame[0] != '\0' ? frame : info->name;
+}
+
 rheos_control_context *rheos_control_context_restore(
     rheos_scope *s, const rheos_control_context_info *info, const rheos_output *enters,
     const rheos_output *exits, const rheos_output *values, const rheos_output *insides,
@@ -749,7 +783,8 @@ rheos_control_context *rheos_control_context_restore(
       !rheos__scope_goes_on(s, check_list(s, insides, num_values, "insides"))) {
     return NULL;
   }
-  rheos_control_context *context = rheos__context_named(s, info->is_while, info->name);
+  rheos_control_context *context =
+      rheos__context_named(s, info->is_while, name_to_restore(info, enters));
   if (context == NULL) return NULL;
   context->pivot = edge_or_none(info->pivot);
   context->pred = edge_or_none(info->pred);

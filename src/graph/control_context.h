@@ -57,12 +57,16 @@ typedef struct rheos__contexts {
   size_t capacity, count;
   uint32_t *of_node;
   size_t nodes_capacity, num_nodes;
+  bool has_foreign;  // there may be nodes marked so
+  bool has_loops;    // of nodes that came so: some may have inputs that were made after them
 } rheos__contexts;
 
 void rheos__contexts_deinit(rheos__contexts *contexts);
 
-// Whether any was made: then nodes may have inputs that were made after them.
-bool rheos__graph_has_contexts(const rheos_graph *graph);
+// Whether nodes may have inputs that were made after them: in loops, and where contexts were made.
+bool rheos__graph_is_unordered(const rheos_graph *graph);
+// Whether the node is marked as RHEOS__FOREIGN; no longer, then.
+bool rheos__node_take_foreign(rheos_graph *graph, int32_t id);
 // The context that a node is in; NULL for none.
 rheos_control_context *rheos__context_of(const rheos_graph *graph, int32_t id);
 // The context of what the node gives: of an Exit, the one around the loop.
@@ -85,7 +89,13 @@ rheos_control_context *rheos__context_new(rheos_scope *scope, bool is_while, con
 // The same with exactly this name, as files have it.
 rheos_control_context *rheos__context_named(rheos_scope *scope, bool is_while, const char *name);
 
-enum { RHEOS__UNFETCHABLE = 1, RHEOS__UNFEEDABLE = 2 };
+// A name for the frame of a loop, made of `text`, which need not end with a NUL, that no other loop of the graph
+// has; interned. The graph is locked.
+rheos_status *rheos__graph_take_frame(rheos_graph *graph, const char *text, size_t length,
+                                      const char **out_name);
+
+// `RHEOS__FOREIGN`: its context is not known yet (context_recovery.h).
+enum { RHEOS__UNFETCHABLE = 1, RHEOS__UNFEEDABLE = 2, RHEOS__FOREIGN = 4 };
 // Marks the node, besides what it is marked as already.
 rheos_status *rheos__node_mark(rheos_graph *graph, int32_t id, uint32_t marks);
 rheos_status *rheos__node_set_context(rheos_graph *graph, int32_t id,

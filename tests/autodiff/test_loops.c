@@ -2,6 +2,7 @@
 // TensorFlow's is shown by tests/python/test_loop_gradients.py.
 #include <math.h>
 #include <rheos/control_flow.h>
+#include <rheos/format.h>
 #include <rheos/gradients.h>
 #include <rheos/session.h>
 
@@ -92,27 +93,33 @@ static double compute(rheos_session *session, const program *p, rheos_output fet
   return result;
 }
 
-static void check(rheos_body_function body, const int32_t *trips, int32_t num_trips) {
-  graph_fixture f = fixture_new();
-  const program p = build(f.scope, body);
-  assert_scope_ok(f.scope);
-  const rheos_output xs[] = {p.x, p.w};
+// Makes the gradients, and compares them with differences.
+static void check_slopes(graph_fixture *f, const program *p, const int32_t *trips,
+                         int32_t num_trips) {
+  assert_scope_ok(f->scope);
+  const rheos_output xs[] = {p->x, p->w};
   rheos_gradient slopes[2];
-  rheos_gradients(f.scope, &p.y, 1, xs, 2, NULL, slopes);
-  assert_scope_ok(f.scope);
+  rheos_gradients(f->scope, &p->y, 1, xs, 2, NULL, slopes);
+  assert_scope_ok(f->scope);
   rheos_session *session = NULL;
-  assert_ok(rheos_session_new(f.graph, NULL, &session));
+  assert_ok(rheos_session_new(f->graph, NULL, &session));
   const double x = 0.75, w = 0.9, h = 1e-6;
   for (int32_t i = 0; i < num_trips; i++) {
     const int32_t n = trips[i];
     const double by_x =
-        (compute(session, &p, p.y, x + h, w, n) - compute(session, &p, p.y, x - h, w, n)) / (2 * h);
+        (compute(session, p, p->y, x + h, w, n) - compute(session, p, p->y, x - h, w, n)) / (2 * h);
     const double by_w =
-        (compute(session, &p, p.y, x, w + h, n) - compute(session, &p, p.y, x, w - h, n)) / (2 * h);
-    assert_true(fabs(compute(session, &p, slopes[0].values, x, w, n) - by_x) < 1e-7);
-    assert_true(fabs(compute(session, &p, slopes[1].values, x, w, n) - by_w) < 1e-7);
+        (compute(session, p, p->y, x, w + h, n) - compute(session, p, p->y, x, w - h, n)) / (2 * h);
+    assert_true(fabs(compute(session, p, slopes[0].values, x, w, n) - by_x) < 1e-7);
+    assert_true(fabs(compute(session, p, slopes[1].values, x, w, n) - by_w) < 1e-7);
   }
   rheos_session_free(session);
+}
+
+static void check(rheos_body_function body, const int32_t *trips, int32_t num_trips) {
+  graph_fixture f = fixture_new();
+  const program p = build(f.scope, body);
+  check_slopes(&f, &p, trips, num_trips);
   fixture_free(&f);
 }
 
@@ -126,6 +133,50 @@ static void test_loop_within_a_loop__has_them_too(void **state) {
   (void)state;
   const int32_t trips[] = {0, 1, 2, 7};
   check(nesting, trips, 4);
+}
+
+static rheos_output output_named(graph_fixture *f, const char *name) {
+  rheos_output output;
+  assert_ok(rheos_graph_output(f->graph, name, &output));
+  return output;
+}
+
+// A file of the program, imported twice: the second takes what the first gives.
+static void import_twice(graph_fixture *f, const void *bytes, size_t size_bytes) {
+  const rheos_import_options first = {.prefix = "a"};
+  rheos_import_graph_def(f->scope, bytes, size_bytes, &first);
+  rheos_import_mapping mappings[] = {{.from = "x", .to = output_named(f, "a/y:0")},
+                                     {.from = "w", .to = output_named(f, "a/w:0")},
+                                     {.from = "n", .to = output_named(f, "a/n:0")}};
+  const rheos_import_options second = {.prefix = "b", .input_map = mappings, .num_mappings = 3};
+  rheos_import_graph_def(f->scope, bytes, size_bytes, &second);
+  assert_scope_ok(f->scope);
+}
+
+static void check_imported(rheos_body_function body) {
+  graph_fixture f = fixture_new();
+  const program p = build(f.scope, body);
+  rheos__op_n(f.scope, "Identity", "y", &p.y, 1, NULL, 0);
+  void *bytes = NULL;
+  size_t size_bytes = 0;
+  assert_ok(rheos_graph_to_graph_def(f.graph, &bytes, &size_bytes));
+  fixture_free(&f);
+  f = fixture_new();
+  import_twice(&f, bytes, size_bytes);
+  rheos_free(bytes);
+  const program both = {.x = output_named(&f, "a/x:0"),
+                        .w = output_named(&f, "a/w:0"),
+                        .n = output_named(&f, "a/n:0"),
+                        .y = output_named(&f, "b/y:0")};
+  const int32_t trips[] = {0, 1, 2, 5};
+  check_slopes(&f, &both, trips, 4);
+  fixture_free(&f);
+}
+
+static void test_loops_of_a_file__have_gradients_however_often_it_is_imported(void **state) {
+  (void)state;
+  check_imported(branching);
+  check_imported(nesting);
 }
 
 static void test_gradient_of_a_gradient_of_a_loop__is_refused(void **state) {
@@ -182,6 +233,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_loop__has_the_gradients_that_differences_have),
       cmocka_unit_test(test_loop_within_a_loop__has_them_too),
+      cmocka_unit_test(test_loops_of_a_file__have_gradients_however_often_it_is_imported),
       cmocka_unit_test(test_gradient_of_a_gradient_of_a_loop__is_refused),
       cmocka_unit_test(test_gradients_of_loops__fail_with_a_status_when_memory_is_short),
   };

@@ -306,3 +306,48 @@ def test_an_array_interface_is_an_array():
     assert list(tf.make_ndarray(tf.make_tensor_proto(value))) == [1.5, 2.5]
     with tf.Session() as sess:
         assert sess.run([tf.constant(value), tf.convert_to_tensor(value) * 2])[1].tolist() == [3, 5]
+
+
+def tripled(x, trips=3):
+    return tf.while_loop(lambda i, x: i < trips, lambda i, x: (i + 1, x * 2.0), [0, x])[1]
+
+
+def frames_of(graph):
+    return {op.get_attr("frame_name") for op in graph.get_operations() if op.type == "Enter"}
+
+
+def test_frames_of_loops__are_the_graphs_own():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [], name="x")
+        tf.identity(tripled(x), name="y")
+        made = graph.as_graph_def()
+    with tf.Graph().as_default() as graph:
+        p = tf.placeholder(tf.float32, [])
+        (a,) = tf.import_graph_def(made, {"x:0": p}, ["y:0"], name="")
+        assert frames_of(graph) == {b"while/while_context"}  # as in the file
+        (b,) = tf.import_graph_def(made, {"x:0": a}, ["y:0"], name="b")
+        c = tripled(b, 2)
+        d = tf.while_loop(
+            lambda i, z: i < 2,
+            lambda i, z: (i + 1, z + tf.import_graph_def(made, {"x:0": z}, ["y:0"])[0]),
+            [0, c],
+            shape_invariants=[tf.TensorShape([]), tf.TensorShape(None)],
+        )[1]
+        assert len(frames_of(graph)) == 5
+        with tf.Session() as session:
+            assert session.run([a, b, c, d], {p: 1.0}) == [8.0, 64.0, 256.0, 256.0 * 81]
+
+
+def test_frames_of_a_meta_graph__are_those_of_its_contexts():
+    with tf.Graph().as_default():
+        tf.identity(tripled(tf.placeholder_with_default(1.0, [], name="x")), name="y")
+        made = tf.train.export_meta_graph()
+    with tf.Graph().as_default() as graph:
+        tripled(tf.constant(1.0))
+        tf.import_graph_def(made.graph_def, name="")
+        for scope in ("once", "again"):
+            tf.train.import_meta_graph(made, import_scope=scope)
+            y = graph.get_tensor_by_name(f"{scope}/y:0")
+            slope = tf.gradients(y, graph.get_tensor_by_name(f"{scope}/x:0"))
+            with tf.Session() as session:
+                assert session.run([y, slope]) == [8.0, [8.0]]

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/options.h"
+#include "graph/context_recovery.h"
 
 // ---- The order
 
@@ -244,6 +245,10 @@ void rheos_import_graph_def_sized(rheos_scope *scope, const void *bytes, size_t 
   }
   if (im.has_loops && rheos_scope_status(scope) == NULL) {
     status = rheos__import_close_loops(&im);
+    if (status != NULL) rheos_scope_fail_take(scope, status);
+  }
+  if (rheos_scope_status(scope) == NULL) {
+    status = rheos__contexts_note_foreign(im.graph, im.ids, im.num_nodes);
     if (status != NULL) rheos_scope_fail_take(scope, status);
   }
   if (rheos_scope_status(scope) == NULL) {

@@ -42,6 +42,13 @@ typedef struct rheos__colocation {
   struct rheos__colocation *next;
 } rheos__colocation;
 
+// The frame of a loop, as the file and as the graph calls it.
+typedef struct rheos__import_frame {
+  rheos_string written;
+  const char *name;  // interned
+  struct rheos__import_frame *next;
+} rheos__import_frame;
+
 typedef struct rheos__import {
   rheos_scope *scope;
   rheos_graph *graph;
@@ -62,8 +69,9 @@ typedef struct rheos__import {
   int32_t *ids;    // of each node in the graph
   int32_t *order;  // in which they are added
   bool has_loops;
-  rheos__import_use *uses;  // NULL: all ops are known
-  int32_t *first_uses;      // of each node, -1: none
+  rheos__import_frame *frames;  // the last one met first
+  rheos__import_use *uses;      // NULL: all ops are known
+  int32_t *first_uses;          // of each node, -1: none
   rheos__name_slot *slots;
   size_t num_slots;  // a power of two
   bool uniquify_names;

@@ -3,6 +3,7 @@
 #include "format/graph/graph_import.h"
 #include "format/message/tensor_proto.h"
 #include "graph/build.h"
+#include "graph/control_context.h"
 
 // Graphs of this producer or an older one say [] for a placeholder of any shape.
 enum { LAST_PRODUCER_WITHOUT_SCALAR_PLACEHOLDERS = 23 };
@@ -153,6 +154,42 @@ static rheos_status *read_attrs(const rheos__import *im, rheos__new_node *n) {
   return NULL;
 }
 
+// ---- Frames
+
+static bool is_enter(const Tensorflow__NodeDef *def) {
+  return strcmp(def->op, "Enter") == 0 || strcmp(def->op, "RefEnter") == 0;
+}
+
+// What the frame of that name in the file is called in the graph.
+static rheos_status *find_frame(rheos__import *im, rheos_string name, const char **out_name) {
+  rheos__import_frame *frame = im->frames;
+  while (frame != NULL && !rheos__string_equal(&frame->written, &name)) frame = frame->next;
+  if (frame == NULL) {
+    frame = rheos__arena_alloc(&im->arena, sizeof *frame + name.size_bytes);
+    if (frame == NULL) return rheos__out_of_memory();
+    char *bytes = (char *)(frame + 1);
+    memcpy(bytes, name.data, name.size_bytes);
+    *frame = (rheos__import_frame){.written = {bytes, name.size_bytes}, .next = im->frames};
+    RHEOS_TRY(rheos__graph_take_frame(im->graph, bytes, name.size_bytes, &frame->name));
+    im->frames = frame;
+  }
+  *out_name = frame->name;
+  return NULL;
+}
+
+// Loops are told apart by the names of their frames, wherever they are: each has one of its own.
+static rheos_status *read_frame(rheos__import *im, const rheos__new_node *n) {
+  for (size_t i = 0; i < n->num_attrs; i++) {
+    rheos_attr_value *value = &n->attrs[i].value;
+    if (strcmp(n->attrs[i].name, "frame_name") != 0 || value->kind != RHEOS_ATTR_STRING) continue;
+    if (value->s.size_bytes == 0) continue;
+    const char *name = NULL;
+    RHEOS_TRY(find_frame(im, value->s, &name));
+    value->s = rheos__borrow_string(name, strlen(name));
+  }
+  return NULL;
+}
+
 // ---- Colocation: "loc:@name", with a node of the same file
 
 static const char COLOCATION[] = "loc:@";
@@ -281,6 +318,7 @@ static rheos_status *read_node(rheos__import *im, int32_t node, rheos__new_node 
   if (im->uses != NULL && rheos__import_is_unknown(im, node))
     RHEOS_TRY(rheos__import_guess_signature(im, node, n));
   RHEOS_TRY(read_attrs(im, n));
+  if (is_enter(n->def)) RHEOS_TRY(read_frame(im, n));
   return read_colocations(im, node, n);
 }
 

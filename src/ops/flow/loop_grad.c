@@ -13,6 +13,12 @@ static void fail(rheos_scope *s, const char *message) {
   rheos_scope_fail_take(s, rheos_status_new(RHEOS_UNIMPLEMENTED, "%s", message));
 }
 
+void rheos__refuse_second_order(rheos_scope *s) {
+  fail(s,
+       "Second-order gradient for while loops not supported. Loops that are functions have them: "
+       "enable_control_flow_v2() makes all loops so.");
+}
+
 rheos__backward_loop *rheos__grad_loop(const rheos__grad *g) {
   const rheos_control_context *context = rheos_scope_control_context(g->scope);
   context = rheos__while_context((rheos_control_context *)(uintptr_t)context);
@@ -160,7 +166,7 @@ void rheos__gradient_exit(rheos__grad *g) {
   }
   if (!context->back_prop) return;
   if (own != NULL && own->backward != NULL) {
-    fail(g->scope, "Second-order gradient for while loops not supported.");
+    rheos__refuse_second_order(g->scope);
     return;
   }
   const bool sparse = is_sparse(&g->out_grads[0]);

@@ -12,6 +12,11 @@ void rheos__gradient_next_iteration(rheos__grad *g);
 void rheos__gradient_loop_switch(rheos__grad *g);
 void rheos__gradient_loop_merge(rheos__grad *g);
 
+// StackPush has none; by this function it is known.
+void rheos__gradient_stack_push(rheos__grad *g);
+// The error of what goes back through a loop that computes gradients itself.
+void rheos__refuse_second_order(rheos_scope *scope);
+
 // The loop backward that gradients are being made in; NULL: none.
 rheos__backward_loop *rheos__grad_loop(const rheos__grad *g);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "graph/build.h"
+#include "ops/flow/loop_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/variable_util.h"
@@ -257,19 +258,19 @@ static rheos_status *shape_make(rheos__infer *c) {
   return NULL;
 }
 
-#define STACK_OP_WITH(NAME, FLAGS, SIGNATURE, DOC, SHAPE, COMPUTE)    \
-  const rheos__op_def rheos__op_##NAME = {                            \
-      .name = #NAME,                                                  \
-      .signature = SIGNATURE,                                         \
-      .doc = DOC,                                                     \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | (FLAGS), \
-      .shape = SHAPE,                                                 \
-      .gradient = rheos__no_gradient,                                 \
-      .prepare = prepare_stack,                                       \
-      .compute = COMPUTE,                                             \
+#define STACK_OP_WITH(NAME, FLAGS, SIGNATURE, DOC, SHAPE, GRADIENT, COMPUTE) \
+  const rheos__op_def rheos__op_##NAME = {                                   \
+      .name = #NAME,                                                         \
+      .signature = SIGNATURE,                                                \
+      .doc = DOC,                                                            \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | (FLAGS),        \
+      .shape = SHAPE,                                                        \
+      .gradient = GRADIENT,                                                  \
+      .prepare = prepare_stack,                                              \
+      .compute = COMPUTE,                                                    \
   };
 #define STACK_OP(NAME, SIGNATURE, DOC, SHAPE, COMPUTE) \
-  STACK_OP_WITH(NAME, 0, SIGNATURE, DOC, SHAPE, COMPUTE)
+  STACK_OP_WITH(NAME, 0, SIGNATURE, DOC, SHAPE, rheos__no_gradient, COMPUTE)
 
 STACK_OP(Stack, "-> handle: Ref(string); elem_type: type; stack_name: string = \"\"",
          "A stack of tensors that lasts as long as the step.", shape_make, compute_make)
@@ -335,18 +336,27 @@ static rheos_status *compute_close(void *state, rheos__step *step, rheos_tensor 
   return NULL;
 }
 
+void rheos__gradient_stack_push(rheos__grad *g) { (void)g; }
+
+// What is popped was pushed by a loop that this one computes gradients of.
+static void gradient_pop(rheos__grad *g) { rheos__refuse_second_order(g->scope); }
+
 #define PUSH_DOC "Puts `elem` on the stack. `swap_memory` is accepted: there is one memory."
-STACK_OP(StackPush, "handle: Ref(string), elem: T -> output: T; T: type; swap_memory: bool = false",
-         PUSH_DOC, shape_push, compute_push)
-STACK_OP(StackPushV2, "handle: resource, elem: T -> output: T; T: type; swap_memory: bool = false",
-         PUSH_DOC, shape_push, compute_push)
+STACK_OP_WITH(StackPush, 0,
+              "handle: Ref(string), elem: T -> output: T; T: type; swap_memory: bool = false",
+              PUSH_DOC, shape_push, rheos__gradient_stack_push, compute_push)
+STACK_OP_WITH(StackPushV2, 0,
+              "handle: resource, elem: T -> output: T; T: type; swap_memory: bool = false",
+              PUSH_DOC, shape_push, rheos__gradient_stack_push, compute_push)
 // The gradient says what shape they have, of which it knows what was pushed.
 STACK_OP_WITH(StackPop, RHEOS_OP_SHAPES_OF_GRAPH,
               "handle: Ref(string) -> elem: elem_type; elem_type: type",
-              "Takes the latest element from the stack.", rheos__shape_none, compute_pop)
+              "Takes the latest element from the stack.", rheos__shape_none, gradient_pop,
+              compute_pop)
 STACK_OP_WITH(StackPopV2, RHEOS_OP_SHAPES_OF_GRAPH,
               "handle: resource -> elem: elem_type; elem_type: type",
-              "Takes the latest element from the stack.", rheos__shape_none, compute_pop)
+              "Takes the latest element from the stack.", rheos__shape_none, gradient_pop,
+              compute_pop)
 STACK_OP(StackClose, "handle: Ref(string) ->", "Lets go of the stack's elements.", shape_close,
          compute_close)
 STACK_OP(StackCloseV2, "handle: resource ->", "Lets go of the stack's elements.", shape_close,
