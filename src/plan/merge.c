@@ -75,13 +75,21 @@ static bool same(rheos__rewriter *r, const rheos__entry *a, const rheos__entry *
 rheos_status *rheos__merge(rheos__merger *merger, rheos__rewriter *r, int32_t index) {
   rheos__entry *entry = &r->plan->entries[index];
   if (!may_merge(r->plan, entry)) return NULL;
-  probe p = first_probe(r->plan, entry);
-  for (; merger->slots[place_of(merger, &p)] >= 0; ++p.number) {
-    rheos__entry *other = &r->plan->entries[merger->slots[place_of(merger, &p)]];
-    if (other->kind == RHEOS__ENTRY_NODE && same(r, entry, other)) {
+  // The first place on the way whose entry was dropped since: left as it is, each of a chain of ops that
+  // cancel out two by two would go past all those before it, which are the same op on the same value.
+  int32_t *vacant = NULL;
+  for (probe p = first_probe(r->plan, entry);; ++p.number) {
+    int32_t *slot = &merger->slots[place_of(merger, &p)];
+    ++r->num_steps;
+    if (*slot < 0) {
+      *(vacant != NULL ? vacant : slot) = index;
+      return NULL;
+    }
+    rheos__entry *other = &r->plan->entries[*slot];
+    if (other->kind != RHEOS__ENTRY_NODE) {
+      if (vacant == NULL) vacant = slot;
+    } else if (same(r, entry, other)) {
       return rheos__rule_merge(r, entry, other);
     }
   }
-  merger->slots[place_of(merger, &p)] = index;
-  return NULL;
 }

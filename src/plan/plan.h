@@ -118,6 +118,7 @@ struct rheos__plan {
   rheos__join *joins;  // each waits for joins before it only
   rheos__effect *effects;  // in the order of the entries
   int32_t num_waits, num_joins, num_effects;
+  int64_t num_rewrite_steps;  // what the rewriter went over, which grows as the plan does
   int32_t max_operands;
   bool may_wait;       // one of the entries may have to
   bool calls_program;  // one of them, or a function that it calls, calls functions of the program

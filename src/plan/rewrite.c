@@ -76,6 +76,7 @@ static rheos_status *apply_rules(rheos__rewriter *r, rheos__entry *entry) {
       if (!is_on(r->plan, by_op.rules[i]) || !suits_device(r->plan, by_op.rules[i], entry))
         continue;
       r->rule = (uint16_t)(i + 1);
+      ++r->num_steps;
       RHEOS_TRY(by_op.rules[i]->apply(r, entry));
       if (entry->kind == RHEOS__ENTRY_DROPPED) return NULL;
       if (r->changed) break;  // another op may have other rules
@@ -257,6 +258,7 @@ rheos_status *rheos__rewrite(rheos__plan *plan, const int32_t *targets, int32_t 
   }
   if (status == NULL) status = walk(&r, &merger);
   if (status == NULL && r.any_dropped) status = close_gaps(&r);
+  plan->num_rewrite_steps = r.num_steps;
   rheos__merger_deinit(&merger);
   rewriter_deinit(&r);
   return status;

@@ -45,6 +45,7 @@ typedef struct rheos__rewriter {
   bool changed;    // by the rule just asked
   int16_t device;  // of the entry that rules are asked about
   bool any_dropped;
+  int64_t num_steps;  // rules and merges tried, values followed, entries dropped
 } rheos__rewriter;
 
 typedef enum rheos__rule_group {

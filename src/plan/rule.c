@@ -12,7 +12,7 @@ int32_t rheos__rule_input(rheos__rewriter *r, const rheos__entry *entry, int32_t
   const int32_t taken = r->plan->operands[entry->first_operand + input];
   int32_t value = r->instead[taken];
   if (value == taken || r->instead[value] == value) return value;
-  while (r->instead[value] != value) value = r->instead[value];
+  for (; r->instead[value] != value; ++r->num_steps) value = r->instead[value];
   r->instead[taken] = value;  // a shorter way for the next
   return value;
 }
@@ -81,6 +81,7 @@ static rheos_status *drop(rheos__rewriter *r, rheos__entry *entry) {
   assert(entry->kind != RHEOS__ENTRY_DROPPED && is_unused(r, entry));
   entry->kind = RHEOS__ENTRY_DROPPED;
   r->any_dropped = true;
+  ++r->num_steps;
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
     RHEOS_TRY(leave(r, rheos__rule_input(r, entry, i)));
   }
