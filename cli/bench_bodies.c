@@ -69,10 +69,10 @@ static int by_time(const void *a, const void *b) {
   return (x < y) - (x > y);
 }
 
-void bench_bodies_finish(bench_bodies *bodies, size_t num_runs) {
+void bench_bodies_finish(bench_bodies *bodies, size_t num_runs, double scale) {
   for (size_t i = 0; i < bodies->count; i++) {
     bodies->items[i].runs /= (int64_t)num_runs;
-    bodies->items[i].ns /= (double)num_runs;
+    bodies->items[i].ns *= scale / (double)num_runs;
   }
   if (bodies->count > 1) qsort(bodies->items, bodies->count, sizeof *bodies->items, by_time);
 }

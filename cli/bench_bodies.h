@@ -22,8 +22,8 @@ typedef struct bench_bodies {
 
 // Adds what is in the trace. `own_ns`, by event: its time without that of the bodies that it called.
 void bench_bodies_add(bench_bodies *bodies, const rheos_trace *trace, double *own_ns);
-// From sums to the means of one run, most time first.
-void bench_bodies_finish(bench_bodies *bodies, size_t num_runs);
+// From sums to the means of one run, times `scale`, most time first.
+void bench_bodies_finish(bench_bodies *bodies, size_t num_runs, double scale);
 void bench_bodies_print(const bench_bodies *bodies);
 void bench_bodies_print_json(const bench_bodies *bodies, json *j);  // "bodies"
 void bench_bodies_deinit(bench_bodies *bodies);

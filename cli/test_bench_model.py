@@ -53,8 +53,8 @@ def test_the_report_has_all_its_fields(layer):
     assert report["runs_per_second"] == pytest.approx(1e6 / latency["p50"], rel=1e-6)
     ops = {row["op"]: row for row in report["ops"]}
     assert set(ops) == {"MatMul", "Softmax"} and ops["MatMul"]["count"] == 1
-    # Table and latencies are of the same runs: no op takes longer than the longest of these.
-    assert sum(row["us"] for row in report["ops"]) <= latency["max"]
+    # Table and latencies are of the same runs: together the ops take no longer than a typical one.
+    assert 0 < sum(row["us"] for row in report["ops"]) <= latency["p50"]
     work = ops["MatMul"]["gflops"] * ops["MatMul"]["us"] * 1e3
     assert work == pytest.approx(2 * 5 * 3 * 4, rel=1e-3)  # multiply-adds of the product
     assert report["gflops"] > 0 and report["gbytes_per_second"] > 0
@@ -107,7 +107,7 @@ def test_bodies_have_their_trips_and_times(tmp_path):
     assert ops["AddV2" if "AddV2" in ops else "Add"]["count"] == 100
     # The loop's own time is without that of what it runs.
     inside = sum(row["us"] for row in report["bodies"])
-    assert inside > 0 and sum(row["us"] for row in report["ops"]) <= report["latency_us"]["max"]
+    assert inside > 0 and sum(row["us"] for row in report["ops"]) <= report["latency_us"]["p50"]
     assert "called by" in ok(path, "--fetch", "end", "--runs", "5", "--threads", "1")
 
 
