@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "limit.h"
+#include "near.h"
 #include "text.h"
 
 typedef struct {
@@ -115,7 +116,13 @@ static void print_help(void) {
 }
 
 static int unknown_command(const char *name) {
-  return command_usage_error("unknown command '%s'; 'rheos --help' lists them", name);
+  near_names near = {.wanted = name};
+  for (size_t i = 0; i < NUM_COMMANDS; i++) near_offer(&near, commands[i].name);
+  char *meant = near_take_text(&near);
+  command_usage_error("unknown command '%s'%s", name,
+                      *meant != '\0' ? meant : "; 'rheos --help' lists them");
+  free(meant);
+  return EXIT_USAGE;
 }
 
 static int help(int argc, char **argv) {

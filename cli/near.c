@@ -1,5 +1,6 @@
-// Names are compared by Levenshtein's distance, row by row, and given up as soon as a row is beyond
-// what still counts as near, so that a million names take no time to speak of.
+// Names are compared by Levenshtein's distance, in which neighbours that changed places are one edit too,
+// row by row, and given up as soon as a row is beyond what still counts as near, so that a million names
+// take no time to speak of.
 #include "near.h"
 
 #include <stdlib.h>
@@ -14,20 +15,26 @@ static size_t min_of(size_t a, size_t b) { return a < b ? a : b; }
 // The edits between two names, or more than `most`.
 static size_t edits_between(const char *a, size_t a_bytes, const char *b, size_t b_bytes,
                             size_t most) {
-  size_t row[MOST_BYTES + 1];
-  for (size_t k = 0; k <= b_bytes; k++) row[k] = k;
+  size_t rows[3][MOST_BYTES + 1], *before = rows[0], *above = rows[1], *row = rows[2];
+  for (size_t k = 0; k <= b_bytes; k++) above[k] = before[k] = k;
   for (size_t i = 1; i <= a_bytes; i++) {
-    size_t diagonal = row[0], least = row[0] = i;
+    size_t least = row[0] = i;
     for (size_t k = 1; k <= b_bytes; k++) {
-      const size_t above = row[k];
-      const size_t changed = diagonal + (a[i - 1] != b[k - 1]);
-      row[k] = min_of(changed, min_of(above, row[k - 1]) + 1);
+      const size_t changed = above[k - 1] + (a[i - 1] != b[k - 1]);
+      row[k] = min_of(changed, min_of(above[k], row[k - 1]) + 1);
+      if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1]) {
+        row[k] = min_of(row[k], before[k - 2] + 1);
+      }
       least = min_of(least, row[k]);
-      diagonal = above;
     }
-    if (least > most) return least;
+    // Changed places reach over a row: one edit more may still follow from the row above.
+    if (least > most + 1) return least;
+    size_t *const oldest = before;
+    before = above;
+    above = row;
+    row = oldest;
   }
-  return row[b_bytes];
+  return above[b_bytes];
 }
 
 static bool is_end_of(const char *end, size_t end_bytes, const char *path, size_t path_bytes) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "near.h"
 
 void text_list_add(text_list *list, const char *text) {
   if (list->count == list->capacity) {
@@ -27,6 +28,18 @@ static const option *find_option(const option *options, size_t count, const char
     }
   }
   return NULL;
+}
+
+void options_say_unknown(const char *command, const option *options, size_t num_options,
+                         const char *argument) {
+  char *name = command_format("%.*s", (int)strcspn(argument, "="), argument);
+  near_names near = {.wanted = name};
+  for (size_t i = 0; i < num_options; i++) near_offer(&near, options[i].name);
+  char *meant = near_take_text(&near);
+  command_usage_error("%s: unknown option '%s'%s%s see 'rheos help %s'", command, name, meant,
+                      *meant != '\0' ? "" : ";", command);
+  free(meant);
+  free(name);
 }
 
 static void store(const option *found, const char *value) {
@@ -56,8 +69,7 @@ bool options_parse(const char *command, const option *options, size_t num_option
     const size_t name_bytes = strcspn(argument, "=");
     const option *found = find_option(options, num_options, argument, name_bytes);
     if (found == NULL) {
-      command_usage_error("%s: unknown option '%.*s'; see 'rheos help %s'", command,
-                          (int)name_bytes, argument, command);
+      options_say_unknown(command, options, num_options, argument);
       return false;
     }
     const char *value = argument[name_bytes] == '=' ? argument + name_bytes + 1 : NULL;

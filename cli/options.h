@@ -27,6 +27,9 @@ typedef struct option {
 // other arguments. Returns false after a message (wrong usage).
 bool options_parse(const char *command, const option *options, size_t num_options, int argc,
                    char **argv, text_list *rest);
+// Says that `argument`, an option with or without its value, is none of these; names near ones.
+void options_say_unknown(const char *command, const option *options, size_t num_options,
+                         const char *argument);
 bool option_is_given(const option *option);
 
 #endif  // RHEOS_CLI_OPTIONS_H

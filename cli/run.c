@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "options.h"
 
 const char command_run_help[] =
     "usage: rheos run [--tf1 | --tf2] SCRIPT.py [ARGUMENTS]\n"
@@ -74,7 +75,9 @@ int command_run(int argc, char **argv) {
     if (strcmp(argv[i], "--tf1") == 0 || strcmp(argv[i], "--tf2") == 0) {
       mode = argv[i] + 2;
     } else {
-      return command_usage_error("run: unknown option '%s'; see 'rheos help run'", argv[i]);
+      static const option modes[] = {{.name = "--tf1"}, {.name = "--tf2"}};
+      options_say_unknown("run", modes, sizeof modes / sizeof modes[0], argv[i]);
+      return EXIT_USAGE;
     }
   }
   if (i == argc) return command_usage_error("run: a script is missing; see 'rheos help run'");
