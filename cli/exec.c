@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "command.h"
+#include "deadline.h"
 #include "limit.h"
 #include "options.h"
 #include "outputs.h"
@@ -28,11 +29,13 @@ const char command_exec_help[] =
     "  --checkpoint PATH    the variables' values for a graph or a meta graph\n"
     "  --init NAME          an operation to run before; may come several times\n"
     "  --memory-limit 8G    what reading model and inputs may take; none: all there is\n"
-    "                       (else 1G and 64 times the model's size)\n";
+    "                       (else 1G and 64 times the model's size)\n"
+    "  --time-limit S       how many seconds reading and running may take; else as many as\n"
+    "                       they need\n";
 
 typedef struct exec {
   request request;
-  const char *out, *format_name, *memory_limit;
+  const char *out, *format_name, *memory_limit, *time_limit;
   output_format format;
 } exec;
 
@@ -63,8 +66,10 @@ static rheos_status *run(exec *e, const char *path) {
   limit_end();
   progress_begin("running", 0);
   RHEOS_TRY(request_run_inits(r));
+  const rheos_run_options options = {.timeout_ms = deadline_of_step()};
   RHEOS_TRY(rheos_session_run(r->runner.session, r->fed, r->num_fed, r->fetched, r->num_fetched,
-                              r->targets, r->num_targets, NULL));
+                              r->targets, r->num_targets, &options));
+  deadline_end();
   progress_end();
   return write_outputs(e);
 }
@@ -97,6 +102,7 @@ int command_exec(int argc, char **argv) {
       {"--init", .list = &e.request.inits},
       {"--out", .text = &e.out},
       {"--memory-limit", .text = &e.memory_limit},
+      {"--time-limit", .text = &e.time_limit},
       {"--format", .text = &e.format_name},
       {"--signature", .text = &e.request.runner_options.signature, .kinds = SOURCE_SIGNED},
       {"--tags", .text = &e.request.runner_options.tags, .kinds = SOURCE_TAGGED},
@@ -106,6 +112,7 @@ int command_exec(int argc, char **argv) {
   int result = EXIT_USAGE;
   if (options_parse("exec", rows, num_rows, argc, argv, &paths)) {
     result = check(&e, &paths);
+    if (result == EXIT_SUCCESS && !deadline_begin("exec", e.time_limit)) result = EXIT_USAGE;
     if (result == EXIT_SUCCESS && !path_fits_options(paths.items[0], "exec", rows, num_rows)) {
       result = EXIT_USAGE;
     }
@@ -114,6 +121,8 @@ int command_exec(int argc, char **argv) {
     }
     if (result == EXIT_SUCCESS) {
       rheos_status *status = run(&e, paths.items[0]);
+      status = deadline_explain_take(status);
+      deadline_end();
       progress_end();
       if (status != NULL) result = command_fail_take(paths.items[0], status);
     }

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "command.h"
+#include "deadline.h"
 #include "feeds.h"
 
 static rheos_status *named_take(const char *kind, const char *name, rheos_status *status) {
@@ -109,7 +110,8 @@ rheos_status *request_run_inits(request *r) {
     const char *name = r->inits.items[i];
     const rheos_operation operation = rheos_graph_operation(r->runner.graph, name);
     if (operation.graph == NULL) return RHEOS_NOTFOUND("there is no operation '%s'", name);
-    RHEOS_TRY(rheos_session_run(r->runner.session, NULL, 0, NULL, 0, &operation, 1, NULL));
+    const rheos_run_options options = {.timeout_ms = deadline_of_step()};
+    RHEOS_TRY(rheos_session_run(r->runner.session, NULL, 0, NULL, 0, &operation, 1, &options));
   }
   return NULL;
 }

@@ -119,6 +119,26 @@ def test_inputs_that_unpack_to_much_end_at_a_limit(tmp_path, doubling):
     ok(*arguments, "--memory-limit=1G")
 
 
+def test_a_time_limit_ends_what_goes_on(tmp_path, doubling):
+    def build():
+        i = tf.placeholder(tf.float32, [], name="i")
+        tf.identity(tf.while_loop(lambda i: i > 0, lambda i: i + 0.5, [i]), name="end")
+
+    loop = write_graph(tmp_path / "loop.pb", build)
+    arguments = (loop, "--feed=i=1", "--fetch=end", "--out", tmp_path)
+    assert "0.3" in fails(*arguments, "--time-limit=0.3")
+    assert not (tmp_path / "end.npy").exists()
+    ok(doubling, "--feed=s=x", "--fetch=t", "--time-limit=60")
+    for wrong in ("0", "-1", "soon", "1h", "nan", ""):
+        assert "--time-limit" in fails(*arguments, f"--time-limit={wrong}", status=2)
+
+
+def test_a_time_limit_ends_what_is_only_read(tmp_path):
+    pipe = tmp_path / "graph.pb"
+    os.mkfifo(pipe)  # nobody writes
+    assert "0.3" in fails(pipe, "--fetch=x", "--time-limit=0.3")
+
+
 def test_values_and_json(doubling, tmp_path):
     assert "[1,3]\n  3 5 7\n" in ok(doubling, "--feed=float32/x=[[1, 2, 3]]", "--fetch=float32/y")
     (tmp_path / "in.json").write_text('[[1, "NaN", -Infinity]]')
