@@ -480,6 +480,31 @@ static PyArrayObject *integers_to_array(PyObject *value, rheos_dtype dtype) {
   return array;
 }
 
+// Eagerly the first element of a list decides where it is NumPy's: its floats are kept, its complex numbers
+// are complex128, and its integers are as wide as Python's.
+static rheos_dtype dtype_by_first(PyObject *value) {
+  PyObject *first = value;
+  for (int depth = 0; PyList_Check(first) || PyTuple_Check(first); ++depth) {
+    if (PySequence_Fast_GET_SIZE(first) == 0 || depth == RHEOS_MAX_RANK) return RHEOS_INVALID_DTYPE;
+    first = PySequence_Fast_GET_ITEM(first, 0);
+  }
+  if (first == value || !is_numpy(first)) return RHEOS_INVALID_DTYPE;
+  const int type = PyArray_Check(first) ? PyArray_TYPE((PyArrayObject *)first) : -1;
+  if (type == NPY_FLOAT64 || PyArray_IsScalar(first, Double)) return RHEOS_DOUBLE;
+  if (type == NPY_FLOAT16 || PyArray_IsScalar(first, Half)) return RHEOS_HALF;
+  if (type == NPY_COMPLEX64 || PyArray_IsScalar(first, ComplexFloating)) return RHEOS_COMPLEX128;
+  return RHEOS_INVALID_DTYPE;
+}
+
+// Integers of a list of NumPy's as Python's.
+static PyArrayObject *widen_integers_take(PyArrayObject *array) {
+  const int type = PyArray_TYPE(array);
+  if (!PyTypeNum_ISINTEGER(type) || dtype_of_numpy(type) == RHEOS_INT64) return array;
+  PyArrayObject *wide = as_array((PyObject *)array, NPY_INT64);
+  Py_DECREF(array);
+  return wide;
+}
+
 static rheos_tensor *constant_from_array(PyObject *value, rheos_dtype dtype) {
   PyArrayObject *array = NULL;
   bool is_array = is_numpy(value);
@@ -487,6 +512,7 @@ static rheos_tensor *constant_from_array(PyObject *value, rheos_dtype dtype) {
     array = as_array(value, -1);
   } else if (!dtype) {
     array = as_array(value, -1);
+    if (array && executing_eagerly()) array = widen_integers_take(array);
     if (array) array = prefer_32_bits_take(array);
   } else if (!is_array && rheos_dtype_is_integer(dtype) && rheos_dtype_size(dtype) < 8) {
     array = integers_to_array(value, dtype);
@@ -565,8 +591,10 @@ static rheos_tensor *value_from_python(PyObject *value, rheos_dtype dtype) {
     rheos_status *status = rheos_tensor_from_values(wanted, RHEOS_SCALAR, &bytes, &tensor);
     return checked(status, tensor);
   }
-  rheos_tensor *few = few_from_python(value, dtype);
-  if (few || PyErr_Occurred()) return few;
+  if (!dtype && executing_eagerly()) dtype = dtype_by_first(value);
+  rheos_tensor *nested = nested_from_python(value, dtype);
+  if (nested || PyErr_Occurred()) return nested;
+  if (!dtype && executing_eagerly() && refuse_mixture(value) < 0) return NULL;
   if (value == Py_None) {
     PyErr_SetString(PyExc_ValueError, "None values not supported.");
     return NULL;
@@ -646,6 +674,8 @@ rheos_tensor *tensor_for_feed(PyObject *value, rheos_dtype dtype) {
     rheos_status *status = rheos_tensor_from_values(dtype, RHEOS_SCALAR, &bytes, &tensor);
     return checked(status, tensor);
   }
+  rheos_tensor *nested = nested_from_python(value, dtype);
+  if (nested || PyErr_Occurred()) return nested;
   if (dtype == RHEOS_STRING) return strings_from_python(value);
   if (dtype == RHEOS_BFLOAT16) return bfloat16_from_python(value);
   int type = numpy_type(dtype);

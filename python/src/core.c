@@ -120,9 +120,16 @@ static PyObject *version(PyObject *module, PyObject *unused) {
   return PyUnicode_FromString(rheos_version());
 }
 
+static PyObject *is_plain(PyObject *module, PyObject *value) {
+  (void)module;
+  return PyBool_FromLong(is_plain_value(value));
+}
+
 static PyMethodDef module_methods[] = {
     {"_register", register_package, METH_VARARGS, register_doc},
     {"_value", value_of, METH_VARARGS, value_doc},
+    {"is_plain", is_plain, METH_O,
+     "is_plain(value): whether it is a number, text or array, or lists of these alone."},
     {"op_signature", op_signature, METH_O, op_signature_doc},
     {"op_has_gradient", op_has_gradient, METH_O, op_has_gradient_doc},
     {"op_def_bytes", op_def_bytes, METH_O, op_def_doc},

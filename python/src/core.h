@@ -185,9 +185,12 @@ int convert_init(void);  // imports NumPy
 rheos_tensor *tensor_from_python(PyObject *value, rheos_dtype dtype, const rheos_shape *shape,
                                  bool exact_shape);
 
-// A short list of numbers of one kind in the dtype that such mostly have (few_numbers.c). NULL: an exception,
-// or none: the value is another one.
-rheos_tensor *few_from_python(PyObject *value, rheos_dtype dtype);
+// A nested list of Python's own numbers, truth values or texts (nested_list.c). NULL: an exception, or none:
+// the value is another one, or none of this dtype.
+rheos_tensor *nested_from_python(PyObject *value, rheos_dtype dtype);
+// -1 with an exception for a nested list of numbers that eager execution makes no tensor of by itself: of
+// several kinds, or with integers that no dtype has.
+int refuse_mixture(PyObject *value);
 
 // A value for a feed: converted as numpy.asarray(value, dtype) would. Aligned contiguous arrays of
 // the right dtype are borrowed, not copied.

@@ -1,5 +1,7 @@
 """Operations that run at once, and tapes."""
 
+import time
+
 import numpy as np
 import pytest
 from rheos.framework import eager, errors, tensor_shape
@@ -114,3 +116,68 @@ def test_a_tape_remembers_nothing_behind_a_stopped_gradient(tf):
         tape.watch(x)
         y = x + doubled(tf.stop_gradient(x))
     assert float(tape.gradient(y, x)) == 1.0
+
+
+def test_nested_lists_by_their_elements(tf):
+    for value, dtype in (
+        ([[1, 2], [3, 4]], "int32"), ([[1, 2], [3, 2**31]], "int64"), ([-(2**63)], "int64"),
+        ([[1, 2], [3.5, 4]], "float32"), ([2**31, 1.5], "float32"),
+        (((1.0, 2), [3, 4]), "float32"), ([[True], [False]], "bool"),
+        ([2j, 1.5, 1], "complex128"), ([["a", b"b\0"], ["\u00e9", ""]], "string"),
+        ([[[[[[[[1]]]]]]]], "int32"),
+    ):  # fmt: skip
+        made = tf.constant(value)
+        assert made.dtype == dtype and tf.convert_to_tensor(value).dtype == dtype, value
+        expected = np.array(value, made.numpy().dtype)
+        if dtype == "string":
+            expected = np.array([[b"a", b"b\0"], ["\u00e9".encode(), b""]], object)
+        assert np.array_equal(made.numpy(), expected) and made.shape == expected.shape
+    for dtype, values in (("float64", [[0.1, 2]]), ("uint8", [[0, 255]]), ("int8", [[-128, 127]]),
+                          ("uint64", [[0, 2**63 - 1]]), ("complex64", [[1, 0.5, 2j]]),
+                          ("float16", [[1, 0.5]]), ("bfloat16", [[1, 0.5]]),
+                          ("string", [["x"]]), ("bool", [[True, False]])):  # fmt: skip
+        made = tf.constant(values, dtype=dtype)
+        assert made.dtype == dtype and made.shape == (1, len(values[0]))
+        assert made.numpy().tolist() == [[b"x"]] if dtype == "string" else values
+
+
+def test_numpys_elements_decide_first(tf):
+    f64, f32, f16, i8, c64 = np.float64, np.float32, np.float16, np.int8, np.complex64
+    for value, dtype in (
+        ([f64(1)], "float64"), ([f64(1), 2.0, 3], "float64"), ([[f64(1)], [2.0]], "float64"),
+        ([2.0, f64(1)], "float32"), ([2, f64(1)], "float32"), ([f32(1), f64(2)], "float32"),
+        ([f16(1), 1.0], "float16"), ([np.int64(1)], "int32"), ([np.int64(2**40)], "int64"),
+        ([i8(1)], "int32"), ([np.uint64(1)], "int32"), ([c64(1)], "complex128"),
+        ([np.array(1.5)], "float64"), ([np.array([1.5]), [2.0]], "float64"),
+    ):  # fmt: skip
+        assert tf.constant(value).dtype == dtype, value
+        assert tf.convert_to_tensor(value).dtype == dtype, value
+    with tf.Graph().as_default():  # where NumPy's arithmetic decides
+        assert tf.constant([f64(1)]).dtype == "float32" and tf.constant([i8(1)]).dtype == "int8"
+
+
+def test_lists_that_make_no_tensor(tf):
+    for value in ([True, 2], [1.5, True], [1, 2j], [1.5, 2j], [1, 2**63], [2**63], [[1, 2], [3]],
+                  [[1], 2], [1, [2]], ["a", 1], [1, "a"], [None, 1]):  # fmt: skip
+        with pytest.raises((ValueError, TypeError)):
+            tf.constant(value)
+    for dtype, value in (("int32", [1.5]), ("uint8", [256]), ("uint8", [-1]), ("int8", [128]),
+                         ("bool", [1]), ("string", [1]), ("float32", ["a"])):  # fmt: skip
+        with pytest.raises((TypeError, OverflowError, ValueError)):
+            tf.constant(value, dtype=dtype)
+
+
+def test_nested_lists_take_no_longer_than_numpy(tf):
+    value = [[float(i * j) for j in range(200)] for i in range(200)]
+
+    def least(function):
+        times = []
+        for _ in range(9):
+            begin = time.thread_time()
+            function()
+            times.append(time.thread_time() - begin)
+        return min(times)
+
+    by_numpy = least(lambda: np.array(value, np.float32))
+    assert least(lambda: tf.constant(value)) < 3 * by_numpy
+    assert least(lambda: tf.convert_to_tensor(value)) < 3 * by_numpy

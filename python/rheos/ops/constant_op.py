@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rheos import _core
 from rheos.framework import dtypes, messages
 from rheos.framework.conversion import _plain
 from rheos.framework.defaults import get_default_graph
@@ -23,7 +24,7 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
         value = value.as_list()
     elif not isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
         if isinstance(value, (list, tuple)):
-            if not graph_is_plain(value):
+            if not (_core.is_plain(value) or graph_is_plain(value)):
                 value = _plain_or_fail(value)
         elif type(value).__name__ == "TensorProto":
             value = make_ndarray(value)
