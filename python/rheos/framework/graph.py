@@ -72,6 +72,17 @@ class _GradientMap:
             self._graph._pop()
 
 
+def count_operations(number):
+    """Counts operations that TensorFlow 1.15 makes here besides those that are made.
+
+    An operation without a seed takes the number of those before it: so a program that sets the
+    graph's seed draws the numbers that it draws there.
+    """
+    graph = get_default_graph()
+    if not graph._is_eager:
+        graph._not_made += number
+
+
 # Outputs whose shapes are not written: TensorFlow 1.15 has others for them than TensorFlow 2, and
 # refuses a file that contradicts it. They are the empty ones of a batch normalization's gradient.
 _UNWRITTEN_SHAPES = {f"FusedBatchNormGrad{version}": (3, 4) for version in ("", "V2", "V3")}
@@ -106,6 +117,7 @@ class Graph(_core.GraphBase):
         self._defined_functions = {}  # from a Defun to its body here
         self._python_gradients = {}  # of functions, by name
         self._variable_creators = []  # a stack of functions, the innermost last
+        self._not_made = 0  # operations that TensorFlow 1 has besides: see count_operations()
 
     def unique_function_name(self, name):
         """A name for a function that no other one made by this method has."""
@@ -122,7 +134,7 @@ class Graph(_core.GraphBase):
 
     @property
     def _last_id(self):
-        return self._num_operations()
+        return self._num_operations() + self._not_made
 
     building_function = False  # whether it is the body of a function: a FuncGraph
 

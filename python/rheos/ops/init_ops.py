@@ -285,7 +285,9 @@ class Identity(Initializer):
         if len(full) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
         dims = [int(d) for d in full]
-        matrix = rearrange_ops.eye(*dims, dtype=self.dtype if dtype is None else dtype)
+        matrix = rearrange_ops.eye(
+            *dims[: 1 if dims[0] == dims[1] else 2], dtype=self.dtype if dtype is None else dtype
+        )
         return self.gain * matrix
 
 

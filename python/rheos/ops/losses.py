@@ -9,7 +9,7 @@ one of Reduction; the result is a scalar unless that is NONE. The result is adde
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
-from rheos.framework.graph import control_dependencies, name_scope
+from rheos.framework.graph import control_dependencies, count_operations, name_scope
 from rheos.ops import array_ops, math_ops, nn_ops, statistics_ops, weights_broadcast_ops
 from rheos.ops.constant_op import constant
 from rheos.ops.graph_keys import GraphKeys
@@ -285,6 +285,7 @@ def mean_pairwise_squared_error(
             second = 2.0 * math_ops.div_no_nan(math_ops.square(total), pairs, name="value")
             weighted = math_ops.multiply(first - second, weights)
             loss = math_ops.reduce_sum(weighted)
+            count_operations(4)  # sums and products of the two terms apart
             has_some = math_ops.reduce_sum(count) > 0
             mean = array_ops.where(has_some, loss, array_ops.zeros_like(loss), name="value")
             add_loss(mean, loss_collection)

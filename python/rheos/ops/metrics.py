@@ -8,7 +8,7 @@ tf.local_variables_initializer() starts them over. `weights` fit the values as f
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
-from rheos.framework.graph import control_dependencies
+from rheos.framework.graph import control_dependencies, count_operations
 from rheos.ops import (
     array_ops,
     check_ops,
@@ -350,14 +350,15 @@ def _counts_at(labels, predictions, thresholds, weights, wanted=_KINDS):
     count = len(thresholds)
     column = array_ops.reshape(predictions, [-1, 1])
     row = array_ops.reshape(labels, [1, -1])
-    size = array_ops.shape(column)[0]
+    size = column.shape.size_at(0)
+    size = array_ops.shape(column)[0] if size is None else size
     limits = array_ops.tile(
         array_ops.expand_dims(array_ops.constant(thresholds), [1]), array_ops.stack([1, size])
     )
     above = math_ops.greater(array_ops.tile(array_ops.transpose(column), [count, 1]), limits)
-    below = math_ops.logical_not(above)
+    below = math_ops.logical_not(above) if {"fn", "tn"} & set(wanted) else None
     holds = array_ops.tile(row, [count, 1])
-    fails = math_ops.logical_not(holds)
+    fails = math_ops.logical_not(holds) if {"fp", "tn"} & set(wanted) else None
     if weights is not None:
         weights = weights_broadcast_ops.broadcast_weights(
             math_ops.cast(weights, dtypes.float32), predictions
@@ -382,6 +383,7 @@ def _interpolated_area(tp, fn, fp, name):
     positives grow together (Davis and Goadrich, "The relationship between precision-recall and
     ROC curves", 2006), integrated exactly.
     """
+    count_operations(12)  # slices made anew for each use
     last = tp.shape.size_at(0) - 1
     positives = tp + fp
     more, less = positives[:last], math_ops.maximum(positives[1:], 0)

@@ -7,7 +7,7 @@ was missed. `predictions_idx`: (..., k), the classes that were predicted.
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.graph import control_dependencies
+from rheos.framework.graph import control_dependencies, count_operations
 from rheos.framework.sparse_tensor import SparseTensor, is_sparse
 from rheos.ops import (
     array_ops,
@@ -66,6 +66,7 @@ def _weighted(counts, weights):
     if weights is None:
         return counts
     weights = convert_to_tensor(weights)
+    count_operations(1)
     with control_dependencies([weights_broadcast_ops.assert_broadcastable(weights, counts)]):
         return math_ops.multiply(counts, math_ops.cast(weights, dtypes.float64))
 
@@ -73,9 +74,7 @@ def _weighted(counts, weights):
 def _total(values, name):
     """(a variable that sums values up, its update)."""
     variable = _variable([], dtypes.float64, name)
-    return array_ops.identity(variable), state_ops.assign_add(
-        variable, math_ops.reduce_sum(values)
-    )  # fmt: skip
+    return variable, state_ops.assign_add(variable, math_ops.reduce_sum(values))
 
 
 def _quotient(right, wrong, name):
@@ -88,6 +87,8 @@ def _rate_at_top_k(kind, labels, predictions_idx, k, class_id, weights, collecti
     with variable_scope.variable_scope(name, default, (predictions_idx, labels, weights)) as scope:
         predictions_idx = math_ops.cast(convert_to_tensor(predictions_idx), dtypes.int64)
         labels = _labels_for(labels, predictions_idx)
+        if class_id is not None:
+            count_operations(58)  # the shapes that it fills, and slices for each count apart
         labels, found = _of_class(labels, class_id), _of_class(predictions_idx, class_id)
         common = sets_impl.set_size(sets_impl.set_intersection(found, labels))
         only = sets_impl.set_difference(found, labels, aminusb=kind == "precision")
@@ -231,6 +232,8 @@ def _average_precision_at(
     with variable_scope.variable_scope(name, default, (predictions_idx, labels, weights)):
         labels = _labels_for(labels, predictions_idx)
         averages = _average_precision(labels, predictions_idx)
+        # What fits labels to predictions and weights to both is written shorter here, or longer.
+        count_operations(32 if weights is None else -35)
         if weights is None:
             most = math_ops.cast(array_ops.size(averages), dtypes.float64)
         else:

@@ -6,7 +6,7 @@ import numbers
 from rheos.framework import dtypes, errors
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.graph import name_scope
+from rheos.framework.graph import count_operations, name_scope
 from rheos.framework.op_call import op1, op_list, op_results, runs_op
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.ragged import ragged_too
@@ -93,6 +93,7 @@ def crelu(features, name=None, axis=-1):
 def swish(features):
     """features * sigmoid(features)"""
     features = convert_to_tensor(features, name="features")
+    count_operations(2)  # identities that carry a gradient of its own
     return features * sigmoid(features)
 
 
@@ -541,6 +542,7 @@ def zero_fraction(value, name=None):
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
         count = array_ops.size(value, out_type=dtypes.int64)
+        count_operations(15)  # a conditional on whether the number of elements needs 64 bits
         zeros = count - math_ops.count_nonzero(value)
         fraction = math_ops.cast(zeros, dtypes.float32) / math_ops.cast(count, dtypes.float32)
         return array_ops.identity(fraction, "fraction")

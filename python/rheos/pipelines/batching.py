@@ -3,6 +3,7 @@
 from rheos.framework import dtypes
 from rheos.framework.constant_values import constant_value, constant_value_as_shape
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import count_operations
 from rheos.framework.operation import Tensor
 from rheos.framework.sparse_tensor_spec import SparseTensorSpec
 from rheos.framework.tensor_shape import TensorShape, as_shape
@@ -47,6 +48,8 @@ def unbatch(dataset):
             return tuple(structure.to_batched_tensor_list(spec, element))
 
         dataset = dataset.map(parts)
+    else:
+        count_operations(1)  # that map
     return dataset._derive("UnbatchDataset", spec=rows)
 
 

@@ -5,6 +5,8 @@ import itertools
 import numpy as np
 
 from rheos.framework import dtypes, nest as composites
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import count_operations
 from rheos.framework.ragged import RaggedValueBase
 from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from rheos.framework.tensor_spec import TensorSpec
@@ -179,6 +181,8 @@ def from_generator(
         return py_func(running.end, [number], dtypes.int64)
 
     # One element, of which a dataset is made for each iterator: so each has a generator.
+    args = tuple(convert_to_tensor(arg, name=f"args_{i}") for i, arg in enumerate(args))
+    count_operations(1 if args else 0)  # the number that TensorFlow gives each generator
     start = cls.from_tensors(args if args else np.int64(0))
     return start.flat_map(lambda *given: _of_functions(cls, spec, given if args else (), begin,
                                                        go_on, end))  # fmt: skip

@@ -8,7 +8,7 @@ from rheos.framework import dtypes, messages, signatures
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import FuncGraph
-from rheos.framework.graph import colocate_with
+from rheos.framework.graph import colocate_with, count_operations
 from rheos.framework.logging import warning
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.op_defs import op_def_message
@@ -183,6 +183,18 @@ def _check_graph(dataset):
         )
 
 
+def _optimizers_of(options):
+    """How many operations of TensorFlow 1.15 optimize and tune a pipeline, which Rheos does without
+    any."""
+    threads = options._set.get("threading")
+    limits = threads._set if threads is not None else {}
+    chosen = options._set.get("experimental_optimization")
+    chosen = chosen._set if chosen is not None else {}
+    rewrites = chosen.get("apply_default_optimizations") is not False
+    tuned = chosen.get("autotune") is not False
+    return 2 * sum(value is not None for value in limits.values()) + 2 * rewrites + tuned
+
+
 def make_initializable_iterator(dataset, shared_name=None):
     """An iterator that goes over `dataset` from the beginning whenever its initializer is run.
 
@@ -191,6 +203,7 @@ def make_initializable_iterator(dataset, shared_name=None):
     _check_graph(dataset)
     spec = dataset.element_spec
     applied = dataset._apply_options()
+    count_operations(_optimizers_of(dataset.options()))
     resource = _new_resource(spec, shared_name)
     with colocate_with(resource):
         initializer = apply_op("MakeIterator", None, applied._variant_tensor, resource)

@@ -5,6 +5,7 @@ import os
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1
+from rheos.framework.operation import Tensor
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.pipelines import functional
 from rheos.pipelines.base import DatasetBase
@@ -15,7 +16,11 @@ _TEXT = TensorSpec([], dtypes.string)
 
 
 def _or_default(value, default, dtype, name):
-    return convert_to_tensor(default if value is None else value, dtype, name=name)
+    """A function of the argument's tensor: a constant is made in the function that opens a file, as
+    TensorFlow has it."""
+    if isinstance(value, Tensor):
+        return lambda: value
+    return lambda: convert_to_tensor(default if value is None else value, dtype, name=name)
 
 
 def _as_texts(names):
@@ -74,7 +79,7 @@ class _BufferedDataset(_FilesDataset):
         size = _or_default(buffer_size, _DEFAULT_BUFFER_BYTES, dtypes.int64, "buffer_size")
         self._open(
             filenames,
-            lambda name: _dataset(self._OP, name, compression, size),
+            lambda name: _dataset(self._OP, name, compression(), size()),
             num_parallel_reads,
         )
 
@@ -110,7 +115,7 @@ class FixedLengthRecordDatasetV2(_FilesDataset, DatasetV2):
         num_parallel_reads=None,
         name=None,
     ):
-        record = convert_to_tensor(record_bytes, dtypes.int64, name="record_bytes")
+        record = _or_default(record_bytes, None, dtypes.int64, "record_bytes")
         header = _or_default(header_bytes, 0, dtypes.int64, "header_bytes")
         footer = _or_default(footer_bytes, 0, dtypes.int64, "footer_bytes")
         size = _or_default(buffer_size, _DEFAULT_BUFFER_BYTES, dtypes.int64, "buffer_size")
@@ -118,6 +123,6 @@ class FixedLengthRecordDatasetV2(_FilesDataset, DatasetV2):
         parts = header, record, footer, size, compression
         self._open(
             filenames,
-            lambda name: _dataset("FixedLengthRecordDatasetV2", name, *parts),
+            lambda name: _dataset("FixedLengthRecordDatasetV2", name, *(p() for p in parts)),
             num_parallel_reads,
         )

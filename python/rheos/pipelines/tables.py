@@ -7,10 +7,11 @@ import numpy as np
 
 from rheos.framework import dtypes, gfile
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import count_operations
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.ops import array_ops, parsing_ops
 from rheos.ops.constant_op import constant
-from rheos.pipelines import functional, structure
+from rheos.pipelines import functional, nest, structure
 from rheos.pipelines.base import DatasetBase
 from rheos.pipelines.dataset import DatasetV2
 from rheos.pipelines.readers import TFRecordDatasetV2
@@ -171,6 +172,7 @@ def shuffle_and_repeat(dataset, num_epochs, shuffle, buffer_size, seed):
     """The elements `num_epochs` times (None: without an end), shuffled if wanted."""
     if shuffle:
         dataset = dataset.shuffle(buffer_size, seed)
+        count_operations(0 if num_epochs == 1 else -1)  # one operation does both there
     return dataset if num_epochs == 1 else dataset.repeat(num_epochs)
 
 
@@ -255,7 +257,7 @@ def make_csv_dataset(
 
 def sql_dataset(cls, driver_name, data_source_name, query, output_types):
     """The rows of the answer to a query: tuples of scalars of `output_types`."""
-    spec = tuple(TensorSpec([], dtype) for dtype in output_types)
+    spec = nest.map_structure(lambda dtype: TensorSpec([], dtype), output_types)
     inputs = [
         convert_to_tensor(text, dtypes.string, name=name)
         for text, name in (
@@ -279,6 +281,7 @@ def parse_example_dataset(dataset, features, num_parallel_calls=1, deterministic
             "Input dataset should be a dataset of vectors of strings, its elements are "
             f"{dataset.element_spec}."
         )
+    count_operations(1)
     return functional.map_dataset(
         dataset,
         lambda texts: parsing_ops.parse_example(texts, features),
@@ -312,10 +315,7 @@ def make_batched_features_dataset(
     num_epochs: None is without an end.
     """
     reader = TFRecordDatasetV2 if reader is None else reader
-    filenames = _files_of(file_pattern)
-    data = cls.from_tensor_slices(filenames)
-    if shuffle:
-        data = data.shuffle(len(filenames), shuffle_seed)
+    data = cls.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
     data = functional.parallel_interleave(
         data,
         lambda filename: reader(filename, *(reader_args or ())),

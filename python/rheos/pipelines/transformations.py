@@ -3,6 +3,7 @@
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import count_operations
 from rheos.ops import check_ops
 from rheos.pipelines import batching, functional, grouping, mixing, nest, structure, tables
 from rheos.pipelines.random_seed import get_seed
@@ -162,14 +163,29 @@ def assert_cardinality(expected_cardinality):
     return lambda dataset: dataset.assert_cardinality(expected_cardinality)
 
 
+_OF_A_COPY = 3  # operations by which TensorFlow 1.15 copies elements between devices
+
+
 def copy_to_device(target_device, source_device="/cpu:0"):
     """A transformation: the elements; all devices of a process see the same memory here."""
-    return lambda dataset: dataset._derive_same("CopyToDevice")
+
+
+    def apply(dataset):
+        count_operations(_OF_A_COPY)
+        return dataset._derive_same("CopyToDevice")
+
+    return apply
 
 
 def prefetch_to_device(device, buffer_size=None):
     """A transformation: the elements, some of them made ahead of time."""
-    return lambda dataset: dataset.prefetch(buffer_size)
+
+
+    def apply(dataset):
+        count_operations(_OF_A_COPY)
+        return dataset.prefetch(buffer_size)
+
+    return apply
 
 
 def _with_tag(op_type):

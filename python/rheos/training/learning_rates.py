@@ -4,7 +4,7 @@ import math
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.graph import name_scope
+from rheos.framework.graph import count_operations, name_scope
 from rheos.framework.operation import Tensor
 from rheos.ops import array_ops, math_ops, random_ops
 from rheos.ops.constant_op import constant
@@ -72,6 +72,7 @@ def polynomial_decay(
         step = math_ops.cast(global_step, kind)
         steps = math_ops.cast(decay_steps, kind)
         if cycle:
+            count_operations(6)  # a conditional on the first step
             multiplier = array_ops.where(
                 math_ops.equal(step, 0), convert_to_tensor(1.0, kind), math_ops.ceil(step / steps)
             )
@@ -104,6 +105,7 @@ def piecewise_constant(x, boundaries, values, name=None):
     with name_scope(name, "PiecewiseConstant", [x, *boundaries, *values]):
         x = convert_to_tensor(x)
         values = [convert_to_tensor(value) for value in values]
+        _count_cases(x, boundaries)
         result = values[-1]
         for value in values:
             if value.dtype.base_dtype != result.dtype.base_dtype:
@@ -115,6 +117,14 @@ def piecewise_constant(x, boundaries, values, name=None):
             limit = _boundary(boundary, x.dtype.base_dtype)
             result = array_ops.where(x <= limit, value, result)
         return result
+
+
+def _count_cases(x, boundaries):
+    """Counts the operations of the case() that TensorFlow 1.15 makes of a piecewise constant."""
+    number = len(boundaries)
+    if number:
+        casts = number if x.dtype.base_dtype == dtypes.int64 else 0
+        count_operations(number * number + 8 * number + 25 + casts)
 
 
 def _boundary(value, dtype):
@@ -166,6 +176,7 @@ def cosine_decay_restarts(
         lower = math_ops.cast(m_mul, dtype)
         floor = math_ops.cast(alpha, dtype)
         done = math_ops.cast(global_step, dtype) / math_ops.cast(first_decay_steps, dtype)
+        count_operations(29 if t_mul == 1.0 else 13)  # both kinds, in a conditional
         if t_mul == 1.0:
             restart = math_ops.floor(done)
             done -= restart

@@ -3,7 +3,7 @@
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
-from rheos.framework.graph import colocate_with, control_dependencies, name_scope
+from rheos.framework.graph import colocate_with, control_dependencies, count_operations, name_scope
 from rheos.ops import control_flow_ops, init_ops, math_ops, state_ops
 from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.variable_lists import global_variables, moving_average_variables, trainable_variables
@@ -88,6 +88,8 @@ class ExponentialMovingAverage:
     def _new_average(self, var):
         if isinstance(var, Variable):
             average = create_slot(var, var.initialized_value(), self.name)
+            if not var._is_resource:
+                count_operations(12)  # the conditionals that guard what it begins with
             get_default_graph().add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, var)
             return average
         beside = var.op.type in ("Variable", "VariableV2", "VarHandleOp")
