@@ -1,5 +1,6 @@
 """Models in Keras 3's files, .keras and .weights.h5, and as SavedModels that predict."""
 
+import collections
 import importlib.util
 import json
 import os
@@ -173,3 +174,83 @@ def test_a_layer_calls_a_saved_models_endpoint(tmp_path):
     np.testing.assert_allclose(layer(X), model(X), rtol=1e-6)
     with pytest.raises(ValueError, match="neither an attribute"):
         tf.keras.layers.TFSMLayer(path, call_endpoint="nothing")
+
+
+def _kept_in(kind, make):
+    """Layers in containers of a kind: (what holds them, the layers in the order of calls)."""
+    layers = [make() for _ in range(3)]
+    a, b, c = layers
+    return {
+        "lists": [[a, b], [c]],
+        "tuples": ((a,), (b, c)),
+        "dict": {"z": [a], "a": {"x": b, "b": c}},
+        "pairs": [("first", a), ("second", [b, None, 3]), c],
+        "ordered": collections.OrderedDict([("z", a), ("a", [b, c])]),
+        "default": collections.defaultdict(list, {"k": [a, b, c]}),
+        "named": collections.namedtuple("Named", "u v w")(a, b, c),
+    }[kind], layers
+
+
+@needs_h5py
+@pytest.mark.parametrize(
+    "kind", ["lists", "tuples", "dict", "pairs", "ordered", "default", "named"]
+)
+def test_layers_in_containers_in_containers_are_saved(tmp_path, kind):
+    keras = tf.keras
+
+    @keras.utils.register_keras_serializable("tests")
+    class Held(keras.layers.Layer):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.held, layers = _kept_in(kind, lambda: keras.layers.Dense(6))
+            self.__dict__["in_order"] = lambda: layers
+
+        def build(self, shape):
+            for layer in self.in_order():
+                layer.build(shape)
+
+        def call(self, x):
+            for layer in self.in_order():
+                x = layer(x)
+            return x
+
+    def made():
+        inputs = keras.Input([6])
+        return keras.Model(inputs, Held()(inputs))
+
+    model = made()
+    values = [np.random.RandomState(1).uniform(size=w.shape) for w in model.get_weights()]
+    assert len(values) == 6
+    model.set_weights(values)
+    model.save(tmp_path / "model.keras")
+    model.save_weights(tmp_path / "model.weights.h5")
+    saved = tf.train.Checkpoint(model=model).save(str(tmp_path / "checkpoint"))
+    of_weights, of_checkpoint = made(), made()
+    of_weights.load_weights(tmp_path / "model.weights.h5")
+    tf.train.Checkpoint(model=of_checkpoint).restore(saved)
+    for found in (keras.models.load_model(tmp_path / "model.keras"), of_weights, of_checkpoint):
+        np.testing.assert_allclose(found(X), model(X), rtol=1e-5)
+    keras.utils.get_custom_objects().clear()
+
+
+@needs_h5py
+def test_nested_layers_have_the_paths_of_keras_3(tmp_path):
+    import h5py
+
+    class Held(tf.keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.rows = [tf.keras.layers.Dense(2), [[tf.keras.layers.Dense(3)]], []]
+
+        def call(self, x):
+            return self.rows[1][0][0](self.rows[0](x))
+
+    model = tf.keras.Sequential([tf.keras.Input([6]), Held()])
+    model.save_weights(tmp_path / "model.weights.h5")
+    with h5py.File(tmp_path / "model.weights.h5") as file:
+        found = []
+        file.visititems(lambda name, x: found.append(name) if isinstance(x, h5py.Dataset) else None)
+    rows = "layers/held/rows/"
+    assert found == [
+        f"{rows}{inside}dense/vars/{i}" for inside in ("container/container/", "") for i in (0, 1)
+    ]

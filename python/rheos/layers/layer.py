@@ -879,15 +879,15 @@ def _is_saved(value):
     return values.is_variable(value) or hasattr(type(value), "_trackable_children")
 
 
+_CONTAINERS = (list, tuple, dict, set)
+
+
 def _gather(value, kind, found):
     """Adds the objects of a kind in a value, which may have lists and dicts, to a list."""
     if kind(value):
         found.append(value)
-    elif type(value) in (list, tuple):
-        for item in value:
-            _gather(item, kind, found)
-    elif type(value) is dict:
-        for item in value.values():
+    elif isinstance(value, _CONTAINERS):
+        for item in list(value.values() if isinstance(value, dict) else value):
             _gather(item, kind, found)
 
 

@@ -60,13 +60,19 @@ def _children(item):
 
 
 def _members(container):
-    """(name, object) of what is in a list or dict, the names by class, numbered."""
+    """(path, object) of what is in a list or dict, at any depth, the names by class, numbered."""
     counts = {}
+
+    def numbered(name):
+        number = counts[name] = counts.get(name, -1) + 1
+        return f"{name}_{number}" if number else name
+
     for item in container.values() if isinstance(container, dict) else container:
         if _is_kept(item):
-            name = snake_case(type(item).__name__)
-            number = counts[name] = counts.get(name, -1) + 1
-            yield (f"{name}_{number}" if number else name), item
+            yield numbered(snake_case(type(item).__name__)), item
+        elif isinstance(item, (list, dict, tuple)):
+            name = numbered("container")
+            yield from ((f"{name}/{path}", member) for path, member in _members(item))
 
 
 def _walk(root):

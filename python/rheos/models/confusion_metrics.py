@@ -1,7 +1,5 @@
 """Metrics of how many predictions were right and wrong, at one or many thresholds."""
 
-import math
-
 import numpy as np
 
 from rheos.framework import dtypes
@@ -136,7 +134,7 @@ class _Share(Metric):
         super().__init__(name=name, dtype=dtype)
         self.init_thresholds = thresholds
         self.top_k, self.class_id = top_k, class_id
-        default = 0.5 if top_k is None else -math.inf
+        default = 0.5 if top_k is None else -1e10  # what _only() makes of the others
         self.thresholds = [default] if thresholds is None else _list_of(thresholds, 0.5)
         shape = (len(self.thresholds),)
         self.true_positives = self.add_weight("true_positives", shape=shape)
@@ -382,8 +380,16 @@ class AUC(_Confusion):
         y_true = convert_to_tensor(y_true)
         if self._each is None:
             self._make_each(y_pred.shape.as_list()[-1])
+        if sample_weight is not None:
+            sample_weight = convert_to_tensor(sample_weight)
+        is_of_labels = sample_weight is not None and sample_weight.shape.as_list()[1:] == [
+            len(self._each)
+        ]
         for i, metric in enumerate(self._each):
-            metric.update_state(y_true[:, i], y_pred[:, i], sample_weight)
+            weights = sample_weight
+            if is_of_labels:
+                weights = weights[:, i]
+            metric.update_state(y_true[:, i], y_pred[:, i], weights)
 
     def reset_state(self):
         """Forgets all batches."""

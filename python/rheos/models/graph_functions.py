@@ -22,13 +22,9 @@ class Losses:
         """(weights of the loss, weights of metrics) of an output: its weights and its mask."""
         weight = self.weights[i]
         mask = getattr(self.outputs[i], "_keras_mask", None)
-        if mask is None:
-            return weight, None
+        if mask is None or not values.runs_in_session():
+            return weight, None  # losses and metrics of version 2 hear the mask themselves
         mask = math_ops.cast(mask, self.outputs[i].dtype)
-        if not values.runs_in_session():  # Keras 3: the mean of what is not masked
-            count = math_ops.cast(array_ops.size(mask), mask.dtype)
-            scaled = mask * math_ops.div_no_nan(count, math_ops.reduce_sum(mask))
-            return scaled if weight is None else fit_weights(mask, weight) * scaled, mask
         if weight is None:
             return mask, mask
         return fit_weights(mask, weight) * mask, mask
@@ -64,7 +60,7 @@ class Losses:
     def _loss_of(self, i, loss):
         target, output = self.targets[i], self.outputs[i]
         weight, _ = self._masks(i)
-        if not isinstance(loss, Loss):
+        if not isinstance(loss, Loss) or not values.runs_in_session():
             return loss(target, output, sample_weight=weight)
         losses = weighted(loss.call(target, output), weight)
         return reduced(losses, loss._reduction(), weight)

@@ -1,5 +1,6 @@
 """Losses: of labels and predictions, one for each element of a batch; reduced by the classes."""
 
+from rheos.framework import dtypes, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.operation import Tensor
@@ -8,7 +9,10 @@ from rheos.models import objects
 from rheos.models.shapes_of_losses import (
     Reduction,
     as_floats,
+    mask_of,
     reduced,
+    reduced_with_mask,
+    same_rank,
     squeeze_last,
     weighted,
 )
@@ -26,8 +30,18 @@ def _both(y_true, y_pred):
 
 
 def _fitted(y_true, y_pred):
-    """_both() of the same rank, where one has a last dimension of 1 that the other lacks."""
-    return squeeze_last(*_both(y_true, y_pred))
+    """_both(); in version 2 of the same rank, where one has a last dimension of 1 too many."""
+    found = _both(y_true, y_pred)
+    return found if values.runs_in_session() else same_rank(*found)
+
+
+def _check_shapes(y_true, y_pred):
+    """ValueError in version 2 where labels would be broadcast to predictions, or these to them."""
+    if not values.runs_in_session() and not y_true.shape.is_compatible_with(y_pred.shape):
+        raise ValueError(
+            f"labels and predictions must have the same shape, not {y_true.shape} and "
+            f"{y_pred.shape}"
+        )
 
 
 def _mean(x):
@@ -37,21 +51,21 @@ def _mean(x):
 @_loss("mse", "MSE")
 def mean_squared_error(y_true, y_pred):
     """The mean of squared differences along the last axis."""
-    y_true, y_pred = _both(y_true, y_pred)
+    y_true, y_pred = _fitted(y_true, y_pred)
     return _mean(math_ops.squared_difference(y_pred, y_true))
 
 
 @_loss("mae", "MAE")
 def mean_absolute_error(y_true, y_pred):
     """The mean of absolute differences along the last axis."""
-    y_true, y_pred = _both(y_true, y_pred)
+    y_true, y_pred = _fitted(y_true, y_pred)
     return _mean(math_ops.abs(y_pred - y_true))
 
 
 @_loss("mape", "MAPE")
 def mean_absolute_percentage_error(y_true, y_pred):
     """100 times the mean of relative differences."""
-    y_true, y_pred = _both(y_true, y_pred)
+    y_true, y_pred = _fitted(y_true, y_pred)
     size = clip_ops.clip_by_value(math_ops.abs(y_true), _SMALL, y_true.dtype.max)
     return 100.0 * _mean(math_ops.abs((y_true - y_pred) / size))
 
@@ -59,7 +73,7 @@ def mean_absolute_percentage_error(y_true, y_pred):
 @_loss("msle", "MSLE")
 def mean_squared_logarithmic_error(y_true, y_pred):
     """The mean of squared differences of log(1 + x)."""
-    y_true, y_pred = _both(y_true, y_pred)
+    y_true, y_pred = _fitted(y_true, y_pred)
     first = math_ops.log(clip_ops.clip_by_value(y_pred, _SMALL, y_pred.dtype.max) + 1.0)
     second = math_ops.log(clip_ops.clip_by_value(y_true, _SMALL, y_pred.dtype.max) + 1.0)
     return _mean(math_ops.squared_difference(first, second))
@@ -99,7 +113,7 @@ def categorical_hinge(y_true, y_pred):
 @_loss("Huber", "huber_loss")
 def huber(y_true, y_pred, delta=1.0):
     """Half the squared difference, linear where that is more than `delta`; the mean of it."""
-    y_true, y_pred = _both(y_true, y_pred)
+    y_true, y_pred = _fitted(y_true, y_pred)
     error = math_ops.abs(y_pred - y_true)
     small = math_ops.minimum(error, delta)
     return _mean(0.5 * small * small + delta * (error - small))
@@ -116,7 +130,7 @@ def huber_loss(y_true, y_pred, delta=1.0):
 @_loss("log_cosh")
 def logcosh(y_true, y_pred):
     """The mean of log(cosh(y_pred - y_true))."""
-    y_true, y_pred = _both(y_true, y_pred)
+    y_true, y_pred = _fitted(y_true, y_pred)
     x = y_pred - y_true
     return _mean(x + nn_ops.softplus(-2.0 * x) - 0.6931471805599453)
 
@@ -152,12 +166,14 @@ def _crossentropy(target, output, from_logits, axis):
 def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0, axis=-1):
     """Cross entropy of one-hot labels and probabilities, or logits."""
     y_true, y_pred = _both(y_true, y_pred)
+    _check_shapes(y_true, y_pred)
     y_true = _smoothed(y_true, label_smoothing, lambda: 1.0 / _size(y_true))
     return _crossentropy(y_true, y_pred, from_logits, axis)
 
 
 def _size(y):
-    return math_ops.cast(array_ops.shape(y)[1], y.dtype)
+    place = 1 if values.runs_in_session() else -1
+    return math_ops.cast(array_ops.shape(y)[place], y.dtype)
 
 
 def _smoothed(y_true, smoothing, uniform):
@@ -185,6 +201,8 @@ def sparse_categorical_crossentropy(
             output = logits
     target = convert_to_tensor(y_true)
     output_shape = output.shape.as_list() if output._is_eager else array_ops.shape(output)
+    if not values.runs_in_session():
+        target = _one_fewer(target, output)
     labels = math_ops.cast(array_ops.reshape(target, [-1]), "int64")
     kept = None
     if ignore_class is not None:
@@ -194,11 +212,24 @@ def sparse_categorical_crossentropy(
     result = nn_ops.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
     if kept is not None:
         result = result * math_ops.cast(kept, result.dtype)
-    if rank is not None and rank <= 2:
-        return result
-    result = array_ops.reshape(result, output_shape[:-1])
-    result.set_shape(output.shape[:-1])
+    if rank is None or rank > 2:
+        result = array_ops.reshape(result, output_shape[:-1])
+        result.set_shape(output.shape[:-1])
+    if kept is not None:
+        result._keras_mask = array_ops.reshape(kept, array_ops.shape(result))
     return result
+
+
+def _one_fewer(target, output):
+    """Numbers of classes without a last dimension of 1; ValueError unless one fits each row."""
+    if target.shape.ndims is not None and target.shape.ndims == output.shape.ndims:
+        target = array_ops.squeeze(target, [-1]) if target.shape.as_list()[-1] == 1 else target
+    if not target.shape.is_compatible_with(output.shape[:-1]):
+        raise ValueError(
+            f"labels of shape {target.shape} are not the numbers of the classes of predictions of "
+            f"shape {output.shape}"
+        )
+    return target
 
 
 def binary_crossentropy_of_elements(target, output, from_logits=False):
@@ -218,6 +249,7 @@ def binary_crossentropy_of_elements(target, output, from_logits=False):
 def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0, axis=-1):
     """The mean cross entropy of labels of 0 and 1, and probabilities or logits."""
     y_true, y_pred = _both(y_true, y_pred)
+    _check_shapes(y_true, y_pred)
     y_true = _smoothed(y_true, label_smoothing, lambda: 0.5)
     return math_ops.reduce_mean(
         binary_crossentropy_of_elements(y_true, y_pred, from_logits), axis=axis
@@ -288,7 +320,7 @@ def cosine_similarity(y_true, y_pred, axis=-1):
 
 def cosine_of(y_true, y_pred, axis=-1):
     """The cosine of the angle between labels and predictions."""
-    y_true, y_pred = _both(y_true, y_pred)
+    y_true, y_pred = _fitted(y_true, y_pred)
     y_true = nn_ops.l2_normalize(y_true, axis=axis)
     y_pred = nn_ops.l2_normalize(y_pred, axis=axis)
     return math_ops.reduce_sum(y_true * y_pred, axis=axis)
@@ -305,12 +337,12 @@ def dice(y_true, y_pred, axis=None):
 
 @_loss
 def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None):
-    """1 - Tversky's index, in which false positives weigh alpha, false negatives beta."""
+    """1 - Tversky's index, in which what was missed weighs alpha, what is wrong beta."""
     y_true, y_pred = _both(y_true, y_pred)
     both = math_ops.reduce_sum(y_true * y_pred, axis=axis)
     wrong = math_ops.reduce_sum((1 - y_true) * y_pred, axis=axis)
     missed = math_ops.reduce_sum(y_true * (1 - y_pred), axis=axis)
-    return 1 - (both + _SMALL) / (both + wrong * alpha + missed * beta + _SMALL)
+    return 1 - math_ops.div_no_nan(both, both + missed * alpha + wrong * beta + _SMALL)
 
 
 @_loss
@@ -356,10 +388,16 @@ def circle(
         spread(margin + distance, margin, same, -1.0)
         + spread(1 + margin - distance, 1 - margin, other, 1.0)
     )
+    losses._keras_mask = losses > 0.0
     return losses
 
 
 # ---- Losses as objects
+
+
+def _dtype_named(dtype):
+    """The name of a dtype, or of that which a policy computes in."""
+    return dtypes.as_dtype(getattr(dtype, "compute_dtype", dtype)).name
 
 
 def _scope_name(name):
@@ -374,11 +412,29 @@ class Loss:
         Reduction.validate(reduction)
         self.reduction = reduction
         self.name = name
+        self._dtype = None if dtype is None else _dtype_named(dtype)
+
+    @property
+    def dtype(self):
+        """The name of the dtype that it computes in: by default that of floating point numbers."""
+        return self._dtype or values.root_graph().__dict__.get("_floatx", "float32")
 
     def __call__(self, y_true, y_pred, sample_weight=None):
         with name_scope(_scope_name(self.name or type(self).__name__.lower())):
+            if not values.runs_in_session():
+                return self._reduced_as_keras3(y_true, y_pred, sample_weight)
             losses = weighted(self.call(y_true, y_pred), sample_weight)
             return reduced(losses, self._reduction(), sample_weight)
+
+    def _reduced_as_keras3(self, y_true, y_pred, weights):
+        given = y_pred
+        y_true, y_pred = (
+            nest.map_leaves(lambda x: as_floats(x, self.dtype), y) for y in (y_true, y_pred)
+        )
+        found = self.call(y_true, y_pred)
+        mask = mask_of(given, found)
+        losses = as_floats(found, self.dtype)
+        return reduced_with_mask(losses, self._reduction(), weights, mask)
 
     def _reduction(self):
         auto = self.reduction == Reduction.AUTO
@@ -402,12 +458,14 @@ class LossFunctionWrapper(Loss):
     """The loss of a function of labels and predictions."""
 
     def __init__(self, fn, reduction=Reduction.AUTO, name=None, dtype=None, **kwargs):
-        super().__init__(reduction, name)
+        super().__init__(reduction, name, dtype)
         self.fn = fn
         self._fn_kwargs = kwargs
 
     def call(self, y_true, y_pred):
-        if isinstance(y_pred, Tensor) and self.fn not in _OF_CLASSES:
+        if isinstance(y_pred, Tensor) and not values.runs_in_session():
+            y_true, y_pred = same_rank(convert_to_tensor(y_true), y_pred)
+        elif isinstance(y_pred, Tensor) and self.fn not in _OF_CLASSES:
             y_true, y_pred = squeeze_last(y_true, y_pred)
         return self.fn(y_true, y_pred, **self._fn_kwargs)
 
@@ -439,9 +497,9 @@ def _of_function(name, function, default_name, defaults):
             given[key] = value
         reduction = given.pop("reduction", Reduction.AUTO)
         own_name = given.pop("name", default_name)
-        given.pop("dtype", None)
+        dtype = given.pop("dtype", None)
         LossFunctionWrapper.__init__(
-            self, function, reduction, own_name, **{**defaults, **given}
+            self, function, reduction, own_name, dtype, **{**defaults, **given}
         )
         for key, value in self._fn_kwargs.items():
             setattr(self, key, value)
@@ -469,14 +527,8 @@ class Circle(LossFunctionWrapper):
 
     def __init__(self, gamma=80.0, margin=0.4, remove_diagonal=True,
                  reduction=Reduction.AUTO, name="circle", dtype=None):  # fmt: skip
-        super().__init__(circle, reduction, name, gamma=gamma, margin=margin,
+        super().__init__(circle, reduction, name, dtype, gamma=gamma, margin=margin,
                          remove_diagonal=remove_diagonal)  # fmt: skip
-
-    def call(self, y_true, y_pred):
-        found = super().call(y_true, y_pred)
-        counts = math_ops.cast(found > 0.0, found.dtype)
-        size = math_ops.cast(array_ops.size(found), found.dtype)
-        return found * math_ops.div_no_nan(size, math_ops.reduce_sum(counts))
 
 
 MeanSquaredError = _of_function("MeanSquaredError", mean_squared_error, "mean_squared_error", {})

@@ -6,7 +6,14 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies, name_scope
 from rheos.layers import values
 from rheos.layers.layer import Layer
-from rheos.models.shapes_of_losses import Reduction, fit_weights
+from rheos.layers.values import runs_in_session
+from rheos.models.shapes_of_losses import (
+    Reduction,
+    fit_weights,
+    mask_of,
+    masked_weights,
+    same_rank,
+)
 from rheos.ops import array_ops, control_flow_ops, math_ops, state_ops
 from rheos.ops.variables import VariableAggregation, VariableSynchronization
 
@@ -127,6 +134,8 @@ class Reduce(Metric):
 
     def update_state(self, values, sample_weight=None):
         """Adds values; sample_weight: of each, or of each row."""
+        if not runs_in_session():
+            return self._add_samples(values, sample_weight)
         values = math_ops.cast(convert_to_tensor(values), self._dtype)
         weights = None
         if sample_weight is not None:
@@ -139,6 +148,21 @@ class Reduce(Metric):
             pairs.append((self.count, math_ops.cast(array_ops.size(values), self._dtype)))
         elif self.reduction != Reduction.SUM:
             count = array_ops.size(values) if weights is None else math_ops.reduce_sum(weights)
+            pairs.append((self.count, math_ops.cast(count, self._dtype)))
+        return add_to(*pairs)
+
+    def _add_samples(self, given, weights):
+        """Adds what is there of each row of values, as Keras 3 weighs rows."""
+        is_sum = self.reduction == Reduction.SUM
+        found, weights = _of_rows(
+            given, weights, math_ops.reduce_sum if is_sum else math_ops.reduce_mean, self._dtype
+        )
+        pairs = [(self.total, math_ops.reduce_sum(found))]
+        if not is_sum:
+            if weights is not None:
+                count = math_ops.reduce_sum(weights)
+            else:
+                count = array_ops.shape(found)[0] if found.shape.ndims != 0 else 1
             pairs.append((self.count, math_ops.cast(count, self._dtype)))
         return add_to(*pairs)
 
@@ -155,6 +179,31 @@ def _broadcast(x, weights):
     if found is not None and rank is not None and 0 < found < rank:
         x = math_ops.reduce_mean(x, axis=list(range(found, rank)))
     return x, weights * array_ops.ones_like(x)
+
+
+def _of_rows(given, weights, reduce, dtype):
+    """(values, weights) of the rows of values; without weights these are None.
+
+    Where values have more dimensions than their weights, those are reduced first.
+    """
+    found = math_ops.cast(convert_to_tensor(given), dtype)
+    if weights is not None:
+        mask = mask_of(given)
+        weights = masked_weights(math_ops.cast(convert_to_tensor(weights), dtype), mask, dtype)
+        found, weights = same_rank(found, weights)
+        rank, more = weights.shape.ndims, found.shape.ndims
+        if rank is None or more is None:
+            raise ValueError("the rank of a metric's values and weights has to be known")
+        if more > rank:
+            found = reduce(found, axis=list(range(rank, more)))
+        weights = array_ops.broadcast_to(weights, array_ops.shape(found))
+        found = found * weights
+        if rank > 1:
+            weights = reduce(weights, axis=list(range(1, rank)))
+    rank = found.shape.ndims
+    if rank is not None and rank > 1:
+        found = reduce(found, axis=list(range(1, rank)))
+    return found, weights
 
 
 class Sum(Reduce):
@@ -181,8 +230,10 @@ class MeanMetricWrapper(Mean):
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         """Adds labels and predictions; sample_weight: of each of them."""
+        mask = None if runs_in_session() else mask_of(y_pred)
         y_true, y_pred = self._fitted(y_true, y_pred)
         matches = self._fn(y_true, y_pred, **self._fn_kwargs)
+        sample_weight = masked_weights(sample_weight, mask, self._dtype)
         return Mean.update_state(self, matches, sample_weight)
 
     def _fitted(self, y_true, y_pred):

@@ -41,7 +41,7 @@ from rheos.models.metric import (
     Sum,
     add_to,
 )
-from rheos.models.shapes_of_losses import squeeze_last
+from rheos.models.shapes_of_losses import as_floats, same_rank, squeeze_last
 from rheos.ops import (
     array_ops,
     math_ops,
@@ -65,20 +65,33 @@ def _floats_of(is_right):
     return math_ops.cast(is_right, dtypes.float32)
 
 
+def _fitted(y_true, y_pred):
+    """Labels and predictions of the same rank, where one has a last dimension of 1 too many."""
+    if values.runs_in_session():
+        return squeeze_last(y_true, y_pred)
+    return same_rank(convert_to_tensor(y_true), convert_to_tensor(y_pred))
+
+
 def accuracy(y_true, y_pred):
     """1 where labels and predictions are equal."""
-    y_true, y_pred = squeeze_last(y_true, y_pred)
+    y_true, y_pred = _fitted(y_true, y_pred)
     y_true = math_ops.cast(y_true, y_pred.dtype)
     return _floats_of(math_ops.equal(y_true, y_pred))
 
 
 @_metric
 def binary_accuracy(y_true, y_pred, threshold=0.5):
-    """The share along the last axis of predictions above the threshold where labels are 1."""
+    """1 where predictions are above the threshold and labels 1, or neither.
+
+    TensorFlow 1 has the mean of that along the last axis.
+    """
     y_pred = convert_to_tensor(y_pred)
+    if not values.runs_in_session():
+        y_true, y_pred = _fitted(y_true, as_floats(y_pred))
     found = math_ops.cast(y_pred > math_ops.cast(threshold, y_pred.dtype), y_pred.dtype)
     y_true = math_ops.cast(convert_to_tensor(y_true), y_pred.dtype)
-    return math_ops.reduce_mean(_floats_of(math_ops.equal(y_true, found)), axis=-1)
+    matches = _floats_of(math_ops.equal(y_true, found))
+    return math_ops.reduce_mean(matches, axis=-1) if values.runs_in_session() else matches
 
 
 @_metric
@@ -100,9 +113,12 @@ def sparse_categorical_accuracy(y_true, y_pred):
 
 
 def _in_top_k(y_pred, numbers, k):
+    shape = array_ops.shape(numbers)
+    rank = numbers.shape.ndims
     y_pred = array_ops.reshape(y_pred, [-1, array_ops.shape(y_pred)[-1]])
     numbers = math_ops.cast(array_ops.reshape(numbers, [-1]), dtypes.int32)
-    return _floats_of(nn_ops.in_top_k(y_pred, numbers, k))
+    found = _floats_of(nn_ops.in_top_k(y_pred, numbers, k))
+    return found if values.runs_in_session() or rank in (0, 1) else array_ops.reshape(found, shape)
 
 
 @_metric
@@ -113,8 +129,16 @@ def top_k_categorical_accuracy(y_true, y_pred, k=5):
 
 
 @_metric
-def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5):
-    """1 where the label's number is among those of the k largest predictions."""
+def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False):
+    """1 where the label's number is among those of the k largest predictions.
+
+    from_sorted_ids: whether predictions are numbers of classes, the likeliest first.
+    """
+    if from_sorted_ids:
+        y_pred = convert_to_tensor(y_pred)
+        y_true = math_ops.cast(convert_to_tensor(y_true), y_pred.dtype)
+        matches = math_ops.equal(array_ops.expand_dims(y_true, -1), y_pred[..., :k])
+        return _floats_of(math_ops.reduce_any(matches, axis=-1))
     return _in_top_k(convert_to_tensor(y_pred), convert_to_tensor(y_true), k)
 
 
@@ -162,7 +186,8 @@ SparseTopKCategoricalAccuracy = _of_function(
     "SparseTopKCategoricalAccuracy",
     sparse_top_k_categorical_accuracy,
     "sparse_top_k_categorical_accuracy",
-    {"k": 5},
+    {"k": 5, "from_sorted_ids": False},
+    ("k", "name", "dtype", "from_sorted_ids"),
 )
 MeanAbsoluteError = _of_function("MeanAbsoluteError", mean_absolute_error, "mean_absolute_error")
 MeanAbsolutePercentageError = _of_function(
@@ -219,7 +244,7 @@ class RootMeanSquaredError(Mean):
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         """Adds labels and predictions."""
-        y_true, y_pred = squeeze_last(
+        y_true, y_pred = _fitted(
             math_ops.cast(convert_to_tensor(y_true), self._dtype),
             math_ops.cast(convert_to_tensor(y_pred), self._dtype),
         )
@@ -358,6 +383,12 @@ class F1Score(Metric):
         """Adds one-hot labels and predictions (batch, classes)."""
         y_true = math_ops.cast(convert_to_tensor(y_true), self._dtype)
         y_pred = math_ops.cast(convert_to_tensor(y_pred), self._dtype)
+        ranks = y_true.shape.ndims, y_pred.shape.ndims
+        if self._counts is None and (ranks != (2, 2) or y_pred.shape.as_list()[-1] is None):
+            raise ValueError(
+                f"{type(self).__name__} takes matrices (batch, classes) of a known number of "
+                f"classes, not labels of shape {y_true.shape}, predictions of {y_pred.shape}"
+            )
         if self._counts is None:
             shape = () if self.average == "micro" else (y_true.shape[-1],)
             names = ("true_positives", "false_positives", "false_negatives", "intermediate_weights")

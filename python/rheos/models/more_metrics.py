@@ -9,7 +9,7 @@ from rheos.models import objects
 from rheos.models.defaults import epsilon
 from rheos.models.metric import MeanMetricWrapper, Metric, add_to
 from rheos.models.metrics import F1Score
-from rheos.models.shapes_of_losses import as_floats, squeeze_last
+from rheos.models.shapes_of_losses import as_floats, same_rank
 from rheos.ops import array_ops, math_ops, rearrange_ops, statistics_ops
 
 _metric = objects.known("metric function")
@@ -17,7 +17,7 @@ _metric = objects.known("metric function")
 
 def _both(y_true, y_pred):
     y_pred = as_floats(y_pred)
-    return squeeze_last(math_ops.cast(convert_to_tensor(y_true), y_pred.dtype), y_pred)
+    return same_rank(math_ops.cast(convert_to_tensor(y_true), y_pred.dtype), y_pred)
 
 
 def _mean(x, axis):
@@ -102,6 +102,7 @@ class R2Score(Metric):
         """Adds labels and predictions (batch, outputs)."""
         y_pred = math_ops.cast(convert_to_tensor(y_pred), self._dtype)
         y_true = math_ops.cast(convert_to_tensor(y_true), self._dtype)
+        y_true, y_pred = same_rank(y_true, y_pred)
         if y_true.shape.ndims != 2 or y_pred.shape.ndims != 2:
             raise ValueError(
                 "R2Score expects 2D inputs with shape (batch_size, output_dim). Received input "
@@ -284,6 +285,11 @@ class OneHotIoU(IoU):
                          sparse_y_pred, axis)  # fmt: skip
 
     _SETTINGS = ("num_classes", "target_class_ids", "ignore_class", "sparse_y_pred", "axis")
+
+
+@_metric
+class MeanIoU(_Overlap):
+    """The mean overlap of all classes."""
 
 
 @_metric

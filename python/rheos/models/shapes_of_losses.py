@@ -80,6 +80,69 @@ def reduced(losses, reduction, weights=None):
     return math_ops.div_no_nan(total, count)
 
 
+# ---- As Keras 3 has it: masks, and weights that are only broadcast
+
+
+def same_rank(first, second):
+    """Two tensors of which the one with a last dimension of 1 too many fits the other.
+
+    It loses that dimension, or a vector beside it gets one.
+    """
+    ranks = first.shape.ndims, second.shape.ndims
+    if None in ranks or abs(ranks[0] - ranks[1]) != 1:
+        return first, second
+    if ranks[1] > ranks[0]:
+        second, first = same_rank(second, first)
+        return first, second
+    if first.shape.as_list()[-1] == 1:
+        if ranks[1] == 1:
+            return first, array_ops.expand_dims(second, -1)
+        return array_ops.squeeze(first, [-1]), second
+    return first, second
+
+
+def masked_weights(weights, mask, dtype, is_mean=False):
+    """The weights of what is not masked; is_mean: so large that a mean over all is one of these."""
+    if mask is None:
+        return weights
+    mask = math_ops.cast(convert_to_tensor(mask), dtype)
+    if is_mean:
+        count = math_ops.cast(array_ops.size(mask), dtype)
+        mask = mask * math_ops.div_no_nan(count, math_ops.reduce_sum(mask))
+    if weights is None:
+        return mask
+    mask, weights = same_rank(mask, math_ops.cast(convert_to_tensor(weights), dtype))
+    return weights * mask
+
+
+def mask_of(*tensors):
+    """What is masked in none of some tensors; None where none of them has a mask."""
+    found = None
+    for x in tensors:
+        mask = getattr(x, "_keras_mask", None)
+        if mask is not None:
+            found = mask if found is None else math_ops.logical_and(found, mask)
+    return found
+
+
+def reduced_with_mask(losses, reduction, weights=None, mask=None):
+    """Losses times weights, reduced; with a mask the mean is of what is not masked."""
+    is_mean = reduction in (Reduction.MEAN, Reduction.SUM_OVER_BATCH_SIZE)
+    weights = masked_weights(weights, mask, losses.dtype, is_mean)
+    if weights is not None:
+        weights = math_ops.cast(convert_to_tensor(weights), losses.dtype)
+        losses, weights = same_rank(losses, weights)
+        losses = losses * weights
+    if reduction in (Reduction.NONE, None) or losses.shape.ndims == 0:
+        return losses
+    total = math_ops.reduce_sum(losses)
+    if reduction == Reduction.SUM:
+        return total
+    if reduction == Reduction.MEAN_WITH_SAMPLE_WEIGHT and weights is not None:
+        return math_ops.div_no_nan(total, math_ops.reduce_sum(weights))
+    return math_ops.div_no_nan(total, math_ops.cast(array_ops.size(losses), losses.dtype))
+
+
 def as_floats(x, dtype=None):
     """A tensor of floating point numbers; those that are stay."""
     x = convert_to_tensor(x)

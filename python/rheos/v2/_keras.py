@@ -178,13 +178,13 @@ KERAS = {
         """,
         "models.metric": "Mean MeanMetricWrapper Metric Sum",
         "models.more_metrics": """
-            BinaryIoU ConcordanceCorrelation FBetaScore IoU OneHotIoU OneHotMeanIoU
+            BinaryIoU ConcordanceCorrelation FBetaScore IoU MeanIoU OneHotIoU OneHotMeanIoU
             PearsonCorrelation R2Score concordance_correlation pearson_correlation
         """,
         "models.metrics": """
             Accuracy BinaryAccuracy BinaryCrossentropy CategoricalAccuracy CategoricalCrossentropy
             CategoricalHinge CosineSimilarity F1Score Hinge KLD KLDivergence LogCoshError MAE MAPE
-            MSE MSLE MeanAbsoluteError MeanAbsolutePercentageError MeanIoU MeanSquaredError
+            MSE MSLE MeanAbsoluteError MeanAbsolutePercentageError MeanSquaredError
             MeanSquaredLogarithmicError Poisson RootMeanSquaredError SparseCategoricalAccuracy
             SparseCategoricalCrossentropy SparseTopKCategoricalAccuracy SquaredHinge
             TopKCategoricalAccuracy binary_accuracy binary_crossentropy categorical_accuracy
