@@ -241,6 +241,7 @@ SAME = {
     },
     "ragged": {
         "ops.ragged_ops": "boolean_mask constant map_flat_values range stack",
+        "ops.ragged_cross": "cross cross_hashed",
         "ops.ragged_shaping": "stack_dynamic_partitions",
         "ops.ragged_tensor": "row_splits_to_segment_ids segment_ids_to_row_splits",
     },

@@ -18,10 +18,12 @@ enum { LANES = 64, HEADS = 32, FEW = 16 };
 typedef void (*top_k_fn)(const void *x, int64_t n, int64_t k, int64_t *heap, void *values,
                          int64_t *indices);
 
-// a before b: larger, or as large and earlier. The root of the heap is the worst that is kept.
+// a before b: larger, or as large and earlier; NaN comes after all numbers. The root of the heap is the
+// worst that is kept.
 #define TOP_K(S, unused)                                                                \
   static bool before_##S(const rheos__stored_##S *xs, int64_t a, int64_t b) {           \
     const rheos__computed_##S x = RHEOS__LOAD_##S(xs[a]), y = RHEOS__LOAD_##S(xs[b]);   \
+    if ((x != x) | (y != y)) return x == x || (y != y && a < b);                        \
     return x > y || (!(x < y) && a < b);                                                \
   }                                                                                     \
   static void sink_##S(const rheos__stored_##S *xs, int64_t *heap, int64_t count) {     \

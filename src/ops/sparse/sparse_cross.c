@@ -1,6 +1,6 @@
-// SparseCross, SparseCrossV2: for each row of a batch, every combination of one
-// value of each column, as a string or as a hash. Sparse columns come first, then dense ones;
-// the last column varies fastest.
+// SparseCross, SparseCrossV2, RaggedCross: for each row of a batch, every combination of one
+// value of each column, as a string or as a hash. Sparse columns come first, then dense ones, unless
+// an attribute says the order; the last column varies fastest.
 #include <stdio.h>
 #include <string.h>
 
@@ -8,17 +8,20 @@
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/string_util.h"
+#include "ops/ragged/ragged.h"
 
 // A column: a row of it is [first, last) of the values. Of a sparse one the rows are found in the
 // order of its indices, so that rows without values cost nothing.
 typedef struct column {
   const rheos_tensor *values;
-  const int64_t *indices;  // (count, 2); NULL: a dense column of `width` values a row
+  const rheos_tensor *splits;  // of a ragged column, else NULL
+  const int64_t *indices;      // of a sparse one (count, 2); NULL: `width` values a row
   int64_t width, first, last;
 } column;
 
 typedef struct cross {
   bool hashed;  // else joined strings
+  bool ragged;  // the rows of the result are told by splits, else by indices
   int64_t rows, num_columns;
   column *columns;
   const rheos_string *separator;
@@ -71,6 +74,18 @@ static rheos_status *dense_column(cross *c, column *col, const rheos_tensor *val
   return check_rows(c, values->shape.dims[0]);
 }
 
+static rheos_status *ragged_column(cross *c, column *col, const rheos_tensor *values,
+                                   const rheos_tensor *splits) {
+  if (values->shape.rank != 1) {
+    rheos__shape_text text;
+    return RHEOS_INVALID("the values of a ragged column should be a vector, got shape %s",
+                         rheos__shape_text_of(&values->shape, &text));
+  }
+  RHEOS_TRY(rheos__check_splits(splits, values->num_elements));
+  *col = (column){.values = values, .splits = splits};
+  return check_rows(c, rheos__num_rows(splits));
+}
+
 static rheos_status *read_columns(cross *c, rheos_tensor *const *inputs, int64_t num_sparse) {
   for (int64_t i = 0; i < num_sparse; i++) {
     RHEOS_TRY(sparse_column(c, &c->columns[i], inputs[i], inputs[num_sparse + i],
@@ -85,6 +100,11 @@ static rheos_status *read_columns(cross *c, rheos_tensor *const *inputs, int64_t
 // ---- Combinations
 
 static void enter_row(column *col, int64_t b) {
+  if (col->splits != NULL) {
+    col->first = rheos__tensor_int_at(col->splits, b);
+    col->last = rheos__tensor_int_at(col->splits, b + 1);
+    return;
+  }
   if (col->indices == NULL) {
     col->first = b * col->width;
     col->last = col->first + col->width;
@@ -112,13 +132,13 @@ static rheos_status *enter(const cross *c, int64_t b, int64_t *out_count) {
 // Back to the start; the first row that may have combinations, and the next one after row b.
 static int64_t row_after(const cross *c, int64_t b) {
   const column *lead = &c->columns[0];
-  if (lead->indices == NULL) return b + 1;
+  if (lead->indices == NULL || c->ragged) return b + 1;
   return lead->last < lead->values->num_elements ? lead->indices[2 * lead->last] : c->rows;
 }
 static int64_t first_row(const cross *c) {
   for (int64_t k = 0; k < c->num_columns; k++) {
     c->columns[k].first = c->columns[k].last = 0;
-    if (c->columns[k].indices == NULL && c->columns[k].width == 0) return c->rows;
+    if (!c->ragged && c->columns[k].indices == NULL && c->columns[k].width == 0) return c->rows;
   }
   return row_after(c, -1);
 }
@@ -177,9 +197,11 @@ static rheos_status *set_joined(const cross *c, const int64_t *places, rheos_ten
   return status;
 }
 
-static rheos_status *fill(const cross *c, rheos__step *step, int64_t *places,
-                          rheos_tensor **outputs) {
-  int64_t *indices = outputs[0]->data, done = 0;
+// rows: the indices of the values, or the splits.
+static rheos_status *fill(const cross *c, rheos__step *step, int64_t *places, rheos_tensor *rows,
+                          rheos_tensor *values) {
+  int64_t *indices = rows->data, done = 0;
+  if (c->ragged) rheos__set_int(rows->dtype, rows->data, 0, 0);
   for (int64_t b = first_row(c); b < c->rows; b = row_after(c, b)) {
     int64_t count = 0;
     RHEOS_TRY(enter(c, b, &count));
@@ -189,38 +211,66 @@ static rheos_status *fill(const cross *c, rheos__step *step, int64_t *places,
       for (int64_t k = c->num_columns - 1; k >= 0; k--) {
         places[k] = value_at(&c->columns[k], &number);
       }
-      indices[2 * done] = b;
-      indices[2 * done + 1] = i;
-      if (c->hashed) {
-        ((int64_t *)outputs[1]->data)[done] = hashed(c, places);
-      } else {
-        RHEOS_TRY(set_joined(c, places, outputs[1], done));
+      if (!c->ragged) {
+        indices[2 * done] = b;
+        indices[2 * done + 1] = i;
       }
+      if (c->hashed) {
+        ((int64_t *)values->data)[done] = hashed(c, places);
+      } else {
+        RHEOS_TRY(set_joined(c, places, values, done));
+      }
+    }
+    if (c->ragged) rheos__set_int(rows->dtype, rows->data, b + 1, done);
+  }
+  return NULL;
+}
+
+// How many combinations there are, and of how many are those of the row that has most.
+static rheos_status *count_all(const cross *c, int64_t *out_total, int64_t *out_most) {
+  *out_total = *out_most = 0;
+  for (int64_t b = first_row(c); b < c->rows; b = row_after(c, b)) {
+    int64_t count = 0;
+    RHEOS_TRY(enter(c, b, &count));
+    if (count > *out_most) *out_most = count;
+    if (__builtin_add_overflow(*out_total, count, out_total)) {
+      return RHEOS_INVALID("the batch has too many combinations");
     }
   }
   return NULL;
 }
 
+static rheos_status *fill_all(const cross *c, rheos__step *step, rheos_tensor *rows,
+                              rheos_tensor *values) {
+  int64_t *places = rheos__alloc_array((size_t)c->num_columns + 1, sizeof *places);
+  if (places == NULL) return rheos__out_of_memory();
+  rheos_status *status = fill(c, step, places, rows, values);
+  rheos__free(places);
+  return status;
+}
+
 static rheos_status *make(const cross *c, rheos__step *step, rheos_tensor **outputs) {
-  int64_t total = 0, most = 0;
-  for (int64_t b = first_row(c); b < c->rows; b = row_after(c, b)) {
-    int64_t count = 0;
-    RHEOS_TRY(enter(c, b, &count));
-    if (count > most) most = count;
-    if (__builtin_add_overflow(total, count, &total)) {
-      return RHEOS_INVALID("the batch has too many combinations");
-    }
-  }
+  int64_t total, most;
+  RHEOS_TRY(count_all(c, &total, &most));
   RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(total, 2), &outputs[0]));
   RHEOS_TRY(
       rheos__tensor_new(c->hashed ? RHEOS_INT64 : RHEOS_STRING, &RHEOS_SHAPE(total), &outputs[1]));
   const int64_t shape[] = {c->rows, most};
   RHEOS_TRY(rheos_tensor_from_values(RHEOS_INT64, RHEOS_SHAPE(2), shape, &outputs[2]));
-  int64_t *places = rheos__alloc_array((size_t)c->num_columns, sizeof *places);
-  if (places == NULL) return rheos__out_of_memory();
-  rheos_status *status = fill(c, step, places, outputs);
-  rheos__free(places);
-  return status;
+  return fill_all(c, step, outputs[0], outputs[1]);
+}
+
+static rheos_status *make_ragged(const cross *c, rheos__step *step, rheos_dtype splits_dtype,
+                                 rheos_tensor **outputs) {
+  int64_t total, most;
+  RHEOS_TRY(count_all(c, &total, &most));
+  if (splits_dtype == RHEOS_INT32 && total > INT32_MAX) {
+    return RHEOS_INVALID("%lld combinations are too many for splits of int32", (long long)total);
+  }
+  RHEOS_TRY(
+      rheos__tensor_new(c->hashed ? RHEOS_INT64 : RHEOS_STRING, &RHEOS_SHAPE(total), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(splits_dtype, &RHEOS_SHAPE(c->rows + 1), &outputs[1]));
+  return fill_all(c, step, outputs[1], outputs[0]);
 }
 
 // ---- The kernels
@@ -304,4 +354,118 @@ const rheos__op_def rheos__op_SparseCrossV2 = {
     .doc = "Every combination of one value of each column, row by row, joined by `sep`.",
     .shape = shape,
     .prepare = prepare,
+};
+
+// ---- RaggedCross
+
+// The columns in the order that a letter for each tells: R, S or D.
+static rheos_status *read_in_order(cross *c, const rheos__attrs *attrs,
+                                   rheos_tensor *const *inputs) {
+  const int64_t num_ragged = rheos__attrs_find(attrs, "ragged_values_types")->count;
+  const int64_t num_sparse = rheos__attr_int(attrs, "Nsparse");
+  rheos_tensor *const *ragged = inputs, *const *sparse = ragged + 2 * num_ragged;
+  rheos_tensor *const *dense = sparse + 3 * num_sparse;
+  const char *order = rheos__attr_string(attrs, "input_order");
+  int64_t r = 0, s = 0, d = 0;
+  for (int64_t k = 0; k < c->num_columns; k++) {
+    column *col = &c->columns[k];
+    if (order[k] == 'R') {
+      RHEOS_TRY(ragged_column(c, col, ragged[r], ragged[num_ragged + r]));
+      r++;
+    } else if (order[k] == 'S') {
+      RHEOS_TRY(
+          sparse_column(c, col, sparse[s], sparse[num_sparse + s], sparse[2 * num_sparse + s]));
+      s++;
+    } else {
+      RHEOS_TRY(dense_column(c, col, dense[d++]));
+    }
+  }
+  if (c->rows < 0) c->rows = 0;
+  return NULL;
+}
+
+static rheos_status *compute_ragged(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                    rheos_tensor **outputs) {
+  const rheos__operands *o = state;
+  cross c = {.rows = -1, .ragged = true, .separator = &old_separator};
+  c.num_columns = (int64_t)strlen(rheos__attr_string(o->attrs, "input_order"));
+  c.hashed = rheos__attr_bool(o->attrs, "hashed_output");
+  c.key = (uint64_t)rheos__attr_int(o->attrs, "hash_key");
+  c.num_buckets = (uint64_t)rheos__attr_int(o->attrs, "num_buckets");
+  c.columns = rheos__alloc_zeroed((size_t)(c.num_columns + 1) * sizeof *c.columns);
+  if (c.columns == NULL) return rheos__out_of_memory();
+  rheos_status *status = read_in_order(&c, o->attrs, inputs);
+  const rheos_attr_value *splits = rheos__attrs_find(o->attrs, "out_row_splits_type");
+  if (status == NULL) status = make_ragged(&c, step, splits->type, outputs);
+  rheos__free(c.columns);
+  return status;
+}
+
+static rheos_status *check_order(const rheos__attrs *attrs) {
+  int64_t counts[3] = {0};
+  const char *order = rheos__attr_string(attrs, "input_order");
+  for (const char *at = order; *at != 0; at++) {
+    const char *found = strchr("RSD", *at);
+    if (found == NULL) return RHEOS_INVALID("input_order \"%s\" has letters but R, S, D", order);
+    counts[found - "RSD"]++;
+  }
+  const int64_t wanted[3] = {rheos__attrs_find(attrs, "ragged_values_types")->count,
+                             rheos__attr_int(attrs, "Nsparse"),
+                             rheos__attrs_find(attrs, "dense_types")->count};
+  const int64_t others[3] = {rheos__attrs_find(attrs, "ragged_splits_types")->count,
+                             rheos__attrs_find(attrs, "sparse_values_types")->count, wanted[2]};
+  for (int i = 0; i < 3; i++) {
+    if (counts[i] != wanted[i] || others[i] != wanted[i]) {
+      return RHEOS_INVALID("input_order \"%s\" does not go with the lists of columns", order);
+    }
+  }
+  return NULL;
+}
+
+static rheos_status *prepare_ragged(rheos__prepare *p) {
+  RHEOS_TRY(check_order(p->attrs));
+  if ((p->output_dtypes[0] == RHEOS_INT64) != rheos__attr_bool(p->attrs, "hashed_output")) {
+    return RHEOS_INVALID("out_values_type %s does not go with hashed_output",
+                         rheos_dtype_name(p->output_dtypes[0]));
+  }
+  p->state = rheos__keep_operands(p);
+  if (p->state == NULL) return rheos__out_of_memory();
+  p->compute = compute_ragged;
+  return NULL;
+}
+
+static rheos_status *shape_ragged(rheos__infer *c) {
+  RHEOS_TRY(check_order(c->attrs));
+  const int32_t num_ragged = rheos__attrs_find(c->attrs, "ragged_values_types")->count;
+  const int32_t num_dense = rheos__attrs_find(c->attrs, "dense_types")->count;
+  int64_t splits = -1;
+  for (int32_t i = 0; i < num_ragged && splits < 0; i++) {
+    const rheos_shape *shape = &c->input_shapes[num_ragged + i];
+    if (shape->rank == 1) splits = shape->dims[0];
+  }
+  for (int32_t i = c->num_inputs - num_dense; i < c->num_inputs && splits < 0; i++) {
+    const rheos_shape *shape = &c->input_shapes[i];
+    if (shape->rank == 2 && shape->dims[0] >= 0) splits = shape->dims[0] + 1;
+  }
+  c->output_shapes[0] = RHEOS_SHAPE(-1);
+  c->output_shapes[1] = RHEOS_SHAPE(splits);
+  return NULL;
+}
+
+const rheos__op_def rheos__op_RaggedCross = {
+    .name = "RaggedCross",
+    .signature =
+        "ragged_values: ragged_values_types, ragged_row_splits: ragged_splits_types, "
+        "sparse_indices: Nsparse * int64, sparse_values: sparse_values_types, "
+        "sparse_shape: Nsparse * int64, dense_inputs: dense_types -> output_values: "
+        "out_values_type, output_row_splits: out_row_splits_type; Nsparse: int >= 0; "
+        "input_order: string; hashed_output: bool; num_buckets: int >= 0; hash_key: int; "
+        "ragged_values_types: list({int64, string}) >= 0; "
+        "ragged_splits_types: list({int32, int64}) >= 0; "
+        "sparse_values_types: list({int64, string}) >= 0; "
+        "dense_types: list({int64, string}) >= 0; out_values_type: {int64, string}; "
+        "out_row_splits_type: {int32, int64}",
+    .doc = "Every combination of one value of each column, row by row, joined by _X_ or hashed.",
+    .shape = shape_ragged,
+    .prepare = prepare_ragged,
 };

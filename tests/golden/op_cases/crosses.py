@@ -23,6 +23,32 @@ def lists(values, dense):
     return dict(N=len(values), sparse_types=names(values), dense_types=names(dense))
 
 
+def ragged_cross(t):
+    """Columns of all kinds, by a letter each: r and n are ragged ones of strings and numbers."""
+    for kind in ("r", "rn", "nr", "sr", "rI", "ISnrs", "", "I"):
+        for make in (i, l):  # of the splits
+            rows = {"r": (STRINGS, make([0, 2, 2, 4])), "n": (l([5, -1, 2**40]),
+                                                             make([0, 1, 2, 3]))}
+            ragged = [rows[k] for k in kind if k in rows]
+            (indices, values, shapes), dense = columns([k for k in kind if k not in rows])
+            by = lists(values, dense)
+            by = dict(Nsparse=by["N"], dense_types=by["dense_types"],
+                      sparse_values_types=by["sparse_types"],
+                      input_order="".join("R" if k in rows else "S" if k == "s" else "D"
+                                          for k in kind),
+                      ragged_values_types=lists([v for v, _ in ragged], [])["sparse_types"],
+                      ragged_splits_types=["int32" if make is i else "int64" for _ in ragged],
+                      out_row_splits_type="int32" if make is i else "int64")
+            ins = [[v for v, _ in ragged], [s for _, s in ragged], indices, values, shapes, dense]
+            tag = "".join(k + "d" * k.isupper() for k in kind).lower() or "none"
+            tag += "_" + by["out_row_splits_type"]
+            t.add("RaggedCross", tag + "_strings", *ins, hashed_output=False, num_buckets=0,
+                  hash_key=1, out_values_type="string", **by)
+            for buckets in (0, 100):
+                t.add("RaggedCross", "%s_hashes_%d" % (tag, buckets), *ins, hashed_output=True,
+                      num_buckets=buckets, hash_key=956888297470, out_values_type="int64", **by)
+
+
 def cases():
     t = Table()
     for kind in ("s", "ss", "si", "iis", "S", "IS", "sI", "isSI", "ii"):
@@ -48,4 +74,5 @@ def cases():
         add("empty", [empty(I64, (0, 2))], [s([])], [l([3, 0])])
         add("dense_empty", d=[empty(I64, (3, 0))])
         add("no_rows", [empty(I64, (0, 2))], [s([])], [l([0, 4])], [empty(I64, (0, 2))])
+    ragged_cross(t)
     return sorted(t.cases, key=lambda case: case.op)
