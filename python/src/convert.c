@@ -470,7 +470,7 @@ static bool all_fit(PyArrayObject *array, rheos_dtype dtype) {
   return true;
 }
 
-// Python integers as an array of a dtype. NumPy 1 wraps around what does not fit, NumPy 2 refuses it.
+// Fed Python integers as an array of a dtype. NumPy 1 wraps around what does not fit, NumPy 2 refuses it.
 static PyArrayObject *integers_to_array(PyObject *value, rheos_dtype dtype) {
   PyArrayObject *wide = as_array(value, NPY_INT64);
   if (!wide) return NULL;
@@ -515,7 +515,9 @@ static rheos_tensor *constant_from_array(PyObject *value, rheos_dtype dtype) {
     if (array && executing_eagerly()) array = widen_integers_take(array);
     if (array) array = prefer_32_bits_take(array);
   } else if (!is_array && rheos_dtype_is_integer(dtype) && rheos_dtype_size(dtype) < 8) {
-    array = integers_to_array(value, dtype);
+    PyArrayObject *wide = as_array(value, NPY_INT64);  // of what is too large the low bits stay
+    array = wide ? as_array((PyObject *)wide, numpy_type(dtype)) : NULL;
+    Py_XDECREF(wide);
   } else {
     array = as_array(value, numpy_type(dtype));
   }

@@ -132,7 +132,9 @@ static bool leave_it_to(PyObject *value, const char *scope) {
   PyErr_Fetch(&type, &error, &traceback);  // looking for the method would drop it
   char method[32];
   snprintf(method, sizeof method, "__r%s__", scope);
-  bool found = PyObject_HasAttrString((PyObject *)Py_TYPE(value), method);
+  PyObject *right = (PyObject *)Py_TYPE(value);
+  bool found = PyObject_HasAttrString(right, method) ||
+               PyObject_HasAttrString(right, "_compares_to_tensors");
   PyErr_Restore(type, error, traceback);
   if (found) PyErr_Clear();
   return found;
@@ -466,16 +468,25 @@ PyNumberMethods tensor_number_methods = {
     .nb_absolute = op_abs,
 };
 
-// Element by element; what cannot be compared is not equal.
+// Whether an exception tells of shapes that do not broadcast, and not of what is no operand.
+static bool is_of_shapes(PyObject *a, PyObject *b) {
+  const bool is_invalid = PyErr_ExceptionMatches(package.error_classes[RHEOS_INVALID_ARGUMENT]);
+  if (!is_invalid && (eager_value(a) || !PyErr_ExceptionMatches(PyExc_ValueError))) return false;
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  const rheos_dtype left = operand_dtype(a, RHEOS_INVALID_DTYPE);
+  const rheos_dtype right = operand_dtype(b, left);
+  const bool is_operand = right != RHEOS_INVALID_DTYPE || is_plain_value(b);
+  PyErr_Restore(type, error, traceback);
+  return is_operand && left == right;
+}
+
+// Element by element; what cannot be broadcast to each other is not equal.
 static PyObject *equal_elements(PyObject *a, PyObject *b, int op) {
   static const operator_form equal = {"eq", "Equal", false}, not_equal = {"ne", "NotEqual", false};
   if (b == Py_None) return PyBool_FromLong(op == Py_NE);
   PyObject *result = binary(a, b, op == Py_EQ ? &equal : &not_equal);
-  if (result ||
-      !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
-        PyErr_ExceptionMatches(package.error_classes[RHEOS_INVALID_ARGUMENT]))) {
-    return result;
-  }
+  if (result || !is_of_shapes(a, b)) return result;
   PyErr_Clear();
   return PyBool_FromLong(op == Py_NE);
 }
