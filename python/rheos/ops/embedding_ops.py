@@ -129,8 +129,9 @@ def embedding_lookup_sparse(
 ):
     """For each row of a sparse matrix of ids, its rows of `params` combined into one.
 
-    sp_ids: a SparseTensor (rows, ids of a row) of integers. sp_weights: a SparseTensor of the same
-    indices, or None for 1. combiner: "sum", "mean" (the default) or "sqrtn"; ValueError for others.
+    sp_ids: a SparseTensor or RaggedTensor (rows, ids of a row) of integers. sp_weights: the same
+    kind of tensor with the same rows, or None for 1. A row whose weights add up to 0 gives zeros.
+    combiner: "sum", "mean" (the default) or "sqrtn"; ValueError for others.
     Returns (rows,) + params.shape[1:]. A row without ids before the last gives zeros.
     """
     if combiner is None:
@@ -138,15 +139,17 @@ def embedding_lookup_sparse(
     if combiner not in ("mean", "sqrtn", "sum"):
         raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
     for given, label in ((sp_ids, "sp_ids"), (sp_weights, "sp_weights")):
-        if given is not None and not hasattr(given, "dense_shape"):
-            raise TypeError(f"{label} must be SparseTensor")
+        if given is not None and not hasattr(given, "dense_shape") and not is_rows(given):
+            raise TypeError(f"{label} must be SparseTensor or RaggedTensor")
+    if sp_weights is not None and is_rows(sp_ids) != is_rows(sp_weights):
+        raise TypeError("sp_ids and sp_weights must be of the same type")
     params = _tables(params)
     if not params:
         raise ValueError("Missing params")
     if sp_weights is not None:
         sp_ids.values.shape.assert_is_compatible_with(sp_weights.values.shape)
     with name_scope(name, "embedding_lookup_sparse", [*params, sp_ids.values]) as name:
-        segments = sp_ids.indices[:, 0]
+        segments = sp_ids.value_rowids() if is_rows(sp_ids) else sp_ids.indices[:, 0]
         if segments.dtype != dtypes.int32:
             segments = math_ops.cast(segments, dtypes.int32)
         ids, places = array_ops.unique(sp_ids.values)
@@ -166,6 +169,11 @@ def embedding_lookup_sparse(
         return _combine_weighted(rows, places, segments, sp_weights.values, combiner, name)
 
 
+def is_rows(value):
+    """Whether ids or weights are a ragged tensor."""
+    return isinstance(value, RaggedBase)
+
+
 def _combine_weighted(rows, places, segments, weights, combiner, name):
     if weights.dtype != rows.dtype:
         weights = math_ops.cast(weights, rows.dtype)
@@ -182,9 +190,10 @@ def _combine_weighted(rows, places, segments, weights, combiner, name):
         return segment_ops.segment_sum(rows, segments, name=name)
     rows = segment_ops.segment_sum(rows, segments)
     if combiner == "mean":
-        return math_ops.div(rows, segment_ops.segment_sum(weights, segments), name=name)
+        total = segment_ops.segment_sum(weights, segments)
+        return math_ops.div_no_nan(rows, total, name=name)
     squares = segment_ops.segment_sum(math_ops.pow(weights, 2), segments)
-    return math_ops.div(rows, math_ops.sqrt(squares), name=name)
+    return math_ops.div_no_nan(rows, math_ops.sqrt(squares), name=name)
 
 
 def _without_bad_ids(sp_ids, sp_weights, combiner):
@@ -216,9 +225,9 @@ def safe_embedding_lookup_sparse(
 ):
     """embedding_lookup_sparse() for rows that may be empty and ids that may be negative.
 
-    sparse_ids: a SparseTensor (d0, .., dn, ids of a row). Negative ids are left out, and unless the
-    combiner is "sum" also those whose weight is not above 0. A row without ids gives the row
-    `default_id` of the table, or zeros. Returns (d0, .., dn) + the shape of a row.
+    sparse_ids: a SparseTensor or RaggedTensor (d0, .., dn, ids of a row). Negative ids are left
+    out, and unless the combiner is "sum" also those whose weight is not above 0. A row without ids
+    gives the row `default_id` of the table, or zeros. Returns (d0, .., dn) + the shape of a row.
     """
     if embedding_weights is None:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
@@ -233,6 +242,9 @@ def safe_embedding_lookup_sparse(
         else convert_to_tensor(table, dtype=kind)
         for table in tables
     ]
+    if is_rows(sparse_ids):
+        sparse_ids = sparse_ids.to_sparse()
+        sparse_weights = None if sparse_weights is None else sparse_weights.to_sparse()
     sources = [*tables, sparse_ids.values]
     if sparse_weights is not None:
         sources.append(sparse_weights.values)

@@ -1,5 +1,6 @@
 """Functions of neural networks in TensorFlow 2's form."""
 
+from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.ragged import ragged_too
 from rheos.ops import (
@@ -120,13 +121,32 @@ sigmoid_cross_entropy_with_logits = form(
 weighted_cross_entropy_with_logits = form(
     nn_ops.weighted_cross_entropy_with_logits, "labels, logits, pos_weight, name=None"
 )
-embedding_lookup = form(
-    embedding_ops.embedding_lookup, "params, ids, max_norm=None, name=None"
-)
-embedding_lookup_sparse = form(
-    embedding_ops.embedding_lookup_sparse,
-    "params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None",
-)
+
+
+def embedding_lookup(params, ids, max_norm=None, name=None):
+    """The rows of a table, or of parts of one that hold them one after the other, at `ids`."""
+    return embedding_ops.embedding_lookup(params, ids, "div", name, max_norm=max_norm)
+
+
+def embedding_lookup_sparse(
+    params,
+    sp_ids,
+    sp_weights,
+    combiner=None,
+    max_norm=None,
+    name=None,
+    allow_fast_lookup=False,
+):
+    """For each row of ids its rows of a table, or of parts of one as those of embedding_lookup()
+    are, combined into one."""
+    found = embedding_ops.embedding_lookup_sparse(
+        params, sp_ids, sp_weights, "div", name, combiner, max_norm
+    )
+    table = params[0] if isinstance(params, (list, tuple)) else params
+    dtype = dtypes.as_dtype(table.dtype).base_dtype if hasattr(table, "dtype") else found.dtype
+    return found if found.dtype == dtype else math_ops.cast(found, dtype)
+
+
 safe_embedding_lookup_sparse = form(
     embedding_ops.safe_embedding_lookup_sparse,
     "embedding_weights, sparse_ids, sparse_weights=None, combiner='mean', default_id=None, "
