@@ -8,6 +8,7 @@ from rheos.ops import (
     cast_ops,
     math_ops,
     ragged_broadcast,
+    ragged_matmul,
     ragged_ops,
     ragged_shape,
     ragged_shaping,

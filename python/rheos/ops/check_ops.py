@@ -97,6 +97,7 @@ def _comparison(function_name, sign, compare, compare_known, doc):
         )
 
     function.__name__ = function.__qualname__ = function_name
+    function = ragged_too("assertion_of")(function)
     function.__doc__ = (
         f"An operation that fails unless {doc} for all elements.\n\n"
         "    x, y: tensors of one dtype, whose shapes broadcast. data, message: what the error\n"
@@ -173,6 +174,7 @@ assert_non_negative = _with_zero("assert_non_negative", ">=", assert_less_equal,
 assert_non_positive = _with_zero("assert_non_positive", "<=", assert_less_equal, False)
 
 
+@ragged_too("assertion_of")
 def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=None, name=None):
     """An operation that fails unless abs(x - y) <= atol + rtol * abs(y) for all elements.
 

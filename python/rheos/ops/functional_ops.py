@@ -11,6 +11,9 @@ from rheos.framework.tensor_shape import Dimension, TensorShape
 from rheos.framework.tensor_spec import TensorSpec, type_spec_from_value
 from rheos.ops import array_ops, constant_op, math_ops
 from rheos.ops.control_flow_ops import while_loop
+from rheos.ops.ragged_rows import RowsRead, RowsWritten
+from rheos.ops.ragged_tensor import convert_to_tensor_or_ragged_tensor, is_ragged
+from rheos.ops.ragged_tensor_spec import RaggedTensorSpec
 from rheos.ops.tensor_array_ops import TensorArray
 from rheos.ops.variable_scope import get_variable_scope
 
@@ -68,13 +71,15 @@ def map_fn(
     swap_memory=False,
     infer_shape=True,
     name=None,
+    fn_output_signature=None,
 ):
     """What `fn` gives for each row of `elems`, along a new first dimension.
 
     fn: a function of a row; it is called once, to add operations. elems: a tensor [n, ...] or a
-    nested structure of them, with the same n. dtype: of the results, or a structure of dtypes
-    where they have another structure than the rows. infer_shape: whether all results have one
-    shape. The trips of the loop are independent of each other.
+    nested structure of them, with the same n; of ragged ones the rows are ragged, or vectors.
+    dtype, fn_output_signature: of the results, or a structure of dtypes where they have another
+    structure than the rows; a RaggedTensorSpec for results of unlike sizes. infer_shape: whether
+    all results have one shape. The trips of the loop are independent of each other.
     """
     if not callable(fn):
         raise TypeError("fn must be callable.")
@@ -86,36 +91,88 @@ def map_fn(
         )
     given = _flatten(elems)
     with name_scope(name, "map", given), _variables_read_once():
-        flat = [convert_to_tensor(elem, name="elem") for elem in given]
-        dtype = dtype or _pack_as(elems, [elem.dtype for elem in flat])
+        flat = [elem if is_ragged(elem) else convert_to_tensor(elem, name="elem") for elem in given]
+        flat = [convert_to_tensor_or_ragged_tensor(elem) for elem in flat]
+        wanted = dtype if fn_output_signature is None else fn_output_signature
+        if wanted is None:
+            wanted = _pack_as(elems, [_kind_of_row(elem) for elem in flat])
+        kinds = _flatten(wanted)
         _check_rank(flat)
-        count = _rows(flat[0]) or array_ops.shape(flat[0])[0]
-        arrays = [TensorArray(elem.dtype, count, dynamic_size=False) for elem in flat]
-        arrays = [array.unstack(elem) for array, elem in zip(arrays, flat)]
+        count = _count_of(flat[0])
+        rows = [_rows_of(elem, count) for elem in flat]
+        results = [_results_of(kind, count, infer_shape) for kind in kinds]
         start = constant_op.constant(0)
-        results = [
-            TensorArray(one, count, dynamic_size=False, infer_shape=infer_shape)
-            for one in _flatten(dtype)
-        ]
 
-        def compute(i, results):
-            value = fn(_pack_as(elems, [array.read(i) for array in arrays]))
-            nest.assert_same_structure(dtype or elems, value)
-            results = [array.write(i, part) for array, part in zip(results, _flatten(value))]
-            return i + 1, results
+        def compute(i, arrays):
+            value = fn(_pack_as(elems, [one.read(i) for one in rows]))
+            parts = _parts_up_to(wanted, elems, value)
+            arrays = [
+                one.written(its, i, part) for one, its, part in zip(results, arrays, parts)
+            ]
+            return i + 1, arrays
 
-        _, results = while_loop(
+        _, arrays = while_loop(
             lambda i, _: i < count,
             compute,
-            (start, results),
+            (start, [one.arrays for one in results]),
             parallel_iterations=parallel_iterations or 10,
             back_prop=back_prop,
             swap_memory=swap_memory,
             maximum_iterations=count,
         )
-        stacked = [array.stack() for array in results]
-        _set_rows(stacked, flat)
-        return _pack_as(dtype, stacked)
+        stacked = [one.together(its) for one, its in zip(results, arrays)]
+        _set_rows([one for one in stacked if not is_ragged(one)], flat)
+        return _pack_as(wanted, stacked)
+
+
+def _kind_of_row(elem):
+    return type_spec_from_value(elem)._unbatch() if is_ragged(elem) else elem.dtype
+
+
+def _count_of(elem):
+    """The number of rows: an int where it is known."""
+    if is_ragged(elem):
+        return math_ops.cast(elem.nrows(), dtypes.int32)
+    return _rows(elem) or array_ops.shape(elem)[0]
+
+
+def _parts_up_to(wanted, elems, value):
+    """The parts of a result, each as the signature has one."""
+    if any(map(is_ragged, _flatten(value))) or wanted is not elems:
+        nest.assert_same_structure(
+            nest.map_structure(lambda _: 0, wanted),
+            nest.map_structure_up_to(wanted, lambda *_: 0, wanted, value),
+        )
+        return nest.flatten_up_to(wanted, value) if nest.is_nested(wanted) else [value]
+    nest.assert_same_structure(wanted, value)
+    return _flatten(value)
+
+
+def _rows_of(elem, count):
+    """What a loop reads the rows of a tensor from."""
+    if is_ragged(elem):
+        return RowsRead(elem)
+    return TensorArray(elem.dtype, count, dynamic_size=False).unstack(elem)
+
+
+def _results_of(kind, count, infer_shape):
+    if isinstance(kind, RaggedTensorSpec) and kind.shape.ndims != 0:
+        return RowsWritten(kind, count)
+    return _Stacked(kind, count, infer_shape)
+
+
+class _Stacked:
+    """Results that are tensors of one shape."""
+
+    def __init__(self, kind, count, infer_shape):
+        dtype = kind.dtype if isinstance(kind, (TensorSpec, RaggedTensorSpec)) else kind
+        self.arrays = [TensorArray(dtype, count, dynamic_size=False, infer_shape=infer_shape)]
+
+    def written(self, arrays, i, row):
+        return [arrays[0].write(i, row)]
+
+    def together(self, arrays):
+        return arrays[0].stack()
 
 
 def over_variants(fn, elems, signature):

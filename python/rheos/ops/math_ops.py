@@ -11,7 +11,7 @@ from rheos.framework.graph import name_scope
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import op1, op_list, runs_op
 from rheos.framework.operation import Tensor, _VariableBase
-from rheos.framework.ragged import operators_too, ragged_too
+from rheos.framework.ragged import RaggedBase, operators_too, ragged_too
 from rheos.ops import array_ops
 from rheos.ops.array_ops import has_op
 from rheos.ops.cast_ops import cast, range, sparse_too
@@ -371,6 +371,7 @@ reduce_all = _reduction("reduce_all", "All", "Whether every element holds")
 reduce_any = _reduction("reduce_any", "Any", "Whether any element holds")
 
 
+@ragged_too("reduce")
 def reduce_logsumexp(
     input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None
 ):
@@ -482,6 +483,7 @@ def conj(x, name=None):
 @runs_op("MatMul", "a b", (2, 2), "real", transpose_a="transpose_a", transpose_b="transpose_b")
 @runs_op("BatchMatMulV2", "a b", (2, 8), "real", adj_x="adjoint_a", adj_y="adjoint_b")
 @operators_too("product_of")
+@ragged_too("matmul_of")
 def matmul(
     a,
     b,
@@ -726,7 +728,7 @@ def _largest_singular_value(tensor, axis):
 
 def _operator_matmul(a, b):
     with name_scope(None, "matmul", [a, b]) as name:
-        if not isinstance(b, Tensor):
+        if not isinstance(b, (Tensor, RaggedBase)):
             b = convert_to_tensor(b, dtype_hint=a.dtype.base_dtype, name="y")
         return matmul(a, b, name=name)
 

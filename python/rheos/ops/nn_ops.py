@@ -297,7 +297,7 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
         return math_ops.cast(cost, result_dtype)
 
 
-@ragged_too("elementwise")
+@ragged_too("binary")
 def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
     """The cross entropy of sigmoid(logits) with `labels`, element by element."""
     _ensure_named("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)

@@ -4,6 +4,10 @@ A dimension of 1 that is the same for all rows is repeated as often as the other
 of unlike lengths have to agree. What lies inside the ragged dimensions is left to the operator.
 """
 
+import functools
+import inspect
+import itertools
+
 from rheos.framework.graph import control_dependencies
 from rheos.framework.operation import Tensor
 from rheos.framework.ragged import handles
@@ -19,18 +23,53 @@ from rheos.ops.ragged_tensor import (
 _MISMATCH = "Unable to broadcast: dimension size mismatch"
 
 
+def _operands(function, args, kwargs):
+    """The first two parameters' values, and the other arguments, of a call."""
+    named = list(inspect.signature(function).parameters)
+    named = [name for name in named if not name.startswith("_")]
+    args = args[1:] if args and args[0] is None else args  # a parameter that none may give
+    given = dict(zip(named, args), **kwargs)
+    return given.pop(named[0]), given.pop(named[1]), named, given
+
+
 @handles
-def binary(function, x, y, *args, **kwargs):
-    """function(x, y) of ragged tensors, whose rows broadcast."""
+def binary(function, *args, **kwargs):
+    """The function of two ragged tensors, whose rows broadcast."""
+    x, y, named, others = _operands(function, args, kwargs)
     x, y = _converted(x, y)
+    function = functools.partial(_called, function, named[:2], others)
     if not is_ragged(x) and not is_ragged(y):
-        return function(x, y, *args, **kwargs)
-    if _reaches_rows(x, y):
-        x, y = broadcast(x, y)
-    rows = x if is_ragged(x) else y
-    x = x.flat_values if is_ragged(x) else x
-    y = y.flat_values if is_ragged(y) else y
-    return rows.with_flat_values(function(x, y, *args, **kwargs))
+        return function(x, y)
+    rows, (x, y) = in_same_rows([x, y])
+    return rows.with_flat_values(function(x, y))
+
+
+@handles
+def assertion_of(function, *args, **kwargs):
+    """An assertion about two ragged tensors, whose rows broadcast."""
+    x, y, named, others = _operands(function, args, kwargs)
+    _, (x, y) = in_same_rows(_converted(x, y))
+    return _called(function, named[:2], others, x, y)
+
+
+def _called(function, names, others, x, y):
+    return function(**dict(zip(names, (x, y))), **others)
+
+
+def in_same_rows(values):
+    """A tensor with the rows that the values have together, and the flat values of each in these.
+
+    values: tensors of which at least one is ragged. What only meets the dense values inside the
+    rows of the others stays as it is.
+    """
+    values = list(values)
+    pairs = list(itertools.combinations(range(len(values)), 2))
+    for i, j in pairs * (len(values) - 1):
+        x, y = values[i], values[j]
+        if (is_ragged(x) or is_ragged(y)) and _reaches_rows(x, y):
+            values[i], values[j] = broadcast(x, y)
+    rows = next(value for value in values if is_ragged(value))
+    return rows, [value.flat_values if is_ragged(value) else value for value in values]
 
 
 def _converted(x, y):

@@ -436,22 +436,22 @@ def deviation_of(function, input_tensor, axis=None, keepdims=False, name=None):
     return math_ops.sqrt(variance_of(None, input_tensor, axis, keepdims))
 
 
+def _segment_logsumexp(values, segments, count):
+    """The logarithm of the sum of the exponentials of each segment."""
+    largest = segment_ops.unsorted_segment_max(values, segments, count)
+    largest = array_ops.stop_gradient(array_ops.where(
+        math_ops.is_finite(largest), largest, array_ops.zeros_like(largest)))
+    parts = math_ops.exp(values - array_ops.gather(largest, segments))
+    return math_ops.log(segment_ops.unsorted_segment_sum(parts, segments, count)) + largest
+
+
 _SEGMENTS = {
+    "reduce_logsumexp": _segment_logsumexp,
     "reduce_sum": segment_ops.unsorted_segment_sum,
     "reduce_prod": segment_ops.unsorted_segment_prod,
     "reduce_max": segment_ops.unsorted_segment_max,
     "reduce_min": segment_ops.unsorted_segment_min,
 }
-
-
-def _with_dims(reduced, ndims, axes):
-    """What a reduction over `axes` gave, with these as dimensions of 1."""
-    if axes is None:
-        return array_ops.reshape(reduced, [1] * ndims)
-    axes = axes if isinstance(axes, (list, tuple)) else [axes]
-    for axis in sorted(axis + ndims if axis < 0 else axis for axis in axes):
-        reduced = array_ops.expand_dims(reduced, axis)
-    return reduced
 
 
 @handles
@@ -460,13 +460,13 @@ def reduce(
     keep_dims=None,
 ):
     """A reduction of a RaggedTensor; ragged while the rows further inside are."""
-    if keepdims or keep_dims:
-        found = reduce(function, input_tensor, axis, False, name, reduction_indices)
-        axes = reduction_indices if axis is None else axis
-        return _with_dims(found, input_tensor.shape.ndims, axes)
+    keepdims = keepdims or keep_dims
     axis = reduction_indices if axis is None else axis
     input_tensor = convert_to_tensor_or_ragged_tensor(input_tensor)
     with name_scope(name, "RaggedReduce", []):
+        if axis is None and keepdims:
+            found = reduce(function, input_tensor)
+            return array_ops.reshape(found, [1] * input_tensor.shape.ndims)
         if isinstance(axis, Tensor):
             known = constant_value_of(axis)
             if known is None:
@@ -481,22 +481,26 @@ def reduce(
         axes = np.reshape(np.asarray(axis), [-1]).tolist()
         axes = sorted({_axis_of(a, input_tensor.shape.ndims) for a in axes}, reverse=True)
         if function.__name__ == "reduce_mean":
-            count = _reduced(math_ops.reduce_sum, array_ops.ones_like(input_tensor), axes)
-            return math_ops.divide(_reduced(math_ops.reduce_sum, input_tensor, axes), count)
+            ones = array_ops.ones_like(input_tensor)
+            count = _reduced(math_ops.reduce_sum, ones, axes, keepdims)
+            total = _reduced(math_ops.reduce_sum, input_tensor, axes, keepdims)
+            return math_ops.divide(total, count)
         if function.__name__ in ("reduce_all", "reduce_any"):
             kind = math_ops.reduce_min if function.__name__ == "reduce_all" else math_ops.reduce_max
             number = math_ops.cast(input_tensor, dtypes.int32)
             # Of no values the results are the ends of int32.
-            return math_ops.greater(_reduced(kind, number, axes), 0)
-        return _reduced(function, input_tensor, axes)
+            return math_ops.greater(_reduced(kind, number, axes, keepdims), 0)
+        return _reduced(function, input_tensor, axes, keepdims)
 
 
-def _reduced(function, value, axes):
+def _reduced(function, value, axes, keepdims):
     for axis in axes:  # innermost first, so that the others keep their numbers
         if isinstance(value, RaggedTensor):
             value = _reduce_one(function, value, axis)
         else:
             value = function(value, axis)
+        if keepdims:
+            value = array_ops.expand_dims(value, axis)
     return value
 
 

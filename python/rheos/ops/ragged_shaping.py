@@ -10,6 +10,7 @@ from rheos.framework.operation import Tensor
 from rheos.framework.ragged import handles
 from rheos.ops import array_ops, check_ops, math_ops, segment_ops
 from rheos.ops.nn_ops import top_k
+from rheos.ops.ragged_broadcast import _converted, in_same_rows
 from rheos.ops.ragged_ops import _concat, map_flat_values
 from rheos.ops.ragged_tensor import (
     RaggedTensor,
@@ -146,8 +147,12 @@ def reverse_of(function, tensor, axis, name=None):
 
 @handles
 def split_of(function, value, num_or_size_splits, axis=0, num=None, name=None):
-    """tf.split of the rows of a ragged tensor."""
-    if axis not in (0, -value.shape.ndims):
+    """tf.split of the rows of a ragged tensor, or of the values inside of them."""
+    axis = _axis_of(axis, value.shape.ndims)
+    if axis > value.ragged_rank:
+        parts = function(value.flat_values, num_or_size_splits, axis - value.ragged_rank, num)
+        return [value.with_flat_values(part) for part in parts]
+    if axis != 0:
         raise ValueError("a ragged tensor is split between its rows: axis has to be 0")
     sizes = constant_value(convert_to_tensor(num_or_size_splits))
     if sizes is None:
@@ -173,19 +178,9 @@ def cumsum_of(function, x, axis=0, exclusive=False, reverse=False, name=None):
     if axis > x.ragged_rank:
         within = axis - x.ragged_rank
         return map_flat_values(lambda flat: function(flat, within, exclusive, reverse), x)
-    if axis < x.ragged_rank:
-        raise NotImplementedError("running sums are along the innermost ragged dimension, or in it")
-    if reverse:
-        backward = cumsum_of(function, reverse_of(None, x, [axis]), axis, exclusive)
-        return reverse_of(None, backward, [axis])
-    inner = x
-    for _ in range(x.ragged_rank - 1):
-        inner = inner.values
-    flat = inner.values
-    before = function(flat, 0, exclusive=True)
-    starts = array_ops.gather(inner.row_splits, inner.value_rowids())
-    sums = before - array_ops.gather(before, starts)
-    return x.with_flat_values(sums if exclusive else sums + flat)
+    dense = function(x.to_tensor(), axis, exclusive, reverse)
+    result = RaggedTensor.from_tensor(dense, lengths=x.nested_row_lengths())
+    return x.with_flat_values(result.flat_values)
 
 
 @handles
@@ -228,6 +223,20 @@ def where_of(function, condition, x=None, y=None, name=None):
         rows = math_ops.range(_nrows(both, dtypes.int64))
         count = _nrows(x, dtypes.int64)
         return gather(both, array_ops.where(condition, rows[:count], rows[count:]))
+
+
+@handles
+def broadcast_where_of(function, condition, x=None, y=None, name=None):
+    """tf.where in TensorFlow 2's form: the condition, x and y broadcast."""
+    if x is None and y is None:
+        return where_of(function, condition, name=name)
+    if x is None or y is None:
+        raise ValueError("x and y must be either both None or both non-None")
+    with name_scope(name, "RaggedWhere", []):
+        condition = convert_to_tensor_or_ragged_tensor(condition, dtypes.bool, name="condition")
+        x, y = _converted(x, y)
+        rows, flat = in_same_rows([condition, x, y])
+        return rows.with_flat_values(function(*flat))
 
 
 def _coordinates(condition):

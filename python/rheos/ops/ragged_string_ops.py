@@ -184,19 +184,21 @@ def reduce_join_of(
     function, inputs, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None,
     keepdims=None,
 ):
-    """tf.strings.reduce_join of ragged strings, along one dimension."""
-    if keepdims or keep_dims:
-        raise ValueError("keepdims is not supported for ragged tensors.")
+    """tf.strings.reduce_join of ragged strings."""
+    keepdims = keepdims or keep_dims
     axis = reduction_indices if axis is None else axis
     with name_scope(name, "RaggedReduceJoin", []):
         inputs = convert_to_tensor_or_ragged_tensor(inputs)
+        ndims = inputs.shape.ndims
         if axis is None:
-            return function(inputs.flat_values, separator=separator)
-        if isinstance(axis, (list, tuple)):
-            if len(axis) != 1:
-                raise ValueError("reduce_join of a ragged tensor takes one axis")
-            axis = axis[0]
-        return _joined(function, inputs, _axis_of(axis, inputs.shape.ndims), separator)
+            found = function(inputs.flat_values, separator=separator)
+            return array_ops.reshape(found, [1] * ndims) if keepdims else found
+        axes = axis if isinstance(axis, (list, tuple)) else [axis]
+        for one in sorted({_axis_of(one, ndims) for one in axes}, reverse=True):
+            inputs = _joined(function, inputs, one, separator)
+            if keepdims:
+                inputs = array_ops.expand_dims(inputs, one)
+        return inputs
 
 
 def _joined(function, value, axis, separator):

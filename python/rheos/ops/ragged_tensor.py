@@ -8,10 +8,10 @@ import builtins
 
 import numpy as np
 
-from rheos.framework import dtypes, tensor_shape
+from rheos.framework import dtypes, errors, tensor_shape
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.defaults import get_default_session
+from rheos.framework.defaults import get_default_session, is_eager_on
 from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.marks import CompositeTensor
 from rheos.framework.op_call import op1, op_list
@@ -720,12 +720,45 @@ RaggedTensor.__lt__ = _operator(math_ops.less)
 RaggedTensor.__le__ = _operator(math_ops.less_equal)
 RaggedTensor.__gt__ = _operator(math_ops.greater)
 RaggedTensor.__ge__ = _operator(math_ops.greater_equal)
+RaggedTensor._compares_to_tensors = True  # a tensor on the left leaves it to the methods here
+RaggedTensor.__eq__ = lambda self, other: _equal(math_ops.equal, self, other)
+RaggedTensor.__ne__ = lambda self, other: _equal(math_ops.not_equal, self, other)
+RaggedTensor.__hash__ = lambda self: _hash_of(self)
+RaggedTensor.__matmul__ = _operator(math_ops.matmul)
+RaggedTensor.__rmatmul__ = _operator(math_ops.matmul, swapped=True)
 RaggedTensor.__neg__ = lambda self: math_ops.negative(self)
 RaggedTensor.__abs__ = lambda self: math_ops.abs(self)
 RaggedTensor.__invert__ = lambda self: math_ops.logical_not(self)
 
 
 # ---- Pieces of the above
+
+
+def _compares_values(value):
+    """Whether == goes value by value: of values and in bodies of functions, as of tensors."""
+    if not is_eager_on():
+        return False
+    splits = value.row_splits
+    return splits._is_eager or splits.graph.building_function
+
+
+def _equal(function, x, y):
+    """x == y or x != y; what cannot be broadcast to each other is not equal."""
+    differs = function is math_ops.not_equal
+    if y is None:
+        return differs
+    if not _compares_values(x):
+        return (x is not y) == differs
+    try:
+        return function(x, y)
+    except (ValueError, errors.InvalidArgumentError):
+        return differs
+
+
+def _hash_of(value):
+    if _compares_values(value):
+        raise TypeError("RaggedTensor is unhashable.")
+    return id(value)
 
 
 def _is_list_of_vectors(lengths):

@@ -379,7 +379,7 @@ def tensor_scatter_sub(tensor, indices, updates, name=None):
     return op1("TensorScatterSub", name, tensor, indices, updates)
 
 
-@ragged_too("where_of")
+@ragged_too("broadcast_where_of")
 def where_v2(condition, x=None, y=None, name=None):
     """Like where(); the shapes of the condition, x and y broadcast."""
     if x is None and y is None:
@@ -424,6 +424,7 @@ def identity_n(input, name=None):
     return op_list("IdentityN", name, list(input))
 
 
+@ragged_too("elementwise")
 def bitcast(input, type, name=None):
     """The same bytes as another dtype.
 

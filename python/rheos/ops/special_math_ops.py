@@ -42,7 +42,7 @@ def betainc(a, b, x, name=None):
     return op1("Betainc", name, a, b, x)
 
 
-@ragged_too("elementwise")
+@ragged_too("binary")
 def zeta(x, q, name=None):
     """The Hurwitz zeta function, the sum over n of (q + n) ** -x; the shapes broadcast."""
     return op1("Zeta", name, x, q)
@@ -153,12 +153,13 @@ def to_complex128(x, name="ToComplex128"):
     return math_ops.cast(x, dtypes.complex128, name=name)
 
 
+@ragged_too("binary")
 def nextafter(x1, x2, name=None):
     """The floating point number next to x1 on the way to x2; the shapes broadcast."""
     return op1("NextAfter", name, x1, x2)
 
 
-@ragged_too("elementwise")
+@ragged_too("binary")
 def multiply_no_nan(x, y, name=None):
     """x * y, 0 where y is 0 even if x is infinite or NaN; the shapes broadcast."""
     with name_scope(name, "multiply_no_nan", [x, y]) as name:

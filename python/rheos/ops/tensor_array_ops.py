@@ -259,7 +259,7 @@ class TensorArray:
             with self._beside(value):
                 lengths = math_ops.cast(lengths, dtypes.int64)
                 known = constant_value(lengths)
-                if value.shape.dims is not None and known is not None and known.shape:
+                if value.shape.dims is not None and known is not None and known.size:
                     if known.max() == known.min():
                         rows = TensorShape([int(known[0])])
                         self._refine_shape(rows.concatenate(value.shape[1:]))
@@ -421,7 +421,7 @@ class _ListArray(TensorArray):
             known, shape = constant_value(lengths), value.shape
             if shape.ndims is not None:
                 rows = None
-                if known is not None and known.shape and known.max() == known.min():
+                if known is not None and known.size and known.max() == known.min():
                     rows = int(known[0])
                 shape = TensorShape([rows]).concatenate(shape[1:])
                 self._refine_shape(shape)

@@ -141,7 +141,7 @@ newaxis = None
 
 
 @runs_op("SelectV2", "condition x y")
-@ragged_too("where_of")
+@ragged_too("broadcast_where_of")
 def where(condition, x=None, y=None, name=None):
     """Elements of x where the condition holds, of y elsewhere, broadcast; else its indices."""
     if x is None and y is None:

@@ -7,12 +7,14 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.eager import executing_eagerly
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, type_spec_from_value
 from rheos.ops import control_flow_ops, functional_ops
+from rheos.ops.ragged_tensor import is_ragged
+from rheos.ops.ragged_tensor_spec import RaggedTensorSpec
 from rheos.tracing.function import function, functions_run_eagerly
 
 
 def _is_of_parts(one):
     """Whether a signature is of something made of several tensors, which a variant holds."""
-    return isinstance(one, TypeSpec) and not isinstance(one, TensorSpec)
+    return isinstance(one, TypeSpec) and not isinstance(one, (TensorSpec, RaggedTensorSpec))
 
 
 def _held(spec):
@@ -23,7 +25,7 @@ def _held(spec):
 def _dtype_of(one):
     if _is_of_parts(one):
         return _held(one)
-    return one.dtype if isinstance(one, TensorSpec) else one
+    return one
 
 
 def _row_of(elem):
@@ -114,7 +116,7 @@ def map_fn(
     fn_output_signature: of what it makes: dtypes or TensorSpecs in its structure.
     """
     signature = dtype if fn_output_signature is None else fn_output_signature
-    if any(map(nest.is_composite, nest.flatten(elems))):
+    if any(nest.is_composite(elem) and not is_ragged(elem) for elem in nest.flatten(elems)):
         signature = nest.map_structure(_row_of, elems) if signature is None else signature
         fn, elems, _ = functional_ops.over_variants(fn, elems, signature)
     made = functional_ops.map_fn(
