@@ -131,3 +131,35 @@ def test_a_row_that_a_ragged_tensor_does_not_have_ends_its_loop():
     assert [row.numpy().tolist() for row in ragged] == [[1], [2, 3]]
     with pytest.raises(IndexError, match="out of bounds"):
         ragged[2]
+
+
+def listed(values):
+    return len([value for value in values])
+
+
+@pytest.mark.parametrize("autograph", [False, True])
+def test_loops_of_python_over_what_a_graph_computes_are_refused(autograph):
+    rows, dataset = tf.constant([1, 2]), tf.data.Dataset.range(9)
+
+    def traced(function, *args):
+        return tf.function(function, autograph=autograph)(*args)
+
+    for unbounded in [dataset, iter(dataset)]:
+        for loop in [listed, list, lambda values: [*values]]:
+            with pytest.raises(ValueError, match="unusually high number"):
+                traced(loop, unbounded)
+            with pytest.raises(ValueError, match="unusually high number"):
+                traced(lambda: loop(unbounded))  # noqa: B023
+    for tensor in [rows, tf.Variable([1, 2])]:
+        with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+            traced(lambda: listed(tensor))  # noqa: B023
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+        traced(listed, rows)
+
+
+def test_a_program_may_ask_an_iterator_for_many_elements():
+    @tf.function
+    def total(iterator):
+        return sum([next(iterator) for _ in range(50)])
+
+    assert int(total(iter(tf.data.Dataset.range(50)))) == 1225

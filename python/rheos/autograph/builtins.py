@@ -131,6 +131,15 @@ def zip_(*values, **options):
     return zip(*values, **options)
 
 
+def next_(iterator, *default):
+    """What Python says; the program asks for it, so that no bound on elements that loops take is
+    near."""
+    value = next(iterator, *default)
+    if getattr(iterator, "_taken_in_graph", 0):
+        iterator._taken_in_graph = 0
+    return value
+
+
 TABLE = {
     builtins.abs: abs_,
     builtins.float: float_,
@@ -145,4 +154,5 @@ TABLE = {
     builtins.sorted: sorted_,
     builtins.enumerate: enumerate_,
     builtins.zip: zip_,
+    builtins.next: next_,
 }

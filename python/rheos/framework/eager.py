@@ -45,6 +45,8 @@ class EagerTensor(_core.EagerTensorBase, Tensor):
         return value.copy() if copy or not value.flags.owndata else value
 
     def __iter__(self):
+        if not get_default_graph()._is_eager:
+            return super().__iter__()  # which says that it cannot be
         dims = self._dims
         if not dims:
             raise TypeError("Cannot iterate over a scalar tensor.")

@@ -1,7 +1,11 @@
 """Datasets that choose among datasets: by weights, by numbers, by classes."""
 
+import numpy as np
+
 from rheos.framework import dtypes
+from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.operation import Tensor
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.ops import array_ops, math_ops, random_ops
 from rheos.ops.stateless_random_ops import stateless_multinomial
@@ -49,6 +53,25 @@ def _selected(logits, seed):
     return array_ops.squeeze(stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
 
 
+def _that_may_come(datasets, weights):
+    """Datasets and weights without those that are never chosen, if weights are known numbers.
+
+    Where none is left, the first dataset without its elements stands for them: waiting until what
+    is never chosen ends would last for ever.
+    """
+    known = constant_value(weights) if isinstance(weights, Tensor) else weights
+    if not isinstance(known, (list, tuple, np.ndarray)):
+        return datasets, weights
+    if np.shape(known) != (len(datasets),) or np.asarray(known).dtype.kind not in "fiu":
+        return datasets, weights
+    chosen = [i for i, weight in enumerate(known) if weight > 0]
+    if len(chosen) == len(datasets):
+        return datasets, weights
+    if not chosen:
+        return [datasets[0].take(0)], None
+    return [datasets[i] for i in chosen], array_ops.gather(weights, chosen)
+
+
 def sample_from_datasets(
     datasets, weights=None, seed=None, stop_on_empty_dataset=False, rerandomize=None
 ):
@@ -59,10 +82,7 @@ def sample_from_datasets(
     """
     if not datasets:
         raise ValueError("Invalid `datasets`: it must not be empty.")
-    if isinstance(weights, (list, tuple)) and len(weights) == len(datasets):
-        taken = [pair for pair in zip(datasets, weights) if pair[1] != 0]  # others never come
-        if taken:
-            datasets, weights = map(list, zip(*taken))
+    datasets, weights = _that_may_come(datasets, weights)
     seeds = DatasetBase._face.random(seed, rerandomize).batch(2)
     if isinstance(weights, DatasetBase):
         logits = weights.map(lambda *p: math_ops.log(p[0] if len(p) == 1 else p, name="logits"))
@@ -97,19 +117,11 @@ def sample_from_datasets(
 def _acceptance(initial, target):
     """How likely elements of each class are to be kept, and how likely the original ones are to be
     taken, so that classes that come with `initial` are seen with `target`."""
-    tiny = 1.0 / 2**20 if initial.dtype == dtypes.float16 else 1.1754944e-38
+    tiny = 1.1754944e-38
     ratios = target / math_ops.maximum(initial, tiny)
-    acceptance = ratios / math_ops.reduce_max(ratios)
-    # Of the original elements as many as leave no class too often.
-    smallest = math_ops.reduce_min(ratios)
+    kept = math_ops.reduce_min(ratios)  # as many as leave no class too often
     largest = math_ops.reduce_max(ratios)
-    kept = array_ops.where(
-        math_ops.equal(largest, smallest), array_ops.ones_like(smallest), smallest
-    )
-    mixed = (ratios - kept) / math_ops.maximum(largest - kept, tiny)
-    return array_ops.where(
-        math_ops.greater(largest, smallest), mixed, acceptance
-    ), kept
+    return (ratios - kept) / math_ops.maximum(largest - kept, tiny), kept
 
 
 def _estimated(target, classes, smoothing=10):
@@ -136,17 +148,31 @@ def rejection_resample(dataset, class_func, target_dist, initial_dist=None, seed
     is to come and comes, floating-point tensors [classes]; None is estimated on the way.
     """
     target = math_ops.cast(convert_to_tensor(target_dist, name="target_dist"), dtypes.float32)
-    classes = dataset.map(class_func)
+
+    def number_of(element):
+        return class_func(*element) if type(element) is tuple else class_func(element)
+
+    def with_class(*element):
+        element = element if type(dataset.element_spec) is tuple else element[0]
+        return number_of(element), element
+
+    always = None  # the share of elements that are taken whatever their class, if it is known
     if initial_dist is not None:
         initial = math_ops.cast(
             convert_to_tensor(initial_dist, name="initial_dist"), dtypes.float32
         )
-        chances = DatasetBase._face.from_tensors(_acceptance(initial, target)).repeat()
+        acceptance = _acceptance(initial, target)
+        always = constant_value(acceptance[1])
+        chances = DatasetBase._face.from_tensors(acceptance).repeat()
     else:
-        chances = _estimated(target, classes).map(lambda found: _acceptance(found, target))
+        estimated = _estimated(target, dataset.map(class_func))
+        chances = estimated.map(lambda found: _acceptance(found, target))
+    whole = dataset.map(with_class)
+    if always == 1:
+        return whole
 
     def with_chance(chance, element):
-        number = class_func(*element) if type(element) is tuple else class_func(element)
+        number = number_of(element)
         return number, array_ops.gather(chance, number), element
 
     wanted = chances.map(lambda chance, kept: chance)
@@ -154,6 +180,7 @@ def rejection_resample(dataset, class_func, target_dist, initial_dist=None, seed
     accepted = accepted.filter(lambda number, chance, element: random_ops.random_uniform(
         [], seed=seed) < chance)  # fmt: skip
     accepted = accepted.map(lambda number, chance, element: (number, element)).prefetch(3)
-    whole = dataset._face.zip((classes, dataset))
-    weights = chances.map(lambda chance, kept: array_ops.stack([kept, 1.0 - kept]))
-    return sample_from_datasets([whole, accepted], weights, seed)
+    if always == 0:
+        return accepted
+    weights = chances.map(lambda chance, kept: [(kept, 1.0 - kept)])
+    return sample_from_datasets([whole, accepted], weights, seed, stop_on_empty_dataset=True)

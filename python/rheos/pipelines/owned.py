@@ -21,6 +21,9 @@ def _types_and_shapes(spec):
     }
 
 
+_TAKEN_IN_GRAPH = 32  # TensorFlow's bound
+
+
 class OwnedIterator:
     """What gives the elements of a dataset one after the other.
 
@@ -29,6 +32,7 @@ class OwnedIterator:
     """
 
     _attrs = None  # of the op that gives elements
+    _taken_in_graph = 0  # elements that code which is not converted took in the body of a function
 
     def __init__(self, dataset=None, components=None, element_spec=None):
         if dataset is None:
@@ -78,10 +82,23 @@ class OwnedIterator:
         return self
 
     def __next__(self):
+        if not get_default_graph()._is_eager:
+            self._count_in_graph()
         try:
             return self.get_next()
         except errors.OutOfRangeError:
             raise StopIteration from None
+
+    def _count_in_graph(self):
+        """A loop of Python in a function never sees the end: ValueError if this seems to be one."""
+        self._taken_in_graph += 1
+        if self._taken_in_graph > _TAKEN_IN_GRAPH:
+            raise ValueError(
+                "An unusually high number of `tf.data.Iterator.get_next()` calls was detected: "
+                "a loop of Python over a dataset in a tf.function adds operations for ever. "
+                "`for elem in dataset: ...` is a loop of the graph only where AutoGraph converts "
+                "it: not with autograph=False, in a comprehension or in a generator."
+            )
 
     def next(self):
         """The next element, as next() gives it."""
