@@ -147,6 +147,8 @@ int session_init_types(PyObject *module);
 
 // The UTF-8 of a str, borrowed from it; NULL with an exception, also where it holds a NUL.
 const char *text_of(PyObject *string);
+// For PyArg_ParseTuple's "O&": sets a `const char *`, to NULL for None.
+int text_or_none(PyObject *string, void *out_text);
 // A list or tuple of the elements of `value` that nobody else can change; a new reference. NULL with
 // an exception, a TypeError of this message if it is no sequence.
 PyObject *fixed_sequence(PyObject *value, const char *message);

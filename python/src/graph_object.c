@@ -378,8 +378,9 @@ static PyObject *current_scope(PyObject *self, PyObject *unused) {
 
 static PyObject *unique_name(PyObject *self, PyObject *args) {
   const char *name;
+  PyObject *given;
   int mark = 1;
-  if (!PyArg_ParseTuple(args, "s|p", &name, &mark)) return NULL;
+  if (!PyArg_ParseTuple(args, "O|p", &given, &mark) || !(name = text_of(given))) return NULL;
   rheos_scope *scope = graph_scope((graph_object *)self);
   if (!scope) return NULL;
   char buffer[512];
@@ -450,7 +451,10 @@ static PyObject *node(PyObject *self, PyObject *args) {
   graph_object *graph = (graph_object *)self;
   const char *type, *name, *device = NULL;
   PyObject *inputs, *attr_values;
-  if (!PyArg_ParseTuple(args, "szOO|z", &type, &name, &inputs, &attr_values, &device)) return NULL;
+  if (!PyArg_ParseTuple(args, "sO&OO|z", &type, text_or_none, &name, &inputs, &attr_values,
+                        &device)) {
+    return NULL;
+  }
   if (graph->eager) return eager_node(type, inputs, attr_values, device);
   rheos_scope *scope = graph_scope_for_adding(graph);
   rheos_op_args op = {.type = type, .name = name, .device = device};
@@ -478,7 +482,8 @@ static PyObject *constant(PyObject *self, PyObject *args) {
   PyObject *value, *dtype_object, *shape_object;
   const char *name;
   int exact = 0;
-  if (!PyArg_ParseTuple(args, "OOOz|p", &value, &dtype_object, &shape_object, &name, &exact)) {
+  if (!PyArg_ParseTuple(args, "OOOO&|p", &value, &dtype_object, &shape_object, text_or_none, &name,
+                        &exact)) {
     return NULL;
   }
   rheos_dtype dtype = RHEOS_INVALID_DTYPE;
@@ -505,7 +510,10 @@ PyDoc_STRVAR(
 static PyObject *convert(PyObject *self, PyObject *args) {
   PyObject *value, *dtype_object, *preferred_object;
   const char *name;
-  if (!PyArg_ParseTuple(args, "OOOz", &value, &dtype_object, &preferred_object, &name)) return NULL;
+  if (!PyArg_ParseTuple(args, "OOOO&", &value, &dtype_object, &preferred_object, text_or_none,
+                        &name)) {
+    return NULL;
+  }
   rheos_dtype dtype = RHEOS_INVALID_DTYPE, preferred = RHEOS_INVALID_DTYPE;
   if (dtype_object != Py_None && dtype_from_python(dtype_object, &dtype) < 0) return NULL;
   if (preferred_object != Py_None && dtype_from_python(preferred_object, &preferred) < 0) {

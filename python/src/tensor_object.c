@@ -16,10 +16,22 @@
 
 const char *text_of(PyObject *string) {
   Py_ssize_t length = 0;
-  const char *text = PyUnicode_AsUTF8AndSize(string, &length);
+  const char *text = NULL;
+  if (PyBytes_Check(string)) {
+    text = PyBytes_AS_STRING(string);
+    length = PyBytes_GET_SIZE(string);
+  } else {
+    text = PyUnicode_AsUTF8AndSize(string, &length);
+  }
   if (!text || strlen(text) == (size_t)length) return text;
   PyErr_Format(PyExc_ValueError, "embedded null character in %R", string);
   return NULL;
+}
+
+int text_or_none(PyObject *string, void *out_text) {
+  const char **text = (const char **)out_text;
+  *text = string == Py_None ? NULL : text_of(string);
+  return *text != NULL || string == Py_None;
 }
 
 PyObject *fixed_sequence(PyObject *value, const char *message) {

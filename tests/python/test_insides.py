@@ -464,3 +464,114 @@ def test_modules_hide_what_they_do_not_document():
         assert module.hidden == 3
     finally:
         del sys.modules["a_module"]
+
+
+def test_tensors_and_operations_show_their_insides():
+    graph = tf.get_default_graph()
+    x = tf.placeholder(tf.float32, [2, None], name="x")
+    parts = tf.split(x, 2)
+    with tf.control_dependencies([x]):
+        after = tf.identity(parts[1])
+    assert x._op is x.op and x._dtype == tf.float32 and x._name is None
+    assert x._shape.as_list() == x._shape_val.as_list() == [2, None]
+    assert x._shape_tuple() == (2, None) and tf.placeholder(tf.string)._shape_tuple() is None
+    assert [part._value_index for part in parts] == [0, 1]
+    assert x._consumers == [parts[0].op] and len({x._id, parts[0]._id, parts[1]._id}) == 3
+    assert x.op._control_outputs == [after.op] and after.op._control_inputs == [x.op]
+    assert x.op._graph is graph and x.op._node_def.name == "x"
+    assert x.op._op_def.name == "Placeholder"
+    assert x.op._original_op is None and x.op._traceback == x.op.traceback
+    assert tf.Variable(1.0).op._is_stateful and not after.op._is_stateful
+    assert after.op._input_types == [tf.float32] and after.op._output_types == [1]
+    assert parts[0].op._inputs_val[1] is x
+
+
+def test_graphs_show_their_insides():
+    graph = tf.get_default_graph()
+    x = tf.placeholder(tf.float32, name="x")
+    assert graph._nodes_by_name == {"x": x.op} and graph._nodes_by_id[x.op._id] is x.op
+    assert graph._version == graph._next_id_counter == 1 and not graph._building_function
+    graph.prevent_feeding(x)
+    assert graph._unfeedable_tensors == {x} and graph._unfetchable_ops == set()
+    with tf.name_scope("a"), tf.name_scope("b"):
+        assert graph._name_stack == "a/b"
+    graph.finalize()
+    assert graph._finalized
+    graph._finalized = False
+    tf.constant(1)
+    graph.switch_to_thread_local()
+    with graph.device("/cpu:0"):
+        assert tf.constant(2).device
+    with tf.Session() as session:
+        assert session._graph is graph
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_variables_have_references_and_reads(use_resource, sess):
+    v = tf.Variable([[1.0, 2.0]], use_resource=use_resource)
+    assert v.experimental_ref() == v.ref() and v.ref().deref() is v
+    assert v.ref() != tf.Variable(1.0).ref() and v._shape_tuple() == (1, 2)
+    sess.run(v.initializer)
+    assert sess.run([v.sparse_read([0]), v.gather_nd([[0, 1]])])[0].tolist() == [[1, 2]]
+    assert sess.run(v.gather_nd([[0, 1]])).tolist() == [2] and v._caching_device is None
+
+
+def test_indexed_slices_have_specs():
+    spec = tf.IndexedSlicesSpec([2, 3], dense_shape_dtype=tf.int32)
+    values, indices, shape = spec._component_specs
+    assert spec == tf.IndexedSlicesSpec([2, 3], tf.float32, tf.int64, tf.int32, [None])
+    assert (values.shape.as_list(), values.dtype) == ([None, 3], tf.float32)
+    assert (indices.shape.as_list(), indices.dtype) == ([None], tf.int64)
+    assert (shape.shape.as_list(), shape.dtype) == ([2], tf.int32)
+    assert len(tf.IndexedSlicesSpec()._component_specs) == 2
+    assert spec.value_type is tf.IndexedSlices
+    slices = tf.IndexedSlices(tf.ones([1, 3]), tf.constant([0], tf.int64))
+    assert tf.IndexedSlicesSpec([2, 3]).is_compatible_with(slices)
+    assert not tf.IndexedSlicesSpec([2, 3], tf.float64).is_compatible_with(slices)
+    common = spec.most_specific_compatible_type(
+        tf.IndexedSlicesSpec([2, 4], dense_shape_dtype=tf.int32)
+    )
+    assert common.shape.as_list() == [2, None] and slices.shape.ndims is None
+    dense = tf.IndexedSlices(slices.values, slices.indices, tf.constant([2, 3]))
+    assert dense.shape.as_list() == [2, 3]
+    assert slices.consumers() == slices.values.consumers() + slices.indices.consumers()
+    assert spec._from_components(spec._to_components(dense)).values is dense.values
+    with pytest.raises(ValueError):
+        tf.IndexedSlicesSpec([2, 3], indices_shape=[1, 2])
+
+
+def test_names_may_be_bytes(sess):
+    with tf.name_scope(b"outer"):
+        assert tf.constant(1.0, name=b"c").op.name == "outer/c"
+        assert tf.identity(1.0, name=b"i").op.name == "outer/i"
+        assert tf.placeholder(tf.float32, name=b"p").op.name == "outer/p"
+        assert tf.add_n([1.0, 2.0], name=b"n").op.name == "outer/n"
+        assert tf.get_default_graph().unique_name(b"c") == "outer/c_1"
+    assert tf.Variable(1.0, name=b"v").op.name == "v"
+    assert tf.get_variable(b"g", [1]).op.name == "g"
+    with pytest.raises(TypeError, match="must be a string"):
+        tf.variable_scope(b"s")
+    assert sess.run(b"outer/c:0") == 1
+    with pytest.raises(ValueError):
+        tf.constant(1.0, name=b"a\0b")
+    with pytest.raises(TypeError):
+        tf.constant(1.0, name=3)
+
+
+def test_sessions_of_tests_place_softly():
+    class Case(tf.test.TestCase):
+        def runTest(self):
+            with tf.device("/gpu:0"):
+                x = tf.constant(2.0)
+            for make in self.session, self.cached_session, self.test_session:
+                with make() as session:
+                    self.assertEqual(session.run(x), 2.0)
+            self.assertEqual(self.evaluate(x), 2.0)
+            strict = tf.ConfigProto(allow_soft_placement=True)
+            with self.session(config=strict, force_gpu=True) as session:
+                with self.assertRaises(tf.errors.InvalidArgumentError):
+                    session.run(x)
+            assert strict.allow_soft_placement
+
+    result = Case().run()
+    assert not result.failures + result.errors, result

@@ -179,6 +179,41 @@ class Graph(_core.GraphBase):
         operation = self._operation
         return [operation(i) for i in range(self._num_operations())]
 
+    # What programs of version 1 read of a graph's insides.
+
+    _version = version
+    _next_id_counter = _last_id
+    _unfeedable_tensors = property(lambda self: self._unfeedable)
+    _unfetchable_ops = property(lambda self: self._unfetchable)
+    _stack_state_is_thread_local = True
+
+    @property
+    def _nodes_by_name(self):
+        return {op.name: op for op in self.get_operations()}
+
+    @property
+    def _nodes_by_id(self):
+        return dict(enumerate(self.get_operations()))
+
+    @property
+    def _finalized(self):
+        return self.finalized
+
+    @_finalized.setter
+    def _finalized(self, value):
+        self._set_finalized(bool(value))
+
+    @property
+    def _name_stack(self):
+        return self._scope_name().rstrip("/")
+
+    @property
+    def _building_function(self):
+        return self.building_function
+
+    def switch_to_thread_local(self):
+        """Changes nothing: each thread has devices, colocation and dependencies of its own."""
+
     def as_default(self):
         """A context in which this is the default graph."""
         return _Default("graphs", self)
@@ -295,6 +330,7 @@ class Graph(_core.GraphBase):
 
     def name_scope(self, name):
         """A context that puts `name` before the names of operations made inside."""
+        name = name.decode() if isinstance(name, bytes) else name
         self.check_scope_name(name)
         return _Pushed(self, self._push_name_scope, name or None)
 

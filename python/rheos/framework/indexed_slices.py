@@ -1,6 +1,7 @@
 """Sparse gradients."""
 
 from rheos.framework import tensor_shape
+from rheos.framework.constant_values import constant_value_as_shape
 from rheos.framework.marks import CompositeTensor
 
 
@@ -23,6 +24,21 @@ class IndexedSlices(CompositeTensor):
     @property
     def dense_shape(self):
         return self._dense_shape
+
+    @property
+    def shape(self):
+        """What is known of the dense shape."""
+        if self._dense_shape is None:
+            return tensor_shape.TensorShape(None)
+        return constant_value_as_shape(self._dense_shape)
+
+    def get_shape(self):
+        """The same as shape."""
+        return self.shape
+
+    def consumers(self):
+        """The operations that read its values or indices."""
+        return [op for part in self._parts[:2] for op in part.consumers()]
 
     @property
     def _parts(self):

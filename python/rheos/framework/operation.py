@@ -24,6 +24,27 @@ class Tensor(_core.TensorBase, TensorLike):
     __array_priority__ = 100
     _is_eager = False  # the value is there: EagerTensor
 
+    # What programs of version 1 read of a tensor's insides.
+
+    _op = property(lambda self: self.op)
+    _dtype = property(lambda self: self.dtype)
+    _shape = _shape_val = property(lambda self: self.shape)
+    _value_index = property(lambda self: self.value_index)
+    _name = None
+
+    @property
+    def _id(self):
+        """A number that no other tensor of the graph has."""
+        return self.op._id << 32 | self.value_index
+
+    @property
+    def _consumers(self):
+        return self.consumers()
+
+    def _shape_tuple(self):
+        dims = self._dims
+        return None if dims is None else tuple(dims)
+
     def get_shape(self):
         """What is known about the shape, a TensorShape."""
         return self.shape
@@ -186,6 +207,32 @@ class Operation(_core.OperationBase):
     @property
     def _control_inputs(self):
         return self.control_inputs
+
+    @property
+    def _control_outputs(self):
+        """The operations that wait for it."""
+        return [op for op in self.graph.get_operations() if self in op.control_inputs]
+
+    _original_op = None
+    _graph = property(lambda self: self.graph)
+    _inputs_val = property(lambda self: self._inputs)
+    _traceback = property(lambda self: self.traceback)
+    _op_def = property(lambda self: self.op_def)
+    _node_def = property(lambda self: self.node_def)
+    _id_value = property(lambda self: self._id)
+
+    @property
+    def _is_stateful(self):
+        return self.op_def is not None and self.op_def.is_stateful
+
+    @property
+    def _input_types(self):
+        return [tensor.dtype for tensor in self.inputs]
+
+    @property
+    def _output_types(self):
+        """The numbers of the outputs' dtypes."""
+        return [int(tensor.dtype.as_datatype_enum) for tensor in self.outputs]
 
     @property
     def op_def(self):

@@ -10,7 +10,6 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.eager import _text, get_eager_graph
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.operation import Tensor
-from rheos.framework.references import Reference
 from rheos.framework.watchers import variable_was_read
 from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.resource_variables import ResourceVariable
@@ -279,12 +278,6 @@ class EagerVariable(ResourceVariable):
     # Objects of the package keep variables in dicts; programs use ref().
     def __hash__(self):
         return id(self)
-
-    def ref(self):
-        """A hashable object that stands for this variable."""
-        return Reference(self)
-
-    experimental_ref = ref
 
     def eval(self, session=None):
         """Always a RuntimeError: the value is there, by numpy()."""

@@ -172,6 +172,7 @@ class VariableScope:
             raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
         if reuse is None:
             reuse = self._reuse
+        name = name.decode() if isinstance(name, bytes) else name
         full_name = self._name + "/" + name if self._name else name
         # The names of variables follow variable scopes, not name scopes.
         with name_scope(None):

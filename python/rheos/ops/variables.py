@@ -12,6 +12,7 @@ from rheos.framework.graph import count_operations, init_scope, name_scope
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import op1
 from rheos.framework.proto_functions import register_proto_function, with_scope, without_scope
+from rheos.framework.references import Reference
 from rheos.ops import array_ops, state_ops
 from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.partitioned_variables import SaveSliceInfo
@@ -423,6 +424,26 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
     def value(self):
         """The tensor that reads the variable."""
         return self._snapshot
+
+    _caching_device = None
+
+    def ref(self):
+        """A hashable object that stands for this variable."""
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def sparse_read(self, indices, name=None):
+        """The rows at `indices`."""
+        return array_ops.gather(self, indices, name=name)
+
+    def gather_nd(self, indices, name=None):
+        """What is at `indices`: see tf.gather_nd."""
+        return array_ops.gather_nd(self, indices, name=name)
+
+    def _shape_tuple(self):
+        dims = self.shape.as_list() if self.shape.ndims is not None else None
+        return None if dims is None else tuple(dims)
 
     def read_value(self):
         """A new operation that reads the variable where it is made."""

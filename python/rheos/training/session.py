@@ -294,6 +294,10 @@ class BaseSession(_core.SessionBase):
         )
 
     @property
+    def _graph(self):
+        return self.graph
+
+    @property
     def graph_def(self):
         """The graph as a GraphDef."""
         return self.graph.as_graph_def()

@@ -67,6 +67,7 @@ from rheos.framework.graph import (
 )
 from rheos.framework.importer import import_graph_def
 from rheos.framework.indexed_slices import IndexedSlices
+from rheos.framework.indexed_slices_spec import IndexedSlicesSpec
 from rheos.framework.operation import Operation, Tensor
 from rheos.framework.sparse_tensor import (
     SparseTensor,

@@ -78,6 +78,19 @@ def gpu_device_name():
     return ""
 
 
+def _softly_placed(config, force_gpu):
+    """The config of a test's session: what asks for a device that is missing gets another one."""
+    made = _messages.ConfigProto()
+    if config is None:
+        made.allow_soft_placement = not force_gpu
+        return made
+    if not force_gpu:
+        return config
+    made.CopyFrom(config)
+    made.allow_soft_placement = False
+    return made
+
+
 def _node_parts(node):
     """What two nodes of a name have to share; the order of control inputs is free."""
     data = [i for i in node.input if not i.startswith("^")]
@@ -170,6 +183,7 @@ class TestCase(_unittest.TestCase):
         """A context with a new session."""
         if graph is None and _executing_eagerly():
             return _RunsAtOnce(self)
+        config = _softly_placed(config, force_gpu)
         return _Session(graph=graph or _get_default_graph(), config=config)
 
     def test_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
@@ -177,14 +191,15 @@ class TestCase(_unittest.TestCase):
         if self._testMethodName == "test_session":
             self.skipTest("Not a test.")  # unittest takes it for one, because of its name
         if graph is not None:
-            return self.session(graph, config)
-        return self.cached_session(config=config)
+            return self.session(graph, config, use_gpu, force_gpu)
+        return self.cached_session(None, config, use_gpu, force_gpu)
 
     def cached_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
         """A context with a session that stays open until the test ends."""
         if graph is None and _executing_eagerly():
             return _RunsAtOnce(self)
         if self._cached_session is None:
+            config = _softly_placed(config, force_gpu)
             self._cached_session = _Session(graph=graph or _get_default_graph(), config=config)
         return _StaysOpen(self._cached_session)
 

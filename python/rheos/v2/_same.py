@@ -12,6 +12,7 @@ SAME = {
         "framework.graph": "Graph control_dependencies init_scope name_scope",
         "framework.importer": "import_graph_def",
         "framework.indexed_slices": "IndexedSlices",
+        "framework.indexed_slices_spec": "IndexedSlicesSpec",
         "framework.sparse_tensor": "SparseTensor",
         "framework.tensor_proto": "make_ndarray",
         "framework.tensor_shape": "TensorShape",
