@@ -25,6 +25,17 @@ typedef bool (*rheos_gradient_function)(void *argument, rheos_scope *scope,
                                         const rheos_gradient *out_gradients,
                                         rheos_gradient *in_gradients);
 
+// What a tape has recorded: of the operations of the graph's ids in `spans` (num_spans pairs of a first id
+// and an end) those that take a watched value, or a value of one recorded, as far as gradients flow
+// there. A value is watched by the operations from the id `since` on.
+typedef struct rheos_recorded {
+  const int32_t *spans;
+  size_t num_spans;
+  const rheos_output *watched;
+  const int32_t *since;  // one for each
+  size_t num_watched;
+} rheos_recorded;
+
 typedef struct rheos_gradients_options {
   const rheos_output *grad_ys;  // one for each y, or NULL: ones
   const rheos_output *stop_gradients;
@@ -36,6 +47,9 @@ typedef struct rheos_gradients_options {
   // attribute "_gradient_op_type" names no op of the library. May be NULL.
   rheos_gradient_function gradient_function;
   void *gradient_argument;
+  // Gradients end at operations that are not recorded. NULL: all are; so it is where operations may take
+  // what was made after them, as in loops of version 1.
+  const rheos_recorded *recorded;
 } rheos_gradients_options;
 
 // Adds the operations that compute d sum(ys) / d x for each x, summed over all paths. A slot of

@@ -634,7 +634,8 @@ static PyMethodDef graph_methods[] = {
     {"_set_device_function", set_device_function, METH_O, "_set_device_function(function or None)"},
     {"_consumers", consumers, METH_O, "_consumers(tensor): operations that read it."},
     {"_gradients", (PyCFunction)(void (*)(void))graph_gradients, METH_VARARGS | METH_KEYWORDS,
-     "_gradients(ys, xs, grad_ys=None, stop_gradients=(), name=None, colocate=False, gate=False)"},
+     "_gradients(ys, xs, grad_ys=None, stop_gradients=(), name=None, colocate=False, gate=False, "
+     "recorded=None)"},
     {"_variable_new", graph_variable_new, METH_VARARGS,
      "_variable_new(variable, initial_value, name, any_shape, not_trainable, use_resource, "
      "caching_device, shape, own_class=False)"},

@@ -95,27 +95,69 @@ static bool raise_gradient_error(rheos_scope *scope) {
   return true;
 }
 
+static void recorded_deinit(rheos_recorded *recorded) {
+  PyMem_Free((void *)(uintptr_t)recorded->spans);
+  PyMem_Free((void *)(uintptr_t)recorded->watched);
+  PyMem_Free((void *)(uintptr_t)recorded->since);
+}
+
+// A list of numbers.
+static int32_t *ids_from_python(PyObject *object, size_t *out_count) {
+  PyObject *list = PySequence_Fast(object, "expected a list of numbers");
+  if (!list) return NULL;
+  *out_count = (size_t)PySequence_Fast_GET_SIZE(list);
+  int32_t *numbers = PyMem_Calloc(*out_count + 1, sizeof *numbers);
+  if (!numbers) PyErr_NoMemory();
+  for (size_t i = 0; numbers && i < *out_count; ++i) {
+    numbers[i] = (int32_t)PyLong_AsLong(PySequence_Fast_GET_ITEM(list, (Py_ssize_t)i));
+  }
+  Py_DECREF(list);
+  if (!PyErr_Occurred()) return numbers;
+  PyMem_Free(numbers);
+  return NULL;
+}
+
+// (first ids and ends, tensors that are watched, since which ids), or None.
+static int recorded_from_python(PyObject *object, rheos_recorded *out) {
+  if (object == Py_None) return 0;
+  PyObject *spans, *watched, *since;
+  size_t num_bounds, num_since;
+  rheos_output *outputs = NULL;
+  if (!PyArg_ParseTuple(object, "OOO", &spans, &watched, &since)) return -1;
+  if (!(out->spans = ids_from_python(spans, &num_bounds))) return -1;
+  if (!(out->since = ids_from_python(since, &num_since))) return -1;
+  if (flat_outputs(watched, &outputs, &out->num_watched) < 0) return -1;
+  out->watched = outputs;
+  out->num_spans = num_bounds / 2;
+  if (num_bounds % 2 == 0 && num_since == out->num_watched) return 0;
+  PyErr_SetString(PyExc_ValueError, "expected pairs of ids, and an id for each tensor");
+  return -1;
+}
+
 PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs) {
-  static char *names[] = {"ys",   "xs",       "grad_ys", "stop_gradients",
-                          "name", "colocate", "gate",    NULL};
+  static char *names[] = {"ys",   "xs",       "grad_ys", "stop_gradients", "name", "colocate",
+                          "gate", "recorded", NULL};
   graph_object *graph = (graph_object *)self;
   PyObject *ys_object, *xs_object, *grad_ys_object = Py_None, *stop_object = Py_None;
+  PyObject *recorded_object = Py_None;
   rheos_gradients_options options = {0};
   int colocate = 0, gate = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOzpp", names, &ys_object, &xs_object,
-                                   &grad_ys_object, &stop_object, &options.name, &colocate,
-                                   &gate)) {
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOzppO", names, &ys_object, &xs_object,
+                                   &grad_ys_object, &stop_object, &options.name, &colocate, &gate,
+                                   &recorded_object)) {
     return NULL;
   }
   rheos_scope *scope = graph_scope_for_adding(graph);
   if (!scope) return NULL;
   rheos_output *ys = NULL, *xs = NULL, *grad_ys = NULL, *stop = NULL;
   size_t num_ys = 0, num_xs = 0, num_grad_ys = 0, num_stop = 0;
+  rheos_recorded recorded = {0};
   PyObject *result = NULL;
   rheos_gradient *gradients = NULL;
   if (flat_outputs(ys_object, &ys, &num_ys) == 0 && flat_outputs(xs_object, &xs, &num_xs) == 0 &&
       (grad_ys_object == Py_None || flat_outputs(grad_ys_object, &grad_ys, &num_grad_ys) == 0) &&
-      (stop_object == Py_None || flat_outputs(stop_object, &stop, &num_stop) == 0)) {
+      (stop_object == Py_None || flat_outputs(stop_object, &stop, &num_stop) == 0) &&
+      recorded_from_python(recorded_object, &recorded) == 0) {
     gradients = PyMem_Calloc(num_xs + 1, sizeof *gradients);
     if (!gradients) PyErr_NoMemory();
   }
@@ -127,6 +169,7 @@ PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs) {
     options.gate_gradients = gate;
     options.gradient_function = program_gradient;
     options.gradient_argument = graph;
+    options.recorded = recorded_object != Py_None ? &recorded : NULL;
     int32_t first = graph_begin_adding(graph, scope);
     rheos_gradients(scope, ys, num_ys, xs, num_xs, &options, gradients);
     int asked = graph_end_adding(graph, scope, first, false);
@@ -138,6 +181,7 @@ PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs) {
   PyMem_Free(xs);
   PyMem_Free(grad_ys);
   PyMem_Free(stop);
+  recorded_deinit(&recorded);
   return result;
 }
 

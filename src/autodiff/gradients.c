@@ -25,6 +25,8 @@ enum {
   IS_X = 8,     // its gradients are kept for the answer
   IS_Y = 16,
   IS_START = 32,  // of a y that no other y depends on
+  RECORDED = 64,  // where not all are
+  WATCHED = 128,  // of what it gives something is watched
 };
 
 // A gradient that has arrived at an output. Those of one node are a list, in order of arrival.
@@ -248,6 +250,57 @@ static void mark_paths(backprop *b) {
   mark_between_in_order(b);
 }
 
+// ---- What was recorded
+
+static bool is_watched(const rheos_recorded *r, rheos__edge edge, int32_t by) {
+  for (size_t i = 0; i < r->num_watched; i++) {
+    if (r->watched[i].id == edge.id && r->watched[i].index == edge.index && r->since[i] <= by) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool takes_recorded(const backprop *b, const rheos_recorded *r, int32_t id) {
+  const rheos__node *node = rheos__graph_node(b->graph, id);
+  for (int32_t i = 0; i < node->num_inputs; i++) {
+    const rheos__edge edge = node->edges[i];
+    if (!carries_gradient(b, edge)) continue;
+    if (has_flag(b, edge.id, RECORDED)) return true;
+    if (has_flag(b, edge.id, WATCHED) && is_watched(r, edge, id)) return true;
+  }
+  return false;
+}
+
+static void mark_recorded(backprop *b, const rheos_recorded *r) {
+  for (size_t i = 0; i < r->num_watched; i++) set_flag(b, r->watched[i].id, WATCHED);
+  for (size_t i = 0; i < r->num_spans; i++) {
+    const int32_t end = r->spans[2 * i + 1] < b->end_id ? r->spans[2 * i + 1] : b->end_id;
+    for (int32_t id = r->spans[2 * i] > 0 ? r->spans[2 * i] : 0; id < end; id++) {
+      if (takes_recorded(b, r, id)) set_flag(b, id, RECORDED);
+    }
+  }
+}
+
+// What is neither watched nor recorded has no gradient, unless it is a y itself.
+static bool has_gradient(const backprop *b, rheos_output x) {
+  const rheos_recorded *r = b->options->recorded;
+  if (r == NULL || rheos__graph_is_unordered(b->graph) || has_flag(b, x.id, RECORDED)) return true;
+  for (size_t i = 0; i < b->num_ys; i++) {
+    if (b->ys[i].id == x.id && b->ys[i].index == x.index) return true;
+  }
+  return is_watched(r, (rheos__edge){x.id, x.index}, INT32_MAX);
+}
+
+static void stop_at_unrecorded(backprop *b) {
+  const rheos_recorded *r = b->options->recorded;
+  if (r == NULL || rheos__graph_is_unordered(b->graph)) return;
+  mark_recorded(b, r);
+  for (int32_t id = b->first_id; id < b->end_id; id++) {
+    if (!has_flag(b, id, RECORDED)) set_flag(b, id, STOP);
+  }
+}
+
 // An x stops the gradients unless they go on from it to another x.
 static void mark_stops(backprop *b, const rheos_output *xs, size_t num_xs) {
   for (size_t i = 0; i < num_xs; i++) {
@@ -263,6 +316,7 @@ static void mark_stops(backprop *b, const rheos_output *xs, size_t num_xs) {
   for (size_t i = 0; i < b->options->num_stop_gradients; i++) {
     set_flag(b, b->options->stop_gradients[i].id, STOP);
   }
+  stop_at_unrecorded(b);
 }
 
 // ---- Arrived gradients
@@ -764,8 +818,13 @@ static rheos_status *check_arguments(const backprop *b, const rheos_output *ys, 
   RHEOS_TRY(rheos__check_outputs(b->graph, xs, num_xs, "xs", false));
   const size_t num_grad_ys = o->grad_ys != NULL ? num_ys : 0;
   RHEOS_TRY(rheos__check_outputs(b->graph, o->grad_ys, num_grad_ys, "grad_ys", true));
-  return rheos__check_outputs(b->graph, o->stop_gradients, o->num_stop_gradients, "stop_gradients",
-                              false);
+  RHEOS_TRY(rheos__check_outputs(b->graph, o->stop_gradients, o->num_stop_gradients,
+                                 "stop_gradients", false));
+  const rheos_recorded *r = o->recorded;
+  if (r == NULL) return NULL;
+  RHEOS_NEED_LIST(r->spans, r->num_spans);
+  RHEOS_NEED_LIST(r->since, r->num_watched);
+  return rheos__check_outputs(b->graph, r->watched, r->num_watched, "watched", false);
 }
 
 static bool init_backprop(backprop *b, const rheos_output *ys, size_t num_ys,
@@ -780,6 +839,7 @@ static bool init_backprop(backprop *b, const rheos_output *ys, size_t num_ys,
   for (size_t i = 0; i < num_ys; i++) {
     if (ys[i].id >= b->end_id) b->end_id = ys[i].id + 1;
   }
+  if (b->options->recorded != NULL) b->first_id = 0;
   if (b->end_id < b->first_id) b->end_id = b->first_id;
   if (rheos__graph_is_unordered(b->graph)) {
     b->first_id = 0;
@@ -836,8 +896,8 @@ void rheos_gradients_sized(rheos_scope *scope, const rheos_output *ys, size_t nu
   }
   // Only now: the ys may be the values of these, when a gradient is differentiated again.
   for (size_t i = 0; i < num_xs; i++) {
-    out_gradients[i] =
-        failed(&b) ? (rheos_gradient){.values = {NULL, 0, 0}} : gradient_at(&b, xs[i]);
+    const bool has = !failed(&b) && has_gradient(&b, xs[i]);
+    out_gradients[i] = has ? gradient_at(&b, xs[i]) : (rheos_gradient){.values = {NULL, 0, 0}};
   }
   deinit_backprop(&b);
 }

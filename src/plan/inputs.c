@@ -96,7 +96,20 @@ rheos_status *rheos__builder_look_at_call(rheos__builder *b, int32_t id) {
   return NULL;
 }
 
+// What waits for an argument of a body waits for what is given.
+static void resolve_wait(const rheos__builder *b, rheos__edge *edge) {
+  const rheos__inlined_call *around;
+  while ((around = rheos__builder_call_around(b, edge->id)) != NULL &&
+         edge->id != beginning_of(around)) {
+    const int32_t index = rheos__argument_at(around->function, edge->id - around->first);
+    if (index < 0) return;
+    const rheos__edge given = rheos__builder_node(b, around->id)->edges[index];
+    edge->id = edge_inside(rheos__builder_call_around(b, around->id), given).id;
+  }
+}
+
 rheos_status *rheos__builder_resolve(rheos__builder *b, rheos__edge *edge) {
+  if (edge->index < 0) resolve_wait(b, edge);
   while (edge->index >= 0) {
     const rheos__node *node = rheos__builder_node(b, edge->id);
     const rheos__inlined_call *around = rheos__builder_call_around(b, edge->id);

@@ -660,6 +660,16 @@ static rheos_status *check_tensors(rheos_tensor *const *tensors, size_t count, c
   return NULL;
 }
 
+// What is neither watched nor computed from what is has no gradient, unless it is a target itself.
+static bool has_gradients(const rheos_tape *tape, const rheos_tensor *source,
+                          rheos_tensor *const *targets, size_t num_targets) {
+  if (find(&tape->watched, source) != NULL) return true;
+  for (size_t i = 0; i < num_targets; ++i) {
+    if (targets[i] == source) return true;
+  }
+  return false;
+}
+
 rheos_status *rheos_tape_gradient(rheos_tape *tape, rheos_tensor *const *targets,
                                   size_t num_targets, rheos_tensor *const *output_gradients,
                                   rheos_tensor *const *sources, size_t num_sources,
@@ -676,8 +686,9 @@ rheos_status *rheos_tape_gradient(rheos_tape *tape, rheos_tensor *const *targets
   if (status == NULL) status = start(&w, targets, num_targets, output_gradients);
   for (size_t k = w.num_entries; status == NULL && k-- > 0;) status = go_back(&w, k);
   if (status == NULL) status = take_gradients(&w, sources, num_sources, out_gradients);
-  if (status != NULL) {
-    for (size_t i = 0; i < num_sources; ++i) gradient_deinit(&out_gradients[i]);
+  for (size_t i = 0; i < num_sources; ++i) {
+    if (status == NULL && has_gradients(tape, sources[i], targets, num_targets)) continue;
+    gradient_deinit(&out_gradients[i]);
   }
   walk_deinit(&w);
   return status;

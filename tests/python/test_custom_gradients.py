@@ -114,3 +114,19 @@ def test_gradients_of_ragged_tensors_are_ragged():
     assert tape.gradient(y, x, output_gradients=x).to_list() == [[2.0, 8.0], [18.0]]
     assert float(tape.gradient(z, {"a": v})["a"]) == 6.0
     assert tape.gradient(y, v) is None
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["at_once", "traced"])
+def test_what_is_given_twice__has_the_gradients_of_both_places(wrap):
+    scale = tf.Variable(3.0)
+    product = tf.recompute_grad(lambda a, b: a * b * scale)
+
+    @tf.custom_gradient
+    def weighted(a, b):
+        return a * b, lambda dy: (10.0 * dy * b, 100.0 * dy * a)
+
+    x = tf.constant(2.0)
+    assert float(gradients(wrap(lambda x: product(x, x)), x)[0]) == 12.0
+    assert float(gradients(wrap(lambda x: product(x, x * 2.0)), x)[0]) == 24.0
+    assert float(gradients(wrap(lambda x: weighted(x, x)), x)[0]) == 220.0
+    assert float(wrap(lambda x: gradients(lambda x: product(x, x), x)[0])(x)) == 12.0

@@ -279,3 +279,18 @@ def test_many_functions_come_and_go():
         graph = func_graph_from_py_func(f"f{i}", lambda: tf.constant(1.0)).finish()
         tf.get_default_graph()._remove_function(graph.name)
     assert not tf.get_default_graph().as_graph_def().library.function
+
+
+@pytest.mark.parametrize("operation", [tf.identity, tf.negative])
+def test_operations_wait_for_arguments(sess, operation):
+    def body(a, b):
+        with tf.control_dependencies([a]):
+            return operation(b)
+
+    inner = func_graph_from_py_func("inner", body, [tf.constant(1.0)] * 2).finish()
+    outer = func_graph_from_py_func(
+        "outer", lambda a, b: call_function(inner, [a * b, b]).outputs[0], [tf.constant(1.0)] * 2
+    ).finish()
+    given = [tf.placeholder_with_default(2.0, []), tf.constant(3.0)]
+    for graph in (inner, outer):
+        assert abs(run_call(sess, call_function(graph, given))[0]) == 3.0

@@ -188,6 +188,13 @@ class FuncGraph(Graph):
         """Whether something stands for `tensor`."""
         return id(tensor) in self._captured
 
+    def inside_of(self, tensor):
+        """What `tensor` is in this graph, as far as that is known; else None."""
+        if type(tensor) is Tensor and tensor.graph is self:
+            return tensor
+        found = self._captured.get(id(tensor))
+        return None if found is None else found[1]
+
     @property
     def captures(self):
         """Pairs of what is outside and the argument that stands for it."""

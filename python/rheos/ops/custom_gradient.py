@@ -220,8 +220,9 @@ def _recomputing(f):
             if get_default_graph()._is_eager:
                 return _recomputed(f, args, gradients, variables)
             with control_dependencies(list(gradients)):
-                again = f(*args)
-            sources = [*args, *(variables or ())]
+                own = _own(args)
+                again = f(*own)
+            sources = [*own, *(variables or ())]
             found = gradients_of(nest.flatten(again), sources, list(gradients))
             of_args, of_variables = found[: len(args)], found[len(args) :]
             return (of_args, of_variables) if variables else of_args
@@ -231,11 +232,17 @@ def _recomputing(f):
     return inner
 
 
+def _own(args):
+    """The arguments as tensors of their own: one given twice has a gradient for each place."""
+    return nest.map_structure(array_ops.identity, list(args))
+
+
 def _recomputed(f, args, gradients, variables):
     with GradientTape() as tape:
-        tape.watch(list(args))
-        again = f(*args)
-    sources = [*args, *(variables or ())]
+        own = _own(args)
+        tape.watch(own)
+        again = f(*own)
+    sources = [*own, *(variables or ())]
     found = tape.gradient(nest.flatten(again), sources, list(gradients))
     of_args, of_variables = found[: len(args)], found[len(args) :]
     return (of_args, of_variables) if variables else of_args

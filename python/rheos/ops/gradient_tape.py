@@ -62,6 +62,7 @@ class GradientTape:
         self._tape = self._began_in = None
         self._recording = False
         self._watched_symbolic = []
+        self._graph_record = _GraphRecord()
         self._variables = {}
 
     def __enter__(self):
@@ -92,10 +93,12 @@ class GradientTape:
 
     def _resume(self):
         self._tape._record()
+        self._graph_record.begin(self._began_in)
         listen(self)
 
     def _pause(self):
         self._tape._stop()
+        self._graph_record.end(self._began_in)
         stop_listening(self)
 
     def watch(self, tensor):
@@ -118,6 +121,7 @@ class GradientTape:
             )
         if known is not item:
             self._variables[id(item)] = item
+        self._graph_record.watch(self._began_in, known)
         if known._is_eager:
             if not isinstance(self._tape, _core.TapeBase):
                 self._tape = _core.TapeBase()
@@ -136,6 +140,7 @@ class GradientTape:
         self._pop()
         self._tape = None
         self._watched_symbolic = []
+        self._graph_record = _GraphRecord()
         self._variables = {}
         self._push()
 
@@ -307,8 +312,41 @@ class GradientTape:
                 found[i] = from_core(gradient)
             return found
         if self._began_in is get_default_graph():  # what was before is not remembered
-            return gradients_within(targets, sources, weights)
+            record = self._graph_record.told(self._began_in, self._variables.values())
+            return gradients_within(targets, sources, weights, record)
         return gradients(targets, sources, weights)
+
+
+class _GraphRecord:
+    """What a tape that began in a function's graph has recorded of it: which operations were added
+    meanwhile, and what was watched since when. Eager tapes remember values by themselves."""
+
+    def __init__(self):
+        self._bounds = []  # the first operation and the end, again and again
+        self._watched = []
+
+    def begin(self, graph):
+        if graph.building_function:
+            self._bounds.append(graph._num_operations())
+
+    end = begin
+
+    def watch(self, graph, tensor):
+        if graph is not None and graph.building_function:
+            self._watched.append((tensor, graph._num_operations()))
+
+    def told(self, graph, variables):
+        """The bounds, the tensors of the graph that are watched, and since which operation; None:
+        the graph is no function's, where all counts."""
+        if not graph.building_function:
+            return None
+        bounds = list(self._bounds)
+        if len(bounds) % 2:  # it goes on
+            bounds.append(graph._num_operations())
+        pairs = [*self._watched, *((_tensor_of(v), 0) for v in variables)]
+        known = [(graph.inside_of(tensor), since) for tensor, since in pairs]
+        known = [pair for pair in known if pair[0] is not None]
+        return bounds, [tensor for tensor, _ in known], [since for _, since in known]
 
 
 class _Stopped:

@@ -219,9 +219,12 @@ def gradients(
     )  # fmt: skip
 
 
-def gradients_within(ys, xs, grad_ys=None):
-    """gradients() as far as they are of the graph of ys: not by way of what that captures."""
-    return _gradients(False, ys, xs, grad_ys)
+def gradients_within(ys, xs, grad_ys=None, recorded=None):
+    """gradients() as far as they are of the graph of ys: not by way of what that captures.
+
+    recorded: what a tape has recorded of that graph, which gradients keep to; None: all of it.
+    """
+    return _gradients(False, ys, xs, grad_ys, recorded=recorded)
 
 
 def _gradients(
@@ -235,6 +238,7 @@ def _gradients(
     aggregation_method=None,
     stop_gradients=None,
     unconnected_gradients=UnconnectedGradients.NONE,
+    recorded=None,
 ):
     try:
         unconnected = UnconnectedGradients(unconnected_gradients)
@@ -253,7 +257,7 @@ def _gradients(
         with around.as_default():
             found = _gradients(
                 goes_around, ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients,
-                aggregation_method, stop_gradients, unconnected_gradients,
+                aggregation_method, stop_gradients, unconnected_gradients, None,
             )
         return [_mapped(gradient, graph.capture) for gradient in found]
     with graph.as_default():
@@ -285,6 +289,7 @@ def _gradients(
             name,
             bool(colocate_gradients_with_ops),
             bool(gate_gradients),
+            recorded,
         )
         found = [from_core(g) for g in found]
         if ways is not None:
