@@ -34,8 +34,9 @@ PyObject *eager_tensor_take(rheos_tensor *value) {
 }
 
 bool executing_eagerly(void) {
-  if (!package.eager_graph || !package.eager_is_on) return false;
-  if (package.num_default_graphs == 0) return true;
+  // A program that builds graphs has eager tensors where it makes eager execution the default.
+  if (!package.eager_graph || (!package.eager_is_on && !has_tensors)) return false;
+  if (package.num_default_graphs == 0) return package.eager_is_on;
   PyObject *graph = PyObject_CallNoArgs(package.default_graph);
   if (!graph) {
     PyErr_Clear();

@@ -88,6 +88,16 @@ static int check_int_feed(PyObject *value, rheos_dtype dtype) {
   return -1;
 }
 
+PyObject *fed_array(PyObject *value, rheos_dtype dtype) {
+  PyObject *numpy = PyImport_ImportModule("numpy"), *object = dtype_to_python(dtype);
+  PyObject *type = object ? PyObject_GetAttrString(object, "as_numpy_dtype") : NULL;
+  PyObject *array = numpy && type ? PyObject_CallMethod(numpy, "asarray", "OO", value, type) : NULL;
+  Py_XDECREF(type);
+  Py_XDECREF(object);
+  Py_XDECREF(numpy);
+  return array;
+}
+
 rheos_tensor *feed_value(PyObject *key, PyObject *value, rheos_output output, rheos_dtype dtype) {
   if (is_tensor(value) || is_variable(value)) {
     raise_tensor_fed(key, value);

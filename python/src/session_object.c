@@ -141,6 +141,25 @@ static PyObject *with_handle_take(session_object *self, const int32_t *fetch, Py
   return handle;
 }
 
+// The value that is fed for what is fetched as (id, index), borrowed; NULL if none is, or no array.
+static PyObject *value_fed_for(const request *r, const int32_t *fetch, rheos_dtype dtype) {
+  if (dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) return NULL;
+  for (int32_t i = 0; i < r->num_feeds; ++i) {
+    const int32_t *feed = r->words + 1 + 2 * i;
+    if (feed[0] == fetch[0] && feed[1] == fetch[1]) return r->values[i];
+  }
+  return NULL;
+}
+
+// A fetched value; what is fed comes back as it was given.
+static PyObject *result_take(const request *r, const int32_t *fetch, rheos_tensor *tensor) {
+  const rheos_dtype dtype = rheos_tensor_dtype(tensor);
+  PyObject *fed = value_fed_for(r, fetch, dtype);
+  if (!fed) return tensor_to_python_take(tensor);
+  rheos_tensor_unref(tensor);
+  return fed_array(fed, dtype);
+}
+
 // The results in the order of the fetches, None for operations, as a list, tuple or single value.
 static PyObject *results_take(session_object *self, const request *r, bool has_handles,
                               rheos_tensor **fetched, PyObject *fetches) {
@@ -156,7 +175,7 @@ static PyObject *results_take(session_object *self, const request *r, bool has_h
       rheos_tensor *tensor = fetched[next];
       fetched[next++] = NULL;
       if (results)
-        item = tensor_to_python_take(tensor);
+        item = result_take(r, r->words + first + 2 * i, tensor);
       else
         rheos_tensor_unref(tensor);
       if (item && has_handles) item = with_handle_take(self, r->words + first + 2 * i, item);

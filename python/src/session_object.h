@@ -52,6 +52,8 @@ bool is_session_handle(rheos_output output);
 // The tensor to feed for `output`, checked; NULL with an exception that names `output`. `key` is
 // what the program named it by.
 rheos_tensor *feed_value(PyObject *key, PyObject *value, rheos_output output, rheos_dtype dtype);
+// What fetching a tensor gives that is fed: numpy.asarray() of the value, itself if it fits.
+PyObject *fed_array(PyObject *value, rheos_dtype dtype);
 
 // ---- The step (session_step.c)
 

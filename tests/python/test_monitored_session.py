@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 import rheos.v1 as tf
+from rheos.framework import logging
 
 ONES = np.ones((2, 3), np.float32)
 
@@ -303,3 +304,45 @@ def test_session_manager__a_ready_op_that_lists_nothing():
     manager = tf.train.SessionManager(ready_op=tf.assert_variables_initialized())
     sess = manager.prepare_session("", init_op=tf.global_variables_initializer())
     assert sess.run(v).tolist() == [1.0, 2.0]
+
+
+def test_estimators_log_what_they_do(tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setattr(logging, "info", lambda text, *args: said.append(text % args))
+
+    def model(features, labels, mode):
+        out = tf.get_variable("w", []) * features
+        loss = tf.reduce_mean((out - labels) ** 2)
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+        metrics = {"m": tf.metrics.mean(out)}
+        return tf.estimator.EstimatorSpec(
+            mode, {"out": out}, loss=loss, train_op=train, eval_metric_ops=metrics
+        )
+
+    def data():
+        return tf.data.Dataset.from_tensors(([1.0, 2.0], [2.0, 4.0])).repeat(3)
+
+    estimator = tf.estimator.Estimator(model, str(tmp_path))
+    config = said[1]
+    assert said[0] == "Using default config."
+    assert config.startswith("Using config: {'_model_dir': ") and str(tmp_path) in config
+    del said[:]
+    estimator.train(data)
+    checkpoint = tmp_path / "model.ckpt"
+    assert said[:2] == ["Calling model_fn.", "Done calling model_fn."]
+    assert f"Saving checkpoints for 3 into {checkpoint}." in said
+    assert said[-1].startswith("Loss for final step: ")
+    del said[:]
+    results = estimator.evaluate(data)
+    assert [text.split(" at ")[0] for text in said if " at " in text] == [
+        "Starting evaluation", "Finished evaluation"
+    ]  # fmt: skip
+    assert f"Restoring parameters from {checkpoint}-3" in said
+    told = f"global_step = 3, loss = {results['loss']}, m = {results['m']}"
+    assert said[-1] == f"Saving dict for global step 3: {told}"
+    assert not any(text.startswith("Evaluation [") for text in said)
+    del said[:]
+    estimator.evaluate(data, steps=2)
+    assert [text for text in said if "Evaluation [" in text] == [
+        "Evaluation [1/2]", "Evaluation [2/2]"
+    ]  # fmt: skip

@@ -161,3 +161,48 @@ def test_without_outputs_there_is_an_operation_if_it_has_a_state(session):
     seen = []
     assert session.run(tf.py_func(lambda x: seen.append(int(x)), [3], [])) is None and seen == [3]
     assert session.run(tf.py_func(lambda x: None, [3], [], stateful=False)) == []
+
+
+@pytest.mark.parametrize(
+    "function, value, gradient",
+    [
+        (lambda v: v * v, [9, 16], [6, 8]),
+        (lambda v: 1 + v, [4, 5], [1, 1]),
+        (lambda v: -v, [-3, -4], [-1, -1]),
+        (lambda v: v**2 / 2, [4.5, 8], [3, 4]),
+        (lambda v: v[::-1] - v, [1, -1], [0, 0]),
+        (lambda v: (v[None] @ v[:, None])[0], [25], [6, 8]),
+        (lambda v: tf.cast(v > 3, tf.float32) * v, [0, 4], [0, 1]),
+        (lambda v: v if tf.reduce_sum(v) > 1 else -v, [3, 4], [1, 1]),
+        (lambda v: sum(v), 7, [1, 1]),
+        (lambda v: v * float(v[0]), [9, 12], [3, 3]),
+    ],
+)
+def test_py_function_may_use_operators_where_graphs_are_built(function, value, gradient, session):
+    x = tf.constant([3.0, 4.0])
+    y = tf.py_function(function, [x], tf.float32)
+    found, slope = session.run([y, tf.gradients(y, x)[0]])
+    np.testing.assert_array_equal(found, value)
+    np.testing.assert_array_equal(slope, gradient)
+    assert not tf.executing_eagerly()
+
+
+def test_operators_of_py_function_take_strings_and_loops(session):
+    joined = tf.py_function(lambda v: v + "x", [tf.constant("a")], tf.string)
+    steps = tf.while_loop(
+        lambda i: i < 3,
+        lambda i: tf.py_function(lambda v: v + 1, [i], tf.int32),
+        [0],
+        [tf.TensorShape(None)],
+    )
+    doubled = tf.data.Dataset.range(3).map(lambda v: tf.py_function(lambda q: q * 2, [v], tf.int64))
+    assert session.run([joined, steps]) == [b"ax", 3]
+    assert session.run(doubled.skip(2).make_one_shot_iterator().get_next()) == 4
+
+
+def test_py_function_without_results_is_an_operation(session):
+    seen = []
+    done = tf.py_function(lambda v: seen.append(v.numpy()), [tf.constant(2.0)], [])
+    with tf.control_dependencies([done]):
+        after = tf.constant(1)
+    assert session.run([done, after]) == [None, 1] and seen == [2.0]

@@ -659,3 +659,25 @@ def test_scalars_of_numpy_are_fed_with_their_bits(sess):
     assert sess.run(tf.identity(long), {long: np.int64(-(2**63))}) == -(2**63)
     nan = np.uint32(0x7FC12345).view(np.float32)
     assert sess.run(tf.identity(wide), {wide: nan}).view(np.uint32) == 0x7FC12345
+
+
+def test_what_is_fed_and_fetched_comes_back_as_it_was_fed(sess):
+    text, x = tf.placeholder(tf.string), tf.placeholder(tf.float32)
+    number, array = tf.placeholder(tf.int64), np.ones((2, 2), np.float32)
+    assert sess.run(text, {text: "h\u00e9"}).item() == "h\u00e9"
+    assert sess.run(text, {text: ["a", "b"]}).tolist() == ["a", "b"]
+    assert sess.run(x, {x: array}) is array and x.eval({x: array}, sess) is array
+    both = sess.run({"fed": x, "made": [x + 1, x]}, {x: array})
+    assert both["fed"] is both["made"][1] is array and both["made"][0].tolist() == [[2, 2]] * 2
+    middle = x * 2
+    assert sess.run((middle, middle + 1), {middle: array})[0] is array
+    assert sess.make_callable([x, x + 1], [x])(array)[0] is array
+    assert sess.make_callable(x, [x])(array) is array
+    assert sess.run("Placeholder_1:0", {"Placeholder_1:0": array}) is array
+    plain = sess.run(number, {number: 3})
+    assert type(plain) is np.ndarray and plain.shape == () and plain.dtype == np.int64
+    assert sess.run(x, {x: np.ones(2)}).dtype == np.float32
+    sparse = tf.sparse_placeholder(tf.float32)
+    value = tf.SparseTensorValue(np.array([[0]]), array[0, :1], np.array([2]))
+    assert sess.run(sparse, {sparse: value}).values is value.values
+    assert sess.run(tf.identity(x), {x: array}) is not array

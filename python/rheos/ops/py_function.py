@@ -9,6 +9,7 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.eager import get_eager_graph
+from rheos.framework.graph import count_operations
 from rheos.ops import script_ops
 from rheos.ops.custom_gradient import custom_gradient
 from rheos.ops.gradient_tape import GradientTape
@@ -98,12 +99,16 @@ def _in_graph(func, inp, Tout, name):
 
         return made[:-1], grad
 
+    if not types:
+        wanted = [dtypes.int64]
+        return script_ops.py_func_op("PyFunc", recorded.forward, inputs, wanted, name)[-1].op
     if not any(map(_is_differentiable, inputs)):
         results = differentiable(*inputs)[0]
     else:
+        count_operations(-1)  # it has its gradient by an operation more
         results = custom_gradient(differentiable)(*inputs)
     results = list(results) if isinstance(results, (list, tuple)) else [results]
-    return results if is_list else results[0] if results else None
+    return results if is_list else results[0]
 
 
 def py_function(func=None, inp=None, Tout=None, name=None):
@@ -111,7 +116,8 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 
     func: takes eager tensors, gives a value or a list of them. inp: a list of tensors. Tout: a
     dtype or a list of them. Without `func` and `inp` it is a decorator: calls give the tensors. In
-    a graph the function runs in each step, with the values that the tensors have there.
+    a graph the function runs in each step, with the values that the tensors have there; without
+    results, an empty list as `Tout`, the operation is given.
     """
     if func is None:
         return script_ops.decorator(py_function, Tout=Tout, name=name)

@@ -330,7 +330,9 @@ class Estimator:
             raise ValueError(
                 f"config must be an instance of `RunConfig`, but provided {config}."
             )
-        config = config or RunConfig()
+        if config is None:
+            logging.info("Using default config.")
+            config = RunConfig()
         model_dir = None if model_dir is None else os.fspath(model_dir)
         if model_dir is not None and config.model_dir not in (None, model_dir):
             raise ValueError(
@@ -344,6 +346,7 @@ class Estimator:
             model_dir = tempfile.mkdtemp()
             logging.warning("Using temporary folder as model directory: %s", model_dir)
         self._config = config.replace(model_dir=model_dir)
+        logging.info("Using config: %s", {f"_{k}": v for k, v in vars(self._config).items()})
         self._model_fn = model_fn
         self._params = dict(params) if isinstance(params, dict) else params or {}
         if isinstance(warm_start_from, (str, os.PathLike)):
@@ -409,7 +412,9 @@ class Estimator:
         ):
             if _wants(self._model_fn, name):
                 given[name] = value
+        logging.info("Calling model_fn.")
         made = self._model_fn(features=features, **given)
+        logging.info("Done calling model_fn.")
         if hasattr(made, "as_estimator_spec"):
             made = made.as_estimator_spec()
         if not isinstance(made, EstimatorSpec):
@@ -538,7 +543,9 @@ class Estimator:
         """
         if steps is not None and steps <= 0:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
-        hooks = self._checked_hooks(hooks) + [StopAfterNEvalsHook(steps)]
+        hooks = self._checked_hooks(hooks)
+        if steps is not None:
+            hooks.append(StopAfterNEvalsHook(steps))
         path = checkpoint_path or self.latest_checkpoint()
         if path is None:
             logging.info("Could not find trained model in model_dir, evaluating first values.")
@@ -579,6 +586,8 @@ class Estimator:
 
     @staticmethod
     def _write_results(results, folder):
+        said = ", ".join(f"{k} = {v}" for k, v in sorted(results.items()) if type(v) is not bytes)
+        logging.info("Saving dict for global step %d: %s", results[GLOBAL_STEP], said)
         writer = FileWriterCache.get(folder)
         summary = messages.Summary()
         for key in sorted(results):
@@ -963,6 +972,15 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
         raise TypeError(f"`train_spec` must be an instance of TrainSpec, given {train_spec}")
     if not isinstance(eval_spec, EvalSpec):
         raise TypeError(f"`eval_spec` must be an instance of EvalSpec, given {eval_spec}")
+    config = estimator.config
+    logging.info("Running training and evaluation locally (non-distributed).")
+    logging.info(
+        "Start train and evaluate loop. The evaluate will happen after every checkpoint. "
+        "Checkpoint frequency is determined based on RunConfig arguments: "
+        "save_checkpoints_steps %s or save_checkpoints_secs %s.",
+        config.save_checkpoints_steps,
+        config.save_checkpoints_secs,
+    )
     turns = _EvaluateOnSave(estimator, eval_spec, train_spec.max_steps)
     estimator.train(
         train_spec.input_fn, hooks=[*train_spec.hooks, turns], max_steps=train_spec.max_steps

@@ -1,5 +1,7 @@
 """Evaluation of a checkpoint, or of each new one, as tf.contrib.training and estimators do it."""
 
+import time
+
 from rheos.framework import dtypes, logging
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import control_dependencies
@@ -123,9 +125,11 @@ def evaluate_once(
     )
     final = FinalOpsHook(final_ops, final_ops_feed_dict)
     hooks.append(final)
+    logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
     with MonitoredSession(session_creator=creator, hooks=hooks) as session:
         while eval_ops is not None and not session.should_stop():
             session.run(eval_ops, feed_dict)
+    logging.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S", time.gmtime()))
     return final.final_ops_values
 
 

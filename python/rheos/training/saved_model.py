@@ -363,6 +363,7 @@ class Builder:
         with open(path + ".tmp", "wb") as file:
             file.write(data)
         os.replace(path + ".tmp", path)
+        logging.info("SavedModel written to: %s", path)
         return path.encode()
 
 

@@ -381,6 +381,7 @@ class Saver:
         save_path = os.fspath(save_path)
         if not checkpoint_exists(save_path) and not os.path.isdir(save_path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
+        logging.info("Restoring parameters from %s", save_path)
         if self._at_once is not None:
             _read_at_once(save_path, *self._at_once)
             return
