@@ -77,8 +77,8 @@ RHEOS_API void rheos_function_control_output(rheos_function *function, const cha
 
 // Makes effects in the body happen in the order in which its operations were added, by control inputs:
 // among operations that take the same resource a write is ordered with what reads and writes; operations
-// with effects on nothing that is known are ordered among each other. Whatever of it is not a read
-// becomes a control output. Only operations from number `first` on are looked at: 0 for all.
+// with effects on nothing that is known are ordered among each other and with writes: what stands before an
+// assertion that fails has happened. Whatever of it is not a read becomes a control output. Only operations from number `first` on are looked at: 0 for all.
 RHEOS_API void rheos_function_order_effects(rheos_function *function, int32_t first);
 
 // Puts the function into the library; the first error of its scope goes to `scope`, which is on the graph

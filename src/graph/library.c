@@ -1,4 +1,5 @@
 // Functions of a graph, made when they are asked for. See library.h.
+#include "graph/effect_order.h"
 #include "graph/library.h"
 
 #include <string.h>
@@ -463,9 +464,11 @@ rheos_status *rheos__graph_function(rheos_graph *graph, const rheos_func *func,
 
 // ---- Waiting
 
-enum { HOLDS_NOT_KNOWN = 0, HOLDS_KNOWN = 4 };  // the latter beside how it holds
+enum { HOLDS_NOT_KNOWN = 0, HOLDS_KNOWN = 8 };  // the latter beside how it holds
 enum { MAX_HOLDING_DEPTH = 64 };                // of functions in each other that are looked into
-enum { HOLDS_IN_ALL_WAYS = RHEOS__HELD_BY_WAITING | RHEOS__HELD_BY_PROGRAM };
+enum {
+  HOLDS_IN_ALL_WAYS = RHEOS__HELD_BY_WAITING | RHEOS__HELD_BY_PROGRAM | RHEOS__HAS_LOOSE_EFFECTS
+};
 
 static unsigned node_holds(rheos_graph *graph, const rheos__node *node, int depth);
 
@@ -514,7 +517,9 @@ static unsigned node_holds(rheos_graph *graph, const rheos__node *node, int dept
   unsigned holds = 0;
   if ((flags & RHEOS_OP_WAITS) != 0) holds |= RHEOS__HELD_BY_WAITING;
   if ((flags & RHEOS_OP_CALLS_PROGRAM) != 0) holds |= RHEOS__HELD_BY_PROGRAM;
-  if ((flags & RHEOS_OP_CALLS) == 0) return holds;
+  if ((flags & RHEOS_OP_CALLS) == 0) {
+    return rheos__has_loose_effects(graph, node) ? holds | RHEOS__HAS_LOOSE_EFFECTS : holds;
+  }
   const unsigned called = called_holds(graph, node, depth);
   // Who makes a dataset does not call its functions.
   const bool keeps = (flags & RHEOS_OP_TAKES_VARIANTS) != 0;

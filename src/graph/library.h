@@ -65,7 +65,7 @@ rheos_graph *rheos__library_graph(rheos_graph *graph);
 bool rheos__has_effects(const rheos__node *node);
 
 // How a step may be held up at the node, which calls functions perhaps at whose nodes it may.
-enum { RHEOS__HELD_BY_WAITING = 1, RHEOS__HELD_BY_PROGRAM = 2 };
+enum { RHEOS__HELD_BY_WAITING = 1, RHEOS__HELD_BY_PROGRAM = 2, RHEOS__HAS_LOOSE_EFFECTS = 4 };
 unsigned rheos__node_holds(rheos_graph *graph, const rheos__node *node);
 static inline bool rheos__node_may_wait(rheos_graph *graph, const rheos__node *node) {
   return (rheos__node_holds(graph, node) & RHEOS__HELD_BY_WAITING) != 0;
