@@ -55,11 +55,15 @@ RHEOS_API rheos_host *rheos_eager_host(const rheos_eager *eager);
 // Forgets prepared operations and calls of functions, and with them the state that random operations keep.
 RHEOS_API void rheos_eager_clear(rheos_eager *eager);
 
-// Takes a function that was made by a program out of the library, with what was prepared for calls of it;
-// RHEOS_NOT_FOUND if there is none. One that a tape recorded a call of stays until the tape is gone and a
-// function is removed again, or until this is called:
+// Takes a function, made by a program or read from a file, out of the library, with what was prepared for
+// calls of it; RHEOS_NOT_FOUND if there is none. One that a tape recorded a call of stays until the tape is
+// gone and a function is removed again, or until rheos_eager_sweep() is called.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_eager_remove_function(rheos_eager *eager,
                                                                    const char *name);
+// The same for several, which takes less time than one by one; after the first that is not there, none.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_eager_remove_functions(rheos_eager *eager,
+                                                                    const char *const *names,
+                                                                    size_t num_names);
 RHEOS_API void rheos_eager_sweep(rheos_eager *eager);
 
 // ---- Operations

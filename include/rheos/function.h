@@ -93,7 +93,7 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_set_function_gradient(rheos_g
                                                                          const char *function,
                                                                          const char *gradient);
 
-// Takes a function that a program made out of the library of `graph`, with those that its gradients added.
+// Takes a function, made by a program or read from a file, out of the library of `graph`, with those that its gradients added.
 // Calls of it, old ones too, fail with RHEOS_NOT_FOUND; what was planned before goes on, and keeps the
 // body's memory as long as its session. RHEOS_NOT_FOUND if there is none of the name.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_remove_function(rheos_graph *graph,

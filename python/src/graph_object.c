@@ -688,6 +688,8 @@ static PyMethodDef graph_methods[] = {
     {"_set_function_gradient", graph_set_function_gradient, METH_VARARGS,
      "_set_function_gradient(function, gradient): names of the library."},
     {"_remove_function", graph_remove_function, METH_O, "_remove_function(name)"},
+    {"_remove_functions", graph_remove_functions, METH_O,
+     "_remove_functions(names): of eager execution, takes them out of its library."},
     {"_sweep_functions", graph_sweep_functions, METH_NOARGS,
      "_sweep_functions(): of eager execution, takes out those that were removed and held on to."},
     {"_push_context", graph_push_context, METH_O, "_push_context(number): 0 for none."},

@@ -63,6 +63,7 @@ PyObject *graph_function_name(PyObject *self, PyObject *unused);
 PyObject *graph_is_stateful(PyObject *self, PyObject *unused);
 PyObject *graph_set_function_gradient(PyObject *self, PyObject *args);
 PyObject *graph_remove_function(PyObject *self, PyObject *name);
+PyObject *graph_remove_functions(PyObject *self, PyObject *names);
 PyObject *graph_sweep_functions(PyObject *self, PyObject *unused);
 
 // training.c

@@ -12,7 +12,8 @@ struct rheos__library {
     rheos_func func;
     rheos__function *function;
     struct instance *next;
-  } *instances;  // all of them, and by what is called
+    bool is_removed;
+  } *instances;  // those that are not removed, and all by what is called
   rheos__intern_set by_func;
   rheos__made_function **made;
   size_t made_capacity, num_made;
@@ -197,8 +198,9 @@ static rheos_status *find_function(rheos_graph *graph, const rheos_func *func,
                             (int)func->name.size_bytes, func->name.data);
   }
   const void **slot = rheos__intern_find(&library->by_func, hash_of_func(func), same_func, func);
-  if (slot != NULL && *slot != NULL) {
-    *out_function = ((const struct instance *)*slot)->function;
+  const struct instance *known = slot != NULL ? *slot : NULL;
+  if (known != NULL && !known->is_removed) {
+    *out_function = known->function;
     return NULL;
   }
   // The caller's may be of a graph that goes before this one.
@@ -216,9 +218,9 @@ static rheos_status *find_function(rheos_graph *graph, const rheos_func *func,
     rheos_graph_unref((*out_function)->graph);
     return rheos__out_of_memory();
   }
-  *instance = (struct instance){*func, *out_function, library->instances};
+  *instance = (struct instance){*func, *out_function, library->instances, false};
   library->instances = instance;
-  library->by_func.count++;
+  if (*slot == NULL) library->by_func.count++;
   *slot = instance;
   return NULL;
 }
@@ -350,27 +352,78 @@ static void forget(rheos__graph_slot *slot, rheos_graph *graph, const rheos__fun
   if (slot->forget != NULL) slot->forget(graph, function);
 }
 
+static void remove_made(rheos_graph *graph, rheos__made_function *made) {
+  rheos__library *library = graph->library;
+  forget(&graph->autodiff_slot, graph, &made->function);
+  size_t i = 0;
+  while (library->made[i] != made) i++;
+  library->num_made--;
+  memmove(&library->made[i], &library->made[i + 1], (library->num_made - i) * sizeof(made));
+  made->op->flags |= RHEOS_OP_REMOVED;
+  atomic_store(&made->function.is_removed, true);
+}
+
+static struct instance *take_instance(rheos__library *library, const char *name) {
+  struct instance **link = &library->instances;
+  while (*link != NULL && strcmp((*link)->function->name, name) != 0) link = &(*link)->next;
+  struct instance *found = *link;
+  if (found != NULL) *link = found->next;
+  return found;
+}
+
+static void forget_said_gradient(rheos__library *library, const char *function) {
+  for (size_t i = 0; i < library->num_gradients; ++i) {
+    if (strcmp(library->gradients[i].function, function) != 0) continue;
+    library->gradients[i] = library->gradients[--library->num_gradients];
+    return;
+  }
+}
+
+// Of a function that came with a file; gives its instances, whose bodies are to be let go of.
+static struct instance *remove_read(rheos_graph *graph, const char *name) {
+  struct instance *all = NULL, *one;
+  while ((one = take_instance(graph->library, name)) != NULL) {
+    one->is_removed = true;
+    forget(&graph->autodiff_slot, graph, one->function);
+    atomic_store(&one->function->is_removed, true);
+    one->next = all;
+    all = one;
+  }
+  const rheos__op_def *op = rheos__graph_signature(graph, name)->op;
+  const rheos__function uncalled = {.name = op->name};
+  forget(&graph->autodiff_slot, graph, &uncalled);
+  forget(&graph->format_slot, graph, &uncalled);
+  forget_said_gradient(graph->library, name);
+  ((rheos__op_def *)(uintptr_t)op)->flags |= RHEOS_OP_REMOVED;  // the graph's own
+  return all;
+}
+
+bool rheos__library_has(rheos_graph *graph, const char *name) {
+  const rheos__signature *signature = rheos__graph_signature(graph, name);
+  return signature != NULL && signature->op->prepare == rheos__prepare_call_by_name;
+}
+
 rheos_status *rheos__library_remove(rheos_graph *graph, const char *name) {
   graph = rheos__library_graph(graph);
   rheos__graph_lock(graph);
+  const bool is_there = rheos__library_has(graph, name);
   rheos__made_function *made = find_made(graph, name, strlen(name));
-  rheos_graph *body = NULL;
+  struct instance *read = NULL;
   if (made != NULL) {
-    rheos__library *library = graph->library;
-    forget(&graph->autodiff_slot, graph, &made->function);
-    size_t i = 0;
-    while (library->made[i] != made) i++;
-    library->num_made--;
-    memmove(&library->made[i], &library->made[i + 1], (library->num_made - i) * sizeof(made));
-    made->op->flags |= RHEOS_OP_REMOVED;
-    atomic_store(&made->function.is_removed, true);
-    body = made->function.graph;
+    remove_made(graph, made);
+  } else if (is_there) {
+    read = remove_read(graph, name);
   }
   rheos__graph_unlock(graph);
-  if (made == NULL) {
-    return rheos_status_new(RHEOS_NOT_FOUND, "the library has no function %s of the program", name);
+  if (!is_there) {
+    return rheos_status_new(RHEOS_NOT_FOUND, "the library has no function %s", name);
   }
-  rheos_graph_unref(body);
+  if (made != NULL) rheos_graph_unref(made->function.graph);
+  while (read != NULL) {
+    rheos_graph *body = read->function->graph;
+    read = read->next;
+    rheos_graph_unref(body);
+  }
   return NULL;
 }
 

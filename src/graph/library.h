@@ -32,10 +32,12 @@ typedef struct rheos__made_function {
 // Puts a function, in the memory of its graph, into the library of `graph`, which keeps that graph; it
 // becomes an op of `graph`. RHEOS_INVALID_ARGUMENT if there is an op of that name.
 rheos_status *rheos__library_add(rheos_graph *graph, rheos__made_function *made);
-// Takes it out again. Its body goes with the last that uses it.
+// Takes one out, as it is or read from a file. Its body goes with the last that uses it.
 rheos_status *rheos__library_remove(rheos_graph *graph, const char *name);
 // Those that were added, in order; NULL past the last. The library's graph is locked.
 const rheos__made_function *rheos__library_made_at(const rheos_graph *graph, size_t index);
+// Whether it has a function of that name, made or read. The library's graph is locked.
+bool rheos__library_has(rheos_graph *graph, const char *name);
 // NULL if none has the name.
 const rheos__made_function *rheos__library_find_made(const rheos_graph *graph, const char *name);
 // Says which function of the library gives the gradient of another: for its arguments and a gradient for
@@ -83,7 +85,8 @@ typedef rheos_status *(*rheos__make_body)(rheos_graph *graph, const rheos_func *
 rheos_status *rheos__graph_set_body_maker(rheos_graph *graph, rheos__make_body make_body);
 
 // The function of that name and with those values of its attributes in the library of `graph` (of a body:
-// that of the graph which the function is of). It lives as long as that graph.
+// that of the graph which the function is of). It lives until it is removed, its struct as
+// long as that graph.
 rheos_status *rheos__graph_function(rheos_graph *graph, const rheos_func *func,
                                     const rheos__function **out_function);
 

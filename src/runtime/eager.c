@@ -393,14 +393,11 @@ void rheos_eager_sweep(rheos_eager *eager) {
   if (eager != NULL) sweep(eager, true);
 }
 
-rheos_status *rheos_eager_remove_function(rheos_eager *eager, const char *name) {
-  RHEOS_NEED(eager, name);
+static rheos_status *have_leave(rheos_eager *eager, const char *name) {
   rheos__graph_lock(eager->graph);
-  const bool is_there = rheos__library_find_made(eager->graph, name) != NULL;
+  const bool is_there = rheos__library_has(eager->graph, name);
   rheos__graph_unlock(eager->graph);
-  if (!is_there) {
-    return rheos_status_new(RHEOS_NOT_FOUND, "the library has no function %s of the program", name);
-  }
+  if (!is_there) return rheos_status_new(RHEOS_NOT_FOUND, "the library has no function %s", name);
   leaving *l = rheos__alloc_zeroed(sizeof *l);
   if (l != NULL) l->name = rheos__strdup(name);
   if (l == NULL || l->name == NULL) {
@@ -408,10 +405,26 @@ rheos_status *rheos_eager_remove_function(rheos_eager *eager, const char *name) 
     return rheos__out_of_memory();
   }
   put_leaving(eager, l);
+  return NULL;
+}
+
+rheos_status *rheos_eager_remove_functions(rheos_eager *eager, const char *const *names,
+                                           size_t num_names) {
+  RHEOS_NEED(eager);
+  if (num_names > 0) RHEOS_NEED(names);
+  rheos_status *status = NULL;
+  for (size_t i = 0; i < num_names && status == NULL; ++i) {
+    status = names[i] != NULL ? have_leave(eager, names[i]) : rheos__not_given(__func__, "names");
+  }
   const bool too_many = are_too_many(eager);
   sweep(eager, too_many);
   if (too_many) allow_twice_as_many(eager);
-  return NULL;
+  return status;
+}
+
+rheos_status *rheos_eager_remove_function(rheos_eager *eager, const char *name) {
+  RHEOS_NEED(eager, name);
+  return rheos_eager_remove_functions(eager, &name, 1);
 }
 
 // ---- Preparing

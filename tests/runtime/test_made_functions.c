@@ -251,6 +251,42 @@ static void test_function__goes_through_a_file(void **state) {
   fixture_free(&f);
 }
 
+static void test_function__read_from_a_file_can_be_taken_out_and_read_again(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  const loop_graph g = make_loop(f.scope);
+  void *bytes, *bytes_again;
+  size_t size_bytes, size_again;
+  assert_ok(rheos_graph_to_graph_def(f.graph, &bytes, &size_bytes));
+  graph_fixture other = fixture_new();
+  for (int i = 0; i < 3; ++i) {
+    const rheos_import_options options = {.prefix = i == 0 ? NULL : i == 1 ? "b" : "c"};
+    rheos_import_graph_def(other.scope, bytes, size_bytes, &options);
+    assert_scope_ok(other.scope);
+    if (i == 0) {
+      const loop_graph theirs = {again(other.graph, g.value), again(other.graph, g.read),
+                                 rheos_graph_operation(other.graph, "init")};
+      expect_loop(other.graph, &theirs);
+    }
+    assert_ok(rheos_graph_remove_function(other.graph, "step"));
+    rheos_status *status = rheos_graph_remove_function(other.graph, "step");
+    assert_int_equal(rheos_status_code(status), RHEOS_NOT_FOUND);
+    rheos_status_free(status);
+    assert_ok(rheos_graph_to_graph_def(other.graph, &bytes_again, &size_again));
+    graph_fixture third = fixture_new();
+    rheos_function_free(
+        make_scale(third.scope, "step", rheos_constant_float(third.scope, 1, NULL)));
+    const rheos_import_options elsewhere = {.prefix = "read"};
+    rheos_import_graph_def(third.scope, bytes_again, size_again, &elsewhere);
+    assert_scope_ok(third.scope);  // the file has no function of that name
+    fixture_free(&third);
+    rheos_free(bytes_again);
+  }
+  rheos_free(bytes);
+  fixture_free(&other);
+  fixture_free(&f);
+}
+
 // ---- Errors
 
 static void test_function__refuses(void **state) {
@@ -502,6 +538,7 @@ int main(void) {
       cmocka_unit_test(test_function__captures_through_functions_around),
       cmocka_unit_test(test_function__asks_the_program_what_stands_for_a_tensor),
       cmocka_unit_test(test_function__goes_through_a_file),
+      cmocka_unit_test(test_function__read_from_a_file_can_be_taken_out_and_read_again),
       cmocka_unit_test(test_function__refuses),
       cmocka_unit_test(test_function__is_the_gradient_that_a_node_names),
       cmocka_unit_test(test_function__that_does_not_fit_its_node_is_no_gradient),

@@ -63,9 +63,9 @@ class Signatures(dict):
 
 
 class RestoredConcrete(ConcreteFunction):
-    """One trace of a saved model's function."""
+    """One trace of a saved model's function. library: what has the functions be there."""
 
-    def __init__(self, root, function_def, name, saved):
+    def __init__(self, root, function_def, name, saved, library):
         args, kwargs = nest.map_leaves(_of_specs, decode(saved.canonicalized_input_signature))
         results = nest.map_leaves(_of_specs, decode(saved.output_signature))
         self.graph = _Body(root, function_def, name, results)
@@ -77,6 +77,7 @@ class RestoredConcrete(ConcreteFunction):
         self.made, self.first = (), None
         self.at_once_in = root
         self.bound_inputs = tuple(saved.bound_inputs)
+        self._library = library
 
     def bind(self, captures, variables):
         """Says what the arguments behind those of calls are, and which variables are there."""

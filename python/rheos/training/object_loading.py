@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import weakref
 
 from rheos.framework import dtypes, errors, messages
 from rheos.framework.eager import get_eager_graph
@@ -38,6 +39,20 @@ class _Resource(_Object):
     resource_handle = None
 
 
+class _Library:
+    """The functions of one load, which are there as long as one that may be called."""
+
+    def __init__(self, root, names):
+        # What calls a function of them keeps this.
+        weakref.finalize(self, _drop, weakref.ref(root), names).atexit = False
+
+
+def _drop(root, names):
+    root = root()
+    if root is not None:
+        root._remove_functions(names)
+
+
 # ---- Objects
 
 
@@ -59,9 +74,10 @@ class _Loading:
         with self.root.as_default():
             graph_def = messages.GraphDef(library=library, versions=self.made.graph_def.versions)
             import_graph_def(graph_def, name="")
+            kept = _Library(self.root, list(names.values()))
             defs = {f.signature.name: f for f in library.function}
             self.concrete = {
-                name: RestoredConcrete(self.root, defs[names[name]], names[name], saved)
+                name: RestoredConcrete(self.root, defs[names[name]], names[name], saved, kept)
                 for name, saved in self.saved.concrete_functions.items()
             }
             self.objects = [self._new(node) for node in self.saved.nodes]

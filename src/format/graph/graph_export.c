@@ -284,6 +284,7 @@ static void put_library(const rheos__graph_extras *extras, const rheos__buffer *
   size_t size_bytes = made->size_bytes + (extras != NULL ? extras->library_rest.size_bytes : 0);
   for (size_t i = 0; i < num_functions; i++) {
     const size_t length = extras->function_list[i].size_bytes;
+    if (length == 0) continue;  // it was removed
     size_bytes += 1 + rheos__varint_bytes(length) + length;
   }
   if (size_bytes == 0) return;
@@ -291,6 +292,7 @@ static void put_library(const rheos__graph_extras *extras, const rheos__buffer *
   rheos__buffer_put_varint(buffer, size_bytes);
   for (size_t i = 0; i < num_functions; i++) {
     const rheos__extra *function = &extras->function_list[i];
+    if (function->size_bytes == 0) continue;
     rheos__buffer_put_varint(buffer, FUNCTION_TAG);
     rheos__buffer_put_varint(buffer, function->size_bytes);
     rheos__buffer_put(buffer, extras->functions.data + function->at, function->size_bytes);

@@ -22,16 +22,6 @@ static void release(void *data) {
   rheos__free(extras);
 }
 
-rheos__graph_extras *rheos__graph_extras_of(rheos_graph *graph) {
-  rheos__graph_slot *slot = rheos__graph_format_slot(graph);
-  if (slot->data != NULL) return slot->data;
-  rheos__graph_extras *extras = rheos__alloc_zeroed(sizeof *extras);
-  if (extras == NULL) return NULL;
-  extras->producer = RHEOS__GRAPH_PRODUCER;
-  *slot = (rheos__graph_slot){.data = extras, .release = release};
-  return extras;
-}
-
 // Appends the message's bytes to the buffer; `out_extra` says where they are.
 static rheos_status *put(rheos__buffer *buffer, const ProtobufCMessage *message, int32_t id,
                          rheos__extra *out_extra) {
@@ -49,12 +39,15 @@ static rheos_status *put(rheos__buffer *buffer, const ProtobufCMessage *message,
 
 // ---- The library
 
+static bool is_removed(const rheos__extra *function) { return function->size_bytes == 0; }
+
 // Where the function of that name is noted, or is to be.
 static uint32_t *slot_of(const rheos__graph_extras *extras, const char *name) {
   const size_t mask = extras->num_function_slots - 1;
   size_t at = rheos__hash_bytes(0, name, strlen(name)) & mask;
   for (; extras->function_slots[at] != 0; at = (at + 1) & mask) {
-    if (strcmp(extras->function_list[extras->function_slots[at] - 1].name, name) == 0) break;
+    const rheos__extra *function = &extras->function_list[extras->function_slots[at] - 1];
+    if (!is_removed(function) && strcmp(function->name, name) == 0) break;
   }
   return &extras->function_slots[at];
 }
@@ -63,6 +56,43 @@ const rheos__extra *rheos__find_function(const rheos__graph_extras *extras, cons
   if (extras->num_function_slots == 0) return NULL;
   const uint32_t number = *slot_of(extras, name);
   return number != 0 ? &extras->function_list[number - 1] : NULL;
+}
+
+static void fill_slots(rheos__graph_extras *extras) {
+  for (size_t i = 0; i < extras->num_functions; i++) {
+    if (is_removed(&extras->function_list[i])) continue;
+    *slot_of(extras, extras->function_list[i].name) = (uint32_t)i + 1;
+  }
+}
+
+// Closes the gaps that removed functions left.
+static void drop_removed(rheos__graph_extras *extras) {
+  size_t kept = 0, size_bytes = 0;
+  for (size_t i = 0; i < extras->num_functions; i++) {
+    rheos__extra *function = &extras->function_list[i];
+    if (is_removed(function)) continue;
+    memmove(extras->functions.data + size_bytes, extras->functions.data + function->at,
+            function->size_bytes);
+    function->at = size_bytes;
+    size_bytes += function->size_bytes;
+    extras->function_list[kept++] = *function;
+  }
+  extras->functions.size_bytes = size_bytes;
+  extras->num_functions = kept;
+  extras->removed_bytes = 0;
+  memset(extras->function_slots, 0, extras->num_function_slots * sizeof *extras->function_slots);
+  fill_slots(extras);
+}
+
+// The bytes go when they are half of all, so that each costs little.
+static void forget(rheos_graph *graph, const rheos__function *function) {
+  rheos__graph_extras *extras = rheos__graph_format_slot(graph)->data;
+  const uint32_t number = extras->num_function_slots > 0 ? *slot_of(extras, function->name) : 0;
+  if (number == 0) return;
+  rheos__extra *found = &extras->function_list[number - 1];
+  extras->removed_bytes += found->size_bytes;
+  found->size_bytes = 0;
+  if (2 * extras->removed_bytes > extras->functions.size_bytes) drop_removed(extras);
 }
 
 // Room for one more function.
@@ -79,10 +109,18 @@ static rheos_status *reserve_function(rheos__graph_extras *extras) {
   rheos__free(extras->function_slots);
   extras->function_slots = slots;
   extras->num_function_slots = num_slots;
-  for (size_t i = 0; i < extras->num_functions; i++) {
-    *slot_of(extras, extras->function_list[i].name) = (uint32_t)i + 1;
-  }
+  fill_slots(extras);
   return NULL;
+}
+
+rheos__graph_extras *rheos__graph_extras_of(rheos_graph *graph) {
+  rheos__graph_slot *slot = rheos__graph_format_slot(graph);
+  if (slot->data != NULL) return slot->data;
+  rheos__graph_extras *extras = rheos__alloc_zeroed(sizeof *extras);
+  if (extras == NULL) return NULL;
+  extras->producer = RHEOS__GRAPH_PRODUCER;
+  *slot = (rheos__graph_slot){.data = extras, .release = release, .forget = forget};
+  return extras;
 }
 
 // Appends bytes; `out_extra` says where they are.

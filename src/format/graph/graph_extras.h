@@ -13,8 +13,9 @@ typedef struct rheos__extra {
 } rheos__extra;
 
 typedef struct rheos__graph_extras {
-  rheos__buffer functions;  // FunctionDef messages
-  rheos__extra *function_list;
+  rheos__buffer functions;      // FunctionDef messages, those of removed functions too
+  size_t removed_bytes;         // of these
+  rheos__extra *function_list;  // a removed one has no bytes
   size_t function_capacity, num_functions;
   uint32_t *function_slots;  // by the hash of the name, one more than the number; at most half full
   size_t num_function_slots;
