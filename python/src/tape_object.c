@@ -123,8 +123,11 @@ static PyObject *call_gradient(rheos_tape *tape, gradient_call *call) {
   call->gradients = PyMem_Calloc(call->num_sources + 1, sizeof *call->gradients);
   if (!call->gradients) return PyErr_NoMemory();
   Py_CLEAR(package.failed_gradient);
-  rheos_status *status = rheos_tape_gradient(tape, call->targets, call->num_targets, call->weights,
-                                             call->sources, call->num_sources, call->gradients);
+  rheos_status *status;
+  Py_BEGIN_ALLOW_THREADS  // functions of the program may be called by several threads
+      status = rheos_tape_gradient(tape, call->targets, call->num_targets, call->weights,
+                                   call->sources, call->num_sources, call->gradients);
+  Py_END_ALLOW_THREADS;
   if (!status) return gradients_to_python_take(call->gradients, call->num_sources);
   raise_gradient_error_take(status);
   return NULL;
