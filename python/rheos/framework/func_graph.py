@@ -295,6 +295,13 @@ class FuncGraph(Graph):
         self._called.append(called)
 
     @property
+    def calls_program(self):
+        """Whether calls of it come to functions of the program, which live as long as it does."""
+        return bool(self._program_functions) or any(
+            getattr(called, "calls_program", False) for called in self._called
+        )
+
+    @property
     def control_outputs(self):
         """The operations that every call runs."""
         return self._control_outputs()

@@ -1,16 +1,29 @@
 """Gradients that programs define for types of operations: RegisterGradient."""
 
+import weakref
+
 from rheos import _core
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.indexed_slices import IndexedSlices
 
 _registered = {}
+_of_graphs = weakref.WeakValueDictionary()  # those that a graph keeps
 
 
 def register_gradient(op_type, function):
     if op_type in _registered or _core.op_has_gradient(op_type):
         raise KeyError(f"Registering two gradient with name '{op_type}'!")
     _registered[op_type] = function
+
+
+def register_gradient_of(graph, op_type, function):
+    """Has a function, of a name that no other has, be known as long as a graph is there."""
+    graph.keep_for_calls(function)
+    _of_graphs[op_type] = function
+
+
+def _found(op_type):
+    return _registered.get(op_type) or _of_graphs.get(op_type)
 
 
 class RegisterGradient:
@@ -53,13 +66,13 @@ class RaisedBefore:
 
 def error_of(op_type):
     """What stands for the gradient of a type if that is an error, else None."""
-    function = _registered.get(op_type)
+    function = _found(op_type)
     return function if isinstance(function, RaisedBefore) else None
 
 
 def is_registered(op_type):
     """Whether a program registered a gradient, or that there is none."""
-    return op_type in _registered
+    return op_type in _registered or op_type in _of_graphs
 
 
 def _parts(gradient, op, index):
@@ -75,9 +88,9 @@ def call_gradient(op, op_type, gradients, function=None):
 
     `function`: called for them, in place of what is registered.
     """
-    if function is None and op_type not in _registered:
+    if function is None and not is_registered(op_type):
         return None
-    function = function or _registered[op_type]
+    function = function or _found(op_type)
     if function is None:
         return [None] * len(op.inputs)
     gradients = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in gradients]

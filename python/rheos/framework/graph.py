@@ -118,12 +118,19 @@ class Graph(_core.GraphBase):
         self._python_gradients = {}  # of functions, by name
         self._variable_creators = []  # a stack of functions, the innermost last
         self._not_made = 0  # operations that TensorFlow 1 has besides: see count_operations()
+        self._program_functions = []  # what operations call by tokens
 
     def unique_function_name(self, name):
         """A name for a function that no other one made by this method has."""
         root = self._root
         root._num_function_names += 1
         return f"{name}_{root._num_function_names}"
+
+    def keep_for_calls(self, function):
+        """Keeps a function of the program that operations come to: with the graph around all
+        functions, or where that stands for eager execution with the innermost function."""
+        keeper = self if self._root._is_eager else self._root
+        keeper._program_functions.append(function)
 
     # Operations
 

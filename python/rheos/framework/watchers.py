@@ -24,6 +24,12 @@ def stop_listening(tape):
         raise ValueError("the tape is not recording on this thread")
 
 
+def keep_for_tapes(value):
+    """Has what the tapes of this thread remember keep a value, which their gradients need."""
+    for tape in _listeners():
+        tape._keep(value)
+
+
 class stop_recording:
     """A context in which no tape of this thread remembers anything."""
 

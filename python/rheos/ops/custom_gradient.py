@@ -8,7 +8,7 @@ from rheos.framework import gradient_parts, nest, signatures
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import func_graph_from_py_func
-from rheos.framework.gradient_registry import RaisedBefore, register_gradient
+from rheos.framework.gradient_registry import RaisedBefore, register_gradient_of
 from rheos.framework.graph import control_dependencies
 from rheos.framework.operation import _VariableBase
 from rheos.framework.tensor_spec import TensorSpec
@@ -116,7 +116,7 @@ def _with_function(graph, grad_fn, results, args, variables):
         made = func_graph_from_py_func(name, body, specs).finish()
     except Exception as error:  # it counts if somebody asks for the gradient
         failing = f"CustomGradient-{name}"
-        register_gradient(failing, RaisedBefore(error))
+        register_gradient_of(graph, failing, RaisedBefore(error))
         with graph._attr_scope([("_gradient_op_type", signatures.STRING, failing)]):
             return identity_n(inputs)[: len(results)]
     captures = made.external_captures
@@ -160,7 +160,7 @@ def _in_graph(f, graph, args):
         outputs = _with_function(graph, grad_fn, results, args, variables)
     else:
         name = f"CustomGradient-{next(_numbers)}"
-        register_gradient(name, gradient)
+        register_gradient_of(graph, name, gradient)
         with graph.gradient_override_map({"IdentityN": name}):
             outputs = identity_n([*results, *args, *variables])
     return nest.pack_sequence_as(result, gradient_parts.like(whole, outputs[: len(results)]))

@@ -21,6 +21,9 @@ class _VariablesRead:
         if all(variable is not v for v in self.variables):
             self.variables.append(variable)
 
+    def _keep(self, value):
+        """Tapes do."""
+
     def _pause(self):
         """It goes on where tapes do not remember: what is read there is the function's too."""
 

@@ -63,6 +63,7 @@ class GradientTape:
         self._recording = False
         self._watched_symbolic = []
         self._graph_record = _GraphRecord()
+        self._kept = []
         self._variables = {}
 
     def __enter__(self):
@@ -101,6 +102,16 @@ class GradientTape:
         self._graph_record.end(self._began_in)
         stop_listening(self)
 
+    def _forget(self):
+        """Ends what it remembers, and what that needs."""
+        self._tape = None
+        self._watched_symbolic, self._kept = [], []
+
+    def _keep(self, value):
+        """Keeps a value for what is remembered from now on."""
+        if all(value is not one for one in self._kept):
+            self._kept.append(value)
+
     def watch(self, tensor):
         """Has the tape remember what is computed from a tensor, variable, or nest of these."""
         for item in nest.flatten(tensor):
@@ -138,8 +149,7 @@ class GradientTape:
     def reset(self):
         """Forgets all that was remembered."""
         self._pop()
-        self._tape = None
-        self._watched_symbolic = []
+        self._forget()
         self._graph_record = _GraphRecord()
         self._variables = {}
         self._push()
@@ -191,8 +201,7 @@ class GradientTape:
             weights = [None if w is None else _value_of(w) for w in given]
         found = self._gradients(targets, flat, weights)
         if not self._persistent:
-            self._tape = None
-            self._watched_symbolic = []
+            self._forget()
         if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
             found = [_zeros_like(s) if g is None else g for g, s in zip(found, flat)]
         return nest.pack_sequence_as(sources, gradient_parts.like(values, found))
@@ -210,8 +219,7 @@ class GradientTape:
             self._pop()
         found = self._tape._plain_gradient(target, sources, from_core)
         if found is not None:
-            self._tape = None
-            self._watched_symbolic = []
+            self._forget()
         return found
 
     def _all_gradients(self, target, sources):
@@ -239,7 +247,7 @@ class GradientTape:
         found = jacobian_of(self._all_gradients(target, flat), target, flat)
         found = [None] * len(flat) if found is None else found
         if not self._persistent:
-            self._tape = None
+            self._forget()
         if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
             shape = convert_to_tensor(target).shape.as_list()
             found = [
@@ -281,7 +289,7 @@ class GradientTape:
         each = self._all_gradients(target, [source])
         found = batch_jacobian_of(lambda weights: each(weights)[0], target, source)
         if not self._persistent:
-            self._tape = None
+            self._forget()
         if found is None:  # as TensorFlow has it, whatever is asked for
             found = array_ops.zeros([*target.shape.as_list(), *dims[1:]], target.dtype)
         return found

@@ -2,6 +2,7 @@
 
 import collections
 import itertools
+import threading
 
 import numpy as np
 
@@ -16,14 +17,19 @@ from rheos.ops.gradient_tape import GradientTape
 
 
 class _Recorded:
-    """A function on eager tensors, called with arrays; its gradient, by what a call recorded."""
+    """A function on eager tensors, called with arrays; its gradient, by what a call recorded.
 
-    _MOST = 64  # calls whose gradients nobody asked for yet; of older ones the function runs anew
+    Calls whose gradients nobody asked for yet are kept while there are few and their tensors are
+    small, the last one in any case; of others the function runs anew.
+    """
+
+    _MOST_CALLS, _MOST_BYTES = 256, 1 << 22
 
     def __init__(self, func, dtypes_in, dtypes_out):
         self._func, self._in, self._out = func, dtypes_in, dtypes_out
-        self._calls = itertools.count()
-        self._tapes = collections.OrderedDict()
+        self._numbers = itertools.count()
+        self._calls, self._bytes = collections.OrderedDict(), 0
+        self._lock = threading.Lock()
         self.is_differentiated = False
 
     def _run(self, arrays):
@@ -43,19 +49,34 @@ class _Recorded:
     def forward(self, *arrays):
         """The results as arrays, and the number of the call."""
         with get_eager_graph().as_default():
-            number = next(self._calls)
+            number = next(self._numbers)
             recorded = self._run(arrays)
+            results = [t.numpy() for t in recorded[2]]
             if self.is_differentiated:
-                self._tapes[number] = recorded
-                while len(self._tapes) > self._MOST:
-                    self._tapes.popitem(last=False)
-            return [*(t.numpy() for t in recorded[2]), np.int64(number)]
+                self._keep(number, recorded, sum(np.asarray(a).nbytes for a in (*arrays, *results)))
+            return [*results, np.int64(number)]
+
+    def _keep(self, number, recorded, size_bytes):
+        with self._lock:
+            self._calls[number] = recorded, size_bytes
+            self._bytes += size_bytes
+            while len(self._calls) > 1 and (
+                self._bytes > self._MOST_BYTES or len(self._calls) > self._MOST_CALLS
+            ):
+                self._bytes -= self._calls.popitem(last=False)[1][1]
+
+    def _take(self, number):
+        """What a call recorded; None if it is not kept."""
+        with self._lock:
+            recorded, size_bytes = self._calls.pop(number, (None, 0))
+            self._bytes -= size_bytes
+        return recorded
 
     def backward(self, number, *arrays):
         """The gradients for the inputs; zeros where there is none."""
         with get_eager_graph().as_default():
             inputs, grads = arrays[: len(self._in)], arrays[len(self._in) :]
-            tape, inputs, outputs = self._tapes.pop(int(number), None) or self._run(inputs)
+            tape, inputs, outputs = self._take(int(number)) or self._run(inputs)
             pairs = [(o, g) for o, g in zip(outputs, grads) if _is_differentiable(o)]
             found = tape.gradient(
                 [o for o, _ in pairs],
@@ -82,17 +103,19 @@ def _in_graph(func, inp, Tout, name):
     types = [dtypes.as_dtype(t) for t in (Tout if is_list else [Tout])]
     inputs = [convert_to_tensor(x) for x in inp]
     recorded = _Recorded(func, [i.dtype.base_dtype for i in inputs], types)
+    forward = script_ops.ProgramFunction(recorded.forward)
+    backward = script_ops.ProgramFunction(recorded.backward)
 
     def differentiable(*args):
         wanted = [*types, dtypes.int64]
-        made = script_ops.py_func_op("PyFunc", recorded.forward, list(args), wanted, name)
+        made = script_ops.py_func_op("PyFunc", forward, list(args), wanted, name)
         number = made[-1]
 
         def grad(*upstream):
             recorded.is_differentiated = True
             given = [number, *args, *upstream]
             wanted = [a.dtype.base_dtype for a in args]
-            found = script_ops.py_func_op("PyFunc", recorded.backward, given, wanted, None)
+            found = script_ops.py_func_op("PyFunc", backward, given, wanted, None)
             for one, arg in zip(found, args):
                 one.set_shape(arg.shape)
             return found

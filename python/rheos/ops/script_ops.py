@@ -14,14 +14,25 @@ from rheos.framework.eager import register_program_function
 from rheos.framework.errors import InvalidArgumentError
 from rheos.framework.op_call import apply_op
 
-_functions = weakref.WeakValueDictionary()  # by token; their graphs keep them
+_functions = weakref.WeakValueDictionary()  # ProgramFunctions by token; their graphs keep them
 _numbers = itertools.count()
 _lock = threading.Lock()
-_of_graph = weakref.WeakKeyDictionary()
 
 
 class WrongNumberError(ValueError):
     """A function returned another number of values than it was said to."""
+
+
+class ProgramFunction:
+    """A function of the program that operations call by a token, as long as the graph keeps it that
+    is the default one when this is made."""
+
+    def __init__(self, function):
+        self.function = function
+        with _lock:
+            self.token = f"pyfunc_{next(_numbers)}"
+        _functions[self.token] = self
+        get_default_graph().keep_for_calls(self)
 
 
 def _to_array(value):
@@ -36,10 +47,10 @@ def _to_array(value):
 
 def call_function(token, arrays, count):
     """What sessions call for PyFunc: the arrays that the token's function gives, with dtypes."""
-    function = _functions.get(token)
-    if function is None:
+    found = _functions.get(token)
+    if found is None:
         raise ValueError(f"callback {token} is not found")
-    result = function(*arrays)
+    result = found.function(*arrays)
     if result is None:
         result = []
     result = list(result) if isinstance(result, (list, tuple)) else [result]
@@ -68,18 +79,16 @@ def describe(error, where):
 
 
 def py_func_op(op_type, func, inp, tout, name):
-    """The operation of a function of arrays; its results as `tout` is, a dtype or a list."""
-    if not callable(func):
-        raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
-    with _lock:
-        token = f"pyfunc_{next(_numbers)}"
-    held = functools.partial(func)  # not every function can be referred to weakly
-    _functions[token] = held
-    _of_graph.setdefault(get_default_graph()._root, []).append(held)
+    """The operation of a function of arrays, or of a ProgramFunction of such; its results as `tout`
+    is, a dtype or a list."""
+    if not isinstance(func, ProgramFunction):
+        if not callable(func):
+            raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
+        func = ProgramFunction(func)
     types = list(tout) if isinstance(tout, (list, tuple)) else [tout]
     types = [dtypes.as_dtype(t) for t in types]
     inp = list(inp) if isinstance(inp, (list, tuple)) else [inp]
-    op = apply_op(op_type, name, inp, token=token, Tout=types)
+    op = apply_op(op_type, name, inp, token=func.token, Tout=types)
     if not types and op_type == "PyFunc":
         return op
     return op.outputs if isinstance(tout, (list, tuple)) else op.outputs[0]

@@ -6,6 +6,7 @@ from rheos.framework.op_call import op1
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
 from rheos.pipelines import options as options_module, structure
+from rheos.pipelines.traced import keep_called
 
 # Ops whose attribute for dtypes has another name.
 _OF_TENSORS = ("TensorDataset", "TensorSliceDataset", "PaddedBatchDatasetV2")
@@ -46,6 +47,7 @@ class DatasetBase:
         attrs[types] = structure.flat_types(spec)
         attrs["output_shapes"] = structure.flat_shapes(spec)
         variant = op1(op_type, None, *op_inputs, **attrs)
+        keep_called(variant, op_inputs, attrs)
         return cls._of_variant(variant, spec, inputs, op_type)
 
     @classmethod

@@ -12,6 +12,7 @@ from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec
 from rheos.pipelines import functional, nest, structure
 from rheos.pipelines.optional import get_next_as_optional
 from rheos.pipelines.options import ExternalStatePolicy
+from rheos.pipelines.traced import keep_called
 
 
 def _types_and_shapes(spec):
@@ -53,6 +54,7 @@ class OwnedIterator:
         variant = dataset._apply_options()._variant_tensor
         self._iterator_resource = op1("AnonymousIteratorV3", None, **_types_and_shapes(spec))
         apply_op("MakeIterator", None, variant, self._iterator_resource)
+        keep_called(self._iterator_resource, [variant], {})
 
     @property
     def element_spec(self):

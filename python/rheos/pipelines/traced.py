@@ -1,6 +1,7 @@
 """Functions of the program over elements, as functions of the graph that datasets call."""
 
 import itertools
+import weakref
 
 from rheos.autograph.api import tf_convert
 from rheos.framework.auto_control_deps import AutomaticControlDependencies
@@ -11,6 +12,21 @@ from rheos.framework.tensor_spec import TensorSpec
 from rheos.pipelines import nest, structure
 
 _numbers = itertools.count()
+_by_name = weakref.WeakValueDictionary()  # the TracedFunctions that there are
+
+
+def keep_called(made, inputs, attrs):
+    """Has an eager tensor of a dataset or an iterator keep the functions that its elements come to:
+    what `inputs`, tensors and lists of them, keep, and what `attrs` name."""
+    if not made._is_eager:
+        return
+    functions = (_by_name.get(value) for value in attrs.values() if isinstance(value, str))
+    kept = [function.graph for function in functions if function is not None]
+    for given in inputs:
+        for tensor in given if isinstance(given, (list, tuple)) else (given,):
+            kept += filter(None, [getattr(tensor, "_called_by_elements", None)])
+    if kept:
+        made._called_by_elements = kept
 
 
 def _called(func, element):
@@ -57,6 +73,7 @@ class TracedFunction:
             tensors = structure.to_tensor_list(self.output_spec, result)
             graph.outputs = [graph.capture(tensor) for tensor in tensors]
         self.name = graph.name
+        _by_name[self.name] = self
         self.captured = list(graph.external_captures)
         if finish:
             self.finish()

@@ -15,6 +15,7 @@ from rheos.framework.func_graph import call_function
 from rheos.framework.op_call import attr_tuples
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_spec import TensorSpec
+from rheos.framework.watchers import keep_for_tapes
 from rheos.tracing import kinds
 from rheos.tracing.signatures import spec_text
 
@@ -112,6 +113,11 @@ class ConcreteFunction(_core.TracedBase):
             lambda leaf: function(leaf) if isinstance(leaf, Tensor) else leaf,
             self.structured_outputs,
         )
+
+    @property
+    def calls_program(self):
+        """Whether calls of it come to functions of the program, which live as long as it does."""
+        return getattr(self.graph, "calls_program", False)
 
     @property
     def function_def(self):
@@ -307,6 +313,8 @@ class ConcreteFunction(_core.TracedBase):
         for variable in self._touched:
             variable._touch()
         if caller._is_eager:
+            if self.calls_program:
+                keep_for_tapes(self)
             op_type, attrs, captures = self._at_once
             return self._structured(caller._node(op_type, None, tensors + captures, attrs).outputs)
         if caller.building_function:
@@ -316,6 +324,8 @@ class ConcreteFunction(_core.TracedBase):
     def remember_in(self, function, args, kwargs, tensors):
         """Has calls of `function` with such arguments come down to a call with `tensors`."""
         if self.first is not None or self.at_once_in is None or not get_default_graph()._is_eager:
+            return
+        if self.calls_program:
             return
         op_type, attrs, captures = self._at_once
         function._remember(
