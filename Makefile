@@ -84,7 +84,7 @@ bench: build
 
 bench-peers:
 	@python3 -m venv "$(BUILD)/bench-peers"
-	@"$(BUILD)/bench-peers/bin/pip" install --quiet $(PEERS)
+	@tools/try-again "bench-peers: pip install" "$(BUILD)/bench-peers/bin/pip" install $(PEERS)
 	@python3 -c "import torch" 2>/dev/null || echo "PyTorch is not installed: Debian has python3-torch"
 
 size:
