@@ -112,7 +112,7 @@ static void print_help(void) {
   for (size_t i = 0; i < NUM_COMMANDS; i++) {
     printf("  %-10s %s\n", commands[i].name, commands[i].summary);
   }
-  puts("\n  help COMMAND, --help, --version");
+  puts("\n  help COMMAND, --help, --version; all of it: man rheos");
 }
 
 static int unknown_command(const char *name) {

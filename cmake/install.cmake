@@ -41,7 +41,11 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME command)
 file(RELATIVE_PATH lib_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
 set_target_properties(rheos_command PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
 install(TARGETS rheos_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES docs/rheos.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+if(SKBUILD)  # beside the command that pip puts in bin/, where man looks
+  install(FILES docs/rheos.1 DESTINATION "${SKBUILD_DATA_DIR}/share/man/man1")
+else()
+  install(FILES docs/rheos.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME python)
 if(RHEOS_WITH_PYTHON)
