@@ -214,9 +214,7 @@ static void learn(const char *const *paths, size_t num_paths) {
   check(rheos_scope_finish(s));
 
   rheos_session *session;
-  rheos_session_options options;
-  memset(&options, 0, sizeof options);
-  options.program_function = call_program;
+  const rheos_session_options options = {.program_function = call_program};
   check(rheos_session_new(graph, &options, &session));
   check(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
   rheos_callable *step, *guess;

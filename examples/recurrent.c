@@ -8,7 +8,6 @@
 #include <rheos/rheos.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BATCH = 32, UNITS = 16, TIME = 10 };
 
@@ -53,9 +52,7 @@ static void build(rheos_scope *s, model *m) {
   m->wanted = rheos_placeholder(s, RHEOS_FLOAT, .shape = &scalars, .name = "wanted");
   net n;
   n.time = rheos_gather(s, rheos_shape_op(s, m->inputs), rheos_constant_int(s, 0, "first"));
-  rheos_array_options each;
-  memset(&each, 0, sizeof each);
-  each.element_shape = &scalars;
+  const rheos_array_options each = {.element_shape = &scalars};
   n.inputs = rheos_array_unstack(s, rheos_array_new(s, RHEOS_FLOAT, n.time, &each), m->inputs);
   n.from_input = weights(s, "from_input", 1, UNITS);
   n.from_state = weights(s, "from_state", UNITS, UNITS);

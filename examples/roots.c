@@ -8,7 +8,6 @@
 #include <rheos/rheos.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // What the functions that build need from outside.
 typedef struct problem {
@@ -35,9 +34,7 @@ static void newton_step(rheos_scope *s, void *argument, const rheos_output *vari
 static void root(rheos_scope *s, void *argument, rheos_output *outputs, size_t num_outputs) {
   const problem *p = (const problem *)argument;
   const rheos_output start[] = {rheos_add(s, p->number, p->half), p->half};
-  rheos_while_options options;
-  memset(&options, 0, sizeof options);
-  options.max_iterations = rheos_constant_int(s, 50, "most");
+  const rheos_while_options options = {.max_iterations = rheos_constant_int(s, 50, "most")};
   rheos_output after[2];
   rheos_while_loop(s, moves, newton_step, argument, start, 2, &options, after);
   for (size_t i = 0; i < num_outputs; i++) outputs[i] = after[i];

@@ -143,52 +143,105 @@ static void print_field(FILE *out, const rheos__signature *s, const rheos__op_fi
   fputc('\n', out);
 }
 
-// The macro of a call in C++, where what is given by position must be named in the end:
-// `scope, arg_1, arg_2, ...` becomes `{.a = arg_1, .b = arg_2, ...}`.
-static void print_cpp_macro(FILE *out, const rheos__signature *s, const char *name) {
-  fprintf(out, "#define rheos_%s(scope, ", name);
-  int count = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    rheos__op_field field = {.kind = RHEOS__FIELD_NONE};
-    int number = 0;
-    while (rheos__next_op_field(s, &field) && field.kind < RHEOS__FIELD_END) {
-      const rheos__attr_def *attr = attr_of(s, &field);
-      if (attr != NULL && attr->has_default) break;
-      for (int part = 0; part < (has_count(&field) ? 2 : 1); ++part) {
-        if (pass == 0) {
-          fprintf(out, "arg_%d, ", ++count);
-          continue;
-        }
-        fputc('.', out);
-        if (part == 0) {
-          print_field_name(out, s, &field);
-        } else {
-          fprintf(out, "num_%s", argument_name(s, &field));
-        }
-        fprintf(out, " = arg_%d, ", ++number);
-      }
-    }
-    if (pass == 0) {
-      fprintf(out,
-              "...) \\\n"
-              "  (rheos_scope_set_source((scope), __FILE__, __LINE__), \\\n"
-              "   __extension__ rheos_%s_with((scope), rheos_%s_args{",
-              name, name);
-    }
+// Whether the argument may be written as a literal in braces, whose commas separate arguments of a macro.
+static bool may_have_braces(const rheos__op_field *field) {
+  return has_count(field) || field->kind == RHEOS__FIELD_SHAPE;
+}
+
+// What a call must give by position: each field, and the count behind it where it has one.
+typedef struct required {
+  const rheos__signature *signature;
+  rheos__op_field field;  // the one that `next_required` found
+  bool at_count;
+} required;
+
+static bool next_required(required *at) {
+  if (at->field.kind != RHEOS__FIELD_NONE && !at->at_count && has_count(&at->field)) {
+    return at->at_count = true;
   }
+  at->at_count = false;
+  if (!rheos__next_op_field(at->signature, &at->field) || at->field.kind >= RHEOS__FIELD_END) {
+    return false;
+  }
+  const rheos__attr_def *attr = attr_of(at->signature, &at->field);
+  return attr == NULL || !attr->has_default;
+}
+
+static void print_required_name(FILE *out, const required *at) {
+  if (at->at_count) {
+    fprintf(out, "num_%s", argument_name(at->signature, &at->field));
+  } else {
+    print_field_name(out, at->signature, &at->field);
+  }
+}
+
+static int count_required(const rheos__signature *s, bool *out_may_have_braces) {
+  int count = 0;
+  *out_may_have_braces = false;
+  for (required at = {.signature = s}; next_required(&at); ++count) {
+    *out_may_have_braces |= may_have_braces(&at.field);
+  }
+  return count;
+}
+
+// The start of a macro whose first `count` arguments behind the scope have names, and of what it does.
+static void print_macro_start(FILE *out, const char *name, int count) {
+  fprintf(out, "#define rheos_%s(scope, ", name);
+  for (int i = 1; i <= count; ++i) fprintf(out, "arg_%d, ", i);
+  fputs("...) \\\n  (rheos_scope_set_source((scope), __FILE__, __LINE__), \\\n   ", out);
+}
+
+// `.a = arg_1, .b = arg_2, ` of the first `count` that are required.
+static void print_named(FILE *out, required *at, int count) {
+  for (int i = 1; i <= count && next_required(at); ++i) {
+    fputc('.', out);
+    print_required_name(out, at);
+    fprintf(out, " = arg_%d, ", i);
+  }
+}
+
+// `.a = arg_1, .b = arg_2, .c = ` of all that are required. The last one takes `...`, which may not be empty
+// then: so too few arguments do not compile, and C17 and C++17 have nothing to say where there are no more.
+static void print_all_named(FILE *out, const rheos__signature *s, int count) {
+  required at = {.signature = s};
+  print_named(out, &at, count - 1);
+  if (!next_required(&at)) return;
+  fputc('.', out);
+  print_required_name(out, &at);
+  fputs(" = ", out);
+}
+
+static void print_cpp_macro(FILE *out, const rheos__signature *s, const char *name) {
+  bool has_braces;
+  const int count = count_required(s, &has_braces);
+  print_macro_start(out, name, count > 0 ? count - 1 : 0);
+  fprintf(out, "__extension__ rheos_%s_with((scope), rheos_%s_args{", name, name);
+  print_all_named(out, s, count);
   fputs("__VA_ARGS__}))\n", out);
+}
+
+// Where an argument may be a literal in braces, whose commas the preprocessor counts, none is named, and the
+// macro asks that there are enough: a struct in C takes what is left out as zeros.
+static void print_c_macro(FILE *out, const rheos__signature *s, const char *name) {
+  bool has_braces;
+  const int count = count_required(s, &has_braces);
+  print_macro_start(out, name, count > 0 && !has_braces ? count - 1 : 0);
+  if (count > 1 && has_braces) {
+    fprintf(out, "RHEOS__ENOUGH(RHEOS__NTH_%d(__VA_ARGS__", count);
+    for (int i = 0; i < count; ++i) fputs(", ", out);
+    fputs(", 0)), \\\n   ", out);
+  }
+  fprintf(out, "rheos_%s_with((scope), (rheos_%s_args){", name, name);
+  if (!has_braces) print_all_named(out, s, count);
+  fputs(count > 0 ? "__VA_ARGS__, .end_ = 0}))\n" : ".end_ = 0, __VA_ARGS__}))\n", out);
 }
 
 static void print_macros(FILE *out, const rheos__signature *s, const char *name) {
   fputs("#ifdef __cplusplus\n", out);
   print_cpp_macro(out, s, name);
-  fprintf(out,
-          "#else\n"
-          "#define rheos_%s(scope, ...) \\\n"
-          "  (rheos_scope_set_source((scope), __FILE__, __LINE__), \\\n"
-          "   rheos_%s_with((scope), (rheos_%s_args){__VA_ARGS__, .end_ = 0}))\n"
-          "#endif\n",
-          name, name, name);
+  fputs("#else\n", out);
+  print_c_macro(out, s, name);
+  fputs("#endif\n", out);
 }
 
 static bool has_list_output(const rheos__signature *s) {
@@ -261,9 +314,25 @@ static const char header_start[] =
     "program.\n"
     "// Generated from the op table. After an error (in the scope's status) the result is none.\n"
     "#ifndef RHEOS_OPS_H\n#define RHEOS_OPS_H\n\n#include <rheos/scope.h>\n\n"
-    "#ifdef __cplusplus\nextern \"C\" {\n"
-    "#define RHEOS_LEFT_OUT = {}  // what a call in C++ leaves out\n"
-    "#else\n#define RHEOS_LEFT_OUT\n#endif\n";
+    "#ifdef __cplusplus\nextern \"C\" {\n#else\n"
+    "// Fails to compile where the last argument that a call needs is empty.\n"
+    "#define RHEOS__ENOUGH(last) \\\n"
+    "  ((void)sizeof(struct { \\\n"
+    "    _Static_assert(sizeof(last) > 1, \"too few arguments for the op\"); \\\n"
+    "    char end_; \\\n"
+    "  }))\n";
+
+enum { MAX_COUNTED = 20 };
+
+// RHEOS__NTH_3(a, b, c, ...): "c", for calls in C.
+static void print_counting(FILE *out) {
+  for (int count = 2; count <= MAX_COUNTED; ++count) {
+    fprintf(out, "#define RHEOS__NTH_%d(", count);
+    for (int i = 1; i <= count; ++i) fprintf(out, "arg_%d, ", i);
+    fprintf(out, "...) #arg_%d\n", count);
+  }
+  fputs("#endif\n", out);
+}
 
 int main(int argc, char **argv) {
   if (argc != 3) {
@@ -276,6 +345,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   fputs(header_start, header);
+  print_counting(header);
   fputs("// X(op, name of its wrapper): generated from the op table.\n", list);
   for (int32_t i = 0; i < rheos__op_table_size; ++i) {
     const rheos__signature *s = rheos__signature_at(i);
@@ -290,7 +360,6 @@ int main(int argc, char **argv) {
     print_declaration(header, s, name);
     fprintf(list, "X(%s, %s)\n", s->op->name, name);
   }
-  fputs("\n#undef RHEOS_LEFT_OUT\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif  // RHEOS_OPS_H\n",
-        header);
+  fputs("\n#ifdef __cplusplus\n}\n#endif\n\n#endif  // RHEOS_OPS_H\n", header);
   return fclose(header) != 0 || fclose(list) != 0;
 }

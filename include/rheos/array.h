@@ -18,11 +18,12 @@ typedef struct rheos_array {
 } rheos_array;
 
 typedef struct rheos_array_options {
-  bool dynamic_size;                 // writes behind the end make it longer
-  bool not_cleared_after_read;       // elements may be read more than once
-  bool identical_element_shapes;     // elements that were not written are zeros of that shape
-  const char *name;                  // NULL: "TensorArray"
-  const rheos_shape *element_shape;  // NULL: not known
+  bool dynamic_size RHEOS_LEFT_OUT;            // writes behind the end make it longer
+  bool not_cleared_after_read RHEOS_LEFT_OUT;  // elements may be read more than once
+  bool identical_element_shapes
+      RHEOS_LEFT_OUT;               // elements that were not written are zeros of that shape
+  const char *name RHEOS_LEFT_OUT;  // NULL: "TensorArray"
+  const rheos_shape *element_shape RHEOS_LEFT_OUT;  // NULL: not known
 } rheos_array_options;
 
 // An array of `size` elements, an int32 scalar. `options` may be NULL. Of all functions here: after an

@@ -42,6 +42,13 @@
 #define RHEOS_PRINTF(format_index, first_index)
 #endif
 
+// Behind a field that is zero where it is not given: C++ compilers warn of others that are left out.
+#ifdef __cplusplus
+#define RHEOS_LEFT_OUT = {}
+#else
+#define RHEOS_LEFT_OUT
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

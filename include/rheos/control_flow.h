@@ -46,13 +46,13 @@ typedef void (*rheos_body_function)(rheos_scope *scope, void *argument,
                                     size_t num_variables);
 
 typedef struct rheos_while_options {
-  const char *name;  // NULL: "while"
-  const rheos_shape
-      *shapes;  // one for each variable: what holds on every trip; NULL: as they enter
-  int32_t parallel_iterations;  // 0: 10
-  bool no_back_prop;            // gradients do not go through the loop
-  bool swap_memory;             // what gradients keep may go to slower memory
-  rheos_output max_iterations;  // an integer scalar; none: no limit
+  const char *name RHEOS_LEFT_OUT;  // NULL: "while"
+  const rheos_shape *shapes
+      RHEOS_LEFT_OUT;  // one for each variable: what holds on every trip; NULL: as they enter
+  int32_t parallel_iterations RHEOS_LEFT_OUT;  // 0: 10
+  bool no_back_prop RHEOS_LEFT_OUT;            // gradients do not go through the loop
+  bool swap_memory RHEOS_LEFT_OUT;             // what gradients keep may go to slower memory
+  rheos_output max_iterations RHEOS_LEFT_OUT;  // an integer scalar; none: no limit
 } rheos_while_options;
 
 // Runs `body` on the variables as long as `condition` holds; outputs[0 .. num_variables) are their values

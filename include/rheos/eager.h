@@ -25,16 +25,16 @@ extern "C" {
 typedef struct rheos_eager rheos_eager;
 
 typedef struct rheos_eager_options {
-  rheos_host *host;                         // what to run on, counted; NULL: a host of its own
-  int32_t num_threads;                      // of a host of its own; 0: one for each core
-  int32_t max_cached_ops;                   // 0: 4096
-  rheos_program_function program_function;  // what PyFunc calls; NULL: it fails
-  void *program_argument;
-  rheos_gradient_function
-      gradient_function;  // asked where the library has no gradient; may be NULL
-  void *gradient_argument;
-  bool leaves_functions;  // as in rheos_session_options
-  bool reserved_[7];      // zeros
+  rheos_host *host RHEOS_LEFT_OUT;        // what to run on, counted; NULL: a host of its own
+  int32_t num_threads RHEOS_LEFT_OUT;     // of a host of its own; 0: one for each core
+  int32_t max_cached_ops RHEOS_LEFT_OUT;  // 0: 4096
+  rheos_program_function program_function RHEOS_LEFT_OUT;  // what PyFunc calls; NULL: it fails
+  void *program_argument RHEOS_LEFT_OUT;
+  rheos_gradient_function gradient_function
+      RHEOS_LEFT_OUT;  // asked where the library has no gradient; may be NULL
+  void *gradient_argument RHEOS_LEFT_OUT;
+  bool leaves_functions RHEOS_LEFT_OUT;  // as in rheos_session_options
+  bool reserved_[7] RHEOS_LEFT_OUT;      // zeros
 } rheos_eager_options;
 
 // May be used by any number of threads at once. `options` may be NULL.

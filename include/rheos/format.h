@@ -47,27 +47,27 @@ typedef struct rheos_import_element {
 } rheos_import_element;
 
 typedef struct rheos_import_options {
-  const char *prefix;               // names become "prefix/name"; NULL or "": as they are
-  rheos_import_mapping *input_map;  // each `from` once
-  size_t num_mappings;
+  const char *prefix RHEOS_LEFT_OUT;  // names become "prefix/name"; NULL or "": as they are
+  rheos_import_mapping *input_map RHEOS_LEFT_OUT;  // each `from` once
+  size_t num_mappings RHEOS_LEFT_OUT;
   // Keep nodes of ops that are not known: they have the inputs and attributes that they came with,
   // and as many outputs as others take from them. A step that needs one is refused.
-  bool keep_unknown_ops;
-  bool clear_devices;  // without the devices of the nodes
+  bool keep_unknown_ops RHEOS_LEFT_OUT;
+  bool clear_devices RHEOS_LEFT_OUT;  // without the devices of the nodes
   // A node that is colocated with others takes the device of the first of these that has one, none if
   // none has, instead of its own and the scope's, as TensorFlow's Python does.
-  bool colocated_devices;
+  bool colocated_devices RHEOS_LEFT_OUT;
   // Take colocations with nodes that the GraphDef does not have; else they are
   // RHEOS_INVALID_ARGUMENT.
-  bool any_colocation;
+  bool any_colocation RHEOS_LEFT_OUT;
   // A name that is in use becomes "name_1" (or so on); else it is an error. Colocations follow.
-  bool uniquify_names;
-  rheos_import_element *elements;  // RHEOS_INVALID_ARGUMENT if one is not there
-  size_t num_elements;
+  bool uniquify_names RHEOS_LEFT_OUT;
+  rheos_import_element *elements RHEOS_LEFT_OUT;  // RHEOS_INVALID_ARGUMENT if one is not there
+  size_t num_elements RHEOS_LEFT_OUT;
   // The bytes of an OpList message, or NULL: the ops as the program knew them that wrote the graph.
   // An attribute that is not known here, and has the default that the list gives it, is dropped.
-  const void *op_list;
-  size_t op_list_bytes;
+  const void *op_list RHEOS_LEFT_OUT;
+  size_t op_list_bytes RHEOS_LEFT_OUT;
 } rheos_import_options;
 
 // Adds the nodes of a GraphDef, in any order, to the scope's graph, and the functions of its
@@ -150,11 +150,11 @@ typedef enum rheos_compression_strategy {
 
 // The same with all that zlib can be told; zeros are TensorFlow's defaults, but for `level`.
 typedef struct rheos_record_options {
-  rheos_compression compression;
-  int level;         // as above
-  int window_bits;   // 9 to 15: the logarithm of the window's size; 0: 15
-  int memory_level;  // 1 to 9; 0: 9
-  rheos_compression_strategy strategy;
+  rheos_compression compression RHEOS_LEFT_OUT;
+  int level RHEOS_LEFT_OUT;         // as above
+  int window_bits RHEOS_LEFT_OUT;   // 9 to 15: the logarithm of the window's size; 0: 15
+  int memory_level RHEOS_LEFT_OUT;  // 1 to 9; 0: 9
+  rheos_compression_strategy strategy RHEOS_LEFT_OUT;
 } rheos_record_options;
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_open_with_sized(
     const char *path, const rheos_record_options *options, size_t options_bytes,

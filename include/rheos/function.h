@@ -28,10 +28,11 @@ typedef rheos_output (*rheos_capture_function)(void *argument, rheos_function *f
                                                rheos_output value);
 
 typedef struct rheos_function_options {
-  rheos_capture_function capture;  // NULL: all are captured
-  void *capture_argument;
-  const rheos_attr *attrs;  // of the function, such as "_noinline"; borrowed for the call
-  size_t num_attrs;
+  rheos_capture_function capture RHEOS_LEFT_OUT;  // NULL: all are captured
+  void *capture_argument RHEOS_LEFT_OUT;
+  const rheos_attr *attrs
+      RHEOS_LEFT_OUT;  // of the function, such as "_noinline"; borrowed for the call
+  size_t num_attrs RHEOS_LEFT_OUT;
 } rheos_function_options;
 
 // Begins a function around which is the graph of `scope`, that of another function's body perhaps, which

@@ -37,19 +37,19 @@ typedef struct rheos_recorded {
 } rheos_recorded;
 
 typedef struct rheos_gradients_options {
-  const rheos_output *grad_ys;  // one for each y, or NULL: ones
-  const rheos_output *stop_gradients;
-  size_t num_stop_gradients;
-  const char *name;  // NULL: "gradients"
-  bool colocate_gradients_with_ops;
-  bool gate_gradients;
+  const rheos_output *grad_ys RHEOS_LEFT_OUT;  // one for each y, or NULL: ones
+  const rheos_output *stop_gradients RHEOS_LEFT_OUT;
+  size_t num_stop_gradients RHEOS_LEFT_OUT;
+  const char *name RHEOS_LEFT_OUT;  // NULL: "gradients"
+  bool colocate_gradients_with_ops RHEOS_LEFT_OUT;
+  bool gate_gradients RHEOS_LEFT_OUT;
   // Asked where the library knows no gradient: for ops that have none, and for operations whose
   // attribute "_gradient_op_type" names no op of the library. May be NULL.
-  rheos_gradient_function gradient_function;
-  void *gradient_argument;
+  rheos_gradient_function gradient_function RHEOS_LEFT_OUT;
+  void *gradient_argument RHEOS_LEFT_OUT;
   // Gradients end at operations that are not recorded. NULL: all are; so it is where operations may take
   // what was made after them, as in loops of version 1.
-  const rheos_recorded *recorded;
+  const rheos_recorded *recorded RHEOS_LEFT_OUT;
 } rheos_gradients_options;
 
 // Adds the operations that compute d sum(ys) / d x for each x, summed over all paths. A slot of

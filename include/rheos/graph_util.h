@@ -51,11 +51,11 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_strip_default_attrs(const
 
 typedef struct rheos_freeze_options {
   // Names of the variables that become constants; NULL: all that the outputs need.
-  const char *const *variables;
-  size_t num_variables;
+  const char *const *variables RHEOS_LEFT_OUT;
+  size_t num_variables RHEOS_LEFT_OUT;
   // Of these, names of those that stay variables.
-  const char *const *kept_variables;
-  size_t num_kept_variables;
+  const char *const *kept_variables RHEOS_LEFT_OUT;
+  size_t num_kept_variables RHEOS_LEFT_OUT;
 } rheos_freeze_options;
 
 // What the outputs need, with constants in place of variables: their values in the session, whose

@@ -12,8 +12,8 @@ extern "C" {
 typedef struct rheos_host rheos_host;
 
 typedef struct rheos_host_options {
-  int32_t num_cpu_devices;  // 0: one, /device:CPU:0
-  int32_t num_threads;      // of all its sessions together; 0: one for each core
+  int32_t num_cpu_devices RHEOS_LEFT_OUT;  // 0: one, /device:CPU:0
+  int32_t num_threads RHEOS_LEFT_OUT;      // of all its sessions together; 0: one for each core
 } rheos_host_options;
 
 // A host (counted), which each of its sessions holds on to. `options` may be NULL. Steps of several

@@ -173,8 +173,8 @@ typedef struct rheos_saved_model rheos_saved_model;
 
 typedef struct rheos_saved_model_options {
   // Only makes the graph and the session: no variable is restored, no init operation runs.
-  bool graph_only;
-  const rheos_session_options *session;  // NULL: the defaults
+  bool graph_only RHEOS_LEFT_OUT;
+  const rheos_session_options *session RHEOS_LEFT_OUT;  // NULL: the defaults
 } rheos_saved_model_options;
 
 // Reads the SavedModel, makes a graph of the MetaGraphDef with these tags, keeping nodes of unknown
@@ -262,26 +262,28 @@ typedef struct rheos_asset {
 } rheos_asset;
 
 typedef struct rheos_meta_graph_options {
-  const char *const *tags;
-  size_t num_tags;
-  const rheos_signature *signatures;
-  size_t num_signatures;
-  const rheos_asset *assets;
-  size_t num_assets;
-  const rheos_saver *saver;        // NULL: none; a SavedModel with variables gets one of its own
-  rheos_optional_int max_to_keep;  // by the saver; the default: 5
-  rheos_operation init;            // runs when a SavedModel is loaded; graph NULL: none
-  bool clear_devices;              // without the devices of the nodes
-  bool strip_default_attrs;        // without attributes that hold their default, for older readers
+  const char *const *tags RHEOS_LEFT_OUT;
+  size_t num_tags RHEOS_LEFT_OUT;
+  const rheos_signature *signatures RHEOS_LEFT_OUT;
+  size_t num_signatures RHEOS_LEFT_OUT;
+  const rheos_asset *assets RHEOS_LEFT_OUT;
+  size_t num_assets RHEOS_LEFT_OUT;
+  const rheos_saver *saver
+      RHEOS_LEFT_OUT;  // NULL: none; a SavedModel with variables gets one of its own
+  rheos_optional_int max_to_keep RHEOS_LEFT_OUT;  // by the saver; the default: 5
+  rheos_operation init RHEOS_LEFT_OUT;  // runs when a SavedModel is loaded; graph NULL: none
+  bool clear_devices RHEOS_LEFT_OUT;    // without the devices of the nodes
+  bool strip_default_attrs
+      RHEOS_LEFT_OUT;  // without attributes that hold their default, for older readers
   // Only what is below this name scope, which goes from all names (rheos_graph_def_below()); NULL: all.
   // Of a collection what is not below it is left out. The inputs that come from elsewhere are the
   // collection "unbound_inputs".
-  const char *export_scope;
+  const char *export_scope RHEOS_LEFT_OUT;
   // Without the nodes of other savers than `saver` (all that lies in the scopes of operations that save
   // or restore), and of the collection "savers" only that one.
-  bool clear_extraneous_savers;
-  const char *const *collections;  // the keys of those that are written; NULL: all
-  size_t num_collections;
+  bool clear_extraneous_savers RHEOS_LEFT_OUT;
+  const char *const *collections RHEOS_LEFT_OUT;  // the keys of those that are written; NULL: all
+  size_t num_collections RHEOS_LEFT_OUT;
 } rheos_meta_graph_options;
 
 // The graph with its collections as the bytes of a MetaGraphDef, for rheos_free(). `options` may be

@@ -75,15 +75,15 @@ RHEOS_API void rheos_scope_pop(rheos_scope *scope);
 // the signature lets them, else from the attributes. Attributes left out get their defaults.
 typedef struct rheos_op_args {
   const char *type;
-  const char
-      *name;  // NULL: the type; made unique inside the current scope; "a/b/" is used as it is
-  const rheos_output *inputs;
-  size_t num_inputs;
-  const rheos_attr *attrs;
-  size_t num_attrs;
-  const rheos_operation *control_inputs;
-  size_t num_control_inputs;
-  const char *device;  // NULL: the scope's
+  const char *name
+      RHEOS_LEFT_OUT;  // NULL: the type; made unique inside the current scope; "a/b/" is used as it is
+  const rheos_output *inputs RHEOS_LEFT_OUT;
+  size_t num_inputs RHEOS_LEFT_OUT;
+  const rheos_attr *attrs RHEOS_LEFT_OUT;
+  size_t num_attrs RHEOS_LEFT_OUT;
+  const rheos_operation *control_inputs RHEOS_LEFT_OUT;
+  size_t num_control_inputs RHEOS_LEFT_OUT;
+  const char *device RHEOS_LEFT_OUT;  // NULL: the scope's
 } rheos_op_args;
 
 // Adds any op by name. Returns none and sets the scope's error if the op does not exist, or the

@@ -22,45 +22,50 @@ typedef enum rheos_toggle {
 } rheos_toggle;
 
 typedef struct rheos_rewrite_options {
-  bool disable_meta_optimizer;               // no rules at all
-  rheos_toggle constant_folding;             // compute once what depends on constants alone
-  rheos_toggle common_subgraph_elimination;  // compute once what is written twice
-  rheos_toggle arithmetic_optimization;      // x * 1, transposes into matrix products, ...
-  rheos_toggle dependency_optimization;      // operations that only pass values on
-  rheos_toggle remapping;                    // several operations as one kernel
-  rheos_toggle elementwise_fusion;           // elementwise ones as one loop; off with remapping too
-  rheos_toggle compiled_loops;               // of those, what runs often, where LLVM is there
-  rheos_toggle layout_optimizer;             // operands that stay, kept as kernels like them
-  rheos_toggle raise_control_flow;           // version 1's loops and conditionals as bodies
-  rheos_toggle function_optimization;  // bodies of small functions in the place of their calls
-  rheos_toggle reserved_[5];           // zeros
+  bool disable_meta_optimizer RHEOS_LEFT_OUT;    // no rules at all
+  rheos_toggle constant_folding RHEOS_LEFT_OUT;  // compute once what depends on constants alone
+  rheos_toggle common_subgraph_elimination RHEOS_LEFT_OUT;  // compute once what is written twice
+  rheos_toggle arithmetic_optimization
+      RHEOS_LEFT_OUT;  // x * 1, transposes into matrix products, ...
+  rheos_toggle dependency_optimization RHEOS_LEFT_OUT;  // operations that only pass values on
+  rheos_toggle remapping RHEOS_LEFT_OUT;                // several operations as one kernel
+  rheos_toggle elementwise_fusion
+      RHEOS_LEFT_OUT;  // elementwise ones as one loop; off with remapping too
+  rheos_toggle compiled_loops RHEOS_LEFT_OUT;      // of those, what runs often, where LLVM is there
+  rheos_toggle layout_optimizer RHEOS_LEFT_OUT;    // operands that stay, kept as kernels like them
+  rheos_toggle raise_control_flow RHEOS_LEFT_OUT;  // version 1's loops and conditionals as bodies
+  rheos_toggle function_optimization
+      RHEOS_LEFT_OUT;  // bodies of small functions in the place of their calls
+  rheos_toggle reserved_[5] RHEOS_LEFT_OUT;  // zeros
 } rheos_rewrite_options;
 
 typedef struct rheos_session_options {
-  const char *target;       // NULL or "": this process
-  int32_t num_cpu_devices;  // 0: one, /device:CPU:0
-  int32_t num_threads;      // the session's threads; 0: one for each core
+  const char *target RHEOS_LEFT_OUT;       // NULL or "": this process
+  int32_t num_cpu_devices RHEOS_LEFT_OUT;  // 0: one, /device:CPU:0
+  int32_t num_threads RHEOS_LEFT_OUT;      // the session's threads; 0: one for each core
   // Of those threads, how many operations that do not need each other may be spread over; 0: all, 1:
   // operations run one after the other.
-  int32_t num_threads_between_ops;
-  int32_t max_cached_plans;   // 0: 256
-  bool allow_soft_placement;  // run on a device that exists when the one asked for does not
-  bool log_device_placement;  // print each node's device to standard error when a plan is made
+  int32_t num_threads_between_ops RHEOS_LEFT_OUT;
+  int32_t max_cached_plans RHEOS_LEFT_OUT;  // 0: 256
+  bool allow_soft_placement
+      RHEOS_LEFT_OUT;  // run on a device that exists when the one asked for does not
+  bool log_device_placement
+      RHEOS_LEFT_OUT;  // print each node's device to standard error when a plan is made
   // The variables and other resources are those of the host, which all sessions that say so share by
   // their names, and which outlive them: as of sessions on one of TensorFlow's servers. Otherwise they
   // are the session's own. Nothing is shared without a host.
-  bool shares_resources;
-  rheos_rewrite_options rewrites;
+  bool shares_resources RHEOS_LEFT_OUT;
+  rheos_rewrite_options rewrites RHEOS_LEFT_OUT;
   // What to run on, which the session holds on to; num_cpu_devices and num_threads are the host's then.
   // NULL: a host of its own.
-  rheos_host *host;
-  rheos_program_function program_function;  // what PyFunc calls; NULL: it fails
-  void *program_argument;                   // the function's
+  rheos_host *host RHEOS_LEFT_OUT;
+  rheos_program_function program_function RHEOS_LEFT_OUT;  // what PyFunc calls; NULL: it fails
+  void *program_argument RHEOS_LEFT_OUT;                   // the function's
   // A step that is to stop (cancelled, too late, its session closed) does not wait for functions of the
   // program that other threads call for it: these go on, so that the function and its argument have to last
   // until they have come back.
-  bool leaves_functions;
-  bool reserved_[7];  // zeros
+  bool leaves_functions RHEOS_LEFT_OUT;
+  bool reserved_[7] RHEOS_LEFT_OUT;  // zeros
 } rheos_session_options;
 
 // A session on a graph (counted). The graph may grow while the session lives. `options` may be NULL.
@@ -101,7 +106,8 @@ typedef struct rheos_feed {
 
 typedef struct rheos_fetch {
   rheos_output output;
-  rheos_tensor *value;  // set by a successful run, owned by the caller; NULL after a failure
+  rheos_tensor *value
+      RHEOS_LEFT_OUT;  // set by a successful run, owned by the caller; NULL after a failure
 } rheos_fetch;
 
 // Stops running steps from another thread, or from a signal handler.
@@ -122,12 +128,13 @@ RHEOS_API void rheos_trace_free(rheos_trace *trace);
 RHEOS_API void rheos_trace_clear(rheos_trace *trace);  // forgets the runs, keeps the memory
 
 typedef struct rheos_run_options {
-  int64_t timeout_ms;                // 0: none. Afterwards the run fails: RHEOS_DEADLINE_EXCEEDED
-  rheos_cancellation *cancellation;  // may be NULL. A cancelled run fails: RHEOS_CANCELLED
+  int64_t timeout_ms RHEOS_LEFT_OUT;  // 0: none. Afterwards the run fails: RHEOS_DEADLINE_EXCEEDED
+  rheos_cancellation *cancellation
+      RHEOS_LEFT_OUT;  // may be NULL. A cancelled run fails: RHEOS_CANCELLED
   // Called about every 10 ms from the thread that runs; returning true cancels the step.
-  bool (*should_stop)(void *argument);
-  void *should_stop_argument;
-  rheos_trace *trace;  // may be NULL. What the run does is added to it
+  bool (*should_stop)(void *argument) RHEOS_LEFT_OUT;
+  void *should_stop_argument RHEOS_LEFT_OUT;
+  rheos_trace *trace RHEOS_LEFT_OUT;  // may be NULL. What the run does is added to it
 } rheos_run_options;
 
 // Runs what the fetches and targets need, with the feeds in place of the outputs they name, and

@@ -92,15 +92,16 @@ RHEOS_API rheos_operation rheos_variable_assign_sub(rheos_scope *scope, rheos_va
 
 // A variable of its own with the given initial value; `name` is made unique (NULL: "Variable").
 typedef struct rheos_variable_options {
-  const char *name;
-  bool not_trainable;
-  bool any_shape;              // later values may have other shapes
-  bool is_local;               // joins "local_variables" instead of "variables"
-  bool no_collections;         // joins none
-  bool use_resource;           // a resource variable
-  bool own_class;              // its node names itself as what it is colocated with
-  const rheos_shape *shape;    // that its values may have; NULL: the initial value's
-  const char *caching_device;  // reads are copied there, once for all readers; NULL: nowhere
+  const char *name RHEOS_LEFT_OUT;
+  bool not_trainable RHEOS_LEFT_OUT;
+  bool any_shape RHEOS_LEFT_OUT;            // later values may have other shapes
+  bool is_local RHEOS_LEFT_OUT;             // joins "local_variables" instead of "variables"
+  bool no_collections RHEOS_LEFT_OUT;       // joins none
+  bool use_resource RHEOS_LEFT_OUT;         // a resource variable
+  bool own_class RHEOS_LEFT_OUT;            // its node names itself as what it is colocated with
+  const rheos_shape *shape RHEOS_LEFT_OUT;  // that its values may have; NULL: the initial value's
+  const char *caching_device
+      RHEOS_LEFT_OUT;  // reads are copied there, once for all readers; NULL: nowhere
 } rheos_variable_options;
 RHEOS_API rheos_variable rheos_variable_new_sized(rheos_scope *scope, rheos_output initial_value,
                                                   const rheos_variable_options *options,
@@ -243,13 +244,13 @@ RHEOS_API rheos_operation rheos_minimize(rheos_scope *scope, rheos_optimizer opt
 
 // The same with choices; `options` may be NULL.
 typedef struct rheos_minimize_options {
-  const rheos_variable *variables;  // NULL: the collection "trainable_variables"
-  size_t num_variables;
-  const rheos_variable *global_step;  // counts the steps; may be NULL
-  const char *name;                   // NULL: the optimizer's
+  const rheos_variable *variables RHEOS_LEFT_OUT;  // NULL: the collection "trainable_variables"
+  size_t num_variables RHEOS_LEFT_OUT;
+  const rheos_variable *global_step RHEOS_LEFT_OUT;  // counts the steps; may be NULL
+  const char *name RHEOS_LEFT_OUT;                   // NULL: the optimizer's
   // For ops that the library has no gradient of (<rheos/gradients.h>). May be NULL.
-  rheos_gradient_function gradient_function;
-  void *gradient_argument;
+  rheos_gradient_function gradient_function RHEOS_LEFT_OUT;
+  void *gradient_argument RHEOS_LEFT_OUT;
 } rheos_minimize_options;
 RHEOS_API rheos_operation rheos_minimize_with_sized(rheos_scope *scope, rheos_optimizer optimizer,
                                                     rheos_output loss,
@@ -400,13 +401,15 @@ typedef struct rheos_saveable {
 } rheos_saveable;
 
 typedef struct rheos_saver_options {
-  const char *name;      // of the nodes' scope; NULL: "save"
-  const char *filename;  // what `filename` is if it is not fed; NULL: "model"
-  bool write_v1;         // write checkpoints of TensorFlow 0.x, one file each; both kinds are read
-  bool reshape;          // restore tensors of another shape with as many elements
-  bool sharded;          // one file of data (or V1 checkpoint) for each device with variables
-  const rheos_saveable *saveables;  // what is saved beside the variables
-  size_t num_saveables;
+  const char *name RHEOS_LEFT_OUT;      // of the nodes' scope; NULL: "save"
+  const char *filename RHEOS_LEFT_OUT;  // what `filename` is if it is not fed; NULL: "model"
+  bool write_v1
+      RHEOS_LEFT_OUT;  // write checkpoints of TensorFlow 0.x, one file each; both kinds are read
+  bool reshape RHEOS_LEFT_OUT;  // restore tensors of another shape with as many elements
+  bool sharded
+      RHEOS_LEFT_OUT;  // one file of data (or V1 checkpoint) for each device with variables
+  const rheos_saveable *saveables RHEOS_LEFT_OUT;  // what is saved beside the variables
+  size_t num_saveables RHEOS_LEFT_OUT;
 } rheos_saver_options;
 
 // The same with options; NULL: none. With saveables there need be no variables.
@@ -435,10 +438,12 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saver_restore(rheos_saver saver,
 typedef struct rheos_checkpoint_keeper rheos_checkpoint_keeper;
 
 typedef struct rheos_checkpoint_keeper_options {
-  rheos_optional_int max_to_keep;  // older ones are deleted; the default: 5, 0 or less: none is
-  rheos_optional_float keep_every_n_hours;  // one in so many stays nevertheless; the default: 10000
-  bool no_meta_graph;                       // else the graph is written beside, as `prefix.meta`
-  const char *latest_filename;              // the list, in the folder; NULL: "checkpoint"
+  rheos_optional_int max_to_keep
+      RHEOS_LEFT_OUT;  // older ones are deleted; the default: 5, 0 or less: none is
+  rheos_optional_float keep_every_n_hours
+      RHEOS_LEFT_OUT;                 // one in so many stays nevertheless; the default: 10000
+  bool no_meta_graph RHEOS_LEFT_OUT;  // else the graph is written beside, as `prefix.meta`
+  const char *latest_filename RHEOS_LEFT_OUT;  // the list, in the folder; NULL: "checkpoint"
 } rheos_checkpoint_keeper_options;
 
 // `options` may be NULL. The saver's graph is to outlive it.

@@ -106,7 +106,7 @@ DESCRIPTIONS = {"rheos_meta_graph", "rheos_saved_model_def", "rheos_summary_valu
 
 
 def without_comments(text):
-    text = re.sub(r"//[^\n]*", "", text)
+    text = re.sub(r"//[^\n]*| RHEOS_LEFT_OUT\b", "", text)
     text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.MULTILINE)
     return text
 
