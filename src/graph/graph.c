@@ -476,9 +476,28 @@ rheos_shape rheos_output_shape(rheos_output output) {
   return o != NULL ? *__atomic_load_n(&o->shape, __ATOMIC_ACQUIRE) : RHEOS_UNKNOWN_SHAPE;
 }
 
+static bool has_output(const rheos_graph *graph, rheos__edge edge) {
+  return edge.id >= 0 && edge.id < rheos_graph_num_operations(graph) && edge.index >= 0 &&
+         edge.index < rheos__graph_node(graph, edge.id)->num_outputs;
+}
+
+static rheos_status *check_output(const rheos_graph *graph, rheos__edge edge) {
+  if (has_output(graph, edge)) return NULL;
+  const int32_t count = rheos_graph_num_operations(graph);
+  if (edge.id < 0 || edge.id >= count) {
+    return RHEOS_INVALID("there is no such tensor: operation %d of %d", (int)edge.id, (int)count);
+  }
+  const rheos__node *node = rheos__graph_node(graph, edge.id);
+  return RHEOS_INVALID("there is no such tensor: output %d of a %s, which has %d", (int)edge.index,
+                       node->signature->op->name, (int)node->num_outputs);
+}
+
 rheos_status *rheos_output_set_shape(rheos_output output, rheos_shape shape) {
   rheos__node_output *o = output_of(output);
-  if (o == NULL) return RHEOS_INVALID("there is no such tensor");
+  if (o == NULL && output.graph != NULL) {
+    return check_output(output.graph, (rheos__edge){output.id, output.index});
+  }
+  if (o == NULL) return RHEOS_INVALID("there is no such tensor: it is none");
   if (shape.rank > RHEOS_MAX_RANK) {
     return RHEOS_INVALID("rank %d is more than the maximum of %d", shape.rank, RHEOS_MAX_RANK);
   }
@@ -512,17 +531,12 @@ rheos_tensor *rheos__const_value(const rheos_graph *graph, rheos__edge edge) {
 
 // ---- Surgery
 
-static bool has_output(const rheos_graph *graph, rheos__edge edge) {
-  return edge.id >= 0 && edge.id < rheos_graph_num_operations(graph) && edge.index >= 0 &&
-         edge.index < rheos__graph_node(graph, edge.id)->num_outputs;
-}
-
 static rheos_status *set_input(rheos_graph *graph, int32_t id, int32_t input, rheos__edge edge) {
   rheos__node *node = node_at(graph, id);
   if (input < 0 || input >= node->num_inputs) {
     return RHEOS_INVALID("there is no input %d: the operation has %d", input, node->num_inputs);
   }
-  if (!has_output(graph, edge)) return RHEOS_INVALID("there is no such tensor");
+  RHEOS_TRY(check_output(graph, edge));
   rheos__edge old = node->edges[input];
   rheos_dtype before = rheos__graph_node(graph, old.id)->outputs[old.index].dtype;
   rheos_dtype after = rheos__graph_node(graph, edge.id)->outputs[edge.index].dtype;
@@ -540,7 +554,7 @@ static rheos_status *close_loop(rheos_graph *graph, int32_t id, int32_t input, r
     return RHEOS_INVALID("a loop is closed at a Merge, not at a %s",
                          rheos__graph_node(graph, id)->signature->op->name);
   }
-  if (!has_output(graph, next)) return RHEOS_INVALID("there is no such tensor");
+  RHEOS_TRY(check_output(graph, next));
   const rheos__op_def *from = rheos__graph_node(graph, next.id)->signature->op;
   if (from->flow != RHEOS__FLOW_NEXT_ITERATION) {
     return RHEOS_INVALID("a loop goes back from a NextIteration, not from a %s", from->name);
@@ -682,7 +696,10 @@ static rheos_status *set_device(rheos_graph *graph, int32_t id, const char *devi
 rheos_status *rheos_operation_set_device(rheos_operation operation, const char *device) {
   RHEOS_NEED(device);
   rheos_graph *graph = operation.graph;
-  if (node_of(operation) == NULL) return RHEOS_INVALID("there is no such operation");
+  if (node_of(operation) == NULL) {
+    return RHEOS_INVALID("there is no such operation: %d of %d", (int)operation.id,
+                         graph != NULL ? (int)rheos_graph_num_operations(graph) : 0);
+  }
   rheos__graph_lock(graph);
   rheos_status *status = set_device(graph, operation.id, device);
   rheos__graph_unlock(graph);
@@ -692,7 +709,8 @@ rheos_status *rheos_operation_set_device(rheos_operation operation, const char *
 static rheos_status *add_control_input(rheos_graph *graph, int32_t id, int32_t from) {
   rheos__node *node = node_at(graph, id);
   if (from < 0 || from >= rheos_graph_num_operations(graph)) {
-    return RHEOS_INVALID("there is no such operation");
+    return RHEOS_INVALID("there is no such operation: %d of %d", (int)from,
+                         (int)rheos_graph_num_operations(graph));
   }
   size_t count = (size_t)node->num_inputs + (size_t)node->num_control_inputs;
   for (size_t i = (size_t)node->num_inputs; i < count; i++) {

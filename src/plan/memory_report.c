@@ -214,6 +214,25 @@ static size_t describe(char *text, size_t length, const rheos__plan *plan,
   return written < 0 ? MESSAGE_BYTES : length + (size_t)written;
 }
 
+// "the step needs 24 bytes for intermediate values and 8 for what is fetched", without what is nothing.
+static void describe_needs(char *text, size_t size, const rheos__memory_report *report) {
+  const struct {
+    size_t bytes;
+    const char *what;
+  } parts[] = {{report->shared_bytes, "for intermediate values"},
+               {report->fetched_bytes, "for what is fetched"},
+               {report->kernel_bytes, "for what kernels make"}};
+  size_t length = 0;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
+    if (parts[i].bytes == 0) continue;
+    const int written =
+        snprintf(text + length, size - length, "%s%zu bytes %s",
+                 length > 0 ? ", " : "the step needs ", parts[i].bytes, parts[i].what);
+    if (written > 0) length += (size_t)written;
+  }
+  if (length == 0) snprintf(text, size, "what the step needs is not known before it runs");
+}
+
 rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__segment *segment) {
   if (status == NULL || rheos_status_code(status) != RHEOS_RESOURCE_EXHAUSTED ||
       rheos_status_node(status) != NULL) {
@@ -228,11 +247,9 @@ rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__segment *
     length = describe(text, length, segment->plan, &report.largest[i]);
     if (length >= MESSAGE_BYTES) text[before] = '\0';  // whole ones only
   }
-  snprintf(whole, sizeof whole,
-           "the step needs %zu bytes for intermediate values, %zu for what is fetched and %zu for "
-           "what kernels make. The largest:%s",
-           report.shared_bytes, report.fetched_bytes, report.kernel_bytes,
-           report.num_largest > 0 ? text : " nothing whose size is known before the run");
+  char needs[200];
+  describe_needs(needs, sizeof needs, &report);
+  snprintf(whole, sizeof whole, "%s%s%s", needs, length > 0 ? ". The largest:" : "", text);
   if (status == rheos__out_of_memory()) {
     return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "out of memory: %s", whole);
   }

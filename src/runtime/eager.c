@@ -557,7 +557,9 @@ static void remember(rheos__op_cache *cache, uint64_t hash, const rheos_eager_op
 
 static rheos_status *check_op(const rheos_eager_op *op) {
   if (op->type == NULL) return RHEOS_INVALID("an operation needs a type");
-  if (op->num_inputs > INT32_MAX) return RHEOS_INVALID("too many inputs");
+  if (op->num_inputs > INT32_MAX) {
+    return RHEOS_INVALID("%zu inputs of a %s: at most %d", op->num_inputs, op->type, INT32_MAX);
+  }
   RHEOS_NEED_LIST(op->inputs, op->num_inputs);
   RHEOS_NEED_LIST(op->attrs, op->num_attrs);
   for (size_t i = 0; i < op->num_inputs; ++i) {

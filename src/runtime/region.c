@@ -188,7 +188,8 @@ rheos_status *rheos_region_new(rheos_eager *eager, const rheos_output *feeds, si
   RHEOS_NEED_LIST(fetches, num_fetches);
   RHEOS_NEED_LIST(targets, num_targets);
   if (num_feeds > INT32_MAX || num_fetches > INT32_MAX || num_targets > INT32_MAX) {
-    return RHEOS_INVALID("too many feeds, fetches or targets");
+    return RHEOS_INVALID("%zu feeds, %zu fetches and %zu targets: at most %d of each", num_feeds,
+                         num_fetches, num_targets, INT32_MAX);
   }
   rheos_graph *graph = num_fetches > 0   ? fetches[0].graph
                        : num_targets > 0 ? targets[0].graph
@@ -459,7 +460,12 @@ static rheos__variable_cell *variable_of(const rheos_tensor *handle) {
 static rheos_status *read_variable(const rheos_region *r, rheos_tensor *handle,
                                    rheos_tensor **out_value) {
   rheos__variable_cell *cell = variable_of(handle);
-  if (cell == NULL) return RHEOS_INVALID("the handle is not one of a variable");
+  if (cell == NULL) {
+    rheos__shape_text text;
+    return RHEOS_INVALID("expected the handle of a variable, got a tensor of dtype %s and shape %s",
+                         rheos_dtype_name(handle->dtype),
+                         rheos__shape_text_of(&handle->shape, &text));
+  }
   rheos_tensor *value = rheos__variable_read(cell);
   if (value == NULL) return rheos__variable_uninitialized(cell);
   const rheos_dtype wanted = rheos__region_output_dtype(r, 0);

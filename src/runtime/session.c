@@ -456,7 +456,8 @@ static rheos_status *id_arrays_init(id_arrays *a, size_t num_feeds, size_t num_f
   a->block = NULL;
   if (num_feeds <= FEW && num_fetches <= FEW && num_targets <= FEW) return NULL;
   if (num_feeds > INT32_MAX || num_fetches > INT32_MAX || num_targets > INT32_MAX) {
-    return RHEOS_INVALID("too many feeds, fetches or targets");
+    return RHEOS_INVALID("%zu feeds, %zu fetches and %zu targets: at most %d of each", num_feeds,
+                         num_fetches, num_targets, INT32_MAX);
   }
   size_t size = (num_feeds + num_fetches) * (sizeof(rheos__edge) + sizeof(rheos_tensor *)) +
                 num_targets * sizeof(int32_t);
@@ -715,7 +716,8 @@ rheos_status *rheos_callable_new(rheos_session *session, const rheos_output *fee
   RHEOS_NEED_LIST(fetches, num_fetches);
   RHEOS_NEED_LIST(targets, num_targets);
   if (num_feeds > INT32_MAX || num_fetches > INT32_MAX || num_targets > INT32_MAX) {
-    return RHEOS_INVALID("too many feeds, fetches or targets");
+    return RHEOS_INVALID("%zu feeds, %zu fetches and %zu targets: at most %d of each", num_feeds,
+                         num_fetches, num_targets, INT32_MAX);
   }
   rheos_callable *callable = rheos__alloc_zeroed(sizeof *callable);
   if (callable == NULL) return rheos__out_of_memory();

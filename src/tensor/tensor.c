@@ -457,7 +457,9 @@ rheos_status *rheos_tensor_from_values(rheos_dtype dtype, rheos_shape shape, con
     return RHEOS_INVALID("a tensor of dtype %s cannot be made of values", rheos_dtype_name(dtype));
   }
   if (values == NULL && rheos_shape_num_elements(&shape) != 0) {
-    return RHEOS_INVALID("the values of a tensor are NULL");
+    rheos__shape_text text;
+    return RHEOS_INVALID("the values of a tensor are NULL: of dtype %s and shape %s",
+                         rheos_dtype_name(dtype), rheos__shape_text_of(&shape, &text));
   }
   return tensor_of(dtype, &shape, values, out_tensor);
 }

@@ -116,6 +116,7 @@ static rheos_status *run_short_of_memory(counting_allocator *counter, rheos_sess
   for (size_t i = 0; i < num_parts; i++) {
     if (strstr(message, parts[i]) == NULL) fail_msg("%s", message);
   }
+  if (strstr(message, " 0 ") != NULL) fail_msg("%s", message);  // nothing needs 0 bytes
   return status;
 }
 
@@ -143,11 +144,35 @@ static void test_memory__too_little_of_it_names_the_largest_tensors(void **state
   rheos_tensor_unref(fetch.value);
   // What is fetched is asked for by itself, and named.
   static const char *const fetched[] = {
-      "[1000000] and type float (4000000 bytes)", "4000000 for what is fetched",
+      "[1000000] and type float (4000000 bytes)", "4000000 bytes for what is fetched",
       "The largest: Tile:0 float[1000000] (4000000 bytes) at ", "test_memory.c:"};
   rheos_status *status = run_short_of_memory(&counter, session, feed, tiled, fetched, 4);
   assert_string_equal(rheos_status_node(status), "Tile");
   rheos_status_free(status);
+  rheos_tensor_unref(fed);
+  rheos_session_free(session);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+  rheos_set_allocator(NULL);
+}
+
+// Sizes follow from values here.
+static void test_memory__too_little_of_it_where_no_size_is_known(void **state) {
+  (void)state;
+  counting_allocator counter = {0};
+  counting_allocator_install(&counter);
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  const rheos_output count = rheos_placeholder(s, RHEOS_INT32, .name = "count");
+  const rheos_output y = rheos_fill(s, count, rheos_constant_float(s, 1, NULL));
+  check(rheos_scope_finish(s));
+  rheos_session *session = NULL;
+  check(rheos_session_new(graph, NULL, &session));
+  const int32_t number = 10 * WIDTH;
+  rheos_tensor *fed = NULL;
+  check(rheos_tensor_from_values(RHEOS_INT32, RHEOS_SHAPE(1), &number, &fed));
+  static const char *const parts[] = {"Fill"};
+  rheos_status_free(run_short_of_memory(&counter, session, (rheos_feed){count, fed}, y, parts, 1));
   rheos_tensor_unref(fed);
   rheos_session_free(session);
   rheos_scope_free(s);
@@ -205,6 +230,7 @@ int main(void) {
       cmocka_unit_test(test_memory__a_value_used_later_is_not_overwritten),
       cmocka_unit_test(test_memory__an_operand_that_stands_twice_is_safe),
       cmocka_unit_test(test_memory__too_little_of_it_names_the_largest_tensors),
+      cmocka_unit_test(test_memory__too_little_of_it_where_no_size_is_known),
       cmocka_unit_test(test_memory__too_little_of_it_for_a_variable_names_them_too),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
