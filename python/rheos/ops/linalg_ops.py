@@ -132,6 +132,27 @@ def self_adjoint_eigvals(tensor, name=None):
     return op_list("SelfAdjointEigV2", name, tensor, compute_v=False)[0]
 
 
+def _eig(tensor, compute_v, name):
+    tensor = convert_to_tensor(tensor, name="tensor")
+    is_double = tensor.dtype in (dtypes.float64, dtypes.complex128)
+    wide = dtypes.complex128 if is_double else dtypes.complex64
+    return op_list("Eig", name, tensor, compute_v=compute_v, Tout=wide)
+
+
+def eig(tensor, name=None):
+    """(e, v): the complex eigenvalues (..., n), by their size, and vectors (..., n, n), as columns.
+
+    tensor: (..., n, n). The vectors are of length 1.
+    """
+    e, v = _eig(tensor, True, name)
+    return e, v
+
+
+def eigvals(tensor, name=None):
+    """The complex eigenvalues (..., n), by their size, of matrices (..., n, n)."""
+    return _eig(tensor, False, name)[0]
+
+
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     """(s, u, v) with tensor = u diag(s) v^H; only s unless `compute_uv`.
 

@@ -82,7 +82,7 @@ SAME = {
         """,
         "ops.image_color": """
             adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation
-            convert_image_dtype grayscale_to_rgb hsv_to_rgb per_image_standardization
+            convert_image_dtype grayscale_to_rgb hsv_to_rgb
             random_brightness random_contrast random_hue random_saturation rgb_to_grayscale
             rgb_to_hsv rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb
         """,
@@ -132,10 +132,10 @@ SAME = {
         "ops.array_ops": "band_part=matrix_band_part tensor_diag=diag",
         "ops.clip_ops": "global_norm",
         "ops.linalg_ops": """
-            adjoint cholesky cholesky_solve cross det=matrix_determinant eigh=self_adjoint_eig
-            eigvalsh=self_adjoint_eigvals einsum expm=matrix_exponential inv=matrix_inverse logdet
-            logm=matrix_logarithm lstsq=matrix_solve_ls lu matrix_rank matvec normalize pinv qr
-            slogdet solve=matrix_solve sqrtm=matrix_square_root svd trace
+            adjoint cholesky cholesky_solve cross det=matrix_determinant eig eigh=self_adjoint_eig
+            eigvals eigvalsh=self_adjoint_eigvals einsum expm=matrix_exponential inv=matrix_inverse
+            logdet logm=matrix_logarithm lstsq=matrix_solve_ls lu matrix_rank matvec normalize pinv
+            qr slogdet solve=matrix_solve sqrtm=matrix_square_root svd trace
             triangular_solve=matrix_triangular_solve tridiagonal_matmul
         """,
         "ops.linear_operator_circulant": """

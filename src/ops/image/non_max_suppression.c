@@ -65,7 +65,7 @@ static bool weigh(const rheos__suppressor *w, rheos__candidate *c) {
   for (int64_t j = w->num_chosen - 1; j >= c->begin; j--) {
     const float similarity = overlap(w, c->box, w->chosen[j]);
     if (w->sigma <= 0 && similarity > w->threshold) return false;
-    c->score *= similarity <= w->threshold ? expf(scale * similarity * similarity) : 0;
+    c->score *= expf(scale * similarity * similarity);  // 1 unless soft
     if (c->score <= w->score_threshold) break;
   }
   c->begin = (int32_t)w->num_chosen;

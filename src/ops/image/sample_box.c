@@ -7,7 +7,7 @@
 #include "ops/kit/random_fill.h"
 
 typedef struct sampler {
-  rheos__generator *generator;
+  rheos__generator *generator;  // NULL: the last input is the seed
   rheos_dtype dtype;
   bool covered_is_input, use_image;
   float min_covered, aspects[2], areas[2];
@@ -93,10 +93,9 @@ static bool covers(const float *objects, int64_t count, int32_t width, int32_t h
   return false;
 }
 
-static box sample(const sampler *s, const float *objects, int64_t count, int32_t width,
-                  int32_t height, float wanted) {
-  rheos__philox_singles singles = rheos__philox_singles_of(
-      rheos__generator_reserve(s->generator, ((uint64_t)s->attempts * 4 + 3) / 4));
+static box sample(const sampler *s, rheos__philox philox, const float *objects, int64_t count,
+                  int32_t width, int32_t height, float wanted) {
+  rheos__philox_singles singles = rheos__philox_singles_of(philox);
   for (int64_t i = 0; i < s->attempts; i++) {
     box part;
     const float share = rheos__random_float(rheos__philox_next(&singles));
@@ -158,7 +157,13 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   if (!(wanted >= 0 && wanted <= 1)) {
     return RHEOS_INVALID("Min object covered must be in [0.0, 1.0], got %g", (double)wanted);
   }
-  const box part = sample(s, inputs[1]->data, inputs[1]->num_elements / 4, width, height, wanted);
+  if (s->generator == NULL) RHEOS_TRY(rheos__check_seed(&inputs[3]->shape));
+  const rheos__philox philox =
+      s->generator == NULL
+          ? rheos__philox_of_seed(inputs[3])
+          : rheos__generator_reserve(s->generator, ((uint64_t)s->attempts * 4 + 3) / 4);
+  const box part =
+      sample(s, philox, inputs[1]->data, inputs[1]->num_elements / 4, width, height, wanted);
   const int64_t begin[] = {part.top, part.left, 0};
   const int64_t size[] = {part.bottom - part.top, part.right - part.left, -1};
   RHEOS_TRY(rheos__tensor_new(s->dtype, &RHEOS_SHAPE(3), &outputs[0]));
@@ -176,7 +181,10 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   return NULL;
 }
 
-static void release(void *state) { rheos__generator_unref(((sampler *)state)->generator); }
+static void release(void *state) {
+  rheos__generator *generator = ((sampler *)state)->generator;
+  if (generator != NULL) rheos__generator_unref(generator);
+}
 
 static rheos_status *read_range(const rheos__prepare *p, const char *name, float out[2]) {
   const rheos_attr_value *range = rheos__attrs_find(p->attrs, name);
@@ -201,7 +209,7 @@ static rheos_status *prepare(rheos__prepare *p) {
   if (s->attempts <= 0 || s->attempts > INT32_MAX) {
     return RHEOS_INVALID("Max attempts must be positive, got %lld", (long long)s->attempts);
   }
-  RHEOS_TRY(rheos__generator_of_node(p, &s->generator));
+  if (p->num_inputs < 4) RHEOS_TRY(rheos__generator_of_node(p, &s->generator));
   p->release = release;
   p->compute = compute;
   return NULL;
@@ -212,6 +220,11 @@ static rheos_status *shape(rheos__infer *c) {
   RHEOS_TRY(rheos__infer_rank(c, 0, 1, &size));
   RHEOS_TRY(rheos__infer_rank(c, 1, 3, &objects));
   if (c->num_inputs > 2) RHEOS_TRY(rheos__infer_rank(c, 2, 0, &scalar));
+  if (c->num_inputs > 3) {
+    rheos_shape seed;
+    RHEOS_TRY(rheos__infer_rank(c, 3, 1, &seed));
+    if (seed.dims[0] != -1) RHEOS_TRY(rheos__check_seed(&seed));
+  }
   if (size.dims[0] != -1 && size.dims[0] != 3) {
     return RHEOS_INVALID("image_size must have three elements, got %lld", (long long)size.dims[0]);
   }
@@ -247,6 +260,18 @@ const rheos__op_def rheos__op_SampleDistortedBoundingBoxV2 = {
         "size: T, bboxes: float; " SEEDS RANGES,
     .doc = "A random part of a picture that covers enough of one of its `bounding_boxes`.",
     .flags = RHEOS_OP_STATEFUL,
+    .shape = shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare,
+};
+
+const rheos__op_def rheos__op_StatelessSampleDistortedBoundingBox = {
+    .name = "StatelessSampleDistortedBoundingBox",
+    .signature =
+        "image_size: T, bounding_boxes: float, min_object_covered: float, seed: Tseed -> begin: T, "
+        "size: T, bboxes: float; T: {uint8, int8, int16, int32, int64}; "
+        "Tseed: {int32, int64}; " RANGES,
+    .doc = "A part of a picture, chosen by `seed`, that covers enough of one of its boxes.",
     .shape = shape,
     .gradient = rheos__no_gradient,
     .prepare = prepare,

@@ -156,6 +156,16 @@ REAL_FUNCTIONS(d, double)
     counts[2] = best_int;                                                                          \
     return info;                                                                                   \
   }                                                                                                \
+  static int64_t eig_##p(int n, void *a, void *w, void *v, void *work, int64_t work_count,         \
+                         void *real_work) {                                                        \
+    L best = 0, unused;                                                                            \
+    R best_real = 0; /* written by who asks for the best count, too */                             \
+    const int info = LAPACKE_##p##geev_work(                                                       \
+        LAPACK_COL_MAJOR, 'N', v == NULL ? 'N' : 'V', n, (L *)a, n, (L *)w, &unused, n,            \
+        v == NULL ? &unused : (L *)v, n, work == NULL ? &best : (L *)work,                         \
+        work == NULL ? -1 : (int)work_count, work == NULL ? &best_real : (R *)real_work);          \
+    return work == NULL ? (int64_t)creal(best) : info;                                             \
+  }                                                                                                \
   static void triangular_solve_##p(bool lower, bool adjoint, int n, int k, const void *a,          \
                                    void *b) {                                                      \
     const L one = 1;                                                                               \
@@ -174,6 +184,8 @@ REAL_FUNCTIONS(d, double)
 COMPLEX_FUNCTIONS(c, lapack_complex_float, float)
 COMPLEX_FUNCTIONS(z, lapack_complex_double, double)
 
+#define EIG_OF_true(p) eig_##p
+#define EIG_OF_false(p) NULL
 #define TABLE(p, S, R, D, complex_numbers)      \
   {                                             \
       .element_bytes = sizeof(S),               \
@@ -190,6 +202,7 @@ COMPLEX_FUNCTIONS(z, lapack_complex_double, double)
       .qr_q = qr_q_##p,                         \
       .svd = svd_##p,                           \
       .eigh = eigh_##p,                         \
+      .eig = EIG_OF_##complex_numbers(p),       \
   }
 
 const rheos__lapack *rheos__lapack_of(rheos_dtype dtype) {

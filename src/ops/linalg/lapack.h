@@ -47,6 +47,9 @@ typedef struct rheos__lapack {
   // is read. The three counts of work are answered in `counts` when `work` is NULL.
   int (*eigh)(bool values, int n, void *a, void *w, void *work, void *real_work, int *int_work,
               int64_t *counts);
+  // Eigenvalues of any matrix to `w`, its vectors, of length 1, to `v` unless that is NULL; of complex
+  // numbers alone. `real_work` has 2 n elements. With `work` NULL the best count of it.
+  int64_t (*eig)(int n, void *a, void *w, void *v, void *work, int64_t work_count, void *real_work);
 } rheos__lapack;
 
 // a = vs t vs^H of complex numbers of double precision, t upper triangular in place of a, its

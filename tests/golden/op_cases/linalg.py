@@ -145,6 +145,22 @@ def factors(t):
     t.add("SelfAdjointEigV2", "bad_inf", f([[3, 1], [INF, 3]]))
 
 
+def eig(t):
+    """Of triangular matrices, whose values have an order and whose vectors a sign; of others see
+    tests/python/test_linalg_ops.py."""
+    for dtype in (F32, F64, C64, C128):
+        by = dict(Tout="complex64" if dtype in (F32, C64) else "complex128", tol=NEAR)
+        rows = np.array([[1, 0.5, 0.25], [0, 2, 0.5], [0, 0, 4]], dtype)
+        t.add("Eig", dtype.__name__, rows, **by)
+        t.add("Eig", "batch_" + dtype.__name__, np.stack([rows, 2 * rows]), **by)
+        t.add("Eig", "one_" + dtype.__name__, np.array([[2]], dtype), **by)
+    for tag, matrix in (("vector", f([1, 2])), ("oblong", ramp(F32, (2, 3))),
+                        ("nan", f([[NAN, 1], [2, 3]]))):
+        t.add("Eig", "bad_" + tag, matrix, Tout="complex64")
+    t.add("Eig", "empty_batch", empty(F32, (0, 2, 2)), Tout="complex64")
+    t.add("Eig", "empty", empty(F32, (0, 0)), Tout="complex64")
+
+
 def old_names(t):
     """The Batch* ops of graphs before version 13, and SelfAdjointEig of those before 11."""
     old = dict(tol=NEAR, producer=10)
@@ -179,5 +195,6 @@ def cases():
     inverses(t)
     solutions(t)
     factors(t)
+    eig(t)
     old_names(t)
     return t.cases
