@@ -115,10 +115,21 @@ static bool take_tensor(op_call *call, int at, signed char kind, PyObject *value
   return is_plain_value(value);
 }
 
+// Whether a value is a complex number of Python's, or a list with one in it.
+static bool holds_complex(PyObject *value) {
+  if (PyComplex_CheckExact(value)) return true;
+  if (!PyList_Check(value) && !PyTuple_Check(value)) return false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
+    if (holds_complex(PySequence_Fast_GET_ITEM(value, i))) return true;
+  }
+  return false;
+}
+
 static bool take_plain(op_call *call, int at, signed char kind, PyObject *value) {
   const bool is_fixed = kind > 0;
   const rheos_dtype dtype = is_fixed ? (rheos_dtype)kind : call->types[-kind - 1];
-  const rheos_dtype preferred = is_fixed ? 0 : (rheos_dtype)call->plan->defaults[-kind - 1];
+  rheos_dtype preferred = is_fixed ? 0 : (rheos_dtype)call->plan->defaults[-kind - 1];
+  if (preferred == RHEOS_COMPLEX64 && holds_complex(value)) preferred = RHEOS_COMPLEX128;
   return take_value(call, at, kind, eager_constant(value, dtype, preferred, NULL, false));
 }
 

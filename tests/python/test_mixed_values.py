@@ -100,3 +100,11 @@ def test_nan_among_many():
     wanted = np.sort(x[~np.isnan(x)])[::-1]
     for k in (1, 5, 200):
         np.testing.assert_array_equal(tf.math.top_k(x, k)[0], wanted[:k])
+
+
+def test_complex_numbers_of_python_are_of_double_precision():
+    for function in (tf.signal.fft, tf.signal.ifft, tf.signal.fft2d):
+        assert function([[1 + 0j, 0]]).dtype == tf.complex128
+        assert function([[1.0, 0]]).dtype == tf.complex64
+        assert function(np.array([[1 + 0j, 0]], np.complex64)).dtype == tf.complex64
+    assert tf.math.conj([1j]).dtype == tf.exp(1j).dtype == tf.complex128

@@ -353,12 +353,18 @@ class _Table(LookupInterface, TrackableResource):
 
 
 class StaticHashTable(_Table):
-    """A table that is filled once, by its initializer; default_value is for other keys."""
+    """A table that is filled once, by its initializer; default_value is for other keys.
 
-    def __init__(self, initializer, default_value, name=None):
+    experimental_is_anonymous: whether it is shared with no other table of the same file.
+    """
+
+    def __init__(
+        self, initializer, default_value, name=None, experimental_is_anonymous=False
+    ):
         super().__init__(initializer.key_dtype, initializer.value_dtype, default_value)
         self._default_value.get_shape().assert_is_compatible_with(TensorShape([]))
-        shared_name = initializer._shared_name or f"hash_table_{os.urandom(16).hex()}"
+        shared_name = None if experimental_is_anonymous else initializer._shared_name
+        shared_name = shared_name or f"hash_table_{os.urandom(16).hex()}"
         self._initializer = initializer
         self._make(
             "HashTableV2",
@@ -649,7 +655,14 @@ class IdTableWithHashBuckets(LookupInterface):
 class StaticVocabularyTable(IdTableWithHashBuckets):
     """Ids of a vocabulary, and `num_oov_buckets` buckets behind them for other keys."""
 
-    def __init__(self, initializer, num_oov_buckets, lookup_key_dtype=None, name=None):
+    def __init__(
+        self,
+        initializer,
+        num_oov_buckets,
+        lookup_key_dtype=None,
+        name=None,
+        experimental_is_anonymous=False,
+    ):
         if num_oov_buckets <= 0:
             raise ValueError("oov_buckets must be > 0.")
         table = None
@@ -658,7 +671,7 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
                 raise TypeError(
                     f"Invalid value dtype, expected int64, got {initializer.value_dtype}."
                 )
-            table = StaticHashTable(initializer, default_value=-1)
+            table = StaticHashTable(initializer, -1, None, experimental_is_anonymous)
         super().__init__(table, num_oov_buckets, FastHashSpec, name, lookup_key_dtype)
 
 

@@ -115,6 +115,10 @@ static rheos_status *read_columns(const file_state *state, const char *path, con
   const char *at = data;
   rheos_string line;
   for (int64_t row = 0; row < count && next_line(&at, data + size_bytes, &line); row++) {
+    if (line.size_bytes == 0) {
+      return RHEOS_INVALID("Invalid content in %s: empty line found at position %lld", path,
+                           (long long)(at - data));
+    }
     for (int k = 0; k < 2; k++) RHEOS_TRY(set_field(state, &columns[k], row, &line, path));
   }
   return NULL;
