@@ -3,8 +3,6 @@
 Integers stand for a share of their dtype's largest value, floats for themselves.
 """
 
-import numpy as np
-
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
@@ -198,18 +196,22 @@ def hsv_to_rgb(images, name=None):
 
 
 # What red, green and blue each add to the three channels.
-_TO_YIQ = np.array(
-    [
-        [0.299, 0.59590059, 0.2115],
-        [0.587, -0.27455667, -0.52273617],
-        [0.114, -0.32134392, 0.31119955],
-    ]
-)
-_TO_YUV = np.array(
-    [[0.299, -0.14714119, 0.61497538], [0.587, -0.28886916, -0.51496512],
-     [0.114, 0.43601035, -0.10001026]]
-)
-_FROM_YUV = np.array([[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0]])
+_TO_YIQ = [
+    [0.299, 0.59590059, 0.2115],
+    [0.587, -0.27455667, -0.52273617],
+    [0.114, -0.32134392, 0.31119955],
+]
+_FROM_YIQ = [
+    [1, 1, 1],
+    [0.95598634, -0.27201283, -1.10674021],
+    [0.6208248, -0.64720424, 1.70423049],
+]
+_TO_YUV = [
+    [0.299, -0.14714119, 0.61497538],
+    [0.587, -0.28886916, -0.51496512],
+    [0.114, 0.43601035, -0.10001026],
+]
+_FROM_YUV = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0]]
 
 
 def _through(images, matrix):
@@ -225,16 +227,7 @@ def rgb_to_yiq(images):
 
 def yiq_to_rgb(images):
     """Luma, in-phase, quadrature in the last dimension to red, green, blue."""
-    return _through(
-        images,
-        np.array(
-            [
-                [1, 1, 1],
-                [0.95598634, -0.27201283, -1.10674021],
-                [0.6208248, -0.64720424, 1.70423049],
-            ]
-        ),
-    )
+    return _through(images, _FROM_YIQ)
 
 
 def rgb_to_yuv(images):

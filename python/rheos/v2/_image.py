@@ -2,10 +2,11 @@
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.op_call import op1
+from rheos.framework.op_call import op1, op_results
 from rheos.framework.ragged import ragged_too
 from rheos.ops import (
     array_ops,
+    functional_ops,
     image_boxes,
     image_color,
     image_files,
@@ -14,6 +15,7 @@ from rheos.ops import (
     math_ops,
     stateless_random_ops,
 )
+from rheos.ops.ragged_tensor import is_ragged
 from rheos.v2._forms import form
 
 ssim = form(
@@ -99,11 +101,72 @@ def resize(
     """A picture, or each of a batch, at another size (height, width).
 
     antialias: whether a smaller picture is computed of all pixels of the larger one. Returns
-    float32, except for the nearest pixel and where nothing is to be done.
+    float32, except for the nearest pixel. images may be ragged: pictures of unlike sizes.
     """
     size = convert_to_tensor(size, dtypes.int32) if not hasattr(size, "dtype") else size
-    return image_ops.resize_by(
+    if is_ragged(images):
+        return _resized_each(images, size, method, preserve_aspect_ratio, antialias)
+    resized = image_ops.resize_by(
         images, size, _resizer(method, antialias), preserve_aspect_ratio, name
+    )
+    return resized if method == ResizeMethod.NEAREST_NEIGHBOR else _floats(resized)
+
+
+def _floats(images):
+    return math_ops.cast(images, dtypes.float32)
+
+
+def _resized_each(images, size, method, preserve_aspect_ratio, antialias):
+    """The pictures of a ragged tensor (batch, height, width, channels) at one size."""
+    if images.shape.ndims != 4:
+        raise ValueError("ragged images must be of rank 4")
+    channels = images.shape.as_list()[-1]
+
+    def resized(image):
+        if is_ragged(image):
+            image = image.to_tensor()
+        image.set_shape([None, None, channels])
+        return resize(image, size, method, preserve_aspect_ratio, antialias)
+
+    dtype = images.dtype if method == ResizeMethod.NEAREST_NEIGHBOR else dtypes.float32
+    return functional_ops.map_fn(resized, images, fn_output_signature=dtype)
+
+
+def per_image_standardization(image):
+    """A picture, or each of a batch, as float32 of mean 0 and standard deviation 1.
+
+    The deviation counts as 1 / sqrt(elements) at least, so that a plain picture becomes zeros.
+    """
+    return image_color.per_image_standardization(_floats(convert_to_tensor(image)))
+
+
+def stateless_sample_distorted_bounding_box(
+    image_size,
+    bounding_boxes,
+    seed,
+    min_object_covered=0.1,
+    aspect_ratio_range=None,
+    area_range=None,
+    max_attempts=None,
+    use_image_if_no_bounding_boxes=None,
+    name=None,
+):
+    """A box, chosen by `seed`, that covers enough of one of the boxes given.
+
+    image_size: (height, width, channels). bounding_boxes: (batch, n, 4), shares of it. seed: two
+    integers. Returns (begin, size, bboxes): two arguments for tf.slice, and the box as (1, 1, 4).
+    """
+    return op_results(
+        "StatelessSampleDistortedBoundingBox",
+        name,
+        image_size,
+        bounding_boxes,
+        min_object_covered,
+        seed,
+        aspect_ratio_range=aspect_ratio_range or [0.75, 1.33],
+        area_range=area_range or [0.05, 1.0],
+        max_attempts=max_attempts or 100,
+        use_image_if_no_bounding_boxes=bool(use_image_if_no_bounding_boxes),
     )
 
 

@@ -199,7 +199,8 @@ OWN = {
             non_max_suppression_padded resize resize_with_pad sample_distorted_bounding_box ssim
             stateless_random_brightness stateless_random_contrast stateless_random_crop
             stateless_random_flip_left_right stateless_random_flip_up_down stateless_random_hue
-            stateless_random_jpeg_quality stateless_random_saturation
+            per_image_standardization stateless_random_jpeg_quality stateless_random_saturation
+            stateless_sample_distorted_bounding_box
         """,
     },
     "feature_column": {
