@@ -9,8 +9,13 @@ def jacobian_of(gradient, target, sources):
     target = convert_to_tensor(target)
     dims = target.shape.as_list()
     count = target.shape.num_elements()
-    if not count:
-        return None
+    if count is None:
+        raise ValueError(
+            f"a jacobian needs the shape of the target to be known, which is {target.shape}"
+        )
+    if count == 0:
+        parts = gradient(array_ops.zeros(dims, target.dtype))
+        return [None if p is None else _none_of(dims, p) for p in parts]
     weights = array_ops.reshape(_identity(count, target.dtype), [count, *dims])
     rows = [gradient(weights[i]) for i in range(count)]
     return [_stack(parts, dims, source) for parts, source in zip(zip(*rows), sources)]
@@ -38,6 +43,11 @@ def batch_jacobian_of(gradient, target, source):
 
 def _identity(count, dtype):
     return array_ops.one_hot(list(range(count)), count, dtype=dtype)
+
+
+def _none_of(dims, part):
+    part = convert_to_tensor(part)
+    return array_ops.zeros([*dims, *part.shape.as_list()], part.dtype)
 
 
 def _stack(parts, dims, source):

@@ -184,13 +184,19 @@ static rheos_status *shape_gather(rheos__infer *c) {
 }
 
 // d list: as long, with the rows of the gradient at the indices.
+// An element that is taken more than once has the sum of what arrives.
 static void gradient_gather(rheos__grad *g) {
   rheos_scope *s = g->scope;
   const rheos_dtype dtype = rheos__list_grad_dtype(g);
   const rheos_output element = rheos__list_element_shape_node(s, g->inputs[0]);
   const rheos_output made[] = {element, rheos__op_1(s, "TensorListLength", g->inputs[0])};
-  const rheos_output inputs[] = {rheos__list_node(s, "TensorListReserve", made, 2, dtype),
-                                 rheos__grad_dense(g, 0), g->inputs[1]};
+  const rheos_operation unique = rheos__op_n(s, "Unique", NULL, &g->inputs[1], 1, NULL, 0);
+  const rheos_output places = rheos_operation_output(unique, 0);
+  const rheos_output sums =
+      rheos__op_3(s, "UnsortedSegmentSum", rheos__grad_dense(g, 0),
+                  rheos_operation_output(unique, 1), rheos__op_1(s, "Size", places));
+  const rheos_output inputs[] = {rheos__list_node(s, "TensorListReserve", made, 2, dtype), sums,
+                                 places};
   rheos__grad_set(g, 0, rheos__list_node(s, "TensorListScatterIntoExistingList", inputs, 3, dtype));
 }
 

@@ -323,11 +323,16 @@ static rheos_status *scan_shape(rheos__infer *c) {
   return checked_axis(rheos__tensor_int_at(axis, 0), in->rank, &checked);
 }
 
-static rheos_output scan_node(rheos__grad *g, const char *type, rheos_output x, bool reverse) {
+static rheos_output scan_with(rheos__grad *g, const char *type, rheos_output x, bool exclusive,
+                              bool reverse) {
   const rheos_output inputs[] = {x, g->inputs[1]};
-  const rheos_attr attrs[] = {rheos_attr_bool("exclusive", rheos__attr_bool(g->attrs, "exclusive")),
+  const rheos_attr attrs[] = {rheos_attr_bool("exclusive", exclusive),
                               rheos_attr_bool("reverse", reverse)};
   return rheos_operation_output(rheos__op_n(g->scope, type, NULL, inputs, 2, attrs, 2), 0);
+}
+
+static rheos_output scan_node(rheos__grad *g, const char *type, rheos_output x, bool reverse) {
+  return scan_with(g, type, x, rheos__attr_bool(g->attrs, "exclusive"), reverse);
 }
 
 static void grad_cumsum(rheos__grad *g) {
@@ -335,13 +340,37 @@ static void grad_cumsum(rheos__grad *g) {
   rheos__grad_set(g, 0, scan_node(g, "Cumsum", rheos__grad_dense(g, 0), !reverse));
 }
 
+// The sums of dz times the running product of x over what comes at or behind each element.
+static rheos_output sums_behind(rheos__grad *g, rheos_output x, rheos_output dz) {
+  const bool reverse = rheos__attr_bool(g->attrs, "reverse");
+  const rheos_output product = scan_node(g, "Cumprod", x, reverse);
+  return scan_node(g, "Cumsum", rheos__py_mul(g->scope, product, dz), !reverse);
+}
+
+// Where x is 0; and how many zeros come before each element.
+static rheos_output zeros_of(rheos__grad *g, rheos_output *out_before) {
+  rheos_scope *s = g->scope;
+  const rheos_output zeros = rheos__op_with_number(s, "Equal", "Equal", g->inputs[0], 0);
+  *out_before = scan_with(g, "Cumsum", rheos__cast_to(s, zeros, RHEOS_INT32), true,
+                          rheos__attr_bool(g->attrs, "reverse"));
+  return zeros;
+}
+
+// By division, but at the first 0, where the products are those of the others; behind it all slopes are 0.
+// So they are at the second 0, but the slopes of slopes are not: these too come from products of the others.
 static void grad_cumprod(rheos__grad *g) {
   rheos_scope *s = g->scope;
-  const bool reverse = rheos__attr_bool(g->attrs, "reverse");
-  const rheos_output dz = rheos__grad_dense(g, 0);
-  const rheos_output product = scan_node(g, "Cumprod", g->inputs[0], reverse);
-  const rheos_output sum = scan_node(g, "Cumsum", rheos__py_mul(s, product, dz), !reverse);
-  rheos__grad_set(g, 0, rheos__py_div(s, sum, g->inputs[0]));
+  const rheos_output x = g->inputs[0], dz = rheos__grad_dense(g, 0);
+  const rheos_output one = rheos__op_1(s, "OnesLike", x);
+  rheos_output before, slopes = rheos__op_2(s, "DivNoNan", sums_behind(g, x, dz), x);
+  const rheos_output zeros = zeros_of(g, &before);
+  for (int i = 0; i < 2; i++) {
+    const rheos_output here =
+        rheos__op_2(s, "LogicalAnd", zeros, rheos__op_with_number(s, "Equal", "Equal", before, i));
+    const rheos_output others = rheos__op_3(s, "SelectV2", here, one, x);
+    slopes = rheos__op_3(s, "SelectV2", here, sums_behind(g, others, dz), slopes);
+  }
+  rheos__grad_set(g, 0, slopes);
 }
 
 // The gradients of either sign by logarithms: sum over the later y of dy exp(x - y).
