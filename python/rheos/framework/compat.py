@@ -1,5 +1,7 @@
 """Text, bytes, and what counts as a number."""
 
+import contextlib as _contextlib
+import datetime as _datetime
 import numbers as _numbers
 
 import numpy as _np
@@ -31,11 +33,30 @@ def as_text(bytes_or_text, encoding="utf-8"):
 as_str = as_text
 
 
-def as_str_any(value):
+def as_str_any(value, encoding="utf-8"):
     """Any value as text."""
-    return as_text(value) if isinstance(value, bytes) else str(value)
+    return as_text(value, encoding) if isinstance(value, bytes) else str(value)
 
 
 def path_to_str(path):
     """A path object as text."""
     return as_str_any(path.__fspath__()) if hasattr(path, "__fspath__") else path
+
+
+_horizon = _datetime.date(2026, 1, 16)  # TensorFlow 2.21's: what it may use that is new since
+
+
+def forward_compatible(year, month, day):
+    """Whether what came with that day may be used, as those who read the graph know it."""
+    return _horizon > _datetime.date(year, month, day)
+
+
+@_contextlib.contextmanager
+def forward_compatibility_horizon(year, month, day):
+    """Has forward_compatible() answer as if all readers were as new as that day."""
+    global _horizon
+    held, _horizon = _horizon, _datetime.date(year, month, day)
+    try:
+        yield
+    finally:
+        _horizon = held

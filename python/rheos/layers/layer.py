@@ -115,8 +115,21 @@ class Layer(Module):
     _UNTRACKED = frozenset(
         ("_inbound_nodes", "_outbound_nodes", "_trainable_weights", "_non_trainable_weights",
          "_losses", "_updates", "_called_with", "_metrics", "_kept_losses", "_list",
-         "_self_pending", "_built_for")
+         "_self_pending", "_built_for", "_given")
     )  # fmt: skip
+
+    def __new__(cls, *args, **kwargs):
+        made = super().__new__(cls)
+        if cls._KEEPS_ARGUMENTS and not values.runs_in_session():
+            made.__dict__["_given"] = (args, kwargs)  # for get_config()
+        return made
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        owner = next(c for c in cls.__mro__ if "get_config" in vars(c))
+        cls._KEEPS_ARGUMENTS = vars(owner).get("_KEEPS_ARGUMENTS", False)
+
+    _KEEPS_ARGUMENTS = True  # whether the class has no get_config() of its own
 
     def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
         for key in kwargs:
@@ -153,7 +166,10 @@ class Layer(Module):
 
     def _settle_policy(self, dtype):
         """A dtype, or a policy with one for variables: by default the one that was set."""
-        policy = values.root_graph().__dict__.get("_dtype_policy") if dtype is None else dtype
+        settings = values.root_graph().__dict__
+        policy = settings.get("_dtype_policy") if dtype is None else dtype
+        if policy is None:
+            policy = settings.get("_floatx", "float32")
         if isinstance(policy, str) and policy.startswith("mixed_"):
             policy = values.Policy(policy)
         compute = getattr(policy, "compute_dtype", None)
@@ -203,6 +219,8 @@ class Layer(Module):
         """What makes a layer like this by from_config(), its variables' values aside."""
         import inspect
 
+        if "_given" in vars(self) and type(self).__init__ is not Layer.__init__:
+            return self._config_of_arguments()
         names = list(inspect.signature(type(self).__init__).parameters)[1:]
         config = {"name": self.name, "trainable": self.trainable}
         if hasattr(self, "_batch_input_shape"):
@@ -213,6 +231,37 @@ class Layer(Module):
             raise NotImplementedError(
                 "Layers with arguments in `__init__` must override `get_config`."
             )
+        return config
+
+    def _config_of_arguments(self):
+        """The configuration of a class that has no get_config(): what __init__() was given.
+
+        NotImplementedError if that is nothing that a file can hold.
+        """
+        import inspect
+
+        args, kwargs = self._given
+        parameters = inspect.signature(type(self).__init__)
+        bound = parameters.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        kinds = {name: p.kind for name, p in parameters.parameters.items()}
+        config = {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
+        if inspect.Parameter.VAR_KEYWORD not in kinds.values():
+            config = {key: value for key, value in config.items() if key in kinds}
+        for name, value in list(bound.arguments.items())[1:]:
+            if kinds[name] == inspect.Parameter.VAR_KEYWORD or name in config:
+                continue
+            is_named = kinds[name] not in (
+                inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.POSITIONAL_ONLY
+            )
+            if not is_named and value or not _is_plain(value):
+                raise NotImplementedError(
+                    f"{type(self).__name__} has no get_config() and its argument `{name}` is "
+                    "nothing that a configuration can hold by itself: it must override "
+                    "get_config()"
+                )
+            if is_named:
+                config[name] = value
         return config
 
     @classmethod
@@ -836,6 +885,15 @@ class Layer(Module):
     def outbound_nodes(self):
         """The calls of other layers on what this one made."""
         return self._outbound_nodes
+
+
+def _is_plain(value):
+    """Whether a value is made of numbers, texts, lists and dicts."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(isinstance(k, str) and _is_plain(v) for k, v in value.items())
+    return value is None or isinstance(value, (str, int, float, bool))
 
 
 def _dtype_name(dtype):

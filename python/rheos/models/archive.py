@@ -1,6 +1,7 @@
 """Models in Keras 3's files: .keras, a zip of configuration and variables, and .weights.h5."""
 
 import datetime
+import importlib.util
 import io
 import json
 import os
@@ -206,8 +207,31 @@ def load_weights_of(model, path, skip_mismatch=False):
 # ---- Models
 
 
+def can_save():
+    """Whether the package is there that models are saved with."""
+    return importlib.util.find_spec("h5py") is not None
+
+
+def as_bytes(model):
+    """The contents of a file .keras."""
+    held = io.BytesIO()
+    _write_model(model, held)
+    return held.getvalue()
+
+
+def from_bytes(contents):
+    """The model of the contents of a file .keras; its functions are run as they are found."""
+    return load_model(io.BytesIO(contents), safe_mode=False)
+
+
 def save_model(model, path):
     """Writes a file .keras, whole or not at all."""
+    partial = f"{path}.part"
+    _write_model(model, partial)
+    os.replace(partial, path)
+
+
+def _write_model(model, path):
     h5py = h5py_for("saving a model as .keras")
     config = keras3_configs.object_config(model)
     compiled = keras3_configs.compile_config(model)
@@ -217,14 +241,12 @@ def save_model(model, path):
     held = io.BytesIO()
     with h5py.File(held, "w") as file:
         write_weights(model, file)
-    partial = f"{path}.part"
-    with zipfile.ZipFile(partial, "w") as archive:
+    with zipfile.ZipFile(path, "w") as archive:
         text = {"keras_version": keras3_configs.VERSION, "date_saved": saved}
         archive.writestr(_METADATA, json.dumps(text))
         archive.writestr(_CONFIG, json.dumps(config))
         archive.writestr(_WEIGHTS, held.getvalue())
         _write_assets(model, archive)
-    os.replace(partial, path)
 
 
 def _write_assets(model, archive):

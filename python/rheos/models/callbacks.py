@@ -548,18 +548,24 @@ class EarlyStopping(Callback):
         self.start_from_epoch = start_from_epoch
         self.monitor_op, self._worst = _direction(mode, monitor)
         self.min_delta = abs(min_delta) * (1 if self.monitor_op is np.greater else -1)
-        self.wait = self.stopped_epoch = 0
+        self.mode = mode
+        self.wait = self.stopped_epoch = self.best_epoch = 0
         self.best_weights = None
         self.best = self._worst
 
     def on_train_begin(self, logs=None):
-        self.wait = self.stopped_epoch = 0
+        self.wait = self.stopped_epoch = self.best_epoch = 0
         self.best = self._worst if self.baseline is None else self.baseline
+        if not values.runs_in_session():
+            self.best = None
         self.best_weights = None
 
     def on_epoch_end(self, epoch, logs=None):
         current = _monitored(logs, self.monitor, "Early stopping")
         if current is None or epoch < self.start_from_epoch:
+            return
+        if not values.runs_in_session():
+            self._compare(epoch, current)
             return
         if self.monitor_op(current - self.min_delta, self.best):
             self.best = current
@@ -576,9 +582,31 @@ class EarlyStopping(Callback):
                     print("Restoring model weights from the end of the best epoch.")
                 self.model.set_weights(self.best_weights)
 
+    def _compare(self, epoch, current):
+        """Keeps the best epoch, as Keras 3 does: only those better than `baseline` end a wait."""
+        is_better = self.best is None or self.monitor_op(current - self.min_delta, self.best)
+        if self.restore_best_weights and (is_better or self.best_weights is None):
+            self.best_weights = self.model.get_weights()
+            self.best_epoch = epoch
+        self.wait += 1
+        if is_better:
+            self.best, self.best_epoch = current, epoch
+            if self.baseline is None or self.monitor_op(current - self.min_delta, self.baseline):
+                self.wait = 0
+        elif self.wait >= self.patience and epoch > 0:
+            self.stopped_epoch = epoch
+            self.model.stop_training = True
+
     def on_train_end(self, logs=None):
+        digits = 5 if values.runs_in_session() else 1
         if self.stopped_epoch > 0 and self.verbose > 0:
-            print(f"Epoch {self.stopped_epoch + 1:05d}: early stopping")
+            print(f"Epoch {self.stopped_epoch + 1:0{digits}d}: early stopping")
+        if values.runs_in_session() or self.best_weights is None:
+            return
+        if self.verbose > 0:
+            best = self.best_epoch + 1
+            print(f"Restoring model weights from the end of the best epoch: {best}.")
+        self.model.set_weights(self.best_weights)
 
     def get_monitor_value(self, logs):
         """What is monitored, None if it is not there."""

@@ -23,6 +23,26 @@ def _specs_of(model):
     return specs
 
 
+def default_signature(model):
+    """The predictions of a model as a function of tensors `inputs`, `inputs_1` ...
+
+    None for a model whose inputs are not known yet.
+    """
+    try:
+        structure = _specs_of(model)
+    except ValueError:
+        return None
+    specs = [
+        TensorSpec(spec.shape, spec.dtype, name=f"inputs_{i}" if i else "inputs")
+        for i, spec in enumerate(nest.flatten(structure))
+    ]
+
+    def serving_default(*inputs):
+        return model(nest.pack_sequence_as(structure, list(inputs)), training=False)
+
+    return traced(serving_default, input_signature=specs)
+
+
 def _any_rows(x):
     name = x._keras_history.layer.name
     return TensorSpec([None, *x.shape.as_list()[1:]], x.dtype.base_dtype, name=name)
@@ -57,9 +77,7 @@ class ExportArchive:
         if not self._endpoints:
             raise ValueError("No endpoints have been set yet. Call add_endpoint().")
         first = next(iter(self._endpoints.values()))
-        object_saving.save(self._root, filepath, signatures={_DEFAULT: first, **{
-            name: fn for name, fn in self._endpoints.items() if fn is not first
-        }})  # fmt: skip
+        object_saving.save(self._root, filepath, signatures={_DEFAULT: first, **self._endpoints})
         if verbose:
             names = "\n".join(f"* Endpoint '{name}'" for name in self._endpoints)
             print(f"Saved artifact at '{filepath}'. The following endpoints are available:\n")

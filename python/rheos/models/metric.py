@@ -30,10 +30,23 @@ class Metric(Layer):
         self.built = True
 
     def __new__(cls, *args, **kwargs):
-        made = super().__new__(cls)
-        made.update_state = _update_of(made, made.update_state)
-        made.result = _result_of(made, made.result)
+        made = super().__new__(cls, *args, **kwargs)
+        made._wrap()
         return made
+
+    def _wrap(self):
+        self.update_state = _update_of(self, self.update_state)
+        self.result = _result_of(self, self.result)
+
+    def __getstate__(self):
+        wrapped = ("update_state", "result")  # a copy has its own
+        return {name: value for name, value in vars(self).items() if name not in wrapped}
+
+    def __setstate__(self, state):
+        for name in ("update_state", "result"):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(state)
+        self._wrap()
 
     def add_weight(
         self,

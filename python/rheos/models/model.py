@@ -5,7 +5,16 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import FuncGraph
 from rheos.layers import nodes, values
 from rheos.layers.layer import Layer, each_once, snake_case
-from rheos.models import exporting, files, input_layer, objects, op_layers, saving, summary
+from rheos.models import (
+    archive,
+    exporting,
+    files,
+    input_layer,
+    objects,
+    op_layers,
+    saving,
+    summary,
+)
 from rheos.models.network import Network
 from rheos.models.training import Trainer
 from rheos.ops import array_ops
@@ -22,6 +31,8 @@ class Model(Trainer, Layer):
         "output_names", "loss", "_loss_means", "_metrics_of_outputs", "_losses_of_outputs",
         "_steps", "_data_structures", "_seen_outputs", "_open_held", "_open_parts",
     }  # fmt: skip
+
+    _KEEPS_ARGUMENTS = True
 
     def __init__(self, *args, **kwargs):
         inputs = args[0] if args else kwargs.pop("inputs", None)
@@ -272,8 +283,21 @@ class Model(Trainer, Layer):
 
     # -- Configurations and files
 
+    @property
+    def _default_save_signature(self):
+        """What servers call of a model that tf.saved_model.save() writes; None if not built."""
+        return None if values.runs_in_session() else exporting.default_signature(self)
+
+    def __reduce_ex__(self, protocol):
+        """How a model of version 2 is pickled and copied: as a file .keras, where there is h5py."""
+        if values.runs_in_session() or not archive.can_save():
+            return super().__reduce_ex__(protocol)
+        return archive.from_bytes, (archive.as_bytes(self),)
+
     def get_config(self):
         """What makes a model like this: layers and how they are connected."""
+        if self._network is None and "_given" in vars(self):
+            return self._config_of_arguments()
         if self._network is None:
             raise NotImplementedError
         return saving.network_config(self)

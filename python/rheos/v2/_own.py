@@ -255,6 +255,14 @@ OWN = {
             weighted_cross_entropy_with_logits weighted_moments
         """,
     },
+    "compat": {
+        "framework.compat": """
+            as_bytes as_str as_str_any as_text bytes_or_text_types complex_types
+            forward_compatibility_horizon forward_compatible integral_types path_to_str real_types
+        """,
+        "framework.tensor_shape": "dimension_value",
+        "ops.rearrange_ops": "dimension_at_index",
+    },
     "random": {
         "ops.random_generators": _GENERATORS,
         "ops.stateless_random_ops": "fold_in split",

@@ -9,7 +9,7 @@ from rheos.models import objects, random_numbers
 from rheos.models.defaults import image_data_format
 from rheos.models.initializers import Ones
 from rheos.models.layers.core import in_training, seed_generator
-from rheos.models.layers.recurrent import RNN
+from rheos.models.layers.recurrent import RNN, several
 from rheos.models.layers.settings import config_of, resolved
 from rheos.ops import array_ops, nn_conv, nn_ops
 
@@ -211,7 +211,7 @@ class _ConvLSTM(RNN):
         shape = tensor_shape.TensorShape([dims[0], *time, *one])
         if self.return_state:
             state = tensor_shape.TensorShape([dims[0], *one])
-            return [shape, state, state]
+            return several(shape, state, state)
         return shape
 
     def get_config(self):

@@ -87,7 +87,7 @@ class RNN(Layer):
         batch = array_ops.shape(inputs)[1 if self.time_major else 0]
         maker = getattr(self.cell, "get_initial_state", None)
         if maker is not None:
-            found = maker(inputs=None, batch_size=batch, dtype=inputs.dtype)
+            found = maker(**_known(maker, inputs=None, batch_size=batch, dtype=inputs.dtype))
         else:
             found = [zeros_of(batch, size, inputs.dtype) for size in self._state_sizes]
         return list(found) if isinstance(found, (list, tuple)) else [found]
@@ -213,7 +213,7 @@ class RNN(Layer):
                 self.add_update(variable.assign(value))
         result = outputs if self.return_sequences else last
         if self.return_state:
-            return [result, *after]
+            return several(result, *after)
         return result
 
     def _begin_cell(self):
@@ -238,11 +238,11 @@ class RNN(Layer):
         return states
 
     def compute_mask(self, inputs, mask=None):
-        if isinstance(mask, list):
+        if isinstance(mask, (list, tuple)):
             mask = mask[0]
         output = mask if self.return_sequences else None
         if self.return_state:
-            return [output, *([None] * len(self._state_sizes))]
+            return several(output, *([None] * len(self._state_sizes)))
         return output
 
     def compute_output_shape(self, input_shape):
@@ -255,7 +255,7 @@ class RNN(Layer):
         shape = tensor_shape.TensorShape([*(start if self.return_sequences else [batch]), *size])
         if self.return_state:
             states = [tensor_shape.TensorShape([batch, *_dims_of(s)]) for s in self._state_sizes]
-            return [shape, *states]
+            return several(shape, *states)
         return shape
 
     def get_config(self):
@@ -271,6 +271,21 @@ class RNN(Layer):
         config = dict(config)
         cell = objects.deserialize("layer", config.pop("cell"), custom_objects)
         return cls(cell, **config)
+
+
+def _known(function, **arguments):
+    """Those of some arguments that a function takes: Keras 3's cells want the batch size alone."""
+    import inspect
+
+    parameters = inspect.signature(function).parameters
+    if any(p.kind == p.VAR_KEYWORD for p in parameters.values()):
+        return arguments
+    return {name: value for name, value in arguments.items() if name in parameters}
+
+
+def several(*outputs):
+    """The outputs of a layer that has many: a tuple, as in Keras 3, or TensorFlow 1's list."""
+    return list(outputs) if values.runs_in_session() else outputs
 
 
 def zeros_of(batch, size, dtype):

@@ -43,6 +43,10 @@ class AbstractRNNCell(Layer):
 
 def zero_states(sizes, inputs, batch_size, dtype):
     """Zeros for states of these sizes: a tensor, or a list."""
+    if isinstance(inputs, int) or inputs is not None and inputs.shape.ndims == 0:
+        inputs, batch_size = None, inputs  # Keras 3's only argument
+    if not values.runs_in_session():
+        dtype = dtype or "float32"
     if inputs is not None:
         batch_size, dtype = array_ops.shape(inputs)[0], inputs.dtype
     if batch_size is None or dtype is None:
@@ -57,7 +61,9 @@ def zero_states(sizes, inputs, batch_size, dtype):
 
     if isinstance(sizes, tensor_shape.TensorShape):
         return zeros(sizes)
-    return [zeros(s) for s in sizes] if isinstance(sizes, list) else zeros(sizes)
+    if isinstance(sizes, list):
+        return [zeros(s) for s in sizes]
+    return zeros(sizes) if values.runs_in_session() else [zeros(sizes)]
 
 
 _SETTINGS = (

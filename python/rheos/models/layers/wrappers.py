@@ -4,6 +4,7 @@ from rheos.framework import nest, tensor_shape
 from rheos.framework.graph import name_scope
 from rheos.layers.layer import Layer
 from rheos.models import objects
+from rheos.models.layers.recurrent import several
 from rheos.ops import array_ops, rearrange_ops
 
 _layer = objects.known("layer")
@@ -175,7 +176,7 @@ class Bidirectional(Wrapper):
             back = rearrange_ops.reverse_v2(back, [axis])
         output = self._merged(y, back)
         if self.return_state:
-            return [*output, *states] if self.merge_mode is None else [output, *states]
+            return several(*(output if self.merge_mode is None else [output]), *states)
         return output
 
     def _merged(self, y, back):
@@ -185,7 +186,7 @@ class Bidirectional(Wrapper):
             return y + back
         if self.merge_mode == "ave":
             return (y + back) / 2
-        return y * back if self.merge_mode == "mul" else [y, back]
+        return y * back if self.merge_mode == "mul" else several(y, back)
 
     def reset_states(self):
         """Forgets the states of both directions."""
@@ -199,23 +200,19 @@ class Bidirectional(Wrapper):
             shape, states = shape[0], shape[1:]
         if self.merge_mode == "concat":
             shape = shape[:-1].concatenate([shape.size_at(-1) * 2])
-        found = [shape, shape] if self.merge_mode is None else shape
+        found = [shape, shape] if self.merge_mode is None else [shape]
         if self.return_state:
-            found = found if isinstance(found, list) else [found]
-            return [*found, *states, *states]
-        return found
+            return several(*found, *states, *states)
+        return several(*found) if self.merge_mode is None else shape
 
     def compute_mask(self, inputs, mask=None):
-        if isinstance(mask, list):
+        if isinstance(mask, (list, tuple)):
             mask = mask[0]
-        if self.return_sequences:
-            output = [mask, mask] if not self.merge_mode else mask
-        else:
-            output = [None, None] if not self.merge_mode else None
+        output = mask if self.return_sequences else None
+        outputs = [output] if self.merge_mode else [output, output]
         if self.return_state:
-            states = [None] * len(self.forward_layer._state_sizes) * 2
-            return [*(output if isinstance(output, list) else [output]), *states]
-        return output
+            return several(*outputs, *([None] * len(self.forward_layer._state_sizes) * 2))
+        return output if self.merge_mode else several(*outputs)
 
     def get_config(self):
         config = {**super().get_config(), "merge_mode": self.merge_mode}
