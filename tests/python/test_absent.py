@@ -30,3 +30,19 @@ def test_programs_can_ask_which_name_exists():
 def test_a_misspelt_name_tells_near_ones(wrong, right):
     with pytest.raises(AttributeError, match=f"did you mean .*{right}"):
         eval(f"tf.{wrong}")
+
+
+@pytest.mark.parametrize(
+    "ask, near",
+    [
+        (lambda: tf.keras.optimizers.get("adm"), "'adam'"),
+        (lambda: tf.keras.optimizers.get("SDG"), "'SGD'"),
+        (lambda: tf.keras.losses.get("meen_squared_error"), "'mean_squared_error'"),
+        (lambda: tf.keras.activations.get("rellu"), "'relu'"),
+        (lambda: tf.keras.initializers.get("glorot_unifrom"), "'glorot_uniform'"),
+        (lambda: tf.Graph().create_op("MatMull", [], []), "'MatMul'"),
+    ],
+)
+def test_an_unknown_object_or_op_tells_near_ones(ask, near):
+    with pytest.raises((ValueError, tf.errors.NotFoundError), match=f"did you mean .*{near}"):
+        ask()

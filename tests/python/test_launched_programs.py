@@ -115,6 +115,33 @@ def test_version_2_of_version_1_is_eager_where_it_is_asked_for(launch):
     assert shown == "False True [1 2] 3\n"
 
 
+@pytest.mark.parametrize(
+    "name",
+    "placeholder Session get_variable layers contrib flags reset_default_graph nn.rnn_cell "
+    "train.AdamOptimizer summary.FileWriter losses.mean_squared_error "
+    "keras.backend.get_session".split(),
+)
+def test_names_of_version_1_tell_so_to_programs_of_version_2(launch, name):
+    shown = launch(
+        f"""
+        import tensorflow as tf
+        try:
+            tf.{name}
+        except AttributeError as error:
+            print(error)
+        """,
+        mode="tf2",
+    )
+    assert f"tf.{name} is a name of TensorFlow 1" in shown and "rheos run --tf1" in shown
+    assert f"tf.compat.v1.{name}\n" in shown
+
+
+def test_names_of_neither_version_do_not(launch):
+    source = "import tensorflow as tf\nprint(hasattr(tf, 'no_such'))\ntry: tf.no_such\n"
+    shown = launch(source + "except AttributeError as error: print(error)", mode="tf2")
+    assert shown.startswith("False\n") and "--tf1" not in shown and "not in Rheos yet" in shown
+
+
 def test_a_program_of_version_2_may_go_back_to_graphs(launch):
     shown = launch(
         """

@@ -53,17 +53,32 @@ def test_a_warning_says_which_argument_makes_functions_be_traced(warnings):
     def several(x, table):
         return x
 
-    for n in range(7):
+    for n in range(30):
         several(tf.constant(1.0), {"a": n, "b": 0})
-    assert len(warnings) == 2
+        assert len(warnings) == (n >= 5)  # the sixth call, then never again
     line = test_a_warning_says_which_argument_makes_functions_be_traced.__code__.co_firstlineno + 6
-    assert f"test_tracing.py:{line}: several is traced again and again (trace 7)" in warnings[1]
-    assert "'table['a']' was the Python value 5 and is now the Python value 6" in warnings[1]
-    assert "pass it as a tensor" in warnings[1]
+    said = "5 out of the last 5 calls triggered retracing of the tf.function several"
+    assert f"test_tracing.py:{line}: {said}" in warnings[0]
+    assert "'table['a']' was the Python value 4 and is now the Python value 5" in warnings[0]
+    assert "pass it as a tensor" in warnings[0]
+
+
+def test_a_warning_counts_the_calls_without_traces(warnings):
+    @tf.function
+    def one(x):
+        return x
+
+    for n in range(12):
+        one(n)
+        one(0)
+    assert not warnings  # half of ten calls
+    for n in range(12, 20):
+        one(n)
+    assert len(warnings) == 1 and "5 out of the last" in warnings[0]
 
 
 def test_a_warning_names_a_function_that_is_made_again_and_again(warnings):
-    for n in range(6):
+    for n in range(16):
 
         @tf.function
         def again(x):
@@ -100,7 +115,7 @@ def test_a_warning_tells_how_to_trace_once_for_shapes(warnings):
 
     for n in range(7):
         one(tf.zeros([n]))
-    assert "shape (5,) and is now a tensor of float32 and shape (6,)" in warnings[-1]
+    assert "shape (4,) and is now a tensor of float32 and shape (5,)" in warnings[-1]
     assert "reduce_retracing=True" in warnings[-1]
 
 

@@ -24,20 +24,41 @@ def attribute_of(module, messages=()):
     return __getattr__
 
 
-def no_attribute(module, name, known, version):
+def near_names(name, known):
+    """Up to three of the known names that are near one."""
+    import difflib
+
+    return difflib.get_close_matches(name, known, cutoff=0.75 if len(name) > 4 else 0.6)
+
+
+def did_you_mean(name, known):
+    """"; did you mean 'adam'?" for what is near an unknown name, "" if nothing is."""
+    near = near_names(name, known) if isinstance(name, str) else ()
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def no_attribute(module, name, known, version, is_of_version_1=False):
     """The AttributeError of a name that a module of TensorFlow `version` lacks; names near ones.
 
     module: as programs know it, such as "tensorflow.nn". known: the names that it has.
+    is_of_version_1: whether TensorFlow 1 has the name, and TensorFlow 2 none of it.
     """
-    import difflib
-
     public = "tf" + module.removeprefix("tensorflow")
-    near = difflib.get_close_matches(name, known, cutoff=0.75)
+    if is_of_version_1:
+        return AttributeError(
+            f"module '{module}' has no attribute '{name}': {public}.{name} is a name of TensorFlow "
+            f"1: run the program by 'rheos run --tf1', or write {_below_compat(public, name)}"
+        )
+    near = near_names(name, known)
     meant = f"did you mean {' or '.join(f'{public}.{n}' for n in near)}? " if near else ""
     return AttributeError(
         f"module '{module}' has no attribute '{name}': {meant}If TensorFlow {version} has "
         f"{public}.{name}, it is not in Rheos yet"
     )
+
+
+def _below_compat(public, name):
+    return f"tf.compat.v1{public.removeprefix('tf')}.{name}"
 
 
 def public_names(namespace):

@@ -6,6 +6,7 @@ import re
 
 from rheos import _core
 from rheos.framework import dtypes, errors, messages, signatures, tensor_shape
+from rheos.framework.absent import did_you_mean
 from rheos.framework.attr_values import attr_tuple
 from rheos.framework.control_contexts import context_numbered
 from rheos.framework.conversion import _convert_for_operator, _explain_ragged, convert_to_tensor
@@ -168,7 +169,8 @@ class Graph(_core.GraphBase):
                 raise TypeError(f"Input #{index} is not a tensor: {tensor}")
         op = signatures.op_def(op_type)
         if op is None:
-            raise errors.NotFoundError(None, None, f"Op type not registered '{op_type}'")
+            near = did_you_mean(op_type, _core.op_types())
+            raise errors.NotFoundError(None, None, f"Op type not registered '{op_type}'{near}")
         tuples = []
         for label, message in (attrs or {}).items():
             known = op._attrs.get(label)

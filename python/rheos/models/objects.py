@@ -7,6 +7,7 @@ before them.
 import inspect
 import threading
 
+from rheos.framework.absent import did_you_mean
 from rheos.layers.layer import snake_case
 
 _KINDS = {}  # kind: {name: function or class}
@@ -105,7 +106,8 @@ def find(kind, name, custom_objects=None):
     for item in table(kind).values():
         if inspect.isclass(item) and name == snake_case(item.__name__):
             return item
-    raise ValueError(f"Unknown {kind}: {name}")
+    known = {**table(kind), **{snake_case(found): None for found in table(kind)}}
+    raise ValueError(f"Unknown {kind}: {name}{did_you_mean(name, known)}")
 
 
 def serialize(item):

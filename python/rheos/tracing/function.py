@@ -266,7 +266,7 @@ class Function(_core.TracedBase, GenericFunction):
     def _explain(self, kind, earlier, args, kwargs):
         names = [name for name, _ in self._bound().names(args, kwargs)]
         flat = [_flattened(one) for one in (kind, *earlier)]
-        retracing.explain(self._name, names, flat[0], flat[1:], self._count)
+        retracing.explain(self._name, names, flat[0], flat[1:], self._watch)
 
     def _relaxed(self, kind, root, args, kwargs):
         """A trace that takes such arguments too, or wider arguments to trace for."""

@@ -13,21 +13,27 @@ _WINDOW = 10
 
 
 class Watch:
-    """Counts the traces of one function among its last calls."""
+    """Counts the traces of one function among its last calls; tells once of too many."""
 
     def __init__(self):
         self._last = deque(maxlen=_WINDOW)
+        self._has_told = False
 
     def were_called(self, count):
         """Notes calls that took earlier traces."""
         self._last.extend([False] * min(count, _WINDOW))
 
     def called(self, is_traced):
-        """Notes a call; True if it is one trace too many."""
+        """Notes a call; True if it is one trace too many, for the first time."""
         self._last.append(is_traced)
-        if not is_traced:
+        if not is_traced or self._has_told or sum(self._last) <= _WARN_FROM:
             return False
-        return is_traced and sum(self._last) > _WARN_FROM
+        self._has_told = True
+        return True
+
+    def text(self):
+        """How many of the last calls were traced; the first trace of all is none too many."""
+        return f"{_WARN_FROM} out of the last {len(self._last) - 1} calls"
 
 
 def _is_own(module):
@@ -58,7 +64,7 @@ _remade = _Remade()
 def note_first_trace(python_function, name):
     """Warns if a function is made anew for each call, as in a loop: each is traced by itself."""
     count = _remade.count(python_function)
-    if count and count % _WARN_FROM == 0:
+    if count == _WARN_FROM:
         code = python_function.__code__
         logging.warning(
             "%s: %s was made and traced %d times, which is slow: make the tf.function at %s:%d "
@@ -116,10 +122,11 @@ def _distance(one, other):
     return len(list(_differences("", one, other)))
 
 
-def explain(function_name, names, kind, earlier, count):
+def explain(function_name, names, kind, earlier, watch):
     """Warns of a trace: which argument changed, how, where, and what would stop it.
 
     names: of the arguments. kind: the PartsKind of the arguments. earlier: those of traces before.
+    watch: the function's Watch.
     """
     nearest = min(reversed(earlier), key=lambda one: _distance(one, kind))
     parts = list(zip(names, nearest.parts, kind.parts))
@@ -130,9 +137,9 @@ def explain(function_name, names, kind, earlier, count):
     if not lines:
         lines = ["the arguments are those of an earlier trace, but it was dropped or failed"]
     logging.warning(
-        "%s: %s is traced again and again (trace %d), which is slow: %s.",
+        "%s: %s triggered retracing of the tf.function %s, which is slow; this is said once. %s.",
         caller(),
+        watch.text(),
         function_name,
-        count,
         ". ".join(lines),
     )

@@ -94,7 +94,17 @@ def _find(namespace, names, name):
     if path in _PATHS:
         return _namespace(path)
     module = f"tensorflow.{namespace}" if namespace else "tensorflow"
-    raise absent.no_attribute(module, name, [*names, *_inner(namespace)], 2)
+    known = [*names, *_inner(namespace)]
+    raise absent.no_attribute(module, name, known, 2, _is_of_version_1(path))
+
+
+def _is_of_version_1(path):
+    """Whether TensorFlow 1 has a name that TensorFlow 2 lacks."""
+    found = importlib.import_module("rheos.v1")
+    *modules, name = path.split(".")
+    for module in modules:
+        found = getattr(found, module, None)
+    return not name.startswith("_") and name in dir(found)
 
 
 def __getattr__(name):
