@@ -2,8 +2,11 @@
 
 import collections
 import dataclasses
+import gc
 import pickle
+import weakref
 
+import numpy as np
 import pytest
 import rheos as tf
 import rheos.v1 as v1
@@ -216,3 +219,89 @@ def test_map_fn_goes_over_ragged_rows():
     made = tf.map_fn(tf.range, tf.constant([2, 0, 1]),
                      fn_output_signature=tf.RaggedTensorSpec([None], tf.int32))  # fmt: skip
     assert made.to_list() == [[0, 1], [], [0]]
+
+
+# ---- Which trace serves
+
+
+def counted(function, **options):
+    """(a function that is traced, the list that each trace makes longer)."""
+    traces = []
+
+    def traced(*args, **kwargs):
+        traces.append(None)
+        return function(*args, **kwargs)
+
+    return tf.function(traced, **options), traces
+
+
+def served():
+    """The specs that are traced for, calls, and how many traces there are in the end."""
+    sparse, ragged = tf.sparse.from_dense([[1.0, 0]]), tf.ragged.constant([[1.0], []])
+    vector, any_sparse = tf.TensorSpec([None]), tf.SparseTensorSpec([None, None])
+    return [
+        ([[vector]], [[[2.0, 1.0]], [[1.0]], [1.0], [[[1.0]]]], 3),
+        ([[tf.TensorSpec(None)], [tf.TensorSpec([None, 2])]], [[[[1.0, 2.0]]], [[[1.0]]]], 1),
+        ([[tf.TensorSpec([2])], [vector]], [[[2.0, 1.0]], [[1.0]], [[1.0] * 3]], 2),
+        ([[vector, 3]], [[[1.0], 3], [[1.0], 4], [[1.0, 1.0], 3]], 2),
+        ([[tf.RaggedTensorSpec([None, None])]], [[ragged], [ragged[:1]]], 1),
+        ([[any_sparse]], [[sparse], [tf.sparse.from_dense([[1.0]])]], 1),
+        ([[tf.SparseTensorSpec([None, 3])]], [[sparse]], 2),
+    ]
+
+
+@pytest.mark.parametrize("case", range(7))
+def test_calls_take_the_narrowest_trace_that_takes_them(case):
+    specs, calls, count = served()[case]
+    function, traces = counted(lambda x, *rest: tf.identity(getattr(x, "values", x)))
+    for spec in specs:
+        function.get_concrete_function(*spec)
+    for args in calls:
+        args = [tf.constant(a) if isinstance(a, (list, float)) else a for a in args]
+        function(*args)
+        function(*args)
+    assert len(traces) == count
+
+
+def test_a_trace_takes_lists_numbers_and_arrays_for_tensors():
+    vector, scalar = tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.float32)
+    two = tf.function(lambda a, b: a - b).get_concrete_function(vector, scalar)
+    for args in ([1], 2), ((1.0,), 2.0), (np.array([1.0]), np.float64(2)), ([tf.constant(1.0)], 2):
+        assert two(*args).numpy().tolist() == [-1.0]
+    assert two(a=[1.0, 3.0], b=2).numpy().tolist() == [-1.0, 1.0]
+    for args in ([[1.0]], 2.0), ([1.0], [2.0]), ("a", 2.0), ([1.0], tf.constant(2)), ([1.0],):
+        with pytest.raises(TypeError, match="Binding inputs to tf.function failed"):
+            two(*args)
+    pair = tf.function(lambda x: x[0] - x[1]).get_concrete_function([vector, scalar])
+    assert pair([[1.0], 2.0]).numpy().tolist() == [-1.0]
+    for args in ([1.0], 2.0), (([1.0], 2.0),):
+        with pytest.raises(TypeError, match="Binding inputs to tf.function failed"):
+            pair(*args)
+    named = tf.function(lambda d: d["a"]).get_concrete_function({"a": scalar})
+    assert float(named({"a": 3})) == 3
+    for wrong in {"b": 3}, [3], {"a": [3]}:
+        with pytest.raises(TypeError, match="Binding inputs to tf.function failed"):
+            named(wrong)
+
+
+class Scale:
+    def __init__(self, factor):
+        self.factor = factor
+
+    @tf.function
+    def times(self, x):
+        return x * self.factor
+
+
+def test_methods_of_objects_that_nobody_holds():
+    x = tf.constant(3)
+    assert int(Scale(2).times(x)) == 6 and int([Scale(4)][0].times(x)) == 12
+    method = Scale(5).times
+    gc.collect()
+    assert int(method(x)) == 15
+    gone = weakref.ref(method)
+    del method
+    gc.collect()
+    assert gone() is None
+    held = Scale(7)
+    assert held.times is held.times and int(held.times(x)) == 21

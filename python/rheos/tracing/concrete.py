@@ -4,8 +4,6 @@ import functools
 import itertools
 import operator
 
-import numpy as np
-
 from rheos import _core
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
@@ -209,21 +207,35 @@ class ConcreteFunction(_core.TracedBase):
         wanted = [leaf for leaf in nest.flatten((self._args, self._kwargs)) if _is_spec(leaf)]
         if self._arg_keywords is not None or not self._fits_structure(args, kwargs):
             return self._by_name(wanted, args, kwargs)
-        bound_args, bound_kwargs = self._bind(args, kwargs)
-        given = nest.flatten((bound_args, bound_kwargs), expand_composites=True)
-        own = nest.flatten((self._args, self._kwargs), expand_composites=True)
-        if len(given) != len(own):
-            raise self._refuse("the arguments have another structure", args, kwargs)
         tensors = []
-        for value, spec in zip(given, own):
+        for spec, value in self._leaves(self._bind(args, kwargs), args, kwargs):
             if isinstance(spec, kinds.VariableSpec):
                 tensors.append(self._handle_of(value, spec, args, kwargs))
             elif _is_spec(spec):
                 tensors.append(self._checked(value, spec, args, kwargs))
             elif value is not spec and kinds.kind_of(value) != kinds.kind_of(spec):
-                reason = f"Can not cast {spec_text(value)} to {spec_text(spec)}"
+                reason = f"Can not cast {value!r} to {spec_text(spec)}"
                 raise self._refuse(reason, args, kwargs)
         return tensors
+
+    def _leaves(self, bound, args, kwargs):
+        """Pairs of a spec or value that it was traced for, and what a call gives in its place."""
+        own = (self._args, self._kwargs)
+        try:
+            parts = zip(nest.flatten(own), nest.flatten_up_to(own, bound))
+        except (TypeError, ValueError) as error:
+            raise self._refuse(str(error), args, kwargs) from None
+        pairs = []
+        for spec, value in parts:
+            if not nest.is_composite(spec):
+                pairs.append((spec, value))
+                continue
+            specs, values = (nest.flatten(one, expand_composites=True) for one in (spec, value))
+            if len(specs) != len(values) or not nest.is_composite(value):
+                reason = f"Can not cast {spec_text(value)} to {spec_text(spec)}"
+                raise self._refuse(reason, args, kwargs)
+            pairs += zip(specs, values)
+        return pairs
 
     def _fits_structure(self, args, kwargs):
         return self._parameters is not None
@@ -272,13 +284,13 @@ class ConcreteFunction(_core.TracedBase):
         return self._checked_values(values, wanted, args, kwargs)
 
     def _checked(self, value, spec, args, kwargs):
-        if not isinstance(value, (Tensor, np.ndarray, np.generic)):
+        if not isinstance(value, Tensor):
             try:
                 value = convert_to_tensor(value, dtype=spec.dtype)
             except (TypeError, ValueError):
                 reason = f"Can not cast {value!r} to {spec_text(spec)}"
                 raise self._refuse(reason, args, kwargs) from None
-        tensor = convert_to_tensor(value)
+        tensor = value
         if tensor.dtype.base_dtype != spec.dtype or not spec.shape.is_compatible_with(tensor.shape):
             reason = f"Can not cast {spec_text(tensor)} to {spec_text(spec)}"
             raise self._refuse(reason, args, kwargs)

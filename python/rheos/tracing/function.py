@@ -4,6 +4,7 @@ import contextlib
 import functools
 import inspect
 import itertools
+import sys
 import threading
 import types
 import weakref
@@ -81,6 +82,7 @@ class Function(_core.TracedBase, GenericFunction):
         self._attributes = attributes
         self._experimental_autograph_options = autograph_options
         self._traces = {}  # {(kind of the arguments, graph): ConcreteFunction}
+        self._wider = {}  # {such a key that has no trace: the key of one that takes it}
         self._by_instance = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()
         self._watch = retracing.Watch()
@@ -124,6 +126,8 @@ class Function(_core.TracedBase, GenericFunction):
         """A method: a function of its own for each object, which it does not keep alive."""
         if instance is None:
             return self
+        if sys.getrefcount(instance) <= _REFERENCES_OF_TEMPORARY:
+            return self._method_of(lambda: instance)  # or nothing would hold the object in the call
         try:
             found = self._by_instance.get(instance)
             reference = weakref.ref(instance)
@@ -215,15 +219,34 @@ class Function(_core.TracedBase, GenericFunction):
             args, kwargs = self._signed(args, kwargs)
         kind = kinds.kind_of((args, kwargs))
         key = (kind, id(root))
-        found = self._traces.get(key)
-        if found is not None and found.root() is root:
+        found = self._found(key, root)
+        if found is not None:
             self._watch.called(False)
             return found
         with self._lock:
-            found = self._traces.get(key)  # another thread may have been first
-            if found is not None and found.root() is root:
-                return found
-            return self._trace(kind, key, root, args, kwargs)
+            found = self._found(key, root)  # another thread may have been first
+            return self._trace(kind, key, root, args, kwargs) if found is None else found
+
+    def _found(self, key, root):
+        """The trace for a kind of arguments, or the narrowest that takes them; None: no such."""
+        found = self._traces.get(self._wider.get(key, key))
+        if found is not None:
+            return found if found.root() is root else None
+        wider = [
+            one
+            for one, trace in self._traces.items()
+            if one[1] == key[1] and trace.root() is root and kinds.accepts(one[0], key[0])
+        ]
+        if not wider:
+            return None
+        narrowest = wider[0]
+        for one in wider[1:]:
+            if kinds.accepts(narrowest[0], one[0]):
+                narrowest = one
+        while len(self._wider) >= _MOST_TRACES:
+            del self._wider[next(iter(self._wider))]
+        self._wider[key] = narrowest
+        return self._traces[narrowest]
 
     def _signed(self, args, kwargs):
         """The arguments with the specs of the signature in place of what they stand for."""
@@ -233,9 +256,7 @@ class Function(_core.TracedBase, GenericFunction):
     def _trace(self, kind, key, root, args, kwargs):
         earlier = [one for (one, where), _ in self._traces.items() if where == id(root)]
         if self._reduce_retracing:
-            found, args, kwargs = self._relaxed(kind, root, args, kwargs)
-            if found is not None:
-                return found
+            args, kwargs = self._relaxed(kind, root, args, kwargs)
             kind = kinds.kind_of((args, kwargs))
             key = (kind, id(root))
         self._count += 1
@@ -251,6 +272,7 @@ class Function(_core.TracedBase, GenericFunction):
             self._forget()
             del self._traces[next(iter(self._traces))]
         self._traces[key] = concrete
+        self._wider.clear()
         return concrete
 
     def _without_creation(self, first, args, kwargs):
@@ -269,16 +291,12 @@ class Function(_core.TracedBase, GenericFunction):
         retracing.explain(self._name, names, flat[0], flat[1:], self._watch)
 
     def _relaxed(self, kind, root, args, kwargs):
-        """A trace that takes such arguments too, or wider arguments to trace for."""
-        for (other, where), concrete in self._traces.items():
-            if where != id(root):
-                continue
-            wider = _common(other, kind)
-            if wider == other:
-                return concrete, args, kwargs
+        """Arguments to trace for that are as wide as those of a trace and these need."""
+        for other, where in self._traces:
+            wider = _common(other, kind) if where == id(root) else None
             if wider is not None:
                 args, kwargs = _with_specs((args, kwargs), wider)
-        return None, args, kwargs
+        return args, kwargs
 
     def _traced(self, args, kwargs):
         to_spec = kinds.spec_maker()
@@ -326,6 +344,25 @@ class Function(_core.TracedBase, GenericFunction):
 
     def __repr__(self):
         return f"<Function {self._name} of {self._python_function!r}>"
+
+
+class _Counted:
+    """An attribute that is the number of references to its object, as __get__() sees them."""
+
+    def __get__(self, instance, owner=None):
+        return sys.getrefcount(instance)
+
+
+def _references_of_temporary():
+    """The references to an object that the program holds nowhere; 0: they do not tell, since an
+    interpreter may count one for the variable that is asked or not."""
+    kind = type("_Object", (), {"count": _Counted()})
+    variable = kind()
+    of_temporary = kind().count
+    return of_temporary if of_temporary < variable.count else 0
+
+
+_REFERENCES_OF_TEMPORARY = _references_of_temporary()
 
 
 def _restored(python_function, name, options):

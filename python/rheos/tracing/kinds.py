@@ -11,6 +11,7 @@ import numpy as np
 from rheos.framework import dtypes, nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.operation import Tensor, _VariableBase
+from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape, as_shape
 from rheos.framework.tensor_spec import (
     TensorSpec,
@@ -214,6 +215,32 @@ class PartsKind:
         else:
             inside = ", ".join(map(repr, self.parts))
         return f"a {self.type.__name__} of {inside}"
+
+
+def accepts(one, other):
+    """Whether a trace for arguments of one kind takes those of the other."""
+    if isinstance(one, TensorKind):
+        return one.accepts(other)
+    if isinstance(one, PartsKind):
+        return (
+            isinstance(other, PartsKind)
+            and (one.type, len(one.parts)) == (other.type, len(other.parts))
+            and (one.keys == other.keys or _has_sizes_of(one, other))
+            and all(map(accepts, one.parts, other.parts))
+        )
+    if isinstance(one, OwnKind):
+        return isinstance(other, OwnKind) and bool(other.type.is_subtype_of(one.type))
+    return one == other
+
+
+def _has_sizes_of(one, other):
+    """Whether a sparse tensor of one kind may have the sizes that are known of the other."""
+    if not issubclass(one.type, SparseTensor):
+        return False
+    if one.keys is None or other.keys is None:
+        return one.keys is None
+    (mine,), (theirs,) = one.keys, other.keys
+    return len(mine) == len(theirs) and all(a is None or a == b for a, b in zip(mine, theirs))
 
 
 def _dims_of(value):
