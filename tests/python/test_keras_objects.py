@@ -246,3 +246,39 @@ def test_texts_and_bytes():
         assert compat.forward_compatible(2099, 1, 1)
     with pytest.raises(TypeError):
         compat.as_bytes(1)
+
+
+@pytest.mark.parametrize(
+    "name, settings, wrong",
+    [
+        ("Dense", {}, {"units": [-1, 0, 2.5, "x"]}),
+        ("Conv2D", {"filters": 2, "kernel_size": 2},
+         {"filters": [-1, 0], "kernel_size": [0, (2, -1)], "strides": [-1, 0],
+          "dilation_rate": [0], "groups": [-1]}),
+        ("DepthwiseConv2D", {"kernel_size": 2}, {"depth_multiplier": [-1, 0, "x"]}),
+        ("ConvLSTM2D", {"filters": 2, "kernel_size": 2}, {"kernel_size": [0, -1]}),
+        ("MaxPooling2D", {}, {"pool_size": [-1, 0, (0, 1)], "strides": [-1]}),
+        ("LSTM", {}, {"units": [-2, 0, 2.5]}),
+        ("Embedding", {"input_dim": 3, "output_dim": 2},
+         {"input_dim": [0, -1, None, 2.5], "output_dim": [0, "x"]}),
+        ("MultiHeadAttention", {"num_heads": 2, "key_dim": 2},
+         {"num_heads": [0, -1], "key_dim": [0, 1.5]}),
+        ("Attention", {}, {"score_mode": ["x", None]}),
+        ("Dropout", {}, {"rate": [-0.5, 1.5]}),
+        ("GaussianNoise", {}, {"stddev": [-1, 2.5]}),
+        ("GroupNormalization", {}, {"groups": [0, 2.5, None]}),
+        ("RepeatVector", {}, {"n": [0, -1]}),
+        ("Flatten", {}, {"data_format": ["x", 2]}),
+        ("Lambda", {}, {"function": [None, 3, "x"]}),
+        ("ZeroPadding1D", {}, {"padding": [-1]}),
+        ("Cropping2D", {}, {"cropping": [-1]}),
+        ("UpSampling2D", {}, {"size": [0, -1]}),
+        ("LeakyReLU", {}, {"negative_slope": [-1]}),
+        ("ReLU", {}, {"trainable": ["x"], "activity_regularizer": ["zzz"]}),
+    ],
+)  # fmt: skip
+def test_layers_refuse_arguments_that_are_nonsense(name, settings, wrong):
+    for argument, given in wrong.items():
+        for value in given:
+            with pytest.raises((ValueError, TypeError)):
+                getattr(layers, name)(**{**settings, argument: value})

@@ -5,7 +5,7 @@
 """
 
 from rheos.framework import tensor_shape
-from rheos.layers import base
+from rheos.layers import base, values
 from rheos.ops import array_ops, init_ops, nn_conv, nn_ops
 
 
@@ -85,6 +85,10 @@ class ConvBody:
         self.padding = check_padding(padding)
         self.data_format = check_format(data_format)
         self.dilation_rate = numbers(dilation_rate, rank, "dilation_rate")
+        for name in ("kernel_size", "strides", "dilation_rate"):
+            values.check_positive(name, getattr(self, name))
+        if filters is not None:
+            values.check_within("filters", filters, 1)
         self.activation = activation
         self.use_bias = use_bias
         self.kernel_initializer = kernel_initializer
@@ -348,7 +352,7 @@ class SeparableConvBody(ConvBody):
             name=name,
             **kwargs,
         )
-        self.depth_multiplier = depth_multiplier
+        self.depth_multiplier = values.check_within("depth_multiplier", depth_multiplier, 1)
         self.depthwise_initializer = depthwise_initializer
         self.pointwise_initializer = pointwise_initializer
         self.depthwise_regularizer = depthwise_regularizer

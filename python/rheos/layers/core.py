@@ -3,7 +3,7 @@
 from rheos.framework import tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1
-from rheos.layers import base
+from rheos.layers import base, values
 from rheos.ops import array_ops, init_ops, math_ops, nn_ops
 from rheos.ops.smart_cond import known_flag, smart_cond
 
@@ -31,6 +31,7 @@ class DenseBody:
         **kwargs,
     ):
         super().__init__(trainable, name, activity_regularizer=activity_regularizer, **kwargs)
+        values.check_positive("units", units)
         self.units = int(units)
         self.activation = activation
         self.use_bias = use_bias
@@ -183,6 +184,10 @@ class FlattenBody:
     def __init__(self, data_format=None, **kwargs):
         super().__init__(**kwargs)
         self.data_format = data_format or "channels_last"
+        if self.data_format not in ("channels_first", "channels_last"):
+            raise ValueError(
+                f"`data_format` is channels_first or channels_last, not {data_format!r}"
+            )
         self.input_spec = base.InputSpec(min_ndim=1)
 
     def call(self, inputs):

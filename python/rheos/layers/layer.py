@@ -135,6 +135,8 @@ class Layer(Module):
         for key in kwargs:
             if key not in _KEYWORDS:
                 raise TypeError(f"Keyword argument not understood: {key}")
+        if not isinstance(trainable, (bool, int, np.bool_)) and not values.runs_in_session():
+            raise ValueError(f"`trainable` is a boolean, not {trainable!r}")
         if name is not None and not isinstance(name, str):
             raise TypeError(f"the name of a layer is a string, not {name!r}")
         self._trainable = trainable
@@ -143,7 +145,10 @@ class Layer(Module):
         self.stateful = False
         self.input_spec = None
         self.supports_masking = False
-        self.activity_regularizer = kwargs.pop("activity_regularizer", None)
+        regularizer = kwargs.pop("activity_regularizer", None)
+        if isinstance(regularizer, (str, dict)):
+            regularizer = _made(regularizer, "regularizer")
+        self.activity_regularizer = regularizer
         self._compute_dtype = None  # where it is another than that of the variables
         policy = dtype
         if not values.runs_in_session():

@@ -3,7 +3,7 @@
 from rheos.framework import dtypes, tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import colocate_with, control_dependencies, name_scope
-from rheos.layers import base
+from rheos.layers import base, values
 from rheos.ops import (
     array_ops,
     init_ops,
@@ -118,6 +118,8 @@ class BatchNormalizationBody:
         self.adjustment = adjustment
         self.axis = [axis] if isinstance(axis, int) else list(axis)
         self.momentum = momentum
+        if not values.is_tensor(momentum):
+            values.check_within("momentum", momentum, float("-inf"))
         self.epsilon = epsilon
         self.center = center
         self.scale = scale

@@ -5,7 +5,7 @@
 """
 
 from rheos.framework import tensor_shape
-from rheos.layers import base
+from rheos.layers import base, values
 from rheos.layers.convolutional import check_format, check_padding, numbers, op_format
 from rheos.ops import array_ops, nn_pool
 
@@ -19,10 +19,10 @@ class PoolingBody:
         super().__init__(name=name, **kwargs)
         self._function = function
         self.rank = rank
-        self.pool_size = numbers(pool_size, rank, "pool_size")
+        self.pool_size = values.check_positive("pool_size", numbers(pool_size, rank, "pool_size"))
         if strides is None:
             raise ValueError("Argument `strides` must not be None.")
-        self.strides = numbers(strides, rank, "strides")
+        self.strides = values.check_positive("strides", numbers(strides, rank, "strides"))
         self.padding = check_padding(padding)
         self.data_format = check_format(data_format)
         self.input_spec = base.InputSpec(ndim=rank + 2)

@@ -51,6 +51,30 @@ def runs_in_session():
     return not getattr(root_graph(), "_is_eager", False)
 
 
+def check_positive(name, value):
+    """A size; ValueError in version 2 unless it is a whole number above 0, or several of them."""
+    parts = value if isinstance(value, (list, tuple)) else (value,)
+    is_right = parts and all(isinstance(p, (int, np.integer)) and p > 0 for p in parts)
+    if not is_right and not runs_in_session():
+        raise ValueError(f"the argument `{name}` takes whole numbers above 0, not {value!r}")
+    return value
+
+
+def check_within(name, value, least, most=None):
+    """A number; in version 2 ValueError if it is below or above what it may be.
+
+    TypeError there for what is no number.
+    """
+    if runs_in_session():
+        return value
+    if isinstance(value, (str, list, tuple, dict, type(None))):
+        raise TypeError(f"the argument `{name}` is a number, not {value!r}")
+    if value < least or most is not None and value > most:
+        limits = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"the argument `{name}` is {limits}, not {value!r}")
+    return value
+
+
 def runs_now():
     """Whether operations run as they are made."""
     return getattr(get_default_graph(), "_is_eager", False)

@@ -1,6 +1,7 @@
 """Activations that have settings or variables."""
 
 from rheos.framework import tensor_shape
+from rheos.layers import values
 from rheos.layers.input_spec import InputSpec
 from rheos.layers.layer import Layer
 from rheos.models import activations, objects
@@ -35,7 +36,8 @@ class LeakyReLU(_Activation):
 
     def __init__(self, alpha=0.3, negative_slope=None, **kwargs):
         super().__init__(**kwargs)
-        self.alpha = setting(alpha if negative_slope is None else negative_slope)
+        slope = alpha if negative_slope is None else negative_slope
+        self.alpha = setting(values.check_within("negative_slope", slope, 0))
         self.negative_slope = self.alpha
 
     def call(self, inputs):

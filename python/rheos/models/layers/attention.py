@@ -3,6 +3,7 @@
 import math
 
 from rheos.framework import tensor_shape
+from rheos.layers import values
 from rheos.layers.layer import Layer
 from rheos.models import objects, random_numbers
 from rheos.models.layers.core import Dropout, in_training, seed_generator
@@ -111,6 +112,8 @@ class Attention(_BaseAttention):
     def __init__(self, use_scale=False, score_mode="dot", **kwargs):
         super().__init__(**kwargs)
         self.use_scale = use_scale
+        if score_mode not in ("dot", "concat"):
+            raise ValueError(f'`score_mode` is "dot" or "concat", not {score_mode!r}')
         self.score_mode = score_mode
 
     def build(self, input_shape):
@@ -195,8 +198,8 @@ class MultiHeadAttention(Layer):
         )
         self.supports_masking = True
         self.seed = seed
-        self.num_heads = num_heads
-        self.key_dim = key_dim
+        self.num_heads = values.check_positive("num_heads", num_heads)
+        self.key_dim = values.check_positive("key_dim", key_dim)
         self.value_dim = value_dim or key_dim
         self.dropout = dropout
         self.use_bias = use_bias

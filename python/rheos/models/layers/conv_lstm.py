@@ -55,7 +55,8 @@ class ConvLSTMCell(Layer):
             setattr(self, name, value)
         self.rank = rank
         for name in ("kernel_size", "strides", "dilation_rate"):
-            setattr(self, name, numbers(getattr(self, name), rank, name))
+            sizes = numbers(getattr(self, name), rank, name)
+            setattr(self, name, values.check_positive(name, sizes))
         self.padding = check_padding(self.padding)
         self.data_format = check_format(self.data_format or image_data_format())
         self._masks = {}

@@ -59,7 +59,7 @@ class _Conv:
         groups = kwargs.pop("groups", 1)
         self._note(given)
         super().__init__(**resolved(given), **kwargs)
-        self.groups = groups
+        self.groups = values.check_positive("groups", groups)
         if "filters" in given and given["filters"] is not None and self.filters % groups:
             raise ValueError(
                 "The number of filters must be evenly divisible by the number of groups. Received: "
@@ -263,7 +263,8 @@ class _DepthwiseConv(_Conv):
     _REQUIRED = 1
 
     def _note(self, given):
-        self.depth_multiplier = given.pop("depth_multiplier")
+        multiplier = given.pop("depth_multiplier")
+        self.depth_multiplier = values.check_within("depth_multiplier", multiplier, 1)
         for name in ("initializer", "regularizer", "constraint"):
             given[f"kernel_{name}"] = given.pop(f"depthwise_{name}")
         given["filters"] = None
@@ -391,7 +392,9 @@ class _UpSampling(_Sized):
     def __init__(self, size=2, data_format=None, **kwargs):
         super().__init__(data_format, **kwargs)
         count = self._RANK
-        self.size = int(size) if count == 1 else numbers(size, count, "size")
+        size = size if count == 1 else numbers(size, count, "size")
+        values.check_positive("size", size)
+        self.size = int(size) if count == 1 else size
 
     def _factors(self):
         return (self.size,) if self._RANK == 1 else self.size
@@ -475,6 +478,8 @@ class _Padding(_Sized):
     def __init__(self, padding=1, data_format=None, **kwargs):
         super().__init__(data_format, **kwargs)
         pairs = _pairs(padding, self._RANK, "padding")
+        for pair in pairs:
+            values.check_within("padding", min(pair), 0)
         self._pairs = pairs
         self.padding = pairs[0] if self._RANK == 1 else pairs
 
@@ -525,6 +530,8 @@ class _Cropping(_Sized):
     def __init__(self, cropping=1, data_format=None, **kwargs):
         super().__init__(data_format, **kwargs)
         self._pairs = _pairs(cropping, self._RANK, "cropping")
+        for pair in self._pairs:
+            values.check_within("cropping", min(pair), 0)
         self.cropping = self._pairs[0] if self._RANK == 1 else self._pairs
 
     def call(self, inputs):

@@ -59,7 +59,7 @@ class Dense(core.DenseBody, Layer):
         **kwargs,
     ):
         super().__init__(
-            int(units),
+            int(values.check_positive("units", units)),
             use_bias=use_bias,
             **resolved(
                 {
@@ -190,7 +190,7 @@ class GaussianNoise(Layer):
     def __init__(self, stddev, seed=None, **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
-        self.stddev = stddev
+        self.stddev = values.check_within("stddev", stddev, 0, 1)
         self.seed = seed
         self.seed_generator = seed_generator(seed) if stddev > 0 else None
 
@@ -215,7 +215,7 @@ class GaussianDropout(Layer):
     def __init__(self, rate, seed=None, **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
-        self.rate = rate
+        self.rate = values.check_within("rate", rate, 0, 1)
         self.seed = seed
         self.seed_generator = seed_generator(seed) if rate > 0 else None
 
@@ -243,7 +243,7 @@ class AlphaDropout(Layer):
     def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
-        self.rate = rate
+        self.rate = values.check_within("rate", rate, 0, 1)
         self.noise_shape = noise_shape
         self.seed = seed
         self.seed_generator = seed_generator(seed)
@@ -360,7 +360,7 @@ class RepeatVector(Layer):
         super().__init__(**kwargs)
         if not isinstance(n, int):
             raise TypeError(f"Expected an integer value for `n`, got {type(n)}.")
-        self.n = n
+        self.n = values.check_positive("n", n)
         self.input_spec = InputSpec(ndim=2)
 
     def call(self, inputs):
@@ -442,6 +442,8 @@ class Lambda(Layer):
 
     def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):
         super().__init__(**kwargs)
+        if not callable(function) and not values.runs_in_session():
+            raise TypeError(f"`function` is called, but got {function!r}")
         self.function = function
         self.arguments = arguments or {}
         self.supports_masking = mask is not None

@@ -1,6 +1,7 @@
 """Rows of a table for numbers."""
 
 from rheos.framework import dtypes, tensor_shape
+from rheos.layers import values
 from rheos.layers.layer import Layer
 from rheos.models import objects
 from rheos.models.layers.settings import config_of, resolved
@@ -37,8 +38,8 @@ class Embedding(Layer):
         super().__init__(
             **resolved({"activity_regularizer": activity_regularizer}), **kwargs
         )
-        self.input_dim = input_dim
-        self.output_dim = output_dim
+        self.input_dim = values.check_positive("input_dim", input_dim)
+        self.output_dim = values.check_positive("output_dim", output_dim)
         settings = {
             "embeddings_initializer": embeddings_initializer,
             "embeddings_regularizer": embeddings_regularizer,

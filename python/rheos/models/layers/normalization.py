@@ -223,6 +223,8 @@ class GroupNormalization(Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        if groups != -1:  # as many as there are channels
+            values.check_positive("groups", groups)
         self.groups, self.axis, self.epsilon = groups, axis, epsilon
         self.center, self.scale = center, scale
         settings = {

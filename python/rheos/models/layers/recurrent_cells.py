@@ -105,6 +105,7 @@ class _Cell(Layer):
         given.update({name: kwargs.pop(name) for name in self._ARGUMENTS[1:] if name in kwargs})
         seed = kwargs.pop("seed", None)
         super().__init__(**kwargs)
+        values.check_positive("units", units)
         self.units = int(units)
         if self.units <= 0:
             raise ValueError(f"`units` is a positive number, not {units}")
