@@ -9,6 +9,7 @@ from rheos.v1.contrib import (
     eager,
     feature_column,
     framework,
+    graph_editor,
     image,
     layers,
     learn,
