@@ -108,3 +108,11 @@ def test_complex_numbers_of_python_are_of_double_precision():
         assert function([[1.0, 0]]).dtype == tf.complex64
         assert function(np.array([[1 + 0j, 0]], np.complex64)).dtype == tf.complex64
     assert tf.math.conj([1j]).dtype == tf.exp(1j).dtype == tf.complex128
+
+
+@pytest.mark.parametrize(("name", "wanted"), [("int4", [1, -2, 7, -8]), ("uint4", [1, 14, 7, 8])])
+def test_integers_of_four_bits(name, wanted):
+    dtype = getattr(tf.experimental, name)
+    assert dtype.name == name and dtype.is_integer and tf.as_dtype(name) is dtype
+    assert tf.cast(tf.cast([1, -2, 7, 8], dtype), tf.int32).numpy().tolist() == wanted
+    assert tf.reshape(tf.constant([1, 2], dtype), [2, 1]).dtype == dtype

@@ -70,7 +70,11 @@ def _converted(value, wanted, field):
         return ImmutableDict(
             {k: _converted(v, args[1], f"{field}[{k!r}]") for k, v in value.items()}
         )
-    if wanted in (typing.Any, None, type(None)) or origin is collections.abc.Callable:
+    if wanted is typing.Any or origin is collections.abc.Callable:
+        return value
+    if wanted in (None, type(None)):
+        if value is not None:
+            raise _refuse(field, "None", value)
         return value
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
@@ -177,6 +181,13 @@ def _static(value):
 # ---- Types
 
 
+def _is_named(annotation):
+    """Whether an annotation has the name of a type in it, in place of the type."""
+    if isinstance(annotation, (str, typing.ForwardRef)):
+        return True
+    return any(map(_is_named, typing.get_args(annotation)))
+
+
 class _Meta(type):
     def __init__(cls, name, bases, namespace):
         super().__init__(name, bases, namespace)
@@ -187,8 +198,6 @@ class _Meta(type):
         for field in fields:
             if field in _RESERVED or field.startswith("_tf_extension_type"):
                 raise ValueError(f"The field name '{field}' is reserved.")
-        if any(isinstance(wanted, str) for wanted in fields.values()):
-            fields = {key: typing.get_type_hints(cls)[key] for key in fields}
         cls._fields_of_type = fields
         own = namespace.get("Spec")
         kinds = (ExtensionTypeSpec,) if own is None else (own, ExtensionTypeSpec)
@@ -198,7 +207,23 @@ class _Meta(type):
             if isinstance(namespace.get("__name__"), str):
                 register_named_spec(f"{namespace['__name__']}.Spec", cls.Spec)
 
+    def _resolve_fields(cls):
+        """Puts types in place of their names, which may be given before the types are made."""
+        fields = cls._fields_of_type
+        named = [field for field, wanted in fields.items() if _is_named(wanted)]
+        if not named:
+            return
+        try:
+            hints = typing.get_type_hints(cls, localns={cls.__name__: cls})
+        except NameError as error:
+            unknown = next((f for f in named if error.name in repr(fields[f])), named[0])
+            raise TypeError(
+                f"{unknown}: Unsupported type annotation {fields[unknown]!r}: {error}"
+            ) from None
+        fields.update((field, hints[field]) for field in named)
+
     def __call__(cls, *args, **kwargs):
+        cls._resolve_fields()
         made = cls.__new__(cls)
         object.__setattr__(made, "_is_open", True)
         made.__init__(*args, **kwargs)
@@ -323,6 +348,7 @@ class ExtensionTypeSpec(TypeSpec):
 
 def _bound(kind, args, kwargs):
     """The fields of a type by name, of arguments in their order, with defaults."""
+    kind._resolve_fields()
     fields = kind._fields_of_type
     if len(args) > len(fields) or any(key not in fields for key in kwargs):
         raise TypeError(f"{kind.__name__}.Spec takes {list(fields)}, got {args} and {kwargs}")

@@ -6,14 +6,19 @@ import threading
 
 import numpy as np
 
-from rheos.framework import dtypes
+from rheos.framework import dtypes, errors
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.eager import get_eager_graph
 from rheos.framework.graph import count_operations
+from rheos.framework.sparse_tensor import SparseTensor
+from rheos.framework.sparse_tensor_spec import SparseTensorSpec
+from rheos.framework.tensor_spec import TypeSpec, type_spec_from_value
 from rheos.ops import script_ops
 from rheos.ops.custom_gradient import custom_gradient
 from rheos.ops.gradient_tape import GradientTape
+from rheos.ops.ragged_tensor import RaggedTensor, convert_to_tensor_or_ragged_tensor
+from rheos.ops.ragged_tensor_spec import RaggedTensorSpec
 
 
 class _Recorded:
@@ -134,16 +139,119 @@ def _in_graph(func, inp, Tout, name):
     return results if is_list else results[0]
 
 
+# ---- Ragged and sparse tensors, by their parts
+
+
+def _is_of_parts(one):
+    return isinstance(one, (RaggedTensor, SparseTensor, TypeSpec))
+
+
+def _parts_of(value):
+    """The tensors that a value has."""
+    if isinstance(value, RaggedTensor):
+        return [value.flat_values, *value.nested_row_splits]
+    if isinstance(value, SparseTensor):
+        return [value.indices, value.values, value.dense_shape]
+    return [convert_to_tensor(value)]
+
+
+def _of_spec(spec, parts):
+    """The value that has these parts."""
+    if isinstance(spec, RaggedTensorSpec) and spec.ragged_rank > 0:
+        rows = RaggedTensor.from_nested_row_splits(parts[0], parts[1:], validate=False)
+        inner = None if spec.shape.ndims is None else spec.shape[spec.ragged_rank + 1 :]
+        if inner is not None and not rows.flat_values._is_eager:
+            rows.flat_values.set_shape([None, *inner.as_list()])
+        return rows
+    if isinstance(spec, SparseTensorSpec):
+        return SparseTensor(*parts)
+    if isinstance(spec, TypeSpec) and not parts[0]._is_eager:
+        parts[0].set_shape(spec.shape)
+    return parts[0]
+
+
+def _dtypes_of(spec):
+    """The dtypes of the parts of a value."""
+    if isinstance(spec, RaggedTensorSpec):
+        return [spec.dtype, *[spec.row_splits_dtype] * spec.ragged_rank]
+    if isinstance(spec, SparseTensorSpec):
+        return [dtypes.int64, spec.dtype, dtypes.int64]
+    return [spec.dtype if isinstance(spec, TypeSpec) else dtypes.as_dtype(spec)]
+
+
+class _MisfitError(ValueError):
+    """Of a result; a step tells of it as an invalid argument."""
+
+
+def _checked_parts(value, spec):
+    """The parts of what a function gave; _MisfitError if it is not as the spec says."""
+    try:
+        return _fitting_parts(value, spec)
+    except (TypeError, ValueError) as error:
+        raise _MisfitError(str(error)) from None
+
+
+def _fitting_parts(value, spec):
+    wanted = _dtypes_of(spec)
+    if isinstance(spec, RaggedTensorSpec):
+        value = convert_to_tensor_or_ragged_tensor(value, spec.dtype)
+        if spec.ragged_rank and isinstance(value, RaggedTensor):
+            value = value.with_row_splits_dtype(spec.row_splits_dtype)
+    elif not isinstance(spec, SparseTensorSpec):
+        value = convert_to_tensor(value, wanted[0])
+    parts = _parts_of(value)
+    fits = not isinstance(spec, TypeSpec) or spec.shape.is_compatible_with(value.shape)
+    if not fits or [part.dtype for part in parts] != wanted:
+        raise ValueError(f"the function gave {value}, which is not compatible with {spec}")
+    return parts
+
+
+def _of_parts(func, inp, Tout, name):
+    """py_function() of values of several tensors."""
+    values = [x if _is_of_parts(x) else convert_to_tensor(x) for x in inp]
+    given = [type_spec_from_value(x) for x in values]  # not the tensors, which keep their graph
+    counts = [len(_parts_of(x)) for x in values]
+    wanted = list(Tout) if isinstance(Tout, (list, tuple)) else [Tout]
+
+    def on_parts(*parts):
+        args, rest = [], list(parts)
+        for spec, count in zip(given, counts):
+            args.append(_of_spec(spec, rest[:count]))
+            rest = rest[count:]
+        made = func(*args)
+        made = list(made) if isinstance(made, (list, tuple)) else [made]
+        if len(made) != len(wanted):
+            raise script_ops.WrongNumberError(
+                f"the function gave {len(made)} values, {len(wanted)} are wanted"
+            )
+        return [part for one, spec in zip(made, wanted) for part in _checked_parts(one, spec)]
+
+    flat = [part for x in values for part in _parts_of(x)]
+    kinds = [_dtypes_of(spec) for spec in wanted]
+    try:
+        found = py_function(on_parts, flat, [dtype for kind in kinds for dtype in kind], name)
+    except _MisfitError as error:
+        raise errors.InvalidArgumentError(None, None, str(error)) from None
+    results = []
+    for spec, kind in zip(wanted, kinds):
+        results.append(_of_spec(spec, found[: len(kind)]))
+        found = found[len(kind) :]
+    return results if isinstance(Tout, (list, tuple)) else results[0]
+
+
 def py_function(func=None, inp=None, Tout=None, name=None):
     """What a function of the program makes of eager tensors, whose gradients go through it.
 
-    func: takes eager tensors, gives a value or a list of them. inp: a list of tensors. Tout: a
-    dtype or a list of them. Without `func` and `inp` it is a decorator: calls give the tensors. In
-    a graph the function runs in each step, with the values that the tensors have there; without
-    results, an empty list as `Tout`, the operation is given.
+    func: takes eager tensors, gives a value or a list of them. inp: a list of tensors, also ragged
+    and sparse ones. Tout: a dtype or a list of them, or their specs. Without `func` and `inp` it
+    is a decorator: calls give the tensors. In a graph the function runs in each step, with the
+    values that the tensors have there; without results, an empty list as `Tout`, the operation is
+    given.
     """
     if func is None:
         return script_ops.decorator(py_function, Tout=Tout, name=name)
+    if any(map(_is_of_parts, [*inp, *(Tout if isinstance(Tout, (list, tuple)) else [Tout])])):
+        return _of_parts(func, inp, Tout, name)
     if get_default_graph()._is_eager:
         return script_ops.call_eagerly(func, inp, Tout, False)
     return _in_graph(func, inp, Tout, name)

@@ -138,6 +138,7 @@ OWN = {
     "dtypes": {"framework.dtypes": "DType"},
     "dtypes.experimental": {"framework.dtypes": "int4 uint4"},
     "experimental": {
+        "framework.dtypes": "int4 uint4",
         "ops.extension_type": "BatchableExtensionType ExtensionType ExtensionTypeSpec",
         "ops.ragged_shape": "DynamicRaggedShape",
         "ops.row_partition": "RowPartition",
