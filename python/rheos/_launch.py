@@ -16,6 +16,7 @@ below it:
     tensorflow.contrib.X.python.Y   tensorflow.contrib.X
     tensorflow.X.Y          X.Y of what `tensorflow` means
     keras                   tf.keras, where no package of that name is installed
+    absl                    rheos._absl: flags, app, logging; likewise
 
 In mode `auto` the source of the program, and of the modules of its own that it imports, decides
 which of the two `tensorflow` means: TensorFlow 1 if it uses a name that only TensorFlow 1 has,
@@ -614,19 +615,22 @@ KERAS_INSIDES = {
 # ---- What `tensorflow` means
 
 
+STAND_INS = ("keras", "absl")
+
+
 class Finder:
     """Finds `tensorflow` and all below it in Rheos, and the Rheos that this launcher belongs to."""
 
     def __init__(self, choose):
         self._choose = choose
         self._front = None
-        self._has_keras = None  # whether a package keras is installed
+        self._is_installed = {}  # whether a package of a name is
 
     def find_spec(self, name, path=None, target=None):
         if name == "rheos":
             return PathFinder.find_spec(name, [os.path.dirname(PACKAGE)])
         package = name.partition(".")[0]
-        if package != "tensorflow" and not (package == "keras" and self._gives_keras()):
+        if package != "tensorflow" and not (package in STAND_INS and self._stands_in(package)):
             return None
         if self._resolve(name) is None:
             return None
@@ -643,10 +647,11 @@ class Finder:
             found.__path__ = []  # or nothing could be imported from below it
         sys.modules[name] = found
 
-    def _gives_keras(self):
-        if self._has_keras is None:
-            self._has_keras = PathFinder.find_spec("keras") is not None
-        return not self._has_keras
+    def _stands_in(self, package):
+        """Whether Rheos gives a package of which the real one is not installed."""
+        if package not in self._is_installed:
+            self._is_installed[package] = PathFinder.find_spec(package) is not None
+        return not self._is_installed[package]
 
     def _keras(self, name):
         """What keras and all below it mean: a module of that name with what tf.keras has."""
@@ -662,8 +667,11 @@ class Finder:
         return module
 
     def _resolve(self, name):
-        if name.partition(".")[0] == "keras":
+        package, _, inner = name.partition(".")
+        if package == "keras":
             return self._keras(name)
+        if package == "absl":
+            return self._find("rheos._absl", inner.split(".") if inner else [])
         parts = name.split(".")[1:]
         if self._front is None:
             self._front = self._choose()

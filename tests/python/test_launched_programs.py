@@ -313,3 +313,50 @@ def test_unit_tests_of_version_2_run(launch):
             tf.test.main()
         """
     )
+
+
+ABSL = """
+\"\"\"Says what it was given.\"\"\"
+from absl import app, flags, logging
+N = flags.DEFINE_integer("n", 3, "A number.", short_name="k", lower_bound=0)
+flags.DEFINE_string("name", None, "A name.", required=True)
+FLAGS = flags.FLAGS
+
+def main(argv):
+    import tensorflow as tf
+    logging.info("hidden")
+    logging.set_verbosity(logging.INFO)
+    logging.info("n is %d", N.value)
+    logging.log_first_n(logging.WARNING, "once", 1)
+    if argv[1:] == ["bad"]:
+        raise app.UsageError("bad arguments")
+    print(argv[1:], N.value, FLAGS.name, FLAGS.n, FLAGS is tf.compat.v1.flags.FLAGS)
+
+if __name__ == "__main__":
+    app.run(main)
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("absl") is not None, reason="absl is installed")
+@pytest.mark.parametrize(
+    "arguments, status, said",
+    [
+        (["-k", "5", "--name=x", "rest"], 0, "n is 5"),
+        ([], 1, "flag --name=None: Flag must have a value"),
+        (["--name=x", "--n=-1"], 1, "-1 is not a non-negative integer"),
+        (["--name=x", "--what"], 1, "Unknown command line flag 'what'"),
+        (["--name=x", "bad"], 1, "Says what it was given.\n\nbad arguments"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["tf1", "tf2"])
+def test_absl_is_there_without_its_package(tmp_path, arguments, status, said, mode):
+    program = tmp_path / "program.py"
+    program.write_text(ABSL)
+    done = subprocess.run(
+        [sys.executable, LAUNCHER, mode, program, *arguments], capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+    assert done.returncode == status, done.stderr
+    assert said in done.stderr and "hidden" not in done.stderr
+    if not status:
+        assert done.stdout == "['rest'] 5 x 5 True\n" and "once" in done.stderr

@@ -370,3 +370,39 @@ def test_what_is_written_to_a_stream_is_captured(tmp_path):
             assert captured.contents() == "seen"
         stream.write("kept")
     assert (tmp_path / "out").read_text() == "kept"
+
+
+def test_flags_are_checked_when_they_are_parsed():
+    values = flags.FlagValues()
+    holder = flags.DEFINE_integer("n", 3, "", flag_values=values, short_name="k")
+    flags.DEFINE_string("a", None, "", flag_values=values)
+    flags.DEFINE_string("b", None, "", flag_values=values)
+    flags.DEFINE_spaceseplist("words", "x y", "", flag_values=values)
+    flags.DEFINE_alias("number", "n", flag_values=values)
+    flags.register_validator("n", lambda n: n % 2, "odd ones", flag_values=values)
+    flags.mark_flags_as_mutual_exclusive(["a", "b"], flag_values=values)
+    values(["program", "-k", "5", "--words", "p q r"])
+    assert (holder.value, holder.name, holder.default, holder.present) == (5, "n", 3, 1)
+    assert values.words == ["p", "q", "r"]
+    values(["program", "--number=7"])
+    assert holder.value == 7
+    for bad in (["--n=2"], ["--n=1", "--a=1", "--b=2"]):
+        with pytest.raises(flags.ValidationError):
+            values(["program", *bad])
+    values.set_default("b", "z")
+    assert values["b"].default == "z" and "--words=p,q,r" in values.flags_into_string()
+    with pytest.raises(flags.UnrecognizedFlagError):
+        flags.register_validator("nothing", bool, flag_values=values)
+
+
+def test_required_flags_have_to_be_given():
+    values = flags.FlagValues()
+    flags.DEFINE_string("a", None, "", flag_values=values, required=True)
+    flags.DEFINE_bool("x", False, "", flag_values=values)
+    flags.DEFINE_bool("y", False, "", flag_values=values)
+    flags.mark_bool_flags_as_mutual_exclusive(["x", "y"], required=True, flag_values=values)
+    with pytest.raises(flags.ValidationError, match="--a"):
+        values(["program", "--x"])
+    with pytest.raises(flags.ValidationError, match="Exactly one"):
+        values(["program", "--a=1", "--y", "--x"])
+    assert values(["program", "--a=1", "--nox", "--y", "rest"]) == ["program", "rest"]

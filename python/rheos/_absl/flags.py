@@ -1,0 +1,3 @@
+"""absl.flags."""
+
+from rheos.framework.flags import *  # noqa: F403
