@@ -263,3 +263,33 @@ def test_dropped_variables_leave_their_memory(tf):
     for _ in range(8):
         assert use(ones).numpy() == 15_000_000
     assert resident_bytes() - before < 3 * ones.nbytes
+
+
+def test_moving_averages_of_eager_variables(tf):
+    v = tf.Variable([1.0, 2.0], name="w")
+    average = tf.train.ExponentialMovingAverage(0.9, zero_debias=True)
+    assert average.average(v) is None
+    average.apply([v])
+    v.assign([3.0, 3.0])
+    average.apply([v])
+    np.testing.assert_allclose(average.average(v).numpy(), [1.2, 2.1], rtol=1e-6)
+    assert average.average_name(v) == "w/ExponentialMovingAverage"
+    assert average.average(v).name == "w/ExponentialMovingAverage:0"
+    assert not average.average(v).trainable
+
+    @tf.function
+    def step():
+        average.apply([v])
+
+    step()
+    np.testing.assert_allclose(average.average(v).numpy(), [1.38, 2.19], rtol=1e-6)
+    counted = tf.train.ExponentialMovingAverage(0.9, num_updates=3)
+    x = tf.Variable(1.0)
+    counted.apply([x])
+    x.assign(3.0)
+    counted.apply([x])
+    assert counted.average(x).numpy() == np.float32(2.3846154)
+    with pytest.raises(TypeError, match="non-Variable tensors"):
+        counted.apply([tf.constant(1.0)])
+    with pytest.raises(TypeError, match="half, float, or double"):
+        counted.apply([tf.Variable(1)])

@@ -209,3 +209,16 @@ def test_einsum_of_batches_that_broadcast_and_of_unknown_sizes(sess):
     for equation in ("abc,cbd->ad", "abc,cbd->bda", "abc,cde->abde", "abc,cbd->abd"):
         found = sess.run(tf.einsum(equation, x, y), {x: c, y: d})
         np.testing.assert_allclose(found, np.einsum(equation, c, d), rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [None, [None, None], [3, None], [None, 3]])
+def test_pinv_of_shapes_that_only_the_step_knows(shape, sess):
+    full = np.array([[1.0, 2, 3], [4, 5, 6], [7, 8, 10]])
+    a = tf.placeholder(tf.float64, shape)
+    for value in (full, np.outer([1.0, 2, 3], [1.0, 2, 3])):  # and one of rank 1
+        found = sess.run(tf.linalg.pinv(a), {a: value})
+        np.testing.assert_allclose(found, np.linalg.pinv(value), atol=1e-11)
+    if shape is None:
+        batch = np.stack([full, full + 1])
+        found = sess.run(tf.linalg.pinv(a), {a: batch})
+        np.testing.assert_allclose(found, np.linalg.pinv(batch), atol=1e-11)

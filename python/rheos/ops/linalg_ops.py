@@ -327,6 +327,14 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
         return math_ops.reduce_sum(above, axis=-1)
 
 
+def _larger_side(a):
+    """max(m, n) of matrices (..., m, n): a number, or a tensor where the shape is not known."""
+    sides = [None] if a.shape.ndims is None else a.shape.as_list()[-2:]
+    if None not in sides:
+        return float(max(sides))
+    return math_ops.cast(math_ops.reduce_max(array_ops.shape(a)[-2:]), a.dtype)
+
+
 def pinv(a, rcond=None, validate_args=False, name=None):
     """The pseudo-inverse (..., n, m) of matrices (..., m, n).
 
@@ -339,8 +347,7 @@ def pinv(a, rcond=None, validate_args=False, name=None):
                 "Input `a` must have `float`-like `dtype` (saw {}).".format(a.dtype.name)
             )
         if rcond is None:
-            size = max(d or 0 for d in a.shape.as_list()[-2:])
-            rcond = 10.0 * size * np.finfo(a.dtype.as_numpy_dtype).eps
+            rcond = 10.0 * _larger_side(a) * np.finfo(a.dtype.as_numpy_dtype).eps
         rcond = convert_to_tensor(rcond, dtype=a.dtype, name="rcond")
         s, u, v = svd(a, full_matrices=False, compute_uv=True)
         limit = rcond * math_ops.reduce_max(s, axis=-1)

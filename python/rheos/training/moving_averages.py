@@ -3,7 +3,14 @@
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
-from rheos.framework.graph import colocate_with, control_dependencies, count_operations, name_scope
+from rheos.framework.graph import (
+    colocate_with,
+    control_dependencies,
+    count_operations,
+    init_scope,
+    name_scope,
+)
+from rheos.framework.operation import Tensor
 from rheos.ops import control_flow_ops, init_ops, math_ops, state_ops
 from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.variable_lists import global_variables, moving_average_variables, trainable_variables
@@ -65,6 +72,10 @@ def assign_moving_average(variable, value, decay, zero_debias=True, name=None):
         return state_ops.assign_sub(variable, change, name=scope)
 
 
+def _bare_name(variable):
+    return variable.name.partition(":")[0]
+
+
 class ExponentialMovingAverage:
     """Keeps, for each variable or tensor, a mean in which older values count less and less.
 
@@ -86,6 +97,8 @@ class ExponentialMovingAverage:
         return self._name
 
     def _new_average(self, var):
+        if getattr(var, "_is_eager", False):
+            return self._new_eager_average(var)
         if isinstance(var, Variable):
             average = create_slot(var, var.initialized_value(), self.name)
             if not var._is_resource:
@@ -95,6 +108,17 @@ class ExponentialMovingAverage:
         beside = var.op.type in ("Variable", "VariableV2", "VarHandleOp")
         return create_zeros_slot(var, self.name, colocate=beside)
 
+    def _new_eager_average(self, var):
+        """A variable beside another one, outside of functions that are traced."""
+        if not isinstance(var, Variable):
+            raise TypeError(
+                "tf.train.ExponentialMovingAverage does not support non-Variable tensors when "
+                "eager execution is enabled."
+            )
+        with init_scope():
+            name = f"{_bare_name(var)}/{self.name}"
+            return Variable(var.read_value(), trainable=False, name=name)
+
     def apply(self, var_list=None):
         """An operation that updates the averages of `var_list` (all trainable variables)."""
         if var_list is None:
@@ -103,6 +127,8 @@ class ExponentialMovingAverage:
         for var in var_list:
             if var.dtype.base_dtype not in _FLOATS:
                 raise TypeError(f"The variables must be half, float, or double: {var.name}")
+            if getattr(var, "_is_eager", False) and isinstance(var, Tensor):
+                self._new_eager_average(var)
             if var in self._averages:
                 continue
             with control_dependencies(None):
@@ -130,7 +156,9 @@ class ExponentialMovingAverage:
     def average_name(self, var):
         """The name of the variable that holds the average, or would."""
         if var in self._averages:
-            return self._averages[var].op.name
+            return _bare_name(self._averages[var])
+        if getattr(var, "_is_eager", False):
+            return f"{_bare_name(var)}/{self.name}"
         return get_default_graph().unique_name(f"{var.op.name}/{self.name}", mark_as_used=False)
 
     def variables_to_restore(self, moving_avg_variables=None):
