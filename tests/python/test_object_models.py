@@ -297,3 +297,52 @@ def test_numbers_of_lines_have_an_offset_and_tables_are_resources(tmp_path):
     table = tf.lookup.StaticHashTable(start, -1)
     assert table.lookup(tf.constant(["a", "c", "?"])).numpy().tolist() == [2, 4, -1]
     assert isinstance(table, tf.saved_model.experimental.TrackableResource)
+
+
+TEXTS, NUMBERS = np.array(["a", "b"]), np.array([[3]])
+
+
+class Mixed(tf.Module):
+    """Signatures with results of several tensors each, and defaults that are arrays."""
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 2], tf.float32, "x")])
+    def several(self, x):
+        return tf.RaggedTensor.from_tensor(x), x, tf.sparse.from_dense(x)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "s")])
+    def split(self, s):
+        return {"words": tf.strings.split(s), "lengths": tf.strings.length(s)}
+
+    @tf.function
+    def defaults(self, x, k=tf.constant([1.0, 2.0]), texts=TEXTS, *, z=NUMBERS):  # noqa: B008
+        return x * k, texts, z
+
+
+def test_signatures_give_ragged_and_sparse_tensors(tmp_path):
+    model = Mixed()
+    signatures = {"several": model.several, "split": model.split}
+    tf.saved_model.save(model, str(tmp_path), signatures=signatures)
+    loaded = tf.saved_model.load(str(tmp_path)).signatures
+    dense = [[1.0, 0.0], [0.0, 2.0]]
+    found = loaded["several"](x=tf.constant(dense))
+    assert sorted(found) == ["output_0", "output_1", "output_2"]
+    assert found["output_0"].to_list() == found["output_1"].numpy().tolist() == dense
+    assert tf.sparse.to_dense(found["output_2"]).numpy().tolist() == dense
+    found = loaded["split"](s=tf.constant(["a b", "c"]))
+    assert found["words"].to_list() == [[b"a", b"b"], [b"c"]]
+    assert found["lengths"].numpy().tolist() == [3, 1]
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:  # what servers do
+        graph = tf.compat.v1.saved_model.load(session, ["serve"], str(tmp_path))
+        named = graph.signature_def["split"]
+        words = tf.compat.v1.saved_model.utils.get_tensor_from_tensor_info(named.outputs["words"])
+        given = {named.inputs["s"].name: ["d e f"]}
+        assert session.run(words, given).to_list() == [[b"d", b"e", b"f"]]
+
+
+def test_arguments_may_have_arrays_and_tensors_as_defaults(tmp_path):
+    model = Mixed()
+    model.defaults(tf.ones([2]))
+    tf.saved_model.save(model, str(tmp_path))
+    product, texts, z = tf.saved_model.load(str(tmp_path)).defaults(tf.ones([2]))
+    assert product.numpy().tolist() == [1.0, 2.0]
+    assert texts.numpy().tolist() == [b"a", b"b"] and z.numpy().tolist() == [[3]]

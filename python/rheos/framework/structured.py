@@ -2,7 +2,10 @@
 
 import collections
 
+import numpy as np
+
 from rheos.framework import dtypes, messages, nest
+from rheos.framework.operation import Tensor
 from rheos.framework.tensor_proto import make_ndarray
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, type_spec_from_value
@@ -119,6 +122,15 @@ def _encode_parts(made, value):
         parts.values.extend(encode(one) for one in value)
 
 
+def _encode_array(made, value):
+    made.dtype = dtypes.as_dtype(value.dtype).as_datatype_enum
+    made.tensor_shape.CopyFrom(TensorShape(value.shape).as_proto())
+    if value.dtype.kind in "OSU":
+        made.string_val.extend(t if isinstance(t, bytes) else t.encode() for t in value.flat)
+    else:
+        made.tensor_content = value.tobytes()
+
+
 def encode(value):
     """A value as a StructuredValue; TypeError if a saved model cannot have it."""
     made = messages.StructuredValue()
@@ -143,6 +155,10 @@ def encode(value):
         spec.name = value.name or ""
     elif isinstance(value, (dict, tuple, list)):
         _encode_parts(made, value)
+    elif isinstance(value, np.ndarray):
+        _encode_array(made.numpy_value, value)
+    elif getattr(value, "_is_eager", False) and isinstance(value, Tensor):
+        _encode_array(made.tensor_value, np.asarray(value.numpy()))
     elif isinstance(value, TypeSpec) or nest.is_composite(value):
         encode_spec(made.type_spec_value, value)
     else:

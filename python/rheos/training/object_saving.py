@@ -8,6 +8,8 @@ from rheos.framework.eager import get_eager_graph
 from rheos.framework.graph import Graph, control_dependencies
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.operation import Tensor, _VariableBase
+from rheos.framework.ragged import RaggedBase
+from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.structured import encode
 from rheos.framework.tensor_spec import TensorSpec, type_spec_from_value
 from rheos.framework.trackable import AutoTrackable, children_of
@@ -86,14 +88,18 @@ def _concrete(function):
     return function if isinstance(function, ConcreteFunction) else None
 
 
+def _is_tensor(value):
+    return isinstance(value, (Tensor, SparseTensor, RaggedBase))
+
+
 def _named_results(results, name):
     """The results of a signature by name; ValueError for what is no tensor."""
-    if isinstance(results, Tensor):
+    if _is_tensor(results):
         results = {"output_0": results}
     elif isinstance(results, (list, tuple)):
         results = {f"output_{i}": one for i, one in enumerate(results)}
     if not isinstance(results, dict) or not all(
-        isinstance(key, str) and isinstance(one, Tensor) for key, one in results.items()
+        isinstance(key, str) and _is_tensor(one) for key, one in results.items()
     ):
         raise ValueError(
             f"Outputs for functions used as signatures must be a single Tensor, a sequence of "
@@ -395,14 +401,15 @@ class _Saving:
         bound = self.saved.concrete_functions[concrete.graph.name].bound_inputs
         args += [self._handles[number] for number in bound]
         results = concrete.graph.structured_outputs
-        types = [results[key].dtype for key in sorted(results)]
+        parts = nest.flatten(results, expand_composites=True)
+        types = [part.dtype for part in parts]
         call = apply_op(
             "StatefulPartitionedCall", None, args, Tout=types, f=concrete.graph.name
         )
-        outputs = {}
-        for key, tensor in zip(sorted(results), call.outputs):
-            tensor.set_shape(results[key].shape)
-            outputs[key] = saved_model.build_tensor_info(tensor)
+        for part, tensor in zip(parts, call.outputs):
+            tensor.set_shape(part.shape)
+        given = nest.pack_sequence_as(results, call.outputs, expand_composites=True)
+        outputs = {key: saved_model.build_tensor_info(given[key]) for key in sorted(given)}
         self.made.signature_def[name].CopyFrom(
             saved_model.build_signature_def(inputs, outputs, saved_model.PREDICT_METHOD_NAME)
         )
