@@ -82,3 +82,19 @@ def test_boxes_by_seed():
         np.testing.assert_allclose(box, [[[0, 0, 0.75, 1]]])
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.image.stateless_sample_distorted_bounding_box([4, 4, 3], [[[0, 0, 1.0, 1]]], [1, 2, 3])
+
+
+def test_suppression_of_batches():
+    batch = np.array([BOXES, BOXES[::-1]], np.float32)
+    scores = np.array([SCORES, SCORES[::-1]], np.float32)
+    options = {"iou_threshold": 0.5, "pad_to_max_output_size": True}
+    told = {"canonicalized_coordinates": True, "tile_size": 16}
+    chosen, count = tf.image.non_max_suppression_padded(batch, scores, 4, **options, **told)
+    assert chosen.numpy().tolist() == [[0, 3, 0, 0], [4, 1, 0, 0]]
+    assert count.numpy().tolist() == [2, 2]
+    deep = tf.image.non_max_suppression_padded(batch[None], scores[None], 4, **options)
+    assert deep[0].shape == [1, 2, 4] and deep[1].shape == [1, 2]
+    one, count = tf.image.non_max_suppression_padded(BOXES, SCORES, 4, **options)
+    assert one.numpy().tolist() == [0, 3, 0, 0] and int(count) == 2
+    with pytest.raises(ValueError, match="pad_to_max_output_size"):
+        tf.image.non_max_suppression_padded(batch, scores, 4)

@@ -186,11 +186,61 @@ crop_and_resize = form(
     "image, boxes, box_indices, crop_size, method='bilinear', extrapolation_value=0.0, name=None",
 )
 draw_bounding_boxes = form(image_boxes.draw_bounding_boxes, "images, boxes, colors, name=None")
-non_max_suppression_padded = form(
-    image_boxes.non_max_suppression_padded,
-    "boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float('-inf'), "
-    "pad_to_max_output_size=False, name=None",
-)
+
+
+def non_max_suppression_padded(
+    boxes,
+    scores,
+    max_output_size,
+    iou_threshold=0.5,
+    score_threshold=float("-inf"),
+    pad_to_max_output_size=False,
+    name=None,
+    sorted_input=False,
+    canonicalized_coordinates=False,
+    tile_size=512,
+):
+    """non_max_suppression of a fixed length, also of each picture of batches.
+
+    boxes: (..., n, 4). scores: (..., n). Of batches the length has to be fixed. The last three
+    tell what is known of the input, and how to go about it: the result is the same. Returns
+    (indices, how many of them count), of batches each with the dimensions of these.
+    """
+
+    def of_one(boxes, scores, name=None):
+        return image_boxes.non_max_suppression_padded(
+            boxes,
+            scores,
+            max_output_size,
+            iou_threshold,
+            score_threshold,
+            pad_to_max_output_size,
+            name,
+        )
+
+    boxes = convert_to_tensor(boxes, dtype_hint=dtypes.float32)
+    scores = convert_to_tensor(scores, dtype_hint=boxes.dtype)
+    if boxes.shape.ndims is None or boxes.shape.ndims <= 2:
+        return of_one(boxes, scores, name)
+    if not pad_to_max_output_size:
+        raise ValueError(
+            f"'pad_to_max_output_size' (value {pad_to_max_output_size}) must be True for batched "
+            "input"
+        )
+    batch = array_ops.shape(scores)[:-1]
+    count = boxes.shape[-2]
+    flat = (
+        array_ops.reshape(boxes, [-1, array_ops.shape(boxes)[-2], 4]),
+        array_ops.reshape(scores, [-1, array_ops.shape(scores)[-1]]),
+    )
+    flat[0].set_shape([None, count, 4])
+    indices, valid = functional_ops.map_fn(
+        lambda one: tuple(of_one(*one)), flat, fn_output_signature=(dtypes.int32, dtypes.int32)
+    )
+    shape = array_ops.concat([batch, [max_output_size]], 0)
+    return array_ops.reshape(indices, shape), array_ops.reshape(valid, batch)
+
+
 adjust_jpeg_quality = form(
     image_files.adjust_jpeg_quality,
     "image, jpeg_quality, dct_method='', name=None",
