@@ -167,12 +167,14 @@ INSIDES = {
     "framework.dtypes": "",
     "framework.errors": "errors",
     "framework.errors_impl": "errors",
+    "framework.func_graph": "_insides.func_graph",
     "framework.function": "_insides.function",
     "framework.graph_io": "train",
     "framework.graph_util": "graph_util",
     "framework.graph_util_impl": "graph_util",
     "framework.importer": "",
     "framework.meta_graph": "train",
+    "framework.op_def_registry": "_insides.op_def_registry",
     "framework.ops": "",
     "framework.random_seed": "",
     "framework.smart_cond": "contrib.framework",
@@ -307,6 +309,7 @@ INSIDES = {
     "ops.spectral_ops": "spectral",
     "ops.standard_ops": "",
     "ops.state_ops": "",
+    "ops.stateless_random_ops": "random",
     "ops.string_ops": "",
     "ops.summary_op_util": "_insides.summary_op_util",
     "ops.template": "",
@@ -345,6 +348,7 @@ INSIDES = {
     "training.checkpoint_management": "train",
     "training.checkpoint_utils": "train",
     "training.coordinator": "train",
+    "training.evaluation": "_insides.evaluation",
     "training.ftrl": "train",
     "training.gradient_descent": "train",
     "training.learning_rate_decay": "train",
@@ -354,6 +358,8 @@ INSIDES = {
     "training.optimizer": "train",
     "training.proximal_adagrad": "train",
     "training.proximal_gradient_descent": "train",
+    "training.queue_runner": "train",
+    "training.queue_runner_impl": "train",
     "training.rmsprop": "train",
     "training.saver": "train",
     "training.session_manager": "train",
@@ -374,6 +380,14 @@ INSIDES = {
     "util.tf_decorator": "_insides.tf_decorator",
     "util.tf_export": "_insides.export",
     "util.tf_inspect": "_insides.inspect",
+}
+
+
+# Modules of INSIDES that have names of their own too, below rheos.v1._insides.
+OWN = {
+    "framework.dtypes": "dtypes",
+    "framework.meta_graph": "meta_graph",
+    "framework.ops": "ops",
 }
 
 
@@ -711,7 +725,8 @@ class Finder:
         if not inside.is_known(name):
             return found
         is_own = place is not None and place.startswith("_insides.")
-        return inside.InsideModule(name, *((found, None) if is_own else (None, found)))
+        own = found if is_own else self._find(V1, ["_insides", OWN[name]]) if name in OWN else None
+        return inside.InsideModule(name, own, None if is_own else found)
 
     def _is_inside_2(self, parts):
         name = ".".join(parts)

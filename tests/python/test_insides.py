@@ -18,6 +18,7 @@ from rheos.v1._insides import (
     control_flow_util,
     data_nest,
     deprecation,
+    dtypes as dtypes_inside,
     file_io,
     freeze_graph,
     function_utils,
@@ -29,6 +30,8 @@ from rheos.v1._insides import (
     layers_utils,
     nest,
     object_identity,
+    op_def_registry,
+    ops as ops_inside,
     places,
     resources,
     rnn_cell_impl,
@@ -575,3 +578,42 @@ def test_sessions_of_tests_place_softly():
 
     result = Case().run()
     assert not result.failures + result.errors, result
+
+
+def test_a_saved_model_is_a_function(tmp_path):
+    folder = str(tmp_path / "model")
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None], name="x")
+        v = tf.Variable(3.0)
+        y = tf.multiply(x, v, name="y")
+        session.run(v.initializer)
+        tf.saved_model.simple_save(session, folder, {"x": x}, {"y": y})
+    from_saved_model = tf.contrib.predictor.from_saved_model
+    call = from_saved_model(folder)
+    assert call({"x": [1.0, 2.0]})["y"].tolist() == [3.0, 6.0]
+    assert call.fetch_tensors["y"].name == "y:0" and call.graph is not tf.get_default_graph()
+    named = from_saved_model(folder, input_names={"a": "x:0"}, output_names={"b": "y:0"})
+    assert named({"a": [2.0]})["b"].tolist() == [6.0]
+    with pytest.raises(ValueError, match="unexpected keys"):
+        call({"z": 1.0})
+    with pytest.raises(ValueError, match="Available signatures"):
+        from_saved_model(folder, signature_def_key="other")
+    with pytest.raises(ValueError, match="at most one"):
+        from_saved_model(folder, signature_def_key="a", input_names={}, output_names={})
+
+
+def test_insides_of_graphs(sess):
+    place = inside_module.InsideModule("framework.ops", ops_inside, tf)
+    assert place.Graph is tf.Graph and place.uid() < place.uid()
+    assert place.EagerTensor is not tf.Tensor and issubclass(place.EagerTensor, tf.Tensor)
+    assert place.strip_name_scope("^a/b", "a") == "^b"
+    assert place.strip_name_scope("loc:@a/b", "a/") == "loc:@b"
+    assert place.strip_name_scope("c/a/b", "a") == "c/a/b"
+    assert place.prepend_name_scope("^b", "a") == "^a/b"
+    assert dtypes_inside.float16_ref is tf.as_dtype("float16_ref")
+    with pytest.raises(AttributeError):
+        dtypes_inside.no_such_ref
+    known = op_def_registry.get_registered_ops()
+    assert known["MatMul"].input_arg[1].name == "b" and len(known) > 900
+    slim = tf.contrib.slim
+    assert slim.initializers.xavier_initializer is slim.xavier_initializer

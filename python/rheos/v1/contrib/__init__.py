@@ -19,6 +19,7 @@ from rheos.v1.contrib import (
     metrics,
     nn,
     opt,
+    predictor,
     rnn,
     seq2seq,
     signal,

@@ -138,4 +138,10 @@ learning = _types.SimpleNamespace(
     train_step=_train_step,
 )
 
+initializers = _types.SimpleNamespace(
+    variance_scaling_initializer=variance_scaling_initializer,
+    xavier_initializer=xavier_initializer,
+    xavier_initializer_conv2d=xavier_initializer_conv2d,
+)
+
 __getattr__ = _attribute_of("tensorflow.contrib.slim")
