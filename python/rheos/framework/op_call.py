@@ -242,8 +242,15 @@ def _run_op(op, inputs, attrs, graph):
 def apply_op(op_type, name, *inputs, **attrs):
     """Adds an operation. `name` None means the type; one that ends in "/" is used as it is.
 
-    Inputs are in the order of the signature; attributes that are None keep their default.
+    Inputs are in the order of the signature; attributes that are None keep their default. Where
+    operations run at once, None for one that has no outputs.
     """
+    operation = add_op(op_type, name, *inputs, **attrs)
+    return operation if isinstance(operation, Operation) or operation.outputs else None
+
+
+def add_op(op_type, name, *inputs, **attrs):
+    """apply_op(), but what stands for an operation that ran at once where it has no outputs too."""
     if _core._executes_eagerly():
         results = _core._run_now(op_type, inputs, attrs)
         if results is not None:
@@ -294,7 +301,7 @@ op1 = _core.op1  # the only output of a new operation; one that runs at once if 
 
 def op_list(op_type, name, *inputs, **attrs):
     """All outputs of a new operation, as a list."""
-    return apply_op(op_type, name, *inputs, **attrs).outputs
+    return add_op(op_type, name, *inputs, **attrs).outputs
 
 
 _tuple_types = {}
@@ -311,7 +318,7 @@ def _tuple(name, fields):
 def op_results(op_type, name, *inputs, **attrs):
     """What TensorFlow's functions of the ops themselves return of a new operation: its output, or a
     tuple of them with their names, lists where the op has lists; the operation if it gives none."""
-    operation = apply_op(op_type, name, *inputs, **attrs)
+    operation = add_op(op_type, name, *inputs, **attrs)
     outputs, results = list(operation.outputs), []
     described = signatures.op_def(op_type).output_arg
     for arg in described:

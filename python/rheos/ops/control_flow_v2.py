@@ -5,7 +5,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import FuncGraph, func_graph_from_py_func
 from rheos.framework.graph import control_dependencies, name_scope
-from rheos.framework.op_call import apply_op
+from rheos.framework.op_call import add_op
 from rheos.framework.operation import Operation
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, constant_op, math_ops
@@ -59,7 +59,7 @@ def _call(op_type, scope, graphs, attrs, *inputs):
     for graph in graphs:
         graph.finish()
     with outer._attr_scope([_LOWERED]), outer.control_dependencies(_controls(graphs)):
-        made = apply_op(op_type, scope, *inputs, **attrs)
+        made = add_op(op_type, scope, *inputs, **attrs)
     if outer.building_function and "While" in op_type:
         return made.outputs
     return [array_ops.identity(output) for output in made.outputs]

@@ -11,6 +11,7 @@ from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import init_scope, name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
+from rheos.framework.operation import Operation
 from rheos.framework.tensor_shape import Dimension, TensorShape, dimension_value
 from rheos.ops import array_ops
 from rheos.ops.random_ops import get_seed
@@ -180,7 +181,8 @@ class QueueBase:
 
     def _taken(self, tensors, shapes):
         for tensor, shape in zip(tensors, shapes):
-            tensor.set_shape(shape)
+            if not tensor._is_eager:
+                tensor.set_shape(shape)
         if self._names:
             return dict(zip(self._names, tensors))
         return tensors[0] if len(tensors) == 1 else tensors
@@ -196,15 +198,17 @@ class QueueBase:
         return self._taken(tensors, self._shapes)
 
     def _many(self, base, n, name):
+        """The rows, and how many they are if that is known."""
         op = apply_op(
             self._op_type(base), name, self._queue_ref, n, component_types=self._dtypes
         )
-        return op.outputs, op.inputs[1]
+        known = constant_value(op.inputs[1]) if isinstance(op, Operation) else None
+        return op.outputs, known
 
     def dequeue_many(self, n, name=None):
         """`n` tuples as rows, when they are there; OutOfRangeError if they will never be."""
         tensors, count = self._many("QueueDequeueMany", n, name or f"{self._name}_DequeueMany")
-        rows = TensorShape([constant_value(count)])
+        rows = TensorShape([count])
         return self._taken(list(tensors), [rows.concatenate(s) for s in self._shapes])
 
     def dequeue_up_to(self, n, name=None):

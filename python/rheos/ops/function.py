@@ -9,7 +9,7 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import FuncGraph
 from rheos.framework.graph import name_scope
 from rheos.framework.importer import import_graph_def
-from rheos.framework.op_call import apply_op
+from rheos.framework.op_call import add_op
 from rheos.ops.variable_scope import get_variable_scope, variable_scope
 
 # What a program may say of a function or of a call, and the attribute for it.
@@ -382,7 +382,7 @@ class Declare:
             )
         pairs = zip(args, self._inputs)
         args = [convert_to_tensor(one, dtype=dtype, name=own) for one, (own, dtype) in pairs]
-        made = apply_op(
+        made = add_op(
             "StatefulPartitionedCall", name or self.name, args, Tout=self._outputs, f=self.name
         )
         if len(made.outputs) == 1:

@@ -1,6 +1,6 @@
 """Operations that call functions given by Defun: If, While, For, gradients."""
 
-from rheos.framework.op_call import apply_op
+from rheos.framework.op_call import add_op
 from rheos.ops.function import Defun
 
 
@@ -14,7 +14,7 @@ def _result_types(function):
 
 def If(cond, inputs, then_branch, else_branch, name=None):
     """What `then_branch`, a Defun, gives for `inputs` if `cond` holds, else `else_branch`."""
-    made = apply_op(
+    made = add_op(
         "If",
         name,
         cond,
@@ -67,7 +67,7 @@ def While(input_, cond, body, name=None, hostmem=None):
     captured = list(body.captured_inputs)
     if captured:
         cond, body = _ignoring_captures(cond, body), _passing_captures(body)
-    made = apply_op("While", name, [*input_, *captured], cond=cond.name, body=body.name)
+    made = add_op("While", name, [*input_, *captured], cond=cond.name, body=body.name)
     results = list(made.outputs)
     return results[: len(results) - len(captured)] if results else made
 
@@ -78,14 +78,14 @@ def For(start, limit, delta, inputs, body, name=None, hostmem=None, rewrite_with
     captured = list(body.captured_inputs)
     if captured:
         body = _passing_captures(body)
-    made = apply_op("For", name, start, limit, delta, [*inputs, *captured], body=body.name)
+    made = add_op("For", name, start, limit, delta, [*inputs, *captured], body=body.name)
     results = list(made.outputs)
     return results[: len(results) - len(captured)] if results else made
 
 
 def symbolic_gradient(input, Tout, f, name=None):  # noqa: A002
     """The gradients of `f` for its arguments, of these and of gradients of its results."""
-    return _results(apply_op("SymbolicGradient", name, input, Tout=Tout, f=f.name))
+    return _results(add_op("SymbolicGradient", name, input, Tout=Tout, f=f.name))
 
 
 def Gradient(inputs, f, name=None):

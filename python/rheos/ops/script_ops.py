@@ -12,7 +12,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.eager import register_program_function
 from rheos.framework.errors import InvalidArgumentError
-from rheos.framework.op_call import apply_op
+from rheos.framework.op_call import add_op
 
 _functions = weakref.WeakValueDictionary()  # ProgramFunctions by token; their graphs keep them
 _numbers = itertools.count()
@@ -88,7 +88,7 @@ def py_func_op(op_type, func, inp, tout, name):
     types = list(tout) if isinstance(tout, (list, tuple)) else [tout]
     types = [dtypes.as_dtype(t) for t in types]
     inp = list(inp) if isinstance(inp, (list, tuple)) else [inp]
-    op = apply_op(op_type, name, inp, token=func.token, Tout=types)
+    op = add_op(op_type, name, inp, token=func.token, Tout=types)
     if not types and op_type == "PyFunc":
         return op
     return op.outputs if isinstance(tout, (list, tuple)) else op.outputs[0]
@@ -110,7 +110,9 @@ def call_eagerly(func, inp, Tout, as_arrays):
             raise InvalidArgumentError(
                 None, None, f"the function gave {results[-1].dtype.name}, wanted is {dtype.name}"
             )
-    return results if is_list else results[0] if results else None
+    if is_list:
+        return None if as_arrays and not results else results
+    return results[0] if results else None
 
 
 def decorator(function, **settings):

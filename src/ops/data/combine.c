@@ -65,7 +65,8 @@ static rheos_status *init_zip(rheos__dataset *d) {
                        (int)d->num_components);
 }
 
-// After a failure of one input the others go on too, so that what comes then still lies side by side.
+// After a failure of one input the others go on too, so that what comes then still lies side by side; and at
+// the end of one, so that a cache that has had all of its elements is whole.
 static rheos_status *next_zip(rheos__iterator *iterator, rheos__step *step, rheos_tensor **element,
                               bool *out_end) {
   many *it = (many *)iterator;
@@ -73,9 +74,13 @@ static rheos_status *next_zip(rheos__iterator *iterator, rheos__step *step, rheo
   int32_t at = 0;
   rheos_status *status = NULL;
   *out_end = it->inputs[0] == NULL;
-  for (int32_t i = 0; !*out_end && i < d->num_inputs; ++i) {
-    rheos_status *failure = rheos__iterator_next(it->inputs[i], step, element + at, out_end);
-    if (status == NULL) {
+  if (*out_end) return NULL;
+  for (int32_t i = 0; i < d->num_inputs; ++i) {
+    bool end = false;
+    rheos_status *failure = rheos__iterator_next(it->inputs[i], step, element + at, &end);
+    const bool counts = status == NULL && !*out_end;  // nobody misses what comes behind the end
+    *out_end = *out_end || end;
+    if (counts) {
       status = failure;
     } else {
       rheos_status_free(failure);

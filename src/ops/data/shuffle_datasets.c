@@ -224,7 +224,8 @@ static rheos_status *make_room(shuffle *it, int64_t most) {
   return NULL;
 }
 
-static rheos_status *next_epoch(shuffle *it, rheos__step *step) {
+// The input of an epoch that is not to come is not made: it would take seeds of a generator.
+static rheos_status *next_epoch(shuffle *it, const shuffle_data *s, rheos__step *step) {
   ++it->epoch;
   if (!RHEOS_RESERVE(it->slices, it->slices_capacity, it->num_slices + 1)) {
     return rheos__out_of_memory();
@@ -233,6 +234,7 @@ static rheos_status *next_epoch(shuffle *it, rheos__step *step) {
   it->slices[it->num_slices++] = (slice){last, last};
   rheos__iterator_free(it->base.input);
   it->base.input = NULL;
+  if (s->count != -1 && it->epoch >= s->count) return NULL;
   return rheos__iterator_new(it->base.dataset->inputs[0], step, &it->base.input);
 }
 
@@ -246,7 +248,7 @@ static rheos_status *fill_one(shuffle *it, const shuffle_data *s, rheos__step *s
     RHEOS_TRY(rheos__iterator_next(it->base.input, step, place, &end));
     if (!end) break;
     if (s->count == -1 && !it->has_produced) break;
-    RHEOS_TRY(next_epoch(it, step));
+    RHEOS_TRY(next_epoch(it, s, step));
     last = &it->slices[it->num_slices - 1];
   }
   if (end) {
