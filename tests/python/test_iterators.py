@@ -361,3 +361,50 @@ def test_a_session_tells_which_stage_waits():
         assert "s for an element of stage 'Prefetch'" in told
         assert got == [2]
         assert sess._waiting() == ""
+
+
+def endless(kind):
+    numbers, Dataset = tf.data.Dataset.range(10**15), tf.data.Dataset
+    same, first = Dataset.from_tensors(1).repeat(), tf.zeros([], tf.int64)
+    return {
+        "prefetch": lambda: numbers.map(lambda x: x + 1).prefetch(10),
+        "constant": lambda: same.map(lambda x: x, num_parallel_calls=4).prefetch(2),
+        "interleave": lambda: numbers.interleave(
+            lambda x: Dataset.range(0), cycle_length=4, num_parallel_calls=4
+        ).prefetch(1),
+        "filter": lambda: numbers.filter(lambda x: x < 0).prefetch(1),
+        "shuffle": lambda: numbers.shuffle(10**9),
+        "batch": lambda: numbers.batch(10**9),
+        "skip": lambda: numbers.skip(10**14).prefetch(1),
+        "shard": lambda: numbers.shard(10**14, 10**14 - 1),
+        "choice": lambda: tf.data.experimental.choose_from_datasets(
+            [Dataset.range(1), Dataset.range(9)], Dataset.from_tensors(first).repeat()
+        ),
+    }[kind]()
+
+
+@pytest.mark.parametrize("kind", [
+    "prefetch", "constant", "interleave", "filter", "shuffle", "batch", "skip", "shard", "choice",
+])  # fmt: skip
+def test_a_session_is_closed_while_a_pipeline_without_end_runs(kind):
+    with tf.Graph().as_default():
+        iterator = tf.data.make_initializable_iterator(endless(kind))
+        element = iterator.get_next()
+        session = tf.Session()
+        session.run(iterator.initializer)
+    ended = []
+
+    def run():
+        with pytest.raises((RuntimeError, tf.errors.CancelledError)):
+            while True:
+                session.run(element)
+        ended.append(True)
+
+    runner = threading.Thread(target=run, daemon=True)
+    runner.start()
+    time.sleep(0.1)
+    closer = threading.Thread(target=session.close, daemon=True)
+    closer.start()
+    closer.join(20)
+    runner.join(20)
+    assert ended and not closer.is_alive()

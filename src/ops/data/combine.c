@@ -207,6 +207,12 @@ RHEOS_DATASET_OP(ConcatenateDataset, concatenate_kind,
                  RHEOS_DATASET_TYPES "; metadata: string = \"\"",
                  "The elements of one dataset, then those of the other.")
 
+// What passes over elements asks now and then whether the step is to stop.
+static rheos_status *poll_at(int64_t count, rheos__step *step) {
+  if ((count & 1023) != 0 || !rheos__step_should_stop(step)) return NULL;
+  return rheos_status_new(RHEOS_CANCELLED, "the step was stopped");
+}
+
 // ---- DirectedInterleave
 
 static const char *const directed_options[] = {"stop_on_empty_dataset", NULL};
@@ -245,10 +251,11 @@ static rheos_status *next_directed(rheos__iterator *iterator, rheos__step *step,
                                    rheos_tensor **element, bool *out_end) {
   many *it = (many *)iterator;
   const bool stops = rheos__dataset_options(iterator->dataset)[0] != 0;
-  for (;;) {
+  for (int64_t passed = 1;; ++passed) {
     int64_t which = 0;
     *out_end = it->inputs[0] == NULL;
     if (*out_end) return NULL;
+    RHEOS_TRY(poll_at(passed, step));
     RHEOS_TRY(select_next(it, step, &which, out_end));
     rheos__iterator **chosen = *out_end ? &it->inputs[0] : &it->inputs[1 + which];
     if (!*out_end && *chosen == NULL) continue;  // that one has ended
@@ -336,9 +343,7 @@ static rheos_status *next_skip(rheos__iterator *iterator, rheos__step *step, rhe
   *out_end = count < 0;
   for (; !*out_end && it->done < count; it->done += !*out_end) {
     RHEOS_TRY(rheos__iterator_skip(iterator->input, step, out_end));
-    if ((it->done & 1023) == 0 && rheos__step_should_stop(step)) {
-      return rheos_status_new(RHEOS_CANCELLED, "the step was stopped");
-    }
+    RHEOS_TRY(poll_at(it->done, step));
   }
   return *out_end ? NULL : rheos__iterator_next(iterator->input, step, element, out_end);
 }
@@ -371,6 +376,7 @@ static rheos_status *next_shard(rheos__iterator *iterator, rheos__step *step,
   for (*out_end = false; it->done % a->first != a->second; ++it->done) {
     RHEOS_TRY(rheos__iterator_skip(iterator->input, step, out_end));
     if (*out_end) return NULL;
+    RHEOS_TRY(poll_at(it->done, step));
   }
   RHEOS_TRY(rheos__iterator_next(iterator->input, step, element, out_end));
   if (!*out_end) ++it->done;
