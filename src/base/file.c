@@ -62,6 +62,12 @@ static rheos_code code_of_errno(int error) {
   }
 }
 
+// What the system calls take of a path, which programs may write as a URL: "file:///tmp/x" is "/tmp/x".
+static const char *local_path(const char *path) {
+  static const char scheme[] = "file://";
+  return strncmp(path, scheme, sizeof scheme - 1) == 0 ? path + sizeof scheme - 1 : path;
+}
+
 // "cannot open 'x': No such file or directory", for the errno that is set.
 static rheos_status *failed(const char *verb, const char *path) {
   int error = errno;
@@ -97,7 +103,7 @@ rheos_status *rheos__file_open(const char *path, rheos__file **out_file) {
   rheos__file *file = rheos__alloc(sizeof *file + path_bytes);
   if (file == NULL) return rheos__out_of_memory();
   memcpy(file->path, path, path_bytes);
-  file->descriptor = allowed("open", path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  file->descriptor = allowed("open", path) ? open(local_path(path), O_RDONLY | O_CLOEXEC) : -1;
   rheos_status *status = file->descriptor < 0 ? failed("open", path) : check_regular(file);
   if (status != NULL) {
     rheos__file_close(file);
@@ -209,8 +215,9 @@ rheos_status *rheos__file_writer_open(const char *path, rheos__file_writer **out
   writer->path = memcpy((char *)(writer + 1), path, path_bytes);
   writer->position = 0;
   writer->used = 0;
-  writer->descriptor =
-      allowed("open", path) ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+  writer->descriptor = allowed("open", path)
+                           ? open(local_path(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+                           : -1;
   if (writer->descriptor < 0) {
     rheos_status *status = failed("create", path);
     rheos__free(writer);
@@ -343,7 +350,7 @@ rheos_status *rheos__file_replace(const char *path, const void *data, size_t siz
 
 rheos_status *rheos__file_make_new(const char *path) {
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-  const int descriptor = allowed("open", path) ? open(path, flags, 0666) : -1;
+  const int descriptor = allowed("open", path) ? open(local_path(path), flags, 0666) : -1;
   if (descriptor < 0) return failed("create", path);
   close(descriptor);
   return NULL;
@@ -354,7 +361,7 @@ rheos_status *rheos__file_make_new(const char *path) {
 static rheos_status *look_at(const char *path, bool *out_exists, bool *out_is_folder) {
   *out_exists = *out_is_folder = false;
   struct stat info;
-  if (allowed("stat", path) && stat(path, &info) == 0) {
+  if (allowed("stat", path) && stat(local_path(path), &info) == 0) {
     *out_exists = true;
     *out_is_folder = S_ISDIR(info.st_mode);
     return NULL;
@@ -373,7 +380,7 @@ rheos_status *rheos__file_is_folder(const char *path, bool *out_is_folder) {
 }
 
 rheos_status *rheos__file_rename(const char *from, const char *to) {
-  if (allowed("rename", from) && rename(from, to) == 0) return NULL;
+  if (allowed("rename", from) && rename(local_path(from), local_path(to)) == 0) return NULL;
   int error = errno;
   char *both = rheos__text_format("%s' to '%s", from, to);
   if (both == NULL) return rheos__out_of_memory();
@@ -384,21 +391,21 @@ rheos_status *rheos__file_rename(const char *from, const char *to) {
 }
 
 rheos_status *rheos__file_remove(const char *path) {
-  if (allowed("unlink", path) && unlink(path) == 0) return NULL;
+  if (allowed("unlink", path) && unlink(local_path(path)) == 0) return NULL;
   return errno == ENOENT ? NULL : failed("remove", path);
 }
 
 rheos_status *rheos__file_remove_dir(const char *path) {
-  if (allowed("rmdir", path) && rmdir(path) == 0) return NULL;
+  if (allowed("rmdir", path) && rmdir(local_path(path)) == 0) return NULL;
   return failed("remove", path);
 }
 
 // Makes one folder; `path` may be an existing one.
 static rheos_status *make_dir(const char *path) {
-  if (allowed("mkdir", path) && mkdir(path, 0777) == 0) return NULL;
+  if (allowed("mkdir", path) && mkdir(local_path(path), 0777) == 0) return NULL;
   if (errno != EEXIST) return failed("make folder", path);
   struct stat info;
-  if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return NULL;
+  if (stat(local_path(path), &info) == 0 && S_ISDIR(info.st_mode)) return NULL;
   errno = ENOTDIR;
   return failed("make folder", path);
 }
@@ -410,7 +417,8 @@ rheos_status *rheos__file_make_dirs(const char *path) {
   char *partial = rheos__strdup(path);
   if (partial == NULL) return rheos__out_of_memory();
   rheos_status *status = NULL;
-  for (char *slash = strchr(partial + (partial[0] != '\0'), '/'); slash != NULL && status == NULL;
+  char *const start = partial + (local_path(path) - path);
+  for (char *slash = strchr(start + (start[0] != '\0'), '/'); slash != NULL && status == NULL;
        slash = strchr(slash + 1, '/')) {
     *slash = '\0';
     status = make_dir(partial);
@@ -424,7 +432,8 @@ rheos_status *rheos__file_sync_dir_of(const char *path) {
   char *folder = rheos__path_folder(path);
   if (folder == NULL) return rheos__out_of_memory();
   rheos_status *status = NULL;
-  int descriptor = allowed("open", folder) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  int descriptor =
+      allowed("open", folder) ? open(local_path(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
   if (descriptor < 0) {
     status = failed("open", folder);
   } else {
@@ -440,7 +449,7 @@ rheos_status *rheos__file_sync_dir_of(const char *path) {
 rheos_status *rheos__file_list(const char *path, char ***out_names, size_t *out_count) {
   *out_names = NULL;
   *out_count = 0;
-  DIR *folder = allowed("opendir", path) ? opendir(path) : NULL;
+  DIR *folder = allowed("opendir", path) ? opendir(local_path(path)) : NULL;
   if (folder == NULL) return failed("list", path);
   char **names = NULL;
   size_t count = 0, capacity = 0;

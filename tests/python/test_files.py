@@ -88,3 +88,37 @@ def test_files_that_match_are_kept_in_a_local_variable(tmp_path):
         (tmp_path / "late.txt").write_text("")
         assert [f.decode()[-5:] for f in session.run(files)] == ["a.txt", "b.txt"]
         assert tf.io.match_filenames_once is tf.train.match_filenames_once
+
+
+def test_paths_may_be_urls_of_files(tmp_path, sess, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    url = f"file://{tmp_path}"
+    with tf.gfile.GFile(f"{url}/a.txt", "w") as file:
+        file.write("one\n")
+    assert (tmp_path / "a.txt").read_text() == tf.gfile.GFile(f"{url}/a.txt").read() == "one\n"
+    assert tf.gfile.Exists(f"{url}/a.txt") and tf.gfile.IsDirectory(url)
+    assert tf.gfile.Glob(f"{url}/*.txt") == [f"{url}/a.txt"]
+    assert tf.gfile.ListDirectory(url) == ["a.txt"] and tf.gfile.Stat(f"{url}/a.txt").length == 4
+    tf.gfile.MakeDirs(f"{url}/b/c")
+    tf.gfile.Copy(f"{url}/a.txt", f"{url}/b/d")
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        tf.gfile.Copy(f"{url}/a.txt", f"{url}/b/d")
+    assert [folder for folder, _, _ in tf.gfile.Walk(f"{url}/b")] == [f"{url}/b", f"{url}/b/c"]
+    tf.gfile.Rename(f"{url}/b/d", f"{url}/b/e")
+    tf.gfile.Remove(f"{url}/b/e")
+    tf.gfile.DeleteRecursively(f"{url}/b")
+    assert sess.run(tf.read_file(f"{url}/a.txt")) == b"one\n"
+    line = tf.data.TextLineDataset(f"{url}/a.txt").make_one_shot_iterator().get_next()
+    assert sess.run(line) == b"one"
+    sess.run(tf.write_file(f"{url}/w.txt", "two"))
+    assert (tmp_path / "w.txt").read_text() == "two"
+    v = tf.Variable(3.0, name="v")
+    saver = tf.train.Saver([v])
+    sess.run(v.initializer)
+    assert saver.save(sess, f"{url}/m") == tf.train.latest_checkpoint(url) == f"{url}/m"
+    sess.run(v.assign(4.0))
+    saver.restore(sess, f"{url}/m")
+    assert sess.run(v) == 3 and tf.train.list_variables(f"{url}/m") == [("v", [])]
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.gfile.GFile(f"{url}/none").read()
+    assert not (tmp_path / "file:").exists()

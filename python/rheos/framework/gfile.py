@@ -6,6 +6,13 @@ from rheos.framework import errors
 from rheos.framework.compat import as_bytes
 
 
+def local_path(path):
+    """A path that programs may write as a URL, "file:///tmp/x", as the system has it: "/tmp/x"."""
+    path = os.fspath(path)
+    scheme = b"file://" if isinstance(path, bytes) else "file://"
+    return path[len(scheme) :] if path.startswith(scheme) else path
+
+
 def _found(path, error):
     return errors.NotFoundError(None, None, f"{path}; {error.strerror}")
 
@@ -21,7 +28,7 @@ _STATUS_ERRORS = {
 
 def _open(path, mode):
     try:
-        return open(path, mode)
+        return open(local_path(path), mode)
     except OSError as error:
         kind = _STATUS_ERRORS.get(type(error), errors.UnknownError)
         raise kind(None, None, f"{path}; {error.strerror}") from None
@@ -164,23 +171,23 @@ FastGFile = GFile
 
 def Exists(filename):
     """Whether there is a file or folder of that name."""
-    return os.path.exists(filename)
+    return os.path.exists(local_path(filename))
 
 
 def IsDirectory(dirname):
     """Whether there is a folder of that name."""
-    return os.path.isdir(dirname)
+    return os.path.isdir(local_path(dirname))
 
 
 def MakeDirs(dirname):
     """Makes a folder and those above it; fine if it exists."""
-    os.makedirs(dirname, exist_ok=True)
+    os.makedirs(local_path(dirname), exist_ok=True)
 
 
 def MkDir(dirname):
     """Makes a folder."""
     try:
-        os.mkdir(dirname)
+        os.mkdir(local_path(dirname))
     except FileNotFoundError as error:
         raise _found(dirname, error) from None
     except FileExistsError:
@@ -190,7 +197,7 @@ def MkDir(dirname):
 def ListDirectory(dirname):
     """The names in a folder."""
     try:
-        return os.listdir(dirname)
+        return os.listdir(local_path(dirname))
     except FileNotFoundError:
         raise errors.NotFoundError(None, None, "Could not find directory") from None
 
@@ -200,13 +207,18 @@ def Glob(filename):
     import glob
 
     patterns = [filename] if isinstance(filename, (str, bytes)) else filename
-    return sorted(path for pattern in patterns for path in glob.glob(pattern))
+    found = []
+    for pattern in map(os.fspath, patterns):
+        local = local_path(pattern)
+        scheme = pattern[: len(pattern) - len(local)]
+        found += [scheme + path for path in glob.glob(local)]
+    return sorted(found)
 
 
 def Remove(filename):
     """Deletes a file."""
     try:
-        os.remove(filename)
+        os.remove(local_path(filename))
     except FileNotFoundError as error:
         raise _found(filename, error) from None
 
@@ -216,7 +228,7 @@ def DeleteRecursively(dirname):
     import shutil
 
     try:
-        shutil.rmtree(dirname)
+        shutil.rmtree(local_path(dirname))
     except FileNotFoundError as error:
         raise _found(dirname, error) from None
 
@@ -225,20 +237,20 @@ def Copy(oldpath, newpath, overwrite=False):
     """Copies a file."""
     import shutil
 
-    if not overwrite and os.path.exists(newpath):
+    if not overwrite and Exists(newpath):
         raise errors.AlreadyExistsError(None, None, f"file already exists: {newpath}")
     try:
-        shutil.copyfile(oldpath, newpath)
+        shutil.copyfile(local_path(oldpath), local_path(newpath))
     except FileNotFoundError as error:
         raise _found(oldpath, error) from None
 
 
 def Rename(oldname, newname, overwrite=False):
     """Moves a file or folder."""
-    if not overwrite and os.path.exists(newname):
+    if not overwrite and Exists(newname):
         raise errors.AlreadyExistsError(None, None, f"file already exists: {newname}")
     try:
-        os.replace(oldname, newname)
+        os.replace(local_path(oldname), local_path(newname))
     except FileNotFoundError as error:
         raise _found(oldname, error) from None
 
@@ -246,7 +258,7 @@ def Rename(oldname, newname, overwrite=False):
 def Stat(filename):
     """An object with `length` and `mtime_nsec`."""
     try:
-        found = os.stat(filename)
+        found = os.stat(local_path(filename))
     except FileNotFoundError as error:
         raise _found(filename, error) from None
     return _Stat(found)
@@ -261,4 +273,7 @@ class _Stat:
 
 def Walk(top, in_order=True):
     """(folder, folders in it, files in it) for a folder and all below it."""
-    return os.walk(top, topdown=in_order)
+    local = local_path(top)
+    scheme = os.fspath(top)[: len(os.fspath(top)) - len(local)]
+    for folder, folders, files in os.walk(local, topdown=in_order):
+        yield scheme + folder, folders, files

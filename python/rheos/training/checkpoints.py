@@ -5,7 +5,7 @@ import re
 import time
 
 from rheos import _core
-from rheos.framework import errors, messages
+from rheos.framework import errors, gfile, messages
 from rheos.training.records import tf_record_iterator
 
 
@@ -70,7 +70,7 @@ def NewCheckpointReader(filepattern):
 def checkpoint_of(file_or_folder):
     """The prefix: the newest one of a folder, anything else as it is."""
     path = os.fspath(file_or_folder)
-    return latest_checkpoint(path) if os.path.isdir(path) else path
+    return latest_checkpoint(path) if gfile.IsDirectory(path) else path
 
 
 def load_checkpoint(ckpt_dir_or_file):
@@ -100,13 +100,9 @@ def list_variables(ckpt_dir_or_file):
 
 
 def _matches(pattern):
-    if os.path.exists(pattern):
+    if gfile.Exists(pattern):
         return [pattern]
-    if not any(c in pattern for c in "*?["):
-        return []
-    import glob
-
-    return sorted(glob.glob(pattern))
+    return gfile.Glob(pattern) if any(c in pattern for c in "*?[") else []
 
 
 def checkpoint_exists(checkpoint_prefix):
@@ -121,13 +117,13 @@ def get_checkpoint_mtimes(checkpoint_prefixes):
     for prefix in checkpoint_prefixes:
         found = _matches(prefix + ".index") or _matches(prefix)
         if found:
-            times.append(float(int(os.path.getmtime(found[0]))))
+            times.append(float(int(os.path.getmtime(gfile.local_path(found[0])))))
     return times
 
 
 def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=2, meta_graph_suffix="meta"):
     """Deletes the files of a checkpoint; of the first kind, all that a pattern names."""
-    folder, base = os.path.split(checkpoint_prefix)
+    folder, base = os.path.split(gfile.local_path(checkpoint_prefix))
     try:
         names = os.listdir(folder or ".")
     except OSError:

@@ -224,7 +224,7 @@ def export_meta_graph(
 
 
 def _write(meta_graph_def, filename, as_text):
-    folder, name = os.path.split(os.fspath(filename))
+    folder, name = os.path.split(gfile.local_path(filename))
     if folder:
         os.makedirs(folder, exist_ok=True)
     if as_text:
@@ -243,7 +243,7 @@ def _write(meta_graph_def, filename, as_text):
 
 def read_meta_graph_file(filename):
     """The MetaGraphDef in a file of bytes or text. OSError if it cannot be read or is neither."""
-    filename = os.fspath(filename)
+    filename = gfile.local_path(filename)
     if not os.path.exists(filename):
         raise OSError(f"File {filename} does not exist.")
     with open(filename, "rb") as file:

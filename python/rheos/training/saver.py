@@ -5,7 +5,7 @@ import threading
 import time
 import warnings
 
-from rheos.framework import errors, logging, messages
+from rheos.framework import errors, gfile, logging, messages
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.op_call import apply_op, op_list
 from rheos.framework.operation import Tensor
@@ -300,7 +300,7 @@ class Saver:
         folder = os.path.dirname(prefix)
         # A folder is made, but not those above it.
         parent = folder if self._write_version == V1 else os.path.dirname(folder)
-        if not os.path.isdir(folder or ".") and not os.path.isdir(parent or "."):
+        if not gfile.IsDirectory(folder or ".") and not gfile.IsDirectory(parent or "."):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
         written = None  # there may be nothing but the graph
         if self._at_once is not None:
@@ -379,7 +379,7 @@ class Saver:
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
         save_path = os.fspath(save_path)
-        if not checkpoint_exists(save_path) and not os.path.isdir(save_path):
+        if not checkpoint_exists(save_path) and not gfile.IsDirectory(save_path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
         logging.info("Restoring parameters from %s", save_path)
         if self._at_once is not None:

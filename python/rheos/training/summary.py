@@ -6,7 +6,7 @@ import time
 import warnings
 
 from rheos import _core
-from rheos.framework import messages
+from rheos.framework import gfile, messages
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import Graph
 from rheos.framework.messages import is_message
@@ -208,12 +208,12 @@ def write_graph(graph_or_graph_def, logdir, name, as_text=True):
     graph_def = graph_or_graph_def
     if isinstance(graph_def, Graph):
         graph_def = graph_def.as_graph_def()
-    os.makedirs(logdir, exist_ok=True)
+    gfile.MakeDirs(logdir)
     path = os.path.join(logdir, name)
     if as_text:
         data = messages.to_text(graph_def).encode()
     else:
         data = graph_def.SerializeToString()
-    with open(path, "wb") as file:
+    with open(gfile.local_path(path), "wb") as file:
         file.write(data)
     return path
