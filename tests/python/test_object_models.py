@@ -346,3 +346,45 @@ def test_arguments_may_have_arrays_and_tensors_as_defaults(tmp_path):
     product, texts, z = tf.saved_model.load(str(tmp_path)).defaults(tf.ones([2]))
     assert product.numpy().tolist() == [1.0, 2.0]
     assert texts.numpy().tolist() == [b"a", b"b"] and z.numpy().tolist() == [[3]]
+
+
+class Pipelines(tf.Module):
+    """Functions that go over datasets which the object holds; one uses a table of it."""
+
+    def __init__(self):
+        super().__init__()
+        numbers, k = tf.data.Dataset.range(4), tf.constant(10, tf.int64)
+        fives = tf.constant([5], tf.int64)
+        self.table = tf.lookup.StaticHashTable(
+            tf.lookup.KeyValueTensorInitializer(["a"], fives), 0
+        )
+        looked_up = tf.data.Dataset.from_tensor_slices(["a", "b"]).map(self.table.lookup)
+        self.held = {
+            "map": numbers.map(lambda x: x * k),
+            "branch": numbers.map(lambda x: tf.cond(x > 1, lambda: x, lambda: -x)),
+            "nested": [numbers.flat_map(tf.data.Dataset.range), looked_up],
+            "zip": tf.data.Dataset.zip((numbers, numbers.skip(1))).map(lambda a, b: a * b),
+        }
+        datasets = [self.held["map"], self.held["branch"], *self.held["nested"], self.held["zip"]]
+        self.totals = [self.total_of(dataset) for dataset in datasets]
+
+    @staticmethod
+    def total_of(dataset):
+        @tf.function(input_signature=[])
+        def total():
+            result = tf.zeros([], tf.int64)
+            for element in dataset:
+                result += element
+            return result
+
+        return total
+
+
+def test_datasets_that_functions_use_are_saved(tmp_path):
+    for folder in "once", "again":
+        model = Pipelines()
+        tf.saved_model.save(model, str(tmp_path / folder))
+        loaded = tf.saved_model.load(str(tmp_path / folder))
+        assert [int(total()) for total in loaded.totals] == [60, 4, 4, 5, 8]
+    checkpoint = tf.train.Checkpoint(model=model)  # datasets are nothing to save there
+    checkpoint.read(checkpoint.write(str(tmp_path / "values"))).assert_consumed()

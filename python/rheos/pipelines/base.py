@@ -48,6 +48,8 @@ class DatasetBase:
         attrs["output_shapes"] = structure.flat_shapes(spec)
         variant = op1(op_type, None, *op_inputs, **attrs)
         keep_called(variant, op_inputs, attrs)
+        if variant._is_eager:
+            variant._made_by = op_type, op_inputs, attrs  # for saved models, which make it anew
         return cls._of_variant(variant, spec, inputs, op_type)
 
     @classmethod
@@ -68,6 +70,10 @@ class DatasetBase:
         return self._of_variant(self._variant_tensor, self.element_spec, (self,), kind)
 
     # ---- What it is
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        """Nothing: a saved model asks for more itself."""
+        return {}
 
     def _inputs(self):
         """The datasets that it was made of."""

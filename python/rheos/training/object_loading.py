@@ -200,19 +200,26 @@ class _Loading:
                 self.entries.append((table, constant(keys), constant(values)))
 
     def _make_resources(self):
-        makers = [
-            vars(value)["_create_resource"]
-            for value in self.objects
-            if isinstance(value, _Resource) and "_create_resource" in vars(value)
-        ]
-        self._bind(one for maker in makers for one in maker.concrete_functions)
         for value in self.objects:
             if isinstance(value, _Resource):
-                if "_create_resource" not in vars(value):
-                    raise errors.UnimplementedError(
-                        None, None, "the saved model has a resource that nothing makes"
-                    )
-                value.resource_handle = vars(value)["_create_resource"]()
+                self._make_resource(value, ())
+
+    def _make_resource(self, value, wanted_by):
+        """Makes one after those that its maker uses."""
+        if value.resource_handle is not None:
+            return
+        maker = vars(value).get("_create_resource")
+        if maker is None or any(value is one for one in wanted_by):
+            reason = "nothing makes" if maker is None else "needs itself to be made"
+            raise errors.UnimplementedError(
+                None, None, f"the saved model has a resource that {reason}"
+            )
+        for concrete in maker.concrete_functions:
+            for number in concrete.bound_inputs:
+                if isinstance(self.objects[number], _Resource):
+                    self._make_resource(self.objects[number], (*wanted_by, value))
+        self._bind(maker.concrete_functions)
+        value.resource_handle = maker()
 
     def _initialize(self):
         for value in self.objects:

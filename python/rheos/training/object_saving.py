@@ -17,6 +17,7 @@ from rheos.ops.assets import Asset
 from rheos.ops.constant_op import constant
 from rheos.ops.control_flow_ops import group
 from rheos.ops.lookup_ops import _Table
+from rheos.pipelines.base import DatasetBase
 from rheos.tracing.concrete import ConcreteFunction
 from rheos.tracing.function import Function
 from rheos.tracing.restored import RestoredFunction, Signatures
@@ -57,6 +58,32 @@ def _after(operation):
         return constant(1)
 
 
+class _Pipeline(AutoTrackable):
+    """What makes a dataset in a loaded model, by operations like those that it was made of."""
+
+    def __init__(self, dataset):
+        self.resource_handle = variant = dataset._variant_tensor
+        made = {"_create_resource": lambda: _made_anew(variant)}
+        for name in ("_initialize", "_destroy_resource"):
+            made[name] = lambda: constant(1)
+        for name, function in made.items():
+            setattr(self, name, Function(function, name, input_signature=(), autograph=False))
+
+
+def _made_anew(tensor):
+    """A tensor of a graph that is what an eager one is: a dataset by its operations."""
+    made_by = getattr(tensor, "_made_by", None)
+    if made_by is None:
+        is_value = isinstance(tensor, Tensor) and tensor.dtype.name not in ("resource", "variant")
+        return constant(tensor.numpy()) if is_value and tensor._is_eager else tensor
+    op_type, inputs, attrs = made_by
+    inputs = (
+        [_made_anew(part) for part in one] if isinstance(one, (list, tuple)) else _made_anew(one)
+        for one in inputs
+    )
+    return op1(op_type, None, *inputs, **attrs)
+
+
 def _is_resource(value):
     """Whether it is something of the engine behind a handle: a table, also of a loaded model."""
     return isinstance(value, _Table) or (
@@ -67,6 +94,8 @@ def _is_resource(value):
 def _children(value):
     if isinstance(value, Signatures):
         return dict(value)
+    if isinstance(value, DatasetBase):
+        return {"_variant_tracker": _Pipeline(value)}
     return {} if isinstance(value, _CALLABLE) else {
         **children_of(value, "savedmodel"),
         **_functions_of(value),
