@@ -132,16 +132,18 @@ static rheos_status *find_frames(rheos__flow *flow, const rheos__plan *plan,
   flow->frame_of = rheos__alloc_array(count, sizeof *flow->frame_of);
   flow->frame_behind = rheos__alloc_array(count, sizeof *flow->frame_behind);
   flow->is_constant = rheos__alloc_array(count, sizeof *flow->is_constant);
+  flow->roles = rheos__alloc_array(count, sizeof *flow->roles);
   flow->members = rheos__alloc_array(count, sizeof *flow->members);
   flow->movers = rheos__alloc_array(count, sizeof *flow->movers);
   if (flow->frame_of == NULL || flow->frame_behind == NULL || flow->is_constant == NULL ||
-      flow->members == NULL || flow->movers == NULL) {
+      flow->roles == NULL || flow->members == NULL || flow->movers == NULL) {
     return rheos__out_of_memory();
   }
   for (int32_t i = 0; i < plan->num_entries; ++i) {
     const rheos__entry *entry = &plan->entries[i];
     flow->frame_of[i] = frames->of_node[entry->id] - 1;
     flow->frame_behind[i] = rheos__flow_frame_behind(frames, plan->graph, entry->id);
+    flow->roles[i] = (uint8_t)role_of(entry);
     flow->is_constant[i] =
         role_of(entry) == RHEOS__FLOW_ENTER && rheos__attr_bool(entry->attrs, "is_constant");
   }
@@ -228,6 +230,7 @@ void rheos__flow_free(rheos__flow *flow) {
   rheos__free(flow->frame_of);
   rheos__free(flow->frame_behind);
   rheos__free(flow->is_constant);
+  rheos__free(flow->roles);
   rheos__free(flow->counts);
   rheos__free(flow->reads);
   rheos__free(flow->ends_quietly);

@@ -77,6 +77,7 @@ typedef struct rheos__flow {
   int32_t *movers;              // entries by frame
   int32_t *frame_of;            // by entry: where it waits for its inputs
   int32_t *frame_behind;        // by entry: where its outputs go
+  uint8_t *roles;               // by entry, of its op: each token that comes asks for it
   bool *is_constant;            // by entry: its outputs go to every trip of the frame
   rheos__flow_counts *counts;   // by entry: at the start of a trip
   bool *ends_quietly;           // by entry: nothing that it leads to has state or waits

@@ -36,7 +36,7 @@ static token token_take(token *t) {
 }
 
 static rheos__flow_role role_of(const flow_run *f, int32_t entry) {
-  return f->plan->entries[entry].signature->op->flow;
+  return (rheos__flow_role)f->flow->roles[entry];
 }
 
 // ---- What can run: a heap by the order of the plan
