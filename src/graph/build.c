@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "graph/build.h"
 #include "graph/graph_impl.h"
+#include "graph/near_op.h"
 #include "graph/node_build.h"
 
 void *rheos__build_work(rheos__node_build *b, size_t count, size_t element_bytes) {
@@ -546,9 +547,7 @@ static rheos_status *build_node(rheos__node_build *b, int32_t *out_id) {
   RHEOS_NEED_LIST(b->args->control_inputs, b->args->num_control_inputs);
   RHEOS_TRY(read_name(b));
   if (b->signature == NULL) b->signature = rheos__graph_signature(b->graph, b->args->type);
-  if (b->signature == NULL) {
-    return RHEOS_NOTFOUND("Op type not registered '%s'", b->args->type);
-  }
+  if (b->signature == NULL) return rheos__no_such_op(b->args->type);
   RHEOS_TRY(read_inputs(b));
   if (b->graph->contexts.count != 0) {
     int64_t wrong =

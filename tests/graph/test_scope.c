@@ -14,6 +14,15 @@ static void test_scope__the_first_error_sticks(void **state) {
   assert_non_null(rheos_scope_status(f.scope));
   assert_int_equal(rheos_graph_num_operations(f.graph), 0);
   expect_error(f.scope, RHEOS_NOT_FOUND, "Op type not registered 'NoSuchOp'");
+  static const char *const meant[][2] = {
+      {"Plaecholder", "Placeholder"}, {"placeholders", "Placeholder"}, {"NoOpp", "NoOp"}};
+  for (size_t i = 0; i < sizeof meant / sizeof *meant; i++) {
+    char text[80];
+    snprintf(text, sizeof text, "'%s'; did you mean '%s'?", meant[i][0], meant[i][1]);
+    args.type = meant[i][0];
+    assert_null(rheos_op(f.scope, &args).graph);
+    expect_error(f.scope, RHEOS_NOT_FOUND, text);
+  }
   assert_operation_name(no_op(f.scope, "fine"), "fine");
   fixture_free(&f);
 }

@@ -1,6 +1,7 @@
 // Definitions of ops as OpDef messages, for files that say how their writer knew the ops, and for
 // programs that ask.
 #include "format/graph/graph_def.h"
+#include "graph/near_op.h"
 
 static const char *const single_kinds[] = {
     [RHEOS_ATTR_STRING] = "string", [RHEOS_ATTR_INT] = "int",   [RHEOS_ATTR_FLOAT] = "float",
@@ -121,7 +122,7 @@ rheos_status *rheos_op_to_op_def(const char *type, void **out_bytes, size_t *out
   RHEOS_OUT(out_size_bytes);
   RHEOS_NEED(type);
   const rheos__signature *signature = rheos__signature_by_name(type);
-  if (signature == NULL) return RHEOS_NOTFOUND("Op type not registered '%s'", type);
+  if (signature == NULL) return rheos__no_such_op(type);
   rheos__arena arena;
   rheos__arena_init(&arena);
   rheos__buffer buffer = {0};
