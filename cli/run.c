@@ -12,15 +12,19 @@
 #include "options.h"
 
 const char command_run_help[] =
-    "usage: rheos run [--tf1 | --tf2] SCRIPT.py [ARGUMENTS]\n"
-    "       rheos run [--tf1 | --tf2] -m MODULE [ARGUMENTS]\n"
-    "       rheos run [--tf1 | --tf2] -c TEXT [ARGUMENTS]\n"
+    "usage: rheos run [--tf1 | --tf2] [--keras=2 | --keras=3] SCRIPT.py [ARGUMENTS]\n"
+    "       rheos run [--tf1 | --tf2] [--keras=2 | --keras=3] -m MODULE [ARGUMENTS]\n"
+    "       rheos run [--tf1 | --tf2] [--keras=2 | --keras=3] -c TEXT [ARGUMENTS]\n"
     "\n"
     "Runs a Python program in which `import tensorflow` means Rheos; `-` in the place of a\n"
     "script reads it from the standard input, -c takes its text. The program sees\n"
     "TensorFlow 1 when it uses names that only TensorFlow 1 has (Session, placeholder,\n"
     "get_variable, compat.v1, ...), else TensorFlow 2; --tf1 and --tf2 decide by hand.\n"
     "The exit status is the program's.\n"
+    "\n"
+    "--keras=3 has TensorFlow 2's tf.keras be the package keras, where that is installed,\n"
+    "--keras=2 Rheos's own, as without it; the variable RHEOS_KERAS says the same, and\n"
+    "TF_USE_LEGACY_KERAS=1 is heard before both.\n"
     "\n"
     "Python is that of the active virtual environment (VIRTUAL_ENV, CONDA_PREFIX), else the one\n"
     "that Rheos was built for; RHEOS_PYTHON names another.\n";
@@ -74,6 +78,10 @@ int command_run(int argc, char **argv) {
     if (is_way_in(argv[i])) break;  // the launcher's
     if (strcmp(argv[i], "--tf1") == 0 || strcmp(argv[i], "--tf2") == 0) {
       mode = argv[i] + 2;
+    } else if (strcmp(argv[i], "--keras=2") == 0 || strcmp(argv[i], "--keras=3") == 0) {
+      if (setenv("RHEOS_KERAS", strchr(argv[i], '=') + 1, 1) != 0) {
+        return command_usage_error("run: out of memory");
+      }
     } else {
       static const option modes[] = {{.name = "--tf1"}, {.name = "--tf2"}};
       options_say_unknown("run", modes, sizeof modes / sizeof modes[0], argv[i]);

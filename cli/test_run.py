@@ -114,7 +114,8 @@ def test_help_behind_a_script_is_the_scripts(tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("fly",), ("help", "fly"), ("run",), ("run", "--tf3", "x.py"), ("run", "missing.py")],
+    [(), ("fly",), ("help", "fly"), ("run",), ("run", "--tf3", "x.py"), ("run", "missing.py"),
+     ("run", "--keras=4", "x.py")],
 )
 def test_usage_errors_are_on_standard_error_with_status_2(arguments):
     done = command(*arguments)

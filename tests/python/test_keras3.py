@@ -56,3 +56,36 @@ def compare(one, other, path):
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_program_of_keras_3_gives_tensorflows_numbers(found, name):
     compare(found[name], RECORDED[name], name)
+
+
+CHOSEN = """
+import tensorflow as tf
+from tensorflow.keras import layers
+from tensorflow.keras.layers import Dense
+import tensorflow.keras.backend as K
+print(tf.keras.__name__.split(".")[0], hasattr(tf.keras, "ops"), Dense is tf.keras.layers.Dense,
+      tf.optimizers.Adam is tf.keras.optimizers.Adam)
+model = tf.keras.Sequential([tf.keras.Input([2]), layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(tf.ones([4, 2]), tf.ones([4, 1]), verbose=0)
+"""
+
+
+@pytest.mark.parametrize(
+    "chosen, expected",
+    [
+        ({"RHEOS_KERAS": "3"}, "keras True True True"),
+        ({}, "rheos False True True"),
+        ({"RHEOS_KERAS": "2"}, "rheos False True True"),
+        ({"RHEOS_KERAS": "3", "TF_USE_LEGACY_KERAS": "1"}, "rheos False True True"),
+    ],
+)
+def test_tf_keras_is_the_package_where_that_is_asked_for(chosen, expected):
+    held = {k: v for k, v in os.environ.items() if k not in ("RHEOS_KERAS", "TF_USE_LEGACY_KERAS")}
+    done = subprocess.run(
+        [sys.executable, LAUNCHER, "tf2", "-c", CHOSEN], env={**held, **chosen},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = done.stdout.split()
+    assert [found[0], *found[1:]] == expected.split()

@@ -11,6 +11,7 @@ import types as _types
 
 from rheos.framework import absent, dtypes as _dtypes, eager
 from rheos.ops import eager_variables  # noqa: F401
+from rheos.v2 import _chosen_keras
 from rheos.v2._keras import KERAS
 from rheos.v2._own import MODULES, OWN, VALUES
 from rheos.v2._same import SAME
@@ -83,6 +84,8 @@ _replaced = {}  # {id of a function: what programs have in its place, by tf.expe
 
 def _find(namespace, names, name):
     path = f"{namespace}.{name}" if namespace else name
+    if path in _chosen_keras.NAMESPACES and _chosen_keras.is_keras_3():
+        return _chosen_keras.namespace(path)
     if name in names:
         module, attribute = names[name]
         found = getattr(importlib.import_module("rheos." + module), attribute)
