@@ -305,3 +305,15 @@ def test_methods_of_objects_that_nobody_holds():
     assert gone() is None
     held = Scale(7)
     assert held.times is held.times and int(held.times(x)) == 21
+
+
+@pytest.mark.parametrize("name", ["/nothing:9", "nonsense", "/CPU:x", "/device:CPU:0/foo"])
+def test_what_names_no_device_is_refused_where_operations_run_at_once(name):
+    with pytest.raises(ValueError), tf.device(name):
+        tf.constant(1)
+
+
+@pytest.mark.parametrize("name", ["/cpu:0", "CPU:0", "", None, "/device:CPU:*"])
+def test_devices_that_are_there_are_taken(name):
+    with tf.device(name):
+        assert int(tf.constant(1) + 1) == 2

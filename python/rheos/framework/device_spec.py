@@ -42,7 +42,9 @@ def _parsed(spec):
         elif key.upper() in ("CPU", "GPU") and len(rest) == 1:
             kind, number = key.upper(), rest[0]
         else:
-            raise ValueError(f"Unknown attribute: '{key}' in '{spec}'")
+            raise ValueError(
+                f"Unknown attribute '{key}' is encountered while parsing the device spec: '{spec}'."
+            )
         if "device_type" in found:
             raise ValueError(f"Cannot specify multiple device types: {spec}")
         found["device_type"] = _kind(kind)

@@ -36,6 +36,8 @@ class _Device:
         self._is_function = callable(device) and not isinstance(device, str)
         if not self._is_function and device is not None:
             device = device.to_string() if hasattr(device, "to_string") else str(device)
+            if graph._is_eager:
+                DeviceSpec.from_string(device)  # ValueError, which graphs leave to sessions
         self._device = device
 
     def __enter__(self):
