@@ -80,8 +80,8 @@ class GradientTape:
                 "Tape is still recording, This can happen if you try to re-enter an "
                 "already-active tape."
             )
-        if self._tape is None:
-            self._tape = _new_record()
+        if self._tape is None or self._began_in is None:  # it may watch before it records
+            self._tape = self._tape or _new_record()
             self._began_in = get_default_graph()
         self._resume()
         self._recording = True
