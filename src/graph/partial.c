@@ -3,9 +3,10 @@
 // looked at are bounded, and where a bound strikes, nothing is known.
 #include <string.h>
 
+#include "graph/computed_value.h"
 #include "graph/graph_impl.h"
 
-enum { MAX_ELEMENTS = RHEOS_MAX_RANK, MAX_DEPTH = 16, MAX_NODES = 128 };
+enum { MAX_ELEMENTS = RHEOS_MAX_RANK, MAX_DEPTH = 16, MAX_NODES = 128, MAX_COMPUTED = 8 };
 
 // A scalar or a vector.
 typedef struct known_ints {
@@ -19,6 +20,8 @@ typedef struct evaluation {
   const rheos_graph *graph;
   int32_t depth, num_nodes;
   bool whole_shapes;  // a shape of which only a part is known counts as not known
+  bool is_computing;  // the kernels of ops ask for the values that they need
+  int32_t num_computed;
 } evaluation;
 
 static bool evaluate(evaluation *e, rheos__edge edge, known_ints *out);
@@ -473,12 +476,54 @@ static bool evaluate_node(evaluation *e, rheos__edge edge, known_ints *out) {
   return false;
 }
 
+// A constant, or integers that are known by the rules.
+static rheos_tensor *known_value(void *argument, rheos__edge edge) {
+  evaluation *e = argument;
+  rheos_tensor *constant = rheos__const_value(e->graph, edge);
+  if (constant != NULL) return rheos_tensor_ref(constant);
+  const rheos_dtype dtype = rheos__graph_node(e->graph, edge.id)->outputs[edge.index].dtype;
+  known_ints ints;
+  if (dtype != RHEOS_INT32 && dtype != RHEOS_INT64) return NULL;
+  if (!evaluate(e, edge, &ints) || !all_known(&ints)) return NULL;
+  const rheos_shape shape = ints.is_scalar ? RHEOS_SCALAR : RHEOS_SHAPE(ints.count);
+  rheos_tensor *value = NULL;
+  rheos_status *status = rheos_tensor_new(dtype, shape, &value);
+  rheos_status_free(status);
+  for (int32_t i = 0; value != NULL && i < ints.count; i++) {
+    if (dtype == RHEOS_INT64) ((int64_t *)value->data)[i] = ints.values[i];
+    if (dtype == RHEOS_INT32) ((int32_t *)value->data)[i] = (int32_t)ints.values[i];
+  }
+  return value;
+}
+
+// What the rules do not know may follow from constants all the same. Where whole values decide which nodes a
+// program builds, TensorFlow goes by rules alone.
+static bool compute(evaluation *e, rheos__edge edge, known_ints *out) {
+  const rheos_dtype dtype = rheos__graph_node(e->graph, edge.id)->outputs[edge.index].dtype;
+  if (e->is_computing || e->whole_shapes || e->num_computed >= MAX_COMPUTED ||
+      !rheos_dtype_is_integer(dtype)) {
+    return false;
+  }
+  evaluation inner = {.graph = e->graph, .is_computing = true};
+  e->num_computed++;
+  rheos_tensor *value = rheos__computed_value(e->graph, edge, known_value, &inner);
+  const bool is_known = value != NULL && from_tensor(value, out);
+  rheos_tensor_unref(value);
+  return is_known;
+}
+
 static bool evaluate(evaluation *e, rheos__edge edge, known_ints *out) {
   if (e->depth < MAX_DEPTH && e->num_nodes < MAX_NODES) {
     e->num_nodes++;
     e->depth++;
     bool known = evaluate_node(e, edge, out);
     e->depth--;
+    if (known && all_known(out)) return true;
+    known_ints computed;
+    if (compute(e, edge, &computed)) {
+      *out = computed;
+      return true;
+    }
     if (known) return true;
   }
   return nothing_known(shape_of(e, edge), out);
