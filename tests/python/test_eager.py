@@ -161,7 +161,7 @@ def test_lists_that_make_no_tensor(tf):
                   [[1], 2], [1, [2]], ["a", 1], [1, "a"], [None, 1]):  # fmt: skip
         with pytest.raises((ValueError, TypeError)):
             tf.constant(value)
-    for dtype, value in (("int32", [1.5]), ("uint8", [256]), ("uint8", [-1]), ("int8", [128]),
+    for dtype, value in (("int32", [1.5]), ("int64", [2**63]), ("uint64", [2**64]),
                          ("bool", [1]), ("string", [1]), ("float32", ["a"])):  # fmt: skip
         with pytest.raises((TypeError, OverflowError, ValueError)):
             tf.constant(value, dtype=dtype)

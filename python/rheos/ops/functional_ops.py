@@ -99,9 +99,10 @@ def map_fn(
         kinds = _flatten(wanted)
         _check_rank(flat)
         count = _count_of(flat[0])
-        rows = [_rows_of(elem, count) for elem in flat]
-        results = [_results_of(kind, count, infer_shape) for kind in kinds]
+        rows = [_array_for(elem, count) for elem in flat]
+        rows = [array.unstack(elem) if array else RowsRead(elem) for array, elem in zip(rows, flat)]
         start = constant_op.constant(0)
+        results = [_results_of(kind, count, infer_shape) for kind in kinds]
 
         def compute(i, arrays):
             value = fn(_pack_as(elems, [one.read(i) for one in rows]))
@@ -148,11 +149,9 @@ def _parts_up_to(wanted, elems, value):
     return _flatten(value)
 
 
-def _rows_of(elem, count):
-    """What a loop reads the rows of a tensor from."""
-    if is_ragged(elem):
-        return RowsRead(elem)
-    return TensorArray(elem.dtype, count, dynamic_size=False).unstack(elem)
+def _array_for(elem, count):
+    """An array for the rows of a tensor; None for ragged ones, which are read from their values."""
+    return None if is_ragged(elem) else TensorArray(elem.dtype, count, dynamic_size=False)
 
 
 def _results_of(kind, count, infer_shape):

@@ -5,7 +5,6 @@ of unlike lengths have to agree. What lies inside the ragged dimensions is left 
 """
 
 import functools
-import inspect
 import itertools
 
 from rheos.framework.graph import control_dependencies
@@ -25,6 +24,8 @@ _MISMATCH = "Unable to broadcast: dimension size mismatch"
 
 def _operands(function, args, kwargs):
     """The first two parameters' values, and the other arguments, of a call."""
+    import inspect  # slow to import
+
     named = list(inspect.signature(function).parameters)
     named = [name for name in named if not name.startswith("_")]
     args = args[1:] if args and args[0] is None else args  # a parameter that none may give
