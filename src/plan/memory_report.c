@@ -214,7 +214,8 @@ static size_t describe(char *text, size_t length, const rheos__plan *plan,
   return written < 0 ? MESSAGE_BYTES : length + (size_t)written;
 }
 
-// "the step needs 24 bytes for intermediate values and 8 for what is fetched", without what is nothing.
+// "the step needs 24 bytes for intermediate values, 8 bytes for what is fetched", without what is nothing.
+// Empty where all of it is.
 static void describe_needs(char *text, size_t size, const rheos__memory_report *report) {
   const struct {
     size_t bytes;
@@ -230,7 +231,6 @@ static void describe_needs(char *text, size_t size, const rheos__memory_report *
                  length > 0 ? ", " : "the step needs ", parts[i].bytes, parts[i].what);
     if (written > 0) length += (size_t)written;
   }
-  if (length == 0) snprintf(text, size, "what the step needs is not known before it runs");
 }
 
 rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__segment *segment) {
@@ -247,8 +247,12 @@ rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__segment *
     length = describe(text, length, segment->plan, &report.largest[i]);
     if (length >= MESSAGE_BYTES) text[before] = '\0';  // whole ones only
   }
-  char needs[200];
+  char needs[200] = "";
   describe_needs(needs, sizeof needs, &report);
+  if (needs[0] == '\0') {
+    if (status != rheos__out_of_memory()) return status;
+    snprintf(needs, sizeof needs, "what the step needs is not known before it runs");
+  }
   snprintf(whole, sizeof whole, "%s%s%s", needs, length > 0 ? ". The largest:" : "", text);
   if (status == rheos__out_of_memory()) {
     return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "out of memory: %s", whole);

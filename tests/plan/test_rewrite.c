@@ -360,7 +360,7 @@ static void test_rewrite__what_only_others_wait_for_goes(void **state) {
   fixture *f = *state;
   rheos_output sum = rheos_sum(f->s, rheos_exp(f->s, f->x), rheos_constant_int(f->s, 0, NULL));
   rheos_operation waiting = waiting_for(f->s, sum);
-  rheos_output message = rheos_check_numerics(f->s, f->x, .message = "odd");
+  rheos_output message = rheos_check_numerics(f->s, f->x, "odd");
   rheos_operation checked = waiting_for(f->s, message);
   assert_null(rheos_scope_finish(f->s));
   rheos_code code;

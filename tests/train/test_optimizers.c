@@ -76,7 +76,7 @@ static program make_program(rheos_scope *s, bool use_resource) {
   p.step = rheos_get_variable_record(s, "step", RHEOS_INT64, RHEOS_SCALAR, rheos_zeros(), false);
   rheos_output indices = constant(s, RHEOS_INT32, RHEOS_SHAPE(3), ids);
   rheos_output rows =
-      use_resource ? rheos_resource_gather(s, p.table.handle, indices, .dtype = RHEOS_FLOAT)
+      use_resource ? rheos_resource_gather(s, p.table.handle, indices, RHEOS_FLOAT)
                    : OP(s, "GatherV2", p.table.value, indices, rheos_constant_int(s, 0, NULL));
   rheos_output sum = OP(s, "AddV2", rows, p.bias.value);
   p.loss = OP(s, "Sum", OP(s, "Square", sum), constant(s, RHEOS_INT32, RHEOS_SHAPE(2), axes));
