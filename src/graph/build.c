@@ -350,9 +350,9 @@ static rheos_status *make_outputs(rheos__node_build *b) {
 }
 
 static bool partial_value(void *argument, int32_t input, rheos_shape *out_shape) {
-  const rheos__node_build *b = argument;
+  rheos__node_build *b = argument;
   rheos__edge edge = {b->args->inputs[input].id, b->args->inputs[input].index};
-  return rheos__partial_value(b->graph, edge, out_shape);
+  return rheos__partial_value(b->graph, edge, out_shape, &b->no_memory);
 }
 
 static bool whole_value(void *argument, int32_t input, int64_t *values, int32_t capacity,
@@ -408,6 +408,10 @@ static rheos_status *infer_shapes(rheos__node_build *b) {
                         .whole = whole_value,
                         .partial_argument = b};
   rheos_status *status = shape_fn(&infer);
+  if (b->no_memory) {
+    rheos_status_free(status);
+    return rheos__out_of_memory();
+  }
   return status == NULL ? NULL : with_shapes_take(b, status);
 }
 

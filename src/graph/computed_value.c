@@ -13,6 +13,7 @@ typedef struct computation {
   rheos__known_value known;
   void *argument;
   int32_t depth, num_nodes;
+  bool no_memory;
 } computation;
 
 static bool is_small(const rheos_shape *shape) {
@@ -106,7 +107,7 @@ static bool all_small(const operands *o, int32_t num_outputs) {
 }
 
 // Runs the node on its inputs. What it says of wrong ones is said again by the step that runs it.
-static bool run_node(const computation *c, const rheos__node *node, operands *o) {
+static bool run_node(computation *c, const rheos__node *node, operands *o) {
   for (int32_t i = 0; i < node->num_inputs; i++) {
     o->input_dtypes[i] = o->inputs[i]->dtype;
     o->input_shapes[i] = o->inputs[i]->shape;
@@ -139,6 +140,7 @@ static bool run_node(const computation *c, const rheos__node *node, operands *o)
   if (p.release != NULL) p.release(p.state);
   rheos__arena_deinit(&arena);
   const bool has_run = fits && status == NULL;
+  c->no_memory = c->no_memory || rheos_status_code(status) == RHEOS_RESOURCE_EXHAUSTED;
   rheos_status_free(status);
   return has_run;
 }
@@ -149,6 +151,7 @@ static rheos_tensor *compute(computation *c, rheos__edge edge);
 
 static rheos_tensor *compute_node(computation *c, const rheos__node *node, int32_t output) {
   operands *o = rheos__alloc_zeroed(sizeof *o);
+  c->no_memory = c->no_memory || o == NULL;
   if (o == NULL) return NULL;
   bool all_there = true;
   for (int32_t i = 0; all_there && i < node->num_inputs; i++) {
@@ -177,7 +180,9 @@ static rheos_tensor *compute(computation *c, rheos__edge edge) {
 }
 
 rheos_tensor *rheos__computed_value(const rheos_graph *graph, rheos__edge edge,
-                                    rheos__known_value known, void *argument) {
+                                    rheos__known_value known, void *argument, bool *out_no_memory) {
   computation c = {.graph = graph, .known = known, .argument = argument};
-  return compute(&c, edge);
+  rheos_tensor *value = compute(&c, edge);
+  *out_no_memory = *out_no_memory || c.no_memory;
+  return value;
 }

@@ -9,8 +9,9 @@
 typedef rheos_tensor *(*rheos__known_value)(void *argument, rheos__edge edge);
 
 // The value of the edge, by the reference kernels of ops without state, from what `known` gives; counted.
-// NULL: something of it is not known or too much to compute now, or an op fails.
+// NULL: something of it is not known or too much to compute now, or an op fails; `out_no_memory` is set if
+// memory was short for it, else left as it is.
 rheos_tensor *rheos__computed_value(const rheos_graph *graph, rheos__edge edge,
-                                    rheos__known_value known, void *argument);
+                                    rheos__known_value known, void *argument, bool *out_no_memory);
 
 #endif  // RHEOS_SRC_GRAPH_COMPUTED_VALUE_H

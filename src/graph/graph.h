@@ -39,8 +39,10 @@ typedef struct rheos__node {
 const rheos__node *rheos__graph_node(const rheos_graph *graph, int32_t id);
 
 // What is known of the integer vector (or scalar: rank 0 never comes back) that the edge carries,
-// as a shape. False if nothing is.
-bool rheos__partial_value(const rheos_graph *graph, rheos__edge edge, rheos_shape *out_shape);
+// as a shape. False if nothing is; `out_no_memory` is set if memory was short for what constants come
+// to, else left as it is.
+bool rheos__partial_value(const rheos_graph *graph, rheos__edge edge, rheos_shape *out_shape,
+                          bool *out_no_memory);
 // All elements of such a value, a scalar or a vector; false unless all are known and they fit.
 bool rheos__whole_value(const rheos_graph *graph, rheos__edge edge, int64_t *values,
                         int32_t capacity, int32_t *out_count);

@@ -37,6 +37,7 @@ typedef struct rheos__node_build {
   int32_t *controls;
   size_t num_controls;
   const char *device;
+  bool no_memory;                      // for a value that shape inference asked for
   const rheos__node_output *recalled;  // the only output, if a node before had the same inputs
   // Work space
   rheos__work_block *blocks;

@@ -21,6 +21,7 @@ typedef struct evaluation {
   int32_t depth, num_nodes;
   bool whole_shapes;  // a shape of which only a part is known counts as not known
   bool is_computing;  // the kernels of ops ask for the values that they need
+  bool no_memory;     // for a value that is computed
   int32_t num_computed;
 } evaluation;
 
@@ -488,6 +489,7 @@ static rheos_tensor *known_value(void *argument, rheos__edge edge) {
   const rheos_shape shape = ints.is_scalar ? RHEOS_SCALAR : RHEOS_SHAPE(ints.count);
   rheos_tensor *value = NULL;
   rheos_status *status = rheos_tensor_new(dtype, shape, &value);
+  e->no_memory = e->no_memory || status != NULL;
   rheos_status_free(status);
   for (int32_t i = 0; value != NULL && i < ints.count; i++) {
     if (dtype == RHEOS_INT64) ((int64_t *)value->data)[i] = ints.values[i];
@@ -506,7 +508,8 @@ static bool compute(evaluation *e, rheos__edge edge, known_ints *out) {
   }
   evaluation inner = {.graph = e->graph, .is_computing = true};
   e->num_computed++;
-  rheos_tensor *value = rheos__computed_value(e->graph, edge, known_value, &inner);
+  rheos_tensor *value = rheos__computed_value(e->graph, edge, known_value, &inner, &e->no_memory);
+  e->no_memory = e->no_memory || inner.no_memory;
   const bool is_known = value != NULL && from_tensor(value, out);
   rheos_tensor_unref(value);
   return is_known;
@@ -529,10 +532,13 @@ static bool evaluate(evaluation *e, rheos__edge edge, known_ints *out) {
   return nothing_known(shape_of(e, edge), out);
 }
 
-bool rheos__partial_value(const rheos_graph *graph, rheos__edge edge, rheos_shape *out_shape) {
+bool rheos__partial_value(const rheos_graph *graph, rheos__edge edge, rheos_shape *out_shape,
+                          bool *out_no_memory) {
   evaluation e = {.graph = graph};
   known_ints ints;
-  if (!evaluate(&e, edge, &ints) || ints.is_scalar) return false;
+  const bool is_known = evaluate(&e, edge, &ints);
+  *out_no_memory = *out_no_memory || e.no_memory;
+  if (!is_known || ints.is_scalar) return false;
   rheos_shape shape = {.rank = ints.count};
   for (int32_t i = 0; i < ints.count; i++) {
     shape.dims[i] = ints.known[i] && ints.values[i] >= 0 ? ints.values[i] : -1;

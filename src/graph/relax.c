@@ -22,7 +22,8 @@ static bool is_within(const rheos_shape *inner, const rheos_shape *outer) {
 static bool partial_value(void *argument, int32_t input, rheos_shape *out_shape) {
   const relaxation *r = ((const void **)argument)[0];
   const rheos__node *node = ((const void **)argument)[1];
-  return rheos__partial_value(r->graph, node->edges[input], out_shape);
+  bool *no_memory = ((void **)argument)[2];
+  return rheos__partial_value(r->graph, node->edges[input], out_shape, no_memory);
 }
 
 static bool whole_value(void *argument, int32_t input, int64_t *values, int32_t capacity,
@@ -59,7 +60,8 @@ static rheos_status *infer(const relaxation *r, const rheos__node *node, rheos__
     out[i] = RHEOS_UNKNOWN_SHAPE;
     out_dtypes[i] = rheos_dtype_base(node->outputs[i].dtype);
   }
-  const void *argument[] = {r, node};
+  bool no_memory = false;
+  const void *argument[] = {r, node, &no_memory};
   rheos__infer c = {.op = node->signature->op,
                     .attrs = node->attrs,
                     .num_inputs = node->num_inputs,
@@ -76,6 +78,10 @@ static rheos_status *infer(const relaxation *r, const rheos__node *node, rheos__
   *out_shapes = out;
   if (c.op->shape == NULL) return NULL;
   rheos_status *status = c.op->shape(&c);
+  if (no_memory) {
+    rheos_status_free(status);
+    return rheos__out_of_memory();
+  }
   if (rheos_status_code(status) == RHEOS_RESOURCE_EXHAUSTED) return status;
   for (int32_t i = 0; status != NULL && i < node->num_outputs; i++) out[i] = RHEOS_UNKNOWN_SHAPE;
   rheos_status_free(status);

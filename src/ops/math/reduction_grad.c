@@ -111,7 +111,10 @@ static rheos_status *find_axes(rheos_output axes, rheos_tensor **out_axes) {
   }
   rheos_shape known;
   const rheos__edge edge = {axes.id, axes.index};
-  if (!rheos__partial_value(axes.graph, edge, &known) || !rheos_shape_is_known(&known)) return NULL;
+  bool no_memory = false;
+  const bool is_known = rheos__partial_value(axes.graph, edge, &known, &no_memory);
+  if (no_memory) return rheos__out_of_memory();
+  if (!is_known || !rheos_shape_is_known(&known)) return NULL;
   int32_t values[RHEOS_MAX_RANK];
   for (int32_t i = 0; i < known.rank; i++) values[i] = (int32_t)known.dims[i];
   return rheos_tensor_from_values(RHEOS_INT32, RHEOS_SHAPE(known.rank), values, out_axes);
