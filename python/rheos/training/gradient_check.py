@@ -124,7 +124,7 @@ def compute_gradient_error(
 
 
 def compute_gradient_of_function(f, x, delta=1e-3):
-    """(by tapes, by differences): two lists of the Jacobians of f at x, a matrix for each argument.
+    """(by tapes, by differences): tuples of the Jacobians of f at x, a matrix for each argument.
 
     f: a function of tensors that gives one tensor. x: a list of its arguments, numbers of real
     floating dtypes. delta: how far the differences go to each side.
@@ -145,7 +145,7 @@ def compute_gradient_of_function(f, x, delta=1e-3):
         else _convert_to_tensor(jacobian).numpy().reshape(size, -1)
         for a, jacobian in zip(at, tape.jacobian(y, at))
     ]
-    return found, [_by_steps(f, at, i, delta) for i in range(len(at))]
+    return tuple(found), tuple(_by_steps(f, at, i, delta) for i in range(len(at)))
 
 
 def _by_steps(f, at, place, delta):
