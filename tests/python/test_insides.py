@@ -617,3 +617,11 @@ def test_insides_of_graphs(sess):
     assert known["MatMul"].input_arg[1].name == "b" and len(known) > 900
     slim = tf.contrib.slim
     assert slim.initializers.xavier_initializer is slim.xavier_initializer
+
+
+def test_the_default_graph_is_new_where_operations_run_at_once():
+    with context.eager_mode():
+        tf.reset_default_graph()
+        assert tf.executing_eagerly()
+    with tf.Graph().as_default(), context.eager_mode(), pytest.raises(AssertionError):
+        tf.reset_default_graph()

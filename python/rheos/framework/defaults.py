@@ -60,7 +60,7 @@ def is_eager_on():
 def reset_default_graph():
     """Puts a new, empty graph in the place of the default one."""
     global _global_graph
-    if _stacks.graphs:
+    if not all(graph._is_eager for graph in _stacks.graphs):
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
             "graph, exit the nesting and create a new graph."
