@@ -9,6 +9,7 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
 from rheos.framework.logging import python_logger
 from rheos.framework.op_call import op1
+from rheos.ops.constant_op import make_tensor_proto
 from rheos.ops.graph_keys import GraphKeys
 
 
@@ -71,8 +72,14 @@ def histogram(name, values, collections=None, family=None):
 
 def image(name, tensor, max_outputs=3, collections=None, family=None):
     """Up to max_outputs images of [batch, height, width, channels 1, 3 or 4]."""
+    return image_with_bad_color(name, tensor, max_outputs, collections, family, None)
+
+
+def image_with_bad_color(name, tensor, max_outputs, collections, family, bad_color):
+    """Like image(); bad_color: four uint8 for pixels that are no finite numbers, None: red."""
+    attrs = {} if bad_color is None else {"bad_color": make_tensor_proto(bad_color, dtypes.uint8)}
     with _summary_scope(name, family, values=[tensor]) as (tag, scope):
-        value = op1("ImageSummary", scope, tag, tensor, max_images=max_outputs)
+        value = op1("ImageSummary", scope, tag, tensor, max_images=max_outputs, **attrs)
     return _collect(value, collections, [GraphKeys.SUMMARIES])
 
 

@@ -31,12 +31,14 @@ from rheos.ops.string_ops import as_string
 from rheos.training import profiling
 from rheos.training.summary import FileWriter
 
+SUMMARY_OPS = "_SUMMARY_V2"  # a graph's collection
+
 
 class _State(threading.local):
     def __init__(self):
         self.writer = None
         self.step = None
-        self.condition = True
+        self.condition = None  # as long as a program says nothing
 
 
 _state = _State()
@@ -144,9 +146,19 @@ def record_if(condition):
 
 def should_record_summaries():
     """Whether summaries are written here."""
-    if _state.writer is None:
-        return False
+    return _state.writer is not None and is_recording(by_default=True)
+
+
+def is_recording(by_default):
+    """What the context says of whether summaries are written; `by_default`, if it says nothing."""
+    if _state.condition is None:
+        return by_default
     return _state.condition() if callable(_state.condition) else _state.condition
+
+
+def current_writer():
+    """The writer in use, None if there is none."""
+    return _state.writer
 
 
 @contextlib.contextmanager
@@ -177,9 +189,12 @@ def _array_of(value):
     return value.numpy() if hasattr(value, "numpy") else np.asarray(value)
 
 
-def _in_program(function, step, values):
-    """Calls function(step, arrays) where summaries are recorded: now, or when the graph runs."""
-    recorded = should_record_summaries()
+def _in_program(function, step, values, recorded=None):
+    """Calls function(step, arrays) where summaries are recorded: now, or when the graph runs.
+
+    recorded: whether they are; None: what should_record_summaries() says.
+    """
+    recorded = should_record_summaries() if recorded is None else recorded
     values = [value() if callable(value) else value for value in values]
     known = [*values, step, recorded]
     symbolic = [v for v in known if isinstance(v, (Tensor, _VariableBase))]
@@ -195,7 +210,36 @@ def _in_program(function, step, values):
 
     step = cast_ops.cast(step, dtypes.int64)
     flag = convert_to_tensor(recorded, dtypes.bool)
-    return py_func(call, [flag, step, *map(convert_to_tensor, values)], dtypes.bool)
+    made = py_func(call, [flag, step, *map(convert_to_tensor, values)], dtypes.bool)
+    made.set_shape([])
+    if not get_default_graph().building_function:
+        get_default_graph().add_to_collection(SUMMARY_OPS, made)
+    return made
+
+
+def all_summary_ops():
+    """The operations of the default graph that write summaries; None eagerly, where they have."""
+    graph = get_default_graph()
+    return None if graph._is_eager else graph.get_collection(SUMMARY_OPS)
+
+
+def summary_event(data, step):
+    """The event of a Summary message, given as bytes."""
+    summary = messages.Summary.FromString(data)
+    return messages.Event(wall_time=time.time(), step=step, summary=summary)
+
+
+def write_event(step, make, message, recorded):
+    """Writes message(bytes, step) of the string tensor that make() gives, if `recorded`."""
+    writer = _state.writer
+
+    def add(step, arrays):
+        data = arrays[0] if isinstance(arrays[0], bytes) else arrays[0].item()
+        event = message(data, step)
+        event.wall_time = event.wall_time or time.time()
+        writer._add(event)
+
+    return _in_program(add, step, [make], recorded)
 
 
 def write(tag, tensor, step=None, metadata=None, name=None):
@@ -222,15 +266,9 @@ def write(tag, tensor, step=None, metadata=None, name=None):
 
 def write_raw_pb(tensor, step=None, name=None):
     """Writes a Summary message, given as bytes; whether it was written."""
-    writer = _state.writer
-    if writer is None:
+    if _state.writer is None:
         return constant(False)
-
-    def add(step, arrays):
-        summary = messages.Summary.FromString(bytes(arrays[0].item()))
-        writer._add(messages.Event(wall_time=time.time(), step=step, summary=summary))
-
-    return _in_program(add, _step_or_default(step), [tensor])
+    return write_event(_step_or_default(step), lambda: tensor, summary_event, None)
 
 
 def graph(graph_data):

@@ -26,6 +26,7 @@ from rheos.v1.contrib import (
     slim,
     staging,
     stateless,
+    summary,
     tensorboard,
     tpu,
     training,
