@@ -162,6 +162,7 @@ INSIDES = {
     "data.util.random_seed": "_insides.data_random_seed",
     "eager.context": "_insides.context",
     "eager.executor": "_insides.executor",
+    "eager.function": "_insides.eager_function",
     "framework.constant_op": "",
     "framework.device": "",
     "framework.dtypes": "",

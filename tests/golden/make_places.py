@@ -4,7 +4,8 @@
 Usage: python make_places.py      (a Python that has TensorFlow 1.15.5)
 
 Writes python/rheos/v1/_insides/places.py: for each module the names in it that are public
-somewhere, under their own or another name, and whether it has functions of ops too.
+somewhere, under their own or another name, and whether it has functions of ops too. Modules
+without public names are there too: programs import some, and use little of them.
 """
 
 import importlib
@@ -116,8 +117,6 @@ def main():
         file.write(HEAD)
         for name, module in sorted(modules()):
             rows = of_module(module)
-            if not rows:
-                continue
             text = " ".join(rows)
             if len(name) + len(text) + 11 <= 100:
                 file.write(f'    "{name}": "{text}",\n')

@@ -267,6 +267,12 @@ def test_the_places_name_what_there_is():
     assert len(places.PLACES) > 300 and len(lacking) < 3, lacking
 
 
+def test_modules_without_public_names_are_there_and_say_what_is_missing():
+    module = inside_module.InsideModule("ops.weights_broadcast_ops")
+    with pytest.raises(AttributeError, match="no attribute 'broadcast_weights' in Rheos"):
+        module.broadcast_weights
+
+
 # ---- Values asked of TensorFlow 1.15
 
 

@@ -6,25 +6,103 @@ By module: "name" is public under that name, "name=other.name" under another one
 """
 
 PLACES = {
+    "_pywrap_tensorflow_internal": "",
     "autograph": """
     Feature=autograph.experimental.Feature do_not_convert=autograph.experimental.do_not_convert
     set_loop_options=autograph.experimental.set_loop_options to_code=autograph.to_code
     to_graph=autograph.to_graph
     """,
+    "autograph.converters": "",
+    "autograph.converters.arg_defaults": "",
+    "autograph.converters.asserts": "",
+    "autograph.converters.break_statements": "",
+    "autograph.converters.call_trees": "",
+    "autograph.converters.conditional_expressions": "",
+    "autograph.converters.continue_statements": "",
+    "autograph.converters.control_flow": "",
+    "autograph.converters.directives": "",
+    "autograph.converters.function_scopes": "",
+    "autograph.converters.list_comprehensions": "",
+    "autograph.converters.lists": "",
+    "autograph.converters.logical_expressions": "",
+    "autograph.converters.return_statements": "",
+    "autograph.converters.slices": "",
+    "autograph.core": "",
+    "autograph.core.ag_ctx": "",
+    "autograph.core.config": "",
+    "autograph.core.config_lib": "",
     "autograph.core.converter": "Feature=autograph.experimental.Feature",
+    "autograph.core.converter_testing": "",
+    "autograph.core.function_wrappers": "",
+    "autograph.core.naming": "",
+    "autograph.core.unsupported_features_checker": "",
+    "autograph.impl": "",
     "autograph.impl.api": """
     do_not_convert=autograph.experimental.do_not_convert to_code=autograph.to_code
     to_code_v1=autograph.to_code to_graph=autograph.to_graph to_graph_v1=autograph.to_graph
     """,
+    "autograph.impl.conversion": "",
+    "autograph.lang": "",
     "autograph.lang.directives": "set_loop_options=autograph.experimental.set_loop_options",
+    "autograph.lang.special_functions": "",
+    "autograph.operators": "",
+    "autograph.operators.control_flow": "",
+    "autograph.operators.data_structures": "",
+    "autograph.operators.exceptions": "",
+    "autograph.operators.logical": "",
+    "autograph.operators.py_builtins": "",
+    "autograph.operators.slices": "",
+    "autograph.operators.special_values": "",
+    "autograph.operators.symbols": "",
+    "autograph.pyct": "",
+    "autograph.pyct.anno": "",
+    "autograph.pyct.ast_util": "",
+    "autograph.pyct.cfg": "",
+    "autograph.pyct.common_transformers": "",
+    "autograph.pyct.common_transformers.anf": "",
+    "autograph.pyct.compiler": "",
+    "autograph.pyct.errors": "",
+    "autograph.pyct.inspect_utils": "",
+    "autograph.pyct.origin_info": "",
+    "autograph.pyct.parser": "",
+    "autograph.pyct.pretty_printer": "",
+    "autograph.pyct.qual_names": "",
+    "autograph.pyct.static_analysis": "",
+    "autograph.pyct.static_analysis.activity": "",
+    "autograph.pyct.static_analysis.annos": "",
+    "autograph.pyct.static_analysis.liveness": "",
+    "autograph.pyct.static_analysis.reaching_definitions": "",
+    "autograph.pyct.templates": "",
+    "autograph.pyct.testing": "",
+    "autograph.pyct.testing.basic_definitions": "",
+    "autograph.pyct.testing.decorators": "",
+    "autograph.pyct.transformer": "",
+    "autograph.utils": "",
     "autograph.utils.ag_logging": "set_verbosity=autograph.set_verbosity trace=autograph.trace",
+    "autograph.utils.context_managers": "",
+    "autograph.utils.misc": "",
+    "autograph.utils.py_func": "",
+    "autograph.utils.tensor_list": "",
+    "autograph.utils.tensors": "",
+    "autograph.utils.testing": "",
+    "autograph.utils.type_check": "",
+    "client": "",
     "client.client_lib": "InteractiveSession OpError Session get_default_session",
+    "client.device_lib": "",
     "client.session": "InteractiveSession Session",
+    "client.timeline": "",
+    "compat": "",
     "compat.compat": """
     forward_compatibility_horizon=compat.forward_compatibility_horizon
     forward_compatible=compat.forward_compatible
     """,
     "compat.v2_compat": "disable_v2_behavior enable_v2_behavior",
+    "compiler": "",
+    "compiler.tensorrt": "",
+    "compiler.tensorrt.test": "",
+    "compiler.tensorrt.test.tf_trt_integration_test_base": "",
+    "compiler.tensorrt.trt_convert": "",
+    "compiler.xla": "",
     "compiler.xla.jit": "experimental_jit_scope=xla.experimental.jit_scope",
     "compiler.xla.xla": "compile=xla.experimental.compile",
     "data": """
@@ -33,6 +111,8 @@ PLACES = {
     make_initializable_iterator=data.make_initializable_iterator
     make_one_shot_iterator=data.make_one_shot_iterator
     """,
+    "data.benchmarks": "",
+    "data.benchmarks.benchmark_base": "",
     "data.experimental": """
     CheckpointInputPipelineHook=data.experimental.CheckpointInputPipelineHook
     Counter=data.experimental.Counter CsvDataset=data.experimental.CsvDataset
@@ -76,6 +156,12 @@ PLACES = {
     to_variant=data.experimental.to_variant unbatch=data.experimental.unbatch
     unique=data.experimental.unique
     """,
+    "data.experimental.kernel_tests": "",
+    "data.experimental.kernel_tests.reader_dataset_ops_test_base": "",
+    "data.experimental.kernel_tests.serialization": "",
+    "data.experimental.kernel_tests.serialization.dataset_serialization_test_base": "",
+    "data.experimental.kernel_tests.stats_dataset_test_base": "",
+    "data.experimental.ops": "",
     "data.experimental.ops.batching": """
     dense_to_sparse_batch=data.experimental.dense_to_sparse_batch
     map_and_batch=data.experimental.map_and_batch
@@ -90,6 +176,7 @@ PLACES = {
     Counter=data.experimental.Counter CounterV1=data.experimental.Counter
     CounterV2=2:data.experimental.Counter
     """,
+    "data.experimental.ops.distribute": "",
     "data.experimental.ops.distribute_options": """
     DistributeOptions=data.experimental.DistributeOptions
     """,
@@ -117,6 +204,9 @@ PLACES = {
     CheckpointInputPipelineHook=data.experimental.CheckpointInputPipelineHook
     make_saveable_from_iterator=data.experimental.make_saveable_from_iterator
     """,
+    "data.experimental.ops.map_defun": "",
+    "data.experimental.ops.matching_files": "",
+    "data.experimental.ops.optimization": "",
     "data.experimental.ops.optimization_options": """
     MapVectorizationOptions=data.experimental.MapVectorizationOptions
     OptimizationOptions=data.experimental.OptimizationOptions
@@ -146,6 +236,8 @@ PLACES = {
     "data.experimental.ops.resampling": "rejection_resample=data.experimental.rejection_resample",
     "data.experimental.ops.scan_ops": "scan=data.experimental.scan",
     "data.experimental.ops.shuffle_ops": "shuffle_and_repeat=data.experimental.shuffle_and_repeat",
+    "data.experimental.ops.sleep": "",
+    "data.experimental.ops.snapshot": "",
     "data.experimental.ops.stats_aggregator": """
     StatsAggregator=data.experimental.StatsAggregator
     StatsAggregatorV1=data.experimental.StatsAggregator
@@ -160,8 +252,12 @@ PLACES = {
     "data.experimental.ops.threading_options": """
     ThreadingOptions=data.experimental.ThreadingOptions
     """,
+    "data.experimental.ops.threadpool": "",
     "data.experimental.ops.unique": "unique=data.experimental.unique",
     "data.experimental.ops.writers": "TFRecordWriter=data.experimental.TFRecordWriter",
+    "data.kernel_tests": "",
+    "data.kernel_tests.test_base": "",
+    "data.ops": "",
     "data.ops.dataset_ops": """
     AUTOTUNE=data.experimental.AUTOTUNE Dataset=data.Dataset DatasetSpec=data.DatasetSpec
     DatasetV1=data.Dataset DatasetV2=2:data.Dataset Options=data.Options
@@ -174,6 +270,7 @@ PLACES = {
     "data.ops.iterator_ops": """
     Iterator=data.Iterator get_next_as_optional=data.experimental.get_next_as_optional
     """,
+    "data.ops.multi_device_iterator_ops": "",
     "data.ops.optional_ops": "Optional=data.experimental.Optional OptionalSpec",
     "data.ops.readers": """
     FixedLengthRecordDataset=data.FixedLengthRecordDataset
@@ -183,12 +280,21 @@ PLACES = {
     TextLineDataset=data.TextLineDataset TextLineDatasetV1=data.TextLineDataset
     TextLineDatasetV2=2:data.TextLineDataset
     """,
+    "data.util": "",
+    "data.util.convert": "",
+    "data.util.nest": "",
+    "data.util.options": "",
+    "data.util.random_seed": "",
+    "data.util.sparse": "",
     "data.util.structure": """
     _RaggedTensorStructure=data.experimental.RaggedTensorStructure
     _SparseTensorStructure=data.experimental.SparseTensorStructure
     _TensorArrayStructure=data.experimental.TensorArrayStructure
     _TensorStructure=data.experimental.TensorStructure
     """,
+    "data.util.traverse": "",
+    "distribute": "",
+    "distribute.all_reduce": "",
     "distribute.central_storage_strategy": """
     CentralStorageStrategy=distribute.experimental.CentralStorageStrategy
     CentralStorageStrategyV1=distribute.experimental.CentralStorageStrategy
@@ -234,12 +340,18 @@ PLACES = {
     SimpleClusterResolver=distribute.cluster_resolver.SimpleClusterResolver
     TFConfigClusterResolver=distribute.cluster_resolver.TFConfigClusterResolver
     """,
+    "distribute.combinations": "",
     "distribute.cross_device_ops": """
     CollectiveCommunication=distribute.experimental.CollectiveCommunication
     CrossDeviceOps=distribute.CrossDeviceOps
     HierarchicalCopyAllReduce=distribute.HierarchicalCopyAllReduce
     NcclAllReduce=distribute.NcclAllReduce ReductionToOneDevice=distribute.ReductionToOneDevice
     """,
+    "distribute.cross_device_utils": "",
+    "distribute.device_util": "",
+    "distribute.distribute_config": "",
+    "distribute.distribute_coordinator": "",
+    "distribute.distribute_coordinator_context": "",
     "distribute.distribute_lib": """
     InputContext=distribute.InputContext InputReplicationMode=distribute.InputReplicationMode
     ReplicaContext=distribute.ReplicaContext Strategy=distribute.Strategy
@@ -253,10 +365,21 @@ PLACES = {
     has_distribution_strategy=distribute.has_strategy has_strategy=distribute.has_strategy
     in_cross_replica_context=distribute.in_cross_replica_context
     """,
+    "distribute.estimator_training": "",
+    "distribute.experimental": "",
+    "distribute.input_lib": "",
+    "distribute.input_ops": "",
     "distribute.mirrored_strategy": """
     MirroredStrategy=distribute.MirroredStrategy MirroredStrategyV1=distribute.MirroredStrategy
     TFConfigClusterResolver=distribute.cluster_resolver.TFConfigClusterResolver
     """,
+    "distribute.model_collection": "",
+    "distribute.model_collection.model_collection_base": "",
+    "distribute.model_collection.simple_models": "",
+    "distribute.model_combinations": "",
+    "distribute.multi_worker_test_base": "",
+    "distribute.multi_worker_util": "",
+    "distribute.numpy_dataset": "",
     "distribute.one_device_strategy": """
     OneDeviceStrategy=distribute.OneDeviceStrategy OneDeviceStrategyV1=distribute.OneDeviceStrategy
     """,
@@ -267,12 +390,22 @@ PLACES = {
     TFConfigClusterResolver=distribute.cluster_resolver.TFConfigClusterResolver
     """,
     "distribute.reduce_util": "ReduceOp=distribute.ReduceOp",
+    "distribute.saved_model_test_base": "",
+    "distribute.shared_variable_creator": "",
+    "distribute.single_loss_example": "",
+    "distribute.step_fn": "",
+    "distribute.strategy_combinations": "",
+    "distribute.strategy_test_lib": "",
+    "distribute.summary_op_util": "",
     "distribute.tpu_strategy": """
     TPUClusterResolver=distribute.cluster_resolver.TPUClusterResolver
     TPUStrategy=distribute.experimental.TPUStrategy
     TPUStrategyV1=distribute.experimental.TPUStrategy
     """,
+    "distribute.values": "",
+    "eager": "",
     "eager.backprop": "GradientTape UnconnectedGradients",
+    "eager.cancellation": "",
     "eager.context": """
     VirtualDeviceConfiguration=config.experimental.VirtualDeviceConfiguration executing_eagerly
     function_executor_type=experimental.function_executor_type
@@ -280,15 +413,28 @@ PLACES = {
     list_devices=config.experimental_list_devices
     set_log_device_placement=debugging.set_log_device_placement
     """,
+    "eager.core": "",
     "eager.def_function": """
     function run_functions_eagerly=config.experimental_run_functions_eagerly
     """,
+    "eager.execute": "",
+    "eager.execution_callbacks": "",
+    "eager.executor": "",
     "eager.forwardprop": "UnconnectedGradients",
+    "eager.function": "",
+    "eager.graph_only_ops": "",
     "eager.imperative_grad": "UnconnectedGradients",
+    "eager.lift_to_graph": "",
+    "eager.memory_tests": "",
+    "eager.memory_tests.memory_test_util": "",
+    "eager.monitoring": "",
+    "eager.profiler": "",
+    "eager.profiler_client": "",
     "eager.remote": """
     ServerDef=train.ServerDef connect_to_cluster=config.experimental_connect_to_cluster
     connect_to_remote_host=config.experimental_connect_to_host
     """,
+    "eager.tape": "",
     "eager.test": """
     Benchmark=test.Benchmark StubOutForTesting=test.StubOutForTesting TestCase=test.TestCase
     compute_gradient=test.compute_gradient compute_gradient_error=test.compute_gradient_error
@@ -299,6 +445,8 @@ PLACES = {
     test_src_dir_path=test.test_src_dir_path
     """,
     "eager.wrap_function": "wrap_function",
+    "estimator": "",
+    "estimator.canned": "",
     "estimator.canned.baseline": """
     BaselineClassifier=estimator.BaselineClassifier
     BaselineClassifierV2=2:estimator.BaselineClassifier
@@ -312,6 +460,7 @@ PLACES = {
     BoostedTreesRegressor=estimator.BoostedTreesRegressor ModeKeys=estimator.ModeKeys
     tf_identity=identity
     """,
+    "estimator.canned.boosted_trees_utils": "",
     "estimator.canned.dnn": """
     DNNClassifier=estimator.DNNClassifier DNNClassifierV2=2:estimator.DNNClassifier
     DNNEstimator=estimator.DNNEstimator DNNEstimatorV2=2:estimator.DNNEstimator
@@ -334,12 +483,15 @@ PLACES = {
     LinearSDCA=estimator.experimental.LinearSDCA ModeKeys=estimator.ModeKeys
     linear_logit_fn_builder=estimator.experimental.linear_logit_fn_builder
     """,
+    "estimator.canned.metric_keys": "",
+    "estimator.canned.optimizers": "",
     "estimator.canned.parsing_utils": """
     classifier_parse_example_spec=estimator.classifier_parse_example_spec
     classifier_parse_example_spec_v2=2:estimator.classifier_parse_example_spec
     regressor_parse_example_spec=estimator.regressor_parse_example_spec
     regressor_parse_example_spec_v2=2:estimator.regressor_parse_example_spec
     """,
+    "estimator.canned.prediction_keys": "",
     "estimator.estimator": """
     Estimator=estimator.Estimator EstimatorV2=2:estimator.Estimator ModeKeys=estimator.ModeKeys
     VocabInfo=train.VocabInfo WarmStartSettings=estimator.WarmStartSettings
@@ -379,6 +531,7 @@ PLACES = {
     stop_if_no_increase_hook=estimator.experimental.stop_if_no_increase_hook
     train_and_evaluate=estimator.train_and_evaluate
     """,
+    "estimator.export": "",
     "estimator.export.export": """
     ServingInputReceiver=estimator.export.ServingInputReceiver
     TensorServingInputReceiver=estimator.export.TensorServingInputReceiver
@@ -405,11 +558,16 @@ PLACES = {
     BestExporter=estimator.BestExporter Exporter=estimator.Exporter
     FinalExporter=estimator.FinalExporter LatestExporter=estimator.LatestExporter
     """,
+    "estimator.gc": "",
+    "estimator.inputs": "",
     "estimator.inputs.inputs": """
     numpy_input_fn=estimator.inputs.numpy_input_fn pandas_input_fn=estimator.inputs.pandas_input_fn
     """,
     "estimator.inputs.numpy_io": "numpy_input_fn=estimator.inputs.numpy_input_fn",
     "estimator.inputs.pandas_io": "pandas_input_fn=estimator.inputs.pandas_input_fn",
+    "estimator.inputs.queues": "",
+    "estimator.inputs.queues.feeding_functions": "",
+    "estimator.inputs.queues.feeding_queue_runner": "",
     "estimator.keras": "ModeKeys=estimator.ModeKeys",
     "estimator.model_fn": """
     EstimatorSpec=estimator.EstimatorSpec ModeKeys=estimator.ModeKeys
@@ -420,6 +578,10 @@ PLACES = {
     EvalSpec=estimator.EvalSpec TrainSpec=estimator.TrainSpec
     train_and_evaluate=estimator.train_and_evaluate
     """,
+    "estimator.util": "",
+    "feature_column": "",
+    "feature_column.dense_features": "",
+    "feature_column.dense_features_v2": "",
     "feature_column.feature_column": """
     input_layer=feature_column.input_layer linear_model=feature_column.linear_model
     make_parse_example_spec=feature_column.make_parse_example_spec
@@ -468,6 +630,15 @@ PLACES = {
     sequence_categorical_column_with_vocabulary_list=feature_column.sequence_categorical_column_with_vocabulary_list
     sequence_numeric_column=feature_column.sequence_numeric_column
     """,
+    "feature_column.serialization": "",
+    "feature_column.utils": "",
+    "framework": "",
+    "framework.auto_control_deps": "",
+    "framework.c_api_util": "",
+    "framework.combinations": "",
+    "framework.common_shapes": "",
+    "framework.composite_tensor": "",
+    "framework.composite_tensor_utils": "",
     "framework.config": """
     get_device_policy=config.experimental.get_device_policy
     get_inter_op_parallelism_threads=config.threading.get_inter_op_parallelism_threads
@@ -494,6 +665,7 @@ PLACES = {
     """,
     "framework.constant_op": "constant constant_v1=constant",
     "framework.convert_to_constants": "export_meta_graph=train.export_meta_graph",
+    "framework.cpp_shape_inference_pb2": "",
     "framework.device": "DeviceSpec",
     "framework.device_spec": "DeviceSpecV1=DeviceSpec DeviceSpecV2=2:DeviceSpec",
     "framework.dtypes": """
@@ -501,6 +673,7 @@ PLACES = {
     float64 half int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16
     uint32 uint64 uint8 variant
     """,
+    "framework.error_interpolation": "",
     "framework.errors": """
     AbortedError=errors.AbortedError AlreadyExistsError=errors.AlreadyExistsError
     CancelledError=errors.CancelledError DataLossError=errors.DataLossError
@@ -536,6 +709,7 @@ PLACES = {
     exception_type_from_error_code=errors.exception_type_from_error_code
     raise_exception_on_not_ok_status=errors.raise_exception_on_not_ok_status
     """,
+    "framework.fast_tensor_util": "",
     "framework.framework_lib": """
     DType DeviceSpec Dimension Graph GraphKeys IndexedSlices NoGradient NotDifferentiable=NoGradient
     Operation RegisterGradient SparseTensor SparseTensorValue Tensor TensorShape add_to_collection
@@ -545,7 +719,11 @@ PLACES = {
     load_library load_op_library make_ndarray make_tensor_proto name_scope op_scope
     register_tensor_conversion_function reset_default_graph set_random_seed
     """,
+    "framework.func_graph": "",
+    "framework.function": "",
+    "framework.function_def_to_graph": "",
     "framework.graph_io": "write_graph=io.write_graph",
+    "framework.graph_to_function_def": "",
     "framework.graph_util": """
     convert_variables_to_constants=graph_util.convert_variables_to_constants
     extract_sub_graph=graph_util.extract_sub_graph must_run_on_cpu=graph_util.must_run_on_cpu
@@ -562,7 +740,12 @@ PLACES = {
     "framework.indexed_slices": """
     IndexedSlices IndexedSlicesSpec convert_to_tensor_or_indexed_slices
     """,
+    "framework.kernels": "",
     "framework.load_library": "load_file_system_library load_library load_op_library",
+    "framework.meta_graph": "",
+    "framework.op_callbacks": "",
+    "framework.op_def_library": "",
+    "framework.op_def_registry": "",
     "framework.ops": """
     Graph GraphKeys IndexedSlices NoGradient NotDifferentiable=NoGradient Operation RegisterGradient
     Tensor _colocate_with=colocate_with add_to_collection add_to_collections container
@@ -574,10 +757,14 @@ PLACES = {
     reset_default_graph
     """,
     "framework.random_seed": "get_seed set_random_seed set_seed=2:random.set_seed",
+    "framework.registry": "",
+    "framework.smart_cond": "",
     "framework.sparse_tensor": """
     SparseTensor SparseTensorSpec SparseTensorValue convert_to_tensor_or_sparse_tensor
     """,
+    "framework.subscribe": "",
     "framework.tensor_conversion_registry": "register_tensor_conversion_function",
+    "framework.tensor_like": "",
     "framework.tensor_shape": """
     Dimension TensorShape dimension_at_index dimension_value disable_v2_tensorshape
     enable_v2_tensorshape
@@ -586,21 +773,79 @@ PLACES = {
     "framework.tensor_util": """
     MakeNdarray=make_ndarray constant_value=get_static_value is_tensor make_tensor_proto
     """,
+    "framework.test_combinations": "",
     "framework.test_util": """
     TensorFlowTestCase=test.TestCase assert_equal_graph_def_v1=test.assert_equal_graph_def
     assert_equal_graph_def_v2=2:test.assert_equal_graph_def
     create_local_cluster=test.create_local_cluster gpu_device_name=test.gpu_device_name
     is_gpu_available=test.is_gpu_available
     """,
+    "framework.traceable_stack": "",
     "framework.type_spec": "TypeSpec",
     "framework.versions": """
     COMPILER_VERSION CXX11_ABI_FLAG GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER
     GRAPH_DEF_VERSION_MIN_PRODUCER MONOLITHIC_BUILD VERSION
     """,
+    "grappler": "",
+    "grappler.cluster": "",
+    "grappler.item": "",
+    "grappler.tf_optimizer": "",
+    "keras": "",
+    "keras.activations": "",
+    "keras.applications": "",
+    "keras.applications.densenet": "",
+    "keras.applications.imagenet_utils": "",
+    "keras.applications.inception_resnet_v2": "",
+    "keras.applications.inception_v3": "",
+    "keras.applications.mobilenet": "",
+    "keras.applications.mobilenet_v2": "",
+    "keras.applications.nasnet": "",
+    "keras.applications.resnet": "",
+    "keras.applications.resnet_v2": "",
+    "keras.applications.vgg16": "",
+    "keras.applications.vgg19": "",
+    "keras.applications.xception": "",
+    "keras.backend": "",
+    "keras.backend_config": "",
+    "keras.callbacks": "",
+    "keras.callbacks_v1": "",
+    "keras.constraints": "",
+    "keras.datasets": "",
+    "keras.datasets.boston_housing": "",
+    "keras.datasets.cifar": "",
+    "keras.datasets.cifar10": "",
+    "keras.datasets.cifar100": "",
+    "keras.datasets.fashion_mnist": "",
+    "keras.datasets.imdb": "",
+    "keras.datasets.mnist": "",
+    "keras.datasets.reuters": "",
+    "keras.distribute": "",
+    "keras.distribute.distributed_training_utils": "",
+    "keras.distribute.keras_correctness_test_base": "",
+    "keras.distribute.multi_worker_testing_utils": "",
+    "keras.distribute.multi_worker_training_state": "",
     "keras.engine": "InputSpec=layers.InputSpec",
     "keras.engine.base_layer": "InputSpec=layers.InputSpec",
+    "keras.engine.base_layer_utils": "",
+    "keras.engine.base_preprocessing_layer": "",
+    "keras.engine.base_preprocessing_layer_v1": "",
+    "keras.engine.data_adapter": "",
+    "keras.engine.input_layer": "",
     "keras.engine.input_spec": "InputSpec=layers.InputSpec",
+    "keras.engine.network": "",
+    "keras.engine.node": "",
+    "keras.engine.partial_batch_padding_handler": "",
+    "keras.engine.saving": "",
+    "keras.engine.sequential": "",
+    "keras.engine.training": "",
+    "keras.engine.training_arrays": "",
+    "keras.engine.training_distributed": "",
     "keras.engine.training_eager": "GradientTape",
+    "keras.engine.training_generator": "",
+    "keras.engine.training_utils": "",
+    "keras.engine.training_v2": "",
+    "keras.engine.training_v2_utils": "",
+    "keras.estimator": "",
     "keras.initializers": """
     Constant=constant_initializer ConstantV2=2:constant_initializer
     GlorotNormal=glorot_normal_initializer GlorotUniform=glorot_uniform_initializer
@@ -616,6 +861,7 @@ PLACES = {
     one=ones_initializer ones=ones_initializer orthogonal=orthogonal_initializer
     zero=zeros_initializer zeros=zeros_initializer
     """,
+    "keras.keras_parameterized": "",
     "keras.layers": """
     DeviceWrapper=2:nn.RNNCellDeviceWrapper DropoutWrapper=2:nn.RNNCellDropoutWrapper
     InputSpec=layers.InputSpec ResidualWrapper=2:nn.RNNCellResidualWrapper
@@ -625,9 +871,19 @@ PLACES = {
     "keras.layers.convolutional_recurrent": "InputSpec=layers.InputSpec",
     "keras.layers.core": "InputSpec=layers.InputSpec",
     "keras.layers.cudnn_recurrent": "InputSpec=layers.InputSpec",
+    "keras.layers.dense_attention": "",
+    "keras.layers.embeddings": "",
+    "keras.layers.kernelized": "",
     "keras.layers.local": "InputSpec=layers.InputSpec",
+    "keras.layers.merge": "",
+    "keras.layers.noise": "",
     "keras.layers.normalization": "InputSpec=layers.InputSpec",
+    "keras.layers.normalization_v2": "",
     "keras.layers.pooling": "InputSpec=layers.InputSpec",
+    "keras.layers.preprocessing": "",
+    "keras.layers.preprocessing.normalization": "",
+    "keras.layers.preprocessing.normalization_v1": "",
+    "keras.layers.preprocessing.preprocessing_test_utils": "",
     "keras.layers.recurrent": "InputSpec=layers.InputSpec",
     "keras.layers.recurrent_v2": "InputSpec=layers.InputSpec",
     "keras.layers.rnn_cell_wrapper_v2": """
@@ -639,6 +895,72 @@ PLACES = {
     InputSpec=layers.InputSpec ResidualWrapper=2:nn.RNNCellResidualWrapper
     """,
     "keras.layers.wrappers": "InputSpec=layers.InputSpec",
+    "keras.losses": "",
+    "keras.metrics": "",
+    "keras.mixed_precision": "",
+    "keras.mixed_precision.experimental": "",
+    "keras.mixed_precision.experimental.autocast_variable": "",
+    "keras.mixed_precision.experimental.loss_scale_optimizer": "",
+    "keras.mixed_precision.experimental.policy": "",
+    "keras.mixed_precision.experimental.test_util": "",
+    "keras.model_subclassing_test_util": "",
+    "keras.models": "",
+    "keras.ops": "",
+    "keras.optimizer_v2": "",
+    "keras.optimizer_v2.adadelta": "",
+    "keras.optimizer_v2.adagrad": "",
+    "keras.optimizer_v2.adam": "",
+    "keras.optimizer_v2.adamax": "",
+    "keras.optimizer_v2.ftrl": "",
+    "keras.optimizer_v2.gradient_descent": "",
+    "keras.optimizer_v2.learning_rate_schedule": "",
+    "keras.optimizer_v2.nadam": "",
+    "keras.optimizer_v2.optimizer_v2": "",
+    "keras.optimizer_v2.rmsprop": "",
+    "keras.optimizers": "",
+    "keras.premade": "",
+    "keras.premade.linear": "",
+    "keras.premade.wide_deep": "",
+    "keras.preprocessing": "",
+    "keras.preprocessing.image": "",
+    "keras.preprocessing.sequence": "",
+    "keras.preprocessing.text": "",
+    "keras.regularizers": "",
+    "keras.saving": "",
+    "keras.saving.hdf5_format": "",
+    "keras.saving.model_config": "",
+    "keras.saving.save": "",
+    "keras.saving.saved_model": "",
+    "keras.saving.saved_model.constants": "",
+    "keras.saving.saved_model.load": "",
+    "keras.saving.saved_model.save": "",
+    "keras.saving.saved_model.serialized_attributes": "",
+    "keras.saving.saved_model.utils": "",
+    "keras.saving.saved_model_experimental": "",
+    "keras.saving.saving_utils": "",
+    "keras.testing_utils": "",
+    "keras.utils": "",
+    "keras.utils.conv_utils": "",
+    "keras.utils.data_utils": "",
+    "keras.utils.generic_utils": "",
+    "keras.utils.io_utils": "",
+    "keras.utils.kernelized_utils": "",
+    "keras.utils.layer_utils": "",
+    "keras.utils.losses_utils": "",
+    "keras.utils.metrics_utils": "",
+    "keras.utils.mode_keys": "",
+    "keras.utils.multi_gpu_utils": "",
+    "keras.utils.np_utils": "",
+    "keras.utils.tf_utils": "",
+    "keras.utils.vis_utils": "",
+    "keras.wrappers": "",
+    "keras.wrappers.scikit_learn": "",
+    "kernel_tests": "",
+    "kernel_tests.random": "",
+    "kernel_tests.random.util": "",
+    "kernel_tests.signal": "",
+    "kernel_tests.signal.test_util": "",
+    "layers": "",
     "layers.base": """
     InputSpec=layers.InputSpec Layer=layers.Layer
     keras_style_scope=layers.experimental.keras_style_scope
@@ -698,6 +1020,9 @@ PLACES = {
     max_pooling1d=layers.max_pooling1d max_pooling2d=layers.max_pooling2d
     max_pooling3d=layers.max_pooling3d
     """,
+    "layers.utils": "",
+    "lib": "",
+    "lib.io": "",
     "lib.io.file_io": """
     copy=gfile.Copy copy_v2=io.gfile.copy create_dir=gfile.MkDir create_dir_v2=io.gfile.mkdir
     delete_file=gfile.Remove delete_file_v2=io.gfile.remove
@@ -717,7 +1042,10 @@ PLACES = {
     TFRecordCompressionType=io.TFRecordCompressionType TFRecordOptions=io.TFRecordOptions
     TFRecordWriter=io.TFRecordWriter tf_record_iterator=io.tf_record_iterator
     """,
+    "module": "",
     "module.module": "Module",
+    "ops": "",
+    "ops.array_grad": "",
     "ops.array_ops": """
     * batch_gather batch_to_space batch_to_space_nd batch_to_space_v2=2:batch_to_space bitcast
     boolean_mask boolean_mask_v2=2:boolean_mask broadcast_dynamic_shape broadcast_static_shape
@@ -777,6 +1105,8 @@ PLACES = {
     clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm
     """,
     "ops.clustering_ops": "* embedding_lookup=nn.embedding_lookup",
+    "ops.collective_ops": "",
+    "ops.cond_v2": "",
     "ops.confusion_matrix": """
     confusion_matrix=math.confusion_matrix confusion_matrix_v1=confusion_matrix
     """,
@@ -788,6 +1118,10 @@ PLACES = {
     * Assert case case_v2=2:case cond cond_for_tf_v2=2:cond group no_op switch_case tuple
     tuple_v2=2:tuple while_loop while_loop_v2=2:while_loop
     """,
+    "ops.control_flow_state": "",
+    "ops.control_flow_util": "",
+    "ops.control_flow_util_v2": "",
+    "ops.control_flow_v2_func_graphs": "",
     "ops.control_flow_v2_toggles": """
     control_flow_v2_enabled disable_control_flow_v2 enable_control_flow_v2
     output_all_intermediates=experimental.output_all_intermediates
@@ -799,13 +1133,20 @@ PLACES = {
     ctc_greedy_decoder=nn.ctc_greedy_decoder ctc_loss=nn.ctc_loss ctc_loss_v2=nn.ctc_loss_v2
     ctc_unique_labels=nn.ctc_unique_labels
     """,
+    "ops.cudnn_rnn_grad": "",
     "ops.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
+    "ops.data_flow_grad": "",
     "ops.data_flow_ops": """
     * ConditionalAccumulator ConditionalAccumulatorBase FIFOQueue PaddingFIFOQueue PriorityQueue
     QueueBase RandomShuffleQueue SparseConditionalAccumulator dynamic_partition dynamic_stitch
     """,
+    "ops.default_gradient": "",
+    "ops.distributions": "",
     "ops.distributions.bernoulli": "Bernoulli=distributions.Bernoulli",
     "ops.distributions.beta": "Beta=distributions.Beta",
+    "ops.distributions.bijector": "",
+    "ops.distributions.bijector_impl": "",
+    "ops.distributions.bijector_test_util": "",
     "ops.distributions.categorical": "Categorical=distributions.Categorical",
     "ops.distributions.dirichlet": "Dirichlet=distributions.Dirichlet",
     "ops.distributions.dirichlet_multinomial": """
@@ -828,14 +1169,18 @@ PLACES = {
     """,
     "ops.distributions.exponential": "Exponential=distributions.Exponential",
     "ops.distributions.gamma": "Gamma=distributions.Gamma",
+    "ops.distributions.identity_bijector": "",
     "ops.distributions.kullback_leibler": """
     RegisterKL=distributions.RegisterKL kl_divergence=distributions.kl_divergence
     """,
     "ops.distributions.laplace": "Laplace=distributions.Laplace",
     "ops.distributions.multinomial": "Multinomial=distributions.Multinomial",
     "ops.distributions.normal": "Normal=distributions.Normal",
+    "ops.distributions.special_math": "",
     "ops.distributions.student_t": "StudentT=distributions.StudentT",
+    "ops.distributions.transformed_distribution": "",
     "ops.distributions.uniform": "Uniform=distributions.Uniform",
+    "ops.distributions.util": "",
     "ops.embedding_ops": """
     embedding_lookup=nn.embedding_lookup embedding_lookup_sparse=nn.embedding_lookup_sparse
     embedding_lookup_sparse_v2=2:nn.embedding_lookup_sparse
@@ -856,6 +1201,7 @@ PLACES = {
     """,
     "ops.gradients_util": "AggregationMethod UnconnectedGradients",
     "ops.histogram_ops": "histogram_fixed_width histogram_fixed_width_bins",
+    "ops.image_grad": "",
     "ops.image_ops": """
     * ResizeMethod=image.ResizeMethod ResizeMethodV1=image.ResizeMethod
     adjust_brightness=image.adjust_brightness adjust_contrast=image.adjust_contrast
@@ -967,6 +1313,10 @@ PLACES = {
     * FixedLengthRecordReader IdentityReader LMDBReader ReaderBase TFRecordReader TextLineReader
     WholeFileReader matching_files read_file write_file
     """,
+    "ops.linalg": "",
+    "ops.linalg.adjoint_registrations": "",
+    "ops.linalg.cholesky_registrations": "",
+    "ops.linalg.inverse_registrations": "",
     "ops.linalg.linalg": """
     LinearOperator=linalg.LinearOperator LinearOperatorBlockDiag=linalg.LinearOperatorBlockDiag
     LinearOperatorCirculant=linalg.LinearOperatorCirculant
@@ -1000,7 +1350,9 @@ PLACES = {
     tridiagonal_matmul=linalg.tridiagonal_matmul tridiagonal_solve=linalg.tridiagonal_solve
     """,
     "ops.linalg.linear_operator": "LinearOperator=linalg.LinearOperator",
+    "ops.linalg.linear_operator_addition": "",
     "ops.linalg.linear_operator_adjoint": "LinearOperatorAdjoint=linalg.LinearOperatorAdjoint",
+    "ops.linalg.linear_operator_algebra": "",
     "ops.linalg.linear_operator_block_diag": """
     LinearOperatorBlockDiag=linalg.LinearOperatorBlockDiag
     """,
@@ -1035,14 +1387,21 @@ PLACES = {
     "ops.linalg.linear_operator_lower_triangular": """
     LinearOperatorLowerTriangular=linalg.LinearOperatorLowerTriangular
     """,
+    "ops.linalg.linear_operator_test_util": "",
     "ops.linalg.linear_operator_toeplitz": "LinearOperatorToeplitz=linalg.LinearOperatorToeplitz",
+    "ops.linalg.linear_operator_util": "",
     "ops.linalg.linear_operator_zeros": "LinearOperatorZeros=linalg.LinearOperatorZeros",
+    "ops.linalg.matmul_registrations": "",
+    "ops.linalg.registrations_util": "",
+    "ops.linalg.solve_registrations": "",
+    "ops.linalg_grad": "",
     "ops.linalg_ops": """
     * cholesky cholesky_solve eye log_matrix_determinant=linalg.slogdet lu=linalg.lu
     matrix_determinant matrix_inverse matrix_logarithm=linalg.logm matrix_solve matrix_solve_ls
     matrix_square_root matrix_triangular_solve norm norm_v2=2:norm qr self_adjoint_eig
     self_adjoint_eigvals svd
     """,
+    "ops.linalg_ops_impl": "",
     "ops.list_ops": "*",
     "ops.logging_ops": "* Print print_v2=print timestamp",
     "ops.lookup_ops": """
@@ -1053,6 +1412,8 @@ PLACES = {
     StaticVocabularyTableV1=lookup.StaticVocabularyTable TextFileIndex=lookup.TextFileIndex
     TextFileInitializer=lookup.TextFileInitializer initialize_all_tables tables_initializer
     """,
+    "ops.losses": "",
+    "ops.losses.loss_reduction": "",
     "ops.losses.losses": """
     Reduction=losses.Reduction absolute_difference=losses.absolute_difference
     add_loss=losses.add_loss compute_weighted_loss=losses.compute_weighted_loss
@@ -1079,8 +1440,10 @@ PLACES = {
     get_regularization_loss=losses.get_regularization_loss
     get_regularization_losses=losses.get_regularization_losses get_total_loss=losses.get_total_loss
     """,
+    "ops.manip_grad": "",
     "ops.manip_ops": "roll",
     "ops.map_fn": "map_fn",
+    "ops.math_grad": "",
     "ops.math_ops": """
     * abs accumulate_n acos acosh add add_n angle arg_max arg_min argmax argmax_v2=2:argmax argmin
     argmin_v2=2:argmin asin asinh atan atan2 atanh bessel_i0e=math.bessel_i0e
@@ -1159,6 +1522,7 @@ PLACES = {
     true_positives=metrics.true_positives
     true_positives_at_thresholds=metrics.true_positives_at_thresholds
     """,
+    "ops.nccl_ops": "",
     "ops.nn": """
     * all_candidate_sampler=nn.all_candidate_sampler atrous_conv2d=nn.atrous_conv2d
     atrous_conv2d_transpose=nn.atrous_conv2d_transpose avg_pool=nn.avg_pool avg_pool1d=nn.avg_pool1d
@@ -1227,6 +1591,7 @@ PLACES = {
     weighted_moments=nn.weighted_moments weighted_moments_v2=2:nn.weighted_moments
     with_space_to_batch=nn.with_space_to_batch xw_plus_b=nn.xw_plus_b zero_fraction=nn.zero_fraction
     """,
+    "ops.nn_grad": "",
     "ops.nn_impl": """
     batch_norm_with_global_normalization=nn.batch_norm_with_global_normalization
     batch_norm_with_global_normalization_v2=2:nn.batch_norm_with_global_normalization
@@ -1287,7 +1652,13 @@ PLACES = {
     add_check_numerics_ops verify_tensor_all_finite
     verify_tensor_all_finite_v2=2:debugging.assert_all_finite
     """,
+    "ops.op_selector": "",
+    "ops.optional_grad": "",
+    "ops.parallel_for": "",
     "ops.parallel_for.control_flow_ops": "vectorized_map",
+    "ops.parallel_for.gradients": "",
+    "ops.parallel_for.pfor": "",
+    "ops.parallel_for.test_util": "",
     "ops.parsing_ops": """
     * FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature decode_compressed
     decode_csv decode_csv_v2=2:io.decode_csv decode_json_example decode_raw=io.decode_raw
@@ -1301,15 +1672,25 @@ PLACES = {
     variable_axis_size_partitioner
     """,
     "ops.proto_ops": "decode_proto=io.decode_proto encode_proto=io.encode_proto",
+    "ops.ragged": "",
     "ops.ragged.ragged_array_ops": """
     boolean_mask=ragged.boolean_mask stack_dynamic_partitions=ragged.stack_dynamic_partitions
     """,
+    "ops.ragged.ragged_batch_gather_ops": "",
+    "ops.ragged.ragged_batch_gather_with_default_op": "",
     "ops.ragged.ragged_concat_ops": "stack=ragged.stack",
+    "ops.ragged.ragged_config": "",
+    "ops.ragged.ragged_conversion_ops": "",
+    "ops.ragged.ragged_dispatch": "",
     "ops.ragged.ragged_factory_ops": """
     constant=ragged.constant constant_value=ragged.constant_value placeholder=ragged.placeholder
     """,
     "ops.ragged.ragged_functional_ops": "map_flat_values=ragged.map_flat_values",
+    "ops.ragged.ragged_gather_ops": "",
+    "ops.ragged.ragged_getitem": "",
+    "ops.ragged.ragged_map_ops": "",
     "ops.ragged.ragged_math_ops": "range=ragged.range",
+    "ops.ragged.ragged_operators": "",
     "ops.ragged.ragged_squeeze_op": "RaggedTensor",
     "ops.ragged.ragged_string_ops": """
     ngrams=strings.ngrams string_bytes_split=strings.bytes_split string_split
@@ -1320,16 +1701,21 @@ PLACES = {
     unicode_split_with_offsets=strings.unicode_split_with_offsets
     """,
     "ops.ragged.ragged_tensor": "RaggedTensor RaggedTensorSpec",
+    "ops.ragged.ragged_tensor_shape": "",
     "ops.ragged.ragged_tensor_value": "RaggedTensorValue=ragged.RaggedTensorValue",
+    "ops.ragged.ragged_util": "",
+    "ops.ragged.ragged_where_op": "",
     "ops.ragged.segment_id_ops": """
     row_splits_to_segment_ids=ragged.row_splits_to_segment_ids
     segment_ids_to_row_splits=ragged.segment_ids_to_row_splits
     """,
+    "ops.random_grad": "",
     "ops.random_ops": """
     * categorical=random.categorical multinomial random_crop random_gamma random_normal
     random_poisson random_poisson_v2=2:random.poisson random_shuffle random_uniform truncated_normal
     """,
     "ops.resource_variable_ops": "*",
+    "ops.resources": "",
     "ops.rnn": """
     bidirectional_dynamic_rnn=nn.bidirectional_dynamic_rnn dynamic_rnn=nn.dynamic_rnn
     raw_rnn=nn.raw_rnn static_bidirectional_rnn=nn.static_bidirectional_rnn static_rnn=nn.static_rnn
@@ -1349,6 +1735,8 @@ PLACES = {
     LSTMStateTuple=nn.rnn_cell.LSTMStateTuple MultiRNNCell=nn.rnn_cell.MultiRNNCell
     RNNCell=nn.rnn_cell.RNNCell ResidualWrapper=nn.rnn_cell.ResidualWrapper
     """,
+    "ops.rnn_cell_wrapper_impl": "",
+    "ops.rnn_grad": "",
     "ops.script_ops": "eager_py_func=py_function numpy_function py_func",
     "ops.sdca_ops": """
     * sdca_fprint=train.sdca_fprint sdca_optimizer=train.sdca_optimizer
@@ -1363,6 +1751,7 @@ PLACES = {
     set_difference=sets.difference set_intersection=sets.intersection set_size=sets.size
     set_union=sets.union
     """,
+    "ops.signal": "",
     "ops.signal.dct_ops": "dct=signal.dct idct=signal.idct",
     "ops.signal.fft_ops": """
     fft fft2d fft3d fftshift=signal.fftshift ifft ifft2d ifft3d ifftshift=signal.ifftshift
@@ -1387,8 +1776,10 @@ PLACES = {
     inverse_stft=signal.inverse_stft inverse_stft_window_fn=signal.inverse_stft_window_fn
     stft=signal.stft
     """,
+    "ops.signal.util_ops": "",
     "ops.signal.window_ops": "hamming_window=signal.hamming_window hann_window=signal.hann_window",
     "ops.sort_ops": "argsort sort",
+    "ops.sparse_grad": "",
     "ops.sparse_ops": """
     * _sparse_cross=sparse.cross _sparse_cross_hashed=sparse.cross_hashed deserialize_many_sparse
     from_dense=sparse.from_dense serialize_many_sparse
@@ -1404,6 +1795,7 @@ PLACES = {
     sparse_to_dense sparse_to_indicator sparse_transpose unary_op=math.bessel_i1e
     """,
     "ops.special_math_ops": "bessel_i0=math.bessel_i0 bessel_i1=math.bessel_i1 einsum lbeta",
+    "ops.spectral_ops_test_util": "",
     "ops.standard_ops": """
     * AggregationMethod Assert ConditionalAccumulator ConditionalAccumulatorBase
     Constant=constant_initializer CriticalSection FIFOQueue FixedLenFeature FixedLenSequenceFeature
@@ -1528,6 +1920,7 @@ PLACES = {
     xdivy=math.xdivy xlogy=math.xlogy zeros zeros_initializer zeros_like zeros_like_v2=2:zeros_like
     zeta
     """,
+    "ops.state_grad": "",
     "ops.state_ops": """
     * assign assign_add assign_sub batch_scatter_update count_up_to scatter_add scatter_div
     scatter_max scatter_min scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update scatter_sub
@@ -1556,6 +1949,7 @@ PLACES = {
     substr_v2=2:strings.substr unicode_script=strings.unicode_script
     unicode_transcode=strings.unicode_transcode unsorted_segment_join=strings.unsorted_segment_join
     """,
+    "ops.summary_op_util": "",
     "ops.summary_ops_v2": """
     SummaryWriter=2:summary.SummaryWriter _flush_fn=2:summary.flush
     all_v2_summary_ops=summary.all_v2_summary_ops create_file_writer_v2=2:summary.create_file_writer
@@ -1567,7 +1961,9 @@ PLACES = {
     write_raw_pb=2:summary.experimental.write_raw_pb
     """,
     "ops.template": "make_template",
+    "ops.tensor_array_grad": "",
     "ops.tensor_array_ops": "TensorArray TensorArraySpec",
+    "ops.tensor_forest_ops": "",
     "ops.unconnected_gradients": "UnconnectedGradients",
     "ops.variable_scope": """
     AUTO_REUSE VariableAggregation VariableScope VariableSynchronization disable_resource_variables
@@ -1583,10 +1979,17 @@ PLACES = {
     model_variables moving_average_variables report_uninitialized_variables trainable_variables
     variables_initializer
     """,
+    "ops.weights_broadcast_ops": "",
+    "ops.while_v2": "",
+    "ops.while_v2_indexed_slices_rewriter": "",
+    "platform": "",
     "platform.app": "run=app.run",
     "platform.benchmark": """
     TensorFlowBenchmark=test.Benchmark benchmark_config=test.benchmark_config
     """,
+    "platform.build_info": "",
+    "platform.control_imports": "",
+    "platform.flags": "",
     "platform.gfile": """
     Copy=gfile.Copy DeleteRecursively=gfile.DeleteRecursively Exists=gfile.Exists
     FastGFile=gfile.FastGFile GFile=gfile.Open Glob=gfile.Glob IsDirectory=gfile.IsDirectory
@@ -1594,6 +1997,7 @@ PLACES = {
     Remove=gfile.Remove Rename=gfile.Rename Stat=gfile.Stat Walk=gfile.Walk
     """,
     "platform.googletest": "Benchmark=test.Benchmark StubOutForTesting=test.StubOutForTesting",
+    "platform.remote_utils": "",
     "platform.resource_loader": """
     get_data_files_path=resource_loader.get_data_files_path
     get_path_to_datafile=resource_loader.get_path_to_datafile
@@ -1601,6 +2005,8 @@ PLACES = {
     load_resource=resource_loader.load_resource
     readahead_file_path=resource_loader.readahead_file_path
     """,
+    "platform.self_check": "",
+    "platform.status_bar": "",
     "platform.sysconfig": """
     get_compile_flags=sysconfig.get_compile_flags get_include=sysconfig.get_include
     get_lib=sysconfig.get_lib get_link_flags=sysconfig.get_link_flags
@@ -1622,10 +2028,14 @@ PLACES = {
     log_every_n=logging.log_every_n log_first_n=logging.log_first_n log_if=logging.log_if
     set_verbosity=logging.set_verbosity vlog=logging.vlog warn=logging.warn warning=logging.warning
     """,
+    "profiler": "",
+    "profiler.internal": "",
+    "profiler.internal.flops_registry": "",
     "profiler.model_analyzer": """
     Profiler=profiler.Profiler advise=profiler.advise profile=profiler.profile
     """,
     "profiler.option_builder": "ProfileOptionBuilder=profiler.ProfileOptionBuilder",
+    "profiler.profile_context": "",
     "profiler.profiler": """
     AdviceProto=profiler.AdviceProto GraphNodeProto=profiler.GraphNodeProto
     MultiGraphNodeProto=profiler.MultiGraphNodeProto OpLogProto=profiler.OpLogProto
@@ -1641,6 +2051,7 @@ PLACES = {
     NewCheckpointReader=train.NewCheckpointReader
     do_quantize_training_on_graphdef=train.do_quantize_training_on_graphdef
     """,
+    "saved_model": "",
     "saved_model.builder": "SavedModelBuilder=saved_model.Builder",
     "saved_model.builder_impl": "SavedModelBuilder=saved_model.Builder",
     "saved_model.constants": """
@@ -1652,7 +2063,10 @@ PLACES = {
     VARIABLES_DIRECTORY=saved_model.VARIABLES_DIRECTORY
     VARIABLES_FILENAME=saved_model.VARIABLES_FILENAME
     """,
+    "saved_model.function_deserialization": "",
+    "saved_model.function_serialization": "",
     "saved_model.load": "load=saved_model.load_v2",
+    "saved_model.load_v1_in_v2": "",
     "saved_model.loader": """
     load=saved_model.load maybe_saved_model_directory=saved_model.contains_saved_model
     """,
@@ -1676,7 +2090,10 @@ PLACES = {
     ExportOutput=estimator.export.ExportOutput PredictOutput=estimator.export.PredictOutput
     RegressionOutput=estimator.export.RegressionOutput
     """,
+    "saved_model.model_utils.export_utils": "",
     "saved_model.model_utils.mode_keys": "EstimatorModeKeys=estimator.ModeKeys",
+    "saved_model.nested_structure_coder": "",
+    "saved_model.revived_types": "",
     "saved_model.save": "save=saved_model.save",
     "saved_model.saved_model": """
     load=saved_model.load_v2 save=saved_model.save simple_save=saved_model.simple_save
@@ -1705,6 +2122,7 @@ PLACES = {
     predict_signature_def=saved_model.predict_signature_def
     regression_signature_def=saved_model.regression_signature_def
     """,
+    "saved_model.signature_serialization": "",
     "saved_model.simple_save": "simple_save=saved_model.simple_save",
     "saved_model.tag_constants": """
     GPU=saved_model.GPU SERVING=saved_model.SERVING TPU=saved_model.TPU
@@ -1718,6 +2136,8 @@ PLACES = {
     build_tensor_info=saved_model.build_tensor_info
     get_tensor_from_tensor_info=saved_model.get_tensor_from_tensor_info
     """,
+    "summary": "",
+    "summary.plugin_asset": "",
     "summary.summary": """
     Event FileWriter=summary.FileWriter FileWriterCache=summary.FileWriterCache SessionLog Summary
     SummaryDescription=summary.SummaryDescription TaggedRunMetadata=summary.TaggedRunMetadata
@@ -1727,28 +2147,63 @@ PLACES = {
     tensor_summary=summary.tensor_summary text=summary.text
     """,
     "summary.summary_iterator": "summary_iterator=train.summary_iterator",
+    "summary.writer": "",
+    "summary.writer.event_file_writer": "",
+    "summary.writer.event_file_writer_v2": "",
     "summary.writer.writer": "FileWriter=summary.FileWriter",
     "summary.writer.writer_cache": """
     FileWriter=summary.FileWriter FileWriterCache=summary.FileWriterCache
     """,
+    "tf2": "",
+    "tools": "",
+    "tools.api": "",
+    "tools.api.generator": "",
+    "tools.api.generator.create_python_api": "",
+    "tools.api.generator.doc_srcs": "",
     "tools.freeze_graph": "MetaGraphDef",
+    "tools.import_pb_to_tensorboard": "",
+    "tools.inspect_checkpoint": "",
+    "tools.module_util": "",
+    "tools.optimize_for_inference": "",
+    "tools.optimize_for_inference_lib": "",
+    "tools.print_selective_registration_header": "",
+    "tools.saved_model_cli": "",
+    "tools.saved_model_utils": "",
+    "tools.selective_registration_header_lib": "",
+    "tools.strip_unused": "",
+    "tools.strip_unused_lib": "",
+    "tpu": "",
     "tpu._tpu_estimator_embedding": """
     AdagradParameters=tpu.experimental.AdagradParameters
     AdamParameters=tpu.experimental.AdamParameters
     EmbeddingConfigSpec=estimator.tpu.experimental.EmbeddingConfigSpec
     StochasticGradientDescentParameters=tpu.experimental.StochasticGradientDescentParameters
     """,
+    "tpu.api": "",
     "tpu.async_checkpoint": """
     SessionLog SessionRunArgs=train.SessionRunArgs SummaryWriterCache=summary.FileWriterCache
     """,
     "tpu.bfloat16": "bfloat16_scope=tpu.bfloat16_scope",
+    "tpu.datasets": "",
     "tpu.device_assignment": "DeviceAssignment=tpu.experimental.DeviceAssignment",
+    "tpu.error_handling": "",
+    "tpu.feature_column": "",
     "tpu.feature_column_v2": """
     embedding_column_v2=tpu.experimental.embedding_column
     shared_embedding_columns_v2=tpu.experimental.shared_embedding_columns
     """,
     "tpu.functional": "*",
+    "tpu.ops": "",
     "tpu.ops.tpu_ops": "* cross_replica_sum=tpu.cross_replica_sum",
+    "tpu.preempted_hook": "",
+    "tpu.profiler": "",
+    "tpu.profiler.profiler_analysis_pb2_grpc": "",
+    "tpu.session_support": "",
+    "tpu.tensor_tracer": "",
+    "tpu.tensor_tracer_flags": "",
+    "tpu.tensor_tracer_pb2": "",
+    "tpu.tensor_tracer_report": "",
+    "tpu.topology": "",
     "tpu.tpu": """
     batch_parallel=tpu.batch_parallel core=tpu.core initialize_system=tpu.initialize_system
     outside_compilation=tpu.outside_compilation replicate=tpu.replicate rewrite=tpu.rewrite
@@ -1758,11 +2213,13 @@ PLACES = {
     InputPipelineConfig=estimator.tpu.InputPipelineConfig RunConfig=estimator.tpu.RunConfig
     TPUConfig=estimator.tpu.TPUConfig
     """,
+    "tpu.tpu_context": "",
     "tpu.tpu_embedding": """
     AdagradParameters=tpu.experimental.AdagradParameters
     AdamParameters=tpu.experimental.AdamParameters
     StochasticGradientDescentParameters=tpu.experimental.StochasticGradientDescentParameters
     """,
+    "tpu.tpu_embedding_gradient": "",
     "tpu.tpu_estimator": """
     AdagradParameters=tpu.experimental.AdagradParameters
     AdamParameters=tpu.experimental.AdamParameters
@@ -1770,11 +2227,18 @@ PLACES = {
     StochasticGradientDescentParameters=tpu.experimental.StochasticGradientDescentParameters Summary
     TPUEstimator=estimator.tpu.TPUEstimator TPUEstimatorSpec=estimator.tpu.TPUEstimatorSpec
     """,
+    "tpu.tpu_feed": "",
+    "tpu.tpu_function": "",
     "tpu.tpu_optimizer": "CrossShardOptimizer=tpu.CrossShardOptimizer",
+    "tpu.tpu_sharding": "",
     "tpu.tpu_strategy_util": """
     TPUClusterResolver=distribute.cluster_resolver.TPUClusterResolver
     initialize_tpu_system=tpu.experimental.initialize_tpu_system
     """,
+    "tpu.tpu_system_metadata": "",
+    "tpu.training_loop": "",
+    "tpu.util": "",
+    "training": "",
     "training.adadelta": "AdadeltaOptimizer=train.AdadeltaOptimizer",
     "training.adagrad": "AdagradOptimizer=train.AdagradOptimizer",
     "training.adagrad_da": "AdagradDAOptimizer=train.AdagradDAOptimizer",
@@ -1798,6 +2262,8 @@ PLACES = {
     get_checkpoint_state=train.get_checkpoint_state latest_checkpoint=train.latest_checkpoint
     remove_checkpoint=train.remove_checkpoint update_checkpoint_state=train.update_checkpoint_state
     """,
+    "training.checkpoint_ops": "",
+    "training.checkpoint_state_pb2": "",
     "training.checkpoint_utils": """
     checkpoints_iterator=train.checkpoints_iterator init_from_checkpoint=train.init_from_checkpoint
     list_variables=train.list_variables load_checkpoint=train.load_checkpoint
@@ -1818,6 +2284,8 @@ PLACES = {
     has_distribution_strategy=distribute.has_strategy has_strategy=distribute.has_strategy
     in_cross_replica_context=distribute.in_cross_replica_context
     """,
+    "training.evaluation": "",
+    "training.experimental": "",
     "training.experimental.loss_scale": """
     DynamicLossScale=train.experimental.DynamicLossScale
     FixedLossScale=train.experimental.FixedLossScale LossScale=train.experimental.LossScale
@@ -1831,6 +2299,7 @@ PLACES = {
     enable_mixed_precision_graph_rewrite=train.experimental.enable_mixed_precision_graph_rewrite
     enable_mixed_precision_graph_rewrite_v1=train.experimental.enable_mixed_precision_graph_rewrite
     """,
+    "training.experimental.mixed_precision_global_state": "",
     "training.ftrl": "FtrlOptimizer=train.FtrlOptimizer",
     "training.gradient_descent": "GradientDescentOptimizer=train.GradientDescentOptimizer",
     "training.input": """
@@ -1881,19 +2350,32 @@ PLACES = {
     latest_checkpoint=train.latest_checkpoint remove_checkpoint=train.remove_checkpoint
     update_checkpoint_state=train.update_checkpoint_state
     """,
+    "training.saver_test_utils": "",
+    "training.saving": "",
+    "training.saving.functional_saver": "",
+    "training.saving.saveable_object": "",
+    "training.saving.saveable_object_util": "",
     "training.server_lib": "ClusterSpec=train.ClusterSpec Server=train.Server",
     "training.session_manager": "SessionManager=train.SessionManager",
     "training.session_run_hook": """
     SessionRunArgs=train.SessionRunArgs SessionRunContext=train.SessionRunContext
     SessionRunHook=train.SessionRunHook SessionRunValues=train.SessionRunValues
     """,
+    "training.slot_creator": "",
     "training.summary_io": """
     SummaryWriterCache=summary.FileWriterCache _FileWriter=summary.FileWriter
     summary_iterator=train.summary_iterator
     """,
     "training.supervisor": "SessionLog Summary Supervisor=train.Supervisor",
     "training.sync_replicas_optimizer": "SyncReplicasOptimizer=train.SyncReplicasOptimizer",
+    "training.tensorboard_logging": "",
+    "training.tracking": "",
+    "training.tracking.base": "",
+    "training.tracking.data_structures": "",
+    "training.tracking.graph_view": "",
+    "training.tracking.layer_utils": "",
     "training.tracking.python_state": "PythonState=train.experimental.PythonState",
+    "training.tracking.tracking": "",
     "training.tracking.util": "Checkpoint=train.Checkpoint CheckpointV1=train.Checkpoint",
     "training.training": """
     AdadeltaOptimizer=train.AdadeltaOptimizer AdagradDAOptimizer=train.AdagradDAOptimizer
@@ -1966,15 +2448,41 @@ PLACES = {
     global_step=train.global_step write_graph=io.write_graph
     """,
     "training.warm_starting_util": "VocabInfo=train.VocabInfo warm_start=train.warm_start",
+    "user_ops": "",
     "user_ops.user_ops": "* my_fact=user_ops.my_fact",
+    "util": "",
+    "util.all_util": "",
     "util.compat": """
     as_bytes=compat.as_bytes as_str=compat.as_str as_str_any=compat.as_str_any as_text=compat.as_str
     bytes_or_text_types=compat.bytes_or_text_types complex_types=compat.complex_types
     integral_types=compat.integral_types path_to_str=compat.path_to_str real_types=compat.real_types
     """,
     "util.compat_internal": "as_str_any=compat.as_str_any",
+    "util.decorator_utils": "",
+    "util.deprecation": "",
+    "util.deprecation_wrapper": "",
+    "util.dispatch": "",
+    "util.example_parser_configuration": "",
+    "util.function_utils": "",
+    "util.future_api": "",
+    "util.is_in_graph_mode": "",
+    "util.keyword_args": "",
+    "util.lazy_loader": "",
+    "util.lock_util": "",
+    "util.memory": "",
+    "util.module_wrapper": "",
     "util.nest": """
     assert_same_structure=nest.assert_same_structure flatten=nest.flatten is_nested=nest.is_nested
     map_structure=nest.map_structure pack_sequence_as=nest.pack_sequence_as
     """,
+    "util.object_identity": "",
+    "util.protobuf": "",
+    "util.protobuf.compare": "",
+    "util.serialization": "",
+    "util.tf_contextlib": "",
+    "util.tf_decorator": "",
+    "util.tf_export": "",
+    "util.tf_inspect": "",
+    "util.tf_should_use": "",
+    "util.tf_stack": "",
 }
