@@ -389,6 +389,9 @@ OWN = {
     "framework.dtypes": "dtypes",
     "framework.meta_graph": "meta_graph",
     "framework.ops": "ops",
+    "ops.resource_variable_ops": "resource_variable_ops",
+    "ops.variables": "variables",
+    "ops.weights_broadcast_ops": "weights_broadcast_ops",
 }
 
 

@@ -49,7 +49,7 @@ NAME = "RHEOS_API const char *rheos_code_name(rheos_code code);"
 
 
 LAST = "} rheos_while_options;"
-RESERVED = "  rheos_toggle reserved_[5];"
+RESERVED = "  rheos_toggle reserved_[5] RHEOS_LEFT_OUT;"
 TAKEN = "  rheos_toggle more;\n  rheos_toggle reserved_[4];"
 
 

@@ -19,6 +19,7 @@ from rheos.v1._insides import (
     data_nest,
     deprecation,
     dtypes as dtypes_inside,
+    eager_function,
     file_io,
     freeze_graph,
     function_utils,
@@ -33,6 +34,7 @@ from rheos.v1._insides import (
     op_def_registry,
     ops as ops_inside,
     places,
+    resource_variable_ops,
     resources,
     rnn_cell_impl,
     session as session_inside,
@@ -40,6 +42,8 @@ from rheos.v1._insides import (
     tensor_util,
     tf2,
     tf_decorator,
+    variables as variables_inside,
+    weights_broadcast_ops,
 )
 from rheos.v1.examples.tutorials.mnist import input_data
 
@@ -268,9 +272,27 @@ def test_the_places_name_what_there_is():
 
 
 def test_modules_without_public_names_are_there_and_say_what_is_missing():
-    module = inside_module.InsideModule("ops.weights_broadcast_ops")
-    with pytest.raises(AttributeError, match="no attribute 'broadcast_weights' in Rheos"):
-        module.broadcast_weights
+    module = inside_module.InsideModule("grappler.item")
+    with pytest.raises(AttributeError, match="no attribute 'Item' in Rheos"):
+        module.Item
+
+
+def test_private_names_of_modules_that_have_public_ones(sess):
+    own = inside_module.InsideModule("ops.variables", own=variables_inside, public=tf)
+    parts = tf.get_variable("p", [4, 2], partitioner=tf.fixed_size_partitioner(2))
+    assert isinstance(parts, own.PartitionedVariable) and own.Variable is tf.Variable
+    made = resource_variable_ops.ResourceVariable(1.0, trainable=False, name="v")
+    assert made.op.type == "VarHandleOp" and made.name == "v:0" and not tf.trainable_variables("v")
+    assert resource_variable_ops.is_resource_variable(made)
+    assert not resource_variable_ops.is_resource_variable(tf.Variable(1))
+    spread = weights_broadcast_ops.broadcast_weights(tf.constant([[1.0], [2.0]]), tf.ones([2, 2]))
+    assert sess.run(spread).tolist() == [[1, 1], [2, 2]]
+    with pytest.raises(ValueError, match="can not be broadcast"):
+        weights_broadcast_ops.assert_broadcastable(tf.ones([3]), tf.ones([2, 2]))
+    traced = eager_function.defun(lambda x: x + 1)
+    assert sess.run(traced(tf.constant(1))) == 2
+    test = inside_module.InsideModule("platform.test", public=tf.test)
+    assert test.mock.__name__ == "unittest.mock"
 
 
 # ---- Values asked of TensorFlow 1.15

@@ -37,6 +37,10 @@ def _value(front, path):
     return found
 
 
+def _is_our_module(value):
+    return isinstance(value, types.ModuleType) and value.__name__.startswith("rheos.")
+
+
 class InsideModule(types.ModuleType):
     """A module of tensorflow.python.
 
@@ -71,10 +75,9 @@ class InsideModule(types.ModuleType):
                 raise AttributeError(f"{self.__name__}.{name} is tf.{path}: {error}") from None
         if has_ops and generated_ops.has(name):
             return getattr(generated_ops, name)
-        if self._public is not None and not isinstance(
-            getattr(self._public, name, self._public), types.ModuleType
-        ):
-            return getattr(self._public, name)
+        found = getattr(self._public, name, None)
+        if found is not None and not _is_our_module(found):
+            return found
         raise AttributeError(
             f"module '{self.__name__}' has no attribute '{name}' in Rheos: what TensorFlow has "
             "there and in no public module is there for some modules only"
