@@ -80,8 +80,8 @@ typedef struct rheos_eager_op {
 // Part of a graph that can be run, prepared.
 typedef struct rheos_region rheos_region;
 
-// The operation, prepared for its attributes and the dtypes of its inputs (of which nothing else counts).
-// The caller gets a reference.
+// The operation, prepared for its attributes and the dtypes of its inputs, of which nothing else counts but
+// for the shapes where the op's gradient has to know them (Svd, Qr). The caller gets a reference.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_eager_region_sized(rheos_eager *eager,
                                                                 const rheos_eager_op *op,
                                                                 size_t op_bytes,

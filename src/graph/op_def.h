@@ -331,6 +331,8 @@ enum {
   RHEOS_OP_SHAPES_OF_GRAPH = 1 << 23,
   // Calls a function of the program, which may wait for what other ops of its step call.
   RHEOS_OP_CALLS_PROGRAM = 1 << 24,
+  // Its gradient has to know the shapes of its inputs.
+  RHEOS_OP_GRADIENT_OF_SHAPES = 1 << 25,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.

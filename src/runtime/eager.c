@@ -1,6 +1,6 @@
 // Eager execution: one operation at a time. What an operation needs is prepared once for its type, its
 // attributes and the dtypes of its inputs, as a region of a graph with nothing else in it, and kept in a
-// table of bounded size.
+// table of bounded size. Shapes count only where the gradient has to know them.
 #include <stdio.h>
 #include <string.h>
 
@@ -208,6 +208,21 @@ static bool same_device(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+static bool shapes_count(const rheos__signature *signature) {
+  return signature != NULL && (signature->op->flags & RHEOS_OP_GRADIENT_OF_SHAPES) != 0;
+}
+
+// Whether the node was made for inputs of these shapes.
+static bool same_shapes(const rheos_graph *graph, const rheos__node *node,
+                        const rheos_eager_op *op) {
+  for (int32_t i = 0; i < node->num_inputs; ++i) {
+    const rheos__edge edge = node->edges[i];
+    const rheos_shape *shape = rheos__graph_node(graph, edge.id)->outputs[edge.index].shape;
+    if (!rheos_shape_equal(shape, &op->inputs[i]->shape)) return false;
+  }
+  return true;
+}
+
 static bool is_for(const prepared *p, const rheos_eager_op *op) {
   const rheos__node *node = rheos__graph_node(p->region->graph, p->region->node);
   if (strcmp(node->signature->op->name, op->type) != 0) return false;
@@ -221,7 +236,7 @@ static bool is_for(const prepared *p, const rheos_eager_op *op) {
   for (int32_t i = 0; i < p->region->num_feeds; ++i) {
     if (rheos__region_input_dtype(p->region, i) != op->inputs[i]->dtype) return false;
   }
-  return true;
+  return !shapes_count(node->signature) || same_shapes(p->region->graph, node, op);
 }
 
 static rheos_region *find(rheos__op_cache *cache, uint64_t hash, const rheos_eager_op *op) {
@@ -447,10 +462,12 @@ static rheos_operation add_node(rheos_eager *eager, rheos_scope *scope, const rh
   char name[160];
   rheos_graph *graph = rheos_scope_graph(scope);
   name_node(eager->ops, graph, op, name, sizeof name);
+  const bool with_shapes = shapes_count(rheos__graph_signature(graph, op->type));
   for (size_t i = 0; i < op->num_inputs; ++i) {
-    const rheos_attr dtype = rheos_attr_type("dtype", op->inputs[i]->dtype);
+    const rheos_attr attrs[] = {rheos_attr_type("dtype", op->inputs[i]->dtype),
+                                rheos_attr_shape("shape", &op->inputs[i]->shape)};
     const rheos_op_args args = {
-        .type = "Placeholder", .name = "input", .attrs = &dtype, .num_attrs = 1};
+        .type = "Placeholder", .name = "input", .attrs = attrs, .num_attrs = with_shapes ? 2 : 1};
     inputs[i] = rheos_operation_output(rheos_op(scope, &args), 0);
   }
   const rheos_op_args args = {.type = op->type,

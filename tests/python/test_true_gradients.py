@@ -87,3 +87,22 @@ def test_jacobian_of_an_unknown_shape__is_refused():
 
     with pytest.raises(ValueError, match="shape"):
         f(tf.constant([1.0]))
+
+
+FACTORS = {
+    "singular_values": lambda x: tf.linalg.svd(x, compute_uv=False),
+    "singular_vectors": lambda x: tf.linalg.svd(x)[1][..., :1] * tf.linalg.svd(x)[2][..., :1, :1],
+    "qr": lambda x: tf.linalg.qr(x)[1],
+    "pinv": tf.linalg.pinv,
+    "least_squares": lambda x: tf.linalg.lstsq(x, tf.ones([*x.shape[:-1], 2], x.dtype)),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("name", FACTORS)
+def test_gradients_of_factors_know_the_shapes_of_what_they_are_given(name, wrap):
+    for seed, shape in enumerate([(2, 2), (3, 2), (2, 2), (2, 4, 3)]):
+        x = np.random.RandomState(seed).standard_normal(shape)
+        weights = np.random.RandomState(7).standard_normal(FACTORS[name](tf.constant(x)).shape)
+        found = wrap(slope_of(FACTORS[name], weights))(tf.constant(x)).numpy()
+        np.testing.assert_allclose(found, differences(FACTORS[name], x, weights), 1e-5, 1e-6)

@@ -131,6 +131,7 @@ const rheos__op_def rheos__op_Qr = {
     .name = "Qr",
     .signature = "input: T -> q: T, r: T; full_matrices: bool = false; T: " FACTOR_TYPES,
     .doc = "Orthonormal columns `q` and upper triangular `r` with `q` `r` = `input`.",
+    .flags = RHEOS_OP_GRADIENT_OF_SHAPES,
     .shape = shape_qr,
     .gradient = rheos__gradient_qr,
     .prepare = prepare_qr,
@@ -234,6 +235,7 @@ const rheos__op_def rheos__op_Svd = {
         "input: T -> s: T, u: T, v: T; compute_uv: bool = true; "
         "full_matrices: bool = false; T: " FACTOR_TYPES,
     .doc = "Singular values `s`, falling, and vectors with `u` diag(`s`) `v`^H = `input`.",
+    .flags = RHEOS_OP_GRADIENT_OF_SHAPES,
     .shape = shape_svd,
     .gradient = rheos__gradient_svd,
     .prepare = prepare_svd,

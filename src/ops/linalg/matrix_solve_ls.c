@@ -191,6 +191,7 @@ const rheos__op_def rheos__op_MatrixSolveLs = {
     .doc =
         "The x that makes |`matrix` x - `rhs`|^2 + `l2_regularizer` |x|^2 smallest; if not `fast`, "
         "the shortest such x, without regularizer.",
+    .flags = RHEOS_OP_GRADIENT_OF_SHAPES,
     .shape = shape,
     .gradient = gradient,
     .prepare = prepare,
