@@ -482,10 +482,14 @@ static void add_to_branch(rheos_scope *s, int32_t id) {
   }
 }
 
+static bool is_enter(const rheos_graph *graph, int32_t id) {
+  return has_type(graph, id, "Enter") || has_type(graph, id, "RefEnter");
+}
+
 // Of the loop itself: what a file's loop takes in belongs to that.
 static bool is_constant_enter(const rheos_graph *graph, int32_t id,
                               const rheos_control_context *context) {
-  if (!has_type(graph, id, "Enter") && !has_type(graph, id, "RefEnter")) return false;
+  if (!is_enter(graph, id)) return false;
   const rheos__attrs *attrs = rheos__graph_node(graph, id)->attrs;
   return rheos__attr_bool(attrs, "is_constant") &&
          strcmp(rheos__attr_string(attrs, "frame_name"), context->name) == 0;
@@ -767,6 +771,7 @@ static rheos_status *check_info(const rheos_scope *s, const rheos_control_contex
 static const char *name_to_restore(const rheos_control_context_info *info,
                                    const rheos_output *enters) {
   if (!info->is_while || info->num_enters == 0 || enters[0].graph == NULL) return info->name;
+  if (!is_enter(enters[0].graph, enters[0].id)) return info->name;
   const rheos__node *enter = rheos__graph_node(enters[0].graph, enters[0].id);
   const char *frame = rheos__attr_string(enter->attrs, "frame_name");
   return frame[0] != '\0' ? frame : info->name;
