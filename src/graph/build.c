@@ -200,7 +200,7 @@ static rheos_status *set_attr(rheos__node_build *b, int32_t index, const rheos_a
   if (rheos__attr_kind_is_list(value.kind) && value.count == 0 &&
       rheos__attr_kind_is_list(def->kind))
     value.kind = def->kind;
-  if (value.kind != def->kind && value.kind != RHEOS_ATTR_PLACEHOLDER) {
+  if (value.kind != def->kind) {
     return RHEOS_INVALID("attribute '%s' of '%s' Op is a %s, got a %s", def->name,
                          rheos__op_name_of(b), rheos__attr_kind_name(def->kind),
                          rheos__attr_kind_name(value.kind));

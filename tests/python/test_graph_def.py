@@ -351,3 +351,29 @@ def test_frames_of_a_meta_graph__are_those_of_its_contexts():
             slope = tf.gradients(y, graph.get_tensor_by_name(f"{scope}/x:0"))
             with tf.Session() as session:
                 assert session.run([y, slope]) == [8.0, [8.0]]
+
+
+def test_an_attribute_that_stands_for_another_is_refused():
+    definition = tf.GraphDef()
+    node = definition.node.add(name="p", op="Placeholder")
+    node.attr["dtype"].type = 3
+    node.attr["shape"].placeholder = "s"
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="is a shape, got a placeholder"):
+        tf.import_graph_def(definition, name="")
+
+
+@pytest.mark.parametrize("name, fails", [(b"a\0b", None), (b"/", None), (b"", "a frame name")])
+def test_frames_with_odd_names_are_imported(name, fails):
+    with tf.Graph().as_default() as graph:
+        tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], name="w")
+    definition = graph.as_graph_def()
+    for node in definition.node:
+        if node.op == "Enter":
+            node.attr["frame_name"].s = name
+    with tf.Graph().as_default(), tf.Session() as session:
+        (last,) = tf.import_graph_def(definition, return_elements=["w/Exit:0"], name="")
+        if fails is None:
+            assert session.run(last) == 3
+        else:
+            with pytest.raises(tf.errors.InvalidArgumentError, match=fails):
+                session.run(last)

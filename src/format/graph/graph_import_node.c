@@ -177,12 +177,13 @@ static rheos_status *find_frame(rheos__import *im, rheos_string name, const char
   return NULL;
 }
 
-// Loops are told apart by the names of their frames, wherever they are: each has one of its own.
+// Loops are told apart by the names of their frames, wherever they are: each has one of its own. A name with
+// a zero byte in it, which no program of ours makes, stays as it is.
 static rheos_status *read_frame(rheos__import *im, const rheos__new_node *n) {
   for (size_t i = 0; i < n->num_attrs; i++) {
     rheos_attr_value *value = &n->attrs[i].value;
     if (strcmp(n->attrs[i].name, "frame_name") != 0 || value->kind != RHEOS_ATTR_STRING) continue;
-    if (value->s.size_bytes == 0) continue;
+    if (value->s.size_bytes == 0 || memchr(value->s.data, 0, value->s.size_bytes)) continue;
     const char *name = NULL;
     RHEOS_TRY(find_frame(im, value->s, &name));
     value->s = rheos__borrow_string(name, strlen(name));
