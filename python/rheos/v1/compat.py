@@ -1,6 +1,5 @@
 """Text and bytes, and the ways to the names of TensorFlow 1 and 2."""
 
-import importlib as _importlib
 import sys as _sys
 
 from rheos.framework import eager as _eager
@@ -23,5 +22,5 @@ def __getattr__(name):
     if name == "v2":
         if "rheos.v2" not in _sys.modules:
             _eager.keep_version_1()  # the names alone, until enable_v2_behavior()
-        return _importlib.import_module("rheos.v2")
+        return __import__("rheos.v2", fromlist=("",))
     raise AttributeError(f"module 'rheos.v1.compat' has no attribute {name!r}")
