@@ -255,6 +255,7 @@ rheos__flow_state *rheos__flow_state_new(const rheos__plan *plan) {
   s->counts = rheos__alloc_array(entries, sizeof *s->counts);
   s->is_dead = rheos__alloc_array(entries, sizeof *s->is_dead);
   s->has_kept = rheos__alloc_array(entries, sizeof *s->has_kept);
+  s->has_left = rheos__alloc_array(entries, sizeof *s->has_left);
   s->kept = rheos__alloc_array(entries, sizeof *s->kept);
   s->ready = rheos__alloc_array(entries, sizeof *s->ready);
   s->operands = rheos__alloc_array(num_operands(plan), sizeof *s->operands);
@@ -268,9 +269,9 @@ rheos__flow_state *rheos__flow_state_new(const rheos__plan *plan) {
     s->put_off = rheos__alloc_array(entries, sizeof *s->put_off);
   }
   if (s->counts == NULL || (plan->may_wait && (s->asides == NULL || s->put_off == NULL)) ||
-      s->is_dead == NULL || s->has_kept == NULL || s->kept == NULL || s->ready == NULL ||
-      s->operands == NULL || s->trips == NULL || s->fetched == NULL || s->is_fetched == NULL ||
-      s->inputs == NULL || s->cells == NULL) {
+      s->is_dead == NULL || s->has_kept == NULL || s->has_left == NULL || s->kept == NULL ||
+      s->ready == NULL || s->operands == NULL || s->trips == NULL || s->fetched == NULL ||
+      s->is_fetched == NULL || s->inputs == NULL || s->cells == NULL) {
     rheos__flow_state_free(s);
     return NULL;
   }
@@ -282,6 +283,7 @@ void rheos__flow_state_free(rheos__flow_state *s) {
   rheos__free(s->counts);
   rheos__free(s->is_dead);
   rheos__free(s->has_kept);
+  rheos__free(s->has_left);
   rheos__free(s->kept);
   rheos__free(s->ready);
   rheos__free(s->asides);

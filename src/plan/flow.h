@@ -119,6 +119,7 @@ typedef struct rheos__flow_state {
   rheos__flow_counts *counts;   // by entry
   bool *is_dead;                // by entry that can run
   bool *has_kept;               // by entry: it has a token in `kept`, or came out of its loop dead
+  bool *has_left;               // by entry: it came out of its loop alive
   rheos__flow_token *operands;  // by operand
   rheos__flow_token *kept;      // by entry: constants of a loop, values for the next trip
   rheos__flow_trip *trips;      // by frame

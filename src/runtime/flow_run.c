@@ -206,9 +206,17 @@ static void drop_rest(flow_run *f, int32_t frame) {
   assert(f->s->trips[frame].num_tokens == 0);
 }
 
+static void forget_exits(flow_run *f, int32_t frame) {
+  const rheos__flow_frame *fr = &f->flow->frames[frame];
+  for (int32_t i = 0; i < fr->num_members; ++i) {
+    f->s->has_left[f->flow->members[fr->first_member + i]] = false;
+  }
+}
+
 static void begin_frame(flow_run *f, int32_t frame) {
   const rheos__flow_frame *fr = &f->flow->frames[frame];
   f->s->trips[frame] = (rheos__flow_trip){.is_active = true, .num_pending_enters = fr->num_enters};
+  forget_exits(f, frame);
   if (fr->parent >= 0) ++f->s->trips[fr->parent].num_active;
   reset_members(f, frame);
 }
@@ -490,11 +498,18 @@ static void enter_frame(flow_run *f, int32_t entry, token t) {
   settle(f, frame);
 }
 
-static void exit_frame(flow_run *f, int32_t entry, token t) {
-  if (is_some(&t)) {
-    send_one(f, entry, t);
-    return;
+// What uses an Exit runs once, so only one trip can give it a value.
+static rheos_status *exit_frame(flow_run *f, int32_t entry, token t) {
+  if (f->s->has_left[entry]) {
+    token_drop(&t);
+    return RHEOS_INVALID("a value came out of the loop in two of its trips");
   }
+  f->s->has_left[entry] = true;
+  send_one(f, entry, t);
+  return NULL;
+}
+
+static void exit_frame_dead(flow_run *f, int32_t entry) {
   f->s->has_kept[entry] = true;
   f->s->trips[f->flow->frame_of[entry]].has_dead_exits = true;
 }
@@ -510,7 +525,7 @@ static void keep_for_next(flow_run *f, int32_t entry, token t) {
 static rheos_status *run_role(flow_run *f, int32_t entry) {
   switch (role_of(f, entry)) {
     case RHEOS__FLOW_ENTER: enter_frame(f, entry, take_operand(f, entry, 0)); return NULL;
-    case RHEOS__FLOW_EXIT: exit_frame(f, entry, take_operand(f, entry, 0)); return NULL;
+    case RHEOS__FLOW_EXIT: return exit_frame(f, entry, take_operand(f, entry, 0));
     case RHEOS__FLOW_NEXT_ITERATION:
       keep_for_next(f, entry, take_operand(f, entry, 0));
       return NULL;
@@ -526,7 +541,7 @@ static rheos_status *run_role(flow_run *f, int32_t entry) {
 static void pass_dead(flow_run *f, int32_t entry) {
   switch (role_of(f, entry)) {
     case RHEOS__FLOW_ENTER: enter_frame(f, entry, NO_TOKEN); return;
-    case RHEOS__FLOW_EXIT: exit_frame(f, entry, NO_TOKEN); return;
+    case RHEOS__FLOW_EXIT: exit_frame_dead(f, entry); return;
     case RHEOS__FLOW_NEXT_ITERATION: keep_for_next(f, entry, NO_TOKEN); return;
     default: send_dead(f, entry); return;
   }

@@ -593,6 +593,22 @@ static void test_errors__of_a_fetch_in_a_loop(void **state) {
   expect_failure(f, l.body, NULL, RHEOS_INTERNAL, "Retval[0] has already been set");
 }
 
+static void test_errors__of_an_exit_in_two_trips(void **state) {
+  fixture *f = *state;
+  fed values = {.count = 0};
+  loop l = begin_loop(f, "while", int_scalar(f, 3), fed_int(f, &values, 4));
+  end_loop(f, &l, add_one(f, l.body));
+  // of a value that every trip has, beside one that only the last has
+  const rheos_output both = op_2(f, "AddV2", op_1(f, "Exit", l.body), l.exit);
+  for (int i = 0; i < 2; i++) {
+    set_int(&values, 0, 6);
+    expect_failure(f, both, &values, RHEOS_INVALID_ARGUMENT, "in two of its trips");
+    set_int(&values, 0, 4);
+    assert_int_equal(int_of(f, both, &values), 7);
+  }
+  free_feeds(&values);
+}
+
 static void test_abort__fails_the_step(void **state) {
   fixture *f = *state;
   fed values = {.count = 0};
@@ -690,6 +706,7 @@ int main(void) {
       FLOW_TEST(test_errors__of_frames),
       FLOW_TEST(test_errors__of_cycles),
       FLOW_TEST(test_errors__of_a_fetch_in_a_loop),
+      FLOW_TEST(test_errors__of_an_exit_in_two_trips),
       FLOW_TEST(test_abort__fails_the_step),
       FLOW_TEST(test_flow__survives_short_memory),
   };
