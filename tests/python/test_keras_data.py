@@ -79,6 +79,29 @@ def test_generators_sequences_and_datasets_are_fit():
     assert made.predict(dataset).shape == (12, 1)
 
 
+def test_the_steps_of_datasets_of_known_size_are_told(capsys):
+    x, y = pictures()
+    dataset = tf.data.Dataset.from_tensor_slices((x, y.astype("float32"))).batch(5)
+    made = model()
+    made.fit(dataset, verbose=1)
+    made.evaluate(dataset, verbose=1)
+    printed = capsys.readouterr().out
+    assert "Train on 3 steps" in printed
+    assert printed.count("3/3 [====") == 2
+    assert "Unknown" not in printed
+    made.fit(dataset.filter(lambda x, y: True), verbose=1)
+    assert "1/Unknown" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="infinitely repeating dataset"):
+        made.fit(dataset.repeat(), verbose=0)
+
+
+def test_a_dataset_of_known_size_is_gone_over_to_its_end(tmp_path):
+    x, y = pictures()
+    dataset = tf.data.Dataset.from_tensor_slices((x, y.astype("float32"))).batch(5)
+    model().fit(dataset.cache(str(tmp_path / "kept")), verbose=0)
+    assert (tmp_path / "kept.index").exists()
+
+
 def test_callbacks_stop_slow_down_and_write(tmp_path):
     x, y = pictures()
     made, rates = model(), []

@@ -218,3 +218,25 @@ def test_a_checkpoint_keeps_the_optimizer_also_for_one_not_built_yet(tmp_path):
         """,
         str(tmp_path),
     )
+
+
+def test_the_steps_of_datasets_are_told_by_the_bar_of_keras_3():
+    printed = run("""
+        import numpy as np
+        import rheos as tf
+
+        x, y = np.ones((10, 2), "float32"), np.ones((10, 1), "float32")
+        dataset = tf.data.Dataset.from_tensor_slices((x, y)).batch(4)
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+        model.fit(dataset)
+        model.evaluate(dataset)
+        model.predict(dataset)
+        print("now of unknown size")
+        model.evaluate(dataset.filter(lambda x, y: True))
+    """)
+    known, unknown = printed.split("now of unknown size")
+    assert "Unknown" not in known
+    assert known.count("1/3") == known.count("3/3") == 3
+    assert "1/Unknown" in unknown
+    assert "3/3" in unknown

@@ -321,6 +321,8 @@ class ProgbarLogger(Callback):
     def finish(self, logs):
         """An evaluation or prediction is over."""
         if self._bar is not None:
+            if not values.runs_in_session() and self._bar.target is None:
+                self._bar.target = self.seen
             self._bar.stateful_metrics |= set(logs)
             self._bar.update(self.seen, list(logs.items()), finalize=True)
 

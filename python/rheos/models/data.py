@@ -12,6 +12,8 @@ from rheos.layers import values
 from rheos.ops.constant_op import constant
 from rheos.training.session import Session
 
+_INFINITE = -1  # what a dataset without an end says of its size
+
 
 class Batches:
     """The batches of one kind of data: iterate it once for each epoch.
@@ -94,24 +96,28 @@ def _shuffled(seed, count):
 
 
 class StreamBatches(Batches):
-    """Batches that something else makes: functions give an iterator of (x, y, weights)."""
+    """Batches that something else makes: functions give an iterator of (x, y, weights).
+
+    steps: how many are taken for an epoch, all if None. size: how many there are, None if unknown.
+    """
 
     is_uniform = False
 
-    def __init__(self, model, start, steps, restarts, standardize):
+    def __init__(self, model, start, steps, restarts, standardize, size=None):
         super().__init__(model)
         self.is_weighted_by_size = not values.runs_in_session()
         self._start = start
         self._restarts = restarts
         self._standardize = standardize
         self._iterator = None
-        self.num_batches = steps
+        self._steps = steps
+        self.num_batches = size if steps is None else steps
 
     def __iter__(self):
         if self._iterator is None or self._restarts:
             self._iterator = iter(self._start())
         taken = 0
-        while self.num_batches is None or taken < self.num_batches:
+        while self._steps is None or taken < self._steps:  # to the end, which completes caches
             try:
                 item = next(self._iterator)
             except StopIteration:
@@ -172,6 +178,21 @@ def is_sequence_of_batches(x):
 def is_dataset(x):
     """Whether it is a dataset."""
     return hasattr(x, "_variant_tensor") or hasattr(x, "element_spec")
+
+
+def size_of_dataset(dataset):
+    """How many elements a dataset has, None if that is not known without going over it."""
+    if not hasattr(dataset, "cardinality"):
+        return None
+    size = dataset.cardinality()
+    if values.runs_in_session():
+        size = values.get_session().run(size)
+        if size == _INFINITE:
+            raise ValueError(
+                "When passing an infinitely repeating dataset, you must specify the "
+                "`steps_per_epoch` argument."
+            )
+    return None if int(size) < 0 else int(size)
 
 
 def is_stream(x):

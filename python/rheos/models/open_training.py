@@ -404,5 +404,7 @@ def open_batches(model, x, y, sample_weight, batch_size, shuffle, steps, class_w
         start = data.SequenceStart(x, shuffle is True)
         return OpenStreamBatches(model, start, steps or len(x), True, standardize)
     if data.is_dataset(x):
-        return OpenStreamBatches(model, lambda: iter(x), steps, steps is None, standardize)
+        start, restarts = lambda: iter(x), steps is None
+        size = data.size_of_dataset(x) if restarts else None
+        return OpenStreamBatches(model, start, steps, restarts, standardize, size)
     return OpenStreamBatches(model, lambda: x, steps, False, standardize)

@@ -361,8 +361,9 @@ class Trainer(OpenTrainer):
             start = data.SequenceStart(x, shuffle is True)
             return data.StreamBatches(self, start, steps or len(x), True, standardize)
         if data.is_dataset(x):
-            restarts = steps is None
-            return data.StreamBatches(self, lambda: _elements(x), steps, restarts, standardize)
+            size = data.size_of_dataset(x) if steps is None else None
+            start, restarts = lambda: _elements(x), steps is None
+            return data.StreamBatches(self, start, steps, restarts, standardize, size)
         return data.StreamBatches(self, lambda: x, steps, False, standardize)
 
     # -- Steps
