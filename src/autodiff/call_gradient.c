@@ -10,6 +10,7 @@
 #include "autodiff/gradient_functions.h"
 #include "ops/flow/call.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 
 // A function's gradient with respect to all arguments, for gradients of some of its results.
 typedef struct pair {
@@ -206,6 +207,10 @@ bool rheos__enter_gradient_of(rheos_scope *scope, const rheos__function *functio
                                 function->name));
     return false;
   }
+  if (rheos__is_stopping()) {
+    rheos_scope_fail_take(scope, rheos__stopped());
+    return false;
+  }
   struct open *inner = rheos__alloc_zeroed(sizeof *inner);
   if (inner == NULL) {
     rheos_scope_fail_take(scope, rheos__out_of_memory());
@@ -385,10 +390,29 @@ static pair *new_pair(const rheos__split *s, const bool *has_grad) {
   return p;
 }
 
+// More than any program means to have: functions that call each other twice, with effects.
+enum { MAX_INTERMEDIATES = 1 << 20 };
+
+// Whether what the forward function hands on is fit to be handed on.
+static bool limit_intermediates(rheos__grad *g, rheos__split *s) {
+  if (rheos__split_has_too_many(s) && !rheos__split_recompute(s)) {
+    rheos_scope_fail_take(g->scope, rheos__out_of_memory());
+    return false;
+  }
+  if (s->num_from_body <= MAX_INTERMEDIATES) return true;
+  rheos_scope_fail_take(
+      g->scope, rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
+                                 "the gradient of the function %s needs %d of the values "
+                                 "that calls in it compute, at most %d are kept",
+                                 s->of->name, (int)s->num_from_body, (int)MAX_INTERMEDIATES));
+  return false;
+}
+
 static pair *make_pair(rheos__grad *g, const rheos__function *function, const bool *has_grad) {
   rheos__split s;
   pair *p = NULL;
-  if (rheos__split_init(&s, g->scope, function, has_grad, true, g->options)) {
+  if (rheos__split_init(&s, g->scope, function, has_grad, true, g->options) &&
+      limit_intermediates(g, &s)) {
     p = new_pair(&s, has_grad);
     if (p == NULL) rheos_scope_fail_take(g->scope, rheos__out_of_memory());
   }

@@ -178,30 +178,54 @@ static bool is_cheap(const rheos__split *s, const rheos__node *node) {
   return any;
 }
 
-static bool need_intermediate(rheos__split *s, rheos__edge edge) {
-  for (int32_t i = 0; i < s->num_intermediates; i++) {
-    const rheos__edge known = s->intermediates[i].edge;
-    if (known.id == edge.id && known.index == edge.index) return true;
+// What stands in the table of outputs, besides the indices of results.
+enum { NO_RESULT = -1, IS_INTERMEDIATE = -2 };
+
+// A table of all outputs of the graph: those that are results.
+static bool list_outputs(rheos__split *s) {
+  const int32_t count = rheos_graph_num_operations(s->graph);
+  s->starts = rheos__alloc_array((size_t)count + 1, sizeof *s->starts);
+  if (s->starts == NULL) return false;
+  int32_t num_outputs = 0;
+  for (int32_t id = 0; id < count; id++) {
+    s->starts[id] = num_outputs;
+    num_outputs += rheos__graph_node(s->graph, id)->num_outputs;
   }
+  s->outputs = rheos__alloc_array((size_t)num_outputs + 1, sizeof *s->outputs);
+  if (s->outputs == NULL) return false;
+  for (int32_t i = 0; i < num_outputs; i++) s->outputs[i] = NO_RESULT;
+  for (int32_t i = s->of->num_results - 1; i >= 0; i--) {
+    s->outputs[s->starts[s->results[i].id] + s->results[i].index] = i;
+  }
+  return true;
+}
+
+static int32_t argument_of(const rheos__split *s, rheos__edge edge) {
+  const rheos__node *node = rheos__graph_node(s->graph, edge.id);
+  if ((node->signature->op->flags & RHEOS_OP_PLACEHOLDER) == 0) return -1;
+  for (int32_t i = 0; i < s->of->num_args; i++) {
+    if (rheos_function_argument_at(s->work, (size_t)i).id == edge.id) return i;
+  }
+  return -1;
+}
+
+static bool need_intermediate(rheos__split *s, rheos__edge edge) {
+  int32_t *known = &s->outputs[s->starts[edge.id] + edge.index];
+  if (*known == IS_INTERMEDIATE) return true;
   if (!RHEOS_RESERVE(s->intermediates, s->intermediates_capacity,
                      (size_t)s->num_intermediates + 1)) {
     return false;
   }
   rheos__intermediate *added = &s->intermediates[s->num_intermediates++];
-  *added = (rheos__intermediate){.edge = edge, .kind = RHEOS__FROM_BODY};
-  for (int32_t i = 0; i < s->of->num_args; i++) {
-    if (rheos_function_argument_at(s->work, (size_t)i).id != edge.id) continue;
-    added->kind = RHEOS__FROM_ARGUMENT;
-    added->index = i;
-    return true;
+  const int32_t argument = argument_of(s, edge);
+  if (argument >= 0) {
+    *added = (rheos__intermediate){edge, RHEOS__FROM_ARGUMENT, argument};
+  } else if (*known != NO_RESULT) {
+    *added = (rheos__intermediate){edge, RHEOS__FROM_RESULT, *known};
+  } else {
+    *added = (rheos__intermediate){edge, RHEOS__FROM_BODY, s->num_from_body++};
   }
-  for (int32_t i = 0; i < s->of->num_results; i++) {
-    if (s->results[i].id != edge.id || s->results[i].index != edge.index) continue;
-    added->kind = RHEOS__FROM_RESULT;
-    added->index = i;
-    return true;
-  }
-  added->index = s->num_from_body++;
+  *known = IS_INTERMEDIATE;
   return true;
 }
 
@@ -222,6 +246,10 @@ static bool need_edge(rheos__split *s, rheos__edge edge) {
 
 static bool list_intermediates(rheos__split *s) {
   const int32_t count = rheos_graph_num_operations(s->graph);
+  rheos__free(s->starts);
+  rheos__free(s->outputs);
+  s->outputs = NULL;
+  if (!list_outputs(s)) return false;
   for (int32_t id = 0; id < count; id++) {
     if (!s->backward[id]) continue;
     const rheos__node *node = rheos__graph_node(s->graph, id);
@@ -239,6 +267,26 @@ static bool list_intermediates(rheos__split *s) {
   return true;
 }
 
+// Marks all that the gradients need as backward.
+static bool mark_gradients(rheos__split *s) {
+  for (int32_t i = 0; i < s->of->num_args; i++) {
+    rheos_output parts[3];
+    const int num_parts = list_parts(&s->grads[i], parts);
+    for (int k = 0; k < num_parts; k++) s->backward[parts[k].id] = true;
+  }
+  return mark_inputs(s->graph, s->backward, false);
+}
+
+// What is forward, or given, is not backward.
+static void unmark_forward(rheos__split *s) {
+  const int32_t count = rheos_graph_num_operations(s->graph);
+  for (int32_t id = 0; id < count; id++) {
+    const rheos__node *node = rheos__graph_node(s->graph, id);
+    const bool is_arg = (node->signature->op->flags & RHEOS_OP_PLACEHOLDER) != 0;
+    s->backward[id] = s->backward[id] && !s->forward[id] && !is_arg;
+  }
+}
+
 // `num_forward`: nodes of the copy.
 static bool tell_parts_apart(rheos__split *s, int32_t num_forward) {
   const size_t count = (size_t)rheos_graph_num_operations(s->graph);
@@ -247,22 +295,85 @@ static bool tell_parts_apart(rheos__split *s, int32_t num_forward) {
   if (s->forward == NULL || s->backward == NULL) return false;
   for (int32_t id = 0; id < num_forward; id++) s->forward[id] = true;
   if (!mark_inputs(s->graph, s->forward, true)) return false;
-  for (int32_t i = 0; i < s->of->num_args; i++) {
-    rheos_output parts[3];
-    const int num_parts = list_parts(&s->grads[i], parts);
-    for (int k = 0; k < num_parts; k++) s->backward[parts[k].id] = true;
-  }
-  if (!mark_inputs(s->graph, s->backward, false)) return false;
+  if (!mark_gradients(s)) return false;
   for (int32_t id = num_forward; id < (int32_t)count; id++) {
     const rheos__node *node = rheos__graph_node(s->graph, id);
     if (s->backward[id] && !s->forward[id] && is_cheap(s, node)) s->forward[id] = true;
   }
-  for (size_t id = 0; id < count; id++) {
-    const rheos__node *node = rheos__graph_node(s->graph, (int32_t)id);
-    const bool is_arg = (node->signature->op->flags & RHEOS_OP_PLACEHOLDER) != 0;
-    s->backward[id] = s->backward[id] && !s->forward[id] && !is_arg;
-  }
+  unmark_forward(s);
   // What no gradient reads any more since it became forward goes: constants come along by themselves.
+  return list_intermediates(s);
+}
+
+// ---- Too many intermediates
+
+// So many that a body which does not call others hardly has as many.
+enum { MANY_INTERMEDIATES = 2048 };
+
+typedef struct function_list {
+  const rheos__function **items;
+  size_t count, capacity;
+} function_list;
+
+static bool add_function(function_list *list, const rheos_graph *graph, const rheos_func *func) {
+  const rheos__function *function = NULL;
+  rheos_status *status = rheos__graph_function((rheos_graph *)(uintptr_t)graph, func, &function);
+  rheos_status_free(status);
+  if (status != NULL) return false;
+  for (size_t i = 0; i < list->count; i++) {
+    if (list->items[i] == function) return true;
+  }
+  if (!RHEOS_RESERVE(list->items, list->capacity, list->count + 1)) return false;
+  list->items[list->count++] = function;
+  return true;
+}
+
+// Whether the nodes of a function's body give the same again; adds the functions that they call.
+static bool has_pure_nodes(function_list *list, const rheos__function *function) {
+  const unsigned wrong = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES | RHEOS_OP_READS_VARIABLE;
+  const int32_t num_nodes = rheos_graph_num_operations(function->graph);
+  for (int32_t id = 0; id < num_nodes; id++) {
+    const rheos__node *node = rheos__graph_node(function->graph, id);
+    const unsigned flags = node->signature->op->flags;
+    if ((flags & wrong) != 0 && (flags & RHEOS_OP_PLACEHOLDER) == 0) return false;
+    for (int32_t i = 0; i < node->attrs->count; i++) {
+      const rheos_attr_value *value = &node->attrs->items[i].value;
+      if (value->kind == RHEOS_ATTR_FUNC && !add_function(list, function->graph, value->func)) {
+        return false;
+      }
+      for (int32_t k = 0; value->kind == RHEOS_ATTR_LIST_FUNC && k < value->count; k++) {
+        if (!add_function(list, function->graph, &value->funcs[k])) return false;
+      }
+    }
+  }
+  return true;
+}
+
+static bool is_pure(const rheos__function *function) {
+  function_list list = {0};
+  bool pure = RHEOS_RESERVE(list.items, list.capacity, 1);
+  if (pure) list.items[list.count++] = function;
+  for (size_t i = 0; pure && i < list.count; i++) pure = has_pure_nodes(&list, list.items[i]);
+  rheos__free(list.items);
+  return pure;
+}
+
+bool rheos__split_has_too_many(const rheos__split *s) {
+  const int32_t num_nodes = rheos_graph_num_operations(s->of->graph);
+  return s->num_from_body >= MANY_INTERMEDIATES && s->num_from_body / 4 > num_nodes &&
+         is_pure(s->of);
+}
+
+bool rheos__split_recompute(rheos__split *s) {
+  const size_t count = (size_t)rheos_graph_num_operations(s->graph);
+  memset(s->forward, 0, count * sizeof *s->forward);
+  memset(s->backward, 0, count * sizeof *s->backward);
+  for (int32_t i = 0; i < s->of->num_args; i++) {
+    s->forward[rheos_function_argument_at(s->work, (size_t)i).id] = true;
+  }
+  if (!mark_gradients(s)) return false;
+  unmark_forward(s);
+  s->num_intermediates = s->num_from_body = 0;
   return list_intermediates(s);
 }
 
@@ -305,6 +416,8 @@ void rheos__split_deinit(rheos__split *s) {
   rheos__free(s->grads);
   rheos__free(s->forward);
   rheos__free(s->backward);
+  rheos__free(s->starts);
+  rheos__free(s->outputs);
   rheos__free(s->intermediates);
   *s = (rheos__split){0};
 }

@@ -59,9 +59,10 @@ typedef struct rheos__split {
   rheos__edge *results;  // of the function, in the graph
   int32_t *controls;     // what calls run anyway, nodes of the graph
   int32_t num_controls;
-  rheos_output *grad_ys;     // by result: the argument that stands for its gradient, or none
-  rheos_gradient *grads;     // by argument: its gradient, or none
-  bool *forward, *backward;  // by node
+  rheos_output *grad_ys;      // by result: the argument that stands for its gradient, or none
+  rheos_gradient *grads;      // by argument: its gradient, or none
+  bool *forward, *backward;   // by node
+  int32_t *starts, *outputs;  // while intermediates are listed: by node, and by output
   rheos__intermediate *intermediates;
   int32_t num_intermediates, num_from_body;
   size_t intermediates_capacity;
@@ -73,6 +74,13 @@ bool rheos__split_init(rheos__split *split, rheos_scope *scope, const rheos__fun
                        const bool *has_grad, bool keeps_sparse,
                        const rheos_gradients_options *options);
 void rheos__split_deinit(rheos__split *split);
+
+// True if the intermediates are so many that computing them again is better than handing them on, and that
+// gives the same. Each call of a function hands on what that hands on, so where functions call each other
+// twice the intermediates double from one to the next.
+bool rheos__split_has_too_many(const rheos__split *split);
+// From now on the backward part computes all it needs of the arguments. False when memory is short.
+bool rheos__split_recompute(rheos__split *split);
 
 rheos_dtype rheos__split_dtype(const rheos__split *split, rheos__edge edge);
 rheos_shape rheos__split_shape(const rheos__split *split, rheos__edge edge);

@@ -10,6 +10,7 @@
 #include "graph/graph_impl.h"
 #include "graph/handles.h"
 #include "graph/library.h"
+#include "graph/names.h"
 
 static const rheos_output none = {NULL, 0, 0};
 
@@ -33,6 +34,7 @@ struct rheos_function {
   char *name;
   rheos_func func;
   named_edge *args, *results, *controls;
+  rheos__names arg_names, result_names, control_names;  // those that are taken
   size_t args_capacity, num_args, results_capacity, num_results, controls_capacity, num_controls;
   capture *captures;
   size_t captures_capacity, num_captures;  // the last arguments, but for those the program gave
@@ -113,6 +115,9 @@ rheos_function *rheos_function_begin_sized(rheos_scope *scope, const char *name,
     return NULL;
   }
   f->options = known;
+  rheos__names_init(&f->arg_names);
+  rheos__names_init(&f->result_names);
+  rheos__names_init(&f->control_names);
   status = init_function(f, scope, name);
   if (status == NULL) return f;
   rheos_scope_fail_take(scope, status);
@@ -128,6 +133,9 @@ void rheos_function_free(rheos_function *f) {
   rheos__free(f->args);
   rheos__free(f->results);
   rheos__free(f->controls);
+  rheos__names_deinit(&f->arg_names);
+  rheos__names_deinit(&f->result_names);
+  rheos__names_deinit(&f->control_names);
   rheos__free(f->captures);
   rheos_graph_unref(f->body);
   rheos__free(f->name);
@@ -138,18 +146,10 @@ void rheos_function_free(rheos_function *f) {
 
 // ---- What its parts are called: as in TensorFlow's definitions of ops, lower case letters, digits and _
 
-static bool has_name(const named_edge *edges, size_t count, const char *name) {
-  for (size_t i = 0; i < count; i++) {
-    if (strcmp(edges[i].name, name) == 0) return true;
-  }
-  return false;
-}
-
-// A name made of `wanted` that is none of `edges`.
-static const char *part_name(rheos_function *f, const named_edge *edges, size_t count,
-                             const char *wanted) {
-  const size_t length = strlen(wanted);
-  char *text = rheos__graph_alloc(f->body, length + 32);
+// A name made of `wanted` that is none of `taken`.
+static const char *part_name(rheos_function *f, rheos__names *taken, const char *wanted) {
+  const size_t length = strlen(wanted), room = length + 32;
+  char *text = rheos__graph_alloc(f->body, room);
   if (text == NULL) return NULL;
   size_t used = 0;
   for (size_t i = 0; i < length; i++) {
@@ -165,21 +165,21 @@ static const char *part_name(rheos_function *f, const named_edge *edges, size_t 
     text[used++] = is_sound ? c : '_';
   }
   if (used == 0) text[used++] = 'x';
-  for (size_t i = 1; has_name(edges, count, text) && i < count + 2; i++) {
-    snprintf(text + used, 32 - 2, "_%zu", i);
-  }
+  uint32_t entry;
+  if (rheos__names_take(taken, 0, text, used, &entry) != NULL) return NULL;
+  rheos__names_format(taken, entry, text, room);
   return text;
 }
 
 // Adds to one of the lists of parts; `wanted` NULL: the node's name.
 static void add_part(rheos_function *f, named_edge **edges, size_t *capacity, size_t *count,
-                     const char *wanted, rheos__edge edge) {
+                     rheos__names *taken, const char *wanted, rheos__edge edge) {
   char *of_node = NULL;
   if (wanted == NULL) {
     of_node = rheos__node_name(f->body, rheos__graph_node(f->body, edge.id));
     wanted = of_node != NULL ? of_node : "";
   }
-  const char *name = part_name(f, *edges, *count, wanted);
+  const char *name = part_name(f, taken, wanted);
   rheos__free(of_node);
   if (name == NULL || !RHEOS_RESERVE(*edges, *capacity, *count + 1)) {
     rheos_scope_fail_take(f->scope, rheos__out_of_memory());
@@ -216,7 +216,7 @@ void rheos_function_adopt_argument(rheos_function *f, const char *name, rheos_ou
   rheos_status *status = rheos__check_output(f->body, placeholder, "the argument");
   if (status == NULL) status = check_placeholder(f, placeholder);
   if (!rheos__scope_goes_on(f->scope, status)) return;
-  add_part(f, &f->args, &f->args_capacity, &f->num_args, name,
+  add_part(f, &f->args, &f->args_capacity, &f->num_args, &f->arg_names, name,
            (rheos__edge){placeholder.id, placeholder.index});
 }
 
@@ -244,7 +244,8 @@ static rheos_output add_argument(rheos_function *f, const char *name, rheos_dtyp
   if (name == NULL) name = number;
   const rheos_output output = add_placeholder(f, name, dtype, shape, NULL);
   if (output.graph == NULL) return none;
-  add_part(f, &f->args, &f->args_capacity, &f->num_args, NULL, (rheos__edge){output.id, 0});
+  add_part(f, &f->args, &f->args_capacity, &f->num_args, &f->arg_names, NULL,
+           (rheos__edge){output.id, 0});
   return f->scope->status == NULL ? output : none;
 }
 
@@ -313,7 +314,8 @@ rheos_output rheos_function_stand_in(rheos_function *f, const char *name, rheos_
 static rheos_output capture_as_argument(rheos_function *f, rheos_output value) {
   const rheos_output inside = add_stand_in(f, NULL, value);
   if (inside.graph == NULL) return none;
-  add_part(f, &f->args, &f->args_capacity, &f->num_args, NULL, (rheos__edge){inside.id, 0});
+  add_part(f, &f->args, &f->args_capacity, &f->num_args, &f->arg_names, NULL,
+           (rheos__edge){inside.id, 0});
   if (f->scope->status == NULL) f->num_captured_args++;
   return inside;
 }
@@ -401,7 +403,7 @@ void rheos_function_result(rheos_function *f, const char *name, rheos_output val
   if (value.graph != NULL && value.graph != f->body) value = rheos_function_capture(f, value);
   if (f->scope->status != NULL) return;
   if (!rheos__scope_goes_on(f->scope, rheos__check_output(f->body, value, "the result"))) return;
-  add_part(f, &f->results, &f->results_capacity, &f->num_results, name,
+  add_part(f, &f->results, &f->results_capacity, &f->num_results, &f->result_names, name,
            (rheos__edge){value.id, value.index});
 }
 
@@ -409,7 +411,7 @@ void rheos_function_control_output(rheos_function *f, const char *name, rheos_op
   if (!can_grow(f)) return;
   rheos_status *status = rheos__check_operation(f->body, operation, "the control output");
   if (!rheos__scope_goes_on(f->scope, status)) return;
-  add_part(f, &f->controls, &f->controls_capacity, &f->num_controls, name,
+  add_part(f, &f->controls, &f->controls_capacity, &f->num_controls, &f->control_names, name,
            (rheos__edge){operation.id, -1});
 }
 

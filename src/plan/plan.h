@@ -104,6 +104,7 @@ struct rheos__plan {
   rheos__plan_context context;
   rheos__edge *feeds, *fetches;
   int32_t num_feeds, num_fetches;
+  struct rheos__sorted_feed *sorted_feeds;  // where they are many
   int32_t *fetch_values;
   rheos__entry *entries;
   int32_t num_entries;

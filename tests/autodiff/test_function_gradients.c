@@ -301,6 +301,59 @@ static void test_function_gradients__refuse(void **state) {
   rheos_graph_unref(graph);
 }
 
+// ---- Functions that call each other twice
+
+// f0 is the sine, fK is f(K-1) of f(K-1). Calls the last of them.
+static rheos_output call_doubled(rheos_scope *s, rheos_output x, int num_functions) {
+  char name[16], inner[16] = "";
+  for (int k = 0; k < num_functions; k++) {
+    snprintf(name, sizeof name, "f%d", k);
+    rheos_function *f = rheos_function_begin(s, name, NULL);
+    rheos_scope *inside = rheos_function_scope(f);
+    rheos_output y = rheos_function_argument(f, "x", RHEOS_FLOAT, RHEOS_SCALAR);
+    if (k == 0) {
+      const rheos_op_args args = {.type = "Sin", .inputs = &y, .num_inputs = 1};
+      y = rheos_operation_output(rheos_op(inside, &args), 0);
+    }
+    for (int i = 0; i < 2 && k > 0; i++) {
+      y = rheos_operation_output(call_named(inside, inner, y), 0);
+    }
+    rheos_function_result(f, NULL, y);
+    assert_true(rheos_function_finish(f, s));
+    rheos_function_free(f);
+    memcpy(inner, name, sizeof inner);
+  }
+  return rheos_operation_output(call_named(s, inner, x), 0);
+}
+
+// What is handed on from the calls doubles from one function to the next: from some size on it is computed
+// again, so that a gradient needs no time that grows as the calls do before it runs.
+static void test_function_gradients__are_made_once_for_a_function(void **state) {
+  (void)state;
+  enum { NUM_FUNCTIONS = 14 };
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  const rheos_output x = rheos_constant_float(s, 1, NULL);
+  const rheos_output y = call_doubled(s, x, NUM_FUNCTIONS);
+  rheos_gradient first, second;
+  rheos_gradients(s, &y, 1, &x, 1, NULL, &first);
+  rheos_gradients(s, &first.values, 1, &x, 1, NULL, &second);
+  expect_ok(rheos_scope_finish(s));
+  double value = 1, wanted = 1, wanted_second = 0;
+  for (int i = 0; i < 1 << (NUM_FUNCTIONS - 1); i++) {
+    wanted_second = cos(value) * wanted_second - sin(value) * wanted * wanted;
+    wanted *= cos(value);
+    value = sin(value);
+  }
+  rheos_session *session;
+  expect_ok(rheos_session_new(graph, NULL, &session));
+  assert_float_equal(float_of(session, first.values) / wanted, 1, 1e-2);
+  assert_float_equal(float_of(session, second.values) / wanted_second, 1, 1e-2);
+  rheos_session_free(session);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+}
+
 // ---- When memory is short
 
 // Whether there was enough.
@@ -347,6 +400,7 @@ int main(void) {
       cmocka_unit_test(test_function_gradients__are_tensorflows),
       cmocka_unit_test(test_function_gradients__effects_happen_once),
       cmocka_unit_test(test_function_gradients__refuse),
+      cmocka_unit_test(test_function_gradients__are_made_once_for_a_function),
       cmocka_unit_test(test_function_gradients__fail_with_a_status_when_memory_is_short),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

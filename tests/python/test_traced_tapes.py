@@ -1,5 +1,6 @@
 """Tapes in traced functions know what was recorded, as eager ones do."""
 
+import numpy as np
 import pytest
 import rheos.v2 as tf
 
@@ -135,3 +136,21 @@ WANTED = {
 def test_gradients_are_those_of_what_was_recorded(program, wrap):
     found = wrap(program)(tf.constant(2.0))
     assert [None if g is None else float(g) for g in found] == WANTED[program]
+
+
+def test_functions_that_call_each_other_twice_have_gradients():
+    def twice(inner):
+        return tf.function(lambda x: inner(inner(x)))
+
+    function = tf.function(tf.sin)
+    for _ in range(14):
+        function = twice(function)
+    x, wanted, value = tf.constant(1.0), 1.0, 1.0
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    for _ in range(2**14):
+        wanted *= np.cos(value)
+        value = np.sin(value)
+    np.testing.assert_allclose(y, value, 1e-3)
+    np.testing.assert_allclose(tape.gradient(y, x), wanted, 1e-2)

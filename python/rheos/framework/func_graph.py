@@ -297,9 +297,17 @@ class FuncGraph(Graph):
     @property
     def calls_program(self):
         """Whether calls of it come to functions of the program, which live as long as it does."""
-        return bool(self._program_functions) or any(
-            getattr(called, "calls_program", False) for called in self._called
-        )
+        waiting, seen = [self], {id(self)}
+        while waiting:
+            graph = waiting.pop()
+            if graph._program_functions:
+                return True
+            for called in graph._called:
+                inside = called if isinstance(called, FuncGraph) else getattr(called, "graph", None)
+                if isinstance(inside, FuncGraph) and id(inside) not in seen:
+                    seen.add(id(inside))
+                    waiting.append(inside)
+        return False
 
     @property
     def control_outputs(self):
