@@ -347,6 +347,8 @@ void file_reader_seeds(const char *reader, take_seed take, void *argument) {
   } else if (strcmp(reader, "node_def") == 0 || strcmp(reader, "tensor_proto") == 0) {
     part_taker parts = {&t, reader[0] == 't'};
     each_golden("graphs", ".pb", take_parts, &parts);
+  } else if (strcmp(reader, "variant_proto") == 0) {
+    each_golden("datasets/files/variants", ".tensor", take_file, &t);
   } else if (strcmp(reader, "meta_graph") == 0) {
     each_golden("meta_graphs", ".meta", take_file, &t);
   } else if (strcmp(reader, "saved_model") == 0) {

@@ -19,6 +19,7 @@
 #include "format/checkpoint/tensor_slice.h"
 #include "format/graph/graph_def.h"
 #include "format/message/tensor_proto.h"
+#include "format/message/variant_proto.h"
 #include "graph/graph_check.h"
 
 // ---- Files
@@ -158,6 +159,18 @@ static rheos_status *read_tensor_proto(const void *data, size_t size_bytes) {
   rheos__buffer_deinit(&bytes);
   rheos_tensor_unref(tensor);
   rheos__arena_deinit(&arena);
+  return status;
+}
+
+static rheos_status *read_variant_proto(const void *data, size_t size_bytes) {
+  rheos_tensor *tensor = NULL, *again = NULL;
+  rheos__buffer bytes = {0};
+  RHEOS_TRY(rheos__tensor_message_parse(data, size_bytes, &tensor));
+  rheos_status *status = rheos__tensor_message_put(&bytes, tensor);
+  if (status == NULL) status = rheos__tensor_message_parse(bytes.data, bytes.size_bytes, &again);
+  rheos__buffer_deinit(&bytes);
+  rheos_tensor_unref(tensor);
+  rheos_tensor_unref(again);
   return status;
 }
 

@@ -533,6 +533,41 @@ def make_saved():
     list(kept.snapshot(str(folder / "snapshot"), shard_func=lambda x, _: x % 2))
 
 
+def make_variants():
+    """Files of TensorFlow 2 whose elements are variants, and the messages of these."""
+    folder = OUT / "files" / "variants"
+    if folder.exists():
+        return
+    rows = tf.ragged.constant([[[1], [2, 3]], [[4], []]], inner_shape=())
+    words = tf.ragged.constant([["ab", "c"], []])
+    sparse = tf.sparse.from_dense([[0, 1.5], [2.5, 0]])
+    numbered = tensorflow.data.Dataset.range(2)
+    kept = tensorflow.data.Dataset.from_tensor_slices((rows, words, sparse)).map(
+        lambda row, word, part: (
+            row, word, part, tensorflow.experimental.Optional.from_value(word),
+            tensorflow.experimental.Optional.empty(tensorflow.TensorSpec([], "int32")),
+        )
+    )  # fmt: skip
+    kept = tensorflow.data.Dataset.zip((kept, numbered))
+    kept.save(str(folder / "saved"))
+    list(kept.cache(str(folder / "cache")))
+    (shard,) = folder.glob("saved/*/*/*.snapshot")
+    for i, record in enumerate(tensorflow.data.TFRecordDataset(str(shard))):
+        if i < 6:
+            (folder / ("%d.tensor" % i)).write_bytes(record.numpy())
+    shape = tf.constant([-1], tf.int32)
+    array = tensorflow.raw_ops.TensorListReserve(
+        element_shape=shape, num_elements=3, element_dtype="int32"
+    )
+    array = tensorflow.raw_ops.TensorListSetItem(
+        input_handle=array, index=1, item=tf.constant([1, 2])
+    )
+    nested = tensorflow.raw_ops.OptionalFromValue(components=[array])
+    for name, value in {"list": array, "nested": nested}.items():
+        message = tf.io.serialize_tensor(value).numpy()
+        (folder / (name + ".tensor")).write_bytes(message)
+
+
 def csv(name, defaults, **options):
     return experimental.CsvDataset(FILES + name, defaults, **options)
 
@@ -610,5 +645,6 @@ def main():
 
 if V2:
     make_saved()
+    make_variants()
     tf.disable_eager_execution()
 main()

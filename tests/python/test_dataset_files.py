@@ -274,3 +274,64 @@ def test_a_function_that_fails_once_does_not_make_files_that_lack_an_element(nam
             next(iterator)
     del iterator
     assert numbers_of(kept)[0] == list(range(6))
+
+
+# ---- Elements that are variants
+
+
+def values_of(element):
+    def one(part):
+        if isinstance(part, tf.SparseTensor):
+            parts = part.indices, part.values, part.dense_shape
+            return tuple(np.asarray(p).tolist() for p in parts)
+        if isinstance(part, tf.data.experimental.Optional):
+            return values_of(part.get_value()) if bool(part.has_value()) else None
+        return part.to_list() if hasattr(part, "to_list") else np.asarray(part).tolist()
+
+    return [one(part) for part in tf.nest.flatten(element)]
+
+
+VARIANTS = SAVED.parent / "variants"
+MADE = [
+    [[[1], [2, 3]], [b"ab", b"c"], ([[1]], [1.5], [2]), [[b"ab", b"c"]], None, 0],
+    [[[4], []], [], ([[0]], [2.5], [2]), [[]], None, 1],
+]
+
+
+def test_elements_of_variants_that_tensorflow_saved_are_loaded(tmp_path):
+    loaded = tf.data.Dataset.load(str(VARIANTS / "saved"))
+    assert list(map(values_of, loaded)) == MADE
+    shutil.copytree(VARIANTS, tmp_path / "copy")
+    never = loaded.filter(lambda *_: False)
+    cached = never.cache(str(tmp_path / "copy" / "cache"))
+    assert list(map(values_of, cached)) == MADE
+
+
+def test_the_files_of_elements_of_variants_are_tensorflows(tmp_path):
+    loaded = tf.data.Dataset.load(str(VARIANTS / "saved"))
+    loaded.save(str(tmp_path / "saved"))
+    list(loaded.cache(str(tmp_path / "cache")))
+    assert list(map(values_of, tf.data.Dataset.load(str(tmp_path / "saved")))) == MADE
+    cached = loaded.filter(lambda *_: False).cache(str(tmp_path / "cache"))
+    assert list(map(values_of, cached)) == MADE
+    ours, theirs = (
+        tf.data.Dataset.load(str(folder), loaded.element_spec).element_spec
+        for folder in (tmp_path / "saved", VARIANTS / "saved")
+    )
+    assert ours == theirs
+    assert (tmp_path / "saved/dataset_spec.pb").stat().st_size == (
+        VARIANTS / "saved/dataset_spec.pb"
+    ).stat().st_size
+
+
+@pytest.mark.parametrize("compression", [None, "GZIP", "AUTO"])
+def test_a_snapshot_keeps_elements_of_variants(compression, tmp_path):
+    loaded = tf.data.Dataset.load(str(VARIANTS / "saved"))
+    kept = loaded.snapshot(str(tmp_path / "kept"), compression=compression)
+    assert [list(map(values_of, kept)) for _ in range(2)] == [MADE, MADE]
+
+
+def test_what_files_cannot_have_is_refused(tmp_path):
+    windows = tf.data.Dataset.range(4).window(2)
+    with pytest.raises(tf.errors.UnimplementedError, match="a variant that holds a Dataset"):
+        windows.save(str(tmp_path / "saved"))

@@ -2,6 +2,7 @@
 
 from rheos.framework import dtypes
 from rheos.framework.indexed_slices import IndexedSlices
+from rheos.framework.structured import register_spec
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
 
@@ -92,4 +93,5 @@ def _spec_of(value):
     )
 
 
+register_spec(2, IndexedSlicesSpec)
 register_type_spec_from_value((IndexedSlices,), _spec_of)

@@ -3,6 +3,7 @@
 from rheos.framework import dtypes
 from rheos.framework.op_call import op1, op_list
 from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
+from rheos.framework.structured import register_spec
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
 
@@ -87,4 +88,5 @@ def _spec_of(value):
     return SparseTensorSpec(value.shape, value.dtype)
 
 
+register_spec(1, SparseTensorSpec)
 register_type_spec_from_value((SparseTensor, SparseTensorValue), _spec_of)

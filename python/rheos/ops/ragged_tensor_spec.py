@@ -2,6 +2,7 @@
 
 from rheos.framework import dtypes
 from rheos.framework.op_call import op1, op_list
+from rheos.framework.structured import register_spec
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
 from rheos.ops.ragged_tensor import (
@@ -163,4 +164,5 @@ def _spec_of(value):
     return RaggedTensorSpec.from_value(value)
 
 
+register_spec(3, RaggedTensorSpec)
 register_type_spec_from_value((RaggedTensor, RaggedTensorValue), _spec_of)

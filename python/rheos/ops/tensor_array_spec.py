@@ -1,6 +1,7 @@
 """TensorArraySpec: what is said of an array of tensors as a part of a structure of values."""
 
 from rheos.framework import dtypes
+from rheos.framework.structured import register_spec
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
 from rheos.ops.tensor_array_ops import TensorArray, _ListArray
@@ -74,4 +75,5 @@ class TensorArraySpec(TypeSpec):
         return flags.concatenate(self._element_shape)
 
 
+register_spec(4, TensorArraySpec)
 register_type_spec_from_value(_ListArray, TensorArraySpec.from_value)

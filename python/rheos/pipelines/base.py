@@ -3,6 +3,7 @@
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1
+from rheos.framework.structured import register_spec
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
 from rheos.pipelines import options as options_module, structure
@@ -242,6 +243,7 @@ class NestedVariant:
         return cls(variants, spec, [len(datasets)])
 
 
+register_spec(5, DatasetSpec)
 register_type_spec_from_value((DatasetBase, NestedVariant), lambda value: value._type_spec)
 
 

@@ -4,6 +4,7 @@ from rheos.framework import dtypes
 from rheos.framework.graph import name_scope
 from rheos.framework.marks import CompositeTensor
 from rheos.framework.op_call import op1, op_list
+from rheos.framework.structured import register_spec
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, register_type_spec_from_value
 from rheos.pipelines import structure
 
@@ -109,6 +110,7 @@ class OptionalSpec(TypeSpec):
     _to_legacy_output_shapes = _to_legacy_output_classes = _to_legacy_output_types
 
 
+register_spec(7, OptionalSpec)
 register_type_spec_from_value(Optional, lambda value: value._type_spec)
 
 

@@ -8,10 +8,8 @@ from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.marks import GenericFunction
 from rheos.framework.operation import Tensor, _VariableBase
-from rheos.framework.sparse_tensor_spec import SparseTensorSpec
-from rheos.framework.structured import Unknown, decode, register_spec
+from rheos.framework.structured import Unknown, decode
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec
-from rheos.ops.ragged_tensor_spec import RaggedTensorSpec
 from rheos.tracing.concrete import ConcreteFunction
 from rheos.tracing.signatures import spec_text
 
@@ -47,10 +45,6 @@ class _Body:
     def finish(self):
         """Itself: it is in the library."""
         return self
-
-
-register_spec(1, SparseTensorSpec)
-register_spec(3, RaggedTensorSpec)
 
 
 class Signatures(dict):

@@ -5,6 +5,7 @@
 #include "codec/table.h"
 #include "format/checkpoint/bundle_files.h"
 #include "format/message/tensor_proto.h"
+#include "format/message/variant_proto.h"
 
 static const size_t MAX_INDEX_BYTES = (size_t)1 << 30;
 // Keys share prefixes, so a small hostile file could stand for endless names.
@@ -55,6 +56,9 @@ static rheos_status *read_header(rheos__bundle *bundle, const char *value, size_
   return bundle->shards != NULL ? NULL : rheos__out_of_memory();
 }
 
+// Whether each element has a size of its own.
+static bool is_listed(rheos_dtype dtype) { return dtype == RHEOS_STRING || dtype == RHEOS_VARIANT; }
+
 static rheos_status *entry_from_proto(const rheos__bundle *bundle,
                                       const Tensorflow__BundleEntryProto *proto,
                                       rheos__bundle_entry *entry) {
@@ -71,8 +75,8 @@ static rheos_status *entry_from_proto(const rheos__bundle *bundle,
     return rheos_status_new(RHEOS_DATA_LOSS, "its offset is %lld and its size %lld",
                             (long long)proto->offset, (long long)proto->size);
   }
-  bool is_plain = entry->dtype != RHEOS_STRING && entry->dtype != RHEOS_VARIANT &&
-                  entry->dtype != RHEOS_RESOURCE && proto->n_slices == 0;
+  bool is_plain =
+      !is_listed(entry->dtype) && entry->dtype != RHEOS_RESOURCE && proto->n_slices == 0;
   if (is_plain && (uint64_t)proto->size != size_bytes) {
     rheos__shape_text text;
     return rheos_status_new(RHEOS_DATA_LOSS, "%s %s has %lld bytes", rheos_dtype_name(entry->dtype),
@@ -288,12 +292,43 @@ static rheos_status *decode_strings(const rheos__bundle *bundle, const rheos__bu
   return NULL;
 }
 
-static rheos_status *read_strings(rheos__bundle *bundle, const rheos__bundle_entry *entry,
-                                  rheos__file *file, rheos_tensor *tensor) {
+// Of each variant the size of its message, the message, and the masked checksum of all that is before
+// it, the sizes as numbers of 64 bits.
+static rheos_status *decode_variants(const rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                     const char *bytes, rheos_tensor *tensor) {
+  const char *at = bytes, *end = bytes + entry->size_bytes;
+  uint32_t crc = 0;
+  uint64_t size;
+  for (int64_t i = 0; i < tensor->num_elements; i++) {
+    if (!rheos__read_varint(&at, end, &size) || (uint64_t)(end - at) < 4 ||
+        size > (uint64_t)(end - at) - 4) {
+      return bad_tensor(bundle, entry, "a bad size of a variant");
+    }
+    crc = rheos__crc32c(rheos__crc32c(crc, &size, sizeof size), at, (size_t)size);
+    if (!rheos__crc32c_holds(rheos__load_32(at + size), crc)) {
+      return bad_tensor(bundle, entry, "the checksum of a variant does not match");
+    }
+    crc = rheos__crc32c(crc, at + size, 4);
+    RHEOS_TRY(rheos__variant_message_parse(at, (size_t)size, (rheos__variant **)tensor->data + i));
+    at += size + 4;
+  }
+  if (at != end) return bad_tensor(bundle, entry, "more bytes than its variants have");
+  return check_crc(bundle, entry, crc);
+}
+
+static rheos_status *decode(const rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                            const char *bytes, rheos_tensor *tensor) {
+  return entry->dtype == RHEOS_STRING ? decode_strings(bundle, entry, bytes, tensor)
+                                      : decode_variants(bundle, entry, bytes, tensor);
+}
+
+// Strings or variants.
+static rheos_status *read_messages(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                   rheos__file *file, rheos_tensor *tensor) {
   char *bytes = rheos__alloc((size_t)entry->size_bytes);
   if (bytes == NULL) return rheos__out_of_memory();
   rheos_status *status = rheos__file_read_at(file, entry->offset, bytes, (size_t)entry->size_bytes);
-  if (status == NULL) status = decode_strings(bundle, entry, bytes, tensor);
+  if (status == NULL) status = decode(bundle, entry, bytes, tensor);
   rheos__free(bytes);
   return status;
 }
@@ -312,8 +347,7 @@ static rheos_status *check_numbers(const rheos__bundle *bundle, const rheos__bun
 static rheos_status *make_room(rheos__bundle *bundle, const rheos__bundle_entry *entry,
                                rheos__file **out_file, rheos_tensor **out_tensor) {
   *out_tensor = NULL;
-  bool is_string = entry->dtype == RHEOS_STRING;
-  if (entry->dtype == RHEOS_VARIANT || entry->dtype == RHEOS_RESOURCE) {
+  if (entry->dtype == RHEOS_RESOURCE) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED,
                             "checkpoint '%s', tensor '%s' is of a dtype without bytes",
                             bundle->prefix, entry->name);
@@ -324,8 +358,8 @@ static rheos_status *make_room(rheos__bundle *bundle, const rheos__bundle_entry 
     return bad_tensor(bundle, entry, "its bytes lie behind the end of the data file");
   }
   int64_t num_elements = rheos_shape_num_elements(&entry->shape);
-  if (is_string && (uint64_t)num_elements > entry->size_bytes) {
-    return bad_tensor(bundle, entry, "fewer bytes than strings");
+  if (is_listed(entry->dtype) && (uint64_t)num_elements > entry->size_bytes) {
+    return bad_tensor(bundle, entry, "fewer bytes than elements");
   }
   return rheos_tensor_new(entry->dtype, entry->shape, out_tensor);
 }
@@ -345,8 +379,8 @@ static rheos_status *read_piece(rheos__bundle *bundle, const rheos__bundle_entry
   *out_tensor = NULL;
   RHEOS_TRY(make_room(bundle, entry, &file, &tensor));
   rheos_status *status;
-  if (entry->dtype == RHEOS_STRING) {
-    status = read_strings(bundle, entry, file, tensor);
+  if (is_listed(entry->dtype)) {
+    status = read_messages(bundle, entry, file, tensor);
   } else {
     rheos__bundle_numbers numbers = numbers_of(entry, file, tensor);
     status = rheos__bundle_read_numbers(&numbers, 1, NULL);
@@ -508,7 +542,7 @@ static rheos_status *read_together(rheos__bundle *bundle, const rheos__bundle_en
                                    rheos_tensor **out_tensors) {
   size_t num_numbers = 0;
   for (size_t i = 0; i < count; i++) {
-    if (entries[i]->num_slices > 0 || entries[i]->dtype == RHEOS_STRING) {
+    if (entries[i]->num_slices > 0 || is_listed(entries[i]->dtype)) {
       RHEOS_TRY(rheos__bundle_read(bundle, entries[i], &out_tensors[i]));
       continue;
     }
@@ -518,7 +552,7 @@ static rheos_status *read_together(rheos__bundle *bundle, const rheos__bundle_en
   }
   RHEOS_TRY(rheos__bundle_read_numbers(numbers, num_numbers, step));
   for (size_t i = 0; i < count; i++) {
-    if (entries[i]->num_slices > 0 || entries[i]->dtype == RHEOS_STRING) continue;
+    if (entries[i]->num_slices > 0 || is_listed(entries[i]->dtype)) continue;
     RHEOS_TRY(check_numbers(bundle, entries[i], numbers++));
   }
   return NULL;

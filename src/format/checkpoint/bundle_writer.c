@@ -5,6 +5,7 @@
 #include "codec/table.h"
 #include "format/checkpoint/bundle_files.h"
 #include "format/message/tensor_proto.h"
+#include "format/message/variant_proto.h"
 
 // ---- The index
 
@@ -248,6 +249,32 @@ static rheos_status *write_strings(rheos__file_writer *file, const rheos_tensor 
   return status;
 }
 
+// Of each variant the size of its message as a varint, the message, and the masked checksum so far: of
+// all that is before it, the sizes as numbers of 64 bits.
+static rheos_status *write_variants(rheos__file_writer *file, const rheos_tensor *tensor,
+                                    uint32_t *out_crc) {
+  rheos__buffer message = {0}, size = {0};
+  rheos_status *status = NULL;
+  *out_crc = 0;
+  for (int64_t i = 0; status == NULL && i < tensor->num_elements; i++) {
+    size.size_bytes = message.size_bytes = 0;
+    status = rheos__variant_message_put(&message, tensor, i);
+    const uint64_t size_bytes = message.size_bytes;
+    *out_crc = rheos__crc32c(*out_crc, &size_bytes, sizeof size_bytes);
+    *out_crc = rheos__crc32c(*out_crc, message.data, message.size_bytes);
+    rheos__buffer_put_varint(&size, size_bytes);
+    const uint32_t masked = rheos__crc32c_mask(*out_crc);
+    rheos__buffer_put_32(&message, masked);
+    *out_crc = rheos__crc32c(*out_crc, &masked, sizeof masked);
+    if (status == NULL && (size.failed || message.failed)) status = rheos__out_of_memory();
+    if (status == NULL) status = rheos__file_writer_write(file, size.data, size.size_bytes);
+    if (status == NULL) status = rheos__file_writer_write(file, message.data, message.size_bytes);
+  }
+  rheos__buffer_deinit(&message);
+  rheos__buffer_deinit(&size);
+  return status;
+}
+
 // Large tensors go to the disk while the next ones are written.
 enum { LARGE_BYTES = 1 << 20 };
 
@@ -297,14 +324,17 @@ static rheos_status *add_data_entry(rheos__bundle_writer *writer, const char *na
 rheos_status *rheos__bundle_writer_add(rheos__bundle_writer *writer, const char *name,
                                        size_t name_bytes, const rheos_tensor *tensor) {
   if (name_bytes == 0) return RHEOS_INVALID("a tensor of a checkpoint needs a name");
-  if (tensor->dtype == RHEOS_RESOURCE || tensor->dtype == RHEOS_VARIANT) {
+  if (tensor->dtype == RHEOS_RESOURCE) {
     return RHEOS_INVALID("tensor '%.*s' of dtype %s cannot be saved", (int)name_bytes, name,
                          rheos_dtype_name(tensor->dtype));
   }
   uint64_t offset = rheos__file_writer_position(writer->data);
   uint32_t crc = 0;
-  RHEOS_TRY(tensor->dtype == RHEOS_STRING ? write_strings(writer->data, tensor, &crc)
-                                          : write_numbers(writer, tensor, &crc));
+  rheos_status *status = tensor->dtype == RHEOS_STRING ? write_strings(writer->data, tensor, &crc)
+                         : tensor->dtype == RHEOS_VARIANT
+                             ? write_variants(writer->data, tensor, &crc)
+                             : write_numbers(writer, tensor, &crc);
+  if (status != NULL) return status;
   return add_data_entry(writer, name, name_bytes, tensor, offset, crc);
 }
 

@@ -261,6 +261,9 @@ static inline void rheos__element_clear(rheos_tensor **element, int32_t count) {
 // An optional that holds these tensors, whose references it takes also on failure; `count` -1: none.
 rheos_status *rheos__optional_take(rheos_tensor **components, int32_t count,
                                    rheos_tensor **out_tensor);
+// The tensors of an optional, borrowed, -1 for none. False: the variant is of another kind, or NULL.
+bool rheos__optional_parts(const rheos__variant *variant, rheos_tensor *const **out_components,
+                           int32_t *out_count);
 
 // ---- What is saved of an iterator: a list of tensors
 

@@ -45,7 +45,8 @@ rheos_status *rheos__saved_state_of(const rheos_tensor *tensor, const char *op,
 // elements it has and of how many components; the dtype and the shape of each component; and the tensors.
 
 // A tensor of variants that hold tensors, as sparse and ragged components are, is the string PACKED; then, as
-// items, its shape; and for each variant how many tensors it holds and these.
+// items, its shape; and for each variant how many tensors it holds (-1: one, a ragged tensor without
+// splits) and these.
 
 #define MARK "\0"
 #define PACKED "\1"
@@ -125,7 +126,10 @@ static rheos_status *put_packed(const rheos_tensor *item, rheos_tensor *strings,
     rheos_tensor *const *tensors = NULL;
     int32_t count = 0;
     RHEOS_TRY(rheos__packed_tensors_of(item, i, "saving", &tensors, &count));
-    RHEOS_TRY(put_ints((int64_t[]){count}, 1, strings, (*at)++));
+    rheos__packed_form form = RHEOS__PACKED_TENSOR;
+    rheos__packed_form_of(((rheos__variant *const *)item->data)[i], &form);
+    const int64_t told = count == 1 && form == RHEOS__PACKED_RAGGED ? -1 : count;
+    RHEOS_TRY(put_ints(&told, 1, strings, (*at)++));
     for (int32_t k = 0; k < count; ++k) RHEOS_TRY(put_item(tensors[k], strings, at));
   }
   return NULL;
@@ -256,8 +260,10 @@ static rheos_status *read_dataset(reader *r, int32_t depth, rheos_tensor **out_i
 static rheos_status *read_variant(reader *r, int32_t depth, rheos__variant **out_variant) {
   rheos_tensor *counts = NULL;
   RHEOS_TRY(read_ints(r, 1, &counts));
-  const int64_t count = *(const int64_t *)counts->data;
+  int64_t count = *(const int64_t *)counts->data;
   rheos_tensor_unref(counts);
+  const rheos__packed_form form = count == 1 ? RHEOS__PACKED_TENSOR : RHEOS__PACKED_RAGGED;
+  if (count == -1) count = 1;
   if (count < 1 || count > RHEOS_MAX_RANK + 1) return damaged();
   rheos_tensor *tensors[RHEOS_MAX_RANK + 1] = {NULL};
   rheos_status *status = NULL;
@@ -265,7 +271,7 @@ static rheos_status *read_variant(reader *r, int32_t depth, rheos__variant **out
     status = read_item(r, depth + 1, &tensors[i]);
     if (status == NULL && tensors[i] == NULL) status = damaged();
   }
-  if (status == NULL) return rheos__packed_tensors_take(tensors, (int32_t)count, out_variant);
+  if (status == NULL) return rheos__packed_tensors_take(form, tensors, (int32_t)count, out_variant);
   rheos__element_clear(tensors, (int32_t)count);
   return status;
 }

@@ -88,6 +88,15 @@ rheos_status *rheos__optional_take(rheos_tensor **components, int32_t count,
   return rheos__variant_tensor_take(&o->variant, out_tensor);
 }
 
+bool rheos__optional_parts(const rheos__variant *variant, rheos_tensor *const **out_components,
+                           int32_t *out_count) {
+  if (variant == NULL || variant->kind != &optional_kind) return false;
+  const optional *o = (const optional *)variant;
+  *out_components = o->components;
+  *out_count = o->count;
+  return true;
+}
+
 // ---- OptionalNone, OptionalFromValue
 
 static rheos_status *compute_none(void *state, rheos__step *step, rheos_tensor *const *inputs,

@@ -397,7 +397,8 @@ static rheos_status *make_sparse(const batch *b, rheos_dtype dtype, rheos_tensor
   if (status == NULL) status = rheos__tensor_new(RHEOS_VARIANT, &RHEOS_SHAPE(3), out_tensor);
   for (int i = 0; i < 3; ++i) {
     if (status == NULL) {
-      status = rheos__packed_tensors_take(&parts[i], 1, (rheos__variant **)(*out_tensor)->data + i);
+      status = rheos__packed_tensors_take(RHEOS__PACKED_TENSOR, &parts[i], 1,
+                                          (rheos__variant **)(*out_tensor)->data + i);
     } else {
       rheos_tensor_unref(parts[i]);
     }

@@ -124,7 +124,7 @@ static rheos_status *pack(rheos_tensor *const *parts, int32_t count, rheos_tenso
   rheos_tensor *kept[2] = {parts[1], parts[0]};  // the splits, then the values
   rheos__variant *packed = NULL;
   for (int32_t i = 0; i < count; ++i) rheos_tensor_ref(kept[i]);
-  RHEOS_TRY(rheos__packed_tensors_take(kept, count, &packed));
+  RHEOS_TRY(rheos__packed_tensors_take(RHEOS__PACKED_RAGGED, kept, count, &packed));
   return rheos__variant_tensor_take(packed, out_tensor);
 }
 

@@ -7,8 +7,8 @@
 #include "base/file.h"
 #include "codec/record.h"
 #include "codec/wire.h"
+#include "format/message/variant_proto.h"
 #include "ops/data/file_source.h"
-#include "ops/io/tensor_message.h"
 
 enum { VERSION = 2 };
 static const size_t MAX_METADATA_BYTES = 1 << 20;
@@ -217,13 +217,8 @@ rheos_status *rheos__shard_writer_open(const char *run_folder, int64_t shard,
 }
 
 rheos_status *rheos__shard_writer_put(rheos__shard_writer *w, const rheos_tensor *tensor) {
-  if (tensor->dtype == RHEOS_VARIANT || tensor->dtype == RHEOS_RESOURCE) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "tensors of %s cannot be put in files",
-                            rheos_dtype_name(tensor->dtype));
-  }
   w->message.size_bytes = 0;
-  rheos__wire_put_tensor(&w->message, tensor);
-  if (w->message.failed) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__tensor_message_put(&w->message, tensor));
   return rheos__record_put(put_bytes, w, w->message.data, w->message.size_bytes);
 }
 
@@ -326,8 +321,7 @@ static rheos_status *read_component(shard *it, int32_t component, rheos_tensor *
     return NULL;
   }
   if (status != NULL) return status;
-  const rheos_string message = {it->record.data, it->record.size_bytes};
-  RHEOS_TRY(rheos__tensor_of_message(&message, out_tensor));
+  RHEOS_TRY(rheos__tensor_message_parse(it->record.data, it->record.size_bytes, out_tensor));
   if ((*out_tensor)->dtype == it->base.dataset->types[component]) return NULL;
   return rheos_status_new(RHEOS_DATA_LOSS, "'%s' has %s as component %d of an element, not %s",
                           it->path, rheos_dtype_name((*out_tensor)->dtype), (int)component,

@@ -1,11 +1,14 @@
 // Variants that hold a few tensors.
 #include "ops/kit/packed_tensors.h"
 
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "base/status.h"
 
 typedef struct packed_tensors {
   rheos__variant variant;
+  rheos__packed_form form;
   int32_t count;
   rheos_tensor *tensors[];
 } packed_tensors;
@@ -18,8 +21,9 @@ static void free_packed(rheos__variant *variant) {
 
 static const rheos__variant_kind packed_kind = {.name = "Tensors", .free = free_packed};
 
-rheos_status *rheos__packed_tensors_take(rheos_tensor **tensors, int32_t count,
-                                         rheos__variant **out_variant) {
+rheos_status *rheos__packed_tensors_take(rheos__packed_form form, rheos_tensor **tensors,
+                                         int32_t count, rheos__variant **out_variant) {
+  assert(count == 1 || form == RHEOS__PACKED_RAGGED);
   packed_tensors *packed = rheos__alloc(sizeof *packed + (size_t)count * sizeof *packed->tensors);
   *out_variant = NULL;
   if (packed == NULL) {
@@ -28,10 +32,17 @@ rheos_status *rheos__packed_tensors_take(rheos_tensor **tensors, int32_t count,
   }
   atomic_init(&packed->variant.references, 1);
   packed->variant.kind = &packed_kind;
+  packed->form = form;
   packed->count = count;
   for (int32_t i = 0; i < count; i++) packed->tensors[i] = tensors[i];
   *out_variant = &packed->variant;
   return NULL;
+}
+
+bool rheos__packed_form_of(const rheos__variant *variant, rheos__packed_form *out_form) {
+  if (variant == NULL || variant->kind != &packed_kind) return false;
+  *out_form = ((const packed_tensors *)variant)->form;
+  return true;
 }
 
 rheos_status *rheos__packed_tensors_of(const rheos_tensor *variants, int64_t index, const char *op,

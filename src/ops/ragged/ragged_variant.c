@@ -55,7 +55,7 @@ static rheos_status *pack_row(rheos_tensor *const *inputs, int32_t levels, int64
   if (status == NULL) {
     status = copy_rows(inputs[levels], first, last, levels == 0, &parts[count++]);
   }
-  if (status == NULL) return rheos__packed_tensors_take(parts, count, out);
+  if (status == NULL) return rheos__packed_tensors_take(RHEOS__PACKED_RAGGED, parts, count, out);
   unref_all(parts, count);
   return status;
 }
@@ -69,7 +69,7 @@ static rheos_status *pack_whole(rheos_tensor *const *inputs, int32_t levels, rhe
     return status;
   }
   rheos__variant *packed;
-  RHEOS_TRY(rheos__packed_tensors_take(parts, levels + 1, &packed));
+  RHEOS_TRY(rheos__packed_tensors_take(RHEOS__PACKED_RAGGED, parts, levels + 1, &packed));
   return rheos__variant_tensor_take(packed, out);
 }
 

@@ -36,7 +36,8 @@ static rheos_status *put_part(rheos_tensor *part, rheos_tensor *to, int64_t inde
   if (to->dtype == RHEOS_STRING) return rheos__put_tensor_message(part, to, index);
   rheos_tensor *kept = NULL;
   RHEOS_TRY(rheos__tensor_keep(part, &kept));
-  return rheos__packed_tensors_take(&kept, 1, (rheos__variant **)to->data + index);
+  return rheos__packed_tensors_take(RHEOS__PACKED_TENSOR, &kept, 1,
+                                    (rheos__variant **)to->data + index);
 }
 
 static rheos_dtype serialized_dtype(const void *state) {
