@@ -271,6 +271,7 @@ INSIDES = {
     "ops.embedding_ops": "nn",
     "ops.functional_ops": "_insides.functional_ops",
     "ops.gradient_checker": "test",
+    "ops.gradient_checker_v2": "_insides.gradient_checker_v2",
     "ops.gradients": "",
     "ops.gradients_impl": "",
     "ops.histogram_ops": "",
@@ -294,8 +295,11 @@ INSIDES = {
     "ops.nn_impl": "nn",
     "ops.nn_ops": "nn",
     "ops.numerics": "",
+    "ops.parallel_for.control_flow_ops": "_insides.parallel_for",
+    "ops.parallel_for.gradients": "_insides.parallel_for",
     "ops.parsing_ops": "",
     "ops.partitioned_variables": "",
+    "ops.ragged.ragged_array_ops": "",
     "ops.random_ops": "",
     "ops.resources": "_insides.resources",
     "ops.rnn": "nn",
@@ -753,7 +757,10 @@ class Finder:
         found = next(filter(None, (self._find(self._front, place) for place in places)), None)
         if isinstance(found, type(sys)):
             return found
-        public = self._find(self._front, parts[:2])
+        ends = range(len(inner), 0, -1)
+        nearest = [parts[:2] + inner[i:end] for end in ends for i in range(end)]
+        found_near = (self._find(self._front, place) for place in [*nearest, parts[:2]])
+        public = next(filter(None, found_near), None)
         if public is None:
             return None
         module = type(sys)(name)

@@ -248,6 +248,22 @@ def test_programs_of_version_1_get_old_names_back(launch):
     ]
 
 
+def test_modules_inside_have_those_that_they_import(launch):
+    shown = launch(
+        """
+        from tensorflow.python.ops import rnn, variables
+        from tensorflow.contrib.distributions.python.ops.bijectors.absolute_value import (
+            AbsoluteValue,
+        )
+
+        print(variables.dtypes.int32.name, rnn.rnn_cell_impl.GRUCell.__name__)
+        print(AbsoluteValue().name)
+        """,
+        mode="tf1",
+    )
+    assert shown.split() == ["int32", "GRUCell", "absolute_value"]
+
+
 def test_programs_of_version_2_see_python_as_it_is(launch):
     source = "import collections\nimport tensorflow as tf\nprint(hasattr(collections, 'Iterable'))"
     assert launch(source) == f"{sys.version_info < (3, 10)}\n"

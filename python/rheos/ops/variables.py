@@ -99,6 +99,8 @@ class _VariableType(type):
             if arguments.get("initial_value") is not None:
                 raise ValueError("variable_def and initial_value are mutually exclusive.")
             return Variable.from_proto(arguments["variable_def"], arguments.get("import_scope"))
+        if cls is _resource_type and _eager_type is not None and get_default_graph()._is_eager:
+            return type.__call__(_eager_type, *values, **arguments)
         if cls is not Variable:
             return type.__call__(cls, *values, **arguments)
         arguments.update(zip(_ARGUMENTS, values))

@@ -4,6 +4,7 @@ import numpy as _np
 
 from rheos.framework.conversion import convert_to_tensor as _convert_to_tensor
 from rheos.framework.defaults import get_default_session as _get_default_session
+from rheos.framework.eager import executing_eagerly as _executing_eagerly
 from rheos.ops.array_ops import placeholder as _placeholder
 from rheos.ops.gradient_tape import GradientTape as _GradientTape
 from rheos.ops.gradients import gradients as _gradients
@@ -26,20 +27,17 @@ def _start_of(tensor, shape, given):
     return _np.asarray(value).astype(dtype)
 
 
-def _by_gradients(x, at, y, y_shape, feeds):
-    session = _get_default_session()
-    weights = _placeholder(y.dtype, y_shape)
-    grad = _gradients(y, x, weights)[0]
-    y_dtype = y.dtype.base_dtype.as_numpy_dtype
-    num_parts = _parts(_np.zeros(y_shape, y_dtype)).size
-    jacobian = _np.zeros((_parts(at).size, num_parts))
-    for k in range(num_parts):
-        one = _np.zeros(y_shape, y_dtype)
-        flat = one.reshape(-1)
-        _parts(flat)[k] = 1
-        if grad is None:
+def _columns(gradient, at, y_shape, y_dtype):
+    """The Jacobian, of a row for each part of x, by gradient(weights of y) as an array or None."""
+    one = _np.zeros(y_shape, y_dtype)
+    parts = _parts(one.reshape(-1))
+    jacobian = _np.zeros((_parts(at).size, parts.size))
+    for k in range(parts.size):
+        parts[k] = 1
+        got = gradient(one)
+        parts[k] = 0
+        if got is None:
             continue
-        got = session.run(grad, {**feeds, x: at, weights: one})
         if hasattr(got, "indices"):  # of rows: those of one index add up
             dense = _np.zeros(at.shape, at.dtype)
             _np.add.at(dense, got.indices, got.values)
@@ -48,22 +46,34 @@ def _by_gradients(x, at, y, y_shape, feeds):
     return jacobian
 
 
-def _by_differences(x, at, y, y_shape, delta, feeds):
+def _by_gradients(x, at, y, y_shape, feeds):
     session = _get_default_session()
-    y_dtype = y.dtype.base_dtype.as_numpy_dtype
-    num_parts = _parts(_np.zeros(y_shape, y_dtype)).size
+    weights = _placeholder(y.dtype, y_shape)
+    grad = _gradients(y, x, weights)[0]
+
+    def gradient(one):
+        return None if grad is None else session.run(grad, {**feeds, x: at, weights: one})
+
+    return _columns(gradient, at, y_shape, y.dtype.base_dtype.as_numpy_dtype)
+
+
+def _rows(value, at, num_parts, delta):
+    """The Jacobian by differences of value(x), which gives the parts of y."""
     parts = _parts(at.copy())
     jacobian = _np.zeros((parts.size, num_parts))
-
-    def value(moved):
-        return _parts(session.run(y, {**feeds, x: moved.view(at.dtype).reshape(at.shape)}))
-
     for i in range(parts.size):
         up, down = parts.copy(), parts.copy()
         up[i] += delta
         down[i] -= delta
-        jacobian[i] = (value(up).astype(float) - value(down).astype(float)) / (2 * delta)
+        sides = [value(moved.view(at.dtype).reshape(at.shape)) for moved in (up, down)]
+        jacobian[i] = (sides[0].astype(float) - sides[1].astype(float)) / (2 * delta)
     return jacobian
+
+
+def _by_differences(x, at, y, y_shape, delta, feeds):
+    session = _get_default_session()
+    num_parts = _parts(_np.zeros(y_shape, y.dtype.base_dtype.as_numpy_dtype)).size
+    return _rows(lambda moved: _parts(session.run(y, {**feeds, x: moved})), at, num_parts, delta)
 
 
 def compute_gradient(
@@ -121,6 +131,57 @@ def compute_gradient_error(
         for analytic, numeric in (pairs if isinstance(x, list) else [pairs])
     ]
     return max(errors)
+
+
+def compute_gradient_in_parts(f, x, delta=1e-3):
+    """(by gradients, by differences): tuples of Jacobians of f at x, for each argument.
+
+    A row for each element of the argument, a column for each of the result; a complex element has
+    two. In a graph f runs in the default session. f: a function of tensors. x: a list of them.
+    """
+    if not isinstance(x, (list, tuple)):
+        raise ValueError("`x` must be a list or tuple of values convertible to a Tensor")
+    tensors = [_convert_to_tensor(a) for a in x]
+    pairs = (_parts_at_once if _executing_eagerly() else _parts_in_graph)(f, tensors, delta)
+    return tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
+
+
+def _parts_in_graph(f, tensors, delta):
+    session = _get_default_session()
+    values = [_np.array(session.run(tensor)) for tensor in tensors]
+    places = [_placeholder(t.dtype.base_dtype, t.shape) for t in tensors]
+    y = f(*places)
+    feeds = dict(zip(places, values))
+    y_shape = session.run(y, feeds).shape
+    return [
+        (
+            _by_gradients(place, at, y, y_shape, feeds),
+            _by_differences(place, at, y, y_shape, delta, feeds),
+        )
+        for place, at in zip(places, values)
+    ]
+
+
+def _parts_at_once(f, tensors, delta):
+    with _GradientTape(persistent=True) as tape:
+        tape.watch(tensors)
+        y = f(*tensors)
+    y_shape, y_dtype = y.numpy().shape, y.dtype.base_dtype.as_numpy_dtype
+    num_parts = _parts(y.numpy()).size
+
+    def pair(k):
+        at = _np.array(tensors[k].numpy())
+
+        def gradient(one):
+            got = tape.gradient(y, tensors[k], output_gradients=_convert_to_tensor(one))
+            return None if got is None else _convert_to_tensor(got).numpy()
+
+        def value(moved):
+            return _parts(f(*tensors[:k], _convert_to_tensor(moved), *tensors[k + 1 :]).numpy())
+
+        return _columns(gradient, at, y_shape, y_dtype), _rows(value, at, num_parts, delta)
+
+    return [pair(k) for k in range(len(tensors))]
 
 
 def compute_gradient_of_function(f, x, delta=1e-3):

@@ -1,15 +1,29 @@
 """Learning rates that change with the step."""
 
+import functools
 import math
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.eager import executing_eagerly
 from rheos.framework.graph import count_operations, name_scope
 from rheos.framework.operation import Tensor
 from rheos.ops import array_ops, math_ops, random_ops
 from rheos.ops.constant_op import constant
 
 
+def _later_where_eager(decay):
+    """Where operations run at once the step changes: then a function of nothing gives the rate."""
+
+    @functools.wraps(decay)
+    def decayed(*args, **kwargs):
+        rate = decay(*args, **kwargs)  # says what is wrong with the arguments now, too
+        return functools.partial(decay, *args, **kwargs) if executing_eagerly() else rate
+
+    return decayed
+
+
+@_later_where_eager
 def exponential_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None
 ):
@@ -28,6 +42,7 @@ def exponential_decay(
         return math_ops.multiply(rate, math_ops.pow(factor, progress), name=name)
 
 
+@_later_where_eager
 def inverse_time_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None
 ):
@@ -48,6 +63,7 @@ def inverse_time_decay(
         return math_ops.divide(rate, slower, name=name)
 
 
+@_later_where_eager
 def polynomial_decay(
     learning_rate,
     global_step,
@@ -85,6 +101,7 @@ def polynomial_decay(
         )
 
 
+@_later_where_eager
 def natural_exp_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None
 ):
@@ -92,11 +109,12 @@ def natural_exp_decay(
     if global_step is None:
         raise ValueError("global_step is required for natural_exp_decay.")
     factor = math_ops.exp(math_ops.negative(decay_rate))
-    return exponential_decay(
+    return exponential_decay.__wrapped__(
         learning_rate, global_step, decay_steps, factor, staircase=staircase, name=name
     )
 
 
+@_later_where_eager
 def piecewise_constant(x, boundaries, values, name=None):
     """values[i] while x is at most boundaries[i], the last value beyond."""
     if len(boundaries) != len(values) - 1:
@@ -153,6 +171,7 @@ def _half_cosine(angle):
     return 0.5 * (1.0 + math_ops.cos(constant(math.pi) * angle))
 
 
+@_later_where_eager
 def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
     """From learning_rate down to alpha * learning_rate in decay_steps steps, as half a cosine."""
     if global_step is None:
@@ -163,6 +182,7 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
         return math_ops.multiply(rate, (1 - alpha) * decayed + alpha)
 
 
+@_later_where_eager
 def cosine_decay_restarts(
     learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None
 ):
@@ -190,6 +210,7 @@ def cosine_decay_restarts(
         return math_ops.multiply(rate, (1 - floor) * decayed + floor, name=name)
 
 
+@_later_where_eager
 def linear_cosine_decay(
     learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None
 ):
@@ -217,6 +238,7 @@ def _linear_cosine(rate, global_step, decay_steps, shape, name, noise=()):
     return math_ops.multiply(rate, (alpha + linear) * cosine + beta, name=name)
 
 
+@_later_where_eager
 def noisy_linear_cosine_decay(
     learning_rate,
     global_step,

@@ -458,6 +458,8 @@ class _CheckedThread:
 
 
 def _value_of(tensor):
+    if callable(tensor) and not hasattr(tensor, "numpy"):  # such as a learning rate that decays
+        return _nest.map_structure(_value_of, tensor())
     return tensor.numpy() if hasattr(tensor, "numpy") else tensor
 
 

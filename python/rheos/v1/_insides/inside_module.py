@@ -41,12 +41,22 @@ def _is_our_module(value):
     return isinstance(value, types.ModuleType) and value.__name__.startswith("rheos.")
 
 
+@functools.lru_cache(maxsize=None)
+def _by_last_name():
+    """{last part of a name: the module}, of the modules that alone are called that."""
+    by_last = {}
+    for name in PLACES:
+        by_last.setdefault(name.rpartition(".")[2], []).append(name)
+    return {last: names[0] for last, names in by_last.items() if len(names) == 1}
+
+
 class InsideModule(types.ModuleType):
     """A module of tensorflow.python.
 
     A name in it is what the module `own` of Rheos has under it, if there is one for this place;
     else what is public and lies here in TensorFlow; else, where functions of ops are, such a one;
-    else what the public module `public` has, which programs take the place for.
+    else what the public module `public` has, which programs take the place for; else a module of
+    tensorflow.python of that name, since those of TensorFlow import each other.
     """
 
     def __init__(self, name, own=None, public=None):
@@ -78,6 +88,9 @@ class InsideModule(types.ModuleType):
         found = getattr(self._public, name, None)
         if found is not None and not _is_our_module(found):
             return found
+        other = _by_last_name().get(name)
+        if other is not None and other.partition(".")[0] != "autograph":
+            return importlib.import_module(f"tensorflow.python.{other}")
         raise AttributeError(
             f"module '{self.__name__}' has no attribute '{name}' in Rheos: what TensorFlow has "
             "there and in no public module is there for some modules only"
