@@ -26,13 +26,13 @@ from rheos.ops.variables import Variable
 _EPSILON = 1e-7
 
 
-def _variable(shape, dtype, name):
+def _variable(shape, dtype, name, validate_shape=True):
     """A local variable of zeros."""
     return Variable(
         lambda: array_ops.zeros(shape, dtype),
         trainable=False,
         collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
-        validate_shape=True,
+        validate_shape=validate_shape,
         name=name,
     )
 
@@ -328,6 +328,7 @@ _NAMES = {
 
 def _counts_at(labels, predictions, thresholds, weights, wanted=_KINDS):
     """({kind: counts}, {kind: updates}) of predictions above each threshold."""
+    predictions = convert_to_tensor(predictions)
     with control_dependencies(
         [
             check_ops.assert_greater_equal(
