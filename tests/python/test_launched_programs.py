@@ -269,6 +269,47 @@ def test_programs_of_version_2_see_python_as_it_is(launch):
     assert launch(source) == f"{sys.version_info < (3, 10)}\n"
 
 
+def test_libraries_find_what_lies_below_tensorflow_python(launch):
+    printed = launch("""
+        import tensorflow as tf
+        from tensorflow.python.framework import type_spec_registry
+        from tensorflow.python.framework.config import is_op_determinism_enabled
+
+        class Masked(tf.experimental.ExtensionType):
+            __name__ = "programs.Masked"
+            values: tf.Tensor
+
+        class Unnamed(tf.experimental.ExtensionType):
+            values: tf.Tensor
+
+        print(is_op_determinism_enabled())
+        tf.config.experimental.enable_op_determinism()
+        print(is_op_determinism_enabled())
+        print(type_spec_registry.get_name(Masked.Spec), type_spec_registry.get_name(tf.TensorSpec))
+        print(type_spec_registry.lookup("programs.Masked.Spec") is Masked.Spec)
+        spec = tf.RaggedTensorSpec([2, None], tf.int32)
+        kind = type_spec_registry.lookup("tf.RaggedTensorSpec")
+        print(kind._deserialize(spec._serialize()) == spec)
+        for ask in (lambda: type_spec_registry.lookup("x"),
+                    lambda: type_spec_registry.get_name(Unnamed.Spec)):
+            try:
+                ask()
+            except ValueError as error:
+                print(error)
+        print(isinstance(Unnamed(tf.constant(1)), tf.__internal__.CompositeTensor))
+    """)
+    assert printed.split("\n")[:8] == [
+        "False",
+        "True",
+        "programs.Masked.Spec tf.TensorSpec",
+        "True",
+        "True",
+        "No TypeSpec has been registered with name 'x'",
+        "TypeSpec __main__.Unnamed.Spec has not been registered.",
+        "True",
+    ]
+
+
 def test_sigquit_tells_what_the_program_waits_for(tmp_path):
     script = tmp_path / "waits.py"
     script.write_text(

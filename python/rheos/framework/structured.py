@@ -39,6 +39,11 @@ def register_named_spec(name, spec):
         raise ValueError(f"{name} is already the name of {_NAMED[name].__qualname__}")
 
 
+def named_specs():
+    """{name: class} of the specs of programs' types."""
+    return _NAMED
+
+
 def decode_spec(value):
     """The spec that a TypeSpecProto stands for; Unknown for classes of other packages."""
     if value.type_spec_class == _EXTENSION_TYPE and value.type_spec_class_name in _NAMED:

@@ -24,6 +24,11 @@ class TypeSpec:
         """A tuple that tells the spec from others of its class, and makes it anew."""
         raise NotImplementedError(f"{type(self).__name__}._serialize")
 
+    @classmethod
+    def _deserialize(cls, serialized):
+        """The spec that a tuple of `_serialize()` tells."""
+        return cls(*serialized)
+
     def is_compatible_with(self, spec_or_value):
         """Whether a value, or what another spec describes, may be of this type."""
         other = spec_or_value

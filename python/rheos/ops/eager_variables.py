@@ -200,6 +200,14 @@ class EagerVariable(ResourceVariable):
     def _gather_saveables_for_checkpoint(self):
         return {"VARIABLE_VALUE": self}
 
+    def _serialize_to_tensors(self):
+        """What an object that holds the variable gives a checkpoint of it."""
+        return {"VARIABLE_VALUE": self.read_value()}
+
+    def _restore_from_tensors(self, restored_tensors):
+        """Takes its value from what a checkpoint kept; gives what does so in a graph."""
+        return self.assign(restored_tensors["VARIABLE_VALUE"])
+
     # Its value
 
     def _read(self):

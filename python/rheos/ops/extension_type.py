@@ -7,6 +7,7 @@ import typing
 
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.marks import CompositeTensor
 from rheos.framework.operation import Tensor
 from rheos.framework.structured import register_named_spec
 from rheos.framework.tensor_shape import TensorShape
@@ -201,9 +202,11 @@ class _Meta(type):
         cls._fields_of_type = fields
         own = namespace.get("Spec")
         kinds = (ExtensionTypeSpec,) if own is None else (own, ExtensionTypeSpec)
-        cls.Spec = type("Spec", kinds, {"_type": cls}) if bases else None
+        is_root = not any(isinstance(base, _Meta) for base in bases)
+        cls.Spec = None if is_root else type("Spec", kinds, {"_type": cls})
         if cls.Spec is not None:
             cls.Spec.__qualname__ = f"{cls.__qualname__}.Spec"
+            cls.Spec.__module__ = cls.__module__
             if isinstance(namespace.get("__name__"), str):
                 register_named_spec(f"{namespace['__name__']}.Spec", cls.Spec)
 
@@ -237,7 +240,8 @@ class _Meta(type):
 
     @property
     def __signature__(cls):
-        if "__init__" in vars(cls) or any("__init__" in vars(b) for b in cls.__mro__[:-2]):
+        own = cls.__mro__[: cls.__mro__.index(ExtensionType)]
+        if cls is ExtensionType or any("__init__" in vars(base) for base in own):
             return inspect.signature(cls.__init__)
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         none = inspect.Parameter.empty
@@ -377,7 +381,7 @@ def _as_spec(value):
     return type_spec_from_value(value)
 
 
-class ExtensionType(metaclass=_Meta):
+class ExtensionType(CompositeTensor, metaclass=_Meta):
     """A type whose fields are its annotations: tensors, other such types, values of Python.
 
     Values do not change. Functions traced, branches, loops and datasets take and give them. A

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from rheos.framework import dtypes, errors, messages
+from rheos.framework import errors, messages
 from rheos.framework.defaults import get_default_graph, get_default_session
 from rheos.framework.graph import Graph, init_scope
 from rheos.framework.op_call import apply_op, op1
@@ -187,7 +187,7 @@ class _Restore:
             node = self.graph.nodes[number]
             if isinstance(value, _VariableBase):
                 self._restore_variable(node, value)
-            if isinstance(value, MutableTable):
+            elif isinstance(value, MutableTable):
                 self._restore_table(node, value)
             elif hasattr(value, "_restore_from_tensors") and node.attributes and _is_eager():
                 self._restore_state(node, value)
@@ -222,10 +222,11 @@ class _Restore:
 
     def _restore_state(self, node, value):
         keys = {attribute.name: attribute.checkpoint_key for attribute in node.attributes}
+        kinds = self.reader.get_variable_to_dtype_map()
         with init_scope():
             value._restore_from_tensors(
                 {
-                    name: op1("RestoreV2", None, self.prefix, [key], [""], dtypes=[dtypes.variant])
+                    name: op1("RestoreV2", None, self.prefix, [key], [""], dtypes=[kinds[key]])
                     for name, key in keys.items()
                 }
             )
