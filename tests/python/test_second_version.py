@@ -481,3 +481,95 @@ def test_numpys_size_is_of_all_or_of_an_axis():
     assert int(traced(tf.ones([5, 2]))) == 5
     with pytest.raises(IndexError):
         size(x, 3)
+
+
+def test_diagonals_of_booleans_are_padded_by_numbers():
+    x = tf.constant([True, False])
+    assert tf.linalg.diag(x).numpy().tolist() == [[True, False], [False, False]]
+    square = tf.linalg.diag(x, k=1, padding_value=1)
+    assert square.numpy().tolist() == [[True] * 3, [True, True, False], [True] * 3]
+    assert tf.linalg.diag_part(square, k=(0, 1)).numpy().tolist() == [
+        [False, True, False],
+        [True, True, True],
+    ]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16", "uint32", "uint64"])
+def test_small_and_unsigned_integers_are_added_and_divided(dtype):
+    x = tf.cast([6, 3], dtype)
+    wide = tf.float64 if x.dtype.size > 2 else tf.float32
+    assert tf.add(x, x).dtype == tf.math.add(x, 1).dtype == x.dtype
+    assert tf.add(x, x).numpy().tolist() == [12, 6]
+    quotient = tf.math.divide_no_nan(x, tf.cast([4, 0], dtype))
+    assert (quotient.dtype, quotient.numpy().tolist()) == (wide, [1.5, 0])
+    assert tf.linspace(x, x, 2).dtype == wide
+
+
+def test_strings_are_added_and_graphs_add_by_the_newer_op():
+    assert tf.add(["a"], ["b"]).numpy().tolist() == [b"ab"]
+    with tf.Graph().as_default():
+        assert tf.add(tf.constant(1.0), 2.0).op.type == "AddV2"
+
+
+def test_the_angle_of_what_is_below_zero_is_pi():
+    angles = tf.math.angle(tf.constant([-2.0, 0.0, 3.0, np.nan]))
+    np.testing.assert_allclose(angles, [np.pi, 0, 0, 0])
+    assert tf.math.angle(tf.constant([-1.0], tf.float16)).dtype == tf.float16
+    np.testing.assert_allclose(tf.math.angle(tf.constant([1j, -1 + 0j])), [np.pi / 2, np.pi])
+
+
+def test_a_number_is_a_shape_where_operations_run_at_once():
+    x = tf.ones([3, 3])
+    for shape in (9, -1, tf.constant(9), np.int64(9)):
+        assert tf.reshape(x, shape).shape == [9]
+    assert tf.reshape(tf.constant(1.0), 1).shape == [1]
+    with pytest.raises(ValueError, match="Shape must be rank 1 but is rank 0"):
+        tf.function(lambda: tf.reshape(x, 9))()
+
+
+def test_the_bounds_of_a_band_have_the_dtype_of_the_one_that_has_one():
+    x = tf.ones([3, 3])
+    traced = tf.function(lambda k: tf.linalg.band_part(x, -1, k))
+    for dtype in (tf.int32, tf.int64):
+        assert int(tf.reduce_sum(traced(tf.constant(1, dtype)))) == 8
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "float64"])
+def test_a_dense_matrix_times_a_sparse_one_is_dense(dtype):
+    dense = np.arange(12).reshape(3, 4).astype(dtype)
+    other = np.array([[1, 0], [0, 2], [0, 0], [3, 4]], dtype)
+    sparse = tf.sparse.from_dense(other)
+    multiply = tf.sparse.sparse_dense_matmul
+    assert multiply(dense, sparse).numpy().tolist() == (dense @ other).tolist()
+    turned = multiply(dense.T.copy(), sparse, adjoint_a=True)
+    assert turned.numpy().tolist() == (dense @ other).tolist()
+    other_way = multiply(dense, tf.sparse.transpose(sparse), adjoint_b=True)
+    assert other_way.numpy().tolist() == (dense @ other).tolist()
+    with pytest.raises(TypeError, match="must be a SparseTensor"):
+        multiply(dense, other)
+
+
+def test_a_variable_gives_and_takes_what_a_checkpoint_keeps():
+    variable = tf.Variable(1.0)
+    kept = variable._serialize_to_tensors()
+    variable.assign(2.0)
+    variable._restore_from_tensors(kept)
+    assert float(variable) == 1
+    assert list(kept) == ["VARIABLE_VALUE"]
+
+
+def test_an_object_says_what_a_checkpoint_keeps_of_it(tmp_path):
+    class Held(tf.__internal__.tracking.Trackable):
+        def __init__(self, value):
+            self.value = tf.Variable(value)
+
+        def _serialize_to_tensors(self):
+            return self.value._serialize_to_tensors()
+
+        def _restore_from_tensors(self, restored_tensors):
+            return self.value._restore_from_tensors(restored_tensors)
+
+    first, second = Held([1, 2]), Held([0, 0])
+    path = tf.train.Checkpoint(held=first).save(str(tmp_path / "kept"))
+    tf.train.Checkpoint(held=second).restore(path)
+    assert second.value.numpy().tolist() == [1, 2]

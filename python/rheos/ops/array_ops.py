@@ -338,6 +338,8 @@ def diag(diagonal, name=None):
 
 def matrix_band_part(input, num_lower, num_upper, name=None):
     """Keeps a band around the diagonal of each matrix; a negative number keeps all."""
+    if isinstance(num_upper, Tensor) and not isinstance(num_lower, Tensor):
+        num_lower = convert_to_tensor(num_lower, num_upper.dtype)  # a number has no dtype to give
     return op1("MatrixBandPart", name, input, num_lower, num_upper)
 
 

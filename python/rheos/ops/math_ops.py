@@ -147,7 +147,7 @@ def logical_xor(x, y, name="LogicalXor"):
     return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)
 
 
-_DIVISION = {
+DIVISION = {
     "uint8": dtypes.float32,
     "int8": dtypes.float32,
     "uint16": dtypes.float32,
@@ -171,7 +171,7 @@ def truediv(x, y, name=None):
                 f"x and y must have the same dtype, got {x.dtype.base_dtype!r} != "
                 f"{y.dtype.base_dtype!r}"
             )
-        wide = _DIVISION.get(x.dtype.base_dtype.name)
+        wide = DIVISION.get(x.dtype.base_dtype.name)
         if wide is not None:
             x, y = cast(x, wide), cast(y, wide)
         return op1("RealDiv", name, x, y)

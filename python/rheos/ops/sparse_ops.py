@@ -117,7 +117,14 @@ def from_dense(tensor, name=None):
 
 
 def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
-    """The dense product of a sparse matrix (m, k) and a dense one (k, n)."""
+    """The dense product of matrices (m, k) and (k, n), one of them sparse and one dense.
+
+    A dense complex one times a sparse one is the conjugate of the product, as in TensorFlow.
+    """
+    if is_sparse(b) and not is_sparse(sp_a):
+        with name_scope(name, "SparseTensorDenseMatMul", [sp_a, *_parts(_sparse(b))]):
+            product = sparse_tensor_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a)
+            return array_ops.transpose(product)
     sp_a = _sparse(sp_a)
     with name_scope(name, "SparseTensorDenseMatMul", [*_parts(sp_a), b]):
         b = convert_to_tensor(b, name="b")

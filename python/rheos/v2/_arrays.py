@@ -1,10 +1,13 @@
 """Functions of arrays whose arguments are others in TensorFlow 2."""
 
+import numpy as np
+
 from rheos.framework import conversion, dtypes
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.eager import executing_eagerly
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, runs_op
-from rheos.framework.ragged import ragged_too
+from rheos.framework.ragged import RaggedShapeBase, ragged_shapes_too, ragged_too
 from rheos.ops import array_ops, cast_ops, math_ops, ragged_shape, rearrange_ops
 from rheos.ops.ragged_shape import DynamicRaggedShape
 from rheos.ops.ragged_tensor import RaggedTensor
@@ -99,10 +102,22 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
     return array_ops.boolean_mask(tensor, mask, name, axis)
 
 
+@runs_op("Reshape", "tensor shape", (1, 254))
+@ragged_shapes_too("reshape_of")
+def reshape(tensor, shape, name=None):
+    """The same elements under another shape; one dimension may be -1.
+
+    Where operations run at once, a number is the shape of a vector.
+    """
+    if executing_eagerly() and not isinstance(shape, RaggedShapeBase) and np.ndim(shape) == 0:
+        shape = [shape]
+    return op1("Reshape", name, tensor, shape)
+
+
 def linspace(start, stop, num, name=None, axis=0):
     """`num` values from `start` to `stop`, both included, equally far apart along a new `axis`.
 
-    Of whole numbers they are float64.
+    Of whole numbers they are float32 or, where these have 32 bits or more, float64.
     """
     with name_scope(name, "linspace", [start, stop]):
         start = _as_floating(conversion.convert_to_tensor(start, name="start"))
@@ -127,8 +142,8 @@ def linspace(start, stop, num, name=None, axis=0):
 
 
 def _as_floating(tensor):
-    is_integer = tensor.dtype.is_integer
-    return cast_ops.cast(tensor, dtypes.float64) if is_integer else tensor
+    wide = math_ops.DIVISION.get(tensor.dtype.base_dtype.name)
+    return tensor if wide is None else cast_ops.cast(tensor, wide)
 
 
 

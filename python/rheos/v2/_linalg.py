@@ -1,5 +1,6 @@
 """Functions of matrices in TensorFlow 2's form."""
 
+from rheos.framework import dtypes
 from rheos.framework.op_call import op1, runs_op
 from rheos.ops import cast_ops, math_ops
 
@@ -28,13 +29,21 @@ def matmul(
     )
 
 
+def _padding_of(tensor, value):
+    """What fills the rest beside diagonals: of booleans any number is one."""
+    is_boolean = getattr(tensor, "dtype", None) == dtypes.bool
+    return bool(value) if is_boolean and isinstance(value, (int, float)) else value
+
+
 def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"):
     """Matrices with these diagonals."""
+    padding_value = _padding_of(diagonal, padding_value)
     return op1("MatrixDiagV3", name, diagonal, k, num_rows, num_cols, padding_value, align=align)
 
 
 def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
     """The diagonals of matrices."""
+    padding_value = _padding_of(input, padding_value)
     return op1("MatrixDiagPartV3", name, input, k, padding_value, align=align)
 
 

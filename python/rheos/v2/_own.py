@@ -62,14 +62,15 @@ OWN = {
         "tracing.function": "function",
         "v2._arrays": """
             boolean_mask broadcast_dynamic_shape convert_to_tensor device expand_dims fill gather
-            gather_nd linspace
-            newaxis ones ones_like pad scatter_nd shape size transpose where zeros zeros_like
+            gather_nd linspace newaxis ones ones_like pad reshape scatter_nd shape size transpose
+            where zeros zeros_like
         """,
         "v2._checks": "assert_equal assert_greater assert_less assert_rank",
         "v2._flow": "cond map_fn vectorized_map while_loop",
         "framework.tensor_spec": "type_spec_from_value",
         "v1._modes": "enable_v2_behavior get_logger",
         "v2._linalg": "matmul",
+        "v2._special": "add",
         "v2._misc": "Variable get_current_name_scope inside_function is_symbolic_tensor",
         "v2._nn": "batch_to_space space_to_batch",
         "v2._random": """
@@ -230,7 +231,7 @@ OWN = {
     "math": {
         "ops.special_math_ops": "bessel_i0e bessel_i1e digamma lgamma reduce_euclidean_norm",
         "v2._checks": "bincount confusion_matrix",
-        "v2._special": "erfcinv erfinv ndtri xlog1py",
+        "v2._special": "add angle divide_no_nan erfcinv erfinv ndtri xlog1py",
         "v2._nn": "in_top_k top_k",
         "v2._reductions": f"argmax argmin count_nonzero {_REDUCTIONS}",
     },

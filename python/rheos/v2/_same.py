@@ -19,7 +19,7 @@ SAME = {
         "framework.tensor_spec": "TensorSpec TypeSpec",
         "ops.array_ops": """
             broadcast_static_shape broadcast_to concat dynamic_partition dynamic_stitch identity
-            meshgrid one_hot parallel_stack rank reshape reverse shape_n slice split squeeze stack
+            meshgrid one_hot parallel_stack rank reverse shape_n slice split squeeze stack
             stop_gradient strided_slice tile unique unstack where
         """,
         "ops.cast_ops": "cast range",
@@ -34,7 +34,7 @@ SAME = {
         "ops.linalg_ops": "einsum matrix_square_root",
         "ops.logging_ops": "print=print_v2",
         "ops.math_ops": """
-            abs acos acosh add add_n asin asinh atan atan2 atanh cos cosh cumsum divide equal exp
+            abs acos acosh add_n asin asinh atan atan2 atanh cos cosh cumsum divide equal exp
             floor greater greater_equal less less_equal logical_and logical_not logical_or maximum
             minimum multiply negative norm not_equal pow realdiv round saturate_cast scalar_mul
             sigmoid sign sin sinh sqrt square subtract tan tanh tensordot truediv truncatediv
@@ -167,8 +167,8 @@ SAME = {
         "ops.array_ops": "invert_permutation",
         "ops.check_ops": "is_non_decreasing is_strictly_increasing",
         "ops.math_ops": """
-            abs accumulate_n acos acosh add add_n asin asinh atan atan2 atanh
-            ceil conj cos cosh cumprod cumsum divide divide_no_nan=div_no_nan
+            abs accumulate_n acos acosh add_n asin asinh atan atan2 atanh
+            ceil conj cos cosh cumprod cumsum divide
             equal erf erfc exp expm1 floor floordiv floormod greater greater_equal is_finite
             is_inf is_nan less less_equal log log1p logical_and logical_not logical_or
             logical_xor maximum minimum mod=floormod multiply negative not_equal pow reciprocal
@@ -182,7 +182,7 @@ SAME = {
             unsorted_segment_sqrt_n unsorted_segment_sum
         """,
         "ops.special_math_ops": """
-            angle bessel_i0 bessel_i1 betainc cumulative_logsumexp igamma igammac imag lbeta
+            bessel_i0 bessel_i1 betainc cumulative_logsumexp igamma igammac imag lbeta
             log_sigmoid multiply_no_nan nextafter polygamma polyval real reciprocal_no_nan
             reduce_euclidean_norm reduce_std reduce_variance zeta
         """,

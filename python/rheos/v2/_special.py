@@ -1,8 +1,13 @@
-"""Special functions that only TensorFlow 2 has, one op each."""
+"""Functions of numbers that only TensorFlow 2 has, or that take other dtypes there."""
 
+import math
+
+from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
+from rheos.framework.op_call import op1, runs_op
 from rheos.framework.ragged import ragged_too
-from rheos.ops import math_ops
+from rheos.ops import array_ops, cast_ops, math_ops, special_math_ops
 
 
 def _plain(name, op_type, doc):
@@ -36,3 +41,37 @@ def erfcinv(x, name=None):
     """The inverse of the complementary error function."""
     x = convert_to_tensor(x)
     return math_ops.multiply(-ndtri(0.5 * x), 0.5**0.5, name=name)
+
+
+@runs_op("AddV2", "x y", numbers="real")
+@ragged_too("binary")
+def add(x, y, name=None):
+    """x + y; of strings, x with y behind it."""
+    with name_scope(name, "Add", [x, y]) as name:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
+        return op1("Add" if x.dtype.base_dtype == dtypes.string else "AddV2", name, x, y)
+
+
+@ragged_too("elementwise")
+def angle(input, name=None):
+    """The angle of complex numbers in radians; of real ones pi below 0 and else 0."""
+    with name_scope(name, "Angle", [input]) as name:
+        input = convert_to_tensor(input, name="input")
+        if input.dtype.is_complex:
+            return special_math_ops.angle(input, name=name)
+        zeros = array_ops.zeros_like(input)
+        return op1("SelectV2", name, input < 0, math.pi * array_ops.ones_like(input), zeros)
+
+
+@runs_op("DivNoNan", "x y", numbers="floating")
+@ragged_too("binary")
+def divide_no_nan(x, y, name=None):
+    """x / y, 0 where y is 0; whole numbers are divided as by `/`."""
+    with name_scope(name, "div_no_nan", [x, y]) as name:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
+        wide = math_ops.DIVISION.get(x.dtype.base_dtype.name)
+        if wide is not None:
+            x, y = cast_ops.cast(x, wide), cast_ops.cast(y, wide)
+        return op1("DivNoNan", name, x, y)
