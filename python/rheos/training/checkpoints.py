@@ -238,6 +238,23 @@ def update_checkpoint_state(
     )
 
 
+def wait_for_new_checkpoint(
+    checkpoint_dir, last_checkpoint=None, seconds_to_sleep=1, timeout=None
+):
+    """The prefix of the newest checkpoint of a folder as soon as it is not `last_checkpoint`.
+
+    None if there is none in `timeout` seconds. seconds_to_sleep: between two looks.
+    """
+    end = None if timeout is None else time.time() + timeout
+    while True:
+        newest = latest_checkpoint(checkpoint_dir)
+        if newest is not None and newest != last_checkpoint:
+            return newest
+        if end is not None and time.time() + seconds_to_sleep > end:
+            return None
+        time.sleep(seconds_to_sleep)
+
+
 def checkpoints_iterator(
     checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None
 ):
@@ -247,14 +264,8 @@ def checkpoints_iterator(
     """
     last = None
     while True:
-        start = time.time()
-        newest = latest_checkpoint(checkpoint_dir)
-        while newest is None or newest == last:
-            if timeout is not None and time.time() - start + 1 > timeout:
-                break
-            time.sleep(1)
-            newest = latest_checkpoint(checkpoint_dir)
-        if newest is None or newest == last:
+        newest = wait_for_new_checkpoint(checkpoint_dir, last, timeout=timeout)
+        if newest is None:
             if not timeout_fn or timeout_fn():
                 return
             continue

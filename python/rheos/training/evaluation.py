@@ -95,6 +95,18 @@ def _with_step(eval_ops, update):
     return [eval_ops, update]
 
 
+def _counted(eval_ops, step, hooks):
+    """eval_ops with what counts the step, which the hooks that stop are told of."""
+    eval_ops = _with_step(eval_ops, state_ops.assign_add(step, 1, use_locking=True))
+    flat = list(eval_ops.values()) if isinstance(eval_ops, dict) else list(eval_ops)
+    with control_dependencies(flat):
+        completed = array_ops.identity(step.read_value())
+    for hook in hooks:
+        if isinstance(hook, StopAfterNEvalsHook):
+            hook._set_evals_completed_tensor(completed)
+    return eval_ops
+
+
 def evaluate_once(
     checkpoint_path,
     master="",
@@ -110,13 +122,7 @@ def evaluate_once(
     step = get_or_create_eval_step()
     hooks = list(hooks or [])
     if eval_ops is not None:
-        eval_ops = _with_step(eval_ops, state_ops.assign_add(step, 1, use_locking=True))
-        flat = list(eval_ops.values()) if isinstance(eval_ops, dict) else list(eval_ops)
-        with control_dependencies(flat):
-            completed = array_ops.identity(step.read_value())
-        for hook in hooks:
-            if isinstance(hook, StopAfterNEvalsHook):
-                hook._set_evals_completed_tensor(completed)
+        eval_ops = _counted(eval_ops, step, hooks)
     creator = ChiefSessionCreator(
         scaffold=scaffold,
         checkpoint_filename_with_path=checkpoint_path,
@@ -152,10 +158,7 @@ def evaluate_repeatedly(
     step = get_or_create_eval_step()
     hooks = list(hooks or [])
     if eval_ops is not None:
-        eval_ops = _with_step(eval_ops, state_ops.assign_add(step, 1, use_locking=True))
-        for hook in hooks:
-            if isinstance(hook, StopAfterNEvalsHook):
-                hook._set_evals_completed_tensor(eval_ops[-1])
+        eval_ops = _counted(eval_ops, step, hooks)
     final = FinalOpsHook(final_ops, final_ops_feed_dict)
     hooks.append(final)
     done = 0

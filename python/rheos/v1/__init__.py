@@ -68,6 +68,11 @@ from rheos.framework.graph import (
 from rheos.framework.importer import import_graph_def
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.indexed_slices_spec import IndexedSlicesSpec
+from rheos.framework.load_library import (
+    load_file_system_library,
+    load_library,
+    load_op_library,
+)
 from rheos.framework.operation import Operation, Tensor
 from rheos.framework.sparse_tensor import (
     SparseTensor,

@@ -3,6 +3,7 @@
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.v1.contrib import (
     crf,
+    cudnn_rnn,
     data,
     deprecated,
     distributions,
@@ -11,6 +12,7 @@ from rheos.v1.contrib import (
     framework,
     graph_editor,
     image,
+    keras,
     layers,
     learn,
     legacy_seq2seq,

@@ -1,6 +1,7 @@
 """Input pipelines of tf.contrib.data: the names from before tf.data.experimental."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.pipelines.dataset import AUTOTUNE
 from rheos.pipelines.dataset_v1 import (
     Counter,
     CsvDataset,

@@ -47,6 +47,7 @@ from rheos.contrib.variables import (
 from rheos.framework import nest
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor
+from rheos.framework.tensor_spec import TensorSpec
 from rheos.ops import audio_ops as _audio_ops
 from rheos.ops.check_ops import assert_same_float_dtype, assert_scalar
 from rheos.ops.rearrange_ops import argsort, is_tensor, sort

@@ -2,7 +2,12 @@
 
 import types as _types
 
-from rheos.contrib import model_analyzer, slim_data as _data, tfexample_decoder
+from rheos.contrib import (
+    model_analyzer,
+    slim_data as _data,
+    slim_evaluation as _evaluation,
+    tfexample_decoder,
+)
 from rheos.contrib.arg_scope import (
     add_arg_scope,
     arg_scope,
@@ -138,6 +143,12 @@ learning = _types.SimpleNamespace(
     train_step=_train_step,
 )
 
+evaluation = _types.SimpleNamespace(
+    checkpoints_iterator=_evaluation.checkpoints_iterator,
+    evaluate_once=_evaluation.evaluate_once,
+    evaluation_loop=_evaluation.evaluation_loop,
+    wait_for_new_checkpoint=_evaluation.wait_for_new_checkpoint,
+)
 initializers = _types.SimpleNamespace(
     variance_scaling_initializer=variance_scaling_initializer,
     xavier_initializer=xavier_initializer,

@@ -11,7 +11,7 @@ from rheos.contrib.training import (
 )
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.training.bucketing import bucket, bucket_by_sequence_length
-from rheos.training.checkpoints import checkpoints_iterator
+from rheos.training.checkpoints import checkpoints_iterator, wait_for_new_checkpoint
 from rheos.training.evaluation import (
     StopAfterNEvalsHook,
     SummaryAtEndHook,
