@@ -511,6 +511,17 @@ def test_strings_are_added_and_graphs_add_by_the_newer_op():
         assert tf.add(tf.constant(1.0), 2.0).op.type == "AddV2"
 
 
+def test_terms_and_quotients_of_two_dtypes_are_refused():
+    whole, x = tf.constant([1]), tf.constant([1.5])
+    for one, other in ((whole, 1.5), (x, whole), (1, x)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="cannot compute AddV2"):
+            tf.add(one, other)
+    for one, other in ((whole, 2.5), (x, whole)):
+        with pytest.raises(TypeError, match="must have the same dtype"):
+            tf.math.divide_no_nan(one, other)
+    np.testing.assert_allclose(tf.math.divide_no_nan(1, x), [2 / 3])
+
+
 def test_the_angle_of_what_is_below_zero_is_pi():
     angles = tf.math.angle(tf.constant([-2.0, 0.0, 3.0, np.nan]))
     np.testing.assert_allclose(angles, [np.pi, 0, 0, 0])

@@ -6,6 +6,7 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, runs_op
+from rheos.framework.operation import Tensor
 from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, cast_ops, math_ops, special_math_ops
 
@@ -49,7 +50,7 @@ def add(x, y, name=None):
     """x + y; of strings, x with y behind it."""
     with name_scope(name, "Add", [x, y]) as name:
         x = convert_to_tensor(x, name="x")
-        y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
+        y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
         return op1("Add" if x.dtype.base_dtype == dtypes.string else "AddV2", name, x, y)
 
 
@@ -69,8 +70,14 @@ def angle(input, name=None):
 def divide_no_nan(x, y, name=None):
     """x / y, 0 where y is 0; whole numbers are divided as by `/`."""
     with name_scope(name, "div_no_nan", [x, y]) as name:
-        x = convert_to_tensor(x, name="x")
-        y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
+        hint = y.dtype.base_dtype if isinstance(y, Tensor) else None
+        x = convert_to_tensor(x, dtype_hint=hint, name="x")
+        y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
+        if x.dtype.base_dtype != y.dtype.base_dtype:
+            raise TypeError(
+                f"`x` and `y` must have the same dtype, got {x.dtype.base_dtype!r} != "
+                f"{y.dtype.base_dtype!r}."
+            )
         wide = math_ops.DIVISION.get(x.dtype.base_dtype.name)
         if wide is not None:
             x, y = cast_ops.cast(x, wide), cast_ops.cast(y, wide)
