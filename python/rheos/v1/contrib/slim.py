@@ -25,6 +25,10 @@ from rheos.contrib.training import (
     train_step as _train_step,
 )
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.training.checkpoints import (
+    checkpoints_iterator as _checkpoints_iterator,
+    wait_for_new_checkpoint as _wait_for_new_checkpoint,
+)
 from rheos.training.global_step import (
     assert_global_step,
     create_global_step,
@@ -144,10 +148,10 @@ learning = _types.SimpleNamespace(
 )
 
 evaluation = _types.SimpleNamespace(
-    checkpoints_iterator=_evaluation.checkpoints_iterator,
+    checkpoints_iterator=_checkpoints_iterator,
     evaluate_once=_evaluation.evaluate_once,
     evaluation_loop=_evaluation.evaluation_loop,
-    wait_for_new_checkpoint=_evaluation.wait_for_new_checkpoint,
+    wait_for_new_checkpoint=_wait_for_new_checkpoint,
 )
 initializers = _types.SimpleNamespace(
     variance_scaling_initializer=variance_scaling_initializer,
