@@ -28,13 +28,8 @@ typedef struct rheos_array_options {
 
 // An array of `size` elements, an int32 scalar. `options` may be NULL. Of all functions here: after an
 // error, which is in the scope, what they give is none.
-RHEOS_API rheos_array rheos_array_new_sized(rheos_scope *scope, rheos_dtype dtype,
-                                            rheos_output size, const rheos_array_options *options,
-                                            size_t options_bytes);
 static inline rheos_array rheos_array_new(rheos_scope *scope, rheos_dtype dtype, rheos_output size,
-                                          const rheos_array_options *options) {
-  return rheos_array_new_sized(scope, dtype, size, options, sizeof *options);
-}
+                                          const rheos_array_options *options);
 
 // The array as it is when `flow` was made: inside of a loop, and behind it.
 static inline rheos_array rheos_array_with_flow(rheos_array array, rheos_output flow) {
@@ -73,6 +68,17 @@ typedef void (*rheos_row_function)(rheos_scope *scope, void *argument, const rhe
 RHEOS_API void rheos_map(rheos_scope *scope, rheos_row_function function, void *argument,
                          const rheos_output *elems, size_t num_elems, const rheos_dtype *dtypes,
                          const char *name, rheos_output *outputs, size_t num_outputs);
+
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
+// declared above is inline over these
+
+RHEOS_API rheos_array rheos_array_new_sized(rheos_scope *scope, rheos_dtype dtype,
+                                            rheos_output size, const rheos_array_options *options,
+                                            size_t options_bytes);
+static inline rheos_array rheos_array_new(rheos_scope *scope, rheos_dtype dtype, rheos_output size,
+                                          const rheos_array_options *options) {
+  return rheos_array_new_sized(scope, dtype, size, options, sizeof *options);
+}
 
 #ifdef __cplusplus
 }

@@ -42,6 +42,9 @@
 #define RHEOS_PRINTF(format_index, first_index)
 #endif
 
+// Before the name of a function that returns a status, which must be used.
+#define RHEOS_STATUS RHEOS_API RHEOS_MUST_USE rheos_status *
+
 // Behind a field that is zero where it is not given: C++ compilers warn of others that are left out.
 #ifdef __cplusplus
 #define RHEOS_LEFT_OUT = {}
@@ -84,8 +87,7 @@ typedef struct rheos_status rheos_status;
 
 // A new error with a printf-style message. When memory is short, a static "out of memory" error
 // comes back instead, so reporting cannot fail. `code` must not be RHEOS_OK.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_status_new(rheos_code code, const char *format, ...)
-    RHEOS_PRINTF(2, 3);
+RHEOS_STATUS rheos_status_new(rheos_code code, const char *format, ...) RHEOS_PRINTF(2, 3);
 
 // RHEOS_OK for NULL.
 RHEOS_API rheos_code rheos_status_code(const rheos_status *status);

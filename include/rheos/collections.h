@@ -33,9 +33,7 @@ typedef struct rheos_item {
   float f;    // FLOAT
 } rheos_item;
 
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_add_to_collection(rheos_graph *graph,
-                                                                     const char *key,
-                                                                     rheos_item item);
+RHEOS_STATUS rheos_graph_add_to_collection(rheos_graph *graph, const char *key, rheos_item item);
 RHEOS_API int32_t rheos_graph_collection_size(rheos_graph *graph, const char *key);
 // `index` is below the size.
 RHEOS_API rheos_item rheos_graph_collection_item(rheos_graph *graph, const char *key,

@@ -57,18 +57,10 @@ typedef struct rheos_while_options {
 
 // Runs `body` on the variables as long as `condition` holds; outputs[0 .. num_variables) are their values
 // at the end. `options` may be NULL. After an error, which is in the scope, outputs are none.
-RHEOS_API void rheos_while_loop_sized(rheos_scope *scope, rheos_condition_function condition,
-                                      rheos_body_function body, void *argument,
-                                      const rheos_output *variables, size_t num_variables,
-                                      const rheos_while_options *options, size_t options_bytes,
-                                      rheos_output *outputs);
 static inline void rheos_while_loop(rheos_scope *scope, rheos_condition_function condition,
                                     rheos_body_function body, void *argument,
                                     const rheos_output *variables, size_t num_variables,
-                                    const rheos_while_options *options, rheos_output *outputs) {
-  rheos_while_loop_sized(scope, condition, body, argument, variables, num_variables, options,
-                         sizeof *options, outputs);
-}
+                                    const rheos_while_options *options, rheos_output *outputs);
 
 // ---- Step by step, for front ends whose branches and bodies are not functions of C
 
@@ -94,17 +86,11 @@ RHEOS_API rheos_output rheos_cond_merge(rheos_scope *scope, rheos_output if_fals
 // The context of a new loop, to be pushed until its end is made, and in out_variables what its condition
 // is made of. The name in the options is not used: the caller opens a name scope. NULL with an error in
 // the scope.
-RHEOS_API rheos_control_context *rheos_while_begin_sized(
-    rheos_scope *scope, const rheos_output *variables, size_t num_variables,
-    const rheos_while_options *options, size_t options_bytes, rheos_output *out_variables);
 static inline rheos_control_context *rheos_while_begin(rheos_scope *scope,
                                                        const rheos_output *variables,
                                                        size_t num_variables,
                                                        const rheos_while_options *options,
-                                                       rheos_output *out_variables) {
-  return rheos_while_begin_sized(scope, variables, num_variables, options, sizeof *options,
-                                 out_variables);
-}
+                                                       rheos_output *out_variables);
 // Given the condition, sets out_variables, which the body of the scope's loop is made of.
 RHEOS_API void rheos_while_body(rheos_scope *scope, rheos_output condition,
                                 rheos_output *out_variables);
@@ -117,8 +103,8 @@ RHEOS_API void rheos_while_end(rheos_scope *scope, const rheos_output *next,
 // The context that the operation is in; NULL for none.
 RHEOS_API rheos_control_context *rheos_operation_control_context(rheos_operation operation);
 // Puts the operation into another context, without changing its inputs.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_operation_set_control_context(
-    rheos_operation operation, rheos_control_context *context);
+RHEOS_STATUS rheos_operation_set_control_context(rheos_operation operation,
+                                                 rheos_control_context *context);
 
 // Whether programs should leave it alone: what is computed only in a branch or in some trip has no value
 // that a run could be asked for.
@@ -169,6 +155,34 @@ RHEOS_API rheos_control_context *rheos_control_context_restore(
 RHEOS_API rheos_output rheos_control_context_value(rheos_scope *scope,
                                                    rheos_control_context *context,
                                                    rheos_output value);
+
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
+// declared above is inline over these
+
+RHEOS_API void rheos_while_loop_sized(rheos_scope *scope, rheos_condition_function condition,
+                                      rheos_body_function body, void *argument,
+                                      const rheos_output *variables, size_t num_variables,
+                                      const rheos_while_options *options, size_t options_bytes,
+                                      rheos_output *outputs);
+static inline void rheos_while_loop(rheos_scope *scope, rheos_condition_function condition,
+                                    rheos_body_function body, void *argument,
+                                    const rheos_output *variables, size_t num_variables,
+                                    const rheos_while_options *options, rheos_output *outputs) {
+  rheos_while_loop_sized(scope, condition, body, argument, variables, num_variables, options,
+                         sizeof *options, outputs);
+}
+
+RHEOS_API rheos_control_context *rheos_while_begin_sized(
+    rheos_scope *scope, const rheos_output *variables, size_t num_variables,
+    const rheos_while_options *options, size_t options_bytes, rheos_output *out_variables);
+static inline rheos_control_context *rheos_while_begin(rheos_scope *scope,
+                                                       const rheos_output *variables,
+                                                       size_t num_variables,
+                                                       const rheos_while_options *options,
+                                                       rheos_output *out_variables) {
+  return rheos_while_begin_sized(scope, variables, num_variables, options, sizeof *options,
+                                 out_variables);
+}
 
 #ifdef __cplusplus
 }

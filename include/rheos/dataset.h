@@ -93,30 +93,37 @@ typedef struct rheos_dataset_iterator rheos_dataset_iterator;
 
 // Runs what `dataset` needs in the session, and begins. The session has to stay until the iterator is freed;
 // after it was closed there are no elements.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_dataset_iterator_new(
-    rheos_session *session, rheos_output dataset, rheos_dataset_iterator **out_iterator);
+RHEOS_STATUS rheos_dataset_iterator_new(rheos_session *session, rheos_output dataset,
+                                        rheos_dataset_iterator **out_iterator);
 RHEOS_API void rheos_dataset_iterator_free(rheos_dataset_iterator *iterator);  // NULL: nothing
 
 // The next element: a tensor of the caller's for each component; or sets `*out_end`, and the tensors are
 // NULL, as after a failure. After most failures the next call goes on behind what failed. One thread at a
 // time. `options` may be NULL.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_dataset_iterator_next_sized(
-    rheos_dataset_iterator *iterator, rheos_tensor **out_element, bool *out_end,
-    const rheos_run_options *options, size_t options_bytes);
 static inline RHEOS_MUST_USE rheos_status *rheos_dataset_iterator_next(
     rheos_dataset_iterator *iterator, rheos_tensor **out_element, bool *out_end,
-    const rheos_run_options *options) {
-  return rheos_dataset_iterator_next_sized(iterator, out_element, out_end, options,
-                                           sizeof *options);
-}
+    const rheos_run_options *options);
 
 // ---- Which stage is slow
 
 // A text: for each stage its elements, how long it was busy and waited for its input and its consumer, its
 // buffer, and in the last line which one binds, or the caller. Times are samples, since the iterator was made,
 // of all that is asked of these datasets. The caller frees it by rheos_free().
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_dataset_explain(rheos_dataset_iterator *iterator,
-                                                             char **out_text);
+RHEOS_STATUS rheos_dataset_explain(rheos_dataset_iterator *iterator, char **out_text);
+
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
+// declared above is inline over these
+
+RHEOS_STATUS rheos_dataset_iterator_next_sized(rheos_dataset_iterator *iterator,
+                                               rheos_tensor **out_element, bool *out_end,
+                                               const rheos_run_options *options,
+                                               size_t options_bytes);
+static inline RHEOS_MUST_USE rheos_status *rheos_dataset_iterator_next(
+    rheos_dataset_iterator *iterator, rheos_tensor **out_element, bool *out_end,
+    const rheos_run_options *options) {
+  return rheos_dataset_iterator_next_sized(iterator, out_element, out_end, options,
+                                           sizeof *options);
+}
 
 #ifdef __cplusplus
 }

@@ -38,13 +38,8 @@ typedef struct rheos_eager_options {
 } rheos_eager_options;
 
 // May be used by any number of threads at once. `options` may be NULL.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_eager_new_sized(const rheos_eager_options *options,
-                                                             size_t options_bytes,
-                                                             rheos_eager **out_eager);
 RHEOS_MUST_USE static inline rheos_status *rheos_eager_new(const rheos_eager_options *options,
-                                                           rheos_eager **out_eager) {
-  return rheos_eager_new_sized(options, sizeof *options, out_eager);
-}
+                                                           rheos_eager **out_eager);
 // Tapes and regions that are still there hold on to what they need.
 RHEOS_API void rheos_eager_free(rheos_eager *eager);
 
@@ -58,12 +53,10 @@ RHEOS_API void rheos_eager_clear(rheos_eager *eager);
 // Takes a function, made by a program or read from a file, out of the library, with what was prepared for
 // calls of it; RHEOS_NOT_FOUND if there is none. One that a tape recorded a call of stays until the tape is
 // gone and a function is removed again, or until rheos_eager_sweep() is called.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_eager_remove_function(rheos_eager *eager,
-                                                                   const char *name);
+RHEOS_STATUS rheos_eager_remove_function(rheos_eager *eager, const char *name);
 // The same for several, which takes less time than one by one; after the first that is not there, none.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_eager_remove_functions(rheos_eager *eager,
-                                                                    const char *const *names,
-                                                                    size_t num_names);
+RHEOS_STATUS rheos_eager_remove_functions(rheos_eager *eager, const char *const *names,
+                                          size_t num_names);
 RHEOS_API void rheos_eager_sweep(rheos_eager *eager);
 
 // ---- Operations
@@ -82,22 +75,16 @@ typedef struct rheos_region rheos_region;
 
 // The operation, prepared for its attributes and the dtypes of its inputs, of which nothing else counts but
 // for the shapes where the op's gradient has to know them (Svd, Qr). The caller gets a reference.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_eager_region_sized(rheos_eager *eager,
-                                                                const rheos_eager_op *op,
-                                                                size_t op_bytes,
-                                                                rheos_region **out_region);
 RHEOS_MUST_USE static inline rheos_status *rheos_eager_region(rheos_eager *eager,
                                                               const rheos_eager_op *op,
-                                                              rheos_region **out_region) {
-  return rheos_eager_region_sized(eager, op, sizeof *op, out_region);
-}
+                                                              rheos_region **out_region);
 
 // A region of any graph: what computes `fetches` and `targets` from `feeds`. The graph may have functions of
 // its own. It is planned when it first runs.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_region_new(
-    rheos_eager *eager, const rheos_output *feeds, size_t num_feeds, const rheos_output *fetches,
-    size_t num_fetches, const rheos_operation *targets, size_t num_targets,
-    rheos_region **out_region);
+RHEOS_STATUS rheos_region_new(rheos_eager *eager, const rheos_output *feeds, size_t num_feeds,
+                              const rheos_output *fetches, size_t num_fetches,
+                              const rheos_operation *targets, size_t num_targets,
+                              rheos_region **out_region);
 RHEOS_API rheos_region *rheos_region_ref(rheos_region *region);
 RHEOS_API void rheos_region_unref(rheos_region *region);
 
@@ -110,17 +97,10 @@ RHEOS_API rheos_attr_value rheos_region_attr(const rheos_region *region, const c
 
 // Runs it: `inputs` and `out_outputs` (the caller's; NULL after a failure) are as many as it has. Tapes
 // that record on this thread remember it. `options` may be NULL.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_region_run_sized(rheos_region *region,
-                                                              rheos_tensor *const *inputs,
-                                                              rheos_tensor **out_outputs,
-                                                              const rheos_run_options *options,
-                                                              size_t options_bytes);
 RHEOS_MUST_USE static inline rheos_status *rheos_region_run(rheos_region *region,
                                                             rheos_tensor *const *inputs,
                                                             rheos_tensor **out_outputs,
-                                                            const rheos_run_options *options) {
-  return rheos_region_run_sized(region, inputs, out_outputs, options, sizeof *options);
-}
+                                                            const rheos_run_options *options);
 
 // A guess at the time of the latest run in nanoseconds, 0 before the first; -1: it may have to wait, or
 // calls functions.
@@ -128,40 +108,32 @@ RHEOS_API int64_t rheos_region_cost_ns(const rheos_region *region);
 
 // Both at once. RHEOS_INVALID_ARGUMENT if the operation gives more than `num_outputs`; if it gives less,
 // the others are NULL.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_eager_execute_sized(rheos_eager *eager,
-                                                                 const rheos_eager_op *op,
-                                                                 size_t op_bytes,
-                                                                 rheos_tensor **out_outputs,
-                                                                 size_t num_outputs);
 RHEOS_MUST_USE static inline rheos_status *rheos_eager_execute(rheos_eager *eager,
                                                                const rheos_eager_op *op,
                                                                rheos_tensor **out_outputs,
-                                                               size_t num_outputs) {
-  return rheos_eager_execute_sized(eager, op, sizeof *op, out_outputs, num_outputs);
-}
+                                                               size_t num_outputs);
 
 // A handle of a new variable of that dtype without a value, for AssignVariableOp, ReadVariableOp and the
 // others of TensorFlow's resource variables. The variable goes with its last handle. Errors call it `name`.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_eager_variable(rheos_eager *eager, rheos_dtype dtype,
-                                                            const char *name,
-                                                            rheos_tensor **out_handle);
+RHEOS_STATUS rheos_eager_variable(rheos_eager *eager, rheos_dtype dtype, const char *name,
+                                  rheos_tensor **out_handle);
 
 // ---- Tapes
 
 // Remembers what is computed from the tensors that it watches, by the thread that records on it.
 typedef struct rheos_tape rheos_tape;
 
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tape_new(rheos_eager *eager, rheos_tape **out_tape);
+RHEOS_STATUS rheos_tape_new(rheos_eager *eager, rheos_tape **out_tape);
 RHEOS_API void rheos_tape_free(rheos_tape *tape);
 
 // Begins to remember what the calling thread runs, and ends. Any number of tapes may record at once.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tape_record(rheos_tape *tape);
+RHEOS_STATUS rheos_tape_record(rheos_tape *tape);
 RHEOS_API void rheos_tape_stop(rheos_tape *tape);
 // Forgets all.
 RHEOS_API void rheos_tape_reset(rheos_tape *tape);
 
 // Gradients with respect to the tensor will be asked for. Of a variable, watch its handle.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tape_watch(rheos_tape *tape, rheos_tensor *tensor);
+RHEOS_STATUS rheos_tape_watch(rheos_tape *tape, rheos_tensor *tensor);
 RHEOS_API bool rheos_tape_is_watched(const rheos_tape *tape, const rheos_tensor *tensor);
 // Whether a tape that records on this thread watches one of the tensors.
 RHEOS_API bool rheos_eager_is_watched(const rheos_eager *eager, rheos_tensor *const *tensors,
@@ -182,18 +154,56 @@ typedef rheos_status *(*rheos_backward_function)(void *argument, rheos_tensor *c
 
 // Tells the tapes that record on this thread and watch an input that `outputs` were computed from
 // `inputs`. `release(argument)` is called when no tape needs it any more, in any case once.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_eager_record(
-    rheos_eager *eager, rheos_tensor *const *inputs, size_t num_inputs,
-    rheos_tensor *const *outputs, size_t num_outputs, rheos_backward_function backward,
-    void *argument, void (*release)(void *argument));
+RHEOS_STATUS rheos_eager_record(rheos_eager *eager, rheos_tensor *const *inputs, size_t num_inputs,
+                                rheos_tensor *const *outputs, size_t num_outputs,
+                                rheos_backward_function backward, void *argument,
+                                void (*release)(void *argument));
 
 // d sum(targets) / d sources: `output_gradients`, by target, weigh the targets; NULL, or an element NULL:
 // ones. What it runs is remembered by the tapes that record, this one too. `out_gradients` by source:
 // owned by the caller, none where the targets do not depend on it.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tape_gradient(
-    rheos_tape *tape, rheos_tensor *const *targets, size_t num_targets,
-    rheos_tensor *const *output_gradients, rheos_tensor *const *sources, size_t num_sources,
-    rheos_tensor_gradient *out_gradients);
+RHEOS_STATUS rheos_tape_gradient(rheos_tape *tape, rheos_tensor *const *targets, size_t num_targets,
+                                 rheos_tensor *const *output_gradients,
+                                 rheos_tensor *const *sources, size_t num_sources,
+                                 rheos_tensor_gradient *out_gradients);
+
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
+// declared above is inline over these
+
+RHEOS_STATUS rheos_eager_new_sized(const rheos_eager_options *options, size_t options_bytes,
+                                   rheos_eager **out_eager);
+RHEOS_MUST_USE static inline rheos_status *rheos_eager_new(const rheos_eager_options *options,
+                                                           rheos_eager **out_eager) {
+  return rheos_eager_new_sized(options, sizeof *options, out_eager);
+}
+
+RHEOS_STATUS rheos_eager_region_sized(rheos_eager *eager, const rheos_eager_op *op, size_t op_bytes,
+                                      rheos_region **out_region);
+RHEOS_MUST_USE static inline rheos_status *rheos_eager_region(rheos_eager *eager,
+                                                              const rheos_eager_op *op,
+                                                              rheos_region **out_region) {
+  return rheos_eager_region_sized(eager, op, sizeof *op, out_region);
+}
+
+RHEOS_STATUS rheos_region_run_sized(rheos_region *region, rheos_tensor *const *inputs,
+                                    rheos_tensor **out_outputs, const rheos_run_options *options,
+                                    size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_region_run(rheos_region *region,
+                                                            rheos_tensor *const *inputs,
+                                                            rheos_tensor **out_outputs,
+                                                            const rheos_run_options *options) {
+  return rheos_region_run_sized(region, inputs, out_outputs, options, sizeof *options);
+}
+
+RHEOS_STATUS rheos_eager_execute_sized(rheos_eager *eager, const rheos_eager_op *op,
+                                       size_t op_bytes, rheos_tensor **out_outputs,
+                                       size_t num_outputs);
+RHEOS_MUST_USE static inline rheos_status *rheos_eager_execute(rheos_eager *eager,
+                                                               const rheos_eager_op *op,
+                                                               rheos_tensor **out_outputs,
+                                                               size_t num_outputs) {
+  return rheos_eager_execute_sized(eager, op, sizeof *op, out_outputs, num_outputs);
+}
 
 #ifdef __cplusplus
 }

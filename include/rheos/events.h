@@ -16,63 +16,47 @@ typedef struct rheos_event_writer rheos_event_writer;
 
 // Makes `logdir`/events.out.tfevents.SECONDS.HOST and `suffix` (NULL: none), and the folder if it
 // is missing. A file of that name that exists already is left alone: the seconds move on.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_open(const char *logdir,
-                                                               const char *suffix,
-                                                               rheos_event_writer **out_writer);
+RHEOS_STATUS rheos_event_writer_open(const char *logdir, const char *suffix,
+                                     rheos_event_writer **out_writer);
 RHEOS_API const char *rheos_event_writer_path(const rheos_event_writer *writer);
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_graph(rheos_event_writer *writer,
-                                                                    rheos_graph *graph);
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_scalar(rheos_event_writer *writer,
-                                                                     const char *tag, float value,
-                                                                     int64_t step);
+RHEOS_STATUS rheos_event_writer_add_graph(rheos_event_writer *writer, rheos_graph *graph);
+RHEOS_STATUS rheos_event_writer_add_scalar(rheos_event_writer *writer, const char *tag, float value,
+                                           int64_t step);
 // An Event or a Summary made elsewhere, as message bytes. A Summary is stamped with the time.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_event(rheos_event_writer *writer,
-                                                                    const void *event,
-                                                                    size_t size_bytes);
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_summary(rheos_event_writer *writer,
-                                                                      const void *summary,
-                                                                      size_t size_bytes,
-                                                                      int64_t step);
+RHEOS_STATUS rheos_event_writer_add_event(rheos_event_writer *writer, const void *event,
+                                          size_t size_bytes);
+RHEOS_STATUS rheos_event_writer_add_summary(rheos_event_writer *writer, const void *summary,
+                                            size_t size_bytes, int64_t step);
 
 // How the `values` (real numbers of any dtype) are distributed, in TensorFlow's buckets.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_histogram(rheos_event_writer *writer,
-                                                                        const char *tag,
-                                                                        const rheos_tensor *values,
-                                                                        int64_t step);
+RHEOS_STATUS rheos_event_writer_add_histogram(rheos_event_writer *writer, const char *tag,
+                                              const rheos_tensor *values, int64_t step);
 // Up to `max_images` pictures [batch, height, width, 1, 3 or 4]; numbers that are not uint8 (float,
 // half, double) are scaled to it. Tags are "TAG/image", or "TAG/image/0" where there can be several.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_images(rheos_event_writer *writer,
-                                                                     const char *tag,
-                                                                     const rheos_tensor *images,
-                                                                     int64_t max_images,
-                                                                     int64_t step);
+RHEOS_STATUS rheos_event_writer_add_images(rheos_event_writer *writer, const char *tag,
+                                           const rheos_tensor *images, int64_t max_images,
+                                           int64_t step);
 // Up to `max_sounds` pieces of sound [batch, frames] or [batch, frames, channels], floats between -1
 // and 1, under tags "TAG/audio" or "TAG/audio/0".
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_audio(
-    rheos_event_writer *writer, const char *tag, const rheos_tensor *sounds, float sample_rate,
-    int64_t max_sounds, int64_t step);
+RHEOS_STATUS rheos_event_writer_add_audio(rheos_event_writer *writer, const char *tag,
+                                          const rheos_tensor *sounds, float sample_rate,
+                                          int64_t max_sounds, int64_t step);
 // Markdown, for the dashboard of texts.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_text(rheos_event_writer *writer,
-                                                                   const char *tag,
-                                                                   const char *text, int64_t step);
+RHEOS_STATUS rheos_event_writer_add_text(rheos_event_writer *writer, const char *tag,
+                                         const char *text, int64_t step);
 // Any tensor, for the plugin of that name (NULL: none).
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_tensor(rheos_event_writer *writer,
-                                                                     const char *tag,
-                                                                     const rheos_tensor *tensor,
-                                                                     const char *plugin_name,
-                                                                     int64_t step);
+RHEOS_STATUS rheos_event_writer_add_tensor(rheos_event_writer *writer, const char *tag,
+                                           const rheos_tensor *tensor, const char *plugin_name,
+                                           int64_t step);
 // A graph, what a step took (RunMetadata), or a MetaGraphDef, as message bytes.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_graph_def(rheos_event_writer *writer,
-                                                                        const void *graph_def,
-                                                                        size_t size_bytes,
-                                                                        int64_t step);
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_run_metadata(
-    rheos_event_writer *writer, const char *tag, const void *run_metadata, size_t size_bytes,
-    int64_t step);
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_meta_graph(rheos_event_writer *writer,
-                                                                         const void *meta_graph_def,
-                                                                         size_t size_bytes,
-                                                                         int64_t step);
+RHEOS_STATUS rheos_event_writer_add_graph_def(rheos_event_writer *writer, const void *graph_def,
+                                              size_t size_bytes, int64_t step);
+RHEOS_STATUS rheos_event_writer_add_run_metadata(rheos_event_writer *writer, const char *tag,
+                                                 const void *run_metadata, size_t size_bytes,
+                                                 int64_t step);
+RHEOS_STATUS rheos_event_writer_add_meta_graph(rheos_event_writer *writer,
+                                               const void *meta_graph_def, size_t size_bytes,
+                                               int64_t step);
 
 typedef enum rheos_session_status {
   RHEOS_SESSION_STATUS_UNSPECIFIED,
@@ -82,14 +66,15 @@ typedef enum rheos_session_status {
 } rheos_session_status;
 // That training began or ended or a checkpoint was written. `checkpoint_path` and `message` may be
 // NULL.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_session_log(
-    rheos_event_writer *writer, rheos_session_status session_status, const char *checkpoint_path,
-    const char *message, int64_t step);
+RHEOS_STATUS rheos_event_writer_add_session_log(rheos_event_writer *writer,
+                                                rheos_session_status session_status,
+                                                const char *checkpoint_path, const char *message,
+                                                int64_t step);
 
 // Hands what is buffered to the system, so that readers see it.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_flush(rheos_event_writer *writer);
+RHEOS_STATUS rheos_event_writer_flush(rheos_event_writer *writer);
 // Flushes and frees; the writer is gone whatever comes back. NULL is accepted.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_close(rheos_event_writer *writer);
+RHEOS_STATUS rheos_event_writer_close(rheos_event_writer *writer);
 
 // ---- One writer for each folder, for parts of a program that do not know of each other
 
@@ -101,13 +86,11 @@ RHEOS_API rheos_event_writer_cache *rheos_event_writer_cache_new(
 RHEOS_API void rheos_event_writer_cache_free(rheos_event_writer_cache *cache);
 // The writer of a folder, which stays the cache's: opened at the first call of that name, with `graph`
 // (NULL: none) in it. Several threads may ask, but a writer is for one thread at a time.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_cache_get(
-    rheos_event_writer_cache *cache, const char *logdir, rheos_graph *graph,
-    rheos_event_writer **out_writer);
+RHEOS_STATUS rheos_event_writer_cache_get(rheos_event_writer_cache *cache, const char *logdir,
+                                          rheos_graph *graph, rheos_event_writer **out_writer);
 // Closes the writers and forgets them, so that the next call begins a file of its own. What went wrong
 // with the first of those that could not be closed.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_cache_clear(
-    rheos_event_writer_cache *cache);
+RHEOS_STATUS rheos_event_writer_cache_clear(rheos_event_writer_cache *cache);
 
 // ---- Summaries that a graph computes
 
@@ -124,8 +107,7 @@ RHEOS_API rheos_output rheos_merge_all_summaries(rheos_scope *scope, const char 
 // Goes through the events of one file. One thread at a time.
 typedef struct rheos_event_reader rheos_event_reader;
 
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_reader_open(const char *path,
-                                                               rheos_event_reader **out_reader);
+RHEOS_STATUS rheos_event_reader_open(const char *path, rheos_event_reader **out_reader);
 RHEOS_API void rheos_event_reader_close(rheos_event_reader *reader);  // NULL is accepted
 
 // The numbers are the fields' in the message.
@@ -155,8 +137,7 @@ typedef struct rheos_event {
 
 // The next event. RHEOS_OUT_OF_RANGE behind the last one, RHEOS_DATA_LOSS where the file is damaged
 // or cut.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_reader_next(rheos_event_reader *reader,
-                                                               rheos_event *out_event);
+RHEOS_STATUS rheos_event_reader_next(rheos_event_reader *reader, rheos_event *out_event);
 
 typedef enum rheos_summary_kind {
   RHEOS_SUMMARY_EMPTY = 0,
@@ -194,11 +175,11 @@ typedef struct rheos_summary_value {
 
 // The values of the event that was read last: none unless it is a summary. The array is the
 // reader's.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_reader_values(
-    rheos_event_reader *reader, const rheos_summary_value **out_values, size_t *out_count);
+RHEOS_STATUS rheos_event_reader_values(rheos_event_reader *reader,
+                                       const rheos_summary_value **out_values, size_t *out_count);
 // The tensor of a value of that kind, for rheos_tensor_unref().
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_summary_value_tensor(const rheos_summary_value *value,
-                                                                  rheos_tensor **out_tensor);
+RHEOS_STATUS rheos_summary_value_tensor(const rheos_summary_value *value,
+                                        rheos_tensor **out_tensor);
 
 #ifdef __cplusplus
 }

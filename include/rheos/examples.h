@@ -44,11 +44,10 @@ RHEOS_API void rheos_example_builder_step_ints(rheos_example_builder *builder, c
 
 // The message, valid until the builder is used again: an Example, which must not have lists of
 // features, or a SequenceExample. Keys are sorted: the same features give the same bytes.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_example_builder_example(rheos_example_builder *builder,
-                                                                     const void **out_data,
-                                                                     size_t *out_size_bytes);
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_example_builder_sequence(
-    rheos_example_builder *builder, const void **out_data, size_t *out_size_bytes);
+RHEOS_STATUS rheos_example_builder_example(rheos_example_builder *builder, const void **out_data,
+                                           size_t *out_size_bytes);
+RHEOS_STATUS rheos_example_builder_sequence(rheos_example_builder *builder, const void **out_data,
+                                            size_t *out_size_bytes);
 
 // ---- Reading
 
@@ -65,11 +64,9 @@ typedef struct rheos_example rheos_example;
 
 // Reads the message, which stays the caller's and must outlive the example. RHEOS_DATA_LOSS if the
 // bytes are not such a message.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_example_read(const void *data, size_t size_bytes,
-                                                          rheos_example **out_example);
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_sequence_example_read(const void *data,
-                                                                   size_t size_bytes,
-                                                                   rheos_example **out_example);
+RHEOS_STATUS rheos_example_read(const void *data, size_t size_bytes, rheos_example **out_example);
+RHEOS_STATUS rheos_sequence_example_read(const void *data, size_t size_bytes,
+                                         rheos_example **out_example);
 RHEOS_API void rheos_example_free(rheos_example *example);  // NULL is accepted
 
 // The features of the Example, or of the context, sorted by key.
@@ -94,8 +91,7 @@ RHEOS_API void rheos_feature_strings(const rheos_feature *feature, rheos_string 
 RHEOS_API void rheos_feature_floats(const rheos_feature *feature, float *out_values);
 RHEOS_API void rheos_feature_ints(const rheos_feature *feature, int64_t *out_values);
 // A vector of the values.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_feature_tensor(const rheos_feature *feature,
-                                                            rheos_tensor **out_tensor);
+RHEOS_STATUS rheos_feature_tensor(const rheos_feature *feature, rheos_tensor **out_tensor);
 
 // ---- Parsing: tensors of described features
 
@@ -111,10 +107,9 @@ typedef struct rheos_feature_spec {
 
 // Parses one Example. `out_tensors` has a place for each spec; the tensors are the caller's, all
 // NULL after a failure.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_example_parse(const void *data, size_t size_bytes,
-                                                           const rheos_feature_spec *specs,
-                                                           size_t num_specs,
-                                                           rheos_tensor **out_tensors);
+RHEOS_STATUS rheos_example_parse(const void *data, size_t size_bytes,
+                                 const rheos_feature_spec *specs, size_t num_specs,
+                                 rheos_tensor **out_tensors);
 
 #ifdef __cplusplus
 }

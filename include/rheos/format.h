@@ -15,19 +15,15 @@ extern "C" {
 // The graph as the bytes of a GraphDef, for rheos_free(). Everything TensorFlow keeps is there: all
 // attributes, constants, devices, control inputs. RHEOS_INVALID_ARGUMENT if they are more than a
 // message of protocol buffers may have, 2 GB.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_to_graph_def(rheos_graph *graph,
-                                                                void **out_bytes,
-                                                                size_t *out_size_bytes);
+RHEOS_STATUS rheos_graph_to_graph_def(rheos_graph *graph, void **out_bytes, size_t *out_size_bytes);
 
 // One operation as the bytes of a NodeDef, for rheos_free().
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_operation_to_node_def(rheos_operation operation,
-                                                                   void **out_bytes,
-                                                                   size_t *out_size_bytes);
+RHEOS_STATUS rheos_operation_to_node_def(rheos_operation operation, void **out_bytes,
+                                         size_t *out_size_bytes);
 
 // The definition of an op as the bytes of an OpDef, for rheos_free(). RHEOS_NOT_FOUND if there is no
 // such op.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_op_to_op_def(const char *type, void **out_bytes,
-                                                          size_t *out_size_bytes);
+RHEOS_STATUS rheos_op_to_op_def(const char *type, void **out_bytes, size_t *out_size_bytes);
 
 // An input as a GraphDef writes it ("x:1"; "x" is "x:0"; "^x" is a control input) that nodes take
 // from elsewhere.
@@ -78,13 +74,8 @@ typedef struct rheos_import_options {
 // RHEOS_NOT_FOUND naming all ops that are not known, with counts, RHEOS_INVALID_ARGUMENT for
 // anything else that does not fit. What can be checked without adding nodes is checked before the
 // first one is added. `options` may be NULL.
-RHEOS_API void rheos_import_graph_def_sized(rheos_scope *scope, const void *bytes,
-                                            size_t size_bytes, const rheos_import_options *options,
-                                            size_t options_bytes);
 static inline void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_bytes,
-                                          const rheos_import_options *options) {
-  rheos_import_graph_def_sized(scope, bytes, size_bytes, options, sizeof *options);
-}
+                                          const rheos_import_options *options);
 
 // ---- Messages as text
 
@@ -94,15 +85,13 @@ static inline void rheos_import_graph_def(rheos_scope *scope, const void *bytes,
 
 // The message's text, with a NUL behind it that does not count, for rheos_free(). Fields that Rheos
 // does not know have no name and are left out. RHEOS_DATA_LOSS if the bytes are not such a message.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_message_to_text(const char *type, const void *bytes,
-                                                             size_t size_bytes, char **out_text,
-                                                             size_t *out_text_bytes);
+RHEOS_STATUS rheos_message_to_text(const char *type, const void *bytes, size_t size_bytes,
+                                   char **out_text, size_t *out_text_bytes);
 
 // The bytes of the message that a text describes, for rheos_free(). RHEOS_DATA_LOSS with the line
 // and column if it describes none, or names a field that the message does not have.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_message_from_text(const char *type, const char *text,
-                                                               size_t text_bytes, void **out_bytes,
-                                                               size_t *out_size_bytes);
+RHEOS_STATUS rheos_message_from_text(const char *type, const char *text, size_t text_bytes,
+                                     void **out_bytes, size_t *out_size_bytes);
 
 // ---- Graphs as files
 
@@ -111,17 +100,15 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_message_from_text(const char *type,
 // `path`.data, named after what it holds, and the node is TensorFlow's ImmutableConst, which takes
 // its value from there. So a graph may have more than 2 GB of constants. The names of the files are
 // relative to the folder of `path`; TensorFlow looks for them from where it is started.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_write(rheos_graph *graph, const char *path,
-                                                         size_t side_file_bytes);
+RHEOS_STATUS rheos_graph_write(rheos_graph *graph, const char *path, size_t side_file_bytes);
 
 // The bytes of a GraphDef file, for rheos_free(). Files beside it that its nodes name get their
 // whole path, so that the graph runs from anywhere; a step maps them into memory.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_read(const char *path, void **out_bytes,
-                                                            size_t *out_size_bytes);
+RHEOS_STATUS rheos_graph_def_read(const char *path, void **out_bytes, size_t *out_size_bytes);
 
 // A graph of its own of such a file, a frozen one for example: rheos_session_new() and
 // rheos_session_run_named() run it. Nodes of unknown ops are kept: a step that needs one is refused.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_read(const char *path, rheos_graph **out_graph);
+RHEOS_STATUS rheos_graph_read(const char *path, rheos_graph **out_graph);
 
 // ---- Files of records (TFRecord)
 
@@ -135,10 +122,8 @@ typedef enum rheos_compression {
 typedef struct rheos_record_writer rheos_record_writer;
 
 // level: 1 (fast) to 9 (small), -1 for zlib's own; not looked at without compression.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_open(const char *path,
-                                                                rheos_compression compression,
-                                                                int level,
-                                                                rheos_record_writer **out_writer);
+RHEOS_STATUS rheos_record_writer_open(const char *path, rheos_compression compression, int level,
+                                      rheos_record_writer **out_writer);
 // What the compressor looks for; zlib's strategies.
 typedef enum rheos_compression_strategy {
   RHEOS_STRATEGY_DEFAULT,
@@ -156,32 +141,24 @@ typedef struct rheos_record_options {
   int memory_level RHEOS_LEFT_OUT;  // 1 to 9; 0: 9
   rheos_compression_strategy strategy RHEOS_LEFT_OUT;
 } rheos_record_options;
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_open_with_sized(
-    const char *path, const rheos_record_options *options, size_t options_bytes,
-    rheos_record_writer **out_writer);
 RHEOS_MUST_USE static inline rheos_status *rheos_record_writer_open_with(
-    const char *path, const rheos_record_options *options, rheos_record_writer **out_writer) {
-  return rheos_record_writer_open_with_sized(path, options, sizeof *options, out_writer);
-}
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_write(rheos_record_writer *writer,
-                                                                 const void *data,
-                                                                 size_t size_bytes);
+    const char *path, const rheos_record_options *options, rheos_record_writer **out_writer);
+RHEOS_STATUS rheos_record_writer_write(rheos_record_writer *writer, const void *data,
+                                       size_t size_bytes);
 // Hands what is buffered to the system, so that readers see it.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_flush(rheos_record_writer *writer);
+RHEOS_STATUS rheos_record_writer_flush(rheos_record_writer *writer);
 // Flushes and frees; the writer is gone whatever comes back. NULL is accepted.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_close(rheos_record_writer *writer);
+RHEOS_STATUS rheos_record_writer_close(rheos_record_writer *writer);
 
 // Reads the records of one file. One thread at a time.
 typedef struct rheos_record_reader rheos_record_reader;
 
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_reader_open(const char *path,
-                                                                rheos_compression compression,
-                                                                rheos_record_reader **out_reader);
+RHEOS_STATUS rheos_record_reader_open(const char *path, rheos_compression compression,
+                                      rheos_record_reader **out_reader);
 // The next record, valid until the next call. RHEOS_OUT_OF_RANGE behind the last one,
 // RHEOS_DATA_LOSS where the file is damaged or cut.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_reader_next(rheos_record_reader *reader,
-                                                                const void **out_data,
-                                                                size_t *out_size_bytes);
+RHEOS_STATUS rheos_record_reader_next(rheos_record_reader *reader, const void **out_data,
+                                      size_t *out_size_bytes);
 RHEOS_API void rheos_record_reader_close(rheos_record_reader *reader);  // NULL is accepted
 
 // ---- Checkpoints without a graph
@@ -191,8 +168,7 @@ typedef struct rheos_checkpoint_reader rheos_checkpoint_reader;
 
 // `prefix` as a saver was given it, one of the checkpoint's files, or its folder, of which the newest
 // is opened; a pattern for several files of the first kind. RHEOS_NOT_FOUND if there is none.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_open(
-    const char *prefix, rheos_checkpoint_reader **out_reader);
+RHEOS_STATUS rheos_checkpoint_reader_open(const char *prefix, rheos_checkpoint_reader **out_reader);
 RHEOS_API void rheos_checkpoint_reader_free(rheos_checkpoint_reader *reader);
 // The tensors, sorted by name.
 RHEOS_API size_t rheos_checkpoint_reader_count(const rheos_checkpoint_reader *reader);
@@ -206,12 +182,11 @@ RHEOS_API rheos_shape rheos_checkpoint_reader_shape(const rheos_checkpoint_reade
 RHEOS_API bool rheos_checkpoint_reader_find(const rheos_checkpoint_reader *reader, const char *name,
                                             size_t *out_index);
 // Reads the tensor, which the caller frees with rheos_tensor_unref().
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_read(rheos_checkpoint_reader *reader,
-                                                                    size_t index,
-                                                                    rheos_tensor **out_tensor);
+RHEOS_STATUS rheos_checkpoint_reader_read(rheos_checkpoint_reader *reader, size_t index,
+                                          rheos_tensor **out_tensor);
 // The same by name. RHEOS_NOT_FOUND if there is none.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_read_named(
-    rheos_checkpoint_reader *reader, const char *name, rheos_tensor **out_tensor);
+RHEOS_STATUS rheos_checkpoint_reader_read_named(rheos_checkpoint_reader *reader, const char *name,
+                                                rheos_tensor **out_tensor);
 
 // TensorFlow 2 names tensors in a checkpoint after the objects that hold them ("net/w/.ATTRIBUTES/
 // VARIABLE_VALUE"), and tells the name of each variable beside it.
@@ -222,22 +197,19 @@ typedef struct rheos_object_name {
 
 // Those of a checkpoint, sorted by full name, in one piece of memory for rheos_free(). NULL and 0 if
 // the checkpoint was not written by objects.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_object_names(
-    rheos_checkpoint_reader *reader, rheos_object_name **out_names, size_t *out_count);
+RHEOS_STATUS rheos_checkpoint_reader_object_names(rheos_checkpoint_reader *reader,
+                                                  rheos_object_name **out_names, size_t *out_count);
 
 // Writes a checkpoint, tensor by tensor; nothing of it counts before the end.
 typedef struct rheos_checkpoint_writer rheos_checkpoint_writer;
 
 // Makes the folder of `prefix` if it is missing.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_writer_open(
-    const char *prefix, rheos_checkpoint_writer **out_writer);
+RHEOS_STATUS rheos_checkpoint_writer_open(const char *prefix, rheos_checkpoint_writer **out_writer);
 // Names in any order, each once, none empty.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_writer_add(rheos_checkpoint_writer *writer,
-                                                                   const char *name,
-                                                                   const rheos_tensor *tensor);
+RHEOS_STATUS rheos_checkpoint_writer_add(rheos_checkpoint_writer *writer, const char *name,
+                                         const rheos_tensor *tensor);
 // Puts the checkpoint in place of an old one, at once; the writer is gone whatever comes back.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_writer_finish(
-    rheos_checkpoint_writer *writer);
+RHEOS_STATUS rheos_checkpoint_writer_finish(rheos_checkpoint_writer *writer);
 // Gives it up: an old checkpoint stays. NULL is accepted.
 RHEOS_API void rheos_checkpoint_writer_abandon(rheos_checkpoint_writer *writer);
 
@@ -254,9 +226,9 @@ typedef struct rheos_wanted_tensor {
 // TensorFlow's words for the first that is wrong, then lists of what is missing, each with the nearest
 // name that nobody asks for, of what has another dtype or shape, and of what nobody asks for. Lists
 // are cut after 20 names. `checkpoint` is its name, for the message.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_check(
-    const rheos_checkpoint_reader *reader, const char *checkpoint,
-    const rheos_wanted_tensor *wanted, size_t count);
+RHEOS_STATUS rheos_checkpoint_reader_check(const rheos_checkpoint_reader *reader,
+                                           const char *checkpoint,
+                                           const rheos_wanted_tensor *wanted, size_t count);
 
 // ---- The list of checkpoints in a folder: the text file "checkpoint"
 
@@ -273,25 +245,24 @@ typedef struct rheos_checkpoint_state {
 // Writes `folder`/`file_name` (NULL: "checkpoint"). Paths inside the folder are written relative to
 // it, so that the folder can be moved, unless they are absolute. A kill leaves the old or the new
 // file.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_state_write(
-    const char *folder, const char *file_name, const char *model_checkpoint_path,
-    const char *const *all_model_checkpoint_paths, size_t num_paths);
+RHEOS_STATUS rheos_checkpoint_state_write(const char *folder, const char *file_name,
+                                          const char *model_checkpoint_path,
+                                          const char *const *all_model_checkpoint_paths,
+                                          size_t num_paths);
 
 // The same with times. Paths and times are the caller's.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_state_write_timed(
-    const char *folder, const char *file_name, const rheos_checkpoint_state *state);
+RHEOS_STATUS rheos_checkpoint_state_write_timed(const char *folder, const char *file_name,
+                                                const rheos_checkpoint_state *state);
 
 // Reads it; relative paths come back with the folder in front. RHEOS_NOT_FOUND if there is no such
 // file. On success the state is freed with rheos_checkpoint_state_deinit().
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_state_read(
-    const char *folder, const char *file_name, rheos_checkpoint_state *out_state);
+RHEOS_STATUS rheos_checkpoint_state_read(const char *folder, const char *file_name,
+                                         rheos_checkpoint_state *out_state);
 RHEOS_API void rheos_checkpoint_state_deinit(rheos_checkpoint_state *state);
 
 // The prefix of the newest checkpoint of a folder, for rheos_free(). NULL without an error if the
 // folder has none: no list, or the checkpoint it names is gone.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_latest_checkpoint(const char *folder,
-                                                               const char *file_name,
-                                                               char **out_prefix);
+RHEOS_STATUS rheos_latest_checkpoint(const char *folder, const char *file_name, char **out_prefix);
 
 // ---- NumPy's files of arrays
 
@@ -299,26 +270,40 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_latest_checkpoint(const char *folde
 // bfloat16 (as which one is written), texts and characters become strings (characters as UTF-8),
 // quantized integers are written as plain ones. Byte order and order of axes may be any; objects and
 // arrays with fields are RHEOS_UNIMPLEMENTED, damage is RHEOS_DATA_LOSS.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_npy_decode(const void *bytes, size_t size_bytes,
-                                                        rheos_tensor **out_tensor);
+RHEOS_STATUS rheos_npy_decode(const void *bytes, size_t size_bytes, rheos_tensor **out_tensor);
 // The bytes of such a file, for rheos_free().
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_npy_encode(const rheos_tensor *tensor,
-                                                        void **out_bytes, size_t *out_size_bytes);
+RHEOS_STATUS rheos_npy_encode(const rheos_tensor *tensor, void **out_bytes, size_t *out_size_bytes);
 
 // The arrays of a .npz file, stored or compressed. `bytes` stay the caller's, and valid.
 typedef struct rheos_npz rheos_npz;
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_npz_open(const void *bytes, size_t size_bytes,
-                                                      rheos_npz **out_npz);
+RHEOS_STATUS rheos_npz_open(const void *bytes, size_t size_bytes, rheos_npz **out_npz);
 RHEOS_API void rheos_npz_free(rheos_npz *npz);
 RHEOS_API size_t rheos_npz_count(const rheos_npz *npz);
 RHEOS_API const char *rheos_npz_name(const rheos_npz *npz, size_t index);  // without ".npy"
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_npz_read(const rheos_npz *npz, size_t index,
-                                                      rheos_tensor **out_tensor);
+RHEOS_STATUS rheos_npz_read(const rheos_npz *npz, size_t index, rheos_tensor **out_tensor);
 // The bytes of such a file, for rheos_free(); at most 4 GB of them.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_npz_encode(const char *const *names,
-                                                        rheos_tensor *const *tensors, size_t count,
-                                                        bool compress, void **out_bytes,
-                                                        size_t *out_size_bytes);
+RHEOS_STATUS rheos_npz_encode(const char *const *names, rheos_tensor *const *tensors, size_t count,
+                              bool compress, void **out_bytes, size_t *out_size_bytes);
+
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
+// declared above is inline over these
+
+RHEOS_API void rheos_import_graph_def_sized(rheos_scope *scope, const void *bytes,
+                                            size_t size_bytes, const rheos_import_options *options,
+                                            size_t options_bytes);
+static inline void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_bytes,
+                                          const rheos_import_options *options) {
+  rheos_import_graph_def_sized(scope, bytes, size_bytes, options, sizeof *options);
+}
+
+RHEOS_STATUS rheos_record_writer_open_with_sized(const char *path,
+                                                 const rheos_record_options *options,
+                                                 size_t options_bytes,
+                                                 rheos_record_writer **out_writer);
+RHEOS_MUST_USE static inline rheos_status *rheos_record_writer_open_with(
+    const char *path, const rheos_record_options *options, rheos_record_writer **out_writer) {
+  return rheos_record_writer_open_with_sized(path, options, sizeof *options, out_writer);
+}
 
 #ifdef __cplusplus
 }

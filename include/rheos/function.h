@@ -37,13 +37,8 @@ typedef struct rheos_function_options {
 
 // Begins a function around which is the graph of `scope`, that of another function's body perhaps, which
 // then is not finished yet. `name` may be used once in a library. NULL with an error in the scope.
-RHEOS_API rheos_function *rheos_function_begin_sized(rheos_scope *scope, const char *name,
-                                                     const rheos_function_options *options,
-                                                     size_t options_bytes);
 static inline rheos_function *rheos_function_begin(rheos_scope *scope, const char *name,
-                                                   const rheos_function_options *options) {
-  return rheos_function_begin_sized(scope, name, options, sizeof *options);
-}
+                                                   const rheos_function_options *options);
 // What was finished stays in the library.
 RHEOS_API void rheos_function_free(rheos_function *function);
 
@@ -90,15 +85,13 @@ RHEOS_API bool rheos_function_finish(rheos_function *function, rheos_scope *scop
 // Says, in the library of `graph`, that the gradient of `function` is what the function `gradient` gives for
 // its arguments and a gradient for each of its results: one for each argument. Calls of `function` by its
 // name as an op have that gradient. RHEOS_INVALID_ARGUMENT if another one was said before.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_set_function_gradient(rheos_graph *graph,
-                                                                         const char *function,
-                                                                         const char *gradient);
+RHEOS_STATUS rheos_graph_set_function_gradient(rheos_graph *graph, const char *function,
+                                               const char *gradient);
 
 // Takes a function, made by a program or read from a file, out of the library of `graph`, with those that its gradients added.
 // Calls of it, old ones too, fail with RHEOS_NOT_FOUND; what was planned before goes on, and keeps the
 // body's memory as long as its session. RHEOS_NOT_FOUND if there is none of the name.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_remove_function(rheos_graph *graph,
-                                                                   const char *name);
+RHEOS_STATUS rheos_graph_remove_function(rheos_graph *graph, const char *name);
 
 // Calls a finished function: PartitionedCall, or StatefulPartitionedCall if its body has effects or state.
 // `inputs` are the arguments, to which what was captured is added. None with an error in the scope.
@@ -123,6 +116,17 @@ RHEOS_API rheos_operation rheos_function_control_output_at(const rheos_function 
 RHEOS_API size_t rheos_function_num_results(const rheos_function *function);
 RHEOS_API rheos_output rheos_function_result_at(const rheos_function *function, size_t index);
 RHEOS_API bool rheos_function_is_stateful(const rheos_function *function);  // its body so far
+
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
+// declared above is inline over these
+
+RHEOS_API rheos_function *rheos_function_begin_sized(rheos_scope *scope, const char *name,
+                                                     const rheos_function_options *options,
+                                                     size_t options_bytes);
+static inline rheos_function *rheos_function_begin(rheos_scope *scope, const char *name,
+                                                   const rheos_function_options *options) {
+  return rheos_function_begin_sized(scope, name, options, sizeof *options);
+}
 
 #ifdef __cplusplus
 }

@@ -55,6 +55,17 @@ typedef struct rheos_gradients_options {
 // Adds the operations that compute d sum(ys) / d x for each x, summed over all paths. A slot of
 // `out_gradients` (num_xs of them) stays none where ys do not depend on that x. `options` may be NULL.
 // An op on the way that has no gradient is the error RHEOS_NOT_FOUND (Python's LookupError).
+static inline void rheos_gradients(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
+                                   const rheos_output *xs, size_t num_xs,
+                                   const rheos_gradients_options *options,
+                                   rheos_gradient *out_gradients);
+
+// Whether the library defines gradients of the op, be it that none flows.
+RHEOS_API bool rheos_op_has_gradient(const char *type);
+
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
+// declared above is inline over these
+
 RHEOS_API void rheos_gradients_sized(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
                                      const rheos_output *xs, size_t num_xs,
                                      const rheos_gradients_options *options, size_t options_bytes,
@@ -65,9 +76,6 @@ static inline void rheos_gradients(rheos_scope *scope, const rheos_output *ys, s
                                    rheos_gradient *out_gradients) {
   rheos_gradients_sized(scope, ys, num_ys, xs, num_xs, options, sizeof *options, out_gradients);
 }
-
-// Whether the library defines gradients of the op, be it that none flows.
-RHEOS_API bool rheos_op_has_gradient(const char *type);
 
 #ifdef __cplusplus
 }

@@ -114,8 +114,7 @@ RHEOS_API rheos_operation rheos_graph_operation(rheos_graph *graph, const char *
 
 // The tensor of that name, "outer/c:0" or "outer/c" for output 0. RHEOS_INVALID_ARGUMENT for a
 // name that is not of this form, RHEOS_NOT_FOUND for one the graph does not have.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_output(rheos_graph *graph, const char *name,
-                                                          rheos_output *out_output);
+RHEOS_STATUS rheos_graph_output(rheos_graph *graph, const char *name, rheos_output *out_output);
 
 // Writes the name and a NUL into `buffer`, cut to `size_bytes`; returns the length of the whole name.
 RHEOS_API size_t rheos_operation_name(rheos_operation operation, char *buffer, size_t size_bytes);
@@ -136,14 +135,12 @@ RHEOS_API rheos_attr rheos_operation_attr_at(rheos_operation operation, int32_t 
 RHEOS_API rheos_attr_value rheos_operation_attr(rheos_operation operation, const char *name);
 
 // Asks for another device ("": for none), written as it is given. RHEOS_INVALID_ARGUMENT if `device` names none.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_operation_set_device(rheos_operation operation,
-                                                                  const char *device);
+RHEOS_STATUS rheos_operation_set_device(rheos_operation operation, const char *device);
 
 // Closes a loop: input `input` of a Merge or RefMerge, made with anything of the dtype in its place, comes
 // from `next`, an output of a NextIteration or RefNextIteration that was made later. What is known about
 // shapes from the Merge on becomes what holds in every trip.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_operation_close_loop(rheos_operation merge,
-                                                                  int32_t input, rheos_output next);
+RHEOS_STATUS rheos_operation_close_loop(rheos_operation merge, int32_t input, rheos_output next);
 
 // The file and line of the program that made the operation; file NULL if they are not known.
 RHEOS_API void rheos_operation_source(rheos_operation operation, const char **out_file,
@@ -154,8 +151,7 @@ RHEOS_API rheos_shape rheos_output_shape(rheos_output output);
 
 // Refines what is known about the shape of an output. RHEOS_INVALID_ARGUMENT if it contradicts what
 // is known already.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_output_set_shape(rheos_output output,
-                                                              rheos_shape shape);
+RHEOS_STATUS rheos_output_set_shape(rheos_output output, rheos_shape shape);
 
 // ---- Random seeds: the seed of the graph, from which operations without one derive theirs
 

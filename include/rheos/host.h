@@ -19,13 +19,8 @@ typedef struct rheos_host_options {
 // A host (counted), which each of its sessions holds on to. `options` may be NULL. Steps of several
 // sessions that run at the same time share its threads, and operands that kernels like packed are packed
 // once. Resources are shared by those sessions that ask for it (rheos_session_options).
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_host_new_sized(const rheos_host_options *options,
-                                                            size_t options_bytes,
-                                                            rheos_host **out_host);
 RHEOS_MUST_USE static inline rheos_status *rheos_host_new(const rheos_host_options *options,
-                                                          rheos_host **out_host) {
-  return rheos_host_new_sized(options, sizeof *options, out_host);
-}
+                                                          rheos_host **out_host);
 RHEOS_API rheos_host *rheos_host_ref(rheos_host *host);
 RHEOS_API void rheos_host_unref(rheos_host *host);  // with the last one, shared resources are freed
 
@@ -34,6 +29,16 @@ RHEOS_API int32_t rheos_host_num_devices(const rheos_host *host);
 RHEOS_API const char *rheos_host_device(const rheos_host *host, int32_t index);
 
 RHEOS_API int32_t rheos_host_num_threads(const rheos_host *host);
+
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
+// declared above is inline over these
+
+RHEOS_STATUS rheos_host_new_sized(const rheos_host_options *options, size_t options_bytes,
+                                  rheos_host **out_host);
+RHEOS_MUST_USE static inline rheos_status *rheos_host_new(const rheos_host_options *options,
+                                                          rheos_host **out_host) {
+  return rheos_host_new_sized(options, sizeof *options, out_host);
+}
 
 #ifdef __cplusplus
 }

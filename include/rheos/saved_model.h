@@ -52,8 +52,8 @@ typedef struct rheos_signature_def {
 } rheos_signature_def;
 
 // The value as a tensor, for rheos_tensor_unref(). RHEOS_INVALID_ARGUMENT if the message has none.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_default_value_tensor(const rheos_default_value *value,
-                                                                  rheos_tensor **out_tensor);
+RHEOS_STATUS rheos_default_value_tensor(const rheos_default_value *value,
+                                        rheos_tensor **out_tensor);
 
 // A file that the graph reads, by the tensor that holds its path.
 typedef struct rheos_asset_def {
@@ -121,11 +121,10 @@ RHEOS_API const rheos_collection_def *rheos_meta_graph_collection(
 
 // Reads a MetaGraphDef message. The bytes are copied. RHEOS_DATA_LOSS if they are none; whether the
 // GraphDef inside is sound shows when it is imported.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_meta_graph_parse(const void *bytes, size_t size_bytes,
-                                                              rheos_meta_graph **out_meta_graph);
+RHEOS_STATUS rheos_meta_graph_parse(const void *bytes, size_t size_bytes,
+                                    rheos_meta_graph **out_meta_graph);
 // The same from a file, of bytes or of text.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_meta_graph_read(const char *path,
-                                                             rheos_meta_graph **out_meta_graph);
+RHEOS_STATUS rheos_meta_graph_read(const char *path, rheos_meta_graph **out_meta_graph);
 RHEOS_API void rheos_meta_graph_free(rheos_meta_graph *meta_graph);
 
 // ---- What a SavedModel says
@@ -139,15 +138,13 @@ typedef struct rheos_saved_model_def {
 
 // Reads `folder`/saved_model.pb or saved_model.pbtxt. RHEOS_NOT_FOUND if the folder holds no
 // SavedModel, RHEOS_DATA_LOSS if the file is damaged.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_read(const char *folder,
-                                                              rheos_saved_model_def **out_def);
+RHEOS_STATUS rheos_saved_model_read(const char *folder, rheos_saved_model_def **out_def);
 RHEOS_API void rheos_saved_model_def_free(rheos_saved_model_def *def);
 
 // The MetaGraphDef with exactly this set of tags (in any order; none is a set too), borrowed.
 // RHEOS_NOT_FOUND, listing the sets there are, if none has it.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_find(
-    const rheos_saved_model_def *def, const char *const *tags, size_t num_tags,
-    const rheos_meta_graph **out_meta_graph);
+RHEOS_STATUS rheos_saved_model_find(const rheos_saved_model_def *def, const char *const *tags,
+                                    size_t num_tags, const rheos_meta_graph **out_meta_graph);
 
 // ---- Importing
 
@@ -157,15 +154,9 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_find(
 // came along; where the file names none and has variables, a new one is made; else none
 // (`filename.graph` NULL). Errors go to the scope; RHEOS_INVALID_ARGUMENT if only a part of a
 // graph was written and the input map lacks one of its collection "unbound_inputs".
-RHEOS_API rheos_saver rheos_import_meta_graph_sized(rheos_scope *scope,
-                                                    const rheos_meta_graph *meta_graph,
-                                                    const rheos_import_options *options,
-                                                    size_t options_bytes);
 static inline rheos_saver rheos_import_meta_graph(rheos_scope *scope,
                                                   const rheos_meta_graph *meta_graph,
-                                                  const rheos_import_options *options) {
-  return rheos_import_meta_graph_sized(scope, meta_graph, options, sizeof *options);
-}
+                                                  const rheos_import_options *options);
 
 // ---- A SavedModel that runs
 
@@ -183,16 +174,9 @@ typedef struct rheos_saved_model_options {
 // RHEOS_NOT_FOUND where there is a saver but no folder of variables; RHEOS_UNIMPLEMENTED, naming
 // all ops that are missing, where restoring or initializing needs one; with `graph_only` these two
 // cannot happen.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_load_sized(
-    const char *folder, const char *const *tags, size_t num_tags,
-    const rheos_saved_model_options *options, size_t options_bytes, size_t session_options_bytes,
-    rheos_saved_model **out_model);
 RHEOS_MUST_USE static inline rheos_status *rheos_saved_model_load(
     const char *folder, const char *const *tags, size_t num_tags,
-    const rheos_saved_model_options *options, rheos_saved_model **out_model) {
-  return rheos_saved_model_load_sized(folder, tags, num_tags, options, sizeof *options,
-                                      sizeof *options->session, out_model);
-}
+    const rheos_saved_model_options *options, rheos_saved_model **out_model);
 // The callables made of it are freed before.
 RHEOS_API void rheos_saved_model_free(rheos_saved_model *model);
 
@@ -203,37 +187,26 @@ RHEOS_API rheos_session *rheos_saved_model_session(const rheos_saved_model *mode
 // What a signature, by its key (NULL: "serving_default"), calls its arguments, as tensors of the
 // graph. A sparse argument x has three names: "x/indices", "x/values" and "x/dense_shape"; so do
 // the components of another kind: "x/0", "x/1", ... RHEOS_NOT_FOUND, listing those there are.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_input(const rheos_saved_model *model,
-                                                               const char *signature,
-                                                               const char *name,
-                                                               rheos_output *out_output);
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_output(const rheos_saved_model *model,
-                                                                const char *signature,
-                                                                const char *name,
-                                                                rheos_output *out_output);
+RHEOS_STATUS rheos_saved_model_input(const rheos_saved_model *model, const char *signature,
+                                     const char *name, rheos_output *out_output);
+RHEOS_STATUS rheos_saved_model_output(const rheos_saved_model *model, const char *signature,
+                                      const char *name, rheos_output *out_output);
 
 // Prepares calls of a signature: values go in in the order of `inputs` and come out in that of
 // `outputs`, names as above. Run it with rheos_callable_run(), free it with rheos_callable_free().
 // With an op missing on the way, RHEOS_UNIMPLEMENTED names all of them when it runs.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_callable(
-    const rheos_saved_model *model, const char *signature, const char *const *inputs,
-    size_t num_inputs, const char *const *outputs, size_t num_outputs,
-    rheos_callable **out_callable);
+RHEOS_STATUS rheos_saved_model_callable(const rheos_saved_model *model, const char *signature,
+                                        const char *const *inputs, size_t num_inputs,
+                                        const char *const *outputs, size_t num_outputs,
+                                        rheos_callable **out_callable);
 
 // One call. Values of `inputs` are borrowed; those of `outputs` are set, and the caller's, or NULL
 // after a failure. An input that is not given has the signature's default, if there is one (a
 // callable has all its inputs given).
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_call_sized(
-    const rheos_saved_model *model, const char *signature, const rheos_named_tensor *inputs,
-    size_t num_inputs, rheos_named_tensor *outputs, size_t num_outputs,
-    const rheos_run_options *options, size_t options_bytes);
 RHEOS_MUST_USE static inline rheos_status *rheos_saved_model_call(
     const rheos_saved_model *model, const char *signature, const rheos_named_tensor *inputs,
     size_t num_inputs, rheos_named_tensor *outputs, size_t num_outputs,
-    const rheos_run_options *options) {
-  return rheos_saved_model_call_sized(model, signature, inputs, num_inputs, outputs, num_outputs,
-                                      options, sizeof *options);
-}
+    const rheos_run_options *options);
 
 // ---- Writing MetaGraphDefs
 
@@ -289,52 +262,101 @@ typedef struct rheos_meta_graph_options {
 // The graph with its collections as the bytes of a MetaGraphDef, for rheos_free(). `options` may be
 // NULL. RHEOS_INVALID_ARGUMENT if a tensor is of another graph or a collection holds what a
 // CollectionDef cannot hold together, nodes and texts for example.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_to_meta_graph_def_sized(
-    rheos_graph *graph, const rheos_meta_graph_options *options, size_t options_bytes,
-    void **out_bytes, size_t *out_size_bytes);
 RHEOS_MUST_USE static inline rheos_status *rheos_graph_to_meta_graph_def(
     rheos_graph *graph, const rheos_meta_graph_options *options, void **out_bytes,
-    size_t *out_size_bytes) {
-  return rheos_graph_to_meta_graph_def_sized(graph, options, sizeof *options, out_bytes,
-                                             out_size_bytes);
-}
+    size_t *out_size_bytes);
 // The same, written to a file as bytes or as text. A kill leaves the old or the new file.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_write_meta_graph_sized(
-    rheos_graph *graph, const rheos_meta_graph_options *options, size_t options_bytes,
-    const char *path, bool as_text);
 RHEOS_MUST_USE static inline rheos_status *rheos_graph_write_meta_graph(
-    rheos_graph *graph, const rheos_meta_graph_options *options, const char *path, bool as_text) {
-  return rheos_graph_write_meta_graph_sized(graph, options, sizeof *options, path, as_text);
-}
+    rheos_graph *graph, const rheos_meta_graph_options *options, const char *path, bool as_text);
 
 // ---- Writing SavedModels
 
 typedef struct rheos_saved_model_builder rheos_saved_model_builder;
 
 // For a folder that does not exist yet or is empty; RHEOS_ALREADY_EXISTS for another.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_builder_new(
-    const char *folder, rheos_saved_model_builder **out_builder);
+RHEOS_STATUS rheos_saved_model_builder_new(const char *folder,
+                                           rheos_saved_model_builder **out_builder);
 RHEOS_API void rheos_saved_model_builder_free(rheos_saved_model_builder *builder);
 
 // Adds the session's graph; copies its assets. The first time the variables are written, with their
 // values in the session, by the saver of the options or a new one, whose nodes join the graph.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_builder_add_sized(
+RHEOS_MUST_USE static inline rheos_status *rheos_saved_model_builder_add(
     rheos_saved_model_builder *builder, rheos_session *session,
-    const rheos_meta_graph_options *options, size_t options_bytes);
+    const rheos_meta_graph_options *options);
+
+// Writes the file with the graphs that were added, saved_model.pb or saved_model.pbtxt.
+RHEOS_STATUS rheos_saved_model_builder_save(rheos_saved_model_builder *builder, bool as_text);
+
+// All in one: a SavedModel with the tag "serve" and one signature, "serving_default".
+RHEOS_STATUS rheos_saved_model_simple_save(rheos_session *session, const char *folder,
+                                           const rheos_argument *inputs, size_t num_inputs,
+                                           const rheos_argument *outputs, size_t num_outputs);
+
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
+// declared above is inline over these
+
+RHEOS_API rheos_saver rheos_import_meta_graph_sized(rheos_scope *scope,
+                                                    const rheos_meta_graph *meta_graph,
+                                                    const rheos_import_options *options,
+                                                    size_t options_bytes);
+static inline rheos_saver rheos_import_meta_graph(rheos_scope *scope,
+                                                  const rheos_meta_graph *meta_graph,
+                                                  const rheos_import_options *options) {
+  return rheos_import_meta_graph_sized(scope, meta_graph, options, sizeof *options);
+}
+
+RHEOS_STATUS rheos_saved_model_load_sized(const char *folder, const char *const *tags,
+                                          size_t num_tags, const rheos_saved_model_options *options,
+                                          size_t options_bytes, size_t session_options_bytes,
+                                          rheos_saved_model **out_model);
+RHEOS_MUST_USE static inline rheos_status *rheos_saved_model_load(
+    const char *folder, const char *const *tags, size_t num_tags,
+    const rheos_saved_model_options *options, rheos_saved_model **out_model) {
+  return rheos_saved_model_load_sized(folder, tags, num_tags, options, sizeof *options,
+                                      sizeof *options->session, out_model);
+}
+
+RHEOS_STATUS rheos_saved_model_call_sized(const rheos_saved_model *model, const char *signature,
+                                          const rheos_named_tensor *inputs, size_t num_inputs,
+                                          rheos_named_tensor *outputs, size_t num_outputs,
+                                          const rheos_run_options *options, size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_saved_model_call(
+    const rheos_saved_model *model, const char *signature, const rheos_named_tensor *inputs,
+    size_t num_inputs, rheos_named_tensor *outputs, size_t num_outputs,
+    const rheos_run_options *options) {
+  return rheos_saved_model_call_sized(model, signature, inputs, num_inputs, outputs, num_outputs,
+                                      options, sizeof *options);
+}
+
+RHEOS_STATUS rheos_graph_to_meta_graph_def_sized(rheos_graph *graph,
+                                                 const rheos_meta_graph_options *options,
+                                                 size_t options_bytes, void **out_bytes,
+                                                 size_t *out_size_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_graph_to_meta_graph_def(
+    rheos_graph *graph, const rheos_meta_graph_options *options, void **out_bytes,
+    size_t *out_size_bytes) {
+  return rheos_graph_to_meta_graph_def_sized(graph, options, sizeof *options, out_bytes,
+                                             out_size_bytes);
+}
+
+RHEOS_STATUS rheos_graph_write_meta_graph_sized(rheos_graph *graph,
+                                                const rheos_meta_graph_options *options,
+                                                size_t options_bytes, const char *path,
+                                                bool as_text);
+RHEOS_MUST_USE static inline rheos_status *rheos_graph_write_meta_graph(
+    rheos_graph *graph, const rheos_meta_graph_options *options, const char *path, bool as_text) {
+  return rheos_graph_write_meta_graph_sized(graph, options, sizeof *options, path, as_text);
+}
+
+RHEOS_STATUS rheos_saved_model_builder_add_sized(rheos_saved_model_builder *builder,
+                                                 rheos_session *session,
+                                                 const rheos_meta_graph_options *options,
+                                                 size_t options_bytes);
 RHEOS_MUST_USE static inline rheos_status *rheos_saved_model_builder_add(
     rheos_saved_model_builder *builder, rheos_session *session,
     const rheos_meta_graph_options *options) {
   return rheos_saved_model_builder_add_sized(builder, session, options, sizeof *options);
 }
-
-// Writes the file with the graphs that were added, saved_model.pb or saved_model.pbtxt.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_builder_save(
-    rheos_saved_model_builder *builder, bool as_text);
-
-// All in one: a SavedModel with the tag "serve" and one signature, "serving_default".
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_simple_save(
-    rheos_session *session, const char *folder, const rheos_argument *inputs, size_t num_inputs,
-    const rheos_argument *outputs, size_t num_outputs);
 
 #ifdef __cplusplus
 }

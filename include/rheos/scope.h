@@ -23,7 +23,7 @@ RHEOS_API rheos_graph *rheos_scope_graph(const rheos_scope *scope);
 RHEOS_API const rheos_status *rheos_scope_status(const rheos_scope *scope);
 
 // Hands the first error to the caller and clears it, so that the scope can be used on.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_scope_finish(rheos_scope *scope);
+RHEOS_STATUS rheos_scope_finish(rheos_scope *scope);
 
 // Makes `status` (taken) the scope's error if it has none yet.
 RHEOS_API void rheos_scope_fail_take(rheos_scope *scope, rheos_status *status);
@@ -88,11 +88,7 @@ typedef struct rheos_op_args {
 
 // Adds any op by name. Returns none and sets the scope's error if the op does not exist, or the
 // inputs, attributes, dtypes or shapes do not fit.
-RHEOS_API rheos_operation rheos_op_sized(rheos_scope *scope, const rheos_op_args *args,
-                                         size_t args_bytes);
-static inline rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args) {
-  return rheos_op_sized(scope, args, sizeof *args);
-}
+static inline rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args);
 
 // The same with the arguments in the op's own struct, rheos_matmul_args and so on, of `args_bytes`: what
 // the functions of <rheos/ops.h> call.
@@ -223,6 +219,15 @@ static inline rheos_attr rheos_attr_types(const char *name, const rheos_dtype *v
 // A NoOp that runs after all of `operations` (TensorFlow's tf.group); `name` NULL: "group_deps".
 RHEOS_API rheos_operation rheos_group(rheos_scope *scope, const rheos_operation *operations,
                                       size_t count, const char *name);
+
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
+// declared above is inline over these
+
+RHEOS_API rheos_operation rheos_op_sized(rheos_scope *scope, const rheos_op_args *args,
+                                         size_t args_bytes);
+static inline rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args) {
+  return rheos_op_sized(scope, args, sizeof *args);
+}
 
 #ifdef __cplusplus
 }

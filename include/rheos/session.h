@@ -69,15 +69,9 @@ typedef struct rheos_session_options {
 } rheos_session_options;
 
 // A session on a graph (counted). The graph may grow while the session lives. `options` may be NULL.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_new_sized(rheos_graph *graph,
-                                                               const rheos_session_options *options,
-                                                               size_t options_bytes,
-                                                               rheos_session **out_session);
 RHEOS_MUST_USE static inline rheos_status *rheos_session_new(rheos_graph *graph,
                                                              const rheos_session_options *options,
-                                                             rheos_session **out_session) {
-  return rheos_session_new_sized(graph, options, sizeof *options, out_session);
-}
+                                                             rheos_session **out_session);
 
 // Ends the session: running steps are cancelled and waited for, variables that are its own are freed;
 // later runs fail with RHEOS_FAILED_PRECONDITION.
@@ -85,8 +79,7 @@ RHEOS_API void rheos_session_close(rheos_session *session);
 
 // What the session's steps wait for at this moment: a line for each operation that waits, with what for and how
 // long, "" if none does. Any thread may ask. The caller frees it by rheos_free().
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_waiting(rheos_session *session,
-                                                             char **out_text);
+RHEOS_STATUS rheos_session_waiting(rheos_session *session, char **out_text);
 
 // Closes it, and frees the handle.
 RHEOS_API void rheos_session_free(rheos_session *session);
@@ -139,17 +132,10 @@ typedef struct rheos_run_options {
 
 // Runs what the fetches and targets need, with the feeds in place of the outputs they name, and
 // sets the values of `fetches`. A failed run leaves session and graph usable.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_run_sized(
-    rheos_session *session, const rheos_feed *feeds, size_t num_feeds, rheos_fetch *fetches,
-    size_t num_fetches, const rheos_operation *targets, size_t num_targets,
-    const rheos_run_options *options, size_t options_bytes);
 RHEOS_MUST_USE static inline rheos_status *rheos_session_run(
     rheos_session *session, const rheos_feed *feeds, size_t num_feeds, rheos_fetch *fetches,
     size_t num_fetches, const rheos_operation *targets, size_t num_targets,
-    const rheos_run_options *options) {
-  return rheos_session_run_sized(session, feeds, num_feeds, fetches, num_fetches, targets,
-                                 num_targets, options, sizeof *options);
-}
+    const rheos_run_options *options);
 
 // A tensor by a name. Who owns it, the function says.
 typedef struct rheos_named_tensor {
@@ -160,16 +146,9 @@ typedef struct rheos_named_tensor {
 // The same by names as the graph has them: "x:0", or "x" for its first output. Values of `feeds` are
 // borrowed; those of `fetches` are set, and the caller's, or NULL after a failure. RHEOS_NOT_FOUND or
 // RHEOS_INVALID_ARGUMENT for a name that the graph does not have. `options` may be NULL.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_run_named_sized(
-    rheos_session *session, const rheos_named_tensor *feeds, size_t num_feeds,
-    rheos_named_tensor *fetches, size_t num_fetches, const rheos_run_options *options,
-    size_t options_bytes);
 RHEOS_MUST_USE static inline rheos_status *rheos_session_run_named(
     rheos_session *session, const rheos_named_tensor *feeds, size_t num_feeds,
-    rheos_named_tensor *fetches, size_t num_fetches, const rheos_run_options *options) {
-  return rheos_session_run_named_sized(session, feeds, num_feeds, fetches, num_fetches, options,
-                                       sizeof *options);
-}
+    rheos_named_tensor *fetches, size_t num_fetches, const rheos_run_options *options);
 
 // ---- Steps in parts
 
@@ -177,26 +156,19 @@ RHEOS_MUST_USE static inline rheos_status *rheos_session_run_named(
 // rheos_session_partial_run(): what is computed in one is there for the next ones, and no operation with
 // an effect runs twice. Nothing runs yet. `*out_handle` is never 0. Any number of such steps may be
 // open; closing the session ends them.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_partial_setup(
-    rheos_session *session, const rheos_output *feeds, size_t num_feeds,
-    const rheos_output *fetches, size_t num_fetches, const rheos_operation *targets,
-    size_t num_targets, int64_t *out_handle);
+RHEOS_STATUS rheos_session_partial_setup(rheos_session *session, const rheos_output *feeds,
+                                         size_t num_feeds, const rheos_output *fetches,
+                                         size_t num_fetches, const rheos_operation *targets,
+                                         size_t num_targets, int64_t *out_handle);
 
 // The next part: feeds some of what was named, and computes some of the fetches, as
 // rheos_session_run() does. Targets run in the first part that has all they need. Each tensor is fed
 // once and fetched in one part. RHEOS_INVALID_ARGUMENT for another handle, a tensor that was not named
 // or was there before, a fetch that needs what is not fed yet: then the step is as before. A part that
 // fails while it runs ends the step, and so does the last feed and fetch.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_partial_run_sized(
-    rheos_session *session, int64_t handle, const rheos_feed *feeds, size_t num_feeds,
-    rheos_fetch *fetches, size_t num_fetches, const rheos_run_options *options,
-    size_t options_bytes);
 RHEOS_MUST_USE static inline rheos_status *rheos_session_partial_run(
     rheos_session *session, int64_t handle, const rheos_feed *feeds, size_t num_feeds,
-    rheos_fetch *fetches, size_t num_fetches, const rheos_run_options *options) {
-  return rheos_session_partial_run_sized(session, handle, feeds, num_feeds, fetches, num_fetches,
-                                         options, sizeof *options);
-}
+    rheos_fetch *fetches, size_t num_fetches, const rheos_run_options *options);
 
 // Ends the step early, which frees what it kept. No handle of an open step: nothing happens.
 RHEOS_API void rheos_session_partial_end(rheos_session *session, int64_t handle);
@@ -205,26 +177,19 @@ RHEOS_API void rheos_session_partial_end(rheos_session *session, int64_t handle)
 
 typedef struct rheos_callable rheos_callable;
 
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_new(
-    rheos_session *session, const rheos_output *feeds, size_t num_feeds,
-    const rheos_output *fetches, size_t num_fetches, const rheos_operation *targets,
-    size_t num_targets, rheos_callable **out_callable);
+RHEOS_STATUS rheos_callable_new(rheos_session *session, const rheos_output *feeds, size_t num_feeds,
+                                const rheos_output *fetches, size_t num_fetches,
+                                const rheos_operation *targets, size_t num_targets,
+                                rheos_callable **out_callable);
 // Free callables before their session.
 RHEOS_API void rheos_callable_free(rheos_callable *callable);
 
 // `values` are in the order of the feeds, `out_values` in the order of the fetches (owned by the
 // caller; NULL after a failure). May be called from any number of threads. `options` may be NULL.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_run_sized(rheos_callable *callable,
-                                                                rheos_tensor *const *values,
-                                                                rheos_tensor **out_values,
-                                                                const rheos_run_options *options,
-                                                                size_t options_bytes);
 RHEOS_MUST_USE static inline rheos_status *rheos_callable_run(rheos_callable *callable,
                                                               rheos_tensor *const *values,
                                                               rheos_tensor **out_values,
-                                                              const rheos_run_options *options) {
-  return rheos_callable_run_sized(callable, values, out_values, options, sizeof *options);
-}
+                                                              const rheos_run_options *options);
 
 // Binds the callable to tensors: `values` for the feeds, `results` for the fetches, all counted. From
 // then on rheos_callable_run_bound() reads the bytes that `values` have at that time and writes the
@@ -232,16 +197,11 @@ RHEOS_MUST_USE static inline rheos_status *rheos_callable_run(rheos_callable *ca
 // needs no memory that is not there already. A result may be one of the values: the next run goes on
 // from it. Nobody else may hold a result (a variable, another session). Binding again lets go of the
 // tensors bound before.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_bind(rheos_callable *callable,
-                                                           rheos_tensor *const *values,
-                                                           rheos_tensor *const *results);
+RHEOS_STATUS rheos_callable_bind(rheos_callable *callable, rheos_tensor *const *values,
+                                 rheos_tensor *const *results);
 // Not from two threads at once. After a failure the bytes of the results may be anything.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_run_bound_sized(
-    rheos_callable *callable, const rheos_run_options *options, size_t options_bytes);
 RHEOS_MUST_USE static inline rheos_status *rheos_callable_run_bound(
-    rheos_callable *callable, const rheos_run_options *options) {
-  return rheos_callable_run_bound_sized(callable, options, sizeof *options);
-}
+    rheos_callable *callable, const rheos_run_options *options);
 
 // A guess at the time of one run of the callable's latest plan in nanoseconds, 0 if it never ran.
 RHEOS_API int64_t rheos_callable_cost_ns(const rheos_callable *callable);
@@ -254,6 +214,72 @@ typedef struct rheos_session_stats {
   int64_t arena_bytes;       // intermediates of the plans that are cached
   int64_t num_instructions;  // kernels and reads of the plans that are cached
 } rheos_session_stats;
+static inline void rheos_session_get_stats(const rheos_session *session,
+                                           rheos_session_stats *out_stats);
+
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
+// declared above is inline over these
+
+RHEOS_STATUS rheos_session_new_sized(rheos_graph *graph, const rheos_session_options *options,
+                                     size_t options_bytes, rheos_session **out_session);
+RHEOS_MUST_USE static inline rheos_status *rheos_session_new(rheos_graph *graph,
+                                                             const rheos_session_options *options,
+                                                             rheos_session **out_session) {
+  return rheos_session_new_sized(graph, options, sizeof *options, out_session);
+}
+
+RHEOS_STATUS rheos_session_run_sized(rheos_session *session, const rheos_feed *feeds,
+                                     size_t num_feeds, rheos_fetch *fetches, size_t num_fetches,
+                                     const rheos_operation *targets, size_t num_targets,
+                                     const rheos_run_options *options, size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_session_run(
+    rheos_session *session, const rheos_feed *feeds, size_t num_feeds, rheos_fetch *fetches,
+    size_t num_fetches, const rheos_operation *targets, size_t num_targets,
+    const rheos_run_options *options) {
+  return rheos_session_run_sized(session, feeds, num_feeds, fetches, num_fetches, targets,
+                                 num_targets, options, sizeof *options);
+}
+
+RHEOS_STATUS rheos_session_run_named_sized(rheos_session *session, const rheos_named_tensor *feeds,
+                                           size_t num_feeds, rheos_named_tensor *fetches,
+                                           size_t num_fetches, const rheos_run_options *options,
+                                           size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_session_run_named(
+    rheos_session *session, const rheos_named_tensor *feeds, size_t num_feeds,
+    rheos_named_tensor *fetches, size_t num_fetches, const rheos_run_options *options) {
+  return rheos_session_run_named_sized(session, feeds, num_feeds, fetches, num_fetches, options,
+                                       sizeof *options);
+}
+
+RHEOS_STATUS rheos_session_partial_run_sized(rheos_session *session, int64_t handle,
+                                             const rheos_feed *feeds, size_t num_feeds,
+                                             rheos_fetch *fetches, size_t num_fetches,
+                                             const rheos_run_options *options,
+                                             size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_session_partial_run(
+    rheos_session *session, int64_t handle, const rheos_feed *feeds, size_t num_feeds,
+    rheos_fetch *fetches, size_t num_fetches, const rheos_run_options *options) {
+  return rheos_session_partial_run_sized(session, handle, feeds, num_feeds, fetches, num_fetches,
+                                         options, sizeof *options);
+}
+
+RHEOS_STATUS rheos_callable_run_sized(rheos_callable *callable, rheos_tensor *const *values,
+                                      rheos_tensor **out_values, const rheos_run_options *options,
+                                      size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_callable_run(rheos_callable *callable,
+                                                              rheos_tensor *const *values,
+                                                              rheos_tensor **out_values,
+                                                              const rheos_run_options *options) {
+  return rheos_callable_run_sized(callable, values, out_values, options, sizeof *options);
+}
+
+RHEOS_STATUS rheos_callable_run_bound_sized(rheos_callable *callable,
+                                            const rheos_run_options *options, size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_callable_run_bound(
+    rheos_callable *callable, const rheos_run_options *options) {
+  return rheos_callable_run_bound_sized(callable, options, sizeof *options);
+}
+
 RHEOS_API void rheos_session_get_stats_sized(const rheos_session *session,
                                              rheos_session_stats *out_stats, size_t stats_bytes);
 static inline void rheos_session_get_stats(const rheos_session *session,

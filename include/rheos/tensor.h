@@ -109,34 +109,28 @@ typedef struct rheos_string {
 // A tensor of a fully known shape, one reference. Its bytes are 64-byte aligned and uninitialised,
 // except strings, which are empty. RHEOS_RESOURCE_EXHAUSTED if the memory cannot be had,
 // RHEOS_INVALID_ARGUMENT if the shape is not known, negative or too large to count in bytes.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_new(rheos_dtype dtype, rheos_shape shape,
-                                                        rheos_tensor **out_tensor);
+RHEOS_STATUS rheos_tensor_new(rheos_dtype dtype, rheos_shape shape, rheos_tensor **out_tensor);
 
 // A tensor over the caller's bytes, which stay valid and unchanged until `release(argument)` is
 // called (`release` may be NULL). The data must be aligned for its element type. After a failure,
 // `release` has not been called. Not for strings.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_borrow(rheos_dtype dtype, rheos_shape shape,
-                                                           void *data,
-                                                           void (*release)(void *argument),
-                                                           void *argument,
-                                                           rheos_tensor **out_tensor);
+RHEOS_STATUS rheos_tensor_borrow(rheos_dtype dtype, rheos_shape shape, void *data,
+                                 void (*release)(void *argument), void *argument,
+                                 rheos_tensor **out_tensor);
 
 // The same values under another shape of as many elements; shares the buffer.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_reshaped(rheos_tensor *tensor,
-                                                             rheos_shape shape,
-                                                             rheos_tensor **out_tensor);
+RHEOS_STATUS rheos_tensor_reshaped(rheos_tensor *tensor, rheos_shape shape,
+                                   rheos_tensor **out_tensor);
 
 // A tensor of that shape and the dtype of `values`: their elements, and their last one again and
 // again for what is missing. Graph files then hold no more than `values`, as for TensorFlow's
 // constant(value, shape). RHEOS_INVALID_ARGUMENT if there are more elements than the shape has, or
 // none for a shape that has some.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_filled(const rheos_tensor *values,
-                                                           rheos_shape shape,
-                                                           rheos_tensor **out_tensor);
+RHEOS_STATUS rheos_tensor_filled(const rheos_tensor *values, rheos_shape shape,
+                                 rheos_tensor **out_tensor);
 
 // A deep copy.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_copy(const rheos_tensor *tensor,
-                                                         rheos_tensor **out_tensor);
+RHEOS_STATUS rheos_tensor_copy(const rheos_tensor *tensor, rheos_tensor **out_tensor);
 
 RHEOS_API rheos_tensor *rheos_tensor_ref(rheos_tensor *tensor);  // returns its argument
 RHEOS_API void rheos_tensor_unref(rheos_tensor *tensor);
@@ -148,14 +142,12 @@ RHEOS_API size_t rheos_tensor_size_bytes(const rheos_tensor *tensor);  // elemen
 RHEOS_API void *rheos_tensor_data(const rheos_tensor *tensor);
 
 // Copies bytes into element `index` of a string tensor.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_set_string(rheos_tensor *tensor, int64_t index,
-                                                               const char *data, size_t size_bytes);
+RHEOS_STATUS rheos_tensor_set_string(rheos_tensor *tensor, int64_t index, const char *data,
+                                     size_t size_bytes);
 
 // Any shape in one call. The values, rheos_string for texts, are copied.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_from_values(rheos_dtype dtype,
-                                                                rheos_shape shape,
-                                                                const void *values,
-                                                                rheos_tensor **out_tensor);
+RHEOS_STATUS rheos_tensor_from_values(rheos_dtype dtype, rheos_shape shape, const void *values,
+                                      rheos_tensor **out_tensor);
 
 #ifdef __cplusplus
 }

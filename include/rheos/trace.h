@@ -20,15 +20,13 @@ enum { RHEOS_TRACE_COST_GRAPH = 4 };
 // over threads has an entry of `step_stats` for each other thread, without outputs, before that of
 // the whole. With RHEOS_TRACE_COST_GRAPH it has `cost_graph`: the operations of the latest run with
 // their inputs, their outputs' sizes and shapes, and the microseconds that they took there.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_trace_to_run_metadata(const rheos_trace *trace,
-                                                                   void **out_bytes,
-                                                                   size_t *out_size_bytes);
+RHEOS_STATUS rheos_trace_to_run_metadata(const rheos_trace *trace, void **out_bytes,
+                                         size_t *out_size_bytes);
 
 // The runs as JSON in Chrome's trace event format, with a NUL behind it that does not count, for
 // rheos_free(): open it in chrome://tracing or Perfetto. Times in microseconds from the first run.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_trace_to_chrome(const rheos_trace *trace,
-                                                             char **out_text,
-                                                             size_t *out_text_bytes);
+RHEOS_STATUS rheos_trace_to_chrome(const rheos_trace *trace, char **out_text,
+                                   size_t *out_text_bytes);
 
 #ifdef __cplusplus
 }

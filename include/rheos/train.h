@@ -103,13 +103,8 @@ typedef struct rheos_variable_options {
   const char *caching_device
       RHEOS_LEFT_OUT;  // reads are copied there, once for all readers; NULL: nowhere
 } rheos_variable_options;
-RHEOS_API rheos_variable rheos_variable_new_sized(rheos_scope *scope, rheos_output initial_value,
-                                                  const rheos_variable_options *options,
-                                                  size_t options_bytes);
 static inline rheos_variable rheos_variable_new(rheos_scope *scope, rheos_output initial_value,
-                                                const rheos_variable_options *options) {
-  return rheos_variable_new_sized(scope, initial_value, options, sizeof *options);
-}
+                                                const rheos_variable_options *options);
 
 // Makes a variable of nodes that the graph has already, as an import leaves them: `nodes` has the handle
 // (a reference or a resource), the value, and as far as they are known the initial value and the
@@ -252,15 +247,9 @@ typedef struct rheos_minimize_options {
   rheos_gradient_function gradient_function RHEOS_LEFT_OUT;
   void *gradient_argument RHEOS_LEFT_OUT;
 } rheos_minimize_options;
-RHEOS_API rheos_operation rheos_minimize_with_sized(rheos_scope *scope, rheos_optimizer optimizer,
-                                                    rheos_output loss,
-                                                    const rheos_minimize_options *options,
-                                                    size_t options_bytes);
 static inline rheos_operation rheos_minimize_with(rheos_scope *scope, rheos_optimizer optimizer,
                                                   rheos_output loss,
-                                                  const rheos_minimize_options *options) {
-  return rheos_minimize_with_sized(scope, optimizer, loss, options, sizeof *options);
-}
+                                                  const rheos_minimize_options *options);
 
 // The slot of a variable, e.g. "momentum", "accumulator", "m", "v"; none if there is none. Slots
 // belong to an optimizer's name scope: that of the latest apply with the optimizer's name.
@@ -413,26 +402,16 @@ typedef struct rheos_saver_options {
 } rheos_saver_options;
 
 // The same with options; NULL: none. With saveables there need be no variables.
-RHEOS_API rheos_saver rheos_saver_new_with_sized(rheos_scope *scope,
-                                                 const rheos_variable *variables,
-                                                 const char *const *names, size_t count,
-                                                 const rheos_saver_options *options,
-                                                 size_t options_bytes);
 static inline rheos_saver rheos_saver_new_with(rheos_scope *scope, const rheos_variable *variables,
                                                const char *const *names, size_t count,
-                                               const rheos_saver_options *options) {
-  return rheos_saver_new_with_sized(scope, variables, names, count, options, sizeof *options);
-}
+                                               const rheos_saver_options *options);
 
 // Writes or reads the checkpoint `prefix` (`prefix.index`, `prefix.data-00000-of-00001`). To read, one
 // of its files or its folder, of which the newest is taken, names it as well. A checkpoint that
 // TensorFlow 2 wrote by objects is restored by the names that its variables had. What does not fit
 // fails as rheos_restore_check() tells.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saver_save(rheos_saver saver, rheos_session *session,
-                                                        const char *prefix);
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saver_restore(rheos_saver saver,
-                                                           rheos_session *session,
-                                                           const char *prefix);
+RHEOS_STATUS rheos_saver_save(rheos_saver saver, rheos_session *session, const char *prefix);
+RHEOS_STATUS rheos_saver_restore(rheos_saver saver, rheos_session *session, const char *prefix);
 
 // Keeps the newest checkpoints of a run, and lists them in their folder. One thread at a time.
 typedef struct rheos_checkpoint_keeper rheos_checkpoint_keeper;
@@ -447,24 +426,18 @@ typedef struct rheos_checkpoint_keeper_options {
 } rheos_checkpoint_keeper_options;
 
 // `options` may be NULL. The saver's graph is to outlive it.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_new_sized(
-    rheos_saver saver, const rheos_checkpoint_keeper_options *options, size_t options_bytes,
-    rheos_checkpoint_keeper **out_keeper);
 RHEOS_MUST_USE static inline rheos_status *rheos_checkpoint_keeper_new(
     rheos_saver saver, const rheos_checkpoint_keeper_options *options,
-    rheos_checkpoint_keeper **out_keeper) {
-  return rheos_checkpoint_keeper_new_sized(saver, options, sizeof *options, out_keeper);
-}
+    rheos_checkpoint_keeper **out_keeper);
 // Saves to `path`, with "-step" behind it unless `step` is negative; then writes the list, from which
 // rheos_latest_checkpoint() tells the newest; then deletes what is too many.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_save(rheos_checkpoint_keeper *keeper,
-                                                                    rheos_session *session,
-                                                                    const char *path, int64_t step);
+RHEOS_STATUS rheos_checkpoint_keeper_save(rheos_checkpoint_keeper *keeper, rheos_session *session,
+                                          const char *path, int64_t step);
 // Takes over the checkpoints of an earlier run, oldest first, as the list of its folder has them
 // (rheos_checkpoint_state_read()), so that they are listed and deleted in turn with the new ones. Those
 // that are gone are left out. (TensorFlow's recover_last_checkpoints)
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_recover(
-    rheos_checkpoint_keeper *keeper, const char *const *prefixes, size_t count);
+RHEOS_STATUS rheos_checkpoint_keeper_recover(rheos_checkpoint_keeper *keeper,
+                                             const char *const *prefixes, size_t count);
 // The files stay. NULL is accepted.
 RHEOS_API void rheos_checkpoint_keeper_free(rheos_checkpoint_keeper *keeper);
 
@@ -504,8 +477,49 @@ RHEOS_API void rheos_init_from_checkpoint(rheos_scope *scope, const char *checkp
 // values) asks it for: NULL, or one error that lists every name that is missing, with the nearest
 // that is there, every other shape and dtype, and the names that nobody asks for, some of each.
 // RHEOS_NOT_FOUND if names are missing, RHEOS_INVALID_ARGUMENT if only shapes or dtypes differ.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_restore_check(rheos_operation restore,
-                                                           const char *checkpoint);
+RHEOS_STATUS rheos_restore_check(rheos_operation restore, const char *checkpoint);
+
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
+// declared above is inline over these
+
+RHEOS_API rheos_variable rheos_variable_new_sized(rheos_scope *scope, rheos_output initial_value,
+                                                  const rheos_variable_options *options,
+                                                  size_t options_bytes);
+static inline rheos_variable rheos_variable_new(rheos_scope *scope, rheos_output initial_value,
+                                                const rheos_variable_options *options) {
+  return rheos_variable_new_sized(scope, initial_value, options, sizeof *options);
+}
+
+RHEOS_API rheos_operation rheos_minimize_with_sized(rheos_scope *scope, rheos_optimizer optimizer,
+                                                    rheos_output loss,
+                                                    const rheos_minimize_options *options,
+                                                    size_t options_bytes);
+static inline rheos_operation rheos_minimize_with(rheos_scope *scope, rheos_optimizer optimizer,
+                                                  rheos_output loss,
+                                                  const rheos_minimize_options *options) {
+  return rheos_minimize_with_sized(scope, optimizer, loss, options, sizeof *options);
+}
+
+RHEOS_API rheos_saver rheos_saver_new_with_sized(rheos_scope *scope,
+                                                 const rheos_variable *variables,
+                                                 const char *const *names, size_t count,
+                                                 const rheos_saver_options *options,
+                                                 size_t options_bytes);
+static inline rheos_saver rheos_saver_new_with(rheos_scope *scope, const rheos_variable *variables,
+                                               const char *const *names, size_t count,
+                                               const rheos_saver_options *options) {
+  return rheos_saver_new_with_sized(scope, variables, names, count, options, sizeof *options);
+}
+
+RHEOS_STATUS rheos_checkpoint_keeper_new_sized(rheos_saver saver,
+                                               const rheos_checkpoint_keeper_options *options,
+                                               size_t options_bytes,
+                                               rheos_checkpoint_keeper **out_keeper);
+RHEOS_MUST_USE static inline rheos_status *rheos_checkpoint_keeper_new(
+    rheos_saver saver, const rheos_checkpoint_keeper_options *options,
+    rheos_checkpoint_keeper **out_keeper) {
+  return rheos_checkpoint_keeper_new_sized(saver, options, sizeof *options, out_keeper);
+}
 
 #ifdef __cplusplus
 }

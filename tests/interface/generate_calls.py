@@ -107,6 +107,7 @@ DESCRIPTIONS = {"rheos_meta_graph", "rheos_saved_model_def", "rheos_summary_valu
 
 def without_comments(text):
     text = re.sub(r"//[^\n]*| RHEOS_LEFT_OUT\b", "", text)
+    text = text.replace("RHEOS_STATUS ", "RHEOS_API RHEOS_MUST_USE rheos_status *")
     text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.MULTILINE)
     return text
 
@@ -156,7 +157,9 @@ class Interface:
         return [f for f in fields if not f[1].endswith("_")]
 
     def add_function(self, result, name, parameters):
-        if name in LEFT_OUT or name.endswith("_sized"):
+        # What is inline over a _sized one is declared, and defined at the foot of the header.
+        is_known = any(name == known for _, known, _ in self.functions)
+        if name in LEFT_OUT or name.endswith("_sized") or is_known:
             return
         parts = re.split(r",(?![^()]*\))", parameters)
         parts = [] if parameters.strip() == "void" else parts
