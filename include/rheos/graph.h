@@ -107,6 +107,8 @@ typedef struct rheos_attr {
 
 // ---- Looking at a graph
 
+// The operations are {graph, id} with id from 0 up to this number: what a graph got since a program
+// looked last is what begins at the number that it had then.
 RHEOS_API int32_t rheos_graph_num_operations(const rheos_graph *graph);
 
 // The operation of that name, e.g. "outer/c"; none if there is no such operation.
@@ -127,6 +129,22 @@ RHEOS_API rheos_output rheos_operation_input(rheos_operation operation, int32_t 
 RHEOS_API int32_t rheos_operation_num_control_inputs(rheos_operation operation);
 RHEOS_API rheos_operation rheos_operation_control_input(rheos_operation operation, int32_t index);
 RHEOS_API int32_t rheos_operation_num_outputs(rheos_operation operation);
+
+// An input that takes an output.
+typedef struct rheos_consumer {
+  rheos_operation operation;
+  int32_t input;  // among the operation's
+} rheos_consumer;
+
+// The inputs that take an output, by operation, then by input. `out_count` gets their number, of which
+// the first `capacity` are filled in: with 0 (and NULL) the call only counts. The first call for a
+// graph looks at all of it, later ones at what came since.
+RHEOS_STATUS rheos_output_consumers(rheos_output output, rheos_consumer *out_consumers,
+                                    size_t capacity, size_t *out_count);
+// The operations of which this one is a control input, in their order; filled in and counted likewise.
+RHEOS_STATUS rheos_operation_control_outputs(rheos_operation operation,
+                                             rheos_operation *out_operations, size_t capacity,
+                                             size_t *out_count);
 
 // Attributes, in the order of the op's signature, then any others.
 RHEOS_API int32_t rheos_operation_num_attrs(rheos_operation operation);

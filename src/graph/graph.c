@@ -66,6 +66,7 @@ static void free_one(rheos_graph *graph) {
   rheos__free(graph->shapes.slots);
   rheos__free(graph->own_ops.slots);
   rheos__free(graph->shape_pairs);
+  rheos__consumers_deinit(&graph->consumers);
   rheos__interner_deinit(&graph->strings);
   rheos__contexts_deinit(&graph->contexts);
   rheos__names_deinit(&graph->names);
@@ -157,7 +158,9 @@ size_t rheos__graph_size_bytes(const rheos_graph *graph) {
          rheos__interner_size_bytes(&graph->strings) +
          (graph->shapes.num_slots + graph->attr_sets.num_slots + graph->own_ops.num_slots) *
              sizeof(void *) +
-         graph->collections_capacity * sizeof *graph->collections;
+         graph->collections_capacity * sizeof *graph->collections +
+         graph->consumers.node_capacity * sizeof *graph->consumers.nodes +
+         graph->consumers.use_capacity * sizeof *graph->consumers.uses;
 }
 
 // ---- Nodes
@@ -545,6 +548,7 @@ static rheos_status *set_input(rheos_graph *graph, int32_t id, int32_t input, rh
                          rheos_dtype_name(before), rheos_dtype_name(after));
   }
   node->edges[input] = edge;
+  graph->consumers.is_stale = true;
   changed(graph);
   return NULL;
 }
@@ -627,6 +631,7 @@ static rheos_status *extend_node(rheos_graph *graph, int32_t id, const rheos__ex
     if (output->shape == NULL) return rheos__out_of_memory();
   }
   node->edges = edges;
+  graph->consumers.is_stale = true;
   node->outputs = outputs;
   node->attrs = attrs;
   node->num_inputs += (int32_t)e->num_inputs;
@@ -648,6 +653,7 @@ rheos_status *rheos__graph_extend_node(rheos_graph *graph, int32_t id,
 
 void rheos__graph_rewire(rheos_graph *graph, int32_t id, int32_t input, rheos__edge edge) {
   node_at(graph, id)->edges[input] = edge;
+  graph->consumers.is_stale = true;
 }
 
 static bool has_control(const rheos__node *node, const rheos__edge *edges, int32_t count,
@@ -671,6 +677,7 @@ bool rheos__graph_add_controls(rheos_graph *graph, int32_t id, const int32_t *id
     edges[node->num_inputs + num_controls++] = (rheos__edge){ids[i], -1};
   }
   node->edges = edges;
+  graph->consumers.is_stale = true;
   node->num_control_inputs = num_controls;
   return true;
 }
@@ -681,6 +688,7 @@ void rheos__graph_keep_controls(rheos_graph *graph, int32_t id, const int32_t *i
     node->edges[(size_t)node->num_inputs + i] = (rheos__edge){ids[i], -1};
   }
   node->num_control_inputs = (int32_t)count;
+  graph->consumers.is_stale = true;
 }
 
 static rheos_status *set_device(rheos_graph *graph, int32_t id, const char *device) {
@@ -721,6 +729,7 @@ static rheos_status *add_control_input(rheos_graph *graph, int32_t id, int32_t f
   if (count != 0) memcpy(edges, node->edges, count * sizeof *edges);
   edges[count] = (rheos__edge){from, -1};
   node->edges = edges;
+  graph->consumers.is_stale = true;
   node->num_control_inputs++;
   changed(graph);
   return NULL;

@@ -5,6 +5,7 @@
 #include <rheos/collections.h>
 #include <rheos/function.h>
 
+#include "graph/consumers.h"
 #include "graph/control_context.h"
 #include "graph/device_name.h"
 #include "graph/graph.h"
@@ -75,7 +76,8 @@ struct rheos_graph {
   size_t num_called;
   rheos_graph *next_to_free;                  // while it is freed
   rheos__recalled recalled[RHEOS__RECALLED];  // by the op
-  const rheos__signature *const_signature;    // of "Const", NULL if there is no such op
+  rheos__consumers consumers;
+  const rheos__signature *const_signature;  // of "Const", NULL if there is no such op
 };
 
 // An interned copy; NULL when memory is short.
