@@ -1,13 +1,12 @@
 // Reads a GraphDef into tables: names, edges in both directions, ops, what stands in the way.
 #include "view.h"
 
+#include <rheos/host.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
-#include "device/cpu/cpu.h"
 #include "format/message/tensor_proto.h"
-#include "graph/graph.h"
 
 // ---- Names
 
@@ -93,17 +92,14 @@ static void read_edges(view *v) {
 
 static view_reason reason_of(const view *v, const char *op) {
   const Tensorflow__FunctionDefLibrary *library = v->def->library;
-  const rheos__signature *signature =
-      v->graph != NULL ? rheos__graph_signature(v->graph, op) : rheos__signature_by_name(op);
-  // A node of an op that nobody defines got a signature, but only for itself.
-  if (signature != NULL && rheos__cpu_has_kernel(signature->op)) {
-    return VIEW_RUNS;
-  }
+  // A node of an op that nobody defines got a definition, but only for itself.
+  const rheos_op_def *definition = rheos_op_def_find(v->graph, op);
+  if (rheos_op_def_has_kernel(definition)) return VIEW_RUNS;
   for (size_t i = 0; library != NULL && i < library->n_function; i++) {
     const Tensorflow__OpDef *function = library->function[i]->signature;
     if (function != NULL && strcmp(function->name, op) == 0) return VIEW_FUNCTION;
   }
-  return signature != NULL ? VIEW_NO_KERNEL : VIEW_UNKNOWN_OP;
+  return definition != NULL ? VIEW_NO_KERNEL : VIEW_UNKNOWN_OP;
 }
 
 static int compare_texts(const void *a, const void *b) {

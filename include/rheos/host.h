@@ -3,7 +3,7 @@
 #ifndef RHEOS_HOST_H
 #define RHEOS_HOST_H
 
-#include <rheos/base.h>
+#include <rheos/op_def.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +29,9 @@ RHEOS_API int32_t rheos_host_num_devices(const rheos_host *host);
 RHEOS_API const char *rheos_host_device(const rheos_host *host, int32_t index);
 
 RHEOS_API int32_t rheos_host_num_threads(const rheos_host *host);
+
+// Whether a CPU can run the op: has a kernel for it, or needs none. An op that a file only defines has none.
+RHEOS_API bool rheos_op_def_has_kernel(const rheos_op_def *op);
 
 // ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
 // declared above is inline over these

@@ -16,6 +16,7 @@
 #include <rheos/graph.h>
 #include <rheos/graph_util.h>
 #include <rheos/host.h>
+#include <rheos/op_def.h>
 #include <rheos/ops.h>
 #include <rheos/saved_model.h>
 #include <rheos/scope.h>

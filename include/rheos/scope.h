@@ -7,7 +7,7 @@
 #ifndef RHEOS_SCOPE_H
 #define RHEOS_SCOPE_H
 
-#include <rheos/graph.h>
+#include <rheos/op_def.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,12 +94,6 @@ static inline rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *
 // the functions of <rheos/ops.h> call.
 RHEOS_API rheos_operation rheos_op_from_struct(rheos_scope *scope, const char *type,
                                                const void *args, size_t args_bytes);
-
-// The ops there are: their names, and a signature as text, in the form that src/graph/op_def.h
-// describes ("a: T, b: T -> product: T; T: {half, float, double}").
-RHEOS_API int32_t rheos_num_ops(void);
-RHEOS_API const char *rheos_op_type(int32_t index);          // NULL past the end
-RHEOS_API const char *rheos_op_signature(const char *type);  // NULL if there is no such op
 
 // Constants. The tensor is counted, not copied.
 RHEOS_API rheos_output rheos_constant(rheos_scope *scope, rheos_tensor *value, const char *name);

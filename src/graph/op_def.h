@@ -18,6 +18,7 @@
 #define RHEOS_SRC_GRAPH_OP_DEF_H
 
 #include <rheos/gradients.h>
+#include <rheos/op_def.h>
 
 #include "base/arena.h"
 #include "resource/packing.h"
@@ -333,6 +334,10 @@ enum {
   RHEOS_OP_CALLS_PROGRAM = 1 << 24,
   // Its gradient has to know the shapes of its inputs.
   RHEOS_OP_GRADIENT_OF_SHAPES = 1 << 25,
+  // A sum of its inputs: sums of sums are one. Said of the op, as the flag below; nothing here asks.
+  RHEOS_OP_AGGREGATE = 1 << 26,
+  // Takes references to variables that have no value yet.
+  RHEOS_OP_TAKES_UNINITIALIZED = 1 << 27,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.
@@ -403,7 +408,7 @@ typedef struct rheos__attr_def {
   const char *const *allowed_strings;  // NULL-terminated; NULL: any
 } rheos__attr_def;
 
-typedef struct rheos__signature {
+typedef struct rheos_op_def {
   const rheos__op_def *op;
   int32_t num_inputs, num_outputs, num_attrs;
   const rheos__arg *inputs, *outputs;

@@ -466,15 +466,3 @@ const rheos__signature *rheos__signature_at(int32_t index) {
   pthread_once(&once, make_table);
   return index >= 0 && index < table.count ? &table.signatures[index] : NULL;
 }
-
-int32_t rheos_num_ops(void) { return rheos__op_table_size; }
-
-const char *rheos_op_type(int32_t index) {
-  return index >= 0 && index < rheos__op_table_size ? rheos__op_table[index]->name : NULL;
-}
-
-const char *rheos_op_signature(const char *type) {
-  if (type == NULL) return NULL;
-  const rheos__signature *signature = rheos__signature_by_name(type);
-  return signature ? signature->op->signature : NULL;
-}

@@ -91,3 +91,7 @@ const char *rheos_host_device(const rheos_host *host, int32_t index) {
 int32_t rheos_host_num_threads(const rheos_host *host) {
   return host != NULL ? rheos__pool_num_threads(host->pool) : 0;
 }
+
+bool rheos_op_def_has_kernel(const rheos_op_def *op) {
+  return op != NULL && rheos__cpu_has_kernel(op->op);
+}

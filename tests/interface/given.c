@@ -556,6 +556,10 @@ rheos_eager *given_rheos_eager_handle(int choice) {
   return MADE_BY(eager, rheos_eager_free);
 }
 
+rheos_op_def *given_rheos_op_def_handle(int choice) {
+  return choice == 0 ? (rheos_op_def *)(uintptr_t)rheos_op_def_find(NULL, "MatMul") : NULL;
+}
+
 rheos_region *given_rheos_region_handle(int choice) {
   if (choice == 1) return NULL;
   rheos_tensor *x = given_rheos_tensor_handle(choice == 0 ? 0 : 2);

@@ -162,7 +162,9 @@ static rheos_status *add_op(rheos_graph *graph, const Tensorflow__OpDef *proto, 
                             rheos__prepare_fn prepare) {
   own_op *own = new_op(graph, proto->name, proto->is_stateful);
   if (own == NULL) return rheos__out_of_memory();
-  own->op.flags |= flags;
+  own->op.flags |= flags | (proto->is_commutative ? RHEOS_OP_COMMUTATIVE : 0) |
+                   (proto->is_aggregate ? RHEOS_OP_AGGREGATE : 0) |
+                   (proto->allows_uninitialized_input ? RHEOS_OP_TAKES_UNINITIALIZED : 0);
   own->op.prepare = prepare;
   if (prepare != NULL) {
     own->op.gradient = rheos__gradient_call_by_name;

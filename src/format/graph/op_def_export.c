@@ -100,6 +100,8 @@ static rheos_status *fill_op_def(const rheos__signature *signature, rheos__arena
   proto->name = (char *)(uintptr_t)op->name;
   proto->is_stateful = (op->flags & RHEOS_OP_STATEFUL) != 0;
   proto->is_commutative = (op->flags & RHEOS_OP_COMMUTATIVE) != 0;
+  proto->is_aggregate = (op->flags & RHEOS_OP_AGGREGATE) != 0;
+  proto->allows_uninitialized_input = (op->flags & RHEOS_OP_TAKES_UNINITIALIZED) != 0;
   proto->n_input_arg = (size_t)signature->num_inputs;
   proto->n_output_arg = (size_t)signature->num_outputs;
   proto->input_arg = args_to_proto(signature, signature->inputs, signature->num_inputs, arena);

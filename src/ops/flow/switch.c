@@ -108,6 +108,7 @@ const rheos__op_def rheos__op_RefSwitch = {
     .name = "RefSwitch",
     .signature = "data: Ref(T), pred: bool -> output_false: Ref(T), output_true: Ref(T); T: type",
     .doc = "The reference `data` at the output that `pred` tells; the other one is dead.",
+    .flags = RHEOS_OP_TAKES_UNINITIALIZED,
     .shape = shape_switch,
     .gradient = gradient_switch,
     .flow = RHEOS__FLOW_SWITCH,

@@ -561,7 +561,8 @@ static rheos_status *prepare(rheos__prepare *p, int row, int cost) {
 #define OP(name, dtypes, flags, gradient, cost, doc) \
   DEFINE(name, row_##name, "x: T, y: T -> z: T; T: " dtypes, flags, gradient, cost, doc)
 OPS(OP)
-DEFINE(AddV2, row_Add, "x: T, y: T -> z: T; T: " ARITHMETIC, SWAPS, grad_add, 1, "`x` + `y`.")
+DEFINE(AddV2, row_Add, "x: T, y: T -> z: T; T: " ARITHMETIC, SWAPS | RHEOS_OP_AGGREGATE, grad_add,
+       1, "`x` + `y`.")
 DEFINE(Atan2, row_Atan2, "y: T, x: T -> z: T; T: {bfloat16, half, float, double}", 0, grad_atan2,
        20, "The angle of the point (`x`, `y`).")
 DEFINE(NextAfter, row_NextAfter, "x1: T, x2: T -> output: T; T: {double, float} = float", 0,
