@@ -17,6 +17,11 @@ extern "C" {
 // message of protocol buffers may have, 2 GB.
 RHEOS_STATUS rheos_graph_to_graph_def(rheos_graph *graph, void **out_bytes, size_t *out_size_bytes);
 
+// The same of the operations from number `first` on (graph.h), with the whole library: what a reader
+// lacks who has those before. RHEOS_INVALID_ARGUMENT if `first` is below 0 or past the end.
+RHEOS_STATUS rheos_graph_to_graph_def_from(rheos_graph *graph, int32_t first, void **out_bytes,
+                                           size_t *out_size_bytes);
+
 // One operation as the bytes of a NodeDef, for rheos_free().
 RHEOS_STATUS rheos_operation_to_node_def(rheos_operation operation, void **out_bytes,
                                          size_t *out_size_bytes);
@@ -24,6 +29,19 @@ RHEOS_STATUS rheos_operation_to_node_def(rheos_operation operation, void **out_b
 // The definition of an op as the bytes of an OpDef, for rheos_free(). RHEOS_NOT_FOUND if there is no
 // such op.
 RHEOS_STATUS rheos_op_to_op_def(const char *type, void **out_bytes, size_t *out_size_bytes);
+
+// ---- The functions of a graph's library, read from files or made by the program, in the order in which a
+// GraphDef has them. A function that is removed moves up those behind it.
+
+RHEOS_API size_t rheos_graph_num_functions(rheos_graph *graph);
+// NULL past the end. What it takes and gives, rheos_op_def_find() tells: its name is an op of the graph.
+RHEOS_API const char *rheos_graph_function_name(rheos_graph *graph, size_t index);
+// The function that gives its gradient (rheos_graph_set_function_gradient(), or a file); NULL: nothing
+// was said.
+RHEOS_API const char *rheos_graph_function_gradient(rheos_graph *graph, const char *name);
+// A function as the bytes of a FunctionDef, for rheos_free(). RHEOS_NOT_FOUND if there is none.
+RHEOS_STATUS rheos_graph_function_def(rheos_graph *graph, const char *name, void **out_bytes,
+                                      size_t *out_size_bytes);
 
 // An input as a GraphDef writes it ("x:1"; "x" is "x:0"; "^x" is a control input) that nodes take
 // from elsewhere.

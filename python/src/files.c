@@ -8,11 +8,13 @@
 
 // ---- GraphDef
 
-PyObject *graph_to_graph_def(PyObject *self, PyObject *unused) {
-  (void)unused;
+PyObject *graph_to_graph_def(PyObject *self, PyObject *args) {
+  int first = 0;
+  if (!PyArg_ParseTuple(args, "|i", &first)) return NULL;
   void *bytes = NULL;
   size_t size = 0;
-  rheos_status *status = rheos_graph_to_graph_def(((graph_object *)self)->graph, &bytes, &size);
+  rheos_status *status =
+      rheos_graph_to_graph_def_from(((graph_object *)self)->graph, first, &bytes, &size);
   if (status) {
     raise_build_error_take(status);
     return NULL;

@@ -584,7 +584,20 @@ static PyObject *set_operation_device(PyObject *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
-// The operations that read an output: a walk over the graph, as nodes only know their inputs.
+// A list of what was found, each operation once; takes the consumers.
+static PyObject *operations_take(graph_object *graph, rheos_consumer *consumers, size_t count) {
+  PyObject *list = PyList_New(0);
+  for (size_t i = 0; list && i < count; ++i) {
+    int32_t id = consumers[i].operation.id;
+    if (i > 0 && id == consumers[i - 1].operation.id) continue;  // by another input
+    PyObject *operation = graph_operation(graph, id);
+    if (!operation || PyList_Append(list, operation) < 0) Py_CLEAR(list);
+    Py_XDECREF(operation);
+  }
+  PyMem_Free(consumers);
+  return list;
+}
+
 static PyObject *consumers(PyObject *self, PyObject *object) {
   graph_object *graph = (graph_object *)self;
   if (!is_tensor(object) || ((tensor_object *)object)->graph != graph) {
@@ -592,20 +605,54 @@ static PyObject *consumers(PyObject *self, PyObject *object) {
     return NULL;
   }
   tensor_object *tensor = (tensor_object *)object;
-  PyObject *list = PyList_New(0);
-  int32_t count = rheos_graph_num_operations(graph->graph);
-  for (int32_t id = 0; list && id < count; ++id) {
-    rheos_operation operation = {graph->graph, id};
-    int32_t num_inputs = rheos_operation_num_inputs(operation);
-    for (int32_t i = 0; i < num_inputs; ++i) {
-      rheos_output input = rheos_operation_input(operation, i);
-      if (input.id != tensor->id || input.index != tensor->index) continue;
-      PyObject *consumer = graph_operation(graph, id);
-      if (!consumer || PyList_Append(list, consumer) < 0) Py_CLEAR(list);
-      Py_XDECREF(consumer);
-      break;
+  const rheos_output output = {graph->graph, tensor->id, tensor->index};
+  size_t count = 0, capacity;
+  rheos_consumer *found = NULL;
+  do {  // another thread may add some in between
+    capacity = count;
+    PyMem_Free(found);
+    found = PyMem_New(rheos_consumer, capacity + 1);
+    rheos_status *status = found ? rheos_output_consumers(output, found, capacity, &count) : NULL;
+    if (!found || status) {
+      PyMem_Free(found);
+      if (!status) return PyErr_NoMemory();
+      raise_build_error_take(status);
+      return NULL;
+    }
+  } while (count > capacity);
+  return operations_take(graph, found, count);
+}
+
+static PyObject *waiting(PyObject *self, PyObject *arg) {
+  graph_object *graph = (graph_object *)self;
+  const long id = PyLong_AsLong(arg);
+  if (id == -1 && PyErr_Occurred()) return NULL;
+  const rheos_operation operation = {graph->graph, (int32_t)id};
+  size_t count = 0, capacity;
+  rheos_operation *found = NULL;
+  do {
+    capacity = count;
+    PyMem_Free(found);
+    found = PyMem_New(rheos_operation, capacity + 1);
+    rheos_status *status =
+        found ? rheos_operation_control_outputs(operation, found, capacity, &count) : NULL;
+    if (!found || status) {
+      PyMem_Free(found);
+      if (!status) return PyErr_NoMemory();
+      raise_build_error_take(status);
+      return NULL;
+    }
+  } while (count > capacity);
+  PyObject *list = PyList_New((Py_ssize_t)count);
+  for (size_t i = 0; list && i < count; ++i) {
+    PyObject *one = graph_operation(graph, found[i].id);
+    if (!one) {
+      Py_CLEAR(list);
+    } else {
+      PyList_SET_ITEM(list, (Py_ssize_t)i, one);
     }
   }
+  PyMem_Free(found);
   return list;
 }
 
@@ -633,6 +680,7 @@ static PyMethodDef graph_methods[] = {
     {"_restrict_runs", restrict_runs, METH_NOARGS, "_restrict_runs(): runs ask _check_run()."},
     {"_set_device_function", set_device_function, METH_O, "_set_device_function(function or None)"},
     {"_consumers", consumers, METH_O, "_consumers(tensor): operations that read it."},
+    {"_waiting", waiting, METH_O, "_waiting(id): operations that wait for the operation."},
     {"_gradients", (PyCFunction)(void (*)(void))graph_gradients, METH_VARARGS | METH_KEYWORDS,
      "_gradients(ys, xs, grad_ys=None, stop_gradients=(), name=None, colocate=False, gate=False, "
      "recorded=None)"},
@@ -663,7 +711,8 @@ static PyMethodDef graph_methods[] = {
     {"_variable_from_nodes", graph_variable_from_nodes, METH_VARARGS,
      "_variable_from_nodes(handle, value, cached, initial_value, initializer, trainable): index."},
     {"_num_variables", graph_num_variables, METH_NOARGS, "_num_variables()"},
-    {"_graph_def_bytes", graph_to_graph_def, METH_NOARGS, "_graph_def_bytes(): a GraphDef."},
+    {"_graph_def_bytes", graph_to_graph_def, METH_VARARGS,
+     "_graph_def_bytes(first=0): a GraphDef of the operations from that number on."},
     {"_import_graph_def", graph_import_graph_def, METH_VARARGS,
      "_import_graph_def(bytes, prefix=None, input_map=[(from, id, output)], keep_unknown=False, "
      "elements=[]): which of the input map is there, and (id, output or -1) for each element."},

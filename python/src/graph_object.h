@@ -89,7 +89,7 @@ PyObject *graph_restore_check(PyObject *self, PyObject *args);
 int training_init_types(PyObject *module);
 
 // files.c
-PyObject *graph_to_graph_def(PyObject *self, PyObject *unused);
+PyObject *graph_to_graph_def(PyObject *self, PyObject *args);
 PyObject *graph_write(PyObject *self, PyObject *args);
 PyObject *read_graph_def(PyObject *module, PyObject *args);
 PyObject *graph_node_def(PyObject *self, PyObject *arg);

@@ -314,6 +314,8 @@ def test_operations_know_their_surroundings():
     assert op.get_attr("T") is tf.float32 and op.get_attr("transpose_a") is False
     assert op.op_def.name == "MatMul" and [a.name for a in op.op_def.input_arg] == ["a", "b"]
     assert x.consumers() == [op] and y.consumers() == []
+    assert x.op._control_outputs == [op.inputs[1].op, z.op] and op._control_outputs == []
+    assert tf.add(z, z).op in z.consumers() and len(z.consumers()) == 1
     assert [d.size for d in x.op.get_attr("shape").dim] == [-1, 2]
     assert str(x.op).startswith('name: "x"\nop: "Placeholder"\nattr {\n  key: "dtype"')
     assert op.node_def.input[0] == "x" and op.node_def.attr["T"].type == 1

@@ -44,6 +44,9 @@ def test_add_shapes_and_from_version():
     [shape] = graph.as_graph_def(add_shapes=True).node[2].attr["_output_shapes"].list.shape
     assert [d.size for d in shape.dim] == [-1, 2]
     assert [n.name for n in graph.as_graph_def(from_version=3).node][-1] == "nothing"
+    everything = list(graph.as_graph_def().node)
+    for first in (0, 1, 3, len(everything), len(everything) + 7):
+        assert list(graph.as_graph_def(from_version=first).node) == everything[first:]
 
 
 def test_a_changed_graph_is_imported():

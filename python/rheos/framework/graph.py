@@ -440,15 +440,14 @@ class Graph(_core.GraphBase):
         from_version: only the operations added since `version` was that. add_shapes: every node has
         the shapes of its outputs in the attribute `_output_shapes`.
         """
-        graph_def = messages.GraphDef.FromString(self._graph_def_bytes())
+        first = min(max(from_version or 0, 0), self._num_operations())
+        graph_def = messages.GraphDef.FromString(self._graph_def_bytes(first))
         if add_shapes:
             for node in graph_def.node:
                 outputs = self.get_operation_by_name(node.name).outputs
                 shapes = _written_shapes(outputs) if outputs else ()
                 if any(not s.unknown_rank for s in shapes) or shapes and self._knows(node.op):
                     node.attr["_output_shapes"].list.shape.extend(shapes)
-        if from_version is not None:
-            del graph_def.node[:from_version]
         return graph_def
 
     @property

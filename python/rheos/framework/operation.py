@@ -211,7 +211,7 @@ class Operation(_core.OperationBase):
     @property
     def _control_outputs(self):
         """The operations that wait for it."""
-        return [op for op in self.graph.get_operations() if self in op.control_inputs]
+        return self.graph._waiting(self._id)
 
     _original_op = None
     _graph = property(lambda self: self.graph)

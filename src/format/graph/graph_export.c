@@ -328,9 +328,13 @@ static rheos_status *put_rest(rheos_graph *graph, rheos__buffer *buffer) {
   return NULL;
 }
 
-static rheos_status *put_graph(export *x) {
+static rheos_status *put_graph(export *x, int32_t first) {
   int32_t count = rheos_graph_num_operations(x->graph);
-  for (int32_t id = 0; id < count; id++) {
+  if (first < 0 || first > count) {
+    return RHEOS_INVALID("the graph has %d operations: there are none from number %d on",
+                         (int)count, (int)first);
+  }
+  for (int32_t id = first; id < count; id++) {
     RHEOS_TRY(put_node(x, id, NODE_TAG));
     if (x->arena.total_bytes > SCRATCH_BYTES) {
       rheos__arena_deinit(&x->arena);
@@ -351,15 +355,16 @@ static rheos_status *too_large(const export *x) {
       (unsigned long long)x->size_bytes, (long long)RHEOS__MAX_MESSAGE_BYTES);
 }
 
-// One node, or with id -1 the whole graph.
-static rheos_status *to_bytes(rheos_graph *graph, int32_t id, const rheos__side_files *side,
-                              void **out_bytes, size_t *out_size_bytes) {
+// One node, or the graph from that number on.
+static rheos_status *to_bytes(rheos_graph *graph, int32_t id, bool is_graph,
+                              const rheos__side_files *side, void **out_bytes,
+                              size_t *out_size_bytes) {
   *out_bytes = NULL;
   *out_size_bytes = 0;
-  export x = {.graph = graph, .is_whole_graph = id < 0, .side = side};
+  export x = {.graph = graph, .is_whole_graph = is_graph, .side = side};
   rheos__arena_init(&x.arena);
   rheos__graph_lock(graph);
-  rheos_status *status = id < 0 ? put_graph(&x) : put_node(&x, id, 0);
+  rheos_status *status = is_graph ? put_graph(&x, id) : put_node(&x, id, 0);
   rheos__graph_unlock(graph);
   rheos__arena_deinit(&x.arena);
   if (status == NULL && x.buffer.failed) status = rheos__out_of_memory();
@@ -378,12 +383,20 @@ rheos_status *rheos_graph_to_graph_def(rheos_graph *graph, void **out_bytes,
   RHEOS_OUT(out_bytes);
   RHEOS_OUT(out_size_bytes);
   RHEOS_NEED(graph);
-  return to_bytes(graph, -1, NULL, out_bytes, out_size_bytes);
+  return to_bytes(graph, 0, true, NULL, out_bytes, out_size_bytes);
+}
+
+rheos_status *rheos_graph_to_graph_def_from(rheos_graph *graph, int32_t first, void **out_bytes,
+                                            size_t *out_size_bytes) {
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED(graph);
+  return to_bytes(graph, first, true, NULL, out_bytes, out_size_bytes);
 }
 
 rheos_status *rheos__graph_to_bytes_beside(rheos_graph *graph, const rheos__side_files *side,
                                            void **out_bytes, size_t *out_size_bytes) {
-  return to_bytes(graph, -1, side, out_bytes, out_size_bytes);
+  return to_bytes(graph, 0, true, side, out_bytes, out_size_bytes);
 }
 
 rheos_status *rheos_operation_to_node_def(rheos_operation operation, void **out_bytes,
@@ -391,5 +404,5 @@ rheos_status *rheos_operation_to_node_def(rheos_operation operation, void **out_
   RHEOS_OUT(out_bytes);
   RHEOS_OUT(out_size_bytes);
   RHEOS_TRY(rheos__check_operation(operation.graph, operation, "the node"));
-  return to_bytes(operation.graph, operation.id, NULL, out_bytes, out_size_bytes);
+  return to_bytes(operation.graph, operation.id, false, NULL, out_bytes, out_size_bytes);
 }
