@@ -143,8 +143,11 @@ static rheos_status *fill_shapes(plan_view *v, const text_list *told) {
 static rheos_status *make_view(plan_view *v, const show_options *options) {
   RHEOS_TRY(v->runner.signature != NULL ? ends_of_signature(v) : ends_of_graph(v));
   RHEOS_TRY(fill_shapes(v, &options->feed_shapes));
-  return rheos__session_plan(v->runner.session, v->feeds, v->shapes, v->num_feeds, v->fetches,
-                             v->num_fetches, &v->plan, &v->segment);
+  if (!options->memory) return NULL;
+  const rheos__step_ends ends = {
+      v->feeds, (size_t)v->num_feeds, v->fetches, (size_t)v->num_fetches, NULL, 0,
+  };
+  return rheos__session_plan(v->runner.session, &ends, v->shapes, &v->plan, &v->segment);
 }
 
 int plan_view_open(const char *path, const show_options *options, plan_view *out_view) {

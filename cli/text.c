@@ -164,3 +164,13 @@ void json_number(json *j, const char *key, double value, bool is_float) {
   text_print_number(j->out, value, is_float);
   if (!isfinite(value)) fputc('"', j->out);
 }
+
+void json_members(json *j, const char *object) {
+  // Between its first line, the bracket, and the line of the last bracket.
+  const char *first = strchr(object, '\n'), *end = strrchr(object, '}');
+  if (first == NULL || end == NULL || end <= first) return;
+  while (end > first && end[-1] == '\n') end--;
+  fputs(j->has_items[j->depth] ? "," : "", j->out);
+  j->has_items[j->depth] = true;
+  fwrite(first, 1, (size_t)(end - first), j->out);
+}

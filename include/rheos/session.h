@@ -206,6 +206,24 @@ RHEOS_MUST_USE static inline rheos_status *rheos_callable_run_bound(
 // A guess at the time of one run of the callable's latest plan in nanoseconds, 0 if it never ran.
 RHEOS_API int64_t rheos_callable_cost_ns(const rheos_callable *callable);
 
+// ---- Looking at plans
+
+// What a step would run for feeds of these known shapes, planned and not run, as text for people: entries,
+// values with the place of their bytes, instructions, memory, then the bodies that it calls. The
+// caller frees it by rheos_free(). RHEOS_INVALID_ARGUMENT for a shape that is not known or does not fit.
+RHEOS_STATUS rheos_session_plan_text(rheos_session *session, const rheos_output *feeds,
+                                     const rheos_shape *shapes, size_t num_feeds,
+                                     const rheos_output *fetches, size_t num_fetches,
+                                     const rheos_operation *targets, size_t num_targets,
+                                     char **out_text);
+// The same as JSON, one object. Its members are those that rheos(1) has of `show --plan --json`: "entries",
+// "waited_together", "fetches", "on_tokens", "segments", "bodies". Members may be added.
+RHEOS_STATUS rheos_session_plan_json(rheos_session *session, const rheos_output *feeds,
+                                     const rheos_shape *shapes, size_t num_feeds,
+                                     const rheos_output *fetches, size_t num_fetches,
+                                     const rheos_operation *targets, size_t num_targets,
+                                     char **out_text);
+
 // How much planning a session has done: for tests and profiles.
 typedef struct rheos_session_stats {
   int64_t num_plans;            // signatures planned

@@ -824,20 +824,21 @@ static rheos_status *first_segment(rheos_session *session, rheos__plan *plan,
   return NULL;
 }
 
-rheos_status *rheos__session_plan(rheos_session *session, const rheos_output *feeds,
-                                  const rheos_shape *shapes, int32_t num_feeds,
-                                  const rheos_output *fetches, int32_t num_fetches,
-                                  rheos__plan **out_plan, const rheos__segment **out_segment) {
+rheos_status *rheos__session_plan(rheos_session *session, const rheos__step_ends *ends,
+                                  const rheos_shape *shapes, rheos__plan **out_plan,
+                                  const rheos__segment **out_segment) {
   *out_plan = NULL;
   *out_segment = NULL;
   rheos_callable *ids = NULL;  // checks the ids and keeps them as a plan wants them
-  RHEOS_TRY(rheos_callable_new(session, feeds, (size_t)num_feeds, fetches, (size_t)num_fetches,
-                               NULL, 0, &ids));
+  RHEOS_TRY(rheos_callable_new(session, ends->feeds, ends->num_feeds, ends->fetches,
+                               ends->num_fetches, ends->targets, ends->num_targets, &ids));
   rheos__plan_context context = ids->plan->plan->context;
-  rheos_status *status = rheos__plan_new(session->graph, &context, ids->feeds, num_feeds,
-                                         ids->fetches, num_fetches, NULL, 0, out_plan);
-  if (status == NULL && (*out_plan)->flow == NULL)
+  rheos_status *status =
+      rheos__plan_new(session->graph, &context, ids->feeds, ids->num_feeds, ids->fetches,
+                      ids->num_fetches, ids->targets, ids->num_targets, out_plan);
+  if (status == NULL && (*out_plan)->flow == NULL) {
     status = first_segment(session, *out_plan, shapes, out_segment);
+  }
   if (status != NULL) {
     rheos__plan_free(*out_plan);
     *out_plan = NULL;

@@ -167,7 +167,8 @@ static void test_conv_float__lays_a_variable_down_once(void **state) {
   const rheos_shape shape = RHEOS_SHAPE(2, 8, 8, 20);
   rheos__plan *plan = NULL;
   const rheos__segment *segment = NULL;
-  check(rheos__session_plan(session, &x, &shape, 1, &y, 1, &plan, &segment));
+  check(rheos__session_plan(session, &(rheos__step_ends){&x, 1, &y, 1, NULL, 0}, &shape, &plan,
+                            &segment));
   assert_int_equal(segment->num_packed_operands, 1);
   rheos_tensor *image = wave(shape, 0.3f);
   for (int i = 0; i < 3; i++) {

@@ -178,7 +178,8 @@ static void test_device__consumers_share_a_copy(void **state) {
   const rheos_shape shape = RHEOS_SHAPE(ROWS, COLUMNS);
   rheos__plan *plan = NULL;
   const rheos__segment *segment = NULL;
-  check(rheos__session_plan(f->session, &x, &shape, 1, &d, 1, &plan, &segment));
+  check(rheos__session_plan(f->session, &(rheos__step_ends){&x, 1, &d, 1, NULL, 0}, &shape, &plan,
+                            &segment));
   rheos__plan_check(plan);
   char *text = NULL;
   size_t size = 0;

@@ -28,7 +28,8 @@ static body body_new_with(fixture *f, const rheos_output *feeds, int32_t num_fee
   check(rheos_session_new(f->graph, options, &b.session));
   rheos__plan *first = NULL;
   const rheos__segment *segment = NULL;
-  check(rheos__session_plan(b.session, NULL, NULL, 0, &any, 1, &first, &segment));
+  check(rheos__session_plan(b.session, &(rheos__step_ends){.fetches = &any, .num_fetches = 1}, NULL,
+                            &first, &segment));
   rheos__edge in[4], out[4];
   for (int32_t i = 0; i < num_feeds; i++) in[i] = (rheos__edge){feeds[i].id, feeds[i].index};
   for (int32_t i = 0; i < num_fetches; i++) {

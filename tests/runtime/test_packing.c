@@ -238,7 +238,8 @@ static rheos__packings *packings_of(rheos_session *session, const model *m, int6
                                     rheos__plan **out_plan, int32_t *out_num_kept) {
   const rheos_shape shape = RHEOS_SHAPE(batch, K);
   const rheos__segment *segment = NULL;
-  check(rheos__session_plan(session, &m->x, &shape, 1, &m->y, 1, out_plan, &segment));
+  check(rheos__session_plan(session, &(rheos__step_ends){&m->x, 1, &m->y, 1, NULL, 0}, &shape,
+                            out_plan, &segment));
   *out_num_kept = segment->num_packed_operands;
   return (*out_plan)->context.packings;
 }
