@@ -251,6 +251,16 @@ PyObject *graph_remove_function(PyObject *self, PyObject *name) {
                                    : rheos_graph_remove_function(graph->graph, text));
 }
 
+PyObject *graph_infer_call(PyObject *self, PyObject *id) {
+  const long number = PyLong_AsLong(id);
+  if (number == -1 && PyErr_Occurred()) return NULL;
+  const rheos_operation call = {((graph_object *)self)->graph, (int32_t)number};
+  rheos_status *status = rheos_function_infer_call(call);
+  if (!status) Py_RETURN_NONE;
+  raise_build_error_take(status);
+  return NULL;
+}
+
 PyObject *graph_remove_functions(PyObject *self, PyObject *names) {
   graph_object *graph = (graph_object *)self;
   PyObject *items = PySequence_Fast(names, "expected a list of names");

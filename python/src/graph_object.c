@@ -736,6 +736,7 @@ static PyMethodDef graph_methods[] = {
     {"_is_stateful", graph_is_stateful, METH_NOARGS, "_is_stateful(): whether the body is."},
     {"_set_function_gradient", graph_set_function_gradient, METH_VARARGS,
      "_set_function_gradient(function, gradient): names of the library."},
+    {"_infer_call", graph_infer_call, METH_O, "_infer_call(id): its shapes, from the body."},
     {"_remove_function", graph_remove_function, METH_O, "_remove_function(name)"},
     {"_remove_functions", graph_remove_functions, METH_O,
      "_remove_functions(names): of eager execution, takes them out of its library."},

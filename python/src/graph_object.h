@@ -62,6 +62,7 @@ PyObject *graph_finish_function(PyObject *self, PyObject *unused);
 PyObject *graph_function_name(PyObject *self, PyObject *unused);
 PyObject *graph_is_stateful(PyObject *self, PyObject *unused);
 PyObject *graph_set_function_gradient(PyObject *self, PyObject *args);
+PyObject *graph_infer_call(PyObject *self, PyObject *id);
 PyObject *graph_remove_function(PyObject *self, PyObject *name);
 PyObject *graph_remove_functions(PyObject *self, PyObject *names);
 PyObject *graph_sweep_functions(PyObject *self, PyObject *unused);

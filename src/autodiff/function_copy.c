@@ -159,6 +159,7 @@ static void copy_node(rheos__copier *c, int32_t id) {
     if (copy.graph != NULL) {
       c->nodes[id] = copy.id;
       learn_shapes(c, id, node);
+      if (c->copied != NULL) c->copied(c->argument, copy.graph, copy.id);
     }
   }
   rheos__free(name);

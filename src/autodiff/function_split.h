@@ -21,6 +21,9 @@ typedef struct rheos__copier {
   int32_t *nodes;         // by node: its copy, -1: none
   int32_t *starts;        // by node: where its outputs are in...
   rheos_output *outputs;  // ...these, none where there is no copy
+  // What is done with each copy, before others read it. NULL: nothing.
+  void (*copied)(void *argument, rheos_graph *graph, int32_t id);
+  void *argument;
 } rheos__copier;
 
 // RHEOS_UNIMPLEMENTED if the graph has loops of version 1.

@@ -478,7 +478,8 @@ def call_function(func_graph, args, name=None):
     body has effects or state.
 
     func_graph: a FuncGraph, which is finished if it is not yet. args: a tensor for each argument;
-    what was captured is added. Its outputs have the shapes that the body's results have.
+    what was captured is added. Its outputs have the shapes that the body's results have,
+    or would have with what is known of the arguments.
     """
     func_graph.finish()
     inputs = [convert_to_tensor(arg) for arg in args] + func_graph.external_captures
@@ -499,5 +500,6 @@ def call_function(func_graph, args, name=None):
     if not get_default_graph()._is_eager:
         for output, inside in zip(call.outputs, func_graph.outputs):
             output.set_shape(inside.shape)
+        call.graph._infer_call(call._id)
     return call
 
