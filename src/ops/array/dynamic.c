@@ -6,6 +6,7 @@
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/kit/position_text.h"
 
 // ---- Where
@@ -23,11 +24,15 @@ static rheos_status *compute_where(void *state, rheos__step *step, rheos_tensor 
   const rheos_tensor *x = inputs[0];
   int32_t rank = x->shape.rank;
   int64_t count = 0, steps[RHEOS_MAX_RANK];
-  for (int64_t i = 0; i < x->num_elements; ++i) count += rheos__is_nonzero(x->dtype, x->data, i);
+  for (int64_t i = 0; i < x->num_elements; ++i) {
+    if (i % RHEOS__POLLED_ELEMENTS == 0 && rheos__is_stopping()) return rheos__stopped();
+    count += rheos__is_nonzero(x->dtype, x->data, i);
+  }
   RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, rank), &outputs[0]));
   rheos__row_major_steps(&x->shape, steps);
   int64_t *row = outputs[0]->data;
   for (int64_t i = 0; i < x->num_elements; ++i) {
+    if (i % RHEOS__POLLED_ELEMENTS == 0 && rheos__is_stopping()) return rheos__stopped();
     if (!rheos__is_nonzero(x->dtype, x->data, i)) continue;
     int64_t rest = i;
     for (int32_t d = 0; d < rank; ++d) {

@@ -7,6 +7,7 @@
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/kit/position_text.h"
 
 // ---- Gather, GatherV2
@@ -95,11 +96,15 @@ static rheos_status *shape_gather(rheos__infer *c) {
   return gathered_shape(params, indices, axis, batch_dims, &c->output_shapes[0]);
 }
 
+enum { GATHERED_BETWEEN_POLLS = 1 << 17 };
+
 // Slots [first, last) of (batch, outer, count): one run of `inner` elements each.
 static rheos_status *gather_slots(const gather *k, const void *params, const void *indices,
                                   void *out, int64_t first, int64_t last) {
   int64_t size = (int64_t)rheos_dtype_size(k->dtype), run = k->inner * size;
+  int64_t since = 0;
   for (int64_t slot = first; slot < last; ++slot) {
+    if (rheos__stops_after(&since, 1 + k->inner, GATHERED_BETWEEN_POLLS)) return rheos__stopped();
     int64_t block = slot / k->count, batch = block / k->outer;
     int64_t at = batch * k->count + slot % k->count;
     int64_t index = rheos__int_in(k->index_dtype, indices, at);
@@ -422,7 +427,9 @@ static rheos_status *run_gather_nd(const void *state, const void *const *inputs,
     return RHEOS_INVALID("Requested more than 0 entries, but params is empty.  Params shape: %s",
                          rheos__shape_text_of(params, &text));
   }
+  int64_t since = 0;
   for (int64_t row = 0; row < rows; ++row) {
+    if (rheos__stops_after(&since, 1 + run, GATHERED_BETWEEN_POLLS)) return rheos__stopped();
     char *to = (char *)outputs[0] + row * run * size;
     if (!rheos__place_of(o->input_dtypes[1], inputs[1], row, depth, params, &place)) {
       if (o->ignore_bad_indices) {

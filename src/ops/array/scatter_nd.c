@@ -5,6 +5,7 @@
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/kit/variable_util.h"
 
 // ---- ScatterNd: into zeros
@@ -90,7 +91,9 @@ static rheos_status *run_scatter_nd(const void *state, const void *const *inputs
   int64_t run = rheos__shape_product(out, (int32_t)depth, out->rank);
   rheos__add_fn add = rheos__add_of(dtype);
   RHEOS_TRY(rheos__fill_elements(dtype, outputs[0], zero, rheos_shape_num_elements(out)));
+  int64_t since = 0;
   for (int64_t row = 0; row < rows; ++row) {
+    if (rheos__stops_after(&since, 8 + run, RHEOS__POLLED_ELEMENTS)) return rheos__stopped();
     if (!rheos__place_of(o->input_dtypes[0], inputs[0], row, depth, out, &place)) {
       if (o->ignore_bad_indices) continue;
       return rheos__bad_place(o, inputs[0], 0, row, depth, out, "shape");

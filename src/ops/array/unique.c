@@ -4,6 +4,9 @@
 #include "base/hash.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
+
+enum { LOOKED_UP_BETWEEN_POLLS = 1 << 15 };
 
 static uint64_t element_hash(rheos_dtype dtype, const void *data, int64_t i) {
   if (dtype == RHEOS_STRING) {
@@ -52,11 +55,12 @@ static uint64_t slice_hash(const slices *x, int64_t index) {
   return hash;
 }
 
-// Writes which of the distinct slices each slice equals, and where each of these first stood.
+// Writes which of the distinct slices each slice equals, and where each of these first stood. -1: stopped.
 static int64_t number_slices(const slices *x, int64_t *slots, uint64_t num_slots, int64_t *firsts,
                              rheos_tensor *indices) {
-  int64_t count = 0;
+  int64_t count = 0, since = 0;
   for (int64_t i = 0; i < x->count; ++i) {
+    if (rheos__stops_after(&since, 1 + x->outer * x->inner, LOOKED_UP_BETWEEN_POLLS)) return -1;
     uint64_t slot = slice_hash(x, i) & (num_slots - 1);
     while (slots[slot] != 0 && !same_slice(x, firsts[slots[slot] - 1], i)) {
       slot = (slot + 1) & (num_slots - 1);
@@ -75,6 +79,7 @@ static rheos_status *count_uses(const rheos_tensor *indices, int64_t num_distinc
   RHEOS_TRY(rheos__tensor_new(indices->dtype, &RHEOS_SHAPE(num_distinct), out_counts));
   if (num_distinct > 0) memset((*out_counts)->data, 0, (*out_counts)->size_bytes);
   for (int64_t i = 0; i < indices->num_elements; ++i) {
+    if (i % RHEOS__POLLED_ELEMENTS == 0 && rheos__is_stopping()) return rheos__stopped();
     const int64_t which = rheos__tensor_int_at(indices, i);
     rheos__set_int(indices->dtype, (*out_counts)->data, which,
                    rheos__tensor_int_at(*out_counts, which) + 1);
@@ -87,12 +92,17 @@ static rheos_status *distinct(const slices *x, const rheos_shape *in, int32_t ax
                               uint64_t num_slots, int64_t *firsts, int32_t num_outputs,
                               rheos_tensor **outputs) {
   const int64_t count = number_slices(x, slots, num_slots, firsts, outputs[1]);
+  if (count < 0) return rheos__stopped();
+  int64_t since = 0;
   rheos_shape shape = *in;
   shape.dims[axis] = count;
   RHEOS_TRY(rheos__tensor_new(x->dtype, &shape, &outputs[0]));
   const size_t bytes = rheos_dtype_size(x->dtype) * (size_t)x->inner;
   for (int64_t o = 0; o < x->outer; ++o) {
     for (int64_t i = 0; i < count; ++i) {
+      if (rheos__stops_after(&since, 1 + x->inner, LOOKED_UP_BETWEEN_POLLS)) {
+        return rheos__stopped();
+      }
       RHEOS_TRY(rheos__copy_elements(
           x->dtype, (char *)outputs[0]->data + (size_t)(o * count + i) * bytes,
           (const char *)x->data + (size_t)(o * x->count + firsts[i]) * bytes, x->inner));
@@ -223,14 +233,17 @@ static uint64_t slot_of(const rheos_tensor *all, const int64_t *slots, uint64_t 
   return slot;
 }
 
-// `places` gets where the elements of x that are not in y stand.
+// `places` gets where the elements of x that are not in y stand. -1: stopped.
 static int64_t differing(const rheos_tensor *all, int64_t num_y, int64_t *slots, uint64_t num_slots,
                          int64_t *places) {
+  int64_t since = 0;
   for (int64_t i = 0; i < num_y; ++i) {
+    if (rheos__stops_after(&since, 1, LOOKED_UP_BETWEEN_POLLS)) return -1;
     slots[slot_of(all, slots, num_slots, i)] = i + 1;
   }
   int64_t count = 0;
   for (int64_t i = num_y; i < all->num_elements; ++i) {
+    if (rheos__stops_after(&since, 1, LOOKED_UP_BETWEEN_POLLS)) return -1;
     if (slots[slot_of(all, slots, num_slots, i)] == 0) places[count++] = i;
   }
   return count;
@@ -239,11 +252,13 @@ static int64_t differing(const rheos_tensor *all, int64_t num_y, int64_t *slots,
 static rheos_status *list_diff(const rheos_tensor *all, int64_t num_y, int64_t *slots,
                                uint64_t num_slots, int64_t *places, rheos_dtype index_dtype,
                                rheos_tensor **outputs) {
-  int64_t count = differing(all, num_y, slots, num_slots, places);
+  int64_t count = differing(all, num_y, slots, num_slots, places), since = 0;
+  if (count < 0) return rheos__stopped();
   size_t size = rheos_dtype_size(all->dtype);
   RHEOS_TRY(rheos__tensor_new(all->dtype, &RHEOS_SHAPE(count), &outputs[0]));
   RHEOS_TRY(rheos__tensor_new(index_dtype, &RHEOS_SHAPE(count), &outputs[1]));
   for (int64_t i = 0; i < count; ++i) {
+    if (rheos__stops_after(&since, 1, LOOKED_UP_BETWEEN_POLLS)) return rheos__stopped();
     rheos__set_int(index_dtype, outputs[1]->data, i, places[i] - num_y);
     RHEOS_TRY(rheos__copy_elements(all->dtype, (char *)outputs[0]->data + (size_t)i * size,
                                    (const char *)all->data + (size_t)places[i] * size, 1));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ops/kit/elementwise.h"
+#include "ops/kit/polling.h"
 #include "ops/kit/position_text.h"
 
 // ---- Shape functions
@@ -190,7 +191,12 @@ static rheos_status *run_on_tensors(const on_tensors *t, rheos_tensor *const *in
     RHEOS_TRY(rheos__tensor_new(o->output_dtypes[i], &o->output_shapes[i], &outputs[i]));
     out[i] = outputs[i]->data;
   }
-  return t->run(t->state, in, out, NULL, 0, t->num_units);
+  rheos_status *status = NULL;  // a unit is of some thousand elements
+  for (int64_t i = 0; status == NULL && i < t->num_units; ++i) {
+    status = i > 0 && rheos__is_stopping() ? rheos__stopped()
+                                           : t->run(t->state, in, out, NULL, i, i + 1);
+  }
+  return status;
 }
 
 static rheos_status *compute_on_tensors(void *state, rheos__step *step, rheos_tensor *const *inputs,

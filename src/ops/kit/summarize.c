@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/kit/polling.h"
+
+enum { WRITTEN_BETWEEN_POLLS = 1 << 13 };
+
 // The short form if it reads back as the same number, else one that always does.
 static void add_float(rheos__text *text, float value) {
   char buffer[48];
@@ -91,13 +95,17 @@ static void add_element(rheos__text *text, const rheos_tensor *tensor, int64_t i
 typedef struct summary {
   rheos__text *text;
   const rheos_tensor *tensor;
-  int64_t limit, next;
+  int64_t limit, next, since_poll;
 } summary;
 
 static void add_row(summary *s, int64_t count, bool is_outermost) {
   for (int64_t i = 0; i < count; ++i) {
     if (s->next >= s->limit) {
       if (!is_outermost) rheos__text_add_string(s->text, "...");
+      return;
+    }
+    if (rheos__stops_after(&s->since_poll, 1, WRITTEN_BETWEEN_POLLS)) {
+      s->next = s->limit;  // the text is not for anyone
       return;
     }
     if (i > 0) rheos__text_add(s->text, " ", 1);
@@ -121,7 +129,7 @@ static void add_dimension(summary *s, int32_t d) {
 void rheos__summarize(rheos__text *text, const rheos_tensor *tensor, int64_t max_entries) {
   int64_t count = tensor->num_elements;
   int64_t limit = max_entries >= 0 && max_entries < count ? max_entries : count;
-  summary s = {text, tensor, limit, 0};
+  summary s = {text, tensor, limit, 0, 0};
   if (tensor->shape.rank == 0) {
     if (limit > 0) add_element(text, tensor, 0);
   } else {
@@ -169,6 +177,9 @@ static void add_dimension_v2(rheos__text *text, const rheos_tensor *tensor, int6
       rheos__text_add(text, "...", 3);
       i = dim - edge_items;
       if (i == dim) break;
+    }
+    if (i % WRITTEN_BETWEEN_POLLS == WRITTEN_BETWEEN_POLLS - 1 && rheos__is_stopping()) {
+      text->failed = true;  // the text is not for anyone
     }
     if (i > 0) add_gap(text, d, rank);
     add_dimension_v2(text, tensor, edge_items, d + 1, first + i * part, part);

@@ -8,6 +8,7 @@
 
 #include "ops/kit/elementwise.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/kit/stream.h"
 
 // One row of `columns` totals at a time, rows `step` elements apart (negative: from the end).
@@ -22,6 +23,16 @@ typedef void (*scan_rows_fn)(const void *x, void *z, int64_t n, int64_t step, in
 
 enum { TILE = 128, ABREAST = 4 };
 
+// Whether a scan along a long axis is to stop before element i.
+static inline bool stops_at(int64_t i) {
+  return i % RHEOS__POLLED_ELEMENTS == 0 && i > 0 && rheos__is_stopping();
+}
+
+// The status of a scan that may have stopped so.
+static rheos_status *stopped_along(int64_t rows) {
+  return rows > RHEOS__POLLED_ELEMENTS && rheos__is_stopping() ? rheos__stopped() : NULL;
+}
+
 #define SCAN(S, name, TOTAL, start, formula)                                                  \
   static void name##_##S(const void *x, void *z, int64_t rows, int64_t columns, int64_t step, \
                          bool exclusive, double *scratch) {                                   \
@@ -30,6 +41,7 @@ enum { TILE = 128, ABREAST = 4 };
     total *totals = (total *)(void *)scratch;                                                 \
     for (int64_t j = 0; j < columns; j++) totals[j] = start;                                  \
     for (int64_t i = 0; i < rows; i++) {                                                      \
+      if (stops_at(i)) return;                                                                \
       const rheos__stored_##S *xs = (const rheos__stored_##S *)x + i * step;                  \
       rheos__stored_##S *zs = (rheos__stored_##S *)z + i * step;                              \
       for (int64_t j = 0; j < columns; j++) {                                                 \
@@ -49,6 +61,7 @@ enum { TILE = 128, ABREAST = 4 };
     total totals[ABREAST];                                                                         \
     for (int k = 0; k < abreast; k++) totals[k] = start;                                           \
     for (int64_t i = 0, at = 0; i < n; i++, at += step) {                                          \
+      if (stops_at(i)) return;                                                                     \
       for (int k = 0; k < abreast; k++) {                                                          \
         const C value = RHEOS__LOAD_##S(x[at + k * distance]);                                     \
         const total before = totals[k];                                                            \
@@ -266,12 +279,12 @@ static rheos_status *run(const void *state, const void *const *inputs, void *con
     c->scan_rows((const char *)inputs[0] + first * c->element_bytes,
                  (char *)outputs[0] + first * c->element_bytes, e.rows, c->reverse ? -1 : 1,
                  end - tile, e.rows, c->exclusive);
-    return NULL;
+    return stopped_along(e.rows);
   }
   for (int64_t t = first_unit * unit_tiles; t < end; t++) {
     scan_tile(c, &e, inputs[0], outputs[0], t, scratch);
   }
-  return NULL;
+  return stopped_along(e.rows);
 }
 
 static rheos_status *prepare(rheos__prepare *p, int row) {

@@ -18,6 +18,9 @@ enum { LANES = 64, HEADS = 32, FEW = 16 };
 typedef void (*top_k_fn)(const void *x, int64_t n, int64_t k, int64_t *heap, void *values,
                          int64_t *indices);
 
+// Elements of a large heap that are moved between two polls.
+enum { SUNK_BETWEEN_POLLS = 1 << 14 };
+
 // a before b: larger, or as large and earlier; NaN comes after all numbers. The root of the heap is the
 // worst that is kept.
 #define TOP_K(S, unused)                                                                \
@@ -44,6 +47,7 @@ typedef void (*top_k_fn)(const void *x, int64_t n, int64_t k, int64_t *heap, voi
     rheos__stored_##S *zs = values;                                                     \
     if (k <= FEW && n >= 4 * LANES && few_##S(xs, n, k, zs, indices)) return;           \
     for (int64_t i = 0; i < n; i++) {                                                   \
+      if (i % SUNK_BETWEEN_POLLS == 0 && i > 0 && rheos__is_stopping()) return;         \
       if (i < k) {                                                                      \
         int64_t at = i;                                                                 \
         for (; at > 0 && before_##S(xs, heap[(at - 1) / 2], i); at = (at - 1) / 2) {    \
@@ -56,6 +60,7 @@ typedef void (*top_k_fn)(const void *x, int64_t n, int64_t k, int64_t *heap, voi
       }                                                                                 \
     }                                                                                   \
     for (int64_t left = k; left > 0; left--) {                                          \
+      if (left % SUNK_BETWEEN_POLLS == 0 && rheos__is_stopping()) return;               \
       indices[left - 1] = heap[0];                                                      \
       zs[left - 1] = xs[heap[0]];                                                       \
       heap[0] = heap[left - 1];                                                         \
@@ -177,6 +182,8 @@ static rheos_status *run(const void *state, const void *const *inputs, void *con
   for (int64_t i = first_unit * t->unit_rows; i < end; i++) {
     t->fn((const char *)inputs[0] + i * t->n * t->element_bytes, t->n, t->k, heap,
           (char *)outputs[0] + i * t->k * t->element_bytes, indices);
+    // What was left half done names no elements.
+    if (t->n > SUNK_BETWEEN_POLLS && rheos__is_stopping()) return rheos__stopped();
     for (int64_t j = 0; j < t->k; j++) {
       store_index(outputs[1], t->index_dtype, i * t->k + j, indices[j]);
     }

@@ -6,6 +6,7 @@
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/sparse/sparse_util.h"
 
 // ---- SparseToDense
@@ -227,7 +228,10 @@ static void add_row(const product *m, const void *value, int64_t row, int64_t in
   }
 }
 
+enum { PRODUCTS_BETWEEN_POLLS = 1 << 16 };
+
 static rheos_status *add_products(const product *m) {
+  int64_t since = 0;
   for (int64_t i = 0; i < m->values->num_elements; i++) {
     const int64_t row = rheos__tensor_int_at(m->indices, 2 * i + m->adjoint_a);
     const int64_t inner = rheos__tensor_int_at(m->indices, 2 * i + !m->adjoint_a);
@@ -238,6 +242,9 @@ static rheos_status *add_products(const product *m) {
     if (row < 0 || row >= m->rows) {
       return RHEOS_INVALID("m (%lld) from index[%lld,%d] out of bounds (>=%lld)", (long long)row,
                            (long long)i, m->adjoint_a, (long long)m->rows);
+    }
+    if (rheos__stops_after(&since, 1 + m->columns, PRODUCTS_BETWEEN_POLLS)) {
+      return rheos__stopped();
     }
     double room[2];
     add_row(m, element(m->values, i, m->adjoint_a, room), row, inner);

@@ -2,10 +2,13 @@
 #include <string.h>
 
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/kit/string_util.h"
 #include "ops/ragged/ragged.h"
 #include "ops/string/unicode_reader.h"
 #include "ops/string/unicode_scripts.h"
+
+enum { BYTES_BETWEEN_POLLS = 1 << 17 };
 
 // ---- What is done with characters that are not wanted
 
@@ -110,7 +113,12 @@ static rheos_status *decode_all(const unicode_state *s, const rheos_tensor *inpu
   const rheos_string *strings = input->data;
   rheos_status *status = NULL;
   rheos__set_int(s->splits_dtype, splits->data, 0, 0);
+  int64_t since = 0;
   for (int64_t i = 0; status == NULL && i < input->num_elements; i++) {
+    if (rheos__stops_after(&since, 1 + (int64_t)strings[i].size_bytes, BYTES_BETWEEN_POLLS)) {
+      status = rheos__stopped();
+      break;
+    }
     status = decode_string(s, &reader, &strings[i], all);
     if (status == NULL && s->splits_dtype == RHEOS_INT32 && all->count > INT32_MAX) {
       status = RHEOS_INVALID("more characters than splits of int32 can count");
