@@ -11,7 +11,6 @@
 #include "bench_bodies.h"
 #include "bench_pipeline.h"
 #include "command.h"
-#include "graph/graph.h"
 #include "options.h"
 #include "peaks.h"
 #include "progress.h"
@@ -169,8 +168,7 @@ static rheos_status *feed_random(bench *b, rheos_output output) {
 // The placeholders that the fetches need and nobody fed.
 static rheos_status *feed_placeholders(bench *b) {
   request *r = &b->request;
-  const rheos_graph *graph = r->runner.graph;
-  const int32_t count = rheos_graph_num_operations(graph);
+  const int32_t count = rheos_graph_num_operations(r->runner.graph);
   bool *needed = command_alloc((size_t)count * sizeof *needed);
   int32_t *stack = command_alloc((size_t)count * sizeof *stack), depth = 0;
   for (size_t i = 0; i < r->num_fetched + r->num_targets; i++) {
@@ -182,22 +180,25 @@ static rheos_status *feed_placeholders(bench *b) {
   rheos_status *status = NULL;
   while (depth > 0 && status == NULL) {
     const int32_t id = stack[--depth];
-    const rheos__node *node = rheos__graph_node(graph, id);
-    const char *op = node->signature->op->name;
+    const rheos_operation operation = {r->runner.graph, id};
+    const char *op = rheos_operation_type(operation);
     const rheos_output first = {r->runner.graph, id, 0};
     if ((strcmp(op, "Placeholder") == 0 || strcmp(op, "PlaceholderV2") == 0) &&
         !request_is_fed(r, first)) {
       r->fed = command_realloc(r->fed, (r->num_fed + 1) * sizeof *r->fed);
       status = feed_random(b, first);
     }
-    for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; i++) {
-      const rheos__edge edge = node->edges[i];
-      if (needed[edge.id] ||
-          request_is_fed(r, (rheos_output){r->runner.graph, edge.id, edge.index})) {
-        continue;
-      }
-      needed[edge.id] = true;
-      stack[depth++] = edge.id;
+    for (int32_t i = 0; i < rheos_operation_num_inputs(operation); i++) {
+      const rheos_output input = rheos_operation_input(operation, i);
+      if (needed[input.id] || request_is_fed(r, input)) continue;
+      needed[input.id] = true;
+      stack[depth++] = input.id;
+    }
+    for (int32_t i = 0; i < rheos_operation_num_control_inputs(operation); i++) {
+      const int32_t from = rheos_operation_control_input(operation, i).id;
+      if (needed[from]) continue;
+      needed[from] = true;
+      stack[depth++] = from;
     }
   }
   free(needed);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "graph/graph.h"
 
 // More datasets than anyone wants to look at.
 enum { MOST_DATASETS = 16 };

@@ -8,17 +8,15 @@
 #include "runtime/session_plan.h"
 #include "show.h"
 
-static rheos_status *reserve(plan_view *v, size_t num_feeds, size_t num_fetches) {
-  v->feeds = rheos__alloc_array(num_feeds, sizeof *v->feeds);
-  v->shapes = rheos__alloc_array(num_feeds, sizeof *v->shapes);
-  v->fetches = rheos__alloc_array(num_fetches, sizeof *v->fetches);
-  return v->feeds == NULL || v->shapes == NULL || v->fetches == NULL ? rheos__out_of_memory()
-                                                                     : NULL;
+static void reserve(plan_view *v, size_t num_feeds, size_t num_fetches) {
+  v->feeds = command_alloc(num_feeds * sizeof *v->feeds);
+  v->shapes = command_alloc(num_feeds * sizeof *v->shapes);
+  v->fetches = command_alloc(num_fetches * sizeof *v->fetches);
 }
 
 static rheos_status *ends_of_signature(plan_view *v) {
   const rheos_signature_def *signature = v->runner.signature;
-  RHEOS_TRY(reserve(v, signature->num_inputs, signature->num_outputs));
+  reserve(v, signature->num_inputs, signature->num_outputs);
   for (size_t i = 0; i < signature->num_inputs; i++) {
     RHEOS_TRY(runner_input(&v->runner, signature->inputs[i].key, &v->feeds[v->num_feeds++]));
   }
@@ -30,9 +28,8 @@ static rheos_status *ends_of_signature(plan_view *v) {
 
 // Without a signature: the placeholders, and the first outputs of what nobody takes.
 static rheos_status *ends_of_graph(plan_view *v) {
-  RHEOS_TRY(runner_ends(&v->runner, &v->feeds, &v->num_feeds, &v->fetches, &v->num_fetches));
-  v->shapes = rheos__alloc_array((size_t)v->num_feeds, sizeof *v->shapes);
-  if (v->shapes == NULL) return rheos__out_of_memory();
+  runner_ends(&v->runner, &v->feeds, &v->num_feeds, &v->fetches, &v->num_fetches);
+  v->shapes = command_alloc((size_t)v->num_feeds * sizeof *v->shapes);
   if (v->num_fetches == 0) return RHEOS_INVALID("the graph has no outputs");
   return NULL;
 }
@@ -176,8 +173,8 @@ void plan_view_json_feeds(const plan_view *v, json *j) {
 
 void plan_view_close(plan_view *v) {
   rheos__plan_free(v->plan);
-  rheos__free(v->feeds);
-  rheos__free(v->shapes);
-  rheos__free(v->fetches);
+  free(v->feeds);
+  free(v->shapes);
+  free(v->fetches);
   runner_close(&v->runner);
 }

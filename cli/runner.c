@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "checkpoint.h"
 #include "command.h"
-#include "graph/graph.h"
 #include "near.h"
 
 // What was made for a machine with other devices runs too.
@@ -178,77 +177,79 @@ static const char *tensor_name(const rheos_tensor_info *infos, size_t count, con
 
 // ---- Ends
 
-static bool is_placeholder(const rheos__node *node) {
-  return strcmp(node->signature->op->name, "Placeholder") == 0 ||
-         strcmp(node->signature->op->name, "PlaceholderV2") == 0;
+static bool is_placeholder(rheos_operation operation) {
+  const char *op = rheos_operation_type(operation);
+  return strcmp(op, "Placeholder") == 0 || strcmp(op, "PlaceholderV2") == 0;
 }
 
 // Variables and what only sets them up are no results.
-static bool is_result(const rheos__node *node, bool is_taken) {
-  if (is_taken || node->num_outputs == 0 || node->num_inputs == 0 || is_placeholder(node)) {
+static bool is_result(rheos_operation operation) {
+  size_t num_consumers = 0;
+  if (rheos_operation_num_outputs(operation) == 0 || rheos_operation_num_inputs(operation) == 0 ||
+      is_placeholder(operation)) {
     return false;
   }
-  const rheos_dtype dtype = node->outputs[0].dtype;
-  return !rheos_dtype_is_ref(dtype) && dtype != RHEOS_RESOURCE && dtype != RHEOS_VARIANT;
+  for (int32_t i = 0; i < rheos_operation_num_outputs(operation) && num_consumers == 0; i++) {
+    rheos_status *status =
+        rheos_output_consumers(rheos_operation_output(operation, i), NULL, 0, &num_consumers);
+    if (status == NULL) continue;
+    command_fail_take("graph", status);
+    exit(EXIT_FAILURE);
+  }
+  const rheos_dtype dtype = rheos_output_dtype(rheos_operation_output(operation, 0));
+  return num_consumers == 0 && !rheos_dtype_is_ref(dtype) && dtype != RHEOS_RESOURCE &&
+         dtype != RHEOS_VARIANT;
+}
+
+// Whether it is that op of version 1's control flow, of values or of references.
+static bool is_flow(rheos_operation operation, const char *name) {
+  const char *op = rheos_operation_type(operation);
+  return strcmp(strncmp(op, "Ref", 3) == 0 ? op + 3 : op, name) == 0;
 }
 
 // How many of version 1's loops and branches a node's outputs lie in, given that of what it takes.
-static int32_t level_behind(const rheos__node *node, int32_t level, bool takes_enter) {
-  switch (node->signature->op->flow) {
-    case RHEOS__FLOW_ENTER:
-    case RHEOS__FLOW_SWITCH: return level + 1;
-    case RHEOS__FLOW_EXIT: return level - 2;
-    case RHEOS__FLOW_MERGE: return takes_enter ? level : level - 1;
-    default: return level;
+static int32_t level_behind(rheos_operation operation, int32_t level, bool takes_enter) {
+  if (is_flow(operation, "Enter") || is_flow(operation, "Switch") ||
+      is_flow(operation, "_SwitchN")) {
+    return level + 1;
   }
+  if (is_flow(operation, "Exit")) return level - 2;
+  return is_flow(operation, "Merge") && !takes_enter ? level - 1 : level;
 }
 
 // By node, for free(): what is computed in some trips or branches only is nothing that a graph ends in.
-static int32_t *levels_of(const rheos_graph *graph) {
+static int32_t *levels_of(rheos_graph *graph) {
   const int32_t count = rheos_graph_num_operations(graph);
   int32_t *levels = command_alloc((size_t)count * sizeof *levels);
   for (int32_t id = 0; id < count; id++) {
-    const rheos__node *node = rheos__graph_node(graph, id);
+    const rheos_operation operation = {graph, id};
     int32_t level = 0;
     bool takes_enter = false;
-    for (int32_t i = 0; i < node->num_inputs; i++) {
-      const int32_t from = node->edges[i].id;
-      if (from >= id) continue;  // the way back of a loop
-      if (levels[from] > level) level = levels[from];
-      takes_enter |= rheos__graph_node(graph, from)->signature->op->flow == RHEOS__FLOW_ENTER;
+    for (int32_t i = 0; i < rheos_operation_num_inputs(operation); i++) {
+      const rheos_operation from = rheos_output_operation(rheos_operation_input(operation, i));
+      if (from.id >= id) continue;  // the way back of a loop
+      if (levels[from.id] > level) level = levels[from.id];
+      takes_enter |= is_flow(from, "Enter");
     }
-    levels[id] = level_behind(node, level, takes_enter);
+    levels[id] = level_behind(operation, level, takes_enter);
   }
   return levels;
 }
 
-rheos_status *runner_ends(const runner *r, rheos_output **out_inputs, int32_t *out_num_inputs,
-                          rheos_output **out_results, int32_t *out_num_results) {
+void runner_ends(const runner *r, rheos_output **out_inputs, int32_t *out_num_inputs,
+                 rheos_output **out_results, int32_t *out_num_results) {
   const int32_t count = rheos_graph_num_operations(r->graph);
-  *out_inputs = rheos__alloc_array((size_t)count, sizeof **out_inputs);
-  *out_results = rheos__alloc_array((size_t)count, sizeof **out_results);
+  *out_inputs = command_alloc((size_t)count * sizeof **out_inputs);
+  *out_results = command_alloc((size_t)count * sizeof **out_results);
   *out_num_inputs = *out_num_results = 0;
-  bool *taken = rheos__alloc_array((size_t)count, sizeof *taken);
   int32_t *levels = levels_of(r->graph);
-  if (*out_inputs == NULL || *out_results == NULL || taken == NULL) {
-    rheos__free(taken);
-    free(levels);
-    return rheos__out_of_memory();
-  }
   for (int32_t id = 0; id < count; id++) {
-    const rheos__node *node = rheos__graph_node(r->graph, id);
-    for (int32_t i = 0; i < node->num_inputs; i++) taken[node->edges[i].id] = true;
+    const rheos_operation operation = {r->graph, id};
+    const rheos_output output = rheos_operation_output(operation, 0);
+    if (is_placeholder(operation)) (*out_inputs)[(*out_num_inputs)++] = output;
+    if (levels[id] <= 0 && is_result(operation)) (*out_results)[(*out_num_results)++] = output;
   }
-  for (int32_t id = 0; id < count; id++) {
-    const rheos__node *node = rheos__graph_node(r->graph, id);
-    const rheos_output output = {r->graph, id, 0};
-    if (is_placeholder(node)) (*out_inputs)[(*out_num_inputs)++] = output;
-    if (is_result(node, taken[id]) && levels[id] <= 0)
-      (*out_results)[(*out_num_results)++] = output;
-  }
-  rheos__free(taken);
   free(levels);
-  return NULL;
 }
 
 // ---- Names, and messages that tell them
@@ -274,14 +275,14 @@ char *runner_output_names(const runner *r) {
   }
   rheos_output *inputs, *results;
   int32_t num_inputs, num_results;
-  rheos_status_free(runner_ends(r, &inputs, &num_inputs, &results, &num_results));
+  runner_ends(r, &inputs, &num_inputs, &results, &num_results);
   for (int32_t i = 0; i < num_results; i++) {
     char name[NAME_BYTES];
     rheos_operation_name((rheos_operation){r->graph, results[i].id}, name, sizeof name);
     add_name(&names, (size_t)i, name);
   }
-  rheos__free(inputs);
-  rheos__free(results);
+  free(inputs);
+  free(results);
   return names;
 }
 

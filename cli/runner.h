@@ -30,10 +30,10 @@ typedef struct runner {
 rheos_status *runner_open(const char *path, const runner_options *options, runner *out_runner);
 void runner_close(runner *r);
 
-// What a graph says by itself of its ends, in arrays for rheos_free(): its placeholders, and the
+// What a graph says by itself of its ends, in arrays for free(): its placeholders, and the
 // first outputs of what no operation takes anything from.
-rheos_status *runner_ends(const runner *r, rheos_output **out_inputs, int32_t *out_num_inputs,
-                          rheos_output **out_results, int32_t *out_num_results);
+void runner_ends(const runner *r, rheos_output **out_inputs, int32_t *out_num_inputs,
+                 rheos_output **out_results, int32_t *out_num_results);
 // "'a', 'b', ...": the outputs of the signature, or, without one, the results; for free().
 char *runner_output_names(const runner *r);
 
