@@ -256,12 +256,16 @@ def test_modules_inside_have_those_that_they_import(launch):
             AbsoluteValue,
         )
 
+        from tensorflow.python import keras
+        from tensorflow.python.ops.ragged import ragged_concat_ops
+
         print(variables.dtypes.int32.name, rnn.rnn_cell_impl.GRUCell.__name__)
+        print(keras.constraints.NonNeg.__name__, ragged_concat_ops.concat.__name__)
         print(AbsoluteValue().name)
         """,
         mode="tf1",
     )
-    assert shown.split() == ["int32", "GRUCell", "absolute_value"]
+    assert shown.split() == ["int32", "GRUCell", "NonNeg", "concat", "absolute_value"]
 
 
 def test_programs_of_version_2_see_python_as_it_is(launch):

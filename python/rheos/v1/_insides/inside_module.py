@@ -55,8 +55,8 @@ class InsideModule(types.ModuleType):
 
     A name in it is what the module `own` of Rheos has under it, if there is one for this place;
     else what is public and lies here in TensorFlow; else, where functions of ops are, such a one;
-    else what the public module `public` has, which programs take the place for; else a module of
-    tensorflow.python of that name, since those of TensorFlow import each other.
+    else what the public module `public` has, which programs take the place for; else the module
+    below it, or of tensorflow.python, of that name, since those of TensorFlow import each other.
     """
 
     def __init__(self, name, own=None, public=None):
@@ -88,7 +88,8 @@ class InsideModule(types.ModuleType):
         found = getattr(self._public, name, None)
         if found is not None and not _is_our_module(found):
             return found
-        other = _by_last_name().get(name)
+        below = f"{self._name}.{name}"
+        other = below if is_known(below) else _by_last_name().get(name)
         if other is not None and other.partition(".")[0] != "autograph":
             return importlib.import_module(f"tensorflow.python.{other}")
         raise AttributeError(
