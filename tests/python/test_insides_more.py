@@ -82,6 +82,18 @@ def test_gradients_of_functions_beside_differences(eagerly):
             check()
 
 
+def test_ragged_tensors_of_graphs_are_compared(sess):
+    class Test(tf.test.TestCase):
+        def runTest(self):
+            ragged = tf.ragged.constant([[1, 2], [3]])
+            self.assertAllEqual(ragged, [[1, 2], [3]])
+            self.assertAllEqual(tf.concat([ragged, ragged], 1), [[1, 2, 1, 2], [3, 3]])
+            with self.assertRaises(AssertionError):
+                self.assertAllEqual(ragged, [[1, 2], [4]])
+
+    Test().runTest()
+
+
 def test_evaluate_calls_what_gives_tensors():
     class Test(tf.test.TestCase):
         def runTest(self):

@@ -258,6 +258,7 @@ class TestCase(_unittest.TestCase):
     def assertAllEqual(self, a, b, msg=None):
         """The values are equal."""
         if _is_ragged(a) or _is_ragged(b):
+            a, b = (self.evaluate(x) if isinstance(x, _RaggedBase) else x for x in (a, b))
             self.assertEqual(_lists(a), _lists(b), msg)
             return
         a, b = self._array(a), self._array(b)
