@@ -90,6 +90,10 @@ def test_ragged_tensors_of_graphs_are_compared(sess):
             self.assertAllEqual(tf.concat([ragged, ragged], 1), [[1, 2, 1, 2], [3, 3]])
             with self.assertRaises(AssertionError):
                 self.assertAllEqual(ragged, [[1, 2], [4]])
+            with context.eager_mode():
+                nested = tf.ragged.constant([[["a"], []], [["b", "c"]]])
+                assert isinstance(self.evaluate(nested), tf.compat.v1.ragged.RaggedTensorValue)
+                self.assertAllEqual(nested, [[[b"a"], []], [[b"b", b"c"]]])
 
     Test().runTest()
 

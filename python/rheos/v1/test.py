@@ -24,6 +24,7 @@ from rheos.framework.ragged import (
     RaggedBase as _RaggedBase,
     RaggedValueBase as _RaggedValueBase,
 )
+from rheos.ops.ragged_tensor import RaggedTensorValue as _RaggedTensorValue
 from rheos.training.gradient_check import compute_gradient, compute_gradient_error  # noqa: F401
 from rheos.training.op_benchmark import Benchmark, run_benchmarks as _run_benchmarks
 from rheos.training.session import Session as _Session
@@ -461,6 +462,8 @@ class _CheckedThread:
 def _value_of(tensor):
     if callable(tensor) and not hasattr(tensor, "numpy"):  # such as a learning rate that decays
         return _nest.map_structure(_value_of, tensor())
+    if isinstance(tensor, _RaggedBase):
+        return _RaggedTensorValue(_value_of(tensor.values), tensor.row_splits.numpy())
     return tensor.numpy() if hasattr(tensor, "numpy") else tensor
 
 
