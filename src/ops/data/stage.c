@@ -267,10 +267,6 @@ static void post_worker(rheos__stage *s) {
   ++s->num_active;
 }
 
-static rheos_status *stopped(void) {
-  return rheos_status_new(RHEOS_CANCELLED, "the step was stopped");
-}
-
 // ---- A go: pulling some elements, and working on them
 
 typedef struct go {
@@ -360,10 +356,6 @@ static void work_on_some(rheos__stage *s, rheos__step *step, const go *g, double
   int32_t done = 0;
   for (int32_t i = 0; i < g->made.count; ++i) {
     entry *e = g->made.items[i];
-    if (e->status == NULL && i > 0 && (each > FAST_NS || i % CLOCK_EACH == 0) &&
-        rheos__step_should_stop(step)) {
-      e->status = stopped();
-    }
     if (e->status == NULL) e->status = s->options.work(s->dataset, e->raw, e->element, step);
     const bool is_last = i + 1 == g->made.count;
     if (!is_last && !clock_is_due(i + 1 - done, each)) continue;
@@ -527,6 +519,10 @@ static bool wait_for_others(rheos__stage *s, rheos__step *step, rheos__wait *wai
   atomic_fetch_add_explicit(&s->dataset->times.waited_ns, rheos__now_ns() - start,
                             memory_order_relaxed);
   return goes_on;
+}
+
+static rheos_status *stopped(void) {
+  return rheos_status_new(RHEOS_CANCELLED, "the step was stopped");
 }
 
 // Whether the consumer does best to make elements itself: nobody is about to, or it can help. It does not

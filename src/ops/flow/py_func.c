@@ -164,8 +164,8 @@ static rheos_status *compute_call(void *state, rheos__step *step, rheos_tensor *
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "the program has no function %s to call",
                             call->token);
   }
-  if (rheos__step_should_stop(step))
-    return rheos__stopped();  // calls may take long, and are not counted
+  // Calls may take long, and nobody counts that.
+  if (rheos__step_should_stop(step)) return rheos__stopped();
   if (!rheos__step_can_go_on(step)) return call_here(call, inputs, outputs);
   return call_on_thread(call, step, inputs, outputs);
 }
