@@ -584,3 +584,21 @@ def test_an_object_says_what_a_checkpoint_keeps_of_it(tmp_path):
     path = tf.train.Checkpoint(held=first).save(str(tmp_path / "kept"))
     tf.train.Checkpoint(held=second).restore(path)
     assert second.value.numpy().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("value", [2.0, [1.0, 2.0], lambda: tf.ones([2]), np.ones(2, np.float32)])
+def test_a_function_over_elements_may_make_variables(value):
+    made = []
+
+    def scaled(x):
+        if not made:
+            made.append(tf.Variable(value))
+        return x * made[0]
+
+    dataset = tf.data.Dataset.from_tensors(tf.constant([3.0, 4.0])).repeat(2).map(scaled)
+    first = [x.numpy().tolist() for x in dataset]
+    assert first == [(made[0] * [3.0, 4.0]).numpy().tolist()] * 2
+    made[0].assign_add(tf.ones_like(made[0]))
+    assert [x.numpy().tolist() for x in dataset] != first
+    with tf.Graph().as_default():
+        assert not hasattr(tf.Variable(1.0), "numpy") or not tf.executing_eagerly()

@@ -76,8 +76,10 @@ def register_eager_type(kind):
 
 def _make_default(next_creator=None, **arguments):
     """The variable that the arguments ask for: the innermost creator."""
-    if _eager_type is not None and get_default_graph()._is_eager:
-        return type.__call__(_eager_type, **arguments)
+    if _eager_type is not None:
+        with init_scope():  # in a function over a dataset's elements too
+            if get_default_graph()._is_eager:
+                return type.__call__(_eager_type, **arguments)
     use_resource = arguments["use_resource"]
     if use_resource is None:
         store = get_default_graph()._variable_scope
