@@ -83,3 +83,13 @@ def test_what_sessions_wait_for_is_told_from_another_thread():
         session.run(put)
         thread.join()
         assert "letters" not in "".join(sessions.waiting())
+
+
+def test_no_stage_is_at_work_more_than_all_of_the_time():
+    numbers = tf.data.Dataset.range(200)
+    slow_ones = numbers.map(lambda x: tf.numpy_function(slow, [x], tf.int64), 4)
+    in_threads = slow_ones.batch(4).map(lambda x: x + 1, 2).prefetch(2)
+    for dataset in (in_threads, numbers.map(lambda x: x + 1).repeat().take(20000)):
+        text = dataset.explain()
+        shares = [float(share) for share in re.findall(r"([\d.]+) %", text)]
+        assert shares and max(shares) <= 100, text

@@ -20,6 +20,7 @@ typedef struct row {
   double worked_ns, pulled_ns, waited_ns, held_ns;
   double elements, total_ns;  // with what the inputs take
   double own_ns;              // without, over the threads of a stage
+  double share;               // of the time of these threads, 0 to 1
 } row;
 
 typedef struct rows {
@@ -115,17 +116,40 @@ static double inputs_ns(const rows *r, const rheos__dataset *dataset) {
   return ns;
 }
 
+// Counts of a stage; of others, and of those whose iterator is not known, there are none.
+static bool has_counts(const row *here, rheos__stage_counts *out_counts) {
+  *out_counts = (rheos__stage_counts){0};
+  if (here->dataset->kind->count == NULL || here->iterator == NULL) return false;
+  if (here->is_elsewhere && !runs_ahead(here->dataset)) return false;
+  here->dataset->kind->count(here->iterator, out_counts);
+  return true;
+}
+
+// Threads may have become fewer since they worked, and what is timed now and then is guessed.
+static double share_of(const row *here, double wall_ns) {
+  rheos__stage_counts counts;
+  const bool is_shared = has_counts(here, &counts) && runs_ahead(here->dataset);
+  const double num_threads = is_shared && counts.num_threads > 1 ? (double)counts.num_threads : 1;
+  const double share = wall_ns > 0 ? here->own_ns / (wall_ns * num_threads) : 0;
+  return share < 1 ? share : 1;
+}
+
 static void find_own(rows *r, double wall_ns) {
+  for (int32_t i = 0; i < r->count; ++i) {
+    if (r->items[i].total_ns > wall_ns) r->items[i].total_ns = wall_ns;
+  }
   for (int32_t i = 0; i < r->count; ++i) {
     row *here = &r->items[i];
     if (runs_ahead(here->dataset)) {
       here->own_ns = here->worked_ns;
+      here->share = share_of(here, wall_ns);
       continue;
     }
     here->pulled_ns = inputs_ns(r, here->dataset);
     here->own_ns = here->total_ns - here->pulled_ns;
     if (here->own_ns < 0) here->own_ns = 0;
-    here->held_ns = wall_ns > here->total_ns ? wall_ns - here->total_ns : 0;
+    here->held_ns = wall_ns - here->total_ns;
+    here->share = share_of(here, wall_ns);
   }
 }
 
@@ -135,10 +159,8 @@ static void add_line(rheos__text *text, const char *line, int length) {
 
 static void add_buffer(rheos__text *text, const row *here) {
   char line[160];
-  rheos__stage_counts counts = {0};
-  if (here->dataset->kind->count == NULL || here->iterator == NULL) return;
-  if (here->is_elsewhere && !runs_ahead(here->dataset)) return;
-  here->dataset->kind->count(here->iterator, &counts);
+  rheos__stage_counts counts;
+  if (!has_counts(here, &counts)) return;
   add_line(
       text, line,
       snprintf(line, sizeof line, ", buffer %lld of %lld, %lld bytes", (long long)counts.buffered,
@@ -156,7 +178,7 @@ static void add_stage(rheos__text *text, const row *here, double wall_ns) {
            snprintf(line, sizeof line, "%*s%s: %.0f elements, %.3g/s, %.3g us each, busy %.0f %%",
                     (int)(here->depth < 40 ? 2 * here->depth : 80), "", here->dataset->kind->name,
                     here->elements, wall_ns > 0 ? here->elements / wall_ns * 1e9 : 0, own_us,
-                    wall_ns > 0 ? here->own_ns / wall_ns * 100 : 0));
+                    here->share * 100));
   if (here->dataset->num_inputs > 0) {
     add_line(text, line,
              snprintf(line, sizeof line, ", %.3g ms for its input", here->pulled_ns * 1e-6));
@@ -171,14 +193,13 @@ static void add_verdict(rheos__text *text, const rows *r, double wall_ns, bool h
   char line[256];
   const row *most = &r->items[0];
   for (int32_t i = 1; i < r->count; ++i) {
-    if (r->items[i].own_ns > most->own_ns) most = &r->items[i];
+    if (r->items[i].share > most->share) most = &r->items[i];
   }
   const double waited = wall_ns > 0 ? r->items[0].total_ns / wall_ns : 0;
-  const double caller_ns = wall_ns - r->items[0].total_ns;
   int length;
   if (r->items[0].elements == 0) {
     length = snprintf(line, sizeof line, "Nothing was asked for yet.");
-  } else if (has_caller && (waited < LITTLE || caller_ns > most->own_ns)) {
+  } else if (has_caller && (waited < LITTLE || 1 - waited > most->share)) {
     length =
         snprintf(line, sizeof line, "The caller binds: it waited for elements %.0f %% of the time.",
                  waited * 100);
@@ -186,7 +207,7 @@ static void add_verdict(rheos__text *text, const rows *r, double wall_ns, bool h
     length = snprintf(
         line, sizeof line, "%s binds: its own work took %.3g us an element, %.0f %% of the time.",
         most->dataset->kind->name, most->elements > 0 ? most->own_ns / most->elements * 1e-3 : 0,
-        wall_ns > 0 ? most->own_ns / wall_ns * 100 : 0);
+        most->share * 100);
   }
   add_line(text, line, length);
 }
