@@ -77,6 +77,10 @@ STEPS = {
     "gather": (lambda: [floats(N), ints(8 * N) // 8], tf.gather),
     "tile": (lambda: [floats(1000)], lambda a: tf.tile(a, [N // 100])),
     "transpose": (lambda: [floats(10_000, 4_000)], tf.transpose),
+    "list_of_rows": (
+        lambda: [floats(4 * N)],
+        lambda a: tf.raw_ops.TensorListFromTensor(tensor=a, element_shape=np.zeros(0, np.int32)),
+    ),
     "sparse_reduce_sum": (lambda: [coordinates(N)], lambda i: tf.sparse_reduce_sum(sparse(i), 1)),
     "sparse_tensor_dense_matmul": (
         lambda: [coordinates(N)],

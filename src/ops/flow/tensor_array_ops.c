@@ -8,6 +8,7 @@
 #include "ops/flow/tensor_array_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/kit/variable_util.h"
 #include "resource/resource.h"
 
@@ -352,6 +353,8 @@ static void values_deinit(values *v) {
   rheos__free(v->items);
 }
 
+enum { VALUES_BETWEEN_POLLS = 1 << 14 };
+
 // Those at the indices, or with NULL the first `count`.
 static rheos_status *read_many(rheos__array *array, const rheos_tensor *indices, int64_t count,
                                values *out) {
@@ -360,6 +363,7 @@ static rheos_status *read_many(rheos__array *array, const rheos_tensor *indices,
   for (; out->count < count; out->count++) {
     const int64_t i = out->count;
     const int64_t index = indices != NULL ? rheos__tensor_int_at(indices, i) : i;
+    if (i % VALUES_BETWEEN_POLLS == 0 && rheos__is_stopping()) return rheos__stopped();
     RHEOS_TRY(rheos__array_read(array, index, &out->items[i]));
   }
   return NULL;
@@ -388,6 +392,7 @@ static rheos_status *copy_values(const values *v, rheos_tensor *to) {
   char *at = to->data;
   for (int64_t i = 0; i < v->count; i++) {
     const rheos_tensor *item = v->items[i];
+    if (i % VALUES_BETWEEN_POLLS == 0 && rheos__is_stopping()) return rheos__stopped();
     if (item->num_elements == 0) continue;
     RHEOS_TRY(rheos__copy_elements(to->dtype, at, item->data, item->num_elements));
     at += item->size_bytes;

@@ -5,6 +5,7 @@
 #include "graph/build.h"
 #include "ops/flow/tensor_list_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 
 // tf.shape(tensor)[1:], as a Slice.
 static rheos_output row_shape_of(rheos_scope *s, rheos_output tensor) {
@@ -230,12 +231,16 @@ static rheos_status *check_rows(const rheos_shape *told, const rheos_shape *row)
                        rheos__shape_text_of(told, &want), rheos__shape_text_of(row, &got));
 }
 
+enum { ROWS_BETWEEN_POLLS = 1 << 13 };
+
 // The rows of the tensor, `indices` telling where they go (NULL: one after another).
 static rheos_status *fill_with_rows(const rheos_tensor *tensor, const rheos_tensor *indices,
                                     int64_t count, rheos__list *list) {
   const rheos_shape shape = rheos__shape_of_row(&tensor->shape);
+  int64_t since = 0;
   for (int64_t i = 0; i < count; i++) {
     rheos_tensor *row = NULL;
+    if (rheos__stops_after(&since, 1, ROWS_BETWEEN_POLLS)) return rheos__stopped();
     RHEOS_TRY(rheos__rows_of(tensor, i, &shape, &row));
     rheos__list_fill_take(list, indices != NULL ? rheos__tensor_int_at(indices, i) : i, row);
   }
