@@ -35,13 +35,13 @@ rheos_status *rheos__site_types_of(const rheos__prepare *p, const rheos_func *fu
 
 // A part of a graph that a plan calls as a body: it belongs to that plan.
 typedef struct rheos__region {
-  const char
-      *role;  // "cond", "body", "then_branch", "else_branch": as the functions of a While, an If
+  const char *
+      role;  // "cond", "body", "then_branch", "else_branch": as the functions of a While, an If; "stretch"
   rheos__function part;  // of the plan's own graph; it has no name
   const int32_t *done;   // nodes that the body waits for and that ran before
   int32_t num_done;
-  int32_t node;                      // of the loop or conditional, as errors name it
-  int32_t depth;                     // of regions in each other, 1 for those of a plan that is none
+  int32_t node;   // of the loop or conditional, as errors name it; -1: they do not
+  int32_t depth;  // of regions in each other, 1 for those of a plan that is none
   rheos__resources *node_resources;  // the plan's
   struct body *body;                 // the runtime's; NULL until the region is called
 } rheos__region;
@@ -49,15 +49,22 @@ typedef struct rheos__region {
 // What of the ops inside of a structure holds for it.
 enum { RHEOS__RAISED_EFFECTS = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES | RHEOS_OP_ASSERTS };
 
-// A loop or conditional of version 1 that was raised: plan/raise.h.
+typedef enum rheos__structure_kind {
+  RHEOS__CONDITIONAL,
+  RHEOS__LOOP,
+  RHEOS__STRETCH,
+} rheos__structure_kind;
+
+// A loop or conditional of version 1 that was raised, or a stretch between waits: plan/raise.h.
 struct rheos__structure {
   rheos__structure *next;
-  bool is_loop;
+  rheos__structure_kind kind;
   int32_t num_variables;     // of a loop: its first inputs, which are also the results of its body
   const int32_t *variables;  // of a loop, by output: the variable that it is
-  rheos__region
-      regions[2];  // of a loop its condition and its body; else the false side, the true side
-  int32_t node;    // whose name errors have
+  rheos__region regions
+      [2];  // of a loop its condition and its body; of a conditional the false side, the true side
+  int32_t num_regions;
+  int32_t node;               // whose name errors have
   const rheos__edge *inputs;  // of a conditional first the predicate
   const rheos__edge *outputs;
   const int32_t *waits;  // nodes

@@ -32,7 +32,8 @@ typedef struct rheos__read_slot {
 } rheos__read_slot;
 
 // With control flow there are more passes: one meets it, one finds the frames, one makes entries.
-// RHEOS__RAISED, if control flow can be raised, makes entries of a straight plan.
+// RHEOS__RAISED, if control flow can be raised, makes entries of a straight plan. Where several ops may have
+// to wait, entries in frames are structures too: stretches.c.
 typedef enum rheos__pass {
   RHEOS__WITHOUT_FLOW,
   RHEOS__FIND_FRAMES,
@@ -144,7 +145,20 @@ bool rheos__builder_is_way_back(const rheos__builder *b, const rheos__node *node
 int32_t rheos__builder_next_before_exit(const rheos__builder *b, const rheos__node *node,
                                         int32_t id);
 
+// ---- stretches.c
+
+// Raises what lies between the ops that may wait, of a level whose needed nodes are listed in `order`.
+// `raised.count` is 0 where nothing is raised.
+rheos_status *rheos__raise_stretches(rheos__builder *b, const int32_t *targets,
+                                     int32_t num_targets);
+
 // ---- visit.c
+
+// Whether the node decides which values are alive. Where nothing is dead a ControlTrigger is a NoOp.
+static inline bool rheos__builder_moves_values(const rheos__node *node) {
+  const rheos__flow_role role = rheos__node_role(node);
+  return role != RHEOS__FLOW_NONE && role != RHEOS__FLOW_CONTROL_TRIGGER;
+}
 
 // Makes entries of all that the plan's fetches and the targets need.
 rheos_status *rheos__builder_visit(rheos__builder *b, const int32_t *targets, int32_t num_targets);

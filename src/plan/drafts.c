@@ -15,9 +15,16 @@ static const rheos__entry *draft_of(const rheos__builder *b, int32_t id) {
 }
 
 static rheos__source source_of(const rheos__builder *b, rheos__edge edge) {
-  const bool is_raised = rheos__builder_visited(b, edge.id) != edge.id;
-  return (rheos__source){draft_number(b, edge.id),
-                         is_raised ? b->raised.output_of[edge.id] : edge.index};
+  const rheos__structure *s = rheos__builder_structure(b, rheos__builder_visited(b, edge.id));
+  if (s == NULL) return (rheos__source){draft_number(b, edge.id), edge.index};
+  int32_t output = b->raised.output_of[edge.id];  // the first of the node
+  assert(output >= 0);
+  while (s->kind == RHEOS__STRETCH &&
+         (s->outputs[output].id != edge.id || s->outputs[output].index != edge.index)) {
+    ++output;
+    assert(output < s->num_outputs);
+  }
+  return (rheos__source){draft_number(b, edge.id), output};
 }
 
 static bool grow_reads(rheos__builder *b) {
@@ -198,15 +205,20 @@ static rheos_dtype *dtypes_of(const rheos__builder *b, const rheos__edge *edges,
 }
 
 static const char *name_of_op(const rheos__structure *s) {
-  if ((s->effects & RHEOS_OP_WRITES) != 0) return s->is_loop ? "_RaisedLoop" : "_RaisedConditional";
-  if (s->effects != 0) return s->is_loop ? "_RaisedStatefulLoop" : "_RaisedStatefulConditional";
-  return s->is_loop ? "_RaisedStatelessLoop" : "_RaisedStatelessConditional";
+  static const char *const names[][3] = {
+      [RHEOS__CONDITIONAL] = {"_RaisedConditional", "_RaisedStatefulConditional",
+                              "_RaisedStatelessConditional"},
+      [RHEOS__LOOP] = {"_RaisedLoop", "_RaisedStatefulLoop", "_RaisedStatelessLoop"},
+      [RHEOS__STRETCH] = {"_RaisedStretch", "_RaisedStatefulStretch", "_RaisedStatelessStretch"},
+  };
+  const int which = (s->effects & RHEOS_OP_WRITES) != 0 ? 0 : s->effects != 0 ? 1 : 2;
+  return names[s->kind][which];
 }
 
 // The attributes of the op, all of which are lists of dtypes.
 static rheos_status *make_attrs(const rheos__builder *b, const rheos__structure *s,
                                 rheos__attrs **out_attrs) {
-  const int32_t first = s->is_loop ? 0 : 1, num_in = s->num_inputs - first;
+  const int32_t first = s->kind == RHEOS__CONDITIONAL ? 1 : 0, num_in = s->num_inputs - first;
   rheos__attrs *attrs =
       rheos__arena_alloc_zeroed(&b->plan->arena, sizeof *attrs + 2 * sizeof *attrs->items);
   rheos_dtype *in = dtypes_of(b, s->inputs + first, num_in);

@@ -143,6 +143,7 @@ static rheos_status *find_frames(rheos__flow *flow, const rheos__plan *plan,
     const rheos__entry *entry = &plan->entries[i];
     flow->frame_of[i] = frames->of_node[entry->id] - 1;
     flow->frame_behind[i] = rheos__flow_frame_behind(frames, plan->graph, entry->id);
+    if (entry->structure != NULL) flow->frame_of[i] = flow->frame_behind[i] = 0;  // a stretch
     flow->roles[i] = (uint8_t)role_of(entry);
     flow->is_constant[i] =
         role_of(entry) == RHEOS__FLOW_ENTER && rheos__attr_bool(entry->attrs, "is_constant");

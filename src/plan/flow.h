@@ -1,4 +1,5 @@
-// Plans with version 1's control flow: entries in frames, whose values move as tokens.
+// Plans with version 1's control flow, or several ops that may wait: entries in frames, whose values move as
+// tokens. What lies between ops that wait is one entry where it can be: stretches.c.
 //
 // A frame is a loop by its name; the root frame is what lies in none. A node is in the frame that its
 // inputs come from; Enter and Exit hand on to another one. That is checked when the plan is made, so the

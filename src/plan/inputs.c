@@ -181,13 +181,16 @@ rheos_status *rheos__builder_edge(rheos__builder *b, int32_t id, int32_t i, rheo
   return NULL;
 }
 
+static bool has_structures(const rheos__builder *b) {
+  return b->raised.count > 0 && (b->pass == RHEOS__RAISED || b->pass == RHEOS__WITH_FRAMES);
+}
+
 int32_t rheos__builder_visited(const rheos__builder *b, int32_t id) {
-  if (b->pass != RHEOS__RAISED || id >= b->num_nodes || b->raised.of_node[id] == 0) return id;
+  if (!has_structures(b) || id >= b->num_nodes || b->raised.of_node[id] == 0) return id;
   return b->num_nodes + b->raised.of_node[id] - 1;
 }
 
 rheos__structure *rheos__builder_structure(const rheos__builder *b, int32_t visited) {
-  return b->pass == RHEOS__RAISED && visited >= b->num_nodes
-             ? b->raised.structures[visited - b->num_nodes]
-             : NULL;
+  return has_structures(b) && visited >= b->num_nodes ? b->raised.structures[visited - b->num_nodes]
+                                                      : NULL;
 }

@@ -339,7 +339,9 @@ void rheos__plan_free(rheos__plan *plan) {
       plan->free_workspaces);  // first: kernels kept there borrow the segments' cells
   rheos__segments_free(plan->roots);
   for (rheos__structure *s = plan->structures; s != NULL; s = s->next) {
-    for (int i = 0; i < 2; ++i) rheos__region_forget(plan->context.bodies, &s->regions[i]);
+    for (int i = 0; i < s->num_regions; ++i) {
+      rheos__region_forget(plan->context.bodies, &s->regions[i]);
+    }
   }
   rheos__inlined_unref(plan->inlined);
   rheos_graph_unref(plan->graph);

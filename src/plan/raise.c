@@ -51,7 +51,8 @@ static int32_t *copy_numbers(rheos__raiser *r, const rheos__numbers *numbers) {
 
 static rheos_status *make_region(rheos__raiser *r, const rheos__draft *draft, int which,
                                  rheos__region *region) {
-  const bool is_condition = draft->is_loop && which == 0, is_body = draft->is_loop && which == 1;
+  const bool is_condition = draft->kind == RHEOS__LOOP && which == 0;
+  const bool is_body = draft->kind == RHEOS__LOOP && which == 1;
   rheos__function *part = &region->part;
   part->graph = r->plan->graph;
   part->num_args = (int32_t)draft->num_inputs;
@@ -79,7 +80,7 @@ static rheos_status *make_region(rheos__raiser *r, const rheos__draft *draft, in
 
 static rheos_status *describe(rheos__raiser *r, const rheos__draft *draft,
                               rheos__structure *structure) {
-  const size_t first = draft->is_loop ? 0 : 1;  // behind the predicate
+  const size_t first = draft->kind == RHEOS__CONDITIONAL ? 1 : 0;  // behind the predicate
   rheos__edge *inputs = new_edges(r, draft->num_inputs + first);
   rheos__edge *outputs = new_edges(r, draft->num_outputs);
   int32_t *variables =
@@ -88,15 +89,16 @@ static rheos_status *describe(rheos__raiser *r, const rheos__draft *draft,
   if (inputs == NULL || outputs == NULL || variables == NULL || structure->waits == NULL) {
     return rheos__out_of_memory();
   }
-  if (!draft->is_loop) inputs[0] = draft->condition;
+  if (first > 0) inputs[0] = draft->condition;
   for (size_t i = 0; i < draft->num_inputs; ++i) inputs[first + i] = draft->inputs[i].outer;
   for (size_t i = 0; i < draft->num_outputs; ++i) {
     const rheos__edge edge = draft->outputs[i].edge;
     outputs[i] = edge;
     variables[i] = draft->outputs[i].variable;
-    r->raised->output_of[edge.id] = (int32_t)i;
+    if (r->raised->output_of[edge.id] < 0) r->raised->output_of[edge.id] = (int32_t)i;
   }
-  structure->is_loop = draft->is_loop;
+  structure->kind = draft->kind;
+  structure->num_regions = draft->kind == RHEOS__STRETCH ? 1 : 2;
   structure->num_variables = (int32_t)draft->num_next;
   structure->variables = variables;
   structure->node = draft->node;
@@ -109,6 +111,13 @@ static rheos_status *describe(rheos__raiser *r, const rheos__draft *draft,
   return NULL;
 }
 
+// Switches have the lines of what is in the branches.
+static int32_t node_in_errors(const rheos__structure *structure) {
+  if (structure->kind == RHEOS__STRETCH) return -1;
+  const bool has_merges = structure->kind == RHEOS__CONDITIONAL && structure->num_outputs > 0;
+  return has_merges ? structure->outputs[0].id : structure->node;
+}
+
 rheos_status *rheos__raiser_add(rheos__raiser *r, const rheos__draft *draft) {
   rheos__raised *raised = r->raised;
   rheos__structure *structure = rheos__arena_alloc_zeroed(&r->plan->arena, sizeof *structure);
@@ -117,12 +126,12 @@ rheos_status *rheos__raiser_add(rheos__raiser *r, const rheos__draft *draft) {
     return rheos__out_of_memory();
   }
   RHEOS_TRY(describe(r, draft, structure));
-  static const char *const roles[2][2] = {{"else_branch", "then_branch"}, {"cond", "body"}};
-  for (int which = 0; which < 2; ++which) {
-    structure->regions[which].role = roles[draft->is_loop][which];
-    // Switches have the lines of what is in the branches.
-    structure->regions[which].node =
-        !draft->is_loop && structure->num_outputs > 0 ? structure->outputs[0].id : draft->node;
+  static const char *const roles[][2] = {[RHEOS__CONDITIONAL] = {"else_branch", "then_branch"},
+                                         [RHEOS__LOOP] = {"cond", "body"},
+                                         [RHEOS__STRETCH] = {"stretch"}};
+  for (int which = 0; which < structure->num_regions; ++which) {
+    structure->regions[which].role = roles[draft->kind][which];
+    structure->regions[which].node = node_in_errors(structure);
     RHEOS_TRY(make_region(r, draft, which, &structure->regions[which]));
   }
   raised->structures[raised->count++] = structure;
@@ -183,40 +192,36 @@ static rheos_status *raise_loops(rheos__raiser *r, const int32_t *side_of_frame)
   return status;
 }
 
-static bool is_wanted(const rheos__plan *plan) {
+bool rheos__is_raising(const rheos__plan *plan) {
   const rheos_rewrite_options *options = &plan->context.rewrites;
   return plan->context.bodies != NULL && !options->disable_meta_optimizer &&
          options->raise_control_flow != RHEOS_TOGGLE_OFF && plan->context.depth < MAX_DEPTH &&
          !plan->context.log_device_placement;
 }
 
+rheos_status *rheos__raised_init(rheos__raised *raised, int32_t num_nodes) {
+  const size_t count = (size_t)num_nodes;
+  *raised = (rheos__raised){.of_node = rheos__alloc_array(count, sizeof *raised->of_node),
+                            .output_of = rheos__alloc_array(count, sizeof *raised->output_of)};
+  if (raised->of_node == NULL || raised->output_of == NULL) return rheos__out_of_memory();
+  for (size_t i = 0; i < count; ++i) raised->output_of[i] = -1;
+  return NULL;
+}
+
 static bool allocate(rheos__raiser *r) {
   const size_t count = (size_t)r->num_nodes;
-  rheos__raised *raised = r->raised;
-  raised->of_node = rheos__alloc_array(count, sizeof *raised->of_node);
-  raised->output_of = rheos__alloc_array(count, sizeof *raised->output_of);
   r->sides = rheos__alloc_array(count, sizeof *r->sides);
   r->is_done = rheos__alloc_array(count, sizeof *r->is_done);
   r->cones = rheos__alloc_array(count, sizeof *r->cones);
   r->variable_of = rheos__alloc_array(count, sizeof *r->variable_of);
   r->input_of = rheos__alloc_array(count, sizeof *r->input_of);
-  if (raised->of_node == NULL || raised->output_of == NULL || r->sides == NULL ||
-      r->is_done == NULL || r->cones == NULL || r->variable_of == NULL || r->input_of == NULL) {
+  if (r->sides == NULL || r->is_done == NULL || r->cones == NULL || r->variable_of == NULL ||
+      r->input_of == NULL) {
     return false;
   }
-  for (size_t i = 0; i < count; ++i) raised->output_of[i] = -1;
   const rheos__plan_context *context = &r->plan->context;
   for (int32_t i = 0; i < context->num_done; ++i) r->is_done[context->done[i]] = true;
   return true;
-}
-
-// Tokens can go on with what does not need the op that waits.
-static bool any_waits(const rheos__raiser *r) {
-  for (int32_t i = 0; i < r->num_order; ++i) {
-    const rheos__node *node = rheos__graph_node(r->plan->graph, r->order[i]);
-    if (rheos__node_may_wait(r->plan->graph, node)) return true;
-  }
-  return false;
 }
 
 // Whether what the program asks for is outside of all structures, or given by one.
@@ -241,16 +246,16 @@ rheos_status *rheos__raise(rheos__plan *plan, const rheos__flow_frames *frames,
                            const int32_t *order, int32_t num_order, const int32_t *targets,
                            int32_t num_targets, rheos__raised *out_raised) {
   *out_raised = (rheos__raised){0};
-  if (!is_wanted(plan)) return NULL;
+  if (!rheos__is_raising(plan)) return NULL;
   rheos__raiser r = {.plan = plan,
                      .frames = frames,
                      .order = order,
                      .num_order = num_order,
                      .num_nodes = rheos_graph_num_operations(plan->graph),
                      .raised = out_raised};
-  if (any_waits(&r)) return NULL;
   int32_t *side_of_frame = rheos__alloc_array((size_t)frames->count, sizeof *side_of_frame);
   rheos_status *status = side_of_frame == NULL || !allocate(&r) ? rheos__out_of_memory() : NULL;
+  if (status == NULL) status = rheos__raised_init(out_raised, r.num_nodes);
   if (status == NULL) status = rheos__raise_conditionals(&r, side_of_frame);
   if (status == NULL && !r.refused) status = raise_loops(&r, side_of_frame);
   if (status == NULL && !r.refused && !can_reach_all(&r, targets, num_targets)) r.refused = true;

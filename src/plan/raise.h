@@ -9,7 +9,7 @@
 // of which the outermost ones become entries. Those inside are raised when the plans of the regions are
 // made. What has another form, or could mean something else when raised, stays on tokens (flow.h):
 // references, ops that wait, values that are fed or fetched inside, control edges to and from the machinery itself, nodes
-// of one side that need the other.
+// of one side that need the other. What lies between ops that wait is raised too: stretches.c.
 #ifndef RHEOS_SRC_PLAN_RAISE_H
 #define RHEOS_SRC_PLAN_RAISE_H
 
@@ -27,6 +27,10 @@ typedef struct rheos__raised {
 rheos_status *rheos__raise(rheos__plan *plan, const rheos__flow_frames *frames,
                            const int32_t *order, int32_t num_order, const int32_t *targets,
                            int32_t num_targets, rheos__raised *out_raised);
+// Of nodes none of which was taken.
+rheos_status *rheos__raised_init(rheos__raised *raised, int32_t num_nodes);
 void rheos__raised_deinit(rheos__raised *raised);
+// Whether the plan's options let anything be raised.
+bool rheos__is_raising(const rheos__plan *plan);
 
 #endif  // RHEOS_SRC_PLAN_RAISE_H

@@ -42,7 +42,7 @@ typedef struct rheos__draft_input {
   rheos__edge outer, fed[2];
 } rheos__draft_input;
 typedef struct rheos__draft_output {
-  rheos__edge edge, results[2];  // of a conditional: what its sides give
+  rheos__edge edge, results[2];  // of a conditional or stretch: what its regions give
   int32_t variable;              // of a loop
 } rheos__draft_output;
 typedef struct rheos__draft {
@@ -54,11 +54,11 @@ typedef struct rheos__draft {
   size_t num_next, next_capacity;
   rheos__edge condition;
   rheos__numbers waits;       // nodes that the structure waits for
-  rheos__numbers done;        // of a conditional: nodes that its sides wait for
+  rheos__numbers done;        // nodes outside that the regions wait for
   rheos__numbers targets[2];  // by region: nodes with effects that no result needs
   unsigned effects;
   int32_t node;
-  bool is_loop;
+  rheos__structure_kind kind;
 } rheos__draft;
 
 rheos_status *rheos__draft_add_input(rheos__draft *draft, rheos__edge outer, rheos__edge fed_0,

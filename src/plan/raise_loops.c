@@ -278,7 +278,7 @@ rheos_status *rheos__raise_loop(rheos__raiser *r, int32_t frame, const int32_t *
                    .members = members,
                    .num_members = num_members,
                    .condition = -1,
-                   .draft = {.is_loop = true}};
+                   .draft = {.kind = RHEOS__LOOP}};
   rheos_status *status = raise_loop(&l);
   rheos__draft_deinit(&l.draft);
   rheos__free(l.merges.items);

@@ -162,12 +162,6 @@ static rheos_status *leave(rheos__builder *b) {
   return NULL;
 }
 
-// Where nothing is dead a ControlTrigger is a NoOp.
-static bool moves_values(const rheos__node *node) {
-  const rheos__flow_role role = rheos__node_role(node);
-  return role != RHEOS__FLOW_NONE && role != RHEOS__FLOW_CONTROL_TRIGGER;
-}
-
 static rheos_status *visit_from(rheos__builder *b, int32_t root) {
   if (b->marks[rheos__builder_visited(b, root)].state != 0) return NULL;
   RHEOS_TRY(push(b, rheos__builder_visited(b, root)));
@@ -183,7 +177,7 @@ static rheos_status *visit_from(rheos__builder *b, int32_t root) {
       // One op that waits is run last of what does not need it; of several, each may wait for what the
       // others lead to.
       if (top->next == 0) count_holds(b, top->id);
-      b->has_flow = b->has_flow || moves_values(node) || b->num_waiting > 1;
+      b->has_flow = b->has_flow || rheos__builder_moves_values(node) || b->num_waiting > 1;
       if (b->has_flow && b->pass == RHEOS__WITHOUT_FLOW) return NULL;
     }
     rheos__edge edge;
@@ -231,8 +225,11 @@ static rheos_status *visit_all(rheos__builder *b, const int32_t *targets, int32_
   return NULL;
 }
 
-static void begin_pass(rheos__builder *b, rheos__pass pass) {
+static rheos_status *begin_pass(rheos__builder *b, rheos__pass pass) {
   rheos__inlined_clear(b->plan->inlined);
+  if (!RHEOS_RESERVE(b->marks, b->mark_capacity, (size_t)(b->num_nodes + b->raised.count))) {
+    return rheos__out_of_memory();
+  }
   memset(b->marks, 0, (size_t)(b->num_nodes + b->raised.count) * sizeof *b->marks);
   b->pass = pass;
   b->stack_count = b->num_drafts = b->num_sources = b->num_waits = b->num_later = 0;
@@ -243,6 +240,7 @@ static void begin_pass(rheos__builder *b, rheos__pass pass) {
     b->calls_program = false;
   }
   mark_done(b);
+  return NULL;
 }
 
 // Tries to do without: `has_flow` is false where all of it was raised.
@@ -250,10 +248,7 @@ static rheos_status *visit_raised(rheos__builder *b, const int32_t *targets, int
   RHEOS_TRY(rheos__raise(b->plan, &b->frames, b->order, (int32_t)b->num_order, targets, num_targets,
                          &b->raised));
   if (b->raised.count == 0) return NULL;
-  if (!RHEOS_RESERVE(b->marks, b->mark_capacity, (size_t)(b->num_nodes + b->raised.count))) {
-    return rheos__out_of_memory();
-  }
-  begin_pass(b, RHEOS__RAISED);
+  RHEOS_TRY(begin_pass(b, RHEOS__RAISED));
   RHEOS_TRY(visit_all(b, targets, num_targets));
   b->has_flow = b->has_cycle;
   b->has_cycle = false;
@@ -266,15 +261,19 @@ static rheos_status *visit_raised(rheos__builder *b, const int32_t *targets, int
 
 // The passes of a plan with control flow, after one has met it.
 static rheos_status *visit_flow(rheos__builder *b, const int32_t *targets, int32_t num_targets) {
-  begin_pass(b, RHEOS__FIND_FRAMES);
+  RHEOS_TRY(begin_pass(b, RHEOS__FIND_FRAMES));
   RHEOS_TRY(rheos__flow_frames_init(&b->frames, b->num_nodes));
   RHEOS_TRY(visit_all(b, targets, num_targets));
   for (int32_t i = 0; i < b->num_nodes; ++i) {
     if (b->frames.of_node[i] != 0) RHEOS_TRY(rheos__flow_frames_check(&b->frames, b->plan, i));
   }
-  if (!rheos__builder_is_held_twice(b)) RHEOS_TRY(visit_raised(b, targets, num_targets));
+  if (b->num_waiting == 0 && !rheos__builder_is_held_twice(b)) {
+    RHEOS_TRY(visit_raised(b, targets, num_targets));
+  }
   if (!b->has_flow) return NULL;
-  begin_pass(b, RHEOS__WITH_FRAMES);
+  rheos__raised_deinit(&b->raised);
+  RHEOS_TRY(rheos__raise_stretches(b, targets, num_targets));
+  RHEOS_TRY(begin_pass(b, RHEOS__WITH_FRAMES));
   RHEOS_TRY(visit_all(b, targets, num_targets));
   for (size_t i = 0; i < b->num_ways_back; ++i) {
     const struct rheos__way_back *way = &b->ways_back[i];

@@ -546,6 +546,7 @@ rheos__call *rheos__invocation_call(rheos__invocation *invocation) { return &inv
 rheos_status *rheos__invocation_failed_take(const rheos__invocation *invocation,
                                             rheos_status *status) {
   const rheos__region *region = invocation->of->region;
+  if (region != NULL && region->node < 0) return status;  // a stretch
   if (region != NULL) {  // the graph's own nodes are named, and then the loop or conditional
     return rheos__status_within_node_take(status, region->role, region->part.graph, region->node);
   }

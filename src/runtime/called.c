@@ -57,11 +57,11 @@ static rheos_status *add_functions(list *l, rheos__called *called, const rheos_a
 }
 
 static rheos_status *add_regions(list *l, rheos__called *called, rheos__structure *s) {
-  if (s->is_loop) {
+  if (s->kind == RHEOS__LOOP) {
     called->trips = rheos__known_trips(called, &s->regions[0].part, &s->regions[1].part);
   }
-  for (int i = 0; i < 2; ++i) {
-    const int region = s->is_loop ? i : 1 - i;
+  for (int i = 0; i < s->num_regions; ++i) {
+    const int region = s->kind == RHEOS__CONDITIONAL ? 1 - i : i;
     called->role = s->regions[region].role;
     called->region = &s->regions[region];
     RHEOS_TRY(add(l, called));

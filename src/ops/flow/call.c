@@ -134,6 +134,19 @@ static rheos_status *prepare_symbolic_gradient(rheos__prepare *p) {
   return prepare_call_of(p, rheos__attrs_find(p->attrs, "f")->func, true);
 }
 
+static rheos_status *prepare_stretch(rheos__prepare *p) {
+  if (p->structure == NULL) return RHEOS_INVALID("it is made by plans only");
+  call_state *call = RHEOS_NEW_STATE(p, call_state);
+  if (call == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__call_args_init(p, 0, &call->args));
+  RHEOS_TRY(rheos__site_new_in_region(p, &p->structure->regions[0], &call->site));
+  p->release = release_call;
+  p->compute = compute_call;
+  rheos_status *status = rheos__infer_called(p, &call->args, &call->site, 1);
+  if (status != NULL) release_call(call);
+  return status;
+}
+
 // A gradient is like what it is the gradient of.
 static rheos_status *shape_symbolic_gradient(rheos__infer *c) {
   for (int32_t i = 0; i < c->num_outputs && i < c->num_inputs; ++i) {
@@ -158,6 +171,20 @@ static rheos_status *shape_symbolic_gradient(rheos__infer *c) {
 CALL(PartitionedCall, 0, "The results of the function `f`, which has no effects, for `args`.")
 CALL(StatefulPartitionedCall, RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
      "The results of the function `f` for `args`.")
+
+#define RAISED(op, more_flags, text)                                                          \
+  const rheos__op_def rheos__op_##op = {                                                      \
+      .name = #op,                                                                            \
+      .signature = "input: Tin -> output: Tout; Tin: list(type) >= 0; Tout: list(type) >= 0", \
+      .doc = text,                                                                            \
+      .flags = RHEOS_OP_CALLS | (more_flags),                                                 \
+      .shape = rheos__shape_none,                                                             \
+      .prepare = prepare_stretch,                                                             \
+  };
+RAISED(_RaisedStretch, RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
+       "What a step does between ops that may have to wait, in the plan of the step.")
+RAISED(_RaisedStatefulStretch, RHEOS_OP_STATEFUL, "_RaisedStretch, of nodes that write nothing.")
+RAISED(_RaisedStatelessStretch, 0, "_RaisedStretch, of nodes that have no effects.")
 
 const rheos__op_def rheos__op_SymbolicGradient = {
     .name = "SymbolicGradient",
