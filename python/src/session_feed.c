@@ -93,7 +93,6 @@ PyObject *fed_array(PyObject *value, rheos_dtype dtype) {
   PyObject *type = object ? PyObject_GetAttrString(object, "as_numpy_dtype") : NULL;
   PyObject *array = numpy && type ? PyObject_CallMethod(numpy, "asarray", "OO", value, type) : NULL;
   Py_XDECREF(type);
-  Py_XDECREF(object);
   Py_XDECREF(numpy);
   return array;
 }

@@ -681,3 +681,13 @@ def test_what_is_fed_and_fetched_comes_back_as_it_was_fed(sess):
     value = tf.SparseTensorValue(np.array([[0]]), array[0, :1], np.array([2]))
     assert sess.run(sparse, {sparse: value}).values is value.values
     assert sess.run(tf.identity(x), {x: array}) is not array
+
+
+def test_run__of_what_is_fed_counts_no_dtype_twice():
+    x = tf.placeholder(tf.float32, [])
+    with tf.Session() as sess:
+        sess.run(x, {x: 1.5})
+        before = sys.getrefcount(tf.float32)
+        for _ in range(50):
+            sess.run(x, {x: 1.5})
+    assert sys.getrefcount(tf.float32) >= before
