@@ -584,6 +584,21 @@ static PyObject *set_operation_device(PyObject *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(add_control_input_doc,
+             "_add_control_input(id, from): has operation `id` wait for an earlier one too.");
+static PyObject *add_control_input(PyObject *self, PyObject *args) {
+  int id, from;
+  rheos_graph *graph = ((graph_object *)self)->graph;
+  if (!PyArg_ParseTuple(args, "ii", &id, &from)) return NULL;
+  rheos_status *status = rheos_operation_add_control_input((rheos_operation){graph, id},
+                                                           (rheos_operation){graph, from});
+  if (status) {
+    raise_build_error_take(status);
+    return NULL;
+  }
+  Py_RETURN_NONE;
+}
+
 // A list of what was found, each operation once; takes the consumers.
 static PyObject *operations_take(graph_object *graph, rheos_consumer *consumers, size_t count) {
   PyObject *list = PyList_New(0);
@@ -677,6 +692,7 @@ static PyMethodDef graph_methods[] = {
     {"_set_seed", set_seed, METH_O, "_set_seed(number or None)"},
     {"_set_finalized", finalize, METH_O, "_set_finalized(bool)"},
     {"_set_operation_device", set_operation_device, METH_VARARGS, set_operation_device_doc},
+    {"_add_control_input", add_control_input, METH_VARARGS, add_control_input_doc},
     {"_restrict_runs", restrict_runs, METH_NOARGS, "_restrict_runs(): runs ask _check_run()."},
     {"_set_device_function", set_device_function, METH_O, "_set_device_function(function or None)"},
     {"_consumers", consumers, METH_O, "_consumers(tensor): operations that read it."},

@@ -716,10 +716,6 @@ rheos_status *rheos_operation_set_device(rheos_operation operation, const char *
 
 static rheos_status *add_control_input(rheos_graph *graph, int32_t id, int32_t from) {
   rheos__node *node = node_at(graph, id);
-  if (from < 0 || from >= rheos_graph_num_operations(graph)) {
-    return RHEOS_INVALID("there is no such operation: %d of %d", (int)from,
-                         (int)rheos_graph_num_operations(graph));
-  }
   size_t count = (size_t)node->num_inputs + (size_t)node->num_control_inputs;
   for (size_t i = (size_t)node->num_inputs; i < count; i++) {
     if (node->edges[i].id == from) return NULL;
@@ -735,11 +731,20 @@ static rheos_status *add_control_input(rheos_graph *graph, int32_t id, int32_t f
   return NULL;
 }
 
-rheos_status *rheos__graph_add_control_input(rheos_graph *graph, int32_t id, int32_t from) {
+rheos_status *rheos_operation_add_control_input(rheos_operation operation, rheos_operation from) {
+  rheos_graph *graph = operation.graph;
+  if (node_of(operation) == NULL || node_of(from) == NULL) {
+    return RHEOS_INVALID("there is no such operation: %d and %d of %d", (int)operation.id,
+                         (int)from.id, graph != NULL ? (int)rheos_graph_num_operations(graph) : 0);
+  }
+  if (from.graph != graph) return RHEOS_INVALID("what it is to wait for is of another graph");
+  if (from.id >= operation.id) {
+    return RHEOS_INVALID("an operation waits for those that were made before it only");
+  }
   rheos__graph_lock(graph);
-  rheos_status *status = add_control_input(graph, id, from);
+  rheos_status *status = add_control_input(graph, operation.id, from.id);
   rheos__graph_unlock(graph);
-  return rheos__status_at_take(status, graph, id);
+  return rheos__status_at_take(status, graph, operation.id);
 }
 
 // ---- Collections

@@ -98,7 +98,6 @@ typedef struct rheos__extension {
 } rheos__extension;
 rheos_status *rheos__graph_extend_node(rheos_graph *graph, int32_t id,
                                        const rheos__extension *extension);
-rheos_status *rheos__graph_add_control_input(rheos_graph *graph, int32_t id, int32_t from);
 
 // Ops that only this graph has, beside those of the table: the functions of its library and what a file
 // defined. The graph is locked. What is added lies in the graph's memory (rheos__graph_alloc(): zeroed,

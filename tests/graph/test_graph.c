@@ -74,11 +74,12 @@ static void test_graph__surgery_changes_edges(void **state) {
   rheos_scope *s = f.scope;
   rheos_output x = rheos_constant_float(s, 1, NULL), y = rheos_constant_float(s, 2, NULL);
   rheos_output i = rheos_constant_int(s, 1, NULL);
+  const rheos_operation one = rheos_output_operation(i);
   rheos_operation sum = rheos_output_operation(rheos__op_2(s, "Add", x, x));
   assert_ok(rheos__graph_set_input(f.graph, sum.id, 1, (rheos__edge){y.id, 0}));
   assert_int_equal(rheos_operation_input(sum, 1).id, y.id);
-  assert_ok(rheos__graph_add_control_input(f.graph, sum.id, i.id));
-  assert_ok(rheos__graph_add_control_input(f.graph, sum.id, i.id));
+  assert_ok(rheos_operation_add_control_input(sum, one));
+  assert_ok(rheos_operation_add_control_input(sum, one));
   assert_int_equal(rheos_operation_num_control_inputs(sum), 1);
   assert_int_equal(rheos_operation_control_input(sum, 0).id, i.id);
   assert_int_equal(rheos_operation_input(sum, 0).id, x.id);
@@ -88,8 +89,10 @@ static void test_graph__surgery_changes_edges(void **state) {
                      RHEOS_INVALID_ARGUMENT, "no input 2");
   expect_status_take(rheos__graph_set_input(f.graph, sum.id, 0, (rheos__edge){x.id, 1}),
                      RHEOS_INVALID_ARGUMENT, "output 1 of a Const, which has 1");
-  expect_status_take(rheos__graph_add_control_input(f.graph, sum.id, 77), RHEOS_INVALID_ARGUMENT,
-                     "no such operation: 77 of ");
+  expect_status_take(rheos_operation_add_control_input(sum, (rheos_operation){f.graph, 77}),
+                     RHEOS_INVALID_ARGUMENT, "no such operation: 3 and 77 of ");
+  expect_status_take(rheos_operation_add_control_input(one, sum), RHEOS_INVALID_ARGUMENT,
+                     "made before it");
   fixture_free(&f);
 }
 

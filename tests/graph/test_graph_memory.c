@@ -36,7 +36,8 @@ static void change_some(rheos_graph *graph) {
   if (rheos_graph_num_operations(graph) < 3) return;
   rheos_item item = {.kind = RHEOS_ITEM_BYTES, .bytes = {(char *)(uintptr_t)"bytes", 5}};
   rheos_status_free(rheos_graph_add_to_collection(graph, "key", item));
-  rheos_status_free(rheos__graph_add_control_input(graph, 2, 0));
+  rheos_status_free(
+      rheos_operation_add_control_input((rheos_operation){graph, 2}, (rheos_operation){graph, 0}));
   rheos_free(rheos__node_name(graph, rheos__graph_node(graph, 2)));
   rheos_output output;
   rheos_status_free(rheos_graph_output(graph, "no such/name:0", &output));

@@ -275,6 +275,18 @@ class Operation(_core.OperationBase):
         device = device.to_string() if hasattr(device, "to_string") else device
         self.graph._set_operation_device(self._id, device)
 
+    def _add_control_inputs(self, ops):
+        """Has this operation wait for others too, which were made before it."""
+        for op in ops:
+            self._add_control_input(op)
+
+    def _add_control_input(self, op):
+        if not isinstance(op, Operation):
+            raise TypeError(f"op must be an Operation: {op}")
+        if op.graph is not self.graph:
+            raise ValueError(f"{op} is not of the graph of {self}")
+        self.graph._add_control_input(self._id, op._id)
+
     def values(self):
         """The outputs, as a tuple."""
         return tuple(self.outputs)
