@@ -253,6 +253,7 @@ INSIDES = {
     "ops.control_flow_ops": "_insides.control_flow_ops",
     "ops.control_flow_util": "_insides.control_flow_util",
     "ops.ctc_ops": "nn",
+    "ops.critical_section_ops": "_insides.critical_section_ops",
     "ops.data_flow_ops": "_insides.data_flow_ops",
     "ops.distributions.bernoulli": "distributions",
     "ops.distributions.beta": "distributions",

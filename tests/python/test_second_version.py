@@ -107,6 +107,21 @@ def test_counts_of_sparse_and_ragged_values():
     assert tf.math.bincount([1, 1, 3], binary_output=True).numpy().tolist() == [0, 1, 0, 1]
 
 
+def test_critical_sections_run_at_once_and_in_functions():
+    section = tf.CriticalSection()
+    variable = tf.Variable(0.0)
+    assert float(section.execute(lambda: variable.assign_add(2.0))) == 2.0
+
+    @tf.function
+    def add():
+        return section.execute(lambda: variable.assign_add(3.0))
+
+    assert [float(add()), float(add())] == [5.0, 8.0]
+    with pytest.raises(ZeroDivisionError):
+        section.execute(lambda: 1 / 0)
+    assert float(section.execute(lambda: variable.read_value())) == 8.0
+
+
 def test_tables_are_filled_and_changed_at_once():
     first = tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([1, 2], tf.int64))
     fixed = tf.lookup.StaticHashTable(first, -1)

@@ -296,8 +296,11 @@ def _factory(dataset):
 def make_one_shot_iterator(dataset):
     """An iterator that goes over `dataset` once and needs no initializer.
 
-    ValueError for a dataset that depends on placeholders, variables or tables.
+    ValueError for a dataset that depends on placeholders, variables or tables. Where operations run
+    at once, an iterator as `iter(dataset)` makes it.
     """
+    if get_default_graph()._is_eager and isinstance(dataset, DatasetBase):
+        return iter(dataset)
     _check_graph(dataset)
     spec = dataset.element_spec
     resource = op1(

@@ -185,6 +185,7 @@ from rheos.ops.control_flow_ops import (
     tuple,
     while_loop,
 )
+from rheos.ops.critical_section import CriticalSection
 from rheos.ops.ctc_ops import edit_distance
 from rheos.ops.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from rheos.ops.data_flow_ops import (

@@ -27,6 +27,7 @@ SAME = {
         "ops.clip_ops": "clip_by_global_norm clip_by_norm clip_by_value",
         "ops.constant_op": "constant make_tensor_proto",
         "ops.control_flow_ops": "Assert case group no_op switch_case",
+        "ops.critical_section": "CriticalSection",
         "ops.ctc_ops": "edit_distance",
         "ops.custom_gradient": "grad_pass_through recompute_grad",
         "ops.functional_ops": "foldl foldr scan",
