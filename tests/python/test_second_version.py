@@ -104,6 +104,15 @@ def test_counts_of_sparse_and_ragged_values():
     counted = tf.sparse.bincount([[1, 1, 3], [0, 0, 0]], axis=-1)
     assert counted.indices.numpy().tolist() == [[0, 1], [0, 3], [1, 0]]
     assert counted.values.numpy().tolist() == [2, 1, 3]
+    counted = tf.sparse.bincount(rows, axis=-1, minlength=9, binary_output=True)
+    assert counted.indices.numpy().tolist() == [[0, 1], [1, 3]]
+    assert counted.dense_shape.numpy().tolist() == [2, 9]
+    counted = tf.sparse.bincount(tf.ragged.constant([[1, 1], [], [3]]), [0.5, 0.5, 2.0], axis=-1)
+    assert counted.indices.numpy().tolist() == [[0, 1], [2, 3]]
+    assert counted.values.numpy().tolist() == [1.0, 2.0]
+    large = tf.sparse.bincount(tf.constant([2**33, 1], tf.int64))
+    assert large.values.dtype == tf.int64
+    assert large.indices.numpy().tolist() == [[1], [2**33]]
     assert tf.math.bincount([1, 1, 3], binary_output=True).numpy().tolist() == [0, 1, 0, 1]
 
 

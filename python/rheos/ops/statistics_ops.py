@@ -3,7 +3,7 @@
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
-from rheos.framework.op_call import op1
+from rheos.framework.op_call import op1, op_list
 from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import array_ops, check_ops, clip_ops, control_flow_ops, math_ops, segment_ops
@@ -32,6 +32,10 @@ def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int
         return op1("Bincount", None, arr, size, constant([], dtype))
 
 
+def _long_splits(values):
+    return math_ops.cast(values.row_splits, dtypes.int64)
+
+
 def _counted(values, weights, size, binary):
     """The op that counts what is in dense, sparse or ragged values below `size`."""
     if isinstance(values, SparseTensor):
@@ -41,8 +45,8 @@ def _counted(values, weights, size, binary):
         )  # fmt: skip
     if isinstance(values, RaggedBase):
         return op1(
-            "RaggedBincount", None, math_ops.cast(values.row_splits, dtypes.int64), values.values,
-            size, weights, binary_output=binary,
+            "RaggedBincount", None, _long_splits(values), values.values, size, weights,
+            binary_output=binary,
         )  # fmt: skip
     return op1("DenseBincount", None, values, size, weights, binary_output=binary)
 
@@ -61,6 +65,28 @@ def _size_for(values, minlength, maxlength):
     if maxlength is not None:
         size = math_ops.minimum(math_ops.cast(maxlength, flat.dtype), size)
     return size
+
+
+def _counted_sparse(values, weights, minlength, maxlength, binary_output):
+    """What there is of each number, as a sparse tensor."""
+    if isinstance(values, SparseTensor):
+        op = "SparseCountSparseOutput"
+        inputs = [values.indices, values.values, values.dense_shape]
+    elif isinstance(values, RaggedBase):
+        op, inputs = "RaggedCountSparseOutput", [_long_splits(values), values.values]
+    else:
+        op, inputs = "DenseCountSparseOutput", [values]
+    return SparseTensor(
+        *op_list(
+            op,
+            None,
+            *inputs,
+            weights,
+            minlength=-1 if minlength is None else minlength,
+            maxlength=-1 if maxlength is None else maxlength,
+            binary_output=binary_output,
+        )
+    )
 
 
 def count_each(
@@ -89,20 +115,16 @@ def count_each(
         if binary_output and weights is not None:
             raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive.")
         if weights is None:
-            weights = constant([], dtype)
+            weights = constant([], _numbers_of(values).dtype if is_sparse else dtype)
         else:
             weights = convert_to_tensor(_numbers_of(weights), name="weights")
         if axis != -1:
             values = array_ops.reshape(_numbers_of(values), [-1])
             weights = array_ops.reshape(weights, [-1])
+        if is_sparse:
+            return _counted_sparse(values, weights, minlength, maxlength, binary_output)
         size = _size_for(values, minlength, maxlength)
-        made = _counted(values, weights, size, binary_output)
-        if not is_sparse:
-            return made
-        there = _counted(values, constant([], dtypes.int64), size, True)
-        places = array_ops.where(there > 0)
-        found = array_ops.gather_nd(made, places)
-        return SparseTensor(places, found, array_ops.shape(made, out_type=dtypes.int64))
+        return _counted(values, weights, size, binary_output)
 
 
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):

@@ -9,10 +9,10 @@
 
 // ---- CheckNumerics
 
-enum { HAS_INF = 1, HAS_NAN = 2 };
+enum { HAS_INF = 1, HAS_NAN = 2, HAS_MINUS_INF = 4 };
 
 static unsigned flaws_of(double value) {
-  return isnan(value) ? HAS_NAN : isinf(value) ? HAS_INF : 0;
+  return isnan(value) ? HAS_NAN : !isinf(value) ? 0 : value < 0 ? HAS_MINUS_INF : HAS_INF;
 }
 
 static unsigned flaws(rheos_dtype dtype, const void *data, int64_t count) {
@@ -30,6 +30,16 @@ static unsigned flaws(rheos_dtype dtype, const void *data, int64_t count) {
   return found;
 }
 
+extern const rheos__op_def rheos__op_CheckNumericsV2;
+
+// By the flaws that were found.
+static const char *const names[] = {"",    "Inf", "NaN",         "Inf and NaN",
+                                    "Inf", "Inf", "Inf and NaN", "Inf and NaN"};
+static const char *const signed_names[] = {
+    "",     "+Inf",          "NaN",          "+Inf and NaN",
+    "-Inf", "-Inf and +Inf", "-Inf and NaN", "-Inf, +Inf, and NaN",
+};
+
 static rheos_status *run_check_numerics(const void *state, const void *const *inputs,
                                         void *const *outputs, void *scratch, int64_t first_unit,
                                         int64_t last_unit) {
@@ -39,7 +49,7 @@ static rheos_status *run_check_numerics(const void *state, const void *const *in
   int64_t count = rheos_shape_num_elements(&o->input_shapes[0]);
   unsigned found = flaws(dtype, inputs[0], count);
   if (found != 0) {
-    const char *what = found == HAS_INF ? "Inf" : found == HAS_NAN ? "NaN" : "Inf and NaN";
+    const char *what = o->numbers[0] != 0 ? signed_names[found] : names[found];
     return RHEOS_INVALID("%s : Tensor had %s values", rheos__attr_string(o->attrs, "message"),
                          what);
   }
@@ -49,7 +59,9 @@ static rheos_status *run_check_numerics(const void *state, const void *const *in
 
 static rheos_status *prepare_check_numerics(rheos__prepare *p) {
   p->reuse_input = 0;
-  return rheos__answer_run_operands(p, run_check_numerics, 1);
+  RHEOS_TRY(rheos__answer_run_operands(p, run_check_numerics, 1));
+  ((rheos__operands *)p->state)->numbers[0] = p->op == &rheos__op_CheckNumericsV2;
+  return NULL;
 }
 
 static void gradient_check_numerics(rheos__grad *g) {
@@ -62,7 +74,7 @@ static void gradient_check_numerics(rheos__grad *g) {
   } else {
     rheos_attr attr = rheos_attr_string("message", text.data, text.size);
     rheos_output grad = rheos__grad_dense(g, 0);
-    rheos_operation check = rheos__op_n(g->scope, "CheckNumerics", NULL, &grad, 1, &attr, 1);
+    rheos_operation check = rheos__op_n(g->scope, g->op->name, NULL, &grad, 1, &attr, 1);
     if (check.graph != NULL) rheos__grad_set(g, 0, rheos_operation_output(check, 0));
   }
   rheos__free(text.data);
@@ -72,6 +84,16 @@ const rheos__op_def rheos__op_CheckNumerics = {
     .name = "CheckNumerics",
     .signature = "tensor: T -> output: T; T: {bfloat16, half, float, double}; message: string",
     .doc = "The value of `tensor`; fails with `message` if an element is infinite or NaN.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_unchanged,
+    .gradient = gradient_check_numerics,
+    .prepare = prepare_check_numerics,
+};
+
+const rheos__op_def rheos__op_CheckNumericsV2 = {
+    .name = "CheckNumericsV2",
+    .signature = "tensor: T -> output: T; T: {bfloat16, half, float, double}; message: string",
+    .doc = "CheckNumerics that tells the signs of infinite elements.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = rheos__shape_unchanged,
     .gradient = gradient_check_numerics,
