@@ -116,6 +116,20 @@ def test_counts_of_sparse_and_ragged_values():
     assert tf.math.bincount([1, 1, 3], binary_output=True).numpy().tolist() == [0, 1, 0, 1]
 
 
+def test_binomial_numbers_follow_from_seeds_and_generators():
+    drawn = tf.random.stateless_binomial([3, 2], [1, 2], [10, 100], [0.5, 0.25])
+    same = tf.raw_ops.StatelessRandomBinomial(
+        shape=[3, 2], seed=[1, 2], counts=[10.0, 100.0], probs=[0.5, 0.25], dtype=tf.int32
+    )
+    assert drawn.dtype == tf.int32
+    assert drawn.numpy().tolist() == same.numpy().tolist()
+    generator = tf.random.Generator.from_seed(1)
+    first = generator.binomial([5000], 100.0, 0.25).numpy()
+    second = generator.binomial([5000], 100.0, 0.25).numpy()
+    assert (first != second).any()
+    assert abs(first.mean() - 25) < 0.5
+
+
 def test_critical_sections_run_at_once_and_in_functions():
     section = tf.CriticalSection()
     variable = tf.Variable(0.0)

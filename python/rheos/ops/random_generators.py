@@ -151,6 +151,17 @@ class Generator(AutoTrackable):
         """Integers of which all are equally likely."""
         return self._run("StatefulUniformFullInt", shape, dtype=dtypes.as_dtype(dtype))
 
+    def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
+        """How many of `counts` trials of the probability `probs` succeed.
+
+        shape: of the result, which ends with the shape that both broadcast to.
+        """
+        probs = convert_to_tensor(probs)
+        counts = cast_ops.cast(convert_to_tensor(counts), probs.dtype)
+        return self._run(
+            "StatefulRandomBinomial", shape, counts, probs, dtype=dtypes.as_dtype(dtype)
+        )
+
     def make_seeds(self, count=1):
         """Seeds for stateless operations, of shape [2, count]."""
         if self._alg not in (1, 2):

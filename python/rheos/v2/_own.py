@@ -269,7 +269,7 @@ OWN = {
         "ops.random_generators": _GENERATORS,
         "ops.stateless_random_ops": "fold_in split",
         "v2._random": """
-            poisson set_seed stateless_gamma stateless_normal stateless_poisson
+            poisson set_seed stateless_binomial stateless_gamma stateless_normal stateless_poisson
             stateless_truncated_normal stateless_uniform
         """,
     },

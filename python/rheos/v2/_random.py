@@ -4,7 +4,7 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.op_call import op1
-from rheos.ops import array_ops, random_ops, stateless_random_ops
+from rheos.ops import array_ops, cast_ops, random_ops, stateless_random_ops
 from rheos.ops.constant_op import constant
 
 
@@ -50,6 +50,18 @@ def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
     """Poisson numbers that follow from the two seeds; `lam` broadcasts to `shape`."""
     lam = convert_to_tensor(lam)
     return op1("StatelessRandomPoisson", name, shape, seed, lam, dtype=dtype)
+
+
+def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
+    """How many of `counts` trials of the probability `probs` succeed, by the two seeds.
+
+    shape: of the result, which ends with the shape that both broadcast to.
+    """
+    probs = convert_to_tensor(probs, dtype_hint=dtypes.float32, name="probs")
+    counts = convert_to_tensor(counts, dtype_hint=probs.dtype, name="counts")
+    counts = cast_ops.cast(counts, probs.dtype)
+    shape = convert_to_tensor(shape, dtypes.int32, name="shape")
+    return op1("StatelessRandomBinomial", name, shape, seed, counts, probs, dtype=output_dtype)
 
 
 # ---- Initializers: tf.zeros_initializer()(shape, dtype)

@@ -1,9 +1,10 @@
 // Random ops whose generator is a variable of int64: a counter of two elements, then the key.
 // StatefulUniform and others, RngReadAndSkip, RngSkip.
+#include "ops/random/rng_variable.h"
+
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/random_fill.h"
-#include "ops/kit/variable_util.h"
 
 typedef struct rng_state {
   rheos__cells cells;
@@ -52,15 +53,25 @@ static rheos__philox reserve(rheos_tensor *value, uint64_t steps) {
   return philox;
 }
 
-// Reserves what `count` numbers of the variable's generator may need.
-static rheos_status *reserve_numbers(const rng_state *s, uint64_t count,
-                                     rheos__philox *out_philox) {
+rheos_status *rheos__rng_reserve(const rheos__cells *cells, const rheos_tensor *algorithm,
+                                 uint64_t steps, rheos__philox *out_philox) {
   rheos_tensor *values[RHEOS__MAX_CELLS];
-  RHEOS_TRY(rheos__cells_begin_write(&s->cells, values));
+  RHEOS_TRY(check_algorithm(algorithm));
+  RHEOS_TRY(rheos__cells_begin_write(cells, values));
   rheos_status *status = check_variable(values[0]);
-  if (status == NULL) *out_philox = reserve(values[0], count * 256);
-  rheos__cells_end_write(&s->cells);
+  if (status == NULL) *out_philox = reserve(values[0], steps);
+  rheos__cells_end_write(cells);
   return status;
+}
+
+// The attribute `dtype` is that of the numbers, not of the variable, as rheos__cells_of() takes it.
+rheos_status *rheos__rng_of(const rheos__prepare *p, rheos__cells *out_cells) {
+  rheos__resource *resource = p->input_resources[0];
+  if (resource == NULL || resource->kind != &rheos__variable_kind) {
+    return RHEOS_INVALID("input 0 is not a variable");
+  }
+  *out_cells = (rheos__cells){1, {(rheos__variable_cell *)resource}};
+  return NULL;
 }
 
 // ---- Stateful*: inputs are the variable, the algorithm, the shape, and perhaps a range
@@ -77,19 +88,15 @@ static rheos_status *compute_fill(void *state, rheos__step *step, rheos_tensor *
     RHEOS_TRY(rheos__random_range_of(inputs[3], inputs[4], &shape, &range));
   }
   RHEOS_TRY(rheos__tensor_new(s->dtype, &shape, &outputs[0]));
-  RHEOS_TRY(reserve_numbers(s, (uint64_t)outputs[0]->num_elements, &philox));
+  RHEOS_TRY(
+      rheos__rng_reserve(&s->cells, inputs[1], (uint64_t)outputs[0]->num_elements * 256, &philox));
   return rheos__random_fill(step, s->distribution, philox, range, outputs[0]);
 }
 
 static rheos_status *prepare_state(rheos__prepare *p, rheos__compute_fn compute) {
   rng_state *state = RHEOS_NEW_STATE(p, rng_state);
   if (state == NULL) return rheos__out_of_memory();
-  // The attribute `dtype` is that of the numbers, not of the variable, as rheos__cells_of() takes it.
-  rheos__resource *resource = p->input_resources[0];
-  if (resource == NULL || resource->kind != &rheos__variable_kind) {
-    return RHEOS_INVALID("input 0 is not a variable");
-  }
-  state->cells = (rheos__cells){1, {(rheos__variable_cell *)resource}};
+  RHEOS_TRY(rheos__rng_of(p, &state->cells));
   p->compute = compute;
   return NULL;
 }
