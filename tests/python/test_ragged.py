@@ -308,3 +308,10 @@ def test_from_sparse__without_elements_and_of_unknown_shape():
     with tf.Session() as session:
         splits = session.run(ragged.row_splits, {indices: np.zeros((0, 2)), shape: [4, 3]})
     assert splits.tolist() == [0, 0, 0, 0, 0]
+
+
+def test_constant__of_other_sizes_than_the_inner_shape_is_refused():
+    with pytest.raises(ValueError, match=r"got shape \[4, 1\], but wanted \[4, 2\]"):
+        tf.ragged.constant(np.array([[[1], [2]], [[3], [4]]]), inner_shape=(2,))
+    with pytest.raises(TypeError, match=r"\(2,\), got \(2, 0\)"):
+        tf.ragged.constant([[], []], inner_shape=(2,))

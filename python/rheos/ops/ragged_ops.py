@@ -7,6 +7,7 @@ import numpy as np
 from rheos.framework import dtypes
 from rheos.framework.constant_values import constant_value as constant_value_of
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.op_call import op_list
 from rheos.framework.operation import Tensor
@@ -117,6 +118,18 @@ def _splits_dtype(dtype):
     return dtype
 
 
+def _check_size(rows, shape, is_ragged):
+    """Raises where the values are not as many as a tensor of the shape has; none is filled up."""
+    found = np.shape(rows)
+    if np.prod(found) == np.prod(shape):
+        return
+    if not is_ragged:
+        raise TypeError(f"Expected Tensor's shape: {shape}, got {found}.")
+    if not get_default_graph()._is_eager:  # else what makes the constant says so
+        raise ValueError(f"Argument must be a dense tensor: {rows} - got shape {list(found)}, but "
+                         f"wanted {list(shape)}.")
+
+
 def constant(
     pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None,
     row_splits_dtype=dtypes.int64,
@@ -134,10 +147,7 @@ def constant(
         splits_dtype = _splits_dtype(row_splits_dtype)
         if empty and dtype is None:
             dtype = dtypes.float32
-        if not splits and not empty:
-            found = np.shape(rows)
-            if np.prod(found) != np.prod(shape):
-                raise TypeError(f"Expected Tensor's shape: {shape}, got {found}.")
+        _check_size(rows, shape, bool(splits))
         result = _constant([] if empty else rows, dtype, shape=shape, name="values")
         for ends in reversed(splits):
             ends = _constant(ends, splits_dtype)
