@@ -100,7 +100,7 @@ RHEOS_API rheos_operation rheos_function_call(rheos_scope *scope, const rheos_fu
                                               const char *name);
 // Learns the shapes that a call gives from the function's body, by the shapes of the call's inputs and
 // those of their values that are known. Nothing where the body tells no more by them, or is too large.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_function_infer_call(rheos_operation call);
+RHEOS_STATUS rheos_function_infer_call(rheos_operation call);
 // The function as an attribute's value, as long as the function is not freed. Inputs of an operation that
 // takes it have to have what was captured at their end.
 RHEOS_API const rheos_func *rheos_function_func(const rheos_function *function);

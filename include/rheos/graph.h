@@ -156,8 +156,7 @@ RHEOS_API rheos_attr_value rheos_operation_attr(rheos_operation operation, const
 RHEOS_STATUS rheos_operation_set_device(rheos_operation operation, const char *device);
 
 // Has it wait for `from` too, an operation of its graph that was made before it.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_operation_add_control_input(rheos_operation operation,
-                                                                         rheos_operation from);
+RHEOS_STATUS rheos_operation_add_control_input(rheos_operation operation, rheos_operation from);
 
 // Closes a loop: input `input` of a Merge or RefMerge, made with anything of the dtype in its place, comes
 // from `next`, an output of a NextIteration or RefNextIteration that was made later. What is known about

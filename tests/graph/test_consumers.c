@@ -65,7 +65,8 @@ static void test_consumers__follow_changed_edges(void **state) {
   assert_ok(rheos__graph_set_input(f.graph, sum.id, 1, (rheos__edge){y.id, 0}));
   assert_string_equal(consumers_of(x), "2:0");
   assert_string_equal(consumers_of(y), "2:1");
-  assert_ok(rheos__graph_add_control_input(f.graph, sum.id, y.id));
+  assert_ok(
+      rheos_operation_add_control_input(rheos_output_operation(sum), rheos_output_operation(y)));
   assert_string_equal(waiting_for(rheos_output_operation(y)), "2");
   fixture_free(&f);
 }
