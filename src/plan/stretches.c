@@ -203,6 +203,23 @@ static rheos__edge value_behind(const stretcher *s, rheos__edge edge) {
   return edge;
 }
 
+// A read of a reference belongs to whoever takes the value: plan.h. So it is wherever that is.
+static bool is_read_of_reference(const stretcher *s, int32_t id) {
+  const rheos__node *node = node_at(s, id);
+  bool is_reference;
+  if ((node->signature->op->flags & RHEOS_OP_FORWARDS) == 0 || is_cell(node, 0)) return false;
+  look_through(s, (rheos__edge){id, 0}, &is_reference);
+  return is_reference;
+}
+
+// What waits for a read of a reference waits for what gave the reference.
+static rheos__edge wait_behind(const stretcher *s, rheos__edge edge) {
+  rheos__edge reference;
+  const bool reads = edge.index < 0 && !is_fed(s, edge) && is_read_of_reference(s, edge.id) &&
+                     rheos__builder_find_reference(s->b, (rheos__edge){edge.id, 0}, &reference);
+  return reads ? (rheos__edge){reference.id, -1} : edge;
+}
+
 static bool is_constant_edge(const stretcher *s, rheos__edge edge) {
   bool is_reference;
   edge = value_behind(s, edge);
@@ -215,15 +232,6 @@ static bool is_calm_edge(const stretcher *s, rheos__edge edge) {
   bool is_reference;
   edge = look_through(s, value_behind(s, edge), &is_reference);
   return is_free(s, edge) || (!is_fed(s, edge) && s->is_calm[edge.id]);
-}
-
-// A read of a reference belongs to whoever takes the value: plan.h. So it is wherever that is.
-static bool is_read_of_reference(const stretcher *s, int32_t id) {
-  const rheos__node *node = node_at(s, id);
-  bool is_reference;
-  if ((node->signature->op->flags & RHEOS_OP_FORWARDS) == 0 || is_cell(node, 0)) return false;
-  look_through(s, (rheos__edge){id, 0}, &is_reference);
-  return is_reference;
 }
 
 // Costs nothing, so it is on both sides of what goes from one stretch to another: there is one value less to hand
@@ -384,8 +392,13 @@ static void find_singles(stretcher *s) {
     int32_t *home = &s->homes[id];
     if (*home >= 0 && s->num_members[*home] < LEAST_MEMBERS) *home = BY_ITSELF;
     const rheos__node *node = node_at(s, id);
-    for (int32_t k = 0; *home != FREE && k < node->num_inputs; ++k) {
-      look_at_use(s, node->edges[k], *home);
+    if (*home == FREE && b->is_target[id]) look_at_use(s, (rheos__edge){id, 0}, BY_ITSELF);
+    for (int32_t k = 0; *home != FREE && k < num_edges(node); ++k) {
+      // Who is by itself waits for a read that is by itself too.
+      const rheos__edge edge = node->edges[k];
+      const bool is_wait = edge.index < 0 && *home < 0 && !is_fed(s, edge);
+      if (is_wait && !is_read_of_reference(s, edge.id)) continue;
+      look_at_use(s, is_wait ? (rheos__edge){edge.id, 0} : edge, *home);
     }
   }
   count_members(s);
@@ -427,12 +440,10 @@ static rheos_status *add_edge(stretcher *s, int32_t home, rheos__edge edge) {
     if (home < 0) return NULL;
     return edge.index >= 0 ? add_input(&s->drafts[home], edge) : add_wait(s, home, edge.id);
   }
-  if (s->is_passing[edge.id]) {  // it is waited for, by itself
-    RHEOS_TRY(add_edge(s, BY_ITSELF, node_at(s, edge.id)->edges[0]));
-    return home >= 0 ? add_wait(s, home, edge.id) : NULL;
-  }
+  // What waits for one that passes a value on has that one beside it.
+  if (s->is_passing[edge.id]) return add_edge(s, home, node_at(s, edge.id)->edges[0]);
   bool is_reference;
-  edge = look_through(s, edge, &is_reference);
+  edge = look_through(s, wait_behind(s, edge), &is_reference);
   const int32_t from = s->homes[edge.id];
   if (from == FREE) return NULL;
   if (from == home && home >= 0) {

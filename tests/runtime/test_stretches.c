@@ -186,6 +186,23 @@ static void test_stretches__are_none_around_a_branch_that_waits(void **state) {
   expect(f, fill, 2, all, 16);
 }
 
+// A value that only passes is on both sides; what waits for it there does not wait for its own stretch.
+static void test_stretches__wait_for_what_passes_a_value_on(void **state) {
+  fixture *f = *state;
+  const rheos_output a = queue_of(f, "a"), b = queue_of(f, "b");
+  const rheos_operation fill[] = {put(f, a, float_scalar(f, 3)), put(f, b, float_scalar(f, 4))};
+  const rheos_output x = twice_and_one(f, taken(f, a)), y = taken(f, b);
+  const rheos_output passed = rheos_operation_output(add(f, "Identity", &x, 1, NULL, 0), 0);
+  const rheos_operation awaited = rheos_output_operation(passed);
+  rheos_push_control_dependencies(f->scope, &awaited, 1);
+  const rheos_output same = rheos_mul(f->scope, x, float_scalar(f, 10));
+  const rheos_output other = rheos_mul(f->scope, y, float_scalar(f, 2));
+  rheos_scope_pop(f->scope);
+  const rheos_output all = rheos_add(f->scope, rheos_add(f->scope, same, other), passed);
+  assert_true(counts_of(f, &all, 1, RHEOS_TOGGLE_DEFAULT).stretches >= 2);
+  expect(f, fill, 2, all, 85);
+}
+
 // ---- Variables
 
 static rheos_output variable(fixture *f, float value, rheos_operation *out_initializer) {
@@ -240,6 +257,27 @@ static void test_stretches__give_references(void **state) {
   rheos_scope_pop(f->scope);
   const rheos_output more = twice_and_one(f, rheos_add(f->scope, back, added));  // 101
   expect(f, before, 3, more, 101);
+}
+
+// What waits for a read waits for the write that it reads, which is not made again.
+static void test_stretches__write_once(void **state) {
+  fixture *f = *state;
+  rheos_operation before[3];
+  const rheos_output v = variable(f, 10, &before[0]);
+  const rheos_output a = queue_of(f, "a"), b = queue_of(f, "b");
+  before[1] = put(f, a, float_scalar(f, 3));
+  before[2] = put(f, b, float_scalar(f, 4));
+  const rheos_output added = added_to(f, v, twice_and_one(f, taken(f, a)));  // 17
+  const rheos_output read = rheos_operation_output(add(f, "Identity", &added, 1, NULL, 0), 0);
+  const rheos_operation awaited = rheos_output_operation(read);
+  rheos_push_control_dependencies(f->scope, &awaited, 1);
+  const rheos_output late = rheos_mul(f->scope, taken(f, b), float_scalar(f, 5));
+  rheos_scope_pop(f->scope);
+  const rheos_output all = twice_and_one(f, rheos_add(f->scope, late, read));
+  check(rheos_scope_finish(f->scope));
+  for (int i = 0; i < 3; i++) check(run_operations(f->session, &before[i], 1));
+  assert_true(run_in(f->session, all) == 75);
+  assert_true(run_in(f->session, v) == 17);
 }
 
 // ---- Steps that feed each other
@@ -369,8 +407,10 @@ int main(void) {
       STRETCH_TEST(test_stretches__one_node_is_none),
       STRETCH_TEST(test_stretches__hold_loops_and_conditionals),
       STRETCH_TEST(test_stretches__are_none_around_a_branch_that_waits),
+      STRETCH_TEST(test_stretches__wait_for_what_passes_a_value_on),
       STRETCH_TEST(test_stretches__read_in_the_order_of_levels),
       STRETCH_TEST(test_stretches__give_references),
+      STRETCH_TEST(test_stretches__write_once),
       STRETCH_TEST(test_stretches__of_two_steps_feed_each_other),
       STRETCH_TEST(test_stretches__errors_name_the_node_inside),
       STRETCH_TEST(test_stretches__survive_short_memory),

@@ -112,6 +112,8 @@ class OwnedIterator:
 
     # Checkpoints save where it is.
 
+    _kept_as = dtypes.variant
+
     def _trackable_children(self, save_type="checkpoint", **kwargs):
         return {}
 
@@ -264,6 +266,8 @@ class NumpyIterator:
 
     def _trackable_children(self, save_type="checkpoint", **kwargs):
         return {}
+
+    _kept_as = dtypes.variant
 
     def _serialize_to_tensors(self):
         return self._iterator._serialize_to_tensors()

@@ -222,11 +222,15 @@ class _Restore:
 
     def _restore_state(self, node, value):
         keys = {attribute.name: attribute.checkpoint_key for attribute in node.attributes}
+        # States of iterators are variants, of which a file has the text.
         kinds = self.reader.get_variable_to_dtype_map()
+        kept_as = getattr(value, "_kept_as", None)
         with init_scope():
             value._restore_from_tensors(
                 {
-                    name: op1("RestoreV2", None, self.prefix, [key], [""], dtypes=[kinds[key]])
+                    name: op1(
+                        "RestoreV2", None, self.prefix, [key], [""], dtypes=[kept_as or kinds[key]]
+                    )
                     for name, key in keys.items()
                 }
             )
