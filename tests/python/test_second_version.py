@@ -113,6 +113,8 @@ def test_counts_of_sparse_and_ragged_values():
     large = tf.sparse.bincount(tf.constant([2**33, 1], tf.int64))
     assert large.values.dtype == tf.int64
     assert large.indices.numpy().tolist() == [[1], [2**33]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="has no length"):
+        tf.sparse.bincount(tf.constant([2**63 - 1], tf.int64))
     assert tf.math.bincount([1, 1, 3], binary_output=True).numpy().tolist() == [0, 1, 0, 1]
 
 

@@ -37,6 +37,9 @@ static rheos_status *count_one(const count_state *s, const rheos_tensor *values,
                                int64_t row, counted *c) {
   const int64_t value = rheos__tensor_int_at(values, i);
   if (value < 0) return RHEOS_INVALID("Input values must all be non-negative");
+  if (value == INT64_MAX && s->most < 0) {
+    return RHEOS_INVALID("a row with a place for %lld has no length", (long long)value);
+  }
   if (value > c->largest) c->largest = value;
   if (s->most >= 0 && value >= s->most) return NULL;
   int64_t *place = c->places + c->count * c->rank;
