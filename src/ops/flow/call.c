@@ -172,15 +172,7 @@ CALL(PartitionedCall, 0, "The results of the function `f`, which has no effects,
 CALL(StatefulPartitionedCall, RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
      "The results of the function `f` for `args`.")
 
-#define RAISED(op, more_flags, text)                                                          \
-  const rheos__op_def rheos__op_##op = {                                                      \
-      .name = #op,                                                                            \
-      .signature = "input: Tin -> output: Tout; Tin: list(type) >= 0; Tout: list(type) >= 0", \
-      .doc = text,                                                                            \
-      .flags = RHEOS_OP_CALLS | (more_flags),                                                 \
-      .shape = rheos__shape_none,                                                             \
-      .prepare = prepare_stretch,                                                             \
-  };
+#define RAISED(op, more_flags, text) RHEOS__RAISED(op, "", more_flags, prepare_stretch, text)
 RAISED(_RaisedStretch, RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
        "What a step does between ops that may have to wait, in the plan of the step.")
 RAISED(_RaisedStatefulStretch, RHEOS_OP_STATEFUL, "_RaisedStretch, of nodes that write nothing.")

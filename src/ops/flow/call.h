@@ -17,6 +17,18 @@ typedef struct rheos__call_args {
 rheos_status *rheos__call_args_init(const rheos__prepare *p, int32_t first,
                                     rheos__call_args *out_args);
 
+// An op that stands for a structure in the plan of a step. `inputs` come before the arguments of its bodies.
+#define RHEOS__RAISED(op, inputs, more_flags, prepare_it, text)                             \
+  const rheos__op_def rheos__op_##op = {                                                    \
+      .name = #op,                                                                          \
+      .signature =                                                                          \
+          inputs "input: Tin -> output: Tout; Tin: list(type) >= 0; Tout: list(type) >= 0", \
+      .doc = text,                                                                          \
+      .flags = RHEOS_OP_CALLS | (more_flags),                                               \
+      .shape = rheos__shape_none,                                                           \
+      .prepare = prepare_it,                                                                \
+  };
+
 // A site for the function in an attribute, or in a list of them. `results` NULL: the kernel's outputs.
 rheos_status *rheos__call_site(const rheos__prepare *p, const rheos_func *func,
                                const rheos__call_args *args, const rheos_dtype *results,

@@ -121,16 +121,8 @@ CHOICE(
     "The results for `input` of the function `branch_index` of `branches`; out of range: the last.")
 CHOICE(StatelessCase, INDEX, CASE, 0, prepare_case, "Case, of functions that have no effects.")
 
-#define RAISED(op, more_flags, text)                                                             \
-  const rheos__op_def rheos__op_##op = {                                                         \
-      .name = #op,                                                                               \
-      .signature =                                                                               \
-          "cond: bool, input: Tin -> output: Tout; Tin: list(type) >= 0; Tout: list(type) >= 0", \
-      .doc = text,                                                                               \
-      .flags = RHEOS_OP_CALLS | (more_flags),                                                    \
-      .shape = rheos__shape_none,                                                                \
-      .prepare = prepare_raised,                                                                 \
-  };
+#define RAISED(op, more_flags, text) \
+  RHEOS__RAISED(op, "cond: bool, ", more_flags, prepare_raised, text)
 RAISED(_RaisedConditional, EFFECTS, "A conditional of version 1's nodes in the plan of a step.")
 RAISED(_RaisedStatefulConditional, RHEOS_OP_STATEFUL,
        "_RaisedConditional, of nodes that write nothing.")

@@ -323,15 +323,7 @@ static rheos_status *prepare_raised(rheos__prepare *p) {
   return status;
 }
 
-#define RAISED(op, more_flags, text)                                                          \
-  const rheos__op_def rheos__op_##op = {                                                      \
-      .name = #op,                                                                            \
-      .signature = "input: Tin -> output: Tout; Tin: list(type) >= 0; Tout: list(type) >= 0", \
-      .doc = text,                                                                            \
-      .flags = RHEOS_OP_CALLS | (more_flags),                                                 \
-      .shape = rheos__shape_none,                                                             \
-      .prepare = prepare_raised,                                                              \
-  };
+#define RAISED(op, more_flags, text) RHEOS__RAISED(op, "", more_flags, prepare_raised, text)
 RAISED(_RaisedLoop, RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
        "A loop of version 1's nodes in the plan of a step.")
 RAISED(_RaisedStatefulLoop, RHEOS_OP_STATEFUL, "_RaisedLoop, of nodes that write nothing.")

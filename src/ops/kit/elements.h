@@ -38,4 +38,26 @@ static inline double rheos__real_at(const rheos_tensor *tensor, int64_t index) {
   }
 }
 
+// Sets an element of half, float, double, int32 or int64; a whole number that is out of range or none becomes the
+// nearest one, 0 for NaN.
+static inline void rheos__set_real_near(rheos_tensor *tensor, int64_t index, double value) {
+  void *data = tensor->data;
+  switch (tensor->dtype) {
+    case RHEOS_HALF: ((uint16_t *)data)[index] = rheos__float_to_half((float)value); return;
+    case RHEOS_FLOAT: ((float *)data)[index] = (float)value; return;
+    case RHEOS_DOUBLE: ((double *)data)[index] = value; return;
+    default: break;
+  }
+  const bool is_int32 = tensor->dtype == RHEOS_INT32;
+  const double end = is_int32 ? 0x1p31 : 0x1p63;
+  int64_t whole = is_int32 ? INT32_MAX : INT64_MAX;
+  if (value < end) whole = value < -end ? (is_int32 ? INT32_MIN : INT64_MIN) : (int64_t)value;
+  if (value != value) whole = 0;
+  if (is_int32) {
+    ((int32_t *)data)[index] = (int32_t)whole;
+  } else {
+    ((int64_t *)data)[index] = whole;
+  }
+}
+
 #endif  // RHEOS_SRC_OPS_KIT_ELEMENTS_H

@@ -108,22 +108,6 @@ typedef struct job {
   int64_t num_pairs, samples;  // of each pair
 } job;
 
-// A whole number that is out of range or none becomes the nearest one.
-static void set_number(rheos_tensor *x, int64_t i, double value) {
-  switch (x->dtype) {
-    case RHEOS_HALF: ((uint16_t *)x->data)[i] = rheos__float_to_half((float)value); break;
-    case RHEOS_FLOAT: ((float *)x->data)[i] = (float)value; break;
-    case RHEOS_DOUBLE: ((double *)x->data)[i] = value; break;
-    case RHEOS_INT32:
-      ((int32_t *)x->data)[i] = isnan(value)                 ? 0
-                                : value >= (double)INT32_MAX ? INT32_MAX
-                                                             : (int32_t)value;
-      break;
-    default:
-      ((int64_t *)x->data)[i] = isnan(value) ? 0 : value >= 0x1p63 ? INT64_MAX : (int64_t)value;
-  }
-}
-
 // Numbers are drawn pair by pair, and stand side by side.
 static rheos_status *draw_numbers(void *argument, int64_t first, int64_t last) {
   const job *j = argument;
@@ -131,9 +115,9 @@ static rheos_status *draw_numbers(void *argument, int64_t first, int64_t last) {
     const int64_t pair = i / j->samples, sample = i % j->samples;
     const int64_t count = rheos__broadcast_index(&j->counts->shape, j->pairs, pair);
     const int64_t probability = rheos__broadcast_index(&j->probabilities->shape, j->pairs, pair);
-    set_number(j->out, sample * j->num_pairs + pair,
-               draw(rheos__real_at(j->counts, count), rheos__real_at(j->probabilities, probability),
-                    j->philox, i));
+    rheos__set_real_near(j->out, sample * j->num_pairs + pair,
+                         draw(rheos__real_at(j->counts, count),
+                              rheos__real_at(j->probabilities, probability), j->philox, i));
   }
   return NULL;
 }

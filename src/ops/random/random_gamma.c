@@ -4,6 +4,7 @@
 
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
+#include "ops/kit/elements.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/random_fill.h"
 #include "ops/kit/special_math.h"
@@ -107,33 +108,6 @@ typedef struct gamma_state {
 
 static void release(void *state) { rheos__generator_unref(((gamma_state *)state)->generator); }
 
-static double number_at(const rheos_tensor *x, int64_t i) {
-  switch (x->dtype) {
-    case RHEOS_HALF: return (double)rheos__half_to_float(((const uint16_t *)x->data)[i]);
-    case RHEOS_FLOAT: return (double)((const float *)x->data)[i];
-    case RHEOS_DOUBLE: return ((const double *)x->data)[i];
-    default: return (double)rheos__tensor_int_at(x, i);
-  }
-}
-
-// Whole numbers that are out of range or none become the nearest ones.
-static void set_number(rheos_tensor *x, int64_t i, double value) {
-  switch (x->dtype) {
-    case RHEOS_HALF: ((uint16_t *)x->data)[i] = rheos__float_to_half((float)value); break;
-    case RHEOS_FLOAT: ((float *)x->data)[i] = (float)value; break;
-    case RHEOS_DOUBLE: ((double *)x->data)[i] = value; break;
-    case RHEOS_INT32:
-      ((int32_t *)x->data)[i] = isnan(value)                 ? 0
-                                : value >= (double)INT32_MAX ? INT32_MAX
-                                                             : (int32_t)value;
-      break;
-    default:
-      ((int64_t *)x->data)[i] = isnan(value)                 ? 0
-                                : value >= (double)INT64_MAX ? INT64_MAX
-                                                             : (int64_t)value;
-  }
-}
-
 static double largest_of(rheos_dtype dtype) {
   switch (dtype) {
     case RHEOS_HALF: return 65504;
@@ -162,8 +136,8 @@ static rheos_status *draw_numbers(void *argument, int64_t first, int64_t last) {
     rheos__philox philox = j->philox;
     rheos__philox_skip(&philox, (uint64_t)i * BLOCKS);
     pairs p = {.philox = &philox};
-    const double drawn = j->draw(number_at(j->parameters, parameter), largest, &p);
-    set_number(j->out, sample * num_parameters + parameter, drawn);
+    const double drawn = j->draw(rheos__real_at(j->parameters, parameter), largest, &p);
+    rheos__set_real_near(j->out, sample * num_parameters + parameter, drawn);
   }
   return NULL;
 }
