@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "ops/array_fixture.h"
+#include "ops/queue_fixture.h"
 #include "runtime/step.h"
 
 enum { MS = 1000000 };
@@ -19,20 +19,12 @@ static rheos_operation on(fixture *f, const char *type, rheos_output handle) {
 }
 
 static rheos_output queue(fixture *f, const char *type, int64_t capacity, const char *name) {
-  const rheos_dtype dtype = RHEOS_INT32;
-  const rheos_shape scalar = {.rank = 0};
-  const rheos_attr attrs[] = {rheos_attr_types("component_types", &dtype, 1),
-                              {"shapes", {RHEOS_ATTR_LIST_SHAPE, 1, {.shapes = &scalar}}},
-                              rheos_attr_int("capacity", capacity),
-                              rheos_attr_string("shared_name", name, strlen(name))};
-  return rheos_operation_output(add(f, type, NULL, 0, attrs, 4), 0);
+  return scalar_queue(f, type, RHEOS_INT32, capacity, name);
 }
 
 static rheos_operation dequeue_op(fixture *f, const char *type, const rheos_output *inputs,
                                   int32_t num_inputs) {
-  const rheos_dtype dtype = RHEOS_INT32;
-  const rheos_attr attr = rheos_attr_types("component_types", &dtype, 1);
-  return add(f, type, inputs, num_inputs, &attr, 1);
+  return dequeue_op_of(f, type, RHEOS_INT32, inputs, num_inputs);
 }
 
 static queue_graph queue_graph_new(fixture *f, int64_t capacity, const char *name) {

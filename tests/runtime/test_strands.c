@@ -3,24 +3,14 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "ops/array_fixture.h"
+#include "ops/queue_fixture.h"
 #include "runtime/step.h"
 
 static rheos_output queue(fixture *f, const char *name) {
-  const rheos_dtype dtype = RHEOS_INT32;
-  const rheos_shape scalar = {.rank = 0};
-  const rheos_attr attrs[] = {rheos_attr_types("component_types", &dtype, 1),
-                              {"shapes", {RHEOS_ATTR_LIST_SHAPE, 1, {.shapes = &scalar}}},
-                              rheos_attr_int("capacity", 1),
-                              rheos_attr_string("shared_name", name, strlen(name))};
-  return rheos_operation_output(add(f, "FIFOQueueV2", NULL, 0, attrs, 4), 0);
+  return scalar_queue(f, "FIFOQueueV2", RHEOS_INT32, 1, name);
 }
 
-static rheos_output take(fixture *f, rheos_output from) {
-  const rheos_dtype dtype = RHEOS_INT32;
-  const rheos_attr attr = rheos_attr_types("component_types", &dtype, 1);
-  return rheos_operation_output(add(f, "QueueDequeueV2", &from, 1, &attr, 1), 0);
-}
+static rheos_output take(fixture *f, rheos_output from) { return dequeued(f, RHEOS_INT32, from); }
 
 // `value`, given when it has been put.
 static rheos_output put(fixture *f, rheos_output to, rheos_output value) {

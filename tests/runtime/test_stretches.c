@@ -5,7 +5,7 @@
 #include <rheos/ops.h>
 
 #include "graph/counting_allocator.h"
-#include "ops/array_fixture.h"
+#include "ops/queue_fixture.h"
 #include "plan/plan_text.h"
 #include "runtime/bodies.h"
 
@@ -14,23 +14,28 @@ static counting_allocator counter;
 // ---- Graphs
 
 static rheos_output queue_of(fixture *f, const char *name) {
-  const rheos_dtype dtype = RHEOS_FLOAT;
-  const rheos_shape scalar = {.rank = 0};
-  const rheos_attr attrs[] = {rheos_attr_types("component_types", &dtype, 1),
-                              {"shapes", {RHEOS_ATTR_LIST_SHAPE, 1, {.shapes = &scalar}}},
-                              rheos_attr_int("capacity", 20),
-                              rheos_attr_string("shared_name", name, strlen(name))};
-  return rheos_operation_output(add(f, "FIFOQueueV2", NULL, 0, attrs, 4), 0);
+  return scalar_queue(f, "FIFOQueueV2", RHEOS_FLOAT, 20, name);
 }
 
 static rheos_output taken(fixture *f, rheos_output queue) {
-  const rheos_dtype dtype = RHEOS_FLOAT;
-  const rheos_attr attr = rheos_attr_types("component_types", &dtype, 1);
-  return rheos_operation_output(add(f, "QueueDequeueV2", &queue, 1, &attr, 1), 0);
+  return dequeued(f, RHEOS_FLOAT, queue);
 }
 
 static rheos_operation put(fixture *f, rheos_output queue, rheos_output value) {
   return add(f, "QueueEnqueueV2", (const rheos_output[]){queue, value}, 2, NULL, 0);
+}
+
+// Two queues, and what puts a 3 into the first and a 4 into the second.
+typedef struct pair {
+  rheos_output a, b;
+  rheos_operation fill[2];
+} pair;
+
+static pair two_queues(fixture *f) {
+  pair q = {.a = queue_of(f, "a"), .b = queue_of(f, "b")};
+  q.fill[0] = put(f, q.a, float_scalar(f, 3));
+  q.fill[1] = put(f, q.b, float_scalar(f, 4));
+  return q;
 }
 
 static rheos_output twice_and_one(fixture *f, rheos_output x) {
@@ -108,25 +113,23 @@ static void expect(fixture *f, const rheos_operation *before, int num_before, rh
 
 static void test_stretches__are_what_waits_for_the_same(void **state) {
   fixture *f = *state;
-  const rheos_output a = queue_of(f, "a"), b = queue_of(f, "b");
-  const rheos_operation fill[] = {put(f, a, float_scalar(f, 3)), put(f, b, float_scalar(f, 4))};
-  const rheos_output x = twice_and_one(f, taken(f, a)), y = twice_and_one(f, taken(f, b));
+  const pair q = two_queues(f);
+  const rheos_output x = twice_and_one(f, taken(f, q.a)), y = twice_and_one(f, taken(f, q.b));
   const rheos_output all = twice_and_one(f, rheos_mul(f->scope, x, y));
   const counts found = counts_of(f, &all, 1, RHEOS_TOGGLE_DEFAULT);
   assert_true(found.is_on_tokens && !found.has_bodies_on_tokens);
   assert_int_equal(found.stretches, 3);
   assert_int_equal(found.entries, 7);  // and two queues, and what waits for them
   assert_int_equal(counts_of(f, &all, 1, RHEOS_TOGGLE_OFF).stretches, 0);
-  expect(f, fill, 2, all, 127);
+  expect(f, q.fill, 2, all, 127);
 }
 
 static void test_stretches__one_node_is_none(void **state) {
   fixture *f = *state;
-  const rheos_output a = queue_of(f, "a"), b = queue_of(f, "b");
-  const rheos_operation fill[] = {put(f, a, float_scalar(f, 3)), put(f, b, float_scalar(f, 4))};
-  const rheos_output sum = rheos_add(f->scope, taken(f, a), taken(f, b));
+  const pair q = two_queues(f);
+  const rheos_output sum = rheos_add(f->scope, taken(f, q.a), taken(f, q.b));
   assert_int_equal(counts_of(f, &sum, 1, RHEOS_TOGGLE_DEFAULT).stretches, 0);
-  expect(f, fill, 2, sum, 7);
+  expect(f, q.fill, 2, sum, 7);
 }
 
 static void add_three(rheos_scope *s, void *argument, rheos_output *outputs, size_t count) {
@@ -154,9 +157,8 @@ static void double_it(rheos_scope *s, void *unused, const rheos_output *v, rheos
 // Each is in one stretch with what waits for the same.
 static void test_stretches__hold_loops_and_conditionals(void **state) {
   fixture *f = *state;
-  const rheos_output a = queue_of(f, "a"), b = queue_of(f, "b");
-  const rheos_operation fill[] = {put(f, a, float_scalar(f, 3)), put(f, b, float_scalar(f, 4))};
-  rheos_output x = taken(f, a), y = taken(f, b), chosen = {0}, end = {0};
+  const pair q = two_queues(f);
+  rheos_output x = taken(f, q.a), y = taken(f, q.b), chosen = {0}, end = {0};
   rheos_cond(f->scope, rheos_less(f->scope, y, float_scalar(f, 9)), add_three, halve, &x, NULL,
              &chosen, 1);
   rheos_while_loop(f->scope, below_hundred, double_it, NULL, &x, 1, NULL, &end);
@@ -164,7 +166,7 @@ static void test_stretches__hold_loops_and_conditionals(void **state) {
   const counts found = counts_of(f, &all, 1, RHEOS_TOGGLE_DEFAULT);
   assert_true(found.is_on_tokens && !found.has_bodies_on_tokens);
   assert_int_equal(found.stretches, 2);
-  expect(f, fill, 2, all, 198);
+  expect(f, q.fill, 2, all, 198);
 }
 
 static void take_and_add(rheos_scope *s, void *argument, rheos_output *outputs, size_t count) {
@@ -189,9 +191,8 @@ static void test_stretches__are_none_around_a_branch_that_waits(void **state) {
 // A value that only passes is on both sides; what waits for it there does not wait for its own stretch.
 static void test_stretches__wait_for_what_passes_a_value_on(void **state) {
   fixture *f = *state;
-  const rheos_output a = queue_of(f, "a"), b = queue_of(f, "b");
-  const rheos_operation fill[] = {put(f, a, float_scalar(f, 3)), put(f, b, float_scalar(f, 4))};
-  const rheos_output x = twice_and_one(f, taken(f, a)), y = taken(f, b);
+  const pair q = two_queues(f);
+  const rheos_output x = twice_and_one(f, taken(f, q.a)), y = taken(f, q.b);
   const rheos_output passed = rheos_operation_output(add(f, "Identity", &x, 1, NULL, 0), 0);
   const rheos_operation awaited = rheos_output_operation(passed);
   rheos_push_control_dependencies(f->scope, &awaited, 1);
@@ -200,7 +201,7 @@ static void test_stretches__wait_for_what_passes_a_value_on(void **state) {
   rheos_scope_pop(f->scope);
   const rheos_output all = rheos_add(f->scope, rheos_add(f->scope, same, other), passed);
   assert_true(counts_of(f, &all, 1, RHEOS_TOGGLE_DEFAULT).stretches >= 2);
-  expect(f, fill, 2, all, 85);
+  expect(f, q.fill, 2, all, 85);
 }
 
 // ---- Variables
@@ -374,16 +375,15 @@ static void test_stretches__errors_name_the_node_inside(void **state) {
 
 static void test_stretches__survive_short_memory(void **state) {
   fixture *f = *state;
-  const rheos_output a = queue_of(f, "a"), b = queue_of(f, "b");
-  const rheos_operation fill[] = {put(f, a, float_scalar(f, 3)), put(f, b, float_scalar(f, 4))};
-  const rheos_output x = twice_and_one(f, taken(f, a)), y = twice_and_one(f, taken(f, b));
+  const pair q = two_queues(f);
+  const rheos_output x = twice_and_one(f, taken(f, q.a)), y = twice_and_one(f, taken(f, q.b));
   const rheos_output all = twice_and_one(f, rheos_mul(f->scope, x, y));
   check(rheos_scope_finish(f->scope));
   int num_failed = 0;
   for (int64_t n = 1;; n++) {
     rheos_session *session = NULL;
     check(rheos_session_new(f->graph, &(rheos_session_options){.num_threads = 1}, &session));
-    for (int k = 0; k < 2; k++) check(run_operations(session, &fill[k], 1));
+    for (int k = 0; k < 2; k++) check(run_operations(session, &q.fill[k], 1));
     counter.fail_at = counter.requests + n;
     rheos_fetch fetch = {all, NULL};
     rheos_status *status = rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL);
