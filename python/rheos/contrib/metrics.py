@@ -273,27 +273,24 @@ def aggregate_metric_map(names_to_tuples):
 # ---- At thresholds, predictions before labels
 
 
-def _counter_at(function_name, kind, doc):
+def _counter_at(function_name, kind):
     def function(predictions, labels, thresholds, weights=None):
         values, updates = metrics._counts_at(labels, predictions, thresholds, weights, (kind,))
         return values[kind], updates[kind]
 
+    counted = metrics._COUNTED[kind]
     function.__name__ = function.__qualname__ = function_name
-    function.__doc__ = f"(number of {doc} at each threshold, update), (len(thresholds),)."
+    function.__doc__ = f"(number of {counted} at each threshold, update), (len(thresholds),)."
     return function
 
 
-streaming_true_positives_at_thresholds = _counter_at(
-    "streaming_true_positives_at_thresholds", "tp", "labels that hold and were predicted"
-)
-streaming_true_negatives_at_thresholds = _counter_at(
-    "streaming_true_negatives_at_thresholds", "tn", "labels that neither hold nor were predicted"
-)
+streaming_true_positives_at_thresholds = _counter_at("streaming_true_positives_at_thresholds", "tp")
+streaming_true_negatives_at_thresholds = _counter_at("streaming_true_negatives_at_thresholds", "tn")
 streaming_false_positives_at_thresholds = _counter_at(
-    "streaming_false_positives_at_thresholds", "fp", "labels that do not hold but were predicted"
+    "streaming_false_positives_at_thresholds", "fp"
 )
 streaming_false_negatives_at_thresholds = _counter_at(
-    "streaming_false_negatives_at_thresholds", "fn", "labels that hold but were not predicted"
+    "streaming_false_negatives_at_thresholds", "fn"
 )
 
 
@@ -657,6 +654,22 @@ def _scoped_at_k(kind, class_id):
     return f"{kind}_at_k" if class_id is None else f"{kind}_at_k_class{class_id:d}"
 
 
+def _at_top_k(
+    kind, labels, predictions, class_id, weights, metrics_collections, updates_collections, name
+):
+    function = getattr(metrics_at_k, f"{kind}_at_top_k")
+    with name_scope(name, _scoped_at_k(kind, class_id), (predictions, labels, weights)) as scope:
+        return function(
+            labels=labels,
+            predictions_idx=predictions,
+            class_id=class_id,
+            weights=weights,
+            metrics_collections=metrics_collections,
+            updates_collections=updates_collections,
+            name=scope,
+        )
+
+
 def streaming_sparse_precision_at_top_k(
     top_k_predictions,
     labels,
@@ -667,17 +680,8 @@ def streaming_sparse_precision_at_top_k(
     name=None,
 ):
     """(precision of chosen classes, update), two scalars; see tf.metrics.precision_at_top_k."""
-    default = _scoped_at_k("precision", class_id)
-    with name_scope(name, default, (top_k_predictions, labels, weights)) as scope:
-        return metrics_at_k.precision_at_top_k(
-            labels=labels,
-            predictions_idx=top_k_predictions,
-            class_id=class_id,
-            weights=weights,
-            metrics_collections=metrics_collections,
-            updates_collections=updates_collections,
-            name=scope,
-        )
+    chosen = labels, top_k_predictions, class_id, weights
+    return _at_top_k("precision", *chosen, metrics_collections, updates_collections, name)
 
 
 def sparse_recall_at_top_k(
@@ -690,17 +694,8 @@ def sparse_recall_at_top_k(
     name=None,
 ):
     """(recall of chosen classes, update), two scalars; see tf.metrics.recall_at_top_k."""
-    default = _scoped_at_k("recall", class_id)
-    with name_scope(name, default, (top_k_predictions, labels, weights)) as scope:
-        return metrics_at_k.recall_at_top_k(
-            labels=labels,
-            predictions_idx=top_k_predictions,
-            class_id=class_id,
-            weights=weights,
-            metrics_collections=metrics_collections,
-            updates_collections=updates_collections,
-            name=scope,
-        )
+    chosen = labels, top_k_predictions, class_id, weights
+    return _at_top_k("recall", *chosen, metrics_collections, updates_collections, name)
 
 
 def streaming_sparse_average_precision_at_k(

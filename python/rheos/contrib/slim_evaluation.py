@@ -22,8 +22,11 @@ def _hooks(logdir, num_evals, summary_op, feed_dict, hooks):
     return chosen + list(hooks or ())
 
 
-def _saver(variables):
-    return None if variables is None else Saver(variables)
+def _scaffold(initial_op, feed_dict, variables, init_fn=None):
+    """What prepares a session; `variables` are those of the checkpoint, all if None."""
+    called = None if init_fn is None else lambda scaffold, session: init_fn(session)
+    saver = None if variables is None else Saver(variables)
+    return Scaffold(init_op=initial_op, init_feed_dict=feed_dict, init_fn=called, saver=saver)
 
 
 def evaluate_once(
@@ -51,11 +54,7 @@ def evaluate_once(
     return _evaluate_once(
         checkpoint_path,
         master=master,
-        scaffold=Scaffold(
-            init_op=initial_op,
-            init_feed_dict=initial_op_feed_dict,
-            saver=_saver(variables_to_restore),
-        ),
+        scaffold=_scaffold(initial_op, initial_op_feed_dict, variables_to_restore),
         eval_ops=eval_op,
         feed_dict=eval_op_feed_dict,
         final_ops=final_op,
@@ -92,16 +91,10 @@ def evaluation_loop(
     init_fn: called with the session after initial_op. The rest of the arguments are those of
     evaluate_once() and of tf.contrib.training.evaluate_repeatedly().
     """
-    called = None if init_fn is None else lambda scaffold, session: init_fn(session)
     return evaluate_repeatedly(
         checkpoint_dir,
         master=master,
-        scaffold=Scaffold(
-            init_op=initial_op,
-            init_feed_dict=initial_op_feed_dict,
-            init_fn=called,
-            saver=_saver(variables_to_restore),
-        ),
+        scaffold=_scaffold(initial_op, initial_op_feed_dict, variables_to_restore, init_fn),
         eval_ops=eval_op,
         feed_dict=eval_op_feed_dict,
         final_ops=final_op,

@@ -603,7 +603,7 @@ def mean_tensor(
 # ---- More by thresholds
 
 
-def _counter_at(function_name, kind, doc):
+def _counter_at(function_name, kind):
     def function(
         labels,
         predictions,
@@ -620,24 +620,23 @@ def _counter_at(function_name, kind, doc):
 
     function.__name__ = function.__qualname__ = function_name
     function.__doc__ = (
-        f"(number of {doc} at each threshold, update), (len(thresholds),).\n\n"
+        f"(number of {_COUNTED[kind]} at each threshold, update), (len(thresholds),).\n\n"
         "    predictions: floating point in [0, 1], InvalidArgumentError otherwise.\n    "
     )
     return function
 
 
-true_positives_at_thresholds = _counter_at(
-    "true_positives_at_thresholds", "tp", "labels that hold and were predicted"
-)
-false_positives_at_thresholds = _counter_at(
-    "false_positives_at_thresholds", "fp", "labels that do not hold but were predicted"
-)
-true_negatives_at_thresholds = _counter_at(
-    "true_negatives_at_thresholds", "tn", "labels that do not hold and were not predicted"
-)
-false_negatives_at_thresholds = _counter_at(
-    "false_negatives_at_thresholds", "fn", "labels that hold but were not predicted"
-)
+# What is counted, by kind.
+_COUNTED = {
+    "tp": "labels that hold and were predicted",
+    "fp": "labels that do not hold but were predicted",
+    "tn": "labels that do not hold and were not predicted",
+    "fn": "labels that hold but were not predicted",
+}
+true_positives_at_thresholds = _counter_at("true_positives_at_thresholds", "tp")
+false_positives_at_thresholds = _counter_at("false_positives_at_thresholds", "fp")
+true_negatives_at_thresholds = _counter_at("true_negatives_at_thresholds", "tn")
+false_negatives_at_thresholds = _counter_at("false_negatives_at_thresholds", "fn")
 
 
 def _rate_at(function_name, other, label, doc):
