@@ -1,0 +1,42 @@
+"""The examples of ARCHITECTURE.md and docs/inside: they run, and print what the pages print."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("RHEOS_BUILD", SOURCE / "build"))
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = [SOURCE / "ARCHITECTURE.md", *sorted((SOURCE / "docs" / "inside").glob("*.md"))]
+WITH_PROGRAMS = [path for path in PAGES if "\n```python\n" in path.read_text()]
+
+
+def rheos(*arguments, folder):
+    return subprocess.run(
+        [BUILD / "bin" / "rheos", *arguments], cwd=folder, capture_output=True, timeout=60,
+        check=True, text=True,
+    ).stdout  # fmt: skip
+
+
+def without_numbers_of_kernels(text):
+    """How many units and how much scratch a kernel has is another matter on another processor."""
+    lines = re.sub(r"^( *i\d+ [^;\n]*);.*$", r"\1", text, flags=re.MULTILINE)
+    return re.sub(r"^ *memory: .*\n", "", lines, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", WITH_PROGRAMS, ids=lambda path: path.stem)
+def test_a_page_prints_what_the_command_prints(page, tmp_path):
+    text = page.read_text()
+    blocks = BLOCK.findall(text)
+    first = next(i for i, (language, _) in enumerate(blocks) if language == "python")
+    (tmp_path / "program.py").write_text(blocks[first][1])
+    rheos("run", "program.py", folder=tmp_path)
+    (command,) = re.findall(r"`rheos (show --plan [^`]*)`", text)
+    printed = "\n" + without_numbers_of_kernels(rheos(*command.split(), folder=tmp_path))
+    parts = [block for language, block in blocks[first + 1 :] if language == ""]
+    assert parts
+    for part in parts:
+        assert "\n" + without_numbers_of_kernels(part) in printed
