@@ -11,7 +11,6 @@
 #include "plan/dynamic.h"
 #include "plan/memory_report.h"
 #include "runtime/section_run.h"
-#include "runtime/trace.h"
 #include "resource/variable_shape.h"
 
 static const float BUDGET_NS = 1e6f;  // of guessed work between two polls
@@ -206,14 +205,33 @@ static inline void release_after(rheos__workspace *workspace, const rheos__segme
   }
 }
 
-// One instruction, noted in the trace if there is one.
-static inline rheos_status *run_noted(run *r, const rheos__segment *segment,
-                                      const rheos__instruction *in, rheos_trace *trace) {
+// ---- Observers
+
+static rheos__observed observed(run *r, const rheos__instruction *in) {
+  r->place->entry = in->entry;
+  return (rheos__observed){.place = r->place, .instruction = in, .workspace = r->workspace};
+}
+
+static rheos_status *tell_begins(run *r, const rheos__observed *entry) {
+  rheos_status *status = rheos__observe_entry_begins(r->step, entry);
+  return rheos__plan_status_at_take(status, r->plan, r->plan->entries[entry->place->entry].id);
+}
+
+static rheos_status *tell_ended(run *r, rheos__observed *entry) {
+  r->place->entry = entry->instruction->entry;
+  entry->results = r->workspace->tensors + entry->instruction->first_value;
+  rheos_status *status = rheos__observe_entry_ended(r->step, entry);
+  return rheos__plan_status_at_take(status, r->plan, r->plan->entries[entry->place->entry].id);
+}
+
+// One instruction, of which observers are told if there are any.
+static inline rheos_status *run_told(run *r, const rheos__segment *segment,
+                                     const rheos__instruction *in, bool is_observed) {
+  if (!is_observed) return run_next(r, segment, in);
+  rheos__observed entry = observed(r, in);
+  RHEOS_TRY(tell_begins(r, &entry));
   RHEOS_TRY(run_next(r, segment, in));
-  if (trace != NULL) {
-    r->now_ns = rheos__trace_add(trace, segment, in, r->workspace->tensors, r->now_ns);
-  }
-  return NULL;
+  return tell_ended(r, &entry);
 }
 
 // The packed operands that several threads will ask for. Their variables have been read.
@@ -236,14 +254,14 @@ static rheos_status *take_packed_operands(run *r, const rheos__segment *segment,
 typedef enum turn { BEFORE, AFTER } turn;
 static rheos_status *run_others(run *r, const rheos__segment *segment,
                                 const rheos__section *section, int32_t end, turn turn,
-                                rheos_trace *trace) {
+                                bool is_observed) {
   if (section->kind == RHEOS__SECTION_UPDATES) return NULL;  // all are shared
   for (int32_t i = section->first; i < end; ++i) {
     const rheos__instruction *in = &segment->instructions[i];
     if (rheos__section_shares(section, in)) continue;
     const bool is_before =
         section->kind == RHEOS__SECTION_ROWS || in->branch == RHEOS__BEFORE_BRANCHES;
-    if (is_before == (turn == BEFORE)) RHEOS_TRY(run_noted(r, segment, in, trace));
+    if (is_before == (turn == BEFORE)) RHEOS_TRY(run_told(r, segment, in, is_observed));
   }
   return NULL;
 }
@@ -255,7 +273,7 @@ static rheos_status *run_branches(run *r, const rheos__section_run *shared) {
   rheos_status *status = rheos__run_branches(shared, &failed);
   if (status == NULL && atomic_load(&r->step->stopped) != 0) return rheos__step_error(r->step);
   if (status == NULL) return NULL;
-  rheos_status *earlier = run_others(r, shared->segment, shared->section, failed, AFTER, NULL);
+  rheos_status *earlier = run_others(r, shared->segment, shared->section, failed, AFTER, false);
   if (earlier == NULL) return status;
   rheos_status_free(status);
   return earlier;
@@ -272,42 +290,63 @@ static rheos_status *run_shared(run *r, rheos__section_run *shared, bool *out_do
   return NULL;
 }
 
-// The same, noted in the trace if there is one.
-static rheos_status *run_shared_noted(run *r, rheos__section_run *shared, rheos_trace *trace,
-                                      bool *out_done) {
-  if (trace == NULL) return run_shared(r, shared, out_done);
-  const rheos__segment *segment = shared->segment;
-  const rheos__section *section = shared->section;
-  const size_t parts = (size_t)shared->num_parts;
-  shared->marks = rheos__trace_begin_marks(trace, (size_t)(section->end - section->first) * parts);
-  RHEOS_TRY(run_shared(r, shared, out_done));
-  for (int32_t i = section->first; *out_done && shared->marks != NULL && i < section->end; ++i) {
-    const rheos__instruction *in = &segment->instructions[i];
-    if (!rheos__section_shares(section, in)) continue;
-    rheos__trace_add_marks(trace, segment, in, shared->marks + (size_t)(i - section->first) * parts,
-                           parts, r->now_ns);
-  }
-  r->now_ns = rheos__trace_end_marks(trace);
+// Room for when the threads are at which instruction, emptied.
+static rheos_status *take_shares(run *r, rheos__section_run *shared, size_t count) {
+  rheos__observers *all = r->step->observers;
+  if (!RHEOS_RESERVE(all->shares, all->share_capacity, count)) return rheos__out_of_memory();
+  memset(all->shares, 0, count * sizeof *all->shares);
+  shared->shares = all->shares;
   return NULL;
 }
 
+// Both of each instruction that threads have shared, in the order of the plan.
+static rheos_status *tell_shared(run *r, const rheos__section_run *shared) {
+  const rheos__section *section = shared->section;
+  const size_t parts = (size_t)shared->num_parts;
+  for (int32_t i = section->first; i < section->end; ++i) {
+    const rheos__instruction *in = &shared->segment->instructions[i];
+    if (!rheos__section_shares(section, in)) continue;
+    rheos__observed entry = observed(r, in);
+    entry.shares = shared->shares + (size_t)(i - section->first) * parts;
+    entry.num_shares = parts;
+    RHEOS_TRY(tell_begins(r, &entry));
+    RHEOS_TRY(tell_ended(r, &entry));
+  }
+  return NULL;
+}
+
+// The same, of which observers are told if there are any. What the pool tells rests meanwhile, since the shares
+// tell more.
+static rheos_status *run_shared_told(run *r, rheos__section_run *shared, bool is_observed,
+                                     bool *out_done) {
+  if (!is_observed) return run_shared(r, shared, out_done);
+  const size_t num_instructions = (size_t)(shared->section->end - shared->section->first);
+  RHEOS_TRY(take_shares(r, shared, num_instructions * (size_t)shared->num_parts));
+  const rheos__pool_watch *watch = rheos__pool_set_watch(NULL);
+  rheos_status *status = run_shared(r, shared, out_done);
+  if (status == NULL && *out_done) status = tell_shared(r, shared);
+  rheos__pool_set_watch(watch);
+  return status;
+}
+
 static rheos_status *run_one_by_one(run *r, const rheos__segment *segment,
-                                    const rheos__section *section, rheos_trace *trace) {
+                                    const rheos__section *section, bool is_observed) {
   for (int32_t i = section->first; i < section->end; ++i) {
     const rheos__instruction *in = &segment->instructions[i];
-    RHEOS_TRY(run_noted(r, segment, in, trace));
+    RHEOS_TRY(run_told(r, segment, in, is_observed));
     release_after(r->workspace, segment, in);
   }
   return NULL;
 }
 
 static rheos_status *run_section(run *r, const rheos__segment *segment,
-                                 const rheos__section *section, rheos_trace *trace) {
+                                 const rheos__section *section, bool is_observed) {
   const bool is_rows = section->kind == RHEOS__SECTION_ROWS;
-  if (is_rows && rheos__pool_num_threads(r->step->pool) == 1) {
-    return run_one_by_one(r, segment, section, trace);
+  if ((is_rows && rheos__pool_num_threads(r->step->pool) == 1) ||
+      (is_observed && r->step->observers->one_by_one)) {
+    return run_one_by_one(r, segment, section, is_observed);
   }
-  RHEOS_TRY(run_others(r, segment, section, section->end, BEFORE, trace));
+  RHEOS_TRY(run_others(r, segment, section, section->end, BEFORE, is_observed));
   RHEOS_TRY(take_packed_operands(r, segment, section->first, section->end));
   rheos__section_run shared = {.segment = segment,
                                .section = section,
@@ -315,45 +354,50 @@ static rheos_status *run_section(run *r, const rheos__segment *segment,
                                .step = r->step,
                                .num_parts = rheos__section_parts(section, r->step->pool)};
   bool done = true;
-  RHEOS_TRY(run_shared_noted(r, &shared, trace, &done));
-  if (!done) return run_one_by_one(r, segment, section, trace);
+  RHEOS_TRY(run_shared_told(r, &shared, is_observed, &done));
+  if (!done) return run_one_by_one(r, segment, section, is_observed);
   r->step->budget_ns -= (float)section->cost_ns;
-  RHEOS_TRY(run_others(r, segment, section, section->end, AFTER, trace));
+  RHEOS_TRY(run_others(r, segment, section, section->end, AFTER, is_observed));
   for (int32_t i = section->first; i < section->end; ++i) {
     release_after(r->workspace, segment, &segment->instructions[i]);
   }
   return NULL;
 }
 
-// Compiled twice, with a trace and without.
+// Compiled twice, with observers and without.
 static inline __attribute__((always_inline)) rheos_status *run_instructions(
-    run *r, const rheos__segment *segment, rheos_trace *trace) {
+    run *r, const rheos__segment *segment, bool is_observed) {
   const rheos__section *section = segment->sections;
   const rheos__section *end_sections = section != NULL ? section + segment->num_sections : NULL;
   int32_t next = section != end_sections ? section->first : -1;
   for (int32_t i = 0; i < segment->num_instructions; ++i) {
     if (i == next) {
-      RHEOS_TRY(run_section(r, segment, section, trace));
+      RHEOS_TRY(run_section(r, segment, section, is_observed));
       i = section->end - 1;
       ++section;
       next = section != end_sections ? section->first : -1;
       continue;
     }
     const rheos__instruction *in = &segment->instructions[i];
-    RHEOS_TRY(run_noted(r, segment, in, trace));
+    RHEOS_TRY(run_told(r, segment, in, is_observed));
     release_after(r->workspace, segment, in);
   }
   return NULL;
 }
 
-rheos_status *rheos__run_segment(run *r, const rheos__segment *segment) {
-  if (!rheos__step_is_traced(r->step)) return run_instructions(r, segment, NULL);
-  rheos_trace *trace = r->step->options->trace;
-  const int32_t outer = trace->visit;
-  r->now_ns = rheos__trace_enter(trace, segment);
-  rheos_status *status = run_instructions(r, segment, trace);
-  rheos__trace_leave(trace, outer);
+static __attribute__((noinline)) rheos_status *run_observed(run *r, const rheos__segment *segment) {
+  rheos__place place = {.plan = r->plan, .segment = segment};
+  r->place = &place;
+  rheos__observe_visit_begins(r->step, &place);
+  rheos_status *status = run_instructions(r, segment, true);
+  rheos__observe_visit_ended(r->step, &place);
+  r->place = NULL;
   return status;
+}
+
+rheos_status *rheos__run_segment(run *r, const rheos__segment *segment) {
+  return rheos__step_is_observed(r->step) ? run_observed(r, segment)
+                                          : run_instructions(r, segment, false);
 }
 
 // ---- The whole
@@ -487,12 +531,15 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
   run r = {.plan = plan, .step = step, .bound = bound};
   step->budget_ns = BUDGET_NS;
   step->may_wait = plan->may_wait;
+  if (rheos__step_is_observed(step)) rheos__observe_step_begins(step);
   rheos__step *before = rheos__pool_set_step(step);
   rheos_status *status = plan->flow != NULL
                              ? execute_flow(&r, &parameters, out_values, out_cost_ns)
                              : execute_segments(&r, &parameters, out_values, out_cost_ns);
   rheos__pool_set_step(before);
-  return is_over(step, status) ? end_stopped(&r, status, out_values) : status;
+  if (is_over(step, status)) status = end_stopped(&r, status, out_values);
+  if (rheos__step_is_observed(step)) rheos__observe_step_ended(step, status);
+  return status;
 }
 
 // ---- Runs inside runs

@@ -315,32 +315,50 @@ static bool does_nothing(const rheos__entry *e) {
          (e->signature->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
 }
 
-rheos__flow_noting rheos__flow_begin_noting(const flow_run *f, int32_t entry) {
-  rheos_trace *trace = f->trace;
-  if (trace == NULL) return (rheos__flow_noting){0};
-  const rheos__flow_noting noting = {trace->visit, trace->op, rheos__clock_ns()};
-  trace->visit = f->visit;
-  trace->op = entry;
-  return noting;
+void rheos__flow_enter_place(const flow_run *f, int32_t entry, rheos__flow_place *place) {
+  if (!f->is_observed) return;
+  rheos__observers *observers = f->r->step->observers;
+  *place = (rheos__flow_place){f->place, observers->place};
+  place->place.entry = entry;
+  place->place.begun_ns = rheos__clock_ns();
+  observers->place = &place->place;
 }
 
-void rheos__flow_end_noting(const flow_run *f, const rheos__flow_noting *noting) {
-  if (f->trace == NULL) return;
-  f->trace->visit = noting->outer_visit;
-  f->trace->op = noting->outer_op;
+void rheos__flow_leave_place(const flow_run *f, const rheos__flow_place *place) {
+  if (f->is_observed) f->r->step->observers->place = place->before;
 }
 
-static void note(const flow_run *f, int32_t entry, rheos_tensor *const *results,
-                 const rheos__flow_noting *noting) {
-  if (f->trace == NULL) return;
-  rheos__trace_add_flow(f->trace, f->plan, entry, results, noting->start_ns);
+static rheos__observed observed(const flow_run *f) {
+  return (rheos__observed){.place = f->r->step->observers->place, .workspace = f->r->workspace};
+}
+
+static rheos_status *tell_begins(const flow_run *f) {
+  const rheos__observed entry = observed(f);
+  return rheos__observe_entry_begins(f->r->step, &entry);
+}
+
+static rheos_status *tell_ended(const flow_run *f, rheos_tensor *const *results) {
+  rheos__observed entry = observed(f);
+  entry.results = results;
+  return rheos__observe_entry_ended(f->r->step, &entry);
+}
+
+static rheos_status *drop_results_take(rheos_tensor **results, int32_t count,
+                                       rheos_status *status) {
+  for (int32_t i = 0; i < count; ++i) {
+    rheos_tensor_unref(results[i]);
+    results[i] = NULL;
+  }
+  return status;
 }
 
 rheos_status *rheos__flow_take_results(flow_run *f, int32_t entry, rheos_tensor **results,
-                                       rheos__resource *const *cells,
-                                       const rheos__flow_noting *noting) {
+                                       rheos__resource *const *cells) {
   const rheos__entry *e = &f->plan->entries[entry];
-  note(f, entry, results, noting);
+  if (f->is_observed) {
+    rheos_status *status = tell_ended(f, results);
+    if (status != NULL) return drop_results_take(results, e->num_outputs, status);
+  }
   for (int32_t i = 0; i < e->num_outputs; ++i) {
     token t = {.tensor = results[i]};
     results[i] = NULL;
@@ -351,11 +369,9 @@ rheos_status *rheos__flow_take_results(flow_run *f, int32_t entry, rheos_tensor 
       send(f, e->first_value + i, t, false);
       continue;
     }
-    for (int32_t k = i + 1; k < e->num_outputs; ++k) {
-      rheos_tensor_unref(results[k]);
-      results[k] = NULL;
-    }
-    return rheos_status_new(RHEOS_INTERNAL, "output %d was not computed", (int)i);
+    return drop_results_take(
+        results, e->num_outputs,
+        rheos_status_new(RHEOS_INTERNAL, "output %d was not computed", (int)i));
   }
   send_control(f, entry, false);
   return NULL;
@@ -367,8 +383,7 @@ typedef struct kernel_room {
   rheos__resource **cells;  // of the inputs, then of the outputs
 } kernel_room;
 
-static rheos_status *run_in(flow_run *f, int32_t entry, const kernel_room *room,
-                            const rheos__flow_noting *noting) {
+static rheos_status *run_in(flow_run *f, int32_t entry, const kernel_room *room) {
   const rheos__entry *e = &f->plan->entries[entry];
   for (int32_t i = 0; i < e->num_inputs; ++i) {
     const token *t = &f->s->operands[e->first_operand + i];
@@ -378,18 +393,18 @@ static rheos_status *run_in(flow_run *f, int32_t entry, const kernel_room *room,
   rheos__resource **out_cells = room->cells + e->num_inputs;
   RHEOS_TRY(rheos__run_flow_node(f->plan, entry, room->inputs, room->cells, f->r->workspace,
                                  room->results, f->r->step, out_cells));
-  return rheos__flow_take_results(f, entry, room->results, out_cells, noting);
+  return rheos__flow_take_results(f, entry, room->results, out_cells);
 }
 
 // In arrays that all entries share.
-static rheos_status *run_in_shared(flow_run *f, int32_t entry, const rheos__flow_noting *noting) {
+static rheos_status *run_in_shared(flow_run *f, int32_t entry) {
   rheos__step *step = f->r->step;
   const kernel_room room = {f->s->inputs, f->r->workspace->results, f->s->cells};
   rheos__attempt *attempt = NULL, **outer = step->aside;
   assert(!f->in_kernel);
   step->aside = rheos__flow_can_set_aside(f, entry) ? &attempt : NULL;
   f->in_kernel = true;
-  rheos_status *status = run_in(f, entry, &room, noting);
+  rheos_status *status = run_in(f, entry, &room);
   step->aside = outer;
   f->in_kernel = false;
   if (rheos__is_set_aside(status)) rheos__flow_set_aside(f, entry, attempt);
@@ -397,8 +412,7 @@ static rheos_status *run_in_shared(flow_run *f, int32_t entry, const rheos__flow
 }
 
 // In arrays of its own, since others run while the body waits.
-static rheos_status *run_waiting_call(flow_run *f, int32_t entry,
-                                      const rheos__flow_noting *noting) {
+static rheos_status *run_waiting_call(flow_run *f, int32_t entry) {
   rheos__step *step = f->r->step;
   const rheos__entry *e = &f->plan->entries[entry];
   const size_t inputs = (size_t)e->num_inputs, outputs = (size_t)e->num_outputs;
@@ -410,20 +424,16 @@ static rheos_status *run_waiting_call(flow_run *f, int32_t entry,
   rheos__others *others = step->others;
   step->aside = NULL;
   step->others = &f->others;
-  rheos_status *status = run_in(f, entry, &room, noting);
+  rheos_status *status = run_in(f, entry, &room);
   step->aside = aside;
   step->others = others;
   rheos__free(arrays);
   return status;
 }
 
-static rheos_status *run_kernel(flow_run *f, int32_t entry, const rheos__flow_noting *noting) {
-  if (does_nothing(&f->plan->entries[entry])) {
-    send_control(f, entry, false);
-    return NULL;
-  }
-  return rheos__flow_is_waiting_call(f, entry) ? run_waiting_call(f, entry, noting)
-                                               : run_in_shared(f, entry, noting);
+static rheos_status *run_kernel(flow_run *f, int32_t entry) {
+  return rheos__flow_is_waiting_call(f, entry) ? run_waiting_call(f, entry)
+                                               : run_in_shared(f, entry);
 }
 
 // The element of a scalar operand that selects; `which` says it as TensorFlow does.
@@ -547,16 +557,24 @@ static void pass_dead(flow_run *f, int32_t entry) {
   }
 }
 
+static rheos_status *run_role_told(flow_run *f, int32_t entry) {
+  RHEOS_TRY(run_role(f, entry));
+  return f->is_observed ? tell_ended(f, NULL) : NULL;
+}
+
 static rheos_status *run_alive(flow_run *f, int32_t entry) {
-  const rheos__flow_noting noting = rheos__flow_begin_noting(f, entry);
-  rheos_status *status = read_operands(f, &f->plan->entries[entry]);
-  if (status == NULL && role_of(f, entry) != RHEOS__FLOW_NONE) {
-    status = run_role(f, entry);
-    note(f, entry, NULL, &noting);
-  } else if (status == NULL) {
-    status = run_kernel(f, entry, &noting);
+  if (role_of(f, entry) == RHEOS__FLOW_NONE && does_nothing(&f->plan->entries[entry])) {
+    send_control(f, entry, false);
+    return NULL;
   }
-  rheos__flow_end_noting(f, &noting);
+  rheos__flow_place place;
+  rheos__flow_enter_place(f, entry, &place);
+  rheos_status *status = read_operands(f, &f->plan->entries[entry]);
+  if (status == NULL && f->is_observed) status = tell_begins(f);
+  if (status == NULL) {
+    status = role_of(f, entry) != RHEOS__FLOW_NONE ? run_role_told(f, entry) : run_kernel(f, entry);
+  }
+  rheos__flow_leave_place(f, &place);
   return status;
 }
 
@@ -705,21 +723,13 @@ static bool is_clean(const flow_run *f) {
   return true;
 }
 
-// Gives the visit around.
-static int32_t begin_trace(flow_run *f) {
-  if (!rheos__step_is_traced(f->r->step)) return -1;
-  f->trace = f->r->step->options->trace;
-  const int32_t outer = f->trace->visit;
-  rheos__trace_enter_flow(f->trace, f->plan);
-  f->visit = f->trace->visit;
-  return outer;
-}
-
 rheos_status *rheos__run_flow(rheos__run *r, const rheos__parameters *parameters,
                               rheos_tensor **out_values, double *out_cost_ns) {
   flow_run f = {.r = r, .plan = r->plan, .flow = r->plan->flow, .s = r->workspace->flow};
   rheos__flow_init_waits(&f);
-  const int32_t outer = begin_trace(&f);
+  f.is_observed = rheos__step_is_observed(r->step);
+  f.place = (rheos__place){.plan = r->plan};
+  if (f.is_observed) rheos__observe_visit_begins(r->step, &f.place);
   for (int32_t i = 0; i < f.plan->num_fetches; ++i) f.s->is_fetched[i] = false;
   begin(&f);
   rheos_status *status = send_feeds(&f, parameters);
@@ -727,7 +737,7 @@ rheos_status *rheos__run_flow(rheos__run *r, const rheos__parameters *parameters
   if (status == NULL) status = give_fetches(&f, r->bound == NULL ? out_values : NULL);
   for (int32_t i = 0; i < f.plan->num_fetches; ++i) token_drop(&f.s->fetched[i]);
   if (status != NULL || !is_clean(&f)) drop_all(&f);
-  if (f.trace != NULL) rheos__trace_leave(f.trace, outer);
+  if (f.is_observed) rheos__observe_visit_ended(r->step, &f.place);
   *out_cost_ns = (double)f.s->num_run * (double)ENTRY_NS;
   return status;
 }

@@ -4,7 +4,6 @@
 
 #include "plan/flow.h"
 #include "runtime/run.h"
-#include "runtime/trace.h"
 
 typedef struct rheos__flow_run {
   rheos__others others;  // at the start: what a body that waits goes on with
@@ -13,31 +12,29 @@ typedef struct rheos__flow_run {
   const rheos__plan *plan;
   const rheos__flow *flow;
   rheos__flow_state *s;
-  int32_t depth;       // of calls, around it
-  int32_t num_begun;   // calls on strands of their own that have not ended
-  bool in_kernel;      // one runs, or waits, on the arrays that all entries share
-  bool is_full;        // no call that waits can be begun beside those that do
-  rheos_trace *trace;  // NULL: none
-  int32_t visit;       // of the run, in the trace
+  int32_t depth;      // of calls, around it
+  int32_t num_begun;  // calls on strands of their own that have not ended
+  bool in_kernel;     // one runs, or waits, on the arrays that all entries share
+  bool is_full;       // no call that waits can be begun beside those that do
+  bool is_observed;
+  rheos__place place;  // of the run, if it is observed
 } rheos__flow_run;
 
 // ---- flow_run.c
 
-// An entry that is noted in the trace.
-typedef struct rheos__flow_noting {
-  int32_t outer_visit, outer_op;  // what was under way
-  int64_t start_ns;
-} rheos__flow_noting;
-// What the trace is told until the end is of the entry. Without a trace nothing happens.
-rheos__flow_noting rheos__flow_begin_noting(const rheos__flow_run *f, int32_t entry);
-void rheos__flow_end_noting(const rheos__flow_run *f, const rheos__flow_noting *noting);
+// Goes to the place of an entry, and back to where the step was. Nothing happens where it is not observed.
+typedef struct rheos__flow_place {
+  rheos__place place;
+  const rheos__place *before;
+} rheos__flow_place;
+void rheos__flow_enter_place(const rheos__flow_run *f, int32_t entry, rheos__flow_place *place);
+void rheos__flow_leave_place(const rheos__flow_run *f, const rheos__flow_place *place);
 
 // Runs an entry that can run; what comes out goes to those that take it.
 rheos_status *rheos__flow_run_entry(rheos__flow_run *f, int32_t entry);
-// Sends what a kernel returned, which is taken, and notes it. `cells` are by output what it refers to; NULL: nothing.
+// Sends what a kernel returned, which is taken. `cells` are by output what it refers to; NULL: nothing.
 rheos_status *rheos__flow_take_results(rheos__flow_run *f, int32_t entry, rheos_tensor **results,
-                                       rheos__resource *const *cells,
-                                       const rheos__flow_noting *noting);
+                                       rheos__resource *const *cells);
 // Adds the entry's node, and the loops that it is in, to the error of it.
 rheos_status *rheos__flow_status_at_take(const rheos__flow_run *f, rheos_status *status,
                                          int32_t entry);

@@ -73,8 +73,7 @@ static rheos__flow_aside take_aside(flow_run *f, int32_t index) {
   return taken;
 }
 
-static rheos_status *give_answer(flow_run *f, rheos__flow_aside done,
-                                 const rheos__flow_noting *noting) {
+static rheos_status *give_answer(flow_run *f, rheos__flow_aside done) {
   rheos__step *step = f->r->step;
   rheos__attempt *next = NULL, **outer = step->aside;
   rheos_tensor **results = f->r->workspace->results;
@@ -83,7 +82,7 @@ static rheos_status *give_answer(flow_run *f, rheos__flow_aside done,
   step->aside = &next;
   rheos_status *status = rheos__attempt_answer_take(done.attempt, step, results);
   step->aside = outer;
-  if (status == NULL) return rheos__flow_take_results(f, done.entry, results, NULL, noting);
+  if (status == NULL) return rheos__flow_take_results(f, done.entry, results, NULL);
   if (rheos__is_set_aside(status)) rheos__flow_set_aside(f, done.entry, next);
   for (int32_t i = 0; i < num_outputs; ++i) {
     rheos_tensor_unref(results[i]);
@@ -95,9 +94,10 @@ static rheos_status *give_answer(flow_run *f, rheos__flow_aside done,
 // Goes on with one whose attempt is done, or is to end because the step is.
 static rheos_status *end_aside(flow_run *f, int32_t index) {
   const rheos__flow_aside done = take_aside(f, index);
-  const rheos__flow_noting noting = rheos__flow_begin_noting(f, done.entry);
-  rheos_status *status = give_answer(f, done, &noting);
-  rheos__flow_end_noting(f, &noting);
+  rheos__flow_place place;
+  rheos__flow_enter_place(f, done.entry, &place);
+  rheos_status *status = give_answer(f, done);
+  rheos__flow_leave_place(f, &place);
   if (rheos__is_set_aside(status)) return NULL;
   if (status != NULL) return rheos__flow_status_at_take(f, status, done.entry);
   rheos__flow_finish(f, done.entry);

@@ -145,7 +145,11 @@ struct rheos__step *rheos__pool_set_step(struct rheos__step *step) {
   return before;
 }
 
-void rheos__pool_set_watch(const rheos__pool_watch *watch) { own_watch = watch; }
+const rheos__pool_watch *rheos__pool_set_watch(const rheos__pool_watch *watch) {
+  const rheos__pool_watch *before = own_watch;
+  own_watch = watch;
+  return before;
+}
 
 int64_t rheos__clock_ns(void) {
   struct timespec now;

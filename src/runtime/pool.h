@@ -41,7 +41,8 @@ typedef struct rheos__pool_watch {
   void *argument;
 } rheos__pool_watch;
 
-void rheos__pool_set_watch(const rheos__pool_watch *watch);  // NULL: none
+// NULL: none. Returns the one before.
+const rheos__pool_watch *rheos__pool_set_watch(const rheos__pool_watch *watch);
 
 // Work that nobody waits for: a free worker does it when it comes to it, before it helps with jobs.
 typedef struct rheos__pool_task rheos__pool_task;

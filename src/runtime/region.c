@@ -385,12 +385,14 @@ static rheos_status *run_call(rheos_region *r, rheos__region_call *call,
   step.budget_ns = 1e6f;
   step.tasks = r->eager->tasks;
   rheos__step *before = rheos__pool_set_step(&step);
+  if (rheos__step_is_observed(&step)) rheos__observe_step_begins(&step);
   rheos_status *status = rheos__call_run(&call->call, parameters, &step, outputs);
   rheos__pool_set_step(before);
   if (atomic_load(&step.stopped) != 0 && !(step.has_told && status != NULL)) {
     rheos_status_free(status);
     status = rheos__step_error(&step);
   }
+  if (rheos__step_is_observed(&step)) rheos__observe_step_ended(&step, status);
   rheos__step_deinit(&step);
   if (status == NULL) status = hand_out_cells(r, call, outputs);
   if (status == NULL) status = own_outputs(r, outputs);

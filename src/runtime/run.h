@@ -8,7 +8,7 @@ typedef struct rheos__run {
   rheos__plan *plan;
   rheos__workspace *workspace;
   rheos__step *step;
-  int64_t now_ns;             // of a traced step: when the instruction under way began
+  rheos__place *place;        // of the segment under way; NULL: the step is not observed
   rheos__call *call;          // that this run is of; NULL: it is the step itself
   const rheos__bound *bound;  // where the fetches go; NULL: into tensors of their own
   rheos_tensor **spares;  // of a call: by fetch, tensors that values may be computed in, or NULL

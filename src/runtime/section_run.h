@@ -5,15 +5,15 @@
 
 #include "plan/segment.h"
 #include "runtime/step.h"
-#include "runtime/trace.h"
+#include "runtime/pool.h"
 
 typedef struct rheos__section_run {
   const rheos__segment *segment;
   const rheos__section *section;
   rheos__workspace *workspace;
   rheos__step *step;
-  int64_t num_parts;         // that an instruction is cut into: marks of each
-  rheos__trace_mark *marks;  // by instruction, then by part; NULL: there is no trace
+  int64_t num_parts;     // that an instruction is cut into
+  rheos__share *shares;  // by instruction, then by part; NULL: nobody wants to know
 } rheos__section_run;
 
 // Parts for the threads of the pool.
@@ -30,19 +30,19 @@ static inline bool rheos__section_shares(const rheos__section *section,
   return false;
 }
 
-// Marks that this thread has run its part of the instruction since `start_ns`; returns the time. Both
-// are 0 where there is no trace.
+// This thread has run its part of the instruction since `start_ns`. Returns the time. Both are 0 where nobody
+// wants to know.
 static inline int64_t rheos__section_mark(const rheos__section_run *run, int32_t instruction,
                                           int64_t part, int64_t start_ns) {
-  if (run->marks == NULL) return 0;
+  if (run->shares == NULL) return 0;
   const int64_t now = rheos__clock_ns();
-  run->marks[(instruction - run->section->first) * run->num_parts + part] =
-      (rheos__trace_mark){rheos__pool_thread(), start_ns, now};
+  run->shares[(instruction - run->section->first) * run->num_parts + part] =
+      (rheos__share){rheos__pool_thread(), start_ns, now};
   return now;
 }
 
 static inline int64_t rheos__section_start(const rheos__section_run *run) {
-  return run->marks != NULL ? rheos__clock_ns() : 0;
+  return run->shares != NULL ? rheos__clock_ns() : 0;
 }
 
 // Each thread runs all instructions on rows of its own. An error names its node.

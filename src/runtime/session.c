@@ -10,7 +10,6 @@
 #include "runtime/session_plan.h"
 #include "runtime/session_step.h"
 #include "runtime/tasks.h"
-#include "runtime/trace.h"
 
 enum { FEW = 16 };
 
@@ -328,9 +327,6 @@ static rheos_status *run_plan(rheos_session *session, rheos__cached_plan *cached
   if (options != NULL && options->cancellation != NULL && rheos__step_poll(&step)) {
     return rheos__step_error(&step);
   }
-  if (rheos__step_is_traced(&step)) {
-    rheos__trace_begin_run(options->trace);
-  }
   double cost_ns;
   rheos_status *status = rheos__execute(plan, values, bound, &step, out_values, &cost_ns);
   rheos__step_deinit(&step);
@@ -419,6 +415,7 @@ rheos_status *rheos__session_begin_step(rheos_session *session, const rheos_run_
   step->session_bell = &session->closing;
   step->waits = &session->waits;
   step->tasks = session->tasks;
+  if (rheos__step_is_observed(step)) rheos__observe_step_begins(step);
   *out_before = rheos__pool_set_step(step);
   return NULL;
 }
@@ -430,6 +427,7 @@ rheos_status *rheos__session_end_step_take(rheos_session *session, rheos__step *
     rheos_status_free(status);
     status = rheos__step_error(step);
   }
+  if (rheos__step_is_observed(step)) rheos__observe_step_ended(step, status);
   rheos__step_deinit(step);
   leave_run(session);
   return status;

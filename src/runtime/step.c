@@ -42,6 +42,7 @@ void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_optio
                         .options = options,
                         .session_closed = session_closed};
   if (options == NULL) return;
+  if (options->trace != NULL) rheos__step_observe_by_trace(step, options->trace);
   if (options->timeout_ms > 0) {
     int64_t timeout_ns;
     if (__builtin_mul_overflow(options->timeout_ms, 1000000, &timeout_ns) ||
@@ -107,13 +108,6 @@ bool rheos__is_stopping(void) {
   if (step == NULL) return false;
   if (rheos__pool_thread() == 0) return rheos__step_poll(step);
   return atomic_load_explicit(&step->stopped, memory_order_relaxed) != 0;
-}
-
-bool rheos__step_is_noted(const rheos__step *step) {
-  return step != NULL && rheos__step_is_traced(step);
-}
-void rheos__step_note(rheos__step *step, const char *name, int64_t start_ns, int64_t end_ns) {
-  rheos__trace_note_part(step->options->trace, name, start_ns, end_ns);
 }
 
 bool rheos__step_should_stop(rheos__step *step) { return step != NULL && rheos__step_poll(step); }

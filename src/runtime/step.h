@@ -8,6 +8,7 @@
 #include "graph/op_def.h"
 #include "resource/waitable.h"
 #include "runtime/host.h"
+#include "runtime/observer.h"
 
 struct rheos_cancellation {
   _Atomic int cancelled;
@@ -45,6 +46,7 @@ struct rheos__step {
   struct rheos__tasks *tasks;         // the session's (tasks.h); NULL: it has none
   struct rheos__call_states *states;  // of the iterator that is asked; NULL: none is
   const struct rheos__inferring *inferring;  // bodies whose results are being found out: bodies.c
+  rheos__observers *observers;               // NULL: it has none
   // Waiting: waiting.h
   rheos__bell bell;           // rings when something that the step waits for is done
   rheos__bell *session_bell;  // rings when the session is closed; may be NULL
@@ -60,6 +62,7 @@ struct rheos__step {
   bool has_told;  // the error of what waited says why the step was stopped
 };
 
+// The options' trace becomes an observer.
 void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_options *options,
                       const _Atomic int *session_closed);
 
@@ -72,6 +75,8 @@ static inline void rheos__step_deinit(rheos__step *step) {
   if (step->resources != NULL) rheos__resources_free(step->resources);
   step->resources = NULL;
   if (step->is_listening) rheos__bell_deinit(&step->bell);
+  if (step->observers != NULL) rheos__free(step->observers->shares);
+  step->observers = NULL;
 }
 
 // Whether to stop, looked up afresh: cancellation, deadline, and now and then should_stop. Only the
@@ -81,8 +86,8 @@ bool rheos__step_poll(rheos__step *step);
 // Has the step cancelled, from whichever of its threads.
 void rheos__step_stop(rheos__step *step);
 
-static inline bool rheos__step_is_traced(const rheos__step *step) {
-  return step->options != NULL && step->options->trace != NULL;
+static inline bool rheos__step_is_observed(const rheos__step *step) {
+  return step->observers != NULL;
 }
 
 // Whether threads share so much work (rheos__step_parallel).

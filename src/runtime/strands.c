@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "runtime/trace.h"
 #include "runtime/waiting.h"
 
 enum { MAX_STRANDS = 256, STACK_BYTES = 8 * 1024 * 1024 };
@@ -30,7 +29,7 @@ struct strand {
   const struct rheos__inferring *inferring;
   struct rheos__call_states *states;
   rheos__awaited awaited;
-  int32_t visit, op;  // of the trace
+  const rheos__place *place;
 };
 
 struct rheos__strands {
@@ -44,12 +43,6 @@ struct rheos__strands {
 
 // ---- The turn
 
-static void note_visit(const rheos__step *step, strand *s) {
-  if (!rheos__step_is_traced(step)) return;
-  s->visit = step->options->trace->visit;
-  s->op = step->options->trace->op;
-}
-
 static void put_off(rheos__strands *all) {
   const rheos__step *step = all->step;
   strand *s = all->running;
@@ -59,7 +52,7 @@ static void put_off(rheos__strands *all) {
   s->inferring = step->inferring;
   s->states = step->states;
   s->awaited = step->awaited;
-  note_visit(step, s);
+  if (step->observers != NULL) s->place = step->observers->place;
 }
 
 static void take_up(rheos__strands *all, strand *s) {
@@ -71,9 +64,7 @@ static void take_up(rheos__strands *all, strand *s) {
   step->inferring = s->inferring;
   step->states = s->states;
   step->awaited = s->awaited;
-  if (!rheos__step_is_traced(step)) return;
-  step->options->trace->visit = s->visit;
-  step->options->trace->op = s->op;
+  if (step->observers != NULL) step->observers->place = s->place;
 }
 
 static bool can_go_on(const rheos__strands *all, const strand *s) {
@@ -242,7 +233,7 @@ rheos_status *rheos__strand_begin(rheos__step *step, int32_t depth, rheos__other
   s->inferring = step->inferring;
   s->states = step->states;
   s->awaited = (rheos__awaited){0};
-  note_visit(step, s);
+  if (step->observers != NULL) s->place = step->observers->place;
   pass_turn(all, s);
   return NULL;
 }

@@ -27,16 +27,6 @@ static void note_part(void *argument, uint32_t thread, int64_t start_ns, int64_t
       (rheos__trace_part){trace->num_events, thread, start_ns, end_ns};
 }
 
-rheos_trace *rheos_trace_new(uint32_t what) {
-  rheos_trace *trace = rheos__alloc_zeroed(sizeof *trace);
-  if (trace == NULL) return NULL;
-  trace->what = what;
-  trace->epoch_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
-  trace->visit = trace->op = -1;
-  trace->watch = (rheos__pool_watch){note_part, trace};
-  return trace;
-}
-
 static void segment_deinit(rheos__traced_segment *segment) {
   for (int32_t i = 0; i < segment->num_outputs; ++i) {
     rheos_tensor_unref(segment->outputs[i].constant);
@@ -58,7 +48,6 @@ void rheos_trace_clear(rheos_trace *trace) {
   trace->num_events = trace->num_visits = trace->num_dynamic = trace->num_parts = 0;
   trace->num_notes = 0;
   trace->num_runs = 0;
-  trace->visit = trace->op = -1;
 }
 
 void rheos_trace_free(rheos_trace *trace) {
@@ -70,12 +59,9 @@ void rheos_trace_free(rheos_trace *trace) {
   rheos__free(trace->events);
   rheos__free(trace->parts);
   rheos__free(trace->notes);
-  rheos__free(trace->marks);
   rheos__free(trace->dynamic);
   rheos__free(trace);
 }
-
-void rheos__trace_begin_run(rheos_trace *trace) { ++trace->num_runs; }
 
 // ---- Descriptions
 
@@ -278,53 +264,59 @@ static int32_t find_or_describe(rheos_trace *trace, const rheos__plan *plan,
   return describe(trace, plan, segment) ? (int32_t)trace->num_segments - 1 : -1;
 }
 
-// ---- Events
+// ---- Visits
 
-static int64_t enter(rheos_trace *trace, const rheos__plan *plan, const rheos__segment *segment) {
+static void begin_step(void *argument, const rheos__step *step) {
+  (void)step;
+  rheos_trace *trace = argument;
+  ++trace->num_runs;
+  trace->first_visit = (int32_t)trace->num_visits;
+}
+
+static int32_t visit_of(const rheos_trace *trace, const rheos__place *place) {
+  return trace->first_visit + place->visit;
+}
+
+// The visit is described if it is new. Until it ends the trace watches what the calling thread hands out to
+// a pool.
+static void begin_visit(void *argument, const rheos__place *place) {
+  rheos_trace *trace = argument;
   // A run that failed left parts of an event that never was.
   while (trace->num_parts > 0 && trace->parts[trace->num_parts - 1].event == trace->num_events) {
     --trace->num_parts;
   }
   rheos__pool_set_watch(&trace->watch);
-  const int32_t index = find_or_describe(trace, plan, segment);
+  if (trace->failed) return;
+  const int32_t index = find_or_describe(trace, place->plan, place->segment);
   if (index < 0 || !RHEOS_RESERVE(trace->visits, trace->visit_capacity, trace->num_visits + 1)) {
     trace->failed = true;
-    return 0;
+    return;
   }
+  assert((int32_t)trace->num_visits == visit_of(trace, place));
+  const rheos__place *outer = place->outer;
   const int64_t now = rheos__clock_ns();
-  trace->visits[trace->num_visits] = (rheos__trace_visit){.segment = index,
-                                                          .run = trace->num_runs - 1,
-                                                          .outer = trace->visit,
-                                                          .caller = trace->op,
-                                                          .start_ns = now,
-                                                          .end_ns = now};
-  trace->visit = (int32_t)trace->num_visits++;
-  trace->op = -1;
-  return now;
+  trace->visits[trace->num_visits++] =
+      (rheos__trace_visit){.segment = index,
+                           .run = trace->num_runs - 1,
+                           .outer = outer != NULL ? visit_of(trace, outer) : -1,
+                           .caller = outer != NULL && outer->segment == NULL ? outer->entry : -1,
+                           .start_ns = now,
+                           .end_ns = now};
 }
 
-int64_t rheos__trace_enter(rheos_trace *trace, const rheos__segment *segment) {
-  return enter(trace, segment->plan, segment);
+static void end_visit(void *argument, const rheos__place *place) {
+  (void)argument;
+  if (place->outer == NULL) rheos__pool_set_watch(NULL);
 }
 
-int64_t rheos__trace_enter_flow(rheos_trace *trace, const rheos__plan *plan) {
-  return enter(trace, plan, NULL);
-}
+// ---- Events
 
-void rheos__trace_leave(rheos_trace *trace, int32_t outer) {
-  trace->op = trace->visit >= 0 ? trace->visits[trace->visit].caller : -1;
-  trace->visit = outer;
-  if (outer < 0) rheos__pool_set_watch(NULL);
-}
-
-// An event of the visit under way.
 static void add_event(rheos_trace *trace, rheos__trace_event event) {
   if (!RHEOS_RESERVE(trace->events, trace->event_capacity, trace->num_events + 1)) {
     trace->failed = true;
     return;
   }
-  assert(trace->visit >= 0 && event.start_ns <= event.end_ns);
-  event.visit = trace->visit;
+  assert(event.visit >= 0 && event.start_ns <= event.end_ns);
   trace->events[trace->num_events++] = event;
 }
 
@@ -343,38 +335,54 @@ static int32_t add_dynamic_shapes(rheos_trace *trace, size_t count, rheos_tensor
   return (int32_t)first;
 }
 
-int64_t rheos__trace_add(rheos_trace *trace, const rheos__segment *segment,
-                         const rheos__instruction *in, rheos_tensor *const *tensors,
-                         int64_t start_ns) {
-  if (trace->failed) return 0;
-  rheos__trace_visit *visit = &trace->visits[trace->visit];
-  const int32_t op = in->entry - segment->first_entry;
-  assert(op >= 0 && op < segment->end_entry - segment->first_entry);
-  const bool is_dynamic = trace->segments[visit->segment].ops[op].has_late_shapes;
-  rheos_tensor *const *results = tensors + in->first_value;
-  const int32_t dynamic =
-      is_dynamic ? add_dynamic_shapes(trace, (size_t)in->num_outputs, results) : -1;
-  const int64_t now = rheos__clock_ns();
-  visit->end_ns = now;
-  add_event(trace, (rheos__trace_event){
-                       .op = op, .dynamic = dynamic, .start_ns = start_ns, .end_ns = now});
-  return now;
+// The instruction ran as its shares say: an event with the first one, and parts. Where there is none, there
+// was nothing to do, where the visit had come to.
+static void add_shared(rheos_trace *trace, const rheos__observed *entry, rheos__trace_event event) {
+  rheos__share *shares = entry->shares;
+  rheos__trace_visit *visit = &trace->visits[event.visit];
+  size_t filled = 0;
+  for (size_t i = 0; i < entry->num_shares; ++i) {
+    if (shares[i].end_ns != 0) shares[filled++] = shares[i];
+  }
+  const rheos__share none = {0, visit->end_ns, visit->end_ns};
+  const rheos__share first = filled > 0 ? shares[0] : none;
+  for (size_t i = 1; i < filled; ++i) {
+    note_part(trace, shares[i].thread, shares[i].start_ns, shares[i].end_ns);
+  }
+  event.thread = first.thread;
+  event.start_ns = first.start_ns;
+  event.end_ns = first.end_ns;
+  for (size_t i = 0; i < filled; ++i) {
+    if (shares[i].end_ns > visit->end_ns) visit->end_ns = shares[i].end_ns;
+  }
+  add_event(trace, event);
 }
 
-void rheos__trace_add_flow(rheos_trace *trace, const rheos__plan *plan, int32_t entry,
-                           rheos_tensor *const *results, int64_t start_ns) {
-  if (trace->failed) return;
-  const int64_t now = rheos__clock_ns();
-  trace->visits[trace->visit].end_ns = now;
-  const size_t count = (size_t)plan->entries[entry].num_outputs;
-  add_event(trace, (rheos__trace_event){.op = entry,
-                                        .dynamic = add_dynamic_shapes(trace, count, results),
-                                        .start_ns = start_ns,
-                                        .end_ns = now});
+static rheos_status *add_entry(void *argument, const rheos__observed *entry) {
+  rheos_trace *trace = argument;
+  if (trace->failed) return NULL;
+  const rheos__place *place = entry->place;
+  rheos__trace_visit *visit = &trace->visits[visit_of(trace, place)];
+  const rheos__traced_segment *segment = &trace->segments[visit->segment];
+  rheos__trace_event event = {
+      .visit = visit_of(trace, place), .op = place->entry - segment->first_entry, .dynamic = -1};
+  assert(event.op >= 0 && event.op < segment->num_ops);
+  if (entry->shares != NULL) {
+    add_shared(trace, entry, event);
+    return NULL;
+  }
+  const rheos__traced_op *op = &segment->ops[event.op];
+  if (op->has_late_shapes) {
+    event.dynamic = add_dynamic_shapes(trace, (size_t)op->num_outputs, entry->results);
+  }
+  event.start_ns = place->segment != NULL ? visit->end_ns : place->begun_ns;
+  event.end_ns = visit->end_ns = rheos__clock_ns();
+  add_event(trace, event);
+  return NULL;
 }
 
-void rheos__trace_note_part(rheos_trace *trace, const char *name, int64_t start_ns,
-                            int64_t end_ns) {
+static void add_note(void *argument, const char *name, int64_t start_ns, int64_t end_ns) {
+  rheos_trace *trace = argument;
   if (trace->failed || trace->num_notes >= RHEOS__MOST_TRACE_NOTES) return;
   if (!RHEOS_RESERVE(trace->notes, trace->note_capacity, trace->num_notes + 1)) {
     trace->failed = true;
@@ -383,39 +391,23 @@ void rheos__trace_note_part(rheos_trace *trace, const char *name, int64_t start_
   trace->notes[trace->num_notes++] = (rheos__trace_note){name, start_ns, end_ns};
 }
 
-rheos__trace_mark *rheos__trace_begin_marks(rheos_trace *trace, size_t count) {
-  rheos__pool_set_watch(NULL);
-  if (trace->failed) return NULL;
-  if (!RHEOS_RESERVE(trace->marks, trace->mark_capacity, count)) {
-    trace->failed = true;
-    return NULL;
-  }
-  memset(trace->marks, 0, count * sizeof *trace->marks);
-  return trace->marks;
+// ---- The whole
+
+rheos_trace *rheos_trace_new(uint32_t what) {
+  rheos_trace *trace = rheos__alloc_zeroed(sizeof *trace);
+  if (trace == NULL) return NULL;
+  trace->what = what;
+  trace->epoch_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+  trace->watch = (rheos__pool_watch){note_part, trace};
+  trace->observer = (rheos__observer){.step_begins = begin_step,
+                                      .visit_begins = begin_visit,
+                                      .visit_ended = end_visit,
+                                      .entry_ended = add_entry,
+                                      .part_ended = add_note,
+                                      .argument = trace};
+  return trace;
 }
 
-void rheos__trace_add_marks(rheos_trace *trace, const rheos__segment *segment,
-                            const rheos__instruction *in, rheos__trace_mark *marks, size_t count,
-                            int64_t start_ns) {
-  if (trace->failed) return;
-  size_t filled = 0;
-  for (size_t i = 0; i < count; ++i) {
-    if (marks[i].end_ns != 0) marks[filled++] = marks[i];
-  }
-  if (filled == 0) marks[filled++] = (rheos__trace_mark){0, start_ns, start_ns};
-  for (size_t i = 1; i < filled; ++i) {
-    note_part(trace, marks[i].thread, marks[i].start_ns, marks[i].end_ns);
-  }
-  add_event(trace, (rheos__trace_event){.op = in->entry - segment->first_entry,
-                                        .dynamic = -1,
-                                        .thread = marks[0].thread,
-                                        .start_ns = marks[0].start_ns,
-                                        .end_ns = marks[0].end_ns});
-}
-
-int64_t rheos__trace_end_marks(rheos_trace *trace) {
-  rheos__pool_set_watch(&trace->watch);
-  const int64_t now = rheos__clock_ns();
-  if (!trace->failed) trace->visits[trace->visit].end_ns = now;
-  return now;
+void rheos__step_observe_by_trace(rheos__step *step, rheos_trace *trace) {
+  rheos__step_observe(step, &trace->observer, &trace->observers);
 }

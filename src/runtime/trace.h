@@ -1,7 +1,7 @@
 // Traces: what runs did and when, op by op.
 //
-// A run leaves one event an instruction, with one look at the clock: where an instruction ends, the
-// next one begins. What the events are about (nodes, inputs, outputs) is described once for each
+// A trace is an observer of steps. A run leaves one event an instruction, with one look at the clock: where an
+// instruction ends, the next one begins. What the events are about (nodes, inputs, outputs) is described once for each
 // segment, in numbers and shapes only; names and messages are made when a trace is written
 // (format/trace/run_metadata.c). Memory that is short marks the trace as failed, which its writers report.
 #ifndef RHEOS_SRC_RUNTIME_TRACE_H
@@ -10,6 +10,7 @@
 #include <rheos/session.h>
 
 #include "plan/segment.h"
+#include "runtime/observer.h"
 #include "runtime/pool.h"
 
 typedef struct rheos__traced_output {
@@ -66,12 +67,6 @@ typedef struct rheos__trace_part {
   int64_t start_ns, end_ns;
 } rheos__trace_part;
 
-// Where and when one thread ran an instruction, or its part of it; an end of 0: not at all.
-typedef struct rheos__trace_mark {
-  uint32_t thread;
-  int64_t start_ns, end_ns;
-} rheos__trace_mark;
-
 typedef struct rheos__trace_visit {  // of a segment or of a plan on tokens, by a run
   int32_t segment, run;
   int32_t outer;   // the visit that calls the body it is of; -1: none
@@ -111,45 +106,14 @@ struct rheos_trace {
   size_t num_dynamic, dynamic_capacity;
   rheos__trace_note *notes;
   size_t num_notes, note_capacity;
-  rheos__trace_mark *marks;  // room for the section under way
-  size_t mark_capacity;
+  rheos__observer observer;
+  rheos__observers observers;  // of the step under way
   rheos__pool_watch watch;
   int32_t num_runs;
-  int32_t visit;  // the one under way, -1: none; visits of bodies lie inside those of their callers
-  int32_t op;     // of a visit on tokens, the one under way; else -1
+  int32_t first_visit;  // of the run under way
 };
 
-void rheos__trace_begin_run(rheos_trace *trace);
-
-// The run comes to a segment, which is described if it is new. Returns the time. From here to
-// rheos__trace_leave() the trace watches what the calling thread hands out to a pool.
-int64_t rheos__trace_enter(rheos_trace *trace, const rheos__segment *segment);
-// The same for a plan on tokens.
-int64_t rheos__trace_enter_flow(rheos_trace *trace, const rheos__plan *plan);
-// An entry of it ran from `start_ns` until now, and gave `results`, an array by output, or NULL where these
-// are of no kernel.
-void rheos__trace_add_flow(rheos_trace *trace, const rheos__plan *plan, int32_t entry,
-                           rheos_tensor *const *results, int64_t start_ns);
-// Back to the visit `outer`, which was under way before; -1: to none.
-void rheos__trace_leave(rheos_trace *trace, int32_t outer);
-
-// An instruction of the segment under way has run since `start_ns`; its results are still in the
-// workspace. Returns the time.
-int64_t rheos__trace_add(rheos_trace *trace, const rheos__segment *segment,
-                         const rheos__instruction *in, rheos_tensor *const *tensors,
-                         int64_t start_ns);
-
-void rheos__trace_note_part(rheos_trace *trace, const char *name, int64_t start_ns, int64_t end_ns);
-
-// Room for marks that several threads fill in, emptied: `count` of them. The watch rests meanwhile,
-// since the marks tell more. NULL when memory is short.
-rheos__trace_mark *rheos__trace_begin_marks(rheos_trace *trace, size_t count);
-// The instruction ran as those of its `count` marks say that were filled in: an event with the first
-// one, and parts. Where none was, there was nothing to do, at `start_ns`.
-void rheos__trace_add_marks(rheos_trace *trace, const rheos__segment *segment,
-                            const rheos__instruction *in, rheos__trace_mark *marks, size_t count,
-                            int64_t start_ns);
-// All marks are added. Returns the time.
-int64_t rheos__trace_end_marks(rheos_trace *trace);
+// The trace becomes an observer of the step: of one at a time.
+void rheos__step_observe_by_trace(rheos__step *step, rheos_trace *trace);
 
 #endif  // RHEOS_SRC_RUNTIME_TRACE_H

@@ -272,7 +272,7 @@ rheos_status *rheos__trips_run(const rheos__trips *t, rheos__step *step, int64_t
   trips r = {.t = t, .step = step, .as_before = true};
   *out_count = 0;
   *out_ended = false;
-  if (rheos__step_is_traced(step) || !find_kinds(&r)) return NULL;
+  if (rheos__step_is_observed(step) || !find_kinds(&r)) return NULL;
   enter(&r);
   rheos_status *status = NULL;
   while (status == NULL && r.as_before && *out_count < most) {

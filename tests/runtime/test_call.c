@@ -351,9 +351,7 @@ static void test_call__runs_inside_a_step(void **state) {
                     &(rheos_session_options){
                         .num_threads = 1, .program_function = run_inner, .program_argument = &n});
   rheos_trace *trace = rheos_trace_new(RHEOS_TRACE_STEPS);
-  const rheos_run_options options = {.trace = trace};
-  n.outer.step.options = &options;
-  rheos__trace_begin_run(trace);
+  rheos__step_observe_by_trace(&n.outer.step, trace);
   for (int i = 0; i < 4; i++) {
     rheos_tensor *fed = wave(RHEOS_SHAPE(3), 0), *value = NULL;
     for (int k = 0; k < 3; k++) ((float *)rheos_tensor_data(fed))[k] = (float)(k + i);
@@ -389,8 +387,8 @@ static void test_call__runs_inside_a_step(void **state) {
     visits_inside++;
   }
   assert_int_equal(visits_inside, 3);
-  assert_int_equal(trace->visit, -1);
-  n.outer.step.options = NULL;
+  assert_null(n.outer.step.observers->place);
+  n.outer.step.observers = NULL;
   rheos_trace_free(trace);
   body_free(&n.outer);
   body_free(&n.inner);

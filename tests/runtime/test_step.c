@@ -26,7 +26,7 @@ static void test_step__goes_on_without_options(void **state) {
   rheos__step_init(&step, NULL, NULL, NULL);
   assert_null(step.pool);
   assert_false(rheos__step_poll(&step));
-  assert_false(rheos__step_is_traced(&step));
+  assert_false(rheos__step_is_observed(&step));
   assert_false(rheos__step_should_stop(NULL));
 }
 
