@@ -173,7 +173,7 @@ typedef enum rheos_optimizer_kind {
   RHEOS_OPTIMIZER_ADAGRAD_DA,
 } rheos_optimizer_kind;
 
-enum { RHEOS_OPTIMIZER_MAX_NUMBERS = 6 };
+enum { RHEOS_OPTIMIZER_MAX_NUMBERS = 6, RHEOS_OPTIMIZER_MAX_SLOTS = 3 };
 
 // An optimizer is a value: its kind and numbers. Where a `_tensor` is set it stands in for the number.
 typedef struct rheos_optimizer {
@@ -216,6 +216,21 @@ RHEOS_API rheos_optimizer rheos_ftrl(double learning_rate);
 RHEOS_API rheos_optimizer rheos_proximal_gradient_descent(double learning_rate);
 RHEOS_API rheos_optimizer rheos_proximal_adagrad(double learning_rate);
 RHEOS_API rheos_optimizer rheos_adagrad_da(double learning_rate, rheos_variable global_step);
+
+// What an optimizer keeps for each variable, and what the op that updates one takes.
+typedef struct rheos_optimizer_parts {
+  const char *kind;  // "RMSProp": the optimizer's name if it has none; NULL: the kind is unknown
+  const char *op;    // "CenteredRMSProp": its ops are ResourceApplyCenteredRMSProp and so on
+  // The op's inputs behind the variable, a letter each: "abc" slots, "012345" numbers, "g" the
+  // gradient and the indices if it is rows, "pq" the powers of beta1 and beta2, "lm" l1 and l2 as
+  // constants of their own, "s" the number of the step.
+  const char *inputs;
+  const char *slots[RHEOS_OPTIMIZER_MAX_SLOTS];      // up to NULL
+  double slot_values[RHEOS_OPTIMIZER_MAX_SLOTS];     // what they start with
+  const char *numbers[RHEOS_OPTIMIZER_MAX_NUMBERS];  // fields of rheos_optimizer, up to NULL
+  double defaults[RHEOS_OPTIMIZER_MAX_NUMBERS];      // of the numbers, 0 where there is none
+} rheos_optimizer_parts;
+RHEOS_API rheos_optimizer_parts rheos_optimizer_describe(rheos_optimizer optimizer);
 
 // Gradients of `loss` for `variables`; NULL means the collection "trainable_variables". The number
 // of variables is returned; `*out_gradients` and, if `variables` was NULL, `*out_variables` are new

@@ -133,6 +133,8 @@ static PyMethodDef module_methods[] = {
     {"op_signature", op_signature, METH_O, op_signature_doc},
     {"op_has_gradient", op_has_gradient, METH_O, op_has_gradient_doc},
     {"op_def_bytes", op_def_bytes, METH_O, op_def_doc},
+    {"optimizer_parts", optimizer_parts, METH_O,
+     "optimizer_parts(options): (op, inputs, [(slot, its value)], [(number, its default)])"},
     {"op_types", op_types, METH_NOARGS, "op_types(): the names of all ops."},
     {"write_checkpoint_state", write_checkpoint_state, METH_VARARGS,
      "write_checkpoint_state(folder, file or None, newest, all, times, last time)"},

@@ -82,6 +82,7 @@ PyObject *graph_optimizer_update(PyObject *self, PyObject *args);
 PyObject *graph_optimizer_finish(PyObject *self, PyObject *args);
 PyObject *graph_optimizer_set_slot(PyObject *self, PyObject *args);
 PyObject *graph_optimizer_slot(PyObject *self, PyObject *args);
+PyObject *optimizer_parts(PyObject *module, PyObject *options);
 PyObject *graph_fill_variable(PyObject *self, PyObject *args);
 PyObject *graph_variable_from_nodes(PyObject *self, PyObject *args);
 PyObject *graph_num_variables(PyObject *self, PyObject *unused);

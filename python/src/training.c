@@ -454,19 +454,29 @@ static int prepared_from_python(PyObject *options, rheos_optimizer *out) {
   return PyErr_Occurred() ? -1 : 0;
 }
 
-// {"kind": 4, "name": "Adam", "learning_rate": 0.1 or a Tensor, ...}
+// The kind that the library calls so; none if there is none.
+static rheos_optimizer_kind kind_of(const char *wanted) {
+  rheos_optimizer optimizer = {.kind = (rheos_optimizer_kind)1};
+  const char *name = rheos_optimizer_describe(optimizer).kind;
+  while (wanted && name && strcmp(name, wanted) != 0) {
+    optimizer.kind = (rheos_optimizer_kind)(optimizer.kind + 1);
+    name = rheos_optimizer_describe(optimizer).kind;
+  }
+  return wanted && name ? optimizer.kind : (rheos_optimizer_kind)0;
+}
+
+// {"kind": "Adam", "name": "MyAdam", "learning_rate": 0.1 or a Tensor, ...}
 static int optimizer_from_python(PyObject *options, rheos_optimizer *out) {
-  double kind = 0, nesterov = 0, locking = 0, identity = 0, centered = 0;
+  double nesterov = 0, locking = 0, identity = 0, centered = 0;
   *out = (rheos_optimizer){0};
-  if (number_or_tensor(options, "kind", &kind, NULL) < 0 ||
-      number_or_tensor(options, "use_nesterov", &nesterov, NULL) < 0 ||
+  if (number_or_tensor(options, "use_nesterov", &nesterov, NULL) < 0 ||
       number_or_tensor(options, "centered", &centered, NULL) < 0 ||
       number_or_tensor(options, "use_locking", &locking, NULL) < 0 ||
       number_or_tensor(options, "identity", &identity, NULL) < 0 ||
       numbers_from_python(options, out) < 0 || prepared_from_python(options, out) < 0) {
     return -1;
   }
-  out->kind = (rheos_optimizer_kind)kind;
+  out->kind = kind_of(optional_text(options, "kind"));
   out->use_nesterov = nesterov != 0;
   out->use_locking = locking != 0;
   out->centered = centered != 0;
@@ -478,6 +488,32 @@ static int optimizer_from_python(PyObject *options, rheos_optimizer *out) {
   PyObject *step = PyDict_GetItemString(options, "global_step");
   if (step && is_variable(step)) out->global_step = ((variable_object *)step)->variable;
   return PyErr_Occurred() ? -1 : 0;
+}
+
+// [(name, number), ...] up to a name of NULL.
+static PyObject *named_numbers(const char *const *names, const double *numbers, Py_ssize_t most) {
+  Py_ssize_t count = 0;
+  while (count < most && names[count]) ++count;
+  PyObject *list = PyList_New(count);
+  for (Py_ssize_t i = 0; list && i < count; ++i) {
+    PyObject *item = Py_BuildValue("sd", names[i], numbers[i]);
+    if (!item)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, item);
+  }
+  return list;
+}
+
+PyObject *optimizer_parts(PyObject *module, PyObject *options) {
+  (void)module;
+  rheos_optimizer optimizer;
+  if (!PyDict_Check(options)) return PyErr_Format(PyExc_TypeError, "expected a dict");
+  if (optimizer_from_python(options, &optimizer) < 0) return NULL;
+  const rheos_optimizer_parts parts = rheos_optimizer_describe(optimizer);
+  return Py_BuildValue("ssNN", parts.op, parts.inputs,
+                       named_numbers(parts.slots, parts.slot_values, RHEOS_OPTIMIZER_MAX_SLOTS),
+                       named_numbers(parts.numbers, parts.defaults, RHEOS_OPTIMIZER_MAX_NUMBERS));
 }
 
 // A gradient is None, a tensor or (values, indices, dense_shape).

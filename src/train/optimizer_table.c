@@ -3,19 +3,17 @@
 #include "train/optimizer_table.h"
 
 #include <assert.h>
+#include <string.h>
 
-#define NUMBER(name, field) \
-  {name, offsetof(rheos_optimizer, field), offsetof(rheos_optimizer, field##_tensor)}
-#define RATE NUMBER("learning_rate", learning_rate)
-#define L1_L2                                                       \
-  NUMBER("l1_regularization_strength", l1_regularization_strength), \
-      NUMBER("l2_regularization_strength", l2_regularization_strength)
-#define RMSPROP_NUMBERS \
-  RATE, NUMBER("decay", decay), NUMBER("momentum", momentum), NUMBER("epsilon", epsilon)
-#define FTRL_NUMBERS                                                                        \
-  RATE, L1_L2,                                                                              \
-      NUMBER("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength), \
-      NUMBER("learning_rate_power", learning_rate_power)
+// A number, the name of its node if that is another, and its default.
+#define NAMED(name, field, value) \
+  {name, #field, offsetof(rheos_optimizer, field), offsetof(rheos_optimizer, field##_tensor), value}
+#define NUMBER(field, value) NAMED(#field, field, value)
+#define RATE NUMBER(learning_rate, 0)
+#define L1_L2 NUMBER(l1_regularization_strength, 0), NUMBER(l2_regularization_strength, 0)
+#define RMSPROP_NUMBERS RATE, NUMBER(decay, 0.9), NUMBER(momentum, 0), NUMBER(epsilon, 1e-10)
+#define FTRL_NUMBERS \
+  RATE, L1_L2, NUMBER(l2_shrinkage_regularization_strength, 0), NUMBER(learning_rate_power, -0.5)
 #define FTRL_SLOTS                                                                      \
   {"accum", RHEOS__SLOT_CONSTANT_ACCUMULATOR, offsetof(rheos_optimizer, accum_name)}, { \
     "linear", RHEOS__SLOT_ZEROS, offsetof(rheos_optimizer, linear_name)                 \
@@ -30,15 +28,15 @@ static const rheos__optimizer_row rows[NUM_ROWS] = {
                                   "Momentum",
                                   "a0g1",
                                   {{"momentum", RHEOS__SLOT_ZEROS, 0}},
-                                  {RATE, NUMBER("momentum", momentum)}},
+                                  {RATE, NUMBER(momentum, 0)}},
     [RHEOS_OPTIMIZER_ADAGRAD] =
         {"Adagrad", "Adagrad", "a0g", {{"accumulator", RHEOS__SLOT_ACCUMULATOR, 0}}, {RATE}},
     [RHEOS_OPTIMIZER_ADAM] = {"Adam",
                               "Adam",
                               "abpq0123g",
                               {{"m", RHEOS__SLOT_ZEROS, 0}, {"v", RHEOS__SLOT_ZEROS, 0}},
-                              {RATE, NUMBER("beta1", beta1), NUMBER("beta2", beta2),
-                               NUMBER("epsilon", epsilon)}},
+                              {RATE, NUMBER(beta1, 0.9), NUMBER(beta2, 0.999),
+                               NUMBER(epsilon, 1e-8)}},
     [RHEOS_OPTIMIZER_RMSPROP] = {"RMSProp",
                                  "RMSProp",
                                  "ab0123g",
@@ -56,8 +54,8 @@ static const rheos__optimizer_row rows[NUM_ROWS] = {
                                   "ab012g",
                                   {{"accum", RHEOS__SLOT_ZEROS, 0},
                                    {"accum_update", RHEOS__SLOT_ZEROS, 0}},
-                                  {NUMBER("lr", learning_rate), NUMBER("rho", decay),
-                                   NUMBER("epsilon", epsilon)}},
+                                  {NAMED("lr", learning_rate, 0), NAMED("rho", decay, 0.95),
+                                   NUMBER(epsilon, 1e-8)}},
     [RHEOS_OPTIMIZER_FTRL] = {"Ftrl", "Ftrl", "abg0124", {FTRL_SLOTS}, {FTRL_NUMBERS}},
     [SHRINKING_FTRL] = {"Ftrl", "FtrlV2", "abg01234", {FTRL_SLOTS}, {FTRL_NUMBERS}},
     [RHEOS_OPTIMIZER_PROXIMAL_GRADIENT_DESCENT] =
@@ -93,67 +91,93 @@ const char *rheos__optimizer_name(const rheos_optimizer *optimizer) {
   return row != NULL ? row->name : NULL;
 }
 
+// ---- What others see of a row
+
+static double slot_value(const rheos_optimizer *optimizer, rheos__slot_start start) {
+  switch (start) {
+    case RHEOS__SLOT_ZEROS:
+    case RHEOS__SLOT_CONSTANT_ZEROS: return 0;
+    case RHEOS__SLOT_ONES: return 1;
+    default: return optimizer->initial_accumulator_value;
+  }
+}
+
+rheos_optimizer_parts rheos_optimizer_describe(rheos_optimizer optimizer) {
+  rheos_optimizer_parts parts = {0};
+  const rheos__optimizer_row *row = rheos__optimizer_row_of(&optimizer);
+  if (row == NULL) return parts;
+  parts.kind = row->name;
+  parts.op = row->op;
+  parts.inputs = row->inputs;
+  for (int i = 0; i < RHEOS_OPTIMIZER_MAX_SLOTS && row->slots[i].name != NULL; i++) {
+    parts.slots[i] = row->slots[i].name;
+    parts.slot_values[i] = slot_value(&optimizer, row->slots[i].start);
+  }
+  for (int i = 0; i < RHEOS_OPTIMIZER_MAX_NUMBERS && row->numbers[i].name != NULL; i++) {
+    parts.numbers[i] = row->numbers[i].field;
+    parts.defaults[i] = row->numbers[i].value;
+  }
+  return parts;
+}
+
 // ---- The kinds with TensorFlow's defaults
 
+static rheos_optimizer with_defaults(rheos_optimizer_kind kind, double learning_rate) {
+  rheos_optimizer made = {.kind = kind};
+  const rheos__optimizer_row *row = &rows[kind];
+  for (int i = 0; i < RHEOS_OPTIMIZER_MAX_NUMBERS && row->numbers[i].name != NULL; i++) {
+    memcpy((char *)&made + row->numbers[i].number, &row->numbers[i].value, sizeof(double));
+  }
+  for (int i = 0; i < RHEOS_OPTIMIZER_MAX_SLOTS && row->slots[i].name != NULL; i++) {
+    const rheos__slot_start start = row->slots[i].start;
+    if (start == RHEOS__SLOT_ACCUMULATOR || start == RHEOS__SLOT_CONSTANT_ACCUMULATOR) {
+      made.initial_accumulator_value = 0.1;
+    }
+  }
+  made.learning_rate = learning_rate;
+  return made;
+}
+
 rheos_optimizer rheos_gradient_descent(double learning_rate) {
-  return (rheos_optimizer){.kind = RHEOS_OPTIMIZER_GRADIENT_DESCENT,
-                           .learning_rate = learning_rate};
+  return with_defaults(RHEOS_OPTIMIZER_GRADIENT_DESCENT, learning_rate);
 }
 
 rheos_optimizer rheos_momentum(double learning_rate, double momentum) {
-  return (rheos_optimizer){
-      .kind = RHEOS_OPTIMIZER_MOMENTUM, .learning_rate = learning_rate, .momentum = momentum};
+  rheos_optimizer made = with_defaults(RHEOS_OPTIMIZER_MOMENTUM, learning_rate);
+  made.momentum = momentum;
+  return made;
 }
 
 rheos_optimizer rheos_adagrad(double learning_rate) {
-  return (rheos_optimizer){.kind = RHEOS_OPTIMIZER_ADAGRAD,
-                           .learning_rate = learning_rate,
-                           .initial_accumulator_value = 0.1};
+  return with_defaults(RHEOS_OPTIMIZER_ADAGRAD, learning_rate);
 }
 
 rheos_optimizer rheos_adam(double learning_rate) {
-  return (rheos_optimizer){.kind = RHEOS_OPTIMIZER_ADAM,
-                           .learning_rate = learning_rate,
-                           .beta1 = 0.9,
-                           .beta2 = 0.999,
-                           .epsilon = 1e-8};
+  return with_defaults(RHEOS_OPTIMIZER_ADAM, learning_rate);
 }
 
 rheos_optimizer rheos_rmsprop(double learning_rate) {
-  return (rheos_optimizer){.kind = RHEOS_OPTIMIZER_RMSPROP,
-                           .learning_rate = learning_rate,
-                           .decay = 0.9,
-                           .epsilon = 1e-10};
+  return with_defaults(RHEOS_OPTIMIZER_RMSPROP, learning_rate);
 }
 
 rheos_optimizer rheos_adadelta(double learning_rate) {
-  return (rheos_optimizer){.kind = RHEOS_OPTIMIZER_ADADELTA,
-                           .learning_rate = learning_rate,
-                           .decay = 0.95,
-                           .epsilon = 1e-8};
+  return with_defaults(RHEOS_OPTIMIZER_ADADELTA, learning_rate);
 }
 
 rheos_optimizer rheos_ftrl(double learning_rate) {
-  return (rheos_optimizer){.kind = RHEOS_OPTIMIZER_FTRL,
-                           .learning_rate = learning_rate,
-                           .learning_rate_power = -0.5,
-                           .initial_accumulator_value = 0.1};
+  return with_defaults(RHEOS_OPTIMIZER_FTRL, learning_rate);
 }
 
 rheos_optimizer rheos_proximal_gradient_descent(double learning_rate) {
-  return (rheos_optimizer){.kind = RHEOS_OPTIMIZER_PROXIMAL_GRADIENT_DESCENT,
-                           .learning_rate = learning_rate};
+  return with_defaults(RHEOS_OPTIMIZER_PROXIMAL_GRADIENT_DESCENT, learning_rate);
 }
 
 rheos_optimizer rheos_proximal_adagrad(double learning_rate) {
-  return (rheos_optimizer){.kind = RHEOS_OPTIMIZER_PROXIMAL_ADAGRAD,
-                           .learning_rate = learning_rate,
-                           .initial_accumulator_value = 0.1};
+  return with_defaults(RHEOS_OPTIMIZER_PROXIMAL_ADAGRAD, learning_rate);
 }
 
 rheos_optimizer rheos_adagrad_da(double learning_rate, rheos_variable global_step) {
-  return (rheos_optimizer){.kind = RHEOS_OPTIMIZER_ADAGRAD_DA,
-                           .learning_rate = learning_rate,
-                           .initial_accumulator_value = 0.1,
-                           .global_step = global_step};
+  rheos_optimizer made = with_defaults(RHEOS_OPTIMIZER_ADAGRAD_DA, learning_rate);
+  made.global_step = global_step;
+  return made;
 }

@@ -24,20 +24,17 @@ typedef struct rheos__slot_row {
 
 // A number of the optimizer: the name of its node, and where rheos_optimizer has it.
 typedef struct rheos__number_row {
-  const char *name;
+  const char *name, *field;
   size_t number, tensor;
+  double value;  // by default
 } rheos__number_row;
 
-enum { RHEOS__MAX_SLOTS = 3 };
-
-// `inputs` are those of the op behind the variable:
-//   a b c  slots      0 1 2 ...  numbers      g  the gradient, and its indices if it is rows
-//   p q    the powers of beta1 and beta2      l m  l1 and l2 as constants of their own      s  the step
+// The letters of `inputs` are those of rheos_optimizer_parts.
 typedef struct rheos__optimizer_row {
   const char *name;
   const char *op;  // ApplyOP, SparseApplyOP, ResourceApplyOP, ResourceSparseApplyOP
   const char *inputs;
-  rheos__slot_row slots[RHEOS__MAX_SLOTS];                 // up to a name of NULL
+  rheos__slot_row slots[RHEOS_OPTIMIZER_MAX_SLOTS];        // up to a name of NULL
   rheos__number_row numbers[RHEOS_OPTIMIZER_MAX_NUMBERS];  // the same
 } rheos__optimizer_row;
 

@@ -121,9 +121,9 @@ static rheos_initializer constant_start(rheos_scope *s, rheos_variable variable,
 
 static void make_slots_of(rheos_scope *s, const rheos_optimizer *o, const rheos__optimizer_row *row,
                           rheos_variable variable) {
-  rheos_initializer starts[RHEOS__MAX_SLOTS];
-  bool is_new[RHEOS__MAX_SLOTS];
-  for (int i = 0; i < RHEOS__MAX_SLOTS && row->slots[i].name != NULL; i++) {
+  rheos_initializer starts[RHEOS_OPTIMIZER_MAX_SLOTS];
+  bool is_new[RHEOS_OPTIMIZER_MAX_SLOTS];
+  for (int i = 0; i < RHEOS_OPTIMIZER_MAX_SLOTS && row->slots[i].name != NULL; i++) {
     const rheos__slot_row *slot = &row->slots[i];
     is_new[i] = rheos__optimizer_find_slot(s, o, variable, slot->name).graph == NULL;
     starts[i] = start_of(o, slot->start);
@@ -131,7 +131,7 @@ static void make_slots_of(rheos_scope *s, const rheos_optimizer *o, const rheos_
       starts[i] = constant_start(s, variable, starts[i]);
     }
   }
-  for (int i = 0; i < RHEOS__MAX_SLOTS && row->slots[i].name != NULL; i++) {
+  for (int i = 0; i < RHEOS_OPTIMIZER_MAX_SLOTS && row->slots[i].name != NULL; i++) {
     const rheos__slot_row *slot = &row->slots[i];
     const char *name = NULL;
     if (slot->own_name != 0) memcpy(&name, (const char *)o + slot->own_name, sizeof name);

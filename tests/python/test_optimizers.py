@@ -1,5 +1,6 @@
 """Optimizers against what TensorFlow 1.15 built and computed: tests/golden/make_optimizers.py."""
 
+import inspect
 import json
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rheos.v1 as tf
+from rheos import _core
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 sys.path.insert(0, str(GOLDEN))
@@ -113,3 +115,19 @@ def test_ftrl__refuses_negative_strengths():
         tf.train.FtrlOptimizer(0.1, l1_regularization_strength=-1.0)
     with pytest.raises(ValueError, match="initial_accumulator_value must be positive"):
         tf.train.ProximalAdagradOptimizer(0.1, initial_accumulator_value=0.0)
+
+
+ARGUMENTS = {"AdadeltaOptimizer": {"decay": "rho"}}
+
+
+@pytest.mark.parametrize("name", [n for n in dir(tf.train) if n.endswith("Optimizer")])
+def test_the_defaults_are_those_of_the_library(name):
+    kind = getattr(tf.train, name)
+    takes = inspect.signature(kind).parameters
+    if not getattr(kind, "_KIND", None):
+        return
+    *_, numbers = _core.optimizer_parts({"kind": kind._KIND})
+    for number, default in numbers:
+        own = takes[ARGUMENTS.get(name, {}).get(number, number)].default
+        is_given = own is inspect.Parameter.empty or number == "learning_rate"
+        assert default == 0 if is_given else own == default

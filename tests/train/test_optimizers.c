@@ -448,6 +448,37 @@ static void test_optimizer__minimize_takes_a_gradient_function(void **state) {
   rheos_session_free(session);
 }
 
+// Each kind, and the two whose op depends on a choice, against what the ops say of themselves.
+static void test_optimizer__describes_what_its_op_takes(void **state) {
+  (void)state;
+  size_t count = 0;
+  for (int kind = 1; kind <= RHEOS_OPTIMIZER_ADAGRAD_DA; kind++) {
+    for (int other = 0; other < 2; other++) {
+      rheos_optimizer optimizer = {.kind = (rheos_optimizer_kind)kind,
+                                   .initial_accumulator_value = 0.5,
+                                   .centered = other != 0,
+                                   .l2_shrinkage_regularization_strength = other};
+      rheos_optimizer_parts parts = rheos_optimizer_describe(optimizer);
+      char type[64];
+      snprintf(type, sizeof type, "ResourceApply%s", parts.op);
+      const rheos_op_def *op = rheos_op_def_find(NULL, type);
+      assert_non_null(op);
+      assert_int_equal(rheos_op_def_num_inputs(op), 1 + strlen(parts.inputs));
+      for (int i = 0; i < RHEOS_OPTIMIZER_MAX_SLOTS; i++) {
+        const bool is_slot = strchr(parts.inputs, 'a' + i) != NULL;
+        assert_true((parts.slots[i] != NULL) == is_slot);
+        count +=
+            is_slot && strcmp(parts.slots[i], "accumulator") == 0 && parts.slot_values[i] == 0.5;
+      }
+      assert_non_null(parts.numbers[0]);
+    }
+  }
+  assert_int_equal(count, 4);  // Adagrad and ProximalAdagrad, twice
+  assert_float_equal(rheos_optimizer_describe(rheos_adam(0.1)).defaults[2], 0.999, 0);
+  assert_float_equal(rheos_optimizer_describe(rheos_rmsprop(0.1)).slot_values[0], 1, 0);
+  assert_null(rheos_optimizer_describe((rheos_optimizer){0}).kind);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_optimizer__##name, setup, teardown)
   const struct CMUnitTest tests[] = {
@@ -469,6 +500,7 @@ int main(void) {
       TEST(counts_steps),
       TEST(leaves_variables_without_a_gradient),
       TEST(refuses_what_cannot_be_trained),
+      TEST(describes_what_its_op_takes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

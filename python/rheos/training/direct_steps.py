@@ -4,8 +4,6 @@ The steps of graphs are made in C, which keeps variables by their nodes; here th
 called on the variables' handles, at once or in the function that is being traced.
 """
 
-from collections import namedtuple
-
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
@@ -13,63 +11,7 @@ from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import apply_op
 from rheos.ops import control_flow_ops, init_ops, math_ops
 
-_RATE = ("learning_rate",)
 _L1_L2 = ("l1_regularization_strength", "l2_regularization_strength")
-_START = "initial_accumulator_value"  # what a slot is filled with
-
-
-# What a kind of optimizer keeps for a variable, and hands to its op.
-#
-# slots: (name, what it is filled with). inputs: a letter for each input behind the variable: a, b
-# and c are slots, digits are numbers, g is the gradient (and its indices if it is rows), p and q
-# the powers of beta1 and beta2, l and m the penalties, s the step that this one is.
-_Row = namedtuple("_Row", "op inputs slots numbers")
-
-_RMSPROP = (*_RATE, "decay", "momentum", "epsilon")
-_FTRL = (
-    *_RATE,
-    *_L1_L2,
-    "l2_shrinkage_regularization_strength",
-    "learning_rate_power",
-)
-_ROWS = {
-    "GradientDescent": _Row("GradientDescent", "0g", (), _RATE),
-    "Momentum": _Row("Momentum", "a0g1", (("momentum", 0.0),), (*_RATE, "momentum")),
-    "Adagrad": _Row("Adagrad", "a0g", (("accumulator", _START),), _RATE),
-    "Adam": _Row(
-        "Adam",
-        "abpq0123g",
-        (("m", 0.0), ("v", 0.0)),
-        (*_RATE, "beta1", "beta2", "epsilon"),
-    ),
-    "RMSProp": _Row("RMSProp", "ab0123g", (("rms", 1.0), ("momentum", 0.0)), _RMSPROP),
-    "CenteredRMSProp": _Row(
-        "CenteredRMSProp",
-        "bac0123g",
-        (("rms", 1.0), ("mg", 0.0), ("momentum", 0.0)),
-        _RMSPROP,
-    ),
-    "Adadelta": _Row(
-        "Adadelta",
-        "ab012g",
-        (("accum", 0.0), ("accum_update", 0.0)),
-        (*_RATE, "decay", "epsilon"),
-    ),
-    "Ftrl": _Row("Ftrl", "abg0124", (("accum", _START), ("linear", 0.0)), _FTRL),
-    "FtrlV2": _Row("FtrlV2", "abg01234", (("accum", _START), ("linear", 0.0)), _FTRL),
-    "ProximalGradientDescent": _Row(
-        "ProximalGradientDescent", "012g", (), (*_RATE, *_L1_L2)
-    ),
-    "ProximalAdagrad": _Row(
-        "ProximalAdagrad", "a012g", (("accumulator", _START),), (*_RATE, *_L1_L2)
-    ),
-    "AdagradDA": _Row(
-        "AdagradDA",
-        "abg0lms",
-        (("gradient_accumulator", 0.0), ("gradient_squared_accumulator", _START)),
-        _RATE,
-    ),
-}
 
 
 def is_direct(variables):
@@ -87,12 +29,9 @@ def group_of(updates, name):
 class DirectStep:
     """One kind's steps, for an optimizer that has its slots and numbers."""
 
-    def __init__(self, optimizer, kind, numbers):
-        if kind == "RMSProp" and numbers["centered"]:
-            kind = "CenteredRMSProp"
-        if kind == "Ftrl" and numbers["l2_shrinkage_regularization_strength"] > 0:
-            kind = "FtrlV2"
-        self._row = _ROWS[kind]
+    def __init__(self, optimizer, kind, parts, numbers):
+        self._op, self._letters, self._slots, named = parts
+        self._names = [name for name, _ in named]
         self._optimizer, self._numbers = optimizer, numbers
         self._has_powers = kind == "Adam"
         self._powers = ()
@@ -109,8 +48,7 @@ class DirectStep:
                 for name in ("beta1", "beta2")
             )
         for variable in variables:
-            for name, start in self._row.slots:
-                start = self._numbers[_START] if start is _START else start
+            for name, start in self._slots:
                 optimizer._get_or_make_slot_with_initializer(
                     variable,
                     init_ops.constant_initializer(start),
@@ -122,9 +60,7 @@ class DirectStep:
 
     def prepare(self):
         """The numbers of this step as tensors, in the order that subclasses know."""
-        return [
-            convert_to_tensor(self._number(name), name=name) for name in self._row.numbers
-        ]
+        return [convert_to_tensor(self._number(name), name=name) for name in self._names]
 
     def _number(self, name):
         value = self._numbers[name]
@@ -132,10 +68,8 @@ class DirectStep:
 
     def _inputs(self, variable, gradient, numbers):
         dtype = variable.dtype.base_dtype
-        slots = [
-            self._optimizer.get_slot(variable, name).handle for name, _ in self._row.slots
-        ]
-        for letter in self._row.inputs:
+        slots = [self._optimizer.get_slot(variable, name).handle for name, _ in self._slots]
+        for letter in self._letters:  # those of the C library's rheos_optimizer_parts
             if letter in "abc":
                 yield slots["abc".index(letter)]
             elif letter == "g":
@@ -153,15 +87,15 @@ class DirectStep:
     def update(self, variable, gradient, numbers):
         """Changes the variable by its gradient: a tensor, or IndexedSlices whose rows differ."""
         is_rows = isinstance(gradient, IndexedSlices)
-        if is_rows and self._row.op in ("GradientDescent", "Adam"):
-            rows = self._descend_rows if self._row.op == "GradientDescent" else self._adam_rows
+        if is_rows and self._op in ("GradientDescent", "Adam"):
+            rows = self._descend_rows if self._op == "GradientDescent" else self._adam_rows
             return rows(variable, gradient, [math_ops.cast(n, variable.dtype) for n in numbers])
         parts = (gradient.values, gradient.indices) if is_rows else (gradient,)
         attrs = {"use_locking": self._optimizer._use_locking}
-        if self._row.op == "Momentum":
+        if self._op == "Momentum":
             attrs["use_nesterov"] = self._numbers["use_nesterov"]
         return apply_op(
-            f"Resource{'Sparse' if is_rows else ''}Apply{self._row.op}",
+            f"Resource{'Sparse' if is_rows else ''}Apply{self._op}",
             None,
             variable.handle,
             *self._inputs(variable, parts, numbers),

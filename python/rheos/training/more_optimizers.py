@@ -9,13 +9,7 @@ class RMSPropOptimizer(_CoreOptimizer):
     centered: by its standard deviation, the mean of the gradient taken off.
     """
 
-    _KIND = 5
-    _TENSORS = (
-        "_learning_rate_tensor",
-        "_decay_tensor",
-        "_momentum_tensor",
-        "_epsilon_tensor",
-    )
+    _KIND = "RMSProp"
 
     def __init__(
         self,
@@ -36,20 +30,14 @@ class RMSPropOptimizer(_CoreOptimizer):
             epsilon=epsilon,
             centered=centered,
         )
-        self._learning_rate = learning_rate
-        self._decay = decay
-        self._momentum = momentum
-        self._epsilon = epsilon
-        self._centered = centered
-        self._SLOTS = ("mg", "momentum", "rms") if centered else ("momentum", "rms")
 
 
 class AdadeltaOptimizer(_CoreOptimizer):
     """Steps as large as past steps were, divided by the size of past gradients."""
 
-    _KIND = 6
-    _SLOTS = ("accum", "accum_update")
-    _TENSORS = ("_lr_t", "_rho_t", "_epsilon_t")
+    _KIND = "Adadelta"
+    _ATTRIBUTES = {"learning_rate": "lr", "decay": "rho"}
+    _TENSOR = "_t"
 
     def __init__(
         self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking=False, name="Adadelta"
@@ -57,9 +45,6 @@ class AdadeltaOptimizer(_CoreOptimizer):
         super().__init__(
             use_locking, name, learning_rate=learning_rate, decay=rho, epsilon=epsilon
         )
-        self._lr = learning_rate
-        self._rho = rho
-        self._epsilon = epsilon
 
 
 class FtrlOptimizer(_CoreOptimizer):
@@ -69,15 +54,7 @@ class FtrlOptimizer(_CoreOptimizer):
     of steps. l2_shrinkage_regularization_strength: at least 0; the L2 penalty on the variable.
     """
 
-    _KIND = 7
-    _SLOTS = ("accum", "linear")
-    _TENSORS = (
-        "_learning_rate_tensor",
-        "_l1_regularization_strength_tensor",
-        "_l2_regularization_strength_tensor",
-        "_l2_shrinkage_regularization_strength_tensor",
-        "_learning_rate_power_tensor",
-    )
+    _KIND = "Ftrl"
 
     def __init__(
         self,
@@ -114,23 +91,12 @@ class FtrlOptimizer(_CoreOptimizer):
             accum_name=accum_name,
             linear_name=linear_name,
         )
-        self._learning_rate = learning_rate
-        self._learning_rate_power = learning_rate_power
-        self._initial_accumulator_value = initial_accumulator_value
-        self._l1_regularization_strength = l1_regularization_strength
-        self._l2_regularization_strength = l2_regularization_strength
-        self._l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
 
 
 class ProximalGradientDescentOptimizer(_CoreOptimizer):
     """Gradient descent that draws variables to 0 by L1 and L2 penalties."""
 
-    _KIND = 8
-    _TENSORS = (
-        "_learning_rate_tensor",
-        "_l1_regularization_strength_tensor",
-        "_l2_regularization_strength_tensor",
-    )
+    _KIND = "ProximalGradientDescent"
 
     def __init__(
         self,
@@ -152,9 +118,7 @@ class ProximalGradientDescentOptimizer(_CoreOptimizer):
 class ProximalAdagradOptimizer(_CoreOptimizer):
     """Adagrad that draws variables to 0 by L1 and L2 penalties."""
 
-    _KIND = 9
-    _SLOTS = ("accumulator",)
-    _TENSORS = ProximalGradientDescentOptimizer._TENSORS
+    _KIND = "ProximalAdagrad"
 
     def __init__(
         self,
@@ -174,8 +138,6 @@ class ProximalAdagradOptimizer(_CoreOptimizer):
             l2_regularization_strength=l2_regularization_strength,
             initial_accumulator_value=initial_accumulator_value,
         )
-        self._learning_rate = learning_rate
-        self._initial_accumulator_value = initial_accumulator_value
 
 
 class AdagradDAOptimizer(_CoreOptimizer):
@@ -184,9 +146,7 @@ class AdagradDAOptimizer(_CoreOptimizer):
     global_step: the variable that counts the steps.
     """
 
-    _KIND = 10
-    _SLOTS = ("gradient_accumulator", "gradient_squared_accumulator")
-    _TENSORS = ("_learning_rate_tensor",)
+    _KIND = "AdagradDA"
 
     def __init__(
         self,
@@ -211,8 +171,6 @@ class AdagradDAOptimizer(_CoreOptimizer):
             l2_regularization_strength=l2_regularization_strength,
             global_step=global_step,
         )
-        self._learning_rate = learning_rate
-        self._global_step = global_step
 
 
 def _check_at_least_0(name, value):

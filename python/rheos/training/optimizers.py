@@ -2,6 +2,7 @@
 
 import itertools
 
+from rheos import _core
 from rheos.framework import dtypes, nest
 from rheos.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from rheos.framework.defaults import get_default_graph
@@ -378,15 +379,17 @@ def _var_key(var):
 
 
 class _CoreOptimizer(Optimizer):
-    """An optimizer that the C library knows.
+    """An optimizer that the C library knows, and whose slots and numbers it tells.
 
     Its hooks do their part of the step there, for subclasses that define some of them anew; one
-    that defines none is done in one call.
+    that defines none is done in one call. A number is an attribute under its name, `_decay`, and
+    in the graph `_decay_tensor`.
     """
 
-    _KIND = 0
-    _SLOTS = ()
-    _TENSORS = ()  # the attributes for the numbers in the graph, in the order of the C library
+    _KIND = None  # the library's name
+    _ATTRIBUTES = {}  # of the numbers that have another
+    _TENSOR = "_tensor"  # behind the attribute's name, that of the number in the graph
+    _DECIDING = ("centered", "l2_shrinkage_regularization_strength", "initial_accumulator_value")
     _HOOKS = (
         "_create_slots",
         "_prepare",
@@ -406,11 +409,19 @@ class _CoreOptimizer(Optimizer):
     def __init__(self, use_locking, name, **numbers):
         super().__init__(use_locking, name)
         self._numbers = numbers
+        for key, value in numbers.items():
+            setattr(self, self._attribute(key), value)
+        deciding = {key: numbers.get(key) for key in self._DECIDING}
+        # (op, its inputs, [(slot, its first value)], [(number, its default)])
+        self._parts = _core.optimizer_parts({"kind": self._KIND, **deciding})
         self._identity = next(_identities)  # two optimizers of one name share no slots
         self._kept = []
         self._prepared = ()
         self._direct = False  # whether this step's variables are in no graph
         self._of_variables = None  # the steps of such variables
+
+    def _attribute(self, number):
+        return "_" + self._ATTRIBUTES.get(number, number)
 
     def _base(self):
         for base in type(self).__mro__:
@@ -488,12 +499,12 @@ class _CoreOptimizer(Optimizer):
         return found
 
     def get_slot_names(self):
-        return sorted({*super().get_slot_names(), *(self._SLOTS if self._kept else ())})
+        slots = (name for name, _ in self._parts[2])
+        return sorted({*super().get_slot_names(), *(slots if self._kept else ())})
 
     def _direct_step(self):
         if self._of_variables is None:
-            kind = self._base().__name__.removesuffix("Optimizer")
-            self._of_variables = DirectStep(self, kind, self._numbers)
+            self._of_variables = DirectStep(self, self._KIND, self._parts, self._numbers)
         return self._of_variables
 
     # The hooks
@@ -511,8 +522,8 @@ class _CoreOptimizer(Optimizer):
             self._prepared = self._direct_step().prepare()
         else:
             self._prepared = get_default_graph()._optimizer_prepare(self._options())
-        for attribute, tensor in zip(self._TENSORS, self._prepared):
-            setattr(self, attribute, tensor)
+        for (number, _), tensor in zip(self._parts[3], self._prepared):
+            setattr(self, self._attribute(number) + self._TENSOR, tensor)
 
     def _core_update(self, grad, var):
         if self._direct:
@@ -553,20 +564,16 @@ class _CoreOptimizer(Optimizer):
 class GradientDescentOptimizer(_CoreOptimizer):
     """Subtracts the gradient times the learning rate."""
 
-    _KIND = 1
-    _TENSORS = ("_learning_rate_tensor",)
+    _KIND = "GradientDescent"
 
     def __init__(self, learning_rate, use_locking=False, name="GradientDescent"):
         super().__init__(use_locking, name, learning_rate=learning_rate)
-        self._learning_rate = learning_rate
 
 
 class MomentumOptimizer(_CoreOptimizer):
     """Keeps a running sum of gradients, and moves along it."""
 
-    _KIND = 2
-    _SLOTS = ("momentum",)
-    _TENSORS = ("_learning_rate_tensor", "_momentum_tensor")
+    _KIND = "Momentum"
 
     def __init__(
         self, learning_rate, momentum, use_locking=False, name="Momentum", use_nesterov=False
@@ -578,17 +585,12 @@ class MomentumOptimizer(_CoreOptimizer):
             momentum=momentum,
             use_nesterov=use_nesterov,
         )
-        self._learning_rate = learning_rate
-        self._momentum = momentum
-        self._use_nesterov = use_nesterov
 
 
 class AdagradOptimizer(_CoreOptimizer):
     """Divides by the square root of the sum of squared gradients so far."""
 
-    _KIND = 3
-    _SLOTS = ("accumulator",)
-    _TENSORS = ("_learning_rate_tensor",)
+    _KIND = "Adagrad"
 
     def __init__(
         self,
@@ -607,16 +609,14 @@ class AdagradOptimizer(_CoreOptimizer):
             learning_rate=learning_rate,
             initial_accumulator_value=initial_accumulator_value,
         )
-        self._learning_rate = learning_rate
-        self._initial_accumulator_value = initial_accumulator_value
 
 
 class AdamOptimizer(_CoreOptimizer):
     """Adaptive moments: running means of the gradient and of its square."""
 
-    _KIND = 4
-    _SLOTS = ("m", "v")
-    _TENSORS = ("_lr_t", "_beta1_t", "_beta2_t", "_epsilon_t")
+    _KIND = "Adam"
+    _ATTRIBUTES = {"learning_rate": "lr"}
+    _TENSOR = "_t"
 
     def __init__(
         self,
@@ -635,10 +635,6 @@ class AdamOptimizer(_CoreOptimizer):
             beta2=beta2,
             epsilon=epsilon,
         )
-        self._lr = learning_rate
-        self._beta1 = beta1
-        self._beta2 = beta2
-        self._epsilon = epsilon
 
     def _get_beta_accumulators(self):
         graph = get_default_graph()
