@@ -10,6 +10,11 @@ import pytest
 import rheos
 import rheos.v1 as tf
 from rheos import _core
+from rheos.faces.same import SAME
+from rheos.faces.tables import sources
+from rheos.v1._own import OWN as OWN_1
+from rheos.v2._keras import KERAS, WITHOUT_KERAS
+from rheos.v2._own import OWN as OWN_2
 
 TOOLS = os.path.join(os.path.dirname(__file__), "..", "..", "tools")
 
@@ -76,6 +81,33 @@ def test_every_op_has_a_function_that_says_its_arguments():
     assert "a: a tensor of dtype T." in text and "transpose_a: bool; by default False." in text
     assert list(inspect.signature(tf.raw_ops.Unpack).parameters) == [
         "value", "num", "axis", "name"]  # fmt: skip
+
+
+def places(*tables):
+    """{(namespace, name): where it is} of tables of names."""
+    return {
+        (namespace, name): place
+        for table in tables
+        for namespace in table
+        for name, place in sources([table], namespace).items()
+    }
+
+
+def test_no_name_is_said_twice():
+    same, first = places(SAME), places(OWN_1)
+    second = places(OWN_2, KERAS)
+    assert [name for name, place in same.items() if first.get(name) == place] == []
+    assert [name for name, place in (same | first).items() if second.get(name) == place] == []
+
+
+def test_what_both_faces_have_is_one_object():
+    for namespace, name in places(SAME):
+        if namespace in WITHOUT_KERAS and name in sources([SAME, KERAS], f"keras.{namespace}"):
+            continue  # TensorFlow 2 has Keras's
+        of_1, of_2 = tf, rheos
+        for part in filter(None, [*namespace.split("."), name]):
+            of_1, of_2 = getattr(of_1, part), getattr(of_2, part)
+        assert of_1 is of_2, (namespace, name)
 
 
 OLD = {

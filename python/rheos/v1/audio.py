@@ -1,6 +1,5 @@
 """Sound."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.ops.audio_ops import decode_wav, encode_wav
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.audio")
+_fill(__name__)

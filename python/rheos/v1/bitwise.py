@@ -1,13 +1,5 @@
 """Operations on the bits of integers."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.ops.bitwise_ops import (
-    bitwise_and,
-    bitwise_or,
-    bitwise_xor,
-    invert,
-    left_shift,
-    right_shift,
-)
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.bitwise")
+_fill(__name__)

@@ -3,17 +3,10 @@
 import sys as _sys
 
 from rheos.framework import eager as _eager
-from rheos.framework.compat import (
-    as_bytes,
-    as_str,
-    as_str_any,
-    as_text,
-    bytes_or_text_types,
-    complex_types,
-    integral_types,
-    path_to_str,
-    real_types,
-)
+from rheos.v1._names import fill as _fill
+
+_fill(__name__)
+
 
 
 def __getattr__(name):

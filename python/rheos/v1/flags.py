@@ -1,42 +1,5 @@
 """Command-line flags, in the manner of absl.flags."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.framework.flags import (
-    FLAGS,
-    DEFINE_alias,
-    DEFINE_bool,
-    DEFINE_boolean,
-    DEFINE_enum,
-    DEFINE_enum_class,
-    DEFINE_float,
-    DEFINE_integer,
-    DEFINE_list,
-    DEFINE_multi_enum,
-    DEFINE_multi_enum_class,
-    DEFINE_multi_float,
-    DEFINE_multi_integer,
-    DEFINE_multi_string,
-    DEFINE_spaceseplist,
-    DEFINE_string,
-    DuplicateFlagError,
-    Error,
-    Flag,
-    FlagHolder,
-    FlagValues,
-    IllegalFlagValueError,
-    MultiFlag,
-    UnparsedFlagAccessError,
-    UnrecognizedFlagError,
-    ValidationError,
-    adopt_module_key_flags,
-    declare_key_flag,
-    mark_bool_flags_as_mutual_exclusive,
-    mark_flag_as_required,
-    mark_flags_as_mutual_exclusive,
-    mark_flags_as_required,
-    register_multi_flags_validator,
-    register_validator,
-    validator,
-)
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.flags")
+_fill(__name__)

@@ -1,22 +1,5 @@
 """Files and folders, under the names programs use for them."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.framework.gfile import (
-    Copy,
-    DeleteRecursively,
-    Exists,
-    FastGFile,
-    GFile,
-    Glob,
-    IsDirectory,
-    ListDirectory,
-    MakeDirs,
-    MkDir,
-    Open,
-    Remove,
-    Rename,
-    Stat,
-    Walk,
-)
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.gfile")
+_fill(__name__)

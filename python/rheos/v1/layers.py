@@ -1,38 +1,5 @@
 """Layers: variables and the operations on them, made together."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.layers.base import InputSpec, Layer
-from rheos.layers.convolutional import (
-    Conv1D,
-    Conv2D,
-    Conv2DTranspose,
-    Conv3D,
-    Conv3DTranspose,
-    SeparableConv1D,
-    SeparableConv2D,
-    conv1d,
-    conv2d,
-    conv2d_transpose,
-    conv3d,
-    conv3d_transpose,
-    separable_conv1d,
-    separable_conv2d,
-)
-from rheos.layers.core import Dense, Dropout, Flatten, dense, dropout, flatten
-from rheos.layers.normalization import BatchNormalization, batch_normalization
-from rheos.layers.pooling import (
-    AveragePooling1D,
-    AveragePooling2D,
-    AveragePooling3D,
-    MaxPooling1D,
-    MaxPooling2D,
-    MaxPooling3D,
-    average_pooling1d,
-    average_pooling2d,
-    average_pooling3d,
-    max_pooling1d,
-    max_pooling2d,
-    max_pooling3d,
-)
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.layers")
+_fill(__name__)

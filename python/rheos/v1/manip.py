@@ -1,7 +1,5 @@
 """Moving elements about."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.ops.array_ops import gather_nd, reshape, reverse, scatter_nd, tile
-from rheos.ops.rearrange_ops import batch_to_space_nd, roll, space_to_batch_nd
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.manip")
+_fill(__name__)

@@ -1,12 +1,5 @@
 """Nested structures of lists, tuples, named tuples and dicts."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.framework.nest import (
-    assert_same_structure,
-    flatten,
-    is_nested,
-    map_structure,
-    pack_sequence_as,
-)
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.nest")
+_fill(__name__)

@@ -1,11 +1,5 @@
 """Files of records."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.training.records import (
-    TFRecordCompressionType,
-    TFRecordOptions,
-    TFRecordWriter,
-    tf_record_iterator,
-)
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.python_io")
+_fill(__name__)

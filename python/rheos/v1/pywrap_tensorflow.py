@@ -1,6 +1,5 @@
 """Names that programs take from TensorFlow's extension module."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.training.checkpoints import CheckpointReader, NewCheckpointReader
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.pywrap_tensorflow")
+_fill(__name__)

@@ -1,12 +1,5 @@
 """Queues."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.ops.data_flow_ops import (
-    FIFOQueue,
-    PaddingFIFOQueue,
-    PriorityQueue,
-    QueueBase,
-    RandomShuffleQueue,
-)
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.queue")
+_fill(__name__)

@@ -1,34 +1,5 @@
 """Signals: transforms, frames, windows, mel scales."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.ops.signal_ops import (
-    frame,
-    hamming_window,
-    hann_window,
-    inverse_stft,
-    inverse_stft_window_fn,
-    linear_to_mel_weight_matrix,
-    mfccs_from_log_mel_spectrograms,
-    overlap_and_add,
-    stft,
-)
-from rheos.ops.spectral_ops import (
-    dct,
-    fft,
-    fft2d,
-    fft3d,
-    fftshift,
-    idct,
-    ifft,
-    ifft2d,
-    ifft3d,
-    ifftshift,
-    irfft,
-    irfft2d,
-    irfft3d,
-    rfft,
-    rfft2d,
-    rfft3d,
-)
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.signal")
+_fill(__name__)

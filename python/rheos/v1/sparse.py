@@ -1,43 +1,5 @@
 """Sparse tensors."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.framework.sparse_tensor import SparseTensor
-from rheos.ops.accumulators import SparseConditionalAccumulator
-from rheos.ops.segment_ops import (
-    sparse_segment_mean as segment_mean,
-    sparse_segment_sqrt_n as segment_sqrt_n,
-    sparse_segment_sum as segment_sum,
-)
-from rheos.ops.sparse_ops import (
-    from_dense,
-    sparse_add as add,
-    sparse_concat as concat,
-    sparse_cross as cross,
-    sparse_cross_hashed as cross_hashed,
-    sparse_expand_dims as expand_dims,
-    sparse_eye as eye,
-    sparse_fill_empty_rows as fill_empty_rows,
-    sparse_mask as mask,
-    sparse_maximum as maximum,
-    sparse_merge as merge,
-    sparse_minimum as minimum,
-    sparse_placeholder as placeholder,
-    sparse_reduce_max as reduce_max,
-    sparse_reduce_max_sparse as reduce_max_sparse,
-    sparse_reduce_sum as reduce_sum,
-    sparse_reduce_sum_sparse as reduce_sum_sparse,
-    sparse_reorder as reorder,
-    sparse_reset_shape as reset_shape,
-    sparse_reshape as reshape,
-    sparse_retain as retain,
-    sparse_slice as slice,
-    sparse_softmax as softmax,
-    sparse_split as split,
-    sparse_tensor_dense_matmul as matmul,
-    sparse_tensor_dense_matmul as sparse_dense_matmul,
-    sparse_tensor_to_dense as to_dense,
-    sparse_to_indicator as to_indicator,
-    sparse_transpose as transpose,
-)
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.sparse")
+_fill(__name__)

@@ -1,21 +1,5 @@
 """Fourier and cosine transforms."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.ops.spectral_ops import (
-    dct,
-    fft,
-    fft2d,
-    fft3d,
-    idct,
-    ifft,
-    ifft2d,
-    ifft3d,
-    irfft,
-    irfft2d,
-    irfft3d,
-    rfft,
-    rfft2d,
-    rfft3d,
-)
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.spectral")
+_fill(__name__)

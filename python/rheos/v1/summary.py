@@ -1,18 +1,10 @@
 """Summaries and event files for TensorBoard."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.ops.summary_ops import (
-    audio,
-    get_summary_description,
-    histogram,
-    image,
-    merge,
-    merge_all,
-    scalar,
-    tensor_summary,
-    text,
-)
-from rheos.training.summary import FileWriter, FileWriterCache
+from rheos.v1._names import fill as _fill
+
+_fill(__name__)
+
 
 _MESSAGES = (
     "Event",

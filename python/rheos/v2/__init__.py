@@ -9,22 +9,20 @@ import importlib
 import sys
 import types as _types
 
+from rheos.faces.same import SAME
+from rheos.faces.tables import sources as _sources_in
 from rheos.framework import absent, dtypes as _dtypes, eager
 from rheos.ops import eager_variables  # noqa: F401
 from rheos.v2 import _chosen_keras
-from rheos.v2._keras import KERAS
+from rheos.v2._keras import KERAS, WITHOUT_KERAS as _WITHOUT_KERAS
 from rheos.v2._own import MODULES, OWN, VALUES
-from rheos.v2._same import SAME
 
 
 def _sources(namespace):
     """By name: (module, attribute), of one namespace."""
-    found = {}
-    for table in (SAME, OWN, KERAS):
-        for module, words in table.get(namespace, {}).items():
-            for word in words.split():
-                name, _, attribute = word.partition("=")
-                found[name] = module, attribute or name
+    found = _sources_in((SAME, OWN, KERAS), namespace)
+    if namespace in _WITHOUT_KERAS:
+        found |= _sources_in((SAME, KERAS), f"keras.{namespace}")
     return found
 
 
@@ -48,7 +46,7 @@ class _Namespace(_types.ModuleType):
 
 def _all_paths():
     paths = set()
-    for path in (*SAME, *OWN, *KERAS, *MODULES, *VALUES):
+    for path in (*SAME, *OWN, *KERAS, *_WITHOUT_KERAS, *MODULES, *VALUES):
         while path:
             paths.add(path)
             path = path.rpartition(".")[0]

@@ -9,7 +9,6 @@ _REDUCTIONS = (
     "reduce_sum"
 )
 _TAPE = {"ops.gradient_tape": "GradientTape", "ops.forward_accumulator": "ForwardAccumulator"}
-_GENERATORS = "Algorithm Generator create_rng_state get_global_generator set_global_generator"
 _ERRORS = (
     "AbortedError AlreadyExistsError CancelledError DataLossError DeadlineExceededError "
     "FailedPreconditionError InternalError InvalidArgumentError NotFoundError OpError "
@@ -39,36 +38,19 @@ OWN = {
     },
     "__internal__.types": {"framework.marks": "Tensor=TensorLike"},
     "": {
-        "framework.dtypes": "DType",
-        "framework.eager": "executing_eagerly",
-        "framework.sparse_tensor_spec": "SparseTensorSpec",
-        "framework.operation": "Operation Tensor",
-        "ops.control_flow_ops": "tuple",
-        "ops.custom_gradient": "custom_gradient",
-        "ops.gradient_tape": "GradientTape",
-        "ops.gradients": "UnconnectedGradients gradients hessians",
-        "ops.module": "Module",
-        "ops.ragged_tensor": "RaggedTensor",
-        "ops.ragged_tensor_spec": "RaggedTensorSpec",
-        "ops.tensor_array_spec": "TensorArraySpec",
         "ops.rearrange_ops": """
-            tensor_scatter_nd_add=tensor_scatter_add tensor_scatter_nd_max=tensor_scatter_max
-            tensor_scatter_nd_min=tensor_scatter_min tensor_scatter_nd_sub=tensor_scatter_sub
+            tensor_scatter_nd_max=tensor_scatter_max tensor_scatter_nd_min=tensor_scatter_min
         """,
-        "ops.py_function": "py_function",
-        "ops.script_ops": "numpy_function",
         "pipelines.optional": "OptionalSpec",
-        "ops.variables": "VariableAggregation VariableSynchronization",
         "tracing.function": "function",
         "v2._arrays": """
             boolean_mask broadcast_dynamic_shape convert_to_tensor device expand_dims fill gather
-            gather_nd linspace newaxis ones ones_like pad reshape scatter_nd shape size transpose
-            where zeros zeros_like
+            gather_nd linspace ones ones_like pad reshape scatter_nd shape size transpose where
+            zeros zeros_like
         """,
         "v2._checks": "assert_equal assert_greater assert_less assert_rank",
         "v2._flow": "cond map_fn vectorized_map while_loop",
         "framework.tensor_spec": "type_spec_from_value",
-        "v1._modes": "enable_v2_behavior get_logger",
         "v2._linalg": "matmul",
         "v2._special": "add",
         "v2._misc": "Variable get_current_name_scope inside_function is_symbolic_tensor",
@@ -85,29 +67,20 @@ OWN = {
     "autograph.experimental": {"autograph.api": "Feature do_not_convert set_loop_options"},
     "config": {
         "tracing.function": """
-            experimental_functions_run_eagerly=functions_run_eagerly
-            experimental_run_functions_eagerly=run_functions_eagerly functions_run_eagerly
+            experimental_functions_run_eagerly=functions_run_eagerly functions_run_eagerly
             run_functions_eagerly
         """,
         "framework.config": """
-            LogicalDevice LogicalDeviceConfiguration PhysicalDevice
-            get_logical_device_configuration get_soft_device_placement get_visible_devices
-            set_logical_device_configuration
-            list_logical_devices list_physical_devices set_soft_device_placement
-            set_visible_devices threading
+            LogicalDevice LogicalDeviceConfiguration PhysicalDevice get_logical_device_configuration
+            get_visible_devices set_logical_device_configuration list_logical_devices
+            list_physical_devices set_visible_devices threading
         """,
     },
     "config.experimental": {
         "framework.config": """
-            VirtualDeviceConfiguration disable_mlir_bridge disable_op_determinism
-            enable_mlir_bridge enable_op_determinism enable_tensor_float_32_execution
-            get_device_details get_device_policy get_memory_growth get_memory_info
-            get_memory_usage get_synchronous_execution
-            get_virtual_device_configuration=get_logical_device_configuration
-            get_visible_devices list_logical_devices list_physical_devices reset_memory_stats
-            set_device_policy set_memory_growth set_synchronous_execution
-            set_virtual_device_configuration=set_logical_device_configuration
-            set_visible_devices tensor_float_32_execution_enabled
+            disable_mlir_bridge disable_op_determinism enable_mlir_bridge enable_op_determinism
+            enable_tensor_float_32_execution get_device_details get_memory_info get_memory_usage
+            reset_memory_stats tensor_float_32_execution_enabled
         """,
     },
     "debugging": {
@@ -136,7 +109,6 @@ OWN = {
             CommunicationOptions MultiWorkerMirroredStrategy ParameterServerStrategy TPUStrategy
         """,
     },
-    "dtypes": {"framework.dtypes": "DType"},
     "dtypes.experimental": {"framework.dtypes": "int4 uint4"},
     "experimental": {
         "framework.dtypes": "int4 uint4",
@@ -187,11 +159,12 @@ OWN = {
         "v2._tnp.random": "poisson rand randint randn random seed standard_normal uniform",
     },
     "io.gfile": {"framework.gfile": "join"},
-    "signal": {"ops.signal_ops": "kaiser_window"},
-    "sysconfig": {"framework.config": "get_build_info"},
-    "config.optimizer": {
-        "framework.config": "get_experimental_options get_jit set_experimental_options set_jit",
+    "signal": {
+        "ops.signal_ops": """
+            kaiser_window inverse_mdct kaiser_bessel_derived_window mdct vorbis_window
+        """,
     },
+    "sysconfig": {"framework.config": "get_build_info"},
     "errors": {"framework.errors": _ERRORS + _CODES},
     "experimental.dtensor": {"v2._dtensor": "Layout MATCH Mesh UNSHARDED create_mesh"},
     "experimental.dlpack": {"v2._misc": "from_dlpack to_dlpack"},
@@ -216,20 +189,18 @@ OWN = {
             decode_csv decode_raw parse_example parse_single_example serialize_many_sparse
             serialize_sparse
         """,
+        "ops.parsing_ops": "RaggedFeature",
     },
-    "lookup": {"ops.lookup_ops": "StaticHashTable StaticVocabularyTable TextFileInitializer"},
     "lookup.experimental": {"v2._tables": "DenseHashTable MutableHashTable"},
     "linalg": {
-        "ops.linear_operator": "LinearOperator",
-        "ops.linear_operator_narrow": (
-            "LinearOperatorBlockLowerTriangular LinearOperatorPermutation LinearOperatorTridiag"
-        ),
-        "ops.linalg_ops": "tridiagonal_solve",
+        "ops.linear_operator_narrow": """
+            LinearOperatorBlockLowerTriangular LinearOperatorPermutation LinearOperatorTridiag
+        """,
+        "ops.linalg_ops": "eig eigvals",
         "ops.lu_ops": "banded_triangular_solve lu_matrix_inverse lu_reconstruct lu_solve",
         "v2._linalg": "diag diag_part matmul set_diag",
     },
     "math": {
-        "ops.special_math_ops": "bessel_i0e bessel_i1e digamma lgamma reduce_euclidean_norm",
         "v2._checks": "bincount confusion_matrix",
         "v2._special": "add angle divide_no_nan erfcinv erfinv ndtri xlog1py",
         "v2._nn": "in_top_k top_k",
@@ -258,15 +229,14 @@ OWN = {
         """,
     },
     "compat": {
-        "framework.compat": """
-            as_bytes as_str as_str_any as_text bytes_or_text_types complex_types
-            forward_compatibility_horizon forward_compatible integral_types path_to_str real_types
-        """,
+        "framework.compat": "forward_compatibility_horizon forward_compatible",
         "framework.tensor_shape": "dimension_value",
         "ops.rearrange_ops": "dimension_at_index",
     },
     "random": {
-        "ops.random_generators": _GENERATORS,
+        "ops.random_generators": """
+            Algorithm Generator create_rng_state get_global_generator set_global_generator
+        """,
         "ops.stateless_random_ops": "fold_in split",
         "v2._random": """
             poisson set_seed stateless_binomial stateless_gamma stateless_normal stateless_poisson
@@ -274,7 +244,7 @@ OWN = {
         """,
     },
     "random.experimental": {
-        "ops.random_generators": _GENERATORS,
+        "ops.random_generators": "Algorithm",
         "ops.stateless_random_ops": (
             "stateless_fold_in=fold_in stateless_shuffle stateless_split=split"
         ),
@@ -288,14 +258,6 @@ OWN = {
     "saved_model": {
         "ops.assets": "Asset",
         "training.object_loading": "load",
-        "training.object_saving": "save",
-        "training.saved_model": """
-            ASSETS_DIRECTORY ASSETS_KEY CLASSIFY_INPUTS CLASSIFY_METHOD_NAME
-            CLASSIFY_OUTPUT_CLASSES CLASSIFY_OUTPUT_SCORES DEFAULT_SERVING_SIGNATURE_DEF_KEY GPU
-            PREDICT_INPUTS PREDICT_METHOD_NAME PREDICT_OUTPUTS REGRESS_INPUTS REGRESS_METHOD_NAME
-            REGRESS_OUTPUTS SAVED_MODEL_FILENAME_PB SAVED_MODEL_FILENAME_PBTXT
-            SAVED_MODEL_SCHEMA_VERSION SERVING TPU TRAINING VARIABLES_DIRECTORY VARIABLES_FILENAME
-        """,
         "v2._saving": "DEBUG_DIRECTORY DEBUG_INFO_FILENAME_PB LoadOptions SaveOptions",
     },
     "saved_model.experimental": {"framework.trackable": "TrackableResource"},
@@ -313,11 +275,6 @@ OWN = {
         "training.summary_writers": "get_step set_step summary_scope write_raw_pb",
     },
     "sparse": {
-        "framework.sparse_tensor": "SparseTensor",
-        "ops.segment_ops": """
-            segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n
-            segment_sum=sparse_segment_sum
-        """,
         "v2._sparse": "add bincount concat cross map_values reduce_max reduce_sum split",
     },
     "types.experimental": {
@@ -329,13 +286,27 @@ OWN = {
     "types.experimental.distributed": {"training.distribution": "Mirrored PerReplica"},
     "train": {
         "framework.trackable": "TrackableView",
-        "training.object_checkpoints": "Checkpoint",
         "v2._saving": "CheckpointOptions",
+        "framework.messages": """
+            BytesList ClusterDef Example Feature FeatureList FeatureLists Features FloatList
+            Int64List JobDef SequenceExample ServerDef
+        """,
     },
     "version": {
         "v1.version": """
             COMPILER_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER
             GRAPH_DEF_VERSION_MIN_PRODUCER
+        """,
+    },
+    "ragged": {
+        "ops.ragged_cross": "cross cross_hashed",
+    },
+    "test": {
+        "training.gradient_check": "compute_gradient=compute_gradient_of_function",
+        "v1.test": """
+            Benchmark TestCase assert_equal_graph_def gpu_device_name is_built_with_cuda
+            is_built_with_gpu_support is_built_with_rocm is_built_with_xla is_cpu_target_available
+            is_gpu_available main
         """,
     },
 }

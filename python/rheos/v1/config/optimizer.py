@@ -1,11 +1,5 @@
 """Options of the optimizer of graphs."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.framework.config import (
-    get_experimental_options,
-    get_jit,
-    set_experimental_options,
-    set_jit,
-)
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.config.optimizer")
+_fill(__name__)

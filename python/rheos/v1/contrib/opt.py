@@ -1,19 +1,5 @@
 """Optimizers of tf.contrib.opt."""
 
-from rheos.contrib.external_optimizer import (
-    ExternalOptimizerInterface,
-    ScipyOptimizerInterface,
-)
-from rheos.contrib.optimizers import (
-    AdaMaxOptimizer,
-    AdamWOptimizer,
-    DecoupledWeightDecayExtension,
-    LazyAdamOptimizer,
-    MomentumWOptimizer,
-    MovingAverageOptimizer,
-    NadamOptimizer,
-    extend_with_decoupled_weight_decay,
-)
-from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.contrib.opt")
+_fill(__name__)

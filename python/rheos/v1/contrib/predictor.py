@@ -1,6 +1,5 @@
 """Saved models as functions of arrays."""
 
-from rheos.contrib.predictor import from_saved_model
-from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.contrib.predictor")
+_fill(__name__)

@@ -1,6 +1,5 @@
 """Staging areas of tf.contrib."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.ops.staging_ops import StagingArea
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.contrib.staging")
+_fill(__name__)

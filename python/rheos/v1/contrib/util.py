@@ -1,8 +1,5 @@
 """Values of tensors before a step: tf.contrib.util."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.framework.constant_values import constant_value
-from rheos.framework.tensor_proto import make_ndarray
-from rheos.ops.constant_op import make_tensor_proto
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.contrib.util")
+_fill(__name__)

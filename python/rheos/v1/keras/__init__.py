@@ -1,8 +1,6 @@
 """tf.keras of TensorFlow 1.15: networks of layers, and what trains them."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.models.input_layer import Input
-from rheos.models.model import Model, Sequential
+from rheos.v1._names import fill as _fill
 from rheos.v1.keras import (
     activations,
     backend,
@@ -21,5 +19,7 @@ from rheos.v1.keras import (
     utils,
 )
 
+_fill(__name__)
+
+
 __version__ = "2.2.4-tf"
-__getattr__ = _attribute_of("tensorflow.keras")

@@ -1,19 +1,5 @@
 """Constraints of variables (tf.keras.constraints)."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.models.constraints import (
-    Constraint,
-    MaxNorm,
-    MinMaxNorm,
-    NonNeg,
-    UnitNorm,
-    deserialize,
-    get,
-    max_norm,
-    min_max_norm,
-    non_neg,
-    serialize,
-    unit_norm,
-)
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.keras.constraints")
+_fill(__name__)

@@ -1,6 +1,5 @@
 """Layers that were tried (tf.keras.experimental)."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.layers.column_layers import SequenceFeatures
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.keras.experimental")
+_fill(__name__)

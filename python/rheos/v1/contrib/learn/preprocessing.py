@@ -1,11 +1,5 @@
 """Texts as rows of numbers."""
 
-from rheos.contrib.vocabulary import (
-    ByteProcessor,
-    CategoricalVocabulary,
-    VocabularyProcessor,
-    tokenizer,
-)
-from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.contrib.learn.preprocessing")
+_fill(__name__)

@@ -1,11 +1,5 @@
 """Text (tf.keras.preprocessing.text)."""
 
-from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.models.text_data import (
-    Tokenizer,
-    hashing_trick,
-    one_hot,
-    text_to_word_sequence,
-)
+from rheos.v1._names import fill as _fill
 
-__getattr__ = _attribute_of("tensorflow.keras.preprocessing.text")
+_fill(__name__)
