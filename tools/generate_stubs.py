@@ -2,15 +2,17 @@
 
     generate_stubs.py FOLDER      FOLDER: where the package `rheos` lies, built
 
-Each public module of rheos.v1 gets a .pyi with its functions, classes and values. What a function
-takes is known by its signature; what it returns is a tensor, an operation or a tuple of these, for
-which the stubs say Any.
+Each public module of rheos.v1 and each namespace of rheos.v2 gets a .pyi with its functions,
+classes and values. What a function takes is known by its signature; what it returns is a tensor, an
+operation or a tuple of these, for which the stubs say Any. A namespace has no file, and a folder
+would be a package to programs: the stub of rheos.v2.keras.layers is v2/keras_layers.pyi.
 """
 
 import importlib
 import inspect
 import os
 import pkgutil
+import re
 import sys
 
 TYPES = {
@@ -107,7 +109,11 @@ def class_lines(name, kind):
 
 def public(module):
     """(name, value) of what a module offers."""
-    for name in sorted(dir(module)):
+    names = set(dir(module))
+    if module.__name__ in ("rheos.v2", "rheos.v2.dtypes"):  # dir() does not list the dtypes
+        face = sys.modules["rheos.v2"]
+        names.update(filter(face._is_dtype, dir(sys.modules["rheos.framework.dtypes"])))
+    for name in sorted(names):
         if name.startswith("_"):
             continue
         value = getattr(module, name)
@@ -122,19 +128,65 @@ def stub(module):
     lines = [f'"""{opening}"""', "", "from typing import Any", ""]
     for name, value in public(module):
         if inspect.ismodule(value):
-            parent, _, child = value.__name__.rpartition(".")
-            lines.append(f"from {parent} import {child} as {name}")
+            parent, _, child = name_of_stub(value).rpartition(".")
+            own = name if child == name else f"_{child}"  # only "x as x" offers a name to others
+            lines.append(f"from {parent} import {child} as {own}")
+            if own != name:
+                lines.append(f"{name} = {own}")
         elif inspect.isclass(value):
             lines += class_lines(name, value)
         elif callable(value):
             lines.append(function_text(name, value))
         else:
             lines.append(f"{name}: Any")
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    if hasattr(module, "Any"):  # an op
+        text = re.sub(r"(: |-> |import )Any\b", r"\1_Any", text)
+        text = text.replace("import _Any", "import Any as _Any", 1)
+    return text
+
+
+def is_namespace(module):
+    """Whether it is a namespace of rheos.v2, which has no file."""
+    return getattr(module, "__file__", None) is None
+
+
+def name_of_stub(module):
+    """What stubs import a module by."""
+    if not is_namespace(module):
+        return module.__name__
+    return "rheos.v2." + module.__name__.removeprefix("rheos.v2.").replace(".", "_")
+
+
+def path_of_stub(module):
+    """Where the stub of a module lies."""
+    if not is_namespace(module):
+        return os.path.splitext(module.__file__)[0] + ".pyi"
+    folder = os.path.dirname(sys.modules["rheos.v2"].__file__)
+    return os.path.join(folder, name_of_stub(module).rpartition(".")[2] + ".pyi")
+
+
+# What `import rheos` gives beside version 2's names.
+OUTERMOST = """\"\"\"Rheos: dataflow graphs and sessions.\"\"\"
+
+from rheos.framework.graph_files import read_graph as read_graph, write_graph as write_graph
+from rheos.v1 import raw_ops as raw_ops
+from rheos.v2 import *
+
+__version__: str
+"""
+
+
+def namespaces(module):
+    """A module of rheos.v2 and the namespaces inside it, which have no files."""
+    yield module
+    for _, value in public(module):
+        if inspect.ismodule(value) and is_namespace(value):
+            yield from namespaces(value)
 
 
 def modules():
-    """The public modules of rheos.v1, by name."""
+    """The public modules of rheos.v1 and namespaces of rheos.v2, by name."""
     import rheos.v1
 
     yield rheos.v1
@@ -142,22 +194,30 @@ def modules():
         if not any(part.startswith("_") for part in found.name.split(".")):
             yield importlib.import_module(found.name)
 
+    import rheos.v2
+
+    yield from namespaces(rheos.v2)
+
+
+def write(path, text):
+    """Writes a file unless it has the text."""
+    try:
+        with open(path) as file:
+            if file.read() == text:
+                return
+    except FileNotFoundError:
+        pass
+    with open(path, "w") as file:
+        file.write(text)
+
 
 def main():
     folder = os.path.abspath(sys.argv[1])
     sys.path.insert(0, folder)
     sys.dont_write_bytecode = True
     for module in modules():
-        path = os.path.splitext(module.__file__)[0] + ".pyi"
-        text = stub(module)
-        try:
-            with open(path) as file:
-                if file.read() == text:
-                    continue
-        except FileNotFoundError:
-            pass
-        with open(path, "w") as file:
-            file.write(text)
+        write(path_of_stub(module), stub(module))
+    write(os.path.join(folder, "rheos", "__init__.pyi"), OUTERMOST)
 
 
 if __name__ == "__main__":

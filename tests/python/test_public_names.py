@@ -48,6 +48,8 @@ def test_every_public_name_is_in_the_stub_of_its_module(generator):
                 found.add(node.name)
             elif isinstance(node, ast.AnnAssign):
                 found.add(node.target.id)
+            elif isinstance(node, ast.Assign):
+                found.add(node.targets[0].id)
             elif isinstance(node, ast.ImportFrom):
                 found.update(a.asname or a.name for a in node.names)
         missing = {name for name, _ in generator.public(module)} - found
@@ -60,11 +62,26 @@ def test_a_stub_shows_the_arguments(generator):
     spectral = ast.parse(generator.stub(tf.layers))
     dense = [n for n in spectral.body if getattr(n, "name", "") == "Dense"][0]
     assert [n.name for n in dense.body if isinstance(n, ast.FunctionDef)][0] == "__init__"
+    assert "def Add(*, x: _Any, y: _Any, name" in generator.stub(tf.raw_ops)  # there is an op Any
+    stub = generator.stub(tf.compat.v2)
+    assert "\nfloat32: Any\n" in stub and "from rheos.v2 import keras as keras" in stub
 
 
 def test_the_stubs_lie_beside_the_modules(generator):
     for module in generator.modules():
-        assert os.path.exists(os.path.splitext(module.__file__)[0] + ".pyi"), module.__name__
+        assert os.path.exists(generator.path_of_stub(module)), module.__name__
+
+
+def test_the_stubs_import_each_other(generator):
+    stubs = {generator.name_of_stub(module): module for module in generator.modules()}
+    assert stubs["rheos.v2.keras_layers"] is tf.compat.v2.keras.layers
+    outermost = os.path.join(os.path.dirname(rheos.__file__), "__init__.pyi")
+    for text in [generator.stub(module) for module in stubs.values()] + [open(outermost).read()]:
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("rheos.v2"):
+                for name in node.names:
+                    whole = f"{node.module}.{name.name}".removesuffix(".*")
+                    assert whole in stubs, whole
 
 
 def test_every_op_has_a_function_that_says_its_arguments():
