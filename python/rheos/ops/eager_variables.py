@@ -106,9 +106,6 @@ class EagerVariable(ResourceVariable):
         """The variable behind a handle, which may be an argument of a function."""
         made = cls.__new__(cls)
         made._trainable = True if trainable is None else bool(trainable)
-        made._constraint = None
-        made._synchronization = VariableSynchronization.AUTO
-        made._aggregation = VariableAggregation.NONE
         made._take(handle, dtype, shape, name)
         return made
 
@@ -158,9 +155,6 @@ class EagerVariable(ResourceVariable):
     def shape(self):
         return self._own_shape
 
-    def get_shape(self):
-        return self._own_shape
-
     @property
     def name(self):
         return self._own_name + ":0"
@@ -185,10 +179,6 @@ class EagerVariable(ResourceVariable):
     def device(self):
         """The device that has the value."""
         return self._own_handle.device
-
-    @property
-    def trainable(self):
-        return self._trainable
 
     @property
     def _save_slice_info(self):
@@ -305,9 +295,6 @@ class EagerVariable(ResourceVariable):
         memo[id(self)] = copy
         return copy
 
-    def __copy__(self):
-        return self
-
     def __reduce__(self):
         make = functools.partial(
             type(self),
@@ -364,19 +351,6 @@ class EagerVariable(ResourceVariable):
     def is_initialized(self, name=None):
         """Whether the variable has a value."""
         return op1("VarIsInitializedOp", name, self._variable)
-
-
-def _operator(name):
-    def method(self, *others):
-        return getattr(self._read(), name)(*others)
-
-    method.__name__ = name
-    method.__qualname__ = "EagerVariable." + name
-    setattr(EagerVariable, name, method)
-
-
-for _name in ("matmul", "rmatmul", "rxor", "xor"):  # the others are the extension's
-    _operator(f"__{_name}__")
 
 
 class _Changed(EagerVariable):

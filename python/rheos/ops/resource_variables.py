@@ -11,8 +11,7 @@ from rheos.framework.graph import (
 )
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import apply_op, op1
-from rheos.ops import array_ops, state_ops
-from rheos.ops.slicing import slice_helper
+from rheos.ops import array_ops
 from rheos.ops.variables import Variable, register_resource_type
 
 
@@ -38,9 +37,6 @@ class ResourceVariable(Variable):
 
     @property
     def shape(self):
-        return self._element.shape
-
-    def get_shape(self):
         return self._element.shape
 
     def set_shape(self, shape):
@@ -148,12 +144,6 @@ class ResourceVariable(Variable):
         values = convert_to_tensor(slices.values, self.dtype)
         return self._lazy_read(apply_op(op_type, name, self._variable, slices.indices, values))
 
-    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
-        """Sets elements along the last dimension of the indices, for each row of them."""
-        return state_ops.batch_scatter_update(
-            self, sparse_delta.indices, sparse_delta.values, use_locking, name
-        )
-
     def _scatter_places(self, op_type, indices, updates, name):
         updates = convert_to_tensor(updates, self.dtype)
         return self._lazy_read(apply_op(op_type, name, self._variable, indices, updates))
@@ -180,12 +170,6 @@ class ResourceVariable(Variable):
             **masks,
         )
         return self._lazy_read(operation)
-
-    def __getitem__(self, key):
-        return slice_helper(self._snapshot, key, self)
-
-    def __repr__(self):
-        return "<tf.Variable '%s' shape=%s dtype=%s>" % (self.name, self.shape, self.dtype.name)
 
 
 def _rows_method(name, doc):

@@ -114,23 +114,6 @@ class _VariableType(type):
         return make(**arguments)
 
 
-_ARGUMENTS = (
-    "initial_value",
-    "trainable",
-    "collections",
-    "validate_shape",
-    "caching_device",
-    "name",
-    "variable_def",
-    "dtype",
-    "expected_shape",
-    "import_scope",
-    "constraint",
-    "use_resource",
-    "synchronization",
-    "aggregation",
-    "shape",
-)
 _DEFAULTS = {
     "validate_shape": True,
     "synchronization": VariableSynchronization.AUTO,
@@ -181,6 +164,9 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
 
     __array_priority__ = 100
     _is_resource = False
+    _constraint = None
+    _synchronization = VariableSynchronization.AUTO
+    _aggregation = VariableAggregation.NONE
     SaveSliceInfo = SaveSliceInfo
 
     def __init__(
@@ -258,9 +244,6 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
             self = _resource_type.__new__(_resource_type)
             graph._fill_variable(self, index)
         self._trainable = trainable
-        self._constraint = None
-        self._aggregation = VariableAggregation.NONE
-        self._synchronization = VariableSynchronization.AUTO
         graph._variables[index] = self
         return self
 
@@ -351,7 +334,7 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
         return self._variable.shape
 
     def get_shape(self):
-        return self._variable.shape
+        return self.shape
 
     def set_shape(self, shape):
         """Adds to what is known about the shape."""
@@ -579,6 +562,10 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
 
     def __repr__(self):
         return "<tf.Variable '%s' shape=%s dtype=%s>" % (self.name, self.shape, self.dtype.name)
+
+
+# What creators are given: all that Variable takes.
+_ARGUMENTS = Variable.__init__.__code__.co_varnames[1 : Variable.__init__.__code__.co_argcount]
 
 
 def adopt_new_variables(graph, first, collections=(GraphKeys.GLOBAL_VARIABLES,)):
