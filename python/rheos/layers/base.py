@@ -247,3 +247,15 @@ def channel_count(input_shape, axis, layer_name="layers"):
     if size is None:
         raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
     return size
+
+
+def apply_once(kind, arguments, *of_call):
+    """What a layer gives, made for `inputs` alone, in the variable scope of its name.
+
+    kind: its class. arguments: the locals() of a function that takes what the layer does, and
+    inputs, reuse, and of_call: what the layer is called with.
+    """
+    inputs, reuse = arguments.pop("inputs"), arguments.pop("reuse")
+    called_with = {name: arguments.pop(name) for name in of_call}
+    layer = kind(**arguments, _reuse=reuse, _scope=arguments["name"])
+    return layer.apply(inputs, **called_with)

@@ -449,28 +449,7 @@ def conv1d(
     name: of the variable scope with `kernel` (..., channels, filters) and `bias` (filters,).
     reuse: whether they have to exist already. ValueError if the channels are not known.
     """
-    layer = Conv1D(
-        filters,
-        kernel_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilation_rate=dilation_rate,
-        activation=activation,
-        use_bias=use_bias,
-        kernel_initializer=kernel_initializer,
-        bias_initializer=bias_initializer,
-        kernel_regularizer=kernel_regularizer,
-        bias_regularizer=bias_regularizer,
-        activity_regularizer=activity_regularizer,
-        kernel_constraint=kernel_constraint,
-        bias_constraint=bias_constraint,
-        trainable=trainable,
-        name=name,
-        _reuse=reuse,
-        _scope=name,
-    )
-    return layer.apply(inputs)
+    return base.apply_once(Conv1D, locals())
 
 
 def conv2d(
@@ -499,28 +478,7 @@ def conv2d(
     name: of the variable scope with `kernel` (..., channels, filters) and `bias` (filters,).
     reuse: whether they have to exist already. ValueError if the channels are not known.
     """
-    layer = Conv2D(
-        filters,
-        kernel_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilation_rate=dilation_rate,
-        activation=activation,
-        use_bias=use_bias,
-        kernel_initializer=kernel_initializer,
-        bias_initializer=bias_initializer,
-        kernel_regularizer=kernel_regularizer,
-        bias_regularizer=bias_regularizer,
-        activity_regularizer=activity_regularizer,
-        kernel_constraint=kernel_constraint,
-        bias_constraint=bias_constraint,
-        trainable=trainable,
-        name=name,
-        _reuse=reuse,
-        _scope=name,
-    )
-    return layer.apply(inputs)
+    return base.apply_once(Conv2D, locals())
 
 
 def conv3d(
@@ -549,28 +507,7 @@ def conv3d(
     name: of the variable scope with `kernel` (..., channels, filters) and `bias` (filters,).
     reuse: whether they have to exist already. ValueError if the channels are not known.
     """
-    layer = Conv3D(
-        filters,
-        kernel_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilation_rate=dilation_rate,
-        activation=activation,
-        use_bias=use_bias,
-        kernel_initializer=kernel_initializer,
-        bias_initializer=bias_initializer,
-        kernel_regularizer=kernel_regularizer,
-        bias_regularizer=bias_regularizer,
-        activity_regularizer=activity_regularizer,
-        kernel_constraint=kernel_constraint,
-        bias_constraint=bias_constraint,
-        trainable=trainable,
-        name=name,
-        _reuse=reuse,
-        _scope=name,
-    )
-    return layer.apply(inputs)
+    return base.apply_once(Conv3D, locals())
 
 
 def conv2d_transpose(
@@ -598,27 +535,7 @@ def conv2d_transpose(
     name: of the variable scope with `kernel` (..., filters, channels) and `bias` (filters,).
     reuse: whether they have to exist already. ValueError if the channels are not known.
     """
-    layer = Conv2DTranspose(
-        filters,
-        kernel_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        activation=activation,
-        use_bias=use_bias,
-        kernel_initializer=kernel_initializer,
-        bias_initializer=bias_initializer,
-        kernel_regularizer=kernel_regularizer,
-        bias_regularizer=bias_regularizer,
-        activity_regularizer=activity_regularizer,
-        kernel_constraint=kernel_constraint,
-        bias_constraint=bias_constraint,
-        trainable=trainable,
-        name=name,
-        _reuse=reuse,
-        _scope=name,
-    )
-    return layer.apply(inputs)
+    return base.apply_once(Conv2DTranspose, locals())
 
 
 def conv3d_transpose(
@@ -646,27 +563,7 @@ def conv3d_transpose(
     name: of the variable scope with `kernel` (..., filters, channels) and `bias` (filters,).
     reuse: whether they have to exist already. ValueError if the channels are not known.
     """
-    layer = Conv3DTranspose(
-        filters,
-        kernel_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        activation=activation,
-        use_bias=use_bias,
-        kernel_initializer=kernel_initializer,
-        bias_initializer=bias_initializer,
-        kernel_regularizer=kernel_regularizer,
-        bias_regularizer=bias_regularizer,
-        activity_regularizer=activity_regularizer,
-        kernel_constraint=kernel_constraint,
-        bias_constraint=bias_constraint,
-        trainable=trainable,
-        name=name,
-        _reuse=reuse,
-        _scope=name,
-    )
-    return layer.apply(inputs)
+    return base.apply_once(Conv3DTranspose, locals())
 
 
 def separable_conv1d(
@@ -699,32 +596,7 @@ def separable_conv1d(
     name: of the variable scope with `depthwise_kernel` (..., channels, depth_multiplier),
     `pointwise_kernel` (1..., channels * depth_multiplier, filters) and `bias` (filters,).
     """
-    layer = SeparableConv1D(
-        filters,
-        kernel_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilation_rate=dilation_rate,
-        depth_multiplier=depth_multiplier,
-        activation=activation,
-        use_bias=use_bias,
-        depthwise_initializer=depthwise_initializer,
-        pointwise_initializer=pointwise_initializer,
-        bias_initializer=bias_initializer,
-        depthwise_regularizer=depthwise_regularizer,
-        pointwise_regularizer=pointwise_regularizer,
-        bias_regularizer=bias_regularizer,
-        activity_regularizer=activity_regularizer,
-        depthwise_constraint=depthwise_constraint,
-        pointwise_constraint=pointwise_constraint,
-        bias_constraint=bias_constraint,
-        trainable=trainable,
-        name=name,
-        _reuse=reuse,
-        _scope=name,
-    )
-    return layer.apply(inputs)
+    return base.apply_once(SeparableConv1D, locals())
 
 
 def separable_conv2d(
@@ -757,29 +629,4 @@ def separable_conv2d(
     name: of the variable scope with `depthwise_kernel` (..., channels, depth_multiplier),
     `pointwise_kernel` (1..., channels * depth_multiplier, filters) and `bias` (filters,).
     """
-    layer = SeparableConv2D(
-        filters,
-        kernel_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilation_rate=dilation_rate,
-        depth_multiplier=depth_multiplier,
-        activation=activation,
-        use_bias=use_bias,
-        depthwise_initializer=depthwise_initializer,
-        pointwise_initializer=pointwise_initializer,
-        bias_initializer=bias_initializer,
-        depthwise_regularizer=depthwise_regularizer,
-        pointwise_regularizer=pointwise_regularizer,
-        bias_regularizer=bias_regularizer,
-        activity_regularizer=activity_regularizer,
-        depthwise_constraint=depthwise_constraint,
-        pointwise_constraint=pointwise_constraint,
-        bias_constraint=bias_constraint,
-        trainable=trainable,
-        name=name,
-        _reuse=reuse,
-        _scope=name,
-    )
-    return layer.apply(inputs)
+    return base.apply_once(SeparableConv2D, locals())

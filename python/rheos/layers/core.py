@@ -116,23 +116,7 @@ def dense(
     name: of the variable scope with `kernel` (n, units) and `bias` (units,). reuse: whether they
     have to exist already. ValueError if n is not known.
     """
-    layer = Dense(
-        units,
-        activation=activation,
-        use_bias=use_bias,
-        kernel_initializer=kernel_initializer,
-        bias_initializer=bias_initializer,
-        kernel_regularizer=kernel_regularizer,
-        bias_regularizer=bias_regularizer,
-        activity_regularizer=activity_regularizer,
-        kernel_constraint=kernel_constraint,
-        bias_constraint=bias_constraint,
-        trainable=trainable,
-        name=name,
-        _scope=name,
-        _reuse=reuse,
-    )
-    return layer.apply(inputs)
+    return base.apply_once(Dense, locals())
 
 
 class DropoutBody:
