@@ -11,14 +11,21 @@ from rheos.ops import array_ops, nn_pool
 
 
 class PoolingBody:
-    """Pooling of `rank` spatial dimensions by a function of nn_pool."""
+    """Pooling of `_RANK` spatial dimensions by a function of nn_pool, which the subclass says."""
+
+    _FUNCTION = _RANK = None
 
     def __init__(
-        self, function, rank, pool_size, strides, padding, data_format, name=None, **kwargs
+        self,
+        pool_size,
+        strides,
+        padding="valid",
+        data_format="channels_last",
+        name=None,
+        **kwargs,
     ):
         super().__init__(name=name, **kwargs)
-        self._function = function
-        self.rank = rank
+        rank = self.rank = self._RANK
         self.pool_size = values.check_positive("pool_size", numbers(pool_size, rank, "pool_size"))
         if strides is None:
             raise ValueError("Argument `strides` must not be None.")
@@ -35,7 +42,7 @@ class PoolingBody:
             place = 3 if first else 2
             inputs = array_ops.expand_dims(inputs, place)
             size, strides, rank = (*size, 1), (*strides, 1), 2
-        outputs = self._function(
+        outputs = self._FUNCTION(
             inputs,
             ksize=(1, 1, *size) if first else (1, *size, 1),
             strides=(1, 1, *strides) if first else (1, *strides, 1),
@@ -59,103 +66,37 @@ class PoolingBody:
 class AveragePooling1D(PoolingBody, base.Layer):
     """The mean over windows of lines (batch, width, channels)."""
 
-    def __init__(
-        self,
-        pool_size,
-        strides,
-        padding="valid",
-        data_format="channels_last",
-        name=None,
-        **kwargs,
-    ):
-        super().__init__(
-            nn_pool.avg_pool, 1, pool_size, strides, padding, data_format, name, **kwargs
-        )
+    _FUNCTION, _RANK = staticmethod(nn_pool.avg_pool), 1
 
 
 class AveragePooling2D(PoolingBody, base.Layer):
     """The mean over windows of images (batch, height, width, channels)."""
 
-    def __init__(
-        self,
-        pool_size,
-        strides,
-        padding="valid",
-        data_format="channels_last",
-        name=None,
-        **kwargs,
-    ):
-        super().__init__(
-            nn_pool.avg_pool, 2, pool_size, strides, padding, data_format, name, **kwargs
-        )
+    _FUNCTION, _RANK = staticmethod(nn_pool.avg_pool), 2
 
 
 class AveragePooling3D(PoolingBody, base.Layer):
     """The mean over windows of volumes (batch, depth, height, width, channels)."""
 
-    def __init__(
-        self,
-        pool_size,
-        strides,
-        padding="valid",
-        data_format="channels_last",
-        name=None,
-        **kwargs,
-    ):
-        super().__init__(
-            nn_pool.avg_pool3d, 3, pool_size, strides, padding, data_format, name, **kwargs
-        )
+    _FUNCTION, _RANK = staticmethod(nn_pool.avg_pool3d), 3
 
 
 class MaxPooling1D(PoolingBody, base.Layer):
     """The maximum over windows of lines (batch, width, channels)."""
 
-    def __init__(
-        self,
-        pool_size,
-        strides,
-        padding="valid",
-        data_format="channels_last",
-        name=None,
-        **kwargs,
-    ):
-        super().__init__(
-            nn_pool.max_pool, 1, pool_size, strides, padding, data_format, name, **kwargs
-        )
+    _FUNCTION, _RANK = staticmethod(nn_pool.max_pool), 1
 
 
 class MaxPooling2D(PoolingBody, base.Layer):
     """The maximum over windows of images (batch, height, width, channels)."""
 
-    def __init__(
-        self,
-        pool_size,
-        strides,
-        padding="valid",
-        data_format="channels_last",
-        name=None,
-        **kwargs,
-    ):
-        super().__init__(
-            nn_pool.max_pool, 2, pool_size, strides, padding, data_format, name, **kwargs
-        )
+    _FUNCTION, _RANK = staticmethod(nn_pool.max_pool), 2
 
 
 class MaxPooling3D(PoolingBody, base.Layer):
     """The maximum over windows of volumes (batch, depth, height, width, channels)."""
 
-    def __init__(
-        self,
-        pool_size,
-        strides,
-        padding="valid",
-        data_format="channels_last",
-        name=None,
-        **kwargs,
-    ):
-        super().__init__(
-            nn_pool.max_pool3d, 3, pool_size, strides, padding, data_format, name, **kwargs
-        )
+    _FUNCTION, _RANK = staticmethod(nn_pool.max_pool3d), 3
 
 
 def average_pooling1d(

@@ -13,14 +13,10 @@ _layer = objects.known("layer")
 
 
 class _Pooling(pooling.PoolingBody, Layer):
-    """Pooling of a rank by a function, which subclasses say."""
-
-    _FUNCTION = _RANK = None
+    """Pooling whose strides are the size of the windows if nothing is said."""
 
     def __init__(self, pool_size=2, strides=None, padding="valid", data_format=None, **kwargs):
         super().__init__(
-            self._FUNCTION,
-            self._RANK,
             pool_size,
             pool_size if strides is None else strides,
             padding,
