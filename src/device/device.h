@@ -6,8 +6,9 @@
 // strings, resources and references. A segment of a plan belongs to one device, whose kind allocates
 // its memory, prepares its kernels and finishes it; values that another device needs are copied.
 //
-// Devices of a kind that uses the host's memory (CPUs) share one memory, and nothing is copied between
-// them. Any other device has a memory of its own, which only its kernels and `copy` touch.
+// Devices in the host's memory (CPUs) share it, and nothing is copied between them. Any other device has
+// a memory of its own (tensor/memory.h), whose addresses the host never reads: plans add offsets to them
+// and hand them to kernels, and only the device's kernels and the memory's `copy` know what is behind.
 #ifndef RHEOS_SRC_DEVICE_DEVICE_H
 #define RHEOS_SRC_DEVICE_DEVICE_H
 
@@ -17,23 +18,15 @@
 typedef struct rheos__segment rheos__segment;
 
 typedef struct rheos__device_kind {
-  const char *name;       // the type in names of devices: "CPU"
-  bool uses_host_memory;  // then reference kernels run on it, and `copy` is NULL
-  int32_t max_operands;   // of an instruction that `finish` makes
+  const char *name;      // the type in names of devices: "CPU"
+  int32_t max_operands;  // of an instruction that `finish` makes
   // Whether it has a kernel for nodes with these attributes. A kernel may still decline a node for its
-  // shapes, which fails the step.
+  // shapes, which fails the step. Of an op that gives a reference or handle: whether it has kernels for
+  // those that change what is behind it.
   bool (*has_kernel)(const rheos__op_def *op, const rheos__attrs *attrs);
-  // Its kernels for the op, best first, NULL-terminated; NULL if there are none. On a device that uses
-  // the host's memory the op's reference kernel comes after them.
+  // Its kernels for the op, best first, NULL-terminated; NULL if there are none. On a device in the
+  // host's memory the op's reference kernel comes after them.
   const rheos__prepare_fn *(*variants)(const rheos__op_def *op);
-  // A block of the device's memory, 64-byte aligned; NULL when memory is short. Free accepts NULL.
-  void *(*allocate)(const rheos__device *device, size_t size_bytes);
-  void (*free)(const rheos__device *device, void *block);
-  // Copies bytes to or from the memory of a device of this kind; the other side may be one of this kind
-  // too, or the host, whose device is NULL. On return the bytes are there, and what ran before on
-  // either device has been done.
-  rheos_status *(*copy)(const rheos__device *to, void *to_bytes, const rheos__device *from,
-                        const void *from_bytes, size_t size_bytes);
   // Optional: changes the instructions of a segment whose kernels are prepared and whose memory is not
   // placed yet, to fewer or faster ones (fuses, compiles).
   rheos_status *(*finish)(const rheos__device *device, rheos__segment *segment);
@@ -44,19 +37,26 @@ typedef struct rheos__device_kind {
 
 struct rheos__device {
   const rheos__device_kind *kind;
-  int32_t index;  // among those of its kind
-  char name[64];  // in full
+  rheos__memory *memory;  // its own, with a reference; NULL: the host's
+  int32_t index;          // among those of its kind
+  char name[64];          // in full
   rheos__device_name parsed_name;
   void *state;  // of the kind
 };
 
-// A device of this process, of index 0 to 9999. The kind's name is short.
+// A device of this process, of index 0 to 9999. The kind's name is short. Takes the reference to the
+// memory, whose `device` becomes the name; NULL: it is in the host's.
 void rheos__device_init(rheos__device *device, const rheos__device_kind *kind, int32_t index,
-                        void *state);
+                        rheos__memory *memory, void *state);
+// Lets go of the memory, which stays for tensors that still lie in it. Sessions with the device are gone.
+void rheos__device_deinit(rheos__device *device);
+
+// Whether reference kernels run on it, and kernels of the CPU find its values.
+static inline bool rheos__is_on_host(const rheos__device *device) { return device->memory == NULL; }
 
 // Whether kernels of either find the values of both.
 static inline bool rheos__share_memory(const rheos__device *a, const rheos__device *b) {
-  return a == b || (a->kind->uses_host_memory && b->kind->uses_host_memory);
+  return a->memory == b->memory;
 }
 
 #endif  // RHEOS_SRC_DEVICE_DEVICE_H

@@ -147,8 +147,8 @@ typedef rheos_status *(*rheos__run_fn)(const void *state, const void *const *inp
                                        int64_t last_unit);
 
 // `outputs` are NULL at the start; on success each holds a tensor with a reference for the caller (an
-// input may be passed on with a new reference). Inputs that are references or resources are NULL:
-// their cells came with `prepare`. An input tensor may be a view: copy, don't keep it, unless
+// input may be passed on with a new reference), in the memory that `prepare` was told. Inputs that are
+// references or resources are NULL: their cells came with `prepare`. An input tensor may be a view: copy, don't keep it, unless
 // rheos__tensor_can_keep(). On failure, outputs already made are freed by the caller.
 typedef rheos_status *(*rheos__compute_fn)(void *state, rheos__step *step,
                                            rheos_tensor *const *inputs, rheos_tensor **outputs);
@@ -178,6 +178,8 @@ typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
 struct rheos__prepare {
   // Given
   const rheos__device *device;  // that the kernel is for
+  // Where the inputs and outputs lie, and what it changes; but what reads shapes only may be given anything.
+  rheos__memory *memory;
   // The device's kernels for an op, best first, NULL-terminated, for kernels that are made of others;
   // NULL, as the answer too: none.
   const rheos__prepare_fn *(*variants)(const rheos__op_def *op);

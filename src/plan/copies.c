@@ -22,7 +22,7 @@ typedef struct copier {
 // ---- Where values lie
 
 static int16_t home_of_device(const rheos__plan *plan, int16_t device) {
-  return plan->context.devices[device]->kind->uses_host_memory ? 0 : device;
+  return rheos__is_on_host(plan->context.devices[device]) ? 0 : device;
 }
 
 static int16_t home_of(const rheos__plan *plan, const rheos__entry *entry) {
@@ -109,14 +109,6 @@ static rheos_status *copy_of(copier *c, int32_t value, int16_t to, int32_t level
   return NULL;
 }
 
-// What looks at shapes only, and references, which nothing but the host has, take values as they are.
-static bool takes_bytes(const rheos__plan *plan, const rheos__entry *entry, int32_t value) {
-  const rheos_dtype dtype = (rheos_dtype)plan->dtypes[value];
-  if (rheos_dtype_is_ref(dtype) || dtype == RHEOS_RESOURCE) return false;
-  return entry->kind != RHEOS__ENTRY_NODE ||
-         (entry->signature->op->flags & RHEOS_OP_READS_SHAPES) == 0;
-}
-
 static rheos_status *take_over(copier *c, int32_t index) {
   const rheos__plan *plan = c->plan;
   rheos__entry entry = plan->entries[index];
@@ -127,7 +119,7 @@ static rheos_status *take_over(copier *c, int32_t index) {
     entry.first_operand = (int32_t)c->num_operands;
     for (int32_t i = 0; i < entry.num_inputs; ++i) {
       int32_t value = c->renamed[inputs[i]];
-      if (c->homes[inputs[i]] != home && takes_bytes(plan, &entry, inputs[i])) {
+      if (c->homes[inputs[i]] != home && rheos__takes_bytes(plan, &entry, inputs[i])) {
         RHEOS_TRY(copy_of(c, inputs[i], home, entry.level, &value));
       }
       if (pass == 1) RHEOS_TRY(add_operand(c, value));
@@ -214,26 +206,6 @@ rheos_status *rheos__insert_copies(rheos__plan *plan) {
   return status;
 }
 
-// ---- Bytes
-
-rheos_status *rheos__copy_to_host(const rheos__device *device, void *to, const void *from,
-                                  size_t size_bytes) {
-  return size_bytes > 0 ? device->kind->copy(NULL, to, device, from, size_bytes) : NULL;
-}
-
-rheos_status *rheos__copy_from_host(const rheos__device *device, void *to, const void *from,
-                                    size_t size_bytes) {
-  return size_bytes > 0 ? device->kind->copy(device, to, NULL, from, size_bytes) : NULL;
-}
-
-rheos_status *rheos__run_copying(const rheos__copying *c, void *to, const void *from) {
-  if (c->to->kind->uses_host_memory) return rheos__copy_to_host(c->from, to, from, c->size_bytes);
-  if (c->from->kind->uses_host_memory) {
-    return rheos__copy_from_host(c->to, to, from, c->size_bytes);
-  }
-  return c->size_bytes > 0 ? c->to->kind->copy(c->to, to, c->from, from, c->size_bytes) : NULL;
-}
-
 // ---- Constants
 
 static rheos__value *value_of(rheos__segment *segment, int32_t value) {
@@ -265,24 +237,22 @@ static rheos_status *list_constants(rheos__segment *segment, size_t *out_bytes) 
 }
 
 rheos_status *rheos__place_constants(rheos__segment *segment) {
-  const rheos__device *device = segment->device;
+  rheos__memory *memory = segment->device->memory;
   size_t bytes = 0;
   RHEOS_TRY(list_constants(segment, &bytes));
   if (bytes == 0) return NULL;
-  segment->constant_memory = device->kind->allocate(device, bytes);
+  segment->constant_memory = rheos__memory_allocate(memory, bytes);
   if (segment->constant_memory == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < segment->num_placed_constants; ++i) {
     const rheos__placed_constant *placed = &segment->placed_constants[i];
     const rheos_tensor *constant = value_of(segment, placed->value)->constant;
-    RHEOS_TRY(rheos__copy_from_host(device, segment->constant_memory + placed->offset,
-                                    constant->data, constant->size_bytes));
+    RHEOS_TRY(rheos__memory_copy(memory, segment->constant_memory + placed->offset, NULL,
+                                 constant->data, constant->size_bytes));
   }
   return NULL;
 }
 
 void rheos__placed_constants_deinit(rheos__segment *segment) {
-  if (segment->constant_memory != NULL) {
-    segment->device->kind->free(segment->device, segment->constant_memory);
-  }
+  rheos__memory_free(segment->device->memory, segment->constant_memory);
   rheos__free(segment->placed_constants);
 }

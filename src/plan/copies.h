@@ -11,17 +11,9 @@ rheos_status *rheos__insert_copies(rheos__plan *plan);
 
 // The state of RHEOS__COPY.
 typedef struct rheos__copying {
-  const rheos__device *from, *to;
+  rheos__memory *from, *to;
   size_t size_bytes;
 } rheos__copying;
-
-rheos_status *rheos__run_copying(const rheos__copying *copying, void *to, const void *from);
-
-// Copies bytes of the device's memory to the host, or the other way.
-rheos_status *rheos__copy_to_host(const rheos__device *device, void *to, const void *from,
-                                  size_t size_bytes);
-rheos_status *rheos__copy_from_host(const rheos__device *device, void *to, const void *from,
-                                    size_t size_bytes);
 
 // Puts the constants that the segment defines for its device, which has a memory of its own, into that
 // memory, once and for all steps.

@@ -280,14 +280,14 @@ static rheos_status *run_staged(const rheos__segment *segment, const rheos__inst
   if (status == NULL) status = run_on_host(segment, in, staged, workspace, step);
   rheos__unstage_inputs(staged, in->num_inputs);
   if (status != NULL) return status;
-  return rheos__stage_results(segment->device, workspace->results, in->num_outputs);
+  return rheos__stage_results(segment->device->memory, workspace->results, in->num_outputs);
 }
 
 rheos_status *rheos__run_dynamic(const rheos__segment *segment, const rheos__instruction *in,
                                  rheos__workspace *workspace, rheos__step *step) {
   rheos_tensor *const *inputs = rheos__tensor_arguments(workspace, segment, in);
   for (int32_t i = 0; i < in->num_outputs; ++i) workspace->results[i] = NULL;
-  const bool on_host = segment->device->kind->uses_host_memory;
+  const bool on_host = rheos__is_on_host(segment->device);
   rheos_status *status = on_host ? run_on_host(segment, in, inputs, workspace, step)
                                  : run_staged(segment, in, inputs, workspace, step);
   if (status != NULL) drop_results(workspace->results, in->num_outputs);

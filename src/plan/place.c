@@ -14,6 +14,7 @@ typedef struct placer {
   int32_t found;
   // By node, where there are devices of different memory: one more than its device, 0: not placed yet.
   int16_t *placed;
+  int16_t *wanted;  // with it, by value: one more than the device of who takes its bytes; 0: nobody
 } placer;
 
 static const rheos__device *device_at(const placer *p, int32_t index) {
@@ -84,37 +85,62 @@ static rheos_status *find(placer *p, const char *asked, int32_t *out_device) {
   return NULL;
 }
 
+static bool names_cell(const rheos__entry *entry) {
+  if (entry->num_inputs > 0 || entry->num_outputs != 1) return false;
+  const rheos__arg *output = &entry->signature->outputs[0];
+  return output->is_ref || output->dtype == RHEOS_RESOURCE;
+}
+
 bool rheos__is_anywhere(const rheos__entry *entry) {
   const rheos__op_def *op = entry->signature->op;
   if (entry->kind != RHEOS__ENTRY_NODE) return false;
   if ((op->flags & RHEOS_OP_CONSTANT) != 0) return true;
+  if (names_cell(entry)) return true;
   return entry->num_outputs == 0 && (op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
 }
 
-// Values of these dtypes exist in the host's memory only.
-static bool is_host_only(rheos_dtype dtype) {
-  return rheos_dtype_is_ref(dtype) || dtype == RHEOS_STRING || dtype == RHEOS_RESOURCE ||
-         dtype == RHEOS_VARIANT;
+bool rheos__reads_variable(const rheos__entry *entry) {
+  return entry->kind == RHEOS__ENTRY_READ ||
+         (entry->kind == RHEOS__ENTRY_NODE &&
+          (entry->signature->op->flags & RHEOS_OP_READS_VARIABLE) != 0);
+}
+
+bool rheos__takes_bytes(const rheos__plan *plan, const rheos__entry *entry, int32_t value) {
+  const rheos_dtype dtype = (rheos_dtype)plan->dtypes[value];
+  if (rheos_dtype_is_ref(dtype) || dtype == RHEOS_RESOURCE) return false;
+  return entry->kind != RHEOS__ENTRY_NODE ||
+         (entry->signature->op->flags & RHEOS_OP_READS_SHAPES) == 0;
+}
+
+// Values of these dtypes exist in the host's memory only. A handle has no bytes, but where it stands for an
+// object of a step.
+static bool is_host_only(const rheos__entry *entry, rheos_dtype dtype) {
+  const rheos_dtype base = rheos_dtype_base(dtype);
+  if (base == RHEOS_RESOURCE) {
+    return (entry->signature->op->flags & (RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS)) != 0;
+  }
+  return base == RHEOS_STRING || base == RHEOS_VARIANT;
 }
 
 static bool any_host_only(const rheos__plan *plan, const rheos__entry *entry) {
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
     const int32_t value = plan->operands[entry->first_operand + i];
-    if (is_host_only((rheos_dtype)plan->dtypes[value])) return true;
+    if (is_host_only(entry, (rheos_dtype)plan->dtypes[value])) return true;
   }
   for (int32_t i = 0; i < entry->num_outputs; ++i) {
-    if (is_host_only((rheos_dtype)plan->dtypes[entry->first_value + i])) return true;
+    if (is_host_only(entry, (rheos_dtype)plan->dtypes[entry->first_value + i])) return true;
   }
   return false;
 }
 
 static bool fits(const placer *p, const rheos__entry *entry, int32_t device) {
-  const rheos__device_kind *kind = device_at(p, device)->kind;
-  if (!kind->uses_host_memory) {
-    if (entry->kind != RHEOS__ENTRY_NODE || any_host_only(p->plan, entry)) return false;
-    if (rheos__is_anywhere(entry)) return true;
+  if (!rheos__is_on_host(device_at(p, device))) {
+    if (any_host_only(p->plan, entry)) return false;
+    if (rheos__reads_variable(entry)) return true;
+    if (entry->kind != RHEOS__ENTRY_NODE) return false;
+    if (rheos__is_anywhere(entry) && !names_cell(entry)) return true;
   }
-  return kind->has_kernel(entry->signature->op, entry->attrs);
+  return device_at(p, device)->kind->has_kernel(entry->signature->op, entry->attrs);
 }
 
 // ---- Devices of different memory
@@ -179,8 +205,39 @@ static rheos_status *place_by_kernel(placer *p, rheos__entry *entry, int32_t ask
   if (device == NOWHERE) device = first_that_fits(p, entry);
   entry->device = (int16_t)device;
   p->placed[entry->id] = (int16_t)(device + 1);
-  if (!device_at(p, device)->kind->uses_host_memory) p->plan->is_mixed = true;
   return NULL;
+}
+
+// ---- Reads of variables
+
+// Where one device is of a memory of its own, that one.
+static void want(const placer *p, int32_t value, int16_t device) {
+  const bool is_first = p->wanted[value] == 0;
+  if (is_first || rheos__is_on_host(device_at(p, p->wanted[value] - 1))) {
+    p->wanted[value] = (int16_t)(device + 1);
+  }
+}
+
+// Backwards, so that who takes a value has its place before who gives it.
+static void place_reads(const placer *p) {
+  rheos__plan *plan = p->plan;
+  for (int32_t i = plan->num_entries; i-- > 0;) {
+    rheos__entry *entry = &plan->entries[i];
+    const int32_t value = entry->first_value;
+    const bool is_free =
+        entry->kind == RHEOS__ENTRY_READ || rheos__plan_node(plan, entry->id)->device[0] == '\0';
+    if (rheos__reads_variable(entry) && is_free && p->wanted[value] > 0 &&
+        fits(p, entry, p->wanted[value] - 1)) {
+      entry->device = (int16_t)(p->wanted[value] - 1);
+    }
+    if (!rheos__is_anywhere(entry) && !rheos__is_on_host(device_at(p, entry->device))) {
+      plan->is_mixed = true;
+    }
+    for (int32_t k = 0; k < entry->num_inputs; ++k) {
+      const int32_t input = plan->operands[entry->first_operand + k];
+      if (rheos__takes_bytes(plan, entry, input)) want(p, input, entry->device);
+    }
+  }
 }
 
 // ---- All entries
@@ -203,26 +260,31 @@ static rheos_status *place(placer *p, rheos__entry *entry) {
   RHEOS_TRY(find(p, node->device, &device));
   if (device == NOWHERE && !context->allow_soft_placement) return no_device(p, node);
   entry->device = (int16_t)(device == NOWHERE ? 0 : device);
-  if (p->placed != NULL) RHEOS_TRY(place_by_kernel(p, entry, device));
-  return context->log_device_placement ? log_entry(p, entry) : NULL;
+  return p->placed != NULL ? place_by_kernel(p, entry, device) : NULL;
 }
 
 rheos_status *rheos__place(rheos__plan *plan) {
   placer p = {.plan = plan};
   bool any_memory = false;
   for (int32_t i = 0; i < plan->context.num_devices; ++i) {
-    any_memory = any_memory || !plan->context.devices[i]->kind->uses_host_memory;
+    any_memory = any_memory || !rheos__is_on_host(plan->context.devices[i]);
   }
   if (any_memory) {
     const size_t num_nodes = (size_t)rheos__plan_num_ids(plan);
     p.placed = rheos__alloc_array(num_nodes, sizeof *p.placed);
-    if (p.placed == NULL) return rheos__out_of_memory();
+    p.wanted = rheos__alloc_array((size_t)plan->num_values, sizeof *p.wanted);
   }
-  rheos_status *status = NULL;
+  const bool ok = !any_memory || (p.placed != NULL && p.wanted != NULL);
+  rheos_status *status = ok ? NULL : rheos__out_of_memory();
   for (int32_t i = 0; status == NULL && i < plan->num_entries; ++i) {
     status = place(&p, &plan->entries[i]);
     if (status != NULL) status = rheos__plan_status_at_take(status, plan, plan->entries[i].id);
   }
+  if (status == NULL && any_memory) place_reads(&p);
+  for (int32_t i = 0; plan->context.log_device_placement && i < plan->num_entries; ++i) {
+    if (status == NULL) status = log_entry(&p, &plan->entries[i]);
+  }
   rheos__free(p.placed);
+  rheos__free(p.wanted);
   return status;
 }

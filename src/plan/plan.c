@@ -259,7 +259,7 @@ static rheos_status *make_straight(rheos__plan *plan, const int32_t *targets, in
 static rheos_status *make_flow(rheos__plan *plan) {
   for (int32_t i = 0; i < plan->num_entries; ++i) {
     rheos__entry *entry = &plan->entries[i];
-    if (!rheos__entry_device(plan, entry)->kind->uses_host_memory) entry->device = 0;
+    if (!rheos__is_on_host(rheos__entry_device(plan, entry))) entry->device = 0;
   }
   plan->is_mixed = false;
   return find_last_uses(plan);

@@ -46,6 +46,7 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
   }
   int32_t local_id;
   *p = (rheos__prepare){.device = device,
+                        .memory = device->memory,
                         .variants = device->kind->variants,
                         .op = entry->signature->op,
                         .attrs = entry->attrs,
@@ -127,11 +128,10 @@ static void leave_out_empty_units(rheos__prepare *p) {
 }
 
 static rheos_status *no_kernel(const rheos__prepare *p, const char *reason) {
-  const rheos__device_kind *kind = p->device->kind;
+  const bool on_host = rheos__is_on_host(p->device);
   return rheos_status_new(RHEOS_UNIMPLEMENTED, "no kernel for %s%s%s%s%s", p->op->name,
-                          kind->uses_host_memory ? "" : " on ",
-                          kind->uses_host_memory ? "" : kind->name, reason != NULL ? ": " : "",
-                          reason != NULL ? reason : "");
+                          on_host ? "" : " on ", on_host ? "" : p->device->kind->name,
+                          reason != NULL ? ": " : "", reason != NULL ? reason : "");
 }
 
 static rheos_status *ask_kernels(rheos__prepare *p) {
@@ -143,7 +143,7 @@ static rheos_status *ask_kernels(rheos__prepare *p) {
     reason = p->decline_reason;
     rheos__prepare_clear(p);
   }
-  if (!p->device->kind->uses_host_memory) return no_kernel(p, reason);
+  if (!rheos__is_on_host(p->device)) return no_kernel(p, reason);
   if (!rheos__has_reference(p->op)) return no_kernel(p, NULL);
   RHEOS_TRY(rheos__prepare_reference(p));
   return p->decline_reason != NULL ? no_kernel(p, p->decline_reason) : NULL;

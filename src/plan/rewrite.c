@@ -59,7 +59,7 @@ static bool is_on(const rheos__plan *plan, const rheos__rule *rule) {
 static bool suits_device(const rheos__plan *plan, const rheos__rule *rule,
                          const rheos__entry *entry) {
   return !plan->is_mixed || rule->group != RHEOS__RULES_REMAPPING ||
-         rheos__entry_device(plan, entry)->kind->uses_host_memory;
+         rheos__is_on_host(rheos__entry_device(plan, entry));
 }
 
 const char *rheos__rule_name(const rheos__entry *entry) {

@@ -164,13 +164,11 @@ static rheos_status *add_read(specializer *z, int32_t entry_index) {
                    is_known ? output->shape : NULL, NULL);
 }
 
-// The device that a value of the plan was computed on.
-static const rheos__device *device_of_value(const specializer *z, int32_t value) {
+// Where a value of the plan lies.
+static rheos__memory *memory_of_value(const specializer *z, int32_t value) {
   const int32_t producer = rheos__plan_producer(z->plan, value);
-  if (producer < 0 || rheos__is_anywhere(&z->plan->entries[producer])) {
-    return z->plan->context.devices[0];
-  }
-  return rheos__entry_device(z->plan, &z->plan->entries[producer]);
+  if (producer < 0 || rheos__is_anywhere(&z->plan->entries[producer])) return NULL;
+  return rheos__entry_device(z->plan, &z->plan->entries[producer])->memory;
 }
 
 // A constant stays one: segments of other devices put theirs into their own memory.
@@ -190,8 +188,8 @@ static rheos_status *add_copy(specializer *z, int32_t entry_index) {
   if (copying == NULL) return rheos__out_of_memory();
   int64_t count;
   RHEOS_TRY(rheos__shape_size(dtype, shape, &count, &copying->size_bytes));
-  copying->from = device_of_value(z, source);
-  copying->to = rheos__entry_device(z->plan, entry);
+  copying->from = memory_of_value(z, source);
+  copying->to = rheos__entry_device(z->plan, entry)->memory;
   rheos__instruction *instruction = NULL;
   RHEOS_TRY(add_instruction(z, entry_index, RHEOS__COPY, &instruction));
   instruction->state = copying;
@@ -230,7 +228,7 @@ static void fill_inputs(const specializer *z, const rheos__entry *entry,
   }
 }
 
-static bool is_on_host(const specializer *z) { return z->segment->device->kind->uses_host_memory; }
+static bool is_on_host(const specializer *z) { return rheos__is_on_host(z->segment->device); }
 
 static bool folds_constants(const rheos__plan *plan) {
   const rheos_rewrite_options *rewrites = &plan->context.rewrites;
@@ -446,7 +444,10 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   if (rheos__is_nothing(entry)) return NULL;
   rheos__prepare p;
   rheos__prepare_arrays arrays;
-  RHEOS_TRY(rheos__prepare_init(&p, z->plan, entry, z->segment->device, &z->scratch, &arrays));
+  const bool wants_kernel = !rheos__is_anywhere(entry) && !rheos__reads_variable(entry);
+  const rheos__device *device = wants_kernel ? z->segment->device : z->plan->context.devices[0];
+  RHEOS_TRY(rheos__prepare_init(&p, z->plan, entry, device, &z->scratch, &arrays));
+  p.memory = z->segment->device->memory;
   bool constant, cells;
   fill_inputs(z, entry, &arrays, &constant, &cells);
   rheos_status *status = rheos__prepare_shapes(&p, arrays.output_shapes);
@@ -557,7 +558,7 @@ static bool leaves_device(specializer *z, int32_t entry_index) {
   const rheos__device *device = rheos__entry_device(z->plan, entry);
   if (z->has_device) return !rheos__share_memory(z->segment->device, device);
   z->has_device = true;
-  if (!device->kind->uses_host_memory) z->segment->device = device;
+  if (!rheos__is_on_host(device)) z->segment->device = device;
   return false;
 }
 

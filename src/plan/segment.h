@@ -197,8 +197,8 @@ typedef struct rheos__tensor_argument {
 
 // One binding for each depth: memory, and for which segment the pointers in `data` stand.
 typedef struct rheos__binding {
-  int64_t serial;               // 0: none
-  const rheos__device *device;  // whose memory it is
+  int64_t serial;       // 0: none
+  rheos__memory *home;  // of `memory`; NULL: the host's
   char *memory;
   size_t memory_bytes;
   rheos__tensor_argument *arguments;

@@ -10,8 +10,8 @@ rheos_status *rheos__stage_inputs(const rheos__segment *segment, const rheos__in
                                   rheos_tensor *const *inputs, rheos_tensor ***out_staged);
 void rheos__unstage_inputs(rheos_tensor **staged, int32_t num_inputs);
 
-// Puts tensors of the device's memory in place of those of the host's.
-rheos_status *rheos__stage_results(const rheos__device *device, rheos_tensor **results,
+// Puts tensors of that memory in place of those of the host's.
+rheos_status *rheos__stage_results(rheos__memory *memory, rheos_tensor **results,
                                    int32_t num_results);
 
 #endif  // RHEOS_SRC_PLAN_STAGED_NODE_H

@@ -6,7 +6,7 @@
 #include "plan/memory_report.h"
 
 static void free_memory(rheos__binding *binding) {
-  if (binding->memory != NULL) binding->device->kind->free(binding->device, binding->memory);
+  rheos__memory_free(binding->home, binding->memory);
   binding->memory = NULL;
   binding->memory_bytes = 0;
 }
@@ -58,8 +58,16 @@ void rheos__workspaces_free(rheos__workspace *workspaces) {
 
 // ---- Binding
 
+// Whether a constant is taken from where it was placed in the device's memory.
+static bool takes_placed(const rheos__segment *segment, const rheos__instruction *in) {
+  const rheos__op_def *op = segment->plan->entries[in->entry].signature->op;
+  return !rheos__is_on_host(segment->device) && in->kind == RHEOS__COMPUTE &&
+         (op->flags & RHEOS_OP_READS_SHAPES) == 0;
+}
+
 static void bind_input(rheos__binding *binding, const rheos__workspace *workspace,
-                       const rheos__segment *segment, int32_t position, int32_t at) {
+                       const rheos__segment *segment, const rheos__instruction *in, int32_t i) {
+  const int32_t position = in->first_operand + i, at = in->first_argument + i;
   const int32_t index = segment->input_values[position], root = segment->operands[position];
   const rheos__value *value = rheos__find_value(segment, index);
   // Where the bytes lie was decided after aliases of them were made.
@@ -74,7 +82,9 @@ static void bind_input(rheos__binding *binding, const rheos__workspace *workspac
     case RHEOS__VALUE_CONSTANT:
       argument->stays = true;
       binding->tensors[at] = value->constant;
-      return;
+      if (!takes_placed(segment, in)) return;
+      binding->tensors[at] = &argument->view;
+      break;
     case RHEOS__VALUE_ARENA:
       argument->stays = true;
       binding->tensors[at] = &argument->view;
@@ -87,6 +97,7 @@ static void bind_input(rheos__binding *binding, const rheos__workspace *workspac
   if (value->shape == NULL) return;  // what passes without one is there
   rheos__tensor_init_view(&argument->view, (rheos_dtype)value->dtype, value->shape,
                           workspace->data[root]);
+  argument->view.memory = segment->device->memory;
 }
 
 static bool bind_inputs(rheos__binding *binding, const rheos__workspace *workspace,
@@ -101,7 +112,7 @@ static bool bind_inputs(rheos__binding *binding, const rheos__workspace *workspa
     const rheos__instruction *in = &segment->instructions[i];
     if (!rheos__takes_tensors(in)) continue;
     for (int32_t k = 0; k < in->num_inputs; ++k) {
-      bind_input(binding, workspace, segment, in->first_operand + k, in->first_argument + k);
+      bind_input(binding, workspace, segment, in, k);
     }
   }
   return true;
@@ -109,12 +120,12 @@ static bool bind_inputs(rheos__binding *binding, const rheos__workspace *workspa
 
 // The memory of a binding, as large as the segment needs.
 static rheos_status *bind_memory(rheos__binding *binding, const rheos__segment *segment) {
-  const rheos__device *device = segment->device;
-  if (binding->device == device && binding->memory_bytes >= segment->memory_bytes) return NULL;
+  rheos__memory *home = segment->device->memory;
+  if (binding->home == home && binding->memory_bytes >= segment->memory_bytes) return NULL;
   free_memory(binding);
-  binding->device = device;
+  binding->home = home;
   if (segment->memory_bytes == 0) return NULL;
-  binding->memory = device->kind->allocate(device, segment->memory_bytes);
+  binding->memory = rheos__memory_allocate(home, segment->memory_bytes);
   if (binding->memory == NULL) return rheos__no_memory_for(segment);
   binding->memory_bytes = segment->memory_bytes;
   return NULL;

@@ -202,6 +202,17 @@ rheos_tensor *rheos__variable_read(rheos__variable_cell *cell) {
   return value;
 }
 
+rheos_status *rheos__variable_read_in(rheos__variable_cell *cell, rheos__memory *memory,
+                                      rheos_tensor **out_value) {
+  rheos_tensor *value = rheos__variable_read(cell);
+  *out_value = value;
+  if (value == NULL) return rheos__variable_uninitialized(cell);
+  if (__builtin_expect(value->memory == memory, 1)) return NULL;
+  rheos_status *status = rheos__tensor_in(value, memory, out_value);
+  rheos_tensor_unref(value);
+  return status;
+}
+
 void rheos__variable_assign_take(rheos__variable_cell *cell, rheos_tensor *value) {
   pthread_mutex_lock(&cell->mutex);
   rheos_tensor *old = cell->value;
@@ -221,26 +232,28 @@ rheos_status *rheos__variable_assign(rheos__variable_cell *cell, rheos_tensor *v
   return NULL;
 }
 
-rheos_status *rheos__variable_begin_write(rheos__variable_cell *cell, rheos_tensor **out_value) {
+// The value as the only reference, in the memory.
+static rheos_status *make_writable(rheos__variable_cell *cell, rheos__memory *memory) {
+  rheos_tensor *value = cell->value, *copy = NULL;
+  if (value == NULL) return rheos__variable_uninitialized(cell);
+  if (rheos__tensor_is_held_once(value)) rheos__tensor_changed(value);
+  if (value->memory == memory && rheos__tensor_is_exclusive(value)) return NULL;
+  RHEOS_TRY(rheos__tensor_copy_to(value, memory, &copy));
+  rheos_tensor_unref(value);
+  cell->value = copy;
+  return NULL;
+}
+
+rheos_status *rheos__variable_begin_write(rheos__variable_cell *cell, rheos__memory *memory,
+                                          rheos_tensor **out_value) {
   *out_value = NULL;
   pthread_mutex_lock(&cell->mutex);
-  rheos_status *status = NULL;
-  if (cell->value == NULL) {
-    status = rheos__variable_uninitialized(cell);
-  } else if (!rheos__tensor_is_exclusive(cell->value)) {
-    rheos_tensor *copy;
-    status = rheos_tensor_copy(cell->value, &copy);
-    if (status == NULL) {
-      rheos_tensor_unref(cell->value);
-      cell->value = copy;
-    }
-  }
+  rheos_status *status = make_writable(cell, memory);
   if (status != NULL) {
     pthread_mutex_unlock(&cell->mutex);
     return status;
   }
-  rheos__tensor_changed(cell->value);
-  assert(rheos__tensor_is_exclusive(cell->value));
+  assert(rheos__tensor_is_exclusive(cell->value) && cell->value->content == 0);
   *out_value = cell->value;
   return NULL;
 }

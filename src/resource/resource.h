@@ -55,7 +55,7 @@ bool rheos__resource_is_gone(const rheos__resource *resource);
 // A cell with a tensor, or nothing before it is initialised. Readers take a reference to the tensor
 // and keep it as long as they need the value: a snapshot. Writers change the tensor in place when
 // nobody else holds it, else they put a changed copy in its place. So reads never tear, and reading
-// costs one lock and one count.
+// costs one lock and one count. The tensor lies in the memory where its last writer ran.
 typedef struct rheos__variable_cell {
   rheos__resource base;
   pthread_mutex_t mutex;
@@ -66,8 +66,13 @@ typedef struct rheos__variable_cell {
 // A new cell's argument is the rheos_dtype of its values, or NULL.
 extern const rheos__resource_kind rheos__variable_kind;
 
-// The value with a reference of its own, or NULL if the variable is not initialised.
+// The value with a reference of its own, or NULL if the variable is not initialised. In any memory: for
+// who looks at its shape.
 rheos_tensor *rheos__variable_read(rheos__variable_cell *cell);
+
+// The same in the memory; fails with RHEOS_FAILED_PRECONDITION if it is not initialised.
+rheos_status *rheos__variable_read_in(rheos__variable_cell *cell, rheos__memory *memory,
+                                      rheos_tensor **out_value);
 
 // Replaces the value; takes the tensor (NULL: not initialised).
 void rheos__variable_assign_take(rheos__variable_cell *cell, rheos_tensor *value);
@@ -75,10 +80,11 @@ void rheos__variable_assign_take(rheos__variable_cell *cell, rheos_tensor *value
 // Replaces the value by the tensor, or by a copy of one whose bytes somebody may change.
 rheos_status *rheos__variable_assign(rheos__variable_cell *cell, rheos_tensor *value);
 
-// Locks the cell and gives its value for writing: the only reference. Fails with
+// Locks the cell and gives its value for writing: the only reference, in the memory. Fails with
 // RHEOS_FAILED_PRECONDITION, unlocked, if it is not initialised. Call rheos__variable_end_write()
 // after a success; between the two nothing else of the cell may be called.
-rheos_status *rheos__variable_begin_write(rheos__variable_cell *cell, rheos_tensor **out_value);
+rheos_status *rheos__variable_begin_write(rheos__variable_cell *cell, rheos__memory *memory,
+                                          rheos_tensor **out_value);
 void rheos__variable_end_write(rheos__variable_cell *cell);
 
 // "Attempting to use uninitialized value NAME".

@@ -142,8 +142,8 @@ static rheos_status *run_dynamic(run *r, const rheos__segment *segment,
 static rheos_status *read_variable(run *r, const rheos__segment *segment,
                                    const rheos__instruction *in) {
   rheos__variable_cell *cell = in->state;
-  rheos_tensor *value = rheos__variable_read(cell);
-  if (value == NULL) return rheos__variable_uninitialized(cell);
+  rheos_tensor *value = NULL;
+  RHEOS_TRY(rheos__variable_read_in(cell, segment->device->memory, &value));
   r->workspace->tensors[in->first_value] = value;
   r->workspace->data[in->first_value] = value->data;
   const rheos_shape *expected = segment->values[in->first_value - segment->first_value].shape;
@@ -163,8 +163,10 @@ static rheos_status *read_variable(run *r, const rheos__segment *segment,
 }
 
 static rheos_status *run_copy(run *r, const rheos__segment *segment, const rheos__instruction *in) {
-  return rheos__run_copying(in->state, r->workspace->data[in->first_value],
-                            r->workspace->data[segment->operands[in->first_operand]]);
+  const rheos__copying *copying = in->state;
+  return rheos__memory_copy(copying->to, r->workspace->data[in->first_value], copying->from,
+                            r->workspace->data[segment->operands[in->first_operand]],
+                            copying->size_bytes);
 }
 
 static rheos_status *run_instruction(run *r, const rheos__segment *segment,

@@ -290,8 +290,8 @@ static rheos_status *read_operand(token *t) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "a handle is not a value");
   }
   rheos__variable_cell *cell = (rheos__variable_cell *)t->cell;
-  rheos_tensor *value = rheos__variable_read(cell);
-  if (value == NULL) return rheos__variable_uninitialized(cell);
+  rheos_tensor *value = NULL;
+  RHEOS_TRY(rheos__variable_read_in(cell, NULL, &value));
   token_drop(t);
   t->tensor = value;
   return NULL;

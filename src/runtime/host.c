@@ -17,7 +17,7 @@ static rheos_status *add_devices(rheos_host *host, int32_t count) {
   host->cpus = rheos__alloc_array((size_t)count, sizeof *host->cpus);
   if (host->devices == NULL || host->cpus == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < count; ++i) {
-    rheos__device_init(&host->cpus[i], &rheos__cpu_kind, i, NULL);
+    rheos__device_init(&host->cpus[i], &rheos__cpu_kind, i, NULL, NULL);
     host->devices[i] = &host->cpus[i];
   }
   host->num_devices = count;

@@ -110,7 +110,7 @@ static bool view_value(const rheos__observed *entry, int32_t index, rheos_tensor
 }
 
 static bool has_views(const rheos__observed *entry) {
-  return entry->shares == NULL && entry->place->segment->device->kind->uses_host_memory &&
+  return entry->shares == NULL && rheos__is_on_host(entry->place->segment->device) &&
          entry->instruction->kind != RHEOS__COPY;
 }
 

@@ -468,8 +468,8 @@ static rheos_status *read_variable(const rheos_region *r, rheos_tensor *handle,
                          rheos_dtype_name(handle->dtype),
                          rheos__shape_text_of(&handle->shape, &text));
   }
-  rheos_tensor *value = rheos__variable_read(cell);
-  if (value == NULL) return rheos__variable_uninitialized(cell);
+  rheos_tensor *value = NULL;
+  RHEOS_TRY(rheos__variable_read_in(cell, NULL, &value));
   const rheos_dtype wanted = rheos__region_output_dtype(r, 0);
   if (value->dtype != wanted) {
     rheos_status *status =

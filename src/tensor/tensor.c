@@ -81,12 +81,14 @@ static inline void set_header(rheos_tensor *tensor, rheos_dtype dtype, const rhe
   set_shape(&tensor->shape, shape);
   tensor->num_elements = num_elements;
   tensor->size_bytes = size_bytes;
+  tensor->memory = NULL;
   tensor->release = NULL;
   tensor->release_argument = NULL;
   tensor->allocation = NULL;
   tensor->string_block = NULL;
   tensor->listed = RHEOS__LISTED_AS_USUAL;
   atomic_init(&tensor->content, 0);
+  atomic_init(&tensor->mirror, NULL);
 }
 
 // Elements are pointers to counted values.
@@ -267,6 +269,7 @@ rheos_status *rheos__tensor_place(rheos_tensor *block, const rheos_shape *shape,
   if (tensor == NULL) return rheos__out_of_memory();
   set_header(tensor, block->dtype, shape, num_elements, size_bytes);
   tensor->data = (char *)block->data + offset_bytes;
+  tensor->memory = block->memory;
   tensor->release = rheos__release_place;
   tensor->release_argument = rheos_tensor_ref(block);
   *out_tensor = tensor;
@@ -302,6 +305,7 @@ static rheos_status *share_bytes(rheos_tensor *base, rheos_dtype dtype, const rh
   if (tensor == NULL) return rheos__out_of_memory();
   set_header(tensor, dtype, shape, num_elements, base->size_bytes);
   tensor->data = base->data;
+  tensor->memory = base->memory;
   tensor->release = release_base;
   tensor->release_argument = rheos_tensor_ref(base);
   assert(base->release != release_base);  // one step to whose bytes they are
@@ -464,10 +468,85 @@ rheos_status *rheos_tensor_from_values(rheos_dtype dtype, rheos_shape shape, con
   return tensor_of(dtype, &shape, values, out_tensor);
 }
 
+// ---- In memories that may not be the host's
+
+rheos_status *rheos__tensor_new_in(rheos__memory *memory, rheos_dtype dtype,
+                                   const rheos_shape *shape, rheos_tensor **out_tensor) {
+  if (memory == NULL) return rheos__tensor_new(dtype, shape, out_tensor);
+  *out_tensor = NULL;
+  assert(!starts_zeroed(dtype));
+  int64_t num_elements;
+  size_t size_bytes;
+  RHEOS_TRY(rheos__shape_size(dtype, shape, &num_elements, &size_bytes));
+  rheos_tensor *tensor = rheos__alloc(sizeof *tensor);
+  if (tensor == NULL) return no_memory_for(dtype, shape, size_bytes);
+  set_header(tensor, dtype, shape, num_elements, size_bytes);
+  tensor->data = tensor->allocation =
+      rheos__memory_allocate(memory, size_bytes > 0 ? size_bytes : 1);
+  if (tensor->data == NULL) {
+    rheos__free(tensor);
+    return no_memory_for(dtype, shape, size_bytes);
+  }
+  tensor->memory = rheos__memory_ref(memory);
+  *out_tensor = tensor;
+  return NULL;
+}
+
+rheos_status *rheos__tensor_copy_to(const rheos_tensor *tensor, rheos__memory *memory,
+                                    rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  if (memory == NULL && tensor->memory == NULL) {
+    return tensor_of(tensor->dtype, &tensor->shape, tensor->data, out_tensor);
+  }
+  rheos_tensor *copy = NULL;
+  RHEOS_TRY(rheos__tensor_new_in(memory, tensor->dtype, &tensor->shape, &copy));
+  rheos_status *status =
+      rheos__memory_copy(memory, copy->data, tensor->memory, tensor->data, tensor->size_bytes);
+  if (status != NULL) {
+    rheos_tensor_unref(copy);
+    return status;
+  }
+  *out_tensor = copy;
+  return NULL;
+}
+
+void rheos__tensor_drop_mirror(rheos_tensor *tensor) {
+  rheos_tensor_unref(atomic_exchange(&tensor->mirror, NULL));
+}
+
+// The tensor's mirror, borrowed: made in `memory` where there is none.
+static rheos_status *find_mirror(rheos_tensor *tensor, rheos__memory *memory,
+                                 rheos_tensor **out_mirror) {
+  rheos_tensor *mirror = atomic_load_explicit(&tensor->mirror, memory_order_acquire), *copy = NULL;
+  assert(atomic_load_explicit(&tensor->references, memory_order_relaxed) > 0);  // no view
+  *out_mirror = mirror;
+  if (mirror != NULL) return NULL;
+  RHEOS_TRY(rheos__tensor_copy_to(tensor, memory, &copy));
+  const bool is_first = atomic_compare_exchange_strong(&tensor->mirror, &mirror, copy);
+  *out_mirror = is_first ? copy : mirror;
+  if (!is_first) rheos_tensor_unref(copy);
+  return NULL;
+}
+
+rheos_status *rheos__tensor_in(rheos_tensor *tensor, rheos__memory *memory,
+                               rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  if (tensor->memory == memory) return rheos__tensor_keep(tensor, out_tensor);
+  // What the host asks for is mostly fetched or saved once: two of each weight would be too many.
+  if (memory == NULL || !rheos__tensor_can_keep(tensor)) {
+    return rheos__tensor_copy_to(tensor, memory, out_tensor);
+  }
+  rheos_tensor *mirror = NULL;
+  RHEOS_TRY(find_mirror(tensor, memory, &mirror));
+  if (mirror->memory != memory) return rheos__tensor_copy_to(tensor, memory, out_tensor);
+  *out_tensor = rheos_tensor_ref(mirror);
+  return NULL;
+}
+
 rheos_status *rheos_tensor_copy(const rheos_tensor *tensor, rheos_tensor **out_tensor) {
   RHEOS_OUT(out_tensor);
   RHEOS_NEED(tensor);
-  return tensor_of(tensor->dtype, &tensor->shape, tensor->data, out_tensor);
+  return rheos__tensor_copy_to(tensor, tensor->memory, out_tensor);
 }
 
 int64_t rheos__tensor_content(rheos_tensor *tensor) {
@@ -494,6 +573,9 @@ void rheos_tensor_unref(rheos_tensor *tensor) {
       atomic_fetch_sub_explicit(&tensor->references, 1, memory_order_acq_rel) != 1) {
     return;
   }
+  if (atomic_load_explicit(&tensor->mirror, memory_order_relaxed) != NULL) {
+    rheos__tensor_drop_mirror(tensor);
+  }
   if (tensor->release != NULL) {
     tensor->release(tensor->release_argument);
   } else if (tensor->dtype == RHEOS_STRING) {
@@ -507,7 +589,8 @@ void rheos_tensor_unref(rheos_tensor *tensor) {
     rheos__small_free(class_of(tensor->size_bytes), tensor);
     return;
   }
-  rheos__free_aligned(tensor->allocation);
+  rheos__memory_free(tensor->memory, tensor->allocation);
+  if (tensor->memory != NULL && tensor->allocation != NULL) rheos__memory_unref(tensor->memory);
   rheos__free(tensor);
 }
 
@@ -527,7 +610,23 @@ size_t rheos_tensor_size_bytes(const rheos_tensor *tensor) {
   return tensor != NULL ? tensor->size_bytes : 0;
 }
 
-void *rheos_tensor_data(const rheos_tensor *tensor) { return tensor != NULL ? tensor->data : NULL; }
+// Of a tensor elsewhere: the bytes of its mirror, or of the mirror's where that is elsewhere too.
+SELDOM static void *mirrored_data(rheos_tensor *tensor) {
+  rheos_tensor *mirror = NULL;
+  rheos_status *status = find_mirror(tensor, NULL, &mirror);
+  rheos_status_free(status);
+  return status == NULL ? rheos_tensor_data(mirror) : NULL;
+}
+
+void *rheos_tensor_data(const rheos_tensor *tensor) {
+  if (tensor == NULL) return NULL;
+  if (__builtin_expect(tensor->memory == NULL, 1)) return tensor->data;
+  return mirrored_data((rheos_tensor *)(uintptr_t)tensor);
+}
+
+const char *rheos_tensor_device(const rheos_tensor *tensor) {
+  return tensor != NULL && tensor->memory != NULL ? tensor->memory->device : "";
+}
 
 rheos_status *rheos_tensor_set_string(rheos_tensor *tensor, int64_t index, const char *data,
                                       size_t size_bytes) {

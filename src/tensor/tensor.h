@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "tensor/memory.h"
 
 enum { RHEOS__DTYPE_SIZES = 31 };
 
@@ -16,7 +17,8 @@ enum { RHEOS__DTYPE_SIZES = 31 };
 // the rest, or one of these.
 enum { RHEOS__LISTED_AS_USUAL = 0, RHEOS__LISTED_AS_CONTENT = -1 };
 
-// Invariant: shape is fully known; num_elements and size_bytes follow from it; data holds size_bytes.
+// Invariant: shape is fully known; num_elements and size_bytes follow from it; data holds size_bytes, in
+// `memory`. Strings, variants and handles lie in the host's.
 // Small tensors are one allocation: the data follows the struct.
 struct rheos_tensor {
   _Atomic int32_t references;
@@ -25,20 +27,37 @@ struct rheos_tensor {
   int64_t num_elements;
   size_t size_bytes;
   void *data;
+  rheos__memory *memory;  // that data lies in, kept by who owns the data; NULL: the host's
   void (*release)(void *argument);  // of borrowed data; NULL if the tensor owns its data
   void *release_argument;
-  void *allocation;         // what to free besides the struct, or NULL
+  void *allocation;         // what to give back to `memory`, or NULL
   char *string_block;       // where strings lie that have no memory of their own, or NULL
   int64_t listed;           // how a file wrote it: see RHEOS__LISTED_*
   _Atomic int64_t content;  // see rheos__tensor_content(); 0: nobody has asked
+  // The same bytes in another memory, kept for who asks for them again: see rheos__tensor_in(). NULL
+  rheos_tensor *_Atomic mirror;
 };
 
 // rheos_tensor_new() of a shape by address, which is faster for small tensors.
 rheos_status *rheos__tensor_new(rheos_dtype dtype, const rheos_shape *shape,
                                 rheos_tensor **out_tensor);
 
+// A tensor in the memory, which is the host's for NULL. Elsewhere only of plain numbers.
+rheos_status *rheos__tensor_new_in(rheos__memory *memory, rheos_dtype dtype,
+                                   const rheos_shape *shape, rheos_tensor **out_tensor);
+
+// A deep copy in the memory.
+rheos_status *rheos__tensor_copy_to(const rheos_tensor *tensor, rheos__memory *memory,
+                                    rheos_tensor **out_tensor);
+
+// The tensor in another memory: a reference where it lies there already, else a copy, which a tensor
+// of the host's keeps until its bytes change. Good for what may be kept; of plain numbers.
+rheos_status *rheos__tensor_in(rheos_tensor *tensor, rheos__memory *memory,
+                               rheos_tensor **out_tensor);
+
 // A header in the caller's storage over bytes the caller keeps alive: for kernels. It has references
-// 0 and must not be counted. `num_elements` and `size_bytes` are computed; the shape must be known.
+// 0 and must not be counted. `num_elements` and `size_bytes` are computed; the shape must be known. The
+// bytes are the host's, unless `memory` is set.
 void rheos__tensor_init_view(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shape *shape,
                              void *data);
 
@@ -60,11 +79,15 @@ rheos_status *rheos__tensor_keep(rheos_tensor *tensor, rheos_tensor **out_tensor
 rheos_status *rheos__tensor_seen_as(rheos_tensor *tensor, rheos_dtype dtype, rheos_shape shape,
                                     rheos_tensor **out_tensor);
 
-// True if the caller holds the only reference and the bytes are the tensor's own, so that it may
-// write to them.
+// True if the caller holds the only reference.
+static inline bool rheos__tensor_is_held_once(const rheos_tensor *tensor) {
+  return atomic_load_explicit(&tensor->references, memory_order_acquire) == 1;
+}
+// True if the caller holds the only reference, the bytes are the tensor's own, and no copy of them is kept,
+// so that it may write to them.
 static inline bool rheos__tensor_is_exclusive(const rheos_tensor *tensor) {
-  return tensor->release == NULL &&
-         atomic_load_explicit(&tensor->references, memory_order_acquire) == 1;
+  return tensor->release == NULL && rheos__tensor_is_held_once(tensor) &&
+         atomic_load_explicit(&tensor->mirror, memory_order_relaxed) == NULL;
 }
 
 // A place in a larger tensor, which it keeps: what is computed there is in `block` without a copy. Who keeps
@@ -79,14 +102,19 @@ static inline rheos_tensor *rheos__tensor_block(const rheos_tensor *tensor) {
 // Whether a result may be computed in a tensor that the caller has no use for, or in a place.
 static inline bool rheos__tensor_is_spare(const rheos_tensor *tensor) {
   return (tensor->release == NULL || tensor->release == rheos__release_place) &&
-         atomic_load_explicit(&tensor->references, memory_order_acquire) == 1;
+         rheos__tensor_is_held_once(tensor) &&
+         atomic_load_explicit(&tensor->mirror, memory_order_relaxed) == NULL;
 }
 
 // A number that stands for the bytes the tensor has now: no two tensors of the process have the same
 // one, and whoever changes bytes in place calls rheos__tensor_changed().
 int64_t rheos__tensor_content(rheos_tensor *tensor);
+void rheos__tensor_drop_mirror(rheos_tensor *tensor);
 static inline void rheos__tensor_changed(rheos_tensor *tensor) {
   atomic_store_explicit(&tensor->content, 0, memory_order_relaxed);
+  if (atomic_load_explicit(&tensor->mirror, memory_order_relaxed) != NULL) {
+    rheos__tensor_drop_mirror(tensor);
+  }
 }
 
 // Bytes of an element of each dtype that is no reference; 0 where there is none of that number.

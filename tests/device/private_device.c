@@ -18,6 +18,7 @@ typedef struct block {
 } block;
 
 typedef struct memory {
+  rheos__memory base;
   char *bytes;
   pthread_mutex_t mutex;  // guards what follows
   int num_inside;         // kernels and copies under way
@@ -46,8 +47,8 @@ static bool is_inside(const memory *m, const void *data, size_t size_bytes) {
   return at >= first && size_bytes <= MEMORY_BYTES && at - first <= MEMORY_BYTES - size_bytes;
 }
 
-static void *allocate(const rheos__device *device, size_t size_bytes) {
-  memory *m = device->state;
+static void *allocate(rheos__memory *of, size_t size_bytes) {
+  memory *m = (memory *)of;
   block b = {.size_bytes = size_bytes > 0 ? size_bytes : 1};
   pthread_mutex_lock(&m->mutex);
   bool ok = RHEOS_RESERVE(m->blocks, m->block_capacity, m->num_blocks + 1) &&
@@ -62,9 +63,8 @@ static void *allocate(const rheos__device *device, size_t size_bytes) {
   return ok ? m->bytes + b.offset : NULL;
 }
 
-static void free_block(const rheos__device *device, void *data) {
-  memory *m = device->state;
-  if (data == NULL) return;
+static void free_block(rheos__memory *of, void *data) {
+  memory *m = (memory *)of;
   enter(m);
   pthread_mutex_lock(&m->mutex);
   for (size_t i = 0; i < m->num_blocks; i++) {
@@ -79,31 +79,48 @@ static void free_block(const rheos__device *device, void *data) {
   leave(m);
 }
 
-static rheos_status *check_side(const rheos__device *device, const void *data, size_t size_bytes) {
-  if (device == NULL || is_inside(device->state, data, size_bytes)) return NULL;
-  return rheos_status_new(RHEOS_INTERNAL, "a copy is given bytes that are not in %s", device->name);
+static rheos_status *check_side(const memory *m, const void *data, size_t size_bytes) {
+  if (m == NULL || is_inside(m, data, size_bytes)) return NULL;
+  return rheos_status_new(RHEOS_INTERNAL, "a copy is given bytes that are not in %s",
+                          m->base.device);
 }
 
-static rheos_status *copy(const rheos__device *to, void *to_bytes, const rheos__device *from,
+static rheos_status *copy(rheos__memory *to_memory, void *to_bytes, rheos__memory *from_memory,
                           const void *from_bytes, size_t size_bytes) {
+  memory *to = (memory *)to_memory, *from = (memory *)from_memory;
   RHEOS_TRY(check_side(to, to_bytes, size_bytes));
   RHEOS_TRY(check_side(from, from_bytes, size_bytes));
-  if (to != NULL) enter(to->state);
-  if (from != NULL) enter(from->state);
+  if (to != NULL) enter(to);
+  if (from != NULL) enter(from);
   memcpy(to_bytes, from_bytes, size_bytes);
-  if (from != NULL) leave(from->state);
-  if (to != NULL) leave(to->state);
-  memory *m = to != NULL ? to->state : from->state;
+  if (from != NULL) leave(from);
+  if (to != NULL) leave(to);
+  memory *m = to != NULL ? to : from;
   pthread_mutex_lock(&m->mutex);
   m->counts.num_from_host += from == NULL;
   m->counts.num_to_host += to == NULL;
-  m->counts.num_between += from != NULL && to != NULL;
+  m->counts.num_between += from != NULL && to != NULL && from != to;
+  m->counts.num_within += from == to;
   pthread_mutex_unlock(&m->mutex);
   return NULL;
 }
 
+static void deinit(rheos__memory *of) {
+  memory *m = (memory *)of;
+  munmap(m->bytes, MEMORY_BYTES);
+  rheos__offset_allocator_deinit(&m->space);
+  pthread_mutex_destroy(&m->mutex);
+  rheos__free(m->blocks);
+  rheos__free(m);
+}
+
+static const rheos__memory_kind memory_kind = {
+    .allocate = allocate, .free = free_block, .copy = copy, .deinit = deinit};
+
+static memory *memory_of(const rheos__device *device) { return (memory *)device->memory; }
+
 static rheos_status *synchronize(const rheos__device *device) {
-  memory *m = device->state;
+  memory *m = memory_of(device);
   pthread_mutex_lock(&m->mutex);
   ++m->counts.num_synchronized;
   pthread_mutex_unlock(&m->mutex);
@@ -160,6 +177,52 @@ static void release_checked(void *state) {
   k->release(k->state);
 }
 
+// A kernel that takes tensors: of what changes variables.
+typedef struct checked_compute {
+  memory *memory;
+  rheos__compute_fn compute;
+  void *state;
+  void (*release)(void *state);
+  int32_t num_inputs;
+} checked_compute;
+
+static rheos_status *compute_checked(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                     rheos_tensor **outputs) {
+  const checked_compute *k = state;
+  for (int32_t i = 0; i < k->num_inputs; i++) {
+    if (inputs[i] == NULL || inputs[i]->size_bytes == 0) continue;
+    if (inputs[i]->memory != &k->memory->base ||
+        !is_inside(k->memory, inputs[i]->data, inputs[i]->size_bytes)) {
+      return rheos_status_new(RHEOS_INTERNAL, "input %d is no tensor of the device", (int)i);
+    }
+  }
+  enter(k->memory);
+  rheos_status *status = k->compute(k->state, step, inputs, outputs);
+  leave(k->memory);
+  pthread_mutex_lock(&k->memory->mutex);
+  ++k->memory->counts.num_kernels;
+  pthread_mutex_unlock(&k->memory->mutex);
+  return status;
+}
+
+static void release_compute(void *state) {
+  const checked_compute *k = state;
+  k->release(k->state);
+}
+
+static rheos_status *check_compute(rheos__prepare *p) {
+  checked_compute *k = rheos__arena_alloc_zeroed(p->arena, sizeof *k);
+  if (k == NULL) {
+    if (p->release != NULL) p->release(p->state);
+    return rheos__out_of_memory();
+  }
+  *k = (checked_compute){memory_of(p->device), p->compute, p->state, p->release, p->num_inputs};
+  p->compute = compute_checked;
+  p->state = k;
+  if (p->release != NULL) p->release = release_compute;
+  return NULL;
+}
+
 static size_t bytes_of(rheos_dtype dtype, const rheos_shape *shape) {
   const int64_t count = rheos_shape_num_elements(shape);
   return count > 0 ? (size_t)count * rheos_dtype_size(dtype) : 0;
@@ -182,6 +245,7 @@ static rheos_status *ask_cpu(rheos__prepare *p) {
 static rheos_status *prepare(rheos__prepare *p) {
   RHEOS_TRY(ask_cpu(p));
   if (p->decline_reason != NULL || p->alias_input >= 0) return NULL;
+  if (p->compute != NULL && (p->op->flags & RHEOS_OP_WRITES) != 0) return check_compute(p);
   if (p->run == NULL) {
     if (p->release != NULL) p->release(p->state);
     p->decline_reason = "it takes tensors";
@@ -193,7 +257,7 @@ static rheos_status *prepare(rheos__prepare *p) {
     if (p->release != NULL) p->release(p->state);
     return rheos__out_of_memory();
   }
-  k->memory = p->device->state;
+  k->memory = memory_of(p->device);
   k->run = p->run;
   k->state = p->state;
   k->release = p->release;
@@ -213,8 +277,31 @@ static rheos_status *prepare(rheos__prepare *p) {
   return NULL;
 }
 
+static bool begins_with(const char *name, const char *const *beginnings) {
+  for (; *beginnings != NULL; beginnings++) {
+    if (strncmp(name, *beginnings, strlen(*beginnings)) == 0) return true;
+  }
+  return false;
+}
+
+static bool is_of_strings(const rheos__attrs *attrs) {
+  const rheos_attr_value *dtype = attrs != NULL ? rheos__attrs_find(attrs, "dtype") : NULL;
+  if (dtype == NULL && attrs != NULL) dtype = rheos__attrs_find(attrs, "T");
+  return dtype != NULL && (dtype->type == RHEOS_STRING || dtype->type == RHEOS_VARIANT);
+}
+
+// Variables of numbers, and what changes them.
+static bool is_of_variables(const rheos__op_def *op, const rheos__attrs *attrs) {
+  static const char *const variables[] = {"VariableV2", "VarHandleOp", NULL};
+  static const char *const updates[] = {
+      "Assign", "Apply", "ResourceApply", "Scatter", "ResourceScatter", "SparseApply", NULL};
+  if (is_of_strings(attrs)) return false;
+  return begins_with(op->name, variables) ||
+         ((op->flags & RHEOS_OP_WRITES) != 0 && begins_with(op->name, updates));
+}
+
 static bool has_kernel(const rheos__op_def *op, const rheos__attrs *attrs) {
-  (void)attrs;
+  if (is_of_variables(op, attrs)) return true;
   static const char *const missing[] = {"Tanh", "Sqrt"};
   for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
     if (strcmp(op->name, missing[i]) == 0) return false;
@@ -233,9 +320,6 @@ const rheos__device_kind private_device_kind = {
     .name = "TEST",
     .has_kernel = has_kernel,
     .variants = variants_of,
-    .allocate = allocate,
-    .free = free_block,
-    .copy = copy,
     .synchronize = synchronize,
 };
 
@@ -248,23 +332,18 @@ rheos_status *private_device_init(rheos__device *device, int32_t index) {
     rheos__free(m);
     return rheos__out_of_memory();
   }
+  m->base.kind = &memory_kind;
+  atomic_init(&m->base.references, 1);
   pthread_mutex_init(&m->mutex, NULL);
   rheos__offset_allocator_init(&m->space);
-  rheos__device_init(device, &private_device_kind, index, m);
+  rheos__device_init(device, &private_device_kind, index, &m->base, NULL);
   return NULL;
 }
 
-void private_device_deinit(rheos__device *device) {
-  memory *m = device->state;
-  munmap(m->bytes, MEMORY_BYTES);
-  rheos__offset_allocator_deinit(&m->space);
-  pthread_mutex_destroy(&m->mutex);
-  rheos__free(m->blocks);
-  rheos__free(m);
-}
+void private_device_deinit(rheos__device *device) { rheos__device_deinit(device); }
 
 private_device_counts private_device_count(const rheos__device *device) {
-  memory *m = device->state;
+  memory *m = memory_of(device);
   pthread_mutex_lock(&m->mutex);
   const private_device_counts counts = m->counts;
   pthread_mutex_unlock(&m->mutex);

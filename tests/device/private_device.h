@@ -2,8 +2,8 @@
 //
 // Its memory can be neither read nor written but by its kernels and copies: a CPU kernel that gets a
 // pointer into it ends the program, and its kernels refuse pointers that lie elsewhere. Freed blocks
-// are filled with a pattern. It has no kernel for Tanh and Sqrt, nor for what has state, and declines
-// nodes whose kernels take tensors.
+// are filled with a pattern. It has kernels for what changes variables of numbers; none for Tanh and Sqrt,
+// nor for what else has state, and it declines other nodes whose kernels take tensors.
 #ifndef RHEOS_TESTS_DEVICE_PRIVATE_DEVICE_H
 #define RHEOS_TESTS_DEVICE_PRIVATE_DEVICE_H
 
@@ -13,7 +13,7 @@ extern const rheos__device_kind private_device_kind;
 
 // What a device has done since it was made.
 typedef struct private_device_counts {
-  int64_t num_kernels, num_from_host, num_to_host, num_between, num_synchronized;
+  int64_t num_kernels, num_from_host, num_to_host, num_between, num_within, num_synchronized;
   int64_t blocks_in_use;
 } private_device_counts;
 

@@ -16,14 +16,13 @@ static bool is_plain(rheos_dtype dtype) {
   return dtype != RHEOS_STRING && dtype != RHEOS_RESOURCE && dtype != RHEOS_VARIANT;
 }
 
-// What the device may be asked for: numbers in, numbers out, all from outside.
+// What the device may be asked for: numbers and variables of them in, numbers out, all from outside.
 static bool is_wanted(const op_case *c) {
   const rheos__signature *signature = rheos__signature_by_name(c->op);
   if (!signature || !private_device_kind.has_kernel(signature->op, NULL)) return false;
   if (signature->op->flags & RHEOS_OP_CONSTANT || c->num_nodes > 0) return false;
   for (int i = 0; i < c->num_inputs; i++) {
-    if (c->inputs[i].kind != INPUT_FEED && c->inputs[i].kind != INPUT_CONST) return false;
-    if (!is_plain(c->inputs[i].dtype)) return false;
+    if (c->inputs[i].kind == INPUT_NODE || !is_plain(c->inputs[i].dtype)) return false;
   }
   for (int i = 0; i < c->num_outputs; i++) {
     if (!is_plain(rheos_tensor_dtype(c->outputs[i].tensor))) return false;

@@ -21,7 +21,7 @@ static void check(rheos_status *status) {
 
 static rheos__device cpu;
 
-static void init_cpu(void) { rheos__device_init(&cpu, &rheos__cpu_kind, 0, NULL); }
+static void init_cpu(void) { rheos__device_init(&cpu, &rheos__cpu_kind, 0, NULL, NULL); }
 
 const rheos__device *const *plan_devices(void) {
   static const rheos__device *const devices[] = {&cpu};

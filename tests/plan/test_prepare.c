@@ -104,8 +104,9 @@ static rheos_status *answering_nothing(rheos__prepare *p) {
 
 // ---- A node of one input and one output
 
-static const rheos__device_kind host_kind = {.name = "CPU", .uses_host_memory = true};
+static const rheos__device_kind host_kind = {.name = "CPU"};
 static const rheos__device_kind other_kind = {.name = "TEST"};
+static rheos__memory other_memory;
 
 static const rheos__prepare_fn *variants_of(const rheos__op_def *op) { return op->family; }
 
@@ -124,7 +125,7 @@ static void begin(node *n, const rheos__device_kind *kind, const rheos__prepare_
   memset(asked, 0, sizeof asked);
   num_released = 0;
   *n = (node){.op = {.name = "Frobnicate", .prepare = ref, .family = variants},
-              .device = {.kind = kind},
+              .device = {.kind = kind, .memory = kind == &other_kind ? &other_memory : NULL},
               .dtypes = {RHEOS_FLOAT, RHEOS_FLOAT},
               .shapes = {RHEOS_SHAPE(2, 3), RHEOS_SHAPE(2, 3)}};
   rheos__arena_init(&n->arena);

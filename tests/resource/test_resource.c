@@ -84,7 +84,7 @@ static void test_variable__uninitialized_has_no_value(void **state) {
   rheos__variable_cell *cell = cell_of(resources, "count");
   assert_null(rheos__variable_read(cell));
   rheos_tensor *value;
-  rheos_status *status = rheos__variable_begin_write(cell, &value);
+  rheos_status *status = rheos__variable_begin_write(cell, NULL, &value);
   assert_int_equal(rheos_status_code(status), RHEOS_FAILED_PRECONDITION);
   assert_string_equal(rheos_status_message(status), "Attempting to use uninitialized value count");
   rheos_status_free(status);
@@ -99,7 +99,7 @@ static void test_variable__a_reader_keeps_what_it_read(void **state) {
   rheos__variable_cell *cell = cell_of(resources, "v");
   rheos__variable_assign_take(cell, pair(1, 2));
   rheos_tensor *snapshot = rheos__variable_read(cell), *value;
-  assert_null(rheos__variable_begin_write(cell, &value));
+  assert_null(rheos__variable_begin_write(cell, NULL, &value));
   assert_ptr_not_equal(value, snapshot);
   ((int64_t *)rheos_tensor_data(value))[0] = 9;
   rheos__variable_end_write(cell);
@@ -118,7 +118,7 @@ static void test_variable__is_changed_in_place_when_nobody_reads(void **state) {
   rheos__variable_cell *cell = cell_of(resources, "v");
   rheos_tensor *given = pair(1, 2), *value;
   rheos__variable_assign_take(cell, given);
-  assert_null(rheos__variable_begin_write(cell, &value));
+  assert_null(rheos__variable_begin_write(cell, NULL, &value));
   assert_ptr_equal(value, given);
   rheos__variable_end_write(cell);
   rheos__resource_unref(&cell->base);
@@ -129,7 +129,7 @@ static void *add_to_both(void *argument) {
   rheos__variable_cell *cell = argument;
   for (int i = 0; i < 2000; i++) {
     rheos_tensor *value;
-    rheos_status *status = rheos__variable_begin_write(cell, &value);
+    rheos_status *status = rheos__variable_begin_write(cell, NULL, &value);
     if (status != NULL) return status;
     int64_t *data = rheos_tensor_data(value);
     data[0]++;

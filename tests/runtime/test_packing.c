@@ -80,7 +80,7 @@ static void test_packing__a_changed_variable_makes_it_anew(void **state) {
   for (int i = 0; i < 3; i++) {  // in place: the form does not hold on to the value
     rheos_tensor *written = NULL;
     const void *const at = cell->value->data;
-    check(rheos__variable_begin_write(cell, &written));
+    check(rheos__variable_begin_write(cell, NULL, &written));
     ((float *)rheos_tensor_data(written))[0] += 1;
     rheos__variable_end_write(cell);
     assert_ptr_equal(cell->value->data, at);

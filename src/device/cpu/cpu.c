@@ -1,7 +1,6 @@
 // The table of the CPU's functions.
 #include "device/cpu/cpu.h"
 
-#include "base/alloc.h"
 #include "device/cpu/fuse.h"
 #include "device/cpu/fused_loop.h"
 
@@ -14,16 +13,6 @@ static bool has_kernel(const rheos__op_def *op, const rheos__attrs *attrs) {
   return rheos__cpu_has_kernel(op);
 }
 
-static void *allocate(const rheos__device *device, size_t size_bytes) {
-  (void)device;
-  return rheos__alloc_aligned(size_bytes);
-}
-
-static void free_block(const rheos__device *device, void *block) {
-  (void)device;
-  rheos__free_aligned(block);
-}
-
 static rheos_status *finish(const rheos__device *device, rheos__segment *segment) {
   (void)device;
   return rheos__fuses(segment->plan) ? rheos__fuse(segment) : NULL;
@@ -31,11 +20,8 @@ static rheos_status *finish(const rheos__device *device, rheos__segment *segment
 
 const rheos__device_kind rheos__cpu_kind = {
     .name = "CPU",
-    .uses_host_memory = true,
     .max_operands = RHEOS__FUSED_OPERANDS,
     .has_kernel = has_kernel,
     .variants = rheos__cpu_variants,
-    .allocate = allocate,
-    .free = free_block,
     .finish = finish,
 };

@@ -19,6 +19,7 @@ static rheos_dtype dtype_behind(const rheos__prepare *p, int32_t i) {
 
 rheos_status *rheos__cells_of(const rheos__prepare *p, int32_t count, rheos__cells *out_cells) {
   out_cells->count = count;
+  out_cells->memory = p->memory;
   for (int32_t i = 0; i < count; ++i) {
     rheos__resource *resource = p->input_resources[i];
     if (resource == NULL || resource->kind != &rheos__variable_kind) {
@@ -57,7 +58,7 @@ rheos_status *rheos__cells_begin_write(const rheos__cells *cells,
   lock_order(cells, order);
   for (int32_t i = 0; i < cells->count; ++i) {
     rheos_status *status =
-        rheos__variable_begin_write(cells->items[order[i]], &out_values[order[i]]);
+        rheos__variable_begin_write(cells->items[order[i]], cells->memory, &out_values[order[i]]);
     if (status == NULL) continue;
     while (i > 0) rheos__variable_end_write(cells->items[order[--i]]);
     return status;

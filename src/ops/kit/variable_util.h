@@ -10,6 +10,7 @@ enum { RHEOS__MAX_CELLS = 4 };
 typedef struct rheos__cells {
   int32_t count;
   rheos__variable_cell *items[RHEOS__MAX_CELLS];
+  rheos__memory *memory;  // where the op changes them
 } rheos__cells;
 
 // The cells behind the first `count` inputs; a status if one of them is no variable, or if two are

@@ -70,7 +70,7 @@ rheos_status *rheos__rng_of(const rheos__prepare *p, rheos__cells *out_cells) {
   if (resource == NULL || resource->kind != &rheos__variable_kind) {
     return RHEOS_INVALID("input 0 is not a variable");
   }
-  *out_cells = (rheos__cells){1, {(rheos__variable_cell *)resource}};
+  *out_cells = (rheos__cells){1, {(rheos__variable_cell *)resource}, p->memory};
   return NULL;
 }
 

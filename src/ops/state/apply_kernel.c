@@ -233,7 +233,9 @@ static bool begin_joint(const void *state, rheos_tensor *const *const *inputs, v
   }
   for (int32_t i = 0; i < s->num_cells; ++i) {
     const joint_cell *at = &s->cells[i];
-    if (!is_fine(rheos__variable_begin_write(at->cell, &work[at->kernel].cells[at->slot]))) {
+    rheos_tensor **value = &work[at->kernel].cells[at->slot];
+    rheos__memory *memory = s->kernels[at->kernel]->cells.memory;
+    if (!is_fine(rheos__variable_begin_write(at->cell, memory, value))) {
       end_writes(s, i);
       return false;
     }

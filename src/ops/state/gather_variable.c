@@ -6,6 +6,7 @@
 
 typedef struct gather_state {
   rheos__variable_cell *cell;
+  rheos__memory *memory;
   const rheos__attrs *attrs;
 } gather_state;
 
@@ -14,7 +15,7 @@ static rheos_status *prepare_reader(rheos__prepare *p, rheos__compute_fn compute
   RHEOS_TRY(rheos__cells_of(p, 1, &cells));
   gather_state *s = RHEOS_NEW_STATE(p, gather_state);
   if (s == NULL) return rheos__out_of_memory();
-  *s = (gather_state){cells.items[0], p->attrs};
+  *s = (gather_state){cells.items[0], p->memory, p->attrs};
   p->compute = compute;
   return NULL;
 }
@@ -25,8 +26,8 @@ static rheos_status *compute_gather(void *state, rheos__step *step, rheos_tensor
                                     rheos_tensor **outputs) {
   (void)step;
   const gather_state *s = state;
-  rheos_tensor *variable = rheos__variable_read(s->cell);
-  if (variable == NULL) return rheos__variable_uninitialized(s->cell);
+  rheos_tensor *variable = NULL;
+  RHEOS_TRY(rheos__variable_read_in(s->cell, s->memory, &variable));
   rheos_status *status = rheos__gather_rows(s->attrs, variable, inputs[1], &outputs[0]);
   rheos_tensor_unref(variable);
   return status;
@@ -67,8 +68,8 @@ static rheos_status *compute_gather_nd(void *state, rheos__step *step, rheos_ten
                                        rheos_tensor **outputs) {
   (void)step;
   const gather_state *s = state;
-  rheos_tensor *variable = rheos__variable_read(s->cell);
-  if (variable == NULL) return rheos__variable_uninitialized(s->cell);
+  rheos_tensor *variable = NULL;
+  RHEOS_TRY(rheos__variable_read_in(s->cell, s->memory, &variable));
   rheos_status *status = rheos__gather_places(variable, inputs[1], &outputs[0]);
   rheos_tensor_unref(variable);
   return status;

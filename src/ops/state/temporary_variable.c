@@ -132,10 +132,8 @@ static rheos_status *compute_destroy(void *state, rheos__step *step, rheos_tenso
     return rheos_status_new(RHEOS_NOT_FOUND, "this step has no temporary variable %s any more",
                             name_of(t->cell));
   }
-  rheos_tensor *value = rheos__variable_read(t->cell);
-  if (value == NULL) return rheos__variable_uninitialized(t->cell);
-  outputs[0] = value;
-  return fill_with_zeros(t->cell, value->dtype, &value->shape);
+  RHEOS_TRY(rheos__variable_read_in(t->cell, NULL, &outputs[0]));
+  return fill_with_zeros(t->cell, outputs[0]->dtype, &outputs[0]->shape);
 }
 
 static rheos_status *prepare_destroy(rheos__prepare *p) {

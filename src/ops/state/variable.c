@@ -176,6 +176,7 @@ const rheos__op_def rheos__op_DisableCopyOnRead = {
 
 typedef struct read_state {
   rheos__variable_cell *cell;
+  rheos__memory *memory;
   rheos_shape shape;  // that the graph says
 } read_state;
 
@@ -183,8 +184,7 @@ static rheos_status *compute_read(void *state, rheos__step *step, rheos_tensor *
                                   rheos_tensor **outputs) {
   (void)step, (void)inputs;
   const read_state *s = state;
-  outputs[0] = rheos__variable_read(s->cell);
-  if (outputs[0] == NULL) return rheos__variable_uninitialized(s->cell);
+  RHEOS_TRY(rheos__variable_read_in(s->cell, s->memory, &outputs[0]));
   if (rheos_shape_compatible(&s->shape, &outputs[0]->shape)) return NULL;
   rheos__shape_text is, was;
   return RHEOS_INVALID("variable %s holds a value of shape %s, the graph says %s",
@@ -197,7 +197,7 @@ static rheos_status *prepare_read(rheos__prepare *p) {
   RHEOS_TRY(rheos__cells_of(p, 1, &cells));
   read_state *s = RHEOS_NEW_STATE(p, read_state);
   if (s == NULL) return rheos__out_of_memory();
-  *s = (read_state){cells.items[0], p->output_shapes[0]};
+  *s = (read_state){cells.items[0], p->memory, p->output_shapes[0]};
   p->compute = compute_read;
   return NULL;
 }
