@@ -20,7 +20,9 @@ typedef struct dynamic_node {
   // With what the segment knows beforehand; NULL in a plan with control flow.
   const rheos__segment *segment;
   const rheos__instruction *in;
-  rheos_tensor *const *inputs;
+  const rheos__device *device;
+  rheos_tensor *const *inputs;  // in the host's memory; on another device some have no bytes
+  rheos_tensor *const *taken;   // where the kernel runs
   rheos__resource *const *cells;
 } dynamic_node;
 
@@ -28,6 +30,7 @@ struct rheos__dynamic {
   int64_t serial;  // of the segment that it was prepared for; 0: none; WITHOUT_SEGMENT
   bool any_values;
   bool keeps;          // the values fit into the key
+  bool stays_on_host;  // the device has no kernel for it
   rheos__arena arena;  // the arrays of the prepare, the kernel's state, the key
   rheos__prepare p;
   rheos__prepare_arrays arrays;  // of `p`
@@ -69,14 +72,14 @@ static bool has_bytes(const rheos_tensor *input) {
 
 // ---- Preparing
 
-// Copies of what the inputs hold; false where they are too large, or no plain bytes.
+// Copies of what the inputs hold, as far as they have bytes; false where they are too large, or not plain.
 static bool copy_values(rheos__dynamic *dynamic, rheos_tensor *const *inputs, int32_t count) {
   size_t bytes = 0;
   for (int32_t i = 0; i < count; ++i) {
-    if (inputs[i] == NULL) continue;
+    if (!has_bytes(inputs[i])) continue;
     const rheos_dtype dtype = inputs[i]->dtype;
-    if (!has_bytes(inputs[i]) || dtype == RHEOS_STRING || dtype == RHEOS_VARIANT ||
-        dtype == RHEOS_RESOURCE || inputs[i]->size_bytes > MAX_KEY_BYTES - bytes) {
+    if (dtype == RHEOS_STRING || dtype == RHEOS_VARIANT || dtype == RHEOS_RESOURCE ||
+        inputs[i]->size_bytes > MAX_KEY_BYTES - bytes) {
       return false;
     }
     bytes += inputs[i]->size_bytes;
@@ -85,7 +88,7 @@ static bool copy_values(rheos__dynamic *dynamic, rheos_tensor *const *inputs, in
       rheos__arena_alloc(&dynamic->arena, ((size_t)count + 1) * sizeof *dynamic->copies);
   if (dynamic->copies == NULL) return false;
   for (int32_t i = 0; i < count; ++i) {
-    if (inputs[i] == NULL) continue;
+    if (!has_bytes(inputs[i])) continue;
     void *copy = rheos__arena_copy(&dynamic->arena, inputs[i]->data, inputs[i]->size_bytes);
     if (copy == NULL) return false;
     rheos__tensor_init_view(&dynamic->copies[i], inputs[i]->dtype, &inputs[i]->shape, copy);
@@ -177,12 +180,14 @@ static rheos_status *prepare(rheos__dynamic *dynamic, const dynamic_node *n) {
   forget(dynamic);
   rheos__arena_reset(&dynamic->arena);
   rheos__prepare *p = &dynamic->p;
-  RHEOS_TRY(rheos__prepare_init(p, n->plan, entry, n->plan->context.devices[0], &dynamic->arena,
-                                &dynamic->arrays));
+  RHEOS_TRY(rheos__prepare_init(p, n->plan, entry, n->device, &dynamic->arena, &dynamic->arrays));
   fill_inputs(dynamic, n);
   dynamic->keeps = copy_values(dynamic, n->inputs, p->num_inputs);
   bool same = false;
   RHEOS_TRY(infer(dynamic, n, &same));
+  if (p->memory != NULL && !rheos__all_known(p->output_shapes, p->num_outputs)) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "the shapes depend on more than a few integers");
+  }
   if (same) give_constants(dynamic, n);
   rheos_status *status = rheos__prepare_kernel(p);
   dynamic->any_values = status == NULL && same && is_for_any_values(dynamic, n);
@@ -232,7 +237,7 @@ static bool is_prepared(const rheos__dynamic *dynamic, const dynamic_node *n) {
   }
   for (int32_t i = 0; !dynamic->any_values && i < dynamic->p.num_inputs; ++i) {
     const rheos_tensor *input = n->inputs[i];
-    if (input != NULL && input->size_bytes > 0 &&
+    if (has_bytes(input) && input->size_bytes > 0 &&
         memcmp(input->data, dynamic->copies[i].data, input->size_bytes) != 0) {
       return false;
     }
@@ -240,12 +245,18 @@ static bool is_prepared(const rheos__dynamic *dynamic, const dynamic_node *n) {
   return true;
 }
 
+static rheos_status *run_ready(const rheos__dynamic *dynamic, const dynamic_node *n,
+                               rheos__workspace *workspace, rheos_tensor **results,
+                               rheos__step *step) {
+  if (only_names_a_cell(&dynamic->p)) return NULL;
+  return rheos__run_prepared(&dynamic->p, n->taken, step, workspace->inputs, workspace->outputs,
+                             results);
+}
+
 static rheos_status *run(rheos__dynamic *dynamic, const dynamic_node *n,
                          rheos__workspace *workspace, rheos_tensor **results, rheos__step *step) {
   if (!is_prepared(dynamic, n)) RHEOS_TRY(prepare(dynamic, n));
-  if (only_names_a_cell(&dynamic->p)) return NULL;
-  return rheos__run_prepared(&dynamic->p, n->inputs, step, workspace->inputs, workspace->outputs,
-                             results);
+  return run_ready(dynamic, n, workspace, results, step);
 }
 
 static void drop_results(rheos_tensor **results, int32_t count) {
@@ -255,41 +266,83 @@ static void drop_results(rheos_tensor **results, int32_t count) {
   }
 }
 
-// With inputs in the host's memory, where the results are too.
-static rheos_status *run_on_host(const rheos__segment *segment, const rheos__instruction *in,
-                                 rheos_tensor *const *inputs, rheos__workspace *workspace,
-                                 rheos__step *step) {
-  rheos__dynamic *dynamic = dynamic_of(workspace, in->entry);
-  if (dynamic == NULL) return rheos__out_of_memory();
+static dynamic_node node_of(const rheos__segment *segment, const rheos__instruction *in,
+                            const rheos__workspace *workspace) {
   assert(in->kind == RHEOS__DYNAMIC &&
          in->num_inputs == segment->plan->entries[in->entry].num_inputs);
-  const dynamic_node node = {.plan = segment->plan,
-                             .entry = in->entry,
-                             .segment = segment,
-                             .in = in,
-                             .inputs = inputs,
-                             .cells = rheos__take_cells(workspace, segment, in)};
+  return (dynamic_node){.plan = segment->plan,
+                        .entry = in->entry,
+                        .segment = segment,
+                        .in = in,
+                        .cells = rheos__take_cells(workspace, segment, in)};
+}
+
+// With inputs in the host's memory, where the results are too.
+static rheos_status *run_on_host(rheos__dynamic *dynamic, dynamic_node node,
+                                 rheos_tensor *const *inputs, rheos__workspace *workspace,
+                                 rheos__step *step) {
+  node.device = node.plan->context.devices[0];
+  node.inputs = node.taken = inputs;
   return run(dynamic, &node, workspace, workspace->results, step);
 }
 
-static rheos_status *run_staged(const rheos__segment *segment, const rheos__instruction *in,
+// By a kernel of the segment's device. `*out_done` is false where it has none.
+static rheos_status *run_on_device(rheos__dynamic *dynamic, dynamic_node node,
+                                   rheos_tensor *const *inputs, rheos__workspace *workspace,
+                                   rheos__step *step, bool *out_done) {
+  rheos__staged staged;
+  *out_done = true;
+  rheos_status *status = rheos__stage_shapes(node.segment, node.in, workspace, inputs, &staged);
+  node.device = node.segment->device;
+  node.inputs = staged.on_host;
+  node.taken = staged.on_device;
+  if (status == NULL && !is_prepared(dynamic, &node)) {
+    status = prepare(dynamic, &node);
+    *out_done = rheos_status_code(status) != RHEOS_UNIMPLEMENTED;
+  }
+  if (status == NULL) status = run_ready(dynamic, &node, workspace, workspace->results, step);
+  rheos__staged_deinit(&staged);
+  if (*out_done) return status;
+  rheos_status_free(status);
+  forget(dynamic);
+  return NULL;
+}
+
+// By the CPU, on copies.
+static rheos_status *run_staged(rheos__dynamic *dynamic, dynamic_node node,
                                 rheos_tensor *const *inputs, rheos__workspace *workspace,
                                 rheos__step *step) {
-  rheos_tensor **staged = NULL;
-  rheos_status *status = rheos__stage_inputs(segment, in, inputs, &staged);
-  if (status == NULL) status = run_on_host(segment, in, staged, workspace, step);
-  rheos__unstage_inputs(staged, in->num_inputs);
+  rheos__staged staged;
+  rheos_status *status = rheos__stage_inputs(node.segment, node.in, inputs, &staged);
+  if (status == NULL) status = run_on_host(dynamic, node, staged.on_host, workspace, step);
+  rheos__staged_deinit(&staged);
   if (status != NULL) return status;
-  return rheos__stage_results(segment->device->memory, workspace->results, in->num_outputs);
+  return rheos__stage_results(node.segment->device->memory, workspace->results,
+                              node.in->num_outputs);
+}
+
+static rheos_status *run_anywhere(const rheos__segment *segment, const rheos__instruction *in,
+                                  rheos_tensor *const *inputs, rheos__workspace *workspace,
+                                  rheos__step *step) {
+  rheos__dynamic *dynamic = dynamic_of(workspace, in->entry);
+  if (dynamic == NULL) return rheos__out_of_memory();
+  const dynamic_node node = node_of(segment, in, workspace);
+  if (rheos__is_on_host(segment->device))
+    return run_on_host(dynamic, node, inputs, workspace, step);
+  if (!dynamic->stays_on_host) {
+    bool is_done = false;
+    RHEOS_TRY(run_on_device(dynamic, node, inputs, workspace, step, &is_done));
+    if (is_done) return NULL;
+    dynamic->stays_on_host = true;
+  }
+  return run_staged(dynamic, node, inputs, workspace, step);
 }
 
 rheos_status *rheos__run_dynamic(const rheos__segment *segment, const rheos__instruction *in,
                                  rheos__workspace *workspace, rheos__step *step) {
   rheos_tensor *const *inputs = rheos__tensor_arguments(workspace, segment, in);
   for (int32_t i = 0; i < in->num_outputs; ++i) workspace->results[i] = NULL;
-  const bool on_host = rheos__is_on_host(segment->device);
-  rheos_status *status = on_host ? run_on_host(segment, in, inputs, workspace, step)
-                                 : run_staged(segment, in, inputs, workspace, step);
+  rheos_status *status = run_anywhere(segment, in, inputs, workspace, step);
   if (status != NULL) drop_results(workspace->results, in->num_outputs);
   return status;
 }
@@ -305,7 +358,12 @@ rheos_status *rheos__run_flow_node(const rheos__plan *plan, int32_t entry,
   }
   rheos__dynamic *dynamic = dynamic_of(workspace, entry);
   if (dynamic == NULL) return rheos__out_of_memory();
-  const dynamic_node node = {.plan = plan, .entry = entry, .inputs = inputs, .cells = cells};
+  const dynamic_node node = {.plan = plan,
+                             .entry = entry,
+                             .device = plan->context.devices[0],
+                             .inputs = inputs,
+                             .taken = inputs,
+                             .cells = cells};
   rheos_status *status = run(dynamic, &node, workspace, results, step);
   if (status != NULL) {
     drop_results(results, num_outputs);

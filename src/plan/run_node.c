@@ -41,15 +41,30 @@ static rheos_status *run_in_slices(node_run *r, rheos__step *step) {
   return NULL;
 }
 
+// On a device of its own memory, which is not split over threads.
+static rheos_status *run_at_once(const rheos__prepare *p, const void **in, void **out) {
+  void *scratch = NULL;
+  if (p->scratch_bytes > 0) {
+    scratch = rheos__memory_allocate(p->memory, p->scratch_bytes);
+    if (scratch == NULL) return rheos__out_of_memory();
+  }
+  const int64_t units = p->num_units > 1 ? p->num_units : 1;
+  rheos_status *status = p->run(p->state, in, out, scratch, 0, units);
+  rheos__memory_free(p->memory, scratch);
+  return status;
+}
+
 // Runs a prepared `run` kernel on fresh tensors.
 static rheos_status *run_on_tensors(const rheos__prepare *p, rheos_tensor *const *inputs,
                                     rheos__step *step, const void **in, void **out,
                                     rheos_tensor **outputs) {
   for (int32_t i = 0; i < p->num_inputs; ++i) in[i] = inputs[i] != NULL ? inputs[i]->data : NULL;
   for (int32_t i = 0; i < p->num_outputs; ++i) {
-    RHEOS_TRY(rheos_tensor_new(p->output_dtypes[i], p->output_shapes[i], &outputs[i]));
+    RHEOS_TRY(
+        rheos__tensor_new_in(p->memory, p->output_dtypes[i], &p->output_shapes[i], &outputs[i]));
     out[i] = outputs[i]->data;
   }
+  if (p->memory != NULL) return run_at_once(p, in, out);
   if (p->num_units <= 1 && p->scratch_bytes == 0) return p->run(p->state, in, out, NULL, 0, 1);
   return run_in_slices(&(node_run){.prepare = p, .inputs = in, .outputs = out}, step);
 }

@@ -250,6 +250,37 @@ static void test_device__shapes_may_come_late(void **state) {
   assert_true(count(f).num_kernels >= 3 * STEPS);
 }
 
+// Of what is dynamic the values that shapes depend on come to the host, and no others.
+static void test_device__dynamic_entries_run_there(void **state) {
+  fixture *f = *state;
+  rheos_output x = placeholder(f), multiples = rheos_placeholder(f->s, RHEOS_INT32);
+  rheos_output y[2];
+  for (int i = 0; i < 2; ++i) {
+    if (i == 1) rheos_push_device(f->s, "/device:TEST:0");
+    y[i] = rheos_exp(f->s, rheos_tile(f->s, rheos_abs(f->s, x), multiples));
+    if (i == 1) rheos_scope_pop(f->s);
+  }
+  check(rheos_scope_finish(f->s));
+  for (int32_t step = 0; step < STEPS; ++step) {
+    const int32_t numbers_of[] = {1 + step % 2, 2};
+    rheos_tensor *values[2] = {NULL, NULL};
+    for (int i = 0; i < 2; ++i) {
+      rheos_feed feeds[] = {{x, numbers(ROWS, COLUMNS, step)}, {multiples, NULL}};
+      check(rheos_tensor_from_values(RHEOS_INT32, RHEOS_SHAPE(2), numbers_of, &feeds[1].value));
+      rheos_fetch fetch = {y[i], NULL};
+      check(rheos_session_run(f->session, feeds, 2, &fetch, 1, NULL, 0, NULL));
+      values[i] = fetch.value;
+      for (int k = 0; k < 2; ++k) rheos_tensor_unref(feeds[k].value);
+    }
+    assert_same(values[1], values[0]);
+    for (int i = 0; i < 2; ++i) rheos_tensor_unref(values[i]);
+  }
+  const private_device_counts counts = count(f);
+  assert_int_equal(counts.num_kernels, 3 * STEPS);
+  assert_int_equal(counts.num_from_host, 2 * STEPS);
+  assert_int_equal(counts.num_to_host, 2 * STEPS);  // the multiples, and what is fetched
+}
+
 // ---- A model
 
 typedef struct model {
@@ -480,6 +511,7 @@ int main(void) {
       TEST(test_device__consumers_share_a_copy),
       TEST(test_device__values_pass_between_devices),
       TEST(test_device__shapes_may_come_late),
+      TEST(test_device__dynamic_entries_run_there),
       TEST(test_device__a_model_trains_to_the_same_bits),
       TEST(test_device__a_missing_kernel_is_an_error_or_the_cpus),
       TEST(test_device__a_missing_device_is_an_error_or_the_cpu),
