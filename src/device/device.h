@@ -21,7 +21,7 @@ typedef struct rheos__device_kind {
   const char *name;      // the type in names of devices: "CPU"
   int32_t max_operands;  // of an instruction that `finish` makes
   // Whether it has a kernel for nodes with these attributes. A kernel may still decline a node for its
-  // shapes, which fails the step. Of an op that gives a reference or handle: whether it has kernels for
+  // shapes: then the CPU runs it, on copies. Of an op that gives a reference or handle: whether it has kernels for
   // those that change what is behind it.
   bool (*has_kernel)(const rheos__op_def *op, const rheos__attrs *attrs);
   // Its kernels for the op, best first, NULL-terminated; NULL if there are none. On a device in the

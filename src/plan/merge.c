@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "plan/place.h"
 
 rheos_status *rheos__merger_init(rheos__merger *merger, const rheos__plan *plan) {
   merger->num_slots = 16;
@@ -66,6 +67,7 @@ static bool same(rheos__rewriter *r, const rheos__entry *a, const rheos__entry *
       a->num_outputs != b->num_outputs) {
     return false;
   }
+  if (r->plan->is_mixed && a->device != b->device && !rheos__is_anywhere(a)) return false;
   for (int32_t i = 0; i < a->num_inputs; ++i) {
     if (rheos__rule_input(r, a, i) != rheos__rule_input(r, b, i)) return false;
   }

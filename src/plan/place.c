@@ -193,8 +193,22 @@ static rheos_status *find_beside(placer *p, const rheos__entry *entry, int32_t *
   return NULL;
 }
 
+// What moves values, or calls a body whose entries have places of their own, needs no kernel of the device
+// that it is said to be on.
+static bool only_directs(const rheos__entry *entry) {
+  const rheos__op_def *op = entry->signature->op;
+  const unsigned kinds = RHEOS_OP_CALLS | RHEOS_OP_TAKES_VARIANTS;
+  return entry->kind == RHEOS__ENTRY_NODE &&
+         (op->flow != RHEOS__FLOW_NONE || (op->flags & kinds) == RHEOS_OP_CALLS);
+}
+
 // `asked` is the device that the node asks for, NOWHERE if there is none.
 static rheos_status *place_by_kernel(placer *p, rheos__entry *entry, int32_t asked) {
+  if (only_directs(entry)) {
+    p->placed[entry->id] = (int16_t)(asked == NOWHERE ? 1 : asked + 1);  // for what is beside it
+    entry->device = 0;
+    return NULL;
+  }
   const bool is_explicit = rheos__plan_node(p->plan, entry->id)->device[0] != '\0';
   int32_t device = is_explicit ? asked : NOWHERE;
   if (device != NOWHERE && !fits(p, entry, device)) {

@@ -55,13 +55,6 @@ static bool is_on(const rheos__plan *plan, const rheos__rule *rule) {
   return rule->aggressive ? toggle == RHEOS_TOGGLE_AGGRESSIVE : toggle != RHEOS_TOGGLE_OFF;
 }
 
-// Products with what follows them are kernels of the CPU.
-static bool suits_device(const rheos__plan *plan, const rheos__rule *rule,
-                         const rheos__entry *entry) {
-  return !plan->is_mixed || rule->group != RHEOS__RULES_REMAPPING ||
-         rheos__is_on_host(rheos__entry_device(plan, entry));
-}
-
 const char *rheos__rule_name(const rheos__entry *entry) {
   return entry->rule != 0 ? by_op.rules[entry->rule - 1]->name : NULL;
 }
@@ -73,8 +66,7 @@ static rheos_status *apply_rules(rheos__rewriter *r, rheos__entry *entry) {
     const int32_t op = index_of(entry->signature);
     r->changed = false;
     for (int32_t i = op < 0 ? 0 : by_op.first[op]; op >= 0 && i < by_op.first[op + 1]; ++i) {
-      if (!is_on(r->plan, by_op.rules[i]) || !suits_device(r->plan, by_op.rules[i], entry))
-        continue;
+      if (!is_on(r->plan, by_op.rules[i])) continue;
       r->rule = (uint16_t)(i + 1);
       ++r->num_steps;
       RHEOS_TRY(by_op.rules[i]->apply(r, entry));

@@ -481,7 +481,13 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   p.stays = z->plan->context.packings != NULL && is_on_host(z) ? stays : NULL;
   p.stays_argument = z;
   p.step = z->step;
-  RHEOS_TRY(rheos__prepare_kernel(&p));
+  status = rheos__prepare_kernel(&p);
+  if (rheos_status_code(status) == RHEOS_UNIMPLEMENTED && wants_kernel && !is_on_host(z) &&
+      is_pure && !cells) {  // the CPU runs it, on copies
+    rheos_status_free(status);
+    return add_dynamic(z, entry_index, &p);
+  }
+  RHEOS_TRY(status);
   RHEOS_TRY(add_release(z->segment, p.release, p.state));
   RHEOS_TRY(rheos__check_handles(entry, &p));
   if (p.called_shapes != NULL) p.output_shapes = p.called_shapes;

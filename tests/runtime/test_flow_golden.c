@@ -1,18 +1,27 @@
 // Graphs of version 1's control flow give what TensorFlow gave: tests/golden/flow and flow_by_hand, written
 // by make_flow.py and make_flow_by_hand.py. Each run is done on 1, 2 and 8 threads, raised where that is possible and on tokens,
-// and gives the same bits.
+// and gives the same bits; also where all nodes that it has kernels for are on a device with a memory of its own.
 #include <rheos/format.h>
 #include <stdio.h>
 
 #include "base/file.h"
+#include "device/private_device.h"
 #include "ops/array_fixture.h"
+#include "runtime/host.h"
 
 enum { MAX_VALUES = 16, LINE_BYTES = 1 << 16, NUM_SESSIONS = 6 };
 
 static const int32_t numbers_of_threads[] = {1, 2, 8};
 
+// Of a host with a device besides the CPU, one of each number of threads.
+typedef struct host_with_device {
+  rheos_host *host;
+  rheos__device device;
+} host_with_device;
+
 typedef struct recorded {
   const char *folder;
+  host_with_device *hosts;  // NULL: the CPU alone
   fixture f;
   rheos_session *sessions[NUM_SESSIONS];
   char name[128];
@@ -136,14 +145,18 @@ static void begin_case(recorded *r, const char *name) {
   r->f.graph = rheos_graph_new();
   r->f.scope = rheos_scope_new(r->f.graph);
   rheos_import_options options = {.prefix = ""};
+  if (r->hosts != NULL) rheos_push_device(r->f.scope, "/device:TEST:0");
   rheos_import_graph_def(r->f.scope, bytes, size, &options);
+  if (r->hosts != NULL) rheos_scope_pop(r->f.scope);
   rheos_status *status = rheos_scope_finish(r->f.scope);
   r->refused = (int)rheos_status_code(status);
   rheos_status_free(status);
   rheos__free(bytes);
   for (int i = 0; i < NUM_SESSIONS; i++) {
     const rheos_session_options session_options = {
-        .num_threads = numbers_of_threads[i % 3],
+        .num_threads = r->hosts == NULL ? numbers_of_threads[i % 3] : 0,
+        .host = r->hosts != NULL ? r->hosts[i % 3].host : NULL,
+        .allow_soft_placement = r->hosts != NULL,
         .rewrites.raise_control_flow = i < 3 ? RHEOS_TOGGLE_ON : RHEOS_TOGGLE_OFF};
     check(rheos_session_new(r->f.graph, &session_options, &r->sessions[i]));
   }
@@ -188,13 +201,13 @@ static void read_line(recorded *r, char *line) {
   }
 }
 
-static int run_cases(const char *folder) {
+static int run_cases(const char *folder, host_with_device *hosts) {
   char path[512];
   snprintf(path, sizeof path, RHEOS_SOURCE_DIR "/tests/golden/%s/cases.txt", folder);
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   char *line = malloc(LINE_BYTES);
-  recorded r = {.folder = folder};
+  recorded r = {.folder = folder, .hosts = hosts};
   while (fgets(line, LINE_BYTES, file) != NULL) read_line(&r, line);
   fclose(file);
   free(line);
@@ -203,18 +216,39 @@ static int run_cases(const char *folder) {
 
 static void test_flow__gives_what_tensorflow_gives(void **state) {
   (void)state;
-  assert_true(run_cases("flow") >= 60);
+  assert_true(run_cases("flow", NULL) >= 60);
 }
 
 static void test_flow__put_together_by_hand_too(void **state) {
   (void)state;
-  assert_true(run_cases("flow_by_hand") >= 30);
+  assert_true(run_cases("flow_by_hand", NULL) >= 30);
+}
+
+static void test_flow__on_a_device_too(void **state) {
+  (void)state;
+  host_with_device hosts[3];
+  for (int i = 0; i < 3; i++) {
+    const rheos_host_options options = {.num_threads = numbers_of_threads[i]};
+    check(rheos_host_new(&options, &hosts[i].host));
+    check(private_device_init(&hosts[i].device, 0));
+    check(rheos__host_add_device(hosts[i].host, &hosts[i].device));
+  }
+  assert_true(run_cases("flow", hosts) >= 60);
+  assert_true(run_cases("flow_by_hand", hosts) >= 30);
+  for (int i = 0; i < 3; i++) {
+    const private_device_counts counts = private_device_count(&hosts[i].device);
+    assert_true(counts.num_kernels > 500);
+    rheos_host_unref(hosts[i].host);
+    assert_int_equal(private_device_count(&hosts[i].device).blocks_in_use, 0);
+    private_device_deinit(&hosts[i].device);
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_flow__gives_what_tensorflow_gives),
       cmocka_unit_test(test_flow__put_together_by_hand_too),
+      cmocka_unit_test(test_flow__on_a_device_too),
   };
   return cmocka_run_group_tests_name("flow_golden", tests, NULL, NULL);
 }
