@@ -189,7 +189,7 @@ rheos_status *one_kernel_new(const op_program *program, one_kernel **out_kernel)
   *out_kernel = k;
   if (!k) return rheos__out_of_memory();
   rheos__arena_init(&k->arena);
-  rheos__step_init(&k->step, NULL, NULL, NULL);
+  rheos__step_init(&k->step, NULL, NULL);
   k->resources = rheos__resources_new();
   if (!k->resources) return rheos__out_of_memory();
   return run_targets(k, program);

@@ -40,8 +40,12 @@ typedef struct rheos_eager_options {
 // May be used by any number of threads at once. `options` may be NULL.
 RHEOS_MUST_USE static inline rheos_status *rheos_eager_new(const rheos_eager_options *options,
                                                            rheos_eager **out_eager);
-// Tapes and regions that are still there hold on to what they need.
+// Operations that run are cancelled and waited for. Tapes and regions that are still there hold on
+// to what they need, but later runs fail with RHEOS_FAILED_PRECONDITION.
 RHEOS_API void rheos_eager_free(rheos_eager *eager);
+
+// What its operations wait for at this moment, as rheos_session_waiting() tells it.
+RHEOS_STATUS rheos_eager_waiting(rheos_eager *eager, char **out_text);
 
 // The graph in whose library operations find the functions that they call.
 RHEOS_API rheos_graph *rheos_eager_graph(const rheos_eager *eager);

@@ -4,11 +4,12 @@
 
 #include "base/options.h"
 #include "ops/data/dataset.h"
-#include "runtime/session_step.h"
+#include "runtime/home.h"
+#include "runtime/session_kind.h"
 
 struct rheos_dataset_iterator {
-  rheos_session *session;  // the caller's
-  rheos_tensor *dataset;   // a variant
+  rheos__home *home;      // of the caller's session
+  rheos_tensor *dataset;  // a variant
   rheos__iterator *iterator;
   rheos__explain_since *since;
 };
@@ -23,12 +24,12 @@ static rheos_status *make_dataset(rheos_session *session, rheos_output dataset,
 
 static rheos_status *begin(rheos_dataset_iterator *it) {
   rheos__dataset *dataset = NULL;
-  rheos__step step, *before;
+  rheos__step step;
   RHEOS_TRY(rheos__dataset_of(it->dataset, "rheos_dataset_iterator_new", &dataset));
-  RHEOS_TRY(rheos__session_begin_step(it->session, NULL, &step, &before));
+  RHEOS_TRY(rheos__home_begin_step(it->home, NULL, &step));
   rheos_status *status = rheos__iterator_new_outer(dataset, &step, &it->iterator);
   if (status == NULL) status = rheos__explain_since_new(it->iterator, &it->since);
-  return rheos__session_end_step_take(it->session, &step, before, status);
+  return rheos__home_end_step_take(&step, status);
 }
 
 rheos_status *rheos_dataset_iterator_new(rheos_session *session, rheos_output dataset,
@@ -37,8 +38,8 @@ rheos_status *rheos_dataset_iterator_new(rheos_session *session, rheos_output da
   RHEOS_NEED(session);
   rheos_dataset_iterator *it = rheos__alloc_zeroed(sizeof *it);
   if (it == NULL) return rheos__out_of_memory();
-  it->session = session;
-  rheos_status *status = make_dataset(session, dataset, &it->dataset);
+  rheos_status *status = rheos__session_home(session, &it->home);
+  if (status == NULL) status = make_dataset(session, dataset, &it->dataset);
   if (status == NULL) status = begin(it);
   if (status == NULL) {
     *out_iterator = it;
@@ -70,14 +71,19 @@ rheos_status *rheos_dataset_iterator_next_sized(rheos_dataset_iterator *iterator
   }
   const int32_t count = iterator->iterator->dataset->num_components;
   for (int32_t i = 0; i < count; ++i) out_element[i] = NULL;
-  rheos__step step, *before;
-  RHEOS_TRY(rheos__session_begin_step(iterator->session, options, &step, &before));
+  rheos__step step;
+  RHEOS_TRY(rheos__home_begin_step(iterator->home, options, &step));
+  step.may_wait = true;
   rheos__iterator_enter(iterator->iterator, &step);
   rheos__iterator_watch(iterator->iterator, &step);
-  rheos_status *status = rheos__step_poll(&step) ? rheos__step_error(&step)
-                                                 : rheos__iterator_next(iterator->iterator, &step,
-                                                                        out_element, out_end);
-  return rheos__session_end_step_take(iterator->session, &step, before, status);
+  rheos_status *status = rheos__iterator_next(iterator->iterator, &step, out_element, out_end);
+  const bool is_made = status == NULL;
+  status = rheos__home_end_step_take(&step, status);
+  if (is_made && status != NULL) {
+    rheos__element_clear(out_element, count);
+    *out_end = false;
+  }
+  return status;
 }
 
 rheos_status *rheos_dataset_explain(rheos_dataset_iterator *iterator, char **out_text) {

@@ -15,7 +15,7 @@ typedef struct rheos__task rheos__task;
 struct rheos__task {
   // Runs in a step of its own. May free the task.
   void (*run)(rheos__task *task, rheos__step *step);
-  void (*drop)(rheos__task *task);          // instead of that: the session is closed
+  void (*drop)(rheos__task *task);          // instead: it was cancelled, or the session is closed
   struct rheos_cancellation *cancellation;  // stops that step
   struct rheos__posted *posted;             // while it waits for a thread
 };

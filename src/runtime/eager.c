@@ -95,7 +95,7 @@ static prepared *take_all(rheos__op_cache *cache) {
 void rheos_eager_clear(rheos_eager *eager) {
   if (eager == NULL) return;
   free_prepared(take_all(eager->ops));
-  rheos__bodies_forget(eager->bodies);
+  rheos__bodies_forget(eager->home.bodies);
 }
 
 static void free_cache(rheos__op_cache *cache) {
@@ -115,32 +115,24 @@ void rheos__eager_unref(rheos_eager *eager) {
   if (atomic_fetch_sub_explicit(&eager->references, 1, memory_order_acq_rel) != 1) return;
   free_cache(eager->ops);
   free_leaving(eager->leaving);
-  rheos__bodies_clear(eager->bodies);
-  rheos__bodies_unref(eager->bodies);
-  rheos__tasks_unref(eager->tasks);
-  rheos__bell_deinit(&eager->closing);
+  rheos__home_clear(&eager->home);
+  rheos__home_deinit(&eager->home);
   rheos_graph_unref(eager->graph);
-  rheos_host_unref(eager->host);
   pthread_mutex_destroy(&eager->mutex);
   rheos__free(eager);
 }
 
 void rheos_eager_free(rheos_eager *eager) {
   if (eager == NULL) return;
-  atomic_store(&eager->is_closed, 1);
-  rheos__bell_ring(&eager->closing);
-  rheos__tasks_close(eager->tasks);
+  rheos__home_close(&eager->home);
   rheos_eager_clear(eager);  // regions hold on to it
   rheos__eager_unref(eager);
 }
 
-static rheos_status *init_host(rheos_eager *eager, const rheos_eager_options *options) {
-  if (options->host == NULL) {
-    return rheos_host_new(&(rheos_host_options){.num_threads = options->num_threads}, &eager->host);
-  }
-  if (options->num_threads != 0) return RHEOS_INVALID("the threads are those of the host");
-  eager->host = rheos_host_ref(options->host);
-  return NULL;
+rheos_status *rheos_eager_waiting(rheos_eager *eager, char **out_text) {
+  RHEOS_OUT(out_text);
+  RHEOS_NEED(eager);
+  return rheos__waits_tell(&eager->home.waits, rheos__clock_ns(), out_text);
 }
 
 static rheos_status *init_eager(rheos_eager *eager, const rheos_eager_options *options) {
@@ -148,22 +140,15 @@ static rheos_status *init_eager(rheos_eager *eager, const rheos_eager_options *o
   eager->gradient_argument = options->gradient_argument;
   eager->ops = new_cache(options->max_cached_ops);
   eager->graph = rheos_graph_new();
-  if (eager->ops == NULL || eager->graph == NULL) return rheos__out_of_memory();
-  RHEOS_TRY(init_host(eager, options));
-  eager->context = (rheos__plan_context){.resources = eager->host->resources,
-                                         .packings = eager->host->packings,
-                                         .devices = eager->host->devices,
-                                         .num_devices = eager->host->num_devices,
-                                         .allow_soft_placement = true,
-                                         .program_function = options->program_function,
-                                         .program_argument = options->program_argument,
-                                         .leaves_functions = options->leaves_functions,
-                                         .num_threads = rheos_host_num_threads(eager->host)};
-  eager->bodies = rheos__bodies_new(&eager->context);
-  eager->tasks = rheos__tasks_new(eager->host, &eager->is_closed, &eager->closing, NULL);
-  if (eager->bodies == NULL || eager->tasks == NULL) return rheos__out_of_memory();
-  eager->context.bodies = eager->bodies;
-  return NULL;
+  const rheos__home_options home = {.owner = "eager context",
+                                    .host = options->host,
+                                    .own_host = {.num_threads = options->num_threads},
+                                    .context = {.allow_soft_placement = true,
+                                                .program_function = options->program_function,
+                                                .program_argument = options->program_argument,
+                                                .leaves_functions = options->leaves_functions}};
+  RHEOS_TRY(rheos__home_init(&eager->home, &home));
+  return eager->ops == NULL || eager->graph == NULL ? rheos__out_of_memory() : NULL;
 }
 
 rheos_status *rheos_eager_new_sized(const rheos_eager_options *options, size_t options_bytes,
@@ -189,7 +174,7 @@ rheos_graph *rheos_eager_graph(const rheos_eager *eager) {
 }
 
 rheos_host *rheos_eager_host(const rheos_eager *eager) {
-  return eager != NULL ? eager->host : NULL;
+  return eager != NULL ? eager->home.host : NULL;
 }
 
 // ---- Looking up
@@ -401,7 +386,7 @@ static void sweep(rheos_eager *eager, bool is_asked) {
     list = l->next;
     put_leaving(eager, l);
   }
-  rheos__bodies_sweep(eager->bodies);
+  rheos__bodies_sweep(eager->home.bodies);
 }
 
 void rheos_eager_sweep(rheos_eager *eager) {

@@ -13,7 +13,6 @@
 #include "runtime/section_run.h"
 #include "resource/variable_shape.h"
 
-static const float BUDGET_NS = 1e6f;  // of guessed work between two polls
 static const float SLICE_NS = 2e6f;
 
 typedef rheos__run run;
@@ -187,7 +186,7 @@ static inline rheos_status *run_next(run *r, const rheos__segment *segment,
                                      const rheos__instruction *in) {
   r->step->budget_ns -= in->cost_ns;
   if (r->step->budget_ns < 0) {
-    r->step->budget_ns = BUDGET_NS;
+    r->step->budget_ns = RHEOS__STEP_BUDGET_NS;
     if (rheos__step_poll(r->step)) return rheos__step_error(r->step);
   }
   rheos_status *status = run_instruction(r, segment, in);
@@ -505,25 +504,6 @@ static rheos_status *execute_flow(run *r, const rheos__parameters *parameters,
   return status;
 }
 
-// Whether the step was stopped, or has ended only after it should have: of kernels that cannot be stopped,
-// such as the program's own functions. But what a step that waits has taken in the last moment would be
-// lost.
-static bool is_over(rheos__step *step, const rheos_status *status) {
-  if (atomic_load(&step->stopped) != 0) return true;
-  return !step->may_wait && status == NULL && step->deadline_ns != 0 && rheos__step_poll(step);
-}
-
-// Whatever a stopped kernel said, unless it waited and says so.
-static rheos_status *end_stopped(const run *r, rheos_status *status, rheos_tensor **values) {
-  if (r->step->has_told && status != NULL) return status;
-  rheos_status_free(status);
-  for (int32_t i = 0; r->bound == NULL && i < r->plan->num_fetches; ++i) {
-    rheos_tensor_unref(values[i]);
-    values[i] = NULL;
-  }
-  return rheos__step_error(r->step);
-}
-
 rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
                              const rheos__bound *bound, rheos__step *step,
                              rheos_tensor **out_values, double *out_cost_ns) {
@@ -531,17 +511,9 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
   *out_cost_ns = 0;
   const rheos__parameters parameters = {.tensors = feeds};
   run r = {.plan = plan, .step = step, .bound = bound};
-  step->budget_ns = BUDGET_NS;
-  step->may_wait = plan->may_wait;
-  if (rheos__step_is_observed(step)) rheos__observe_step_begins(step);
-  rheos__step *before = rheos__pool_set_step(step);
-  rheos_status *status = plan->flow != NULL
-                             ? execute_flow(&r, &parameters, out_values, out_cost_ns)
-                             : execute_segments(&r, &parameters, out_values, out_cost_ns);
-  rheos__pool_set_step(before);
-  if (is_over(step, status)) status = end_stopped(&r, status, out_values);
-  if (rheos__step_is_observed(step)) rheos__observe_step_ended(step, status);
-  return status;
+  step->may_wait = step->may_wait || plan->may_wait;
+  return plan->flow != NULL ? execute_flow(&r, &parameters, out_values, out_cost_ns)
+                            : execute_segments(&r, &parameters, out_values, out_cost_ns);
 }
 
 // ---- Runs inside runs

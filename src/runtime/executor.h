@@ -7,7 +7,7 @@
 #include "runtime/bound.h"
 #include "runtime/step.h"
 
-// One step with the tensors `feeds` (in the plan's order, dtypes and shapes checked already).
+// Runs the plan as the step, which has begun, with the tensors `feeds` (in the plan's order, dtypes and shapes checked already).
 // `out_values` are in the order of the plan's fetches: each a tensor for the caller; NULL after a
 // failure. With `bound`, of which `feeds` are the values, fetches go there and `out_values` is not
 // used. `out_cost_ns` is a guess at the time of a run like this.

@@ -9,7 +9,6 @@
 #include "runtime/waiting.h"
 
 static const float ENTRY_NS = 60;  // a guess at the time of an entry without arithmetic
-static const float BUDGET_NS = 1e6f;
 
 typedef rheos__flow_token token;
 typedef rheos__flow_run flow_run;
@@ -615,7 +614,7 @@ rheos_status *rheos__flow_run_entry(flow_run *f, int32_t entry) {
   ++f->s->num_run;
   step->budget_ns -= ENTRY_NS;
   if (step->budget_ns < 0) {
-    step->budget_ns = BUDGET_NS;
+    step->budget_ns = RHEOS__STEP_BUDGET_NS;
     if (rheos__step_poll(step)) return rheos__step_error(step);
   }
   rheos_status *status = NULL;

@@ -113,13 +113,12 @@ static rheos_status *mark_needed(rheos__partial_run *run) {
 }
 
 rheos_status *rheos__partial_run_new(rheos_graph *graph, const rheos__signature_ids *ids,
-                                     int64_t handle, rheos__partial_run **out_run) {
+                                     rheos__partial_run **out_run) {
   *out_run = NULL;
   rheos__partial_run *run = rheos__alloc_zeroed(sizeof *run);
   if (run == NULL) return rheos__out_of_memory();
   pthread_mutex_init(&run->mutex, NULL);
   atomic_store(&run->references, 1);
-  run->handle = handle;
   run->graph = graph;
   rheos_status *status = init_arrays(run, ids);
   if (status == NULL) status = mark_needed(run);

@@ -21,7 +21,7 @@ typedef struct rheos__edge_list {
 } rheos__edge_list;
 
 typedef struct rheos__partial_run {
-  int64_t handle;
+  int64_t handle;  // that the session gives it
   _Atomic int32_t references;
   struct rheos__partial_run *next;  // of the session's
   pthread_mutex_t mutex;            // held by the thread that runs a part; guards what follows
@@ -46,7 +46,7 @@ typedef struct rheos__part {
 } rheos__part;
 
 rheos_status *rheos__partial_run_new(rheos_graph *graph, const rheos__signature_ids *ids,
-                                     int64_t handle, rheos__partial_run **out_run);
+                                     rheos__partial_run **out_run);
 rheos__partial_run *rheos__partial_run_ref(rheos__partial_run *run);
 void rheos__partial_run_unref(rheos__partial_run *run);
 

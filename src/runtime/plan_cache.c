@@ -5,21 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/hash.h"
-#include "runtime/step.h"
-
 enum { DEFAULT_MAX_PLANS = 256, WAIT_NS = 10 * 1000 * 1000, SECOND_NS = 1000 * 1000 * 1000 };
-
-void rheos__signature_ids_hash(rheos__signature_ids *ids) {
-  uint64_t hash = rheos__hash_bytes((uint64_t)ids->num_feeds, ids->feeds,
-                                    (size_t)ids->num_feeds * sizeof *ids->feeds);
-  hash = rheos__hash_bytes(hash, ids->fetches, (size_t)ids->num_fetches * sizeof *ids->fetches);
-  hash = rheos__hash_bytes(hash, ids->targets, (size_t)ids->num_targets * sizeof *ids->targets);
-  if (ids->num_done > 0) {
-    hash = rheos__hash_bytes(hash, ids->done, (size_t)ids->num_done * sizeof *ids->done);
-  }
-  ids->hash = hash;
-}
 
 void rheos__plan_cache_init(rheos__plan_cache *cache) {
   if (cache->max_plans == 0) cache->max_plans = DEFAULT_MAX_PLANS;
@@ -181,7 +167,7 @@ static void wait_a_while(rheos__plan_cache *cache) {
 static rheos_status *wait_for(rheos__plan_cache *cache, const rheos__cached_plan *plan,
                               const rheos_run_options *options) {
   rheos__step step;
-  rheos__step_init(&step, NULL, options, cache->closed);
+  rheos__step_init(&step, cache->home, options);
   while (plan->state == RHEOS__PLAN_IS_MADE_NOW) {
     wait_a_while(cache);
     pthread_mutex_unlock(cache->mutex);

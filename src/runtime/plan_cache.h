@@ -7,15 +7,8 @@
 #include <stdatomic.h>
 
 #include "plan/plan.h"
-
-// What a run asks for, by ids.
-typedef struct rheos__signature_ids {
-  const rheos__edge *feeds, *fetches;
-  const int32_t *targets;
-  const int32_t *done;  // nodes that ran before, in another part of the step
-  int32_t num_feeds, num_fetches, num_targets, num_done;
-  uint64_t hash;
-} rheos__signature_ids;
+#include "runtime/run_signature.h"
+#include "runtime/step.h"
 
 typedef enum rheos__plan_state {
   RHEOS__PLAN_IS_MADE_NOW,
@@ -36,17 +29,14 @@ typedef struct rheos__plan_cache {
   rheos_status *(*make)(void *argument, const rheos__signature_ids *ids, rheos__plan **out_plan);
   void *argument;
   pthread_mutex_t *mutex;      // the session's; guards what follows
-  const _Atomic int *closed;   // ends waiting
+  rheos__home *home;           // whose closing ends waiting; may be NULL
   pthread_cond_t made;         // a plan is, or has failed
   rheos__cached_plan **plans;  // latest first
   size_t num_plans, capacity, max_plans;
   int64_t num_made;
 } rheos__plan_cache;
 
-// Sets the hash, after the rest.
-void rheos__signature_ids_hash(rheos__signature_ids *ids);
-
-// `cache` holds zeros but for make, argument, mutex, closed and max_plans.
+// `cache` holds zeros but for make, argument, mutex, home and max_plans.
 void rheos__plan_cache_init(rheos__plan_cache *cache);
 void rheos__plan_cache_deinit(rheos__plan_cache *cache);
 

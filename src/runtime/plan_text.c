@@ -376,6 +376,8 @@ static rheos_status *write_plan(rheos_session *session, const rheos__step_ends *
   RHEOS_NEED(session);
   RHEOS_NEED_LIST(ends->feeds, ends->num_feeds);
   RHEOS_NEED_LIST(shapes, ends->num_feeds);
+  RHEOS_NEED_LIST(ends->fetches, ends->num_fetches);
+  RHEOS_NEED_LIST(ends->targets, ends->num_targets);
   RHEOS_TRY(check_shapes(ends->feeds, shapes, ends->num_feeds));
   rheos__plan *plan;
   const rheos__segment *segment;

@@ -219,7 +219,7 @@ static bool has_state(const rheos_region *r) {
 // The plan, made by the first who wants it. With the region's mutex held.
 static rheos_status *need_plan(rheos_region *r) {
   if (r->plan != NULL) return NULL;
-  rheos__plan_context context = r->eager->context;
+  rheos__plan_context context = r->eager->home.context;
   if (r->node >= 0 && has_state(r)) {
     if (r->state == NULL) r->state = rheos__resources_new();
     if (r->state == NULL) return rheos__out_of_memory();
@@ -381,19 +381,9 @@ static rheos_status *run_call(rheos_region *r, rheos__region_call *call,
                               const rheos__parameters *parameters, rheos_tensor **outputs,
                               const rheos_run_options *options) {
   rheos__step step;
-  rheos__step_init(&step, r->eager->host, options, NULL);
-  step.budget_ns = 1e6f;
-  step.tasks = r->eager->tasks;
-  rheos__step *before = rheos__pool_set_step(&step);
-  if (rheos__step_is_observed(&step)) rheos__observe_step_begins(&step);
+  RHEOS_TRY(rheos__home_begin_step(&r->eager->home, options, &step));
   rheos_status *status = rheos__call_run(&call->call, parameters, &step, outputs);
-  rheos__pool_set_step(before);
-  if (atomic_load(&step.stopped) != 0 && !(step.has_told && status != NULL)) {
-    rheos_status_free(status);
-    status = rheos__step_error(&step);
-  }
-  if (rheos__step_is_observed(&step)) rheos__observe_step_ended(&step, status);
-  rheos__step_deinit(&step);
+  status = rheos__home_end_step_take(&step, status);
   if (status == NULL) status = hand_out_cells(r, call, outputs);
   if (status == NULL) status = own_outputs(r, outputs);
   return status;

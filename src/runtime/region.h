@@ -6,21 +6,15 @@
 
 #include <rheos/eager.h>
 
-#include "base/bell.h"
 #include "runtime/executor.h"
-#include "runtime/tasks.h"
+#include "runtime/home.h"
 
 typedef struct rheos__op_cache rheos__op_cache;  // eager.c
 
 struct rheos_eager {
   _Atomic int32_t references;  // the program's, and one of each region and tape
-  rheos_host *host;
-  rheos__bodies *bodies;
-  rheos__tasks *tasks;    // which end when the program frees it
-  _Atomic int is_closed;  // for them
-  rheos__bell closing;
+  rheos__home home;            // closed when the program frees it
   rheos_graph *graph;
-  rheos__plan_context context;
   rheos_gradient_function gradient_function;
   void *gradient_argument;
   rheos__op_cache *ops;

@@ -5,19 +5,11 @@
 #include <rheos/session.h>
 
 #include "plan/segment.h"
-
-// From where to where a step goes.
-typedef struct rheos__step_ends {
-  const rheos_output *feeds;
-  size_t num_feeds;
-  const rheos_output *fetches;
-  size_t num_fetches;
-  const rheos_operation *targets;
-  size_t num_targets;
-} rheos__step_ends;
+#include "runtime/run_signature.h"
 
 // The plan that the session would run, and its first segment for feeds of these shapes, which the
-// plan owns; NULL where version 1's control flow runs on tokens, so that there are no segments. The caller frees the plan, before the session.
+// plan owns; NULL where version 1's control flow runs on tokens, so that there are no segments. The
+// caller frees the plan, before the session.
 rheos_status *rheos__session_plan(rheos_session *session, const rheos__step_ends *ends,
                                   const rheos_shape *shapes, rheos__plan **out_plan,
                                   const rheos__segment **out_segment);

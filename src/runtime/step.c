@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "graph/tasks.h"
+#include "runtime/home.h"
 #include "runtime/strands.h"
 #include "runtime/trace.h"
 
@@ -35,12 +36,11 @@ void rheos_cancel(rheos_cancellation *cancellation) {
   rheos__bell_ring(&cancellation->bell);
 }
 
-void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_options *options,
-                      const _Atomic int *session_closed) {
-  *step = (rheos__step){.host = host,
-                        .pool = host != NULL ? host->pool : NULL,
+void rheos__step_init(rheos__step *step, rheos__home *home, const rheos_run_options *options) {
+  *step = (rheos__step){.home = home,
+                        .pool = home != NULL ? home->host->pool : NULL,
                         .options = options,
-                        .session_closed = session_closed};
+                        .budget_ns = RHEOS__STEP_BUDGET_NS};
   if (options == NULL) return;
   if (options->trace != NULL) rheos__step_observe_by_trace(step, options->trace);
   if (options->timeout_ms > 0) {
@@ -50,6 +50,36 @@ void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_optio
       step->deadline_ns = 0;
     }
   }
+}
+
+rheos_status *rheos__step_begin(rheos__step *step) {
+  const rheos_run_options *options = step->options;
+  if (options != NULL && options->cancellation != NULL && rheos__step_poll(step)) {
+    return rheos__step_error(step);
+  }
+  if (rheos__step_is_observed(step)) rheos__observe_step_begins(step);
+  step->outer = rheos__pool_set_step(step);
+  return NULL;
+}
+
+// Whether the step was stopped, or has ended only after it should have: of kernels that cannot be
+// stopped, such as the program's own functions. But what a step that waits has taken in the last
+// moment would be lost.
+static bool is_over(rheos__step *step, const rheos_status *status) {
+  if (atomic_load(&step->stopped) != 0) return true;
+  return !step->may_wait && status == NULL && step->deadline_ns != 0 && rheos__step_poll(step);
+}
+
+rheos_status *rheos__step_end_take(rheos__step *step, rheos_status *status) {
+  rheos__pool_set_step(step->outer);
+  // Whatever a stopped kernel said, unless it waited and says so.
+  if (is_over(step, status) && (status == NULL || !step->has_told)) {
+    rheos_status_free(status);
+    status = rheos__step_error(step);
+  }
+  if (rheos__step_is_observed(step)) rheos__observe_step_ended(step, status);
+  rheos__step_deinit(step);
+  return status;
 }
 
 rheos__resources *rheos__step_resources(rheos__step *step) {
@@ -70,9 +100,8 @@ void rheos__step_stop(rheos__step *step) {
 
 bool rheos__step_poll(rheos__step *step) {
   if (atomic_load_explicit(&step->stopped, memory_order_relaxed) != 0) return true;
-  if (step->session_closed != NULL && atomic_load(step->session_closed)) {
-    return stop(step, RHEOS_CANCELLED);
-  }
+  const rheos__home *home = step->home;
+  if (home != NULL && rheos__home_is_closed(home)) return stop(step, RHEOS_CANCELLED);
   const rheos_run_options *options = step->options;
   if (options == NULL) return false;
   if (options->cancellation != NULL && atomic_load(&options->cancellation->cancelled)) {
@@ -97,8 +126,9 @@ rheos_status *rheos__step_error(const rheos__step *step) {
     return rheos_status_new(RHEOS_DEADLINE_EXCEEDED, "Timed out: the step took longer than %lld ms",
                             (long long)step->options->timeout_ms);
   }
-  if (step->session_closed != NULL && atomic_load(step->session_closed)) {
-    return rheos_status_new(RHEOS_CANCELLED, "Session was closed: the step was cancelled.");
+  if (step->home != NULL && rheos__home_is_closed(step->home)) {
+    return rheos_status_new(RHEOS_CANCELLED, "%s was closed: the step was cancelled.",
+                            step->home->owner);
   }
   return rheos_status_new(RHEOS_CANCELLED, "Step was cancelled.");
 }

@@ -31,26 +31,26 @@ typedef struct rheos__awaited {
 } rheos__awaited;
 
 typedef struct rheos__strands rheos__strands;  // strands.h
+typedef struct rheos__home rheos__home;        // home.h
+
+enum { RHEOS__STEP_BUDGET_NS = 1000000 };  // of guessed work between two polls
 
 struct rheos__step {
-  rheos_host *host;                   // NULL: it has no threads
-  rheos__pool *pool;                  // the host's
-  const rheos_run_options *options;   // may be NULL
-  const _Atomic int *session_closed;  // may be NULL
-  int64_t deadline_ns;                // of the monotonic clock; 0: none
-  int64_t next_ask_ns;                // when should_stop is asked again
-  float budget_ns;                    // of guessed work before the step is polled again
-  _Atomic int stopped;                // a rheos_code; 0: go on
-  rheos__resources *resources;        // that live as long as the step; NULL until a kernel asks
-  int32_t depth;                      // of the calls under way
-  struct rheos__tasks *tasks;         // the session's (tasks.h); NULL: it has none
-  struct rheos__call_states *states;  // of the iterator that is asked; NULL: none is
+  rheos__home *home;                 // NULL: it has no threads, and nothing but its options ends it
+  rheos__pool *pool;                 // of the home's host
+  const rheos_run_options *options;  // may be NULL
+  rheos__step *outer;                // that its thread works for too
+  int64_t deadline_ns;               // of the monotonic clock; 0: none
+  int64_t next_ask_ns;               // when should_stop is asked again
+  float budget_ns;                   // of guessed work before the step is polled again
+  _Atomic int stopped;               // a rheos_code; 0: go on
+  rheos__resources *resources;       // that live as long as the step; NULL until a kernel asks
+  int32_t depth;                     // of the calls under way
+  struct rheos__call_states *states;         // of the iterator that is asked; NULL: none is
   const struct rheos__inferring *inferring;  // bodies whose results are being found out: bodies.c
   rheos__observers *observers;               // NULL: it has none
   // Waiting: waiting.h
-  rheos__bell bell;           // rings when something that the step waits for is done
-  rheos__bell *session_bell;  // rings when the session is closed; may be NULL
-  rheos__waits *waits;        // where the session notes what waits; may be NULL
+  rheos__bell bell;  // rings when something that the step waits for is done
   rheos__attempt *
       *aside;             // where the kernel under way may leave its attempt; NULL: it waits itself
   rheos__others *others;  // of who called the body that runs; NULL: it can only sleep
@@ -58,13 +58,13 @@ struct rheos__step {
   rheos__strands *strands;  // NULL until a body waits while another one could run
   int32_t num_sleeps;
   bool is_listening;
-  bool may_wait;  // of what it runs, something may have to wait
+  bool may_wait;  // of what it runs, something may have to wait: what that took is not to be lost
   bool has_told;  // the error of what waited says why the step was stopped
 };
 
-// The options' trace becomes an observer.
-void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_options *options,
-                      const _Atomic int *session_closed);
+// A step of the home, which the caller has entered. `home` and `options` may be NULL. Their trace
+// becomes an observer; others are added before the step begins.
+void rheos__step_init(rheos__step *step, rheos__home *home, const rheos_run_options *options);
 
 // What strands.h has of the step, if it has any.
 void rheos__strands_free(rheos__step *step);
@@ -78,6 +78,14 @@ static inline void rheos__step_deinit(rheos__step *step) {
   if (step->observers != NULL) rheos__free(step->observers->shares);
   step->observers = NULL;
 }
+
+// Begins, on the calling thread, which works for it until it ends. Fails, and nothing has begun, if
+// its cancellation came before it.
+rheos_status *rheos__step_begin(rheos__step *step);
+// Ends it, and deinitialises it. Comes back with `status`, which is taken, or with why the step was
+// stopped; then what it gave is incomplete. A step that ends after its deadline has failed too,
+// unless it may have had to wait.
+rheos_status *rheos__step_end_take(rheos__step *step, rheos_status *status);
 
 // Whether to stop, looked up afresh: cancellation, deadline, and now and then should_stop. Only the
 // thread that runs the step may call it.

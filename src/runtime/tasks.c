@@ -1,4 +1,4 @@
-// Tasks of a session: the pool runs them, each in a step of its own that ends with the session.
+// Tasks of a home: the pool runs them, each in a step of its own that ends with the home.
 #include "runtime/tasks.h"
 
 #include <assert.h>
@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/available_memory.h"
+#include "runtime/home.h"
 
 typedef struct rheos__posted posted;
 struct rheos__posted {
@@ -21,26 +22,21 @@ struct rheos__tasks {
   int64_t budget;
   pthread_mutex_t mutex;  // guards what follows
   pthread_cond_t idle;
-  rheos_host *host;  // the session's
-  const _Atomic int *closed;
-  rheos__bell *closing;
-  rheos__waits *waits;
+  rheos__home *home;  // until it is closed
+  rheos_host *host;   // the home's
   posted *first;
   int32_t num_running;
   bool is_closed;
 };
 
-rheos__tasks *rheos__tasks_new(rheos_host *host, const _Atomic int *closed, rheos__bell *closing,
-                               rheos__waits *waits) {
+rheos__tasks *rheos__tasks_new(rheos__home *home) {
   rheos__tasks *tasks = rheos__alloc_zeroed(sizeof *tasks);
   if (tasks == NULL) return NULL;
   atomic_init(&tasks->references, 1);
   pthread_mutex_init(&tasks->mutex, NULL);
   pthread_cond_init(&tasks->idle, NULL);
-  tasks->host = host;
-  tasks->closed = closed;
-  tasks->closing = closing;
-  tasks->waits = waits;
+  tasks->home = home;
+  tasks->host = home->host;
   const uint64_t available = rheos__available_memory();
   tasks->budget = available > INT64_MAX ? INT64_MAX / 2 : (int64_t)(available / 2);
   return tasks;
@@ -50,7 +46,7 @@ _Atomic int64_t *rheos__tasks_buffered(rheos__tasks *tasks) { return &tasks->buf
 int64_t rheos__tasks_budget(const rheos__tasks *tasks) { return tasks->budget; }
 
 rheos__tasks *rheos__step_tasks(const rheos__step *step) {
-  rheos__tasks *tasks = step != NULL ? step->tasks : NULL;
+  rheos__tasks *tasks = step != NULL && step->home != NULL ? step->home->tasks : NULL;
   if (tasks != NULL) atomic_fetch_add_explicit(&tasks->references, 1, memory_order_relaxed);
   return tasks;
 }
@@ -81,20 +77,6 @@ static void begin(rheos__tasks *tasks) {
   atomic_fetch_add_explicit(&tasks->references, 1, memory_order_relaxed);
 }
 
-static void begin_step(const rheos__tasks *tasks, const rheos_run_options *options,
-                       rheos__step *step, rheos__step **out_before) {
-  rheos__step_init(step, tasks->host, options, tasks->closed);
-  step->session_bell = tasks->closing;
-  step->waits = tasks->waits;
-  step->tasks = (rheos__tasks *)tasks;
-  *out_before = rheos__pool_set_step(step);
-}
-
-static void end_step(rheos__step *step, rheos__step *before) {
-  rheos__pool_set_step(before);
-  rheos__step_deinit(step);
-}
-
 static void end(rheos__tasks *tasks) {
   pthread_mutex_lock(&tasks->mutex);
   if (--tasks->num_running == 0) pthread_cond_broadcast(&tasks->idle);
@@ -106,6 +88,21 @@ static void unlink_posted(posted *p) {
   *(p->previous != NULL ? &p->previous->next : &p->of->first) = p->next;
   if (p->next != NULL) p->next->previous = p->previous;
   p->task->posted = NULL;
+}
+
+// What stops a task, the task itself has to tell those that wait for it.
+static void run_step(const rheos__tasks *tasks, rheos__task *task) {
+  const rheos_run_options options = {.cancellation = task->cancellation};
+  rheos__step step;
+  rheos__step_init(&step, tasks->home, &options);
+  rheos_status *status = rheos__step_begin(&step);
+  if (status == NULL) {
+    task->run(task, &step);
+    status = rheos__step_end_take(&step, NULL);
+  } else {
+    task->drop(task);
+  }
+  rheos_status_free(status);
 }
 
 static void run_posted(rheos__pool_task *base) {
@@ -121,11 +118,7 @@ static void run_posted(rheos__pool_task *base) {
   if (is_closed) {
     task->drop(task);
   } else {
-    const rheos_run_options options = {.cancellation = task->cancellation};
-    rheos__step step, *before;
-    begin_step(tasks, &options, &step, &before);
-    task->run(task, &step);
-    end_step(&step, before);
+    run_step(tasks, task);
   }
   end(tasks);
   rheos__tasks_unref(tasks);  // the posted one's
@@ -178,10 +171,14 @@ bool rheos__tasks_run_here(rheos__tasks *tasks, void (*body)(void *argument, rhe
   if (!is_closed) begin(tasks);
   pthread_mutex_unlock(&tasks->mutex);
   if (is_closed) return false;
-  rheos__step step, *before;
-  begin_step(tasks, NULL, &step, &before);
-  body(argument, &step);
-  end_step(&step, before);
+  rheos__step step;
+  rheos__step_init(&step, tasks->home, NULL);
+  rheos_status *status = rheos__step_begin(&step);
+  if (status == NULL) {
+    body(argument, &step);
+    status = rheos__step_end_take(&step, NULL);
+  }
+  rheos_status_free(status);
   end(tasks);
   return true;
 }

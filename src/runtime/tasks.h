@@ -5,11 +5,9 @@
 #include "graph/tasks.h"
 #include "runtime/step.h"
 
-// `closed` and `closing` are the session's, which ends the tasks before it frees them. NULL when memory is
-// short.
-rheos__tasks *rheos__tasks_new(rheos_host *host, const _Atomic int *closed, rheos__bell *closing,
-                               rheos__waits *waits);
-// Drops those that have not begun, and waits for the others, which the closed session stops. NULL: nothing.
+// Those of a home, which ends them before it goes. NULL when memory is short.
+rheos__tasks *rheos__tasks_new(rheos__home *home);
+// Drops those that have not begun, and waits for the others, which the closed home stops. NULL: nothing.
 void rheos__tasks_close(rheos__tasks *tasks);
 // Tasks that run now.
 int32_t rheos__tasks_num_running(rheos__tasks *tasks);

@@ -1,11 +1,12 @@
 // Waiting. A kernel that may have to wait hands its attempt to the step. Where the step can go on with
 // something else the attempt is set aside; else the step sleeps here. It is woken by the bell that who
-// ends the attempt rings, by that of a cancellation, and by that of its session when that is closed; a
+// ends the attempt rings, by that of a cancellation, and by that of its home when that is closed; a
 // deadline is the end of the sleep. Only a caller's should_stop has to be asked again and again, the less
 // often the longer the step waits; a signal ends the sleep at once.
 #include "runtime/waiting.h"
 
 #include "graph/tasks.h"
+#include "runtime/home.h"
 #include "runtime/strands.h"
 
 #include <assert.h>
@@ -18,11 +19,16 @@ bool rheos__is_set_aside(const rheos_status *status) {
   return status == (const rheos_status *)(const void *)&set_aside;
 }
 
+// Where it is noted what waits; NULL: nowhere.
+static rheos__waits *waits_of(const rheos__step *step) {
+  return step->home != NULL ? &step->home->waits : NULL;
+}
+
 // From now on what ends the waiting is heard.
 static void listen_to_all(rheos__step *step) {
   if (step->is_listening) return;
   rheos__bell_listen(&step->bell);
-  if (step->session_bell != NULL) rheos__bell_listen(step->session_bell);
+  if (step->home != NULL) rheos__bell_listen(&step->home->closing);
   const rheos_run_options *options = step->options;
   if (options != NULL && options->cancellation != NULL) {
     rheos__bell_listen(&options->cancellation->bell);
@@ -33,7 +39,7 @@ static void listen_to_all(rheos__step *step) {
 void rheos__step_sleep(rheos__step *step) {
   const rheos_run_options *options = step->options;
   const bool can_cancel = options != NULL && options->cancellation != NULL;
-  rheos__bell *const bells[] = {&step->bell, step->session_bell,
+  rheos__bell *const bells[] = {&step->bell, step->home != NULL ? &step->home->closing : NULL,
                                 can_cancel ? &options->cancellation->bell : NULL};
   int64_t timeout_ns = -1;
   if (step->deadline_ns != 0) {
@@ -62,7 +68,7 @@ bool rheos__step_doze(rheos__step *step) {
 void rheos__step_note_wait(rheos__step *step, rheos__wait *wait) {
   if (wait->noted_by != NULL) return;
   wait->since_ns = rheos__clock_ns();
-  rheos__waits_note(step->waits, wait);
+  rheos__waits_note(waits_of(step), wait);
 }
 
 bool rheos__attempt_end(rheos__attempt *attempt, rheos__step *step) {
@@ -167,7 +173,7 @@ rheos_status *rheos__step_attempt_take(rheos__step *step, rheos__attempt *attemp
                                        rheos_tensor **outputs) {
   assert(step != NULL);
   if (rheos__attempt_begin(attempt, &step->bell)) return finish_take(attempt, step, outputs);
-  rheos__waits_note_attempt(step->waits, attempt, rheos__clock_ns());
+  rheos__waits_note_attempt(waits_of(step), attempt, rheos__clock_ns());
   listen_to_all(step);
   if (step->aside == NULL) return wait_here(attempt, step, outputs);
   assert(*step->aside == NULL);

@@ -38,7 +38,7 @@ static body body_new_with(fixture *f, const rheos_output *feeds, int32_t num_fee
   check(rheos__plan_new(f->graph, &first->context, in, num_feeds, out, num_fetches, NULL, 0,
                         &b.plan));
   rheos__plan_free(first);
-  rheos__step_init(&b.step, NULL, NULL, NULL);
+  rheos__step_init(&b.step, NULL, NULL);
   b.call.plan = b.plan;
   return b;
 }
@@ -351,14 +351,18 @@ static void test_call__runs_inside_a_step(void **state) {
                     &(rheos_session_options){
                         .num_threads = 1, .program_function = run_inner, .program_argument = &n});
   rheos_trace *trace = rheos_trace_new(RHEOS_TRACE_STEPS);
-  rheos__step_observe_by_trace(&n.outer.step, trace);
+  const rheos_run_options options = {.trace = trace};
   for (int i = 0; i < 4; i++) {
     rheos_tensor *fed = wave(RHEOS_SHAPE(3), 0), *value = NULL;
     for (int k = 0; k < 3; k++) ((float *)rheos_tensor_data(fed))[k] = (float)(k + i);
     if (i == 3) ((float *)rheos_tensor_data(fed))[1] = NAN;
     double cost_ns;
+    rheos__step_init(&n.outer.step, NULL, &options);
+    check(rheos__step_begin(&n.outer.step));
     rheos_status *status =
         rheos__execute(n.outer.plan, &fed, NULL, &n.outer.step, &value, &cost_ns);
+    assert_null(n.outer.step.observers->place);
+    status = rheos__step_end_take(&n.outer.step, status);
     if (i == 3) {
       expect_error(status, RHEOS_INVALID_ARGUMENT, "not a number");
       assert_null(value);
@@ -387,8 +391,6 @@ static void test_call__runs_inside_a_step(void **state) {
     visits_inside++;
   }
   assert_int_equal(visits_inside, 3);
-  assert_null(n.outer.step.observers->place);
-  n.outer.step.observers = NULL;
   rheos_trace_free(trace);
   body_free(&n.outer);
   body_free(&n.inner);

@@ -6,6 +6,7 @@
 
 #include "ops/array_fixture.h"
 #include "runtime/executor.h"
+#include "runtime/session_kind.h"
 #include "runtime/session_plan.h"
 #include "runtime/trace.h"
 
@@ -49,13 +50,15 @@ static rheos_status *run(const watched *w, rheos_tensor *const *feeds,
                          rheos_tensor **values) {
   rheos__step step;
   double cost_ns;
-  rheos__step_init(&step, w->host, NULL, NULL);
+  rheos__home *home;
+  check(rheos__session_home(w->session, &home));
+  rheos__step_init(&step, home, NULL);
   rheos__observers room;
   for (size_t i = 0; i < count; i++) rheos__step_observe(&step, observers[i], &room);
+  check(rheos__step_begin(&step));
   rheos_status *status = rheos__execute(w->plan, feeds, NULL, &step, values, &cost_ns);
   assert_true(count == 0 ? step.observers == NULL : step.observers->place == NULL);
-  rheos__step_deinit(&step);
-  return status;
+  return rheos__step_end_take(&step, status);
 }
 
 static char *name_at(const rheos__place *place) {

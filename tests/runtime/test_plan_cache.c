@@ -12,7 +12,7 @@
 #include <rheos/scope.h>
 
 #include "plan/plan_text.h"
-#include "runtime/step.h"
+#include "runtime/home.h"
 
 enum { NUM_THREADS = 16, PATIENCE_S = 60, CHAIN = 20000, LARGE_BYTES = 256 * 1024 };
 
@@ -63,7 +63,7 @@ typedef struct fixture {
   rheos_graph *graph;
   rheos_scope *scope;
   pthread_mutex_t mutex;
-  _Atomic int closed;
+  rheos__home home;
   rheos__plan_cache cache;
   meeting meeting;  // of those who make a plan
   _Atomic int num_making;
@@ -93,13 +93,15 @@ static void set_up(fixture *f, int num_meeting) {
   assert_null(rheos_scope_finish(f->scope));
   pthread_mutex_init(&f->mutex, NULL);
   meeting_init(&f->meeting, num_meeting);
+  assert_null(rheos__home_init(&f->home, &(rheos__home_options){.owner = "Session"}));
   f->cache = (rheos__plan_cache){
-      .make = make, .argument = f, .mutex = &f->mutex, .closed = &f->closed, .max_plans = 64};
+      .make = make, .argument = f, .mutex = &f->mutex, .home = &f->home, .max_plans = 64};
   rheos__plan_cache_init(&f->cache);
 }
 
 static void tear_down(fixture *f) {
   rheos__plan_cache_deinit(&f->cache);
+  rheos__home_deinit(&f->home);
   rheos_scope_free(f->scope);
   rheos_graph_unref(f->graph);
 }
@@ -196,7 +198,7 @@ static void expect_stopped(const rheos_run_options *options, rheos_code code, bo
   pthread_t maker;
   pthread_create(&maker, NULL, get, &first);
   wait_until_made(&f, 1);
-  if (closes) atomic_store(&f.closed, 1);
+  if (closes) rheos__home_close(&f.home);
   get(&second);
   assert_int_equal(rheos_status_code(second.status), code);
   assert_null(second.plan);

@@ -1,5 +1,5 @@
 // A running step: when it is to stop, why, and its parallel work.
-#include "runtime/step.h"
+#include "runtime/home.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,12 +18,19 @@ static void expect_stopped(rheos__step *step, rheos_code code, const char *messa
   rheos_status_free(status);
 }
 
+static void init_home(rheos__home *home, int32_t num_threads) {
+  *home = (rheos__home){0};
+  const rheos__home_options options = {.owner = "Session",
+                                       .own_host = {.num_threads = num_threads}};
+  assert_null(rheos__home_init(home, &options));
+}
+
 static void sleep_ms(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL); }
 
 static void test_step__goes_on_without_options(void **state) {
   (void)state;
   rheos__step step;
-  rheos__step_init(&step, NULL, NULL, NULL);
+  rheos__step_init(&step, NULL, NULL);
   assert_null(step.pool);
   assert_false(rheos__step_poll(&step));
   assert_false(rheos__step_is_observed(&step));
@@ -35,7 +42,7 @@ static void test_step__stops_when_it_is_cancelled(void **state) {
   rheos_cancellation *cancellation = rheos_cancellation_new();
   const rheos_run_options options = {.cancellation = cancellation};
   rheos__step step;
-  rheos__step_init(&step, NULL, &options, NULL);
+  rheos__step_init(&step, NULL, &options);
   assert_false(rheos__step_poll(&step));
   rheos_cancel(cancellation);
   expect_stopped(&step, RHEOS_CANCELLED, "Step was cancelled.");
@@ -44,21 +51,23 @@ static void test_step__stops_when_it_is_cancelled(void **state) {
   rheos_cancel(NULL);
 }
 
-static void test_step__stops_when_the_session_closes(void **state) {
+static void test_step__stops_when_its_home_closes(void **state) {
   (void)state;
-  _Atomic int closed = 0;
+  rheos__home home;
+  init_home(&home, 1);
   rheos__step step;
-  rheos__step_init(&step, NULL, NULL, &closed);
+  rheos__step_init(&step, &home, NULL);
   assert_false(rheos__step_poll(&step));
-  atomic_store(&closed, 1);
+  rheos__home_close(&home);
   expect_stopped(&step, RHEOS_CANCELLED, "Session was closed: the step was cancelled.");
+  rheos__home_deinit(&home);
 }
 
 static void test_step__stops_at_its_deadline(void **state) {
   (void)state;
   const rheos_run_options options = {.timeout_ms = 20};
   rheos__step step;
-  rheos__step_init(&step, NULL, &options, NULL);
+  rheos__step_init(&step, NULL, &options);
   assert_true(step.deadline_ns > 0);
   sleep_ms(25);
   expect_stopped(&step, RHEOS_DEADLINE_EXCEEDED, "Timed out: the step took longer than 20 ms");
@@ -68,7 +77,7 @@ static void test_step__a_deadline_beyond_all_times_is_none(void **state) {
   (void)state;
   const rheos_run_options options = {.timeout_ms = INT64_MAX};
   rheos__step step;
-  rheos__step_init(&step, NULL, &options, NULL);
+  rheos__step_init(&step, NULL, &options);
   assert_int_equal(step.deadline_ns, 0);
   assert_false(rheos__step_poll(&step));
 }
@@ -89,7 +98,7 @@ static void test_step__asks_now_and_then_whether_to_stop(void **state) {
   question q = {0};
   const rheos_run_options options = {.should_stop = ask, .should_stop_argument = &q};
   rheos__step step;
-  rheos__step_init(&step, NULL, &options, NULL);
+  rheos__step_init(&step, NULL, &options);
   for (int i = 0; i < 3; i++) assert_false(rheos__step_poll(&step));
   const int asked_at_once = q.asked;
   sleep_ms(15);
@@ -128,12 +137,12 @@ static rheos_status *cancel_range(void *argument, int64_t first, int64_t last) {
 
 static void test_step__polls_long_work_on_any_thread(void **state) {
   (void)state;
-  rheos_host *host;
-  assert_null(rheos_host_new(&(rheos_host_options){.num_threads = 2}, &host));
+  rheos__home home;
+  init_home(&home, 2);
   stopping s = {.cancellation = rheos_cancellation_new()};
   const rheos_run_options options = {.cancellation = s.cancellation};
   rheos__step step;
-  rheos__step_init(&step, host, &options, NULL);
+  rheos__step_init(&step, &home, &options);
   assert_false(rheos__is_stopping());  // of no step
   rheos__step *before = rheos__pool_set_step(&step);
   assert_null(before);
@@ -149,16 +158,16 @@ static void test_step__polls_long_work_on_any_thread(void **state) {
   rheos__pool_set_step(before);
   rheos_status_free(status);
   rheos_cancellation_free(s.cancellation);
-  rheos_host_unref(host);
+  rheos__home_deinit(&home);
 }
 
 static void test_step__hands_out_work_that_is_worth_it(void **state) {
   (void)state;
-  rheos_host *host;
-  assert_null(rheos_host_new(&(rheos_host_options){.num_threads = 2}, &host));
+  rheos__home home;
+  init_home(&home, 2);
   rheos__step step;
-  rheos__step_init(&step, host, NULL, NULL);
-  assert_ptr_equal(step.pool, host->pool);
+  rheos__step_init(&step, &home, NULL);
+  assert_ptr_equal(step.pool, home.host->pool);
   ranges little = {0}, much = {0}, alone = {0};
   assert_null(rheos__step_parallel(&step, 100, 1000, count_range, &little));
   assert_int_equal(atomic_load(&little.count), 1);
@@ -169,14 +178,14 @@ static void test_step__hands_out_work_that_is_worth_it(void **state) {
   assert_int_equal(atomic_load(&little.units), 100);
   assert_int_equal(atomic_load(&much.units), 100);
   assert_int_equal(atomic_load(&alone.units), 100);
-  rheos_host_unref(host);
+  rheos__home_deinit(&home);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_step__goes_on_without_options),
       cmocka_unit_test(test_step__stops_when_it_is_cancelled),
-      cmocka_unit_test(test_step__stops_when_the_session_closes),
+      cmocka_unit_test(test_step__stops_when_its_home_closes),
       cmocka_unit_test(test_step__stops_at_its_deadline),
       cmocka_unit_test(test_step__a_deadline_beyond_all_times_is_none),
       cmocka_unit_test(test_step__asks_now_and_then_whether_to_stop),

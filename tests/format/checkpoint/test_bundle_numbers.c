@@ -2,7 +2,7 @@
 // into pieces.
 #include "format/checkpoint/bundle.h"
 #include "format/format_support.h"
-#include "runtime/step.h"
+#include "runtime/home.h"
 
 // A piece is 256 KiB; large tensors begin at 1 MiB.
 static const int64_t SIZES[] = {
@@ -57,10 +57,11 @@ static void test_bundle_numbers__are_the_same_over_any_threads(void **state) {
   char *many = rheos__path_join(folder, "many");
   save_all(one, NULL);
   for (int threads = 1; threads <= 8; threads += threads < 3 ? 1 : 5) {
-    rheos_host *host = NULL;
-    expect_ok(rheos_host_new(&(rheos_host_options){.num_threads = threads}, &host));
+    rheos__home home = {0};
+    expect_ok(
+        rheos__home_init(&home, &(rheos__home_options){.own_host = {.num_threads = threads}}));
     rheos__step step;
-    rheos__step_init(&step, host, NULL, NULL);
+    rheos__step_init(&step, &home, NULL);
     save_all(many, &step);
     for (int part = 0; part < 2; part++) {
       const char *const suffix = part ? ".index" : ".data-00000-of-00001";
@@ -80,7 +81,7 @@ static void test_bundle_numbers__are_the_same_over_any_threads(void **state) {
       rheos_tensor_unref(tensors[i]);
       rheos_tensor_unref(expected);
     }
-    rheos_host_unref(host);
+    rheos__home_deinit(&home);
   }
   rheos__free(one);
   rheos__free(many);
@@ -93,10 +94,10 @@ static void test_bundle_numbers__a_damaged_byte_is_found(void **state) {
   char *folder = new_folder(), *prefix = rheos__path_join(folder, "model");
   char *path = rheos__text_format("%s.data-00000-of-00001", prefix), *bytes;
   size_t size_bytes, first = 0;
-  rheos_host *host = NULL;
-  expect_ok(rheos_host_new(&(rheos_host_options){.num_threads = 3}, &host));
+  rheos__home home = {0};
+  expect_ok(rheos__home_init(&home, &(rheos__home_options){.own_host = {.num_threads = 3}}));
   rheos__step step;
-  rheos__step_init(&step, host, NULL, NULL);
+  rheos__step_init(&step, &home, NULL);
   save_all(prefix, &step);
   expect_ok(rheos__file_read_all(path, (size_t)1 << 30, &bytes, &size_bytes));
   for (int i = 0; i < 7; i++) first += (size_t)SIZES[i];
@@ -108,7 +109,7 @@ static void test_bundle_numbers__a_damaged_byte_is_found(void **state) {
     expect_error(read_all(prefix, &step, tensors), RHEOS_DATA_LOSS, "'t07'");
     for (int i = 0; i < NUM_TENSORS; i++) assert_null(tensors[i]);
   }
-  rheos_host_unref(host);
+  rheos__home_deinit(&home);
   rheos__free(bytes);
   rheos__free(path);
   rheos__free(prefix);
