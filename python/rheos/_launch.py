@@ -840,12 +840,13 @@ def _found_module(name):
 
 
 def report_waiting(number, frame):
-    """What the threads of the program do and what its sessions wait for: SIGQUIT asks for it."""
+    """What the threads of the program do and what its steps wait for: SIGQUIT asks for it."""
     print("rheos: what the program does", file=sys.stderr, flush=True)
     faulthandler.dump_traceback(file=sys.stderr, all_threads=True)
-    module = sys.modules.get("rheos.training.session")
-    for text in module.waiting() if module else ():
-        print(text, file=sys.stderr, end="", flush=True)
+    for name in ("rheos.training.session", "rheos.framework.eager"):
+        module = sys.modules.get(name)
+        for text in module.waiting() if module else ():
+            print(text, file=sys.stderr, end="", flush=True)
 
 
 def _given_program():

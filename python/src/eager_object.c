@@ -643,6 +643,20 @@ static PyObject *was_used(PyObject *module, PyObject *unused) {
   return PyBool_FromLong(has_tensors);
 }
 
+static PyObject *eager_waiting(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  char *text = NULL;
+  if (!eager_context()) return PyUnicode_FromString("");
+  rheos_status *status = rheos_eager_waiting(eager_context(), &text);
+  if (status) {
+    raise_run_error_take(status, NULL);
+    return NULL;
+  }
+  PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+  rheos_free(text);
+  return result;
+}
+
 static PyObject *clear_kernels(PyObject *module, PyObject *unused) {
   (void)module, (void)unused;
   rheos_eager_clear(eager_context());
@@ -697,6 +711,8 @@ static PyMethodDef eager_functions[] = {
     {"_executes_eagerly", executes_eagerly, METH_NOARGS, executes_eagerly_doc},
     {"_eager_was_used", was_used, METH_NOARGS, "_eager_was_used(): whether there were tensors."},
     {"_clear_kernels", clear_kernels, METH_NOARGS, "_clear_kernels()"},
+    {"_eager_waiting", eager_waiting, METH_NOARGS,
+     "_eager_waiting(): what operations that run at once wait for, a line each."},
     {"_eager_variable", new_variable, METH_VARARGS, "_eager_variable(dtype, name): its handle."},
     {NULL, NULL, 0, NULL},
 };

@@ -314,16 +314,26 @@ def test_libraries_find_what_lies_below_tensorflow_python(launch):
     ]
 
 
-def test_sigquit_tells_what_the_program_waits_for(tmp_path):
+WAITS_IN_A_SESSION = """
+import tensorflow as tf
+queue = tf.FIFOQueue(1, tf.int32, name='letters')
+take = queue.dequeue()
+with tf.Session() as session:
+    print('ready', flush=True)
+    session.run(take)
+"""
+WAITS_AT_ONCE = """
+import tensorflow as tf
+queue = tf.queue.FIFOQueue(1, [tf.int32], shapes=[[]], shared_name='letters')
+print('ready', flush=True)
+queue.dequeue()
+"""
+
+
+@pytest.mark.parametrize("source", [WAITS_IN_A_SESSION, WAITS_AT_ONCE], ids=["session", "eager"])
+def test_sigquit_tells_what_the_program_waits_for(tmp_path, source):
     script = tmp_path / "waits.py"
-    script.write_text(
-        "import tensorflow as tf\n"
-        "queue = tf.FIFOQueue(1, tf.int32, name='letters')\n"
-        "take = queue.dequeue()\n"
-        "with tf.Session() as session:\n"
-        "    print('ready', flush=True)\n"
-        "    session.run(take)\n"
-    )
+    script.write_text(source)
     program = subprocess.Popen(
         [sys.executable, LAUNCHER, "auto", str(script)],
         stdout=subprocess.PIPE,

@@ -267,6 +267,14 @@ def is_set_up():
     return _eager_graph is not None
 
 
+def waiting():
+    """What operations wait for that run at once: a text, if any does."""
+    told = _core._eager_waiting()
+    if told:
+        lines = "".join(f"  {line}\n" for line in told.splitlines())
+        yield f"Operations that run at once:\n{lines}"
+
+
 def set_num_threads(number):
     """Says how many threads it will have; RuntimeError if it was used already."""
     global _num_threads
