@@ -54,15 +54,6 @@ RHEOS_API rheos_host *rheos_eager_host(const rheos_eager *eager);
 // Forgets prepared operations and calls of functions, and with them the state that random operations keep.
 RHEOS_API void rheos_eager_clear(rheos_eager *eager);
 
-// Takes a function, made by a program or read from a file, out of the library, with what was prepared for
-// calls of it; RHEOS_NOT_FOUND if there is none. One that a tape recorded a call of stays until the tape is
-// gone and a function is removed again, or until rheos_eager_sweep() is called.
-RHEOS_STATUS rheos_eager_remove_function(rheos_eager *eager, const char *name);
-// The same for several, which takes less time than one by one; after the first that is not there, none.
-RHEOS_STATUS rheos_eager_remove_functions(rheos_eager *eager, const char *const *names,
-                                          size_t num_names);
-RHEOS_API void rheos_eager_sweep(rheos_eager *eager);
-
 // ---- Operations
 
 typedef struct rheos_eager_op {
@@ -95,20 +86,12 @@ RHEOS_API void rheos_region_unref(rheos_region *region);
 RHEOS_API int32_t rheos_region_num_inputs(const rheos_region *region);
 RHEOS_API int32_t rheos_region_num_outputs(const rheos_region *region);
 
-// An attribute of the operation that the region is; kind RHEOS_ATTR_NONE if it has no such attribute, or
-// the region is no single operation.
-RHEOS_API rheos_attr_value rheos_region_attr(const rheos_region *region, const char *name);
-
 // Runs it: `inputs` and `out_outputs` (the caller's; NULL after a failure) are as many as it has. Tapes
 // that record on this thread remember it. `options` may be NULL.
 RHEOS_MUST_USE static inline rheos_status *rheos_region_run(rheos_region *region,
                                                             rheos_tensor *const *inputs,
                                                             rheos_tensor **out_outputs,
                                                             const rheos_run_options *options);
-
-// A guess at the time of the latest run in nanoseconds, 0 before the first; -1: it may have to wait, or
-// calls functions.
-RHEOS_API int64_t rheos_region_cost_ns(const rheos_region *region);
 
 // Both at once. RHEOS_INVALID_ARGUMENT if the operation gives more than `num_outputs`; if it gives less,
 // the others are NULL.
@@ -139,10 +122,6 @@ RHEOS_API void rheos_tape_reset(rheos_tape *tape);
 // Gradients with respect to the tensor will be asked for. Of a variable, watch its handle.
 RHEOS_STATUS rheos_tape_watch(rheos_tape *tape, rheos_tensor *tensor);
 RHEOS_API bool rheos_tape_is_watched(const rheos_tape *tape, const rheos_tensor *tensor);
-// Whether a tape that records on this thread watches one of the tensors.
-RHEOS_API bool rheos_eager_is_watched(const rheos_eager *eager, rheos_tensor *const *tensors,
-                                      size_t num_tensors);
-
 // A gradient: dense (`values` alone), or rows at `indices` of a tensor of shape `dense_shape`. All NULL:
 // none.
 typedef struct rheos_tensor_gradient {

@@ -203,9 +203,6 @@ RHEOS_STATUS rheos_callable_bind(rheos_callable *callable, rheos_tensor *const *
 RHEOS_MUST_USE static inline rheos_status *rheos_callable_run_bound(
     rheos_callable *callable, const rheos_run_options *options);
 
-// A guess at the time of one run of the callable's latest plan in nanoseconds, 0 if it never ran.
-RHEOS_API int64_t rheos_callable_cost_ns(const rheos_callable *callable);
-
 // ---- Looking at plans
 
 // What a step would run for feeds of these known shapes, planned and not run, as text for people: entries,

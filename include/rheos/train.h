@@ -106,12 +106,6 @@ typedef struct rheos_variable_options {
 static inline rheos_variable rheos_variable_new(rheos_scope *scope, rheos_output initial_value,
                                                 const rheos_variable_options *options);
 
-// Makes a variable of nodes that the graph has already, as an import leaves them: `nodes` has the handle
-// (a reference or a resource), the value, and as far as they are known the initial value and the
-// initializer (graph NULL: not known). A handle that a variable has already gives that variable. It joins
-// no collection. Errors go to the scope.
-RHEOS_API rheos_variable rheos_variable_from_nodes(rheos_scope *scope, rheos_variable nodes);
-
 // Says that a variable is a part of a whole that savers know as `full_name`: `shape_and_slice` is the
 // shape of the whole, then offset and size in each dimension, "5 2 3,2:0,2". Its slots follow.
 RHEOS_API void rheos_variable_set_slice(rheos_scope *scope, rheos_variable variable,
@@ -130,15 +124,6 @@ RHEOS_API rheos_output rheos_variable_read(rheos_scope *scope, rheos_variable va
 RHEOS_API bool rheos_variable_is_resource(rheos_variable variable);
 RHEOS_API rheos_dtype rheos_variable_dtype(rheos_variable variable);  // never a reference
 RHEOS_API rheos_shape rheos_variable_static_shape(rheos_variable variable);
-
-// Decides what rheos_get_variable() would do for the full name: finds the variable in
-// `*out_variable`, or leaves it none if it shall be made, or sets the scope's error.
-RHEOS_API void rheos_find_variable(rheos_scope *scope, const char *full_name, rheos_reuse reuse,
-                                   rheos_dtype dtype, rheos_shape shape,
-                                   rheos_variable *out_variable);
-// Enters a variable under its full name, for rheos_find_variable().
-RHEOS_API void rheos_share_variable(rheos_scope *scope, const char *full_name,
-                                    rheos_variable variable);
 
 RHEOS_API int32_t rheos_graph_num_variables(rheos_graph *graph);
 RHEOS_API rheos_variable rheos_graph_variable(rheos_graph *graph, int32_t index);
@@ -271,9 +256,6 @@ static inline rheos_operation rheos_minimize_with(rheos_scope *scope, rheos_opti
 // `variable` none: a number the optimizer keeps for all, Adam's "beta1_power" and "beta2_power".
 RHEOS_API rheos_variable rheos_optimizer_slot(rheos_graph *graph, rheos_variable variable,
                                               const char *optimizer_name, const char *slot_name);
-// The same for exactly this optimizer: its name and identity.
-RHEOS_API rheos_variable rheos_optimizer_own_slot(rheos_graph *graph, rheos_optimizer optimizer,
-                                                  rheos_variable variable, const char *slot_name);
 
 // The parts of rheos_apply_gradients(), for optimizers of one's own that change some of them: makes
 // the slots; adds the optimizer's numbers to the graph, in the scope that is open; updates one
@@ -288,11 +270,6 @@ RHEOS_API rheos_operation rheos_optimizer_finish(rheos_scope *scope, rheos_optim
                                                  const char *name);
 // Rows that occur more than once are summed up to one.
 RHEOS_API rheos_gradient rheos_unique_rows(rheos_scope *scope, rheos_gradient gradient);
-
-// Enters a variable as a slot, for rheos_optimizer_own_slot().
-RHEOS_API void rheos_optimizer_set_slot(rheos_scope *scope, rheos_optimizer optimizer,
-                                        rheos_variable variable, const char *slot_name,
-                                        rheos_variable slot);
 
 // For optimizers of one's own: finds the slot, or makes it: a variable "PRIMARY/NAME" of `primary`'s
 // dtype and shape (RHEOS_INIT_VALUE: of the value's), placed with it, not trainable. `name` NULL: the

@@ -1,7 +1,7 @@
 // Methods of graph objects for conditionals and loops: the steps of <rheos/control_flow.h>. Contexts are
 // numbers here, 0 for none.
 
-#include <rheos/control_flow.h>
+#include <rheos/control_context.h>
 
 #include "graph_object.h"
 

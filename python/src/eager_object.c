@@ -5,6 +5,7 @@
 
 #include "eager_object.h"
 
+#include <rheos/front_end.h>
 #include <string.h>
 
 #include "attr.h"

@@ -1,6 +1,6 @@
 // Methods of graph objects that are bodies of functions: the steps of <rheos/function.h>.
 
-#include <rheos/eager.h>
+#include <rheos/front_end.h>
 #include <rheos/function.h>
 
 #include "attr.h"

@@ -1,6 +1,7 @@
 // One step of a session: with or without the GIL, open to signals, and ended before the interpreter.
 
 #include <pthread.h>
+#include <rheos/front_end.h>
 #include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>

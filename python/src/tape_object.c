@@ -1,5 +1,6 @@
 // Tapes as the package sees them; GradientTape is made of one.
 
+#include <rheos/front_end.h>
 #include <string.h>
 
 #include "eager_object.h"

@@ -1,5 +1,6 @@
 // What graphs do for training: gradients, variables, optimizers, savers.
 
+#include <rheos/front_end.h>
 #include <stddef.h>
 #include <string.h>
 

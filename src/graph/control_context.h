@@ -8,7 +8,7 @@
 #ifndef RHEOS_SRC_GRAPH_CONTROL_CONTEXT_H
 #define RHEOS_SRC_GRAPH_CONTROL_CONTEXT_H
 
-#include <rheos/control_flow.h>
+#include <rheos/control_context.h>
 
 #include "graph/graph.h"
 

@@ -2,6 +2,8 @@
 // has of it.
 #include "runtime/session_kind.h"
 
+#include <rheos/front_end.h>
+
 #include "base/options.h"
 
 static rheos_status *init(rheos_callable *callable, const rheos__step_ends *ends) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rheos/front_end.h>
 #include <rheos/function.h>
 
 #include "base/hash.h"

@@ -1,6 +1,7 @@
 // Regions: planned when they first run, then run through calls that remember their way.
 #include "runtime/region.h"
 
+#include <rheos/front_end.h>
 #include <string.h>
 
 #include "base/hash.h"

@@ -1,5 +1,6 @@
 // Tapes: what was computed from which tensors, in order; walked backwards for gradients. Each tensor that a
 // region gives is one of its own, so tensors are known by their addresses.
+#include <rheos/front_end.h>
 #include <string.h>
 
 #include "base/hash.h"

@@ -5,6 +5,7 @@
 #include "train/slots.h"
 
 #include <assert.h>
+#include <rheos/front_end.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,8 @@
 // by number. The values live in sessions; a graph only knows the nodes.
 #include "train/variables.h"
 
-#include <rheos/control_flow.h>
+#include <rheos/control_context.h>
+#include <rheos/front_end.h>
 
 #include <stdio.h>
 #include <string.h>

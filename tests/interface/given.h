@@ -3,6 +3,8 @@
 #ifndef RHEOS_TESTS_INTERFACE_GIVEN_H
 #define RHEOS_TESTS_INTERFACE_GIVEN_H
 
+#include <rheos/control_context.h>
+#include <rheos/front_end.h>
 #include <rheos/rheos.h>
 
 // A piece of memory with these bytes, until things_free().

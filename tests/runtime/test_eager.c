@@ -1,5 +1,5 @@
 // Operations that run at once, and tapes: values, gradients of gradients, what is kept and what is let go.
-#include <rheos/eager.h>
+#include <rheos/front_end.h>
 #include <rheos/function.h>
 
 #include <math.h>

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <rheos/front_end.h>
 #include <rheos/rheos.h>
 #include <stdio.h>
 #include <stdlib.h>

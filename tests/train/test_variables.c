@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <rheos/front_end.h>
 #include <rheos/rheos.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // MetaGraphDef to graph: the nodes, then the collections, in which variables are put together again
 // from the nodes that VariableDef messages name.
+#include <rheos/front_end.h>
 #include <stdio.h>
 
 #include "graph/handles.h"
