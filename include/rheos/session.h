@@ -221,6 +221,21 @@ RHEOS_STATUS rheos_session_plan_json(rheos_session *session, const rheos_output 
                                      const rheos_operation *targets, size_t num_targets,
                                      char **out_text);
 
+// What memory a step would need, likewise: bytes of intermediate values, of what kernels make and of the
+// results, the largest values with the lines of the program that made them, then the bodies that it calls.
+RHEOS_STATUS rheos_session_memory_text(rheos_session *session, const rheos_output *feeds,
+                                       const rheos_shape *shapes, size_t num_feeds,
+                                       const rheos_output *fetches, size_t num_fetches,
+                                       const rheos_operation *targets, size_t num_targets,
+                                       char **out_text);
+// The same as JSON, one object. Its members are those that rheos(1) has of `show --memory --json`:
+// "peak_bytes", ..., "largest", "bodies". Members may be added.
+RHEOS_STATUS rheos_session_memory_json(rheos_session *session, const rheos_output *feeds,
+                                       const rheos_shape *shapes, size_t num_feeds,
+                                       const rheos_output *fetches, size_t num_fetches,
+                                       const rheos_operation *targets, size_t num_targets,
+                                       char **out_text);
+
 // How much planning a session has done: for tests and profiles.
 typedef struct rheos_session_stats {
   int64_t num_plans;            // signatures planned

@@ -11,8 +11,7 @@
 #include "plan/print.h"
 #include "plan/rewrite.h"
 #include "plan/show.h"
-#include "runtime/called.h"
-#include "runtime/session_plan.h"
+#include "runtime/planned.h"
 
 // ---- As text
 
@@ -56,43 +55,11 @@ static rheos_status *add_plan(rheos__text *text, const rheos__plan *plan, int in
   return status;
 }
 
-// Of the node that calls; for rheos__free().
-static rheos_status *caller_name(const rheos__called *called, char **out_name) {
-  const rheos__plan *plan = called->caller;
-  *out_name = rheos__inlined_name(plan->inlined, plan->graph, plan->entries[called->entry].id);
-  return *out_name != NULL ? NULL : rheos__out_of_memory();
-}
-
-// "e3 while, body: while_body_12, 5 trips": the entry that calls, its node and what it calls.
-static rheos_status *add_call(rheos__text *text, const rheos__called *called) {
-  char *name, number[48];
-  RHEOS_TRY(caller_name(called, &name));
-  snprintf(number, sizeof number, "e%d ", (int)called->entry);
-  rheos__text_add_string(text, number);
-  rheos__text_add_string(text, name);
-  rheos__free(name);
-  rheos__text_add_string(text, ", ");
-  rheos__text_add_string(text, called->role);
-  if (called->number >= 0) {
-    snprintf(number, sizeof number, " %d", (int)called->number);
-    rheos__text_add_string(text, number);
-  }
-  if (called->function != NULL) {
-    rheos__text_add_string(text, ": ");
-    rheos__text_add_string(text, called->function);
-  }
-  if (called->trips >= 0) {
-    snprintf(number, sizeof number, ", %" PRId64 " trips", called->trips);
-    rheos__text_add_string(text, number);
-  }
-  return NULL;
-}
-
 static rheos_status *add_body(void *argument, const rheos__called *called) {
   rheos__text *text = argument;
   add_spaces(text, 2 * (int)called->depth);
   rheos__text_add_string(text, "body of ");
-  RHEOS_TRY(add_call(text, called));
+  RHEOS_TRY(rheos__called_print(called, text));
   if (called->plan == NULL) {
     rheos__text_add_string(text, " (");
     rheos__text_add_string(text, rheos_status_message(called->problem));
@@ -103,7 +70,8 @@ static rheos_status *add_body(void *argument, const rheos__called *called) {
   return add_plan(text, called->plan, 2 * (int)called->depth + 2);
 }
 
-static rheos_status *write_text(const rheos__plan *plan, rheos__text *text) {
+static rheos_status *write_text(const rheos__planned *planned, rheos__text *text) {
+  const rheos__plan *plan = planned->plan;
   RHEOS_TRY(add_plan(text, plan, 0));
   return rheos__visit_called(plan, add_body, text);
 }
@@ -112,24 +80,6 @@ static rheos_status *write_text(const rheos__plan *plan, rheos__text *text) {
 
 static void print_text_or_null(rheos__json_text *j, const char *key, const char *text) {
   rheos__json_add_text(j, key, text != NULL && text[0] != '\0' ? text : NULL);
-}
-
-// "shape": null where its rank is not known.
-static void print_type(rheos__json_text *j, rheos_dtype dtype, const rheos_shape *shape) {
-  if (dtype != RHEOS_INVALID_DTYPE) rheos__json_add_text(j, "dtype", rheos_dtype_name(dtype));
-  if (shape == NULL || shape->rank < 0) {
-    rheos__json_add_null(j, "shape");
-    return;
-  }
-  rheos__json_begin(j, "shape", '[');
-  for (int32_t i = 0; i < shape->rank; i++) {
-    if (shape->dims[i] < 0) {
-      rheos__json_add_null(j, NULL);
-    } else {
-      rheos__json_add_int(j, NULL, shape->dims[i]);
-    }
-  }
-  rheos__json_end(j, ']');
 }
 
 static void print_numbers(rheos__json_text *j, const char *key, const int32_t *numbers,
@@ -223,7 +173,7 @@ static rheos_status *print_value(rheos__json_text *j, const rheos__segment *segm
     rheos__json_begin(j, NULL, '{');
     rheos__json_add_int(j, "value", index);
     rheos__json_add_text(j, "name", name);
-    print_type(j, (rheos_dtype)value->dtype, value->shape);
+    rheos__json_add_type(j, (rheos_dtype)value->dtype, value->shape);
     rheos__json_add_text(j, "lies", rheos__value_kind_name(value));
     rheos__json_add_int(j, "bytes_of", value->root);
     if (value->kind == RHEOS__VALUE_ARENA && value->root == index) {
@@ -308,28 +258,10 @@ static rheos_status *print_segments(rheos__json_text *j, const rheos__plan *plan
   return NULL;
 }
 
-static rheos_status *print_call(rheos__json_text *j, const rheos__called *called) {
-  char *name;
-  RHEOS_TRY(caller_name(called, &name));
-  rheos__json_add_int(j, "depth", called->depth);
-  rheos__json_add_text(j, "node", name);
-  rheos__free(name);
-  rheos__json_add_int(j, "called_by", called->entry);
-  rheos__json_add_text(j, "role", called->role);
-  if (called->number >= 0) rheos__json_add_int(j, "number", called->number);
-  if (called->function != NULL) rheos__json_add_text(j, "function", called->function);
-  if (called->trips >= 0) rheos__json_add_int(j, "trips", called->trips);
-  rheos__json_add_bool(j, "again", called->is_again);
-  if (called->problem != NULL) {
-    rheos__json_add_text(j, "problem", rheos_status_message(called->problem));
-  }
-  return NULL;
-}
-
 static rheos_status *print_called(void *argument, const rheos__called *called) {
   rheos__json_text *j = argument;
   rheos__json_begin(j, NULL, '{');
-  RHEOS_TRY(print_call(j, called));
+  RHEOS_TRY(rheos__called_print_json(called, j));
   if (called->plan != NULL && !called->is_again) {
     RHEOS_TRY(print_plan(j, called->plan));
     RHEOS_TRY(print_segments(j, called->plan));
@@ -338,7 +270,8 @@ static rheos_status *print_called(void *argument, const rheos__called *called) {
   return NULL;
 }
 
-static rheos_status *write_json(const rheos__plan *plan, rheos__text *text) {
+static rheos_status *write_json(const rheos__planned *planned, rheos__text *text) {
+  const rheos__plan *plan = planned->plan;
   rheos__json_text j = {.text = *text};
   rheos__json_begin(&j, NULL, '{');
   rheos_status *status = print_plan(&j, plan);
@@ -353,54 +286,15 @@ static rheos_status *write_json(const rheos__plan *plan, rheos__text *text) {
 
 // ---- What programs ask for
 
-static rheos_status *check_shapes(const rheos_output *feeds, const rheos_shape *shapes,
-                                  size_t num_feeds) {
-  for (size_t i = 0; i < num_feeds; i++) {
-    if (shapes[i].rank > RHEOS_MAX_RANK || rheos_shape_num_elements(&shapes[i]) < 0) {
-      return RHEOS_INVALID("the shape of feed %zu is not known", i);
-    }
-    const rheos_shape declared = rheos_output_shape(feeds[i]);
-    if (rheos_shape_compatible(&declared, &shapes[i])) continue;
-    rheos__shape_text is, was;
-    return RHEOS_INVALID("feed %zu has shape %s, not %s", i, rheos__shape_text_of(&declared, &was),
-                         rheos__shape_text_of(&shapes[i], &is));
-  }
-  return NULL;
-}
-
-typedef rheos_status *(*write_fn)(const rheos__plan *plan, rheos__text *text);
-
-static rheos_status *write_plan(rheos_session *session, const rheos__step_ends *ends,
-                                const rheos_shape *shapes, write_fn write, char **out_text) {
-  RHEOS_OUT(out_text);
-  RHEOS_NEED(session);
-  RHEOS_NEED_LIST(ends->feeds, ends->num_feeds);
-  RHEOS_NEED_LIST(shapes, ends->num_feeds);
-  RHEOS_NEED_LIST(ends->fetches, ends->num_fetches);
-  RHEOS_NEED_LIST(ends->targets, ends->num_targets);
-  RHEOS_TRY(check_shapes(ends->feeds, shapes, ends->num_feeds));
-  rheos__plan *plan;
-  const rheos__segment *segment;
-  RHEOS_TRY(rheos__session_plan(session, ends, shapes, &plan, &segment));
-  rheos__text text = {0};
-  rheos_status *status = write(plan, &text);
-  rheos__plan_free(plan);
-  if (status == NULL && text.failed) status = rheos__out_of_memory();
-  if (status != NULL) {
-    rheos__text_deinit(&text);
-    return status;
-  }
-  *out_text = text.data;
-  return NULL;
-}
-
 rheos_status *rheos_session_plan_text(rheos_session *session, const rheos_output *feeds,
                                       const rheos_shape *shapes, size_t num_feeds,
                                       const rheos_output *fetches, size_t num_fetches,
                                       const rheos_operation *targets, size_t num_targets,
                                       char **out_text) {
+  RHEOS_OUT(out_text);
+  RHEOS_NEED(session);
   const rheos__step_ends ends = {feeds, num_feeds, fetches, num_fetches, targets, num_targets};
-  return write_plan(session, &ends, shapes, write_text, out_text);
+  return rheos__planned_print(session, &ends, shapes, write_text, out_text);
 }
 
 rheos_status *rheos_session_plan_json(rheos_session *session, const rheos_output *feeds,
@@ -408,6 +302,8 @@ rheos_status *rheos_session_plan_json(rheos_session *session, const rheos_output
                                       const rheos_output *fetches, size_t num_fetches,
                                       const rheos_operation *targets, size_t num_targets,
                                       char **out_text) {
+  RHEOS_OUT(out_text);
+  RHEOS_NEED(session);
   const rheos__step_ends ends = {feeds, num_feeds, fetches, num_fetches, targets, num_targets};
-  return write_plan(session, &ends, shapes, write_json, out_text);
+  return rheos__planned_print(session, &ends, shapes, write_json, out_text);
 }
