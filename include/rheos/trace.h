@@ -1,5 +1,5 @@
-// What runs did, as TensorFlow's RunMetadata and as a trace for Chrome. (A trace is made and filled
-// with the functions and the option of session.h.)
+// What runs did, as TensorFlow's RunMetadata, as a trace for Chrome, and added up. (A trace is made and
+// filled with the functions and the option of session.h.)
 #ifndef RHEOS_TRACE_H
 #define RHEOS_TRACE_H
 
@@ -27,6 +27,42 @@ RHEOS_STATUS rheos_trace_to_run_metadata(const rheos_trace *trace, void **out_by
 // rheos_free(): open it in chrome://tracing or Perfetto. Times in microseconds from the first run.
 RHEOS_STATUS rheos_trace_to_chrome(const rheos_trace *trace, char **out_text,
                                    size_t *out_text_bytes);
+
+// ---- What operations and bodies took, added up over any number of traces
+
+typedef struct rheos_profile rheos_profile;
+
+RHEOS_API rheos_profile *rheos_profile_new(void);           // NULL when memory is short
+RHEOS_API void rheos_profile_free(rheos_profile *profile);  // NULL is accepted
+
+// Adds the runs of a trace with RHEOS_TRACE_STEPS, which may be cleared then. `*out_ns` (may be NULL): what
+// their operations took together; what threads did side by side counts for each. After a failure, which is
+// for want of memory, a part of the trace may have been added.
+RHEOS_STATUS rheos_profile_add(rheos_profile *profile, const rheos_trace *trace, int64_t *out_ns);
+
+// The operations of one op. Of those that call bodies, the time beside the bodies' own.
+typedef struct rheos_profile_op {
+  const char *op;  // "MatMul", "(variable read)"; NULL: there is none
+  int64_t count;
+  int64_t ns;
+  double flops, bytes;  // arithmetic and memory traffic of the kernels, by their estimates
+} rheos_profile_op;
+
+RHEOS_API size_t rheos_profile_num_ops(const rheos_profile *profile);
+RHEOS_API rheos_profile_op rheos_profile_op_at(const rheos_profile *profile, size_t index);
+
+// The calls of a body from one node.
+typedef struct rheos_profile_body {
+  const char
+      *body;  // the function; "cond", "body", ... of a loop or conditional of version 1; NULL: none
+  const char *node;  // that calls it
+  const char *op;    // the node's
+  int64_t runs;
+  int64_t ns;
+} rheos_profile_body;
+
+RHEOS_API size_t rheos_profile_num_bodies(const rheos_profile *profile);
+RHEOS_API rheos_profile_body rheos_profile_body_at(const rheos_profile *profile, size_t index);
 
 #ifdef __cplusplus
 }

@@ -36,6 +36,7 @@ OWNED = {
     "rheos_graph": "rheos_graph_unref",
     "rheos_scope": "rheos_scope_free",
     "rheos_trace": "rheos_trace_free",
+    "rheos_profile": "rheos_profile_free",
     "rheos_cancellation": "rheos_cancellation_free",
     "rheos_event_writer": "drop_event_writer",
     "rheos_event_writer_cache": "rheos_event_writer_cache_free",

@@ -578,6 +578,10 @@ rheos_tape *given_rheos_tape_handle(int choice) {
   return MADE_BY(tape, rheos_tape_free);
 }
 
+rheos_profile *given_rheos_profile_handle(int choice) {
+  return choice == 1 ? NULL : MADE_BY(rheos_profile_new(), rheos_profile_free);
+}
+
 rheos_trace *given_rheos_trace_handle(int choice) {
   return choice == 1 ? NULL : MADE_BY(rheos_trace_new(RHEOS_TRACE_STEPS), rheos_trace_free);
 }

@@ -120,6 +120,7 @@ rheos_array given_rheos_array(int choice);
   X(rheos_region, 3)              \
   X(rheos_tape, 3)                \
   X(rheos_trace, 2)               \
+  X(rheos_profile, 2)             \
   X(rheos_cancellation, 2)        \
   X(rheos_callable, 2)            \
   X(rheos_event_writer, 2)        \
