@@ -111,6 +111,18 @@ RHEOS_STATUS rheos_message_to_text(const char *type, const void *bytes, size_t s
 RHEOS_STATUS rheos_message_from_text(const char *type, const char *text, size_t text_bytes,
                                      void **out_bytes, size_t *out_size_bytes);
 
+// ---- Messages in a program's own protobuf classes
+
+// Whether bytes, which may be hostile, are safe to hand to code that protobuf's compilers made of the type:
+// RHEOS_DATA_LOSS if they are no such message, nest deeper than such code can recurse, or merge one
+// message too often. Much faster than reading the message.
+RHEOS_STATUS rheos_message_check(const char *type, const void *bytes, size_t size_bytes);
+
+// The tensor of a TensorProto, for rheos_tensor_unref(). RHEOS_DATA_LOSS if the bytes are none,
+// RHEOS_INVALID_ARGUMENT if they describe no tensor.
+RHEOS_STATUS rheos_tensor_from_proto(const void *bytes, size_t size_bytes,
+                                     rheos_tensor **out_tensor);
+
 // ---- Graphs as files
 
 // Writes a GraphDef to `path`; a kill leaves the old file or the new one. Constants of at least

@@ -58,3 +58,10 @@ uint16_t rheos__float_to_bfloat16(float value) {
   if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)((bits >> 16) | 0x40u);
   return (uint16_t)round_shift(bits, 16);
 }
+
+// ---- For programs
+
+float rheos_half_to_float(uint16_t half) { return rheos__half_to_float(half); }
+uint16_t rheos_float_to_half(float value) { return rheos__float_to_half(value); }
+float rheos_bfloat16_to_float(uint16_t bfloat16) { return rheos__bfloat16_to_float(bfloat16); }
+uint16_t rheos_float_to_bfloat16(float value) { return rheos__float_to_bfloat16(value); }

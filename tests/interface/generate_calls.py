@@ -75,6 +75,7 @@ TEXTS = {
 TEXTS_OF = {
     ("rheos_message_to_text", "type"): "GraphDef",
     ("rheos_message_from_text", "type"): "GraphDef",
+    ("rheos_message_check", "type"): "GraphDef",
     ("rheos_dtype_from_name", "name"): "float",
     ("rheos_graph_output", "name"): "x:0",
     ("rheos_saved_model_load", "folder"): "golden saved_models/mlp",
@@ -93,7 +94,7 @@ FUNCTIONS = {"rheos_program_function", "rheos_gradient_function", "rheos_capture
 # Those that functions need: given.h has one that does its work, none and one that does nothing.
 BUILDERS = {"rheos_branch_function", "rheos_condition_function", "rheos_body_function",
             "rheos_row_function"}  # fmt: skip
-NUMBERS = ("double", "float", "int", "int32_t", "uint32_t", "int64_t", "bool", "rheos_dtype")
+NUMBERS = ("double", "float", "int", "int32_t", "uint16_t", "uint32_t", "int64_t", "bool", "rheos_dtype")
 # Structs that given.h gives whole.
 WHOLE = {
     "rheos_output", "rheos_operation", "rheos_variable", "rheos_optimizer", "rheos_attr",

@@ -174,6 +174,7 @@ int32_t given_int32_t(int choice) {
   const int32_t numbers[] = {1, 0, -1, INT32_MIN, INT32_MAX};
   return numbers[choice];
 }
+uint16_t given_uint16_t(int choice) { return (uint16_t)given_int32_t(choice); }
 uint32_t given_uint32_t(int choice) { return (uint32_t)given_int32_t(choice); }
 int64_t given_int64_t(int choice) {
   const int64_t numbers[] = {1, 0, -1, INT64_MIN, INT64_MAX};

@@ -40,6 +40,7 @@ enum {
   CHOICES_length = 4,
   CHOICES_int = 5,
   CHOICES_int32_t = 5,
+  CHOICES_uint16_t = 5,
   CHOICES_uint32_t = 5,
   CHOICES_int64_t = 5,
   CHOICES_float = 5,
@@ -62,6 +63,7 @@ size_t given_index(int choice);
 int32_t given_length(int choice);  // of lists in structs: what is there, or a number that cannot be
 int given_int(int choice);
 int32_t given_int32_t(int choice);
+uint16_t given_uint16_t(int choice);
 uint32_t given_uint32_t(int choice);
 int64_t given_int64_t(int choice);
 float given_float(int choice);

@@ -52,12 +52,28 @@ static void test_bfloat16__rounding_is_to_nearest_even(void **state) {
   assert_true(rheos__bfloat16_to_float(0xc040) == -3.0f);
 }
 
+static void test_half__programs_get_the_same(void **state) {
+  (void)state;
+  const float values[] = {0, -0.0f, 1.5f, 65504, 0x1p-25f, 1e9f, -INFINITY, 1 + 0x1.1p-11f};
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    const uint16_t half = rheos_float_to_half(values[i]);
+    const uint16_t bfloat16 = rheos_float_to_bfloat16(values[i]);
+    assert_int_equal(half, rheos__float_to_half(values[i]));
+    assert_int_equal(bfloat16, rheos__float_to_bfloat16(values[i]));
+    assert_true(rheos_half_to_float(half) == rheos__half_to_float(half));
+    assert_true(rheos_bfloat16_to_float(bfloat16) == rheos__bfloat16_to_float(bfloat16));
+  }
+  assert_int_equal(rheos_float_to_half(1.5f), 0x3e00);
+  assert_true(rheos_bfloat16_to_float(0xc040) == -3);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_half__every_half_survives_a_round_trip),
       cmocka_unit_test(test_half__known_values),
       cmocka_unit_test(test_half__rounding_is_to_nearest_even),
       cmocka_unit_test(test_bfloat16__rounding_is_to_nearest_even),
+      cmocka_unit_test(test_half__programs_get_the_same),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

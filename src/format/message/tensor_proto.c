@@ -2,6 +2,8 @@
 // and how, is said once for each direction, by rows.
 #include "format/message/tensor_proto.h"
 
+#include <rheos/format.h>
+
 // A few bytes can stand for a large tensor, by repeating the last value.
 static const size_t MAX_REPEATED_BYTES = (size_t)1 << 30;
 
@@ -353,4 +355,17 @@ rheos_status *rheos__tensor_to_proto(const rheos_tensor *tensor, rheos__arena *a
   }
   *out_proto = proto;
   return NULL;
+}
+
+rheos_status *rheos_tensor_from_proto(const void *bytes, size_t size_bytes,
+                                      rheos_tensor **out_tensor) {
+  RHEOS_OUT(out_tensor);
+  RHEOS_NEED_BYTES(bytes, size_bytes);
+  rheos__arena arena;
+  rheos__arena_init(&arena);
+  Tensorflow__TensorProto *proto;
+  rheos_status *status = RHEOS_PROTO_UNPACK(tensor_proto, bytes, size_bytes, &arena, &proto);
+  if (status == NULL) status = rheos__tensor_from_proto(proto, out_tensor);
+  rheos__arena_deinit(&arena);
+  return status;
 }

@@ -74,6 +74,14 @@ static rheos_status *give(rheos_status *status, rheos__buffer *buffer, char **ou
   return NULL;
 }
 
+rheos_status *rheos_message_check(const char *type, const void *bytes, size_t size_bytes) {
+  RHEOS_NEED(type);
+  RHEOS_NEED_BYTES(bytes, size_bytes);
+  const ProtobufCMessageDescriptor *descriptor;
+  RHEOS_TRY(find_type(type, &descriptor));
+  return rheos__proto_check(descriptor, size_bytes > 0 ? bytes : "", size_bytes);
+}
+
 rheos_status *rheos_message_to_text(const char *type, const void *bytes, size_t size_bytes,
                                     char **out_text, size_t *out_text_bytes) {
   RHEOS_OUT(out_text);

@@ -2,6 +2,8 @@
 // is refused.
 #include "format/message/tensor_proto.h"
 
+#include <rheos/format.h>
+
 #include "format/format_support.h"
 
 static rheos_tensor *tensor_of(const Tensorflow__TensorProto *proto) {
@@ -149,6 +151,26 @@ static void test_shape_proto__comes_back(void **state) {
   rheos__arena_deinit(&arena);
 }
 
+static void test_tensor_proto__programs_read_tensors(void **state) {
+  (void)state;
+  static const char text[] =
+      "dtype: DT_FLOAT tensor_shape { dim { size: 3 } } float_val: 1 float_val: 2.5";
+  void *message;
+  size_t size_bytes;
+  rheos_tensor *tensor;
+  expect_ok(rheos_message_from_text("TensorProto", text, sizeof text - 1, &message, &size_bytes));
+  expect_ok(rheos_tensor_from_proto(message, size_bytes, &tensor));
+  const float expected[] = {1, 2.5f, 2.5f};  // the last one again
+  assert_int_equal(rheos_tensor_dtype(tensor), RHEOS_FLOAT);
+  assert_int_equal(rheos_tensor_num_elements(tensor), 3);
+  assert_memory_equal(rheos_tensor_data(tensor), expected, sizeof expected);
+  rheos_tensor_unref(tensor);
+  expect_error(rheos_tensor_from_proto(message, size_bytes - 1, &tensor), RHEOS_DATA_LOSS, "");
+  assert_null(tensor);
+  rheos_free(message);
+  expect_error(rheos_tensor_from_proto("", 0, &tensor), RHEOS_INVALID_ARGUMENT, "dtype");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_tensor_proto__the_last_value_stands_for_the_rest),
@@ -158,6 +180,7 @@ int main(void) {
       cmocka_unit_test(test_tensor_proto__numbers_come_back),
       cmocka_unit_test(test_tensor_proto__strings_come_back),
       cmocka_unit_test(test_shape_proto__comes_back),
+      cmocka_unit_test(test_tensor_proto__programs_read_tensors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

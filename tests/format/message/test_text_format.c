@@ -1,7 +1,7 @@
 // Messages as text: golden graphs there and back, the freedoms of the form, what is refused.
 #include <rheos/format.h>
 
-#include "codec/buffer.h"
+#include "codec/wire.h"
 #include "format/format_support.h"
 
 static bytes golden(const char *name) {
@@ -212,6 +212,30 @@ static void test_text_format__cut_text_does_no_harm(void **state) {
   rheos__free(in.data);
 }
 
+static void test_text_format__messages_are_checked_for_what_reads_them(void **state) {
+  (void)state;
+  bytes b = golden("training");
+  expect_ok(rheos_message_check("GraphDef", b.data, b.size_bytes));
+  expect_ok(rheos_message_check("GraphDef", NULL, 0));
+  expect_error(rheos_message_check("GraphDef", b.data, b.size_bytes - 1), RHEOS_DATA_LOSS,
+               "cut short");
+  expect_error(rheos_message_check("Graph", b.data, b.size_bytes), RHEOS_INVALID_ARGUMENT, "Graph");
+  rheos__free(b.data);
+  // AttrValue.func.attr.value.func...
+  enum { LEVELS = 40, FUNC = 10, ATTR = 2, VALUE = 2 };
+  rheos__buffer value = {0};
+  for (int i = 0; i < LEVELS; i++) {
+    rheos__buffer entry = {0}, func = {0}, outer = {0};
+    rheos__wire_put_message(&entry, VALUE, &value);
+    rheos__wire_put_message(&func, ATTR, &entry);
+    rheos__wire_put_message(&outer, FUNC, &func);
+    value = outer;
+  }
+  expect_error(rheos_message_check("AttrValue", value.data, value.size_bytes), RHEOS_DATA_LOSS,
+               "nested too deep");
+  rheos__buffer_deinit(&value);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_text_format__golden_graphs_come_back),
@@ -222,6 +246,7 @@ int main(void) {
       cmocka_unit_test(test_text_format__freedoms_of_the_form),
       cmocka_unit_test(test_text_format__what_is_no_message_is_refused),
       cmocka_unit_test(test_text_format__cut_text_does_no_harm),
+      cmocka_unit_test(test_text_format__messages_are_checked_for_what_reads_them),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
