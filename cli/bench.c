@@ -6,16 +6,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/status.h"
 #include "bench_bodies.h"
 #include "bench_pipeline.h"
 #include "command.h"
+#include "files.h"
 #include "options.h"
 #include "peaks.h"
 #include "progress.h"
 #include "request.h"
-#include "runtime/trace.h"
+#include "status.h"
 #include "text.h"
 
 const char command_bench_help[] =
@@ -67,9 +66,8 @@ typedef struct bench {
   rheos_trace *trace;
   op_kind *kinds;  // most time first
   size_t num_kinds;
+  rheos_profile *profile;
   bench_bodies bodies;
-  double *own_ns;  // by event of the trace
-  size_t own_capacity;
   peaks peaks;
 } bench;
 
@@ -115,10 +113,10 @@ static rheos_status *shape_for(const bench *b, rheos_output output, rheos_shape 
     rheos_output named;
     rheos_status *status = runner_input(&b->request.runner, name, &named);
     free(name);
-    RHEOS_TRY(status);
+    TRY(status);
     if (named.id != output.id || named.index != output.index) continue;
     if (!parse_shape(equals + 1, out_shape)) {
-      return RHEOS_INVALID("--shape %s is no shape like NAME=2,3", text);
+      return INVALID("--shape %s is no shape like NAME=2,3", text);
     }
   }
   return NULL;
@@ -127,9 +125,9 @@ static rheos_status *shape_for(const bench *b, rheos_output output, rheos_shape 
 // Complex and quantized inputs are zeros.
 static rheos_status *random_value(bench *b, rheos_output output, rheos_tensor **out_value) {
   rheos_shape shape;
-  RHEOS_TRY(shape_for(b, output, &shape));
+  TRY(shape_for(b, output, &shape));
   const rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(output));
-  RHEOS_TRY(rheos_tensor_new(dtype, shape, out_value));
+  TRY(rheos_tensor_new(dtype, shape, out_value));
   char *data = rheos_tensor_data(*out_value);
   const int64_t count = rheos_shape_num_elements(&shape);
   const size_t size = rheos_dtype_size(dtype);
@@ -147,9 +145,9 @@ static rheos_status *random_value(bench *b, rheos_output output, rheos_tensor **
     else if (dtype == RHEOS_DOUBLE)
       memcpy(element, &(double){number}, sizeof(double));
     else if (dtype == RHEOS_HALF)
-      memcpy(element, &(uint16_t){rheos__float_to_half(number)}, 2);
+      memcpy(element, &(uint16_t){rheos_float_to_half(number)}, 2);
     else if (dtype == RHEOS_BFLOAT16) {
-      memcpy(element, &(uint16_t){rheos__float_to_bfloat16(number)}, 2);
+      memcpy(element, &(uint16_t){rheos_float_to_bfloat16(number)}, 2);
     }
   }
   return NULL;
@@ -213,45 +211,13 @@ static rheos_status *feed_signature(bench *b) {
   r->fed = command_realloc(r->fed, (r->num_fed + signature->num_inputs + 1) * sizeof *r->fed);
   for (size_t i = 0; i < signature->num_inputs; i++) {
     rheos_output output;
-    RHEOS_TRY(runner_input(&r->runner, signature->inputs[i].key, &output));
-    if (!request_is_fed(r, output)) RHEOS_TRY(feed_random(b, output));
+    TRY(runner_input(&r->runner, signature->inputs[i].key, &output));
+    if (!request_is_fed(r, output)) TRY(feed_random(b, output));
   }
   return NULL;
 }
 
 // ---- Where the time goes
-
-static op_kind *kind_of(bench *b, const char *name) {
-  for (size_t i = 0; i < b->num_kinds; i++) {
-    if (strcmp(b->kinds[i].name, name) == 0) return &b->kinds[i];
-  }
-  b->kinds = command_realloc(b->kinds, (b->num_kinds + 1) * sizeof *b->kinds);
-  b->kinds[b->num_kinds] = (op_kind){.name = name};
-  return &b->kinds[b->num_kinds++];
-}
-
-// Adds what the run in the trace did: of an op that calls bodies what it took beside them. The sum.
-static double count_run(bench *b) {
-  double sum_ns = 0;
-  if (b->trace->num_events > b->own_capacity) {
-    b->own_capacity = 2 * b->trace->num_events;
-    b->own_ns = command_realloc(b->own_ns, b->own_capacity * sizeof *b->own_ns);
-  }
-  bench_bodies_add(&b->bodies, b->trace, b->own_ns);
-  for (size_t i = 0; i < b->trace->num_events; i++) {
-    const rheos__trace_event *event = &b->trace->events[i];
-    const rheos__traced_segment *segment =
-        &b->trace->segments[b->trace->visits[event->visit].segment];
-    const rheos__traced_op *op = &segment->ops[event->op];
-    op_kind *kind = kind_of(b, op->is_read ? "(variable read)" : op->signature->op->name);
-    kind->count++;
-    kind->ns += b->own_ns[i];
-    kind->flops += (double)op->flops;
-    kind->bytes += (double)op->bytes;
-    sum_ns += b->own_ns[i];
-  }
-  return sum_ns;
-}
 
 static int by_time(const void *a, const void *b) {
   const double x = ((const op_kind *)a)->ns, y = ((const op_kind *)b)->ns;
@@ -276,17 +242,24 @@ static double percentile(const bench *b, double share) {
 // took together. So a few slow runs do not make the operations take more than a run.
 static void finish_kinds(bench *b) {
   double whole_ns = 0;
-  for (size_t i = 0; i < b->num_kinds; i++) whole_ns += b->kinds[i].ns;
-  const double median_ns = percentile_of(b->sums_ns, b->num_times, 0.5) * (double)b->num_times;
-  const double scale = whole_ns > 0 ? median_ns / whole_ns : 1;
-  bench_bodies_finish(&b->bodies, b->num_times, scale);
+  b->num_kinds = rheos_profile_num_ops(b->profile);
+  b->kinds = command_alloc(b->num_kinds * sizeof *b->kinds);
   for (size_t i = 0; i < b->num_kinds; i++) {
-    b->kinds[i].count /= (int64_t)b->num_times;
-    b->kinds[i].ns *= scale / (double)b->num_times;
-    b->kinds[i].flops /= (double)b->num_times;
-    b->kinds[i].bytes /= (double)b->num_times;
+    whole_ns += (double)rheos_profile_op_at(b->profile, i).ns;
+  }
+  const double num_runs = (double)b->num_times;
+  const double median_ns = percentile_of(b->sums_ns, b->num_times, 0.5) * num_runs;
+  const double scale = whole_ns > 0 ? median_ns / whole_ns : 1;
+  for (size_t i = 0; i < b->num_kinds; i++) {
+    const rheos_profile_op op = rheos_profile_op_at(b->profile, i);
+    b->kinds[i] = (op_kind){.name = op.op,
+                            .count = op.count / (int64_t)b->num_times,
+                            .ns = (double)op.ns * scale / num_runs,
+                            .flops = op.flops / num_runs,
+                            .bytes = op.bytes / num_runs};
   }
   if (b->num_kinds > 1) qsort(b->kinds, b->num_kinds, sizeof *b->kinds, by_time);
+  bench_bodies_init(&b->bodies, b->profile, b->num_times, scale);
 }
 
 // ---- Timing
@@ -322,11 +295,12 @@ static rheos_status *make_callable(bench *b) {
 
 static rheos_status *time_runs(bench *b) {
   double begin = now_ns();
-  RHEOS_TRY(run_once(b, NULL));
+  TRY(run_once(b, NULL));
   b->first_ns = now_ns() - begin;
   b->trace = rheos_trace_new(RHEOS_TRACE_STEPS);
-  if (b->trace == NULL) return rheos__out_of_memory();
-  for (int i = 0; i < WARM_RUNS; i++) RHEOS_TRY(run_once(b, b->trace));
+  b->profile = rheos_profile_new();
+  if (b->trace == NULL || b->profile == NULL) return NO_MEMORY();
+  for (int i = 0; i < WARM_RUNS; i++) TRY(run_once(b, b->trace));
   const size_t most = b->num_runs_wanted > 0 ? (size_t)b->num_runs_wanted : MAX_RUNS;
   b->times_ns = command_alloc(most * sizeof *b->times_ns);
   b->sums_ns = command_alloc(most * sizeof *b->sums_ns);
@@ -334,10 +308,12 @@ static rheos_status *time_runs(bench *b) {
   while (b->num_times < most) {
     rheos_trace_clear(b->trace);
     begin = now_ns();
-    RHEOS_TRY(run_once(b, b->trace));
+    TRY(run_once(b, b->trace));
     const double end = now_ns();
     // What threads do side by side takes more than the run: each operation has its share of that.
-    const double sum_ns = count_run(b);
+    int64_t ops_ns;
+    TRY(rheos_profile_add(b->profile, b->trace, &ops_ns));
+    const double sum_ns = (double)ops_ns;
     b->sums_ns[b->num_times] = sum_ns < end - begin ? sum_ns : end - begin;
     b->times_ns[b->num_times++] = end - begin;
     if (b->num_runs_wanted == 0 && end - start > b->seconds * 1e9) break;
@@ -352,11 +328,11 @@ static rheos_status *time_runs(bench *b) {
 
 static rheos_status *write_trace(bench *b) {
   rheos_trace_clear(b->trace);
-  for (int i = 0; i < WRITTEN_RUNS; i++) RHEOS_TRY(run_once(b, b->trace));
+  for (int i = 0; i < WRITTEN_RUNS; i++) TRY(run_once(b, b->trace));
   char *text;
   size_t size_bytes;
-  RHEOS_TRY(rheos_trace_to_chrome(b->trace, &text, &size_bytes));
-  rheos_status *status = rheos__file_replace(b->trace_path, text, size_bytes);
+  TRY(rheos_trace_to_chrome(b->trace, &text, &size_bytes));
+  rheos_status *status = file_replace(b->trace_path, text, size_bytes);
   rheos_free(text);
   return status;
 }
@@ -449,20 +425,20 @@ static void print_text(const bench *b) {
 static rheos_status *run(bench *b, const char *path) {
   request *r = &b->request;
   progress_begin("loading", 0);
-  RHEOS_TRY(runner_open(path, &r->runner_options, &r->runner));
+  TRY(runner_open(path, &r->runner_options, &r->runner));
   if (b->of_pipelines) {
-    RHEOS_TRY(request_run_inits(r));
+    TRY(request_run_inits(r));
     progress_end();
     return bench_pipelines(&r->runner, b->seconds);
   }
-  RHEOS_TRY(request_find_fetches(r));
-  RHEOS_TRY(request_read_feeds(r));
-  RHEOS_TRY(request_run_inits(r));
-  RHEOS_TRY(feed_signature(b));
-  RHEOS_TRY(feed_placeholders(b));
+  TRY(request_find_fetches(r));
+  TRY(request_read_feeds(r));
+  TRY(request_run_inits(r));
+  TRY(feed_signature(b));
+  TRY(feed_placeholders(b));
   progress_begin("measuring", 0);
-  RHEOS_TRY(make_callable(b));
-  RHEOS_TRY(time_runs(b));
+  TRY(make_callable(b));
+  TRY(time_runs(b));
   b->peaks = peaks_measure(r->runner_options.num_threads);
   progress_end();
   if (b->as_json)
@@ -475,12 +451,12 @@ static rheos_status *run(bench *b, const char *path) {
 static void clean_up(bench *b) {
   rheos_callable_free(b->callable);
   rheos_trace_free(b->trace);
+  rheos_profile_free(b->profile);
   free(b->values);
   free(b->results);
   free(b->times_ns);
   free(b->sums_ns);
   free(b->kinds);
-  free(b->own_ns);
   bench_bodies_deinit(&b->bodies);
 }
 

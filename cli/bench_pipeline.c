@@ -1,11 +1,10 @@
 // `rheos bench --pipeline`: goes over the datasets of a graph, and says which stage of each is slow.
 #include "bench_pipeline.h"
+#include "status.h"
 
 #include <rheos/rheos.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/status.h"
 
 // More datasets than anyone wants to look at.
 enum { MOST_DATASETS = 16 };
@@ -71,7 +70,7 @@ static rheos_output scalar(rheos_scope *scope, rheos_dtype dtype, const void *va
 
 static rheos_status *explain(const runner *r, rheos_output explanation, bool is_first) {
   rheos_fetch fetch = {.output = explanation};
-  RHEOS_TRY(rheos_session_run(r->session, NULL, 0, &fetch, 1, NULL, 0, NULL));
+  TRY(rheos_session_run(r->session, NULL, 0, &fetch, 1, NULL, 0, NULL));
   const rheos_string *text = rheos_tensor_data(fetch.value);
   printf("%s%.*s\n", is_first ? "" : "\n", (int)text->size_bytes, text->data);
   rheos_tensor_unref(fetch.value);
@@ -83,19 +82,19 @@ static rheos_status *explain_all(const runner *r, rheos_scope *scope, double sec
   rheos_output explanations[MOST_DATASETS];
   const int64_t all = -1;
   find(r->graph, scope, &p);
-  if (p.count == 0) return RHEOS_INVALID("the graph has no dataset");
+  if (p.count == 0) return INVALID("the graph has no dataset");
   for (int32_t i = 0; i < p.count; ++i) {
     explanations[i] = rheos_explain_dataset(scope, p.datasets[i], scalar(scope, RHEOS_INT64, &all),
                                             scalar(scope, RHEOS_DOUBLE, &seconds));
   }
-  RHEOS_TRY(rheos_scope_finish(scope));
-  for (int32_t i = 0; i < p.count; ++i) RHEOS_TRY(explain(r, explanations[i], i == 0));
+  TRY(rheos_scope_finish(scope));
+  for (int32_t i = 0; i < p.count; ++i) TRY(explain(r, explanations[i], i == 0));
   return NULL;
 }
 
 rheos_status *bench_pipelines(const runner *r, double seconds) {
   rheos_scope *scope = rheos_scope_new(r->graph);
-  if (scope == NULL) return rheos__out_of_memory();
+  if (scope == NULL) return NO_MEMORY();
   rheos_status *status = explain_all(r, scope, seconds);
   rheos_scope_free(scope);
   return status;

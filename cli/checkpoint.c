@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "command.h"
 #include "source.h"
+#include "status.h"
 
 // The prefix of the checkpoint that a path names.
 static rheos_status *find_prefix(const char *path, char **out_prefix) {
@@ -16,7 +16,7 @@ static rheos_status *find_prefix(const char *path, char **out_prefix) {
   *out_prefix = NULL;
   rheos_status *status = source_open(path, &s);
   if (status == NULL && s.kind != SOURCE_CHECKPOINT) {
-    status = RHEOS_INVALID("it holds %s, not a checkpoint", source_kind_name(s.kind));
+    status = INVALID("it holds %s, not a checkpoint", source_kind_name(s.kind));
   }
   if (status == NULL) *out_prefix = command_format("%s", s.path);
   source_close(&s);
@@ -31,7 +31,7 @@ rheos_status *checkpoint_restore_with(rheos_scope *scope, rheos_session *session
                                       const rheos_saver *saver, const char *path) {
   if (saver->filename.graph == NULL) return checkpoint_restore(scope, session, path);
   char *prefix;
-  RHEOS_TRY(find_prefix(path, &prefix));
+  TRY(find_prefix(path, &prefix));
   rheos_status *status = rheos_saver_restore(*saver, session, prefix);
   free(prefix);
   return status;
@@ -93,7 +93,7 @@ static rheos_status *add_assign(restore *r, rheos_operation variable, const char
     return NULL;
   }
   rheos_tensor *value;
-  RHEOS_TRY(rheos_checkpoint_reader_read(r->reader, index, &value));
+  TRY(rheos_checkpoint_reader_read(r->reader, index, &value));
   const bool is_resource = strcmp(rheos_operation_type(variable), "VarHandleOp") == 0;
   const rheos_attr dtype = rheos_attr_type("dtype", rheos_tensor_dtype(value));
   const rheos_op_args feed = {.type = "Placeholder", .attrs = &dtype, .num_attrs = 1};
@@ -121,12 +121,12 @@ static rheos_status *add_assigns(restore *r, rheos_graph *graph) {
   }
   if (r->missing_length == 0) return rheos_scope_finish(r->scope);
   rheos_status_free(rheos_scope_finish(r->scope));
-  return RHEOS_NOTFOUND("the checkpoint has no values for %s", r->missing);
+  return NOT_FOUND("the checkpoint has no values for %s", r->missing);
 }
 
 rheos_status *checkpoint_restore(rheos_scope *scope, rheos_session *session, const char *path) {
   char *prefix;
-  RHEOS_TRY(find_prefix(path, &prefix));
+  TRY(find_prefix(path, &prefix));
   restore r = {.scope = scope};
   rheos_status *status = rheos_checkpoint_reader_open(prefix, &r.reader);
   free(prefix);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "command.h"
+#include "hash.h"
 
 typedef enum role { PLAIN, ENTER, EXIT, SWITCH, MERGE, NEXT_ITERATION, LOOP_COND } role;
 
@@ -33,7 +33,7 @@ typedef struct finder {
 } finder;
 
 static size_t hash_of(int32_t parent, bool is_loop, const char *name) {
-  return rheos__hash_mix(rheos__hash_bytes(is_loop, name, strlen(name)), (uint64_t)parent);
+  return hash_bytes((uint64_t)parent << 1 | is_loop, name, strlen(name));
 }
 
 static int32_t depth_of(const contexts *c, int32_t at) {

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
 #include "command.h"
-#include "format/message/protobuf.h"
+#include "files.h"
 #include "options.h"
 #include "progress.h"
 #include "runner.h"
+#include "status.h"
 
 const char command_convert_help[] =
     "usage: rheos convert [OPTIONS] IN OUT\n"
@@ -37,11 +37,6 @@ typedef struct convert {
   bool freeze, force;
 } convert;
 
-static bool ends_with(const char *text, const char *end) {
-  const size_t size = strlen(text), end_size = strlen(end);
-  return size >= end_size && strcmp(text + size - end_size, end) == 0;
-}
-
 static bool ends_with_one_of(const char *text, const char *const *ends, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (ends_with(text, ends[i])) return true;
@@ -59,7 +54,7 @@ static bool is_text_output(const convert *c) {
 // Whether the user has said in which form a graph is wanted. A name without an end is a message's.
 static bool names_a_form(const convert *c) {
   static const char *const messages[] = {".pb", ".meta", ".graphdef", ".graph"};
-  return c->to != NULL || is_text_output(c) || strchr(rheos__path_base(c->out), '.') == NULL ||
+  return c->to != NULL || is_text_output(c) || strchr(path_base(c->out), '.') == NULL ||
          ENDS_WITH_ONE_OF(c->out, messages);
 }
 
@@ -76,45 +71,32 @@ static bool is_other_form(const char *path) {
 static rheos_status *write_message(const convert *c, const char *type, const void *bytes,
                                    size_t size_bytes) {
   progress_begin("writing", 0);
-  if (!is_text_output(c)) return rheos__file_replace(c->out, bytes, size_bytes);
+  if (!is_text_output(c)) return file_replace(c->out, bytes, size_bytes);
   char *text;
   size_t text_bytes;
-  RHEOS_TRY(rheos_message_to_text(type, bytes, size_bytes, &text, &text_bytes));
-  rheos_status *status = rheos__file_replace(c->out, text, text_bytes);
+  TRY(rheos_message_to_text(type, bytes, size_bytes, &text, &text_bytes));
+  rheos_status *status = file_replace(c->out, text, text_bytes);
   rheos_free(text);
   return status;
 }
 
-static const char *message_of(source_kind kind) {
-  return kind == SOURCE_GRAPH        ? "GraphDef"
-         : kind == SOURCE_META_GRAPH ? "MetaGraphDef"
-                                     : "SavedModel";
-}
-
 static rheos_status *convert_message(const convert *c, source *s) {
   progress_begin("reading", 0);
-  RHEOS_TRY(source_read_message(s));
-  return write_message(c, message_of(s->kind), s->bytes, s->size_bytes);
+  TRY(source_read_message(s));
+  return write_message(c, source_message_type(s->kind), s->bytes, s->size_bytes);
 }
 
 // ---- Graphs of their own: stripped, frozen
 
-// The GraphDef of what is to be converted, for rheos_free().
-static rheos_status *graph_of(const convert *c, const source *s, void **out_bytes,
+// The GraphDef of what is to be converted, which the source keeps.
+static rheos_status *graph_of(const convert *c, source *s, const char **out_bytes,
                               size_t *out_size_bytes) {
   const Tensorflow__MetaGraphDef *meta_graph;
-  RHEOS_TRY(source_meta_graph(s, c->runner_options.tags, &meta_graph));
-  const Tensorflow__GraphDef *def = meta_graph != NULL ? meta_graph->graph_def : s->graph_def;
-  if (def == NULL) return RHEOS_INVALID("there is no graph in it");
-  rheos__buffer buffer = {0};
-  rheos__proto_pack(&def->base, &buffer);
-  if (buffer.failed) {
-    rheos__buffer_deinit(&buffer);
-    return rheos__out_of_memory();
+  TRY(source_meta_graph(s, c->runner_options.tags, &meta_graph));
+  if (meta_graph != NULL && meta_graph->graph_def == NULL) {
+    return INVALID("there is no graph in it");
   }
-  *out_bytes = buffer.data;
-  *out_size_bytes = buffer.size_bytes;
-  return NULL;
+  return source_graph_bytes(s, meta_graph, out_bytes, out_size_bytes);
 }
 
 // What a name of the signature stands for; other names stand for themselves.
@@ -140,13 +122,14 @@ static rheos_status *choose_outputs(char *text, const rheos_signature_def *signa
     text_list_add(outputs, info->indices_name);
     text_list_add(outputs, info->dense_shape_name);
   }
-  return outputs->count > 0 ? NULL : RHEOS_INVALID("say which outputs to keep: --outputs A,B");
+  return outputs->count > 0 ? NULL : INVALID("say which outputs to keep: --outputs A,B");
 }
 
 static rheos_status *freeze_graph(const convert *c, const char *path) {
   runner r;
   text_list outputs = {0};
-  void *graph = NULL, *frozen = NULL;
+  const char *graph = NULL;
+  void *frozen = NULL;
   size_t graph_bytes, frozen_bytes;
   char *text = c->outputs != NULL ? command_format("%s", c->outputs) : NULL;
   progress_begin("loading", 0);
@@ -161,7 +144,6 @@ static rheos_status *freeze_graph(const convert *c, const char *path) {
     runner_close(&r);
   }
   if (status == NULL) status = write_message(c, "GraphDef", frozen, frozen_bytes);
-  rheos_free(graph);
   rheos_free(frozen);
   text_list_deinit(&outputs);
   free(text);
@@ -171,7 +153,8 @@ static rheos_status *freeze_graph(const convert *c, const char *path) {
 // Nothing is run, so that graphs of unknown ops can be stripped.
 static rheos_status *strip_graph(const convert *c, source *s) {
   text_list outputs = {0};
-  void *graph = NULL, *stripped = NULL;
+  const char *graph = NULL;
+  void *stripped = NULL;
   size_t graph_bytes, stripped_bytes;
   rheos_meta_graph *meta_graph = NULL;
   char *text = command_format("%s", c->outputs);
@@ -193,7 +176,6 @@ static rheos_status *strip_graph(const convert *c, source *s) {
   }
   if (status == NULL) status = write_message(c, "GraphDef", stripped, stripped_bytes);
   rheos_meta_graph_free(meta_graph);
-  rheos_free(graph);
   rheos_free(stripped);
   text_list_deinit(&outputs);
   free(text);
@@ -208,7 +190,7 @@ static rheos_status *copy_tensors(rheos_checkpoint_reader *reader,
   progress_begin("converting the checkpoint", (int64_t)count);
   for (size_t i = 0; i < count; i++) {
     rheos_tensor *tensor;
-    RHEOS_TRY(rheos_checkpoint_reader_read(reader, i, &tensor));
+    TRY(rheos_checkpoint_reader_read(reader, i, &tensor));
     rheos_status *status =
         rheos_checkpoint_writer_add(writer, rheos_checkpoint_reader_name(reader, i), tensor);
     rheos_tensor_unref(tensor);
@@ -222,9 +204,9 @@ static rheos_status *convert_checkpoint(const convert *c, const source *s) {
   rheos_checkpoint_reader *reader;
   rheos_checkpoint_writer *writer;
   if (is_other_form(c->out)) {
-    return RHEOS_INVALID("'%s' is no name of a checkpoint, and there is no other form", c->out);
+    return INVALID("'%s' is no name of a checkpoint, and there is no other form", c->out);
   }
-  RHEOS_TRY(rheos_checkpoint_reader_open(s->path, &reader));
+  TRY(rheos_checkpoint_reader_open(s->path, &reader));
   rheos_status *status = rheos_checkpoint_writer_open(c->out, &writer);
   if (status == NULL) {
     status = copy_tensors(reader, writer);
@@ -248,18 +230,17 @@ static bool is_same_file(const char *a, const char *b) {
 static rheos_status *convert_source(const convert *c, source *s) {
   // Of a checkpoint the path is the prefix, which need not be a file.
   if (!c->force && (is_same_file(s->path, c->out) || strcmp(s->path, c->out) == 0)) {
-    return RHEOS_INVALID("'%s' is what is to be read; --force overwrites it", c->out);
+    return INVALID("'%s' is what is to be read; --force overwrites it", c->out);
   }
   switch (s->kind) {
     case SOURCE_CHECKPOINT: return convert_checkpoint(c, s);
     case SOURCE_GRAPH:
     case SOURCE_META_GRAPH:
     case SOURCE_SAVED_MODEL: break;
-    default:
-      return RHEOS_INVALID("this holds %s, which has no other form", source_kind_name(s->kind));
+    default: return INVALID("this holds %s, which has no other form", source_kind_name(s->kind));
   }
   if (!names_a_form(c)) {
-    return RHEOS_INVALID(
+    return INVALID(
         "the name '%s' says neither pb nor pbtxt: --to does, other forms there "
         "are not",
         c->out);
@@ -270,7 +251,7 @@ static rheos_status *convert_source(const convert *c, source *s) {
   }
   if (c->outputs != NULL) return strip_graph(c, s);
   if (c->runner_options.signature != NULL || c->runner_options.tags != NULL) {
-    return RHEOS_INVALID("--signature and --tags go with --freeze or --outputs");
+    return INVALID("--signature and --tags go with --freeze or --outputs");
   }
   return convert_message(c, s);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "tensor/tensor.h"
+#include "status.h"
 
 static element signed_element(int64_t value) {
   return (element){.kind = ELEMENT_SIGNED, .i = value};
@@ -22,9 +22,9 @@ element element_at(const rheos_tensor *tensor, int64_t i) {
   switch (rheos_tensor_dtype(tensor)) {
     case RHEOS_FLOAT: return real_element(((const float *)data)[i], true);
     case RHEOS_DOUBLE: return real_element(((const double *)data)[i], false);
-    case RHEOS_HALF: return real_element(rheos__half_to_float(((const uint16_t *)data)[i]), true);
+    case RHEOS_HALF: return real_element(rheos_half_to_float(((const uint16_t *)data)[i]), true);
     case RHEOS_BFLOAT16:
-      return real_element(rheos__bfloat16_to_float(((const uint16_t *)data)[i]), true);
+      return real_element(rheos_bfloat16_to_float(((const uint16_t *)data)[i]), true);
     case RHEOS_INT8:
     case RHEOS_INT4:
     case RHEOS_QINT8: return signed_element(((const int8_t *)data)[i]);
@@ -61,12 +61,12 @@ element element_at(const rheos_tensor *tensor, int64_t i) {
 static rheos_status *does_not_fit(const element *e, rheos_dtype dtype) {
   const char *name = rheos_dtype_name(dtype);
   switch (e->kind) {
-    case ELEMENT_SIGNED: return RHEOS_INVALID("%lld is no %s", (long long)e->i, name);
-    case ELEMENT_UNSIGNED: return RHEOS_INVALID("%llu is no %s", (unsigned long long)e->u, name);
-    case ELEMENT_REAL: return RHEOS_INVALID("%.17g is no %s", e->re, name);
-    case ELEMENT_TRUTH: return RHEOS_INVALID("a truth value is no %s", name);
-    case ELEMENT_COMPLEX: return RHEOS_INVALID("a complex number is no %s", name);
-    default: return RHEOS_INVALID("a text is no %s", name);
+    case ELEMENT_SIGNED: return INVALID("%lld is no %s", (long long)e->i, name);
+    case ELEMENT_UNSIGNED: return INVALID("%llu is no %s", (unsigned long long)e->u, name);
+    case ELEMENT_REAL: return INVALID("%.17g is no %s", e->re, name);
+    case ELEMENT_TRUTH: return INVALID("a truth value is no %s", name);
+    case ELEMENT_COMPLEX: return INVALID("a complex number is no %s", name);
+    default: return INVALID("a text is no %s", name);
   }
 }
 
@@ -163,9 +163,9 @@ static bool set_real(rheos_dtype dtype, void *data, int64_t index, const element
   switch (dtype) {
     case RHEOS_FLOAT: ((float *)data)[index] = (float)value; return true;
     case RHEOS_DOUBLE: ((double *)data)[index] = value; return true;
-    case RHEOS_HALF: ((uint16_t *)data)[index] = rheos__float_to_half((float)value); return true;
+    case RHEOS_HALF: ((uint16_t *)data)[index] = rheos_float_to_half((float)value); return true;
     case RHEOS_BFLOAT16:
-      ((uint16_t *)data)[index] = rheos__float_to_bfloat16((float)value);
+      ((uint16_t *)data)[index] = rheos_float_to_bfloat16((float)value);
       return true;
     default: return false;
   }
@@ -211,7 +211,7 @@ rheos_status *elements_convert(rheos_tensor *tensor, rheos_dtype dtype, rheos_te
     return NULL;
   }
   rheos_tensor *converted;
-  RHEOS_TRY(rheos_tensor_new(dtype, *rheos_tensor_shape(tensor), &converted));
+  TRY(rheos_tensor_new(dtype, *rheos_tensor_shape(tensor), &converted));
   rheos_status *status = NULL;
   if (dtype == RHEOS_BFLOAT16 && from == RHEOS_UINT16) {
     memcpy(rheos_tensor_data(converted), rheos_tensor_data(tensor),

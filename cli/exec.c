@@ -1,7 +1,6 @@
 // `rheos exec`: one step of a graph, from files to files.
 #include <stdlib.h>
 
-#include "base/status.h"
 #include "command.h"
 #include "deadline.h"
 #include "limit.h"
@@ -9,6 +8,7 @@
 #include "outputs.h"
 #include "progress.h"
 #include "request.h"
+#include "status.h"
 
 const char command_exec_help[] =
     "usage: rheos exec [OPTIONS] PATH\n"
@@ -58,17 +58,17 @@ static rheos_status *write_outputs(const exec *e) {
 static rheos_status *run(exec *e, const char *path) {
   request *r = &e->request;
   progress_begin("loading", 0);
-  RHEOS_TRY(runner_open(path, &r->runner_options, &r->runner));
+  TRY(runner_open(path, &r->runner_options, &r->runner));
   progress_begin("reading the inputs", 0);
-  RHEOS_TRY(request_find_fetches(r));
-  RHEOS_TRY(request_read_feeds(r));
-  RHEOS_TRY(request_add_defaults(r));
+  TRY(request_find_fetches(r));
+  TRY(request_read_feeds(r));
+  TRY(request_add_defaults(r));
   limit_end();
   progress_begin("running", 0);
-  RHEOS_TRY(request_run_inits(r));
+  TRY(request_run_inits(r));
   const rheos_run_options options = {.timeout_ms = deadline_of_step()};
-  RHEOS_TRY(rheos_session_run(r->runner.session, r->fed, r->num_fed, r->fetched, r->num_fetched,
-                              r->targets, r->num_targets, &options));
+  TRY(rheos_session_run(r->runner.session, r->fed, r->num_fed, r->fetched, r->num_fetched,
+                        r->targets, r->num_targets, &options));
   deadline_end();
   progress_end();
   return write_outputs(e);

@@ -5,13 +5,13 @@
 #include <rheos/format.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/file.h"
-#include "codec/image.h"
 #include "command.h"
 #include "elements.h"
+#include "files.h"
 #include "json_reader.h"
+#include "pictures.h"
+#include "status.h"
 
 typedef struct wanted {
   const char *name;
@@ -19,13 +19,8 @@ typedef struct wanted {
   rheos_shape shape;
 } wanted;
 
-static bool is_file(const char *path) {
-  struct stat info;
-  return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
-}
-
 static rheos_status *string_scalar(const char *bytes, size_t size_bytes, rheos_tensor **out_value) {
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, out_value));
+  TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, out_value));
   rheos_status *status = rheos_tensor_set_string(*out_value, 0, bytes, size_bytes);
   if (status == NULL) return NULL;
   rheos_tensor_unref(*out_value);
@@ -57,7 +52,7 @@ static void complete_shape(rheos_shape *shape, size_t num_elements) {
     if (shape->dims[i] < 0) {
       if (unknown >= 0) return;
       unknown = i;
-    } else if (!rheos__mul_size(known, (size_t)shape->dims[i], &known)) {
+    } else if (__builtin_mul_overflow(known, (size_t)shape->dims[i], &known)) {
       return;
     }
   }
@@ -69,23 +64,23 @@ static void complete_shape(rheos_shape *shape, size_t num_elements) {
 static rheos_status *read_raw(const char *bytes, size_t size_bytes, rheos_dtype dtype,
                               rheos_shape shape, rheos_tensor **out_value) {
   const size_t element_bytes = rheos_dtype_size(dtype);
-  if (dtype == RHEOS_STRING) return RHEOS_INVALID("strings have no raw form");
-  if (element_bytes == 0) return RHEOS_INVALID("say dtype and shape, FILE:float:2,3");
+  if (dtype == RHEOS_STRING) return INVALID("strings have no raw form");
+  if (element_bytes == 0) return INVALID("say dtype and shape, FILE:float:2,3");
   complete_shape(&shape, size_bytes / element_bytes);
   if (!rheos_shape_is_known(&shape)) {
-    return RHEOS_INVALID("the shape is not known: say dtype and shape, FILE:%s:2,3",
-                         rheos_dtype_name(dtype));
+    return INVALID("the shape is not known: say dtype and shape, FILE:%s:2,3",
+                   rheos_dtype_name(dtype));
   }
   // Before memory is asked for.
   const int64_t count = rheos_shape_num_elements(&shape);
   size_t needed;
-  if (count < 0 || !rheos__mul_size((size_t)count, element_bytes, &needed) ||
+  if (count < 0 || __builtin_mul_overflow((size_t)count, element_bytes, &needed) ||
       needed != size_bytes) {
     char text[192];
     rheos_shape_format(&shape, text, sizeof text);
-    return RHEOS_INVALID("%zu bytes are not %s %s", size_bytes, rheos_dtype_name(dtype), text);
+    return INVALID("%zu bytes are not %s %s", size_bytes, rheos_dtype_name(dtype), text);
   }
-  RHEOS_TRY(rheos_tensor_new(dtype, shape, out_value));
+  TRY(rheos_tensor_new(dtype, shape, out_value));
   char *data = rheos_tensor_data(*out_value);
   if (size_bytes > 0) memcpy(data, bytes, size_bytes);
   for (size_t i = 0; dtype == RHEOS_BOOL && i < size_bytes; i++) data[i] = data[i] != 0;
@@ -106,14 +101,14 @@ static rheos_status *find_array(const rheos_npz *npz, const char *key, const cha
   for (*out_index = 0; *out_index < count; ++*out_index) {
     if (strcmp(rheos_npz_name(npz, *out_index), key) == 0) return NULL;
   }
-  return RHEOS_NOTFOUND("the archive has %zu arrays, but no '%s'", count, key);
+  return NOT_FOUND("the archive has %zu arrays, but no '%s'", count, key);
 }
 
 static rheos_status *read_archive(const char *bytes, size_t size_bytes, const char *key,
                                   const char *input, rheos_tensor **out_value) {
   rheos_npz *npz;
   size_t index;
-  RHEOS_TRY(rheos_npz_open(bytes, size_bytes, &npz));
+  TRY(rheos_npz_open(bytes, size_bytes, &npz));
   rheos_status *status = find_array(npz, key, input, &index);
   if (status == NULL) status = rheos_npz_read(npz, index, out_value);
   rheos_npz_free(npz);
@@ -127,32 +122,13 @@ static int channels_of(const rheos_shape *shape) {
   return last == 1 || last == 3 || last == 4 ? (int)last : 0;
 }
 
-static rheos_status *decode_image(const char *bytes, size_t size_bytes, const wanted *w,
-                                  rheos_tensor **out_value) {
-  const int channels = channels_of(&w->shape);
-  switch (rheos__image_kind_of(bytes, size_bytes)) {
-    case RHEOS__IMAGE_JPEG: {
-      const rheos__jpeg_decode_options options = {.channels = channels == 4 ? 0 : channels,
-                                                  .ratio = 1,
-                                                  .fancy_upscaling = true,
-                                                  .acceptable_fraction = 1};
-      return rheos__jpeg_decode(bytes, size_bytes, &options, out_value);
-    }
-    case RHEOS__IMAGE_PNG: {
-      const rheos_dtype dtype = w->dtype == RHEOS_UINT16 ? RHEOS_UINT16 : RHEOS_UINT8;
-      return rheos__png_decode(bytes, size_bytes, channels, dtype, out_value);
-    }
-    case RHEOS__IMAGE_GIF:
-      return rheos__gif_decode(bytes, size_bytes, w->shape.rank == 3, out_value);
-    default: return rheos__bmp_decode(bytes, size_bytes, channels, out_value);
-  }
-}
-
 // A batch of one where the input is a batch; a single picture where it is none.
 static rheos_status *read_image(const char *bytes, size_t size_bytes, const wanted *w,
                                 rheos_tensor **out_value) {
   rheos_tensor *picture;
-  RHEOS_TRY(decode_image(bytes, size_bytes, w, &picture));
+  const rheos_dtype dtype = w->dtype == RHEOS_UINT16 ? RHEOS_UINT16 : RHEOS_UINT8;
+  TRY(picture_decode(bytes, size_bytes, channels_of(&w->shape), dtype, w->shape.rank != 3,
+                     &picture));
   rheos_shape shape = *rheos_tensor_shape(picture);
   if (w->shape.rank == 4 && shape.rank == 3) {
     shape = RHEOS_SHAPE(1, shape.dims[0], shape.dims[1], shape.dims[2]);
@@ -170,24 +146,19 @@ static bool is_archive(const char *bytes, size_t size_bytes) {
   return size_bytes >= 4 && (memcmp(bytes, "PK\3\4", 4) == 0 || memcmp(bytes, "PK\5\6", 4) == 0);
 }
 
-static bool ends_with(const char *text, const char *end) {
-  const size_t size = strlen(text), end_size = strlen(end);
-  return size >= end_size && strcmp(text + size - end_size, end) == 0;
-}
-
 // What the bytes are, by themselves; JSON, which could be anything, by the name.
 static rheos_status *read_bytes(const char *path, const char *bytes, size_t size_bytes,
                                 const char *key, const wanted *w, rheos_tensor **out_value) {
   if (is_archive(bytes, size_bytes)) {
     return read_archive(bytes, size_bytes, key, w->name, out_value);
   }
-  if (key != NULL) return RHEOS_INVALID("it is no archive, in which to look for '%s'", key);
+  if (key != NULL) return INVALID("it is no archive, in which to look for '%s'", key);
   if (size_bytes >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0) {
     return rheos_npy_decode(bytes, size_bytes, out_value);
   }
   if (ends_with(path, ".json")) return json_read_tensor(bytes, size_bytes, w->dtype, out_value);
   if (w->dtype == RHEOS_STRING) return string_scalar(bytes, size_bytes, out_value);
-  if (rheos__image_kind_of(bytes, size_bytes) != RHEOS__IMAGE_UNKNOWN) {
+  if (picture_is(bytes, size_bytes)) {
     return read_image(bytes, size_bytes, w, out_value);
   }
   return read_raw(bytes, size_bytes, w->dtype, w->shape, out_value);
@@ -205,9 +176,9 @@ static rheos_status *read_file(const char *path, const char *key, const wanted *
                                rheos_tensor **out_value) {
   char *bytes;
   size_t size_bytes;
-  RHEOS_TRY(rheos__file_read_all(path, SIZE_MAX - 1, &bytes, &size_bytes));
+  TRY(file_read(path, &bytes, &size_bytes));
   rheos_status *status = read_bytes(path, bytes, size_bytes, key, w, out_value);
-  rheos__free(bytes);
+  free(bytes);
   return at_path_take(path, status);
 }
 
@@ -215,9 +186,9 @@ static rheos_status *read_file(const char *path, const char *key, const wanted *
 static rheos_status *read_contents(const char *path, rheos_tensor **out_value) {
   char *bytes;
   size_t size_bytes;
-  RHEOS_TRY(rheos__file_read_all(path, SIZE_MAX - 1, &bytes, &size_bytes));
+  TRY(file_read(path, &bytes, &size_bytes));
   rheos_status *status = string_scalar(bytes, size_bytes, out_value);
-  rheos__free(bytes);
+  free(bytes);
   return status;
 }
 
@@ -241,9 +212,9 @@ static rheos_status *read_raw_file(const char *path, rheos_dtype dtype, rheos_sh
                                    rheos_tensor **out_value) {
   char *bytes;
   size_t size_bytes;
-  RHEOS_TRY(rheos__file_read_all(path, SIZE_MAX - 1, &bytes, &size_bytes));
+  TRY(file_read(path, &bytes, &size_bytes));
   rheos_status *status = read_raw(bytes, size_bytes, dtype, shape, out_value);
-  rheos__free(bytes);
+  free(bytes);
   return at_path_take(path, status);
 }
 
@@ -267,7 +238,7 @@ static rheos_status *read_value(char *text, const wanted *w, rheos_tensor **out_
     return string_scalar(text, strlen(text), out_value);
   }
   rheos_status *neither =
-      RHEOS_INVALID("'%s' is neither a file nor a value (%s)", text, rheos_status_message(status));
+      INVALID("'%s' is neither a file nor a value (%s)", text, rheos_status_message(status));
   rheos_status_free(status);
   return neither;
 }

@@ -3,21 +3,21 @@
 // dimensions.
 #include "json_reader.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
-#include "codec/json.h"
 #include "command.h"
 #include "elements.h"
-#include "ops/kit/string_util.h"
+#include "json_lexer.h"
+#include "status.h"
 
 // One level more than dimensions, for the pairs of complex numbers.
 enum { MAX_LEVELS = RHEOS_MAX_RANK + 1, NOT_KNOWN = -1 };
 
 typedef struct reader {
-  rheos__json json;
+  json_lexer lexer;
   element *elements;
   size_t count, capacity;
   char *texts;  // of strings, one after the other; elements hold offsets until the end
@@ -27,10 +27,10 @@ typedef struct reader {
 } reader;
 
 static rheos_status *wrong(const reader *r, const char *what) {
-  return rheos__json_wrong(&r->json, what);
+  return json_lexer_wrong(&r->lexer, what);
 }
 
-static bool take(reader *r, char c) { return rheos__json_take(&r->json, c); }
+static bool take(reader *r, char c) { return json_lexer_take(&r->lexer, c); }
 
 // ---- Texts
 
@@ -44,26 +44,20 @@ static void put_text(reader *r, const char *data, size_t size) {
 }
 
 static rheos_status *read_text(reader *r) {
-  RHEOS_TRY(rheos__json_read_string(&r->json));
-  const rheos_string string = rheos__json_string(&r->json);
-  put_text(r, string.data, string.size_bytes);
+  TRY(json_lexer_read_string(&r->lexer));
+  put_text(r, r->lexer.text, r->lexer.text_bytes);
   return NULL;
 }
 
 // {"b64": "..."}
 static rheos_status *read_base64(reader *r) {
   static const char is_else[] = "an object that is not {\"b64\": \"...\"}";
-  if (!take(r, '{') || rheos__json_peek(&r->json) != '"') return wrong(r, is_else);
-  RHEOS_TRY(rheos__json_read_string(&r->json));
-  if (!rheos__json_string_is(&r->json, "b64") || !take(r, ':') ||
-      rheos__json_peek(&r->json) != '"') {
-    return wrong(r, is_else);
-  }
-  rheos__text bytes = {0};
-  rheos_status *status = rheos__json_read_base64(&r->json, &bytes);
-  if (status == NULL) put_text(r, bytes.data, bytes.size);
-  rheos__text_deinit(&bytes);
-  if (status != NULL) return status;
+  if (!take(r, '{') || json_lexer_peek(&r->lexer) != '"') return wrong(r, is_else);
+  TRY(json_lexer_read_string(&r->lexer));
+  const bool is_base64 = r->lexer.text_bytes == 3 && memcmp(r->lexer.text, "b64", 3) == 0;
+  if (!is_base64 || !take(r, ':') || json_lexer_peek(&r->lexer) != '"') return wrong(r, is_else);
+  TRY(json_lexer_read_base64(&r->lexer));
+  put_text(r, r->lexer.text, r->lexer.text_bytes);
   return take(r, '}') ? NULL : wrong(r, "a } is missing");
 }
 
@@ -80,37 +74,36 @@ static rheos_status *read_number(reader *r, element *e) {
   e->kind = ELEMENT_REAL;
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     e->re = words[i].value;
-    if (rheos__json_take_word(&r->json, words[i].word)) return NULL;
+    if (json_lexer_take_word(&r->lexer, words[i].word)) return NULL;
   }
-  bool quoted;
-  RHEOS_TRY(rheos__json_read_number(&r->json, &quoted));
-  const rheos_string text = rheos__json_string(&r->json);
-  if (memchr(text.data, '.', text.size_bytes) == NULL &&
-      memchr(text.data, 'e', text.size_bytes) == NULL &&
-      memchr(text.data, 'E', text.size_bytes) == NULL) {
-    e->kind = text.data[0] == '-' ? ELEMENT_SIGNED : ELEMENT_UNSIGNED;
-    if (e->kind == ELEMENT_SIGNED && rheos__parse_number(&text, RHEOS_INT64, &e->i)) return NULL;
-    if (e->kind == ELEMENT_UNSIGNED && rheos__parse_number(&text, RHEOS_UINT64, &e->u)) {
-      return NULL;
-    }
+  TRY(json_lexer_read_number(&r->lexer));
+  const char *text = r->lexer.text;
+  char *end = NULL;
+  errno = 0;
+  if (strpbrk(text, ".eE") == NULL) {
+    e->kind = text[0] == '-' ? ELEMENT_SIGNED : ELEMENT_UNSIGNED;
+    if (e->kind == ELEMENT_SIGNED) e->i = strtoll(text, &end, 10);
+    if (e->kind == ELEMENT_UNSIGNED) e->u = strtoull(text, &end, 10);
+    if (*end == '\0' && errno == 0) return NULL;
   }
   e->kind = ELEMENT_REAL;
-  return rheos__parse_number(&text, RHEOS_DOUBLE, &e->re) ? NULL : wrong(r, "no value");
+  e->re = strtod(text, &end);
+  return *end == '\0' ? NULL : wrong(r, "no value");
 }
 
 static rheos_status *read_element(reader *r) {
   element e = {.kind = ELEMENT_TRUTH};
   const size_t first = r->texts_bytes;
-  const char c = rheos__json_peek(&r->json);
+  const char c = json_lexer_peek(&r->lexer);
   if (c == '"' || c == '{') {
-    RHEOS_TRY(c == '"' ? read_text(r) : read_base64(r));
+    TRY(c == '"' ? read_text(r) : read_base64(r));
     e.kind = ELEMENT_BYTES;
     e.u = first;
     e.bytes.size_bytes = r->texts_bytes - first;
-  } else if (rheos__json_take_word(&r->json, "true")) {
+  } else if (json_lexer_take_word(&r->lexer, "true")) {
     e.u = 1;
-  } else if (!rheos__json_take_word(&r->json, "false")) {
-    RHEOS_TRY(read_number(r, &e));
+  } else if (!json_lexer_take_word(&r->lexer, "false")) {
+    TRY(read_number(r, &e));
   }
   if (r->count == r->capacity) {
     r->capacity = r->capacity * 2 + 64;
@@ -137,17 +130,17 @@ static rheos_status *read_value(reader *r) {
       if (depth == MAX_LEVELS) return wrong(r, "too many lists in one another");
       if (r->rank != NOT_KNOWN && depth >= r->rank) return wrong(r, "a list where a value was");
       items[depth++] = 0;
-      if (rheos__json_peek(&r->json) != ']') continue;
+      if (json_lexer_peek(&r->lexer) != ']') continue;
       // Below an empty list nothing is known, but nothing else may be there either.
       if (r->rank == NOT_KNOWN) r->rank = depth;
     } else {
       if (r->rank == NOT_KNOWN) r->rank = depth;
       if (depth != r->rank) return wrong(r, "a value where a list was");
-      RHEOS_TRY(read_element(r));
+      TRY(read_element(r));
       if (depth > 0) items[depth - 1]++;
     }
     while (depth > 0 && take(r, ']')) {
-      RHEOS_TRY(note_length(r, depth - 1, items[depth - 1]));
+      TRY(note_length(r, depth - 1, items[depth - 1]));
       if (--depth > 0) items[depth - 1]++;
     }
     if (depth == 0) return NULL;
@@ -188,7 +181,7 @@ static rheos_status *parts_to_complex(reader *r) {
   if (r->rank < 1 || r->lengths[r->rank - 1] != 2) return NULL;
   for (size_t i = 0; i + 1 < r->count; i += 2) {
     rheos_tensor *pair;
-    RHEOS_TRY(rheos_tensor_new(RHEOS_DOUBLE, RHEOS_SHAPE(2), &pair));
+    TRY(rheos_tensor_new(RHEOS_DOUBLE, RHEOS_SHAPE(2), &pair));
     rheos_status *status = element_set(pair, 0, &r->elements[i]);
     if (status == NULL) status = element_set(pair, 1, &r->elements[i + 1]);
     const double *parts = rheos_tensor_data(pair);
@@ -207,12 +200,12 @@ static rheos_status *make_tensor(reader *r, rheos_dtype dtype, rheos_tensor **ou
     if (e->kind == ELEMENT_BYTES && r->texts != NULL) e->bytes.data = r->texts + e->u;
     if (dtype != RHEOS_STRING && dtype != RHEOS_INVALID_DTYPE) read_words(e);
   }
-  if (rheos_dtype_is_complex(dtype)) RHEOS_TRY(parts_to_complex(r));
+  if (rheos_dtype_is_complex(dtype)) TRY(parts_to_complex(r));
   if (r->rank > RHEOS_MAX_RANK) return wrong(r, "too many lists in one another");
   rheos_shape shape = {.rank = r->rank};
   for (int32_t i = 0; i < r->rank; i++) shape.dims[i] = r->lengths[i];
   rheos_tensor *tensor;
-  RHEOS_TRY(rheos_tensor_new(dtype != RHEOS_INVALID_DTYPE ? dtype : dtype_of(r), shape, &tensor));
+  TRY(rheos_tensor_new(dtype != RHEOS_INVALID_DTYPE ? dtype : dtype_of(r), shape, &tensor));
   for (size_t i = 0; i < r->count; i++) {
     rheos_status *status = element_set(tensor, (int64_t)i, &r->elements[i]);
     if (status == NULL) continue;
@@ -226,13 +219,12 @@ static rheos_status *make_tensor(reader *r, rheos_dtype dtype, rheos_tensor **ou
 rheos_status *json_read_tensor(const char *text, size_t size_bytes, rheos_dtype dtype,
                                rheos_tensor **out_tensor) {
   *out_tensor = NULL;
-  reader r = {.json = rheos__json_of(text, size_bytes, "not JSON that a tensor can be made of"),
-              .rank = NOT_KNOWN};
+  reader r = {.lexer = json_lexer_of(text, size_bytes), .rank = NOT_KNOWN};
   for (int i = 0; i < MAX_LEVELS; i++) r.lengths[i] = NOT_KNOWN;
   rheos_status *status = read_value(&r);
-  if (status == NULL && !rheos__json_is_at_end(&r.json)) status = wrong(&r, "more than a value");
+  if (status == NULL && !json_lexer_is_at_end(&r.lexer)) status = wrong(&r, "more than a value");
   if (status == NULL) status = make_tensor(&r, dtype, out_tensor);
-  rheos__json_deinit(&r.json);
+  json_lexer_deinit(&r.lexer);
   free(r.elements);
   free(r.texts);
   return status;

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "codec/image.h"
 #include "command.h"
 #include "elements.h"
+#include "files.h"
+#include "pictures.h"
 #include "show.h"
+#include "status.h"
 
 enum { MOST_ELEMENTS = 1000 };
 
@@ -56,24 +57,23 @@ static void choose_names(const output_value *values, size_t count, char **names)
 
 // ---- JSON in memory
 
-static rheos_status *encode_json(const rheos_tensor *tensor, void **out_bytes, size_t *out_size) {
+// For free().
+static rheos_status *encode_json(const rheos_tensor *tensor, char **out_bytes, size_t *out_size) {
   char *text = NULL;
   size_t size = 0;
   FILE *memory = open_memstream(&text, &size);
-  if (memory == NULL) return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "out of memory");
+  if (memory == NULL) return NO_MEMORY();
   json j = {.out = memory};
   elements_json(&j, NULL, tensor);
   if (rheos_tensor_shape(tensor)->rank == 0) fputc('\n', memory);
   const bool failed = ferror(memory) != 0;
   if (fclose(memory) != 0 || failed) {
     free(text);
-    return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "out of memory");
+    return NO_MEMORY();
   }
-  *out_bytes = rheos__alloc(size);
-  if (*out_bytes != NULL) memcpy(*out_bytes, text, size);
-  free(text);
+  *out_bytes = text;
   *out_size = size;
-  return *out_bytes != NULL ? NULL : rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "out of memory");
+  return NULL;
 }
 
 // ---- Pictures
@@ -87,7 +87,7 @@ typedef struct picture {
 // Numbers that are no bytes are rounded and clipped to 0 to 255.
 static rheos_status *to_bytes(const rheos_tensor *tensor, rheos_tensor **out_pixels) {
   rheos_tensor *pixels;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_UINT8, *rheos_tensor_shape(tensor), &pixels));
+  TRY(rheos_tensor_new(RHEOS_UINT8, *rheos_tensor_shape(tensor), &pixels));
   for (int64_t i = 0; i < rheos_tensor_num_elements(tensor); i++) {
     const element e = element_at(tensor, i);
     double value = e.kind == ELEMENT_REAL     ? e.re
@@ -108,17 +108,17 @@ static rheos_status *find_picture(rheos_tensor *tensor, output_format format, pi
   const int most = format == OUTPUT_PNG ? 4 : 3;
   *out = (picture){.frames = 1, .channels = 1, .dtype = RHEOS_UINT8};
   if (shape->rank < 2 || shape->rank > 4) {
-    return RHEOS_INVALID("a picture is [height, width], with channels, or a batch of these");
+    return INVALID("a picture is [height, width], with channels, or a batch of these");
   }
   if (shape->rank == 4) out->frames = *dims++;
   out->height = dims[0];
   out->width = dims[1];
   if (shape->rank > 2) out->channels = dims[2];
   if (out->channels < 1 || out->channels > most || (most == 3 && out->channels == 2)) {
-    return RHEOS_INVALID("a %s has no %lld channels", extensions[format], (long long)out->channels);
+    return INVALID("a %s has no %lld channels", extensions[format], (long long)out->channels);
   }
   if (dtype == RHEOS_STRING || rheos_dtype_is_complex(dtype) || dtype == RHEOS_BOOL) {
-    return RHEOS_INVALID("%s is no dtype of a picture", rheos_dtype_name(dtype));
+    return INVALID("%s is no dtype of a picture", rheos_dtype_name(dtype));
   }
   if (dtype == RHEOS_UINT8 || (dtype == RHEOS_UINT16 && format == OUTPUT_PNG)) {
     out->dtype = dtype;
@@ -129,28 +129,23 @@ static rheos_status *find_picture(rheos_tensor *tensor, output_format format, pi
 }
 
 static rheos_status *encode_frame(const picture *p, int64_t frame, output_format format,
-                                  rheos__buffer *buffer) {
-  const size_t pixel_bytes = rheos_dtype_size(p->dtype) * (size_t)p->channels;
-  const char *pixels = (const char *)rheos_tensor_data(p->pixels) +
-                       (size_t)(frame * p->height * p->width) * pixel_bytes;
-  if (format == OUTPUT_PNG) {
-    return rheos__png_encode(pixels, p->height, p->width, p->channels,
-                             p->dtype == RHEOS_UINT16 ? 16 : 8, -1, buffer);
-  }
-  const rheos__jpeg_encode_options options = {.quality = 95,
-                                              .chroma_downsampling = true,
-                                              .x_density = 300,
-                                              .y_density = 300,
-                                              .xmp_metadata = ""};
-  return rheos__jpeg_encode((const uint8_t *)pixels, p->height, p->width, p->channels, &options,
-                            buffer);
+                                  rheos_tensor **out_file) {
+  const size_t frame_bytes =
+      rheos_dtype_size(p->dtype) * (size_t)(p->height * p->width * p->channels);
+  rheos_tensor *pixels;
+  TRY(rheos_tensor_from_values(p->dtype, RHEOS_SHAPE(p->height, p->width, p->channels),
+                               (char *)rheos_tensor_data(p->pixels) + (size_t)frame * frame_bytes,
+                               &pixels));
+  rheos_status *status = picture_encode(pixels, format == OUTPUT_PNG, out_file);
+  rheos_tensor_unref(pixels);
+  return status;
 }
 
 // ---- Files
 
 static rheos_status *write_file(const char *path, const void *bytes, size_t size_bytes,
                                 const rheos_tensor *tensor) {
-  RHEOS_TRY(rheos__file_replace(path, bytes, size_bytes));
+  TRY(file_replace(path, bytes, size_bytes));
   show_name(path);
   if (tensor != NULL) {
     fputs("  ", stdout);
@@ -163,17 +158,19 @@ static rheos_status *write_file(const char *path, const void *bytes, size_t size
 static rheos_status *write_picture(const char *folder, const char *name, rheos_tensor *tensor,
                                    output_format format) {
   picture p;
-  RHEOS_TRY(find_picture(tensor, format, &p));
+  TRY(find_picture(tensor, format, &p));
   rheos_status *status = NULL;
   for (int64_t i = 0; i < p.frames && status == NULL; i++) {
     char *path = p.frames > 1 ? command_format("%s/%s_%lld.%s", folder, name, (long long)i,
                                                extensions[format])
                               : command_format("%s/%s.%s", folder, name, extensions[format]);
-    rheos__buffer buffer = {0};
-    status = encode_frame(&p, i, format, &buffer);
-    if (status == NULL && buffer.failed) status = rheos__out_of_memory();
-    if (status == NULL) status = write_file(path, buffer.data, buffer.size_bytes, NULL);
-    rheos__buffer_deinit(&buffer);
+    rheos_tensor *file;
+    status = encode_frame(&p, i, format, &file);
+    if (status == NULL) {
+      const rheos_string *bytes = rheos_tensor_data(file);
+      status = write_file(path, bytes->data, bytes->size_bytes, NULL);
+      rheos_tensor_unref(file);
+    }
     free(path);
   }
   rheos_tensor_unref(p.pixels);
@@ -186,20 +183,25 @@ static rheos_status *write_one(const char *folder, const char *name, rheos_tenso
     return write_picture(folder, name, tensor, format);
   }
   void *bytes = NULL;
+  char *text = NULL;
   size_t size_bytes = 0;
   rheos_status *status = NULL;
-  if (format == OUTPUT_NPY) status = rheos_npy_encode(tensor, &bytes, &size_bytes);
-  if (format == OUTPUT_JSON) status = encode_json(tensor, &bytes, &size_bytes);
-  if (format == OUTPUT_RAW && rheos_tensor_dtype(tensor) == RHEOS_STRING) {
-    status = RHEOS_INVALID("strings have no raw form");
+  const void *content = rheos_tensor_data(tensor);
+  if (format == OUTPUT_NPY) {
+    status = rheos_npy_encode(tensor, &bytes, &size_bytes);
+    content = bytes;
+  } else if (format == OUTPUT_JSON) {
+    status = encode_json(tensor, &text, &size_bytes);
+    content = text;
+  } else if (rheos_tensor_dtype(tensor) == RHEOS_STRING) {
+    status = INVALID("strings have no raw form");
+  } else {
+    size_bytes = rheos_tensor_size_bytes(tensor);
   }
   char *path = command_format("%s/%s.%s", folder, name, extensions[format]);
-  if (status == NULL && format == OUTPUT_RAW) {
-    status = write_file(path, rheos_tensor_data(tensor), rheos_tensor_size_bytes(tensor), tensor);
-  } else if (status == NULL) {
-    status = write_file(path, bytes, size_bytes, tensor);
-  }
+  if (status == NULL) status = write_file(path, content, size_bytes, tensor);
   free(path);
+  free(text);
   rheos_free(bytes);
   return status;
 }
@@ -233,7 +235,7 @@ static rheos_status *named_take(const char *name, rheos_status *status) {
 
 rheos_status *outputs_write(const output_value *values, size_t count, output_format format,
                             const char *folder) {
-  RHEOS_TRY(rheos__file_make_dirs(folder));
+  TRY(folder_make(folder));
   if (format == OUTPUT_NPZ) return write_archive(values, count, folder);
   char **names = command_alloc(count * sizeof *names);
   choose_names(values, count, names);

@@ -1,12 +1,21 @@
-// From where to where a step is planned, and for which shapes.
+// The step of the model's signature; without one, from all placeholders to all that no operation takes.
+// Its shapes are the graph's and those that the options tell.
 #include "plan_view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
-#include "runtime/session_plan.h"
-#include "show.h"
+#include "runner.h"
+#include "status.h"
+
+typedef struct plan_view {
+  runner runner;
+  rheos_output *feeds, *fetches;
+  rheos_shape *shapes;  // of the feeds
+  int32_t num_feeds, num_fetches;
+  bool has_guesses;  // dimensions that nobody told
+} plan_view;
 
 static void reserve(plan_view *v, size_t num_feeds, size_t num_fetches) {
   v->feeds = command_alloc(num_feeds * sizeof *v->feeds);
@@ -18,19 +27,18 @@ static rheos_status *ends_of_signature(plan_view *v) {
   const rheos_signature_def *signature = v->runner.signature;
   reserve(v, signature->num_inputs, signature->num_outputs);
   for (size_t i = 0; i < signature->num_inputs; i++) {
-    RHEOS_TRY(runner_input(&v->runner, signature->inputs[i].key, &v->feeds[v->num_feeds++]));
+    TRY(runner_input(&v->runner, signature->inputs[i].key, &v->feeds[v->num_feeds++]));
   }
   for (size_t i = 0; i < signature->num_outputs; i++) {
-    RHEOS_TRY(runner_output(&v->runner, signature->outputs[i].key, &v->fetches[v->num_fetches++]));
+    TRY(runner_output(&v->runner, signature->outputs[i].key, &v->fetches[v->num_fetches++]));
   }
   return NULL;
 }
 
-// Without a signature: the placeholders, and the first outputs of what nobody takes.
 static rheos_status *ends_of_graph(plan_view *v) {
   runner_ends(&v->runner, &v->feeds, &v->num_feeds, &v->fetches, &v->num_fetches);
   v->shapes = command_alloc((size_t)v->num_feeds * sizeof *v->shapes);
-  if (v->num_fetches == 0) return RHEOS_INVALID("the graph has no outputs");
+  if (v->num_fetches == 0) return INVALID("the graph has no outputs");
   return NULL;
 }
 
@@ -42,7 +50,7 @@ static rheos_status *parse_shape(const char *text, rheos_shape *out_shape) {
     const long long dim = strtoll(at, &end, 10);
     if (end == at || dim < 0 || (*end != '\0' && *end != ',') || (*end == ',' && end[1] == '\0') ||
         out_shape->rank == RHEOS_MAX_RANK) {
-      return RHEOS_INVALID("'%s' is no shape: write 2,28,28", text);
+      return INVALID("'%s' is no shape: write 2,28,28", text);
     }
     out_shape->dims[out_shape->rank++] = dim;
     at = *end == ',' ? end + 1 : end;
@@ -52,80 +60,48 @@ static rheos_status *parse_shape(const char *text, rheos_shape *out_shape) {
 
 static rheos_status *told_shape(plan_view *v, const char *text) {
   const char *equals = strrchr(text, '=');
-  if (equals == NULL) return RHEOS_INVALID("'%s' has no shape: write NAME=2,28,28", text);
+  if (equals == NULL) return INVALID("'%s' has no shape: write NAME=2,28,28", text);
   char *name = command_format("%.*s", (int)(equals - text), text);
   rheos_output input;
   rheos_status *status = runner_input(&v->runner, name, &input);
   free(name);
-  RHEOS_TRY(status);
+  TRY(status);
   int32_t feed = 0;
   while (feed < v->num_feeds &&
          (v->feeds[feed].id != input.id || v->feeds[feed].index != input.index)) {
     feed++;
   }
-  if (feed == v->num_feeds) return RHEOS_INVALID("'%s' is none of the inputs", text);
+  if (feed == v->num_feeds) return INVALID("'%s' is none of the inputs", text);
   rheos_shape shape, declared = rheos_output_shape(input);
-  RHEOS_TRY(parse_shape(equals + 1, &shape));
+  TRY(parse_shape(equals + 1, &shape));
   if (!rheos_shape_compatible(&declared, &shape)) {
-    rheos__shape_text is, was;
-    return RHEOS_INVALID("%.*s has shape %s, not %s", (int)(equals - text), text,
-                         rheos__shape_text_of(&declared, &was), rheos__shape_text_of(&shape, &is));
+    char is[192], was[192];
+    rheos_shape_format(&shape, is, sizeof is);
+    rheos_shape_format(&declared, was, sizeof was);
+    return INVALID("%.*s has shape %s, not %s", (int)(equals - text), text, was, is);
   }
   v->shapes[feed] = shape;
   return NULL;
 }
 
-char *plan_view_name(const plan_view *v, int32_t id) {
-  char *name = rheos__inlined_name(v->plan != NULL ? v->plan->inlined : NULL, v->runner.graph, id);
-  if (name != NULL) return name;
-  command_fail_take("show", rheos__out_of_memory());
-  exit(EXIT_FAILURE);
-}
-
-char *plan_view_called(const rheos__called *called) {
-  const rheos__plan *plan = called->caller;
-  const int32_t id = plan->entries[called->entry].id;
-  char *name = rheos__inlined_name(plan->inlined, plan->graph, id);
-  const char *function = called->function;
-  char *text =
-      called->number < 0
-          ? command_format("e%d %s, %s%s%s", (int)called->entry, name != NULL ? name : "?",
-                           called->role, function != NULL ? ": " : "",
-                           function != NULL ? function : "")
-          : command_format("e%d %s, %s %d: %s", (int)called->entry, name != NULL ? name : "?",
-                           called->role, (int)called->number, function);
-  rheos__free(name);
-  if (called->trips < 0) return text;
-  char *with_trips = command_format("%s, %lld trips", text, (long long)called->trips);
-  free(text);
-  return with_trips;
-}
-
-void plan_view_json_called(const rheos__called *called, json *j) {
-  const rheos__plan *plan = called->caller;
-  const int32_t id = plan->entries[called->entry].id;
-  char *name = rheos__inlined_name(plan->inlined, plan->graph, id);
-  json_int(j, "depth", called->depth);
-  json_text(j, "node", name != NULL ? name : "?");
-  json_int(j, "called_by", called->entry);
-  json_text(j, "role", called->role);
-  if (called->number >= 0) json_int(j, "number", called->number);
-  if (called->function != NULL) json_text(j, "function", called->function);
-  if (called->trips >= 0) json_int(j, "trips", called->trips);
-  json_bool(j, "again", called->is_again);
-  if (called->problem != NULL) json_text(j, "problem", rheos_status_message(called->problem));
-  rheos__free(name);
+// For free().
+static char *name_of(rheos_output output) {
+  const rheos_operation operation = rheos_output_operation(output);
+  const size_t length = rheos_operation_name(operation, NULL, 0);
+  char *name = command_alloc(length + 1);
+  rheos_operation_name(operation, name, length + 1);
+  return name;
 }
 
 static rheos_status *fill_shapes(plan_view *v, const text_list *told) {
   for (int32_t i = 0; i < v->num_feeds; i++) v->shapes[i] = rheos_output_shape(v->feeds[i]);
-  for (size_t i = 0; i < told->count; i++) RHEOS_TRY(told_shape(v, told->items[i]));
+  for (size_t i = 0; i < told->count; i++) TRY(told_shape(v, told->items[i]));
   for (int32_t i = 0; i < v->num_feeds; i++) {
     if (v->shapes[i].rank < 0) {
-      char *name = plan_view_name(v, v->feeds[i].id);
+      char *name = name_of(v->feeds[i]);
       rheos_status *error =
-          RHEOS_INVALID("the graph does not tell the shape of %s: --feed-shape %s=...", name, name);
-      rheos__free(name);
+          INVALID("the graph does not tell the shape of %s: --feed-shape %s=...", name, name);
+      free(name);
       return error;
     }
     for (int32_t d = 0; d < v->shapes[i].rank; d++) {
@@ -137,44 +113,60 @@ static rheos_status *fill_shapes(plan_view *v, const text_list *told) {
   return NULL;
 }
 
-static rheos_status *make_view(plan_view *v, const show_options *options) {
-  RHEOS_TRY(v->runner.signature != NULL ? ends_of_signature(v) : ends_of_graph(v));
-  RHEOS_TRY(fill_shapes(v, &options->feed_shapes));
-  if (!options->memory) return NULL;
-  const rheos__step_ends ends = {
-      v->feeds, (size_t)v->num_feeds, v->fetches, (size_t)v->num_fetches, NULL, 0,
-  };
-  return rheos__session_plan(v->runner.session, &ends, v->shapes, &v->plan, &v->segment);
-}
-
-int plan_view_open(const char *path, const show_options *options, plan_view *out_view) {
-  *out_view = (plan_view){0};
+static rheos_status *make_view(plan_view *v, const char *path, const show_options *options) {
   const runner_options how = {.tags = options->tags};
-  rheos_status *status = runner_open(path, &how, &out_view->runner);
-  if (status != NULL) return command_fail_take(path, status);
-  status = make_view(out_view, options);
-  if (status == NULL) return EXIT_SUCCESS;
-  plan_view_close(out_view);
-  return command_fail_take(path, status);
+  TRY(runner_open(path, &how, &v->runner));
+  TRY(v->runner.signature != NULL ? ends_of_signature(v) : ends_of_graph(v));
+  return fill_shapes(v, &options->feed_shapes);
 }
 
-void plan_view_json_feeds(const plan_view *v, json *j) {
-  json_begin(j, "feeds", '[');
-  for (int32_t i = 0; i < v->num_feeds; i++) {
-    char *name = plan_view_name(v, v->feeds[i].id);
-    json_begin(j, NULL, '{');
-    json_text(j, "name", name);
-    show_json_type(j, rheos_output_dtype(v->feeds[i]), &v->shapes[i]);
-    json_end(j, '}');
-    rheos__free(name);
-  }
-  json_end(j, ']');
-}
-
-void plan_view_close(plan_view *v) {
-  rheos__plan_free(v->plan);
+static void close_view(plan_view *v) {
   free(v->feeds);
   free(v->shapes);
   free(v->fetches);
   runner_close(&v->runner);
+}
+
+static void print_text(const plan_view *v, const source *s, const char *text) {
+  (void)s;
+  for (const char *line = text; *line != '\0';) {
+    const size_t length = strcspn(line, "\n");
+    text_print(stdout, line, length);
+    putchar('\n');
+    line += length + (line[length] == '\n');
+  }
+  if (v->has_guesses) puts("dimensions that nobody told are 1: --feed-shape");
+}
+
+static void print_json(const plan_view *v, const source *s, const char *object) {
+  json j = {.out = stdout};
+  show_json_head(&j, s);
+  json_begin(&j, "feeds", '[');
+  for (int32_t i = 0; i < v->num_feeds; i++) {
+    char *name = name_of(v->feeds[i]);
+    json_begin(&j, NULL, '{');
+    json_text(&j, "name", name);
+    show_json_type(&j, rheos_output_dtype(v->feeds[i]), &v->shapes[i]);
+    json_end(&j, '}');
+    free(name);
+  }
+  json_end(&j, ']');
+  json_members(&j, object);
+  json_end(&j, '}');
+}
+
+int plan_view_print(const char *path, const source *s, const show_options *options,
+                    plan_text as_text, plan_text as_json) {
+  plan_view v = {.num_feeds = 0};
+  char *text = NULL;
+  rheos_status *status = make_view(&v, path, options);
+  if (status == NULL) {
+    status = (options->json ? as_json : as_text)(v.runner.session, v.feeds, v.shapes,
+                                                 (size_t)v.num_feeds, v.fetches,
+                                                 (size_t)v.num_fetches, NULL, 0, &text);
+  }
+  if (status == NULL) (options->json ? print_json : print_text)(&v, s, text);
+  rheos_free(text);
+  close_view(&v);
+  return status == NULL ? EXIT_SUCCESS : command_fail_take(path, status);
 }

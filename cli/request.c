@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "command.h"
 #include "deadline.h"
 #include "feeds.h"
+#include "status.h"
 
 static rheos_status *named_take(const char *kind, const char *name, rheos_status *status) {
   if (status == NULL) return NULL;
@@ -32,11 +32,11 @@ static rheos_status *add_feed(request *r, const char *text) {
 rheos_status *request_read_feeds(request *r) {
   r->fed = command_alloc(r->feeds.count * sizeof *r->fed);
   for (size_t i = 0; i < r->feeds.count; i++) {
-    RHEOS_TRY(add_feed(r, r->feeds.items[i]));
+    TRY(add_feed(r, r->feeds.items[i]));
     for (size_t k = 0; k + 1 < r->num_fed; k++) {
       const rheos_output a = r->fed[k].output, b = r->fed[r->num_fed - 1].output;
       if (a.id == b.id && a.index == b.index) {
-        return RHEOS_INVALID("'%s' feeds what was fed before", r->feeds.items[i]);
+        return INVALID("'%s' feeds what was fed before", r->feeds.items[i]);
       }
     }
   }
@@ -95,12 +95,11 @@ rheos_status *request_find_fetches(request *r) {
   r->fetched = command_alloc(most * sizeof *r->fetched);
   r->fetched_names = command_alloc(most * sizeof *r->fetched_names);
   r->targets = command_alloc(most * sizeof *r->targets);
-  for (size_t i = 0; i < r->fetches.count; i++) RHEOS_TRY(add_fetch(r, r->fetches.items[i]));
+  for (size_t i = 0; i < r->fetches.count; i++) TRY(add_fetch(r, r->fetches.items[i]));
   if (r->fetches.count > 0) return NULL;
-  if (signature == NULL)
-    return with_outputs_take(r, RHEOS_INVALID("say what to fetch: --fetch NAME"));
+  if (signature == NULL) return with_outputs_take(r, INVALID("say what to fetch: --fetch NAME"));
   for (size_t i = 0; i < signature->num_outputs; i++) {
-    RHEOS_TRY(add_fetch(r, signature->outputs[i].key));
+    TRY(add_fetch(r, signature->outputs[i].key));
   }
   return NULL;
 }
@@ -109,9 +108,9 @@ rheos_status *request_run_inits(request *r) {
   for (size_t i = 0; i < r->inits.count; i++) {
     const char *name = r->inits.items[i];
     const rheos_operation operation = rheos_graph_operation(r->runner.graph, name);
-    if (operation.graph == NULL) return RHEOS_NOTFOUND("there is no operation '%s'", name);
+    if (operation.graph == NULL) return NOT_FOUND("there is no operation '%s'", name);
     const rheos_run_options options = {.timeout_ms = deadline_of_step()};
-    RHEOS_TRY(rheos_session_run(r->runner.session, NULL, 0, NULL, 0, &operation, 1, &options));
+    TRY(rheos_session_run(r->runner.session, NULL, 0, NULL, 0, &operation, 1, &options));
   }
   return NULL;
 }

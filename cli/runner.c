@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "checkpoint.h"
 #include "command.h"
+#include "files.h"
 #include "near.h"
+#include "status.h"
 
 // What was made for a machine with other devices runs too.
 static rheos_session_options session_options(const runner_options *options) {
@@ -19,12 +20,12 @@ static rheos_session_options session_options(const runner_options *options) {
 static rheos_status *make_graph(runner *r, rheos_scope **out_scope) {
   r->graph = rheos_graph_new();
   *out_scope = r->graph != NULL ? rheos_scope_new(r->graph) : NULL;
-  return *out_scope != NULL ? NULL : rheos__out_of_memory();
+  return *out_scope != NULL ? NULL : NO_MEMORY();
 }
 
 static rheos_status *open_graph(runner *r, const runner_options *options) {
   rheos_scope *scope;
-  RHEOS_TRY(make_graph(r, &scope));
+  TRY(make_graph(r, &scope));
   const rheos_import_options import = {.keep_unknown_ops = true, .any_colocation = true};
   const rheos_session_options session = session_options(options);
   rheos_import_graph_def(scope, r->source.bytes, r->source.size_bytes, &import);
@@ -45,11 +46,9 @@ static char *checkpoint_beside(const char *path) {
   if (size < 6 || strcmp(path + size - 5, ".meta") != 0) return NULL;
   char *prefix = command_format("%.*s", (int)(size - 5), path);
   char *index = command_format("%s.index", prefix);
-  bool exists = false, is_first_kind = false;
-  rheos_status_free(rheos__file_exists(index, &exists));
-  rheos_status_free(rheos__file_exists(prefix, &is_first_kind));
+  const bool exists = is_file(index) || is_file(prefix);
   free(index);
-  if (exists || is_first_kind) return prefix;
+  if (exists) return prefix;
   free(prefix);
   return NULL;
 }
@@ -68,10 +67,10 @@ static rheos_status *restore_beside(runner *r, rheos_scope *scope, const rheos_s
 }
 
 static rheos_status *open_meta_graph(runner *r, const runner_options *options) {
-  RHEOS_TRY(rheos_meta_graph_parse(r->source.bytes, r->source.size_bytes, &r->own_meta_graph));
+  TRY(rheos_meta_graph_parse(r->source.bytes, r->source.size_bytes, &r->own_meta_graph));
   r->meta_graph = r->own_meta_graph;
   rheos_scope *scope;
-  RHEOS_TRY(make_graph(r, &scope));
+  TRY(make_graph(r, &scope));
   const rheos_import_options import = {.keep_unknown_ops = true, .any_colocation = true};
   const rheos_session_options session = session_options(options);
   const rheos_saver saver = rheos_import_meta_graph(scope, r->meta_graph, &import);
@@ -97,7 +96,7 @@ static rheos_status *choose_tags(const source *s, char *text, text_list *tags) {
     return NULL;
   }
   const Tensorflow__MetaGraphDef *first;
-  RHEOS_TRY(source_meta_graph(s, NULL, &first));
+  TRY(source_meta_graph(s, NULL, &first));
   for (size_t i = 0; first->meta_info_def != NULL && i < first->meta_info_def->n_tags; i++) {
     text_list_add(tags, first->meta_info_def->tags[i]);
   }
@@ -106,18 +105,18 @@ static rheos_status *choose_tags(const source *s, char *text, text_list *tags) {
 
 static rheos_status *open_saved_model(runner *r, const runner_options *options) {
   if (options->checkpoint != NULL) {
-    return RHEOS_INVALID("a saved model has its variables with it: --checkpoint is for graphs");
+    return INVALID("a saved model has its variables with it: --checkpoint is for graphs");
   }
-  const char *base = rheos__path_base(r->source.path);
+  const char *base = path_base(r->source.path);
   if (strcmp(base, "saved_model.pb") != 0 && strcmp(base, "saved_model.pbtxt") != 0) {
-    return RHEOS_INVALID("a saved model runs from its folder, where saved_model.pb is");
+    return INVALID("a saved model runs from its folder, where saved_model.pb is");
   }
   const rheos_session_options session = session_options(options);
   const rheos_saved_model_options load = {.session = &session};
   text_list tags = {0};
   char *text = options->tags != NULL ? command_format("%s", options->tags) : NULL;
   char *folder = r->source.folder != NULL ? command_format("%s", r->source.folder) : NULL;
-  char *parent = folder == NULL ? rheos__path_folder(r->source.path) : NULL;
+  char *parent = folder == NULL ? path_folder(r->source.path) : NULL;
   rheos_status *status = choose_tags(&r->source, text, &tags);
   if (status == NULL) {
     status = rheos_saved_model_load(folder != NULL ? folder : parent, tags.items, tags.count, &load,
@@ -126,7 +125,7 @@ static rheos_status *open_saved_model(runner *r, const runner_options *options) 
   text_list_deinit(&tags);
   free(text);
   free(folder);
-  rheos__free(parent);
+  free(parent);
   if (status != NULL) return status;
   r->graph = rheos_saved_model_graph(r->model);
   r->session = rheos_saved_model_session(r->model);
@@ -148,8 +147,7 @@ static rheos_status *find_signature(runner *r, const char *key) {
                                r->meta_graph->signatures[i].key);
     if (length >= sizeof known) break;
   }
-  return RHEOS_NOTFOUND("there is no signature '%s'; there are %s", key,
-                        length > 0 ? known : "none");
+  return NOT_FOUND("there is no signature '%s'; there are %s", key, length > 0 ? known : "none");
 }
 
 static const rheos_tensor_info *find_info(const rheos_tensor_info *infos, size_t count,
@@ -334,13 +332,12 @@ static rheos_status *open_source(runner *r, const runner_options *options) {
     case SOURCE_GRAPH:
     case SOURCE_META_GRAPH:
     case SOURCE_SAVED_MODEL: break;
-    default:
-      return RHEOS_INVALID("this holds %s, which cannot be run", source_kind_name(r->source.kind));
+    default: return INVALID("this holds %s, which cannot be run", source_kind_name(r->source.kind));
   }
-  RHEOS_TRY(source_read_message(&r->source));
-  RHEOS_TRY(r->source.kind == SOURCE_GRAPH        ? open_graph(r, options)
-            : r->source.kind == SOURCE_META_GRAPH ? open_meta_graph(r, options)
-                                                  : open_saved_model(r, options));
+  TRY(source_read_message(&r->source));
+  TRY(r->source.kind == SOURCE_GRAPH        ? open_graph(r, options)
+      : r->source.kind == SOURCE_META_GRAPH ? open_meta_graph(r, options)
+                                            : open_saved_model(r, options));
   return find_signature(r, options->signature);
 }
 

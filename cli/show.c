@@ -8,6 +8,7 @@
 #include "elements.h"
 #include "limit.h"
 #include "options.h"
+#include "plan_view.h"
 #include "progress.h"
 
 const char command_show_help[] =
@@ -146,7 +147,10 @@ static int show_path(const char *path, const show_options *options, const option
   } else if (!source_fits_options(&s, "show", rows, num_rows)) {
     result = EXIT_USAGE;
   } else if (options->memory || options->plan) {
-    result = (options->plan ? show_plan : show_memory)(path, &s, options);
+    result = options->plan ? plan_view_print(path, &s, options, rheos_session_plan_text,
+                                             rheos_session_plan_json)
+                           : plan_view_print(path, &s, options, rheos_session_memory_text,
+                                             rheos_session_memory_json);
   } else {
     result = show(&s, options);
     progress_end();

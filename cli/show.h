@@ -17,8 +17,6 @@ typedef struct show_options {
 } show_options;
 
 int show_model(source *s, const show_options *options);  // graph, meta graph, saved model
-int show_memory(const char *path, const source *s, const show_options *options);
-int show_plan(const char *path, const source *s, const show_options *options);
 int show_checkpoint(const source *s, const show_options *options);
 int show_records(const source *s, const show_options *options);
 int show_events(const source *s, const show_options *options);

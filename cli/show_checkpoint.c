@@ -2,11 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "command.h"
 #include "elements.h"
+#include "files.h"
 #include "near.h"
 #include "show.h"
+#include "status.h"
 
 enum { MOST_ELEMENTS = 100 };
 
@@ -44,7 +45,7 @@ static int show_tensor(const source *s, rheos_checkpoint_reader *reader, const c
     for (i = 0; i < count; i++) near_offer(&near, rheos_checkpoint_reader_name(reader, i));
     char *text = near_take_text(&near);
     const int result =
-        command_fail_take(s->path, RHEOS_NOTFOUND("there is no tensor '%s'%s", name, text));
+        command_fail_take(s->path, NOT_FOUND("there is no tensor '%s'%s", name, text));
     free(text);
     return result;
   }
@@ -59,12 +60,10 @@ static int show_tensor(const source *s, rheos_checkpoint_reader *reader, const c
 // "V2", or "V1" for a table that holds the tensors itself.
 static const char *version_of(const source *s) {
   char *index = command_format("%s.index", s->path), *pending = command_format("%s.new", index);
-  bool exists = false, is_pending = false;
-  rheos_status_free(rheos__file_exists(index, &exists));
-  rheos_status_free(rheos__file_exists(pending, &is_pending));
+  const bool has_index = is_file(index) || is_file(pending);
   free(index);
   free(pending);
-  return exists || is_pending ? "V2" : "V1";
+  return has_index ? "V2" : "V1";
 }
 
 static int64_t sum_elements(const rheos_checkpoint_reader *reader) {
@@ -172,14 +171,14 @@ static const char *array_name(const arrays *a, size_t index) {
 static rheos_status *show_one_array(const source *s, arrays *a, const show_options *options) {
   for (size_t i = 0; i < count_arrays(a); i++) {
     if (strcmp(array_name(a, i), options->node) != 0) continue;
-    RHEOS_TRY(read_array(a, i));
+    TRY(read_array(a, i));
     print_values(s, options->node, a->tensor, options->json);
     return NULL;
   }
   near_names near = {.wanted = options->node};
   for (size_t i = 0; i < count_arrays(a); i++) near_offer(&near, array_name(a, i));
   char *text = near_take_text(&near);
-  rheos_status *status = RHEOS_NOTFOUND("there is no array '%s'%s", options->node, text);
+  rheos_status *status = NOT_FOUND("there is no array '%s'%s", options->node, text);
   free(text);
   return status;
 }
@@ -187,7 +186,7 @@ static rheos_status *show_one_array(const source *s, arrays *a, const show_optio
 static rheos_status *show_all_arrays(const source *s, arrays *a, const show_options *options) {
   json j = {.out = stdout};
   // A file that is damaged in the middle is refused before anything is printed.
-  for (size_t i = 0; i < count_arrays(a); i++) RHEOS_TRY(read_array(a, i));
+  for (size_t i = 0; i < count_arrays(a); i++) TRY(read_array(a, i));
   if (options->json) {
     show_json_head(&j, s);
     json_begin(&j, "tensors", '[');
@@ -197,7 +196,7 @@ static rheos_status *show_all_arrays(const source *s, arrays *a, const show_opti
     putchar('\n');
   }
   for (size_t i = 0; i < count_arrays(a); i++) {
-    RHEOS_TRY(read_array(a, i));
+    TRY(read_array(a, i));
     if (options->json) {
       json_begin(&j, NULL, '{');
       json_text(&j, "name", array_name(a, i));
@@ -222,7 +221,7 @@ int show_arrays(const source *s, const show_options *options) {
   char *bytes;
   size_t size_bytes;
   arrays a = {0};
-  rheos_status *status = rheos__file_read_all(s->path, SIZE_MAX - 1, &bytes, &size_bytes);
+  rheos_status *status = file_read(s->path, &bytes, &size_bytes);
   if (status != NULL) return command_fail_take(s->path, status);
   status = bytes[0] == 'P' ? rheos_npz_open(bytes, size_bytes, &a.npz)
                            : rheos_npy_decode(bytes, size_bytes, &a.tensor);
@@ -232,6 +231,6 @@ int show_arrays(const source *s, const show_options *options) {
   }
   rheos_tensor_unref(a.tensor);
   rheos_npz_free(a.npz);
-  rheos__free(bytes);
+  free(bytes);
   return status == NULL ? EXIT_SUCCESS : command_fail_take(s->path, status);
 }

@@ -7,9 +7,10 @@
 
 #include "command.h"
 #include "event.pb-c.h"
-#include "format/message/tensor_proto.h"
+#include "message.h"
 #include "progress.h"
 #include "show.h"
+#include "status.h"
 #include "table.h"
 
 typedef struct summary {
@@ -50,8 +51,7 @@ static bool scalar_of(const Tensorflow__Summary__Value *value, double *out_scala
     return true;
   }
   if (value->value_case != TENSORFLOW__SUMMARY__VALUE__VALUE_TENSOR) return false;
-  rheos_tensor *tensor;
-  rheos_status_free(rheos__tensor_from_proto(value->tensor, &tensor));
+  rheos_tensor *tensor = message_tensor(value->tensor);
   const bool is_one = tensor != NULL && rheos_tensor_num_elements(tensor) == 1;
   const rheos_dtype dtype = is_one ? rheos_tensor_dtype(tensor) : RHEOS_INVALID_DTYPE;
   if (dtype == RHEOS_FLOAT) *out_scalar = *(const float *)rheos_tensor_data(tensor);
@@ -94,29 +94,27 @@ static void note_event(summary *s, const Tensorflow__Event *event) {
   }
 }
 
-static rheos_status *read_event(summary *s, rheos__arena *arena, const void *data,
-                                size_t size_bytes) {
-  Tensorflow__Event *event;
-  rheos__arena_reset(arena);
-  RHEOS_TRY(RHEOS_PROTO_UNPACK(event, data, size_bytes, arena, &event));
-  note_event(s, event);
-  return NULL;
+static rheos_status *read_event(summary *s, const void *data, size_t size_bytes) {
+  message_memory memory = {0};
+  ProtobufCMessage *message;
+  rheos_status *status =
+      message_unpack(&tensorflow__event__descriptor, data, size_bytes, &memory, &message);
+  if (status == NULL) note_event(s, (const Tensorflow__Event *)message);
+  message_memory_free(&memory);
+  return status;
 }
 
 static rheos_status *read_file(const char *path, rheos_compression compression, summary *s) {
   rheos_record_reader *reader;
-  RHEOS_TRY(rheos_record_reader_open(path, compression, &reader));
-  rheos__arena arena;
-  rheos__arena_init(&arena);
+  TRY(rheos_record_reader_open(path, compression, &reader));
   const void *data;
   size_t size_bytes;
   rheos_status *status;
   while ((status = rheos_record_reader_next(reader, &data, &size_bytes)) == NULL) {
-    status = read_event(s, &arena, data, size_bytes);
+    status = read_event(s, data, size_bytes);
     if (status != NULL) break;
     progress_set(s->num_events);
   }
-  rheos__arena_deinit(&arena);
   rheos_record_reader_close(reader);
   if (rheos_status_code(status) != RHEOS_OUT_OF_RANGE) return status;
   rheos_status_free(status);

@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "command.h"
-#include "format/message/protobuf.h"
+#include "files.h"
 #include "nesting.h"
 #include "progress.h"
 #include "show.h"
+#include "status.h"
 
 enum { MOST_LINES = 20, MOST_BODIES = 40, MOST_NODES = 3 };
 
@@ -200,7 +200,7 @@ static void print_tensor_info(const char *sign, const char *key, const Tensorflo
                               bool is_optional) {
   printf("    %s ", sign);
   show_name(key);
-  const rheos_shape shape = view_shape(info->tensor_shape);
+  const rheos_shape shape = message_shape(info->tensor_shape);
   printf("  %s ", view_dtype_name(info->dtype));
   show_type(RHEOS_INVALID_DTYPE, info->tensor_shape != NULL ? &shape : &RHEOS_UNKNOWN_SHAPE);
   fputs(is_sparse(info) ? "  sparse, values " : "  ", stdout);
@@ -211,7 +211,7 @@ static void print_tensor_info(const char *sign, const char *key, const Tensorflo
 static void json_tensor_info(json *j, const char *key, const Tensorflow__TensorInfo *info,
                              bool is_optional) {
   const rheos_shape shape =
-      info->tensor_shape != NULL ? view_shape(info->tensor_shape) : RHEOS_UNKNOWN_SHAPE;
+      info->tensor_shape != NULL ? message_shape(info->tensor_shape) : RHEOS_UNKNOWN_SHAPE;
   json_begin(j, key, '{');
   json_text(j, "name", tensor_name_of(info));
   if (is_sparse(info)) {
@@ -368,9 +368,7 @@ static rheos_status *open_variables(const model *m, rheos_checkpoint_reader **ou
   if (m->source->folder == NULL) return NULL;
   char *prefix = command_format("%s/variables/variables", m->source->folder);
   char *index = command_format("%s.index", prefix);
-  bool exists = false;
-  rheos_status *status = rheos__file_exists(index, &exists);
-  if (status == NULL && exists) status = rheos_checkpoint_reader_open(prefix, out_reader);
+  rheos_status *status = is_file(index) ? rheos_checkpoint_reader_open(prefix, out_reader) : NULL;
   free(prefix);
   free(index);
   return status;
@@ -458,20 +456,6 @@ static void json_model(json *j, const model *m, const rheos_checkpoint_reader *v
   json_end(j, '}');
 }
 
-// The graph's bytes, from which it is imported.
-static rheos_status *graph_bytes(const model *m, rheos__buffer *packed, const void **out_bytes,
-                                 size_t *out_size_bytes) {
-  if (m->meta_graph == NULL) {
-    *out_bytes = m->source->bytes;
-    *out_size_bytes = m->source->size_bytes;
-    return NULL;
-  }
-  rheos__proto_pack(&m->graph_def->base, packed);
-  *out_bytes = packed->data;
-  *out_size_bytes = packed->size_bytes;
-  return packed->failed ? rheos__out_of_memory() : NULL;
-}
-
 static int print_all(const model *m, const show_options *options) {
   rheos_checkpoint_reader *variables = NULL;
   rheos_status *status = open_variables(m, &variables);
@@ -503,25 +487,22 @@ int show_model(source *s, const show_options *options) {
   progress_begin("reading the graph", 0);
   rheos_status *status = source_read_message(s);
   if (status == NULL) status = source_meta_graph(s, options->tags, &m.meta_graph);
-  rheos__buffer packed = {0};
   static Tensorflow__GraphDef empty = TENSORFLOW__GRAPH_DEF__INIT;
-  const void *bytes;
+  const char *bytes;
   size_t size_bytes;
   if (status == NULL) {
     m.graph_def = m.meta_graph != NULL ? m.meta_graph->graph_def : s->graph_def;
     if (m.graph_def == NULL) m.graph_def = &empty;
-    if (m.graph_def->n_node > INT32_MAX / 4) status = RHEOS_INVALID("the graph has too many nodes");
+    if (m.graph_def->n_node > INT32_MAX / 4) status = INVALID("the graph has too many nodes");
   }
-  if (status == NULL) status = graph_bytes(&m, &packed, &bytes, &size_bytes);
+  if (status == NULL) status = source_graph_bytes(s, m.meta_graph, &bytes, &size_bytes);
   if (status != NULL) {
     progress_end();
-    rheos__buffer_deinit(&packed);
     return command_fail_take(s->path, status);
   }
   view_init(&m.view, m.graph_def, bytes, size_bytes);
   progress_end();
   const int result = show_view(&m, options);
   view_deinit(&m.view);
-  rheos__buffer_deinit(&packed);
   return result;
 }

@@ -2,33 +2,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "command.h"
 #include "elements.h"
-#include "format/message/tensor_proto.h"
+#include "message.h"
 #include "near.h"
 #include "show.h"
+#include "status.h"
 
 enum { MOST_ELEMENTS = 10, MOST_ITEMS = 10 };
 
 // ---- Values of attributes
 
-// Fails for a tensor that its message does not hold; then the shape is all there is.
-static rheos_tensor *tensor_of(const Tensorflow__TensorProto *proto) {
-  rheos_tensor *tensor;
-  rheos_status_free(rheos__tensor_from_proto(proto, &tensor));
-  return tensor;
-}
-
 static void print_shape(const Tensorflow__TensorShapeProto *proto) {
-  const rheos_shape shape = view_shape(proto);
+  const rheos_shape shape = message_shape(proto);
   show_type(RHEOS_INVALID_DTYPE, &shape);
 }
 
 static void print_tensor(const Tensorflow__TensorProto *proto) {
   printf("%s ", view_dtype_name(proto->dtype));
   print_shape(proto->tensor_shape);
-  rheos_tensor *tensor = tensor_of(proto);
+  rheos_tensor *tensor = message_tensor(proto);
   if (tensor == NULL) return;
   fputs("  ", stdout);
   show_values(tensor, MOST_ELEMENTS);
@@ -90,18 +83,18 @@ static void print_attr(const Tensorflow__AttrValue *value) {
 }
 
 static void json_shape(json *j, const char *key, const Tensorflow__TensorShapeProto *proto) {
-  const rheos_shape shape = view_shape(proto);
+  const rheos_shape shape = message_shape(proto);
   json_begin(j, key, '{');
   show_json_type(j, RHEOS_INVALID_DTYPE, &shape);
   json_end(j, '}');
 }
 
 static void json_tensor(json *j, const char *key, const Tensorflow__TensorProto *proto) {
-  const rheos_shape shape = view_shape(proto->tensor_shape);
+  const rheos_shape shape = message_shape(proto->tensor_shape);
   json_begin(j, key, '{');
   json_text(j, "dtype", view_dtype_name(proto->dtype));
   show_json_type(j, RHEOS_INVALID_DTYPE, &shape);
-  rheos_tensor *tensor = tensor_of(proto);
+  rheos_tensor *tensor = message_tensor(proto);
   if (tensor != NULL) elements_json(j, "values", tensor);
   rheos_tensor_unref(tensor);
   json_end(j, '}');
@@ -280,8 +273,8 @@ int show_node(const view *v, const char *name, json *j) {
   }
   if (node == VIEW_MISSING) {
     char *near = near_nodes(v, name);
-    const int result = command_fail_take(
-        NULL, RHEOS_NOTFOUND("the graph has no node or function '%s'%s", name, near));
+    const int result =
+        command_fail_take(NULL, NOT_FOUND("the graph has no node or function '%s'%s", name, near));
     free(near);
     return result;
   }

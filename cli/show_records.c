@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/wire.h"
 #include "command.h"
 #include "progress.h"
 #include "show.h"
+#include "status.h"
 #include "table.h"
+#include "wire.h"
 
 typedef enum record_form { PLAIN, EXAMPLE, SEQUENCE_EXAMPLE } record_form;
 
@@ -24,17 +25,17 @@ static const char *const kinds[] = {"", "bytes", "float", "int64"};
 enum { NO_KIND, BYTES_LIST, FLOAT_LIST, INT64_LIST };
 
 // The values in a list, which are packed or come one by one.
-static bool count_values(rheos__wire list, int kind, int64_t *out_count) {
-  rheos__wire_field field;
+static bool count_values(wire list, int kind, int64_t *out_count) {
+  wire_field field;
   bool sound;
   *out_count = 0;
-  while (rheos__wire_next(&list, &field, &sound)) {
+  while (wire_next(&list, &field, &sound)) {
     if (field.number != 1) return false;
-    if (kind == BYTES_LIST || field.type != RHEOS__WIRE_BYTES) {
-      if ((kind == BYTES_LIST) != (field.type == RHEOS__WIRE_BYTES)) return false;
+    if (kind == BYTES_LIST || field.type != WIRE_BYTES) {
+      if ((kind == BYTES_LIST) != (field.type == WIRE_BYTES)) return false;
       ++*out_count;
     } else if (kind == FLOAT_LIST) {
-      *out_count += (int64_t)(rheos__wire_size(field.data) / 4);
+      *out_count += (int64_t)(wire_size(field.data) / 4);
     } else {
       for (const char *at = field.data.at; at < field.data.end; at++) *out_count += *at >= 0;
     }
@@ -42,13 +43,13 @@ static bool count_values(rheos__wire list, int kind, int64_t *out_count) {
   return sound;
 }
 
-static bool read_feature(rheos__wire feature, int *out_kind, int64_t *out_count) {
-  rheos__wire_field field;
+static bool read_feature(wire feature, int *out_kind, int64_t *out_count) {
+  wire_field field;
   bool sound;
   *out_kind = NO_KIND;
   *out_count = 0;
-  while (rheos__wire_next(&feature, &field, &sound)) {
-    if (field.number > INT64_LIST || field.type != RHEOS__WIRE_BYTES) return false;
+  while (wire_next(&feature, &field, &sound)) {
+    if (field.number > INT64_LIST || field.type != WIRE_BYTES) return false;
     *out_kind = (int)field.number;
     if (!count_values(field.data, *out_kind, out_count)) return false;
   }
@@ -56,14 +57,14 @@ static bool read_feature(rheos__wire feature, int *out_kind, int64_t *out_count)
 }
 
 // The features of a list of steps: their kind and how many values all of them have.
-static bool read_list(rheos__wire list, int *out_kind, int64_t *out_steps) {
-  rheos__wire_field field;
+static bool read_list(wire list, int *out_kind, int64_t *out_steps) {
+  wire_field field;
   bool sound;
   *out_kind = NO_KIND;
   *out_steps = 0;
-  while (rheos__wire_next(&list, &field, &sound)) {
+  while (wire_next(&list, &field, &sound)) {
     int64_t count;
-    if (field.number != 1 || field.type != RHEOS__WIRE_BYTES ||
+    if (field.number != 1 || field.type != WIRE_BYTES ||
         !read_feature(field.data, out_kind, &count)) {
       return false;
     }
@@ -72,14 +73,14 @@ static bool read_list(rheos__wire list, int *out_kind, int64_t *out_steps) {
   return sound;
 }
 
-typedef bool (*read_value)(rheos__wire value, int *out_kind, int64_t *out_count);
+typedef bool (*read_value)(wire value, int *out_kind, int64_t *out_count);
 
-static bool read_entry(rheos__wire entry, read_value read, name_table *table) {
-  rheos__wire_field field;
-  rheos__wire key = rheos__wire_of("", 0), value = key;
+static bool read_entry(wire entry, read_value read, name_table *table) {
+  wire_field field;
+  wire key = wire_of("", 0), value = key;
   bool sound;
-  while (rheos__wire_next(&entry, &field, &sound)) {
-    if (field.type != RHEOS__WIRE_BYTES || field.number > 2) return false;
+  while (wire_next(&entry, &field, &sound)) {
+    if (field.type != WIRE_BYTES || field.number > 2) return false;
     if (field.number == 1) key = field.data;
     if (field.number == 2) value = field.data;
   }
@@ -87,18 +88,17 @@ static bool read_entry(rheos__wire entry, read_value read, name_table *table) {
   int64_t count;
   if (!sound || !read(value, &kind, &count)) return false;
   if (table == NULL) return true;
-  name_row *row = name_table_row(table, key.at, rheos__wire_size(key));
+  name_row *row = name_table_row(table, key.at, wire_size(key));
   name_row_note(row, count);
   if (kind != NO_KIND || row->kind == NULL) row->kind = kinds[kind];
   return true;
 }
 
-static bool read_map(rheos__wire map, read_value read, name_table *table) {
-  rheos__wire_field field;
+static bool read_map(wire map, read_value read, name_table *table) {
+  wire_field field;
   bool sound;
-  while (rheos__wire_next(&map, &field, &sound)) {
-    if (field.number != 1 || field.type != RHEOS__WIRE_BYTES ||
-        !read_entry(field.data, read, table)) {
+  while (wire_next(&map, &field, &sound)) {
+    if (field.number != 1 || field.type != WIRE_BYTES || !read_entry(field.data, read, table)) {
       return false;
     }
   }
@@ -107,12 +107,12 @@ static bool read_map(rheos__wire map, read_value read, name_table *table) {
 
 // Reads a record as an Example or SequenceExample; notes what is in it unless `s` is NULL.
 static record_form read_example(const void *data, size_t size_bytes, summary *s) {
-  rheos__wire wire = rheos__wire_of(data, size_bytes);
-  rheos__wire_field field;
+  wire message = wire_of(data, size_bytes);
+  wire_field field;
   record_form form = PLAIN;
   bool sound;
-  while (rheos__wire_next(&wire, &field, &sound)) {
-    if (field.type != RHEOS__WIRE_BYTES || field.number > 2) return PLAIN;
+  while (wire_next(&message, &field, &sound)) {
+    if (field.type != WIRE_BYTES || field.number > 2) return PLAIN;
     if (form != SEQUENCE_EXAMPLE) form = field.number == 2 ? SEQUENCE_EXAMPLE : EXAMPLE;
     const bool fits = field.number == 1
                           ? read_map(field.data, read_feature, s != NULL ? &s->features : NULL)
@@ -136,7 +136,7 @@ static void note_record(summary *s, const void *data, size_t size_bytes) {
 
 static rheos_status *read_records(const source *source, summary *s) {
   rheos_record_reader *reader;
-  RHEOS_TRY(rheos_record_reader_open(source->path, source->compression, &reader));
+  TRY(rheos_record_reader_open(source->path, source->compression, &reader));
   const void *data;
   size_t size_bytes;
   rheos_status *status;

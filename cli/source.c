@@ -5,17 +5,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/crc32c.h"
-#include "base/file.h"
-#include "codec/record.h"
-#include "codec/wire.h"
 #include "command.h"
-#include "format/message/protobuf.h"
-#include "format/message/text_format.h"
+#include "files.h"
+#include "status.h"
+#include "wire.h"
 
-enum { HEAD_BYTES = 4096, FOOTER_BYTES = 8, RECORD_HEAD_BYTES = 12 };
+enum { HEAD_BYTES = 4096, RECORD_HEAD_BYTES = 12 };
 static const uint64_t table_mark = UINT64_C(0xdb4775248b80fb57);
 
 const char *source_kind_name(source_kind kind) {
@@ -27,25 +23,12 @@ const char *source_kind_name(source_kind kind) {
 void source_close(source *s) {
   free(s->path);
   free(s->folder);
-  rheos__free(s->bytes);
-  rheos__file_list_free(s->event_files, s->num_event_files);
+  free(s->file);
+  rheos_free(s->parsed);
+  free(s->merged);
+  folder_list_free(s->event_files, s->num_event_files);
   rheos_checkpoint_state_deinit(&s->checkpoint_list);
-  rheos__arena_deinit(&s->arena);
-}
-
-static bool is_file(const char *path) {
-  struct stat info;
-  return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
-}
-
-static bool is_folder(const char *path) {
-  struct stat info;
-  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-static bool ends_with(const char *text, const char *end) {
-  const size_t size = strlen(text), end_size = strlen(end);
-  return size >= end_size && strcmp(text + size - end_size, end) == 0;
+  message_memory_free(&s->memory);
 }
 
 static bool has_index(const char *prefix) {
@@ -58,20 +41,33 @@ static bool has_index(const char *prefix) {
 
 // ---- Records
 
+// The checksum of records (CRC-32C), masked as it is written beside what it is of.
+static uint32_t checksum_of(const char *bytes, size_t size_bytes) {
+  uint32_t crc = UINT32_MAX;
+  for (size_t i = 0; i < size_bytes; i++) {
+    crc ^= (unsigned char)bytes[i];
+    for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0x82f63b78) : 0);
+  }
+  crc = ~crc;
+  return (crc >> 15 | crc << 17) + UINT32_C(0xa282ead8);
+}
+
 static bool is_record_head(const char *head, size_t size_bytes) {
-  return size_bytes >= RECORD_HEAD_BYTES &&
-         rheos__crc32c_mask(rheos__crc32c(0, head, 8)) == rheos__load_32(head + 8);
+  uint32_t checksum;
+  if (size_bytes < RECORD_HEAD_BYTES) return false;
+  memcpy(&checksum, head + 8, sizeof checksum);
+  return checksum_of(head, 8) == checksum;
 }
 
 // An Event of a file's first record tells the version of the format.
 static bool is_event(const void *record, size_t size_bytes) {
   static const char version[] = "brain.Event:";
-  rheos__wire wire = rheos__wire_of(record, size_bytes);
-  rheos__wire_field field;
+  wire event = wire_of(record, size_bytes);
+  wire_field field;
   bool sound;
-  while (rheos__wire_next(&wire, &field, &sound)) {
-    if (field.number == 3 && field.type == RHEOS__WIRE_BYTES &&
-        rheos__wire_size(field.data) >= sizeof version - 1) {
+  while (wire_next(&event, &field, &sound)) {
+    if (field.number == 3 && field.type == WIRE_BYTES &&
+        wire_size(field.data) >= sizeof version - 1) {
       return memcmp(field.data.at, version, sizeof version - 1) == 0;
     }
   }
@@ -146,90 +142,95 @@ static source_kind kind_of_text(const char *at, const char *end) {
 }
 
 // The first field of that number, if it is bytes.
-static bool find_bytes(rheos__wire wire, uint32_t number, rheos__wire *out_data) {
-  rheos__wire_field field;
+static bool find_bytes(wire message, uint32_t number, wire *out_data) {
+  wire_field field;
   bool sound;
-  while (rheos__wire_next(&wire, &field, &sound)) {
+  while (wire_next(&message, &field, &sound)) {
     if (field.number != number) continue;
     *out_data = field.data;
-    return field.type == RHEOS__WIRE_BYTES;
+    return field.type == WIRE_BYTES;
   }
   return false;
 }
 
 // A NodeDef says its op in field 2, where the other messages have a message, whose first byte is
 // a tag and no letter.
-static bool is_node(rheos__wire message) {
-  rheos__wire op;
-  if (!find_bytes(message, 2, &op) || rheos__wire_size(op) == 0) return false;
+static bool is_node(wire message) {
+  wire op;
+  if (!find_bytes(message, 2, &op) || wire_size(op) == 0) return false;
   const char c = *op.at;
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '>';
 }
 
-static bool is_graph(rheos__wire message, bool *out_is_sound) {
-  rheos__wire_field field;
+static bool is_graph(wire message, bool *out_is_sound) {
+  wire_field field;
   bool is_graph = false;
-  while (rheos__wire_next(&message, &field, out_is_sound)) {
-    if (field.number == 1) return field.type == RHEOS__WIRE_BYTES && is_node(field.data);
+  while (wire_next(&message, &field, out_is_sound)) {
+    if (field.number == 1) return field.type == WIRE_BYTES && is_node(field.data);
     // Without nodes: a library, versions.
-    if (field.number == 4 && field.type == RHEOS__WIRE_BYTES) {
-      rheos__wire_field producer;
+    if (field.number == 4 && field.type == WIRE_BYTES) {
+      wire_field producer;
       bool sound;
-      is_graph =
-          rheos__wire_next(&field.data, &producer, &sound) && producer.type == RHEOS__WIRE_VARINT;
+      is_graph = wire_next(&field.data, &producer, &sound) && producer.type == WIRE_VARINT;
     }
   }
   return is_graph;
 }
 
-static bool is_meta_graph(rheos__wire message) {
-  rheos__wire meta_info, part;
+static bool is_meta_graph(wire message) {
+  wire meta_info, part;
   bool sound;
   if (find_bytes(message, 2, &part) && is_graph(part, &sound)) return true;
   // The version of TensorFlow that wrote it, or the ops that it uses. Keras has JSON in that place.
   return find_bytes(message, 1, &meta_info) &&
-         ((find_bytes(meta_info, 5, &part) && rheos__wire_size(part) > 0 && *part.at != '{') ||
+         ((find_bytes(meta_info, 5, &part) && wire_size(part) > 0 && *part.at != '{') ||
           find_bytes(meta_info, 2, &part));
 }
 
 // Whether it has only fields that a meta graph can have.
-static bool may_be_meta_graph(rheos__wire message) {
-  rheos__wire_field field;
+static bool may_be_meta_graph(wire message) {
+  wire_field field;
   bool sound;
-  while (rheos__wire_next(&message, &field, &sound)) {
-    if (field.number > 7 || field.type != RHEOS__WIRE_BYTES) return false;
+  while (wire_next(&message, &field, &sound)) {
+    if (field.number > 7 || field.type != WIRE_BYTES) return false;
   }
   return true;  // what is damaged too: reading it says where
 }
 
 // After the version, which other messages begin with too, come meta graphs or nothing.
-static bool is_saved_model(rheos__wire message) {
-  rheos__wire_field field;
+static bool is_saved_model(wire message) {
+  wire_field field;
   bool sound;
-  while (rheos__wire_next(&message, &field, &sound)) {
+  while (wire_next(&message, &field, &sound)) {
     if (field.number == 2) {
-      return field.type == RHEOS__WIRE_BYTES && may_be_meta_graph(field.data);
+      return field.type == WIRE_BYTES && may_be_meta_graph(field.data);
     }
   }
   return true;
 }
 
 static source_kind kind_of_message(const char *bytes, size_t size_bytes) {
-  const rheos__wire wire = rheos__wire_of(bytes, size_bytes);
-  rheos__wire rest = wire, meta_graph;
-  rheos__wire_field field;
+  const wire message = wire_of(bytes, size_bytes);
+  wire rest = message, meta_graph;
+  wire_field field;
   bool sound;
-  if (!rheos__wire_next(&rest, &field, &sound)) return SOURCE_UNKNOWN;
-  if (field.number == 1 && field.type == RHEOS__WIRE_VARINT) {
-    return is_saved_model(wire) ? SOURCE_SAVED_MODEL : SOURCE_UNKNOWN;
+  if (!wire_next(&rest, &field, &sound)) return SOURCE_UNKNOWN;
+  if (field.number == 1 && field.type == WIRE_VARINT) {
+    return is_saved_model(message) ? SOURCE_SAVED_MODEL : SOURCE_UNKNOWN;
   }
-  if (is_graph(wire, &sound)) return SOURCE_GRAPH;
-  if (is_meta_graph(wire)) return SOURCE_META_GRAPH;
+  if (is_graph(message, &sound)) return SOURCE_GRAPH;
+  if (is_meta_graph(message)) return SOURCE_META_GRAPH;
   // A saved model that does not tell its version.
-  if (field.number == 2 && find_bytes(wire, 2, &meta_graph) && is_meta_graph(meta_graph)) {
+  if (field.number == 2 && find_bytes(message, 2, &meta_graph) && is_meta_graph(meta_graph)) {
     return SOURCE_SAVED_MODEL;
   }
   return SOURCE_UNKNOWN;
+}
+
+const char *source_message_type(source_kind kind) {
+  return kind == SOURCE_GRAPH        ? "GraphDef"
+         : kind == SOURCE_META_GRAPH ? "MetaGraphDef"
+                                     : "SavedModel";
 }
 
 static const ProtobufCMessageDescriptor *descriptor_of(source_kind kind) {
@@ -238,30 +239,30 @@ static const ProtobufCMessageDescriptor *descriptor_of(source_kind kind) {
                                      : &tensorflow__saved_model__descriptor;
 }
 
-// Puts the bytes of the message in place of its text.
-static rheos_status *read_text(source *s) {
-  rheos__buffer bytes = {0};
-  rheos_status *status = rheos__text_parse(descriptor_of(s->kind), s->bytes, s->size_bytes,
-                                           rheos__path_base(s->path), &bytes);
-  if (status == NULL && bytes.failed) status = rheos__out_of_memory();
-  if (status != NULL) {
-    rheos__buffer_deinit(&bytes);
-    return status;
-  }
-  rheos__free(s->bytes);
-  s->bytes = bytes.data;
-  s->size_bytes = bytes.size_bytes;
-  return NULL;
+// An error of a text names the text and the place in it: "text:3:7: ..."; the file's name comes there.
+static rheos_status *at_file_take(const source *s, rheos_status *status) {
+  static const char text[] = "text:";
+  const char *message = rheos_status_message(status);
+  if (strncmp(message, text, sizeof text - 1) != 0) return status;
+  rheos_status *named = rheos_status_new(rheos_status_code(status), "%s:%s", path_base(s->path),
+                                         message + sizeof text - 1);
+  rheos_status_free(status);
+  return named;
 }
 
 rheos_status *source_read_message(source *s) {
   ProtobufCMessage *message;
-  if (s->bytes == NULL) {
-    RHEOS_TRY(rheos__file_read_all(s->path, SIZE_MAX - 1, &s->bytes, &s->size_bytes));
+  if (s->file == NULL) TRY(file_read(s->path, &s->file, &s->size_bytes));
+  s->bytes = s->file;
+  if (s->is_text) {
+    rheos_status *status = rheos_message_from_text(source_message_type(s->kind), s->file,
+                                                   s->size_bytes, &s->parsed, &s->size_bytes);
+    if (status != NULL) return at_file_take(s, status);
+    free(s->file);
+    s->file = NULL;
+    s->bytes = s->parsed;
   }
-  if (s->is_text) RHEOS_TRY(read_text(s));
-  RHEOS_TRY(
-      rheos__proto_unpack(descriptor_of(s->kind), s->bytes, s->size_bytes, &s->arena, &message));
+  TRY(message_unpack(descriptor_of(s->kind), s->bytes, s->size_bytes, &s->memory, &message));
   if (s->kind == SOURCE_GRAPH) s->graph_def = (Tensorflow__GraphDef *)message;
   if (s->kind == SOURCE_META_GRAPH) s->meta_graph_def = (Tensorflow__MetaGraphDef *)message;
   if (s->kind == SOURCE_SAVED_MODEL) s->saved_model = (Tensorflow__SavedModel *)message;
@@ -288,18 +289,17 @@ static void become_checkpoint(source *s, char *prefix) {
 }
 
 static rheos_status *open_list(source *s) {
-  char *folder = rheos__path_folder(s->path);
-  if (folder == NULL) return rheos__out_of_memory();
+  char *folder = path_folder(s->path);
   rheos_status *status =
-      rheos_checkpoint_state_read(folder, rheos__path_base(s->path), &s->checkpoint_list);
-  rheos__free(folder);
+      rheos_checkpoint_state_read(folder, path_base(s->path), &s->checkpoint_list);
+  free(folder);
   if (status != NULL) return status;
   const char *newest = s->checkpoint_list.model_checkpoint_path;
   if (newest == NULL || newest[0] == '\0') {
-    return RHEOS_INVALID("this list of checkpoints names no checkpoint");
+    return INVALID("this list of checkpoints names no checkpoint");
   }
   if (!has_index(newest) && !is_file(newest)) {
-    return RHEOS_NOTFOUND("its newest checkpoint is '%s', which is not there", newest);
+    return NOT_FOUND("its newest checkpoint is '%s', which is not there", newest);
   }
   become_checkpoint(s, command_format("%s", newest));
   return NULL;
@@ -310,7 +310,7 @@ static bool is_zlib(const unsigned char *head, size_t size_bytes) {
 }
 
 static rheos_status *not_known(void) {
-  return RHEOS_INVALID(
+  return INVALID(
       "this is none of the files that Rheos reads: graph, meta graph, saved model, checkpoint, "
       "records, events, arrays");
 }
@@ -341,8 +341,8 @@ static rheos_status *look_at_message(source *s, const char *head, size_t head_by
   s->is_text = s->kind != SOURCE_UNKNOWN;
   if (s->kind == SOURCE_CHECKPOINT) return open_list(s);
   if (s->is_text) return NULL;
-  RHEOS_TRY(rheos__file_read_all(s->path, SIZE_MAX - 1, &s->bytes, &s->size_bytes));
-  s->kind = kind_of_message(s->bytes, s->size_bytes);
+  TRY(file_read(s->path, &s->file, &s->size_bytes));
+  s->kind = kind_of_message(s->file, s->size_bytes);
   return s->kind != SOURCE_UNKNOWN ? NULL : not_known();
 }
 
@@ -353,19 +353,11 @@ static rheos_status *open_file(source *s) {
     return NULL;
   }
   free(prefix);
-  rheos__file *file;
-  RHEOS_TRY(rheos__file_open(s->path, &file));
-  const uint64_t size_bytes = rheos__file_size(file);
   char head[HEAD_BYTES];
-  const size_t head_bytes = size_bytes < HEAD_BYTES ? (size_t)size_bytes : HEAD_BYTES;
-  uint64_t tail_mark = 0;
-  rheos_status *status = rheos__file_read_at(file, 0, head, head_bytes);
-  if (status == NULL && size_bytes >= FOOTER_BYTES) {
-    status = rheos__file_read_at(file, size_bytes - FOOTER_BYTES, &tail_mark, FOOTER_BYTES);
-  }
-  rheos__file_close(file);
-  if (status != NULL) return status;
-  if (size_bytes == 0) return RHEOS_INVALID("the file is empty");
+  size_t head_bytes;
+  uint64_t tail_mark, size_bytes;
+  TRY(file_read_ends(s->path, head, HEAD_BYTES, &head_bytes, &tail_mark, &size_bytes));
+  if (size_bytes == 0) return INVALID("the file is empty");
   if (look_at_marks(s, head, head_bytes, tail_mark)) return NULL;
   return look_at_message(s, head, head_bytes);
 }
@@ -390,18 +382,18 @@ static rheos_status *find_only(const char *folder, const char *end, char **out_n
   *out_name = NULL;
   char **names;
   size_t count;
-  RHEOS_TRY(rheos__file_list(folder, &names, &count));
+  TRY(folder_list(folder, &names, &count));
   rheos_status *status = NULL;
   for (size_t i = 0; i < count && status == NULL; i++) {
     if (!ends_with(names[i], end)) continue;
     if (*out_name != NULL) {
-      status = RHEOS_INVALID("the folder has several files of one kind, '%s' and '%s': name one",
-                             *out_name, names[i]);
+      status = INVALID("the folder has several files of one kind, '%s' and '%s': name one",
+                       *out_name, names[i]);
     } else {
       *out_name = command_format("%s", names[i]);
     }
   }
-  rheos__file_list_free(names, count);
+  folder_list_free(names, count);
   if (status != NULL) {
     free(*out_name);
     *out_name = NULL;
@@ -413,17 +405,14 @@ static rheos_status *find_only(const char *folder, const char *end, char **out_n
 static rheos_status *find_events(source *s) {
   char **names;
   size_t count;
-  RHEOS_TRY(rheos__file_list(s->path, &names, &count));
-  s->event_files = rheos__alloc_array(count, sizeof *s->event_files);
-  rheos_status *status = s->event_files != NULL ? NULL : rheos__out_of_memory();
-  for (size_t i = 0; i < count && status == NULL; i++) {
+  TRY(folder_list(s->path, &names, &count));
+  s->event_files = command_alloc(count * sizeof *s->event_files);
+  for (size_t i = 0; i < count; i++) {
     if (strstr(names[i], "tfevents") == NULL) continue;
-    s->event_files[s->num_event_files] = rheos__path_join(s->path, names[i]);
-    if (s->event_files[s->num_event_files] == NULL) status = rheos__out_of_memory();
-    s->num_event_files += status == NULL;
+    s->event_files[s->num_event_files++] = command_format("%s/%s", s->path, names[i]);
   }
-  rheos__file_list_free(names, count);
-  return status;
+  folder_list_free(names, count);
+  return NULL;
 }
 
 static rheos_status *open_folder(source *s) {
@@ -441,25 +430,24 @@ static rheos_status *open_folder(source *s) {
     return open_list(s);
   }
   char *name;
-  RHEOS_TRY(find_only(s->path, ".index", &name));
+  TRY(find_only(s->path, ".index", &name));
   if (name != NULL) {
     become_file_in(s, name);
     free(name);
     return open_file(s);
   }
-  RHEOS_TRY(find_events(s));
+  TRY(find_events(s));
   s->kind = SOURCE_EVENTS;
   if (s->num_event_files > 0) return NULL;
   if (has_file(s->path, "saved_model.cpb")) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "saved models in pieces (.cpb) are not read");
   }
-  return RHEOS_NOTFOUND("the folder has no saved model, no checkpoint and no events");
+  return NOT_FOUND("the folder has no saved model, no checkpoint and no events");
 }
 
 rheos_status *source_open(const char *path, source *out_source) {
   source *s = out_source;
   *s = (source){.kind = SOURCE_UNKNOWN, .path = command_format("%s", path)};
-  rheos__arena_init(&s->arena);
   if (is_folder(path)) return open_folder(s);
   if (is_file(path)) return open_file(s);
   char *prefix = prefix_of(path);
@@ -469,7 +457,7 @@ rheos_status *source_open(const char *path, source *out_source) {
     return NULL;
   }
   free(prefix);
-  return RHEOS_NOTFOUND("there is no such file, folder or checkpoint");
+  return NOT_FOUND("there is no such file, folder or checkpoint");
 }
 
 // ---- Meta graphs
@@ -502,8 +490,53 @@ rheos_status *source_meta_graph(const source *s, const char *tags,
     if (tags == NULL || has_tags(candidate, tags)) *out_meta_graph = candidate;
   }
   if (*out_meta_graph != NULL) return NULL;
-  if (tags == NULL) return RHEOS_INVALID("the saved model has no meta graph");
-  return RHEOS_NOTFOUND("the saved model has no meta graph with the tags '%s'", tags);
+  if (tags == NULL) return INVALID("the saved model has no meta graph");
+  return NOT_FOUND("the saved model has no meta graph with the tags '%s'", tags);
+}
+
+// All that a message holds under this number, one behind the other, which is what merging it gives.
+static rheos_status *merge_parts(source *s, wire message, uint32_t number, wire *out_part) {
+  wire rest = message;
+  wire_field field;
+  bool sound;
+  size_t count = 0, size_bytes = 0;
+  *out_part = wire_of("", 0);
+  while (wire_next(&rest, &field, &sound)) {
+    if (field.number != number || field.type != WIRE_BYTES) continue;
+    *out_part = field.data;
+    size_bytes += wire_size(field.data);
+    count++;
+  }
+  if (count < 2) return NULL;
+  s->merged = malloc(size_bytes + 1);
+  if (s->merged == NULL) return NO_MEMORY();
+  char *to = s->merged;
+  while (wire_next(&message, &field, &sound)) {
+    if (field.number != number || field.type != WIRE_BYTES) continue;
+    memcpy(to, field.data.at, wire_size(field.data));
+    to += wire_size(field.data);
+  }
+  *out_part = wire_of(s->merged, size_bytes);
+  return NULL;
+}
+
+rheos_status *source_graph_bytes(source *s, const Tensorflow__MetaGraphDef *meta_graph,
+                                 const char **out_bytes, size_t *out_size_bytes) {
+  enum { MODEL_META_GRAPHS = 2, META_GRAPH_GRAPH = 2 };
+  wire part = wire_of(s->bytes, s->size_bytes), rest = part;
+  wire_field field;
+  bool sound;
+  free(s->merged);
+  s->merged = NULL;
+  for (size_t i = 0; s->saved_model != NULL && wire_next(&rest, &field, &sound);) {
+    if (field.number != MODEL_META_GRAPHS || field.type != WIRE_BYTES) continue;
+    part = field.data;
+    if (s->saved_model->meta_graphs[i++] == meta_graph) break;
+  }
+  if (meta_graph != NULL) TRY(merge_parts(s, part, META_GRAPH_GRAPH, &part));
+  *out_bytes = part.at;
+  *out_size_bytes = wire_size(part);
+  return NULL;
 }
 
 // ---- Options

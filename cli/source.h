@@ -4,7 +4,7 @@
 
 #include <rheos/format.h>
 
-#include "base/arena.h"
+#include "message.h"
 #include "meta_graph.pb-c.h"
 #include "options.h"
 
@@ -37,9 +37,12 @@ typedef struct source {
   size_t num_event_files;
   rheos_checkpoint_state checkpoint_list;  // of a checkpoint named by its list, else empty
   // Of a graph, a meta graph or a saved model, the message, and as bytes.
-  char *bytes;
+  const char *bytes;
   size_t size_bytes;
-  rheos__arena arena;
+  char *file;    // what was read, the bytes; of a text NULL, and
+  void *parsed;  // the bytes that it says
+  char *merged;  // a graph that the message holds in several parts
+  message_memory memory;
   Tensorflow__GraphDef *graph_def;
   Tensorflow__MetaGraphDef *meta_graph_def;
   Tensorflow__SavedModel *saved_model;
@@ -47,6 +50,9 @@ typedef struct source {
 
 // "graph", "meta_graph", "saved_model", "checkpoint", "records", "events", "arrays"
 const char *source_kind_name(source_kind kind);
+
+// Of a graph, a meta graph or a saved model: "GraphDef", "MetaGraphDef", "SavedModel".
+const char *source_message_type(source_kind kind);
 
 // Finds out what the path names, without reading all of it.
 rheos_status *source_open(const char *path, source *out_source);
@@ -65,5 +71,9 @@ bool path_fits_options(const char *path, const char *command, const option *opti
 // a meta graph file that one. NULL without a status if it is a plain graph.
 rheos_status *source_meta_graph(const source *s, const char *tags,
                                 const Tensorflow__MetaGraphDef **out_meta_graph);
+
+// The bytes of the graph in it, which the source keeps; of a plain graph (NULL) its own.
+rheos_status *source_graph_bytes(source *s, const Tensorflow__MetaGraphDef *meta_graph,
+                                 const char **out_bytes, size_t *out_size_bytes);
 
 #endif  // RHEOS_CLI_SOURCE_H

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "command.h"
+#include "hash.h"
 
 static size_t *find_slot(const name_table *table, const char *name, size_t name_bytes) {
-  size_t at = rheos__hash_bytes(0, name, name_bytes) & (table->num_slots - 1);
+  size_t at = hash_bytes(0, name, name_bytes) & (table->num_slots - 1);
   for (;; at = (at + 1) & (table->num_slots - 1)) {
     size_t *slot = &table->slots[at];
     if (*slot == 0) return slot;

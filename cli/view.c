@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "format/message/tensor_proto.h"
+#include "message.h"
 
 // ---- Names
 
@@ -185,12 +185,6 @@ const Tensorflow__AttrValue *view_attr(const Tensorflow__NodeDef *node, const ch
   return NULL;
 }
 
-rheos_shape view_shape(const Tensorflow__TensorShapeProto *proto) {
-  rheos_shape shape = RHEOS_UNKNOWN_SHAPE;
-  rheos_status_free(rheos__shape_from_proto(proto, &shape));
-  return shape;
-}
-
 const char *view_dtype_name(int64_t number) {
   const rheos_dtype dtype = number > 0 && number < 200 ? (rheos_dtype)number : RHEOS_INVALID_DTYPE;
   return rheos_dtype_size(rheos_dtype_base(dtype)) > 0 ? rheos_dtype_name(dtype) : "?";
@@ -217,13 +211,13 @@ static void count_parameters(view *v) {
     if (is_one_of(node->op, variables)) {
       v->num_variables++;
       if (shape != NULL && shape->value_case == TENSORFLOW__ATTR_VALUE__VALUE_SHAPE) {
-        const rheos_shape dims = view_shape(shape->shape);
+        const rheos_shape dims = message_shape(shape->shape);
         add_elements(&v->variable_elements, &dims);
       }
     } else if (strcmp(node->op, "Const") == 0) {
       v->num_constants++;
       if (value != NULL && value->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TENSOR) {
-        const rheos_shape dims = view_shape(value->tensor->tensor_shape);
+        const rheos_shape dims = message_shape(value->tensor->tensor_shape);
         add_elements(&v->constant_elements, &dims);
       }
     }
@@ -314,9 +308,10 @@ void view_output(const view *v, int32_t node, int32_t index, rheos_dtype *out_dt
   const Tensorflow__AttrValue *dtype = view_attr(v->def->node[node], "dtype");
   const Tensorflow__AttrValue *shape = view_attr(v->def->node[node], "shape");
   if (dtype != NULL && dtype->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TYPE) {
-    rheos_status_free(rheos__dtype_from_proto(dtype->type, out_dtype));
+    const int number = (int)dtype->type;
+    if (number > 0 && number <= RHEOS_UINT4) *out_dtype = (rheos_dtype)number;
   }
   if (shape != NULL && shape->value_case == TENSORFLOW__ATTR_VALUE__VALUE_SHAPE) {
-    *out_shape = view_shape(shape->shape);
+    *out_shape = message_shape(shape->shape);
   }
 }

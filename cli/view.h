@@ -73,8 +73,6 @@ int32_t view_num_outputs(const view *v, int32_t node);
 
 const Tensorflow__AttrValue *view_attr(const Tensorflow__NodeDef *node, const char *name);
 const char *view_reason_text(view_reason reason);  // "unknown op"
-// The dimensions of a message; unknown where it is none or has too many.
-rheos_shape view_shape(const Tensorflow__TensorShapeProto *proto);
-const char *view_dtype_name(int64_t number);  // "float"; "?" for none
+const char *view_dtype_name(int64_t number);       // "float"; "?" for none
 
 #endif  // RHEOS_CLI_VIEW_H

@@ -1,11 +1,15 @@
-# The rheos command. It finds the Python launcher relative to itself, so that a built or an
-# installed tree works wherever it lies. It looks into messages that the library's interface does not
-# speak of, so it is linked with the archive.
+# The rheos command, a program as any other: it includes public headers and is linked with the shared
+# library. Of messages that the interface does not speak of it has classes of its own. It finds library and
+# Python launcher relative to itself, so that a built or an installed tree works wherever it lies.
 
 file(GLOB command_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cli/*.c")
-add_executable(rheos_command ${command_sources})
+set(command_messages event graph meta_graph objects tensor types error_codes
+  google/protobuf/any google/protobuf/wrappers)
+list(TRANSFORM command_messages REPLACE "(.+)" "${generated}/\\1.pb-c.c")
+add_executable(rheos_command ${command_sources} ${command_messages})
 set_target_properties(rheos_command PROPERTIES OUTPUT_NAME rheos)
-target_link_libraries(rheos_command PRIVATE rheos_internal)
+target_include_directories(rheos_command PRIVATE "${generated}")
+target_link_libraries(rheos_command PRIVATE rheos rheos_protobuf_c Threads::Threads m)
 
 if(RHEOS_WITH_PYTHON)
   file(RELATIVE_PATH prefix_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_PREFIX}")
