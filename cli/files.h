@@ -14,7 +14,8 @@ bool ends_with(const char *text, const char *end);
 
 // The bytes of a file, with a NUL behind them that does not count, for free().
 rheos_status *file_read(const char *path, char **out_bytes, size_t *out_size_bytes);
-// The first bytes of a file, up to `most`, its last eight (zeros if it has fewer), and how many it has.
+// The first bytes of a file, up to `most`, its last eight (zeros if it has fewer), and how many it
+// has.
 rheos_status *file_read_ends(const char *path, char *head, size_t most, size_t *out_head_bytes,
                              uint64_t *out_tail, uint64_t *out_size_bytes);
 // Puts a file in the place of an old one: a kill leaves the old or the new.

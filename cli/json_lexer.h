@@ -1,4 +1,5 @@
-// The tokens of JSON: which may follow one another is for the reader to say. The text may be hostile.
+// The tokens of JSON: which may follow one another is for the reader to say. The text may be
+// hostile.
 #ifndef RHEOS_CLI_JSON_LEXER_H
 #define RHEOS_CLI_JSON_LEXER_H
 

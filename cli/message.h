@@ -14,7 +14,8 @@ typedef struct message_memory {
 
 void message_memory_free(message_memory *memory);
 
-// Reads a message from bytes that may be hostile; it lives in `memory`. RHEOS_DATA_LOSS if they are none.
+// Reads a message from bytes that may be hostile; it lives in `memory`. RHEOS_DATA_LOSS if they are
+// none.
 rheos_status *message_unpack(const ProtobufCMessageDescriptor *type, const char *bytes,
                              size_t size_bytes, message_memory *memory,
                              ProtobufCMessage **out_message);

@@ -9,7 +9,8 @@ enum { MOST_BYTES = 255 };
 
 static size_t min_of(size_t a, size_t b) { return a < b ? a : b; }
 
-// Levenshtein's distance with transpositions, row by row, given up as soon as rows are beyond `most`: then
+// Levenshtein's distance with transpositions, row by row, given up as soon as rows are beyond
+// `most`: then
 // more than that comes back, as for names of more than 255 bytes.
 static size_t edits_between(const char *a, const char *b, size_t most) {
   const size_t a_bytes = strlen(a), b_bytes = strlen(b);

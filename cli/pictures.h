@@ -7,7 +7,8 @@
 // Whether it begins as a JPEG, PNG, GIF or BMP does.
 bool picture_is(const char *bytes, size_t size_bytes);
 
-// The pixels, [height, width, channels]; of a GIF whose frames are wanted a batch of these. `channels` 0: as
+// The pixels, [height, width, channels]; of a GIF whose frames are wanted a batch of these.
+// `channels` 0: as
 // the file has them. RHEOS_UINT16 is for PNG, others give RHEOS_UINT8.
 rheos_status *picture_decode(const char *bytes, size_t size_bytes, int channels, rheos_dtype dtype,
                              bool all_frames, rheos_tensor **out_pixels);

@@ -1,4 +1,5 @@
-// The step of the model's signature; without one, from all placeholders to all that no operation takes.
+// The step of the model's signature; without one, from all placeholders to all that no operation
+// takes.
 // Its shapes are the graph's and those that the options tell.
 #include "plan_view.h"
 

@@ -11,7 +11,8 @@ typedef rheos_status *(*plan_text)(rheos_session *session, const rheos_output *f
                                    const rheos_operation *targets, size_t num_targets,
                                    char **out_text);
 
-// Prints what the library tells of the step: lines, or the members of an object behind those of what it is
+// Prints what the library tells of the step: lines, or the members of an object behind those of
+// what it is
 // of. Returns the exit status.
 int plan_view_print(const char *path, const source *s, const show_options *options,
                     plan_text as_text, plan_text as_json);

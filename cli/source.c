@@ -239,7 +239,8 @@ static const ProtobufCMessageDescriptor *descriptor_of(source_kind kind) {
                                      : &tensorflow__saved_model__descriptor;
 }
 
-// An error of a text names the text and the place in it: "text:3:7: ..."; the file's name comes there.
+// An error of a text names the text and the place in it: "text:3:7: ..."; the file's name comes
+// there.
 static rheos_status *at_file_take(const source *s, rheos_status *status) {
   static const char text[] = "text:";
   const char *message = rheos_status_message(status);

@@ -1,4 +1,5 @@
-// Short forms for errors. The names are the command's own: those that begin with RHEOS_ are the library's.
+// Short forms for errors. The names are the command's own: those that begin with RHEOS_ are the
+// library's.
 #ifndef RHEOS_CLI_STATUS_H
 #define RHEOS_CLI_STATUS_H
 

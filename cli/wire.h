@@ -1,4 +1,5 @@
-// Protobuf's wire format, field by field, for messages that are only glanced at or have no class here.
+// Protobuf's wire format, field by field, for messages that are only glanced at or have no class
+// here.
 #ifndef RHEOS_CLI_WIRE_H
 #define RHEOS_CLI_WIRE_H
 
@@ -21,7 +22,8 @@ typedef struct wire_field {
 wire wire_of(const void *data, size_t size_bytes);
 static inline size_t wire_size(wire w) { return (size_t)(w.end - w.at); }
 
-// Takes the next field. False at the end, with *out_sound, or where the bytes are no message, without.
+// Takes the next field. False at the end, with *out_sound, or where the bytes are no message,
+// without.
 bool wire_next(wire *w, wire_field *out_field, bool *out_sound);
 
 #endif  // RHEOS_CLI_WIRE_H

@@ -1,5 +1,7 @@
-// Conditionals and loops of version 1's nodes, step by step: for front ends of other languages, whose
-// branches and bodies are not functions of C (<rheos/control_flow.h>), and for tools that look at a graph's
+// Conditionals and loops of version 1's nodes, step by step: for front ends of other languages,
+// whose
+// branches and bodies are not functions of C (<rheos/control_flow.h>), and for tools that look at a
+// graph's
 // branches and loops. Not part of <rheos/rheos.h>.
 #ifndef RHEOS_CONTROL_CONTEXT_H
 #define RHEOS_CONTROL_CONTEXT_H
@@ -29,8 +31,10 @@ RHEOS_API rheos_output rheos_cond_result_after(rheos_scope *scope, rheos_operati
 RHEOS_API rheos_output rheos_cond_merge(rheos_scope *scope, rheos_output if_false,
                                         rheos_output if_true);
 
-// The context of a new loop, to be pushed until its end is made, and in out_variables what its condition
-// is made of. The name in the options is not used: the caller opens a name scope. NULL with an error in
+// The context of a new loop, to be pushed until its end is made, and in out_variables what its
+// condition
+// is made of. The name in the options is not used: the caller opens a name scope. NULL with an
+// error in
 // the scope.
 static inline rheos_control_context *rheos_while_begin(rheos_scope *scope,
                                                        const rheos_output *variables,
@@ -75,7 +79,8 @@ RHEOS_API rheos_output rheos_control_context_enter(const rheos_control_context *
                                                    int32_t index);
 RHEOS_API rheos_output rheos_control_context_exit(const rheos_control_context *context,
                                                   int32_t index);
-// The values that the context has seen, in order, and what stands for each inside: none for those that
+// The values that the context has seen, in order, and what stands for each inside: none for those
+// that
 // are used as they are. `index` is below the count.
 RHEOS_API size_t rheos_control_context_num_values(const rheos_control_context *context);
 RHEOS_API rheos_output rheos_control_context_value_at(const rheos_control_context *context,
@@ -84,7 +89,8 @@ RHEOS_API rheos_output rheos_control_context_value_at(const rheos_control_contex
 RHEOS_API rheos_control_context *rheos_graph_control_context(const rheos_graph *graph,
                                                              int32_t number);
 
-// A context inside that of the scope, for a branch or loop that came with a file: as `info` describes it,
+// A context inside that of the scope, for a branch or loop that came with a file: as `info`
+// describes it,
 // whose `outer` and `number` are not read. The values are as above, num_values of each. Nodes whose
 // values are used as they are get into the context.
 RHEOS_API rheos_control_context *rheos_control_context_restore(
@@ -97,7 +103,8 @@ RHEOS_API rheos_output rheos_control_context_value(rheos_scope *scope,
                                                    rheos_control_context *context,
                                                    rheos_output value);
 
-// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what
+// is
 // declared above is inline over these
 
 RHEOS_API rheos_control_context *rheos_while_begin_sized(

@@ -113,7 +113,8 @@ RHEOS_STATUS rheos_message_from_text(const char *type, const char *text, size_t 
 
 // ---- Messages in a program's own protobuf classes
 
-// Whether bytes, which may be hostile, are safe to hand to code that protobuf's compilers made of the type:
+// Whether bytes, which may be hostile, are safe to hand to code that protobuf's compilers made of
+// the type:
 // RHEOS_DATA_LOSS if they are no such message, nest deeper than such code can recurse, or merge one
 // message too often. Much faster than reading the message.
 RHEOS_STATUS rheos_message_check(const char *type, const void *bytes, size_t size_bytes);

@@ -1,4 +1,5 @@
-// For front ends of other languages, which keep registries of their own beside the library's, let go of a
+// For front ends of other languages, which keep registries of their own beside the library's, let
+// go of a
 // lock of theirs while a step runs, and make functions that nobody removes by hand. Not part of
 // <rheos/rheos.h>.
 #ifndef RHEOS_FRONT_END_H
@@ -13,9 +14,11 @@ extern "C" {
 
 // ---- Variables
 
-// Makes a variable of nodes that the graph has already, as an import leaves them: `nodes` has the handle
+// Makes a variable of nodes that the graph has already, as an import leaves them: `nodes` has the
+// handle
 // (a reference or a resource), the value, and as far as they are known the initial value and the
-// initializer (graph NULL: not known). A handle that a variable has already gives that variable. It joins
+// initializer (graph NULL: not known). A handle that a variable has already gives that variable. It
+// joins
 // no collection. Errors go to the scope.
 RHEOS_API rheos_variable rheos_variable_from_nodes(rheos_scope *scope, rheos_variable nodes);
 
@@ -42,17 +45,21 @@ RHEOS_API void rheos_optimizer_set_slot(rheos_scope *scope, rheos_optimizer opti
 
 // A guess at the time of one run of the callable's latest plan in nanoseconds, 0 if it never ran.
 RHEOS_API int64_t rheos_callable_cost_ns(const rheos_callable *callable);
-// A guess at the time of the latest run in nanoseconds, 0 before the first; -1: it may have to wait, or
+// A guess at the time of the latest run in nanoseconds, 0 before the first; -1: it may have to
+// wait, or
 // calls functions.
 RHEOS_API int64_t rheos_region_cost_ns(const rheos_region *region);
 
 // ---- Functions that programs no longer use
 
-// Takes a function, made by a program or read from a file, out of the library of rheos_eager_graph(), with what was prepared for
-// calls of it; RHEOS_NOT_FOUND if there is none. One that a tape recorded a call of stays until the tape is
+// Takes a function, made by a program or read from a file, out of the library of
+// rheos_eager_graph(), with what was prepared for
+// calls of it; RHEOS_NOT_FOUND if there is none. One that a tape recorded a call of stays until the
+// tape is
 // gone and a function is removed again, or until rheos_eager_sweep() is called.
 RHEOS_STATUS rheos_eager_remove_function(rheos_eager *eager, const char *name);
-// The same for several, which takes less time than one by one; after the first that is not there, none.
+// The same for several, which takes less time than one by one; after the first that is not there,
+// none.
 RHEOS_STATUS rheos_eager_remove_functions(rheos_eager *eager, const char *const *names,
                                           size_t num_names);
 // Lets go of removed functions that tapes held on to.
@@ -60,7 +67,8 @@ RHEOS_API void rheos_eager_sweep(rheos_eager *eager);
 
 // ---- Eager operations
 
-// An attribute of the operation that the region is; kind RHEOS_ATTR_NONE if it has no such attribute, or
+// An attribute of the operation that the region is; kind RHEOS_ATTR_NONE if it has no such
+// attribute, or
 // the region is no single operation.
 RHEOS_API rheos_attr_value rheos_region_attr(const rheos_region *region, const char *name);
 

@@ -1,4 +1,5 @@
-// All of Rheos that C programs use. (For front ends of other languages there are <rheos/front_end.h> and
+// All of Rheos that C programs use. (For front ends of other languages there are
+// <rheos/front_end.h> and
 // <rheos/control_context.h> too.)
 #ifndef RHEOS_RHEOS_H
 #define RHEOS_RHEOS_H

@@ -57,7 +57,8 @@ RHEOS_API bool rheos_dtype_is_floating(rheos_dtype dtype);  // half, bfloat16, f
 RHEOS_API bool rheos_dtype_is_complex(rheos_dtype dtype);
 RHEOS_API bool rheos_dtype_is_integer(rheos_dtype dtype);  // signed or unsigned, not quantized
 
-// Elements of RHEOS_HALF and RHEOS_BFLOAT16 are these bits. A float is rounded to the nearest, halfway to
+// Elements of RHEOS_HALF and RHEOS_BFLOAT16 are these bits. A float is rounded to the nearest,
+// halfway to
 // the even one; NaN stays NaN.
 RHEOS_API float rheos_half_to_float(uint16_t half);
 RHEOS_API uint16_t rheos_float_to_half(float value);

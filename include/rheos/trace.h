@@ -1,4 +1,5 @@
-// What runs did, as TensorFlow's RunMetadata, as a trace for Chrome, and added up. (A trace is made and
+// What runs did, as TensorFlow's RunMetadata, as a trace for Chrome, and added up. (A trace is made
+// and
 // filled with the functions and the option of session.h.)
 #ifndef RHEOS_TRACE_H
 #define RHEOS_TRACE_H
@@ -35,8 +36,10 @@ typedef struct rheos_profile rheos_profile;
 RHEOS_API rheos_profile *rheos_profile_new(void);           // NULL when memory is short
 RHEOS_API void rheos_profile_free(rheos_profile *profile);  // NULL is accepted
 
-// Adds the runs of a trace with RHEOS_TRACE_STEPS, which may be cleared then. `*out_ns` (may be NULL): what
-// their operations took together; what threads did side by side counts for each. After a failure, which is
+// Adds the runs of a trace with RHEOS_TRACE_STEPS, which may be cleared then. `*out_ns` (may be
+// NULL): what
+// their operations took together; what threads did side by side counts for each. After a failure,
+// which is
 // for want of memory, a part of the trace may have been added.
 RHEOS_STATUS rheos_profile_add(rheos_profile *profile, const rheos_trace *trace, int64_t *out_ns);
 

@@ -1,4 +1,5 @@
-// Sums over the events of traces. The time of an operation that calls bodies is shared out: what lies
+// Sums over the events of traces. The time of an operation that calls bodies is shared out: what
+// lies
 // inside of a body's visits is the body's.
 #include <rheos/trace.h>
 #include <string.h>
