@@ -94,7 +94,8 @@ FUNCTIONS = {"rheos_program_function", "rheos_gradient_function", "rheos_capture
 # Those that functions need: given.h has one that does its work, none and one that does nothing.
 BUILDERS = {"rheos_branch_function", "rheos_condition_function", "rheos_body_function",
             "rheos_row_function"}  # fmt: skip
-NUMBERS = ("double", "float", "int", "int32_t", "uint16_t", "uint32_t", "int64_t", "bool", "rheos_dtype")
+NUMBERS = ("double", "float", "int", "int32_t", "uint16_t", "uint32_t", "int64_t", "bool",
+           "rheos_dtype")  # fmt: skip
 # Structs that given.h gives whole.
 WHOLE = {
     "rheos_output", "rheos_operation", "rheos_variable", "rheos_optimizer", "rheos_attr",
