@@ -134,6 +134,8 @@ bool rheos__builder_may_wait(const rheos__builder *b, int32_t id);
 static inline bool rheos__builder_is_held_twice(const rheos__builder *b) {
   return b->calls_program && b->num_holding > b->most_on_path;
 }
+// Entries that watch what is fed to a plan that is in no other.
+rheos_status *rheos__builder_watch_feeds(rheos__builder *b);
 // If `edge` is a reference, or the plain read node of one, gives that reference.
 bool rheos__builder_find_reference(const rheos__builder *b, rheos__edge edge,
                                    rheos__edge *out_reference);

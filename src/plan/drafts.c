@@ -143,6 +143,74 @@ rheos_status *rheos__builder_find_value(rheos__builder *b, rheos__edge edge, int
   return NULL;
 }
 
+// The entry has no op: it only waits, as ControlTrigger does where nothing is dead.
+static rheos_status *be_nothing(rheos__entry *d) {
+  static const rheos__attrs no_attrs = {0};
+  d->signature = rheos__signature_by_name("NoOp");
+  d->attrs = &no_attrs;
+  return d->signature != NULL ? NULL : rheos__out_of_memory();
+}
+
+// ---- Watches
+
+// `level`: of what comes behind the source.
+static rheos_status *add_watch(rheos__builder *b, int32_t number, rheos__source source,
+                               int32_t level) {
+  const rheos__watch *watch = &b->plan->context.watches->items[number];
+  const rheos__node *node = rheos__graph_node(watch->graph, watch->edge.id);
+  const rheos_dtype dtype = rheos_dtype_base(node->outputs[watch->edge.index].dtype);
+  if (dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) return NULL;
+  rheos__entry d = {.id = watch->edge.id,
+                    .level = level,
+                    .kind = RHEOS__ENTRY_WATCH,
+                    .read_index = number,
+                    .first_operand = (int32_t)b->num_sources,
+                    .num_inputs = 1};
+  RHEOS_TRY(be_nothing(&d));
+  RHEOS_TRY(add_source(b, source));
+  return add_draft(b, &d);
+}
+
+// Behind the node's entry. What a reference stands for is read when it is delivered.
+static rheos_status *add_watches(rheos__builder *b, int32_t id, int32_t num_outputs) {
+  const rheos__watches *watches = b->plan->context.watches;
+  int32_t first, count;
+  if (watches == NULL || rheos__builder_call_around(b, id) != NULL) return NULL;
+  count = rheos__watches_of_node(watches, b->plan->graph, id, &first);
+  for (int32_t i = first; i < first + count; ++i) {
+    const int32_t number = watches->order[i];
+    rheos__edge edge = watches->items[number].edge;
+    if (edge.index >= num_outputs || rheos__plan_feed_of(b->plan, edge) >= 0) continue;
+    const int32_t level = rheos__level_behind(draft_of(b, id));
+    rheos__edge reference;
+    if (rheos__builder_find_reference(b, edge, &reference)) edge = reference;
+    if (rheos__builder_has(b, edge)) continue;
+    RHEOS_TRY(add_watch(b, number, source_of(b, edge), level));
+  }
+  return NULL;
+}
+
+static rheos_status *add_watches_of_structure(rheos__builder *b, const rheos__structure *s) {
+  if (s->kind == RHEOS__STRETCH) return NULL;  // its own plan has them
+  for (int32_t i = 0; i < s->num_outputs; ++i) {
+    const bool is_again = i > 0 && s->outputs[i].id == s->outputs[i - 1].id;
+    if (!is_again) RHEOS_TRY(add_watches(b, s->outputs[i].id, 1));
+  }
+  return NULL;
+}
+
+rheos_status *rheos__builder_watch_feeds(rheos__builder *b) {
+  const rheos__plan *plan = b->plan;
+  const rheos__watches *watches = plan->context.watches;
+  if (watches == NULL || plan->context.depth > 0) return NULL;
+  for (int32_t i = 0; i < watches->count; ++i) {
+    if (watches->items[i].graph != plan->graph) continue;
+    const int32_t feed = rheos__plan_feed_of(plan, watches->items[i].edge);
+    if (feed >= 0) RHEOS_TRY(add_watch(b, i, (rheos__source){-1, feed}, 0));
+  }
+  return NULL;
+}
+
 // ---- Control flow
 
 bool rheos__builder_is_way_back(const rheos__builder *b, const rheos__node *node, int32_t input) {
@@ -186,14 +254,6 @@ static void count_loop_levels(const rheos__builder *b, rheos__entry *d, const rh
 }
 
 // ---- What was raised
-
-// Where nothing is dead, ControlTrigger only waits.
-static rheos_status *be_nothing(rheos__entry *d) {
-  static const rheos__attrs no_attrs = {0};
-  d->signature = rheos__signature_by_name("NoOp");
-  d->attrs = &no_attrs;
-  return d->signature != NULL ? NULL : rheos__out_of_memory();
-}
 
 static rheos_dtype *dtypes_of(const rheos__builder *b, const rheos__edge *edges, int32_t count) {
   rheos_dtype *dtypes = rheos__arena_alloc(&b->plan->arena, ((size_t)count + 1) * sizeof *dtypes);
@@ -267,7 +327,8 @@ rheos_status *rheos__builder_finish_structure(rheos__builder *b, int32_t visited
   b->marks[visited].state = 1 + (int32_t)b->num_drafts;
   s->next = b->plan->structures;
   b->plan->structures = s;
-  return add_draft(b, &d);
+  RHEOS_TRY(add_draft(b, &d));
+  return add_watches_of_structure(b, s);
 }
 
 // ---- Nodes
@@ -335,5 +396,6 @@ rheos_status *rheos__builder_finish_node(rheos__builder *b, int32_t id) {
   assert(b->marks[id].state == RHEOS__MARK_ON_STACK &&
          b->num_sources - (size_t)d.first_operand == (size_t)d.num_inputs);
   b->marks[id].state = 1 + (int32_t)b->num_drafts;
-  return add_draft(b, &d);
+  RHEOS_TRY(add_draft(b, &d));
+  return add_watches(b, id, d.num_outputs);
 }

@@ -141,9 +141,13 @@ static rheos_status *find_frames(rheos__flow *flow, const rheos__plan *plan,
   }
   for (int32_t i = 0; i < plan->num_entries; ++i) {
     const rheos__entry *entry = &plan->entries[i];
-    flow->frame_of[i] = frames->of_node[entry->id] - 1;
-    flow->frame_behind[i] = rheos__flow_frame_behind(frames, plan->graph, entry->id);
-    if (entry->structure != NULL) flow->frame_of[i] = flow->frame_behind[i] = 0;  // a stretch
+    if (entry->kind == RHEOS__ENTRY_WATCH) {  // it is where the value goes
+      const int32_t from = rheos__plan_producer(plan, plan->operands[entry->first_operand]);
+      flow->frame_of[i] = flow->frame_behind[i] = from >= 0 ? flow->frame_behind[from] : 0;
+    } else if (entry->structure == NULL) {  // a stretch is outside of all
+      flow->frame_of[i] = frames->of_node[entry->id] - 1;
+      flow->frame_behind[i] = rheos__flow_frame_behind(frames, plan->graph, entry->id);
+    }
     flow->roles[i] = (uint8_t)role_of(entry);
     flow->is_constant[i] =
         role_of(entry) == RHEOS__FLOW_ENTER && rheos__attr_bool(entry->attrs, "is_constant");
@@ -167,6 +171,7 @@ static bool passes_reference(const rheos__flow *flow, const rheos__entry *entry,
 static void describe_operands(rheos__flow *flow, const rheos__plan *plan, int32_t index,
                               bool *is_reference) {
   const rheos__entry *entry = &plan->entries[index];
+  if (entry->kind == RHEOS__ENTRY_WATCH) return;  // it reads itself
   for (int32_t k = 0; k < entry->num_inputs; ++k) {
     const int32_t value = plan->operands[entry->first_operand + k];
     const bool is_ref = rheos_dtype_is_ref((rheos_dtype)plan->dtypes[value]);
@@ -239,6 +244,20 @@ void rheos__flow_free(rheos__flow *flow) {
   rheos__free(flow->first_control_uses);
   rheos__free(flow->uses);
   rheos__free(flow);
+}
+
+int32_t rheos__flow_node_of_frame(const rheos__plan *plan, int32_t frame) {
+  const rheos__flow *flow = plan->flow;
+  int32_t enter = -1;
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    const rheos__flow_role role = (rheos__flow_role)flow->roles[i];
+    if (role == RHEOS__FLOW_LOOP_COND && flow->frame_of[i] == frame) return plan->entries[i].id;
+    if (enter < 0 && role == RHEOS__FLOW_ENTER && flow->frame_behind[i] == frame) {
+      enter = plan->entries[i].id;
+    }
+  }
+  assert(enter >= 0);
+  return enter;
 }
 
 // ---- States

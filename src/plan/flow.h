@@ -92,6 +92,8 @@ typedef struct rheos__flow {
 rheos_status *rheos__flow_new(const rheos__plan *plan, rheos__flow_frames *frames,
                               rheos__flow **out_flow);
 void rheos__flow_free(rheos__flow *flow);
+// The node that stands for a loop: its LoopCond if it has one, else what enters it first.
+int32_t rheos__flow_node_of_frame(const rheos__plan *plan, int32_t frame);
 
 // ---- A step under way
 
@@ -107,6 +109,7 @@ typedef struct rheos__flow_trip {  // of a frame
   int32_t num_pending_enters;  // that have not come yet
   int32_t num_next;            // values that wait for the next trip
   int32_t num_tokens;          // that operands of its entries hold
+  int64_t number;              // from 0 on
 } rheos__flow_trip;
 
 // An entry that waits: resource/waitable.h.

@@ -74,6 +74,16 @@ static bool reads_references(const rheos__builder *b, const rheos__node *node) {
   return false;
 }
 
+// Whether what the call gives is watched, or something in its body.
+static bool is_watched(const rheos__builder *b, int32_t id, const rheos__function *function) {
+  const rheos__watches *watches = b->plan->context.watches;
+  int32_t first;
+  if (watches == NULL) return false;
+  const bool is_own = rheos__builder_call_around(b, id) == NULL;
+  return rheos__watches_any_of(watches, function->graph) ||
+         (is_own && rheos__watches_of_node(watches, b->plan->graph, id, &first) > 0);
+}
+
 // Looks, once, at whether a node is a call that is inlined. A target is not: it runs though nobody takes
 // what it gives.
 rheos_status *rheos__builder_look_at_call(rheos__builder *b, int32_t id) {
@@ -88,7 +98,8 @@ rheos_status *rheos__builder_look_at_call(rheos__builder *b, int32_t id) {
   const rheos__function *function = rheos__inlinable(b->plan, graph, node);
   if (function == NULL || (around == NULL && reads_references(b, node))) {
     b->marks[id].call = RHEOS__CALL_STAYS;
-  } else if (!inlines(b->plan) || (around == NULL && b->is_target[id])) {
+  } else if (!inlines(b->plan) || (around == NULL && b->is_target[id]) ||
+             is_watched(b, id, function)) {
     b->marks[id].call = RHEOS__CALL_ONLY_READS;
   } else {
     return inline_call(b, id, function);

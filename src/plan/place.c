@@ -271,6 +271,7 @@ static rheos_status *place(placer *p, rheos__entry *entry) {
   const rheos__plan_context *context = &p->plan->context;
   const rheos__node *node = rheos__plan_node(p->plan, entry->id);
   int32_t device;
+  if (entry->kind == RHEOS__ENTRY_WATCH) return NULL;  // the first device is a CPU
   RHEOS_TRY(find(p, node->device, &device));
   if (device == NOWHERE && !context->allow_soft_placement) return no_device(p, node);
   entry->device = (int16_t)(device == NOWHERE ? 0 : device);

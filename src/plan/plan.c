@@ -231,6 +231,7 @@ static rheos_status *build(rheos__builder *b, const int32_t *targets, int32_t nu
   }
   for (int32_t i = 0; status == NULL && i < num_targets; ++i) b->is_target[targets[i]] = true;
   if (status == NULL) status = rheos__builder_visit(b, targets, num_targets);
+  if (status == NULL) status = rheos__builder_watch_feeds(b);
   plan->may_wait = b->num_waiting > 0 || (b->has_flow && rheos__builder_is_held_twice(b));
   plan->calls_program = b->calls_program;
   int32_t end = level_of_end(b);
@@ -285,6 +286,7 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
   rheos__arena_init(&plan->arena);
   plan->graph = rheos_graph_ref(graph);
   plan->context = *context;
+  plan->context.watches = rheos__watches_ref(context->watches);
   plan->num_feeds = num_feeds;
   plan->num_fetches = num_fetches;
   plan->feeds = rheos__alloc_array((size_t)num_feeds, sizeof *feeds);
@@ -343,6 +345,7 @@ void rheos__plan_free(rheos__plan *plan) {
       rheos__region_forget(plan->context.bodies, &s->regions[i]);
     }
   }
+  rheos__watches_unref(plan->context.watches);
   rheos__inlined_unref(plan->inlined);
   rheos_graph_unref(plan->graph);
   pthread_mutex_destroy(&plan->mutex);

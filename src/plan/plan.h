@@ -22,11 +22,13 @@
 #include "device/device.h"
 #include "graph/graph.h"
 #include "plan/inline.h"
+#include "plan/watch.h"
 
 typedef enum rheos__entry_kind {
   RHEOS__ENTRY_NODE,
   RHEOS__ENTRY_READ,     // the value behind a reference, output `read_index` of node `id`
   RHEOS__ENTRY_COPY,     // the same value in the memory of another device: copies.h
+  RHEOS__ENTRY_WATCH,    // delivers what it takes, watch number `read_index` of node `id`: watch.h
   RHEOS__ENTRY_DROPPED,  // only while the plan is rewritten
 } rheos__entry_kind;
 
@@ -92,6 +94,7 @@ typedef struct rheos__plan_context {
   int32_t num_done;
   int32_t depth;     // of the region that the plan is of, in others; 0: it is of none
   const char *body;  // the function or the region's role that the plan is of; NULL: it is of none
+  rheos__watches *watches;  // edges that are watched; NULL: none is. Plans count them
 } rheos__plan_context;
 
 typedef struct rheos__segment rheos__segment;

@@ -19,6 +19,7 @@ static void check_waits(const rheos__plan *plan, int32_t first, int32_t count, i
 static void check_entry(const rheos__plan *plan, int32_t index) {
   const rheos__entry *entry = &plan->entries[index];
   assert(entry->kind == RHEOS__ENTRY_NODE || entry->kind == RHEOS__ENTRY_READ ||
+         (entry->kind == RHEOS__ENTRY_WATCH && plan->context.watches != NULL) ||
          (entry->kind == RHEOS__ENTRY_COPY && plan->is_mixed));
   assert(entry->device >= 0 && entry->device < plan->context.num_devices);
   assert(entry->first_value + entry->num_outputs <= plan->num_values);
@@ -30,6 +31,7 @@ static void check_entry(const rheos__plan *plan, int32_t index) {
     assert(producer < 0 || rheos__level_behind(&plan->entries[producer]) <= entry->level ||
            entry->rule != 0);
   }
+  assert(entry->kind != RHEOS__ENTRY_WATCH || (entry->num_inputs == 1 && entry->num_outputs == 0));
   check_waits(plan, entry->first_wait, entry->num_waits, index, plan->num_joins);
   assert(entry->signature != NULL && entry->id >= 0 && entry->level >= 0);
   assert(entry->kind != RHEOS__ENTRY_READ || (entry->num_inputs == 1 && entry->num_outputs == 1));

@@ -242,6 +242,18 @@ static bool can_reach_all(const rheos__raiser *r, const int32_t *targets, int32_
   return true;
 }
 
+// Whether all that is watched has a value there: what moves values in a structure has none once it is raised.
+static bool can_watch_all(const rheos__raiser *r) {
+  const rheos__watches *watches = r->plan->context.watches;
+  for (int32_t i = 0; watches != NULL && i < watches->count; ++i) {
+    const rheos__watch *watch = &watches->items[i];
+    if (watch->graph != r->plan->graph || r->raised->of_node[watch->edge.id] == 0) continue;
+    const rheos__node *node = rheos__graph_node(watch->graph, watch->edge.id);
+    if (rheos__role_of(node) != RHEOS__FLOW_NONE && !can_reach(r, watch->edge)) return false;
+  }
+  return true;
+}
+
 rheos_status *rheos__raise(rheos__plan *plan, const rheos__flow_frames *frames,
                            const int32_t *order, int32_t num_order, const int32_t *targets,
                            int32_t num_targets, rheos__raised *out_raised) {
@@ -259,6 +271,7 @@ rheos_status *rheos__raise(rheos__plan *plan, const rheos__flow_frames *frames,
   if (status == NULL) status = rheos__raise_conditionals(&r, side_of_frame);
   if (status == NULL && !r.refused) status = raise_loops(&r, side_of_frame);
   if (status == NULL && !r.refused && !can_reach_all(&r, targets, num_targets)) r.refused = true;
+  if (status == NULL && !r.refused && !can_watch_all(&r)) r.refused = true;
   rheos__free(side_of_frame);
   rheos__free(r.sides);
   rheos__free(r.is_done);

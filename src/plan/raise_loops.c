@@ -230,6 +230,13 @@ static bool runs_in_trips(const loop_raiser *l, const rheos__node *node) {
   return is_merge;
 }
 
+static bool is_watched(const loop_raiser *l, int32_t id) {
+  const rheos__plan *plan = l->r->plan;
+  int32_t first;
+  return plan->context.watches != NULL &&
+         rheos__watches_of_node(plan->context.watches, plan->graph, id, &first) > 0;
+}
+
 // Whether each node is a part of the loop or in one of the regions. The body runs in trips alone, so what has
 // effects in it must too. Members come after what they need.
 static void check_members(loop_raiser *l) {
@@ -244,7 +251,8 @@ static void check_members(loop_raiser *l) {
     if (is_part(l, id)) continue;
     const unsigned flags = node->signature->op->flags & (unsigned)RHEOS__RAISED_EFFECTS;
     const uint8_t cone = l->r->cones[id];
-    if (cone == 0 || (cone == (IN_CONDITION | IN_BODY) && flags != 0)) refuse(l);
+    const bool is_once = flags != 0 || is_watched(l, id);
+    if (cone == 0 || (cone == (IN_CONDITION | IN_BODY) && is_once)) refuse(l);
     const bool in_trips = runs_in_trips(l, node);
     if (in_trips) l->r->cones[id] |= IN_TRIPS;
     if (cone == IN_BODY && flags != 0 && !in_trips) refuse(l);

@@ -532,6 +532,7 @@ static bool reserve(specializer *z) {
 // Whether an input's shape is one that a run has to tell.
 static bool waits_for_shape(const specializer *z, int32_t entry_index) {
   const rheos__entry *entry = &z->plan->entries[entry_index];
+  if (entry->kind == RHEOS__ENTRY_WATCH) return false;
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
     const rheos__value *value = value_at(z, z->plan->operands[entry->first_operand + i]);
     if (value->kind != RHEOS__VALUE_NONE && value->shape == NULL) return true;
@@ -568,10 +569,16 @@ static bool leaves_device(specializer *z, int32_t entry_index) {
   return false;
 }
 
+static rheos_status *add_watch(specializer *z, int32_t entry_index) {
+  rheos__instruction *instruction = NULL;
+  return add_instruction(z, entry_index, RHEOS__WATCH, &instruction);
+}
+
 static rheos_status *add_entry(specializer *z, int32_t entry_index) {
   switch ((rheos__entry_kind)z->plan->entries[entry_index].kind) {
     case RHEOS__ENTRY_READ: return add_read(z, entry_index);
     case RHEOS__ENTRY_COPY: return add_copy(z, entry_index);
+    case RHEOS__ENTRY_WATCH: return add_watch(z, entry_index);
     case RHEOS__ENTRY_NODE:
     case RHEOS__ENTRY_DROPPED: break;
   }

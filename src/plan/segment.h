@@ -40,8 +40,9 @@ typedef enum rheos__instruction_kind {
   RHEOS__COMPUTE,  // `compute` on tensors
   RHEOS__READ,     // takes a reference to the tensor in a variable
   RHEOS__DYNAMIC,  // shapes are inferred and the kernel is prepared when the inputs are there: dynamic.h
-  RHEOS__COPY,  // bytes between the memories of two devices: copies.h
-  RHEOS__HOLD,  // room for its output, which a fused loop after it writes
+  RHEOS__COPY,   // bytes between the memories of two devices: copies.h
+  RHEOS__HOLD,   // room for its output, which a fused loop after it writes
+  RHEOS__WATCH,  // delivers its input: watch.h
 } rheos__instruction_kind;
 
 typedef struct rheos__instruction {

@@ -72,6 +72,7 @@ static void check_outputs(checker *c, int32_t index) {
                value->kind == RHEOS__VALUE_NONE);
         break;
       case RHEOS__READ: assert(value->kind == RHEOS__VALUE_TENSOR); break;
+      case RHEOS__WATCH: break;  // it has none
       case RHEOS__COMPUTE:
       case RHEOS__DYNAMIC:
         assert(value->kind == RHEOS__VALUE_TENSOR || value->kind == RHEOS__VALUE_NONE);
@@ -106,7 +107,8 @@ static void check_instruction(checker *c, int32_t index) {
   const rheos__segment *segment = c->segment;
   const rheos__instruction *in = &segment->instructions[index];
   assert(in->entry >= segment->first_entry && in->entry < segment->end_entry);
-  assert(in->kind <= RHEOS__HOLD);
+  assert(in->kind <= RHEOS__WATCH);
+  assert(in->kind != RHEOS__WATCH || (in->num_inputs == 1 && in->num_outputs == 0));
   assert(in->kind != RHEOS__RUN || in->run != NULL);
   assert(in->kind != RHEOS__COMPUTE || in->compute != NULL);
   assert(in->kind != RHEOS__READ ||

@@ -30,7 +30,10 @@ char *rheos__entry_name(const rheos__plan *plan, int32_t index, rheos__arena *ar
   const rheos__entry *entry = &plan->entries[index];
   assert(entry->kind != RHEOS__ENTRY_DROPPED);
   if (entry->kind != RHEOS__ENTRY_NODE) {  // the plan has put it in
-    const char *mark = entry->kind == RHEOS__ENTRY_READ ? "/_read_" : "/_copy_";
+    static const char *const marks[] = {[RHEOS__ENTRY_READ] = "/_read_",
+                                        [RHEOS__ENTRY_COPY] = "/_copy_",
+                                        [RHEOS__ENTRY_WATCH] = "/_watch_"};
+    const char *mark = marks[entry->kind];
     return name_of_node(plan, entry->id, mark, index, arena);
   }
   return name_of_node(plan, rheos__entry_node(plan, entry), "", 0, arena);

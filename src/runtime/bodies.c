@@ -528,6 +528,7 @@ rheos_status *rheos__site_enter(rheos__site *site, rheos__step *step,
   if (*out_invocation == NULL) RHEOS_TRY(new_invocation(site->of, out_invocation));
   ++step->depth;
   (*out_invocation)->step = step;
+  (*out_invocation)->call.num_runs = 0;
   return NULL;
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/direct_partial_run.h"
 #include "runtime/executor.h"
 #include "runtime/session_stats.h"
+#include "runtime/watched_run.h"
 
 // ---- Making and ending
 
@@ -28,6 +29,10 @@ static rheos_status *make_plan(void *argument, const rheos__signature_ids *ids,
   rheos__plan_context context = session->home.context;
   context.done = ids->done;
   context.num_done = ids->num_done;
+  if (ids->watched != NULL) {
+    context.watches = ids->watched->watches;
+    context.bodies = ids->watched->bodies;
+  }
   return rheos__plan_new(session->base.graph, &context, ids->feeds, ids->num_feeds, ids->fetches,
                          ids->num_fetches, ids->targets, ids->num_targets, out_plan);
 }
@@ -68,6 +73,7 @@ static void close_session(rheos_session *base) {
   rheos__home_close(&session->home);
   rheos__direct_forget_partial_runs(session);
   rheos__plan_cache_clear(&session->plans);
+  rheos__watched_bodies_clear(session->watched);
   rheos__home_clear(&session->home);
   rheos__large_trim();
 }
@@ -75,6 +81,7 @@ static void close_session(rheos_session *base) {
 static void deinit(rheos_session *base) {
   rheos__direct_session *session = rheos__direct(base);
   rheos__plan_cache_deinit(&session->plans);
+  rheos__watched_bodies_free(session->watched);
   rheos__home_deinit(&session->home);
   pthread_mutex_destroy(&session->mutex);
 }
@@ -130,12 +137,15 @@ static void drop_values(rheos_tensor **values, int32_t count) {
 
 static rheos_status *run_plan(rheos__direct_session *session, rheos__cached_plan *cached,
                               rheos_tensor *const *values, const rheos__bound *bound,
-                              rheos_tensor **out_values, const rheos_run_options *options) {
+                              rheos_tensor **out_values, const rheos_run_options *options,
+                              const rheos__observer *observer) {
   rheos__plan *plan = cached->plan;
   rheos__step step;
+  rheos__observers observers;
   double cost_ns;
   RHEOS_TRY(check_feeds(plan, values));
   rheos__step_init(&step, &session->home, options);
+  if (observer != NULL) rheos__step_observe(&step, observer, &observers);
   RHEOS_TRY(rheos__step_begin(&step));
   rheos_status *status = rheos__execute(plan, values, bound, &step, out_values, &cost_ns);
   status = rheos__step_end_take(&step, status);
@@ -152,22 +162,62 @@ static rheos_status *run_plan(rheos__direct_session *session, rheos__cached_plan
 rheos_status *rheos__direct_run_take(rheos__direct_session *session, rheos__cached_plan *plan,
                                      rheos_tensor *const *values, const rheos__bound *bound,
                                      rheos_tensor **out_values, const rheos_run_options *options) {
-  rheos_status *status = run_plan(session, plan, values, bound, out_values, options);
+  rheos_status *status = run_plan(session, plan, values, bound, out_values, options, NULL);
   rheos__cached_plan_unref(plan);
+  return status;
+}
+
+static rheos_status *run_observed(rheos__direct_session *session, const rheos__signature_ids *ids,
+                                  rheos_tensor *const *values, rheos_tensor **out_values,
+                                  const rheos_run_options *options,
+                                  const rheos__observer *observer) {
+  rheos__cached_plan *plan = NULL;
+  RHEOS_TRY(rheos__home_enter(&session->home));
+  rheos_status *status = rheos__direct_plan(session, ids, options, &plan);
+  if (status == NULL) {
+    status = run_plan(session, plan, values, NULL, out_values, options, observer);
+    rheos__cached_plan_unref(plan);
+  }
+  rheos__home_leave(&session->home);
   return status;
 }
 
 static rheos_status *run(rheos_session *base, const rheos__signature_ids *ids,
                          rheos_tensor *const *values, rheos_tensor **out_values,
                          const rheos_run_options *options) {
+  return run_observed(rheos__direct(base), ids, values, out_values, options, NULL);
+}
+
+// What the plan is to watch: a part of its signature. NULL is nothing.
+static rheos_status *find_watched(rheos__direct_session *session, rheos__watches *watches,
+                                  rheos__signature_ids *ids) {
+  if (watches == NULL) return NULL;
+  rheos__watched_bodies *found = NULL;
+  pthread_mutex_lock(&session->mutex);
+  rheos_status *status =
+      rheos__watched_bodies_find(&session->watched, &session->home.context, watches, &found);
+  pthread_mutex_unlock(&session->mutex);
+  ids->watched = found;
+  if (status == NULL) rheos__signature_ids_hash(ids);
+  return status;
+}
+
+rheos_status *rheos__session_run_watched(rheos_session *base, const rheos_feed *feeds,
+                                         size_t num_feeds, rheos_fetch *fetches, size_t num_fetches,
+                                         const rheos_operation *targets, size_t num_targets,
+                                         const rheos_run_options *options, rheos__watches *watches,
+                                         const rheos__observer *observer) {
   rheos__direct_session *session = rheos__direct(base);
-  rheos__cached_plan *plan = NULL;
-  RHEOS_TRY(rheos__home_enter(&session->home));
-  rheos_status *status = rheos__direct_plan(session, ids, options, &plan);
+  rheos__run_signature s;
+  for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = NULL;
+  RHEOS_TRY(rheos__run_signature_init(&s, base->graph, feeds, num_feeds, fetches, num_fetches,
+                                      targets, num_targets));
+  rheos_status *status = find_watched(session, watches, &s.ids);
   if (status == NULL) {
-    status = rheos__direct_run_take(session, plan, values, NULL, out_values, options);
+    status = run_observed(session, &s.ids, s.values, s.results, options, observer);
   }
-  rheos__home_leave(&session->home);
+  for (size_t i = 0; status == NULL && i < num_fetches; ++i) fetches[i].value = s.results[i];
+  rheos__run_signature_deinit(&s);
   return status;
 }
 

@@ -177,6 +177,7 @@ static rheos_status *run_instruction(run *r, const rheos__segment *segment,
     case RHEOS__DYNAMIC: return run_dynamic(r, segment, in);
     case RHEOS__COPY: return run_copy(r, segment, in);
     case RHEOS__HOLD: return NULL;
+    case RHEOS__WATCH: return NULL;  // nobody looks on
   }
   return NULL;
 }
@@ -225,10 +226,47 @@ static rheos_status *tell_ended(run *r, rheos__observed *entry) {
   return rheos__plan_status_at_take(status, r->plan, r->plan->entries[entry->place->entry].id);
 }
 
+// A reference's value is the one that is behind it now, if there is one.
+static rheos_status *deliver_value(run *r, const rheos__segment *segment,
+                                   const rheos__instruction *in) {
+  const int32_t number = r->plan->entries[in->entry].read_index;
+  const rheos__value *value = rheos__find_value(segment, segment->input_values[in->first_operand]);
+  if (value->kind == RHEOS__VALUE_NONE) {
+    if (value->resource == NULL || value->resource->kind != &rheos__variable_kind) return NULL;
+    rheos_tensor *tensor = rheos__variable_read((rheos__variable_cell *)value->resource);
+    rheos_status *status =
+        tensor != NULL ? rheos__observe_value(r->step, number, tensor, true) : NULL;
+    rheos_tensor_unref(tensor);
+    return status;
+  }
+  if (value->kind == RHEOS__VALUE_CONSTANT) {
+    return rheos__observe_value(r->step, number, value->constant, true);
+  }
+  const rheos__value *root = rheos__find_value(segment, value->root);
+  rheos_tensor *tensor = r->workspace->tensors[value->root];
+  const bool is_lent =
+      root->kind == RHEOS__VALUE_FEED || root->given;  // the caller may write to it
+  const bool is_own = tensor != NULL && !is_lent && tensor->dtype == (rheos_dtype)value->dtype &&
+                      (value->shape == NULL || rheos_shape_equal(value->shape, &tensor->shape));
+  if (is_own) return rheos__observe_value(r->step, number, tensor, false);
+  rheos_tensor view;
+  rheos__tensor_init_view(&view, (rheos_dtype)value->dtype,
+                          value->shape != NULL ? value->shape : &tensor->shape,
+                          r->workspace->data[value->root]);
+  return rheos__observe_value(r->step, number, &view, false);
+}
+
+static rheos_status *deliver(run *r, const rheos__segment *segment, const rheos__instruction *in) {
+  r->place->entry = in->entry;
+  rheos_status *status = deliver_value(r, segment, in);
+  return rheos__plan_status_at_take(status, r->plan, r->plan->entries[in->entry].id);
+}
+
 // One instruction, of which observers are told if there are any.
 static inline rheos_status *run_told(run *r, const rheos__segment *segment,
                                      const rheos__instruction *in, bool is_observed) {
   if (!is_observed) return run_next(r, segment, in);
+  if (in->kind == RHEOS__WATCH) return deliver(r, segment, in);
   rheos__observed entry = observed(r, in);
   RHEOS_TRY(tell_begins(r, &entry));
   RHEOS_TRY(run_next(r, segment, in));
@@ -387,7 +425,8 @@ static inline __attribute__((always_inline)) rheos_status *run_instructions(
 }
 
 static __attribute__((noinline)) rheos_status *run_observed(run *r, const rheos__segment *segment) {
-  rheos__place place = {.plan = r->plan, .segment = segment};
+  rheos__place place = {
+      .plan = r->plan, .segment = segment, .trip = r->call != NULL ? r->call->num_runs - 1 : 0};
   r->place = &place;
   rheos__observe_visit_begins(r->step, &place);
   rheos_status *status = run_instructions(r, segment, true);
@@ -533,6 +572,7 @@ rheos_status *rheos__call_run(rheos__call *call, const rheos__parameters *parame
            .spares = values};
   rheos__segment *root = NULL, *last = NULL;
   double cost_ns = 0;
+  ++call->num_runs;
   step->may_wait = step->may_wait || call->plan->may_wait;
   if (call->plan->flow != NULL) {
     drop_spares(&r);

@@ -25,6 +25,7 @@ typedef struct rheos__call {
   rheos__segment **path;        // gone through last, from the root on; marked as running
   int32_t path_length;
   size_t path_capacity;
+  int64_t num_runs;  // since a kernel has entered it
 } rheos__call;
 
 // `call` holds zeros but for the plan. The workspace goes back to the plan, which must still be there.

@@ -240,6 +240,7 @@ static void begin_next_trip(flow_run *f, int32_t frame) {
   drop_rest(f, frame);
   reset_members(f, frame);
   f->s->trips[frame].num_next = 0;
+  ++f->s->trips[frame].number;
   for (int32_t i = 0; i < fr->num_movers; ++i) {
     const int32_t mover = f->flow->movers[fr->first_mover + i];
     if (!f->s->has_kept[mover]) continue;
@@ -319,6 +320,7 @@ void rheos__flow_enter_place(const flow_run *f, int32_t entry, rheos__flow_place
   rheos__observers *observers = f->r->step->observers;
   *place = (rheos__flow_place){f->place, observers->place};
   place->place.entry = entry;
+  place->place.state = f->s;
   place->place.begun_ns = rheos__clock_ns();
   observers->place = &place->place;
 }
@@ -561,7 +563,27 @@ static rheos_status *run_role_told(flow_run *f, int32_t entry) {
   return f->is_observed ? tell_ended(f, NULL) : NULL;
 }
 
+static rheos_status *deliver(const flow_run *f, int32_t entry) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  token *t = &f->s->operands[e->first_operand];
+  if (!f->is_observed) return NULL;
+  const bool is_kept = t->cell != NULL;  // by a variable, which is not written while it is held
+  if (is_kept) {                         // what is behind it now, if anything is
+    if (t->cell->kind != &rheos__variable_kind) return NULL;
+    rheos_tensor *value = rheos__variable_read((rheos__variable_cell *)t->cell);
+    if (value == NULL) return NULL;
+    token_drop(t);
+    t->tensor = value;
+  }
+  rheos__flow_place place;
+  rheos__flow_enter_place(f, entry, &place);
+  rheos_status *status = rheos__observe_value(f->r->step, e->read_index, t->tensor, is_kept);
+  rheos__flow_leave_place(f, &place);
+  return status;
+}
+
 static rheos_status *run_alive(flow_run *f, int32_t entry) {
+  if (f->plan->entries[entry].kind == RHEOS__ENTRY_WATCH) return deliver(f, entry);
   if (role_of(f, entry) == RHEOS__FLOW_NONE && does_nothing(&f->plan->entries[entry])) {
     send_control(f, entry, false);
     return NULL;
@@ -577,28 +599,12 @@ static rheos_status *run_alive(flow_run *f, int32_t entry) {
   return status;
 }
 
-// The node that stands for a loop: its LoopCond if it has one, else what enters it first.
-static int32_t node_of_frame(const flow_run *f, int32_t frame) {
-  int32_t enter = -1;
-  for (int32_t i = 0; i < f->plan->num_entries; ++i) {
-    const rheos__flow_role role = role_of(f, i);
-    if (role == RHEOS__FLOW_LOOP_COND && f->flow->frame_of[i] == frame) {
-      return f->plan->entries[i].id;
-    }
-    if (enter < 0 && role == RHEOS__FLOW_ENTER && f->flow->frame_behind[i] == frame) {
-      enter = f->plan->entries[i].id;
-    }
-  }
-  assert(enter >= 0);
-  return enter;
-}
-
 rheos_status *rheos__flow_status_at_take(const flow_run *f, rheos_status *status, int32_t entry) {
   status = rheos__status_at_take(status, f->plan->graph, f->plan->entries[entry].id);
   for (int32_t frame = f->flow->frame_of[entry]; status != NULL && frame > 0;
        frame = f->flow->frames[frame].parent) {
-    status =
-        rheos__status_within_node_take(status, "loop", f->plan->graph, node_of_frame(f, frame));
+    status = rheos__status_within_node_take(status, "loop", f->plan->graph,
+                                            rheos__flow_node_of_frame(f->plan, frame));
   }
   return status;
 }
@@ -727,7 +733,7 @@ rheos_status *rheos__run_flow(rheos__run *r, const rheos__parameters *parameters
   flow_run f = {.r = r, .plan = r->plan, .flow = r->plan->flow, .s = r->workspace->flow};
   rheos__flow_init_waits(&f);
   f.is_observed = rheos__step_is_observed(r->step);
-  f.place = (rheos__place){.plan = r->plan};
+  f.place = (rheos__place){.plan = r->plan, .trip = r->call != NULL ? r->call->num_runs - 1 : 0};
   if (f.is_observed) rheos__observe_visit_begins(r->step, &f.place);
   for (int32_t i = 0; i < f.plan->num_fetches; ++i) f.s->is_fetched[i] = false;
   begin(&f);

@@ -2,6 +2,7 @@
 #include "runtime/observer.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 #include "device/device.h"
 #include "plan/flow.h"
@@ -71,6 +72,69 @@ rheos_status *rheos__observe_entry_ended(rheos__step *step, const rheos__observe
     if (o->entry_ended != NULL) RHEOS_TRY(o->entry_ended(o->argument, entry));
   }
   return NULL;
+}
+
+rheos_status *rheos__observe_value(rheos__step *step, int32_t watch, rheos_tensor *tensor,
+                                   bool stays) {
+  rheos_tensor *kept = NULL;
+  if (tensor->memory != NULL) {  // of a device
+    RHEOS_TRY(rheos__tensor_in(tensor, NULL, &kept));
+  } else if (stays || rheos__tensor_is_exclusive(tensor)) {
+    kept = rheos_tensor_ref(tensor);
+  } else {
+    RHEOS_TRY(rheos_tensor_copy(tensor, &kept));
+  }
+  const rheos__delivered delivered = {step->observers->place, watch, kept};
+  rheos_status *status = NULL;
+  for (int32_t i = 0; status == NULL && i < step->observers->count; ++i) {
+    const rheos__observer *o = step->observers->items[i];
+    if (o->deliver != NULL) status = o->deliver(o->argument, &delivered);
+  }
+  rheos_tensor_unref(kept);
+  return status;
+}
+
+// ---- Where a place is
+
+static void add_part(rheos__text *text, const rheos__plan *plan, int32_t id, int64_t trip) {
+  char *name = rheos__inlined_name(plan->inlined, plan->graph, id);
+  if (name == NULL) {
+    text->failed = true;
+    return;
+  }
+  if (text->size > 0) rheos__text_add_string(text, ";");
+  rheos__text_add_string(text, name);
+  char number[32];
+  snprintf(number, sizeof number, ";%lld", (long long)trip);
+  rheos__text_add_string(text, number);
+  rheos__free(name);
+}
+
+// The loops of the plan that the entry is in.
+static void add_frames(rheos__text *text, const rheos__place *place) {
+  const rheos__flow *flow = place->plan->flow;
+  int32_t depth = 0;
+  for (int32_t at = flow->frame_of[place->entry]; at > 0; at = flow->frames[at].parent) ++depth;
+  for (; depth > 0; --depth) {
+    int32_t frame = flow->frame_of[place->entry];
+    for (int32_t i = 1; i < depth; ++i) frame = flow->frames[frame].parent;
+    const int32_t node = rheos__flow_node_of_frame(place->plan, frame);
+    add_part(text, place->plan, node, place->state->trips[frame].number);
+  }
+}
+
+void rheos__place_text(const rheos__place *place, rheos__text *text) {
+  int32_t depth = 0;
+  for (const rheos__place *at = place; at != NULL; at = at->outer) ++depth;
+  for (; depth > 0; --depth) {
+    const rheos__place *at = place;
+    for (int32_t i = 1; i < depth; ++i) at = at->outer;
+    const rheos__place *outer = at->outer;
+    if (outer != NULL) {
+      add_part(text, outer->plan, outer->plan->entries[outer->entry].id, at->trip);
+    }
+    if (at->segment == NULL && at->state != NULL) add_frames(text, at);
+  }
 }
 
 bool rheos__step_is_noted(const rheos__step *step) {

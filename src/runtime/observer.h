@@ -9,6 +9,7 @@
 
 #include <rheos/base.h>
 
+#include "base/text.h"
 #include "graph/calls.h"
 
 struct rheos__plan;
@@ -24,7 +25,10 @@ typedef struct rheos__place {
   const struct rheos__segment *segment;  // NULL: the plan is on tokens
   int32_t visit;                         // its number in the step, from 0 on
   int32_t entry;                         // of the plan, that is under way; -1: none is yet
-  int64_t begun_ns;                      // on tokens: when that began, or goes on after it waited
+  int64_t
+      trip;  // how often the body has run in this call of it before; 0: it is the step's own plan
+  int64_t begun_ns;  // on tokens: when the entry began, or goes on after it waited
+  const struct rheos__flow_state *state;  // on tokens, of an entry
 } rheos__place;
 
 // When one of a pool's threads was at an instruction that several share; an end of 0: not at all.
@@ -44,6 +48,13 @@ typedef struct rheos__observed {
   size_t num_shares;
 } rheos__observed;
 
+// The value of a watched edge.
+typedef struct rheos__delivered {
+  const rheos__place *place;  // of the edge's node
+  int32_t watch;              // the edge's number among those of the plan
+  rheos_tensor *value;
+} rheos__delivered;
+
 // Each function may be NULL.
 typedef struct rheos__observer {
   void (*step_begins)(void *argument, const rheos__step *step);
@@ -54,6 +65,9 @@ typedef struct rheos__observer {
   // all of them, the first without the second where one has failed.
   rheos_status *(*entry_begins)(void *argument, const rheos__observed *entry);
   rheos_status *(*entry_ended)(void *argument, const rheos__observed *entry);
+  // The value of an edge that the step's plan watches (plan/watch.h), as often as it is computed. It is
+  // counted, and constant.
+  rheos_status *(*deliver)(void *argument, const rheos__delivered *delivered);
   // A part of what a kernel does, such as a stage of a pipeline. The name stays.
   void (*part_ended)(void *argument, const char *name, int64_t start_ns, int64_t end_ns);
   // `status` is the step's, NULL if it succeeded.
@@ -88,6 +102,14 @@ void rheos__observe_visit_begins(rheos__step *step, rheos__place *place);
 void rheos__observe_visit_ended(rheos__step *step, const rheos__place *place);
 rheos_status *rheos__observe_entry_begins(rheos__step *step, const rheos__observed *entry);
 rheos_status *rheos__observe_entry_ended(rheos__step *step, const rheos__observed *entry);
+
+// Delivers a value at the step's place. It is copied, unless nobody writes to it any more (`stays`), or the
+// step alone holds it, which sees that it is held.
+rheos_status *rheos__observe_value(rheos__step *step, int32_t watch, rheos_tensor *tensor,
+                                   bool stays);
+// Adds where a place is to a text: for each call and each loop around it, outermost first, the name of its node,
+// ";" and the number of its trip, 0 of what is no loop, with ";" in between. Nothing for the graph itself.
+void rheos__place_text(const rheos__place *place, rheos__text *text);
 
 // The bytes of an input, while the entry begins, and of an output, when it has ended. False where there are
 // none: it is a reference or handle, in a device's memory, or dead; or it is written by a fused loop later; or

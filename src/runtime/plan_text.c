@@ -121,7 +121,8 @@ static rheos_status *print_entry(void *argument, const rheos__shown *shown) {
   rheos__json_begin(j, NULL, '{');
   rheos__json_add_int(j, "entry", shown->entry);
   rheos__json_add_text(j, "name", shown->name);
-  print_text_or_null(j, "op", entry->kind == RHEOS__ENTRY_READ ? NULL : shown->op);
+  const bool has_op = entry->kind != RHEOS__ENTRY_READ && entry->kind != RHEOS__ENTRY_WATCH;
+  print_text_or_null(j, "op", has_op ? shown->op : NULL);
   print_numbers(j, "operands", plan->operands + entry->first_operand, entry->num_inputs);
   print_range(j, "values", entry->first_value, entry->num_outputs);
   print_text_or_null(j, "rule", rheos__rule_name(entry));

@@ -11,6 +11,7 @@ void rheos__signature_ids_hash(rheos__signature_ids *ids) {
   if (ids->num_done > 0) {
     hash = rheos__hash_bytes(hash, ids->done, (size_t)ids->num_done * sizeof *ids->done);
   }
+  if (ids->watched != NULL) hash = rheos__hash_mix(hash, (uint64_t)(uintptr_t)ids->watched);
   ids->hash = hash;
 }
 

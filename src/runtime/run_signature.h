@@ -11,6 +11,7 @@ typedef struct rheos__signature_ids {
   const int32_t *targets;
   const int32_t *done;  // nodes that ran before, in another part of the step
   int32_t num_feeds, num_fetches, num_targets, num_done;
+  const struct rheos__watched_bodies *watched;  // what the plan watches; NULL: nothing
   uint64_t hash;
 } rheos__signature_ids;
 

@@ -210,6 +210,7 @@ static rheos_status *find_clusters(fuser *f) {
       RHEOS_TRY(add_member(f, i, row));
       continue;
     }
+    if (in->kind == RHEOS__WATCH) continue;  // it comes behind the cluster
     add_reduction(f, i);
     close_sources(f, in);
     const rheos__entry *entry = &segment->plan->entries[in->entry];
@@ -471,15 +472,33 @@ static rheos_status *fuse_cluster(fuser *f, const cluster *c) {
   return add_instruction(f, &in);
 }
 
+// The cluster, if it is fused, that a watch delivers a value of; else NULL.
+static const cluster *watched_by(const fuser *f, int32_t index) {
+  const rheos__instruction *in = &f->segment->instructions[index];
+  const int32_t id = in->kind == RHEOS__WATCH ? source_of(f, in, 0) : -1;
+  return id >= 0 && is_fused(&f->clusters[id]) ? &f->clusters[id] : NULL;
+}
+
+// Watches that came before the end of the cluster.
+static rheos_status *keep_watches(fuser *f, const cluster *c) {
+  for (int32_t i = c->first; i < end_of(c); ++i) {
+    if (watched_by(f, i) == c) RHEOS_TRY(keep(f, i));
+  }
+  return NULL;
+}
+
 static rheos_status *rewrite(fuser *f) {
   rheos__segment *segment = f->segment;
+  const bool any_watch = segment->plan->context.watches != NULL;
   for (int32_t i = 0; i < segment->num_instructions; ++i) {
     const int32_t id = f->cluster_of[i];
     const cluster *c = id >= 0 ? &f->clusters[id] : NULL;
     if (c == NULL || !is_fused(c)) {
-      RHEOS_TRY(keep(f, i));
+      const cluster *watched = any_watch ? watched_by(f, i) : NULL;
+      if (watched == NULL || i > end_of(watched)) RHEOS_TRY(keep(f, i));
     } else if (i == end_of(c)) {
       RHEOS_TRY(fuse_cluster(f, c));
+      if (any_watch) RHEOS_TRY(keep_watches(f, c));
     }
   }
   return NULL;
