@@ -5,8 +5,10 @@
 #include <rheos/rheos.h>
 
 #include "format/format_support.h"
+#include "runtime/watch_all.h"
+#include "runtime/watched_run.h"
 
-enum { MAX_NAMES = 32, NUM_SESSIONS = 2 };
+enum { MAX_NAMES = 32, NUM_SESSIONS = 3, WATCHED = 2 };
 
 typedef struct recorded_run {
   rheos_feed feeds[MAX_NAMES];
@@ -84,14 +86,14 @@ static bool same_bits(const rheos_tensor *a, const rheos_tensor *b) {
 static void compare_sessions(recorded_run *run, const char *program, bool is_first) {
   for (size_t i = 0; i < run->num_fetches; i++) {
     if (!is_first && run->before[i] != NULL && !same_bits(run->fetches[i].value, run->before[i])) {
-      note_wrong(program, "inlining changes bits");
+      note_wrong(program, "inlining or watching changes bits");
     }
     rheos_tensor_unref(run->before[i]);
     run->before[i] = rheos_tensor_ref(run->fetches[i].value);
   }
 }
 
-// Notes an error, which inlining must not change.
+// Notes an error, which inlining and watching must not change.
 static void compare_errors(recorded_run *run, const rheos_status *status, const char *program,
                            bool is_first) {
   if ((int)rheos_status_code(status) != run->error) {
@@ -99,17 +101,26 @@ static void compare_errors(recorded_run *run, const rheos_status *status, const 
   }
   const char *message = status != NULL ? rheos_status_message(status) : "";
   if (!is_first && strcmp(message, run->message) != 0) {
-    note_wrong(program, "inlining changes the message");
+    note_wrong(program, "inlining or watching changes the message");
     fprintf(stderr, "    %s\n    %s\n", run->message, message);
   }
   snprintf(run->message, sizeof run->message, "%s", message);
 }
 
-static void do_run(rheos_session *session, recorded_run *run, const char *program, bool is_first) {
+static rheos_status *take_value(void *argument, const rheos__delivered *delivered) {
+  (void)argument;
+  return delivered->value != NULL ? NULL : rheos_status_new(RHEOS_INTERNAL, "nothing is delivered");
+}
+
+// `watches` NULL: nothing is watched.
+static void do_run(rheos_session *session, recorded_run *run, const char *program, bool is_first,
+                   rheos__watches *watches) {
   expect_ok(rheos_session_run(session, NULL, 0, run->feed_values, run->num_feeds, NULL, 0, NULL));
   for (size_t i = 0; i < run->num_feeds; i++) run->feeds[i].value = run->feed_values[i].value;
-  rheos_status *status = rheos_session_run(session, run->feeds, run->num_feeds, run->fetches,
-                                           run->num_fetches, run->targets, run->num_targets, NULL);
+  const rheos__observer observer = {.deliver = take_value};
+  rheos_status *status = rheos__session_run_watched(
+      session, run->feeds, run->num_feeds, run->fetches, run->num_fetches, run->targets,
+      run->num_targets, NULL, watches, watches != NULL ? &observer : NULL);
   free_values(run->feed_values, run->num_feeds);
   if (run->error != 0) {
     compare_errors(run, status, program, is_first);
@@ -148,13 +159,16 @@ typedef struct program {
   const char *folder;
   char name[64];
   rheos_graph *graph;
-  rheos_session *sessions[NUM_SESSIONS];  // the first inlines calls
+  // The first inlines calls; of the last all edges are watched.
+  rheos_session *sessions[NUM_SESSIONS];
   recorded_run run;
 } program;
 
 static void end_run(program *p) {
   for (int i = 0; i < NUM_SESSIONS && p->sessions[i] != NULL; i++) {
-    do_run(p->sessions[i], &p->run, p->name, i == 0);
+    rheos__watches *watches = i == WATCHED ? watch_all(p->graph, true) : NULL;
+    do_run(p->sessions[i], &p->run, p->name, i == 0, watches);
+    rheos__watches_unref(watches);
   }
   for (size_t i = 0; i < p->run.num_fetches; i++) rheos_tensor_unref(p->run.before[i]);
   p->run = (recorded_run){0};

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-// Each is run with small functions inlined into the plans of their calls, and without: the bits and the
-// errors are the same.
+// Each is run with small functions inlined into the plans of their calls, without, and with all edges watched: the
+// bits and the errors are the same.
 //
 // All programs of tests/golden/FOLDER/programs.txt; a test fails if one gives something else, and what is
 // told of it names the program.

@@ -1,6 +1,7 @@
 // Graphs of version 1's control flow give what TensorFlow gave: tests/golden/flow and flow_by_hand, written
-// by make_flow.py and make_flow_by_hand.py. Each run is done on 1, 2 and 8 threads, raised where that is possible and on tokens,
-// and gives the same bits; also where all nodes that it has kernels for are on a device with a memory of its own.
+// by make_flow.py and make_flow_by_hand.py. Each run is done on 1, 2 and 8 threads, raised where that is possible
+// and on tokens, and with edges watched: all of them, and all but those of what moves values; and gives the same
+// bits; also where all nodes that it has kernels for are on a device with a memory of its own.
 #include <rheos/format.h>
 #include <stdio.h>
 
@@ -8,8 +9,10 @@
 #include "device/private_device.h"
 #include "ops/array_fixture.h"
 #include "runtime/host.h"
+#include "runtime/watch_all.h"
+#include "runtime/watched_run.h"
 
-enum { MAX_VALUES = 16, LINE_BYTES = 1 << 16, NUM_SESSIONS = 6 };
+enum { MAX_VALUES = 16, LINE_BYTES = 1 << 16, NUM_SESSIONS = 10, FIRST_WATCHED = 6 };
 
 static const int32_t numbers_of_threads[] = {1, 2, 8};
 
@@ -24,6 +27,8 @@ typedef struct recorded {
   host_with_device *hosts;  // NULL: the CPU alone
   fixture f;
   rheos_session *sessions[NUM_SESSIONS];
+  rheos__watches *watches[2];
+  int64_t num_delivered;
   char name[128];
   rheos_feed feeds[MAX_VALUES];
   rheos_fetch fetches[MAX_VALUES];
@@ -105,9 +110,27 @@ static void compare(const recorded *r, const rheos_tensor *actual, const rheos_t
   }
 }
 
-static void run_in(recorded *r, rheos_session *session) {
-  rheos_status *status = rheos_session_run(session, r->feeds, r->num_feeds, r->fetches,
-                                           r->num_fetches, r->targets, r->num_targets, NULL);
+static rheos_status *count_value(void *argument, const rheos__delivered *delivered) {
+  recorded *r = argument;
+  rheos__text text = {0};
+  rheos__place_text(delivered->place, &text);
+  assert_false(text.failed);
+  rheos__text_deinit(&text);
+  assert_non_null(delivered->value);
+  r->num_delivered++;
+  return NULL;
+}
+
+static void run_in(recorded *r, int number) {
+  rheos_session *session = r->sessions[number];
+  const rheos__observer observer = {.deliver = count_value, .argument = r};
+  rheos_status *status =
+      number < FIRST_WATCHED
+          ? rheos_session_run(session, r->feeds, r->num_feeds, r->fetches, r->num_fetches,
+                              r->targets, r->num_targets, NULL)
+          : rheos__session_run_watched(session, r->feeds, r->num_feeds, r->fetches, r->num_fetches,
+                                       r->targets, r->num_targets, NULL, r->watches[number % 2],
+                                       &observer);
   if ((int)rheos_status_code(status) != r->error) {
     fail_msg("%s, run %d: expected code %d, got %d: %s", r->name, r->num_runs, r->error,
              (int)rheos_status_code(status), rheos_status_message(status));
@@ -126,7 +149,7 @@ static void end_run(recorded *r) {
     if (r->error != r->refused) fail_msg("%s: the graph is refused: %d", r->name, r->refused);
   } else if (r->has_run) {
     assert_true(r->error != 0 || r->num_expected == r->num_fetches);
-    for (int i = 0; i < NUM_SESSIONS; i++) run_in(r, r->sessions[i]);
+    for (int i = 0; i < NUM_SESSIONS; i++) run_in(r, i);
     r->num_runs++;
   }
   for (size_t i = 0; i < r->num_feeds; i++) rheos_tensor_unref(r->feeds[i].value);
@@ -157,15 +180,18 @@ static void begin_case(recorded *r, const char *name) {
         .num_threads = r->hosts == NULL ? numbers_of_threads[i % 3] : 0,
         .host = r->hosts != NULL ? r->hosts[i % 3].host : NULL,
         .allow_soft_placement = r->hosts != NULL,
-        .rewrites.raise_control_flow = i < 3 ? RHEOS_TOGGLE_ON : RHEOS_TOGGLE_OFF};
+        .rewrites.raise_control_flow =
+            i < 3 || i == FIRST_WATCHED ? RHEOS_TOGGLE_ON : RHEOS_TOGGLE_OFF};
     check(rheos_session_new(r->f.graph, &session_options, &r->sessions[i]));
   }
+  for (int i = 0; i < 2; i++) r->watches[i] = watch_all(r->f.graph, i == 1);
   r->num_cases++;
   r->num_runs = 0;
 }
 
 static void end_case(recorded *r) {
   for (int i = 0; i < NUM_SESSIONS; i++) rheos_session_free(r->sessions[i]);
+  for (int i = 0; i < 2; i++) rheos__watches_unref(r->watches[i]);
   rheos_scope_free(r->f.scope);
   rheos__graph_check(r->f.graph);
   rheos_graph_unref(r->f.graph);
@@ -211,6 +237,7 @@ static int run_cases(const char *folder, host_with_device *hosts) {
   while (fgets(line, LINE_BYTES, file) != NULL) read_line(&r, line);
   fclose(file);
   free(line);
+  assert_true(r.num_delivered > 100 * (int64_t)r.num_cases);
   return r.num_cases;
 }
 

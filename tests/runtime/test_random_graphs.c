@@ -1,6 +1,6 @@
 // Graphs of random ops with random inputs, attributes and shapes, most of which do not fit: every
 // node is refused with a status or runs, no step crashes or hangs, what is inferred about a shape is
-// true of the value, and a graph that is written out and read back has the same nodes. What it
+// true of the value, watching all edges changes nothing and gives what fetches do, and a graph that is written out and read back has the same nodes. What it
 // proves grows with the sanitizers. Usage: test_random_graphs [first seed [number of graphs]]
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,8 @@
 #include <rheos/session.h>
 
 #include "graph/op_def.h"
+#include "runtime/watch_all.h"
+#include "runtime/watched_run.h"
 
 // The clock, not the number, ends it where a sanitizer makes it slow.
 enum { NUM_GRAPHS = 4000, SECONDS = 4, NODES = 24, POOL = 96, LARGEST_ALLOCATION = 4 << 20 };
@@ -386,7 +388,78 @@ static bool run(const maker *m, rheos_session *session, rheos_fetch *fetches, si
   return ran;
 }
 
-// Each output alone, then all that ran at once, twice.
+// ---- Watching
+
+static bool has_state(const rheos_graph *graph) {
+  const unsigned flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES | RHEOS_OP_VARIABLE;
+  for (int32_t id = 0; id < rheos_graph_num_operations(graph); id++) {
+    if ((rheos__graph_node(graph, id)->signature->op->flags & flags) != 0) return true;
+  }
+  return false;
+}
+
+static bool same_bits(const rheos_tensor *a, const rheos_tensor *b) {
+  if (a->dtype != b->dtype || !rheos_shape_equal(&a->shape, &b->shape)) return false;
+  return a->dtype == RHEOS_STRING || memcmp(a->data, b->data, a->size_bytes) == 0;
+}
+
+typedef struct watching {
+  const maker *m;
+  const rheos__watches *watches;
+  const rheos_fetch *fetches;
+  size_t num_fetches;
+} watching;
+
+// Compares with what a step without watches gave.
+static rheos_status *take_value(void *argument, const rheos__delivered *delivered) {
+  const watching *w = argument;
+  const rheos__edge edge = w->watches->items[delivered->watch].edge;
+  for (size_t i = 0; i < w->num_fetches; i++) {
+    const rheos_output output = w->fetches[i].output;
+    if (output.id != edge.id || output.index != edge.index) continue;
+    if (!same_bits(delivered->value, w->fetches[i].value)) {
+      fail_msg("seed %llu: output %d of %s is watched as something else",
+               (unsigned long long)w->m->seed, edge.index, type_of(output));
+    }
+  }
+  return NULL;
+}
+
+// What can be fetched at once, with all edges watched and without.
+static void run_watched(const maker *m, rheos_session *session, const rheos_fetch *good,
+                        size_t count) {
+  if (count == 0 || has_state(m->graph)) return;
+  rheos_fetch plain[POOL], watched[POOL];
+  memcpy(plain, good, count * sizeof *good);
+  memcpy(watched, good, count * sizeof *good);
+  rheos_status *status =
+      rheos_session_run(session, m->feeds, (size_t)m->num_feeds, plain, count, NULL, 0, NULL);
+  if (status == NULL) {
+    rheos__watches *watches = watch_all(m->graph, true);
+    watching w = {m, watches, plain, count};
+    const rheos__observer observer = {.deliver = take_value, .argument = &w};
+    if (watches != NULL) {
+      status = rheos__session_run_watched(session, m->feeds, (size_t)m->num_feeds, watched, count,
+                                          NULL, 0, NULL, watches, &observer);
+    }
+    if (status != NULL && rheos_status_code(status) != RHEOS_RESOURCE_EXHAUSTED) {
+      fail_msg("seed %llu: watched: %s", (unsigned long long)m->seed, rheos_status_message(status));
+    }
+    for (size_t i = 0; status == NULL && i < count; i++) {
+      if (watched[i].value == NULL || same_bits(watched[i].value, plain[i].value)) continue;
+      fail_msg("seed %llu: watching changes output %d of %s", (unsigned long long)m->seed,
+               plain[i].output.index, type_of(plain[i].output));
+    }
+    rheos__watches_unref(watches);
+  }
+  rheos_status_free(status);
+  for (size_t i = 0; i < count; i++) {
+    rheos_tensor_unref(plain[i].value);
+    rheos_tensor_unref(watched[i].value);
+  }
+}
+
+// Each output alone, then all that ran at once, twice, and watched.
 static int run_all(maker *m) {
   rheos_session_options options = {.num_threads = 1 + below(m, 2)};
   rheos_session *session = NULL;
@@ -398,6 +471,7 @@ static int run_all(maker *m) {
     if (run(m, session, &fetch, 1)) good[num_good++].output = m->pool[i];
   }
   for (int i = 0; i < 2; i++) run(m, session, good, num_good);
+  run_watched(m, session, good, num_good);
   rheos_session_free(session);
   return (int)num_good;
 }
