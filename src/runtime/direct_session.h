@@ -12,8 +12,8 @@ typedef struct rheos__direct_session {
   pthread_mutex_t mutex;  // guards what follows
   rheos__plan_cache plans;
   struct rheos__watched_bodies *watched;  // latest first
-  rheos__partial_run *partial_runs;  // latest first
-  int64_t last_handle;               // of these
+  rheos__partial_run *partial_runs;       // latest first
+  int64_t last_handle;                    // of these
   int64_t num_runs;
 } rheos__direct_session;
 

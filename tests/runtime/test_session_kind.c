@@ -1,6 +1,7 @@
 // A session of another kind: it records what is asked of it, and asks for the same elsewhere, on a
 // graph that was sent there as GraphDefs, by names and tensors alone. So the table of a kind is
 // enough for a session on a server.
+#include <rheos/front_end.h>
 #include <stdio.h>
 
 #include "ops/array_fixture.h"
