@@ -14,6 +14,10 @@ typedef struct rheos_host rheos_host;
 typedef struct rheos_host_options {
   int32_t num_cpu_devices RHEOS_LEFT_OUT;  // 0: one, /device:CPU:0
   int32_t num_threads RHEOS_LEFT_OUT;      // of all its sessions together; 0: one for each core
+  // Which task of a cluster it is, as the names of its devices say. NULL: "localhost".
+  const char *job RHEOS_LEFT_OUT;
+  int32_t replica RHEOS_LEFT_OUT;
+  int32_t task RHEOS_LEFT_OUT;
 } rheos_host_options;
 
 // A host (counted), which each of its sessions holds on to. `options` may be NULL. Steps of several
@@ -24,7 +28,8 @@ RHEOS_MUST_USE static inline rheos_status *rheos_host_new(const rheos_host_optio
 RHEOS_API rheos_host *rheos_host_ref(rheos_host *host);
 RHEOS_API void rheos_host_unref(rheos_host *host);  // with the last one, shared resources are freed
 
-// The names of the devices, "/job:localhost/replica:0/task:0/device:CPU:0", ...
+// The names of the devices, "/job:localhost/replica:0/task:0/device:CPU:0" where the options say no other
+// task, ...
 RHEOS_API int32_t rheos_host_num_devices(const rheos_host *host);
 RHEOS_API const char *rheos_host_device(const rheos_host *host, int32_t index);
 

@@ -9,14 +9,23 @@ void rheos__device_init(rheos__device *device, const rheos__device_kind *kind, i
                         rheos__memory *memory, void *state) {
   assert(index >= 0 && index <= 9999 && strlen(kind->name) < sizeof device->parsed_name.type);
   *device = (rheos__device){.kind = kind, .memory = memory, .index = index, .state = state};
-  device->parsed_name = (rheos__device_name){.replica = 0, .task = 0, .id = index};
-  snprintf(device->parsed_name.job, sizeof device->parsed_name.job, "localhost");
+  device->parsed_name = (rheos__device_name){.id = index};
   snprintf(device->parsed_name.type, sizeof device->parsed_name.type, "%s", kind->name);
-  rheos__device_name_format(&device->parsed_name, device->name, sizeof device->name);
-  if (memory != NULL) memcpy(memory->device, device->name, sizeof memory->device);
+  rheos__device_set_task(device, &(rheos__device_name){.job = "localhost"});
 }
 
 void rheos__device_deinit(rheos__device *device) {
   rheos__memory_unref(device->memory);
   device->memory = NULL;
+}
+
+void rheos__device_set_task(rheos__device *device, const rheos__device_name *place) {
+  rheos__device_name *name = &device->parsed_name;
+  memcpy(name->job, place->job, sizeof name->job);
+  name->replica = place->replica;
+  name->task = place->task;
+  rheos__device_name_format(name, device->name, sizeof device->name);
+  if (device->memory != NULL) {
+    memcpy(device->memory->device, device->name, sizeof device->memory->device);
+  }
 }

@@ -39,17 +39,20 @@ struct rheos__device {
   const rheos__device_kind *kind;
   rheos__memory *memory;  // its own, with a reference; NULL: the host's
   int32_t index;          // among those of its kind
-  char name[64];          // in full
+  char name[128];         // in full
   rheos__device_name parsed_name;
   void *state;  // of the kind
 };
 
-// A device of this process, of index 0 to 9999. The kind's name is short. Takes the reference to the
+// A device of index 0 to 9999, of a host by itself. The kind's name is short. Takes the reference to the
 // memory, whose `device` becomes the name; NULL: it is in the host's.
 void rheos__device_init(rheos__device *device, const rheos__device_kind *kind, int32_t index,
                         rheos__memory *memory, void *state);
 // Lets go of the memory, which stays for tensors that still lie in it. Sessions with the device are gone.
 void rheos__device_deinit(rheos__device *device);
+
+// Names it as one of the task that `place` tells.
+void rheos__device_set_task(rheos__device *device, const rheos__device_name *place);
 
 // Whether reference kernels run on it, and kernels of the CPU find its values.
 static inline bool rheos__is_on_host(const rheos__device *device) { return device->memory == NULL; }

@@ -178,6 +178,7 @@ typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
 struct rheos__prepare {
   // Given
   const rheos__device *device;  // that the kernel is for
+  const char *device_name;      // in full
   // Where the inputs and outputs lie, and what it changes; but what reads shapes only may be given anything.
   rheos__memory *memory;
   // The device's kernels for an op, best first, NULL-terminated, for kernels that are made of others;

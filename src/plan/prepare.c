@@ -47,6 +47,7 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
   int32_t local_id;
   *p = (rheos__prepare){.device = device,
                         .memory = device->memory,
+                        .device_name = device->name,
                         .variants = device->kind->variants,
                         .op = entry->signature->op,
                         .attrs = entry->attrs,

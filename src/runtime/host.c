@@ -1,5 +1,7 @@
 #include "runtime/host.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -8,7 +10,33 @@
 
 enum { MAX_DEVICES = 64, MAX_THREADS = 4096 };
 
-static rheos_status *add_devices(rheos_host *host, int32_t count) {
+// The task that the options name, "" for the job where they name none.
+static rheos_status *read_task(const rheos_host_options *options, rheos__device_name *out_task) {
+  *out_task = (rheos__device_name){.replica = options->replica, .task = options->task};
+  if (options->replica < 0 || options->task < 0) {
+    return RHEOS_INVALID("a host is of replica %d and task %d: neither can be below 0",
+                         (int)options->replica, (int)options->task);
+  }
+  const char *job = options->job;
+  if (job == NULL) {
+    snprintf(out_task->job, sizeof out_task->job, "localhost");
+    return NULL;
+  }
+  char text[128];
+  rheos__device_name named;
+  const int length = snprintf(text, sizeof text, "/job:%s", job);
+  rheos_status *status = rheos__device_name_parse(text, &named);
+  const bool is_name = status == NULL && length < (int)sizeof text && strcmp(named.job, job) == 0;
+  rheos_status_free(status);
+  if (!is_name) return RHEOS_INVALID("'%s' is not the name of a job", job);
+  memcpy(out_task->job, named.job, sizeof named.job);
+  return NULL;
+}
+
+static rheos_status *add_devices(rheos_host *host, const rheos_host_options *options) {
+  int32_t count = options->num_cpu_devices;
+  rheos__device_name task;
+  RHEOS_TRY(read_task(options, &task));
   if (count < 1) count = 1;
   if (count > MAX_DEVICES) {
     return RHEOS_INVALID("%d CPU devices asked for, at most %d", (int)count, MAX_DEVICES);
@@ -18,6 +46,7 @@ static rheos_status *add_devices(rheos_host *host, int32_t count) {
   if (host->devices == NULL || host->cpus == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < count; ++i) {
     rheos__device_init(&host->cpus[i], &rheos__cpu_kind, i, NULL, NULL);
+    rheos__device_set_task(&host->cpus[i], &task);
     host->devices[i] = &host->cpus[i];
   }
   host->num_devices = count;
@@ -55,7 +84,7 @@ rheos_status *rheos_host_new_sized(const rheos_host_options *options, size_t opt
   host->packings = rheos__packings_new();
   rheos_status *status = host->pool == NULL || host->resources == NULL || host->packings == NULL
                              ? rheos__out_of_memory()
-                             : add_devices(host, wanted.num_cpu_devices);
+                             : add_devices(host, &wanted);
   if (status != NULL) {
     rheos_host_unref(host);
     return status;

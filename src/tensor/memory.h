@@ -32,7 +32,7 @@ typedef struct rheos__memory_kind {
 struct rheos__memory {
   const rheos__memory_kind *kind;
   _Atomic int32_t references;
-  char device[64];  // the full name of the device, which tensors may outlive
+  char device[128];  // the full name of the device, which tensors may outlive
 };
 
 rheos__memory *rheos__memory_ref(rheos__memory *memory);

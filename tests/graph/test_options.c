@@ -9,7 +9,7 @@
                  #type " has room behind " #field)
 ENDS_ON(rheos_op_args, device);
 ENDS_ON(rheos_gradients_options, recorded);
-ENDS_ON(rheos_host_options, num_threads);
+ENDS_ON(rheos_host_options, task);
 ENDS_ON(rheos_session_options, reserved_);
 ENDS_ON(rheos_run_options, trace);
 ENDS_ON(rheos_session_stats, num_instructions);

@@ -346,6 +346,23 @@ static void test_host__more_threads_than_any_machine_has_are_refused(void **stat
   rheos_status_free(status);
 }
 
+static void test_host__names_its_devices_by_its_task(void **state) {
+  (void)state;
+  rheos_host *host = NULL;
+  const rheos_host_options options = {
+      .num_cpu_devices = 2, .num_threads = 1, .job = "worker", .task = 3};
+  check(rheos_host_new(&options, &host));
+  assert_string_equal(rheos_host_device(host, 1), "/job:worker/replica:0/task:3/device:CPU:1");
+  rheos_host_unref(host);
+  const rheos_host_options wrong[] = {
+      {.job = "1st"}, {.job = "a/task:1"}, {.job = ""}, {.job = "w", .task = -1}, {.replica = -1}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    rheos_status *status = rheos_host_new(&wrong[i], &host);
+    assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+    rheos_status_free(status);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_host__gives_sessions_devices_and_threads),
@@ -359,6 +376,7 @@ int main(void) {
       TEST(test_host__sessions_with_variables_of_their_own_run_at_once),
       TEST(test_host__sessions_that_share_variables_run_at_once),
       TEST(test_host__more_threads_than_any_machine_has_are_refused),
+      TEST(test_host__names_its_devices_by_its_task),
   };
   return cmocka_run_group_tests_name("host", tests, NULL, NULL);
 }

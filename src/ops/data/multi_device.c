@@ -2,6 +2,7 @@
 // number. All devices share one memory here, so an element stays where it was made; what a shard is ahead of the
 // others is kept for them.
 #include <pthread.h>
+#include <string.h>
 
 #include "ops/data/components.h"
 #include "ops/data/handle_strings.h"
@@ -407,10 +408,17 @@ STRING_OP(MultiDeviceIteratorFromStringHandle,
 
 static rheos_status *compute_device(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                     rheos_tensor **outputs) {
-  (void)state, (void)step, (void)inputs;
-  static const char device[] = "/job:localhost/replica:0/task:0/device:CPU:0";
+  (void)step, (void)inputs;
+  const char *device = state;
   RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SCALAR, &outputs[0]));
-  return rheos_tensor_set_string(outputs[0], 0, device, sizeof device - 1);
+  return rheos_tensor_set_string(outputs[0], 0, device, strlen(device));
+}
+
+static rheos_status *prepare_device(rheos__prepare *p) {
+  p->state = rheos__arena_strdup(p->arena, p->device_name);
+  if (p->state == NULL) return rheos__out_of_memory();
+  p->compute = compute_device;
+  return NULL;
 }
 
 #define DEVICE(op)                                                           \
@@ -421,7 +429,7 @@ static rheos_status *compute_device(void *state, rheos__step *step, rheos_tensor
       .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,                  \
       .shape = rheos__shape_scalar,                                          \
       .gradient = rheos__no_gradient,                                        \
-      .compute = compute_device,                                             \
+      .prepare = prepare_device,                                             \
   };
 DEVICE(IteratorGetDevice)
 DEVICE(ExperimentalIteratorGetDevice)

@@ -61,8 +61,8 @@ static kept *find(const store *s, const rheos_string *handle) {
 
 typedef struct session_tensor {
   store *store;
-  const char *node_name;  // of GetSessionHandle
-  rheos_dtype dtype;      // of GetSessionTensor
+  const char *node_name, *device_name;  // of GetSessionHandle
+  rheos_dtype dtype;                    // of GetSessionTensor
 } session_tensor;
 
 static void release(void *state) { rheos__resource_unref(&((session_tensor *)state)->store->base); }
@@ -82,9 +82,10 @@ static rheos_status *prepare(rheos__prepare *p, rheos__compute_fn compute,
 
 // ---- GetSessionHandle
 
-static rheos_status *new_handle(const char *node_name, int64_t number, rheos_tensor **out_handle) {
-  char *text = rheos__text_format("%s;%lld;/job:localhost/replica:0/task:0/device:CPU:0", node_name,
-                                  (long long)number);
+static rheos_status *new_handle(const session_tensor *state, int64_t number,
+                                rheos_tensor **out_handle) {
+  char *text =
+      rheos__text_format("%s;%lld;%s", state->node_name, (long long)number, state->device_name);
   if (text == NULL) return rheos__out_of_memory();
   rheos_tensor *handle = NULL;
   rheos_status *status = rheos__tensor_new(RHEOS_STRING, &RHEOS_SCALAR, &handle);
@@ -107,7 +108,7 @@ static rheos_status *compute_keep(void *argument, rheos__step *step, rheos_tenso
   RHEOS_TRY(rheos__tensor_keep(inputs[0], &value));
   pthread_mutex_lock(&s->mutex);
   rheos_status *status = RHEOS_RESERVE(s->items, s->capacity, s->count + 1)
-                             ? new_handle(state->node_name, s->next_number, &outputs[0])
+                             ? new_handle(state, s->next_number, &outputs[0])
                              : rheos__out_of_memory();
   if (status == NULL) {
     s->items[s->count++] = (kept){rheos_tensor_ref(outputs[0]), value};
@@ -120,10 +121,12 @@ static rheos_status *compute_keep(void *argument, rheos__step *step, rheos_tenso
 
 static rheos_status *prepare_keep(rheos__prepare *p) {
   const char *name = rheos__arena_strdup(p->arena, p->node_name);
-  if (name == NULL) return rheos__out_of_memory();
+  const char *device = rheos__arena_strdup(p->arena, p->device_name);
+  if (name == NULL || device == NULL) return rheos__out_of_memory();
   session_tensor *state;
   RHEOS_TRY(prepare(p, compute_keep, &state));
   state->node_name = name;
+  state->device_name = device;
   return NULL;
 }
 
