@@ -27,7 +27,8 @@
 #include "tensor/tensor.h"
 
 typedef struct rheos__op_def rheos__op_def;
-typedef struct rheos__device rheos__device;  // device/device.h
+typedef struct rheos__device rheos__device;          // device/device.h
+typedef struct rheos__rendezvous rheos__rendezvous;  // resource/rendezvous.h
 
 // ---- Attributes of a node, all those of the signature first and in its order, defaults filled in.
 // Interned by the graph: nodes with the same attributes share one.
@@ -274,6 +275,15 @@ rheos_status *rheos__step_parallel_whole(rheos__step *step, int64_t num_units, i
 rheos_status *rheos__step_attempt_take(rheos__step *step, rheos__attempt *attempt,
                                        rheos_tensor **outputs);
 
+// Where the step's sends and receives meet, which lasts as long as the step; NULL when memory is short.
+rheos__rendezvous *rheos__step_rendezvous(rheos__step *step);
+// The trip of a loop on tokens that the kernel runs in; zeros outside of all. A frame has a number of its own
+// for each time that it is entered, the same wherever a part of the step runs.
+typedef struct rheos__trip {
+  uint64_t frame, number;
+} rheos__trip;
+rheos__trip rheos__step_trip(const rheos__step *step);
+
 // Whether the step has something that it could do while the kernel waits. Without a step: false.
 bool rheos__step_can_go_on(const rheos__step *step);
 // Calls run(argument) on a thread that belongs to no step. False: none can be had.
@@ -341,6 +351,8 @@ enum {
   RHEOS_OP_AGGREGATE = 1 << 26,
   // Takes references to variables that have no value yet.
   RHEOS_OP_TAKES_UNINITIALIZED = 1 << 27,
+  // May give dead values, though nothing that it takes is dead: then `compute` leaves its outputs NULL.
+  RHEOS_OP_MAY_GIVE_DEAD = 1 << 28,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.
@@ -368,6 +380,8 @@ struct rheos__op_def {
   rheos__prepare_fn prepare;
   rheos__compute_fn compute;
   rheos__flow_role flow;
+  // What an op without outputs does where something is dead that it takes or waits for; NULL: nothing.
+  rheos_status *(*run_dead)(const rheos__attrs *attrs, rheos__step *step);
   // What tells the ops of a family apart in the functions that they share, of a type that the family
   // defines; NULL: nothing.
   const void *family;

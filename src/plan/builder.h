@@ -156,10 +156,12 @@ rheos_status *rheos__raise_stretches(rheos__builder *b, const int32_t *targets,
 
 // ---- visit.c
 
-// Whether the node decides which values are alive. Where nothing is dead a ControlTrigger is a NoOp.
+// Whether the node decides which values are alive, or may give dead ones. Where nothing is dead a
+// ControlTrigger is a NoOp.
 static inline bool rheos__builder_moves_values(const rheos__node *node) {
   const rheos__flow_role role = rheos__node_role(node);
-  return role != RHEOS__FLOW_NONE && role != RHEOS__FLOW_CONTROL_TRIGGER;
+  return (role != RHEOS__FLOW_NONE && role != RHEOS__FLOW_CONTROL_TRIGGER) ||
+         (node->signature->op->flags & RHEOS_OP_MAY_GIVE_DEAD) != 0;
 }
 
 // Makes entries of all that the plan's fetches and the targets need.

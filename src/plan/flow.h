@@ -109,7 +109,7 @@ typedef struct rheos__flow_trip {  // of a frame
   int32_t num_pending_enters;  // that have not come yet
   int32_t num_next;            // values that wait for the next trip
   int32_t num_tokens;          // that operands of its entries hold
-  int64_t number;              // from 0 on
+  rheos__trip now;             // the trip under way; its number is from 0 on
 } rheos__flow_trip;
 
 // An entry that waits: resource/waitable.h.

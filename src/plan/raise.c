@@ -254,6 +254,18 @@ static bool can_watch_all(const rheos__raiser *r) {
   return true;
 }
 
+// Whether a node on a side or in a loop does something where its inputs are dead.
+static bool any_runs_dead(const rheos__raiser *r) {
+  for (int32_t i = 0; i < r->num_order; ++i) {
+    const int32_t id = r->order[i];
+    const bool is_inside = r->sides[id] != 0 || r->frames->of_node[id] != 1;
+    if (is_inside && rheos__graph_node(r->plan->graph, id)->signature->op->run_dead != NULL) {
+      return true;
+    }
+  }
+  return false;
+}
+
 rheos_status *rheos__raise(rheos__plan *plan, const rheos__flow_frames *frames,
                            const int32_t *order, int32_t num_order, const int32_t *targets,
                            int32_t num_targets, rheos__raised *out_raised) {
@@ -269,6 +281,7 @@ rheos_status *rheos__raise(rheos__plan *plan, const rheos__flow_frames *frames,
   rheos_status *status = side_of_frame == NULL || !allocate(&r) ? rheos__out_of_memory() : NULL;
   if (status == NULL) status = rheos__raised_init(out_raised, r.num_nodes);
   if (status == NULL) status = rheos__raise_conditionals(&r, side_of_frame);
+  if (status == NULL && any_runs_dead(&r)) r.refused = true;
   if (status == NULL && !r.refused) status = raise_loops(&r, side_of_frame);
   if (status == NULL && !r.refused && !can_reach_all(&r, targets, num_targets)) r.refused = true;
   if (status == NULL && !r.refused && !can_watch_all(&r)) r.refused = true;

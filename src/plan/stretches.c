@@ -263,7 +263,7 @@ static void look_at(stretcher *s, int32_t id) {
   const rheos__node *node = node_at(s, id);
   s->homes[id] = s->sets[id];
   if (unit_of(s, id) >= 0) return;
-  if (s->waits[id] > 0) {
+  if (s->waits[id] > 0 || node->signature->op->run_dead != NULL) {
     s->homes[id] = BY_ITSELF;
   } else if (names_cell(node) || is_read_of_reference(s, id) ||
              (is_pure(node) && all_inputs(s, node, is_constant_edge))) {
@@ -499,7 +499,8 @@ static rheos_status *fill_drafts(stretcher *s) {
 
 static bool has_control_flow(const stretcher *s) {
   for (size_t i = 0; i < s->b->num_order; ++i) {
-    if (rheos__builder_moves_values(node_at(s, s->b->order[i]))) return true;
+    const rheos__flow_role role = rheos__node_role(node_at(s, s->b->order[i]));
+    if (role != RHEOS__FLOW_NONE && role != RHEOS__FLOW_CONTROL_TRIGGER) return true;
   }
   return false;
 }
@@ -563,6 +564,35 @@ static rheos_status *take_drafts(stretcher *s) {
   return NULL;
 }
 
+static bool any_in_both(const wait_set *a, const wait_set *b) {
+  for (int i = 0; i < WORDS; ++i) {
+    if ((a->bits[i] & b->bits[i]) != 0) return true;
+  }
+  return false;
+}
+
+// Whether something is behind an op that may give dead values and does not die of them as a whole.
+static bool outlives_dead(const stretcher *s) {
+  wait_set may_be_dead = {{0}};
+  for (size_t i = 0; i < s->b->num_order; ++i) {
+    const int32_t id = s->b->order[i], number = s->waits[id] - 1;
+    if ((node_at(s, id)->signature->op->flags & RHEOS_OP_MAY_GIVE_DEAD) == 0) continue;
+    may_be_dead.bits[number / 64] |= (uint64_t)1 << (number % 64);
+  }
+  for (int32_t i = 0; i < s->units.count; ++i) {
+    const int32_t set = s->unit_sets[i];
+    if (set >= 0 && any_in_both(&s->of_sets[set], &may_be_dead)) return true;
+  }
+  for (size_t i = 0; i < s->b->num_order; ++i) {
+    const int32_t id = s->b->order[i];
+    if (rheos__node_role(node_at(s, id)) == RHEOS__FLOW_CONTROL_TRIGGER &&
+        any_in_both(&s->of_sets[s->sets[id]], &may_be_dead)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void begin(stretcher *s) {
   for (int32_t i = 0; i < s->b->num_nodes; ++i) {
     s->homes[i] = s->takers[i] = s->touchers[i] = NOWHERE;
@@ -579,7 +609,7 @@ static void begin(stretcher *s) {
 static bool divide(stretcher *s) {
   do {
     begin(s);
-    if (!number_waits(s) || !find_sets(s)) return false;
+    if (!number_waits(s) || !find_sets(s) || outlives_dead(s)) return false;
     for (size_t i = 0; i < s->b->num_order; ++i) look_at(s, s->b->order[i]);
     find_homes(s);
     find_singles(s);

@@ -33,10 +33,10 @@ void rheos__direct_release_callable(rheos_callable *callable) {
   rheos__cached_plan_unref(direct(callable)->plan);
 }
 
-// `bound` or `out_values` is NULL.
+// `bound` or `out_values` is NULL, and `rendezvous` may be.
 static rheos_status *run(rheos_callable *callable, rheos_tensor *const *values,
                          const rheos__bound *bound, rheos_tensor **out_values,
-                         const rheos_run_options *options) {
+                         const rheos_run_options *options, rheos__rendezvous *rendezvous) {
   rheos__direct_session *session = rheos__direct(callable->session);
   rheos__cached_plan *plan = NULL;
   RHEOS_TRY(rheos__home_enter(&session->home));
@@ -45,7 +45,7 @@ static rheos_status *run(rheos_callable *callable, rheos_tensor *const *values,
   if (status == NULL) ++session->num_runs;
   pthread_mutex_unlock(&session->mutex);
   if (status == NULL) {
-    status = rheos__direct_run_take(session, plan, values, bound, out_values, options);
+    status = rheos__direct_run_take(session, plan, values, bound, out_values, options, rendezvous);
   }
   rheos__home_leave(&session->home);
   return status;
@@ -54,11 +54,20 @@ static rheos_status *run(rheos_callable *callable, rheos_tensor *const *values,
 rheos_status *rheos__direct_run_callable(rheos_callable *callable, rheos_tensor *const *values,
                                          rheos_tensor **out_values,
                                          const rheos_run_options *options) {
-  return run(callable, values, NULL, out_values, options);
+  return run(callable, values, NULL, out_values, options, NULL);
+}
+
+rheos_status *rheos__direct_run_part(rheos_callable *callable, rheos_tensor *const *values,
+                                     rheos_tensor **out_values, const rheos_run_options *options,
+                                     rheos__rendezvous *rendezvous) {
+  for (int32_t i = 0; i < callable->ids.num_fetches; ++i) out_values[i] = NULL;
+  rheos_status *status = run(callable, values, NULL, out_values, options, rendezvous);
+  if (status != NULL) rheos__rendezvous_abort(rendezvous, status);
+  return status;
 }
 
 rheos_status *rheos__direct_run_bound(rheos_callable *callable, const rheos_run_options *options) {
-  return run(callable, callable->bound->values, callable->bound, NULL, options);
+  return run(callable, callable->bound->values, callable->bound, NULL, options, NULL);
 }
 
 int64_t rheos__direct_callable_cost_ns(const rheos_callable *callable) {

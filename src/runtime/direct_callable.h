@@ -16,6 +16,12 @@ rheos_status *rheos__direct_run_callable(rheos_callable *callable, rheos_tensor 
                                          rheos_tensor **out_values,
                                          const rheos_run_options *options);
 rheos_status *rheos__direct_run_bound(rheos_callable *callable, const rheos_run_options *options);
+// As rheos_callable_run(), as one part of a step that has others elsewhere: its sends and receives
+// meet those of the others at `rendezvous`, which a part that fails aborts with its error. Of a
+// direct session.
+rheos_status *rheos__direct_run_part(rheos_callable *callable, rheos_tensor *const *values,
+                                     rheos_tensor **out_values, const rheos_run_options *options,
+                                     rheos__rendezvous *rendezvous);
 int64_t rheos__direct_callable_cost_ns(const rheos_callable *callable);
 
 #endif  // RHEOS_SRC_RUNTIME_DIRECT_CALLABLE_H

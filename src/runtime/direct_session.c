@@ -138,7 +138,7 @@ static void drop_values(rheos_tensor **values, int32_t count) {
 static rheos_status *run_plan(rheos__direct_session *session, rheos__cached_plan *cached,
                               rheos_tensor *const *values, const rheos__bound *bound,
                               rheos_tensor **out_values, const rheos_run_options *options,
-                              const rheos__observer *observer) {
+                              const rheos__observer *observer, rheos__rendezvous *rendezvous) {
   rheos__plan *plan = cached->plan;
   rheos__step step;
   rheos__observers observers;
@@ -147,6 +147,7 @@ static rheos_status *run_plan(rheos__direct_session *session, rheos__cached_plan
   rheos__step_init(&step, &session->home, options);
   if (observer != NULL) rheos__step_observe(&step, observer, &observers);
   RHEOS_TRY(rheos__step_begin(&step));
+  if (rendezvous != NULL) step.rendezvous = rheos__rendezvous_ref(rendezvous);
   rheos_status *status = rheos__execute(plan, values, bound, &step, out_values, &cost_ns);
   status = rheos__step_end_take(&step, status);
   if (status != NULL) {
@@ -161,8 +162,10 @@ static rheos_status *run_plan(rheos__direct_session *session, rheos__cached_plan
 
 rheos_status *rheos__direct_run_take(rheos__direct_session *session, rheos__cached_plan *plan,
                                      rheos_tensor *const *values, const rheos__bound *bound,
-                                     rheos_tensor **out_values, const rheos_run_options *options) {
-  rheos_status *status = run_plan(session, plan, values, bound, out_values, options, NULL);
+                                     rheos_tensor **out_values, const rheos_run_options *options,
+                                     rheos__rendezvous *rendezvous) {
+  rheos_status *status =
+      run_plan(session, plan, values, bound, out_values, options, NULL, rendezvous);
   rheos__cached_plan_unref(plan);
   return status;
 }
@@ -175,7 +178,7 @@ static rheos_status *run_observed(rheos__direct_session *session, const rheos__s
   RHEOS_TRY(rheos__home_enter(&session->home));
   rheos_status *status = rheos__direct_plan(session, ids, options, &plan);
   if (status == NULL) {
-    status = run_plan(session, plan, values, NULL, out_values, options, observer);
+    status = run_plan(session, plan, values, NULL, out_values, options, observer, NULL);
     rheos__cached_plan_unref(plan);
   }
   rheos__home_leave(&session->home);

@@ -29,9 +29,10 @@ static inline rheos__direct_session *rheos__direct(rheos_session *session) {
 rheos_status *rheos__direct_plan(rheos__direct_session *session, const rheos__signature_ids *ids,
                                  const rheos_run_options *options, rheos__cached_plan **out_plan);
 // Checks the values, runs the plan as a step, and gives the plan's reference back. `bound` or
-// `out_values` is NULL.
+// `out_values` is NULL. `rendezvous` is that of a step of which this is a part; NULL: it is none.
 rheos_status *rheos__direct_run_take(rheos__direct_session *session, rheos__cached_plan *plan,
                                      rheos_tensor *const *values, const rheos__bound *bound,
-                                     rheos_tensor **out_values, const rheos_run_options *options);
+                                     rheos_tensor **out_values, const rheos_run_options *options,
+                                     rheos__rendezvous *rendezvous);
 
 #endif  // RHEOS_SRC_RUNTIME_DIRECT_SESSION_H

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/fingerprint.h"
 #include "plan/dynamic.h"
 #include "runtime/flow_run.h"
 #include "runtime/waiting.h"
@@ -212,9 +213,23 @@ static void forget_exits(flow_run *f, int32_t frame) {
   }
 }
 
+// TensorFlow's mix of two numbers.
+static uint64_t mix(uint64_t a, uint64_t b) {
+  return a ^ (b + 0x9e3779b97f4a7800u + (a << 10) + (a >> 4));
+}
+
+// The first trip of a frame that is entered, numbered as TensorFlow does.
+static rheos__trip first_trip(const flow_run *f, const rheos__flow_frame *frame) {
+  if (frame->parent < 0) return (rheos__trip){0};
+  const rheos__trip around = f->s->trips[frame->parent].now;
+  const uint64_t name = rheos__murmur_hash(frame->name, strlen(frame->name));
+  return (rheos__trip){.frame = mix(around.frame, mix(around.number, name))};
+}
+
 static void begin_frame(flow_run *f, int32_t frame) {
   const rheos__flow_frame *fr = &f->flow->frames[frame];
-  f->s->trips[frame] = (rheos__flow_trip){.is_active = true, .num_pending_enters = fr->num_enters};
+  f->s->trips[frame] = (rheos__flow_trip){
+      .is_active = true, .num_pending_enters = fr->num_enters, .now = first_trip(f, fr)};
   forget_exits(f, frame);
   if (fr->parent >= 0) ++f->s->trips[fr->parent].num_active;
   reset_members(f, frame);
@@ -240,7 +255,7 @@ static void begin_next_trip(flow_run *f, int32_t frame) {
   drop_rest(f, frame);
   reset_members(f, frame);
   f->s->trips[frame].num_next = 0;
-  ++f->s->trips[frame].number;
+  ++f->s->trips[frame].now.number;
   for (int32_t i = 0; i < fr->num_movers; ++i) {
     const int32_t mover = f->flow->movers[fr->first_mover + i];
     if (!f->s->has_kept[mover]) continue;
@@ -353,12 +368,24 @@ static rheos_status *drop_results_take(rheos_tensor **results, int32_t count,
   return status;
 }
 
+static bool is_dead_answer(const rheos__entry *e, rheos_tensor *const *results) {
+  if ((e->signature->op->flags & RHEOS_OP_MAY_GIVE_DEAD) == 0) return false;
+  for (int32_t i = 0; i < e->num_outputs; ++i) {
+    if (results[i] != NULL) return false;
+  }
+  return true;
+}
+
 rheos_status *rheos__flow_take_results(flow_run *f, int32_t entry, rheos_tensor **results,
                                        rheos__resource *const *cells) {
   const rheos__entry *e = &f->plan->entries[entry];
   if (f->is_observed) {
     rheos_status *status = tell_ended(f, results);
     if (status != NULL) return drop_results_take(results, e->num_outputs, status);
+  }
+  if (is_dead_answer(e, results)) {
+    send_dead(f, entry);
+    return NULL;
   }
   for (int32_t i = 0; i < e->num_outputs; ++i) {
     token t = {.tensor = results[i]};
@@ -549,12 +576,20 @@ static rheos_status *run_role(flow_run *f, int32_t entry) {
   }
 }
 
-static void pass_dead(flow_run *f, int32_t entry) {
+static rheos_status *run_dead(flow_run *f, int32_t entry) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  const rheos__op_def *op = e->signature->op;
+  if (op->run_dead != NULL) RHEOS_TRY(op->run_dead(e->attrs, f->r->step));
+  send_dead(f, entry);
+  return NULL;
+}
+
+static rheos_status *pass_dead(flow_run *f, int32_t entry) {
   switch (role_of(f, entry)) {
-    case RHEOS__FLOW_ENTER: enter_frame(f, entry, NO_TOKEN); return;
-    case RHEOS__FLOW_EXIT: exit_frame_dead(f, entry); return;
-    case RHEOS__FLOW_NEXT_ITERATION: keep_for_next(f, entry, NO_TOKEN); return;
-    default: send_dead(f, entry); return;
+    case RHEOS__FLOW_ENTER: enter_frame(f, entry, NO_TOKEN); return NULL;
+    case RHEOS__FLOW_EXIT: exit_frame_dead(f, entry); return NULL;
+    case RHEOS__FLOW_NEXT_ITERATION: keep_for_next(f, entry, NO_TOKEN); return NULL;
+    default: return run_dead(f, entry);
   }
 }
 
@@ -623,12 +658,10 @@ rheos_status *rheos__flow_run_entry(flow_run *f, int32_t entry) {
     step->budget_ns = RHEOS__STEP_BUDGET_NS;
     if (rheos__step_poll(step)) return rheos__step_error(step);
   }
-  rheos_status *status = NULL;
-  if (f->s->is_dead[entry]) {
-    pass_dead(f, entry);
-  } else {
-    status = run_alive(f, entry);
-  }
+  const rheos__trip outer = step->trip;
+  step->trip = f->s->trips[f->flow->frame_of[entry]].now;
+  rheos_status *status = f->s->is_dead[entry] ? pass_dead(f, entry) : run_alive(f, entry);
+  step->trip = outer;
   const bool is_aside = rheos__is_set_aside(status);
   if (status != NULL && !is_aside) {
     return rheos__flow_status_at_take(f, status, entry);

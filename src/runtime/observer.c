@@ -119,7 +119,7 @@ static void add_frames(rheos__text *text, const rheos__place *place) {
     int32_t frame = flow->frame_of[place->entry];
     for (int32_t i = 1; i < depth; ++i) frame = flow->frames[frame].parent;
     const int32_t node = rheos__flow_node_of_frame(place->plan, frame);
-    add_part(text, place->plan, node, place->state->trips[frame].number);
+    add_part(text, place->plan, node, (int64_t)place->state->trips[frame].now.number);
   }
 }
 

@@ -87,6 +87,13 @@ rheos__resources *rheos__step_resources(rheos__step *step) {
   return step->resources;
 }
 
+rheos__rendezvous *rheos__step_rendezvous(rheos__step *step) {
+  if (step->rendezvous == NULL) step->rendezvous = rheos__rendezvous_new(NULL);
+  return step->rendezvous;
+}
+
+rheos__trip rheos__step_trip(const rheos__step *step) { return step->trip; }
+
 static bool stop(rheos__step *step, rheos_code code) {
   assert(code == RHEOS_CANCELLED || code == RHEOS_DEADLINE_EXCEEDED);
   atomic_store_explicit(&step->stopped, (int)code, memory_order_relaxed);

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "graph/op_def.h"
-#include "resource/waitable.h"
+#include "resource/rendezvous.h"
 #include "runtime/host.h"
 #include "runtime/observer.h"
 
@@ -45,6 +45,8 @@ struct rheos__step {
   float budget_ns;                   // of guessed work before the step is polled again
   _Atomic int stopped;               // a rheos_code; 0: go on
   rheos__resources *resources;       // that live as long as the step; NULL until a kernel asks
+  rheos__rendezvous *rendezvous;     // counted; NULL until a kernel asks
+  rheos__trip trip;                  // that a kernel on tokens runs in
   int32_t depth;                     // of the calls under way
   struct rheos__call_states *states;         // of the iterator that is asked; NULL: none is
   const struct rheos__inferring *inferring;  // bodies whose results are being found out: bodies.c
@@ -74,6 +76,8 @@ static inline void rheos__step_deinit(rheos__step *step) {
   if (step->strands != NULL) rheos__strands_free(step);
   if (step->resources != NULL) rheos__resources_free(step->resources);
   step->resources = NULL;
+  rheos__rendezvous_unref(step->rendezvous);
+  step->rendezvous = NULL;
   if (step->is_listening) rheos__bell_deinit(&step->bell);
   if (step->observers != NULL) rheos__free(step->observers->shares);
   step->observers = NULL;
