@@ -2,17 +2,13 @@
 // by make_flow.py and make_flow_by_hand.py. Each run is done on 1, 2 and 8 threads, raised where that is possible
 // and on tokens, and with edges watched: all of them, and all but those of what moves values; and gives the same
 // bits; also where all nodes that it has kernels for are on a device with a memory of its own.
-#include <rheos/format.h>
-#include <stdio.h>
-
-#include "base/file.h"
 #include "device/private_device.h"
-#include "ops/array_fixture.h"
 #include "runtime/host.h"
+#include "runtime/recorded_runs.h"
 #include "runtime/watch_all.h"
 #include "runtime/watched_run.h"
 
-enum { MAX_VALUES = 16, LINE_BYTES = 1 << 16, NUM_SESSIONS = 10, FIRST_WATCHED = 6 };
+enum { NUM_SESSIONS = 10, FIRST_WATCHED = 6 };
 
 static const int32_t numbers_of_threads[] = {1, 2, 8};
 
@@ -22,63 +18,12 @@ typedef struct host_with_device {
   rheos__device device;
 } host_with_device;
 
-typedef struct recorded {
-  const char *folder;
+typedef struct sessions {
   host_with_device *hosts;  // NULL: the CPU alone
-  fixture f;
-  rheos_session *sessions[NUM_SESSIONS];
+  rheos_session *all[NUM_SESSIONS];
   rheos__watches *watches[2];
   int64_t num_delivered;
-  char name[128];
-  rheos_feed feeds[MAX_VALUES];
-  rheos_fetch fetches[MAX_VALUES];
-  rheos_operation targets[MAX_VALUES];
-  rheos_tensor *expected[MAX_VALUES];
-  size_t num_feeds, num_fetches, num_targets, num_expected;
-  int error;
-  int refused;  // the code of the error of a graph that the library does not take
-  bool has_run;
-  int num_runs, num_cases;
-} recorded;
-
-static void set_element(rheos_tensor *tensor, int64_t i, const char *word) {
-  void *data = rheos_tensor_data(tensor);
-  switch (rheos_tensor_dtype(tensor)) {
-    case RHEOS_FLOAT: ((float *)data)[i] = strtof(word, NULL); return;
-    case RHEOS_DOUBLE: ((double *)data)[i] = strtod(word, NULL); return;
-    case RHEOS_HALF: ((uint16_t *)data)[i] = rheos__float_to_half(strtof(word, NULL)); return;
-    case RHEOS_STRING: check(rheos_tensor_set_string(tensor, i, word, strlen(word))); return;
-    case RHEOS_BOOL: ((bool *)data)[i] = word[0] == '1'; return;
-    case RHEOS_INT8: ((int8_t *)data)[i] = (int8_t)atoi(word); return;
-    case RHEOS_UINT8: ((uint8_t *)data)[i] = (uint8_t)atoi(word); return;
-    case RHEOS_INT16: ((int16_t *)data)[i] = (int16_t)atoi(word); return;
-    case RHEOS_INT32: ((int32_t *)data)[i] = (int32_t)atol(word); return;
-    case RHEOS_INT64: ((int64_t *)data)[i] = atoll(word); return;
-    default: fail_msg("no reader of %s", rheos_dtype_name(rheos_tensor_dtype(tensor)));
-  }
-}
-
-// The words that are left: dtype, rank, dimensions, elements.
-static rheos_tensor *read_tensor(char **rest) {
-  const rheos_dtype dtype = rheos_dtype_from_name(strtok_r(NULL, " \n", rest));
-  rheos_shape shape = {.rank = atoi(strtok_r(NULL, " \n", rest))};
-  for (int32_t i = 0; i < shape.rank; i++) shape.dims[i] = atoll(strtok_r(NULL, " \n", rest));
-  rheos_tensor *tensor = NULL;
-  check(rheos_tensor_new(dtype, shape, &tensor));
-  for (int64_t i = 0; i < rheos_tensor_num_elements(tensor); i++) {
-    set_element(tensor, i, strtok_r(NULL, " \n", rest));
-  }
-  return tensor;
-}
-
-static rheos_output output_named(const recorded *r, char *name) {
-  char *colon = strchr(name, ':');
-  const int32_t index = colon != NULL ? atoi(colon + 1) : 0;
-  if (colon != NULL) *colon = '\0';
-  const rheos_operation op = rheos_graph_operation(r->f.graph, name);
-  if (op.graph == NULL) fail_msg("%s: there is no %s", r->name, name);
-  return rheos_operation_output(op, index);
-}
+} sessions;
 
 static bool is_close(double a, double b) {
   return a == b || fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b));
@@ -111,25 +56,26 @@ static void compare(const recorded *r, const rheos_tensor *actual, const rheos_t
 }
 
 static rheos_status *count_value(void *argument, const rheos__delivered *delivered) {
-  recorded *r = argument;
+  sessions *s = argument;
   rheos__text text = {0};
   rheos__place_text(delivered->place, &text);
   assert_false(text.failed);
   rheos__text_deinit(&text);
   assert_non_null(delivered->value);
-  r->num_delivered++;
+  s->num_delivered++;
   return NULL;
 }
 
 static void run_in(recorded *r, int number) {
-  rheos_session *session = r->sessions[number];
-  const rheos__observer observer = {.deliver = count_value, .argument = r};
+  sessions *s = r->user;
+  rheos_session *session = s->all[number];
+  const rheos__observer observer = {.deliver = count_value, .argument = s};
   rheos_status *status =
       number < FIRST_WATCHED
           ? rheos_session_run(session, r->feeds, r->num_feeds, r->fetches, r->num_fetches,
                               r->targets, r->num_targets, NULL)
           : rheos__session_run_watched(session, r->feeds, r->num_feeds, r->fetches, r->num_fetches,
-                                       r->targets, r->num_targets, NULL, r->watches[number % 2],
+                                       r->targets, r->num_targets, NULL, s->watches[number % 2],
                                        &observer);
   if ((int)rheos_status_code(status) != r->error) {
     fail_msg("%s, run %d: expected code %d, got %d: %s", r->name, r->num_runs, r->error,
@@ -143,102 +89,40 @@ static void run_in(recorded *r, int number) {
   }
 }
 
-// Does the run that has been read, if there is one.
-static void end_run(recorded *r) {
-  if (r->has_run && r->refused != 0) {  // TensorFlow refuses it when it is run
-    if (r->error != r->refused) fail_msg("%s: the graph is refused: %d", r->name, r->refused);
-  } else if (r->has_run) {
-    assert_true(r->error != 0 || r->num_expected == r->num_fetches);
-    for (int i = 0; i < NUM_SESSIONS; i++) run_in(r, i);
-    r->num_runs++;
-  }
-  for (size_t i = 0; i < r->num_feeds; i++) rheos_tensor_unref(r->feeds[i].value);
-  for (size_t i = 0; i < r->num_expected; i++) rheos_tensor_unref(r->expected[i]);
-  r->num_feeds = r->num_fetches = r->num_targets = r->num_expected = 0;
-  r->error = 0;
-  r->has_run = false;
+static void run(recorded *r) {
+  for (int i = 0; i < NUM_SESSIONS; i++) run_in(r, i);
 }
 
-static void begin_case(recorded *r, const char *name) {
-  snprintf(r->name, sizeof r->name, "%s", name);
-  char path[512], *bytes = NULL;
-  size_t size = 0;
-  snprintf(path, sizeof path, RHEOS_SOURCE_DIR "/tests/golden/%s/%s.pb", r->folder, name);
-  check(rheos__file_read_all(path, 1 << 24, &bytes, &size));
-  r->f.graph = rheos_graph_new();
-  r->f.scope = rheos_scope_new(r->f.graph);
-  rheos_import_options options = {.prefix = ""};
-  if (r->hosts != NULL) rheos_push_device(r->f.scope, "/device:TEST:0");
-  rheos_import_graph_def(r->f.scope, bytes, size, &options);
-  if (r->hosts != NULL) rheos_scope_pop(r->f.scope);
-  rheos_status *status = rheos_scope_finish(r->f.scope);
-  r->refused = (int)rheos_status_code(status);
-  rheos_status_free(status);
-  rheos__free(bytes);
+static void begin_case(recorded *r) {
+  sessions *s = r->user;
   for (int i = 0; i < NUM_SESSIONS; i++) {
     const rheos_session_options session_options = {
-        .num_threads = r->hosts == NULL ? numbers_of_threads[i % 3] : 0,
-        .host = r->hosts != NULL ? r->hosts[i % 3].host : NULL,
-        .allow_soft_placement = r->hosts != NULL,
+        .num_threads = s->hosts == NULL ? numbers_of_threads[i % 3] : 0,
+        .host = s->hosts != NULL ? s->hosts[i % 3].host : NULL,
+        .allow_soft_placement = s->hosts != NULL,
         .rewrites.raise_control_flow =
             i < 3 || i == FIRST_WATCHED ? RHEOS_TOGGLE_ON : RHEOS_TOGGLE_OFF};
-    check(rheos_session_new(r->f.graph, &session_options, &r->sessions[i]));
+    check(rheos_session_new(r->f.graph, &session_options, &s->all[i]));
   }
-  for (int i = 0; i < 2; i++) r->watches[i] = watch_all(r->f.graph, i == 1);
-  r->num_cases++;
-  r->num_runs = 0;
+  for (int i = 0; i < 2; i++) s->watches[i] = watch_all(r->f.graph, i == 1);
 }
 
 static void end_case(recorded *r) {
-  for (int i = 0; i < NUM_SESSIONS; i++) rheos_session_free(r->sessions[i]);
-  for (int i = 0; i < 2; i++) rheos__watches_unref(r->watches[i]);
-  rheos_scope_free(r->f.scope);
-  rheos__graph_check(r->f.graph);
-  rheos_graph_unref(r->f.graph);
-}
-
-static void read_line(recorded *r, char *line) {
-  char *rest = NULL;
-  const char *kind = strtok_r(line, " \n", &rest);
-  if (kind == NULL) return;
-  if (strcmp(kind, "case") == 0) {
-    begin_case(r, strtok_r(NULL, " \n", &rest));
-  } else if (strcmp(kind, "run") == 0 || strcmp(kind, "end") == 0) {
-    end_run(r);
-    r->has_run = kind[0] == 'r';
-    if (kind[0] == 'e') end_case(r);
-  } else if (strcmp(kind, "error") == 0) {
-    r->error = atoi(strtok_r(NULL, " \n", &rest));
-  } else if (r->refused != 0) {
-    assert_null(strstr(kind, "out"));
-  } else if (strcmp(kind, "feed") == 0) {
-    const rheos_output output = output_named(r, strtok_r(NULL, " \n", &rest));
-    r->feeds[r->num_feeds++] = (rheos_feed){output, read_tensor(&rest)};
-  } else if (strcmp(kind, "fetch") == 0) {
-    const rheos_output output = output_named(r, strtok_r(NULL, " \n", &rest));
-    r->fetches[r->num_fetches++] = (rheos_fetch){output, NULL};
-  } else if (strcmp(kind, "target") == 0) {
-    const rheos_output output = output_named(r, strtok_r(NULL, " \n", &rest));
-    r->targets[r->num_targets++] = rheos_output_operation(output);
-  } else if (strcmp(kind, "out") == 0) {
-    r->expected[r->num_expected++] = read_tensor(&rest);
-  } else {
-    fail_msg("what is '%s'?", kind);
-  }
+  sessions *s = r->user;
+  for (int i = 0; i < NUM_SESSIONS; i++) rheos_session_free(s->all[i]);
+  for (int i = 0; i < 2; i++) rheos__watches_unref(s->watches[i]);
 }
 
 static int run_cases(const char *folder, host_with_device *hosts) {
-  char path[512];
-  snprintf(path, sizeof path, RHEOS_SOURCE_DIR "/tests/golden/%s/cases.txt", folder);
-  FILE *file = fopen(path, "r");
-  assert_non_null(file);
-  char *line = malloc(LINE_BYTES);
-  recorded r = {.folder = folder, .hosts = hosts};
-  while (fgets(line, LINE_BYTES, file) != NULL) read_line(&r, line);
-  fclose(file);
-  free(line);
-  assert_true(r.num_delivered > 100 * (int64_t)r.num_cases);
-  return r.num_cases;
+  sessions s = {.hosts = hosts};
+  recorded r = {.device = hosts != NULL ? "/device:TEST:0" : NULL,
+                .begin_case = begin_case,
+                .run = run,
+                .end_case = end_case,
+                .user = &s};
+  const int count = run_recorded(&r, folder);
+  assert_true(s.num_delivered > 100 * (int64_t)count);
+  return count;
 }
 
 static void test_flow__gives_what_tensorflow_gives(void **state) {
