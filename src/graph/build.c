@@ -34,11 +34,16 @@ static void free_work(rheos__node_build *b) {
   }
 }
 
+static bool is_internal(const rheos__node_build *b) {
+  return b->scope->takes_internal_names && b->name_length > 1 && b->name[0] == '_' &&
+         rheos__name_is_valid(0, b->name + 1, b->name_length - 1);
+}
+
 // The name the node gets, in the work space; the name asked for when memory is short.
 static const char *final_name(rheos__node_build *b) {
   if (b->name == NULL) return "";
   const rheos__names *names = &b->graph->names;
-  if (!rheos__name_is_valid(b->parent, b->name, b->name_length)) return b->name;
+  if (!rheos__name_is_valid(b->parent, b->name, b->name_length) && !is_internal(b)) return b->name;
   size_t length = b->name_length;
   if (!b->name_is_exact) {
     length = rheos__names_peek(names, b->parent, b->name, b->name_length, NULL, 0);
@@ -65,7 +70,7 @@ static rheos_status *read_name(rheos__node_build *b) {
     b->parent = 0;
     b->name_length--;
   }
-  if (!rheos__name_is_valid(b->parent, b->name, b->name_length)) {
+  if (!rheos__name_is_valid(b->parent, b->name, b->name_length) && !is_internal(b)) {
     return RHEOS_INVALID("'%s' is not a valid node name", b->name);
   }
   if (!b->name_is_exact) return NULL;

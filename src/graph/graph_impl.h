@@ -163,7 +163,13 @@ struct rheos_scope {
   size_t controllers_capacity, num_controllers;
   const char *source_file;  // interned, NULL: not known
   uint32_t source_file_number, source_line;
+  bool takes_internal_names;
 };
+
+// From now on operations may be called "_x" too, as those are that TensorFlow adds to graphs.
+static inline void rheos__scope_take_internal_names(rheos_scope *scope) {
+  scope->takes_internal_names = true;
+}
 
 // Whether inputs of an operation to be added come from outside of the function whose body it is for; what
 // stands for all of them inside, in a fresh array: NULL with an error in the scope.

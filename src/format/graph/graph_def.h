@@ -35,6 +35,13 @@ bool rheos__attr_is_left_out(const rheos__signature *signature, const rheos_attr
 rheos_status *rheos__attr_to_proto(const rheos_attr_value *value, rheos__arena *arena,
                                    Tensorflow__AttrValue **out_proto);
 
+// A node without its inputs, in the arena.
+rheos_status *rheos__node_to_proto(rheos_graph *graph, int32_t id, rheos__arena *arena,
+                                   Tensorflow__NodeDef *def);
+
+// Appends the fields of a GraphDef beside its nodes: the library and versions. The graph is locked.
+rheos_status *rheos__graph_put_rest(rheos_graph *graph, rheos__buffer *buffer);
+
 // Fills in the attributes of a node, in the arena.
 rheos_status *rheos__attrs_to_proto(const rheos__signature *signature, const rheos__attrs *attrs,
                                     rheos__arena *arena, Tensorflow__NodeDef *def);

@@ -204,19 +204,30 @@ static rheos_status *inputs_to_proto(export *x, const rheos__node *node, Tensorf
   return NULL;
 }
 
-static rheos_status *node_to_proto(export *x, int32_t id, Tensorflow__NodeDef *def) {
-  rheos_graph *graph = x->graph;
-  rheos__arena *arena = &x->arena;
+static rheos_status *head_to_proto(rheos_graph *graph, int32_t id, rheos__arena *arena,
+                                   Tensorflow__NodeDef *def) {
   const rheos__node *node = rheos__graph_node(graph, id);
   tensorflow__node_def__init(def);
   def->name = node_name(graph, id, arena, 0, 0);
   def->op = (char *)(uintptr_t)node->signature->op->name;
   def->device = (char *)(uintptr_t)node->device;
-  if (def->name == NULL) return rheos__out_of_memory();
+  return def->name != NULL ? NULL : rheos__out_of_memory();
+}
+
+rheos_status *rheos__node_to_proto(rheos_graph *graph, int32_t id, rheos__arena *arena,
+                                   Tensorflow__NodeDef *def) {
+  const rheos__node *node = rheos__graph_node(graph, id);
+  RHEOS_TRY(head_to_proto(graph, id, arena, def));
+  return rheos__attrs_to_proto(node->signature, node->attrs, arena, def);
+}
+
+static rheos_status *node_to_proto(export *x, int32_t id, Tensorflow__NodeDef *def) {
+  const rheos__node *node = rheos__graph_node(x->graph, id);
+  RHEOS_TRY(head_to_proto(x->graph, id, &x->arena, def));
   RHEOS_TRY(inputs_to_proto(x, node, def));
   const rheos_tensor *beside = tensor_beside(x, node);
   return beside != NULL ? beside_to_proto(x, node, beside, def)
-                        : rheos__attrs_to_proto(node->signature, node->attrs, arena, def);
+                        : rheos__attrs_to_proto(node->signature, node->attrs, &x->arena, def);
 }
 
 // Counts bytes to come. Once they are too many, those made so far are of no use.
@@ -302,8 +313,7 @@ static void put_library(const rheos__graph_extras *extras, const rheos__buffer *
   rheos__buffer_put(buffer, extras->library_rest.data, extras->library_rest.size_bytes);
 }
 
-// The fields beside the nodes.
-static rheos_status *put_rest(rheos_graph *graph, rheos__buffer *buffer) {
+rheos_status *rheos__graph_put_rest(rheos_graph *graph, rheos__buffer *buffer) {
   const rheos__graph_extras *extras = rheos__graph_format_slot(graph)->data;
   Tensorflow__GraphDef rest = TENSORFLOW__GRAPH_DEF__INIT;
   Tensorflow__VersionDef versions = TENSORFLOW__VERSION_DEF__INIT;
@@ -343,7 +353,7 @@ static rheos_status *put_graph(export *x, int32_t first) {
   }
   if (x->size_bytes > RHEOS__MAX_MESSAGE_BYTES) return NULL;
   const size_t before = x->buffer.size_bytes;
-  RHEOS_TRY(put_rest(x->graph, &x->buffer));
+  RHEOS_TRY(rheos__graph_put_rest(x->graph, &x->buffer));
   takes_bytes(x, x->buffer.size_bytes - before);
   return NULL;
 }
