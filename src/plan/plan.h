@@ -178,6 +178,8 @@ static inline const rheos__device *rheos__entry_device(const rheos__plan *plan,
 // The number of the feed that stands in for an edge, or -1. Who waits for an operation with a fed output
 // has nothing to wait for.
 int32_t rheos__plan_feed_of(const rheos__plan *plan, rheos__edge edge);
+// Sorts many feeds by their edges, so that one is found in few steps; false when memory is short.
+bool rheos__plan_sort_feeds(rheos__plan *plan);
 
 // The entry whose output the value is, -1 for a feed.
 int32_t rheos__plan_producer(const rheos__plan *plan, int32_t value);
