@@ -7,7 +7,7 @@
 #define BENCH_CLOCK CLOCK_THREAD_CPUTIME_ID
 #include "bench.h"
 #include "plan/plan_text.h"
-#include "plan/prepare.h"
+#include "plan/entries/prepare.h"
 #include "runtime/step.h"
 
 // The values of one plan.

@@ -44,8 +44,9 @@ def layer(tmp_path):
 
 
 def test_the_report_has_all_its_fields(layer):
-    report = json.loads(ok(layer, "--fetch", "y", "--shape", "x=5,3", "--runs", "20", "--json",
-                           "--threads", "1"))
+    report = json.loads(
+        ok(layer, "--fetch", "y", "--shape", "x=5,3", "--runs", "20", "--json", "--threads", "1")
+    )
     assert report["runs"] == 20 and report["threads"] == 1 and report["path"] == str(layer)
     latency = report["latency_us"]
     assert 0 < latency["min"] <= latency["p50"] <= latency["p90"] <= latency["p99"]
@@ -148,8 +149,9 @@ def test_a_pipeline_is_told_by_its_stages(tmp_path):
     path = tmp_path / "graph.pb"
     path.write_bytes(graph.as_graph_def().SerializeToString())
     first, second = ok(path, "--pipeline", "--seconds", "0.2").strip().split("\n\n")
-    stages = [[line.split(":")[0].strip() for line in text.splitlines()[:-1]]
-              for text in (first, second)]
+    stages = [
+        [line.split(":")[0].strip() for line in text.splitlines()[:-1]] for text in (first, second)
+    ]
     assert sorted(stages) == [["Batch", "Map", "Range"], ["Repeat", "Range"]]
     assert all(" binds: " in text.splitlines()[-1] for text in (first, second))
 

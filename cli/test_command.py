@@ -147,15 +147,24 @@ def test_names_that_are_near_are_told(files):
 
 
 def test_names_that_are_misspelt_have_near_ones():
-    for wrong, meant in (("shwo", "show"), ("exce", "exec"), ("benhc", "bench"), ("rnu", "run"),
-                         ("convertt", "convert")):
+    for wrong, meant in (
+        ("shwo", "show"),
+        ("exce", "exec"),
+        ("benhc", "bench"),
+        ("rnu", "run"),
+        ("convertt", "convert"),
+    ):
         for arguments in ((wrong, "x.pb"), ("help", wrong)):
             done = rheos(*arguments)
             assert done.returncode == 2 and f"did you mean '{meant}'?" in done.stderr, done
     assert "did you mean" not in rheos("transmogrify").stderr
-    for command, wrong, meant in (("exec", "--fecth=y", "--fetch"), ("show", "--jsn", "--json"),
-                                  ("bench", "--second=1", "--seconds"), ("run", "--tf", "--tf1"),
-                                  ("convert", "--freze", "--freeze")):
+    for command, wrong, meant in (
+        ("exec", "--fecth=y", "--fetch"),
+        ("show", "--jsn", "--json"),
+        ("bench", "--second=1", "--seconds"),
+        ("run", "--tf", "--tf1"),
+        ("convert", "--freze", "--freeze"),
+    ):
         done = rheos(command, wrong, "x.pb")
         assert done.returncode == 2 and f"'{meant}'" in done.stderr, done
         assert done.stderr.count("\n") == 1 and f"rheos help {command}" in done.stderr

@@ -54,7 +54,8 @@ def test_a_graph_to_text_and_back(tmp_path, name):
     again, wanted = graph_in(tmp_path / "g.pb"), graph_in(original)
     # Not as messages: a NaN differs from itself.
     assert again.SerializeToString(deterministic=True) == wanted.SerializeToString(
-        deterministic=True)
+        deterministic=True
+    )
     ok("--to=pbtxt", original, tmp_path / "other")
     assert (tmp_path / "other").read_bytes() == (tmp_path / "g.pbtxt").read_bytes()
     ok("--to", "pb", tmp_path / "other", tmp_path / "again.txt")
@@ -88,8 +89,13 @@ def test_meta_graphs_and_saved_models_to_text_and_back(trained):
             there = kind.FromString((folder / name).read_bytes())
             assert kind.FromString((folder / "m.pb").read_bytes()) == there
         shown = [
-            subprocess.run([BUILD / "bin" / "rheos", "show", "--json", folder / path],
-                           capture_output=True, timeout=60).stdout.decode().split("\n", 4)[4]
+            subprocess.run(
+                [BUILD / "bin" / "rheos", "show", "--json", folder / path],
+                capture_output=True,
+                timeout=60,
+            )
+            .stdout.decode()
+            .split("\n", 4)[4]
             for path in (name, "m.pb")
         ]
         assert shown[0] == shown[1] and "signatures" in shown[0]
@@ -98,13 +104,16 @@ def test_meta_graphs_and_saved_models_to_text_and_back(trained):
 # ---- Frozen and stripped
 
 
-@pytest.mark.parametrize("arguments", [
-    ("--freeze", "--checkpoint={}/model.ckpt", "--outputs=y", "{}/graph.pb"),
-    ("--freeze", "--outputs=y", "{}/model.ckpt.meta"),
-    ("{}/saved",),
-    ("--outputs=out", "{}/saved"),
-    ("--freeze", "--outputs=y:0", "--tags=serve", "{}/saved/saved_model.pb"),
-])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--freeze", "--checkpoint={}/model.ckpt", "--outputs=y", "{}/graph.pb"),
+        ("--freeze", "--outputs=y", "{}/model.ckpt.meta"),
+        ("{}/saved",),
+        ("--outputs=out", "{}/saved"),
+        ("--freeze", "--outputs=y:0", "--tags=serve", "{}/saved/saved_model.pb"),
+    ],
+)
 def test_variables_become_constants(trained, arguments):
     folder, expected = trained
     ok(*(a.format(folder) for a in arguments), folder / "frozen.pb")
@@ -121,9 +130,9 @@ def test_a_frozen_graph_is_what_python_makes_of_it(trained):
     ok(folder / "frozen.pbtxt", folder / "frozen.pb")
     with tf.Graph().as_default() as graph, tf.Session() as session:
         tf.train.import_meta_graph(str(folder / "model.ckpt.meta")).restore(
-            session, str(folder / "model.ckpt"))
-        wanted = tf.graph_util.convert_variables_to_constants(
-            session, graph.as_graph_def(), ["y"])
+            session, str(folder / "model.ckpt")
+        )
+        wanted = tf.graph_util.convert_variables_to_constants(session, graph.as_graph_def(), ["y"])
     made = {n.name: n for n in graph_in(folder / "frozen.pb").node}
     assert set(made) == {n.name for n in wanted.node}
     for node in wanted.node:
@@ -144,8 +153,12 @@ def test_what_cannot_be_frozen_is_named(trained):
 
 def test_only_what_the_outputs_need(tmp_path):
     graph = tf.GraphDef()
-    for name, op, inputs in (("a", "NoSuchOp", []), ("b", "NoSuchOp", ["a:1", "^c"]),
-                             ("c", "NoOp", []), ("d", "NoSuchOp", ["b"])):
+    for name, op, inputs in (
+        ("a", "NoSuchOp", []),
+        ("b", "NoSuchOp", ["a:1", "^c"]),
+        ("c", "NoOp", []),
+        ("d", "NoSuchOp", ["b"]),
+    ):
         graph.node.add(name=name, op=op, input=inputs)
     graph.node[1].attr["_class"].list.s.extend([b"loc:@d", b"loc:@a"])
     graph.node[2].attr["_class"].list.s.append(b"loc:@d")
@@ -164,8 +177,9 @@ def test_only_what_the_outputs_need(tmp_path):
 # ---- Checkpoints
 
 
-@pytest.mark.parametrize("name", ["v1_dtypes", "v1_shapes", "v1_sliced", "v1_shard-?????-of-00002",
-                                  "sharded", "sliced"])
+@pytest.mark.parametrize(
+    "name", ["v1_dtypes", "v1_shapes", "v1_sliced", "v1_shard-?????-of-00002", "sharded", "sliced"]
+)
 def test_checkpoints_become_checkpoints_of_the_second_kind(tmp_path, name):
     old, new = f"{GOLDEN}/checkpoints/{name}", str(tmp_path / "below" / "new")
     ok(old, new)

@@ -45,8 +45,17 @@ def doubling(tmp_path_factory):
     """y = 2 x + 1 for each dtype, under the dtype's name."""
 
     def build():
-        for dtype in ("float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8",
-                      "complex64", "int8"):
+        for dtype in (
+            "float32",
+            "float64",
+            "float16",
+            "bfloat16",
+            "int32",
+            "int64",
+            "uint8",
+            "complex64",
+            "int8",
+        ):
             with tf.name_scope(dtype):
                 x = tf.placeholder(dtype, [None, 3], name="x")
                 tf.add(x + x, tf.cast(1, dtype), name="y")
@@ -66,8 +75,14 @@ X = np.arange(6).reshape(2, 3)
 )
 def test_npy_in_npy_out(doubling, tmp_path, dtype):
     np.save(tmp_path / "in.npy", X.astype(dtype))
-    said = ok(doubling, f"--feed={dtype}/x={tmp_path}/in.npy", "--fetch", f"{dtype}/y",
-              "--out", tmp_path / "new" / "out")
+    said = ok(
+        doubling,
+        f"--feed={dtype}/x={tmp_path}/in.npy",
+        "--fetch",
+        f"{dtype}/y",
+        "--out",
+        tmp_path / "new" / "out",
+    )
     path = tmp_path / "new" / "out" / f"{dtype}_y.npy"
     assert said.startswith(str(path)) and "[2,3]" in said
     out = np.load(path)
@@ -78,8 +93,13 @@ def test_bfloat16_is_two_bytes(doubling, tmp_path):
     bits = (X.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
     for name, array in (("u2", bits), ("v2", bits.view("V2")), ("f4", X.astype(np.float32))):
         np.save(tmp_path / f"{name}.npy", array)
-        ok(doubling, f"--feed=bfloat16/x={tmp_path}/{name}.npy", "--fetch=bfloat16/y",
-           "--out", tmp_path)
+        ok(
+            doubling,
+            f"--feed=bfloat16/x={tmp_path}/{name}.npy",
+            "--fetch=bfloat16/y",
+            "--out",
+            tmp_path,
+        )
         out = np.load(tmp_path / "bfloat16_y.npy")
         assert out.dtype == np.dtype("V2")
         values = (out.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
@@ -94,18 +114,26 @@ def test_other_dtypes_orders_and_versions_become_the_inputs(doubling, tmp_path):
         ok(doubling, f"--feed=float32/x={path}", "--fetch=float32/y", "--out", tmp_path)
         assert (np.load(tmp_path / "float32_y.npy") == 2 * X + 1).all()
     np.save(tmp_path / "f.npy", X + 0.5)
-    assert "0.5 is no int32" in fails(doubling, f"--feed=int32/x={tmp_path}/f.npy",
-                                      "--fetch=int32/y")
+    assert "0.5 is no int32" in fails(
+        doubling, f"--feed=int32/x={tmp_path}/f.npy", "--fetch=int32/y"
+    )
     np.save(tmp_path / "f.npy", X * 100)
-    assert "200 is no int8" in fails(doubling, f"--feed=int8/x={tmp_path}/f.npy",
-                                      "--fetch=int8/y")
+    assert "200 is no int8" in fails(doubling, f"--feed=int8/x={tmp_path}/f.npy", "--fetch=int8/y")
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_archives(doubling, tmp_path, save):
     save(tmp_path / "in.npz", **{"a": X, "float32/x": X + 1})
-    ok(doubling, f"--feed=float32/x={tmp_path}/in.npz", f"--feed=int32/x={tmp_path}/in.npz:a",
-       "--fetch=float32/y", "--fetch=int32/y:0", "--format=npz", "--out", tmp_path)
+    ok(
+        doubling,
+        f"--feed=float32/x={tmp_path}/in.npz",
+        f"--feed=int32/x={tmp_path}/in.npz:a",
+        "--fetch=float32/y",
+        "--fetch=int32/y:0",
+        "--format=npz",
+        "--out",
+        tmp_path,
+    )
     out = np.load(tmp_path / "outputs.npz")
     assert (out["float32/y"] == 2 * X + 3).all() and (out["int32/y:0"] == 2 * X + 1).all()
     assert "no 'int64/x'" in fails(doubling, f"--feed=int64/x={tmp_path}/in.npz", "--fetch=int64/y")
@@ -142,19 +170,35 @@ def test_a_time_limit_ends_what_is_only_read(tmp_path):
 def test_values_and_json(doubling, tmp_path):
     assert "[1,3]\n  3 5 7\n" in ok(doubling, "--feed=float32/x=[[1, 2, 3]]", "--fetch=float32/y")
     (tmp_path / "in.json").write_text('[[1, "NaN", -Infinity]]')
-    said = json.loads(ok(doubling, f"--feed=float32/x={tmp_path}/in.json", "--fetch=float32/y",
-                         "--format=json"))
+    said = json.loads(
+        ok(doubling, f"--feed=float32/x={tmp_path}/in.json", "--fetch=float32/y", "--format=json")
+    )
     assert said == {"float32/y": [[3, "NaN", "-Infinity"]]}
-    assert json.loads(ok(doubling, "--feed=complex64/x=[[[1, 2], [3, 4], [5, 6]]]",
-                         "--fetch=complex64/y", "--format=json"))["complex64/y"] == [
-        [[3, 4], [7, 8], [11, 12]]]
+    assert json.loads(
+        ok(
+            doubling,
+            "--feed=complex64/x=[[[1, 2], [3, 4], [5, 6]]]",
+            "--fetch=complex64/y",
+            "--format=json",
+        )
+    )["complex64/y"] == [[[3, 4], [7, 8], [11, 12]]]
     ok(doubling, "--feed=b=[true, false]", "--fetch=c", "--format=json", "--out", tmp_path)
     assert json.loads((tmp_path / "c.json").read_text()) == [False, True]
     # What goes out comes in again.
-    ok(doubling, "--feed=float64/x=[[0.1, 1e300, -3]]", "--fetch=float64/y", "--format=json",
-       "--out", tmp_path)
-    again = ok(doubling, f"--feed=float64/x={tmp_path}/float64_y.json", "--fetch=float64/x",
-               "--format=json")
+    ok(
+        doubling,
+        "--feed=float64/x=[[0.1, 1e300, -3]]",
+        "--fetch=float64/y",
+        "--format=json",
+        "--out",
+        tmp_path,
+    )
+    again = ok(
+        doubling,
+        f"--feed=float64/x={tmp_path}/float64_y.json",
+        "--fetch=float64/x",
+        "--format=json",
+    )
     assert json.loads(again)["float64/x"] == [[2 * 0.1 + 1, 2e300, -5]]
 
 
@@ -175,12 +219,19 @@ def test_strings(doubling, tmp_path):
 def test_raw(doubling, tmp_path):
     (tmp_path / "in.bin").write_bytes(X.astype("<f4").tobytes())
     for feed in (f"{tmp_path}/in.bin", f"{tmp_path}/in.bin:float32:2,3"):
-        ok(doubling, f"--feed=float32/x={feed}", "--fetch=float32/y", "--format=raw",
-           "--out", tmp_path)
+        ok(
+            doubling,
+            f"--feed=float32/x={feed}",
+            "--fetch=float32/y",
+            "--format=raw",
+            "--out",
+            tmp_path,
+        )
         out = np.fromfile(tmp_path / "float32_y.raw", "<f4")
         assert (out == (2 * X + 1).ravel()).all()
     assert "24 bytes are not float" in fails(
-        doubling, f"--feed=float32/x={tmp_path}/in.bin:float:2,4", "--fetch=float32/y")
+        doubling, f"--feed=float32/x={tmp_path}/in.bin:float:2,4", "--fetch=float32/y"
+    )
 
 
 def test_pictures(doubling, tmp_path):
@@ -193,25 +244,50 @@ def test_pictures(doubling, tmp_path):
     ok(doubling, f"--feed=pictures={tmp_path}/in.jpg", "--fetch=same", "--out", tmp_path)
     assert np.load(tmp_path / "same.npy").shape == (1, 5, 7, 3)
     # Out again as PNG, and back.
-    ok(doubling, f"--feed=pictures={tmp_path}/in.png", "--fetch=same", "--format=png",
-       "--out", tmp_path)
+    ok(
+        doubling,
+        f"--feed=pictures={tmp_path}/in.png",
+        "--fetch=same",
+        "--format=png",
+        "--out",
+        tmp_path,
+    )
     with tf.Graph().as_default(), tf.Session() as session:
         again = session.run(tf.image.decode_png((tmp_path / "same.png").read_bytes()))
     assert (again == pixels).all()
     # Floats are clipped; one channel where the graph asks for one; a batch becomes several files.
-    ok(doubling, f"--feed=gray={tmp_path}/in.png", "--fetch=picture", "--format=png",
-       "--out", tmp_path)
+    ok(
+        doubling,
+        f"--feed=gray={tmp_path}/in.png",
+        "--fetch=picture",
+        "--format=png",
+        "--out",
+        tmp_path,
+    )
     np.save(tmp_path / "two.npy", np.stack([pixels, pixels]))
-    said = ok(doubling, f"--feed=pictures={tmp_path}/two.npy", "--fetch=same", "--format=jpeg",
-              "--out", tmp_path)
+    said = ok(
+        doubling,
+        f"--feed=pictures={tmp_path}/two.npy",
+        "--fetch=same",
+        "--format=jpeg",
+        "--out",
+        tmp_path,
+    )
     assert said.splitlines() == [f"{tmp_path}/same_0.jpeg", f"{tmp_path}/same_1.jpeg"]
-    assert "a picture is" in fails(doubling, "--feed=b=true", "--fetch=c", "--format=png",
-                                   "--out", tmp_path)
+    assert "a picture is" in fails(
+        doubling, "--feed=b=true", "--fetch=c", "--format=png", "--out", tmp_path
+    )
 
 
 def test_names_that_meet_in_one_file_name(tmp_path):
-    path = write_graph(tmp_path / "g.pb", lambda: (
-        tf.constant(1, name="a/b"), tf.constant(2, name="a_b"), tf.unstack([3, 4], name="u")))
+    path = write_graph(
+        tmp_path / "g.pb",
+        lambda: (
+            tf.constant(1, name="a/b"),
+            tf.constant(2, name="a_b"),
+            tf.unstack([3, 4], name="u"),
+        ),
+    )
     ok(path, "--fetch=a/b", "--fetch=a_b", "--fetch=a_b:0", "--fetch=u:1", "--out", tmp_path)
     values = [int(np.load(tmp_path / f"{n}.npy")) for n in ("a_b", "a_b_1", "a_b_2", "u_1")]
     assert values == [1, 2, 2, 4]
@@ -225,8 +301,9 @@ def trained(request, tmp_path):
     """A graph, a meta graph, a checkpoint and a saved model of y = x w with w = 3."""
     with tf.Graph().as_default() as graph, tf.Session() as session:
         x = tf.placeholder(tf.float32, [None], name="x")
-        w = tf.get_variable("w", [], initializer=tf.constant_initializer(3.0),
-                            use_resource=request.param)
+        w = tf.get_variable(
+            "w", [], initializer=tf.constant_initializer(3.0), use_resource=request.param
+        )
         y = tf.multiply(x, w, name="y")
         session.run(tf.global_variables_initializer())
         tf.train.Saver().save(session, str(tmp_path / "model.ckpt"))
@@ -236,10 +313,12 @@ def trained(request, tmp_path):
 
 
 def test_a_graph_and_its_checkpoint(trained):
-    for graph, *more in (("graph.pb", "--checkpoint", trained / "model.ckpt.index"),
-                         ("graph.pb", "--checkpoint", trained),
-                         ("model.ckpt.meta",),
-                         ("model.ckpt.meta", "--checkpoint", trained / "model.ckpt")):
+    for graph, *more in (
+        ("graph.pb", "--checkpoint", trained / "model.ckpt.index"),
+        ("graph.pb", "--checkpoint", trained),
+        ("model.ckpt.meta",),
+        ("model.ckpt.meta", "--checkpoint", trained / "model.ckpt"),
+    ):
         assert "  6 12\n" in ok(trained / graph, *more, "--feed=x=[2, 4]", "--fetch=y")
     # Initialized anew.
     assert "  6\n" in ok(trained / "graph.pb", "--init=init", "--feed=x=[2]", "--fetch=y")
@@ -258,10 +337,12 @@ def test_a_saved_model(trained):
     said = json.loads(ok(trained / "saved", "--feed=in=[2]", "--format=json"))
     assert said == {"out": [6]}
     for more in (["--signature=serving_default"], ["--tags=serve"], []):
-        assert "out  float [1]\n  6\n" in ok(trained / "saved", *more, "--feed=in=[2]",
-                                             "--fetch=out")
-    assert "y:0  float [1]\n  6\n" in ok(trained / "saved/saved_model.pb", "--feed=x:0=[2]",
-                                         "--fetch=y:0")
+        assert "out  float [1]\n  6\n" in ok(
+            trained / "saved", *more, "--feed=in=[2]", "--fetch=out"
+        )
+    assert "y:0  float [1]\n  6\n" in ok(
+        trained / "saved/saved_model.pb", "--feed=x:0=[2]", "--fetch=y:0"
+    )
     ok(trained / "saved", "--feed=in=[2]", "--out", trained / "out")
     assert np.load(trained / "out" / "out.npy").tolist() == [6]
     assert "there is no signature 'zz'" in fails(trained / "saved", "--signature=zz")
@@ -310,14 +391,21 @@ def feed_files(folder, feeds):
         yield f"--feed={name}={folder}/{i}.npy"
 
 
-@pytest.mark.parametrize("model", sorted(
-    path.stem for path in (SOURCE / "tests/golden/models").glob("*_frozen.txt")))
+@pytest.mark.parametrize(
+    "model", sorted(path.stem for path in (SOURCE / "tests/golden/models").glob("*_frozen.txt"))
+)
 def test_frozen_models_give_tensorflows_answers(tmp_path, model):
     path = SOURCE / "tests" / "golden" / "models" / model
     feeds, fetches = recorded(path.with_suffix(".txt"))
     assert feeds and fetches
-    ok(path.with_suffix(".pb"), *feed_files(tmp_path, feeds),
-       *(f"--fetch={name}" for name in fetches), "--format=npz", "--out", tmp_path)
+    ok(
+        path.with_suffix(".pb"),
+        *feed_files(tmp_path, feeds),
+        *(f"--fetch={name}" for name in fetches),
+        "--format=npz",
+        "--out",
+        tmp_path,
+    )
     out = np.load(tmp_path / "outputs.npz")
     for name, wanted in fetches.items():
         np.testing.assert_allclose(out[name], wanted, rtol=1e-5, atol=1e-5)
@@ -330,7 +418,9 @@ def test_saved_models_frozen_or_not_give_the_same(tmp_path, model):
     arguments = [*feed_files(tmp_path, feeds), *(f"--fetch={name}" for name in fetches)]
     done = subprocess.run(
         [BUILD / "bin" / "rheos", "convert", f"{path}_saved", tmp_path / "frozen.pb"],
-        capture_output=True, timeout=60)
+        capture_output=True,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stderr
     for i, source in enumerate((f"{path}_saved", tmp_path / "frozen.pb")):
         ok(source, *arguments, "--format=npz", "--out", tmp_path / str(i))
@@ -344,8 +434,16 @@ def test_saved_models_frozen_or_not_give_the_same(tmp_path, model):
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("a", "b"), ("--feed", "x", "g"), ("--feed", "=1", "g"), ("--format", "xyz", "g"),
-     ("--format", "npy", "g"), ("--fetch",), ("--zzz", "g")],
+    [
+        (),
+        ("a", "b"),
+        ("--feed", "x", "g"),
+        ("--feed", "=1", "g"),
+        ("--format", "xyz", "g"),
+        ("--format", "npy", "g"),
+        ("--fetch",),
+        ("--zzz", "g"),
+    ],
 )
 def test_wrong_usage(arguments):
     assert fails(*arguments, status=2).startswith("rheos: exec: ")
@@ -359,8 +457,17 @@ def test_what_fails_is_one_line(doubling, tmp_path):
     assert "must feed" in fails(doubling, y)
     assert "fed before" in fails(doubling, "--feed=b=true", "--feed=b:0=true", "--fetch=c")
     assert "neither a file nor a value" in fails(doubling, "--feed=float32/x=missing.npy", y)
-    for text in ("[[1, 2]]", "[[1,2,3],[1]]", "[1,[2]]", "[[[1]], 2]", "true", '"text"', "[1,,2]",
-                 "[[[[[[[[[[1]]]]]]]]]]", "[[1,2,3]] x"):
+    for text in (
+        "[[1, 2]]",
+        "[[1,2,3],[1]]",
+        "[1,[2]]",
+        "[[[1]], 2]",
+        "true",
+        '"text"',
+        "[1,,2]",
+        "[[[[[[[[[[1]]]]]]]]]]",
+        "[[1,2,3]] x",
+    ):
         fails(doubling, f"--feed=float32/x={text}", y)
     for content in (b"\x93NUMPY\x01\x00\x10", b"PK\3\4nonsense", b"\x89PNG\r\n\x1a\n", b"abc"):
         (tmp_path / "bad").write_bytes(content)

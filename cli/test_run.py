@@ -114,8 +114,15 @@ def test_help_behind_a_script_is_the_scripts(tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("fly",), ("help", "fly"), ("run",), ("run", "--tf3", "x.py"), ("run", "missing.py"),
-     ("run", "--keras=4", "x.py")],
+    [
+        (),
+        ("fly",),
+        ("help", "fly"),
+        ("run",),
+        ("run", "--tf3", "x.py"),
+        ("run", "missing.py"),
+        ("run", "--keras=4", "x.py"),
+    ],
 )
 def test_usage_errors_are_on_standard_error_with_status_2(arguments):
     done = command(*arguments)
@@ -171,8 +178,11 @@ def test_argv_path_and_main_are_the_programs(run, tmp_path):
 def test_pythonpath_is_kept_and_the_package_shadows_nothing(run, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "helper.py").write_text("where = 'other'\n")
-    done = run("import helper, train; print(helper.where, train.where)",
-               files={"train.py": "where = 'own'\n"}, PYTHONPATH=str(tmp_path / "other"))
+    done = run(
+        "import helper, train; print(helper.where, train.where)",
+        files={"train.py": "where = 'own'\n"},
+        PYTHONPATH=str(tmp_path / "other"),
+    )
     assert done.stdout == "other own\n"
 
 
@@ -281,8 +291,7 @@ def test_unittest_finds_the_programs_tests(run):
         ("import tensorflow as tf2\ntf = tf2.compat.v1\nif 0: tf.Session", "tf.front"),
         ("import tensorflow as f, tensorflow.compat.v1.train as t\nif 0: t.Saver", "f.front"),
         (
-            "import tensorflow.compat.v1 as tf\nif 0: tf.disable_v2_behavior()\n"
-            "import tensorflow",
+            "import tensorflow.compat.v1 as tf\nif 0: tf.disable_v2_behavior()\nimport tensorflow",
             "tensorflow.front",
         ),
         ("import tensorflow as tf\nif 0: tf.enable_eager_execution()", "tf.front"),
@@ -320,8 +329,10 @@ def test_own_modules_decide_too(run):
     files = {"nets/__init__.py": "", "nets/deep/__init__.py": "", "nets/deep/model.py": model}
     assert run(source, files=files).stdout == "v1\n"
     files["nets/deep/__init__.py"] = "from . import model"
-    assert run(source.replace("from nets.deep import model", "import nets.deep"),
-               files=files).stdout == "v1\n"
+    assert (
+        run(source.replace("from nets.deep import model", "import nets.deep"), files=files).stdout
+        == "v1\n"
+    )
 
 
 def test_modules_below_tensorflow(run):

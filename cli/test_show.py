@@ -99,8 +99,11 @@ def test_a_graph_in_json(line):
 
 
 def test_the_kind_is_found_by_content_whatever_the_name(line):
-    for name, kind in (("graph.pb", "graph"), ("graph.pbtxt", "graph"),
-                       ("model.ckpt-7.meta", "meta_graph")):
+    for name, kind in (
+        ("graph.pb", "graph"),
+        ("graph.pbtxt", "graph"),
+        ("model.ckpt-7.meta", "meta_graph"),
+    ):
         other = line / "renamed.xyz"
         other.write_bytes((line / name).read_bytes())
         assert json_of(other)["kind"] == kind
@@ -118,8 +121,12 @@ def test_a_meta_graph(line):
 
 def test_what_cannot_run_is_listed_with_counts_and_nodes(tmp_path):
     path = tmp_path / "odd.pb"
-    path.write_bytes(node(b"a", b"NoSuchOp") + node(b"b", b"NoSuchOp", b"a:1") +
-                     node(b"c", b"Other", b"^b") + field(4, b"\x08\x86\x01"))
+    path.write_bytes(
+        node(b"a", b"NoSuchOp")
+        + node(b"b", b"NoSuchOp", b"a:1")
+        + node(b"c", b"Other", b"^b")
+        + field(4, b"\x08\x86\x01")
+    )
     shown = json_of(path)
     assert shown["nodes"] == 3 and shown["ops"] == {"NoSuchOp": 2, "Other": 1}
     assert shown["cannot_run"] == [
@@ -162,8 +169,11 @@ def test_a_graph_that_cannot_be_imported_is_shown_all_the_same(tmp_path):
 
 def test_names_of_any_bytes(tmp_path):
     path = tmp_path / "names.pb"
-    path.write_bytes(node(b'"\\\x01\x1b[31m', b"NoOp") + node(b"\xff\xfe", b"NoOp") +
-                     node("ῥέος".encode(), b"NoOp"))
+    path.write_bytes(
+        node(b'"\\\x01\x1b[31m', b"NoOp")
+        + node(b"\xff\xfe", b"NoOp")
+        + node("ῥέος".encode(), b"NoOp")
+    )
     names = {o["name"] for o in json_of(path)["outputs"]}
     assert names == {'"\\\x01\x1b[31m', "\\xff\\xfe", "ῥέος"}
     text = show(path).stdout
@@ -230,7 +240,10 @@ def test_bodies_are_listed_in_what_calls_them():
 def test_loops_and_conditionals_of_version_1_are_listed_too():
     bodies = json_of(GOLDEN / "flow" / "loop_in_a_cond_in_a_loop.pb")["bodies"]
     assert [(b["depth"], b["role"]) for b in bodies] == [
-        (0, "loop"), (1, "conditional"), (2, "loop")]
+        (0, "loop"),
+        (1, "conditional"),
+        (2, "loop"),
+    ]
     assert bodies[0]["node"] == "while/while_context"
     assert bodies[0]["nodes"] > bodies[2]["nodes"] > 5
     for path in sorted((GOLDEN / "flow").glob("*.pb")):
@@ -240,9 +253,14 @@ def test_loops_and_conditionals_of_version_1_are_listed_too():
         assert {b["node"].encode() for b in bodies if b["role"] == "loop"} == frames, path
 
 
-@pytest.mark.parametrize("name, boxes", [
-    ("functions/branches_in_branches", 7), ("flow/loop_in_a_cond_in_a_loop", 3),
-    ("functions/defun_that_calls_itself", 3)])
+@pytest.mark.parametrize(
+    "name, boxes",
+    [
+        ("functions/branches_in_branches", 7),
+        ("flow/loop_in_a_cond_in_a_loop", 3),
+        ("functions/defun_that_calls_itself", 3),
+    ],
+)
 def test_a_drawing_has_boxes_in_boxes(name, boxes):
     text = text_of("--dot", GOLDEN / f"{name}.pb")
     assert text.count("subgraph cluster_") == boxes
@@ -290,8 +308,13 @@ def test_a_saved_model(tmp_path):
 
 
 def test_checkpoints_by_every_name(line):
-    for name in ("model.ckpt-7", "model.ckpt-7.index", "model.ckpt-7.data-00000-of-00001",
-                 "checkpoint", "."):
+    for name in (
+        "model.ckpt-7",
+        "model.ckpt-7.index",
+        "model.ckpt-7.data-00000-of-00001",
+        "checkpoint",
+        ".",
+    ):
         shown = json_of(line / name)
         assert shown["kind"] == "checkpoint" and shown["version"] == "V2"
         assert shown["tensors"] == [{"name": "w", "dtype": "float", "shape": [3, 2]}]
@@ -338,7 +361,8 @@ def example(**features):
 def test_records(tmp_path, compression):
     path = tmp_path / "data"
     options = tf.python_io.TFRecordOptions(
-        getattr(tf.python_io.TFRecordCompressionType, compression or "NONE"))
+        getattr(tf.python_io.TFRecordCompressionType, compression or "NONE")
+    )
     with tf.python_io.TFRecordWriter(str(path), options) as writer:
         writer.write(example(label=[1, -2, 300], image=[b"\xff"], weight=[0.5, 1.5]))
         writer.write(example(label=[4]))
@@ -346,7 +370,11 @@ def test_records(tmp_path, compression):
     assert shown["kind"] == "records" and shown["records"] == 2
     assert shown["compression"] == (compression.lower() or "none") and shown["content"] == "Example"
     assert shown["features"]["label"] == {
-        "type": "int64", "records": 2, "min_values": 1, "max_values": 3}
+        "type": "int64",
+        "records": 2,
+        "min_values": 1,
+        "max_values": 3,
+    }
     assert shown["features"]["weight"]["max_values"] == 2
     assert "label  int64  in 2 records, 1 to 3 values" in text_of(path)
 
@@ -406,7 +434,12 @@ def test_all_events_of_a_folder(tmp_path):
     shown = json_of(tmp_path)
     assert shown["files"] == 2 and shown["events"] == 8
     assert shown["tags"]["loss"] == {
-        "type": "scalars", "count": 6, "first_step": 0, "last_step": 5, "last_value": 5}
+        "type": "scalars",
+        "count": 6,
+        "first_step": 0,
+        "last_step": 5,
+        "last_value": 5,
+    }
     assert "(2 files)" in text_of(tmp_path)
 
 
@@ -417,7 +450,8 @@ def test_arrays(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(6, dtype=">f4").reshape(2, 3))
     np.savez(tmp_path / "b.npz", x=np.float64(1.5), s=np.array(["é", "text"]))
     assert json_of(tmp_path / "a.npy")["tensors"] == [
-        {"name": "", "dtype": "float", "shape": [2, 3]}]
+        {"name": "", "dtype": "float", "shape": [2, 3]}
+    ]
     assert json_of("--node", "s", tmp_path / "b.npz")["values"] == ["é", "text"]
     assert json_of("--node=", tmp_path / "a.npy")["values"] == [[0, 1, 2], [3, 4, 5]]
 
@@ -427,8 +461,16 @@ def test_arrays(tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("a", "b"), ("--fly", "a"), ("--node",), ("--json=1", "a"), ("--ops", "--dot", "a"),
-     ("--dot", "--json", "a"), ("--ops", GOLDEN / "checkpoints" / "dtypes")],
+    [
+        (),
+        ("a", "b"),
+        ("--fly", "a"),
+        ("--node",),
+        ("--json=1", "a"),
+        ("--ops", "--dot", "a"),
+        ("--dot", "--json", "a"),
+        ("--ops", GOLDEN / "checkpoints" / "dtypes"),
+    ],
 )
 def test_wrong_usage(arguments):
     assert fails(*arguments, status=2).startswith("rheos: show: ")
@@ -502,8 +544,12 @@ def test_a_lying_zlib_stream(tmp_path):
 
 def test_output_that_cannot_be_written():
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([BUILD / "bin" / "rheos", "show", GOLDEN / "graphs" / "loops.pb"],
-                              stdout=full, stderr=subprocess.PIPE, timeout=60)
+        done = subprocess.run(
+            [BUILD / "bin" / "rheos", "show", GOLDEN / "graphs" / "loops.pb"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+        )
     assert done.returncode == 1 and b"cannot be written" in done.stderr
 
 
@@ -527,7 +573,8 @@ def test_memory_of_a_model(tmp_path):
     assert told["feeds"] == [{"name": "x", "dtype": "float", "shape": [7, 100]}]
     assert told["result_bytes"] == 7 * 50 * 4
     assert told["peak_bytes"] == sum(
-        told[key] for key in ("intermediate_bytes", "kernel_bytes", "result_bytes"))
+        told[key] for key in ("intermediate_bytes", "kernel_bytes", "result_bytes")
+    )
     assert told["waits_for"] is None
     assert told["largest"][0]["shape"] == [100, 50] and told["largest"][0]["variable"]
     (own, *_) = [tensor for tensor in told["largest"] if not tensor["variable"]]
@@ -607,9 +654,17 @@ def test_plan_of_a_model(tmp_path):
 def test_plan_as_text(tmp_path):
     path = plan_model(tmp_path)
     text = text_of("--plan", path)
-    for part in ("plan: entries ", "  v0 x float\n", "; by take_activation", "; waits for e",
-                 "; writes v", "; by constant_folding", ", by elementwise_fusion",
-                 "\nmemory: block ", "dimensions that nobody told are 1"):
+    for part in (
+        "plan: entries ",
+        "  v0 x float\n",
+        "; by take_activation",
+        "; waits for e",
+        "; writes v",
+        "; by constant_folding",
+        ", by elementwise_fusion",
+        "\nmemory: block ",
+        "dimensions that nobody told are 1",
+    ):
         assert part in text
     assert "dimensions" not in text_of("--plan", "--feed-shape", "x=7,100", path)
 
@@ -627,7 +682,8 @@ def test_plan_ends_where_shapes_depend_on_values(tmp_path):
     (described,) = [one for one in segment["values"] if one["value"] == value]
     assert described["shape"] is None
     assert f"\nthen: from e{segment['end_entry']} on, when the shapes are known of v{value}\n" in (
-        text_of("--plan", "--feed-shape", "x=1000", path))
+        text_of("--plan", "--feed-shape", "x=1000", path)
+    )
 
 
 @pytest.fixture(params=["cond_v2", "version_1"])
@@ -640,7 +696,8 @@ def loop(request, tmp_path):
             _, end = tf.while_loop(
                 lambda i, x: i < 5,
                 lambda i, x: (i + 1, tf.cond(i > 2, lambda: tf.tanh(x), lambda: x * 2.0)),
-                [tf.constant(0), tf.ones([3, 4])])
+                [tf.constant(0), tf.ones([3, 4])],
+            )
             tf.identity(end, name="end")
         finally:
             tf.disable_control_flow_v2()
@@ -657,7 +714,11 @@ def test_plan_and_memory_have_bodies_with_their_trips(loop):
     for option in ("--plan", "--memory"):
         bodies = json_of(option, path)["bodies"]
         assert [(b["depth"], b["role"]) for b in bodies] == [
-            (0, "cond"), (0, "body"), (1, "then_branch"), (1, "else_branch")]
+            (0, "cond"),
+            (0, "body"),
+            (1, "then_branch"),
+            (1, "else_branch"),
+        ]
         assert bodies[1]["trips"] == 5 and "trips" not in bodies[2]
         assert ("function" in bodies[1]) == (kind == "cond_v2")
     assert bodies[2]["result_bytes"] + bodies[2]["intermediate_bytes"] >= 3 * 4 * 4
@@ -710,7 +771,9 @@ def test_a_body_that_calls_itself_is_shown_once(tmp_path):
     path.write_bytes(graph.SerializeToString())
     bodies = json_of("--plan", path)["bodies"]
     assert [(b["depth"], b["function"], b["again"]) for b in bodies] == [
-        (0, "f", False), (1, "f", True)]
+        (0, "f", False),
+        (1, "f", True),
+    ]
     assert text_of("--plan", path).count("(as above)") == 1
     assert text_of("--memory", path).count(": as above") == 1
 

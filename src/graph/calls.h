@@ -55,7 +55,7 @@ typedef enum rheos__structure_kind {
   RHEOS__STRETCH,
 } rheos__structure_kind;
 
-// A loop or conditional of version 1 that was raised, or a stretch between waits: plan/raise.h.
+// A loop or conditional of version 1 that was raised, or a stretch between waits: plan/raise/raise.h.
 struct rheos__structure {
   rheos__structure *next;
   rheos__structure_kind kind;

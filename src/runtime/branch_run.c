@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <pthread.h>
 
-#include "plan/branches.h"
+#include "plan/segment/branches.h"
 #include "runtime/section_run.h"
 
 static const float SLICE_NS = 2e6f;  // between two looks whether to stop

@@ -6,7 +6,7 @@
 
 #include "graph/calls.h"
 #include "graph/library.h"
-#include "plan/rewrite.h"
+#include "plan/rules/rewrite.h"
 #include "runtime/bodies.h"
 
 enum { MOST_DEEP = 512 };  // what lies deeper cannot run: bodies.c

@@ -3,7 +3,7 @@
 #define RHEOS_SRC_RUNTIME_CALLED_H
 
 #include "graph/library.h"
-#include "plan/plan.h"
+#include "plan/entries/plan.h"
 
 typedef struct rheos__called {
   int32_t depth;                 // 0: called by the plan that was asked about
@@ -11,7 +11,7 @@ typedef struct rheos__called {
   int32_t entry;                 // calls it
   const char *role;              // what it is there: "then_branch", "body", "f"; "call" by its name
   int32_t number;                // in a list of functions; -1: it is in none
-  const char *function;          // its name; NULL: part of the graph, raised (plan/raise.h)
+  const char *function;          // its name; NULL: part of the graph, raised (plan/raise/raise.h)
   struct rheos__region *region;  // that part
   const rheos_func *func;        // the attribute; NULL: the op itself is the function
   const rheos__plan *plan;       // without segments where no shapes were asked for; NULL: `problem`

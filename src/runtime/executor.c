@@ -6,10 +6,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include "plan/copies.h"
-#include "plan/packed_operand.h"
-#include "plan/dynamic.h"
-#include "plan/memory_report.h"
+#include "plan/segment/copies.h"
+#include "plan/segment/packed_operand.h"
+#include "plan/segment/dynamic.h"
+#include "plan/segment/memory_report.h"
 #include "runtime/section_run.h"
 #include "resource/variable_shape.h"
 

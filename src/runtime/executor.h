@@ -3,7 +3,7 @@
 #define RHEOS_SRC_RUNTIME_EXECUTOR_H
 
 #include "graph/calls.h"
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 #include "runtime/bound.h"
 #include "runtime/step.h"
 

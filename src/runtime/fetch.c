@@ -1,5 +1,5 @@
 // Fetched values: computed right in tensors that go to the caller, so that nothing is copied at the end.
-#include "plan/memory_report.h"
+#include "plan/segment/memory_report.h"
 #include "runtime/run.h"
 
 // Has fetches computed right where the caller wants them. What is not placed has no data.

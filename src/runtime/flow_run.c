@@ -1,11 +1,11 @@
 // Runs plans with version 1's control flow: values move along the edges as tokens, and an entry runs when
 // all that it waits for has come. A dead token, from the side of a Switch that was not taken, makes dead
-// what takes it. What frames and trips are is in plan/flow.h; nothing recurses over entries or trips.
+// what takes it. What frames and trips are is in plan/entries/flow.h; nothing recurses over entries or trips.
 #include <assert.h>
 #include <string.h>
 
 #include "base/fingerprint.h"
-#include "plan/dynamic.h"
+#include "plan/segment/dynamic.h"
 #include "runtime/flow_run.h"
 #include "runtime/waiting.h"
 

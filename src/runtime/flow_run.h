@@ -2,7 +2,7 @@
 #ifndef RHEOS_SRC_RUNTIME_FLOW_RUN_H
 #define RHEOS_SRC_RUNTIME_FLOW_RUN_H
 
-#include "plan/flow.h"
+#include "plan/entries/flow.h"
 #include "runtime/run.h"
 
 typedef struct rheos__flow_run {

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "plan/plan.h"
+#include "plan/entries/plan.h"
 #include "runtime/step.h"
 #include "runtime/tasks.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/status.h"
-#include "plan/inline.h"
-#include "plan/memory_report.h"
+#include "plan/entries/inline.h"
+#include "plan/segment/memory_report.h"
 #include "runtime/planned.h"
 
 // For rheos__free().

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "device/device.h"
-#include "plan/flow.h"
-#include "plan/segment.h"
+#include "plan/entries/flow.h"
+#include "plan/segment/segment.h"
 #include "runtime/step.h"
 
 void rheos__step_observe(rheos__step *step, const rheos__observer *observer,

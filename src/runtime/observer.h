@@ -65,7 +65,7 @@ typedef struct rheos__observer {
   // all of them, the first without the second where one has failed.
   rheos_status *(*entry_begins)(void *argument, const rheos__observed *entry);
   rheos_status *(*entry_ended)(void *argument, const rheos__observed *entry);
-  // The value of an edge that the step's plan watches (plan/watch.h), as often as it is computed. It is
+  // The value of an edge that the step's plan watches (plan/entries/watch.h), as often as it is computed. It is
   // counted, and constant.
   rheos_status *(*deliver)(void *argument, const rheos__delivered *delivered);
   // A part of what a kernel does, such as a stage of a pipeline. The name stays.

@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "plan/plan.h"
+#include "plan/entries/plan.h"
 #include "runtime/run_signature.h"
 #include "runtime/step.h"
 

@@ -5,12 +5,12 @@
 
 #include "base/status.h"
 #include "codec/json_text.h"
-#include "plan/effects.h"
-#include "plan/inline.h"
-#include "plan/packed_operand.h"
-#include "plan/print.h"
-#include "plan/rewrite.h"
-#include "plan/show.h"
+#include "plan/entries/effects.h"
+#include "plan/entries/inline.h"
+#include "plan/segment/packed_operand.h"
+#include "plan/show/print.h"
+#include "plan/rules/rewrite.h"
+#include "plan/show/show.h"
 #include "runtime/planned.h"
 
 // ---- As text

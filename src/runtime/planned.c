@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/status.h"
-#include "plan/inline.h"
+#include "plan/entries/inline.h"
 
 static rheos_status *check_shapes(const rheos_output *feeds, const rheos_shape *shapes,
                                   size_t num_feeds) {

@@ -1,6 +1,6 @@
 // A chain of layers is handed out once: as many parts as there are threads, each some units of every
 // layer.
-#include "plan/row_chain.h"
+#include "plan/segment/row_chain.h"
 
 #include <assert.h>
 #include "runtime/section_run.h"

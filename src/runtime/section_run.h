@@ -3,7 +3,7 @@
 #ifndef RHEOS_SRC_RUNTIME_SECTION_RUN_H
 #define RHEOS_SRC_RUNTIME_SECTION_RUN_H
 
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 #include "runtime/step.h"
 #include "runtime/pool.h"
 

@@ -5,7 +5,7 @@
 #ifndef RHEOS_SRC_RUNTIME_SESSION_KIND_H
 #define RHEOS_SRC_RUNTIME_SESSION_KIND_H
 
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 #include "runtime/bound.h"
 #include "runtime/home.h"
 #include "runtime/run_signature.h"

@@ -4,7 +4,7 @@
 
 #include <rheos/session.h>
 
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 #include "runtime/run_signature.h"
 
 // The plan that the session would run, and its first segment for feeds of these shapes, which the

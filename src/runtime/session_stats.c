@@ -1,6 +1,6 @@
 #include "runtime/session_stats.h"
 
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 
 static void add_segments(const rheos__segment *roots, rheos_session_stats *stats) {
   for (const rheos__segment *at = roots; at != NULL; at = at->next) {

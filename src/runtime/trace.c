@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "graph/graph_impl.h"
-#include "plan/flow.h"
+#include "plan/entries/flow.h"
 
 static int64_t clock_ns(clockid_t clock) {
   struct timespec now;

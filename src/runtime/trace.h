@@ -9,7 +9,7 @@
 
 #include <rheos/session.h>
 
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 #include "runtime/observer.h"
 #include "runtime/pool.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "graph/library.h"
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 #include "runtime/called.h"
 
 enum { UNKNOWN = -1, MOST_CONDITIONS = 64 };

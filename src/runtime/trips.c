@@ -3,7 +3,7 @@
 // have two tensors, or that kernels return. Whatever is not as it was ends that, and the loop goes on as calls.
 #include <assert.h>
 
-#include "plan/packed_operand.h"
+#include "plan/segment/packed_operand.h"
 #include "runtime/bodies.h"
 #include "runtime/run.h"
 

@@ -1,4 +1,4 @@
-// Runs of a session that an observer looks at, and whose plans watch edges (plan/watch.h).
+// Runs of a session that an observer looks at, and whose plans watch edges (plan/entries/watch.h).
 //
 // What is watched is a part of a plan's signature. The functions that such plans call have bodies of their own,
 // for each set of edges, which stay as long as the session: other plans and bodies are as if nobody watched.

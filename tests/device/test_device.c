@@ -11,7 +11,7 @@
 #include <rheos/rheos.h>
 
 #include "device/private_device.h"
-#include "plan/show.h"
+#include "plan/show/show.h"
 #include "runtime/host.h"
 #include "runtime/session_plan.h"
 

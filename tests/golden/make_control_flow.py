@@ -812,9 +812,7 @@ def while_dtypes(tf):
 def while_layers(tf):
     def body(i, h):
         ones = tf.ones_initializer()
-        return i + 1, tf.layers.dense(
-            h, 3, kernel_initializer=ones, name="fc", reuse=tf.AUTO_REUSE
-        )
+        return i + 1, tf.layers.dense(h, 3, kernel_initializer=ones, name="fc", reuse=tf.AUTO_REUSE)
 
     return tf.while_loop(lambda i, h: i < 2, body, [0, tf.ones([1, 3])])
 
@@ -844,9 +842,7 @@ def while_updates_rows(tf):
 @program
 def while_slices(tf):
     x = numbers(tf)
-    return tf.while_loop(
-        lambda i, s: i < tf.shape(x)[0], lambda i, s: (i + 1, s + x[i]), [0, 0.0]
-    )
+    return tf.while_loop(lambda i, s: i < tf.shape(x)[0], lambda i, s: (i + 1, s + x[i]), [0, 0.0])
 
 
 @program

@@ -121,18 +121,21 @@ inputs(
     normalized=lambda tf, fc: [fc.numeric_column("a", normalizer_fn=lambda x: (x - 1) / 2)],
     whole_numbers=lambda tf, fc: [fc.numeric_column("n", dtype=tf.int64)],
     bucketized=lambda tf, fc: [
-        fc.bucketized_column(fc.numeric_column("b", 2), [0, 5.0, 10]), fc.numeric_column("a")
+        fc.bucketized_column(fc.numeric_column("b", 2), [0, 5.0, 10]),
+        fc.numeric_column("a"),
     ],
     indicator_list=lambda tf, fc: [
         fc.indicator_column(fc.categorical_column_with_vocabulary_list("m", ["x", "y", "z"]))
     ],
     indicator_oov=lambda tf, fc: [
         fc.indicator_column(
-            fc.categorical_column_with_vocabulary_list("t", ["x"], num_oov_buckets=2))
+            fc.categorical_column_with_vocabulary_list("t", ["x"], num_oov_buckets=2)
+        )
     ],
     indicator_default=lambda tf, fc: [
         fc.indicator_column(
-            fc.categorical_column_with_vocabulary_list("m", ["x", "y"], default_value=1))
+            fc.categorical_column_with_vocabulary_list("m", ["x", "y"], default_value=1)
+        )
     ],
     indicator_of_integers=lambda tf, fc: [
         fc.indicator_column(fc.categorical_column_with_vocabulary_list("i", [3, 1]))
@@ -146,47 +149,78 @@ inputs(
         fc.indicator_column(fc.categorical_column_with_identity("n", 4, default_value=2)),
     ],
     indicator_weighted=lambda tf, fc: [
-        fc.indicator_column(fc.weighted_categorical_column(
-            fc.categorical_column_with_vocabulary_list("m", ["x", "q", "y"]), "w"))
+        fc.indicator_column(
+            fc.weighted_categorical_column(
+                fc.categorical_column_with_vocabulary_list("m", ["x", "q", "y"]), "w"
+            )
+        )
     ],
     indicator_crossed=lambda tf, fc: [
         fc.indicator_column(fc.crossed_column(["s", "t"], 7)),
-        fc.indicator_column(fc.crossed_column(
-            [fc.bucketized_column(fc.numeric_column("a"), [1.5]), "m"], 5, hash_key=17)),
+        fc.indicator_column(
+            fc.crossed_column(
+                [fc.bucketized_column(fc.numeric_column("a"), [1.5]), "m"], 5, hash_key=17
+            )
+        ),
     ],
     indicator_file=lambda tf, fc: [
-        fc.indicator_column(fc.categorical_column_with_vocabulary_file(
-            "t", "tests/golden/datasets/files/more.txt", num_oov_buckets=1))
+        fc.indicator_column(
+            fc.categorical_column_with_vocabulary_file(
+                "t", "tests/golden/datasets/files/more.txt", num_oov_buckets=1
+            )
+        )
     ],
     embedding=lambda tf, fc: [
         fc.embedding_column(
-            fc.categorical_column_with_vocabulary_list("m", ["x", "q", "y"]), 2,
-            initializer=rows(tf)),
+            fc.categorical_column_with_vocabulary_list("m", ["x", "q", "y"]),
+            2,
+            initializer=rows(tf),
+        ),
         fc.numeric_column("a"),
     ],
     embedding_sum=lambda tf, fc: [
         fc.embedding_column(
-            fc.categorical_column_with_hash_bucket("t", 4), 3, "sum", rows(tf), trainable=False)
+            fc.categorical_column_with_hash_bucket("t", 4), 3, "sum", rows(tf), trainable=False
+        )
     ],
     embedding_norm=lambda tf, fc: [
         fc.embedding_column(
-            fc.categorical_column_with_identity("i", 4), 2, "sqrtn", rows(tf), max_norm=1.0)
+            fc.categorical_column_with_identity("i", 4), 2, "sqrtn", rows(tf), max_norm=1.0
+        )
     ],
     embedding_weighted=lambda tf, fc: [
-        fc.embedding_column(fc.weighted_categorical_column(
-            fc.categorical_column_with_vocabulary_list("m", ["x", "q", "y"]), "w"), 2,
-            initializer=rows(tf))
+        fc.embedding_column(
+            fc.weighted_categorical_column(
+                fc.categorical_column_with_vocabulary_list("m", ["x", "q", "y"]), "w"
+            ),
+            2,
+            initializer=rows(tf),
+        )
     ],
     embedding_of_buckets=lambda tf, fc: [
         fc.embedding_column(
-            fc.bucketized_column(fc.numeric_column("b", 2), [0.0, 6.0]), 2, initializer=rows(tf))
+            fc.bucketized_column(fc.numeric_column("b", 2), [0.0, 6.0]), 2, initializer=rows(tf)
+        )
     ],
     shared=lambda tf, fc: fc.shared_embedding_columns(
-        [fc.categorical_column_with_vocabulary_list("m", ["x", "y"]),
-         fc.categorical_column_with_vocabulary_list("s", ["y", "zz"])], 2, initializer=rows(tf)),
+        [
+            fc.categorical_column_with_vocabulary_list("m", ["x", "y"]),
+            fc.categorical_column_with_vocabulary_list("s", ["y", "zz"]),
+        ],
+        2,
+        initializer=rows(tf),
+    ),
     shared_named=lambda tf, fc: fc.shared_embedding_columns(
-        [fc.categorical_column_with_identity("i", 4), fc.categorical_column_with_identity(
-            "n", 4, 0)], 3, "sum", rows(tf), "table", max_norm=2.0),
+        [
+            fc.categorical_column_with_identity("i", 4),
+            fc.categorical_column_with_identity("n", 4, 0),
+        ],
+        3,
+        "sum",
+        rows(tf),
+        "table",
+        max_norm=2.0,
+    ),
 )
 models(
     numeric=lambda tf, fc: [fc.numeric_column("a"), fc.numeric_column("b", 2)],
@@ -195,13 +229,15 @@ models(
         fc.categorical_column_with_hash_bucket("s", 5),
         fc.categorical_column_with_identity("i", 4),
     ],
-    weighted=lambda tf, fc: [fc.weighted_categorical_column(
-        fc.categorical_column_with_vocabulary_list("m", ["x", "q", "y"]), "w")],
+    weighted=lambda tf, fc: [
+        fc.weighted_categorical_column(
+            fc.categorical_column_with_vocabulary_list("m", ["x", "q", "y"]), "w"
+        )
+    ],
     mixed=lambda tf, fc: [
         fc.bucketized_column(fc.numeric_column("b", 2), [0, 5.0]),
         fc.crossed_column(["s", "t"], 6),
-        fc.embedding_column(
-            fc.categorical_column_with_identity("i", 4), 2, initializer=rows(tf)),
+        fc.embedding_column(fc.categorical_column_with_identity("i", 4), 2, initializer=rows(tf)),
         fc.indicator_column(fc.categorical_column_with_vocabulary_list("t", ["x", "y"])),
     ],
 )
@@ -212,9 +248,9 @@ def sequences(tf, folder):
     def build(fc, f):
         columns = [
             fc.embedding_column(
-                fc.sequence_categorical_column_with_identity("q", 4), 2, initializer=rows(tf)),
-            fc.indicator_column(
-                fc.sequence_categorical_column_with_identity("q", 4)),
+                fc.sequence_categorical_column_with_identity("q", 4), 2, initializer=rows(tf)
+            ),
+            fc.indicator_column(fc.sequence_categorical_column_with_identity("q", 4)),
         ]
         return tf.contrib.feature_column.sequence_input_layer(f, columns)
 
@@ -234,7 +270,8 @@ def sequences_of_numbers(tf, folder):
 def two_layers(tf, folder):
     def build(fc, f):
         column = fc.embedding_column(
-            fc.categorical_column_with_identity("i", 4), 2, initializer=rows(tf))
+            fc.categorical_column_with_identity("i", 4), 2, initializer=rows(tf)
+        )
         first = fc.input_layer(f, [column])
         with tf.variable_scope("deep"):
             return first, fc.input_layer(f, [column]), fc.input_layer(f, [column])
@@ -248,8 +285,8 @@ def dense_features(tf, folder):
         columns = [
             fc.numeric_column("b", 2),
             fc.embedding_column(
-                fc.categorical_column_with_vocabulary_list("m", ["x", "y"]), 2,
-                initializer=rows(tf)),
+                fc.categorical_column_with_vocabulary_list("m", ["x", "y"]), 2, initializer=rows(tf)
+            ),
         ]
         layer = tf.keras.layers.DenseFeatures(columns)
         return layer(f), layer(f)
@@ -260,14 +297,16 @@ def dense_features(tf, folder):
 @program
 def parse_specs(tf, folder):
     fc = tf.feature_column
-    spec = fc.make_parse_example_spec([
-        fc.numeric_column("x", 2, default_value=1.5),
-        fc.numeric_column("k", dtype=tf.int64),
-        fc.bucketized_column(fc.numeric_column("y"), [1]),
-        fc.embedding_column(fc.categorical_column_with_hash_bucket("s", 3), 2),
-        fc.weighted_categorical_column(fc.categorical_column_with_identity("i", 3), "w"),
-        fc.crossed_column(["s", "u"], 4),
-    ])
+    spec = fc.make_parse_example_spec(
+        [
+            fc.numeric_column("x", 2, default_value=1.5),
+            fc.numeric_column("k", dtype=tf.int64),
+            fc.bucketized_column(fc.numeric_column("y"), [1]),
+            fc.embedding_column(fc.categorical_column_with_hash_bucket("s", 3), 2),
+            fc.weighted_categorical_column(fc.categorical_column_with_identity("i", 3), "w"),
+            fc.crossed_column(["s", "u"], 4),
+        ]
+    )
     return {key: repr(value) for key, value in sorted(spec.items())}
 
 
@@ -276,9 +315,13 @@ def names(tf, folder):
     fc = tf.feature_column
     words = fc.categorical_column_with_vocabulary_list("s", ["a", "b"])
     made = [
-        fc.numeric_column("x"), fc.bucketized_column(fc.numeric_column("y"), [1, 2]), words,
-        fc.indicator_column(words), fc.embedding_column(words, 3),
-        fc.weighted_categorical_column(words, "w"), fc.crossed_column(["u", words], 10),
+        fc.numeric_column("x"),
+        fc.bucketized_column(fc.numeric_column("y"), [1, 2]),
+        words,
+        fc.indicator_column(words),
+        fc.embedding_column(words, 3),
+        fc.weighted_categorical_column(words, "w"),
+        fc.crossed_column(["u", words], 10),
         *fc.shared_embedding_columns([words], 2),
     ]
     return [column.name for column in made]
@@ -297,8 +340,9 @@ def wrong_columns(tf, folder):
         lambda fc, f: fc.input_layer(f, [fc.numeric_column("s")]),
         lambda fc, f: fc.input_layer(f, [fc.numeric_column("b", 3)]),
         lambda fc, f: fc.input_layer(dict(f, a=tf.constant(1.0)), [fc.numeric_column("a")]),
-        lambda fc, f: fc.input_layer(f, [fc.indicator_column(
-            fc.categorical_column_with_identity("n", 4))]),
+        lambda fc, f: fc.input_layer(
+            f, [fc.indicator_column(fc.categorical_column_with_identity("n", 4))]
+        ),
         lambda fc, f: fc.linear_model(f, [fc.categorical_column_with_hash_bucket("a", 4)]),
         lambda fc, f: fc.numeric_column("a", 0),
         lambda fc, f: fc.numeric_column("a", 1.5),
@@ -315,13 +359,13 @@ def wrong_columns(tf, folder):
         lambda fc, f: fc.categorical_column_with_vocabulary_file("s", "no such file"),
         lambda fc, f: fc.categorical_column_with_identity("i", 2, 2),
         lambda fc, f: fc.crossed_column(["a"], 3),
-        lambda fc, f: fc.crossed_column(
-            ["a", fc.categorical_column_with_hash_bucket("s", 3)], 3),
+        lambda fc, f: fc.crossed_column(["a", fc.categorical_column_with_hash_bucket("s", 3)], 3),
         lambda fc, f: fc.embedding_column(words, 0),
         lambda fc, f: fc.embedding_column(words, 2, initializer=3),
         lambda fc, f: fc.embedding_column(words, 2, ckpt_to_load_from="x"),
         lambda fc, f: fc.shared_embedding_columns(
-            [words, fc.categorical_column_with_identity("i", 2)], 2),
+            [words, fc.categorical_column_with_identity("i", 2)], 2
+        ),
     ]
     return [refused(tf, build) for build in wrong]
 
@@ -332,9 +376,20 @@ def tables_from_checkpoints(tf, folder):
         tf.get_variable("table", initializer=np.arange(8, dtype=np.float32).reshape(4, 2))
         session.run(tf.global_variables_initializer())
         path = tf.train.Saver().save(session, os.path.join(folder, "kept"))
-    return evaluated(tf, lambda fc, f: fc.input_layer(f, [fc.embedding_column(
-        fc.categorical_column_with_identity("i", 4), 2, ckpt_to_load_from=path,
-        tensor_name_in_ckpt="table")]))
+    return evaluated(
+        tf,
+        lambda fc, f: fc.input_layer(
+            f,
+            [
+                fc.embedding_column(
+                    fc.categorical_column_with_identity("i", 4),
+                    2,
+                    ckpt_to_load_from=path,
+                    tensor_name_in_ckpt="table",
+                )
+            ],
+        ),
+    )
 
 
 # ---- Canned estimators
@@ -378,8 +433,7 @@ def lived(tf, made, labels, steps=6, **more):
     return {
         "metrics": {key: float(value) for key, value in sorted(found.items())},
         "variables": {
-            name: listed(made.get_variable_value(name).shape)
-            for name in made.get_variable_names()
+            name: listed(made.get_variable_value(name).shape) for name in made.get_variable_names()
         },
         "predictions": {key: [listed(p[key]) for p in predicted[:3]] for key in predicted[0]},
     }
@@ -389,9 +443,7 @@ def lived(tf, made, labels, steps=6, **more):
 def linear_classifier(tf, folder):
     age, city, buckets = columns_of_table(tf)
     crossed = tf.feature_column.crossed_column([buckets, "city"], 10)
-    return lived(
-        tf, tf.estimator.LinearClassifier([age, city, buckets, crossed], folder), RICH
-    )
+    return lived(tf, tf.estimator.LinearClassifier([age, city, buckets, crossed], folder), RICH)
 
 
 @program
@@ -399,8 +451,12 @@ def linear_classifier_of_names(tf, folder):
     age, city, _ = columns_of_table(tf)
     names = np.array(["low", "mid", "high", "mid", "low", "low", "high", "mid"])
     made = tf.estimator.LinearClassifier(
-        [age, city], folder, 3, label_vocabulary=["low", "mid", "high"],
-        optimizer=tf.train.GradientDescentOptimizer(0.1), sparse_combiner="mean",
+        [age, city],
+        folder,
+        3,
+        label_vocabulary=["low", "mid", "high"],
+        optimizer=tf.train.GradientDescentOptimizer(0.1),
+        sparse_combiner="mean",
         loss_reduction=tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
     )
     return lived(tf, made, names)
@@ -428,7 +484,8 @@ def baselines(tf, folder):
     third = tf.estimator.BaselineRegressor(os.path.join(folder, "c"), weight_column="w")
     weights = np.arange(1, 9, dtype=np.float32) / 8
     return [
-        lived(tf, first, RICH), lived(tf, second, RICH * 2),
+        lived(tf, first, RICH),
+        lived(tf, second, RICH * 2),
         lived(tf, third, AGES / 20, w=weights),
     ]
 
@@ -452,7 +509,9 @@ def deep_columns(tf):
 @program
 def dnn_classifier(tf, folder):
     made = tf.estimator.DNNClassifier(
-        [5, 4], deep_columns(tf), os.path.join(folder, "model"),
+        [5, 4],
+        deep_columns(tf),
+        os.path.join(folder, "model"),
         warm_start_from=begun(tf, folder, DEEP),
     )
     return lived(tf, made, RICH)
@@ -461,10 +520,15 @@ def dnn_classifier(tf, folder):
 @program
 def dnn_regressor_with_batch_norm(tf, folder):
     made = tf.estimator.DNNRegressor(
-        [5, 4], deep_columns(tf), os.path.join(folder, "model"), optimizer="RMSProp",
-        activation_fn=tf.tanh, batch_norm=True,
+        [5, 4],
+        deep_columns(tf),
+        os.path.join(folder, "model"),
+        optimizer="RMSProp",
+        activation_fn=tf.tanh,
+        batch_norm=True,
         warm_start_from=tf.estimator.WarmStartSettings(
-            begun(tf, folder, DEEP), "(?!.*batchnorm).*"),
+            begun(tf, folder, DEEP), "(?!.*batchnorm).*"
+        ),
     )
     return lived(tf, made, AGES / 20)
 
@@ -473,7 +537,9 @@ def dnn_regressor_with_batch_norm(tf, folder):
 def wide_and_deep(tf, folder):
     _, city, buckets = columns_of_table(tf)
     made = tf.estimator.DNNLinearCombinedClassifier(
-        os.path.join(folder, "model"), [city, buckets], dnn_feature_columns=deep_columns(tf),
+        os.path.join(folder, "model"),
+        [city, buckets],
+        dnn_feature_columns=deep_columns(tf),
         dnn_hidden_units=[5, 4],
         warm_start_from=tf.estimator.WarmStartSettings(begun(tf, folder, DEEP), "dnn/.*"),
     )
@@ -484,7 +550,12 @@ def wide_and_deep(tf, folder):
 def wide_and_deep_numbers(tf, folder):
     _, city, buckets = columns_of_table(tf)
     made = tf.estimator.DNNLinearCombinedRegressor(
-        os.path.join(folder, "model"), [city, buckets], "SGD", deep_columns(tf), "SGD", [5, 4],
+        os.path.join(folder, "model"),
+        [city, buckets],
+        "SGD",
+        deep_columns(tf),
+        "SGD",
+        [5, 4],
         dnn_dropout=0.0,
         warm_start_from=tf.estimator.WarmStartSettings(begun(tf, folder, DEEP), "dnn/.*"),
     )
@@ -534,12 +605,12 @@ def wrong_estimators(tf, folder):
         lambda: e.LinearClassifier([], new()).train(table(tf, RICH), steps=1),
         lambda: e.LinearRegressor([age], new(), 2).train(table(tf, RICH), steps=1),
         lambda: e.LinearRegressor([age], new(), optimizer="None").train(table(tf, RICH), steps=1),
-        lambda: e.LinearRegressor([age], new(), weight_column="w").train(
-            table(tf, RICH), steps=1),
+        lambda: e.LinearRegressor([age], new(), weight_column="w").train(table(tf, RICH), steps=1),
         lambda: e.DNNClassifier([3], [city], new()).train(table(tf, RICH), steps=1),
         lambda: e.DNNLinearCombinedClassifier(new()),
         lambda: e.DNNLinearCombinedClassifier(new(), dnn_feature_columns=[age]).train(
-            table(tf, RICH), steps=1),
+            table(tf, RICH), steps=1
+        ),
         lambda: e.LinearClassifier([age], new(), loss_reduction="x"),
     ]
     found = []

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records in keras3.json what the programs of keras3_programs.py give in TensorFlow.
 
-    python tests/golden/make_keras3.py      # with TensorFlow 2.21 and Keras 3
+python tests/golden/make_keras3.py      # with TensorFlow 2.21 and Keras 3
 """
 
 import json

@@ -103,8 +103,12 @@ def save(generation, name, made, value, how):
         # by it: TensorFlow's own loader into sessions finds them without a value.
         "in_sessions": f"keras{generation}_{name}" != "keras3_saved",
         "signature": "serving_default" if "serving_default" in loaded.signatures else "serve",
-        "inputs": {key: np.asarray(one).astype(str).tolist() if one.dtype == tf.string
-                   else one.numpy().tolist() for key, one in given.items()},
+        "inputs": {
+            key: np.asarray(one).astype(str).tolist()
+            if one.dtype == tf.string
+            else one.numpy().tolist()
+            for key, one in given.items()
+        },
         "dtypes": {key: one.dtype.name for key, one in given.items()},
         "outputs": outputs,
     }
@@ -120,15 +124,23 @@ def main():
         made, value = build()
         vary(made)
         cases[f"keras{generation}_{name}"] = save(
-            generation, name, made, value, lambda made, folder: made.export(folder, verbose=False)
-            if generation == "3" else made.export(folder)
+            generation,
+            name,
+            made,
+            value,
+            lambda made, folder: (
+                made.export(folder, verbose=False) if generation == "3" else made.export(folder)
+            ),
         )
     made, value = cnn()
     vary(made)
     stripped = tf.saved_model.SaveOptions(experimental_debug_stripper=True)
     cases[f"keras{generation}_saved"] = save(
-        generation, "saved", made, value,
-        lambda made, folder: tf.saved_model.save(made, folder, options=stripped)
+        generation,
+        "saved",
+        made,
+        value,
+        lambda made, folder: tf.saved_model.save(made, folder, options=stripped),
     )
     lines = [f"{json.dumps(name)}: {json.dumps(cases[name])}" for name in sorted(cases)]
     path.write_text("{" + ",\n".join(lines) + "}\n")

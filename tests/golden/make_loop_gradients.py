@@ -46,7 +46,7 @@ def loop(tf, n, body, *variables, **more):
         lambda i, *v: i < n,
         lambda i, *v: [i + 1] + as_list(body(i, *v)),
         [tf.constant(0)] + list(variables),
-        **more
+        **more,
     )[1:]
     return result[0] if len(variables) == 1 else result
 

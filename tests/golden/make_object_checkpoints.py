@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes checkpoints/objects.* with TensorFlow 2: variables saved by object, not by name.
 
-    python make_object_checkpoints.py [folder]
+python make_object_checkpoints.py [folder]
 """
 
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes models/objects with TensorFlow 2: a saved model of objects, functions and variables.
 
-    python make_object_models.py [folder]
+python make_object_models.py [folder]
 """
 
 import os

@@ -24,13 +24,17 @@ OPTIMIZERS = {
     "adadelta": lambda tf, step: tf.train.AdadeltaOptimizer(0.5, epsilon=1e-3),
     "ftrl": lambda tf, step: tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.01),
     "shrunk_ftrl": lambda tf, step: tf.train.FtrlOptimizer(
-        0.1, -0.4, l2_regularization_strength=0.1, l2_shrinkage_regularization_strength=0.1),
+        0.1, -0.4, l2_regularization_strength=0.1, l2_shrinkage_regularization_strength=0.1
+    ),
     "proximal_descent": lambda tf, step: tf.train.ProximalGradientDescentOptimizer(
-        0.1, l1_regularization_strength=0.05),
+        0.1, l1_regularization_strength=0.05
+    ),
     "proximal_adagrad": lambda tf, step: tf.train.ProximalAdagradOptimizer(
-        0.1, l1_regularization_strength=0.05, l2_regularization_strength=0.1),
+        0.1, l1_regularization_strength=0.05, l2_regularization_strength=0.1
+    ),
     "adagrad_da": lambda tf, step: tf.train.AdagradDAOptimizer(
-        0.1, step, l1_regularization_strength=0.01, l2_regularization_strength=0.1),
+        0.1, step, l1_regularization_strength=0.01, l2_regularization_strength=0.1
+    ),
 }
 
 
@@ -45,9 +49,15 @@ def run(tf, name, use_resource=False):
         loss = tf.reduce_sum(tf.square(rows + bias), axis=[0, 1], name="loss")
         first = len(graph.get_operations())
         train = OPTIMIZERS[name](tf, step).minimize(loss, global_step=step)
-        nodes = [[op.name, op.type, [i.name for i in op.inputs],
-                  sorted(c.name for c in op.control_inputs)]
-                 for op in graph.get_operations()[first:]]
+        nodes = [
+            [
+                op.name,
+                op.type,
+                [i.name for i in op.inputs],
+                sorted(c.name for c in op.control_inputs),
+            ]
+            for op in graph.get_operations()[first:]
+        ]
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
             for _ in range(5):

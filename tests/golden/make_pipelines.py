@@ -476,9 +476,11 @@ def filter_with_statements(tf, setting):
 
 @both
 def ignore_errors(tf, setting):
-    return _range(tf, 5).map(
-        lambda x: tf.debugging.check_numerics(1.0 / tf.cast(x - 2, tf.float32), "no")
-    ).apply(tf.data.experimental.ignore_errors())
+    return (
+        _range(tf, 5)
+        .map(lambda x: tf.debugging.check_numerics(1.0 / tf.cast(x - 2, tf.float32), "no"))
+        .apply(tf.data.experimental.ignore_errors())
+    )
 
 
 @both
@@ -621,8 +623,10 @@ def padded_batch(tf, setting):
 
 @both
 def padded_batch_to_length(tf, setting):
-    return _range(tf, 5).map(lambda x: tf.fill([x], x)).padded_batch(
-        2, padded_shapes=[6], padding_values=np.int64(-1), drop_remainder=True
+    return (
+        _range(tf, 5)
+        .map(lambda x: tf.fill([x], x))
+        .padded_batch(2, padded_shapes=[6], padding_values=np.int64(-1), drop_remainder=True)
     )
 
 
@@ -636,8 +640,12 @@ def padded_batch_of_structure(tf, setting):
     def element(x):
         return tf.fill([x], "t"), {"m": tf.fill([2, x], 1.5), "n": x}
 
-    return _range(tf, 4).map(element).padded_batch(
-        4, ([None], {"m": [None, 5], "n": []}), ("pad", {"m": -1.0, "n": np.int64(0)})
+    return (
+        _range(tf, 4)
+        .map(element)
+        .padded_batch(
+            4, ([None], {"m": [None, 5], "n": []}), ("pad", {"m": -1.0, "n": np.int64(0)})
+        )
     )
 
 
@@ -700,8 +708,10 @@ def map_and_batch_drops(tf, setting):
 
 @both
 def dense_to_sparse_batch(tf, setting):
-    return _range(tf, 4).map(lambda x: tf.fill([x], x)).apply(
-        tf.data.experimental.dense_to_sparse_batch(2, [5])
+    return (
+        _range(tf, 4)
+        .map(lambda x: tf.fill([x], x))
+        .apply(tf.data.experimental.dense_to_sparse_batch(2, [5]))
     )
 
 
@@ -742,22 +752,30 @@ def group_by_reducer(tf, setting):
 
 @both
 def bucket_by_sequence_length(tf, setting):
-    return _range(tf, 1, 11).map(lambda x: tf.fill([x % 5 + 1], x)).apply(
-        tf.data.experimental.bucket_by_sequence_length(
-            lambda x: tf.shape(x)[0], [3, 5], [2, 3, 2]
+    return (
+        _range(tf, 1, 11)
+        .map(lambda x: tf.fill([x % 5 + 1], x))
+        .apply(
+            tf.data.experimental.bucket_by_sequence_length(
+                lambda x: tf.shape(x)[0], [3, 5], [2, 3, 2]
+            )
         )
     )
 
 
 @both
 def bucket_to_boundary(tf, setting):
-    return _range(tf, 1, 9).map(lambda x: tf.fill([x % 4 + 1], x)).apply(
-        tf.data.experimental.bucket_by_sequence_length(
-            lambda x: tf.shape(x)[0],
-            [3, 6],
-            [2, 3, 2],
-            padded_shapes=[None],
-            pad_to_bucket_boundary=True,
+    return (
+        _range(tf, 1, 9)
+        .map(lambda x: tf.fill([x % 4 + 1], x))
+        .apply(
+            tf.data.experimental.bucket_by_sequence_length(
+                lambda x: tf.shape(x)[0],
+                [3, 6],
+                [2, 3, 2],
+                padded_shapes=[None],
+                pad_to_bucket_boundary=True,
+            )
         )
     )
 
@@ -794,16 +812,12 @@ def sparse_tensors(tf, setting):
 
 @both
 def sparse_slices(tf, setting):
-    return tf.data.Dataset.from_tensor_slices(
-        tf.SparseTensor([[0, 1], [2, 0]], [3.0, 4.0], [3, 2])
-    )
+    return tf.data.Dataset.from_tensor_slices(tf.SparseTensor([[0, 1], [2, 0]], [3.0, 4.0], [3, 2]))
 
 
 @both
 def sparse_batch(tf, setting):
-    return _range(tf, 1, 5).map(
-        lambda x: tf.SparseTensor([[x]], [x * 10], [10])
-    ).batch(2)
+    return _range(tf, 1, 5).map(lambda x: tf.SparseTensor([[x]], [x * 10], [10])).batch(2)
 
 
 @both
@@ -946,7 +960,7 @@ def list_no_files(tf, setting):
     return tf.data.Dataset.list_files(os.path.join(setting.folder, "*.txt"))
 
 
-CSV = b"name,count,share\nx,1,0.5\ny,,1.5\n\"z,z\",3,2\n"
+CSV = b'name,count,share\nx,1,0.5\ny,,1.5\n"z,z",3,2\n'
 
 
 @both

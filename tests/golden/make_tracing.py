@@ -1,6 +1,6 @@
 """Writes tracing.json: what TensorFlow 2 gives for the programs of tracing_programs.py.
 
-    python tests/golden/make_tracing.py
+python tests/golden/make_tracing.py
 """
 
 import json

@@ -116,7 +116,7 @@ def without_comments(text):
 
 
 def split_type(declaration):
-    """"const char *const *names" -> ("const char *const *", "names")"""
+    """ "const char *const *names" -> ("const char *const *", "names")"""
     declaration = " ".join(declaration.split())
     function = re.match(r"(.*)\(\*(\w+)\)\((.*)\)$", declaration)
     if function:
@@ -213,7 +213,7 @@ class Writer:
             self.struct(bare)
             return f"CHOICES_{bare}", f"given_{bare}({choice})"
         if bare == "void*":
-            return "CHOICES_memory", f"given_memory({choice}, \"{name}\")"
+            return "CHOICES_memory", f'given_memory({choice}, "{name}")'
         if bare.endswith("**"):
             return "CHOICES_out", f"given_out({choice})"
         is_const = kind.startswith("const ")
@@ -276,10 +276,15 @@ class Writer:
                 f"    const int pick = choice + {offset};\n"
                 f"    value.{field} = {value};{pair}\n  }}\n  choice -= {count} - {offset};\n"
             )
-        goods = [] if is_options else [
-            f"  value.{field} = {self.given(kind, name, field, '0')[1]};\n"
-            for kind, field in fields if kind != "function"
-        ]
+        goods = (
+            []
+            if is_options
+            else [
+                f"  value.{field} = {self.given(kind, name, field, '0')[1]};\n"
+                for kind, field in fields
+                if kind != "function"
+            ]
+        )
         self.lines.append(
             f"enum {{ CHOICES_{name} = {' + '.join(counts)} }};\n"
             f"static {name} given_{name}(int choice) {{\n  {name} value;\n"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "device/cpu/cpu.h"
-#include "plan/show.h"
+#include "plan/show/show.h"
 
 enum { MOST = 8, UNKNOWN_DIMENSION = 3 };
 

@@ -4,7 +4,7 @@
 
 #include <rheos/rheos.h>
 
-#include "plan/plan.h"
+#include "plan/entries/plan.h"
 
 // One line for each operation of the step but constants, "name = Op(inputs)".
 // `fetches` and `feeds` are outputs of `graph`. For free().

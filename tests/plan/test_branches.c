@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "ops/array_fixture.h"
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 #include "plan/plan_text.h"
 
 enum { SIDE = 80, MOST_NODES = 80 };  // a product of 80 is worth a hand-over, and is not split

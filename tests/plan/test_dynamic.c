@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "ops/array_fixture.h"
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 #include "plan/plan_text.h"
 
 enum { NUM_THREADS = 4, RUNS = 100 };

@@ -2,7 +2,7 @@
 // waits outlive what rules drop; and that random graphs wait for all that they asked for.
 #include "ops/array_fixture.h"
 #include "plan/plan_text.h"
-#include "plan/print.h"
+#include "plan/show/print.h"
 
 enum { MOST = 8, NUM_GRAPHS = 1000, NODES = 40, MANY = 300 };
 

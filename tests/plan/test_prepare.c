@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "device/device.h"
-#include "plan/prepare.h"
+#include "plan/entries/prepare.h"
 
 enum { STATE_BYTES = 64, UNITS = 8 };
 

@@ -7,7 +7,7 @@
 
 #include "ops/array_fixture.h"
 #include "plan/plan_text.h"
-#include "plan/raise.h"
+#include "plan/raise/raise.h"
 #include "resource/resource.h"
 #include "runtime/bodies.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "ops/array_fixture.h"
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 #include "plan/plan_text.h"
 
 enum { BATCH = 20, MOST_LAYERS = 40 };

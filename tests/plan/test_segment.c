@@ -1,7 +1,7 @@
 // Segments as a tree: found by the shapes of feeds and of dynamic values, let go where they are many.
 #include "ops/array_fixture.h"
 #include "plan/plan_text.h"
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 
 enum { MOST_SIBLINGS = 512, MANY = 520 };
 

@@ -3,7 +3,7 @@
 #include <rheos/trace.h>
 
 #include "ops/array_fixture.h"
-#include "plan/update_group.h"
+#include "plan/segment/update_group.h"
 #include "plan/plan_text.h"
 #include "runtime/trace.h"
 

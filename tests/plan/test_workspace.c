@@ -1,7 +1,7 @@
 // Workspaces: what they point at once they stand for a segment, and what they keep from one to the next.
 #include "ops/array_fixture.h"
 #include "plan/plan_text.h"
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 
 static rheos_output op_1(fixture *f, const char *type, rheos_output x) {
   return rheos_operation_output(add(f, type, &x, 1, NULL, 0), 0);

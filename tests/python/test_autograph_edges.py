@@ -106,9 +106,7 @@ def test_a_sparse_variable_grows_dimensions_in_a_loop():
     def grows(n):
         v = tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [3, 3])
         for _ in tf.range(n):
-            tf.autograph.experimental.set_loop_options(
-                shape_invariants=[(v, tf.TensorShape(None))]
-            )
+            tf.autograph.experimental.set_loop_options(shape_invariants=[(v, tf.TensorShape(None))])
             v = tf.sparse.expand_dims(v)
         return v
 

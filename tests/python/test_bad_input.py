@@ -66,11 +66,30 @@ def nested(depth):
 # ---- Feeds
 
 
-@pytest.mark.parametrize("value", [
-    [[1, 2], [3]], None, object(), [object(), 1], "abc", ["a", "b"], {1.0, 2.0}, {1: 2}, 1.0,
-    [1.0], np.zeros(0), np.zeros(2, [("a", "f4"), ("b", "i4")]), [1j, 2], nested(100000),
-    np.zeros((1,) * 9), b"12345678", np.array([None, "a"], object), (i for i in [1, 2]),
-], ids=lambda value: str(type(value).__name__))
+@pytest.mark.parametrize(
+    "value",
+    [
+        [[1, 2], [3]],
+        None,
+        object(),
+        [object(), 1],
+        "abc",
+        ["a", "b"],
+        {1.0, 2.0},
+        {1: 2},
+        1.0,
+        [1.0],
+        np.zeros(0),
+        np.zeros(2, [("a", "f4"), ("b", "i4")]),
+        [1j, 2],
+        nested(100000),
+        np.zeros((1,) * 9),
+        b"12345678",
+        np.array([None, "a"], object),
+        (i for i in [1, 2]),
+    ],
+    ids=lambda value: str(type(value).__name__),
+)
 def test_a_feed_that_does_not_fit_names_the_tensor(place, value):
     with pytest.raises((ValueError, TypeError), match="x:0"):
         place.feed(value)
@@ -94,10 +113,17 @@ def test_tensors_variables_and_operations_cannot_be_fed(place):
         place.feed(place.session)
 
 
-@pytest.mark.parametrize("dtype, value", [
-    (tf.int32, 2**40), (tf.int32, [2**40]), (tf.int32, 2**70), (tf.int32, [[1], [2**70]]),
-    (tf.uint8, -1), (tf.uint8, [300]),
-])
+@pytest.mark.parametrize(
+    "dtype, value",
+    [
+        (tf.int32, 2**40),
+        (tf.int32, [2**40]),
+        (tf.int32, 2**70),
+        (tf.int32, [[1], [2**70]]),
+        (tf.uint8, -1),
+        (tf.uint8, [300]),
+    ],
+)
 def test_an_int_that_does_not_fit_its_dtype(place, dtype, value):
     with pytest.raises((TypeError, OverflowError), match="not compatible|out of bounds|too large"):
         place.through(dtype, value)
@@ -112,8 +138,9 @@ def test_huge_numbers_for_floats(place):
         place.through(tf.int32, float("inf"))
 
 
-@pytest.mark.parametrize("value", [5, None, ["a", None], [["a"], ["b", "c"]], np.zeros(2),
-                                   object(), "\ud800"])
+@pytest.mark.parametrize(
+    "value", [5, None, ["a", None], [["a"], ["b", "c"]], np.zeros(2), object(), "\ud800"]
+)
 def test_what_is_no_string(place, value):
     with pytest.raises((TypeError, ValueError), match="string:0"):
         place.through(tf.string, value)
@@ -123,12 +150,22 @@ def test_strings_may_hold_anything(place):
     assert place.through(tf.string, ["a\0b", b"\xff"]).tolist() == [b"a\0b", b"\xff"]
 
 
-@pytest.mark.parametrize("make", [
-    lambda a: np.repeat(a, 2)[::2], lambda a: a[::-1].copy()[::-1], lambda a: a.astype(">f4"),
-    lambda a: np.frombuffer(b"\0" + a.tobytes(), np.float32, 2, 1), lambda a: a.astype(object),
-    lambda a: np.ma.array(a, mask=[True, False]), lambda a: memoryview(a), lambda a: a.astype("g"),
-    lambda a: np.asfortranarray(a), lambda a: range(1, 3), list,
-])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda a: np.repeat(a, 2)[::2],
+        lambda a: a[::-1].copy()[::-1],
+        lambda a: a.astype(">f4"),
+        lambda a: np.frombuffer(b"\0" + a.tobytes(), np.float32, 2, 1),
+        lambda a: a.astype(object),
+        lambda a: np.ma.array(a, mask=[True, False]),
+        lambda a: memoryview(a),
+        lambda a: a.astype("g"),
+        lambda a: np.asfortranarray(a),
+        lambda a: range(1, 3),
+        list,
+    ],
+)
 def test_arrays_of_every_layout(place, make):
     assert place.feed(make(np.array([1, 2], np.float32))).tolist() == [2, 4]
 
@@ -209,15 +246,19 @@ def foreign_tensor():
 # ---- Fetches
 
 
-@pytest.mark.parametrize("fetch", [3, 1.5, None, [None], True, tf.float32, np.array([1]),
-                                   (i for i in [1])], ids=lambda f: type(f).__name__)
+@pytest.mark.parametrize(
+    "fetch",
+    [3, 1.5, None, [None], True, tf.float32, np.array([1]), (i for i in [1])],
+    ids=lambda f: type(f).__name__,
+)
 def test_fetches_of_the_wrong_type(place, fetch):
     with pytest.raises(TypeError, match="has invalid type"):
         place.session.run(fetch)
 
 
-@pytest.mark.parametrize("name", ["nope", "nope:0", "x:5", "x:", ":0", "", "^x", "x\0y", "\ud800",
-                                  "x" * 100000])
+@pytest.mark.parametrize(
+    "name", ["nope", "nope:0", "x:5", "x:", ":0", "", "^x", "x\0y", "\ud800", "x" * 100000]
+)
 def test_fetches_that_do_not_exist(place, name):
     with pytest.raises(ValueError, match="cannot be interpreted as a Tensor"):
         place.session.run(name)
@@ -244,9 +285,14 @@ def test_a_placeholder_that_is_not_fed(place):
 
 
 def test_arguments_of_run(place):
-    for call in (lambda s: s.run(), lambda s: s.run(1, 2, 3, 4, 5),
-                 lambda s: s.run(place.x, feed=1), lambda s: s.run(place.x, fetches=1),
-                 lambda s: s.run(place.x, options=5), lambda s: s.run(place.x, run_metadata=5)):
+    for call in (
+        lambda s: s.run(),
+        lambda s: s.run(1, 2, 3, 4, 5),
+        lambda s: s.run(place.x, feed=1),
+        lambda s: s.run(place.x, fetches=1),
+        lambda s: s.run(place.x, options=5),
+        lambda s: s.run(place.x, run_metadata=5),
+    ):
         with pytest.raises(TypeError):
             call(place.session)
 
@@ -263,15 +309,21 @@ def test_closed_and_unopened_sessions(place):
 # ---- Building
 
 
-@pytest.mark.parametrize("shape, errors", [
-    ([2**20, 2**20], (tf.errors.ResourceExhaustedError,)),
-    ([2**31 - 1, 2**31 - 1], (tf.errors.ResourceExhaustedError, tf.errors.InvalidArgumentError)),
-    ([2**40, 2**40], (ValueError, tf.errors.OpError)),
-    ([2**64], (ValueError, TypeError, OverflowError)),
-    ([-5], (ValueError,)),
-    (-5, (ValueError,)),
-    ([1] * 9, (ValueError,)),
-])
+@pytest.mark.parametrize(
+    "shape, errors",
+    [
+        ([2**20, 2**20], (tf.errors.ResourceExhaustedError,)),
+        (
+            [2**31 - 1, 2**31 - 1],
+            (tf.errors.ResourceExhaustedError, tf.errors.InvalidArgumentError),
+        ),
+        ([2**40, 2**40], (ValueError, tf.errors.OpError)),
+        ([2**64], (ValueError, TypeError, OverflowError)),
+        ([-5], (ValueError,)),
+        (-5, (ValueError,)),
+        ([1] * 9, (ValueError,)),
+    ],
+)
 def test_shapes_that_cannot_be(place, shape, errors):
     with pytest.raises(errors):
         place.session.run(tf.zeros(shape))
@@ -293,12 +345,27 @@ def test_dtypes_that_do_not_exist(place, dtype):
         tf.placeholder(dtype)
 
 
-@pytest.mark.parametrize("value, dtype", [
-    (None, None), ([None], None), (object(), None), ([[1], [2, 3]], None), (1.5, tf.int32),
-    ("a", tf.float32), (2**70, None), (2**63, tf.int64), ([[2**64]], tf.int32),
-    (np.array(["2020"], "M8[Y]"), None), (np.zeros(2, [("a", "f4")]), None), ({1}, None),
-    (np.array([1, None], object), None), ("\ud800", None), (nested(100000), None),
-], ids=lambda part: type(part).__name__)
+@pytest.mark.parametrize(
+    "value, dtype",
+    [
+        (None, None),
+        ([None], None),
+        (object(), None),
+        ([[1], [2, 3]], None),
+        (1.5, tf.int32),
+        ("a", tf.float32),
+        (2**70, None),
+        (2**63, tf.int64),
+        ([[2**64]], tf.int32),
+        (np.array(["2020"], "M8[Y]"), None),
+        (np.zeros(2, [("a", "f4")]), None),
+        ({1}, None),
+        (np.array([1, None], object), None),
+        ("\ud800", None),
+        (nested(100000), None),
+    ],
+    ids=lambda part: type(part).__name__,
+)
 def test_constants_that_cannot_be(place, value, dtype):
     with pytest.raises((ValueError, TypeError, OverflowError, RecursionError)):
         tf.constant(value, dtype)
@@ -311,9 +378,12 @@ def test_constants_in_foreign_byte_order(place):
 
 @pytest.mark.parametrize("name", ["a\0b", "é", "a b", "-a", "\ud800", "a\nb"])
 def test_names_that_cannot_be(place, name):
-    for call in (lambda: tf.constant(1.0, name=name), lambda: tf.name_scope(name).__enter__(),
-                 lambda: tf.variable_scope(name).__enter__(),
-                 lambda: tf.get_variable(name, [1])):
+    for call in (
+        lambda: tf.constant(1.0, name=name),
+        lambda: tf.name_scope(name).__enter__(),
+        lambda: tf.variable_scope(name).__enter__(),
+        lambda: tf.get_variable(name, [1]),
+    ):
         with pytest.raises(ValueError):
             call()
     assert tf.constant(1.0, name="after").name == "after:0"
@@ -355,8 +425,7 @@ def test_exceptions_in_conversion_functions(place):
 
 
 def test_objects_that_were_never_set_up(place):
-    for make in (lambda: tf.Tensor(), lambda: tf.Tensor.__new__(tf.Tensor),
-                 lambda: tf.Operation()):
+    for make in (lambda: tf.Tensor(), lambda: tf.Tensor.__new__(tf.Tensor), lambda: tf.Operation()):
         with pytest.raises(TypeError):
             make()
     empty = tf.Variable.__new__(tf.Variable)
@@ -389,13 +458,21 @@ def test_a_sequence_that_changes_while_it_is_read(place):
 def test_errors_do_not_leak(place):
     odd = np.zeros(100)
     calls = [
-        lambda: place.feed([[1, 2], [3]]), lambda: place.feed(None), lambda: place.feed(odd),
-        lambda: place.feed(Raises(lambda: 1 / 0)), lambda: place.through(tf.string, ["a", 5]),
-        lambda: place.through(tf.int32, [2**40]), lambda: place.session.run(place.doubled),
-        lambda: place.session.run("nope"), lambda: place.session.run([place.x, 5]),
-        lambda: tf.constant(object()), lambda: tf.constant(2**70, tf.int8),
-        lambda: tf.name_scope("a b").__enter__(), lambda: tf.device("/nonsense").__enter__(),
-        lambda: place.x + None, lambda: place.x + [1, 2, 3],
+        lambda: place.feed([[1, 2], [3]]),
+        lambda: place.feed(None),
+        lambda: place.feed(odd),
+        lambda: place.feed(Raises(lambda: 1 / 0)),
+        lambda: place.through(tf.string, ["a", 5]),
+        lambda: place.through(tf.int32, [2**40]),
+        lambda: place.session.run(place.doubled),
+        lambda: place.session.run("nope"),
+        lambda: place.session.run([place.x, 5]),
+        lambda: tf.constant(object()),
+        lambda: tf.constant(2**70, tf.int8),
+        lambda: tf.name_scope("a b").__enter__(),
+        lambda: tf.device("/nonsense").__enter__(),
+        lambda: place.x + None,
+        lambda: place.x + [1, 2, 3],
         lambda: tf.Graph().get_tensor_by_name("x\0:0"),
     ]
 
@@ -469,8 +546,9 @@ def works(session):
 def run_program(body, status=0):
     program = PRELUDE + textwrap.dedent(body)
     command = [sys.executable, "-X", "dev", "-X", "faulthandler", "-W", "ignore", "-c", program]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               text=True, start_new_session=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
     try:
         output, _ = process.communicate(timeout=120)
     except subprocess.TimeoutExpired:
@@ -480,12 +558,17 @@ def run_program(body, status=0):
     return output
 
 
-@pytest.mark.parametrize("fetch", [
-    "long_graph(100000)[0]", "tf.matmul(tf.ones([9000, 9000]), tf.ones([9000, 9000]))",
-    "tf.reduce_sum(tf.exp(tf.ones([10000, 10000])))",
-    "tf.reduce_sum(tf.sqrt(tf.cast(tf.range(10**8), tf.float32)))",
-    "tf.reduce_sum(tf.random_normal([200000, 1000]))",
-], ids=["chain", "one kernel", "fused", "folded", "random"])
+@pytest.mark.parametrize(
+    "fetch",
+    [
+        "long_graph(100000)[0]",
+        "tf.matmul(tf.ones([9000, 9000]), tf.ones([9000, 9000]))",
+        "tf.reduce_sum(tf.exp(tf.ones([10000, 10000])))",
+        "tf.reduce_sum(tf.sqrt(tf.cast(tf.range(10**8), tf.float32)))",
+        "tf.reduce_sum(tf.random_normal([200000, 1000]))",
+    ],
+    ids=["chain", "one kernel", "fused", "folded", "random"],
+)
 def test_ctrl_c_ends_a_step_and_nothing_else(fetch):
     output = run_program(f"""
         y = {fetch}
@@ -550,12 +633,15 @@ def test_a_signal_handler_may_raise():
 
 
 def test_sys_exit_inside_with_blocks():
-    run_program("""
+    run_program(
+        """
         with tf.Graph().as_default(), tf.device("/cpu:0"), tf.name_scope("a"):
             with tf.Session() as session:
                 works(session)
                 sys.exit(3)
-        """, status=3)
+        """,
+        status=3,
+    )
 
 
 def test_the_interpreter_may_end_with_steps_under_way():

@@ -16,9 +16,7 @@ def _graph(request):
 
 
 def _queues(count):
-    return [
-        tf.FIFOQueue(1, [tf.int32], shapes=[[]], shared_name=f"queue{i}") for i in range(count)
-    ]
+    return [tf.FIFOQueue(1, [tf.int32], shapes=[[]], shared_name=f"queue{i}") for i in range(count)]
 
 
 def _serve(there, back):

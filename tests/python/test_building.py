@@ -27,8 +27,12 @@ def test_versions():
 
 def test_dtypes():
     assert tf.DType(1) == tf.float32 and tf.DType(101).name == "float32_ref"
-    for dtype, kind, same in ((tf.int32, int, False), (tf.string, str, False),
-                              (tf.float32, float, True), (tf.int32, np.int32, True)):
+    for dtype, kind, same in (
+        (tf.int32, int, False),
+        (tf.string, str, False),
+        (tf.float32, float, True),
+        (tf.int32, np.int32, True),
+    ):
         assert (dtype == kind) is same
     with pytest.raises(TypeError):
         tf.DType(99)
@@ -89,24 +93,48 @@ def test_einsum_sums_over_a_letter_when_no_later_term_has_it(sess):
         (lambda: tf.sequence_mask([1], [2, 3]), ValueError, "maxlen must be scalar"),
         (lambda: tf.sort(np.ones((2, 3)), axis=2), ValueError, "out of bounds"),
         (lambda: tf.sort(np.ones((2, 3)), axis=-3), ValueError, "out of bounds"),
-        (lambda: tf.train.piecewise_constant(tf.constant(1), [1.0], [1.0, 2.0]), ValueError,
-         "must have the same dtype as x"),
+        (
+            lambda: tf.train.piecewise_constant(tf.constant(1), [1.0], [1.0, 2.0]),
+            ValueError,
+            "must have the same dtype as x",
+        ),
         (lambda: tf.stack([tf.ones([2]), tf.ones([3])]), ValueError, "must be equal"),
-        (lambda: tf.stack([tf.ones([2]), tf.ones([3, 1])]), ValueError,
-         "Shapes must be equal rank, but are 1 and 2"),
-        (lambda: tf.bitcast(np.zeros((1, 1), np.int8), tf.int32), ValueError,
-         "Cannot bitcast due to shape. 1 does not match 4"),
-        (lambda: tf.roll(tf.ones([2, 2]), 1, [[0]]), ValueError,
-         "axis must be a scalar or a 1-D vector"),
-        (lambda: tf.histogram_fixed_width([1.0], [0.0, 1.0], nbins=-5), ValueError,
-         "Requires nbins > 0"),
-        (lambda: tf.linalg.tridiagonal_solve(np.ones((5, 4, 4)), np.ones((5, 4))), ValueError,
-         "Expected 3 diagonals got 4"),
-        (lambda: tf.linalg.tridiagonal_solve(np.ones(5), np.ones((5, 4))), ValueError,
-         "rank at least 2, got 1"),
+        (
+            lambda: tf.stack([tf.ones([2]), tf.ones([3, 1])]),
+            ValueError,
+            "Shapes must be equal rank, but are 1 and 2",
+        ),
+        (
+            lambda: tf.bitcast(np.zeros((1, 1), np.int8), tf.int32),
+            ValueError,
+            "Cannot bitcast due to shape. 1 does not match 4",
+        ),
+        (
+            lambda: tf.roll(tf.ones([2, 2]), 1, [[0]]),
+            ValueError,
+            "axis must be a scalar or a 1-D vector",
+        ),
+        (
+            lambda: tf.histogram_fixed_width([1.0], [0.0, 1.0], nbins=-5),
+            ValueError,
+            "Requires nbins > 0",
+        ),
+        (
+            lambda: tf.linalg.tridiagonal_solve(np.ones((5, 4, 4)), np.ones((5, 4))),
+            ValueError,
+            "Expected 3 diagonals got 4",
+        ),
+        (
+            lambda: tf.linalg.tridiagonal_solve(np.ones(5), np.ones((5, 4))),
+            ValueError,
+            "rank at least 2, got 1",
+        ),
         (lambda: tf.betainc([0.5], [[0.5]], [0.5]), ValueError, "must be equal"),
-        (lambda: tf.gradients(tf.square(tf.constant(1 + 1j)), [tf.constant(1.0)]), TypeError,
-         "must set grad_ys"),
+        (
+            lambda: tf.gradients(tf.square(tf.constant(1 + 1j)), [tf.constant(1.0)]),
+            TypeError,
+            "must set grad_ys",
+        ),
     ],
 )
 def test_refused_when_built(sess, make, error, message):
@@ -118,15 +146,23 @@ def test_refused_when_built(sess, make, error, message):
     "make, message",
     [
         (lambda: tf.gather_nd(np.ones(3), [[[0], [7]]]), r"indices\[0,1\] = \[7\] does not index"),
-        (lambda: tf.dynamic_partition(np.ones((1, 1)), [[17]], 7)[0],
-         r"partitions\[0,0\] = 17 is not in \[0, 7\)"),
-        (lambda: tf.decode_csv(["1,2,3"], [[""], [""]], select_cols=[0, 3]),
-         "Expect 2 fields but have 1 in record 0"),
+        (
+            lambda: tf.dynamic_partition(np.ones((1, 1)), [[17]], 7)[0],
+            r"partitions\[0,0\] = 17 is not in \[0, 7\)",
+        ),
+        (
+            lambda: tf.decode_csv(["1,2,3"], [[""], [""]], select_cols=[0, 3]),
+            "Expect 2 fields but have 1 in record 0",
+        ),
         (lambda: tf.parse_tensor("bogus", tf.float32), "as TensorProto: 'bogus'"),
-        (lambda: tf.raw_ops.ConcatOffset(concat_dim=1, shape=[[2, 3, 5], [2, 7, 10]]),
-         r"Input 1 has shape \[2 7 10\] and doesn't match input 0 with shape \[2 3 5\]"),
-        (lambda: tf.raw_ops.ConcatOffset(concat_dim=0, shape=[[[1, 2]], [[1, 2]]]),
-         "should be a vector"),
+        (
+            lambda: tf.raw_ops.ConcatOffset(concat_dim=1, shape=[[2, 3, 5], [2, 7, 10]]),
+            r"Input 1 has shape \[2 7 10\] and doesn't match input 0 with shape \[2 3 5\]",
+        ),
+        (
+            lambda: tf.raw_ops.ConcatOffset(concat_dim=0, shape=[[[1, 2]], [[1, 2]]]),
+            "should be a vector",
+        ),
     ],
 )
 def test_refused_when_run(sess, make, message):
@@ -140,8 +176,9 @@ def test_input_maps_of_what_is_there_but_not_used(sess):
         tf.add(tf.constant(1, name="a"), tf.constant(2, name="b"), name="c")
     definition = graph.as_graph_def()
     taken = tf.constant(5)
-    c, = tf.import_graph_def(definition, input_map={b"a:0": taken, "c:0": taken},
-                             return_elements=[b"c:0"])
+    (c,) = tf.import_graph_def(
+        definition, input_map={b"a:0": taken, "c:0": taken}, return_elements=[b"c:0"]
+    )
     assert c is taken
     with pytest.raises(ValueError, match=r"not found in graph_def: \[a:2\]"):
         tf.import_graph_def(definition, input_map={"a:2": taken})

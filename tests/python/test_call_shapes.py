@@ -13,7 +13,6 @@ def _eager():
     eager.disable_eager_execution()
 
 
-
 def shape_of_call(expression):
     """The shape of a call with x [3, None, 6], y [None, 4], s = 5 and v = [2, 3]."""
     unknown = [tf.TensorSpec([None] * 3), tf.TensorSpec([None, None])]

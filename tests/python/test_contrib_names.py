@@ -20,9 +20,7 @@ def test_cells_with_the_equations_of_cudnn(sess):
     pair = tf.nn.rnn_cell.LSTMStateTuple(state, state)
     one = tf.constant_initializer(0.5)
     with tf.variable_scope("a", initializer=one):
-        output, _ = tf.nn.static_rnn(
-            cudnn.CudnnCompatibleLSTMCell(3), [x], initial_state=pair
-        )
+        output, _ = tf.nn.static_rnn(cudnn.CudnnCompatibleLSTMCell(3), [x], initial_state=pair)
     with tf.variable_scope("b", initializer=one):
         gru, _ = cudnn.CudnnCompatibleGRUCell(3)(x, state)
     names = {v.op.name: v.shape.as_list() for v in tf.global_variables()}

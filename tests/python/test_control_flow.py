@@ -97,8 +97,6 @@ def test_program__computes_the_same(name):
             np.testing.assert_allclose(value, one, rtol=1e-6, atol=1e-6)
 
 
-
-
 def test_decoder__is_fed_as_a_tensor_says():
     feeds = tf.placeholder(tf.bool, [])
     inputs = [tf.constant([i, 1]) for i in range(3)]

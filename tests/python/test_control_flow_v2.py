@@ -260,11 +260,16 @@ def test_gradients_of_rows_through_branches_stay_sparse(other):
             return tf.reduce_sum(tf.gather(table, rows[:1]) * 3.0)
         return tf.constant(1.0) if other == "none" else tf.reduce_sum(table * table)
 
-    for table in (tf.constant(np.arange(10.0).reshape(5, 2), tf.float32),
-                  tf.Variable(np.arange(10.0).reshape(5, 2), dtype=tf.float32, use_resource=True)):
+    for table in (
+        tf.constant(np.arange(10.0).reshape(5, 2), tf.float32),
+        tf.Variable(np.arange(10.0).reshape(5, 2), dtype=tf.float32, use_resource=True),
+    ):
         rows, holds = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.bool, [])
-        y = tf.cond(holds, lambda t=table, r=rows: tf.reduce_sum(tf.gather(t, r) ** 2),
-                    lambda t=table, r=rows: of_other(t, r))
+        y = tf.cond(
+            holds,
+            lambda t=table, r=rows: tf.reduce_sum(tf.gather(t, r) ** 2),
+            lambda t=table, r=rows: of_other(t, r),
+        )
         (gradient,) = tf.gradients(y, [table])
         assert isinstance(gradient, tf.IndexedSlices)
         dense = tf.convert_to_tensor(gradient)

@@ -51,9 +51,7 @@ def test_rebatch_refuses_batches_of_scalars():
 
 def test_random_numbers_are_the_same_each_time_unless_asked_for_others():
     same = lists(lambda: Dataset.random(seed=4).take(3).repeat(2))
-    other = lists(
-        lambda: Dataset.random(seed=4, rerandomize_each_iteration=True).take(3).repeat(2)
-    )
+    other = lists(lambda: Dataset.random(seed=4, rerandomize_each_iteration=True).take(3).repeat(2))
     assert same[:3] == same[3:]
     assert other[:3] != other[3:]
 

@@ -45,7 +45,8 @@ def test_a_dataset_is_saved_and_loaded(name, compression, shard_func, tmp_path):
     shards = [sorted(p.name for p in f.glob("*/*.shard")) for f in (tmp_path, SAVED / name)]
     assert shards[0] == shards[1]
     assert (tmp_path / "dataset_spec.pb").read_bytes() == (
-        SAVED / name / "dataset_spec.pb").read_bytes()
+        SAVED / name / "dataset_spec.pb"
+    ).read_bytes()
 
 
 def test_saving_again_replaces_what_was_saved(tmp_path):

@@ -196,9 +196,10 @@ def pipelines():
             cycle_length=2,
             num_parallel_calls=2,
         ),
-        "window": tf.data.Dataset.range(24).window(2).flat_map(lambda w: w.batch(2)).map(
-            tf.reduce_sum
-        ),
+        "window": tf.data.Dataset.range(24)
+        .window(2)
+        .flat_map(lambda w: w.batch(2))
+        .map(tf.reduce_sum),
         "zip": tf.data.Dataset.zip((numbers, numbers)).map(lambda x, y: x * 100 + y),
         "concatenate": tf.data.Dataset.range(5).concatenate(tf.data.Dataset.range(7)),
         "take and skip": tf.data.Dataset.range(30).skip(3).take(12),

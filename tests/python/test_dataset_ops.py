@@ -88,9 +88,7 @@ def test_parsed_batches_outlive_their_graph_and_go_on_after_a_bad_one():
 
     variant = parsed(dataset._variant_tensor)
     del parsed
-    iterator = iter(
-        tf.data.experimental.from_variant(variant, tf.TensorSpec([None], tf.int64))
-    )
+    iterator = iter(tf.data.experimental.from_variant(variant, tf.TensorSpec([None], tf.int64)))
     assert next(iterator).numpy().tolist() == [7]
     with pytest.raises(tf.errors.InvalidArgumentError):
         next(iterator)
@@ -124,9 +122,7 @@ def test_iterators_of_several_devices_in_graphs_have_names_and_strings():
         device = session.run(raw.IteratorGetDevice(resource=iterator))
         assert device.endswith(b"CPU:0")
         one = v1.data.make_initializable_iterator(dataset)
-        other = raw.MultiDeviceIteratorFromStringHandle(
-            string_handle=one.string_handle(), **KIND
-        )
+        other = raw.MultiDeviceIteratorFromStringHandle(string_handle=one.string_handle(), **KIND)
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(other)
 

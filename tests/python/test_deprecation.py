@@ -106,8 +106,10 @@ def test_values_of_arguments(warned):
         (lambda: framework.deprecated(DATE, ""), "without conversion instructions"),
         (lambda: framework.deprecated(DATE, INSTEAD)(property()), "make sure @property appears"),
         (lambda: framework.deprecated_args(DATE, INSTEAD), "which argument is deprecated"),
-        (lambda: framework.deprecated_args(DATE, INSTEAD, "b")(lambda a: a),
-         r"not present.*\['b'\]"),
+        (
+            lambda: framework.deprecated_args(DATE, INSTEAD, "b")(lambda a: a),
+            r"not present.*\['b'\]",
+        ),
         (lambda: framework.deprecated_arg_values(DATE, INSTEAD), "argument values are deprecated"),
     ],
 )

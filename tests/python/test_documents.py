@@ -33,7 +33,11 @@ def test_every_call_makes_a_node_and_an_assignment_does_not():
     two = tf.constant(2)
     tf.constant(3)
     assert [op.name for op in tf.get_default_graph().get_operations()] == [
-        "Const", "Const_1", "Const_2", "Const_3"]
+        "Const",
+        "Const_1",
+        "Const_2",
+        "Const_3",
+    ]
     other = two
     two = None
     assert two is None
@@ -104,8 +108,11 @@ def test_feeding_vectors_and_a_wrong_shape():
         np.testing.assert_array_equal(session.run(y, {x: [0.0, 0.0, 5.0]}), [0.0, 0.0, 25.0])
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(y)
-        with pytest.raises(ValueError, match=r"Cannot feed value of shape \(\) for Tensor "
-                                             r"'?Placeholder:0'?, which has shape '?\(3,\)"):
+        with pytest.raises(
+            ValueError,
+            match=r"Cannot feed value of shape \(\) for Tensor "
+            r"'?Placeholder:0'?, which has shape '?\(3,\)",
+        ):
             session.run(y, {x: 37.0})
         np.testing.assert_array_equal(session.run(y, {x: [1, 1, 1]}), [1, 1, 1])
 
@@ -124,8 +131,9 @@ def test_a_reshape_can_be_a_constant_of_the_graph():
 def test_a_variable_has_no_value_before_it_is_initialized():
     count = tf.get_variable("count", [])
     session = tf.Session()
-    with pytest.raises(tf.errors.FailedPreconditionError,
-                       match="Attempting to use uninitialized value count"):
+    with pytest.raises(
+        tf.errors.FailedPreconditionError, match="Attempting to use uninitialized value count"
+    ):
         session.run(count)
 
 
@@ -204,7 +212,8 @@ def test_lists_scalars_and_strings_are_tensor_like():
     with tf.Session() as session:
         np.testing.assert_array_equal(
             session.run(tf.matmul([[37.0, -23.0], [1.0, 4.0]], [[1.0, 0.0], [0.0, 1.0]])),
-            np.float32([[37, -23], [1, 4]]))
+            np.float32([[37, -23], [1, 4]]),
+        )
         assert session.run(tf.add_n([tf.constant(1), 2, 3])) == 6
         assert session.run(tf.convert_to_tensor("text")) == b"text"
         assert session.run(tf.convert_to_tensor(True))
@@ -236,8 +245,9 @@ def test_a_shared_value_is_computed_once(capfd):
         y_val, output_val = session.run([y, output])
     assert capfd.readouterr().err.count("computed") == 1
     exponentials = np.exp(y_val - y_val.max(axis=1, keepdims=True))
-    np.testing.assert_allclose(output_val, exponentials / exponentials.sum(axis=1, keepdims=True),
-                               rtol=1e-5)
+    np.testing.assert_allclose(
+        output_val, exponentials / exponentials.sum(axis=1, keepdims=True), rtol=1e-5
+    )
 
 
 def test_fetches_may_be_nested_and_named():
@@ -339,8 +349,8 @@ def test_a_file_writer_writes_the_graph(tmp_path):
     records = []
     while data:
         (length,) = struct.unpack_from("<Q", data)
-        records.append(data[12:12 + length])
-        data = data[16 + length:]
+        records.append(data[12 : 12 + length])
+        data = data[16 + length :]
     assert b"brain.Event:2" in records[0]
     assert any(b"ApplyAdagrad" in record and b"MatMul" in record for record in records)
 

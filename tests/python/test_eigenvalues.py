@@ -17,13 +17,15 @@ def test_eigenvalues_of_any_matrix(dtype):
     assert e.dtype == v.dtype == wide and e.shape == [2, 4]
     near = 1e-4 if wide == "complex64" else 1e-10
     np.testing.assert_allclose(
-        tf.matmul(tf.cast(a, wide), v), v * e[:, None, :], rtol=near, atol=near)
+        tf.matmul(tf.cast(a, wide), v), v * e[:, None, :], rtol=near, atol=near
+    )
     np.testing.assert_allclose(np.linalg.norm(v, axis=1), 1, rtol=1e-5)
     assert (np.diff(np.abs(e.numpy())) > -near).all()
     values = tf.linalg.eigvals(a)
     np.testing.assert_allclose(values, e, rtol=10 * near, atol=10 * near)
     np.testing.assert_allclose(
-        sorted(np.abs(values[0].numpy())), sorted(np.abs(np.linalg.eigvals(a[0]))), rtol=near)
+        sorted(np.abs(values[0].numpy())), sorted(np.abs(np.linalg.eigvals(a[0]))), rtol=near
+    )
 
 
 @pytest.mark.parametrize("of_vectors", [False, True])

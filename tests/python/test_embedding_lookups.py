@@ -45,9 +45,11 @@ def test_rows_are_combined(kind, combiner):
     ones = [[1.0] * len(row) for row in IDS]
     for lookup in (tf.nn.embedding_lookup_sparse, tf.nn.safe_embedding_lookup_sparse):
         np.testing.assert_allclose(
-            lookup(TABLE, ids, None, combiner=combiner), combined(ones, combiner), rtol=1e-6)
+            lookup(TABLE, ids, None, combiner=combiner), combined(ones, combiner), rtol=1e-6
+        )
         np.testing.assert_allclose(
-            lookup(TABLE, ids, weights, combiner=combiner), combined(WEIGHTS, combiner), rtol=1e-6)
+            lookup(TABLE, ids, weights, combiner=combiner), combined(WEIGHTS, combiner), rtol=1e-6
+        )
 
 
 @pytest.mark.parametrize("kind", ["ragged", "sparse"])
@@ -57,7 +59,8 @@ def test_weights_that_add_up_to_nothing(kind):
         table = tf.Variable(TABLE)
         with tf.GradientTape() as tape:
             found = tf.nn.embedding_lookup_sparse(
-                table, of_kind(kind, IDS), of_kind(kind, weights), combiner=combiner)
+                table, of_kind(kind, IDS), of_kind(kind, weights), combiner=combiner
+            )
             loss = tf.reduce_sum(found)
         np.testing.assert_allclose(found, combined(weights, combiner), rtol=1e-6)
         assert np.isfinite(tf.convert_to_tensor(tape.gradient(loss, table))).all()

@@ -75,8 +75,7 @@ def test_in_functions_of_datasets_the_function_is_named(stage):
     functions = {
         "map": lambda i: log_of_negative(tf.cast(i, tf.float32)),
         "filter": lambda i: log_of_negative(tf.cast(i, tf.float32)) > 0.0,
-        "flat_map": lambda i: tf.data.Dataset.from_tensors(
-            log_of_negative(tf.cast(i, tf.float32))),
+        "flat_map": lambda i: tf.data.Dataset.from_tensors(log_of_negative(tf.cast(i, tf.float32))),
     }
     dataset = getattr(tf.data.Dataset.range(3), stage)(functions[stage])
     for made in (dataset, dataset.batch(2).prefetch(1)):
@@ -100,8 +99,10 @@ def test_in_a_loop_that_waits_both_loops_are_named_with_their_lines():
         with v1.Session() as session:
             lines, message = fails(lambda: session.run(nested))
         assert lines[1:] == [loop.__code__.co_firstlineno + 1] * 2
-        assert [message.count(f"in the loop of [[node {name}/LoopCond ")
-                for name in ("while/while", "while")] == [1, 1]
+        assert [
+            message.count(f"in the loop of [[node {name}/LoopCond ")
+            for name in ("while/while", "while")
+        ] == [1, 1]
 
 
 def test_in_map_fn_the_loop_is_named_with_its_line():

@@ -36,7 +36,12 @@ def test_a_pipeline_of_files_and_functions_of_a_program_trains_a_net():
     lines = run.stdout.splitlines()
     assert sum("loss" in line for line in lines) == 4
     assert [line.split(":")[0].strip() for line in lines if "elements, " in line] == [
-        "Prefetch", "Batch", "Repeat", "Shuffle", "ParallelMap", "TFRecord"
+        "Prefetch",
+        "Batch",
+        "Repeat",
+        "Shuffle",
+        "ParallelMap",
+        "TFRecord",
     ]
     assert sum(" binds: " in line for line in lines) == 1
     assert float(lines[-1].split()[2]) > 90

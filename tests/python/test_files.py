@@ -61,7 +61,7 @@ def test_files__matching(tmp_path):
 
 
 def test_records__csv():
-    number, text = tf.decode_csv(["1,a", "2,\"b,\"\"c\""], [[0], [""]])
+    number, text = tf.decode_csv(["1,a", '2,"b,""c"'], [[0], [""]])
     assert number.dtype == tf.int32 and number.shape.as_list() == [2]
     assert [x.tolist() for x in run([number, text])] == [[1, 2], [b"a", b'b,"c']]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Expect 2 fields but have 1"):

@@ -100,8 +100,13 @@ def test_a_warm_start(checkpoint):
 def test_a_warm_start_with_another_vocabulary(checkpoint, tmp_path, parts):
     (tmp_path / "old").write_bytes(b"a\r\nb\r\nc\r\nd\r\n")
     (tmp_path / "new").write_text("c\nz\na\n")
-    vocab = tf.train.VocabInfo(str(tmp_path / "new"), 3, 1, str(tmp_path / "old"),
-                               backup_initializer=tf.constant_initializer(7.0))
+    vocab = tf.train.VocabInfo(
+        str(tmp_path / "new"),
+        3,
+        1,
+        str(tmp_path / "old"),
+        backup_initializer=tf.constant_initializer(7.0),
+    )
     v = tf.get_variable("a/x", [4, 2], partitioner=tf.fixed_size_partitioner(parts))
     tf.train.warm_start(checkpoint, "a/x", var_name_to_vocab_info={"a/x": vocab})
     assert first_values(tf.convert_to_tensor(v)) == [[[4, 5], [7, 7], [0, 1], [7, 7]]]
@@ -128,10 +133,10 @@ def test_vocabularies_that_do_not_fit(checkpoint, tmp_path):
         (ValueError, "new has 2 entries, not 3", (3, 2)),
     ):
         vocab = tf.train.VocabInfo(
-            str(tmp_path / "new"), sizes[0], 0, str(tmp_path / "old"), sizes[1])
+            str(tmp_path / "new"), sizes[0], 0, str(tmp_path / "old"), sizes[1]
+        )
         with pytest.raises(kind, match=words):
             tf.train.warm_start(checkpoint, "a/x", var_name_to_vocab_info={"a/x": vocab})
-
 
 
 def test_the_initialized_value_is_that_of_the_checkpoint(checkpoint):

@@ -47,7 +47,9 @@ def test_graph_def__goes_both_ways(tmp_path, as_text):
         build(False)
         ours = graph.as_graph_def()
         tf.train.write_graph(graph, str(tmp_path), "ours", as_text=as_text)
-    answer = tensorflow(f"as_text, RESOURCE = {as_text}, False\n" + """
+    answer = tensorflow(
+        f"as_text, RESOURCE = {as_text}, False\n"
+        + """
 from google.protobuf import text_format
 def read(name):
     with open(folder + "/" + name, "rb") as file:
@@ -59,7 +61,9 @@ with tf.Graph().as_default() as graph:
     with tf.Session() as session:
         session.run(["w/Assign", "s/Assign"])
         answer(session.run("y:0", {"x:0": [[1.0, 1.0]]}).tolist())
-""", tmp_path)
+""",
+        tmp_path,
+    )
     assert answer == [[4.0, 6.0]]
     data = (tmp_path / "back").read_bytes()
     with tf.Graph().as_default() as graph:
@@ -88,7 +92,9 @@ def test_meta_graph__goes_both_ways(tmp_path, as_text, resource):
                     if not resource else tf.no_op())  # fmt: skip
         saver.save(session, str(tmp_path / "model"), write_meta_graph=False)
         saver.export_meta_graph(str(tmp_path / "ours"), as_text=as_text)
-    answer = tensorflow(f"as_text = {as_text}\n" + """
+    answer = tensorflow(
+        f"as_text = {as_text}\n"
+        + """
 saver = tf.train.import_meta_graph(folder + "/ours")
 with tf.Session() as session:
     saver.restore(session, folder + "/model")
@@ -97,7 +103,9 @@ with tf.Session() as session:
     [y] = tf.get_collection("mine")
     answer([session.run(y, {"x:0": [[1.0, 1.0]]}).tolist(), tf.get_collection("numbers"),
             [v.name for v in tf.trainable_variables()]])
-""", tmp_path)
+""",
+        tmp_path,
+    )
     assert answer == [[[4.0, 6.0]], [7], ["w:0", "s:0"]]
     with tf.Graph().as_default(), tf.Session() as session:
         tf.train.import_meta_graph(str(tmp_path / "back")).restore(session, str(tmp_path / "back"))
@@ -129,7 +137,9 @@ def test_checkpoint__goes_both_ways(tmp_path, version):
         saver = tf.train.Saver(write_version=version)
         session.run(tf.global_variables_initializer())
         saver.save(session, str(tmp_path / "ours"))
-    answer = tensorflow(f"version = {version}\n" + """
+    answer = tensorflow(
+        f"version = {version}\n"
+        + """
 import base64
 reader = tf.train.load_checkpoint(folder + "/ours")
 values = {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
@@ -144,7 +154,9 @@ def plain(v):
         return [base64.b64encode(s).decode() for s in v]
     return v.astype("c16").real.tolist()
 answer([{n: plain(v) for n, v in values.items()}, tf.train.latest_checkpoint(folder)])
-""", tmp_path)
+""",
+        tmp_path,
+    )
     names, latest = answer
     assert latest == str(tmp_path / "back")
     parts = names.pop("parts", None)
@@ -168,11 +180,14 @@ def test_saved_model__goes_both_ways(tmp_path, text):
         session.run(tf.global_variables_initializer())
         graph = tf.get_default_graph()
         signature = tf.saved_model.signature_def_utils.predict_signature_def(
-            {"in": graph.get_tensor_by_name("x:0")}, {"out": graph.get_tensor_by_name("y:0")})
+            {"in": graph.get_tensor_by_name("x:0")}, {"out": graph.get_tensor_by_name("y:0")}
+        )
         builder = tf.saved_model.builder.SavedModelBuilder(str(tmp_path / "ours"))
         builder.add_meta_graph_and_variables(session, ["serve"], {"serving_default": signature})
         builder.save(as_text=text)
-    assert tensorflow(f"text = {text}\n" + """
+    assert tensorflow(
+        f"text = {text}\n"
+        + """
 with tf.Session() as session:
     made = tf.saved_model.loader.load(session, ["serve"], folder + "/ours")
     signature = made.signature_def["serving_default"]
@@ -181,7 +196,9 @@ with tf.Session() as session:
     builder.add_meta_graph_and_variables(session, ["serve"], {"serving_default": signature})
     builder.save(as_text=text)
     answer(y.tolist())
-""", tmp_path) == [[4.0, 6.0]]
+""",
+        tmp_path,
+    ) == [[4.0, 6.0]]
     with tf.Graph().as_default(), tf.Session() as session:
         made = tf.saved_model.loader.load(session, ["serve"], str(tmp_path / "back"))
         signature = made.signature_def["serving_default"]
@@ -195,7 +212,9 @@ def test_records__go_both_ways(tmp_path, compression):
     with tf.python_io.TFRecordWriter(str(tmp_path / "ours"), options=compression) as writer:
         for record in records:
             writer.write(record)
-    answer = tensorflow(f"compression = {compression!r}\n" + """
+    answer = tensorflow(
+        f"compression = {compression!r}\n"
+        + """
 import base64
 kinds = tf.io.TFRecordCompressionType
 kind = {"": kinds.NONE, "ZLIB": kinds.ZLIB, "GZIP": kinds.GZIP}[compression]
@@ -205,7 +224,9 @@ with tf.python_io.TFRecordWriter(folder + "/back", options) as writer:
     for record in records:
         writer.write(record)
 answer([base64.b64encode(r).decode() for r in records])
-""", tmp_path)
+""",
+        tmp_path,
+    )
     assert [base64.b64decode(text) for text in answer] == records
     options = getattr(tf.python_io.TFRecordCompressionType, compression or "NONE")
     read = tf.python_io.tf_record_iterator(
@@ -251,13 +272,17 @@ def test_examples__go_both_ways(tmp_path):
     exec(EXAMPLES, names)
     for name, data in zip(["example", "sequence"], names["make"]()):
         (tmp_path / name).write_bytes(data)
-    answer = tensorflow(EXAMPLES + """
+    answer = tensorflow(
+        EXAMPLES
+        + """
 ours = [open(folder + "/" + name, "rb").read() for name in ("example", "sequence")]
 for name, data in zip(["example.back", "sequence.back"], make()):
     with open(folder + "/" + name, "wb") as file:
         file.write(data)
 answer(parse(*ours))
-""", tmp_path)
+""",
+        tmp_path,
+    )
     features = [["a", ""], [0.5, -2.0], [-1, 2**40], 7.0]
     assert answer == [features, features, [1, 2, 3], [[0, 0], [0, 1], [1, 0]]]
     theirs = [(tmp_path / name).read_bytes() for name in ("example.back", "sequence.back")]
@@ -288,10 +313,14 @@ def read(path):
     exec(program, names)
     with tf.Graph().as_default():
         names["write"](str(tmp_path / "ours"))
-    answer = tensorflow(program + """
+    answer = tensorflow(
+        program
+        + """
 write(folder + "/theirs")
 answer(read(glob.glob(folder + "/ours/*")[0]))
-""", tmp_path)
+""",
+        tmp_path,
+    )
     (theirs,) = (tmp_path / "theirs").iterdir()
     assert answer == names["read"](str(theirs))
     assert answer == [["file_version", "graph_def", "meta_graph_def", "summary"],

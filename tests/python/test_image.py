@@ -65,14 +65,16 @@ def test_central_crop(sess):
 
 def test_flips_and_turns(sess):
     picture, batch = ramp(3, 4, 2), ramp(2, 3, 4, 2)
-    results = sess.run([
-        tf.image.flip_left_right(picture),
-        tf.image.flip_up_down(batch),
-        tf.image.transpose_image(picture),
-        tf.image.rot90(picture),
-        tf.image.rot90(batch, 3),
-        tf.image.rot90(picture, k=6),
-    ])
+    results = sess.run(
+        [
+            tf.image.flip_left_right(picture),
+            tf.image.flip_up_down(batch),
+            tf.image.transpose_image(picture),
+            tf.image.rot90(picture),
+            tf.image.rot90(batch, 3),
+            tf.image.rot90(picture, k=6),
+        ]
+    )
     expected = [
         picture[:, ::-1],
         batch[:, ::-1],
@@ -108,9 +110,7 @@ def test_resize_of_a_plain_picture_is_plain(sess, method):
 def test_resize_values(sess):
     picture = np.array([[[0.0], [10.0]], [[20.0], [30.0]]], np.float32)
     corners = tf.image.resize_images(picture, [3, 3], align_corners=True)
-    assert np.array_equal(
-        sess.run(corners)[..., 0], [[0, 5, 10], [10, 15, 20], [20, 25, 30]]
-    )
+    assert np.array_equal(sess.run(corners)[..., 0], [[0, 5, 10], [10, 15, 20], [20, 25, 30]])
     assert tf.image.resize_images(picture, [2, 2]).dtype == tf.float32
     method = tf.image.ResizeMethod.NEAREST_NEIGHBOR
     near = tf.image.resize_images(picture, tf.constant([4, 2]), method)

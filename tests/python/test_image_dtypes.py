@@ -33,7 +33,8 @@ def test_resized_pictures_are_float32_unless_nearest(dtype):
             for size in ([4, 6], [2, 3]):
                 assert tf.image.resize(given, size, method).dtype == tf.float32
             np.testing.assert_array_equal(
-                tf.image.resize(given, [4, 6], method), tf.cast(given, tf.float32))
+                tf.image.resize(given, [4, 6], method), tf.cast(given, tf.float32)
+            )
         assert tf.image.resize(given, [4, 6], "nearest").dtype == dtype
         assert tf.image.resize(given, [2, 3], "nearest").dtype == dtype
         assert tf.image.resize_with_pad(given, 4, 6).dtype == tf.float32
@@ -66,7 +67,8 @@ def test_soft_suppression_lowers_scores():
     np.testing.assert_allclose(scores, [0.9, 0.8 * np.exp(-(0.81**2)), 0.35], rtol=1e-5)
     for threshold in (0.1, 0.5, 1.0):  # says nothing then
         again = tf.image.non_max_suppression_with_scores(
-            BOXES, SCORES, 3, iou_threshold=threshold, soft_nms_sigma=0.5)
+            BOXES, SCORES, 3, iou_threshold=threshold, soft_nms_sigma=0.5
+        )
         np.testing.assert_array_equal(again[0], chosen)
     hard, scores = tf.image.non_max_suppression_with_scores(BOXES, SCORES, 3)
     assert hard.numpy().tolist() == [0, 3] and scores.numpy().tolist() == [
@@ -76,7 +78,8 @@ def test_soft_suppression_lowers_scores():
 def test_boxes_by_seed():
     for size, kind in (([4, 4, 3], tf.int32), (tf.constant([4, 4, 3], tf.int64), tf.int64)):
         begin, extent, box = tf.image.stateless_sample_distorted_bounding_box(
-            size, [[[0.1, 0.1, 0.9, 0.9]]], [1, 2], 0.1)
+            size, [[[0.1, 0.1, 0.9, 0.9]]], [1, 2], 0.1
+        )
         assert begin.numpy().tolist() == [0, 0, 0] and extent.numpy().tolist() == [3, 4, -1]
         assert begin.dtype == extent.dtype == kind
         np.testing.assert_allclose(box, [[[0, 0, 0.75, 1]]])

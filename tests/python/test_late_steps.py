@@ -122,9 +122,7 @@ def slow(x):
 
 
 def numbers(**options):
-    return tf.data.Dataset.range(100_000).map(
-        lambda x: tf.py_func(slow, [x], tf.int64), **options
-    )
+    return tf.data.Dataset.range(100_000).map(lambda x: tf.py_func(slow, [x], tf.int64), **options)
 
 
 PIPELINES = {

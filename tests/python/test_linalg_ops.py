@@ -118,8 +118,11 @@ def test_tridiagonal_matrices_in_every_format(sess):
     rhs = np.array([[1.0, -1.0], [2.0, 0.5], [3.0, 2.0]])
     forms = {
         "compact": np.array([above, main, below]),
-        "sequence": (tf.constant(above[:2], tf.float64), tf.constant(main, tf.float64),
-                     tf.constant(below[1:], tf.float64)),
+        "sequence": (
+            tf.constant(above[:2], tf.float64),
+            tf.constant(main, tf.float64),
+            tf.constant(below[1:], tf.float64),
+        ),
         "matrix": matrix,
     }
     for name, diagonals in forms.items():

@@ -158,63 +158,84 @@ def circulant(column):
 KINDS = {
     "identity": (lambda k: k.LinearOperatorIdentity(3), np.eye(3)),
     "identities": (
-        lambda k: k.LinearOperatorIdentity(3, batch_shape=[2]), np.tile(np.eye(3), (2, 1, 1))),
+        lambda k: k.LinearOperatorIdentity(3, batch_shape=[2]),
+        np.tile(np.eye(3), (2, 1, 1)),
+    ),
     "scaled": (lambda k: k.LinearOperatorScaledIdentity(3, 2.5), 2.5 * np.eye(3)),
     "scaled batch": (
         lambda k: k.LinearOperatorScaledIdentity(3, [2.0, -3.0]),
-        np.array([2.0, -3.0])[:, None, None] * np.eye(3)),
+        np.array([2.0, -3.0])[:, None, None] * np.eye(3),
+    ),
     "one for a batch": (lambda k: k.LinearOperatorFullMatrix(ANY[0]), ANY[0]),
-    "unknown": (
-        lambda k: k.LinearOperatorFullMatrix(tf.placeholder_with_default(ANY, None)), ANY),
-    "adjoint": (
-        lambda k: k.LinearOperatorAdjoint(k.LinearOperatorFullMatrix(ANY)), adjoint(ANY)),
+    "unknown": (lambda k: k.LinearOperatorFullMatrix(tf.placeholder_with_default(ANY, None)), ANY),
+    "adjoint": (lambda k: k.LinearOperatorAdjoint(k.LinearOperatorFullMatrix(ANY)), adjoint(ANY)),
     "inverse": (
         lambda k: k.LinearOperatorInversion(k.LinearOperatorFullMatrix(POSITIVE)),
-        np.linalg.inv(POSITIVE)),
+        np.linalg.inv(POSITIVE),
+    ),
     "composed": (
         lambda k: k.LinearOperatorComposition(
-            [k.LinearOperatorFullMatrix(ANY[0]), k.LinearOperatorDiag(DIAGONAL)]),
-        ANY[0] @ (DIAGONAL[..., None] * np.eye(3))),
+            [k.LinearOperatorFullMatrix(ANY[0]), k.LinearOperatorDiag(DIAGONAL)]
+        ),
+        ANY[0] @ (DIAGONAL[..., None] * np.eye(3)),
+    ),
     "blocks": (
         lambda k: k.LinearOperatorBlockDiag(
-            [k.LinearOperatorFullMatrix(ANY[:, :2, :2]), identity_rows(1)]),
-        np.stack([np.block([[m[:2, :2], np.zeros((2, 1))], [np.zeros((1, 2)), 1]]) for m in ANY])),
+            [k.LinearOperatorFullMatrix(ANY[:, :2, :2]), identity_rows(1)]
+        ),
+        np.stack([np.block([[m[:2, :2], np.zeros((2, 1))], [np.zeros((1, 2)), 1]]) for m in ANY]),
+    ),
     "kronecker": (
         lambda k: k.LinearOperatorKronecker(
-            [k.LinearOperatorFullMatrix(ANY), k.LinearOperatorDiag([2.0, -1.0])]),
-        np.stack([np.kron(m, np.diag([2.0, -1.0])) for m in ANY])),
+            [k.LinearOperatorFullMatrix(ANY), k.LinearOperatorDiag([2.0, -1.0])]
+        ),
+        np.stack([np.kron(m, np.diag([2.0, -1.0])) for m in ANY]),
+    ),
     "householder": (
         lambda k: k.LinearOperatorHouseholder([[1.0, 2.0, 3.0], [0.5, -1.0, 0.0]]),
-        np.stack([reflection([1, 2, 3]), reflection([0.5, -1, 0])])),
+        np.stack([reflection([1, 2, 3]), reflection([0.5, -1, 0])]),
+    ),
     "update": (
         lambda k: k.LinearOperatorLowRankUpdate(
-            k.LinearOperatorDiag([1.0, 2.0, 3.0], is_positive_definite=True), X),
-        np.diag([1, 2, 3]) + X @ X.swapaxes(1, 2)),
+            k.LinearOperatorDiag([1.0, 2.0, 3.0], is_positive_definite=True), X
+        ),
+        np.diag([1, 2, 3]) + X @ X.swapaxes(1, 2),
+    ),
     "update of two": (
         lambda k: k.LinearOperatorLowRankUpdate(
-            k.LinearOperatorFullMatrix(POSITIVE), X[0], diag_update=[2.0, -0.5], v=X[1]),
-        POSITIVE + X[0] * [2, -0.5] @ X[1].T),
+            k.LinearOperatorFullMatrix(POSITIVE), X[0], diag_update=[2.0, -0.5], v=X[1]
+        ),
+        POSITIVE + X[0] * [2, -0.5] @ X[1].T,
+    ),
     "circulant": (
         lambda k: k.LinearOperatorCirculant([6.0, 1.0, 1.0], tf.float32),
-        circulant(np.fft.ifft([6, 1, 1]).real)),
+        circulant(np.fft.ifft([6, 1, 1]).real),
+    ),
     "circulants": (
-        lambda k: k.LinearOperatorCirculant(
-            np.fft.fft(ANY[:, 0]).astype(np.complex64), "float32"),
-        np.stack([circulant(m[0]) for m in ANY])),
+        lambda k: k.LinearOperatorCirculant(np.fft.fft(ANY[:, 0]).astype(np.complex64), "float32"),
+        np.stack([circulant(m[0]) for m in ANY]),
+    ),
     "circulant, two dimensions": (
         lambda k: k.LinearOperatorCirculant2D(
-            np.fft.fft2([[3.0, 1, 0.5], [0, 0.25, 1]]).astype(np.complex64), tf.float32),
-        np.block([
-            [circulant([3, 1, 0.5]), circulant([0, 0.25, 1])],
-            [circulant([0, 0.25, 1]), circulant([3, 1, 0.5])]])),
+            np.fft.fft2([[3.0, 1, 0.5], [0, 0.25, 1]]).astype(np.complex64), tf.float32
+        ),
+        np.block(
+            [
+                [circulant([3, 1, 0.5]), circulant([0, 0.25, 1])],
+                [circulant([0, 0.25, 1]), circulant([3, 1, 0.5])],
+            ]
+        ),
+    ),
     "circulant, three dimensions": (
         lambda k: k.LinearOperatorCirculant3D(
-            np.fft.fftn([[[3.0, 1, 0.5]]]).astype(np.complex64), tf.float32),
-        circulant([3, 1, 0.5])),
+            np.fft.fftn([[[3.0, 1, 0.5]]]).astype(np.complex64), tf.float32
+        ),
+        circulant([3, 1, 0.5]),
+    ),
     "toeplitz": (
         lambda k: k.LinearOperatorToeplitz([[3.0, 1, 2], [4.0, 0, 1]], [9.0, 0.5, -1]),
-        np.stack([
-            [[3, 0.5, -1], [1, 3, 0.5], [2, 1, 3]], [[4, 0.5, -1], [0, 4, 0.5], [1, 0, 4]]])),
+        np.stack([[[3, 0.5, -1], [1, 3, 0.5], [2, 1, 3]], [[4, 0.5, -1], [0, 4, 0.5], [1, 0, 4]]]),
+    ),
 }
 
 
@@ -274,8 +295,14 @@ def test_spectra_are_checked_in_steps(sess):
         return tf.linalg.LinearOperatorCirculant(tf.placeholder_with_default(spectrum, [None]))
 
     good = circulant(4.0, 2.0, 2.0)
-    sess.run([good.assert_non_singular(), good.assert_positive_definite(),
-              good.assert_self_adjoint(), good.assert_hermitian_spectrum()])
+    sess.run(
+        [
+            good.assert_non_singular(),
+            good.assert_positive_definite(),
+            good.assert_self_adjoint(),
+            good.assert_hermitian_spectrum(),
+        ]
+    )
     for operation, message in (
         (circulant(1.0, 0.0).assert_non_singular, "contained zero"),
         (circulant(1.0, -1.0).assert_positive_definite, "not all positive"),
@@ -334,7 +361,8 @@ def test_other_kinds_do_what_the_dense_matrix_does(sess, kind):
     [
         (
             lambda k: k.LinearOperatorFullMatrix(
-                POSITIVE, is_self_adjoint=True, is_positive_definite=True),
+                POSITIVE, is_self_adjoint=True, is_positive_definite=True
+            ),
             POSITIVE,
         ),
         (lambda k: k.LinearOperatorDiag([4.0, 9.0], is_positive_definite=True), np.diag([4, 9])),
@@ -343,8 +371,9 @@ def test_other_kinds_do_what_the_dense_matrix_does(sess, kind):
             np.diag([4, 4]),
         ),
         (
-            lambda k: k.LinearOperatorBlockDiag([
-                k.LinearOperatorDiag([4.0], is_positive_definite=True), identity_rows(2)]),
+            lambda k: k.LinearOperatorBlockDiag(
+                [k.LinearOperatorDiag([4.0], is_positive_definite=True), identity_rows(2)]
+            ),
             np.diag([4, 1, 1]),
         ),
     ],
@@ -352,7 +381,8 @@ def test_other_kinds_do_what_the_dense_matrix_does(sess, kind):
 def test_positive_operators_have_factors(sess, make, dense):
     operator = make(tf.linalg)
     np.testing.assert_allclose(
-        sess.run(operator.cholesky().to_dense()), np.linalg.cholesky(dense), rtol=1e-5)
+        sess.run(operator.cholesky().to_dense()), np.linalg.cholesky(dense), rtol=1e-5
+    )
     sess.run([operator.assert_positive_definite(), operator.assert_non_singular()])
     sess.run(operator.assert_self_adjoint())
 
@@ -383,13 +413,17 @@ def test_assertions_fail_where_they_must(sess):
         (lambda k: k.LinearOperatorFullMatrix(ANY[:, :2]).inverse(), ValueError, "non square"),
         (
             lambda k: k.LinearOperatorComposition(
-                [k.LinearOperatorIdentity(2), k.LinearOperatorIdentity(2, dtype=tf.float64)]),
+                [k.LinearOperatorIdentity(2), k.LinearOperatorIdentity(2, dtype=tf.float64)]
+            ),
             TypeError,
             "same dtype",
         ),
         (
-            lambda k: k.LinearOperatorComposition(
-                [k.LinearOperatorIdentity(2), k.LinearOperatorIdentity(3)]).shape,
+            lambda k: (
+                k.LinearOperatorComposition(
+                    [k.LinearOperatorIdentity(2), k.LinearOperatorIdentity(3)]
+                ).shape
+            ),
             ValueError,
             "not compatible",
         ),
@@ -433,7 +467,8 @@ def test_identities_check_shapes_in_steps_if_asked(sess):
             sess.run(plain.to_dense(), {**good, batch: bad})
     with pytest.raises(ValueError, match="is always square"):
         tf.linalg.LinearOperatorFullMatrix(
-            tf.placeholder_with_default([[1.0]], None), is_positive_definite=True, is_square=False)
+            tf.placeholder_with_default([[1.0]], None), is_positive_definite=True, is_square=False
+        )
 
 
 def test_functions_of_matrices_take_operators(sess):

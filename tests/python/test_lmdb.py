@@ -102,9 +102,7 @@ def test_what_is_no_database_is_refused(tmp_path):
     with pytest.raises(tf.errors.InvalidArgumentError, match="two strings"):
         all_of(
             lambda: rheos.pipelines.base.from_variant(
-                tf.raw_ops.LMDBDataset(
-                    filenames="x", output_types=[tf.string], output_shapes=[[]]
-                ),
+                tf.raw_ops.LMDBDataset(filenames="x", output_types=[tf.string], output_shapes=[[]]),
                 tf.TensorSpec([], tf.string),
             )
         )

@@ -86,7 +86,7 @@ def test_nan_is_sorted_last(values, dtype):
         np.testing.assert_array_equal(found, np.array(wanted + rest, np.float32))
         order = tf.argsort(x, direction=direction).numpy()
         np.testing.assert_array_equal(np.array(values, np.float32)[order], found)
-        assert sorted(order[len(wanted):]) == list(order[len(wanted):])
+        assert sorted(order[len(wanted) :]) == list(order[len(wanted) :])
     for k in range(1, len(values) + 1):
         found, places = tf.math.top_k(x, k)
         wanted = np.array((numbers[::-1] + rest)[:k], np.float32)

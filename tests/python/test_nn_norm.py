@@ -9,9 +9,7 @@ X = np.random.RandomState(0).randn(6, 3).astype(np.float32)
 
 def test_sufficient_statistics_give_the_moments(sess):
     for shift in (None, 0.5):
-        mean, variance = tf.nn.normalize_moments(
-            *tf.nn.sufficient_statistics(X, [0], shift=shift)
-        )
+        mean, variance = tf.nn.normalize_moments(*tf.nn.sufficient_statistics(X, [0], shift=shift))
         np.testing.assert_allclose(sess.run(mean), X.mean(0), rtol=1e-4, atol=1e-6)
         np.testing.assert_allclose(sess.run(variance), X.var(0), rtol=1e-4)
 
@@ -36,9 +34,7 @@ def test_batch_normalization(sess):
 
 
 def test_activations(sess):
-    np.testing.assert_allclose(
-        sess.run(tf.nn.crelu(X)), np.maximum(np.concatenate([X, -X], -1), 0)
-    )
+    np.testing.assert_allclose(sess.run(tf.nn.crelu(X)), np.maximum(np.concatenate([X, -X], -1), 0))
     np.testing.assert_allclose(sess.run(tf.nn.swish(X)), X / (1 + np.exp(-X)), rtol=1e-5)
 
 

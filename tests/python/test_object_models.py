@@ -355,9 +355,7 @@ class Pipelines(tf.Module):
         super().__init__()
         numbers, k = tf.data.Dataset.range(4), tf.constant(10, tf.int64)
         fives = tf.constant([5], tf.int64)
-        self.table = tf.lookup.StaticHashTable(
-            tf.lookup.KeyValueTensorInitializer(["a"], fives), 0
-        )
+        self.table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], fives), 0)
         looked_up = tf.data.Dataset.from_tensor_slices(["a", "b"]).map(self.table.lookup)
         self.held = {
             "map": numbers.map(lambda x: x * k),

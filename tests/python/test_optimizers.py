@@ -55,8 +55,9 @@ def test_optimizer__takes_the_same_five_steps(name):
     values = run_again(name)["values"]
     assert sorted(values) == sorted(RECORDED[name]["values"])
     for variable, recorded in RECORDED[name]["values"].items():
-        np.testing.assert_allclose(values[variable], recorded, rtol=1e-5, atol=1e-6,
-                                   err_msg=variable)
+        np.testing.assert_allclose(
+            values[variable], recorded, rtol=1e-5, atol=1e-6, err_msg=variable
+        )
 
 
 class Halving(tf.train.Optimizer):

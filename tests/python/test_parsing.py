@@ -286,8 +286,12 @@ def any_example(rng):
 def test_an_example_of_a_batch_is_what_it_is_alone(kind):
     rng = np.random.default_rng(7)
     serialized = [any_example(rng) for _ in range(400)]
-    shapes = {"number": (tf.int64, []), "text": (tf.string, []), "floats": (tf.float32, [2]),
-              "more": (tf.int64, [2])}
+    shapes = {
+        "number": (tf.int64, []),
+        "text": (tf.string, []),
+        "floats": (tf.float32, [2]),
+        "more": (tf.int64, [2]),
+    }
     specs = {
         key: tf.FixedLenFeature(shape, dtype) if kind == "fixed" else tf.VarLenFeature(dtype)
         for key, (dtype, shape) in shapes.items()
@@ -304,8 +308,9 @@ def test_an_example_of_a_batch_is_what_it_is_alone(kind):
             alone = session.run(dense, {batch: [one]})
             for key, value in alone.items():
                 width = value.shape[1] if value.ndim > 1 else None
-                np.testing.assert_array_equal(value[0], together[key][i][:width]
-                                              if width else together[key][i])
+                np.testing.assert_array_equal(
+                    value[0], together[key][i][:width] if width else together[key][i]
+                )
 
 
 def test_a_batch_tells_what_is_wrong_behind_guessed_examples():

@@ -28,6 +28,7 @@ OTHER_OPERATIONS = {
     "unbatch_of_structure": _DENSE,
 }
 
+
 class Face2:
     """TensorFlow 2's datasets beside the names of rheos.v1, to build graphs with."""
 

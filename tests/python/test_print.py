@@ -26,8 +26,10 @@ def test_print__shows_ragged_rows(sess, tmp_path):
     assert printed(sess, tmp_path, "r", rows) == "r [[1, 2, 3, ..., 6, 7, 8], [3], []]\n"
     deep = tf.ragged.constant([[["it's"], ["b", "c"]], [], [["d"]]])
     printed(sess, tmp_path, deep, {"k": rows}, summarize=1)
-    assert (tmp_path / "out").read_text().endswith(
-        "[[['it\\'s'], ['b', 'c']], ..., [['d']]] {'k': [[1, ..., 8], ..., []]}\n"
+    assert (
+        (tmp_path / "out")
+        .read_text()
+        .endswith("[[['it\\'s'], ['b', 'c']], ..., [['d']]] {'k': [[1, ..., 8], ..., []]}\n")
     )
     inner = tf.RaggedTensor.from_row_splits([[1.5, 2.0], [3.0, 4.0]], [0, 2, 2])
     assert sess.run(tf.strings.format("{}|{}", [inner, 7])) == (

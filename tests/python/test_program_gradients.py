@@ -43,8 +43,9 @@ def test_operations_of_a_type_get_a_registered_gradient(graph):
     np.testing.assert_array_equal(run(tf.gradients(outside, x)[0]), [0, 1, 1])
 
 
-@pytest.mark.parametrize("function, name", [(tf.sign, "Sign"), (tf.round, "Round"),
-                                            (tf.floor, "Floor")])
+@pytest.mark.parametrize(
+    "function, name", [(tf.sign, "Sign"), (tf.round, "Round"), (tf.floor, "Floor")]
+)
 def test_gradients_pass_straight_through(graph, function, name):
     x = tf.constant(X)
     with graph.gradient_override_map({name: "Identity"}):

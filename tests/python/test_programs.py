@@ -15,9 +15,7 @@ def test_a_variable_fetched_with_its_update_has_the_new_value(sess):
     x = tf.Variable(1.0)
     w = tf.Variable([1.0, 2.0])
     step = tf.Variable(0, trainable=False)
-    train = tf.train.GradientDescentOptimizer(0.25).minimize(
-        tf.reduce_sum(w * w), global_step=step
-    )
+    train = tf.train.GradientDescentOptimizer(0.25).minimize(tf.reduce_sum(w * w), global_step=step)
     added = tf.assign_add(x, 1.0)
     sess.run(tf.global_variables_initializer())
     assert sess.run([x, added]) == [2, 2]

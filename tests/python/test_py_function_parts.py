@@ -54,7 +54,8 @@ def test_gradients(traced):
         with tf.GradientTape() as tape:
             tape.watch(values)
             y = tf.py_function(
-                lambda t: t * t, [x.with_flat_values(values)], Spec([2, None], tf.float32))
+                lambda t: t * t, [x.with_flat_values(values)], Spec([2, None], tf.float32)
+            )
             loss = tf.reduce_sum(y.flat_values)
         return tape.gradient(loss, values)
 

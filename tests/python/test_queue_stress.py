@@ -98,9 +98,7 @@ class Round:
         bodies = [(self.produce, i + 1) for i in range(PRODUCERS)]
         bodies += [(self.consume,)] * CONSUMERS + [(self.break_steps,)] * BREAKERS + [(self.close,)]
         threads = [
-            threading.Thread(
-                target=self.guarded, args=(*body, random.Random(seed)), daemon=True
-            )
+            threading.Thread(target=self.guarded, args=(*body, random.Random(seed)), daemon=True)
             for body, seed in zip(bodies, self.seeds)
         ]
         assert len(threads) == 16

@@ -93,18 +93,26 @@ def test_what_it_is():
 def test_to_dense_and_back():
     assert rows(flat().to_tensor()) == [[1, 2, 0], [0, 0, 0], [3, 4, 5]]
     assert rows(deep().to_tensor(-1)) == [
-        [[1, 2], [3, -1]], [[-1, -1], [-1, -1]], [[4, -1], [-1, -1]]]
+        [[1, 2], [3, -1]],
+        [[-1, -1], [-1, -1]],
+        [[4, -1], [-1, -1]],
+    ]
     assert rows(tf.sparse.to_dense(flat().to_sparse())) == [[1, 2, 0], [0, 0, 0], [3, 4, 5]]
     assert rows(Ragged.from_tensor([[1, 2, 0], [3, 0, 0]])) == [[1, 2, 0], [3, 0, 0]]
     assert rows(Ragged.from_tensor([[1, 2, 0], [0, 0, 0], [3, 0, 4]], padding=0)) == [
-        [1, 2], [], [3, 0, 4]]
+        [1, 2],
+        [],
+        [3, 0, 4],
+    ]
     assert rows(Ragged.from_tensor([[1, 2, 0], [3, 0, 0]], lengths=[1, 3])) == [[1], [3, 0, 0]]
     cube = [[[1, 2], [3, 0]], [[0, 0], [4, 5]]]
     assert rows(Ragged.from_tensor(cube, ragged_rank=2)) == cube
     assert rows(Ragged.from_tensor(cube, padding=0, ragged_rank=2)) == [[[1, 2], [3]], [[], [4, 5]]]
     assert rows(Ragged.from_tensor(cube, lengths=([2, 1], [2, 1, 1]))) == [[[1, 2], [3]], [[0]]]
     assert rows(Ragged.from_tensor([[[1, 2], [0, 0]], [[0, 0], [0, 0]]], padding=[0, 0])) == [
-        [[1, 2]], []]
+        [[1, 2]],
+        [],
+    ]
     sparse = tf.SparseTensor([[0, 0], [0, 1], [2, 0]], [1, 2, 3], [3, 3])
     assert rows(Ragged.from_sparse(sparse)) == [[1, 2], [], [3]]
     with pytest.raises(tf.errors.InvalidArgumentError, match="not right-ragged"):
@@ -197,11 +205,13 @@ def test_put_together():
     assert rows(tf.concat([flat(), [[9]]], axis=0)) == [[1, 2], [], [3, 4, 5], [9]]
     column = tf.constant([[7], [8], [9]])
     assert rows(tf.concat([flat(), column], axis=1)) == [[1, 2, 7], [8], [3, 4, 5, 9]]
-    assert rows(tf.concat([deep(), deep()], axis=2)) == [
-        [[1, 2, 1, 2], [3, 3]], [], [[4, 4]]]
+    assert rows(tf.concat([deep(), deep()], axis=2)) == [[[1, 2, 1, 2], [3, 3]], [], [[4, 4]]]
     assert rows(tf.stack([flat(), flat()])) == [rows(flat()), rows(flat())]
     assert rows(tf.ragged.stack([flat(), flat()], axis=1)) == [
-        [[1, 2], [1, 2]], [[], []], [[3, 4, 5], [3, 4, 5]]]
+        [[1, 2], [1, 2]],
+        [[], []],
+        [[3, 4, 5], [3, 4, 5]],
+    ]
     with pytest.raises(tf.errors.InvalidArgumentError):
         rows(tf.concat([flat(), deep()[:2, :, 0:1].values], axis=1))
 
@@ -236,7 +246,8 @@ def test_feeds_and_fetches():
         both = session.run({"deep": deep(), "sum": [tf.reduce_sum(flat())]})
         assert both["deep"].to_list() == [[[1, 2], [3]], [], [[4]]] and both["sum"] == [15]
         assert str(flat().eval(session=session)) == (
-            "<tf.RaggedTensorValue [[1, 2], [], [3, 4, 5]]>")
+            "<tf.RaggedTensorValue [[1, 2], [], [3, 4, 5]]>"
+        )
         with pytest.raises(TypeError, match="RaggedTensorValue"):
             session.run(fed, {fed: [1]})
 
@@ -267,17 +278,30 @@ def test_strings():
     assert rows(strings.unicode_encode(deep, "UTF-8")) == [[b"ab", b"cd"], [b"ef"]]
     letters = tf.ragged.constant([["a", "b", "c"], ["d"]])
     assert rows(strings.ngrams(letters, [1, 2], separator="|")) == [
-        [b"a", b"b", b"c", b"a|b", b"b|c"], [b"d"]]
+        [b"a", b"b", b"c", b"a|b", b"b|c"],
+        [b"d"],
+    ]
     assert rows(strings.ngrams(["a", "b", "c"], 2)) == [b"a b", b"b c"]
     assert rows(strings.ngrams([["a", "b"]], 3, pad_values=("<", ">"), padding_width=1)) == [
-        [b"< a b", b"a b >"]]
+        [b"< a b", b"a b >"]
+    ]
 
 
-@pytest.mark.parametrize("key", [
-    slice(None, None, 2), slice(None, None, -1), slice(1, None, 2), slice(3, 0, -1),
-    slice(None, None, -2), slice(0, 10, 3), slice(-3, None, 2), slice(-1, None, -1),
-    slice(0, 3, -1), slice(-2, -9, -2),
-])
+@pytest.mark.parametrize(
+    "key",
+    [
+        slice(None, None, 2),
+        slice(None, None, -1),
+        slice(1, None, 2),
+        slice(3, 0, -1),
+        slice(None, None, -2),
+        slice(0, 10, 3),
+        slice(-3, None, 2),
+        slice(-1, None, -1),
+        slice(0, 3, -1),
+        slice(-2, -9, -2),
+    ],
+)
 def test_steps_within_rows_are_those_of_lists(key):
     # As TensorFlow 2: where the step was negative, 1.15 gave empty rows.
     lists = [[1, 2, 3, 4], [5], [], [6, 7, 8]]

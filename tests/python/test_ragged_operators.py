@@ -65,7 +65,8 @@ def test_functions_of_two_take_names_and_broadcast():
         tf.math.atan2(y=x, x=column).flat_values, np.arctan2([0.5, 0.25, 0.75], [0.1, 0.1, 0.3]),
         rtol=1e-6)  # fmt: skip
     np.testing.assert_allclose(
-        tf.math.multiply_no_nan(column, x).flat_values, [0.05, 0.025, 0.225], rtol=1e-6)
+        tf.math.multiply_no_nan(column, x).flat_values, [0.05, 0.025, 0.225], rtol=1e-6
+    )
     assert tf.math.zeta(x + 2.0, column).row_lengths().numpy().tolist() == [2, 0, 1]
     assert tf.math.nextafter(x, 9.0).row_lengths().numpy().tolist() == [2, 0, 1]
     loss = tf.nn.sigmoid_cross_entropy_with_logits(labels=x, logits=column)

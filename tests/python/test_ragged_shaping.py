@@ -42,9 +42,11 @@ def value(x):
     ],
 )
 def test_rows_broadcast(x, y, expected):
-    for left, right in ((ragged(x), tf.constant(y)), (tf.constant(y) if y != ROWS else ragged(y),
-                                                      ragged(x))) if y != ROWS else (
-            (ragged(x), ragged(y)),):
+    for left, right in (
+        ((ragged(x), tf.constant(y)), (tf.constant(y) if y != ROWS else ragged(y), ragged(x)))
+        if y != ROWS
+        else ((ragged(x), ragged(y)),)
+    ):
         if expected is None:
             with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
                 value(left + right)
@@ -67,7 +69,8 @@ def test_unlike_rows_fail():
         with pytest.raises(tf.errors.InvalidArgumentError, match="Unable to broadcast"):
             session.run(total, {fed: [[2, 3]]})
     unknown = tf.RaggedTensor.from_row_splits(
-        tf.placeholder_with_default([1, 2], shape=None), [0, 2])
+        tf.placeholder_with_default([1, 2], shape=None), [0, 2]
+    )
     with pytest.raises(ValueError, match="unknown rank"):
         ragged([[1, 2]]) + unknown
 
@@ -132,7 +135,9 @@ def test_tiles_of_three_dimensions():
 
 def test_one_hot():
     assert value(tf.one_hot(ragged([[0, 2], [1]]), 3, dtype=tf.int32)) == [
-        [[1, 0, 0], [0, 0, 1]], [[0, 1, 0]]]
+        [[1, 0, 0], [0, 0, 1]],
+        [[0, 1, 0]],
+    ]
     with pytest.raises(ValueError, match="ragged_rank"):
         tf.one_hot(ragged([[0]]), 3, axis=0)
 
@@ -156,16 +161,20 @@ def test_where():
 def test_single_values_picked():
     assert value(tf.gather_nd(ragged(ROWS), [[0, 2], [2, 0]])) == [3, 4]
     assert value(tf.gather_nd(ragged(ROWS), [[2], [0]])) == [[4, 5], [1, 2, 3]]
-    assert value(tf.gather_nd(tf.constant([[1, 2], [3, 4]]), ragged(
-        [[[0, 1]], [[1, 0], [1, 1]]], ragged_rank=1))) == [[2], [3, 4]]
+    assert value(
+        tf.gather_nd(
+            tf.constant([[1, 2], [3, 4]]), ragged([[[0, 1]], [[1, 0], [1, 1]]], ragged_rank=1)
+        )
+    ) == [[2], [3, 4]]
     for index in ([[0, 3]], [[1, 0]]):
         with pytest.raises(tf.errors.InvalidArgumentError):
             value(tf.gather_nd(ragged(ROWS), index))
 
 
 def test_picked_by_batch():
-    gathered = tf.batch_gather(ragged([["a", "b", "c"], ["d"], [], ["e"]]),
-                               ragged([[1, 2, 0], [], [], [0, 0]]))
+    gathered = tf.batch_gather(
+        ragged([["a", "b", "c"], ["d"], [], ["e"]]), ragged([[1, 2, 0], [], [], [0, 0]])
+    )
     assert value(gathered) == [[b"b", b"c", b"a"], [], [], [b"e", b"e"]]
     assert value(tf.batch_gather(ragged(ROWS[::2]), [[2, 0], [1, 1]])) == [[3, 1], [5, 5]]
     with pytest.raises(tf.errors.InvalidArgumentError):
@@ -243,8 +252,10 @@ def test_repeats_of_unknown_rank():
     with tf.Session() as session:
         for times in (2, [1, 2]):
             repeated = tf.repeat(fed, times, axis=0)
-            assert session.run(repeated, {fed: [[1], [2]]}).tolist() == np.repeat(
-                [[1], [2]], times, axis=0).tolist()
+            assert (
+                session.run(repeated, {fed: [[1], [2]]}).tolist()
+                == np.repeat([[1], [2]], times, axis=0).tolist()
+            )
         assert session.run(tf.repeat(fed, 4, axis=0), {fed: 3}).tolist() == [3, 3, 3, 3]
     assert value(tf.repeat(3, 2, axis=0)) == [3, 3]
 

@@ -56,10 +56,15 @@ def test_what_is_no_function_is_refused():
 
 def test_several_lists_are_told_apart_by_what_is_in_them():
     body = tf.function(lambda x, y, n: x * y + tf.cast(n, tf.float32)).get_concrete_function(
-        tf.TensorSpec([], tf.float32), tf.TensorSpec([], tf.float32), tf.TensorSpec([], tf.int32))
+        tf.TensorSpec([], tf.float32), tf.TensorSpec([], tf.float32), tf.TensorSpec([], tf.int32)
+    )
     (result,) = tf.raw_ops.MapDefun(
-        arguments=[[1.0, 2.0], [3.0, 4.0]], captured_inputs=[10], output_types=[tf.float32],
-        output_shapes=[[]], f=body)
+        arguments=[[1.0, 2.0], [3.0, 4.0]],
+        captured_inputs=[10],
+        output_types=[tf.float32],
+        output_shapes=[[]],
+        f=body,
+    )
     assert result.numpy().tolist() == [13.0, 18.0]
 
 

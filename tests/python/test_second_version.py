@@ -431,14 +431,16 @@ def test_the_gradient_of_tile_takes_every_rank(rank):
     shape = [2 if d % 3 == 0 else 1 for d in range(rank)]
     multiples = [1 + d % 2 for d in range(rank)]
     x = tf.reshape(tf.range(float(np.prod(shape))), shape)
-    weights = tf.reshape(tf.range(float(np.prod(shape) * np.prod(multiples))),
-                         [s * m for s, m in zip(shape, multiples)])
+    weights = tf.reshape(
+        tf.range(float(np.prod(shape) * np.prod(multiples))),
+        [s * m for s, m in zip(shape, multiples)],
+    )
     with tf.GradientTape() as tape:
         tape.watch(x)
         loss = tf.reduce_sum(tf.tile(x, multiples) * weights)
     expected = weights.numpy()
     for d, (size, multiple) in enumerate(zip(shape, multiples)):
-        parts = expected.reshape(*expected.shape[:d], multiple, size, *expected.shape[d + 1:])
+        parts = expected.reshape(*expected.shape[:d], multiple, size, *expected.shape[d + 1 :])
         expected = parts.sum(axis=d)
     assert (tape.gradient(loss, x).numpy() == expected).all()
 

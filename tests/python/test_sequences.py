@@ -24,9 +24,7 @@ def test_the_loss_is_that_of_all_paths(sess):
     paths = [(0, 0, 0), (0, 0, 2), (0, 2, 2), (2, 0, 0), (2, 0, 2), (2, 2, 0)]
     total = sum(p[0, a] * p[1, b] * p[2, c] for a, b, c in paths)
     assert np.isclose(loss[0], -np.log(total), rtol=1e-5)
-    turned = tf.nn.ctc_loss(
-        labels([[0], [1]]), LOGITS.transpose(1, 0, 2), [3, 3], time_major=False
-    )
+    turned = tf.nn.ctc_loss(labels([[0], [1]]), LOGITS.transpose(1, 0, 2), [3, 3], time_major=False)
     assert np.allclose(sess.run(turned), loss)
     with pytest.raises(TypeError, match="SparseTensor"):
         tf.nn.ctc_loss([[0], [1]], LOGITS, [3, 3])

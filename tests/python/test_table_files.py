@@ -9,7 +9,8 @@ Index = tf.lookup.TextFileIndex
 
 def initializer(path, key=Index.WHOLE_LINE, value=Index.LINE_NUMBER, **options):
     return tf.lookup.TextFileInitializer(
-        str(path), tf.string, key, tf.int64, value, delimiter=" ", **options)
+        str(path), tf.string, key, tf.int64, value, delimiter=" ", **options
+    )
 
 
 def test_empty_lines_are_refused(tmp_path):
@@ -40,9 +41,11 @@ def test_anonymous_tables():
     words = tf.lookup.StaticVocabularyTable(pairs, 1, experimental_is_anonymous=True)
     assert words.lookup(keys).numpy().tolist() == [1, 2]
     dense = tf.lookup.experimental.DenseHashTable(
-        tf.string, tf.int64, -1, "", "-", experimental_is_anonymous=True)
+        tf.string, tf.int64, -1, "", "-", experimental_is_anonymous=True
+    )
     mutable = tf.lookup.experimental.MutableHashTable(
-        tf.string, tf.int64, -1, experimental_is_anonymous=True)
+        tf.string, tf.int64, -1, experimental_is_anonymous=True
+    )
     for one in (dense, mutable):
         one.insert(["b"], [7])
         assert one.lookup(keys).numpy().tolist() == [7, -1]

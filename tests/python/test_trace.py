@@ -33,8 +33,11 @@ def run(session, fetches, options=FULL, feed=((1, 2, 3), (4, 5, 6))):
 
 
 def nodes_of(metadata):
-    return {node.node_name: node for device in metadata.step_stats.dev_stats
-            for node in device.node_stats}
+    return {
+        node.node_name: node
+        for device in metadata.step_stats.dev_stats
+        for node in device.node_stats
+    }
 
 
 def test_a_step_tells_what_each_node_did(model):
@@ -44,7 +47,8 @@ def test_a_step_tells_what_each_node_did(model):
     assert nodes["MatMul"].timeline_label == "MatMul = MatMul(_arg_x_0_0, w)"
     assert nodes["y"].timeline_label == "y = Relu(add)"
     assert nodes["GradientDescent/update_w/ApplyGradientDescent"].timeline_label.startswith(
-        "GradientDescent/update_w/ApplyGradientDescent = ApplyGradientDescent(w, ")
+        "GradientDescent/update_w/ApplyGradientDescent = ApplyGradientDescent(w, "
+    )
     assert nodes["_retval_y_0_0"].timeline_label == "_retval_y_0_0 = _Retval(y)"
     (output,) = nodes["y"].output
     description = output.tensor_description
@@ -70,8 +74,11 @@ def test_times_are_in_order_and_within_the_step(model):
     nodes = nodes_of(run(model, model.y))
     matmul, y = nodes["MatMul"], nodes["y"]
     assert matmul.all_start_nanos + matmul.all_end_rel_nanos <= y.all_start_nanos
-    assert (nodes["_arg_x_0_0"].all_start_nanos <= matmul.all_start_nanos
-            <= nodes["_retval_y_0_0"].all_start_nanos)
+    assert (
+        nodes["_arg_x_0_0"].all_start_nanos
+        <= matmul.all_start_nanos
+        <= nodes["_retval_y_0_0"].all_start_nanos
+    )
 
 
 def test_shapes_that_come_late_are_told():
@@ -79,8 +86,10 @@ def test_shapes_that_come_late_are_told():
         session.x = tf.placeholder(tf.int32, [None])
         unique, _ = tf.unique(session.x)
         metadata = run(session, tf.identity(unique * 2, name="out"), feed=[1, 2, 1, 3])
-    sizes = {name: [[d.size for d in o.tensor_description.shape.dim] for o in node.output]
-             for name, node in nodes_of(metadata).items()}
+    sizes = {
+        name: [[d.size for d in o.tensor_description.shape.dim] for o in node.output]
+        for name, node in nodes_of(metadata).items()
+    }
     assert sizes["Unique"] == [[3], [4]]
     assert sizes["mul"] == [[3]]
 
@@ -131,8 +140,10 @@ def test_devices_have_their_own_nodes():
         with tf.device("/cpu:2"):
             z = tf.exp(y)
         metadata = run(session, z, feed=[1, 2])
-    names = {device.device: [node.node_name for node in device.node_stats]
-             for device in metadata.step_stats.dev_stats}
+    names = {
+        device.device: [node.node_name for node in device.node_stats]
+        for device in metadata.step_stats.dev_stats
+    }
     assert "Sqrt" in names[CPU % 1] and "Exp" in names[CPU % 2] and "Exp" not in names[CPU % 1]
 
 
@@ -161,7 +172,11 @@ def test_timeline_shows_nodes_flows_and_memory(model):
         assert kinds >= {"M", "X", "s", "t"} and ("C" in kinds) == memory == ("O" in kinds)
         (matmul,) = [e for e in events if e["ph"] == "X" and e["args"]["name"] == "MatMul"]
         assert matmul["args"] == {
-            "name": "MatMul", "op": "MatMul", "input0": "_arg_x_0_0", "input1": "w"}
+            "name": "MatMul",
+            "op": "MatMul",
+            "input0": "_arg_x_0_0",
+            "input1": "w",
+        }
     flat = Timeline(metadata.step_stats).generate_chrome_trace_format(show_dataflow=False)
     assert not {e["ph"] for e in json.loads(flat)["traceEvents"]} & {"s", "t"}
 
@@ -231,8 +246,10 @@ def test_work_of_other_threads_shows_on_them():
         assert device.thread_names[part.thread_id] == f"worker {part.thread_id}"
         assert part.timeline_label == whole.timeline_label
         assert whole.all_start_nanos <= part.all_start_nanos
-        assert (part.all_start_nanos + part.all_end_rel_nanos
-                <= whole.all_start_nanos + whole.all_end_rel_nanos)
+        assert (
+            part.all_start_nanos + part.all_end_rel_nanos
+            <= whole.all_start_nanos + whole.all_end_rel_nanos
+        )
     Timeline(metadata.step_stats).generate_chrome_trace_format(show_memory=True)
 
 

@@ -32,6 +32,7 @@ def test_cumprod__has_gradients_at_zeros(x, exclusive, reverse):
     x = np.array(x, np.float64)
     weights, more = np.random.RandomState(1).rand(2, *x.shape)
     for axis in range(x.ndim):
+
         def f(x, axis=axis):
             return tf.math.cumprod(x, axis, exclusive, reverse)
 

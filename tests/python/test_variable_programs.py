@@ -38,7 +38,8 @@ def test_program__builds_and_computes_the_same(name):
 def test_partitioned_variable__is_saved_as_one_tensor(tmp_path):
     with tf.Graph().as_default():
         parts = tf.get_variable(
-            "v", initializer=tf.reshape(tf.range(10.0), [5, 2]),
+            "v",
+            initializer=tf.reshape(tf.range(10.0), [5, 2]),
             partitioner=tf.fixed_size_partitioner(2),
         )
         train = tf.train.AdagradOptimizer(0.1).minimize(tf.reduce_sum(parts.as_tensor()))

@@ -32,34 +32,46 @@ def save_model(folder):
 def test_tensorflow_reads_the_checkpoint(tmp_path):
     weights = save_model(tmp_path)
     assert weights == [0.5, 1.0]
-    assert tensorflow("""
+    assert (
+        tensorflow(
+            """
 reader = tf.train.load_checkpoint(tf.train.latest_checkpoint(folder))
 answer(reader.get_tensor("w").tolist())
-""", tmp_path) == weights
+""",
+            tmp_path,
+        )
+        == weights
+    )
 
 
 def test_tensorflow_runs_the_graph_of_the_event_file(tmp_path):
     weights = save_model(tmp_path)
-    answer = tensorflow("""
+    answer = tensorflow(
+        """
 events = list(tf.train.summary_iterator(glob.glob(folder + "/events*")[0]))
 graph = tf.GraphDef.FromString([e.graph_def for e in events if e.HasField("graph_def")][0])
 tf.import_graph_def(graph, name="")
 with tf.Session() as session:
     session.run("save/restore_all", {"save/Const:0": folder + "/model"})
     answer([events[0].file_version, session.run("w:0").tolist(), float(session.run("loss:0"))])
-""", tmp_path)
+""",
+        tmp_path,
+    )
     assert answer == ["brain.Event:2", weights, 1.25]
 
 
 def test_the_checkpoint_of_tensorflow_is_read(tmp_path):
-    tensorflow("""
+    tensorflow(
+        """
 tf.get_variable("a", initializer=[[1.0, 2.0], [3.0, 4.0]])
 tf.get_variable("b", initializer=b"text")
 saver = tf.train.Saver()
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())
     answer(saver.save(session, folder + "/model", global_step=3))
-""", tmp_path)
+""",
+        tmp_path,
+    )
     with tf.Graph().as_default():
         a = tf.get_variable("a", shape=[2, 2])
         saver = tf.train.Saver()
@@ -109,7 +121,8 @@ def test_tensorflow_goes_on_with_the_training(tmp_path, use_resource, first_gene
             session.run("train", feeds)
             saver.save(session, str(tmp_path / "model"))
             expected = [float(session.run(["loss:0", "train"], feeds)[0]) for _ in range(20)]
-    losses = tensorflow("""
+    losses = tensorflow(
+        """
 import numpy as np
 feeds = {"x:0": np.load(folder + "/x.npy"), "labels:0": [0, 1, 2, 1]}
 saver = tf.train.import_meta_graph(folder + "/model.meta")
@@ -120,13 +133,16 @@ with tf.Session() as session:
     names = [v.name for v in tf.global_variables()]
     saver.save(session, folder + "/back")
     answer(losses)
-""", tmp_path)
+""",
+        tmp_path,
+    )
     assert losses[-1] < losses[0]
     np.testing.assert_allclose(losses, expected, rtol=1e-4, atol=1e-4)
     # And back again.
     with tf.Graph().as_default(), tf.Session() as session:
         tf.train.import_meta_graph(str(tmp_path / "back.meta")).restore(
-            session, str(tmp_path / "back"))
+            session, str(tmp_path / "back")
+        )
         assert session.run(tf.train.get_global_step()) == 21
 
 
@@ -140,9 +156,11 @@ def test_tensorflow_serves_the_saved_model(tmp_path, use_resource, first_generat
             tf.saved_model.simple_save(session, str(tmp_path / "saved"), {"in": x}, {"out": y})
             expected = session.run(y, {x: IMAGES})
             frozen = tf.graph_util.convert_variables_to_constants(
-                session, tf.get_default_graph().as_graph_def(), ["y"])
+                session, tf.get_default_graph().as_graph_def(), ["y"]
+            )
             (tmp_path / "frozen.pb").write_bytes(frozen.SerializeToString())
-    answers = tensorflow("""
+    answers = tensorflow(
+        """
 import numpy as np
 x = np.load(folder + "/x.npy")
 with tf.Session() as session:
@@ -153,7 +171,9 @@ tf.reset_default_graph()
 tf.import_graph_def(tf.GraphDef.FromString(open(folder + "/frozen.pb", "rb").read()), name="")
 with tf.Session() as session:
     answer([served.tolist(), session.run("y:0", {"x:0": x}).tolist()])
-""", tmp_path)
+""",
+        tmp_path,
+    )
     for values in answers:
         np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-5)
 
@@ -163,7 +183,8 @@ def test_tensorflow_takes_the_ops_of_the_list_as_they_are(tmp_path, first_genera
         image_model(True)
         tf.train.export_meta_graph(str(tmp_path / "g.meta"))
         names = sorted({op.type for op in tf.get_default_graph().get_operations()})
-    answer = tensorflow("""
+    answer = tensorflow(
+        """
 from tensorflow.python.framework import meta_graph, op_def_registry
 made = meta_graph.read_meta_graph_file(folder + "/g.meta")
 known = op_def_registry.get_registered_ops()
@@ -178,7 +199,9 @@ for op in made.meta_info_def.stripped_op_list.op:
     different += [op.name + "." + a.name for a in own.attr if a.name not in defaults]
     different += [op.name + "." + a.name for a in own.attr if defaults[a.name] != a.default_value]
 answer([different, sorted(op.name for op in made.meta_info_def.stripped_op_list.op)])
-""", tmp_path)
+""",
+        tmp_path,
+    )
     assert answer == [[], names]
 
 
@@ -188,10 +211,16 @@ def test_tensorflow_maps_the_constants_beside_a_graph(tmp_path):
         tf.reduce_sum(w[-2:], name="y")
         rheos.write_graph(tmp_path / "g.pb", side_file_bytes=1000)
     assert len(list((tmp_path / "g.pb.data").iterdir())) == 1
-    assert tensorflow("""
+    assert (
+        tensorflow(
+            """
 import os
 os.chdir(folder)
 tf.import_graph_def(tf.GraphDef.FromString(open("g.pb", "rb").read()), name="")
 with tf.Session() as session:
     answer(float(session.run("y:0")))
-""", tmp_path) == 1197
+""",
+            tmp_path,
+        )
+        == 1197
+    )

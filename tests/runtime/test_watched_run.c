@@ -6,7 +6,7 @@
 #include "graph/counting_allocator.h"
 #include "graph/library.h"
 #include "ops/array_fixture.h"
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 #include "runtime/watch_all.h"
 #include "runtime/watched_run.h"
 

@@ -8,7 +8,7 @@
 
 #include "graph/graph_impl.h"
 #include "graph/library.h"
-#include "plan/watch.h"
+#include "plan/entries/watch.h"
 
 typedef struct watch_list {
   rheos__watch *items;

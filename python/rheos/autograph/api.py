@@ -65,8 +65,6 @@ def to_graph(entity, recursive=True, experimental_optional_features=None):
     return new
 
 
-
-
 def to_code(entity, recursive=True, experimental_optional_features=None):
     """The source of what to_graph() gives, as text."""
     entity = getattr(entity, "python_function", entity)

@@ -87,9 +87,7 @@ def tf_convert(function):
     """A callable of a program, converted; for functions of the library that call it."""
     if isinstance(function, types.FunctionType):
         return converted_function(function)
-    if isinstance(function, types.MethodType) and isinstance(
-        function.__func__, types.FunctionType
-    ):
+    if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
         return types.MethodType(converted_function(function.__func__), function.__self__)
     if isinstance(function, functools.partial):
         inner = tf_convert(function.func)
@@ -160,5 +158,3 @@ def converted_call(function, args, kwargs):
     if method is not None and not is_left_alone(method):
         return converted_function(method)(function, *args, **kwargs)
     return function(*args, **kwargs)
-
-

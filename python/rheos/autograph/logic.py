@@ -21,8 +21,6 @@ _COMPARISONS = {
 }
 
 
-
-
 def _flag(value, of):
     """An operand as a boolean tensor."""
     tensor = convert_to_tensor(value)

@@ -532,9 +532,7 @@ def _set_place(place, values, index):
     parts = _lambda(_tuple([_fresh_copy(place.value, ast.Load()), _fresh_copy(key, ast.Load())]))
     is_item = ast.Constant(value=isinstance(place, ast.Subscript))
     forget = ast.Expr(value=_operator("forget", parts, is_item))
-    return ast.If(
-        test=_operator("is_defined", _item(values, index)), body=[write], orelse=[forget]
-    )
+    return ast.If(test=_operator("is_defined", _item(values, index)), body=[write], orelse=[forget])
 
 
 def _fresh_copy(node, ctx):

@@ -156,5 +156,3 @@ def _is_within(shape, wider):
         return False
     pairs = zip(shape.dims, wider.dims)
     return all(w.value is None or w.value == s.value for s, w in pairs)
-
-

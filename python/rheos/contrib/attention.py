@@ -101,9 +101,7 @@ def _masked_memory(memory, lengths, check_inner_dims_defined):
     if lengths is None:
         return memory
     first = nest.flatten(memory)[0]
-    mask = rearrange_ops.sequence_mask(
-        lengths, maxlen=array_ops.shape(first)[1], dtype=first.dtype
-    )
+    mask = rearrange_ops.sequence_mask(lengths, maxlen=array_ops.shape(first)[1], dtype=first.dtype)
 
     def masked(m):
         rank = m.shape.ndims
@@ -176,9 +174,7 @@ class BaseAttentionMechanism(AttentionMechanism):
             _masked_score(score, memory_sequence_length, score_mask_value), previous
         )
         with name_scope(name, "BaseAttentionMechanismInit", nest.flatten(memory)):
-            self._values = _masked_memory(
-                memory, memory_sequence_length, check_inner_dims_defined
-            )
+            self._values = _masked_memory(memory, memory_sequence_length, check_inner_dims_defined)
             self._keys = memory_layer(self._values) if memory_layer else self._values
             if custom_key_value_fn is not None:
                 self._keys, self._values = custom_key_value_fn(self._keys, self._values)

@@ -164,9 +164,7 @@ class Bijector:
     def _taken(self, value, name):
         value = convert_to_tensor(value, name=name)
         if self._dtype is not None and value.dtype.base_dtype != self._dtype:
-            raise TypeError(
-                f"Input had dtype {value.dtype.base_dtype} but expected {self._dtype}."
-            )
+            raise TypeError(f"Input had dtype {value.dtype.base_dtype} but expected {self._dtype}.")
         return value
 
     @staticmethod
@@ -237,8 +235,10 @@ class Bijector:
         each = array_ops.shape(value)[rank - event_ndims : rank - least]
         ones = array_ops.ones(each, determinant.dtype)
         summed = math_ops.reduce_sum(ones * determinant, over)
-        if isinstance(event_ndims, int) and value.shape.ndims is not None and (
-            determinant.shape.ndims is not None
+        if (
+            isinstance(event_ndims, int)
+            and value.shape.ndims is not None
+            and (determinant.shape.ndims is not None)
         ):
             static = array_ops.broadcast_static_shape(
                 determinant.shape, value.shape[rank - event_ndims : rank - least]
@@ -750,11 +750,7 @@ class SinhArcsinh(_Elementwise):
 
     def _inverse_log_det_jacobian(self, y):
         inner = math_ops.asinh(y) / self._tailweight - self._skewness
-        return (
-            math_ops.log(math_ops.cosh(inner))
-            - _log_root(y)
-            - math_ops.log(self._tailweight)
-        )
+        return math_ops.log(math_ops.cosh(inner)) - _log_root(y) - math_ops.log(self._tailweight)
 
     def _forward_log_det_jacobian(self, x):
         inner = (math_ops.asinh(x) + self._skewness) * self._tailweight

@@ -137,9 +137,7 @@ class HighwayWrapper(_Plain):
     def _gate(name, inputs, bias):
         size = inputs.shape.with_rank(2).size_at(1)
         weights = get_variable(f"{name}_w", [size, size])
-        biases = get_variable(
-            f"{name}_b", [size], initializer=init_ops.constant_initializer(bias)
-        )
+        biases = get_variable(f"{name}_b", [size], initializer=init_ops.constant_initializer(bias))
         return math_ops.sigmoid(nn_ops.xw_plus_b(inputs, weights, biases))
 
     def _highway(self, inputs, outputs):

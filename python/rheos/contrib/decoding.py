@@ -78,9 +78,7 @@ class DecoderLayerOutput:
         return nest.map_leaves(lambda shape: shape[1:], shapes)
 
 
-class BasicDecoderOutput(
-    collections.namedtuple("BasicDecoderOutput", ("rnn_output", "sample_id"))
-):
+class BasicDecoderOutput(collections.namedtuple("BasicDecoderOutput", ("rnn_output", "sample_id"))):
     """What a BasicDecoder makes: the outputs of the cell, and what the helper chose of them."""
 
 

@@ -279,9 +279,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         name=None,
     ):
         values = [] if callable(embedding) else nest.flatten(embedding)
-        with name_scope(
-            name, "ScheduledEmbeddingSamplingWrapper", [*values, sampling_probability]
-        ):
+        with name_scope(name, "ScheduledEmbeddingSamplingWrapper", [*values, sampling_probability]):
             self._embedding_fn = _embedding_function(embedding)
             self._probability = _checked_probability(sampling_probability)
             self._seed = seed

@@ -66,7 +66,12 @@ def _warn(key, what, date, instructions):
     caller = sys._getframe(2)
     logging.warning(
         "From %s:%d: %s deprecated and will be removed %s.\nInstructions for updating:\n%s",
-        caller.f_code.co_filename, caller.f_lineno, what, _when(date), instructions)
+        caller.f_code.co_filename,
+        caller.f_lineno,
+        what,
+        _when(date),
+        instructions,
+    )
 
 
 def _name(function):
@@ -93,7 +98,8 @@ def deprecated(date, instructions, warn_once=True):
             return function(*args, **kwargs)
 
         wrapper.__doc__ = _marked(
-            function, "FUNCTION", "THIS FUNCTION IS DEPRECATED. It will be", date, instructions)
+            function, "FUNCTION", "THIS FUNCTION IS DEPRECATED. It will be", date, instructions
+        )
         return wrapper
 
     return decorate
@@ -135,8 +141,12 @@ def deprecated_args(date, instructions, *deprecated_arg_names_or_tuples, **kwarg
 
         names = ", ".join(sorted(allowed))
         wrapper.__doc__ = _marked(
-            function, "FUNCTION ARGUMENTS",
-            f"SOME ARGUMENTS ARE DEPRECATED: `({names})`. They will be", date, instructions)
+            function,
+            "FUNCTION ARGUMENTS",
+            f"SOME ARGUMENTS ARE DEPRECATED: `({names})`. They will be",
+            date,
+            instructions,
+        )
         return wrapper
 
     return decorate
@@ -147,7 +157,8 @@ def _check_names(names, signature):
     if missing:
         raise ValueError(
             f"The following deprecated arguments are not present in the function signature: "
-            f"{missing}. Found next arguments: {list(signature.parameters)}.")
+            f"{missing}. Found next arguments: {list(signature.parameters)}."
+        )
 
 
 def _same(x, y):
@@ -182,8 +193,12 @@ def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwarg
 
         values = ", ".join(f"{name}={value}" for name, value in sorted(deprecated_kwargs.items()))
         wrapper.__doc__ = _marked(
-            function, "FUNCTION ARGUMENT VALUES",
-            f"SOME ARGUMENT VALUES ARE DEPRECATED: `({values})`. They will be", date, instructions)
+            function,
+            "FUNCTION ARGUMENT VALUES",
+            f"SOME ARGUMENT VALUES ARE DEPRECATED: `({values})`. They will be",
+            date,
+            instructions,
+        )
         return wrapper
 
     return decorate

@@ -28,13 +28,9 @@ def softplus_inverse(x, name=None):
         x = convert_to_tensor(x, name="x")
         threshold = math.log(np.finfo(x.dtype.as_numpy_dtype).eps) + 2.0
         is_small, is_large = x < np.exp(threshold), x > -threshold
-        safe = array_ops.where(
-            math_ops.logical_or(is_small, is_large), array_ops.ones_like(x), x
-        )
+        safe = array_ops.where(math_ops.logical_or(is_small, is_large), array_ops.ones_like(x), x)
         middle = safe + math_ops.log(-math_ops.expm1(-safe))
-        return array_ops.where(
-            is_small, math_ops.log(x), array_ops.where(is_large, x, middle)
-        )
+        return array_ops.where(is_small, math_ops.log(x), array_ops.where(is_large, x, middle))
 
 
 def _triangle_size(count):
@@ -331,8 +327,12 @@ def moving_mean_variance(value, decay, collections=None, name=None):
         value = convert_to_tensor(value, name="value")
         made = [
             variable_scope.get_variable(
-                which, shape=value.shape, dtype=value.dtype.base_dtype,
-                initializer=init_ops.Zeros(), trainable=False, collections=collections,
+                which,
+                shape=value.shape,
+                dtype=value.dtype.base_dtype,
+                initializer=init_ops.Zeros(),
+                trainable=False,
+                collections=collections,
             )  # fmt: skip
             for which in ("moving_mean", "moving_variance")
         ]

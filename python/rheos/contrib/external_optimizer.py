@@ -144,8 +144,7 @@ class ExternalOptimizerInterface:
 
         def evaluate(x):
             feed = {
-                var: x[part].reshape(_sizes(var))
-                for var, part in zip(self._vars, self._slices)
+                var: x[part].reshape(_sizes(var)) for var, part in zip(self._vars, self._slices)
             }
             values = session.run([*tensors, *fetches], feed_dict={**feed, **feed_dict})
             if callback is not None:

@@ -329,4 +329,3 @@ class BatchNormalization(ConditionalBijector):
         if layer.scale:
             logs += math_ops.reduce_sum(math_ops.log(layer.gamma))
         return logs
-

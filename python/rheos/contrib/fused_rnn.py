@@ -19,9 +19,7 @@ class FusedRNNCell(abc.ABC):
     """What goes over a whole sequence at once, which may be a tensor or a list of its steps."""
 
     @abc.abstractmethod
-    def __call__(
-        self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None
-    ):
+    def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
         """(outputs, state); the outputs are a list if the inputs are."""
 
 
@@ -32,9 +30,7 @@ class FusedRNNCellAdaptor(FusedRNNCell):
         self._cell = cell
         self._use_dynamic_rnn = use_dynamic_rnn
 
-    def __call__(
-        self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None
-    ):
+    def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
         """(outputs, state); see FusedRNNCell."""
         is_list = isinstance(inputs, list)
         options = {
@@ -66,9 +62,7 @@ class TimeReversedFusedRNN(FusedRNNCell):
             return reverse_v2(sequence, [0])
         return reverse_sequence(sequence, lengths, 0, 1)
 
-    def __call__(
-        self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None
-    ):
+    def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
         """(outputs, state); see FusedRNNCell."""
         outputs, state = self._cell(
             self._reversed(inputs, sequence_length),
@@ -259,9 +253,7 @@ def stack_bidirectional_rnn(
             cell_fw, cell_bw, inputs, state_fw, state_bw, dtype, sequence_length, scope
         )
 
-    return _stacked(
-        layer, cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope
-    )
+    return _stacked(layer, cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope)
 
 
 def stack_bidirectional_dynamic_rnn(
@@ -294,6 +286,4 @@ def stack_bidirectional_dynamic_rnn(
         )
         return array_ops.concat(outputs, 2), *states
 
-    return _stacked(
-        layer, cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope
-    )
+    return _stacked(layer, cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope)

@@ -207,9 +207,7 @@ class _Normalization:
             made = smart_cond(self.is_training, move_first, otherwise)
             return made if isinstance(made, (list, tuple)) else [made]
         averages = (self.moving_mean, self.moving_variance)
-        updates = smart_cond(
-            self.is_training, lambda: self.renew(mean, variance), lambda: averages
-        )
+        updates = smart_cond(self.is_training, lambda: self.renew(mean, variance), lambda: averages)
         for update in updates:
             add_to_collections(collections, update)
         return values

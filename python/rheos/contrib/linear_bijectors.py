@@ -73,9 +73,7 @@ def diagonal_scale(loc, diag, multiplier, is_checked, is_positive):
     if multiplier is None:
         return LinearOperatorIdentity(num_rows=size, dtype=loc.dtype)
     multiplier = convert_to_tensor(multiplier, loc.dtype, name="scale_identity_multiplier")
-    return LinearOperatorScaledIdentity(
-        num_rows=size, multiplier=checked(multiplier), **hints
-    )
+    return LinearOperatorScaledIdentity(num_rows=size, multiplier=checked(multiplier), **hints)
 
 
 class AffineLinearOperator(Bijector):
@@ -355,9 +353,7 @@ class ScaleTriL(Chain):
     diag_bijector: what makes the diagonal positive, softplus by default. diag_shift: added to it.
     """
 
-    def __init__(
-        self, diag_bijector=None, diag_shift=1e-5, validate_args=False, name="scale_tril"
-    ):
+    def __init__(self, diag_bijector=None, diag_shift=1e-5, validate_args=False, name="scale_tril"):
         if diag_bijector is None:
             diag_bijector = Softplus(validate_args=validate_args)
         if diag_shift is not None:
@@ -631,5 +627,3 @@ class SoftmaxCentered(Bijector):
         return array_ops.squeeze(
             -size * nn_ops.softplus(total) + math_ops.reduce_sum(x, axis=-1, keepdims=True), [-1]
         )
-
-

@@ -429,9 +429,7 @@ def f1_score(
     with variable_scope.variable_scope(name, "f1", (labels, predictions, weights)):
         limits = _limits(num_thresholds)
         counts = metrics._counts_at(labels, predictions, limits, weights, ("tp", "fp", "fn"))
-        value, update = (
-            _best_f1(**at, part=part) for at, part in zip(counts, ("value", "update"))
-        )
+        value, update = (_best_f1(**at, part=part) for at, part in zip(counts, ("value", "update")))
         return metrics._collect(value, metrics_collections, update, updates_collections)
 
 

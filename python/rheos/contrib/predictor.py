@@ -45,9 +45,7 @@ class SavedModelPredictor:
         self._graph = graph or Graph()
         with self._graph.as_default():
             self._session = Session(graph=self._graph, config=config)
-            loaded = saved_model.load(
-                self._session, (tags or _DEFAULT_TAGS).split(","), export_dir
-            )
+            loaded = saved_model.load(self._session, (tags or _DEFAULT_TAGS).split(","), export_dir)
         if input_names is None:
             if signature_def is None:
                 signature_def = self._signature(loaded, signature_def_key, export_dir)
@@ -91,8 +89,7 @@ class SavedModelPredictor:
         unknown = set(input_dict) - set(self._feed_tensors)
         if unknown:
             raise ValueError(
-                f"Got unexpected keys in input_dict: {unknown}\n"
-                f"expected: {set(self._feed_tensors)}"
+                f"Got unexpected keys in input_dict: {unknown}\nexpected: {set(self._feed_tensors)}"
             )
         feed = {self._feed_tensors[key]: value for key, value in input_dict.items()}
         return self._session.run(self._fetch_tensors, feed_dict=feed)

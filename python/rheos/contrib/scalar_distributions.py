@@ -296,9 +296,7 @@ class InverseGamma(_OfTwo):
         a, b = self._concentration * self._ones(), self._rate * self._ones()
         safe = array_ops.where(a > 2, a, 3 * array_ops.ones_like(a))
         spread = math_ops.square(b) / math_ops.square(safe - 1.0) / (safe - 2.0)
-        return self._where_defined(
-            a > 2, spread, "variance undefined when any concentration <= 2"
-        )
+        return self._where_defined(a > 2, spread, "variance undefined when any concentration <= 2")
 
     def _mode(self):
         return self._rate / (1.0 + self._concentration)
@@ -367,9 +365,7 @@ BetaWithSoftplusConcentration = _of_changed(
     {"concentration1": _softplus, "concentration0": _softplus},
     "Beta() of the softplus of both concentrations.",
 )  # fmt: skip
-Chi2WithAbsDf = _of_changed(
-    "Chi2WithAbsDf", Chi2, {"df": _floor_of_size}, "Chi2() of floor(|df|)."
-)
+Chi2WithAbsDf = _of_changed("Chi2WithAbsDf", Chi2, {"df": _floor_of_size}, "Chi2() of floor(|df|).")
 ExponentialWithSoftplusRate = _of_changed(
     "ExponentialWithSoftplusRate", Exponential, {"rate": _softplus},
     "Exponential() of the softplus of the rate.",
@@ -920,7 +916,7 @@ class ExpRelaxedOneHotCategorical(_OfClasses):
         uniform = random_ops.random_uniform(
             array_ops.shape(rows), minval=smallest, maxval=1, dtype=self.dtype, seed=seed
         )
-        noisy = (rows - math_ops.log(-math_ops.log(uniform)))
+        noisy = rows - math_ops.log(-math_ops.log(uniform))
         noisy = array_ops.reshape(noisy, shape) / self._temperature_2d
         return nn_ops.log_softmax(noisy)
 
@@ -1133,4 +1129,3 @@ class SinhArcsinh(TransformedDistribution):
 def _known(shape):
     known = constant_value(shape)
     return shape if known is None else [int(size) for size in known]
-

@@ -21,9 +21,7 @@ class Dataset:
     Each keyword is an attribute.
     """
 
-    def __init__(
-        self, data_sources, reader, decoder, num_samples, items_to_descriptions, **kwargs
-    ):
+    def __init__(self, data_sources, reader, decoder, num_samples, items_to_descriptions, **kwargs):
         self.__dict__.update(
             kwargs,
             data_sources=data_sources,

@@ -72,9 +72,7 @@ class ResourceSummaryWriter(SummaryWriter):
         super()._add(event)
 
 
-def create_file_writer(
-    logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None
-):
+def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None):
     """A writer of a new event file in a folder; of nothing, if that is None.
 
     flush_millis: how long events are kept at most, in milliseconds. max_queue and name are taken
@@ -90,9 +88,7 @@ def create_file_writer(
     )
 
 
-def create_db_writer(
-    db_uri, experiment_name=None, run_name=None, user_name=None, name=None
-):
+def create_db_writer(db_uri, experiment_name=None, run_name=None, user_name=None, name=None):
     """Refused: summaries go to event files only."""
     raise NotImplementedError("writers of databases are not in Rheos: use create_file_writer()")
 
@@ -220,9 +216,7 @@ def graph(param, step=None, name=None):
     if not hasattr(param, "dtype"):
         param = _graph_event(param, 0).graph_def
     made = convert_to_tensor(param, dtypes.string)
-    return _write(
-        step, lambda: made, lambda data, step: messages.Event(step=step, graph_def=data)
-    )
+    return _write(step, lambda: made, lambda data, step: messages.Event(step=step, graph_def=data))
 
 
 def import_event(tensor, name=None):

@@ -227,9 +227,7 @@ class TFExampleDecoder(DataDecoder):
 class TFSequenceExampleDecoder(DataDecoder):
     """The same of a SequenceExample: features of its context, and of its lists."""
 
-    def __init__(
-        self, keys_to_context_features, keys_to_sequence_features, items_to_handlers
-    ):
+    def __init__(self, keys_to_context_features, keys_to_sequence_features, items_to_handlers):
         both = set(keys_to_context_features) & set(keys_to_sequence_features)
         if both:
             raise ValueError(f"Context and sequence keys overlap: {both}")

@@ -191,9 +191,7 @@ class TPUEstimator(Estimator):
             ModeKeys.EVAL: eval_batch_size,
             ModeKeys.PREDICT: predict_batch_size,
         }
-        super().__init__(
-            model_fn, model_dir, config, params, warm_start_from=warm_start_from
-        )
+        super().__init__(model_fn, model_dir, config, params, warm_start_from=warm_start_from)
 
     def _params_of(self, mode):
         if self._uses_tpu:

@@ -962,4 +962,3 @@ class Autoregressive(Distribution):
 
     def _log_prob(self, value):
         return self._distribution_fn(value).log_prob(value)
-

@@ -160,9 +160,7 @@ class MultivariateNormalLinearOperator(_Vector):
         allow_nan_stats=True,
         name="MultivariateNormalLinearOperator",
     ):
-        super().__init__(
-            _normal, loc, scale, validate_args, allow_nan_stats, name, dict(locals())
-        )
+        super().__init__(_normal, loc, scale, validate_args, allow_nan_stats, name, dict(locals()))
 
 
 def _diagonal_arguments(loc, scale_diag, multiplier, validate_args):
@@ -401,9 +399,7 @@ class VectorSinhArcsinhDiag(TransformedDistribution):
             tailweight = convert_to_tensor(1.0 if plain_tails else tailweight, dtype)
             skewness_given = skewness is not None
             skewness = convert_to_tensor(skewness if skewness_given else 0.0, dtype)
-            scale = diagonal_scale(
-                loc, scale_diag, scale_identity_multiplier, validate_args, False
-            )
+            scale = diagonal_scale(loc, scale_diag, scale_identity_multiplier, validate_args, False)
             batch, event = _shapes(loc, scale)
             two = convert_to_tensor(2.0, dtype)
             bent = bijectors.SinhArcsinh(skewness=skewness, tailweight=tailweight)
@@ -571,9 +567,7 @@ class _Wishart(Distribution):
         with name_scope(self._name), name_scope(name):
             size = math_ops.cast(self._size, self.dtype)
             return (
-                self._multi_digamma()
-                + size * math.log(2.0)
-                + 2 * self._scale.log_abs_determinant()
+                self._multi_digamma() + size * math.log(2.0) + 2 * self._scale.log_abs_determinant()
             )
 
     def _entropy(self):
@@ -691,4 +685,3 @@ def normal_conjugates_known_scale_predictive(prior, scale, s, n):
     posterior = normal_conjugates_known_scale_posterior(prior, scale, s, n)
     variance = math_ops.square(posterior.scale) + math_ops.square(scale)
     return Normal(posterior.loc, math_ops.sqrt(variance))
-

@@ -32,7 +32,7 @@ def near_names(name, known):
 
 
 def did_you_mean(name, known):
-    """"; did you mean 'adam'?" for what is near an unknown name, "" if nothing is."""
+    """ "; did you mean 'adam'?" for what is near an unknown name, "" if nothing is."""
     near = near_names(name, known) if isinstance(name, str) else ()
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 

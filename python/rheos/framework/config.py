@@ -39,9 +39,7 @@ def set_visible_devices(devices, device_type=None):
 
 def _set_threads(kind, number):
     if _core._eager_was_used():
-        raise RuntimeError(
-            f"{kind} op parallelism cannot be modified after initialization."
-        )
+        raise RuntimeError(f"{kind} op parallelism cannot be modified after initialization.")
 
 
 class threading:

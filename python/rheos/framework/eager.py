@@ -90,9 +90,7 @@ class EagerTensor(_core.EagerTensorBase, Tensor):
         return f"tf.Tensor({_text(self, False)}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __repr__(self):
-        return (
-            f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, {_text(self, True)}>"
-        )
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, {_text(self, True)}>"
 
 
 def _text(tensor, is_repr):

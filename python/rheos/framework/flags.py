@@ -414,9 +414,7 @@ def _known(names, flag_values):
     return names
 
 
-def register_validator(
-    flag_name, checker, message="Flag validation failed", flag_values=FLAGS
-):
+def register_validator(flag_name, checker, message="Flag validation failed", flag_values=FLAGS):
     """Makes parsing fail with ValidationError unless `checker(value)` is true."""
     (name,) = _known([flag_name], flag_values)
 

@@ -466,9 +466,11 @@ def func_graph_from_py_func(
             if not add_control_dependencies:
                 control.forget()
             results = [control.mark_as_return(one) for one in results]
-        graph.structured_outputs = nest.pack_sequence_as(
-            returned, results, expand_composites=True
-        ) if nest.is_nested(returned) or nest.is_composite(returned) else results[0]
+        graph.structured_outputs = (
+            nest.pack_sequence_as(returned, results, expand_composites=True)
+            if nest.is_nested(returned) or nest.is_composite(returned)
+            else results[0]
+        )
         graph.outputs = [one for one in results if isinstance(one, Tensor)]
     return graph
 
@@ -502,4 +504,3 @@ def call_function(func_graph, args, name=None):
             output.set_shape(inside.shape)
         call.graph._infer_call(call._id)
     return call
-

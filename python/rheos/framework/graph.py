@@ -345,9 +345,7 @@ class Graph(_core.GraphBase):
 
     def check_scope_name(self, name):
         """ValueError unless the name may be one of a scope here; None and "" may."""
-        if name and not (
-            isinstance(name, str) and _is_scope_name(name, not self._scope_name())
-        ):
+        if name and not (isinstance(name, str) and _is_scope_name(name, not self._scope_name())):
             raise ValueError(f"'{name}' is not a valid scope name")
 
     def get_name_scope(self):

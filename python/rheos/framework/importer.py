@@ -105,7 +105,11 @@ def _add_nodes(graph, graph_def, prefix, entries, elements):
     with graph.device(None) if asks_functions else contextlib.nullcontext():
         try:
             answer = graph._import_graph_def(
-                graph_def.SerializeToString(deterministic=True), prefix, entries, True, elements,
+                graph_def.SerializeToString(deterministic=True),
+                prefix,
+                entries,
+                True,
+                elements,
                 not asks_functions,
             )
         except TypeError as error:  # here a wrong dtype is the file's, not the caller's

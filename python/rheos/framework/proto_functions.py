@@ -27,7 +27,7 @@ def with_scope(name, scope):
     if not scope:
         return name
     start = "^" if name.startswith("^") else "loc:@" if name.startswith("loc:@") else ""
-    return f"{start}{scope.removesuffix('/')}/{name[len(start):]}"
+    return f"{start}{scope.removesuffix('/')}/{name[len(start) :]}"
 
 
 def without_scope(name, scope):

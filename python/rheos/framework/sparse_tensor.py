@@ -23,9 +23,7 @@ class SparseTensor(CompositeTensor):
         if isinstance(sparse_tensor_value, SparseTensor):
             return sparse_tensor_value
         if not is_sparse(sparse_tensor_value):
-            raise TypeError(
-                f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value}."
-            )
+            raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value}.")
         return SparseTensor(*sparse_tensor_value)
 
     def __init__(self, indices, values, dense_shape):

@@ -344,9 +344,7 @@ def _checked_numbers(key, shape, dtype, normalizer_fn):
     return shape
 
 
-def numeric_column(
-    key, shape=(1,), default_value=None, dtype=dtypes.float32, normalizer_fn=None
-):
+def numeric_column(key, shape=(1,), default_value=None, dtype=dtypes.float32, normalizer_fn=None):
     """The numbers of the feature `key`, after `normalizer_fn`, as float32.
 
     default_value: for examples without the feature.

@@ -178,9 +178,7 @@ class _KeyedCategories(CategoricalColumn):
 
     def transform(self, features):
         given = sparse_without(features.get(self.key))
-        return SparseTensor(
-            given.indices, self._ids_of(given.values, features), given.dense_shape
-        )
+        return SparseTensor(given.indices, self._ids_of(given.values, features), given.dense_shape)
 
 
 class HashedCategoricalColumn(
@@ -426,8 +424,7 @@ def categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.stri
         raise ValueError(f"hash_bucket_size must be set. key: {key}")
     if hash_bucket_size < 1:
         raise ValueError(
-            "hash_bucket_size must be at least 1. "
-            f"hash_bucket_size: {hash_bucket_size}, key: {key}"
+            f"hash_bucket_size must be at least 1. hash_bucket_size: {hash_bucket_size}, key: {key}"
         )
     _check_key(key)
     dtype = dtypes.as_dtype(dtype)
@@ -505,13 +502,9 @@ def categorical_column_with_vocabulary_list(
 ):
     """A column whose values become their places in a list; others as with a file."""
     if vocabulary_list is None or len(vocabulary_list) < 1:
-        raise ValueError(
-            f"vocabulary_list {vocabulary_list} must be non-empty, column_name: {key}"
-        )
+        raise ValueError(f"vocabulary_list {vocabulary_list} must be non-empty, column_name: {key}")
     if len(set(vocabulary_list)) != len(vocabulary_list):
-        raise ValueError(
-            f"Duplicate keys in vocabulary_list {vocabulary_list}, column_name: {key}"
-        )
+        raise ValueError(f"Duplicate keys in vocabulary_list {vocabulary_list}, column_name: {key}")
     of_list = dtypes.as_dtype(np.array(vocabulary_list).dtype)
     num_oov_buckets = _checked_buckets(key, num_oov_buckets, default_value != -1)
     _check_ids(of_list, f"column_name: {key} vocabulary")

@@ -257,7 +257,8 @@ class Layer(Module):
             if kinds[name] == inspect.Parameter.VAR_KEYWORD or name in config:
                 continue
             is_named = kinds[name] not in (
-                inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.POSITIONAL_ONLY
+                inspect.Parameter.VAR_POSITIONAL,
+                inspect.Parameter.POSITIONAL_ONLY,
             )
             if not is_named and value or not _is_plain(value):
                 raise NotImplementedError(

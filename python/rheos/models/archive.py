@@ -198,9 +198,10 @@ def load_weights(model, path, skip_mismatch=False):
 def load_weights_of(model, path, skip_mismatch=False):
     """Sets the variables of a model to those of a file .keras."""
     h5py = h5py_for("loading weights")
-    with zipfile.ZipFile(path) as archive, h5py.File(
-        io.BytesIO(_part(archive, _WEIGHTS, path)), "r"
-    ) as file:
+    with (
+        zipfile.ZipFile(path) as archive,
+        h5py.File(io.BytesIO(_part(archive, _WEIGHTS, path)), "r") as file,
+    ):
         read_weights(model, file, skip_mismatch)
 
 

@@ -568,16 +568,12 @@ def separable_conv2d(
     )
 
 
-def pool2d(
-    x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"
-):
+def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"):
     """Pooling of images: "max" or "avg"."""
     return _pool(x, pool_size, strides, padding, data_format, pool_mode, 2)
 
 
-def pool3d(
-    x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"
-):
+def pool3d(x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"):
     """Pooling of volumes: "max" or "avg"."""
     return _pool(x, pool_size, strides, padding, data_format, pool_mode, 3)
 
@@ -897,4 +893,3 @@ def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
         for d in decoded
     ]
     return dense, log_prob
-

@@ -615,8 +615,7 @@ class BaselineRegressor(BaselineEstimator):
 def _with_labels(spec, label_key, label, weight_column):
     if label_key in spec:
         raise ValueError(
-            "label should not be used as feature. "
-            f"label_key: {label_key}, features: {list(spec)}"
+            f"label should not be used as feature. label_key: {label_key}, features: {list(spec)}"
         )
     spec[label_key] = label
     if weight_column is None:

@@ -28,9 +28,7 @@ def clone_model(model, input_tensors=None, clone_function=None):
     for i, x in enumerate(model.inputs):
         layer = x._keras_history.layer
         if given is None:
-            new = Input(
-                batch_shape=layer._batch_input_shape, dtype=layer.dtype, name=layer.name
-            )
+            new = Input(batch_shape=layer._batch_input_shape, dtype=layer.dtype, name=layer.name)
         else:
             new = given[i] if nodes.is_connected(given[i]) else Input(tensor=given[i])
         made[id(layer)] = new._keras_history.layer
@@ -61,4 +59,3 @@ def _cloned_sequence(model, input_tensors, clone):
         return made
     first = [x for x in model._list if isinstance(x, InputLayer)]
     return Sequential([*map(_same, first), *layers], name=model.name)
-

@@ -49,9 +49,7 @@ class _Counts:
             if weights is not None and weights.shape.ndims == y_pred.shape.ndims + 1:
                 weights = array_ops.squeeze(weights, [-1])
         count = len(thresholds)
-        limits = array_ops.reshape(
-            convert_to_tensor(np.asarray(thresholds, "float32")), [count, 1]
-        )
+        limits = array_ops.reshape(convert_to_tensor(np.asarray(thresholds, "float32")), [count, 1])
         self._found = math_ops.greater(array_ops.reshape(y_pred, [1, -1]), limits)
         self._is_true = math_ops.cast(array_ops.reshape(y_true, [1, -1]), dtypes.bool)
         self._weights = None
@@ -144,9 +142,7 @@ class _Share(Metric):
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         """Adds labels and predictions."""
-        counts = _Counts(
-            y_true, y_pred, self.thresholds, sample_weight, self.top_k, self.class_id
-        )
+        counts = _Counts(y_true, y_pred, self.thresholds, sample_weight, self.top_k, self.class_id)
         return add_to(
             (self.true_positives, counts.of(True, True)), (self._wrong, counts.of(*self._kind))
         )
@@ -208,19 +204,13 @@ class _Confusion(Metric):
         )
 
     def _sensitivities(self):
-        return math_ops.div_no_nan(
-            self.true_positives, self.true_positives + self.false_negatives
-        )
+        return math_ops.div_no_nan(self.true_positives, self.true_positives + self.false_negatives)
 
     def _specificities(self):
-        return math_ops.div_no_nan(
-            self.true_negatives, self.true_negatives + self.false_positives
-        )
+        return math_ops.div_no_nan(self.true_negatives, self.true_negatives + self.false_positives)
 
     def _precisions(self):
-        return math_ops.div_no_nan(
-            self.true_positives, self.true_positives + self.false_positives
-        )
+        return math_ops.div_no_nan(self.true_positives, self.true_positives + self.false_positives)
 
 
 class _AtPoint(_Confusion):
@@ -440,9 +430,7 @@ class AUC(_Confusion):
         right = convert_to_tensor(self.true_positives)
         found = right + self.false_positives
         more = right[:count] - right[1:]
-        slope = math_ops.div_no_nan(
-            more, math_ops.maximum(found[:count] - found[1:], 0.0)
-        )
+        slope = math_ops.div_no_nan(more, math_ops.maximum(found[:count] - found[1:], 0.0))
         offset = right[1:] - slope * found[1:]
         is_between = math_ops.logical_and(found[:count] > 0, found[1:] > 0)
         ratio = array_ops.where(

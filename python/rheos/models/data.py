@@ -72,7 +72,6 @@ class ArrayBatches(Batches):
             parts = [[None if a is None else a[rows] for a in part] for part in self.arrays]
             yield (*parts, end - begin)
 
-
     def _order(self):
         """The samples in a new order: by version 2's seed Keras 3's, which each epoch has."""
         seed = None if values.runs_in_session() else values.root_graph().seed
@@ -169,9 +168,7 @@ class Sequence:
 def is_sequence_of_batches(x):
     """Whether it gives batches by number."""
     return isinstance(x, Sequence) or (
-        hasattr(x, "__getitem__")
-        and hasattr(x, "__len__")
-        and hasattr(x, "on_epoch_end")
+        hasattr(x, "__getitem__") and hasattr(x, "__len__") and hasattr(x, "on_epoch_end")
     )
 
 

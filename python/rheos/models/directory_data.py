@@ -110,8 +110,7 @@ def _check(labels, label_mode, validation_split, subset, shuffle, seed):
         raise ValueError("If `subset` is set, `validation_split` must be set, and inversely.")
     if subset not in ("training", "validation", "both", None):
         raise ValueError(
-            '`subset` must be either "training", "validation" or "both", received: '
-            f"subset={subset}"
+            f'`subset` must be either "training", "validation" or "both", received: subset={subset}'
         )
     if validation_split and shuffle and seed is None:
         raise ValueError(
@@ -138,9 +137,7 @@ class _Folder:
                 f"Received: class_names={self.names}"
             )
         if not self.paths:
-            raise ValueError(
-                f"No files found in directory {directory}. Allowed formats: {endings}"
-            )
+            raise ValueError(f"No files found in directory {directory}. Allowed formats: {endings}")
         self.mode, self.shuffle, self.split = label_mode, shuffle, validation_split
         self.verbose = verbose
 

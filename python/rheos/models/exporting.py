@@ -88,7 +88,7 @@ def export(model, filepath, format="tf_saved_model", verbose=None, input_signatu
     """Writes a model as a SavedModel whose endpoint "serve" predicts."""
     if format != "tf_saved_model":
         raise NotImplementedError(
-            f"exporting a model as {format!r}: only \"tf_saved_model\" can be written"
+            f'exporting a model as {format!r}: only "tf_saved_model" can be written'
         )
     specs = _specs_of(model) if input_signature is None else input_signature
     is_list = isinstance(specs, (list, tuple))

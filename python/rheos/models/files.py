@@ -172,7 +172,7 @@ def save_weights(model, filepath, overwrite=True, save_format=None):
     if save_format is not None and not is_h5 and _is_h5_path(filepath):
         raise ValueError(
             f'save_weights got save_format="tf"/"tensorflow", but the filepath ("{filepath}") '
-            "looks like an HDF5 file. Omit the \".h5\"/\".keras\" when saving in TensorFlow format."
+            'looks like an HDF5 file. Omit the ".h5"/".keras" when saving in TensorFlow format.'
         )
     if not is_h5:
         session = values.get_session() if values.runs_in_session() else None
@@ -380,4 +380,3 @@ def _read_model(file, custom_objects, compile):
     if "optimizer_weights" in file:
         optimizer._waiting_weights = _arrays(file["optimizer_weights"])
     return model
-

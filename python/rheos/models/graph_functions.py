@@ -49,9 +49,7 @@ class Losses:
                 extra = math_ops.add_n(extra)
                 total = extra if total is None else total + extra
         if total is None:
-            raise ValueError(
-                "The model cannot be compiled because it has no loss to optimize."
-            )
+            raise ValueError("The model cannot be compiled because it has no loss to optimize.")
         self.total_loss = total
 
     def _losses_of_layers(self):

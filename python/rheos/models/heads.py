@@ -91,9 +91,7 @@ def _weights(features, column, logits, may_be_wide):
     if None not in ranks and ranks[0] == ranks[1] - 1:
         weights = array_ops.expand_dims(weights, -1)
     shape, wanted = array_ops.shape(weights), array_ops.shape(logits)
-    narrow = math_ops.reduce_all(
-        math_ops.equal(shape, array_ops.concat([wanted[:-1], [1]], 0))
-    )
+    narrow = math_ops.reduce_all(math_ops.equal(shape, array_ops.concat([wanted[:-1], [1]], 0)))
     if may_be_wide:
         narrow = math_ops.logical_or(narrow, math_ops.reduce_all(math_ops.equal(shape, wanted)))
     message = "weights shape must be [D0, D1, ... DN] or [D0, D1, ... DN, 1]"
@@ -311,9 +309,7 @@ class MultiClassHead(_Classes, Head):
         return _below(self._ids(labels), self._count)
 
     def _losses(self, labels, logits):
-        each = losses.sparse_softmax_cross_entropy(
-            labels, logits, reduction=losses.Reduction.NONE
-        )
+        each = losses.sparse_softmax_cross_entropy(labels, logits, reduction=losses.Reduction.NONE)
         return array_ops.expand_dims(each, -1)
 
     def _predictions(self, logits):

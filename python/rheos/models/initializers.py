@@ -95,6 +95,7 @@ uniform = random_uniform = RandomUniform
 truncated_normal = TruncatedNormal
 glorot_normal, glorot_uniform = GlorotNormal, GlorotUniform
 
+
 def _kind():
     """The table of names: version 2 has initializers that draw from seeds of their own."""
     return "initializer" if values.runs_in_session() else "drawn initializer"

@@ -184,9 +184,7 @@ def _smoothed(y_true, smoothing, uniform):
 
 
 @_loss
-def sparse_categorical_crossentropy(
-    y_true, y_pred, from_logits=False, axis=-1, ignore_class=None
-):
+def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, axis=-1, ignore_class=None):
     """Cross entropy of the numbers of the right classes, and probabilities or logits."""
     output = as_floats(y_pred)
     rank = output.shape.ndims

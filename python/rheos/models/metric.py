@@ -259,4 +259,3 @@ class MeanMetricWrapper(Mean):
 def mean_metric(name):
     """A metric of the mean of values."""
     return Mean(name=name)
-

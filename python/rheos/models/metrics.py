@@ -467,4 +467,3 @@ def deserialize(config, custom_objects=None):
 def clone(metric):
     """A metric like another one, with variables of its own."""
     return type(metric).from_config(metric.get_config())
-

@@ -400,9 +400,7 @@ class Sequential(Model):
         if history is not None and isinstance(history.layer, input_layer.InputLayer):
             layer = history.layer
         if not isinstance(layer, Layer):
-            raise TypeError(
-                f"The added layer must be an instance of class Layer. Found: {layer}"
-            )
+            raise TypeError(f"The added layer must be an instance of class Layer. Found: {layer}")
         if not self._list and not isinstance(layer, input_layer.InputLayer):
             self._start(layer)
         elif self._list and self.outputs is not None:

@@ -148,9 +148,7 @@ class R2Score(Metric):
 class FBetaScore(F1Score):
     """The harmonic mean of precision and recall, of which recall weighs beta times as much."""
 
-    def __init__(
-        self, average=None, beta=1.0, threshold=None, name="fbeta_score", dtype=None
-    ):
+    def __init__(self, average=None, beta=1.0, threshold=None, name="fbeta_score", dtype=None):
         if not isinstance(beta, float) or beta <= 0:
             raise ValueError(
                 f"Invalid `beta` argument value. It should be a positive float. Received: {beta}"
@@ -242,9 +240,7 @@ class IoU(_Overlap):
 
     def __init__(self, num_classes, target_class_ids, name=None, dtype=None, ignore_class=None,
                  sparse_y_true=True, sparse_y_pred=True, axis=-1):  # fmt: skip
-        super().__init__(
-            num_classes, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis
-        )
+        super().__init__(num_classes, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis)
         if max(target_class_ids) >= num_classes:
             raise ValueError(
                 f"Target class id {max(target_class_ids)} is out of range, which is "

@@ -68,9 +68,7 @@ def register_keras_serializable(package="Custom", name=None):
     def decorate(item):
         registered = f"{package}>{name or item.__name__}"
         if inspect.isclass(item) and not hasattr(item, "get_config"):
-            raise ValueError(
-                "Cannot register a class that does not have a get_config() method."
-            )
+            raise ValueError("Cannot register a class that does not have a get_config() method.")
         _PROGRAMS[registered] = item
         item._registered_name = registered
         return item

@@ -48,9 +48,7 @@ class ExponentialDecay(_Rates):
 
     _ARGUMENTS = ("initial_learning_rate", "decay_steps", "decay_rate", "staircase", "name")
 
-    def __init__(
-        self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name=None
-    ):
+    def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name=None):
         self.initial_learning_rate = initial_learning_rate
         self.decay_steps = decay_steps
         self.decay_rate = decay_rate
@@ -76,9 +74,7 @@ class PiecewiseConstantDecay(_Rates):
 
     def __init__(self, boundaries, values, name=None):
         if len(boundaries) != len(values) - 1:
-            raise ValueError(
-                "The length of boundaries should be 1 less than the length of values"
-            )
+            raise ValueError("The length of boundaries should be 1 less than the length of values")
         self.boundaries = boundaries
         self.values = values
         self.name = name
@@ -142,9 +138,7 @@ class InverseTimeDecay(_Rates):
 
     _ARGUMENTS = ("initial_learning_rate", "decay_steps", "decay_rate", "staircase", "name")
 
-    def __init__(
-        self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name=None
-    ):
+    def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name=None):
         self.initial_learning_rate = initial_learning_rate
         self.decay_steps = decay_steps
         self.decay_rate = decay_rate

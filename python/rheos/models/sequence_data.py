@@ -20,9 +20,7 @@ def pad_sequences(
     lengths, sample_shape = [], ()
     for x in sequences:
         if not hasattr(x, "__len__"):
-            raise ValueError(
-                f"`sequences` must be a list of iterables. Found non-iterable: {x!r}"
-            )
+            raise ValueError(f"`sequences` must be a list of iterables. Found non-iterable: {x!r}")
         lengths.append(len(x))
         if not sample_shape and len(x):
             sample_shape = np.asarray(x).shape[1:]
@@ -157,6 +155,7 @@ class TimeseriesGenerator(Sequence):
 
     def get_config(self):
         """What makes a generator like this, as JSON has it."""
+
         def plain(x):
             return x.tolist() if type(x).__module__ == np.__name__ else x
 

@@ -22,9 +22,7 @@ def _as_md5(word):
     return int(hashlib.md5(word.encode()).hexdigest(), 16)
 
 
-def hashing_trick(
-    text, n, hash_function=None, filters=_FILTERS, lower=True, split=" "
-):
+def hashing_trick(text, n, hash_function=None, filters=_FILTERS, lower=True, split=" "):
     """Numbers from 1 to n - 1 for the words of a text, by a hash function (or "md5")."""
     function = hash if hash_function is None else hash_function
     function = _as_md5 if function == "md5" else function

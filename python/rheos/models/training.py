@@ -420,9 +420,7 @@ class Trainer(OpenTrainer):
         more = (class_weight, reset_metrics, return_dict)
         return self._on_batch("train", x, y, sample_weight, *more)
 
-    def test_on_batch(
-        self, x, y=None, sample_weight=None, reset_metrics=True, return_dict=False
-    ):
+    def test_on_batch(self, x, y=None, sample_weight=None, reset_metrics=True, return_dict=False):
         """The loss of a batch, or a list (a dict) of it and the metrics."""
         return self._on_batch("test", x, y, sample_weight, None, reset_metrics, return_dict)
 

@@ -80,9 +80,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         grad = convert_to_tensor(grad, self._dtype)
         grad.shape.assert_is_compatible_with(self._shape)
         step = cast(convert_to_tensor(local_step), _dtypes.int64)
-        return apply_op(
-            "ResourceAccumulatorApplyGradient", name, self._accumulator_ref, step, grad
-        )
+        return apply_op("ResourceAccumulatorApplyGradient", name, self._accumulator_ref, step, grad)
 
     def take_grad(self, num_required, name=None):
         """The mean when there are `num_required` gradients, which are then forgotten."""
@@ -149,6 +147,4 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     def take_indexed_slices_grad(self, num_required, name=None):
         """take_grad() as IndexedSlices."""
         taken = self.take_grad(num_required, name)
-        return IndexedSlices(
-            indices=taken.indices, values=taken.values, dense_shape=taken.shape
-        )
+        return IndexedSlices(indices=taken.indices, values=taken.values, dense_shape=taken.shape)

@@ -229,9 +229,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
 def _at_most_true(predicates, count, message):
     """An assertion that at most `count` of them hold."""
     stacked = array_ops.stack(predicates, name="preds_c")
-    number = math_ops.reduce_sum(
-        math_ops.cast(stacked, dtypes.int32), name="num_true_conds"
-    )
+    number = math_ops.reduce_sum(math_ops.cast(stacked, dtypes.int32), name="num_true_conds")
     holds = math_ops.less_equal(number, constant_op.constant(count, name="n_true_conds"))
     names = ", ".join(getattr(p, "name", "?") for p in predicates)
     data = [f"{message}: more than {count} conditions ({names}) evaluated as True:", stacked]

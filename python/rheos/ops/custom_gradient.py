@@ -125,8 +125,11 @@ def _with_function(graph, grad_fn, results, args, variables):
     attrs = [
         ("_gradient_op_type", signatures.STRING, f"CustomGradient-{made.name}"),  # for others
         ("_custom_gradient", signatures.FUNC, made.name),
-        ("_custom_gradient_args", signatures.list_kind(signatures.INT),
-         [*passed, *(-1 - first - i for i in range(len(captures)))]),
+        (
+            "_custom_gradient_args",
+            signatures.list_kind(signatures.INT),
+            [*passed, *(-1 - first - i for i in range(len(captures)))],
+        ),
         ("_custom_gradient_results", signatures.list_kind(signatures.INT), given),
     ]
     with contextlib.ExitStack() as scopes:

@@ -199,9 +199,7 @@ class QueueBase:
 
     def _many(self, base, n, name):
         """The rows, and how many they are if that is known."""
-        op = apply_op(
-            self._op_type(base), name, self._queue_ref, n, component_types=self._dtypes
-        )
+        op = apply_op(self._op_type(base), name, self._queue_ref, n, component_types=self._dtypes)
         known = constant_value(op.inputs[1]) if isinstance(op, Operation) else None
         return op.outputs, known
 

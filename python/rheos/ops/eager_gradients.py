@@ -36,9 +36,7 @@ def _is_taken_as_it_is(value):
 
 def custom_gradient_eager(f, args, kwargs, takes_variables):
     """Runs f(*args, **kwargs), which gives (results, grad_fn), and has tapes remember grad_fn."""
-    args = nest.map_structure(
-        lambda a: a if _is_taken_as_it_is(a) else convert_to_tensor(a), args
-    )
+    args = nest.map_structure(lambda a: a if _is_taken_as_it_is(a) else convert_to_tensor(a), args)
     flat = gradient_parts.tensors_for(nest.flatten(args))
     seen = _VariablesRead()
     listen(seen)

@@ -22,7 +22,6 @@ from rheos.ops import array_ops, math_ops
 _RESERVED = ("Spec", "_parts", "_with_parts", "_static_part")
 
 
-
 class ImmutableDict(collections.abc.Mapping):
     """A dict that does not change, which fields have in place of dicts."""
 
@@ -400,8 +399,7 @@ class ExtensionType(CompositeTensor, metaclass=_Meta):
     def __setattr__(self, name, value):
         if "_is_open" not in vars(self):
             raise AttributeError(
-                f"Cannot mutate attribute `{name}` outside the custom constructor of "
-                "ExtensionType."
+                f"Cannot mutate attribute `{name}` outside the custom constructor of ExtensionType."
             )
         if name not in self._fields_of_type:
             raise AttributeError(f"'{type(self).__name__}' has no field '{name}'")

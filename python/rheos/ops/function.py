@@ -50,11 +50,15 @@ class _Body(FuncGraph):
             needed[op.name] = op
             todo += [t.op for t in op.inputs]
         found = [tensor for op in needed.values() for tensor in op.outputs]
-        known = {t.name: self._captured[id(t)][1] for op in needed.values() for t in op.inputs
-                 if self.captured(t)}
+        known = {
+            t.name: self._captured[id(t)][1]
+            for op in needed.values()
+            for t in op.inputs
+            if self.captured(t)
+        }
         graph_def = messages.GraphDef(node=[op.node_def for op in needed.values()])
         for node in graph_def.node:
-            del node.input[len(needed[node.name].inputs):]
+            del node.input[len(needed[node.name].inputs) :]
         with self.as_default(), self.control_dependencies(None):
             copies = import_graph_def(
                 graph_def, input_map=known, return_elements=[t.name for t in found], name=""

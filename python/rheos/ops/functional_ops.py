@@ -107,9 +107,7 @@ def map_fn(
         def compute(i, arrays):
             value = fn(_pack_as(elems, [one.read(i) for one in rows]))
             parts = _parts_up_to(wanted, elems, value)
-            arrays = [
-                one.written(its, i, part) for one, its, part in zip(results, arrays, parts)
-            ]
+            arrays = [one.written(its, i, part) for one, its, part in zip(results, arrays, parts)]
             return i + 1, arrays
 
         _, arrays = while_loop(

@@ -256,8 +256,17 @@ def _gradients(
     if around is not None:
         with around.as_default():
             found = _gradients(
-                goes_around, ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients,
-                aggregation_method, stop_gradients, unconnected_gradients, None,
+                goes_around,
+                ys,
+                xs,
+                grad_ys,
+                name,
+                colocate_gradients_with_ops,
+                gate_gradients,
+                aggregation_method,
+                stop_gradients,
+                unconnected_gradients,
+                None,
             )
         return [_mapped(gradient, graph.capture) for gradient in found]
     with graph.as_default():
@@ -275,7 +284,8 @@ def _gradients(
         for y, g in zip(y_tensors, grad_ys):
             if g is None and y.dtype.is_complex:
                 raise TypeError(
-                    f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
+                    f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})"
+                )
         if any(g is not None for g in grad_ys):
             starts = [
                 None if g is None else convert_to_tensor(g, y.dtype.base_dtype, f"grad_ys_{i}")

@@ -122,9 +122,7 @@ def random_brightness(image, max_delta, seed=None):
     """adjust_brightness by a number from -max_delta to max_delta."""
     if max_delta < 0:
         raise ValueError("max_delta must be non-negative.")
-    return adjust_brightness(
-        image, random_ops.random_uniform([], -max_delta, max_delta, seed=seed)
-    )
+    return adjust_brightness(image, random_ops.random_uniform([], -max_delta, max_delta, seed=seed))
 
 
 def random_contrast(image, lower, upper, seed=None):

@@ -461,10 +461,7 @@ def resize_by(images, size, resizer, preserve_aspect_ratio=False, name=None):
             size = _size_within(wanted, *_dims(images, 4)[1:3])
         known = constant_value(size)
         new_height, new_width = (None, None) if known is None else known.tolist()
-        if (
-            new_height is not None
-            and (new_height, new_width) == (height, width)
-        ):
+        if new_height is not None and (new_height, new_width) == (height, width):
             return images if is_batch else array_ops.squeeze(images, axis=[0])
         images = resizer(images, size)
         images.set_shape([None, new_height, new_width, None])

@@ -108,9 +108,7 @@ def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03
     max_val = convert_image_dtype(max_val, dtypes.float32)
     img1 = convert_image_dtype(img1, dtypes.float32)
     img2 = convert_image_dtype(img2, dtypes.float32)
-    per_channel, _ = _ssim_per_channel(
-        img1, img2, max_val, filter_size, filter_sigma, k1, k2
-    )
+    per_channel, _ = _ssim_per_channel(img1, img2, max_val, filter_size, filter_sigma, k1, k2)
     return math_ops.reduce_mean(per_channel, [-1])
 
 

@@ -41,9 +41,7 @@ def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, b
         input_bytes = bytes
     if out_type is None:
         raise ValueError("decode_raw_v1() missing 1 positional argument: 'out_type'")
-    return op1(
-        "DecodeRaw", name, input_bytes, out_type=out_type, little_endian=little_endian
-    )
+    return op1("DecodeRaw", name, input_bytes, out_type=out_type, little_endian=little_endian)
 
 
 def decode_csv(

@@ -221,7 +221,8 @@ class LinearOperator(OperatorBase):
 
     def _cholesky(self):
         return _results.LinearOperatorLowerTriangular(
-            linalg_ops.cholesky(self.to_dense()), is_non_singular=True, is_square=True)
+            linalg_ops.cholesky(self.to_dense()), is_non_singular=True, is_square=True
+        )
 
     def _adjoint(self):
         return _results.LinearOperatorAdjoint(self)
@@ -240,12 +241,14 @@ class LinearOperator(OperatorBase):
         scale = max(filter(None, (self.domain_dimension.value, self.range_dimension.value, 1)))
         limit = convert_to_tensor(scale * _epsilon(real), real)
         return check_ops.assert_less(
-            largest * limit, smallest, message="Singular matrix up to precision epsilon.")
+            largest * limit, smallest, message="Singular matrix up to precision epsilon."
+        )
 
     def _assert_self_adjoint(self):
         dense = self.to_dense()
         return check_ops.assert_equal(
-            dense, linalg_ops.adjoint(dense), message="Matrix was not equal to its adjoint.")
+            dense, linalg_ops.adjoint(dense), message="Matrix was not equal to its adjoint."
+        )
 
     def _assert_positive_definite(self):
         if not self.is_self_adjoint:
@@ -253,7 +256,8 @@ class LinearOperator(OperatorBase):
         # A matrix that is not positive definite has NaN in its factor, or 0 in its diagonal.
         return check_ops.assert_positive(
             matrix_diag_part(linalg_ops.cholesky(self.to_dense())),
-            message="Matrix was not positive definite.")
+            message="Matrix was not positive definite.",
+        )
 
     # What programs call
 
@@ -261,11 +265,12 @@ class LinearOperator(OperatorBase):
         x = convert_to_tensor(x, name=name)
         if x.dtype.base_dtype != self.dtype:
             raise TypeError(
-                f"Expected argument to have dtype {self.dtype}.  Found: {x.dtype} in tensor {x}")
+                f"Expected argument to have dtype {self.dtype}.  Found: {x.dtype} in tensor {x}"
+            )
         return x
 
     def _check_rows(self, x, adjoint, adjoint_arg, own):
-        own = (own if not adjoint else -3 - own)
+        own = own if not adjoint else -3 - own
         rows = dimension_at_index(x.shape, -1 if adjoint_arg else -2)
         dimension_at_index(self.shape, own).assert_is_compatible_with(rows)
 
@@ -305,16 +310,19 @@ class LinearOperator(OperatorBase):
             x = self._argument(x)
             own = -2 if adjoint else -1
             dimension_at_index(self.shape, own).assert_is_compatible_with(
-                dimension_at_index(x.shape, -1))
+                dimension_at_index(x.shape, -1)
+            )
             return self._matvec(x, adjoint=adjoint)
 
     def _check_solvable(self, what):
         if self.is_non_singular is False:
             raise NotImplementedError(
-                f"{what} not implemented for an operator that is expected to be singular.")
+                f"{what} not implemented for an operator that is expected to be singular."
+            )
         if self.is_square is False:
             raise NotImplementedError(
-                f"{what} not implemented for an operator that is expected to not be square.")
+                f"{what} not implemented for an operator that is expected to not be square."
+            )
 
     def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
         """What gives `rhs` when this acts on it. NotImplementedError if singular or not square."""
@@ -334,13 +342,15 @@ class LinearOperator(OperatorBase):
             rhs = self._argument(rhs, "rhs")
             own = -1 if adjoint else -2
             dimension_at_index(self.shape, own).assert_is_compatible_with(
-                dimension_at_index(rhs.shape, -1))
+                dimension_at_index(rhs.shape, -1)
+            )
             return self._solvevec(rhs, adjoint=adjoint)
 
     def _check_square(self, what):
         if self.is_square is False:
             raise NotImplementedError(
-                f"{what} not implemented for an operator that is expected to not be square.")
+                f"{what} not implemented for an operator that is expected to not be square."
+            )
 
     def determinant(self, name="det"):
         """The determinants (...)."""
@@ -387,7 +397,8 @@ class LinearOperator(OperatorBase):
         """The operator that undoes this one. ValueError if it is not square or singular."""
         if self.is_square is False:
             raise ValueError(
-                "Cannot take the Inverse: This operator represents a non square matrix.")
+                "Cannot take the Inverse: This operator represents a non square matrix."
+            )
         if self.is_non_singular is False:
             raise ValueError("Cannot take the Inverse: This operator represents a singular matrix.")
         with self._scope(name):
@@ -398,7 +409,8 @@ class LinearOperator(OperatorBase):
         if not self._uses_cholesky():
             raise ValueError(
                 "Cannot take the Cholesky decomposition: Not a positive definite self adjoint "
-                "matrix.")
+                "matrix."
+            )
         with self._scope(name):
             return self._cholesky()
 
@@ -490,5 +502,6 @@ def product_of(
 def solution_of(_function, matrix, rhs, adjoint=False, name=None):
     if not isinstance(matrix, LinearOperator):
         raise ValueError(
-            "Passing in `matrix` as a Tensor and `rhs` as a LinearOperator is not supported.")
+            "Passing in `matrix` as a Tensor and `rhs` as a LinearOperator is not supported."
+        )
     return matrix.solve(rhs, adjoint=adjoint, name=name)

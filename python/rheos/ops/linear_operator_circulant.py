@@ -27,18 +27,35 @@ class _Circulant(LinearOperator):
 
     _depth = 1
 
-    def __init__(self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular=None,
-                 is_self_adjoint=None, is_positive_definite=None, is_square=True, name=None):
+    def __init__(
+        self,
+        spectrum,
+        input_output_dtype=dtypes.complex64,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=True,
+        name=None,
+    ):
         name = name or type(self).__name__
         dtype = dtypes.as_dtype(input_output_dtype)
         self._spectrum = given_tensor(spectrum, "spectrum", self._depth, name)
         if not self._spectrum.dtype.is_complex:
             is_self_adjoint = decided_hint(
-                is_self_adjoint, True,
-                "A real spectrum always corresponds to a self-adjoint operator.")
+                is_self_adjoint,
+                True,
+                "A real spectrum always corresponds to a self-adjoint operator.",
+            )
         decided_hint(is_square, True, "A circulant operator is always square.")
-        super().__init__(dtype, [self._spectrum], is_non_singular, is_self_adjoint,
-                         is_positive_definite, True, name)
+        super().__init__(
+            dtype,
+            [self._spectrum],
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+        )
 
     @property
     def spectrum(self):
@@ -51,11 +68,11 @@ class _Circulant(LinearOperator):
 
     @property
     def block_shape(self):
-        return self._spectrum.shape[-self._depth:]
+        return self._spectrum.shape[-self._depth :]
 
     def block_shape_tensor(self):
         """The shape of the block, int32."""
-        return array_ops.shape(self._spectrum)[-self._depth:]
+        return array_ops.shape(self._spectrum)[-self._depth :]
 
     def convolution_kernel(self, name="convolution_kernel"):
         """The first column of the matrix, as a block: what it convolves with."""
@@ -71,11 +88,11 @@ class _Circulant(LinearOperator):
         if shape.ndims is None:
             return TensorShape(None)
         size = self.block_shape.num_elements() if self.block_shape.is_fully_defined() else None
-        return shape[:-self._depth].concatenate(TensorShape([size, size]))
+        return shape[: -self._depth].concatenate(TensorShape([size, size]))
 
     def _shape_tensor(self):
         size = math_ops.reduce_prod(self.block_shape_tensor())
-        batch = array_ops.shape(self._spectrum)[:-self._depth]
+        batch = array_ops.shape(self._spectrum)[: -self._depth]
         return array_ops.concat([batch, array_ops.stack([size, size])], 0)
 
     def _filtered(self, x, factors):
@@ -85,11 +102,14 @@ class _Circulant(LinearOperator):
         batch, block = array_ops.shape(rows)[:-1], self.block_shape_tensor()
         blocks = array_ops.reshape(rows, array_ops.concat([batch, block], 0))
         blocks = back(there(blocks) * array_ops.expand_dims(factors, -1 - self._depth))
-        batch = array_ops.shape(blocks)[:-self._depth]
+        batch = array_ops.shape(blocks)[: -self._depth]
         rows = array_ops.reshape(blocks, array_ops.concat([batch, [-1]], 0))
         result = math_ops.cast(rearrange_ops.matrix_transpose(rows), self.dtype)
-        result.set_shape(broadcast_shapes(self.batch_shape, x.shape[:-2]).concatenate(
-            self.shape[-1:]).concatenate(x.shape[-1:]))
+        result.set_shape(
+            broadcast_shapes(self.batch_shape, x.shape[:-2])
+            .concatenate(self.shape[-1:])
+            .concatenate(x.shape[-1:])
+        )
         return result
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
@@ -107,7 +127,8 @@ class _Circulant(LinearOperator):
 
     def _determinant(self):
         return math_ops.cast(
-            self._over_block(math_ops.reduce_prod, self._complex_spectrum()), self.dtype)
+            self._over_block(math_ops.reduce_prod, self._complex_spectrum()), self.dtype
+        )
 
     def _log_abs_determinant(self):
         logs = math_ops.log(math_ops.abs(self._complex_spectrum()))
@@ -115,7 +136,8 @@ class _Circulant(LinearOperator):
 
     def _trace(self):
         return math_ops.cast(
-            self._over_block(math_ops.reduce_sum, self._complex_spectrum()), self.dtype)
+            self._over_block(math_ops.reduce_sum, self._complex_spectrum()), self.dtype
+        )
 
     def _diag_part(self):
         # All elements of the diagonal are the same.
@@ -125,8 +147,12 @@ class _Circulant(LinearOperator):
 
     def _like_this(self, spectrum):
         return type(self)(
-            spectrum, self.dtype, is_non_singular=self.is_non_singular,
-            is_self_adjoint=self.is_self_adjoint, is_positive_definite=self.is_positive_definite)
+            spectrum,
+            self.dtype,
+            is_non_singular=self.is_non_singular,
+            is_self_adjoint=self.is_self_adjoint,
+            is_positive_definite=self.is_positive_definite,
+        )
 
     def _adjoint(self):
         return self._like_this(math_ops.conj(self._spectrum))
@@ -137,19 +163,24 @@ class _Circulant(LinearOperator):
     def _assert_non_singular(self):
         size = math_ops.abs(self._spectrum)
         return check_ops.assert_less(
-            array_ops.zeros([], size.dtype), size,
-            message="Singular operator:  Spectrum contained zero values.")
+            array_ops.zeros([], size.dtype),
+            size,
+            message="Singular operator:  Spectrum contained zero values.",
+        )
 
     def _assert_positive_definite(self):
         real = real_part(self._spectrum)
         return check_ops.assert_positive(
-            real, message="Not positive definite:  Real part of spectrum was not all positive.")
+            real, message="Not positive definite:  Real part of spectrum was not all positive."
+        )
 
     def _assert_self_adjoint(self):
         rest = imaginary_part(self._spectrum)
         return check_ops.assert_equal(
-            array_ops.zeros([], rest.dtype), rest,
-            message="Not self-adjoint:  The spectrum contained non-zero imaginary part.")
+            array_ops.zeros([], rest.dtype),
+            rest,
+            message="Not self-adjoint:  The spectrum contained non-zero imaginary part.",
+        )
 
     def assert_hermitian_spectrum(self, name="assert_hermitian_spectrum"):
         """An operation that fails if the matrix is not real."""
@@ -159,7 +190,8 @@ class _Circulant(LinearOperator):
             limit = 5e-13 if rest.dtype == dtypes.float64 else 5e-6
             limit = limit * (1 + math_ops.reduce_max(math_ops.abs(kernel)))
             return check_ops.assert_less(
-                rest, limit, message="The spectrum was not Hermitian up to rounding.")
+                rest, limit, message="The spectrum was not Hermitian up to rounding."
+            )
 
 
 class LinearOperatorCirculant(_Circulant):
@@ -187,13 +219,28 @@ class LinearOperatorToeplitz(LinearOperator):
     col, row: (..., N); the first element of `row` does not count.
     """
 
-    def __init__(self, col, row, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=None, name="LinearOperatorToeplitz"):
+    def __init__(
+        self,
+        col,
+        row,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorToeplitz",
+    ):
         self._col = given_tensor(col, "col", 1, name)
         self._row = given_tensor(row, "row", 1, name)
         decided_hint(is_square, True, "Only square Toeplitz operators currently supported.")
-        super().__init__(self._col.dtype, [self._col, self._row], is_non_singular,
-                         is_self_adjoint, is_positive_definite, True, name)
+        super().__init__(
+            self._col.dtype,
+            [self._col, self._row],
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+        )
 
     @property
     def col(self):
@@ -208,8 +255,7 @@ class LinearOperatorToeplitz(LinearOperator):
         return shape.concatenate(shape[-1:])
 
     def _shape_tensor(self):
-        shape = broadcast_dynamic_shape(
-            array_ops.shape(self._col), array_ops.shape(self._row))
+        shape = broadcast_dynamic_shape(array_ops.shape(self._col), array_ops.shape(self._row))
         return array_ops.concat([shape, shape[-1:]], 0)
 
     def _around(self, adjoint=False):
@@ -231,8 +277,11 @@ class LinearOperatorToeplitz(LinearOperator):
         longer = array_ops.concat([rows, array_ops.zeros_like(rows[..., 1:])], -1)
         rows = ifft(fft(longer) * array_ops.expand_dims(spectrum, -2))[..., :size]
         result = math_ops.cast(rearrange_ops.matrix_transpose(rows), self.dtype)
-        result.set_shape(broadcast_shapes(self.batch_shape, x.shape[:-2]).concatenate(
-            self.shape[-1:]).concatenate(x.shape[-1:]))
+        result.set_shape(
+            broadcast_shapes(self.batch_shape, x.shape[:-2])
+            .concatenate(self.shape[-1:])
+            .concatenate(x.shape[-1:])
+        )
         return result
 
     def _diag_part(self):

@@ -44,11 +44,23 @@ def _batch_tensor_of(operators):
 class _OfOne(LinearOperator):
     """An operator that another one decides."""
 
-    def __init__(self, operator, is_non_singular, is_self_adjoint, is_positive_definite, is_square,
-                 name, ending):
+    def __init__(
+        self,
+        operator,
+        is_non_singular,
+        is_self_adjoint,
+        is_positive_definite,
+        is_square,
+        name,
+        ending,
+    ):
         self._operator = operator
-        said = {"is_non_singular": is_non_singular, "is_self_adjoint": is_self_adjoint,
-                "is_positive_definite": is_positive_definite, "is_square": is_square}
+        said = {
+            "is_non_singular": is_non_singular,
+            "is_self_adjoint": is_self_adjoint,
+            "is_positive_definite": is_positive_definite,
+            "is_square": is_square,
+        }
         for hint, value in said.items():
             known = getattr(operator, hint)
             if value is None or known is None:
@@ -67,10 +79,24 @@ class _OfOne(LinearOperator):
 class LinearOperatorAdjoint(_OfOne):
     """The adjoint (conjugate transpose) of an operator."""
 
-    def __init__(self, operator, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=None, name=None):
-        super().__init__(operator, is_non_singular, is_self_adjoint, is_positive_definite,
-                         is_square, name, "_adjoint")
+    def __init__(
+        self,
+        operator,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name=None,
+    ):
+        super().__init__(
+            operator,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            is_square,
+            name,
+            "_adjoint",
+        )
 
     def _shape(self):
         shape = self._operator.shape
@@ -103,14 +129,28 @@ class LinearOperatorAdjoint(_OfOne):
 class LinearOperatorInversion(_OfOne):
     """The inverse of an operator."""
 
-    def __init__(self, operator, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=None, name=None):
+    def __init__(
+        self,
+        operator,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name=None,
+    ):
         if operator.is_square is False or is_square is False:
             raise ValueError("operator must be square")
         if operator.is_non_singular is False or is_non_singular is False:
             raise ValueError("operator and its inverse must always be non-singular")
-        super().__init__(operator, is_non_singular, is_self_adjoint, is_positive_definite,
-                         is_square, name, "_inv")
+        super().__init__(
+            operator,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            is_square,
+            name,
+            "_inv",
+        )
 
     def _shape(self):
         return self._operator.shape
@@ -138,8 +178,15 @@ class LinearOperatorInversion(_OfOne):
 class LinearOperatorComposition(LinearOperator):
     """Operators one after the other: the last one acts first."""
 
-    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=None, name=None):
+    def __init__(
+        self,
+        operators,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name=None,
+    ):
         operators = list(operators)
         dtype = _dtype_of(operators)
         self._operators = operators
@@ -149,9 +196,15 @@ class LinearOperatorComposition(LinearOperator):
             raise ValueError("The composition of non-singular operators is always non-singular.")
         if is_square is None:
             is_square = _all(operators, "is_square")
-        super().__init__(dtype, _parents(operators), is_non_singular, is_self_adjoint,
-                         is_positive_definite, is_square,
-                         name or "_o_".join(operator.name for operator in operators))
+        super().__init__(
+            dtype,
+            _parents(operators),
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            is_square,
+            name or "_o_".join(operator.name for operator in operators),
+        )
 
     @property
     def operators(self):
@@ -166,8 +219,9 @@ class LinearOperatorComposition(LinearOperator):
 
     def _shape_tensor(self):
         operators = self._operators
-        ends = array_ops.stack([
-            operators[0].range_dimension_tensor(), operators[-1].domain_dimension_tensor()])
+        ends = array_ops.stack(
+            [operators[0].range_dimension_tensor(), operators[-1].domain_dimension_tensor()]
+        )
         return array_ops.concat([_batch_tensor_of(operators), ends], 0)
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
@@ -195,35 +249,54 @@ class LinearOperatorComposition(LinearOperator):
             return super()._log_abs_determinant()
         return sum(
             (operator.log_abs_determinant() for operator in self._operators[1:]),
-            self._operators[0].log_abs_determinant())
+            self._operators[0].log_abs_determinant(),
+        )
 
 
 class LinearOperatorBlockDiag(LinearOperator):
     """Operators along the diagonal, zeros elsewhere."""
 
-    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=True, name=None):
+    def __init__(
+        self,
+        operators,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=True,
+        name=None,
+    ):
         operators = list(operators)
         dtype = _dtype_of(operators)
         self._operators = operators
-        said = {"is_non_singular": is_non_singular, "is_self_adjoint": is_self_adjoint,
-                "is_positive_definite": is_positive_definite}
+        said = {
+            "is_non_singular": is_non_singular,
+            "is_self_adjoint": is_self_adjoint,
+            "is_positive_definite": is_positive_definite,
+        }
         for hint, value in said.items():
             if _all(operators, hint):
                 said[hint] = decided_hint(
-                    value, True, f"All blocks are known to be so, thus {hint} must be true.")
-        super().__init__(dtype, _parents(operators), is_square=_all(operators, "is_square"),
-                         name=name or "_ds_".join(operator.name for operator in operators), **said)
+                    value, True, f"All blocks are known to be so, thus {hint} must be true."
+                )
+        super().__init__(
+            dtype,
+            _parents(operators),
+            is_square=_all(operators, "is_square"),
+            name=name or "_ds_".join(operator.name for operator in operators),
+            **said,
+        )
 
     @property
     def operators(self):
         return self._operators
 
     def _shape(self):
-        rows = sum((o.range_dimension for o in self._operators[1:]),
-                   self._operators[0].range_dimension)
-        columns = sum((o.domain_dimension for o in self._operators[1:]),
-                      self._operators[0].domain_dimension)
+        rows = sum(
+            (o.range_dimension for o in self._operators[1:]), self._operators[0].range_dimension
+        )
+        columns = sum(
+            (o.domain_dimension for o in self._operators[1:]), self._operators[0].domain_dimension
+        )
         return _batch_of(self._operators).concatenate(TensorShape([rows, columns]))
 
     def _shape_tensor(self):
@@ -237,8 +310,7 @@ class LinearOperatorBlockDiag(LinearOperator):
         known = [getattr(o, which + "_dimension").value for o in self._operators]
         if None not in known:
             return known
-        return array_ops.stack(
-            [getattr(o, which + "_dimension_tensor")() for o in self._operators])
+        return array_ops.stack([getattr(o, which + "_dimension_tensor")() for o in self._operators])
 
     def _by_block(self, x, method, adjoint, adjoint_arg, of_range):
         count, axis = len(self._operators), -1 if adjoint_arg else -2
@@ -264,37 +336,58 @@ class LinearOperatorBlockDiag(LinearOperator):
     def _log_abs_determinant(self):
         return sum(
             (operator.log_abs_determinant() for operator in self._operators[1:]),
-            self._operators[0].log_abs_determinant())
+            self._operators[0].log_abs_determinant(),
+        )
 
     def _inverse(self):
-        return LinearOperatorBlockDiag([operator.inverse() for operator in self._operators],
-                          is_non_singular=True)
+        return LinearOperatorBlockDiag(
+            [operator.inverse() for operator in self._operators], is_non_singular=True
+        )
 
     def _adjoint(self):
-        return LinearOperatorBlockDiag([operator.adjoint() for operator in self._operators],
-                          is_non_singular=self.is_non_singular)
+        return LinearOperatorBlockDiag(
+            [operator.adjoint() for operator in self._operators],
+            is_non_singular=self.is_non_singular,
+        )
 
     def _cholesky(self):
-        return LinearOperatorBlockDiag([operator.cholesky() for operator in self._operators],
-                          is_non_singular=True)
+        return LinearOperatorBlockDiag(
+            [operator.cholesky() for operator in self._operators], is_non_singular=True
+        )
 
 
 class LinearOperatorKronecker(LinearOperator):
     """The Kronecker product of operators."""
 
-    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=None, name=None):
+    def __init__(
+        self,
+        operators,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name=None,
+    ):
         operators = list(operators)
         dtype = _dtype_of(operators)
         self._operators = operators
-        said = {"is_non_singular": is_non_singular, "is_self_adjoint": is_self_adjoint,
-                "is_positive_definite": is_positive_definite, "is_square": is_square}
+        said = {
+            "is_non_singular": is_non_singular,
+            "is_self_adjoint": is_self_adjoint,
+            "is_positive_definite": is_positive_definite,
+            "is_square": is_square,
+        }
         for hint, value in said.items():
             if _all(operators, hint):
                 said[hint] = decided_hint(
-                    value, True, f"All factors are known to be so, thus {hint} must be true.")
-        super().__init__(dtype, _parents(operators),
-                         name=name or "_x_".join(operator.name for operator in operators), **said)
+                    value, True, f"All factors are known to be so, thus {hint} must be true."
+                )
+        super().__init__(
+            dtype,
+            _parents(operators),
+            name=name or "_x_".join(operator.name for operator in operators),
+            **said,
+        )
 
     @property
     def operators(self):
@@ -313,7 +406,8 @@ class LinearOperatorKronecker(LinearOperator):
             rows *= operator.range_dimension_tensor()
             columns *= operator.domain_dimension_tensor()
         return array_ops.concat(
-            [_batch_tensor_of(self._operators), array_ops.stack([rows, columns])], 0)
+            [_batch_tensor_of(self._operators), array_ops.stack([rows, columns])], 0
+        )
 
     # The columns of x have one dimension for each factor, (..., R, n1, n2, ...). Each factor acts
     # on the last, and puts what it gives first among them: after all, their order is the old one.
@@ -325,7 +419,8 @@ class LinearOperatorKronecker(LinearOperator):
             size = array_ops.shape(x)[-1]
             gives = adjoint if method == "matmul" else not adjoint
             taken = (
-                operator.range_dimension_tensor() if gives else operator.domain_dimension_tensor())
+                operator.range_dimension_tensor() if gives else operator.domain_dimension_tensor()
+            )
             rows = array_ops.concat([batch, [count * (size // taken), taken]], 0)
             x = rearrange_ops.matrix_transpose(array_ops.reshape(x, rows))  # (..., taken, R * rest)
             x = getattr(operator, method)(x, adjoint=adjoint)  # (..., given, R * rest)
@@ -374,13 +469,17 @@ class LinearOperatorKronecker(LinearOperator):
 
     def _inverse(self):
         return LinearOperatorKronecker(
-            [operator.inverse() for operator in self._operators], is_non_singular=True)
+            [operator.inverse() for operator in self._operators], is_non_singular=True
+        )
 
     def _adjoint(self):
         return LinearOperatorKronecker(
             [operator.adjoint() for operator in self._operators],
-            is_non_singular=self.is_non_singular, is_square=self.is_square)
+            is_non_singular=self.is_non_singular,
+            is_square=self.is_square,
+        )
 
     def _cholesky(self):
         return LinearOperatorKronecker(
-            [operator.cholesky() for operator in self._operators], is_non_singular=True)
+            [operator.cholesky() for operator in self._operators], is_non_singular=True
+        )

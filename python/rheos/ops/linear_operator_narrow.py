@@ -17,13 +17,21 @@ class LinearOperatorTridiag(LinearOperator):
     (..., n, n), of which the rest is not looked at.
     """
 
-    def __init__(self, diagonals, diagonals_format="compact", is_non_singular=None,
-                 is_self_adjoint=None, is_positive_definite=None, is_square=None,
-                 name="LinearOperatorTridiag"):
+    def __init__(
+        self,
+        diagonals,
+        diagonals_format="compact",
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorTridiag",
+    ):
         if diagonals_format not in ("compact", "matrix", "sequence"):
             raise ValueError(
                 "Argument `diagonals_format` must be one of compact, matrix, or sequence. Found: "
-                f"{diagonals_format}")
+                f"{diagonals_format}"
+            )
         if diagonals_format == "sequence":
             self._diagonals = [given_tensor(one, "diagonals", 1, name) for one in diagonals]
             self._compact = array_ops.stack(self._diagonals, axis=-2)
@@ -36,8 +44,15 @@ class LinearOperatorTridiag(LinearOperator):
         self._format = diagonals_format
         if is_square is False:
             raise ValueError("Tridiagonal operators are always square.")
-        super().__init__(self._compact.dtype, [self._compact], is_non_singular, is_self_adjoint,
-                         is_positive_definite, True, name)
+        super().__init__(
+            self._compact.dtype,
+            [self._compact],
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+        )
 
     @property
     def diagonals(self):
@@ -70,15 +85,14 @@ class LinearOperatorTridiag(LinearOperator):
         rank = [[0, 0]] * (x.shape.ndims - 2)
         above = array_ops.pad(x[..., 1:, :], [*rank, [0, 1], [0, 0]])
         below = array_ops.pad(x[..., :-1, :], [*rank, [1, 0], [0, 0]])
-        return (
-            upper[..., None] * above + main[..., None] * x + lower[..., None] * below
-        )
+        return upper[..., None] * above + main[..., None] * x + lower[..., None] * below
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
         compact = self._adjoint_diagonals() if adjoint else self._compact
         rhs = adjoint_of(rhs) if adjoint_arg else rhs
         batch = rearrange_ops.broadcast_dynamic_shape(
-            array_ops.shape(compact)[:-2], array_ops.shape(rhs)[:-2])
+            array_ops.shape(compact)[:-2], array_ops.shape(rhs)[:-2]
+        )
         compact, rhs = [
             array_ops.broadcast_to(one, array_ops.concat([batch, array_ops.shape(one)[-2:]], 0))
             for one in (compact, rhs)
@@ -103,8 +117,16 @@ class LinearOperatorPermutation(LinearOperator):
     perm: integers (..., n).
     """
 
-    def __init__(self, perm, dtype=dtypes.float32, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=None, name="LinearOperatorPermutation"):
+    def __init__(
+        self,
+        perm,
+        dtype=dtypes.float32,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorPermutation",
+    ):
         self._perm = convert_to_tensor(perm, name="perm")
         if not self._perm.dtype.is_integer:
             raise TypeError(f"Argument `perm` must have integer dtype, got {self._perm.dtype}")
@@ -114,8 +136,9 @@ class LinearOperatorPermutation(LinearOperator):
             raise ValueError(f"A Permutation operator is always non-singular: {name}")
         if is_square is False:
             raise ValueError(f"A Permutation operator is always square: {name}")
-        super().__init__(dtype, [self._perm], is_non_singular, is_self_adjoint,
-                         is_positive_definite, True, name)
+        super().__init__(
+            dtype, [self._perm], is_non_singular, is_self_adjoint, is_positive_definite, True, name
+        )
 
     @property
     def perm(self):
@@ -159,16 +182,23 @@ class LinearOperatorBlockLowerTriangular(LinearOperator):
     It acts on one tensor, of which each block takes its rows.
     """
 
-    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=None,
-                 name="LinearOperatorBlockLowerTriangular"):
+    def __init__(
+        self,
+        operators,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorBlockLowerTriangular",
+    ):
         self._rows = [list(row) for row in operators]
         if not self._rows:
             raise ValueError("Argument `operators` must be a list of >=1 operators.")
         for i, row in enumerate(self._rows):
             if len(row) != i + 1:
                 raise ValueError(
-                    f"Row {i} of `operators` must have {i + 1} operators, not {len(row)}")
+                    f"Row {i} of `operators` must have {i + 1} operators, not {len(row)}"
+                )
             if row[-1].is_square is False:
                 raise ValueError(f"The last operator of row {i} must be square")
         kinds = {one.dtype for row in self._rows for one in row}
@@ -179,8 +209,9 @@ class LinearOperatorBlockLowerTriangular(LinearOperator):
         if is_square is False:
             raise ValueError("Block lower triangular operators are always square.")
         parents = [p for row in self._rows for one in row for p in one.graph_parents]
-        super().__init__(kinds.pop(), parents, is_non_singular, is_self_adjoint,
-                         is_positive_definite, True, name)
+        super().__init__(
+            kinds.pop(), parents, is_non_singular, is_self_adjoint, is_positive_definite, True, name
+        )
 
     @property
     def operators(self):

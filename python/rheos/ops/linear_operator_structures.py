@@ -21,12 +21,23 @@ from rheos.ops.special_math_ops import real as real_part
 class LinearOperatorZeros(_Identities):
     """Zeros of `num_rows` rows and `num_columns` (as many) columns, a batch of `batch_shape`."""
 
-    def __init__(self, num_rows, num_columns=None, batch_shape=None, dtype=None,
-                 is_non_singular=False, is_self_adjoint=True, is_positive_definite=False,
-                 is_square=True, assert_proper_shapes=False, name="LinearOperatorZeros"):
+    def __init__(
+        self,
+        num_rows,
+        num_columns=None,
+        batch_shape=None,
+        dtype=None,
+        is_non_singular=False,
+        is_self_adjoint=True,
+        is_positive_definite=False,
+        is_square=True,
+        assert_proper_shapes=False,
+        name="LinearOperatorZeros",
+    ):
         decided_hint(is_non_singular, False, "A zero operator is always singular.")
         decided_hint(
-            is_positive_definite, False, "A zero operator is always not positive-definite.")
+            is_positive_definite, False, "A zero operator is always not positive-definite."
+        )
         self._set_rows(num_rows, assert_proper_shapes)
         if num_columns is None:
             self._num_columns, self._num_columns_known = self._num_rows, self._num_rows_known
@@ -37,10 +48,12 @@ class LinearOperatorZeros(_Identities):
             if value and None not in sizes and sizes[0] != sizes[1]:
                 raise ValueError(
                     f"LinearOperatorZeros initialized as {hint}={value}, but got "
-                    f"num_rows({num_rows}) != num_columns({num_columns})")
+                    f"num_rows({num_rows}) != num_columns({num_columns})"
+                )
         self._set_batch(batch_shape)
-        super().__init__(dtype or dtypes.float32, None, False, is_self_adjoint, False, is_square,
-                         name)
+        super().__init__(
+            dtype or dtypes.float32, None, False, is_self_adjoint, False, is_square, name
+        )
 
     def _shape(self):
         known = [self._num_rows_known, self._num_columns_known]
@@ -58,8 +71,11 @@ class LinearOperatorZeros(_Identities):
         ends = array_ops.stack([rows, array_ops.shape(x)[-1]])
         product = array_ops.zeros(array_ops.concat([batch, ends], 0), dtype=self.dtype)
         known = self.domain_dimension if adjoint else self.range_dimension
-        product.set_shape(broadcast_shapes(self.batch_shape, x.shape[:-2]).concatenate(
-            TensorShape([known]).concatenate(x.shape[-1:])))
+        product.set_shape(
+            broadcast_shapes(self.batch_shape, x.shape[:-2]).concatenate(
+                TensorShape([known]).concatenate(x.shape[-1:])
+            )
+        )
         return product
 
     def _determinant(self):
@@ -76,12 +92,12 @@ class LinearOperatorZeros(_Identities):
         return array_ops.zeros(self.shape_tensor(), dtype=self.dtype)
 
     def _assert_non_singular(self):
-        raise errors.InvalidArgumentError(
-            None, None, "Zero operators are always non-invertible.")
+        raise errors.InvalidArgumentError(None, None, "Zero operators are always non-invertible.")
 
     def _assert_positive_definite(self):
         raise errors.InvalidArgumentError(
-            None, None, "Zero operators are always non-positive definite.")
+            None, None, "Zero operators are always non-positive definite."
+        )
 
     def _assert_self_adjoint(self):
         return control_flow_ops.no_op("assert_self_adjoint")
@@ -90,12 +106,20 @@ class LinearOperatorZeros(_Identities):
 class LinearOperatorHouseholder(LinearOperator):
     """The reflections along `reflection_axis` (..., N): I - 2 v v^H for v the axis of length 1."""
 
-    def __init__(self, reflection_axis, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=None, name="LinearOperatorHouseholder"):
+    def __init__(
+        self,
+        reflection_axis,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorHouseholder",
+    ):
         self._axis = given_tensor(reflection_axis, "reflection_axis", 1, name)
         decided_hint(is_self_adjoint, True, "A Householder operator is always self adjoint.")
-        decided_hint(is_positive_definite, False,
-                     "A Householder operator is always non-positive definite.")
+        decided_hint(
+            is_positive_definite, False, "A Householder operator is always non-positive definite."
+        )
         decided_hint(is_square, True, "A Householder operator is always square.")
         super().__init__(self._axis.dtype, [self._axis], is_non_singular, True, False, True, name)
 
@@ -147,7 +171,8 @@ class LinearOperatorHouseholder(LinearOperator):
 
     def _assert_positive_definite(self):
         raise errors.InvalidArgumentError(
-            None, None, "Householder operators are always non-positive definite.")
+            None, None, "Householder operators are always non-positive definite."
+        )
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):
@@ -155,23 +180,39 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     (..., K), the identity by default. It is solved through a matrix (K, K) and the base operator.
     """
 
-    def __init__(self, base_operator, u, diag_update=None, v=None, is_diag_update_positive=None,
-                 is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
-                 is_square=None, name="LinearOperatorLowRankUpdate"):
+    def __init__(
+        self,
+        base_operator,
+        u,
+        diag_update=None,
+        v=None,
+        is_diag_update_positive=None,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorLowRankUpdate",
+    ):
         if diag_update is None:
             is_diag_update_positive = decided_hint(
-                is_diag_update_positive, True,
+                is_diag_update_positive,
+                True,
                 "Default diagonal is the identity, which is positive.  However, user set "
-                "'is_diag_update_positive' to False.")
+                "'is_diag_update_positive' to False.",
+            )
         dtype = base_operator.dtype
         self._base = base_operator
         self._u = given_tensor(u, "u", 2, name)
         self._v = self._u if v is None else given_tensor(v, "v", 2, name)
-        self._diag = None if diag_update is None else given_tensor(
-            diag_update, "diag_update", 1, name)
+        self._diag = (
+            None if diag_update is None else given_tensor(diag_update, "diag_update", 1, name)
+        )
         self._diag_positive = is_diag_update_positive
-        self._is_symmetric = v is None and bool(base_operator.is_self_adjoint) and (
-            not dtype.is_complex or bool(is_diag_update_positive))
+        self._is_symmetric = (
+            v is None
+            and bool(base_operator.is_self_adjoint)
+            and (not dtype.is_complex or bool(is_diag_update_positive))
+        )
         if self._is_symmetric:
             is_self_adjoint = True if is_self_adjoint is None else is_self_adjoint
             if base_operator.is_positive_definite and is_diag_update_positive:
@@ -181,8 +222,9 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         parents = base_operator.graph_parents + [self._u]
         parents += [] if v is None else [self._v]
         parents += [] if self._diag is None else [self._diag]
-        super().__init__(dtype, parents, is_non_singular, is_self_adjoint, is_positive_definite,
-                         is_square, name)
+        super().__init__(
+            dtype, parents, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
+        )
 
     def _check_sizes(self):
         u, v, base = self._u.shape, self._v.shape, self._base.shape
@@ -257,7 +299,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         solved = self._base.solve(rhs, adjoint=adjoint)
         inner = math_ops.matmul(right, solved, adjoint_a=True)
         inner = linalg_ops.matrix_solve(
-            *broadcast_batches([self._capacitance(), inner]), adjoint=adjoint)
+            *broadcast_batches([self._capacitance(), inner]), adjoint=adjoint
+        )
         return solved - self._base.solve(math_ops.matmul(left, inner), adjoint=adjoint)
 
     def _determinant(self):

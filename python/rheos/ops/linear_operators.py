@@ -23,9 +23,7 @@ def decided_hint(said, fact, message):
     return fact
 
 
-_FLOATS = (
-    dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128
-)
+_FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)
 
 
 def given_tensor(value, argument, least, scope):
@@ -34,11 +32,13 @@ def given_tensor(value, argument, least, scope):
         tensor = convert_to_tensor(value, name=argument)
     if tensor.dtype.base_dtype not in _FLOATS:
         raise TypeError(
-            f"Argument {argument} must have dtype in {list(_FLOATS)}.  Found: {tensor.dtype}")
+            f"Argument {argument} must have dtype in {list(_FLOATS)}.  Found: {tensor.dtype}"
+        )
     if tensor.shape.ndims is not None and tensor.shape.ndims < least:
         plural = "s" if least > 1 else ""
         raise ValueError(
-            f"Argument {argument} must have at least {least} dimension{plural}.  Found: {tensor}")
+            f"Argument {argument} must have at least {least} dimension{plural}.  Found: {tensor}"
+        )
     return tensor
 
 
@@ -55,11 +55,25 @@ def broadcast_shapes(x, y):
 class LinearOperatorFullMatrix(LinearOperator):
     """The operator of a dense matrix (..., M, N)."""
 
-    def __init__(self, matrix, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=None, name="LinearOperatorFullMatrix"):
+    def __init__(
+        self,
+        matrix,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorFullMatrix",
+    ):
         self._matrix = given_tensor(matrix, "matrix", 2, name)
-        super().__init__(self._matrix.dtype, [self._matrix], is_non_singular, is_self_adjoint,
-                         is_positive_definite, is_square, name)
+        super().__init__(
+            self._matrix.dtype,
+            [self._matrix],
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            is_square,
+            name,
+        )
 
     def _shape(self):
         return self._matrix.shape
@@ -78,14 +92,29 @@ class LinearOperatorFullMatrix(LinearOperator):
 class LinearOperatorLowerTriangular(LinearOperator):
     """The operator of the lower triangle of a matrix (..., N, N); what is above it counts as 0."""
 
-    def __init__(self, tril, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=None, name="LinearOperatorLowerTriangular"):
+    def __init__(
+        self,
+        tril,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorLowerTriangular",
+    ):
         square = decided_hint(
-            is_square, True, "Only square lower triangular operators supported at this time.")
+            is_square, True, "Only square lower triangular operators supported at this time."
+        )
         # What is above the diagonal is still there.
         self._tril = given_tensor(tril, "tril", 2, name)
-        super().__init__(self._tril.dtype, [self._tril], is_non_singular, is_self_adjoint,
-                         is_positive_definite, square, name)
+        super().__init__(
+            self._tril.dtype,
+            [self._tril],
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            square,
+            name,
+        )
 
     def _shape(self):
         return self._tril.shape
@@ -118,7 +147,8 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
     def _assert_non_singular(self):
         return _assert_no_zeros(
-            self._diag_part(), "Singular operator:  Diagonal contained zero values.")
+            self._diag_part(), "Singular operator:  Diagonal contained zero values."
+        )
 
 
 def _assert_no_zeros(x, message):
@@ -132,17 +162,33 @@ def _assert_no_zeros(x, message):
 class LinearOperatorDiag(LinearOperator):
     """The operator of the square matrices with the diagonals `diag` (..., N)."""
 
-    def __init__(self, diag, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=None, name="LinearOperatorDiag"):
+    def __init__(
+        self,
+        diag,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorDiag",
+    ):
         self._diag = given_tensor(diag, "diag", 1, name)
         dtype = self._diag.dtype.base_dtype
         if not dtype.is_complex:
             is_self_adjoint = decided_hint(
-                is_self_adjoint, True, "A real diagonal operator is always self adjoint.")
+                is_self_adjoint, True, "A real diagonal operator is always self adjoint."
+            )
         square = decided_hint(
-            is_square, True, "Only square diagonal operators currently supported.")
-        super().__init__(dtype, [self._diag], is_non_singular, is_self_adjoint,
-                         is_positive_definite, square, name)
+            is_square, True, "Only square diagonal operators currently supported."
+        )
+        super().__init__(
+            dtype,
+            [self._diag],
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            square,
+            name,
+        )
 
     @property
     def diag(self):
@@ -187,39 +233,49 @@ class LinearOperatorDiag(LinearOperator):
         sum_ = self._diag + matrix_diag_part(x)
         sum_.set_shape(shape)
         target = array_ops.broadcast_to(
-            x, array_ops.concat([array_ops.shape(sum_), array_ops.shape(x)[-1:]], 0))
+            x, array_ops.concat([array_ops.shape(sum_), array_ops.shape(x)[-1:]], 0)
+        )
         return matrix_set_diag(target, sum_)
 
     def _inverse(self):
         return LinearOperatorDiag(
-            1 / self._diag, self.is_non_singular, self.is_self_adjoint, self.is_positive_definite)
+            1 / self._diag, self.is_non_singular, self.is_self_adjoint, self.is_positive_definite
+        )
 
     def _adjoint(self):
         return LinearOperatorDiag(
-            math_ops.conj(self._diag), self.is_non_singular, self.is_self_adjoint,
-            self.is_positive_definite)
+            math_ops.conj(self._diag),
+            self.is_non_singular,
+            self.is_self_adjoint,
+            self.is_positive_definite,
+        )
 
     def _cholesky(self):
         return LinearOperatorDiag(
-            math_ops.sqrt(self._diag), is_non_singular=True, is_self_adjoint=True,
-            is_positive_definite=True)
+            math_ops.sqrt(self._diag),
+            is_non_singular=True,
+            is_self_adjoint=True,
+            is_positive_definite=True,
+        )
 
     def _assert_non_singular(self):
-        return _assert_no_zeros(
-            self._diag, "Singular operator:  Diagonal contained zero values.")
+        return _assert_no_zeros(self._diag, "Singular operator:  Diagonal contained zero values.")
 
     def _assert_positive_definite(self):
         real = real_part(self._diag)
         return check_ops.assert_positive(
             real,
             message="Operator is not positive definite: Some diagonal entries had non-positive "
-            "real part.")
+            "real part.",
+        )
 
     def _assert_self_adjoint(self):
         return check_ops.assert_equal(
-            self._diag, math_ops.conj(self._diag),
+            self._diag,
+            math_ops.conj(self._diag),
             message="This diagonal operator contained non-zero imaginary values.  Thus it was not "
-            "self-adjoint.")
+            "self-adjoint.",
+        )
 
 
 def _checked_sizes(sizes, rank, name):
@@ -272,7 +328,8 @@ class _Identities(LinearOperator):
         if not self._asserts:
             return x
         fits = check_ops.assert_equal(
-            array_ops.shape(x)[-from_end], self._num_rows, message="Dimensions are not compatible")
+            array_ops.shape(x)[-from_end], self._num_rows, message="Dimensions are not compatible"
+        )
         return control_flow_ops.with_dependencies([fits], x)
 
     def _rows_shape(self):
@@ -287,13 +344,23 @@ class _Identities(LinearOperator):
 class LinearOperatorIdentity(_Identities):
     """The identity of `num_rows` rows, a batch of `batch_shape` of them."""
 
-    def __init__(self, num_rows, batch_shape=None, dtype=None, is_non_singular=True,
-                 is_self_adjoint=True, is_positive_definite=True, is_square=True,
-                 assert_proper_shapes=False, name="LinearOperatorIdentity"):
+    def __init__(
+        self,
+        num_rows,
+        batch_shape=None,
+        dtype=None,
+        is_non_singular=True,
+        is_self_adjoint=True,
+        is_positive_definite=True,
+        is_square=True,
+        assert_proper_shapes=False,
+        name="LinearOperatorIdentity",
+    ):
         decided_hint(is_self_adjoint, True, "An identity operator is always self adjoint.")
         decided_hint(is_non_singular, True, "An identity operator is always non-singular.")
         decided_hint(
-            is_positive_definite, True, "An identity operator is always positive-definite.")
+            is_positive_definite, True, "An identity operator is always positive-definite."
+        )
         decided_hint(is_square, True, "An identity operator is always square.")
         self._set_rows(num_rows, assert_proper_shapes)
         self._set_batch(batch_shape)
@@ -355,18 +422,28 @@ class LinearOperatorIdentity(_Identities):
 class LinearOperatorScaledIdentity(_Identities):
     """A number, or a batch of them (...), times the identity of `num_rows` rows."""
 
-    def __init__(self, num_rows, multiplier, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=True, assert_proper_shapes=False,
-                 name="LinearOperatorScaledIdentity"):
+    def __init__(
+        self,
+        num_rows,
+        multiplier,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=True,
+        assert_proper_shapes=False,
+        name="LinearOperatorScaledIdentity",
+    ):
         self._multiplier = convert_to_tensor(multiplier, name="multiplier")
         dtype = self._multiplier.dtype.base_dtype
         if not dtype.is_complex:
             is_self_adjoint = decided_hint(
-                is_self_adjoint, True, "A real diagonal operator is always self adjoint.")
+                is_self_adjoint, True, "A real diagonal operator is always self adjoint."
+            )
         decided_hint(is_square, True, "A ScaledIdentity operator is always square.")
         self._set_rows(num_rows, assert_proper_shapes)
-        super().__init__(dtype, None, is_non_singular, is_self_adjoint,
-                         is_positive_definite, True, name)
+        super().__init__(
+            dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name
+        )
 
     @property
     def multiplier(self):
@@ -419,18 +496,27 @@ class LinearOperatorScaledIdentity(_Identities):
 
     def _inverse(self):
         return self._scaled(
-            1 / self._multiplier, is_non_singular=self.is_non_singular,
-            is_self_adjoint=self.is_self_adjoint, is_positive_definite=self.is_positive_definite)
+            1 / self._multiplier,
+            is_non_singular=self.is_non_singular,
+            is_self_adjoint=self.is_self_adjoint,
+            is_positive_definite=self.is_positive_definite,
+        )
 
     def _adjoint(self):
         return self._scaled(
-            math_ops.conj(self._multiplier), is_non_singular=self.is_non_singular,
-            is_self_adjoint=self.is_self_adjoint, is_positive_definite=self.is_positive_definite)
+            math_ops.conj(self._multiplier),
+            is_non_singular=self.is_non_singular,
+            is_self_adjoint=self.is_self_adjoint,
+            is_positive_definite=self.is_positive_definite,
+        )
 
     def _cholesky(self):
         return self._scaled(
-            math_ops.sqrt(self._multiplier), is_non_singular=True, is_self_adjoint=True,
-            is_positive_definite=True)
+            math_ops.sqrt(self._multiplier),
+            is_non_singular=True,
+            is_self_adjoint=True,
+            is_positive_definite=True,
+        )
 
     def _assert_non_singular(self):
         return _assert_no_zeros(self._multiplier, "LinearOperator was singular")

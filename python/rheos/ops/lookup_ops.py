@@ -129,9 +129,14 @@ class TextFileInitializer(TableInitializerBase):
                 raise ValueError(f"Invalid {what.lower()} index {index}.")
             if index == TextFileIndex.LINE_NUMBER and dtype != dtypes.int64:
                 raise ValueError(f"Signature mismatch. {what}s must be dtype int64, got {dtype}.")
-            if what == "Key" and index == TextFileIndex.WHOLE_LINE and dtype not in (
-                dtypes.string,
-                dtypes.int64,
+            if (
+                what == "Key"
+                and index == TextFileIndex.WHOLE_LINE
+                and dtype
+                not in (
+                    dtypes.string,
+                    dtypes.int64,
+                )
             ):
                 raise ValueError(
                     f"Signature mismatch. Keys must be integer or string, got {dtype}."
@@ -231,8 +236,6 @@ class TextFileIdTableInitializer(TextFileInitializer):
 
 
 # ---- Tables
-
-
 
 
 class LookupInterface(Trackable):
@@ -335,8 +338,12 @@ class _Table(LookupInterface, TrackableResource):
             return SparseTensor(keys.indices, values, keys.dense_shape)
         if isinstance(keys, RaggedBase):
             return keys.with_flat_values(self._find(keys.flat_values, name))
-        return self._find(convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
-                          if not hasattr(keys, "get_shape") else keys, name)
+        return self._find(
+            convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
+            if not hasattr(keys, "get_shape")
+            else keys,
+            name,
+        )
 
     def export(self, name=None):
         """All keys and values."""
@@ -358,9 +365,7 @@ class StaticHashTable(_Table):
     experimental_is_anonymous: whether it is shared with no other table of the same file.
     """
 
-    def __init__(
-        self, initializer, default_value, name=None, experimental_is_anonymous=False
-    ):
+    def __init__(self, initializer, default_value, name=None, experimental_is_anonymous=False):
         super().__init__(initializer.key_dtype, initializer.value_dtype, default_value)
         self._default_value.get_shape().assert_is_compatible_with(TensorShape([]))
         shared_name = None if experimental_is_anonymous else initializer._shared_name
@@ -404,9 +409,7 @@ class MutableTable(_Table):
 
     def _save_as(self, name):
         """Lets savers of the graph save the table."""
-        get_default_graph().add_to_collection(
-            GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self, name)
-        )
+        get_default_graph().add_to_collection(GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self, name))
 
     def insert(self, keys, values, name=None):
         """An operation that puts values under keys, replacing those that are there."""
@@ -584,8 +587,10 @@ class IdTableWithHashBuckets(LookupInterface):
         self._table = table
         self._num_oov_buckets = num_oov_buckets
         self._hasher_spec = hasher_spec
-        self._table_name = name.rstrip("/").split("/")[-1] if name else (
-            table.name if table is not None else "string_to_index"
+        self._table_name = (
+            name.rstrip("/").split("/")[-1]
+            if name
+            else (table.name if table is not None else "string_to_index")
         )
 
     def _trackable_children(self, save_type="checkpoint", **kwargs):
@@ -716,9 +721,7 @@ def index_table_from_file(
     if vocabulary_file is None or isinstance(vocabulary_file, str) and not vocabulary_file:
         raise ValueError("vocabulary_file must be specified and must not be empty.")
     if num_oov_buckets < 0:
-        raise ValueError(
-            f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}."
-        )
+        raise ValueError(f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}.")
     _check_vocab_size(vocab_size, vocabulary_file)
     key_dtype = dtypes.as_dtype(key_dtype)
 
@@ -734,9 +737,7 @@ def index_table_from_file(
         )
         return StaticHashTable(initializer, default_value)
 
-    return _vocabulary_table(
-        make, name, "string_to_index", num_oov_buckets, hasher_spec, key_dtype
-    )
+    return _vocabulary_table(make, name, "string_to_index", num_oov_buckets, hasher_spec, key_dtype)
 
 
 def index_table_from_tensor(
@@ -754,9 +755,7 @@ def index_table_from_tensor(
     if vocabulary_list is None:
         raise ValueError("vocabulary_list must be specified.")
     if num_oov_buckets < 0:
-        raise ValueError(
-            f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}."
-        )
+        raise ValueError(f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}.")
     dtype = dtypes.as_dtype(dtype)
 
     def make():

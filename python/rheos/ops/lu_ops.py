@@ -153,6 +153,4 @@ def conjugate_gradient(
             return CGState(i + 1, x, r, q + (new / gamma) * p, new)
 
         made = control_flow_ops.while_loop(goes_on, step, first)
-        return CGState(
-            made.i, array_ops.reshape(made.x, shape), made.r, made.p, made.gamma[..., 0]
-        )
+        return CGState(made.i, array_ops.reshape(made.x, shape), made.r, made.p, made.gamma[..., 0])

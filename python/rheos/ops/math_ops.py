@@ -457,6 +457,7 @@ def arg_min(input, dimension, output_type=dtypes.int64, name=None):
 
 # ---- Sequences
 
+
 def linspace(start, stop, num, name=None):
     """`num` numbers from `start` to `stop`, equally spaced."""
     return op1("LinSpace", name, start, stop, num)
@@ -521,9 +522,7 @@ def matmul(
         types = {a.dtype.base_dtype, b.dtype.base_dtype}
         told_sparse = (a_is_sparse or b_is_sparse) and types <= {dtypes.bfloat16, dtypes.float32}
         if told_sparse or types == {dtypes.bfloat16, dtypes.float32}:
-            product = sparse_matmul(
-                a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse, name
-            )
+            product = sparse_matmul(a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse, name)
             return cast(product, dtypes.bfloat16) if types == {dtypes.bfloat16} else product
         return op1("MatMul", name, a, b, transpose_a=transpose_a, transpose_b=transpose_b)
 

@@ -119,9 +119,7 @@ def _leaves_in(value, path):
         keys = sorted(value)
         return [leaf for key in keys for leaf in _leaves_in(value[key], (*path, key))]
     if nest.is_nested(value):
-        return [
-            leaf for i, part in enumerate(value) for leaf in _leaves_in(part, (*path, i))
-        ]
+        return [leaf for i, part in enumerate(value) for leaf in _leaves_in(part, (*path, i))]
     return [(path, value)]
 
 

@@ -660,9 +660,7 @@ def convolution(
         filter = convert_to_tensor(filter, name="filter")
         if dilation_rate is not None and _is_one(dilation_rate):
             dilation_rate = None
-        return apply_convolution(
-            input, filter, padding, strides, dilation_rate, name, data_format
-        )
+        return apply_convolution(input, filter, padding, strides, dilation_rate, name, data_format)
 
 
 def _are_channels_of(channels, of_filter):

@@ -552,6 +552,7 @@ def parse_single_sequence_example(
         )
     return _sequence_results(context, lists, outputs)[:2]
 
+
 # ---- Bytes
 
 
@@ -559,6 +560,7 @@ def parse_single_sequence_example(
 def decode_compressed(bytes, compression_type="", name=None):
     """Strings that were compressed, as they were before; compression_type "", "ZLIB" or "GZIP"."""
     return op1("DecodeCompressed", name, bytes, compression_type=compression_type)
+
 
 def decode_json_example(json_examples, name=None):
     """Serialized Example messages of examples in JSON."""

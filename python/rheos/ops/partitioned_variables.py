@@ -148,8 +148,7 @@ def call_partitioner(partitioner, shape, dtype):
     """The number of parts along each axis; ValueError if the answer makes no sense."""
     if not shape.is_fully_defined():
         raise ValueError(
-            "Shape of a new partitioned variable must be fully defined, but instead was "
-            f"{shape}."
+            f"Shape of a new partitioned variable must be fully defined, but instead was {shape}."
         )
     if shape.ndims < 1:
         raise ValueError(f"A partitioned Variable must have rank at least 1, shape: {shape}")

@@ -148,9 +148,10 @@ def _same_count(x, y):
     dtype = _dtype_of(x, y)
     counts = _nrows(x, dtype), _nrows(y, dtype)
     most = array_ops.where(math_ops.equal(counts[0], 1), counts[1], counts[0])
-    fits = math_ops.logical_or(math_ops.equal(counts[0], counts[1]),
-                               math_ops.logical_or(math_ops.equal(counts[0], 1),
-                                                   math_ops.equal(counts[1], 1)))
+    fits = math_ops.logical_or(
+        math_ops.equal(counts[0], counts[1]),
+        math_ops.logical_or(math_ops.equal(counts[0], 1), math_ops.equal(counts[1], 1)),
+    )
     checks = [] if 1 in known else [check_ops.assert_equal(fits, True, message=_MISMATCH)]
     rows = math_ops.range(most)
     if known[0] is None or known[0] == 1:
@@ -166,8 +167,7 @@ def _same_rows(x, y):
         return x, y
     if is_ragged(x) and is_ragged(y):
         if x.row_splits is not y.row_splits:
-            x = _checked(x, [check_ops.assert_equal(x.row_splits, y.row_splits,
-                                                    message=_MISMATCH)])
+            x = _checked(x, [check_ops.assert_equal(x.row_splits, y.row_splits, message=_MISMATCH)])
         inner = _same_rows(x.values, y.values)
         return x.with_values(inner[0]), RaggedTensor(inner[1], x.row_splits, internal=True)
     if is_ragged(x):
@@ -190,8 +190,9 @@ def _spread(dense, ragged):
     columns = math_ops.range(_nrows(ragged.values, dtype)) - gather(ragged.row_starts(), rows)
     lengths = ragged.row_lengths()
     fits = math_ops.logical_or(math_ops.equal(shape[1], 1), math_ops.equal(lengths, shape[1]))
-    ragged = _checked(ragged, [check_ops.assert_equal(
-        fits, array_ops.ones_like(fits), message=_MISMATCH)])
+    ragged = _checked(
+        ragged, [check_ops.assert_equal(fits, array_ops.ones_like(fits), message=_MISMATCH)]
+    )
     with control_dependencies([ragged.row_splits]):
         places = rows * shape[1] + columns * math_ops.cast(math_ops.not_equal(shape[1], 1), dtype)
     flat = array_ops.reshape(dense, array_ops.concat([[-1], shape[2:]], 0))

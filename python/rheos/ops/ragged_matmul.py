@@ -59,9 +59,7 @@ def _product(multiply, a, b, turned):
         return _product_of_matrices(multiply, a, b, turned)
     dtype = (a if is_ragged(a) else b).row_splits.dtype
     a, b = (
-        x
-        if is_ragged(x)
-        else RaggedTensor.from_tensor(x, ragged_rank=1, row_splits_dtype=dtype)
+        x if is_ragged(x) else RaggedTensor.from_tensor(x, ragged_rank=1, row_splits_dtype=dtype)
         for x in (a, b)
     )
     check = check_ops.assert_equal(

@@ -63,16 +63,19 @@ def _ragged_rank(pylist, depths, ragged_rank, inner_shape):
     """How many dimensions of a list are ragged; ValueError for what does not fit."""
     scalar_depth, max_depth = depths
     if scalar_depth is not None and max_depth > scalar_depth:
-        raise ValueError(f"Invalid pylist={pylist}: empty list nesting is greater than scalar "
-                         "value nesting")
+        raise ValueError(
+            f"Invalid pylist={pylist}: empty list nesting is greater than scalar value nesting"
+        )
     if inner_shape is not None:
         inner_shape = tuple(inner_shape)
         depth = max_depth if scalar_depth is None else scalar_depth
         given = 1 + len(inner_shape) + ragged_rank if ragged_rank is not None else None
         if scalar_depth is not None and given not in (None, scalar_depth):
-            raise ValueError(f"Invalid pylist={pylist}: incompatible with "
-                             f"ragged_rank={ragged_rank} and "
-                             f"dim(inner_shape)={len(inner_shape)}")
+            raise ValueError(
+                f"Invalid pylist={pylist}: incompatible with "
+                f"ragged_rank={ragged_rank} and "
+                f"dim(inner_shape)={len(inner_shape)}"
+            )
         # The inner shape of a tensor without ragged dimensions is all of its shape.
         return max(0, depth - 1 - len(inner_shape)) if ragged_rank is None else ragged_rank
     if ragged_rank is None:
@@ -82,7 +85,8 @@ def _ragged_rank(pylist, depths, ragged_rank, inner_shape):
     if scalar_depth is not None and ragged_rank >= scalar_depth:
         raise ValueError(
             f"Invalid pylist={pylist}: pylist has scalar values depth {scalar_depth}, but "
-            f"ragged_rank={ragged_rank} requires scalar value depth greater than {ragged_rank}")
+            f"ragged_rank={ragged_rank} requires scalar value depth greater than {ragged_rank}"
+        )
     return ragged_rank
 
 
@@ -107,8 +111,9 @@ def _check_scalar(value, ragged_rank, inner_shape):
     if ragged_rank:
         raise ValueError(f"Invalid pylist={value!r}: incompatible with ragged_rank={ragged_rank}")
     if inner_shape:
-        raise ValueError(f"Invalid pylist={value!r}: incompatible with "
-                         f"dim(inner_shape)={len(inner_shape)}")
+        raise ValueError(
+            f"Invalid pylist={value!r}: incompatible with dim(inner_shape)={len(inner_shape)}"
+        )
 
 
 def _splits_dtype(dtype):
@@ -126,12 +131,18 @@ def _check_size(rows, shape, is_ragged):
     if not is_ragged:
         raise TypeError(f"Expected Tensor's shape: {shape}, got {found}.")
     if not get_default_graph()._is_eager:  # else what makes the constant says so
-        raise ValueError(f"Argument must be a dense tensor: {rows} - got shape {list(found)}, but "
-                         f"wanted {list(shape)}.")
+        raise ValueError(
+            f"Argument must be a dense tensor: {rows} - got shape {list(found)}, but "
+            f"wanted {list(shape)}."
+        )
 
 
 def constant(
-    pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None,
+    pylist,
+    dtype=None,
+    ragged_rank=None,
+    inner_shape=None,
+    name=None,
     row_splits_dtype=dtypes.int64,
 ):
     """A RaggedTensor of nested lists; a Tensor if there is no ragged dimension.
@@ -168,7 +179,8 @@ def constant_value(
     result = np.reshape(np.array([] if empty else rows, dtype=dtype), shape)
     for ends in reversed(splits):
         result = RaggedTensorValue(
-            result, ends.astype(_splits_dtype(row_splits_dtype).as_numpy_dtype))
+            result, ends.astype(_splits_dtype(row_splits_dtype).as_numpy_dtype)
+        )
     return result
 
 
@@ -185,9 +197,7 @@ def placeholder(dtype, ragged_rank, value_shape=None, name=None):
         return result
 
 
-def range(
-    starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64
-):
+def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64):
     """Rows that count from `starts` by `deltas` to before `limits`; from 0 if one number is given.
 
     starts, limits, deltas: scalars, or vectors of one length.
@@ -199,14 +209,15 @@ def range(
         hint = given[0].dtype if given and dtype is None else None
         starts, limits, deltas = (
             convert_to_tensor(v, dtype=dtype, dtype_hint=hint, name=n)
-            for v, n in ((starts, "starts"), (limits, "limits"), (deltas, "deltas")))
+            for v, n in ((starts, "starts"), (limits, "limits"), (deltas, "deltas"))
+        )
         if dtype is None:
             order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
             widest = max((t.dtype for t in (starts, limits, deltas)), key=order.index)
-            starts, limits, deltas = (
-                math_ops.cast(t, widest) for t in (starts, limits, deltas))
-        splits, values = op_list("RaggedRange", name, starts, limits, deltas,
-                                 Tsplits=_splits_dtype(row_splits_dtype))
+            starts, limits, deltas = (math_ops.cast(t, widest) for t in (starts, limits, deltas))
+        splits, values = op_list(
+            "RaggedRange", name, starts, limits, deltas, Tsplits=_splits_dtype(row_splits_dtype)
+        )
         return RaggedTensor(values, splits, internal=True)
 
 
@@ -234,8 +245,9 @@ def _same_rows(found):
                 continue
             if a.dtype != b.dtype:
                 raise ValueError("Input RaggedTensors have mismatched row_splits dtypes")
-            checks.append(check_ops.assert_equal(
-                a, b, message="Inputs must have identical ragged splits"))
+            checks.append(
+                check_ops.assert_equal(a, b, message="Inputs must have identical ragged splits")
+            )
     return [check for check in checks if check is not None]
 
 
@@ -279,8 +291,10 @@ def _all_ragged(values, ragged_rank):
     """Dense tensors among `values` as ragged ones."""
     values = [convert_to_tensor_or_ragged_tensor(v) for v in values]
     most = max([ragged_rank] + [v.ragged_rank for v in values if isinstance(v, RaggedTensor)])
-    return [v if isinstance(v, RaggedTensor) and v.ragged_rank == most
-            else _deepened(v, most) for v in values]
+    return [
+        v if isinstance(v, RaggedTensor) and v.ragged_rank == most else _deepened(v, most)
+        for v in values
+    ]
 
 
 def _deepened(value, ragged_rank):
@@ -295,8 +309,9 @@ def _concat_rows(values):
     parts = [values[0].row_splits]
     for value in values[1:]:
         parts.append(value.row_splits[1:] + parts[-1][-1])
-    return RaggedTensor(_concat_rows([v.values for v in values]), array_ops.concat(parts, 0),
-                        internal=True)
+    return RaggedTensor(
+        _concat_rows([v.values for v in values]), array_ops.concat(parts, 0), internal=True
+    )
 
 
 def _concat(values, axis):
@@ -308,17 +323,21 @@ def _concat(values, axis):
         checks = [check_ops.assert_equal(values[0].row_splits, v.row_splits) for v in values[1:]]
         with control_dependencies([c for c in checks if c is not None]):
             return values[0].with_values(_concat([v.values for v in values], axis - 1))
-    checks = [check_ops.assert_equal(values[0].nrows(), v.nrows(),
-                                     message="Input tensors have incompatible shapes.")
-              for v in values[1:]]
+    checks = [
+        check_ops.assert_equal(
+            values[0].nrows(), v.nrows(), message="Input tensors have incompatible shapes."
+        )
+        for v in values[1:]
+    ]
     with control_dependencies([c for c in checks if c is not None]):
         together = _concat_rows(values)
     rows = values[0].nrows()
     count = _constant(len(values), rows.dtype)
     order = array_ops.transpose(
-        array_ops.reshape(math_ops.range(rows * count), array_ops.stack([count, rows])))
+        array_ops.reshape(math_ops.range(rows * count), array_ops.stack([count, rows]))
+    )
     mixed = gather(together, array_ops.reshape(order, [-1]))
-    splits = mixed.row_splits[::len(values)]
+    splits = mixed.row_splits[:: len(values)]
     for value in values:
         splits.set_shape(value.row_splits.shape)
     return RaggedTensor(mixed.values, splits, internal=True)
@@ -360,8 +379,9 @@ def stack(values, axis=0, name=None):
             counts = [_rows(v, dtype) for v in values]
             if ndims is not None and ndims > 1 or any(isinstance(v, RaggedTensor) for v in values):
                 values = _all_ragged(values, 1)
-            return RaggedTensor(_concat_rows(values), _splits_of_lengths(array_ops.stack(counts)),
-                                internal=True)
+            return RaggedTensor(
+                _concat_rows(values), _splits_of_lengths(array_ops.stack(counts)), internal=True
+            )
         ragged_rank = axis if ndims is None else max(1, min(axis, ndims - 1))
         return _concat([_expanded(v, axis) for v in _all_ragged(values, ragged_rank)], axis)
 
@@ -375,10 +395,14 @@ def _rows(value, dtype):
 def _expanded(value, axis):
     """A new dimension of one at `axis`, from 1 on."""
     if axis == 1:
-        return RaggedTensor(value, math_ops.range(_rows(value, value.row_splits.dtype) + 1),
-                            internal=True)
-    return value.with_values(_expanded(value.values, axis - 1) if isinstance(
-        value.values, RaggedTensor) else array_ops.expand_dims(value.values, axis - 1))
+        return RaggedTensor(
+            value, math_ops.range(_rows(value, value.row_splits.dtype) + 1), internal=True
+        )
+    return value.with_values(
+        _expanded(value.values, axis - 1)
+        if isinstance(value.values, RaggedTensor)
+        else array_ops.expand_dims(value.values, axis - 1)
+    )
 
 
 @handles
@@ -409,15 +433,18 @@ def boolean_mask(data, mask, name=None):
             mask = RaggedTensor.from_tensor(mask, ragged_rank=ndims - 1, row_splits_dtype=dtype)
         if not isinstance(data, RaggedTensor):
             data = RaggedTensor.from_tensor(
-                data, ragged_rank=mask.ragged_rank, row_splits_dtype=mask.row_splits.dtype)
+                data, ragged_rank=mask.ragged_rank, row_splits_dtype=mask.row_splits.dtype
+            )
         checks = [check_ops.assert_equal(data.row_splits, mask.row_splits)]
         with control_dependencies([c for c in checks if c is not None]):
             inner = boolean_mask(data.values, mask.values)
         if mask.values.shape.ndims != 1:
             return data.with_values(inner)
         counts = segment_ops.unsorted_segment_sum(
-            math_ops.cast(mask.flat_values, data.row_splits.dtype), mask.value_rowids(),
-            mask.nrows())
+            math_ops.cast(mask.flat_values, data.row_splits.dtype),
+            mask.value_rowids(),
+            mask.nrows(),
+        )
         return RaggedTensor(inner, _splits_of_lengths(counts), internal=True)
 
 
@@ -449,8 +476,9 @@ def deviation_of(function, input_tensor, axis=None, keepdims=False, name=None):
 def _segment_logsumexp(values, segments, count):
     """The logarithm of the sum of the exponentials of each segment."""
     largest = segment_ops.unsorted_segment_max(values, segments, count)
-    largest = array_ops.stop_gradient(array_ops.where(
-        math_ops.is_finite(largest), largest, array_ops.zeros_like(largest)))
+    largest = array_ops.stop_gradient(
+        array_ops.where(math_ops.is_finite(largest), largest, array_ops.zeros_like(largest))
+    )
     parts = math_ops.exp(values - array_ops.gather(largest, segments))
     return math_ops.log(segment_ops.unsorted_segment_sum(parts, segments, count)) + largest
 
@@ -466,7 +494,12 @@ _SEGMENTS = {
 
 @handles
 def reduce(
-    function, input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None,
+    function,
+    input_tensor,
+    axis=None,
+    keepdims=None,
+    name=None,
+    reduction_indices=None,
     keep_dims=None,
 ):
     """A reduction of a RaggedTensor; ragged while the rows further inside are."""
@@ -541,8 +574,9 @@ def reduced_segments(kind, values, segments, count):
     places = math_ops.range(_rows(values.values, rows.dtype))
     places -= array_ops.gather(values.row_starts(), rows)
     places += array_ops.gather(splits, array_ops.gather(segments, rows))
-    return RaggedTensor(reduced_segments(kind, values.values, places, splits[-1]), splits,
-                        internal=True)
+    return RaggedTensor(
+        reduced_segments(kind, values.values, places, splits[-1]), splits, internal=True
+    )
 
 
 @handles
@@ -553,11 +587,15 @@ def segments_of(function, data, segment_ids, num_segments, name=None):
         segment_ids = convert_to_tensor_or_ragged_tensor(segment_ids, name="segment_ids")
         if isinstance(segment_ids, RaggedTensor):
             if not isinstance(data, RaggedTensor):
-                raise ValueError("segment_ids.shape must be a prefix of data.shape, but "
-                                 "segment_ids is ragged and data is not.")
+                raise ValueError(
+                    "segment_ids.shape must be a prefix of data.shape, but "
+                    "segment_ids is ragged and data is not."
+                )
             same = check_ops.assert_equal(
-                segment_ids.row_splits, data.row_splits,
-                message="segment_ids.shape must be a prefix of data.shape")
+                segment_ids.row_splits,
+                data.row_splits,
+                message="segment_ids.shape must be a prefix of data.shape",
+            )
             with control_dependencies([same] if same is not None else []):
                 return segments_of(function, data.values, segment_ids.values, num_segments)
         if not isinstance(data, RaggedTensor):
@@ -567,15 +605,21 @@ def segments_of(function, data, segment_ids, num_segments, name=None):
         kind = function.__name__
         if kind in ("unsorted_segment_mean", "unsorted_segment_sqrt_n"):
             total = segments_of(segment_ops.unsorted_segment_sum, data, segment_ids, num_segments)
-            count = segments_of(segment_ops.unsorted_segment_sum, array_ops.ones_like(data),
-                                segment_ids, num_segments)
+            count = segments_of(
+                segment_ops.unsorted_segment_sum,
+                array_ops.ones_like(data),
+                segment_ids,
+                num_segments,
+            )
             if kind == "unsorted_segment_sqrt_n":
-                count = math_ops.sqrt(math_ops.cast(
-                    count, dtypes.float64 if data.dtype.is_integer else data.dtype))
+                count = math_ops.sqrt(
+                    math_ops.cast(count, dtypes.float64 if data.dtype.is_integer else data.dtype)
+                )
                 total = math_ops.cast(total, count.dtype)
             return math_ops.truediv(total, count)
-        return reduced_segments(kind.replace("unsorted_segment", "reduce"), data, segment_ids,
-                         num_segments)
+        return reduced_segments(
+            kind.replace("unsorted_segment", "reduce"), data, segment_ids, num_segments
+        )
 
 
 @handles

@@ -186,8 +186,10 @@ class DynamicRaggedShape(RaggedShapeBase):
         mine = [*(p.row_splits() for p in self._partitions), self._inner]
         others = [*(p.row_splits() for p in other._partitions), other._inner]
         pairs = zip(mine, (math_ops.cast(one, self._dtype) for one in others))
-        same = [math_ops.reduce_all(math_ops.equal(array_ops.shape(a), array_ops.shape(b)))
-                for a, b in pairs]
+        same = [
+            math_ops.reduce_all(math_ops.equal(array_ops.shape(a), array_ops.shape(b)))
+            for a, b in pairs
+        ]
         if not all(bool(constant_value(one)) for one in same if constant_value(one) is not None):
             return convert_to_tensor(False)
         pairs = zip(mine, (math_ops.cast(one, self._dtype) for one in others))

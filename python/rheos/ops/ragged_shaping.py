@@ -56,8 +56,11 @@ def _expanded(value, axis):
         return value.with_values(_expanded(value.values, axis - 1))
     dtype = value.row_splits.dtype
     count = value.nrows()
-    splits = array_ops.stack([array_ops.zeros([], dtype), count]) if axis == 0 else (
-        math_ops.range(count + 1))
+    splits = (
+        array_ops.stack([array_ops.zeros([], dtype), count])
+        if axis == 0
+        else (math_ops.range(count + 1))
+    )
     return RaggedTensor(value, splits, internal=True)
 
 
@@ -85,8 +88,11 @@ def _squeezed(value, axis):
     known = constant_value(lengths)
     if known is not None and (known != 1).any():
         raise ValueError(f"Can not squeeze dim[{axis}], expected a dimension of 1, got {known}")
-    check = check_ops.assert_equal(lengths, array_ops.ones_like(lengths),
-                                   message=f"Can not squeeze dimension {axis}: it is not 1")
+    check = check_ops.assert_equal(
+        lengths,
+        array_ops.ones_like(lengths),
+        message=f"Can not squeeze dimension {axis}: it is not 1",
+    )
     values = value.values
     if is_ragged(values):
         return RaggedTensor(values.values, _checked(values.row_splits, check), internal=True)
@@ -125,8 +131,9 @@ def _tiled(value, multiples, known):
 
 
 def _repeated_rows(value, times, count):
-    result = gather(value, array_ops.tile(math_ops.range(value.nrows()),
-                                          array_ops.reshape(times, [1])))
+    result = gather(
+        value, array_ops.tile(math_ops.range(value.nrows()), array_ops.reshape(times, [1]))
+    )
     known = value.shape.as_list()[0] if value.shape.ndims is not None else None
     if known is not None and count is not None:
         result.row_splits.set_shape([known * count + 1])
@@ -248,11 +255,11 @@ def _coordinates(condition):
         ends = math_ops.cast(ends, dtypes.int64)
         places = found[:, 0]
         rows = RaggedTensor.from_row_splits(
-            math_ops.range(ends[-1]), ends, validate=False).value_rowids()
+            math_ops.range(ends[-1]), ends, validate=False
+        ).value_rowids()
         rows = array_ops.gather(rows, places)
         columns = places - array_ops.gather(ends, rows)
-        found = array_ops.concat(
-            [array_ops.stack([rows, columns], axis=1), found[:, 1:]], 1)
+        found = array_ops.concat([array_ops.stack([rows, columns], axis=1), found[:, 1:]], 1)
     return found
 
 
@@ -269,7 +276,8 @@ def one_hot_of(
             if axis < indices.ragged_rank:
                 raise ValueError("axis may not be less than indices.ragged_rank.")
         return indices.with_flat_values(
-            function(indices.flat_values, depth, on_value, off_value, axis, dtype))
+            function(indices.flat_values, depth, on_value, off_value, axis, dtype)
+        )
 
 
 # ---- Picking
@@ -308,8 +316,7 @@ def gather_nd_of(function, params, indices, name=None, batch_dims=0):
             rows = math_ops.reduce_prod(shape[:-1])
             wide = _expanded(params, 0)
             picked = gather(wide, array_ops.zeros(array_ops.reshape(rows, [1]), dtypes.int64))
-            return picked if ndims == 2 else picked[0] if ndims == 1 else _in_rows(
-                picked, indices)
+            return picked if ndims == 2 else picked[0] if ndims == 1 else _in_rows(picked, indices)
         if width == 1:
             return gather(params, array_ops.squeeze(indices, [-1]))
         dtype = params.row_splits.dtype
@@ -317,12 +324,17 @@ def gather_nd_of(function, params, indices, name=None, batch_dims=0):
         rows, columns = indices[..., 0], indices[..., 1]
         starts = array_ops.gather(params.row_starts(), rows)
         lengths = array_ops.gather(params.row_lengths(), rows)
-        columns = _checked(columns, check_ops.assert_equal(
-            math_ops.logical_and(columns >= 0, columns < lengths),
-            array_ops.ones_like(columns, dtype=dtypes.bool),
-            message="gather_nd: an index is not in its row"))
+        columns = _checked(
+            columns,
+            check_ops.assert_equal(
+                math_ops.logical_and(columns >= 0, columns < lengths),
+                array_ops.ones_like(columns, dtype=dtypes.bool),
+                message="gather_nd: an index is not in its row",
+            ),
+        )
         inside = array_ops.concat(
-            [array_ops.expand_dims(starts + columns, -1), indices[..., 2:]], -1)
+            [array_ops.expand_dims(starts + columns, -1), indices[..., 2:]], -1
+        )
         if is_ragged(params.values):
             return gather_nd_of(function, params.values, inside)
         return function(params.values, inside)
@@ -348,37 +360,55 @@ def batch_gather_of(function, params, indices, name=None):
             if not is_ragged(params):
                 return function(params, indices)
             if ndims == 2:
-                return _gathered_in_rows(params, indices, array_ops.expand_dims(
-                    params.row_starts(), 1), array_ops.expand_dims(params.row_lengths(), 1))
-            indices = RaggedTensor.from_tensor(indices, ragged_rank=ndims - 2,
-                                               row_splits_dtype=params.row_splits.dtype)
+                return _gathered_in_rows(
+                    params,
+                    indices,
+                    array_ops.expand_dims(params.row_starts(), 1),
+                    array_ops.expand_dims(params.row_lengths(), 1),
+                )
+            indices = RaggedTensor.from_tensor(
+                indices, ragged_rank=ndims - 2, row_splits_dtype=params.row_splits.dtype
+            )
         if not is_ragged(params):
-            params = RaggedTensor.from_tensor(params, ragged_rank=1,
-                                              row_splits_dtype=indices.row_splits.dtype)
+            params = RaggedTensor.from_tensor(
+                params, ragged_rank=1, row_splits_dtype=indices.row_splits.dtype
+            )
         if ndims == 2:
             same = check_ops.assert_equal(
-                params.nrows(), _nrows(indices, params.row_splits.dtype),
-                message="Dimensions of params and indices do not match: their numbers of rows")
+                params.nrows(),
+                _nrows(indices, params.row_splits.dtype),
+                message="Dimensions of params and indices do not match: their numbers of rows",
+            )
             rows = _checked(indices.value_rowids(), same)
             found = _gathered_in_rows(
-                params, indices.values, array_ops.gather(params.row_starts(), rows),
-                array_ops.gather(params.row_lengths(), rows))
+                params,
+                indices.values,
+                array_ops.gather(params.row_starts(), rows),
+                array_ops.gather(params.row_lengths(), rows),
+            )
             return indices.with_values(found)
         same = check_ops.assert_equal(
-            params.row_splits, indices.row_splits,
-            message="Dimensions of params and indices do not match: their rows")
+            params.row_splits,
+            indices.row_splits,
+            message="Dimensions of params and indices do not match: their rows",
+        )
         rows = _checked(indices.row_splits, same)
         return RaggedTensor(
-            batch_gather_of(function, params.values, indices.values), rows, internal=True)
+            batch_gather_of(function, params.values, indices.values), rows, internal=True
+        )
 
 
 def _gathered_in_rows(params, indices, starts, lengths):
     """params.values at `indices`, each counted from the start of its row."""
     indices = math_ops.cast(indices, starts.dtype)
-    indices = _checked(indices, check_ops.assert_equal(
-        math_ops.logical_and(indices >= 0, indices < lengths),
-        array_ops.ones_like(indices, dtype=dtypes.bool),
-        message="batch_gather: an index is not in its row"))
+    indices = _checked(
+        indices,
+        check_ops.assert_equal(
+            math_ops.logical_and(indices >= 0, indices < lengths),
+            array_ops.ones_like(indices, dtype=dtypes.bool),
+            message="batch_gather: an index is not in its row",
+        ),
+    )
     return gather(params.values, indices + starts)
 
 
@@ -403,15 +433,21 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
         if isinstance(partitions, RaggedTensor):
             if not isinstance(data, RaggedTensor):
                 data = RaggedTensor.from_tensor(
-                    data, ragged_rank=partitions.ragged_rank,
-                    row_splits_dtype=partitions.row_splits.dtype)
+                    data,
+                    ragged_rank=partitions.ragged_rank,
+                    row_splits_dtype=partitions.row_splits.dtype,
+                )
             same = check_ops.assert_equal(
                 math_ops.cast(data.row_splits, dtypes.int64),
                 math_ops.cast(partitions.row_splits, dtypes.int64),
-                message="data and partitions have incompatible ragged shapes")
+                message="data and partitions have incompatible ragged shapes",
+            )
             with control_dependencies([] if same is None else [same]):
-                partitions = array_ops.identity(partitions.values) if isinstance(
-                    partitions.values, Tensor) else partitions.values
+                partitions = (
+                    array_ops.identity(partitions.values)
+                    if isinstance(partitions.values, Tensor)
+                    else partitions.values
+                )
             return stack_dynamic_partitions(data.values, partitions, num_partitions)
         ndims = partitions.shape.ndims
         if ndims is None:
@@ -423,23 +459,28 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
                 data = array_ops.expand_dims(data, 0)
             partitions = array_ops.expand_dims(partitions, 0)
         if isinstance(data, Tensor):
-            data.shape[:max(ndims, 1)].assert_is_compatible_with(partitions.shape)
+            data.shape[: max(ndims, 1)].assert_is_compatible_with(partitions.shape)
         if ndims > 1:
             if isinstance(data, RaggedTensor):
-                return stack_dynamic_partitions(data.values, array_ops.reshape(partitions, [-1]),
-                                                num_partitions)
+                return stack_dynamic_partitions(
+                    data.values, array_ops.reshape(partitions, [-1]), num_partitions
+                )
             inner = array_ops.shape(data)[ndims:]
             data = array_ops.reshape(data, array_ops.concat([[-1], inner], 0))
             partitions = array_ops.reshape(partitions, [-1])
         num_partitions = math_ops.cast(num_partitions, partitions.dtype)
-        checks = [check_ops.assert_less(partitions, num_partitions,
-                                        message="partitions must be less than num_partitions"),
-                  check_ops.assert_non_negative(partitions)]
+        checks = [
+            check_ops.assert_less(
+                partitions, num_partitions, message="partitions must be less than num_partitions"
+            ),
+            check_ops.assert_non_negative(partitions),
+        ]
         with control_dependencies([c for c in checks if c is not None]):
             partitions = array_ops.identity(partitions)
         order = _stable_order(partitions)
         counts = segment_ops.unsorted_segment_sum(
-            array_ops.ones_like(partitions, dtype=dtypes.int64), partitions, num_partitions)
+            array_ops.ones_like(partitions, dtype=dtypes.int64), partitions, num_partitions
+        )
         splits = _splits_of_lengths(counts)
         values = gather(data, order)
         if isinstance(values, RaggedTensor):

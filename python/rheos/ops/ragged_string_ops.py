@@ -47,7 +47,8 @@ def _rows_of_sparse(indices, values, dense_shape):
 def split(op_type, input, sep, **attrs):
     """The parts of each string, by StringSplit or StringSplitV2, as ragged rows."""
     return _of_each(
-        lambda strings: _rows_of_sparse(*op_list(op_type, None, strings, sep, **attrs)), input)
+        lambda strings: _rows_of_sparse(*op_list(op_type, None, strings, sep, **attrs)), input
+    )
 
 
 def string_bytes_split(input, name=None):
@@ -61,9 +62,14 @@ def _decoded(input, encoding, errors, replacement_char, replace_control_characte
     def rows_of(strings):
         op = "UnicodeDecodeWithOffsets" if offsets else "UnicodeDecode"
         splits, *values = op_list(
-            op, None, strings, input_encoding=encoding, errors=errors,
+            op,
+            None,
+            strings,
+            input_encoding=encoding,
+            errors=errors,
             replacement_char=replacement_char,
-            replace_control_characters=replace_control_characters)
+            replace_control_characters=replace_control_characters,
+        )
         rows = tuple(RaggedTensor(v, splits, internal=True) for v in values)
         return rows if offsets else rows[0]
 
@@ -72,31 +78,48 @@ def _decoded(input, encoding, errors, replacement_char, replace_control_characte
 
 
 def unicode_decode(
-    input, input_encoding, errors="replace", replacement_char=65533,
-    replace_control_characters=False, name=None,
+    input,
+    input_encoding,
+    errors="replace",
+    replacement_char=65533,
+    replace_control_characters=False,
+    name=None,
 ):
     """The code points (int32) of each string: one dimension more than `input`, ragged."""
     with name_scope(name, "UnicodeDecode", []):
-        return _decoded(input, input_encoding, errors, replacement_char,
-                        replace_control_characters, False)
+        return _decoded(
+            input, input_encoding, errors, replacement_char, replace_control_characters, False
+        )
 
 
 def unicode_decode_with_offsets(
-    input, input_encoding, errors="replace", replacement_char=65533,
-    replace_control_characters=False, name=None,
+    input,
+    input_encoding,
+    errors="replace",
+    replacement_char=65533,
+    replace_control_characters=False,
+    name=None,
 ):
     """The code points of each string, and at which byte (int64) each starts."""
     with name_scope(name, "UnicodeDecodeWithOffsets", []):
-        return _decoded(input, input_encoding, errors, replacement_char,
-                        replace_control_characters, True)
+        return _decoded(
+            input, input_encoding, errors, replacement_char, replace_control_characters, True
+        )
 
 
 def _characters(codes, encoding, errors, replacement_char):
     """Each code point as a string."""
     flat = codes.flat_values if isinstance(codes, RaggedTensor) else codes
     count = array_ops.shape(flat, out_type=dtypes.int64)[0]
-    strings = op1("UnicodeEncode", None, flat, math_ops.range(count + 1),
-                  output_encoding=encoding, errors=errors, replacement_char=replacement_char)
+    strings = op1(
+        "UnicodeEncode",
+        None,
+        flat,
+        math_ops.range(count + 1),
+        output_encoding=encoding,
+        errors=errors,
+        replacement_char=replacement_char,
+    )
     return codes.with_flat_values(strings) if isinstance(codes, RaggedTensor) else strings
 
 
@@ -124,13 +147,25 @@ def _encoded_rows(input, output_encoding, errors, replacement_char):
     if input.values.shape.ndims not in (None, 1):  # the strings are of the last dimension
         encoded = unicode_encode(input.values, output_encoding, errors, replacement_char)
         return input.with_values(encoded)
-    return op1("UnicodeEncode", None, input.values, input.row_splits,
-               output_encoding=output_encoding, errors=errors, replacement_char=replacement_char)
+    return op1(
+        "UnicodeEncode",
+        None,
+        input.values,
+        input.row_splits,
+        output_encoding=output_encoding,
+        errors=errors,
+        replacement_char=replacement_char,
+    )
 
 
 def ngrams(
-    data, ngram_width, separator=" ", pad_values=None, padding_width=None,
-    preserve_short_sequences=False, name=None,
+    data,
+    ngram_width,
+    separator=" ",
+    pad_values=None,
+    padding_width=None,
+    preserve_short_sequences=False,
+    name=None,
 ):
     """Each run of `ngram_width` strings of the last dimension, joined.
 
@@ -144,8 +179,9 @@ def ngrams(
         if pad_values is None:
             left, right, width = "", "", 0
         else:
-            left, right = (pad_values, pad_values) if isinstance(
-                pad_values, (str, bytes)) else pad_values
+            left, right = (
+                (pad_values, pad_values) if isinstance(pad_values, (str, bytes)) else pad_values
+            )
             width = -1 if padding_width is None else padding_width
         if padding_width is not None and pad_values is None:
             raise ValueError("pad_values must be provided if padding_width is set.")
@@ -156,9 +192,17 @@ def ngrams(
 
         def rows_of(rows):
             strings, splits = op_list(
-                "StringNGrams", None, rows.values, rows.row_splits, separator=separator,
-                ngram_widths=widths, left_pad=left, right_pad=right, pad_width=width,
-                preserve_short_sequences=preserve_short_sequences)
+                "StringNGrams",
+                None,
+                rows.values,
+                rows.row_splits,
+                separator=separator,
+                ngram_widths=widths,
+                left_pad=left,
+                right_pad=right,
+                pad_width=width,
+                preserve_short_sequences=preserve_short_sequences,
+            )
             return RaggedTensor(strings, splits, internal=True)
 
         dense = not isinstance(data, RaggedTensor)
@@ -181,7 +225,13 @@ def _innermost(data, rows_of):
 
 @handles
 def reduce_join_of(
-    function, inputs, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None,
+    function,
+    inputs,
+    axis=None,
+    keep_dims=None,
+    separator="",
+    name=None,
+    reduction_indices=None,
     keepdims=None,
 ):
     """tf.strings.reduce_join of ragged strings."""
@@ -215,8 +265,11 @@ def segment_join(value, axis, separator):
     if axis == 1:
         segments, count = rows, value.nrows()
     else:
-        places = math_ops.range(value.values.nrows() if isinstance(value.values, RaggedTensor)
-                                else array_ops.shape(value.values, out_type=rows.dtype)[0])
+        places = math_ops.range(
+            value.values.nrows()
+            if isinstance(value.values, RaggedTensor)
+            else array_ops.shape(value.values, out_type=rows.dtype)[0]
+        )
         segments = places - array_ops.gather(value.row_starts(), rows)
         count = value.bounding_shape(axis=1)
     return _segments_joined(value.values, segments, count, separator)
@@ -224,6 +277,7 @@ def segment_join(value, axis, separator):
 
 def _segments_joined(values, segments, count, separator):
     """The strings of each segment joined; of ragged rows, column by column."""
+
     def join(strings, at, number):
         return unsorted_segment_join(strings, at, number, separator)
 
@@ -268,8 +322,7 @@ def string_split_v2(
         input = source
     if _gives_ragged(result_type):
         with name_scope(name, "StringSplit", []):
-            input = convert_to_tensor_or_ragged_tensor(
-                input, dtypes.string, name="input")
+            input = convert_to_tensor_or_ragged_tensor(input, dtypes.string, name="input")
             sep = convert_to_tensor("" if sep is None else sep, dtype=dtypes.string)
             return split("StringSplitV2", input, sep, maxsplit=maxsplit)
     with name_scope(name, "StringSplit", [input]):
@@ -288,8 +341,7 @@ def unicode_encode(input, output_encoding, errors="replace", replacement_char=65
     """
     if isinstance(input, RaggedTensor):
         with name_scope(name, "UnicodeEncode", []):
-            return _encoded_rows(
-                input, output_encoding, errors, replacement_char)
+            return _encoded_rows(input, output_encoding, errors, replacement_char)
     with name_scope(name, "UnicodeEncode", [input]):
         input = convert_to_tensor(input, dtypes.int32)
         shape = array_ops.shape(input)

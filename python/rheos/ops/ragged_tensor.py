@@ -69,8 +69,11 @@ class RaggedTensorValue(_Rows, RaggedValueBase):
     """
 
     def __init__(self, values, row_splits):
-        if not (isinstance(row_splits, (np.ndarray, np.generic))
-                and row_splits.dtype in (np.int64, np.int32) and row_splits.ndim == 1):
+        if not (
+            isinstance(row_splits, (np.ndarray, np.generic))
+            and row_splits.dtype in (np.int64, np.int32)
+            and row_splits.ndim == 1
+        ):
             raise TypeError("row_splits must be a 1D int32 or int64 numpy array")
         if not isinstance(values, (np.ndarray, np.generic, RaggedTensorValue)):
             raise TypeError("values must be a numpy array or a RaggedTensorValue")
@@ -88,7 +91,7 @@ class RaggedTensorValue(_Rows, RaggedValueBase):
         values = self._values
         rows = values.to_list() if isinstance(values, RaggedTensorValue) else values.tolist()
         splits = self._row_splits
-        return [rows[splits[i]:splits[i + 1]] for i in builtins.range(len(splits) - 1)]
+        return [rows[splits[i] : splits[i + 1]] for i in builtins.range(len(splits) - 1)]
 
     def __str__(self):
         return f"<tf.RaggedTensorValue {self.to_list()}>"
@@ -160,8 +163,14 @@ def _repeat(values, repeats):
 
 def _ranges(starts, limits, step=1):
     """The whole numbers of each range, one range behind the other, and the splits of the ranges."""
-    splits, values = op_list("RaggedRange", None, starts, limits,
-                             constant(step, dtype=starts.dtype), Tsplits=starts.dtype)
+    splits, values = op_list(
+        "RaggedRange",
+        None,
+        starts,
+        limits,
+        constant(step, dtype=starts.dtype),
+        Tsplits=starts.dtype,
+    )
     return splits, values
 
 
@@ -264,8 +273,10 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
         rank = self.shape.ndims
         axes = [a + rank if a < 0 and rank else a for a in (outer_axis, inner_axis)]
         if axes[0] > axes[1]:
-            raise ValueError(f"Expected outer_axis ({outer_axis}) to be less than or equal to "
-                             f"inner_axis ({inner_axis})")
+            raise ValueError(
+                f"Expected outer_axis ({outer_axis}) to be less than or equal to "
+                f"inner_axis ({inner_axis})"
+            )
         if axes[0] < 0 or rank is not None and axes[1] >= rank:
             raise ValueError(f"axes {outer_axis} and {inner_axis} are not both of rank {rank}")
         return _merged(self, *axes)
@@ -286,9 +297,17 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
             nrows = math_ops.cast(nrows, length.dtype)
             splits = math_ops.range(nrows + 1) * length
             if validate:
-                splits = _checked(splits, [check_ops.assert_equal(
-                    splits[-1], count, message="uniform_row_length and the number of values do "
-                                               "not form a valid RaggedTensor")])
+                splits = _checked(
+                    splits,
+                    [
+                        check_ops.assert_equal(
+                            splits[-1],
+                            count,
+                            message="uniform_row_length and the number of values do "
+                            "not form a valid RaggedTensor",
+                        )
+                    ],
+                )
             made = cls(values, splits, internal=True)
             made._uniform_row_length = constant_value(length)
             return made
@@ -306,14 +325,19 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
             row_splits = _like_splits(values, row_splits, "row_splits")
             row_splits.shape.assert_has_rank(1)
             if validate:
-                row_splits = _checked(row_splits, [
-                    check_ops.assert_rank(row_splits, 1),
-                    _assert_starts_at_zero(row_splits[:1], "row_splits"),
-                    _assert_not_falling(row_splits, "row_splits"),
-                    check_ops.assert_equal(row_splits[-1], _nrows(values, row_splits.dtype),
-                                           message="Arguments to from_row_splits do not form a "
-                                                   "valid RaggedTensor"),
-                ])
+                row_splits = _checked(
+                    row_splits,
+                    [
+                        check_ops.assert_rank(row_splits, 1),
+                        _assert_starts_at_zero(row_splits[:1], "row_splits"),
+                        _assert_not_falling(row_splits, "row_splits"),
+                        check_ops.assert_equal(
+                            row_splits[-1],
+                            _nrows(values, row_splits.dtype),
+                            message="Arguments to from_row_splits do not form a valid RaggedTensor",
+                        ),
+                    ],
+                )
             return cls(values, row_splits, internal=True)
 
     @classmethod
@@ -325,12 +349,18 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
             row_lengths.shape.assert_has_rank(1)
             splits = _splits_of_lengths(row_lengths)
             if validate:
-                splits = _checked(splits, [
-                    check_ops.assert_non_negative(row_lengths),
-                    check_ops.assert_equal(splits[-1], _nrows(values, splits.dtype),
-                                           message="Arguments to from_row_lengths do not form a "
-                                                   "valid RaggedTensor"),
-                ])
+                splits = _checked(
+                    splits,
+                    [
+                        check_ops.assert_non_negative(row_lengths),
+                        check_ops.assert_equal(
+                            splits[-1],
+                            _nrows(values, splits.dtype),
+                            message="Arguments to from_row_lengths do not form a "
+                            "valid RaggedTensor",
+                        ),
+                    ],
+                )
             return cls(values, splits, internal=True)
 
     @classmethod
@@ -343,10 +373,13 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
             end = array_ops.expand_dims(_nrows(values, row_starts.dtype), 0)
             splits = array_ops.concat([row_starts, end], 0)
             if validate:
-                splits = _checked(splits, [
-                    _assert_starts_at_zero(row_starts[:1], "row_starts"),
-                    _assert_not_falling(splits, "row_starts"),
-                ])
+                splits = _checked(
+                    splits,
+                    [
+                        _assert_starts_at_zero(row_starts[:1], "row_starts"),
+                        _assert_not_falling(splits, "row_starts"),
+                    ],
+                )
             return cls(values, splits, internal=True)
 
     @classmethod
@@ -358,12 +391,17 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
             row_limits.shape.assert_has_rank(1)
             splits = array_ops.concat([constant([0], dtype=row_limits.dtype), row_limits], 0)
             if validate:
-                splits = _checked(splits, [
-                    _assert_not_falling(splits, "row_limits"),
-                    check_ops.assert_equal(splits[-1], _nrows(values, splits.dtype),
-                                           message="Arguments to from_row_limits do not form a "
-                                                   "valid RaggedTensor"),
-                ])
+                splits = _checked(
+                    splits,
+                    [
+                        _assert_not_falling(splits, "row_limits"),
+                        check_ops.assert_equal(
+                            splits[-1],
+                            _nrows(values, splits.dtype),
+                            message="Arguments to from_row_limits do not form a valid RaggedTensor",
+                        ),
+                    ],
+                )
             return cls(values, splits, internal=True)
 
     @classmethod
@@ -384,8 +422,10 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
                 ids = constant_value(value_rowids)
                 if known_rows is not None and ids is not None and ids.size:
                     if known_rows < int(ids[-1]) + 1:
-                        raise ValueError(f"Expected nrows >= value_rowids[-1] + 1; got "
-                                         f"nrows={known_rows}, value_rowids[-1]={ids[-1]}")
+                        raise ValueError(
+                            f"Expected nrows >= value_rowids[-1] + 1; got "
+                            f"nrows={known_rows}, value_rowids[-1]={ids[-1]}"
+                        )
             if validate:
                 checks = [
                     check_ops.assert_non_negative(value_rowids),
@@ -393,7 +433,8 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
                     check_ops.assert_equal(
                         array_ops.shape(value_rowids, out_type=value_rowids.dtype)[0],
                         _nrows(values, value_rowids.dtype),
-                        message="Arguments to from_value_rowids do not form a valid RaggedTensor"),
+                        message="Arguments to from_value_rowids do not form a valid RaggedTensor",
+                    ),
                 ]
                 if nrows is not None:
                     checks.append(check_ops.assert_less(value_rowids, nrows))
@@ -406,14 +447,28 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
     @classmethod
     def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
         """One ragged dimension for each vector of splits, the outermost first."""
-        return _nested(cls.from_row_splits, "RaggedFromNestedRowSplits", flat_values,
-                       nested_row_splits, "nested_row_splits", name, validate)
+        return _nested(
+            cls.from_row_splits,
+            "RaggedFromNestedRowSplits",
+            flat_values,
+            nested_row_splits,
+            "nested_row_splits",
+            name,
+            validate,
+        )
 
     @classmethod
     def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True):
         """One ragged dimension for each vector of lengths, the outermost first."""
-        return _nested(cls.from_row_lengths, "RaggedFromNestedRowlengths", flat_values,
-                       nested_row_lengths, "nested_row_lengths", name, validate)
+        return _nested(
+            cls.from_row_lengths,
+            "RaggedFromNestedRowlengths",
+            flat_values,
+            nested_row_lengths,
+            "nested_row_lengths",
+            name,
+            validate,
+        )
 
     @classmethod
     def from_nested_value_rowids(
@@ -436,7 +491,12 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
 
     @classmethod
     def from_tensor(
-        cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None,
+        cls,
+        tensor,
+        lengths=None,
+        padding=None,
+        ragged_rank=1,
+        name=None,
         row_splits_dtype=dtypes.int64,
     ):
         """The rows of a dense tensor, without what is behind their `lengths` or only `padding`.
@@ -458,7 +518,9 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
                 count = math_ops.reduce_sum(_index_tensor(lengths[-1], "lengths", dtype))
                 there = cls.from_nested_row_lengths(
                     array_ops.ones(array_ops.reshape(count, [1]), dtype=dtypes.bool),
-                    [_index_tensor(part, "lengths", dtype) for part in lengths], validate=False)
+                    [_index_tensor(part, "lengths", dtype) for part in lengths],
+                    validate=False,
+                )
                 values = array_ops.boolean_mask(tensor, there.to_tensor(False))
                 return there.with_flat_values(values)
             shape = array_ops.shape(tensor, out_type=dtype)
@@ -497,12 +559,14 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
             previous = array_ops.concat([[-1], columns[:-1]], 0)[:count] + 1
             expected = array_ops.where(same_row, previous, array_ops.zeros_like(columns))
             check = check_ops.assert_equal(
-                columns, expected,
-                message="SparseTensor is not right-ragged: its elements are not contiguous")
+                columns,
+                expected,
+                message="SparseTensor is not right-ragged: its elements are not contiguous",
+            )
             rows = _checked(math_ops.cast(rows, dtype), [check])
-            return cls.from_value_rowids(st_input.values, rows,
-                                         math_ops.cast(st_input.dense_shape[0], dtype),
-                                         validate=False)
+            return cls.from_value_rowids(
+                st_input.values, rows, math_ops.cast(st_input.dense_shape[0], dtype), validate=False
+            )
 
     # ---- What it is
 
@@ -576,7 +640,7 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
             if isinstance(self._values, RaggedTensor):
                 return self.with_values(self._values.row_lengths(axis - 1))
             shape = array_ops.shape(self._values, out_type=self._row_splits.dtype)
-            lengths = array_ops.ones(shape[:axis - 1], self._row_splits.dtype) * shape[axis - 1]
+            lengths = array_ops.ones(shape[: axis - 1], self._row_splits.dtype) * shape[axis - 1]
             return self.with_values(lengths)
 
     def nested_row_lengths(self, name=None):
@@ -635,29 +699,41 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
         """
         with name_scope(name, "RaggedToTensor", [self._row_splits, default_value]):
             if default_value is not None:
-                default_value = convert_to_tensor(default_value, name="default_value",
-                                                  dtype=self.dtype)
+                default_value = convert_to_tensor(
+                    default_value, name="default_value", dtype=self.dtype
+                )
             else:
                 default_value = array_ops.zeros([], self.dtype)
             known, shape = _wanted(shape, self.shape)
-            result = op1("RaggedTensorToTensor", None, shape, self.flat_values, default_value,
-                         list(self.nested_row_splits),
-                         row_partition_types=["ROW_SPLITS"] * self.ragged_rank)
+            result = op1(
+                "RaggedTensorToTensor",
+                None,
+                shape,
+                self.flat_values,
+                default_value,
+                list(self.nested_row_splits),
+                row_partition_types=["ROW_SPLITS"] * self.ragged_rank,
+            )
             result.set_shape(known)
             return result
 
     def to_sparse(self, name=None):
         """A SparseTensor with an element for each value."""
         with name_scope(name, "RaggedToSparse", [self._row_splits]):
-            return SparseTensor(*op_list("RaggedTensorToSparse", None,
-                                         list(self.nested_row_splits), self.flat_values))
+            return SparseTensor(
+                *op_list(
+                    "RaggedTensorToSparse", None, list(self.nested_row_splits), self.flat_values
+                )
+            )
 
     def to_list(self):
         """The rows as lists in a list, of one whose values are there."""
         if not self._row_splits._is_eager:
-            raise ValueError("RaggedTensor.to_list() is only supported in eager mode; in graph "
-                             "mode, evaluate the RaggedTensor first and then use "
-                             "RaggedTensorValue.to_list().")
+            raise ValueError(
+                "RaggedTensor.to_list() is only supported in eager mode; in graph "
+                "mode, evaluate the RaggedTensor first and then use "
+                "RaggedTensorValue.to_list()."
+            )
         return _nested_rows(self)
 
     def numpy(self):
@@ -682,8 +758,11 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
 
     def consumers(self):
         """The operations that take the values or the splits."""
-        return [op for tensor in (self.flat_values, *self.nested_row_splits)
-                for op in tensor.consumers()]
+        return [
+            op
+            for tensor in (self.flat_values, *self.nested_row_splits)
+            for op in tensor.consumers()
+        ]
 
     def __repr__(self):
         if getattr(self._row_splits, "_is_eager", False):
@@ -709,9 +788,15 @@ def _operator(function, swapped=False):
 
 
 for _name, _function in {
-    "add": math_ops.add, "sub": math_ops.subtract, "mul": math_ops.multiply,
-    "truediv": math_ops.truediv, "floordiv": math_ops.floordiv, "mod": math_ops.floormod,
-    "pow": math_ops.pow, "and": math_ops.logical_and, "or": math_ops.logical_or,
+    "add": math_ops.add,
+    "sub": math_ops.subtract,
+    "mul": math_ops.multiply,
+    "truediv": math_ops.truediv,
+    "floordiv": math_ops.floordiv,
+    "mod": math_ops.floormod,
+    "pow": math_ops.pow,
+    "and": math_ops.logical_and,
+    "or": math_ops.logical_or,
     "xor": math_ops.logical_xor,
 }.items():
     setattr(RaggedTensor, f"__{_name}__", _operator(_function))
@@ -762,8 +847,11 @@ def _hash_of(value):
 
 
 def _is_list_of_vectors(lengths):
-    return isinstance(lengths, (list, tuple)) and bool(lengths) and not isinstance(
-        lengths[0], (int, float, np.number))
+    return (
+        isinstance(lengths, (list, tuple))
+        and bool(lengths)
+        and not isinstance(lengths[0], (int, float, np.number))
+    )
 
 
 def _rows_of(cls, tensor, shape, lengths, padding, dtype):
@@ -776,8 +864,15 @@ def _rows_of(cls, tensor, shape, lengths, padding, dtype):
         same = array_ops.reshape(same, array_ops.stack([rows, columns, constant(-1, dtype=dtype)]))
         there = math_ops.cast(math_ops.logical_not(math_ops.reduce_all(same, axis=2)), dtype)
         lengths = math_ops.reduce_max(
-            array_ops.concat([there * math_ops.range(1, columns + 1),
-                              array_ops.zeros(array_ops.stack([rows, 1]), dtype)], 1), axis=1)
+            array_ops.concat(
+                [
+                    there * math_ops.range(1, columns + 1),
+                    array_ops.zeros(array_ops.stack([rows, 1]), dtype),
+                ],
+                1,
+            ),
+            axis=1,
+        )
     if lengths is None:
         inner = array_ops.concat([array_ops.reshape(rows * columns, [1]), shape[2:]], 0)
         values = array_ops.reshape(tensor, inner)
@@ -822,13 +917,13 @@ def _checked(tensor, checks):
 
 
 def _assert_starts_at_zero(first, name):
-    return check_ops.assert_equal(first, array_ops.zeros_like(first),
-                                  message=f"{name} must start with 0")
+    return check_ops.assert_equal(
+        first, array_ops.zeros_like(first), message=f"{name} must start with 0"
+    )
 
 
 def _assert_not_falling(splits, name):
-    return check_ops.assert_non_negative(splits[1:] - splits[:-1],
-                                         message=f"{name} must be sorted")
+    return check_ops.assert_non_negative(splits[1:] - splits[:-1], message=f"{name} must be sorted")
 
 
 def _axis_of(axis, ndims):
@@ -854,7 +949,7 @@ def _without_ellipsis(tensor, keys):
         if at == len(keys) - 1:
             return keys[:at]
         raise ValueError("Ellipsis not supported for unknown shape RaggedTensors")
-    return keys[:at] + [slice(None)] * (ndims - given) + keys[at + 1:]
+    return keys[:at] + [slice(None)] * (ndims - given) + keys[at + 1 :]
 
 
 def _is_all(key):
@@ -873,7 +968,8 @@ def _part(tensor, keys):
     if key is None:
         inner = _part(tensor, rest)
         splits = array_ops.stack(
-            [constant(0, dtype=tensor.row_splits.dtype), _nrows(inner, tensor.row_splits.dtype)])
+            [constant(0, dtype=tensor.row_splits.dtype), _nrows(inner, tensor.row_splits.dtype)]
+        )
         return RaggedTensor(inner, splits, internal=True)
     if isinstance(key, slice):
         return _columns(_row_slice(tensor, key), rest)
@@ -882,7 +978,7 @@ def _part(tensor, keys):
         count = starts.shape.dims[0].value
         if count is not None and not -count <= key < count:
             raise IndexError(f"Row key {key} out of bounds")
-    return _part(tensor.values[starts[key]:limits[key]], rest)
+    return _part(tensor.values[starts[key] : limits[key]], rest)
 
 
 def _row_slice(tensor, key):
@@ -941,8 +1037,10 @@ def _place(offset, starts, limits, bounds, default):
     if isinstance(offset, Tensor):
         offset = math_ops.cast(offset, starts.dtype)
         place = array_ops.where(
-            array_ops.broadcast_to(offset >= 0, array_ops.shape(starts)), starts + offset,
-            limits + offset)
+            array_ops.broadcast_to(offset >= 0, array_ops.shape(starts)),
+            starts + offset,
+            limits + offset,
+        )
     else:
         place = starts + offset if offset >= 0 else limits + offset
     return math_ops.maximum(bounds[0], math_ops.minimum(place, bounds[1]))
@@ -962,14 +1060,17 @@ def convert_to_tensor_or_ragged_tensor(value, dtype=None, dtype_hint=None, name=
         if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
             raise ValueError(
                 f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for "
-                f"RaggedTensor with dtype {value.dtype.name}: {value!r}")
+                f"RaggedTensor with dtype {value.dtype.name}: {value!r}"
+            )
         return value
     if isinstance(value, RaggedTensorValue):
         with name_scope(name, "ConvertToTensorOrRaggedTensor", []):
-            flat = convert_to_tensor(value.flat_values, dtype=dtype, dtype_hint=dtype_hint,
-                                     name="flat_values")
-            return RaggedTensor.from_nested_row_splits(flat, value.nested_row_splits,
-                                                       validate=False)
+            flat = convert_to_tensor(
+                value.flat_values, dtype=dtype, dtype_hint=dtype_hint, name="flat_values"
+            )
+            return RaggedTensor.from_nested_row_splits(
+                flat, value.nested_row_splits, validate=False
+            )
     return convert_to_tensor(value, dtype=dtype, dtype_hint=dtype_hint, name=name)
 
 
@@ -986,8 +1087,9 @@ def gather(params, indices, name=None):
             raise ValueError("indices.shape.ndims must be known statically")
         splits = list(params.nested_row_splits)
         rank = len(splits) + indices.shape.ndims - 1
-        outputs = op_list("RaggedGather", None, splits, params.flat_values, indices,
-                          OUTPUT_RAGGED_RANK=rank)
+        outputs = op_list(
+            "RaggedGather", None, splits, params.flat_values, indices, OUTPUT_RAGGED_RANK=rank
+        )
         outputs = [o for part in outputs for o in (part if isinstance(part, list) else [part])]
         result = outputs[-1]
         result.set_shape([None]) if params.flat_values.shape.ndims == 1 else None

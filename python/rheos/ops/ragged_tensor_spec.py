@@ -66,9 +66,7 @@ class RaggedTensorSpec(TypeSpec):
     @staticmethod
     def from_value(value):
         """That of a ragged tensor."""
-        return RaggedTensorSpec(
-            value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype
-        )
+        return RaggedTensorSpec(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
 
     def _serialize(self):
         return self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype

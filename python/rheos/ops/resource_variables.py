@@ -91,9 +91,7 @@ class ResourceVariable(Variable):
     def sparse_read(self, indices, name=None):
         """Rows of the variable."""
         with name_scope("Gather" if name is None else name) as scope:
-            rows = op1(
-                "ResourceGather", scope, self._variable, indices, dtype=self.dtype
-            )
+            rows = op1("ResourceGather", scope, self._variable, indices, dtype=self.dtype)
         return array_ops.identity(rows)
 
     def gather_nd(self, indices, name=None):

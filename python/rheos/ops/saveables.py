@@ -58,8 +58,13 @@ class VariableSaveable(SaveableObject):
 
     def __init__(self, variable, name):
         part = variable._get_save_slice_info()
-        spec = SaveSpec(variable.value, "" if part is None else part.spec, name,
-                        variable.dtype.base_dtype, variable.device)
+        spec = SaveSpec(
+            variable.value,
+            "" if part is None else part.spec,
+            name,
+            variable.dtype.base_dtype,
+            variable.device,
+        )
         super().__init__(variable, [spec], name)
 
     def restore(self, restored_tensors, restored_shapes):
@@ -140,8 +145,9 @@ class BaseSaverBuilder:
                 [spec.tensor for spec in specs],
             )
 
-    def bulk_restore(self, filename_tensor, saveables, preferred_shard=-1,
-                     restore_sequentially=False):
+    def bulk_restore(
+        self, filename_tensor, saveables, preferred_shard=-1, restore_sequentially=False
+    ):
         """The tensors of all specs, read from the checkpoint of that name."""
         specs = [spec for saveable in saveables for spec in saveable.specs]
         with name_scope("RestoreV2") as scope:
@@ -193,7 +199,8 @@ class BaseSaverBuilder:
             shapes = None
             if reshape:
                 shapes = [
-                    spec.tensor.get_shape() if spec.tensor.get_shape().is_fully_defined()
+                    spec.tensor.get_shape()
+                    if spec.tensor.get_shape().is_fully_defined()
                     else array_ops.shape(spec.tensor)
                     for spec in saveable.specs
                 ]
@@ -221,8 +228,12 @@ class BaseSaverBuilder:
         """Adds the nodes; a SaverDef with their names. sharded: a file for each device."""
         saveables = list(saveables_of(names_to_saveables))
         with name_scope(name, "save"):
-            given = op1("PlaceholderWithDefault", "filename", constant(filename or "model",
-                        name="filename/input"), shape=[])
+            given = op1(
+                "PlaceholderWithDefault",
+                "filename",
+                constant(filename or "model", name="filename/input"),
+                shape=[],
+            )
             prefix = op1("PlaceholderWithDefault", "Const", given, shape=[])
             if sharded:
                 shards = _by_device(saveables)

@@ -62,9 +62,7 @@ def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
         return bessel_i0(inner) / bessel_i0(math_ops.cast(beta, dtype))
 
 
-def kaiser_bessel_derived_window(
-    window_length, beta=12.0, dtype=dtypes.float32, name=None
-):
+def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
     """A vector of the window that Kaiser's of half the length gives, whose squares overlap to 1."""
     with name_scope(name, "kaiser_bessel_derived_window"):
         length = convert_to_tensor(window_length, name="window_length")

@@ -198,15 +198,11 @@ class BaseStagingArea:
     def _check_put(self, vals, indices=None):
         vals, indices = self._chosen(vals, indices)
         if len(vals) > len(self._dtypes):
-            raise ValueError(
-                f"Unexpected number of inputs '{len(vals)}' vs '{len(self._dtypes)}'"
-            )
+            raise ValueError(f"Unexpected number of inputs '{len(vals)}' vs '{len(self._dtypes)}'")
         tensors = []
         for value, i in zip(vals, indices):
             if value.dtype != self._dtypes[i]:
-                raise ValueError(
-                    f"Datatypes do not match. '{value.dtype}' != '{self._dtypes[i]}'"
-                )
+                raise ValueError(f"Datatypes do not match. '{value.dtype}' != '{self._dtypes[i]}'")
             value.shape.assert_is_compatible_with(self._shapes[i])
             tensors.append(convert_to_tensor(value, self._dtypes[i], name=f"component_{i}"))
         return tensors, list(indices)

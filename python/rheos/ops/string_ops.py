@@ -60,9 +60,7 @@ def reduce_join(
 
 def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
     """Joins the strings of each segment in their order."""
-    return op1(
-        "UnsortedSegmentJoin", name, inputs, segment_ids, num_segments, separator=separator
-    )
+    return op1("UnsortedSegmentJoin", name, inputs, segment_ids, num_segments, separator=separator)
 
 
 # ---- One by one
@@ -132,9 +130,7 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
 
 
 @ragged_too("elementwise")
-def as_string(
-    input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None
-):
+def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):
     """Each element as text, in a field of `width` with `precision` digits."""
     return op1(
         "AsString",

@@ -19,9 +19,7 @@ def clean_tag(name):
         return None
     clean = re.sub(r"[^-/\w\.]", "_", name).lstrip("/")
     if clean != name:
-        python_logger().info(
-            "Summary name %s is illegal; using %s instead.", name, clean
-        )
+        python_logger().info("Summary name %s is illegal; using %s instead.", name, clean)
     return clean
 
 

@@ -188,9 +188,7 @@ class TensorArray:
 
     def read(self, index, name=None):
         """The element at `index`, an int32 scalar."""
-        value = op1(
-            "TensorArrayReadV3", name, self._handle, index, self._flow, dtype=self._dtype
-        )
+        value = op1("TensorArrayReadV3", name, self._handle, index, self._flow, dtype=self._dtype)
         value.set_shape(self.element_shape)
         return value
 
@@ -426,7 +424,11 @@ class _ListArray(TensorArray):
                 shape = TensorShape([rows]).concatenate(shape[1:])
                 self._refine_shape(shape)
             flow = self._on_list(
-                "TensorListSplit", name, value, _list_shape(shape), lengths,
+                "TensorListSplit",
+                name,
+                value,
+                _list_shape(shape),
+                lengths,
                 shape_type=dtypes.int32,
             )
             return self.with_flow(flow)

@@ -365,9 +365,7 @@ def _parts(name, shape, dtype, initializer, reuse, partitioner, arguments):
         variable = _single_variable(
             f"{name}/part_{i}", part_shape, dtype, value, reuse, info, arguments
         )
-        variable._set_save_slice_info(
-            partitioned.SaveSliceInfo(name, full_shape, offset, part)
-        )
+        variable._set_save_slice_info(partitioned.SaveSliceInfo(name, full_shape, offset, part))
         variables.append(variable)
     whole = partitioned.PartitionedVariable(name, shape, dtype, variables, counts)
     graph._partitioned_variables[name] = whole
@@ -718,9 +716,7 @@ def create_partitioned_variables(
             f"{shape}, slicing: {slicing}"
         )
     if len(shape) < 1:
-        raise ValueError(
-            "A partitioned Variable must have rank at least 1: shape: " + str(shape)
-        )
+        raise ValueError("A partitioned Variable must have rank at least 1: shape: " + str(shape))
     with variable_scope(name, "PartitionedVariable", reuse=reuse) as scope:
         return list(
             _shared_variable(

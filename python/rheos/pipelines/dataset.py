@@ -397,9 +397,7 @@ class DatasetV2(DatasetBase):
 
     def take_while(self, predicate, name=None):
         """The elements before the first for which a function does not give true."""
-        return functional.filter_dataset(
-            self, predicate, "TakeWhileDataset", "take_while"
-        )
+        return functional.filter_dataset(self, predicate, "TakeWhileDataset", "take_while")
 
     def scan(self, initial_state, scan_func, name=None):
         """What a function of a state and an element gives beside the next state."""
@@ -429,9 +427,7 @@ class DatasetV2(DatasetBase):
             datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration
         )
 
-    def rejection_resample(
-        self, class_func, target_dist, initial_dist=None, seed=None, name=None
-    ):
+    def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
         """Pairs of a class and an element, so that classes come with `target_dist`: see
         rheos.pipelines.mixing."""
         return mixing.rejection_resample(self, class_func, target_dist, initial_dist, seed)

@@ -17,8 +17,9 @@ AUTOTUNE = -1
 
 
 def _path(path):
-    return convert_to_tensor(os.fspath(path) if hasattr(path, "__fspath__") else path,
-                             dtypes.string, name="path")
+    return convert_to_tensor(
+        os.fspath(path) if hasattr(path, "__fspath__") else path, dtypes.string, name="path"
+    )
 
 
 def _shard_function(shard_func, dataset, transformation):

@@ -31,9 +31,7 @@ def map_dataset(dataset, map_func, num_parallel_calls=None, deterministic=None):
     attrs = call_attrs(function)
     attrs["preserve_cardinality"] = dataset._map_preserves_cardinality
     if num_parallel_calls is None:
-        return dataset._derive(
-            "MapDataset", function.captured, spec=function.output_spec, **attrs
-        )
+        return dataset._derive("MapDataset", function.captured, spec=function.output_spec, **attrs)
     return dataset._derive(
         "ParallelMapDataset",
         function.captured,
@@ -194,9 +192,7 @@ def scan(dataset, initial_state, scan_func):
             )
         return returned[0]
 
-    function, _ = trace_with_state(
-        scan_func, "Dataset.scan", spec, dataset.element_spec, state_of
-    )
+    function, _ = trace_with_state(scan_func, "Dataset.scan", spec, dataset.element_spec, state_of)
     return dataset._derive(
         "ScanDataset",
         tensors,

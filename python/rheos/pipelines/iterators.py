@@ -70,9 +70,7 @@ class Iterator:
         return Iterator._of(_new_resource(spec, shared_name), None, spec)
 
     @staticmethod
-    def from_string_handle(
-        string_handle, output_types, output_shapes=None, output_classes=None
-    ):
+    def from_string_handle(string_handle, output_types, output_shapes=None, output_classes=None):
         """The iterator, among those of the session, whose `string_handle()` has this value."""
         spec = structure.from_legacy(output_types, output_shapes, output_classes)
         handle = convert_to_tensor(string_handle, dtypes.string)

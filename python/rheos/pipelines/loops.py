@@ -16,8 +16,6 @@ def _is_dataset(value):
     return isinstance(value, DatasetBase) and not get_default_graph()._is_eager
 
 
-
-
 def _reduced_while(dataset, before, step, goes_on):
     """The same as long as `goes_on()` holds after a step; one element more is taken."""
 

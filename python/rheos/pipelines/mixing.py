@@ -128,9 +128,7 @@ def _estimated(target, classes, smoothing=10):
     """A dataset of how often each class has come so far; at first as often as every other."""
     count = target.shape.as_list()[0] if target.shape.ndims else None
     count = array_ops.shape(target)[0] if count is None else count
-    first = array_ops.fill(
-        array_ops.reshape(count, [1]), math_ops.cast(smoothing, dtypes.int64)
-    )
+    first = array_ops.fill(array_ops.reshape(count, [1]), math_ops.cast(smoothing, dtypes.int64))
 
     def counted(counts, number):
         counts = counts + array_ops.one_hot(number, count, dtype=dtypes.int64)

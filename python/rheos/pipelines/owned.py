@@ -65,9 +65,7 @@ class OwnedIterator:
         """The next element; OutOfRangeError behind the last."""
         if self._attrs is None:
             self._attrs = _types_and_shapes(self._element_spec)
-        outputs = apply_op(
-            "IteratorGetNext", None, self._iterator_resource, **self._attrs
-        ).outputs
+        outputs = apply_op("IteratorGetNext", None, self._iterator_resource, **self._attrs).outputs
         if type(self._element_spec) is TensorSpec:
             return outputs[0]
         return structure.from_tensor_list(self._element_spec, outputs)
@@ -282,9 +280,7 @@ class NumpyIterator:
 def numpy_iterator(dataset):
     """Dataset.as_numpy_iterator."""
     if not get_default_graph()._is_eager:
-        raise RuntimeError(
-            "`tf.data.Dataset.as_numpy_iterator()` is only supported in eager mode."
-        )
+        raise RuntimeError("`tf.data.Dataset.as_numpy_iterator()` is only supported in eager mode.")
     for leaf in nest.flatten(dataset.element_spec):
         if not issubclass(leaf.value_type, (*_ARRAYS, type(None))):
             raise TypeError(

@@ -57,10 +57,16 @@ class CsvDatasetV2(DatasetV2):
         settings = [
             convert_to_tensor(value, dtype, name=name)
             for value, dtype, name in (
-                ("" if compression_type is None else compression_type, dtypes.string,
-                 "compression_type"),
-                (_BUFFER_BYTES if buffer_size is None else buffer_size, dtypes.int64,
-                 "buffer_size"),
+                (
+                    "" if compression_type is None else compression_type,
+                    dtypes.string,
+                    "compression_type",
+                ),
+                (
+                    _BUFFER_BYTES if buffer_size is None else buffer_size,
+                    dtypes.int64,
+                    "buffer_size",
+                ),
                 (header, dtypes.bool, "header"),
                 (field_delim, dtypes.string, "field_delim"),
                 (use_quote_delim, dtypes.bool, "use_quote_delim"),

@@ -1,6 +1,5 @@
 """Transformations of datasets for `Dataset.apply`, and what else tf.data.experimental has."""
 
-
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import count_operations
@@ -169,7 +168,6 @@ _OF_A_COPY = 3  # operations by which TensorFlow 1.15 copies elements between de
 def copy_to_device(target_device, source_device="/cpu:0"):
     """A transformation: the elements; all devices of a process see the same memory here."""
 
-
     def apply(dataset):
         count_operations(_OF_A_COPY)
         return dataset._derive_same("CopyToDevice")
@@ -179,7 +177,6 @@ def copy_to_device(target_device, source_device="/cpu:0"):
 
 def prefetch_to_device(device, buffer_size=None):
     """A transformation: the elements, some of them made ahead of time."""
-
 
     def apply(dataset):
         count_operations(_OF_A_COPY)

@@ -499,4 +499,3 @@ def function(
         )
 
     return decorate if func is None else decorate(func)
-

@@ -37,9 +37,7 @@ class TensorKind:
 
     def __eq__(self, other):
         return (
-            isinstance(other, TensorKind)
-            and self.dims == other.dims
-            and self.dtype == other.dtype
+            isinstance(other, TensorKind) and self.dims == other.dims and self.dtype == other.dtype
         )
 
     def __hash__(self):
@@ -142,9 +140,7 @@ class ValueKind:
         self.value = value
 
     def __eq__(self, other):
-        return (
-            isinstance(other, ValueKind) and self.value == other.value
-        )
+        return isinstance(other, ValueKind) and self.value == other.value
 
     def __hash__(self):
         value = self.value

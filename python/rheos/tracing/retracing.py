@@ -78,7 +78,7 @@ def note_first_trace(python_function, name):
 
 
 def caller():
-    """"file:line" of the program that is calling the library."""
+    """ "file:line" of the program that is calling the library."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
@@ -106,9 +106,7 @@ def _advice(one, other):
     if isinstance(one, TensorKind) and isinstance(other, TensorKind):
         if one.dtype != other.dtype:
             return "cast it to one dtype before the call"
-        return (
-            "pass reduce_retracing=True or an input_signature with None for dimensions that vary"
-        )
+        return "pass reduce_retracing=True or an input_signature with None for dimensions that vary"
     if isinstance(one, ValueKind) and isinstance(other, ValueKind):
         if isinstance(other.value, (bool, int, float)):
             return "pass it as a tensor, by tf.constant(), if the graph may depend on its value"

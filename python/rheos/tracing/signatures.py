@@ -53,9 +53,7 @@ class Parameters:
                 "input_signature missing type constraint for the parameters without defaults "
                 f"{needed} of {self._name}"
             )
-        return tuple(
-            nest.map_leaves(_checked_spec, one) for one in input_signature
-        )
+        return tuple(nest.map_leaves(_checked_spec, one) for one in input_signature)
 
     def _describe(self):
         if self.input_signature is None:
@@ -90,8 +88,9 @@ class Parameters:
             names = [p.name for p in self.every[len(signed) :]]
             defaults = [p.default for p in self.every[len(signed) :]]
             if list(args[len(signed) :]) != defaults[: len(args) - len(signed)]:
-                raise self.refuse(f"too many positional arguments (no specs for {names})", given,
-                                  given_kwargs)
+                raise self.refuse(
+                    f"too many positional arguments (no specs for {names})", given, given_kwargs
+                )
         converted = []
         for value, spec in zip(args, signed):
             try:

@@ -189,8 +189,9 @@ def bucket_by_sequence_length(
     bucket_boundaries: ascending ints; sequences are batched with those between the same two.
     """
     if not isinstance(bucket_boundaries, (list, tuple)):
-        raise TypeError(f"bucket_boundaries must be a list or tuple, but received: "
-                        f"{bucket_boundaries}")
+        raise TypeError(
+            f"bucket_boundaries must be a list or tuple, but received: {bucket_boundaries}"
+        )
     if not bucket_boundaries:
         raise ValueError("bucket_boundaries must not be empty")
     for smaller, larger in zip(bucket_boundaries, bucket_boundaries[1:]):
@@ -205,10 +206,13 @@ def bucket_by_sequence_length(
     given = list(tensors.values()) if is_dict else list(tensors)
     with name_scope(name, "bucket_by_sequence_length", [input_length, *given]):
         input_length = convert_to_tensor(input_length, dtype=dtypes.int32, name="input_length")
-        edges = [np.iinfo(np.int32).min, *bucket_boundaries], [
-            *bucket_boundaries,
-            np.iinfo(np.int32).max,
-        ]
+        edges = (
+            [np.iinfo(np.int32).min, *bucket_boundaries],
+            [
+                *bucket_boundaries,
+                np.iinfo(np.int32).max,
+            ],
+        )
         inside = math_ops.logical_and(
             math_ops.less_equal(edges[0], input_length), math_ops.less(input_length, edges[1])
         )

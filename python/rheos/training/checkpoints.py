@@ -238,9 +238,7 @@ def update_checkpoint_state(
     )
 
 
-def wait_for_new_checkpoint(
-    checkpoint_dir, last_checkpoint=None, seconds_to_sleep=1, timeout=None
-):
+def wait_for_new_checkpoint(checkpoint_dir, last_checkpoint=None, seconds_to_sleep=1, timeout=None):
     """The prefix of the newest checkpoint of a folder as soon as it is not `last_checkpoint`.
 
     None if there is none in `timeout` seconds. seconds_to_sleep: between two looks.
@@ -255,9 +253,7 @@ def wait_for_new_checkpoint(
         time.sleep(seconds_to_sleep)
 
 
-def checkpoints_iterator(
-    checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None
-):
+def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None):
     """Yields the prefix of each new checkpoint of a folder; waits for the next.
 
     timeout: seconds to wait, None for ever; timeout_fn: asked then, True ends.

@@ -111,9 +111,7 @@ class Coordinator:
             if self._error is not None:
                 raise self._error
             if alive and ignore_live_threads:
-                logging.info(
-                    "Coordinator stopped with threads still running: %s", " ".join(alive)
-                )
+                logging.info("Coordinator stopped with threads still running: %s", " ".join(alive))
             elif alive:
                 raise RuntimeError(
                     "Coordinator stopped with threads still running: " + " ".join(alive)
@@ -178,9 +176,7 @@ def add_queue_runner(qr, collection=QUEUE_RUNNERS):
     get_default_graph().add_to_collection(collection, qr)
 
 
-def start_queue_runners(
-    sess=None, coord=None, daemon=True, start=True, collection=QUEUE_RUNNERS
-):
+def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collection=QUEUE_RUNNERS):
     """Starts the threads of all queue runners of the graph; the list of them.
 
     ValueError if there is no session, TypeError if `sess` is none.
@@ -206,7 +202,5 @@ def start_queue_runners(
     threads = []
     with sess.graph.as_default():
         for runner in runners:
-            threads.extend(
-                runner.create_threads(sess, coord=coord, daemon=daemon, start=start)
-            )
+            threads.extend(runner.create_threads(sess, coord=coord, daemon=daemon, start=start))
     return threads

@@ -103,9 +103,7 @@ class DirectStep:
         )
 
     def _descend_rows(self, variable, gradient, numbers):
-        return variable.scatter_sub(
-            IndexedSlices(gradient.values * numbers[0], gradient.indices)
-        )
+        return variable.scatter_sub(IndexedSlices(gradient.values * numbers[0], gradient.indices))
 
     def _adam_rows(self, variable, gradient, numbers):
         rate, beta1, beta2, epsilon = numbers

@@ -327,9 +327,7 @@ class Estimator:
                 "is passed to Estimator."
             )
         if config is not None and not isinstance(config, RunConfig):
-            raise ValueError(
-                f"config must be an instance of `RunConfig`, but provided {config}."
-            )
+            raise ValueError(f"config must be an instance of `RunConfig`, but provided {config}.")
         if config is None:
             logging.info("Using default config.")
             config = RunConfig()
@@ -568,8 +566,10 @@ class Estimator:
     @staticmethod
     def _metrics(spec, graph):
         if GLOBAL_STEP in spec.eval_metric_ops:
-            raise ValueError("Metric with name `global_step` is not allowed, because Estimator "
-                             "already defines a default metric with the same name.")
+            raise ValueError(
+                "Metric with name `global_step` is not allowed, because Estimator "
+                "already defines a default metric with the same name."
+            )
         pairs = dict(spec.eval_metric_ops)
         pairs[LOSS] = metrics.mean(spec.loss)
         updates, values = [], {}
@@ -653,9 +653,7 @@ class Estimator:
         if keys is None:
             return predictions
         if not isinstance(predictions, dict):
-            raise ValueError(
-                "predict_keys argument is not valid in case of non-dict predictions."
-            )
+            raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
         chosen = {key: value for key, value in predictions.items() if key in keys}
         if not chosen:
             raise ValueError(
@@ -860,6 +858,7 @@ def _copy_assets(folder, assets):
 
 def build_raw_serving_input_receiver_fn(features, default_batch_size=None):
     """A function that makes a placeholder for each feature, to be fed as it is."""
+
     def receiver_fn():
         made = {}
         for name, tensor in features.items():
@@ -873,6 +872,7 @@ def build_raw_serving_input_receiver_fn(features, default_batch_size=None):
 
 def build_parsing_serving_input_receiver_fn(feature_spec, default_batch_size=None):
     """A function that makes a placeholder for serialized examples, and parses them."""
+
     def receiver_fn():
         examples = array_ops.placeholder(
             dtypes.string, [default_batch_size], name="input_example_tensor"

@@ -88,9 +88,7 @@ def _checked(batch_size, shuffle, num_epochs):
 
 
 def _batch(arrays, batch_size, num_epochs, shuffle, queue_capacity, num_threads):
-    queue = _enqueue_arrays(
-        arrays, queue_capacity, shuffle, num_threads, batch_size, num_epochs
-    )
+    queue = _enqueue_arrays(arrays, queue_capacity, shuffle, num_threads, batch_size, num_epochs)
     taken = (queue.dequeue_many if num_epochs is None else queue.dequeue_up_to)(batch_size)
     return taken[1:]
 
@@ -157,7 +155,7 @@ def pandas_input_fn(
     if y is not None:
         if target_column in x:
             raise ValueError(
-                f'Cannot use name {target_column} for target column: DataFrame already has a '
+                f"Cannot use name {target_column} for target column: DataFrame already has a "
                 f"column with that name: {x.columns}"
             )
         if not np.array_equal(x.index, y.index):

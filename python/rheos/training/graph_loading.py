@@ -127,9 +127,7 @@ class _Loading:
     def __init__(self, path, made):
         self._path, self._made = path, made
         self._definitions = _variable_defs(made)
-        prefix = os.path.join(
-            path, saved_model.VARIABLES_DIRECTORY, saved_model.VARIABLES_FILENAME
-        )
+        prefix = os.path.join(path, saved_model.VARIABLES_DIRECTORY, saved_model.VARIABLES_FILENAME)
         has_values = os.path.exists(prefix + ".index")
         self._reader = CheckpointReader(prefix) if has_values else None
         self._graph_def = _without_writes(made.graph_def)

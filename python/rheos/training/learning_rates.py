@@ -156,7 +156,8 @@ def _boundary(value, dtype):
         return math_ops.cast(value, dtype)
     if value.dtype.base_dtype != dtype:
         raise ValueError(
-            f"Boundaries ({value.dtype.base_dtype}) must have the same dtype as x ({dtype}).")
+            f"Boundaries ({value.dtype.base_dtype}) must have the same dtype as x ({dtype})."
+        )
     return value
 
 

@@ -97,9 +97,7 @@ class Scaffold:
             self._ready_for_local_init_op = get(
                 "ready_for_local_init_op",
                 GraphKeys.READY_FOR_LOCAL_INIT_OP,
-                lambda: array_ops.concat(
-                    [report_uninitialized_variables(global_variables())], 0
-                ),
+                lambda: array_ops.concat([report_uninitialized_variables(global_variables())], 0),
             )
         if self._local_init_op is None:
             self._local_init_op = get(
@@ -284,8 +282,7 @@ class _Watched:
                     raise RuntimeError("Same tensor is fed by two hooks.")
                 if key in users_feeds:
                     raise RuntimeError(
-                        "Same tensor is fed by a SessionRunHook and user. Conflict(s): "
-                        f"[{key!r}]"
+                        f"Same tensor is fed by a SessionRunHook and user. Conflict(s): [{key!r}]"
                     )
                 feeds[key] = value
             if request.options:
@@ -295,9 +292,7 @@ class _Watched:
     def close(self):
         self.coord.request_stop()
         try:
-            self.coord.join(
-                stop_grace_period_secs=self._grace_secs, ignore_live_threads=True
-            )
+            self.coord.join(stop_grace_period_secs=self._grace_secs, ignore_live_threads=True)
         finally:
             self.session.close()
 

@@ -42,9 +42,7 @@ class AdadeltaOptimizer(_CoreOptimizer):
     def __init__(
         self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking=False, name="Adadelta"
     ):
-        super().__init__(
-            use_locking, name, learning_rate=learning_rate, decay=rho, epsilon=epsilon
-        )
+        super().__init__(use_locking, name, learning_rate=learning_rate, decay=rho, epsilon=epsilon)
 
 
 class FtrlOptimizer(_CoreOptimizer):

@@ -83,9 +83,7 @@ class ExponentialMovingAverage:
     that follow quickly at the start. zero_debias: averages of tensors forget their start at 0.
     """
 
-    def __init__(
-        self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"
-    ):
+    def __init__(self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"):
         self._decay = decay
         self._num_updates = num_updates
         self._zero_debias = zero_debias

@@ -68,9 +68,7 @@ def object_graph(root):
             node.children.add(node_id=numbers[id(child)], local_name=name)
         if isinstance(value, _VariableBase):
             key = _key(path)
-            node.attributes.add(
-                name=_ATTRIBUTE, full_name=_name_of(value), checkpoint_key=key
-            )
+            node.attributes.add(name=_ATTRIBUTE, full_name=_name_of(value), checkpoint_key=key)
             keys.append(key)
             saved.append(value)
         elif isinstance(value, MutableTable):
@@ -275,9 +273,7 @@ class CheckpointLoadStatus:
 
     def assert_nontrivial_match(self):
         """AssertionError if nothing but the root was found."""
-        if not any(
-            isinstance(value, _VariableBase) for value in self._restore.objects.values()
-        ):
+        if not any(isinstance(value, _VariableBase) for value in self._restore.objects.values()):
             raise AssertionError("Nothing except the root object matched a checkpoint value.")
         return self
 
@@ -428,8 +424,10 @@ class Checkpoint(AutoTrackable):
         prefix = os.fspath(save_path)
         if not checkpoints.checkpoint_exists(prefix):
             raise errors.NotFoundError(
-                None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any "
-                f"matching files for {prefix}"
+                None,
+                None,
+                f"Unsuccessful TensorSliceReader constructor: Failed to find any "
+                f"matching files for {prefix}",
             )
         if not checkpoints.CheckpointReader(prefix).has_tensor(checkpoints.OBJECT_GRAPH_KEY):
             return NameBasedStatus(prefix, self)

@@ -96,10 +96,14 @@ def _children(value):
         return dict(value)
     if isinstance(value, DatasetBase):
         return {"_variant_tracker": _Pipeline(value)}
-    return {} if isinstance(value, _CALLABLE) else {
-        **children_of(value, "savedmodel"),
-        **_functions_of(value),
-    }
+    return (
+        {}
+        if isinstance(value, _CALLABLE)
+        else {
+            **children_of(value, "savedmodel"),
+            **_functions_of(value),
+        }
+    )
 
 
 # ---- Signatures
@@ -432,9 +436,7 @@ class _Saving:
         results = concrete.graph.structured_outputs
         parts = nest.flatten(results, expand_composites=True)
         types = [part.dtype for part in parts]
-        call = apply_op(
-            "StatefulPartitionedCall", None, args, Tout=types, f=concrete.graph.name
-        )
+        call = apply_op("StatefulPartitionedCall", None, args, Tout=types, f=concrete.graph.name)
         for part, tensor in zip(parts, call.outputs):
             tensor.set_shape(part.shape)
         given = nest.pack_sequence_as(results, call.outputs, expand_composites=True)

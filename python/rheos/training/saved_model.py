@@ -460,9 +460,7 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     export_dir = os.fspath(export_dir)
     made = _graph_of_tags(_read(export_dir), tags)
     with sess.graph.as_default() as graph:
-        saver, _ = import_meta_graph_with_elements(
-            made, import_scope=import_scope, **saver_kwargs
-        )
+        saver, _ = import_meta_graph_with_elements(made, import_scope=import_scope, **saver_kwargs)
         variables = os.path.join(export_dir, VARIABLES_DIRECTORY, VARIABLES_FILENAME)
         if saver is None:
             logging.info("The SavedModel has no variables; no checkpoints were restored.")

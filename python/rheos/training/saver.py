@@ -405,7 +405,6 @@ class Saver:
                 _misfit(sess.graph, restore, save_path),
             ) from error
 
-
     def _restore_objects(self, sess, save_path, keys):
         """Restores what a checkpoint of TensorFlow 2 holds by object, by the variables' names."""
         variables = self._var_list
@@ -424,8 +423,10 @@ class Saver:
         mapping = {keys[name]: variable for name, variable in zip(names, saved)}
         if self._by_object is None or self._by_object[0] != mapping:
             with sess.graph.as_default():
-                self._by_object = mapping, Saver(mapping, reshape=self._reshape,
-                                                 name="save_objects")
+                self._by_object = (
+                    mapping,
+                    Saver(mapping, reshape=self._reshape, name="save_objects"),
+                )
         self._by_object[1].restore(sess, save_path)
 
 
@@ -494,9 +495,11 @@ def _read_at_once(prefix, names, variables):
 
 
 def _is_saveable(value):
-    return isinstance(value, (Variable, PartitionedVariable, SaveableObject)) or (
-        hasattr(value, "resource_handle") and hasattr(value, "export")
-    ) or (isinstance(value, Tensor) and value.op.type in VARIABLE_OPS)
+    return (
+        isinstance(value, (Variable, PartitionedVariable, SaveableObject))
+        or (hasattr(value, "resource_handle") and hasattr(value, "export"))
+        or (isinstance(value, Tensor) and value.op.type in VARIABLE_OPS)
+    )
 
 
 def _check_named(variables):
@@ -553,8 +556,9 @@ def _named_variables(variables):
     return [name for name, _ in pairs], [variable for _, variable in pairs]
 
 
-def import_meta_graph_with_elements(meta_graph_or_file, clear_devices=False, import_scope=None,
-                                    **kwargs):
+def import_meta_graph_with_elements(
+    meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs
+):
     """(saver, [elements]): as import_meta_graph(), and the elements that were asked for."""
     if messages.is_message(meta_graph_or_file, "MetaGraphDef"):
         meta_graph_def = meta_graph_or_file

@@ -490,7 +490,6 @@ class BaseSession(_core.SessionBase):
             keys, values, options = [], [], None
         return shape(self._run_with(mapper.elements, keys, values, options, run_metadata))
 
-
     def _handle_of(self, id, handle):
         """What a run gives for a fetched GetSessionHandle; the extension asks for it."""
         return handle_of(self, self.graph._operation(id), handle)

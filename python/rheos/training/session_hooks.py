@@ -155,9 +155,7 @@ class LoggingTensorHook(SessionRunHook):
     of a dict of the values. ValueError unless one of the intervals is given, or at_end.
     """
 
-    def __init__(
-        self, tensors, every_n_iter=None, every_n_secs=None, at_end=False, formatter=None
-    ):
+    def __init__(self, tensors, every_n_iter=None, every_n_secs=None, at_end=False, formatter=None):
         only_at_end = at_end and every_n_iter is None and every_n_secs is None
         if not only_at_end and (every_n_iter is None) == (every_n_secs is None):
             raise ValueError(
@@ -291,9 +289,7 @@ class CheckpointSaverHook(SessionRunHook):
         saver = self._get_saver()
         self._summary_writer.add_graph(graph)
         self._summary_writer.add_meta_graph(
-            create_meta_graph_def(
-                graph_def=graph_def, saver_def=saver.saver_def if saver else None
-            )
+            create_meta_graph_def(graph_def=graph_def, saver_def=saver.saver_def if saver else None)
         )
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
@@ -355,9 +351,7 @@ class CheckpointSaverHook(SessionRunHook):
 class StepCounterHook(SessionRunHook):
     """Logs, and writes as a summary, how many steps there are in a second."""
 
-    def __init__(
-        self, every_n_steps=100, every_n_secs=None, output_dir=None, summary_writer=None
-    ):
+    def __init__(self, every_n_steps=100, every_n_secs=None, output_dir=None, summary_writer=None):
         if (every_n_steps is None) == (every_n_secs is None):
             raise ValueError("exactly one of every_n_steps and every_n_secs should be provided.")
         self._timer = SecondOrStepTimer(every_steps=every_n_steps, every_secs=every_n_secs)
@@ -493,8 +487,9 @@ class GlobalStepWaiterHook(SessionRunHook):
         if self._worker_is_started:
             return None
         if self._wait_until_step > 0:
-            logging.info("Waiting for global step %d before starting training.",
-                         self._wait_until_step)
+            logging.info(
+                "Waiting for global step %d before starting training.", self._wait_until_step
+            )
             while run_context.session.run(self._global_step_tensor) < self._wait_until_step:
                 time.sleep(0.5)
         self._worker_is_started = True

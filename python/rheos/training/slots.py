@@ -10,9 +10,7 @@ from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_
 from rheos.ops.variables import Variable
 
 
-def create_slot(
-    primary, value, name, shape=None, dtype=None, validate_shape=None, colocate=True
-):
+def create_slot(primary, value, name, shape=None, dtype=None, validate_shape=None, colocate=True):
     """A variable PRIMARY/name that is kept with another one, with the first value `value`."""
     if validate_shape is None:
         validate_shape = convert_to_tensor(value).shape.is_fully_defined()

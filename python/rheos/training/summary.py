@@ -73,9 +73,7 @@ class FileWriter:
         graph_def is given as well.
         """
         if graph is not None and graph_def is not None:
-            raise ValueError(
-                "Please pass only graph, or graph_def (deprecated), but not both."
-            )
+            raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
         if is_message(graph, "GraphDef"):
             graph_def = graph
         elif graph_def is None:

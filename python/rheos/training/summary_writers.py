@@ -372,9 +372,7 @@ def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, desc
 def text(name, data, step=None, description=None):
     """Writes texts."""
     metadata = _metadata("text", description)
-    return _write_of(
-        "text", name, step, metadata, lambda: convert_to_tensor(data, dtypes.string)
-    )
+    return _write_of("text", name, step, metadata, lambda: convert_to_tensor(data, dtypes.string))
 
 
 # ---- Traces of what functions do

@@ -6,9 +6,7 @@ import re
 # The most bytes that an allocator held, when, and the tensors that it held then.
 AllocationMaximum = collections.namedtuple("AllocationMaximum", "timestamp num_bytes tensors")
 # What a step came to: the trace, and a dict from allocators to AllocationMaximum.
-StepStatsAnalysis = collections.namedtuple(
-    "StepStatsAnalysis", "chrome_trace allocator_maximums"
-)
+StepStatsAnalysis = collections.namedtuple("StepStatsAnalysis", "chrome_trace allocator_maximums")
 
 _LABEL = r"(?P<name>.*) = (?P<op>.*)\((?P<inputs>.*)\)$"
 

@@ -50,7 +50,6 @@ __version__, __git_version__, __compiler_version__ = VERSION, GIT_VERSION, COMPI
 CXX11_ABI_FLAG = MONOLITHIC_BUILD = 0
 
 
-
 _MESSAGES = (
     "AttrValue",
     "ConfigProto",

@@ -72,9 +72,7 @@ def histogram_summary(tag, values, collections=None, name=None):
 
 def image_summary(tag, tensor, max_images=3, collections=None, name=None):
     """Up to max_images images, under a tag that is not made unique."""
-    return summary_ops.raw(
-        "ImageSummary", collections, name, tag, tensor, max_images=max_images
-    )
+    return summary_ops.raw("ImageSummary", collections, name, tag, tensor, max_images=max_images)
 
 
 def audio_summary(tag, tensor, sample_rate, max_outputs=3, collections=None, name=None):

@@ -13,4 +13,5 @@ def run(main=None, argv=None):
         main = _sys.modules["__main__"].main
     _sys.exit(main(rest))
 
+
 __getattr__ = _attribute_of("tensorflow.app")

@@ -8,7 +8,6 @@ from rheos.v1._names import fill as _fill
 _fill(__name__)
 
 
-
 def __getattr__(name):
     if name == "v1":
         return _sys.modules[__package__]

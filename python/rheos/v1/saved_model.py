@@ -12,9 +12,7 @@ _CONSTANTS = {name: value for name, value in globals().items() if name.isupper()
 
 
 def _some(*prefixes):
-    return _types.SimpleNamespace(
-        **{k: v for k, v in _CONSTANTS.items() if k.startswith(prefixes)}
-    )
+    return _types.SimpleNamespace(**{k: v for k, v in _CONSTANTS.items() if k.startswith(prefixes)})
 
 
 signature_constants = _some("PREDICT", "CLASSIFY", "REGRESS", "DEFAULT")

@@ -112,13 +112,17 @@ def assert_equal_graph_def(actual, expected, checkpoint_v2=False):
     """
     for what, graph_def in ("actual", actual), ("expected", expected):
         if not isinstance(graph_def, _messages.GraphDef):
-            raise TypeError(
-                f"Expected tf.GraphDef for {what}, got {type(graph_def).__name__}")
+            raise TypeError(f"Expected tf.GraphDef for {what}, got {type(graph_def).__name__}")
     nodes = [{node.name: _node_parts(node) for node in g.node} for g in (actual, expected)]
     if checkpoint_v2:
         for parts in nodes:
-            parts.update({name: {**node, "value": b""} for name, node in parts.items()
-                          if node["op"] == "Const" and b"_temp_" in node.get("value", b"")})
+            parts.update(
+                {
+                    name: {**node, "value": b""}
+                    for name, node in parts.items()
+                    if node["op"] == "Const" and b"_temp_" in node.get("value", b"")
+                }
+            )
     found, wanted = nodes
     for name in sorted(found.keys() | wanted.keys()):
         if name not in found:

@@ -146,7 +146,6 @@ def _as_floating(tensor):
     return tensor if wide is None else cast_ops.cast(tensor, wide)
 
 
-
 def device(device_name):
     """A context in which operations ask for a device."""
     return get_default_graph().device(device_name)

@@ -66,6 +66,4 @@ def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
 ):
     """How often label i (row) was predicted as j (column), or the sum of the weights."""
-    return statistics_ops.confusion_matrix(
-        labels, predictions, num_classes, dtype, name, weights
-    )
+    return statistics_ops.confusion_matrix(labels, predictions, num_classes, dtype, name, weights)

@@ -105,9 +105,7 @@ sufficient_statistics = form(
     nn_norm.sufficient_statistics, "x, axes, shift=None, keepdims=False, name=None"
 )
 crelu = form(nn_ops.crelu, "features, axis=-1, name=None")
-top_k = form(
-    nn_ops.top_k, "input, k=1, sorted=True, index_type=None, name=None", index_type=None
-)
+top_k = form(nn_ops.top_k, "input, k=1, sorted=True, index_type=None, name=None", index_type=None)
 in_top_k = form(nn_ops.in_top_k, "targets, predictions, k, name=None")
 softmax_cross_entropy_with_logits = form(
     nn_ops.softmax_cross_entropy_with_logits_v2, "labels, logits, axis=-1, name=None"
@@ -222,8 +220,6 @@ def max_pool_with_argmax(
         include_batch_in_index=include_batch_in_index,
         name=name,
     )
-
-
 
 
 def dilation2d(input, filters, strides, padding, data_format, dilations, name=None):

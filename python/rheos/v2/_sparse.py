@@ -7,9 +7,7 @@ from rheos.ops import control_flow_ops, math_ops, sparse_ops
 from rheos.ops.statistics_ops import count_each
 from rheos.v2._forms import form
 
-cross = form(
-    sparse_ops.sparse_cross, "inputs, name=None, separator=None", separator=None
-)
+cross = form(sparse_ops.sparse_cross, "inputs, name=None, separator=None", separator=None)
 split = form(sparse_ops.sparse_split, "sp_input=None, num_split=None, axis=None, name=None")
 
 

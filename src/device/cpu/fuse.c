@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "device/cpu/fused_reduction.h"
-#include "plan/memory.h"
+#include "plan/segment/memory.h"
 
 enum {
   MAX_MEMBERS = RHEOS__FUSED_MEMBERS,

@@ -10,7 +10,7 @@
 #ifndef RHEOS_SRC_DEVICE_CPU_FUSE_H
 #define RHEOS_SRC_DEVICE_CPU_FUSE_H
 
-#include "plan/segment.h"
+#include "plan/segment/segment.h"
 
 // Whether the session wants it.
 bool rheos__fuses(const rheos__plan *plan);

@@ -3,7 +3,7 @@
 // they receive. What they receive in a trip waits for that loop's Merge, so it is there in each trip, the last
 // one too, in which it is dead. Loops around have control loops likewise, which the inner ones start from.
 #include "format/partition/cut_impl.h"
-#include "plan/flow.h"
+#include "plan/entries/flow.h"
 
 #include <assert.h>
 #include <string.h>

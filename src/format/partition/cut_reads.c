@@ -1,11 +1,11 @@
 // Variables that are read on another device than theirs. Which value a read sees is decided by what it comes
-// behind (plan/plan.h); where what reads is in another part, it is decided where the value is sent. So what is read
+// behind (plan/entries/plan.h); where what reads is in another part, it is decided where the value is sent. So what is read
 // by a node that comes behind writes gets a read of its own, which waits for all that the node waits for of that
 // kind. A variable that is fetched is read behind all that writes it.
 #include "format/partition/cut_impl.h"
 
 #include "base/file.h"
-#include "plan/prepare.h"
+#include "plan/entries/prepare.h"
 
 typedef struct reader {
   rheos__cutter *c;

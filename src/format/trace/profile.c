@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "format/trace/trace_calls.h"
-#include "plan/inline.h"
+#include "plan/entries/inline.h"
 
 typedef struct body {
   rheos_profile_body sums;  // whose texts are the profile's

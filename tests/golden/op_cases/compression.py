@@ -1,4 +1,5 @@
 """Strings that zlib compressed."""
+
 import gzip
 import zlib
 

@@ -1,4 +1,5 @@
 """Factorizations, inverses, determinants, solutions."""
+
 from .common import *  # noqa: F403
 
 NEAR = 50  # factors are as good as the arithmetic allows, not the last bit
@@ -43,8 +44,13 @@ def cholesky(t):
     for dtype in REALS:
         lower = np.tril(well(dtype, (3, 3)))
         t.add("CholeskyGrad", dtype.__name__, lower, any_matrix(dtype, (3, 3), 2), tol=NEAR)
-        t.add("CholeskyGrad", "batch_" + dtype.__name__, well(dtype, (2, 2, 2)),
-              any_matrix(dtype, (2, 2, 2), 2), tol=NEAR)
+        t.add(
+            "CholeskyGrad",
+            "batch_" + dtype.__name__,
+            well(dtype, (2, 2, 2)),
+            any_matrix(dtype, (2, 2, 2), 2),
+            tol=NEAR,
+        )
     t.add("CholeskyGrad", "one", f([[2]]), f([[3]]), tol=NEAR)
     t.add("CholeskyGrad", "empty", empty(F64, (0, 0)), empty(F64, (0, 0)))
     t.add("CholeskyGrad", "bad_shapes", f([[1]]), ramp(F32, (2, 2)))
@@ -55,11 +61,15 @@ def inverses(t):
     singular = f([[1, 2], [2, 4]])
     squares(t, "MatrixInverse", well, (*ALL, F16))
     for dtype in (F64, C128):
-        t.add("MatrixInverse", "adjoint_" + dtype.__name__, well(dtype, (3, 3)), adjoint=True,
-              tol=NEAR)
+        t.add(
+            "MatrixInverse",
+            "adjoint_" + dtype.__name__,
+            well(dtype, (3, 3)),
+            adjoint=True,
+            tol=NEAR,
+        )
     t.add("MatrixInverse", "gradient", well(F64, (2, 2, 2)), g=True, tol=NEAR)
-    t.add("MatrixInverse", "gradient_adjoint", well(F64, (3, 3)), adjoint=True, g=True,
-          tol=NEAR)
+    t.add("MatrixInverse", "gradient_adjoint", well(F64, (3, 3)), adjoint=True, g=True, tol=NEAR)
     t.add("MatrixInverse", "bad_singular", singular)
     t.add("MatrixInverse", "bad_nan", f([[NAN, 1], [2, 3]]))
     for op in ("MatrixDeterminant", "LogMatrixDeterminant"):
@@ -81,15 +91,28 @@ def solutions(t):
         for dtype in ALL:
             for adjoint in (False, True):
                 tag = dtype.__name__ + ("_adjoint" if adjoint else "")
-                t.add(op, tag, well(dtype, (3, 3)), any_matrix(dtype, (3, 2), 1), adjoint=adjoint,
-                      tol=NEAR)
+                t.add(
+                    op,
+                    tag,
+                    well(dtype, (3, 3)),
+                    any_matrix(dtype, (3, 2), 1),
+                    adjoint=adjoint,
+                    tol=NEAR,
+                )
         t.add(op, "batch", well(F64, (2, 2, 2)), any_matrix(F64, (2, 2, 3), 1), tol=NEAR)
         t.add(op, "one", f([[2]]), f([[3]]))
         t.add(op, "empty", empty(F32, (0, 0)), empty(F32, (0, 3)))
         t.add(op, "no_columns", f([[2]]), empty(F32, (1, 0)))
         for adjoint in (False, True):
-            t.add(op, "gradient_%d" % adjoint, well(F64, (2, 2, 2)), any_matrix(F64, (2, 2, 2), 1),
-                  adjoint=adjoint, g=True, tol=NEAR)
+            t.add(
+                op,
+                "gradient_%d" % adjoint,
+                well(F64, (2, 2, 2)),
+                any_matrix(F64, (2, 2, 2), 1),
+                adjoint=adjoint,
+                g=True,
+                tol=NEAR,
+            )
         t.add(op, "bad_oblong", ramp(F32, (2, 3)), f([[1], [2]]))
         t.add(op, "bad_rows", well(F32, (2, 2)), f([[1], [2], [3]]))
         t.add(op, "bad_vector", well(F32, (2, 2)), f([1, 2]))
@@ -97,12 +120,20 @@ def solutions(t):
     t.add("MatrixSolve", "bad_ranks", well(F32, (2, 2, 2)), f([[1], [2]]))
     op = "MatrixTriangularSolve"
     for adjoint in (False, True):
-        t.add(op, "upper_%d" % adjoint, well(F64, (3, 3)), any_matrix(F64, (3, 2), 1), lower=False,
-              adjoint=adjoint, g=True, tol=NEAR)
-    t.add(op, "broadcast", well(F64, (2, 2, 2)), any_matrix(F64, (3, 1, 2, 1), 1), g=True,
-          tol=NEAR)
-    t.add(op, "broadcast_matrix", well(F64, (2, 2)), any_matrix(F64, (3, 2, 1), 1), g=True,
-          tol=NEAR)
+        t.add(
+            op,
+            "upper_%d" % adjoint,
+            well(F64, (3, 3)),
+            any_matrix(F64, (3, 2), 1),
+            lower=False,
+            adjoint=adjoint,
+            g=True,
+            tol=NEAR,
+        )
+    t.add(op, "broadcast", well(F64, (2, 2, 2)), any_matrix(F64, (3, 1, 2, 1), 1), g=True, tol=NEAR)
+    t.add(
+        op, "broadcast_matrix", well(F64, (2, 2)), any_matrix(F64, (3, 2, 1), 1), g=True, tol=NEAR
+    )
     t.add(op, "singular", f([[0, 0], [2, 4]]), f([[1], [2]]))
     t.add(op, "bad_batches", well(F32, (2, 2, 2)), ramp(F32, (3, 2, 1)))
 
@@ -114,19 +145,26 @@ def factors(t):
             t.add("Qr", tag, any_matrix(dtype, (m, n)), tol=NEAR)
             if dtype == F16:
                 continue
-            t.add("Qr", "full_" + tag, any_matrix(dtype, (m, n)), full_matrices=True,
-                  tol=NEAR)
+            t.add("Qr", "full_" + tag, any_matrix(dtype, (m, n)), full_matrices=True, tol=NEAR)
             t.add("Svd", tag, any_matrix(dtype, (m, n)), tol=NEAR)
     for dtype in ALL:
-        t.add("Svd", "full_" + dtype.__name__, any_matrix(dtype, (2, 3)), full_matrices=True,
-              tol=NEAR)
+        t.add(
+            "Svd", "full_" + dtype.__name__, any_matrix(dtype, (2, 3)), full_matrices=True, tol=NEAR
+        )
     for m, n in ((3, 3), (3, 2), (2, 3)):
         for full in (False, True):
             x = wave(F64, (2, m, n))
-            t.add("Svd", "gradient_%d_%d_%d" % (m, n, full), x, full_matrices=full, g=True,
-                  tol=NEAR)
-            t.add("Qr", "gradient_%d_%d_%d" % (m, n, full), x, full_matrices=full,
-                  g=not (full and m > n), tol=NEAR)
+            t.add(
+                "Svd", "gradient_%d_%d_%d" % (m, n, full), x, full_matrices=full, g=True, tol=NEAR
+            )
+            t.add(
+                "Qr",
+                "gradient_%d_%d_%d" % (m, n, full),
+                x,
+                full_matrices=full,
+                g=not (full and m > n),
+                tol=NEAR,
+            )
     for op in ("Qr", "Svd"):
         t.add(op, "one", f([[2]]))
         t.add(op, "batches", any_matrix(F64, (2, 1, 2, 3)), tol=NEAR)
@@ -154,8 +192,11 @@ def eig(t):
         t.add("Eig", dtype.__name__, rows, **by)
         t.add("Eig", "batch_" + dtype.__name__, np.stack([rows, 2 * rows]), **by)
         t.add("Eig", "one_" + dtype.__name__, np.array([[2]], dtype), **by)
-    for tag, matrix in (("vector", f([1, 2])), ("oblong", ramp(F32, (2, 3))),
-                        ("nan", f([[NAN, 1], [2, 3]]))):
+    for tag, matrix in (
+        ("vector", f([1, 2])),
+        ("oblong", ramp(F32, (2, 3))),
+        ("nan", f([[NAN, 1], [2, 3]])),
+    ):
         t.add("Eig", "bad_" + tag, matrix, Tout="complex64")
     t.add("Eig", "empty_batch", empty(F32, (0, 2, 2)), Tout="complex64")
     t.add("Eig", "empty", empty(F32, (0, 0)), Tout="complex64")
@@ -164,11 +205,19 @@ def eig(t):
 def old_names(t):
     """The Batch* ops of graphs before version 13, and SelfAdjointEig of those before 11."""
     old = dict(tol=NEAR, producer=10)
-    makers = {"BatchCholesky": positive, "BatchMatrixInverse": well,
-              "BatchMatrixDeterminant": well, "BatchSvd": None, "BatchSelfAdjointEigV2": None}
+    makers = {
+        "BatchCholesky": positive,
+        "BatchMatrixInverse": well,
+        "BatchMatrixDeterminant": well,
+        "BatchSvd": None,
+        "BatchSelfAdjointEigV2": None,
+    }
     for op, make in makers.items():
-        make = make or (lambda dtype, shape: np.stack(
-            [np.diag(3.0 - np.arange(shape[-1]))] * shape[0]).astype(dtype))
+        make = make or (
+            lambda dtype, shape: np.stack([np.diag(3.0 - np.arange(shape[-1]))] * shape[0]).astype(
+                dtype
+            )
+        )
         for dtype in REALS:
             t.add(op, dtype.__name__, make(dtype, (2, 2, 2)), **old)
         t.add(op, "larger", make(F64, (1, 3, 3)), **old)
@@ -176,8 +225,9 @@ def old_names(t):
         t.add(op, "bad_vector", f([1, 2]), **old)
     for op in ("BatchMatrixSolve", "BatchMatrixTriangularSolve", "BatchCholeskyGrad"):
         for dtype in REALS:
-            t.add(op, dtype.__name__, well(dtype, (2, 2, 2)), any_matrix(dtype, (2, 2, 2), 1),
-                  **old)
+            t.add(
+                op, dtype.__name__, well(dtype, (2, 2, 2)), any_matrix(dtype, (2, 2, 2), 1), **old
+            )
         t.add(op, "larger", well(F64, (1, 3, 3)), any_matrix(F64, (1, 3, 3), 1), **old)
         t.add(op, "empty", empty(F32, (0, 2, 2)), empty(F32, (0, 2, 2)), **old)
         t.add(op, "bad_vector", f([1, 2]), f([1, 2]), **old)

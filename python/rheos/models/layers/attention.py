@@ -17,9 +17,7 @@ _layer = objects.known("layer")
 def _lower_triangle(scores):
     """True where a query may see a key: at its own place and before."""
     shape = array_ops.shape(scores)
-    return _seen_in_order(
-        array_ops.ones(array_ops.stack([1, shape[-2], shape[-1]]), dtype="int32")
-    )
+    return _seen_in_order(array_ops.ones(array_ops.stack([1, shape[-2], shape[-1]]), dtype="int32"))
 
 
 def _seen_in_order(ones):
@@ -193,9 +191,7 @@ class MultiHeadAttention(Layer):
         seed=None,
         **kwargs,
     ):
-        super().__init__(
-            **resolved({"activity_regularizer": activity_regularizer}), **kwargs
-        )
+        super().__init__(**resolved({"activity_regularizer": activity_regularizer}), **kwargs)
         self.supports_masking = True
         self.seed = seed
         self.num_heads = values.check_positive("num_heads", num_heads)

@@ -158,9 +158,7 @@ class Hashing(Layer):
         if isinstance(inputs, RaggedTensor):
             indices = inputs.with_flat_values(self._hashed(inputs.flat_values))
         elif isinstance(inputs, SparseTensor):
-            indices = SparseTensor(
-                inputs.indices, self._hashed(inputs.values), inputs.dense_shape
-            )
+            indices = SparseTensor(inputs.indices, self._hashed(inputs.values), inputs.dense_shape)
         else:
             indices = self._hashed(inputs)
         if self.output_mode == "int" and isinstance(indices, (RaggedTensor, SparseTensor)):
@@ -324,8 +322,7 @@ class Discretization(Layer):
             raise ValueError("You need to set either `num_bins` or `bin_boundaries`.")
         if num_bins is not None and num_bins < 0:
             raise ValueError(
-                "`num_bins` must be greater than or equal to 0. Received: "
-                f"`num_bins={num_bins}`"
+                f"`num_bins` must be greater than or equal to 0. Received: `num_bins={num_bins}`"
             )
         modes = ("int", "one_hot", "multi_hot", "count")
         self.output_mode = check_output_mode(output_mode, modes, type(self).__name__)

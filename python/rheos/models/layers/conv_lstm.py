@@ -143,9 +143,7 @@ class ConvLSTMCell(Layer):
                 )
                 for _ in range(4)
             ]
-        return [
-            self._convolve(x * m, k, is_state) for m, k in zip(self._masks[kind], kernels)
-        ]
+        return [self._convolve(x * m, k, is_state) for m, k in zip(self._masks[kind], kernels)]
 
     def call(self, inputs, states, training=None):
         before, memory = states

@@ -144,8 +144,7 @@ class _SpatialDropout(Dropout):
         self.data_format = data_format or "channels_last"
         if self.data_format not in ("channels_last", "channels_first"):
             raise ValueError(
-                'data_format must be in {"channels_last", "channels_first"}: '
-                f"{self.data_format}"
+                f'data_format must be in {{"channels_last", "channels_first"}}: {self.data_format}'
             )
         self.input_spec = InputSpec(ndim=self._RANK + 2)
 

@@ -35,9 +35,7 @@ class Embedding(Layer):
             else:
                 kwargs["input_shape"] = (None,)
         kwargs["dtype"] = kwargs.get("dtype") or "float32"
-        super().__init__(
-            **resolved({"activity_regularizer": activity_regularizer}), **kwargs
-        )
+        super().__init__(**resolved({"activity_regularizer": activity_regularizer}), **kwargs)
         self.input_dim = values.check_positive("input_dim", input_dim)
         self.output_dim = values.check_positive("output_dim", output_dim)
         settings = {

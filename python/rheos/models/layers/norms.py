@@ -51,9 +51,7 @@ class RMSNormalization(Layer):
         shape = [1] * rank
         for axis, size in zip(axes, self.scale.shape.as_list()):
             shape[axis] = size
-        return inputs * math_ops.rsqrt(square + self.epsilon) * array_ops.reshape(
-            self.scale, shape
-        )
+        return inputs * math_ops.rsqrt(square + self.epsilon) * array_ops.reshape(self.scale, shape)
 
     def compute_output_shape(self, input_shape):
         return tensor_shape.as_shape(input_shape)

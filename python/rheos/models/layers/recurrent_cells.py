@@ -210,9 +210,7 @@ class _Cell(Layer):
             if self._GATES == 1:
                 return [whole]
             return array_ops.split(whole, num_or_size_splits=self._GATES, axis=1)
-        return [
-            math_ops.matmul(x * mask, self._columns(kernel, i)) for i, mask in enumerate(masks)
-        ]
+        return [math_ops.matmul(x * mask, self._columns(kernel, i)) for i, mask in enumerate(masks)]
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         """Zeros for each state."""

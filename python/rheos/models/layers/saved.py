@@ -47,8 +47,10 @@ class TFSMLayer(Layer):
         function = self._function
         if training and self._training_function is not None:
             function = self._training_function
-        return function(*nest.flatten(inputs)) if isinstance(inputs, (list, tuple)) else function(
-            inputs
+        return (
+            function(*nest.flatten(inputs))
+            if isinstance(inputs, (list, tuple))
+            else function(inputs)
         )
 
     def get_config(self):

@@ -236,4 +236,3 @@ def _again(layer, name, go_backwards):
     config["name"] = name
     config["go_backwards"] = go_backwards
     return type(layer).from_config(config)
-

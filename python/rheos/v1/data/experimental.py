@@ -9,7 +9,6 @@ from rheos.v1._names import fill as _fill
 _fill(__name__)
 
 
-
 def RaggedTensorStructure(dtype, shape, ragged_rank):
     """The spec of ragged tensors of a dtype, a shape and a number of ragged dimensions."""
     return _RaggedTensorSpec(shape, dtype, ragged_rank)

@@ -139,4 +139,3 @@ def experimental_enable_numpy_behavior(prefer_float32=False, dtype_conversion_mo
         kind.__hash__ = None
     for name, function in _methods().items():
         setattr(EagerVariable, name, function)
-

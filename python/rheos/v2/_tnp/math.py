@@ -256,9 +256,7 @@ subtract = _binary("subtract", math_ops.subtract, "x1 - x2")
 multiply = _binary("multiply", math_ops.multiply, "x1 * x2", math_ops.logical_and)
 true_divide = _binary("true_divide", math_ops.truediv, "x1 / x2, of integers too.", to_floats=True)
 divide = true_divide
-floor_divide = _binary(
-    "floor_divide", math_ops.floordiv, "x1 // x2", _as_bytes(math_ops.floordiv)
-)
+floor_divide = _binary("floor_divide", math_ops.floordiv, "x1 // x2", _as_bytes(math_ops.floordiv))
 remainder = _binary("remainder", math_ops.floormod, "x1 % x2", _as_bytes(math_ops.floormod))
 mod = remainder
 power = _binary("power", math_ops.pow, "x1 ** x2", _as_bytes(math_ops.pow))
@@ -534,4 +532,3 @@ def average(a, axis=None, weights=None, returned=False):
     total = math_ops.reduce_sum(weights, axis=axis)
     made = math_ops.reduce_sum(a * weights, axis=axis) / total
     return (made, total) if returned else made
-

@@ -217,4 +217,3 @@ def diff(a, n=1, axis=-1):
         is_bool = a.dtype.base_dtype == dtypes.bool
         a = math_ops.not_equal(later, earlier) if is_bool else later - earlier
     return a
-

@@ -451,4 +451,3 @@ def _take_places(plain, a, keys):
     order = list(range(taken, taken + first)) + list(range(taken))
     order += list(range(taken + first, rank_of(made)))
     return array_ops.transpose(made, order)
-
