@@ -8,7 +8,7 @@
 #include "bench.h"
 #include "plan/plan_text.h"
 #include "plan/entries/prepare.h"
-#include "runtime/step.h"
+#include "runtime/step/step.h"
 
 // The values of one plan.
 typedef struct walk {

@@ -4,8 +4,8 @@
 
 #include "base/options.h"
 #include "ops/data/dataset.h"
-#include "runtime/home.h"
-#include "runtime/session_kind.h"
+#include "runtime/step/home.h"
+#include "runtime/session/session_kind.h"
 
 struct rheos_dataset_iterator {
   rheos__home *home;      // of the caller's session

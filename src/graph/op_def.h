@@ -172,7 +172,7 @@ typedef struct rheos__grouped_update {
 } rheos__grouped_update;
 
 typedef struct rheos__prepare rheos__prepare;
-typedef struct rheos__bodies rheos__bodies;        // runtime/bodies.h
+typedef struct rheos__bodies rheos__bodies;        // runtime/call/bodies.h
 typedef struct rheos__structure rheos__structure;  // graph/calls.h
 typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "ops/array_fixture.h"
-#include "runtime/session_plan.h"
+#include "runtime/session/session_plan.h"
 
 typedef struct setting {
   int64_t image[4], filter[4], strides[2];

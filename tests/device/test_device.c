@@ -12,8 +12,8 @@
 
 #include "device/private_device.h"
 #include "plan/show/show.h"
-#include "runtime/host.h"
-#include "runtime/session_plan.h"
+#include "runtime/step/host.h"
+#include "runtime/session/session_plan.h"
 
 enum { ROWS = 5, COLUMNS = 7, UNITS = 3, STEPS = 4 };
 

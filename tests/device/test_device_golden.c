@@ -6,7 +6,7 @@
 #include "device/private_device.h"
 #include "graph/op_def.h"
 #include "ops/op_harness.h"
-#include "runtime/host.h"
+#include "runtime/step/host.h"
 
 static rheos_host *host;
 static rheos__device device;

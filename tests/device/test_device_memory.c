@@ -10,7 +10,7 @@
 #include <rheos/rheos.h>
 
 #include "device/private_device.h"
-#include "runtime/host.h"
+#include "runtime/step/host.h"
 
 enum { BATCH = 4, SIDE = 12, CLASSES = 10, STEPS = 5 };
 

@@ -9,7 +9,7 @@
 #include "plan/plan_text.h"
 #include "plan/raise/raise.h"
 #include "resource/resource.h"
-#include "runtime/bodies.h"
+#include "runtime/call/bodies.h"
 
 // ---- Plans
 

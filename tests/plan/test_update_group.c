@@ -5,7 +5,7 @@
 #include "ops/array_fixture.h"
 #include "plan/segment/update_group.h"
 #include "plan/plan_text.h"
-#include "runtime/trace.h"
+#include "runtime/step/trace.h"
 
 enum { MOST = 100 };
 

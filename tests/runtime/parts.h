@@ -6,7 +6,7 @@
 #include <rheos/session.h>
 
 #include "resource/rendezvous.h"
-#include "runtime/direct_callable.h"
+#include "runtime/session/direct_callable.h"
 
 enum { MOST_RESULTS = 32 };
 

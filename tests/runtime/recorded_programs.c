@@ -6,7 +6,7 @@
 
 #include "format/format_support.h"
 #include "runtime/watch_all.h"
-#include "runtime/watched_run.h"
+#include "runtime/session/watched_run.h"
 
 enum { MAX_NAMES = 32, NUM_SESSIONS = 3, WATCHED = 2 };
 

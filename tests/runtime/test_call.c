@@ -5,9 +5,9 @@
 
 #include "graph/counting_allocator.h"
 #include "ops/array_fixture.h"
-#include "runtime/executor.h"
-#include "runtime/session_plan.h"
-#include "runtime/trace.h"
+#include "runtime/run/executor.h"
+#include "runtime/session/session_plan.h"
+#include "runtime/step/trace.h"
 
 enum { SIDE = 64 };
 

@@ -3,10 +3,10 @@
 // and on tokens, and with edges watched: all of them, and all but those of what moves values; and gives the same
 // bits; also where all nodes that it has kernels for are on a device with a memory of its own.
 #include "device/private_device.h"
-#include "runtime/host.h"
+#include "runtime/step/host.h"
 #include "runtime/recorded_runs.h"
 #include "runtime/watch_all.h"
-#include "runtime/watched_run.h"
+#include "runtime/session/watched_run.h"
 
 enum { NUM_SESSIONS = 10, FIRST_WATCHED = 6 };
 

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "ops/queue_fixture.h"
-#include "runtime/home.h"
+#include "runtime/step/home.h"
 
 // A session and an eager context, whose steps take an element from an empty queue 'a'.
 typedef struct house {

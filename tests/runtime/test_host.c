@@ -1,9 +1,9 @@
 // Sessions on one host: what they share, what they keep to themselves, and that they may run, change
 // variables and be closed at the same time. Meant for the thread sanitizer as much as for itself.
-#include "runtime/host.h"
+#include "runtime/step/host.h"
 
 #include "ops/array_fixture.h"
-#include "runtime/session_plan.h"
+#include "runtime/session/session_plan.h"
 
 enum { N = 300, K = 70, BATCH = 1500, NUM_SESSIONS = 3, THREADS_EACH = 2, STEPS = 20, ROUNDS = 4 };
 

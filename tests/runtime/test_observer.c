@@ -5,10 +5,10 @@
 #include <stdio.h>
 
 #include "ops/array_fixture.h"
-#include "runtime/executor.h"
-#include "runtime/session_kind.h"
-#include "runtime/session_plan.h"
-#include "runtime/trace.h"
+#include "runtime/run/executor.h"
+#include "runtime/session/session_kind.h"
+#include "runtime/session/session_plan.h"
+#include "runtime/step/trace.h"
 
 enum { SIDE = 8, MANY = 256 };
 

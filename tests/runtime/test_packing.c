@@ -1,7 +1,7 @@
 // Operands kept in the form that kernels want: made once, made again when the variable has changed, one
 // for all steps of a session, and the bits that come without them.
 #include "ops/array_fixture.h"
-#include "runtime/session_plan.h"
+#include "runtime/session/session_plan.h"
 
 enum { K = 70, N = 300 };  // some panels of columns, the last one narrow
 

@@ -1,5 +1,5 @@
 // Plans are made side by side, each signature once; who waits can be stopped; what failed is not kept.
-#include "runtime/plan_cache.h"
+#include "runtime/session/plan_cache.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <rheos/scope.h>
 
 #include "plan/plan_text.h"
-#include "runtime/home.h"
+#include "runtime/step/home.h"
 
 enum { NUM_THREADS = 16, PATIENCE_S = 60, CHAIN = 20000, LARGE_BYTES = 256 * 1024 };
 

@@ -1,5 +1,5 @@
 // The pool: every unit exactly once, whatever the threads do.
-#include "runtime/pool.h"
+#include "runtime/threads/pool.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "ops/array_fixture.h"
-#include "runtime/step.h"
+#include "runtime/step/step.h"
 
 // Gives its input times the number that `argument` points to.
 static rheos_status *multiply(void *argument, const char *token, rheos_tensor *const *inputs,

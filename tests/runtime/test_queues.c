@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "ops/queue_fixture.h"
-#include "runtime/step.h"
+#include "runtime/step/step.h"
 
 enum { MS = 1000000 };
 

@@ -16,7 +16,7 @@
 
 #include "graph/op_def.h"
 #include "runtime/watch_all.h"
-#include "runtime/watched_run.h"
+#include "runtime/session/watched_run.h"
 
 // The clock, not the number, ends it where a sanitizer makes it slow.
 enum { NUM_GRAPHS = 4000, SECONDS = 4, NODES = 24, POOL = 96, LARGEST_ALLOCATION = 4 << 20 };

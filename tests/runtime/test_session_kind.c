@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "ops/array_fixture.h"
-#include "runtime/direct_session.h"
+#include "runtime/session/direct_session.h"
 
 // ---- The recording kind
 

@@ -1,5 +1,5 @@
 // A running step: when it is to stop, why, and its parallel work.
-#include "runtime/home.h"
+#include "runtime/step/home.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

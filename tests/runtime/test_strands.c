@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "ops/queue_fixture.h"
-#include "runtime/step.h"
+#include "runtime/step/step.h"
 
 static rheos_output queue(fixture *f, const char *name) {
   return scalar_queue(f, "FIFOQueueV2", RHEOS_INT32, 1, name);

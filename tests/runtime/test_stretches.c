@@ -7,7 +7,7 @@
 #include "graph/counting_allocator.h"
 #include "ops/queue_fixture.h"
 #include "plan/plan_text.h"
-#include "runtime/bodies.h"
+#include "runtime/call/bodies.h"
 
 static counting_allocator counter;
 

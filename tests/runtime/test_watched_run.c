@@ -8,7 +8,7 @@
 #include "ops/array_fixture.h"
 #include "plan/segment/segment.h"
 #include "runtime/watch_all.h"
-#include "runtime/watched_run.h"
+#include "runtime/session/watched_run.h"
 
 enum { SIDE = 8, MANY = 512 };
 

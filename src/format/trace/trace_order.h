@@ -3,7 +3,7 @@
 #ifndef RHEOS_SRC_FORMAT_TRACE_TRACE_ORDER_H
 #define RHEOS_SRC_FORMAT_TRACE_TRACE_ORDER_H
 
-#include "runtime/trace.h"
+#include "runtime/step/trace.h"
 
 typedef struct rheos__trace_order {
   size_t *events;  // their numbers; those of visit v are from starts[v] to before starts[v + 1]

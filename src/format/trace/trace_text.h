@@ -3,7 +3,7 @@
 #define RHEOS_SRC_FORMAT_TRACE_TRACE_TEXT_H
 
 #include "codec/buffer.h"
-#include "runtime/trace.h"
+#include "runtime/step/trace.h"
 
 // A segment, and what the edges of its graph are called in the run: fed ones are `_Arg` nodes.
 typedef struct rheos__trace_names {

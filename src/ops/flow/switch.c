@@ -1,5 +1,5 @@
 // Branches of version 1: nodes that pass a value on to one of several places, and that take it from one
-// of several. What runs a plan with such nodes moves their values (runtime/flow_run.c).
+// of several. What runs a plan with such nodes moves their values (runtime/run/flow_run.c).
 #include "graph/control_context.h"
 #include "ops/flow/loop_grad.h"
 #include "ops/kit/op_util.h"

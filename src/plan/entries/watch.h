@@ -1,5 +1,5 @@
 // Watched edges: outputs whose values a step delivers, each at its place in the order, to who looks on
-// (runtime/observer.h).
+// (runtime/step/observer.h).
 //
 // A plan is made with the edges that are watched. For each that it computes it has an entry of its own,
 // RHEOS__ENTRY_WATCH, right behind what gives the value, which takes it as any other entry would: so no rule

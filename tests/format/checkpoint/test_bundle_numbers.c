@@ -2,7 +2,7 @@
 // into pieces.
 #include "format/checkpoint/bundle.h"
 #include "format/format_support.h"
-#include "runtime/home.h"
+#include "runtime/step/home.h"
 
 // A piece is 256 KiB; large tensors begin at 1 MiB.
 static const int64_t SIZES[] = {

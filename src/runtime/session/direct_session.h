@@ -1,0 +1,38 @@
+// A direct session: it plans and runs the steps of its graph itself, on its host.
+#ifndef RHEOS_SRC_RUNTIME_DIRECT_SESSION_H
+#define RHEOS_SRC_RUNTIME_DIRECT_SESSION_H
+
+#include "runtime/session/partial_run.h"
+#include "runtime/session/plan_cache.h"
+#include "runtime/session/session_kind.h"
+
+typedef struct rheos__direct_session {
+  rheos_session base;
+  rheos__home home;
+  pthread_mutex_t mutex;  // guards what follows
+  rheos__plan_cache plans;
+  struct rheos__watched_bodies *watched;  // latest first
+  rheos__partial_run *partial_runs;       // latest first
+  int64_t last_handle;                    // of these
+  int64_t num_runs;
+} rheos__direct_session;
+
+extern const rheos__session_kind rheos__direct_session_kind;
+
+static inline rheos__direct_session *rheos__direct(rheos_session *session) {
+  return (rheos__direct_session *)session;
+}
+
+// ---- Of who has entered the session's home
+
+// The plan of the signature, with a reference for the caller, for a run that is counted.
+rheos_status *rheos__direct_plan(rheos__direct_session *session, const rheos__signature_ids *ids,
+                                 const rheos_run_options *options, rheos__cached_plan **out_plan);
+// Checks the values, runs the plan as a step, and gives the plan's reference back. `bound` or
+// `out_values` is NULL. `rendezvous` is that of a step of which this is a part; NULL: it is none.
+rheos_status *rheos__direct_run_take(rheos__direct_session *session, rheos__cached_plan *plan,
+                                     rheos_tensor *const *values, const rheos__bound *bound,
+                                     rheos_tensor **out_values, const rheos_run_options *options,
+                                     rheos__rendezvous *rendezvous);
+
+#endif  // RHEOS_SRC_RUNTIME_DIRECT_SESSION_H

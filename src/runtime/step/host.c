@@ -1,0 +1,126 @@
+#include "runtime/step/host.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/options.h"
+#include "device/cpu/cpu.h"
+
+enum { MAX_DEVICES = 64, MAX_THREADS = 4096 };
+
+// The task that the options name, "" for the job where they name none.
+static rheos_status *read_task(const rheos_host_options *options, rheos__device_name *out_task) {
+  *out_task = (rheos__device_name){.replica = options->replica, .task = options->task};
+  if (options->replica < 0 || options->task < 0) {
+    return RHEOS_INVALID("a host is of replica %d and task %d: neither can be below 0",
+                         (int)options->replica, (int)options->task);
+  }
+  const char *job = options->job;
+  if (job == NULL) {
+    snprintf(out_task->job, sizeof out_task->job, "localhost");
+    return NULL;
+  }
+  char text[128];
+  rheos__device_name named;
+  const int length = snprintf(text, sizeof text, "/job:%s", job);
+  rheos_status *status = rheos__device_name_parse(text, &named);
+  const bool is_name = status == NULL && length < (int)sizeof text && strcmp(named.job, job) == 0;
+  rheos_status_free(status);
+  if (!is_name) return RHEOS_INVALID("'%s' is not the name of a job", job);
+  memcpy(out_task->job, named.job, sizeof named.job);
+  return NULL;
+}
+
+static rheos_status *add_devices(rheos_host *host, const rheos_host_options *options) {
+  int32_t count = options->num_cpu_devices;
+  rheos__device_name task;
+  RHEOS_TRY(read_task(options, &task));
+  if (count < 1) count = 1;
+  if (count > MAX_DEVICES) {
+    return RHEOS_INVALID("%d CPU devices asked for, at most %d", (int)count, MAX_DEVICES);
+  }
+  host->devices = rheos__alloc_array((size_t)count, sizeof *host->devices);
+  host->cpus = rheos__alloc_array((size_t)count, sizeof *host->cpus);
+  if (host->devices == NULL || host->cpus == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < count; ++i) {
+    rheos__device_init(&host->cpus[i], &rheos__cpu_kind, i, NULL, NULL);
+    rheos__device_set_task(&host->cpus[i], &task);
+    host->devices[i] = &host->cpus[i];
+  }
+  host->num_devices = count;
+  return NULL;
+}
+
+rheos_status *rheos__host_add_device(rheos_host *host, const rheos__device *device) {
+  const size_t count = (size_t)host->num_devices + 1;
+  const rheos__device **devices =
+      rheos__realloc((void *)host->devices, count * sizeof(rheos__device *));
+  if (devices == NULL) return rheos__out_of_memory();
+  host->devices = devices;
+  host->devices[host->num_devices++] = device;
+  return NULL;
+}
+
+static int32_t num_cores(void) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 0 && cores <= MAX_THREADS ? (int32_t)cores : 1;
+}
+
+rheos_status *rheos_host_new_sized(const rheos_host_options *options, size_t options_bytes,
+                                   rheos_host **out_host) {
+  RHEOS_OUT(out_host);
+  rheos_host_options wanted;
+  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_host_options, options, options_bytes, &wanted));
+  if (wanted.num_threads > MAX_THREADS) {
+    return RHEOS_INVALID("%d threads asked for, at most %d", (int)wanted.num_threads, MAX_THREADS);
+  }
+  rheos_host *host = rheos__alloc_zeroed(sizeof *host);
+  if (host == NULL) return rheos__out_of_memory();
+  atomic_init(&host->references, 1);
+  host->pool = rheos__pool_new(wanted.num_threads > 0 ? wanted.num_threads : num_cores());
+  host->resources = rheos__resources_new();
+  host->packings = rheos__packings_new();
+  rheos_status *status = host->pool == NULL || host->resources == NULL || host->packings == NULL
+                             ? rheos__out_of_memory()
+                             : add_devices(host, &wanted);
+  if (status != NULL) {
+    rheos_host_unref(host);
+    return status;
+  }
+  *out_host = host;
+  return NULL;
+}
+
+rheos_host *rheos_host_ref(rheos_host *host) {
+  if (host != NULL) atomic_fetch_add_explicit(&host->references, 1, memory_order_relaxed);
+  return host;
+}
+
+void rheos_host_unref(rheos_host *host) {
+  if (host == NULL || atomic_fetch_sub(&host->references, 1) != 1) return;
+  rheos__pool_free(host->pool);
+  rheos__resources_free(host->resources);
+  rheos__packings_unref(host->packings);
+  rheos__free((void *)host->devices);
+  rheos__free(host->cpus);
+  rheos__free(host);
+}
+
+int32_t rheos_host_num_devices(const rheos_host *host) {
+  return host != NULL ? host->num_devices : 0;
+}
+
+const char *rheos_host_device(const rheos_host *host, int32_t index) {
+  if (host == NULL) return NULL;
+  return index >= 0 && index < host->num_devices ? host->devices[index]->name : NULL;
+}
+
+int32_t rheos_host_num_threads(const rheos_host *host) {
+  return host != NULL ? rheos__pool_num_threads(host->pool) : 0;
+}
+
+bool rheos_op_def_has_kernel(const rheos_op_def *op) {
+  return op != NULL && rheos__cpu_has_kernel(op->op);
+}

@@ -1,0 +1,25 @@
+// What a host owns. Nothing here belongs to one session.
+#ifndef RHEOS_SRC_RUNTIME_HOST_H
+#define RHEOS_SRC_RUNTIME_HOST_H
+
+#include <rheos/host.h>
+#include <stdatomic.h>
+
+#include "device/device.h"
+#include "resource/packing.h"
+#include "runtime/threads/pool.h"
+
+struct rheos_host {
+  _Atomic int32_t references;
+  rheos__pool *pool;
+  rheos__packings *packings;
+  rheos__resources *resources;  // of sessions that share them
+  rheos__device *cpus;
+  const rheos__device **devices;  // these first
+  int32_t num_devices;
+};
+
+// Adds a device, which must outlive the host, before the first session has it.
+rheos_status *rheos__host_add_device(rheos_host *host, const rheos__device *device);
+
+#endif  // RHEOS_SRC_RUNTIME_HOST_H
