@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "ops/data/queue_util.h"
+#include "ops/data_flow/queue_util.h"
 #include "ops/kit/op_util.h"
 
 // An element of which something is missing; the tuple's first two components are its priority and key.

@@ -3,7 +3,7 @@
 // key, or in the order in which they were completed.
 #include <string.h>
 
-#include "ops/data/staging.h"
+#include "ops/data_flow/staging.h"
 #include "ops/kit/op_util.h"
 
 typedef struct keyed {

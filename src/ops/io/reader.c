@@ -1,6 +1,6 @@
 // Readers of files by kind. See reader.h. Keys and the bytes that belong to records are TensorFlow's: a
 // line loses its end, a carriage return before it too; a key is "FILE:NUMBER".
-#include "ops/data/reader.h"
+#include "ops/io/reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>

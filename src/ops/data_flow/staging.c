@@ -1,6 +1,6 @@
 // Staging areas: tuples of tensors, first in first out. The ops have no handles: those of one name, or
 // `shared_name`, are on one area.
-#include "ops/data/staging.h"
+#include "ops/data_flow/staging.h"
 
 #include <string.h>
 

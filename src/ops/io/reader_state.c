@@ -2,7 +2,7 @@
 //   work_started = 1, work_finished = 2, num_records_produced = 3, current_work = 4 (bytes)
 // As there, only readers that give whole files or names can have theirs saved.
 #include "codec/wire.h"
-#include "ops/data/reader.h"
+#include "ops/io/reader.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 

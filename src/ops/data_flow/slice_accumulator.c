@@ -2,8 +2,8 @@
 // rows are merged by comparing the first of each list, so what comes unordered or twice stays so.
 #include <string.h>
 
-#include "ops/data/accumulator.h"
-#include "ops/data/queue_util.h"
+#include "ops/data_flow/accumulator.h"
+#include "ops/data_flow/queue_util.h"
 #include "ops/kit/op_util.h"
 
 typedef struct slices {

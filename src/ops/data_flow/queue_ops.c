@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "ops/data/queue_util.h"
+#include "ops/data_flow/queue_util.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 

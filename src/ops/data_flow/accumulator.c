@@ -1,9 +1,9 @@
 // Conditional accumulators of dense gradients, and what those of slices share. See accumulator.h.
-#include "ops/data/accumulator.h"
+#include "ops/data_flow/accumulator.h"
 
 #include <string.h>
 
-#include "ops/data/queue_util.h"
+#include "ops/data_flow/queue_util.h"
 #include "ops/kit/elementwise.h"
 #include "ops/kit/op_util.h"
 

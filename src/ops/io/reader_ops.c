@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "codec/compress.h"
-#include "ops/data/queue_util.h"
-#include "ops/data/reader.h"
+#include "ops/data_flow/queue_util.h"
+#include "ops/io/reader.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 
