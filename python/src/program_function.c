@@ -54,7 +54,7 @@ static rheos_status *status_of_exception(void) {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
-  PyObject *module = PyImport_ImportModule("rheos.ops.script_ops");
+  PyObject *module = PyImport_ImportModule("rheos.ops.flow.script_ops");
   PyObject *text = module ? PyObject_CallMethod(module, "describe", "OO", value ? value : Py_None,
                                                 traceback ? traceback : Py_None)
                           : NULL;

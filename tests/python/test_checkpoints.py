@@ -550,7 +550,7 @@ def test_of_tables_with_one_name_the_last_is_saved(folder):
 
 
 def test_a_builder_adds_the_nodes(folder):
-    from rheos.ops.saveables import BaseSaverBuilder, SaveableObject, SaveSpec
+    from rheos.ops.state.saveables import BaseSaverBuilder, SaveableObject, SaveSpec
 
     class Doubled(SaveableObject):
         """Saves twice the variable."""

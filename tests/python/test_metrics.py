@@ -138,7 +138,7 @@ def test_average_precision_at_k():
 
 
 def test_a_last_dimension_of_one_goes_where_the_rank_comes_late(sess):
-    from rheos.ops.statistics_ops import remove_squeezable_dimensions as squeezed
+    from rheos.ops.math.statistics_ops import remove_squeezable_dimensions as squeezed
 
     labels, predictions = tf.placeholder(tf.int32), tf.placeholder(tf.int32)
     outputs = squeezed(labels, predictions)

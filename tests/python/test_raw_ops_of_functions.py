@@ -3,7 +3,7 @@
 import pytest
 import rheos as tf
 import rheos.v1 as v1
-from rheos.ops.function import Defun
+from rheos.ops.flow.function import Defun
 
 
 def double(x):

@@ -84,7 +84,7 @@ def test_a_range_of_floats_is_as_long_as_its_dtype_says():
 
 
 def test_a_block_is_put_into_a_tensor():
-    from rheos.ops.rearrange_ops import tensor_block_update
+    from rheos.ops.array.rearrange_ops import tensor_block_update
 
     x, block = tf.zeros([3, 4]), tf.ones([2, 2])
     expected = np.zeros((3, 4))

@@ -11,7 +11,8 @@ from rheos.autograph.state import (
 )
 from rheos.autograph.values import UndefinedReturn, condition, is_symbolic, is_undefined
 from rheos.framework.conversion import convert_to_tensor
-from rheos.ops import array_ops, constant_op, control_flow_ops
+from rheos.ops.array import array_ops, constant_op
+from rheos.ops.flow import control_flow_ops
 
 
 def if_stmt(test, body, orelse, get_state, set_state, symbols, count):

@@ -5,8 +5,10 @@ import builtins
 from rheos.autograph.values import is_symbolic
 from rheos.framework import dtypes, nest
 from rheos.framework.conversion import convert_to_tensor
-from rheos.ops import array_ops, math_ops, rearrange_ops, string_ops
-from rheos.ops.tensor_array_ops import TensorArray
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.flow.tensor_array_ops import TensorArray
+from rheos.ops.io import string_ops
+from rheos.ops.math import math_ops
 
 
 def _any_symbolic(values):

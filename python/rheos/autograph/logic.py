@@ -5,7 +5,8 @@ import operator
 from rheos.autograph.values import condition, is_symbolic
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
-from rheos.ops import control_flow_ops, math_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import math_ops
 
 _COMPARISONS = {
     "Lt": operator.lt,

@@ -18,9 +18,11 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, constant_op, control_flow_ops, flow_structures, math_ops
-from rheos.ops.ragged_tensor import RaggedTensor
-from rheos.ops.tensor_array_ops import TensorArray
+from rheos.ops.array import array_ops, constant_op
+from rheos.ops.flow import control_flow_ops, flow_structures
+from rheos.ops.flow.tensor_array_ops import TensorArray
+from rheos.ops.math import math_ops
+from rheos.ops.ragged.ragged_tensor import RaggedTensor
 
 
 def loop_options(

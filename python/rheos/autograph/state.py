@@ -11,8 +11,8 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import FuncGraph
 from rheos.framework.tensor_spec import TensorSpec
-from rheos.ops import array_ops
-from rheos.ops.tensor_array_ops import TensorArray
+from rheos.ops.array import array_ops
+from rheos.ops.flow.tensor_array_ops import TensorArray
 
 NUMBERS = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
 

@@ -5,7 +5,8 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import control_dependencies
 from rheos.framework.operation import Tensor, _VariableBase
-from rheos.ops import array_ops, control_flow_ops
+from rheos.ops.array import array_ops
+from rheos.ops.flow import control_flow_ops
 
 
 class Undefined:

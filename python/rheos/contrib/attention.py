@@ -11,18 +11,13 @@ from rheos.framework.graph import control_dependencies, name_scope
 from rheos.layers import base
 from rheos.layers.core import Dense
 from rheos.layers.rnn_cells import zero_tensors
-from rheos.ops import (
-    array_ops,
-    check_ops,
-    clip_ops,
-    init_ops,
-    math_ops,
-    nn_ops,
-    random_ops,
-    rearrange_ops,
-)
-from rheos.ops.functional_ops import scan
-from rheos.ops.variable_scope import get_variable, variable_scope
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.flow.functional_ops import scan
+from rheos.ops.math import check_ops, clip_ops, math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.random import random_ops
+from rheos.ops.state import init_ops
+from rheos.ops.state.variable_scope import get_variable, variable_scope
 
 
 def size_of(tensor, axis):

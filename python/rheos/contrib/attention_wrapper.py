@@ -10,8 +10,9 @@ from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.layers.core import Dense
 from rheos.layers.rnn_cells import RNNCell, assert_like_rnncell, zero_tensors
-from rheos.ops import array_ops, check_ops, math_ops
-from rheos.ops.tensor_array_ops import TensorArray
+from rheos.ops.array import array_ops
+from rheos.ops.flow.tensor_array_ops import TensorArray
+from rheos.ops.math import check_ops, math_ops
 
 
 class AttentionWrapperState(

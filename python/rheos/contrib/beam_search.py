@@ -13,9 +13,11 @@ from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.op_call import op1
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import TensorShape, as_shape
-from rheos.ops import array_ops, embedding_ops, math_ops, nn_ops, rearrange_ops
-from rheos.ops.control_flow_ops import Assert, cond
-from rheos.ops.tensor_array_ops import TensorArray
+from rheos.ops.array import array_ops, embedding_ops, rearrange_ops
+from rheos.ops.flow.control_flow_ops import Assert, cond
+from rheos.ops.flow.tensor_array_ops import TensorArray
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
 
 
 class BeamSearchDecoderState(

@@ -16,8 +16,11 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, check_ops, control_flow_ops, math_ops, nn_ops
-from rheos.ops.constant_op import constant
+from rheos.ops.array import array_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import check_ops, math_ops
+from rheos.ops.nn import nn_ops
 
 
 def _snake(name):

@@ -4,8 +4,11 @@ from rheos.contrib.rnn_cells import Linear
 from rheos.framework import nest
 from rheos.framework.graph import name_scope
 from rheos.layers.rnn_cells import RNNCell, assert_like_rnncell
-from rheos.ops import array_ops, init_ops, math_ops, nn_conv, nn_ops
-from rheos.ops.variable_scope import get_variable, variable_scope
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_conv, nn_ops
+from rheos.ops.state import init_ops
+from rheos.ops.state.variable_scope import get_variable, variable_scope
 
 
 class AttentionCellWrapper(RNNCell):

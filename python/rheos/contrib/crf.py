@@ -10,9 +10,10 @@ import numpy as np
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.layers.dynamic_rnn import dynamic_rnn
-from rheos.ops import array_ops, math_ops, rearrange_ops
-from rheos.ops.control_flow_ops import cond
-from rheos.ops.variable_scope import get_variable
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.flow.control_flow_ops import cond
+from rheos.ops.math import math_ops
+from rheos.ops.state.variable_scope import get_variable
 
 
 def _steps(inputs):

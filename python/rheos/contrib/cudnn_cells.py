@@ -2,7 +2,10 @@
 
 from rheos.contrib.rnn_cells import LSTMBlockCell
 from rheos.layers.rnn_cells import GRUCell
-from rheos.ops import array_ops, init_ops, math_ops, nn_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.state import init_ops
 
 
 class CudnnCompatibleLSTMCell(LSTMBlockCell):

@@ -12,11 +12,12 @@ from rheos.framework.tensor_shape import TensorShape
 from rheos.layers import base
 from rheos.layers.rnn import cache_reads, transpose_batch_time
 from rheos.layers.rnn_cells import assert_like_rnncell, zero_tensors
-from rheos.ops import array_ops, math_ops
-from rheos.ops.constant_op import constant
-from rheos.ops.control_flow_ops import while_loop
-from rheos.ops.tensor_array_ops import TensorArray
-from rheos.ops.variable_scope import variable_scope
+from rheos.ops.array import array_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.flow.control_flow_ops import while_loop
+from rheos.ops.flow.tensor_array_ops import TensorArray
+from rheos.ops.math import math_ops
+from rheos.ops.state.variable_scope import variable_scope
 
 
 class Decoder(abc.ABC):

@@ -9,9 +9,11 @@ from rheos.framework.op_call import op1
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.layers.rnn import transpose_batch_time
-from rheos.ops import array_ops, embedding_ops, math_ops, random_ops
-from rheos.ops.control_flow_ops import cond
-from rheos.ops.tensor_array_ops import TensorArray
+from rheos.ops.array import array_ops, embedding_ops
+from rheos.ops.flow.control_flow_ops import cond
+from rheos.ops.flow.tensor_array_ops import TensorArray
+from rheos.ops.math import math_ops
+from rheos.ops.random import random_ops
 
 
 class Helper(abc.ABC):

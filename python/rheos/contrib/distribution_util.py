@@ -10,16 +10,10 @@ from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import colocate_with, name_scope
-from rheos.ops import (
-    array_ops,
-    init_ops,
-    math_ops,
-    rearrange_ops,
-    spectral_ops,
-    state_ops,
-    variable_scope,
-)
-from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.math import math_ops, spectral_ops
+from rheos.ops.state import init_ops, state_ops, variable_scope
+from rheos.ops.state.graph_keys import GraphKeys
 
 
 def softplus_inverse(x, name=None):

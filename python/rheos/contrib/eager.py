@@ -7,7 +7,7 @@ from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.models.model import Model as _Model
-from rheos.ops.gradient_tape import GradientTape
+from rheos.ops.differentiation.gradient_tape import GradientTape
 from rheos.pipelines.owned import OwnedIterator
 from rheos.training.saver import Saver as _Saver
 

@@ -2,8 +2,9 @@
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
-from rheos.ops import array_ops, check_ops, math_ops
-from rheos.ops.variables import Variable as _Variable
+from rheos.ops.array import array_ops
+from rheos.ops.math import check_ops, math_ops
+from rheos.ops.state.variables import Variable as _Variable
 
 
 class Metric:

@@ -7,8 +7,9 @@ import numpy as np
 
 from rheos.framework import logging
 from rheos.framework.defaults import get_default_session
-from rheos.ops import array_ops, gradients
-from rheos.ops.variable_lists import trainable_variables
+from rheos.ops.array import array_ops
+from rheos.ops.differentiation import gradients
+from rheos.ops.state.variable_lists import trainable_variables
 
 
 def _sizes(var):

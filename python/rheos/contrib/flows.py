@@ -10,9 +10,12 @@ from rheos.framework.graph import name_scope
 from rheos.framework.tensor_shape import TensorShape
 from rheos.layers.core import Dense, dense
 from rheos.layers.normalization import BatchNormalization as _Normalization
-from rheos.ops import array_ops, clip_ops, init_ops, math_ops, nn_ops
-from rheos.ops.control_flow_ops import while_loop
-from rheos.ops.template import make_template
+from rheos.ops.array import array_ops
+from rheos.ops.flow.control_flow_ops import while_loop
+from rheos.ops.math import clip_ops, math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.state import init_ops
+from rheos.ops.state.template import make_template
 
 _UNKNOWN_SIZE = "Rightmost dimension must be known prior to graph execution."
 

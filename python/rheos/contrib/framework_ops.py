@@ -7,9 +7,10 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import control_dependencies, graph_from_inputs, name_scope
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, math_ops, statistics_ops
-from rheos.ops.check_ops import assert_scalar
-from rheos.ops.control_flow_ops import Assert
+from rheos.ops.array import array_ops
+from rheos.ops.flow.control_flow_ops import Assert
+from rheos.ops.math import math_ops, statistics_ops
+from rheos.ops.math.check_ops import assert_scalar
 
 
 def get_graph_from_inputs(op_input_list, graph=None):

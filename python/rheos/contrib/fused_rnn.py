@@ -10,9 +10,11 @@ from rheos.layers import base
 from rheos.layers.dynamic_rnn import bidirectional_dynamic_rnn, dynamic_rnn
 from rheos.layers.rnn import static_bidirectional_rnn, static_rnn
 from rheos.layers.rnn_cells import LSTMStateTuple
-from rheos.ops import array_ops, init_ops, math_ops
-from rheos.ops.rearrange_ops import reverse_sequence, reverse_v2, sequence_mask
-from rheos.ops.variable_scope import variable_scope
+from rheos.ops.array import array_ops
+from rheos.ops.array.rearrange_ops import reverse_sequence, reverse_v2, sequence_mask
+from rheos.ops.math import math_ops
+from rheos.ops.state import init_ops
+from rheos.ops.state.variable_scope import variable_scope
 
 
 class FusedRNNCell(abc.ABC):

@@ -5,9 +5,13 @@ from rheos.framework import dtypes
 from rheos.framework.op_call import op1
 from rheos.layers import base
 from rheos.layers.rnn_cells import LayerRNNCell, LSTMStateTuple, RNNCell
-from rheos.ops import array_ops, init_ops, math_ops, nn_ops, random_ops
-from rheos.ops.constant_op import constant
-from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
+from rheos.ops.array import array_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.random import random_ops
+from rheos.ops.state import init_ops
+from rheos.ops.state.variable_scope import get_variable, get_variable_scope, variable_scope
 
 
 def input_size_of(inputs):

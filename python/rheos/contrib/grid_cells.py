@@ -6,9 +6,12 @@ from rheos.contrib.gated_cells import input_size_of
 from rheos.contrib.lstm_cells import sharded_variable
 from rheos.framework import dtypes
 from rheos.layers.rnn_cells import RNNCell
-from rheos.ops import array_ops, clip_ops, init_ops, math_ops, nn_ops
-from rheos.ops.constant_op import constant
-from rheos.ops.variable_scope import get_variable, variable_scope
+from rheos.ops.array import array_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.math import clip_ops, math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.state import init_ops
+from rheos.ops.state.variable_scope import get_variable, variable_scope
 
 
 def _clipped(x, limit):

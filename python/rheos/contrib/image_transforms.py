@@ -9,8 +9,9 @@ from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
-from rheos.ops import array_ops, math_ops
-from rheos.ops.constant_op import constant
+from rheos.ops.array import array_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.math import math_ops
 
 _DTYPES = frozenset(
     (dtypes.uint8, dtypes.int32, dtypes.int64, dtypes.float16, dtypes.float32, dtypes.float64)

@@ -6,9 +6,11 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.dtypes import float32
 from rheos.framework.graph import name_scope
-from rheos.ops import math_ops, nn_ops, random_ops
-from rheos.ops.constant_op import constant
-from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.array.constant_op import constant
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.random import random_ops
+from rheos.ops.state.graph_keys import GraphKeys
 
 
 def variance_scaling_initializer(

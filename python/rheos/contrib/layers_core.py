@@ -21,8 +21,10 @@ from rheos.contrib.layer_util import (
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.layers import convolutional, core, pooling
-from rheos.ops import array_ops, init_ops, nn_conv, nn_ops, nn_pool
-from rheos.ops.variable_scope import variable_scope
+from rheos.ops.array import array_ops
+from rheos.ops.nn import nn_conv, nn_ops, nn_pool
+from rheos.ops.state import init_ops
+from rheos.ops.state.variable_scope import variable_scope
 
 _XAVIER = xavier_initializer()
 _ZEROS = init_ops.zeros_initializer()

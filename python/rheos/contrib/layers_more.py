@@ -9,9 +9,12 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
 from rheos.framework.sparse_tensor import SparseTensor
-from rheos.ops import array_ops, embedding_ops, init_ops, math_ops, nn_ops
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.variable_scope import get_variable, variable_scope
+from rheos.ops.array import array_ops, embedding_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.state import init_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.variable_scope import get_variable, variable_scope
 
 _ZEROS = init_ops.zeros_initializer()
 

@@ -13,10 +13,13 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies
 from rheos.layers.normalization import BatchNormalization, moving_average
-from rheos.ops import array_ops, init_ops, math_ops, nn_norm, nn_ops
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.smart_cond import known_flag, smart_cond
-from rheos.ops.variable_scope import get_variable_scope, variable_scope
+from rheos.ops.array import array_ops
+from rheos.ops.flow.smart_cond import known_flag, smart_cond
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_norm, nn_ops
+from rheos.ops.state import init_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.variable_scope import get_variable_scope, variable_scope
 
 
 def _parameter(

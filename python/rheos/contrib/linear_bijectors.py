@@ -11,23 +11,19 @@ from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import (
-    array_ops,
-    check_ops,
-    control_flow_ops,
-    linalg_ops,
-    math_ops,
-    nn_ops,
-    rearrange_ops,
-)
-from rheos.ops.constant_op import constant
-from rheos.ops.linear_operator_structures import LinearOperatorLowRankUpdate
-from rheos.ops.linear_operators import (
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.linalg import linalg_ops
+from rheos.ops.linalg.linear_operator_structures import LinearOperatorLowRankUpdate
+from rheos.ops.linalg.linear_operators import (
     LinearOperatorDiag,
     LinearOperatorIdentity,
     LinearOperatorLowerTriangular,
     LinearOperatorScaledIdentity,
 )
+from rheos.ops.math import check_ops, math_ops
+from rheos.ops.nn import nn_ops
 
 
 def lower_triangular_scale(tril, diag, multiplier, is_checked):

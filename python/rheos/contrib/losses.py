@@ -3,8 +3,10 @@
 from rheos.contrib.arg_scope import add_arg_scope
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
-from rheos.ops import array_ops, losses as _losses, math_ops, nn_ops
-from rheos.ops.losses import (
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import losses as _losses, nn_ops
+from rheos.ops.nn.losses import (
     get_losses,  # noqa: F401
     get_regularization_losses,  # noqa: F401
     get_total_loss,  # noqa: F401

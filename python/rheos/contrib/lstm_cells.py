@@ -6,9 +6,12 @@ from rheos.contrib.rnn_cells import Linear
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.tensor_shape import TensorShape
 from rheos.layers.rnn_cells import LSTMStateTuple, RNNCell
-from rheos.ops import array_ops, clip_ops, init_ops, math_ops, nn_conv, nn_ops
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
+from rheos.ops.array import array_ops
+from rheos.ops.math import clip_ops, math_ops
+from rheos.ops.nn import nn_conv, nn_ops
+from rheos.ops.state import init_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.variable_scope import get_variable, get_variable_scope, variable_scope
 
 
 def _shards(name, shape, dtype, count):

@@ -5,19 +5,12 @@ import inspect
 
 from rheos.framework import dtypes
 from rheos.framework.graph import control_dependencies, name_scope
-from rheos.ops import (
-    array_ops,
-    check_ops,
-    control_flow_ops,
-    math_ops,
-    metrics,
-    metrics_at_k,
-    nn_ops,
-    rearrange_ops,
-    state_ops,
-    variable_scope,
-)
-from rheos.ops.statistics_ops import confusion_matrix
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import check_ops, math_ops
+from rheos.ops.math.statistics_ops import confusion_matrix
+from rheos.ops.nn import metrics, metrics_at_k, nn_ops
+from rheos.ops.state import state_ops, variable_scope
 
 
 def _streaming(name, function):

@@ -1,7 +1,10 @@
 """The cell that a search for architectures found: tf.contrib.rnn.NASCell."""
 
 from rheos.layers.rnn_cells import LayerRNNCell, LSTMStateTuple
-from rheos.ops import array_ops, init_ops, math_ops, nn_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.state import init_ops
 
 _PARTS = 8
 

@@ -2,7 +2,10 @@
 
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
-from rheos.ops import array_ops, math_ops, nn_ops, random_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.random import random_ops
 
 
 def alpha_dropout(x, keep_prob, noise_shape=None, seed=None, name=None):

@@ -6,9 +6,12 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import colocate_with, control_dependencies
 from rheos.framework.op_call import apply_op, op1
-from rheos.ops import array_ops, control_flow_ops, math_ops, state_ops
-from rheos.ops.variable_lists import global_variables
-from rheos.ops.variables import Variable
+from rheos.ops.array import array_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import math_ops
+from rheos.ops.state import state_ops
+from rheos.ops.state.variable_lists import global_variables
+from rheos.ops.state.variables import Variable
 from rheos.training.moving_averages import ExponentialMovingAverage
 from rheos.training.optimizers import AdamOptimizer, MomentumOptimizer, Optimizer
 from rheos.training.saver import Saver

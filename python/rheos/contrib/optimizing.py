@@ -7,17 +7,12 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import control_dependencies
 from rheos.framework.indexed_slices import IndexedSlices
-from rheos.ops import (
-    check_ops,
-    clip_ops,
-    control_flow_ops,
-    init_ops,
-    math_ops,
-    random_ops,
-    summary_ops,
-    variable_scope as vs,
-)
-from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.io import summary_ops
+from rheos.ops.math import check_ops, clip_ops, math_ops
+from rheos.ops.random import random_ops
+from rheos.ops.state import init_ops, variable_scope as vs
+from rheos.ops.state.graph_keys import GraphKeys
 from rheos.training import more_optimizers, optimizers
 from rheos.training.global_step import assert_global_step, get_global_step
 

@@ -8,9 +8,12 @@ from rheos.framework.graph import device, name_scope
 from rheos.framework.op_call import op_list
 from rheos.layers import base
 from rheos.layers.rnn_cells import LayerRNNCell, LSTMStateTuple, RNNCell, assert_like_rnncell
-from rheos.ops import array_ops, embedding_ops, init_ops, math_ops, nn_ops
-from rheos.ops.constant_op import constant
-from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
+from rheos.ops.array import array_ops, embedding_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.state import init_ops
+from rheos.ops.state.variable_scope import get_variable, get_variable_scope, variable_scope
 
 
 class Linear:

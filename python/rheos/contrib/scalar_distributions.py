@@ -11,17 +11,12 @@ from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
-from rheos.ops import (
-    array_ops,
-    check_ops,
-    math_ops,
-    nn_ops,
-    random_ops,
-    rearrange_ops,
-    special_math_ops,
-)
-from rheos.ops.constant_op import constant
-from rheos.ops.continuous_distributions import (
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.math import check_ops, math_ops, special_math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.random import random_ops
+from rheos.ops.random.continuous_distributions import (
     Beta,
     Exponential,
     Gamma,
@@ -32,11 +27,11 @@ from rheos.ops.continuous_distributions import (
     _LocationScale,
     _OfTwo,
 )
-from rheos.ops.discrete_distributions import (
+from rheos.ops.random.discrete_distributions import (
     _logits_and_probs,
     _OfProbabilities,
 )
-from rheos.ops.distribution import (
+from rheos.ops.random.distribution import (
     FULLY_REPARAMETERIZED,
     NOT_REPARAMETERIZED,
     Distribution,

@@ -11,9 +11,11 @@ from rheos.contrib.rnn_cells import EmbeddingWrapper, Linear, OutputProjectionWr
 from rheos.framework import dtypes, nest
 from rheos.framework.graph import name_scope
 from rheos.layers.rnn import static_rnn
-from rheos.ops import array_ops, embedding_ops, math_ops, nn_conv, nn_ops
-from rheos.ops.control_flow_ops import cond
-from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
+from rheos.ops.array import array_ops, embedding_ops
+from rheos.ops.flow.control_flow_ops import cond
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_conv, nn_ops
+from rheos.ops.state.variable_scope import get_variable, get_variable_scope, variable_scope
 
 # ---- Losses
 

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from rheos.framework import dtypes as _dtypes, gfile
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
-from rheos.ops import math_ops, summary_ops
-from rheos.ops.data_flow_ops import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue
-from rheos.ops.reader_ops import ReaderBase
+from rheos.ops.data_flow.data_flow_ops import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue
+from rheos.ops.io import summary_ops
+from rheos.ops.io.reader_ops import ReaderBase
+from rheos.ops.math import math_ops
 from rheos.training.coordinator import Coordinator, add_queue_runner, start_queue_runners
 from rheos.training.input import string_input_producer
 from rheos.training.queue_runner import QueueRunner

@@ -1,6 +1,6 @@
 """tf.contrib.slim.evaluation: models evaluated on checkpoints, with their summaries."""
 
-from rheos.ops.summary_ops import merge_all
+from rheos.ops.io.summary_ops import merge_all
 from rheos.training.evaluation import (
     StopAfterNEvalsHook,
     SummaryAtEndHook,

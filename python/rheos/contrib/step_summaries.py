@@ -11,9 +11,11 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph, get_default_session
 from rheos.framework.eager import executing_eagerly
 from rheos.framework.errors import NotFoundError
-from rheos.ops import cast_ops, math_ops, summary_ops
-from rheos.ops.control_flow_ops import no_op
-from rheos.ops.script_ops import py_func
+from rheos.ops.array import cast_ops
+from rheos.ops.flow.control_flow_ops import no_op
+from rheos.ops.flow.script_ops import py_func
+from rheos.ops.io import summary_ops
+from rheos.ops.math import math_ops
 from rheos.training import summary_writers
 from rheos.training.global_step import get_or_create_global_step
 from rheos.training.summary import FileWriter

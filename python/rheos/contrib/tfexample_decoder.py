@@ -3,16 +3,11 @@
 from rheos.contrib.slim_data import DataDecoder
 from rheos.framework import dtypes
 from rheos.framework.sparse_tensor import SparseTensor as _Sparse
-from rheos.ops import (
-    array_ops,
-    control_flow_ops,
-    functional_ops,
-    image_files,
-    io_ops,
-    math_ops,
-    parsing_ops,
-    sparse_ops,
-)
+from rheos.ops.array import array_ops, sparse_ops
+from rheos.ops.flow import control_flow_ops, functional_ops
+from rheos.ops.io import io_ops, parsing_ops
+from rheos.ops.math import math_ops
+from rheos.ops.media import image_files
 
 
 def _dense(tensor, missing=None):

@@ -8,17 +8,12 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.indexed_slices import IndexedSlices
-from rheos.ops import (
-    check_ops,
-    clip_ops,
-    control_flow_ops,
-    lookup_ops,
-    math_ops,
-    summary_ops,
-    variable_lists,
-)
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.variable_lists import trainable_variables
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.io import summary_ops
+from rheos.ops.math import check_ops, clip_ops, math_ops
+from rheos.ops.state import lookup_ops, variable_lists
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.variable_lists import trainable_variables
 from rheos.training.global_step import get_or_create_global_step
 from rheos.training.monitored_session import MonitoredTrainingSession
 from rheos.training.optimizers import Optimizer

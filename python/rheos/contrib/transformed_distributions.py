@@ -11,10 +11,13 @@ from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, check_ops, control_flow_ops, math_ops, nn_ops, rearrange_ops
-from rheos.ops.constant_op import constant
-from rheos.ops.discrete_distributions import Categorical
-from rheos.ops.distribution import (
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import check_ops, math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.random.discrete_distributions import Categorical
+from rheos.ops.random.distribution import (
     NOT_REPARAMETERIZED,
     Distribution,
     RegisterKL,

@@ -7,9 +7,11 @@ from rheos.contrib.arg_scope import add_arg_scope
 from rheos.framework import dtypes
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import device as _device
-from rheos.ops import array_ops, control_flow_ops, state_ops, variable_scope
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.variables import Variable
+from rheos.ops.array import array_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.state import state_ops, variable_scope
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.variables import Variable
 from rheos.training.checkpoints import load_checkpoint
 from rheos.training.saver import Saver
 

@@ -15,30 +15,25 @@ from rheos.contrib.transformed_distributions import TransformedDistribution
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import (
-    array_ops,
-    check_ops,
-    control_flow_ops,
-    linalg_ops,
-    math_ops,
-    nn_ops,
-    random_ops,
-    rearrange_ops,
-    special_math_ops,
-)
-from rheos.ops.continuous_distributions import Exponential, Laplace, Normal
-from rheos.ops.distribution import (
-    FULLY_REPARAMETERIZED,
-    Distribution,
-    RegisterKL,
-    new_seed,
-)
-from rheos.ops.linear_operator_structures import LinearOperatorLowRankUpdate
-from rheos.ops.linear_operators import (
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.linalg import linalg_ops
+from rheos.ops.linalg.linear_operator_structures import LinearOperatorLowRankUpdate
+from rheos.ops.linalg.linear_operators import (
     LinearOperatorDiag,
     LinearOperatorIdentity,
     LinearOperatorLowerTriangular,
     LinearOperatorScaledIdentity,
+)
+from rheos.ops.math import check_ops, math_ops, special_math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.random import random_ops
+from rheos.ops.random.continuous_distributions import Exponential, Laplace, Normal
+from rheos.ops.random.distribution import (
+    FULLY_REPARAMETERIZED,
+    Distribution,
+    RegisterKL,
+    new_seed,
 )
 
 _DIAGONAL = (LinearOperatorDiag, LinearOperatorIdentity, LinearOperatorScaledIdentity)

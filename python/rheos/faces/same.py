@@ -22,54 +22,54 @@ SAME = {
         "framework.tensor_proto": "make_ndarray",
         "framework.tensor_shape": "TensorShape",
         "framework.tensor_spec": "TensorSpec TypeSpec",
-        "ops.array_ops": """
+        "ops.array.array_ops": """
             broadcast_static_shape broadcast_to concat dynamic_partition dynamic_stitch identity
             meshgrid newaxis one_hot parallel_stack rank reverse shape_n slice split squeeze stack
             stop_gradient strided_slice tile unique unstack
         """,
-        "ops.cast_ops": "cast range",
-        "ops.check_ops": "ensure_shape",
-        "ops.clip_ops": "clip_by_global_norm clip_by_norm clip_by_value",
-        "ops.constant_op": "constant make_tensor_proto",
-        "ops.control_flow_ops": "Assert case group no_op switch_case tuple",
-        "ops.critical_section": "CriticalSection",
-        "ops.ctc_ops": "edit_distance",
-        "ops.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
-        "ops.functional_ops": "foldl foldr scan",
-        "ops.gradient_tape": "GradientTape",
-        "ops.gradients": "AggregationMethod UnconnectedGradients gradients hessians",
-        "ops.linalg_ops": "einsum matrix_square_root",
-        "ops.logging_ops": "print=print_v2",
-        "ops.math_ops": """
+        "ops.array.cast_ops": "cast range",
+        "ops.math.check_ops": "ensure_shape",
+        "ops.math.clip_ops": "clip_by_global_norm clip_by_norm clip_by_value",
+        "ops.array.constant_op": "constant make_tensor_proto",
+        "ops.flow.control_flow_ops": "Assert case group no_op switch_case tuple",
+        "ops.flow.critical_section": "CriticalSection",
+        "ops.nn.ctc_ops": "edit_distance",
+        "ops.differentiation.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
+        "ops.flow.functional_ops": "foldl foldr scan",
+        "ops.differentiation.gradient_tape": "GradientTape",
+        "ops.differentiation.gradients": "AggregationMethod UnconnectedGradients gradients hessians",
+        "ops.linalg.linalg_ops": "einsum matrix_square_root",
+        "ops.io.logging_ops": "print=print_v2",
+        "ops.math.math_ops": """
             abs acos acosh add_n asin asinh atan atan2 atanh cos cosh cumsum divide equal exp floor
             greater greater_equal less less_equal logical_and logical_not logical_or maximum minimum
             multiply negative norm not_equal pow realdiv round saturate_cast scalar_mul sigmoid sign
             sin sinh sqrt square subtract tan tanh tensordot truediv truncatediv truncatemod
         """,
-        "ops.module": "Module",
-        "ops.py_function": "py_function",
-        "ops.ragged_tensor": "RaggedTensor",
-        "ops.ragged_tensor_spec": "RaggedTensorSpec",
-        "ops.rearrange_ops": """
+        "ops.state.module": "Module",
+        "ops.flow.py_function": "py_function",
+        "ops.ragged.ragged_tensor": "RaggedTensor",
+        "ops.ragged.ragged_tensor_spec": "RaggedTensorSpec",
+        "ops.array.rearrange_ops": """
             argsort bitcast extract_volume_patches eye get_static_value guarantee_const identity_n
             is_tensor repeat required_space_to_batch_paddings reverse_sequence roll searchsorted
             sequence_mask sort space_to_batch_nd tensor_scatter_nd_add=tensor_scatter_add
             tensor_scatter_nd_sub=tensor_scatter_sub tensor_scatter_nd_update=tensor_scatter_update
             unique_with_counts unravel_index
         """,
-        "ops.script_ops": "numpy_function",
-        "ops.special_math_ops": "complex",
-        "ops.statistics_ops": "histogram_fixed_width histogram_fixed_width_bins",
-        "ops.string_ops": "as_string fingerprint",
-        "ops.summary_ops": "timestamp",
-        "ops.tensor_array_ops": "TensorArray",
-        "ops.tensor_array_spec": "TensorArraySpec",
-        "ops.variables": "VariableAggregation VariableSynchronization variable_creator_scope",
+        "ops.flow.script_ops": "numpy_function",
+        "ops.math.special_math_ops": "complex",
+        "ops.math.statistics_ops": "histogram_fixed_width histogram_fixed_width_bins",
+        "ops.io.string_ops": "as_string fingerprint",
+        "ops.io.summary_ops": "timestamp",
+        "ops.flow.tensor_array_ops": "TensorArray",
+        "ops.flow.tensor_array_spec": "TensorArraySpec",
+        "ops.state.variables": "VariableAggregation VariableSynchronization variable_creator_scope",
         "v1._modes": "enable_v2_behavior get_logger",
     },
-    "audio": {"ops.audio_ops": "decode_wav encode_wav"},
+    "audio": {"ops.media.audio_ops": "decode_wav encode_wav"},
     "bitwise": {
-        "ops.bitwise_ops": "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift",
+        "ops.math.bitwise_ops": "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift",
     },
     "compat": {
         "framework.compat": """
@@ -94,17 +94,17 @@ SAME = {
         "framework.config": "get_experimental_options get_jit set_experimental_options set_jit",
     },
     "debugging": {
-        "ops.check_ops": """
+        "ops.math.check_ops": """
             assert_integer assert_proper_iterable assert_same_float_dtype assert_shapes assert_type
             check_numerics is_numeric_tensor
         """,
-        "ops.control_flow_ops": "Assert",
+        "ops.flow.control_flow_ops": "Assert",
     },
     "dtypes": {
         "framework.dtypes": "DType as_dtype",
-        "ops.cast_ops": "cast",
-        "ops.math_ops": "saturate_cast",
-        "ops.special_math_ops": "complex",
+        "ops.array.cast_ops": "cast",
+        "ops.math.math_ops": "saturate_cast",
+        "ops.math.special_math_ops": "complex",
     },
     "feature_column": {
         "layers.column_layers": "make_parse_example_spec",
@@ -122,45 +122,45 @@ SAME = {
     },
     "graph_util": {"framework.importer": "import_graph_def"},
     "image": {
-        "ops.image_boxes": """
+        "ops.media.image_boxes": """
             combined_non_max_suppression non_max_suppression non_max_suppression_overlaps
             non_max_suppression_with_scores
         """,
-        "ops.image_color": """
+        "ops.media.image_color": """
             adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation
             convert_image_dtype grayscale_to_rgb hsv_to_rgb random_brightness random_contrast
             random_hue random_saturation rgb_to_grayscale rgb_to_hsv rgb_to_yiq rgb_to_yuv
             yiq_to_rgb yuv_to_rgb
         """,
-        "ops.image_files": """
+        "ops.media.image_files": """
             decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png
             encode_jpeg encode_png extract_jpeg_shape is_jpeg random_jpeg_quality
         """,
-        "ops.image_ops": """
+        "ops.media.image_ops": """
             central_crop crop_to_bounding_box flip_left_right flip_up_down image_gradients
             pad_to_bounding_box random_flip_left_right random_flip_up_down
             resize_with_crop_or_pad=resize_image_with_crop_or_pad rot90 sobel_edges total_variation
             transpose=transpose_image
         """,
-        "ops.image_quality": "psnr ssim_multiscale",
-        "ops.random_ops": "random_crop",
-        "ops.rearrange_ops": "extract_patches=extract_image_patches",
+        "ops.media.image_quality": "psnr ssim_multiscale",
+        "ops.random.random_ops": "random_crop",
+        "ops.array.rearrange_ops": "extract_patches=extract_image_patches",
     },
-    "initializers": {"ops.init_ops": "identity=Identity orthogonal=Orthogonal"},
+    "initializers": {"ops.state.init_ops": "identity=Identity orthogonal=Orthogonal"},
     "io": {
-        "ops.image_files": """
+        "ops.media.image_files": """
             decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png
             encode_jpeg encode_png extract_jpeg_shape is_jpeg
         """,
-        "ops.io_ops": """
+        "ops.io.io_ops": """
             match_filenames_once matching_files parse_tensor read_file serialize_tensor write_file
         """,
-        "ops.parsing_ops": """
+        "ops.io.parsing_ops": """
             FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature decode_compressed
             decode_json_example parse_sequence_example parse_single_sequence_example
         """,
-        "ops.sparse_ops": "deserialize_many_sparse",
-        "ops.string_ops": "decode_base64 encode_base64",
+        "ops.array.sparse_ops": "deserialize_many_sparse",
+        "ops.io.string_ops": "decode_base64 encode_base64",
         "training.records": "TFRecordOptions TFRecordWriter",
         "training.summary": "write_graph",
     },
@@ -172,46 +172,46 @@ SAME = {
         """,
     },
     "linalg": {
-        "ops.array_ops": "band_part=matrix_band_part tensor_diag=diag",
-        "ops.clip_ops": "global_norm",
-        "ops.linalg_ops": """
+        "ops.array.array_ops": "band_part=matrix_band_part tensor_diag=diag",
+        "ops.math.clip_ops": "global_norm",
+        "ops.linalg.linalg_ops": """
             adjoint cholesky cholesky_solve cross det=matrix_determinant eigh=self_adjoint_eig
             eigvalsh=self_adjoint_eigvals einsum expm=matrix_exponential inv=matrix_inverse logdet
             logm=matrix_logarithm lstsq=matrix_solve_ls lu matrix_rank matvec normalize pinv qr
             slogdet solve=matrix_solve sqrtm=matrix_square_root svd trace
             triangular_solve=matrix_triangular_solve tridiagonal_matmul tridiagonal_solve
         """,
-        "ops.linear_operator": "LinearOperator",
-        "ops.linear_operator_circulant": """
+        "ops.linalg.linear_operator": "LinearOperator",
+        "ops.linalg.linear_operator_circulant": """
             LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D
             LinearOperatorToeplitz
         """,
-        "ops.linear_operator_combinations": """
+        "ops.linalg.linear_operator_combinations": """
             LinearOperatorAdjoint LinearOperatorBlockDiag LinearOperatorComposition
             LinearOperatorInversion LinearOperatorKronecker
         """,
-        "ops.linear_operator_structures": """
+        "ops.linalg.linear_operator_structures": """
             LinearOperatorHouseholder LinearOperatorLowRankUpdate LinearOperatorZeros
         """,
-        "ops.linear_operators": """
+        "ops.linalg.linear_operators": """
             LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorIdentity
             LinearOperatorLowerTriangular LinearOperatorScaledIdentity
         """,
-        "ops.math_ops": "norm tensordot",
-        "ops.nn_ops": "l2_normalize",
-        "ops.rearrange_ops": "eye matrix_transpose tensor_diag_part=diag_part",
+        "ops.math.math_ops": "norm tensordot",
+        "ops.nn.nn_ops": "l2_normalize",
+        "ops.array.rearrange_ops": "eye matrix_transpose tensor_diag_part=diag_part",
     },
     "lookup": {
-        "ops.lookup_ops": """
+        "ops.state.lookup_ops": """
             KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex
             TextFileInitializer
         """,
     },
-    "losses": {"ops.losses": "Reduction"},
+    "losses": {"ops.nn.losses": "Reduction"},
     "math": {
-        "ops.array_ops": "invert_permutation",
-        "ops.check_ops": "is_non_decreasing is_strictly_increasing",
-        "ops.math_ops": """
+        "ops.array.array_ops": "invert_permutation",
+        "ops.math.check_ops": "is_non_decreasing is_strictly_increasing",
+        "ops.math.math_ops": """
             abs accumulate_n acos acosh add_n asin asinh atan atan2 atanh ceil conj cos cosh cumprod
             cumsum divide equal erf erfc exp expm1 floor floordiv floormod greater greater_equal
             is_finite is_inf is_nan less less_equal log log1p logical_and logical_not logical_or
@@ -219,13 +219,13 @@ SAME = {
             round rsqrt scalar_mul sigmoid sign sin sinh sqrt square squared_difference subtract tan
             tanh truediv xdivy xlogy
         """,
-        "ops.nn_ops": "l2_normalize log_softmax softmax softplus softsign zero_fraction",
-        "ops.segment_ops": """
+        "ops.nn.nn_ops": "l2_normalize log_softmax softmax softplus softsign zero_fraction",
+        "ops.array.segment_ops": """
             segment_max segment_mean segment_min segment_prod segment_sum unsorted_segment_max
             unsorted_segment_mean unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n
             unsorted_segment_sum
         """,
-        "ops.special_math_ops": """
+        "ops.math.special_math_ops": """
             bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc cumulative_logsumexp digamma igamma
             igammac imag lbeta lgamma log_sigmoid multiply_no_nan nextafter polygamma polyval real
             reciprocal_no_nan reduce_euclidean_norm reduce_std reduce_variance zeta
@@ -235,30 +235,30 @@ SAME = {
         "framework.nest": "assert_same_structure flatten is_nested map_structure pack_sequence_as",
     },
     "nn": {
-        "ops.candidate_sampling_ops": """
+        "ops.nn.candidate_sampling_ops": """
             all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler
             learned_unigram_candidate_sampler
         """,
-        "ops.ctc_ops": "collapse_repeated ctc_beam_search_decoder ctc_unique_labels",
-        "ops.math_ops": "sigmoid tanh",
-        "ops.nn_conv": """
+        "ops.nn.ctc_ops": "collapse_repeated ctc_beam_search_decoder ctc_unique_labels",
+        "ops.math.math_ops": "sigmoid tanh",
+        "ops.nn.nn_conv": """
             atrous_conv2d atrous_conv2d_transpose conv1d_transpose conv_transpose
             depthwise_conv2d_backprop_filter=depthwise_conv2d_native_backprop_filter
             depthwise_conv2d_backprop_input=depthwise_conv2d_native_backprop_input
             with_space_to_batch
         """,
-        "ops.nn_norm": """
+        "ops.nn.nn_norm": """
             local_response_normalization lrn=local_response_normalization normalize_moments
         """,
-        "ops.nn_ops": """
+        "ops.nn.nn_ops": """
             batch_normalization bias_add compute_average_loss elu l2_loss l2_normalize leaky_relu
             log_poisson_loss log_softmax relu relu6 scale_regularization_loss selu softmax softplus
             softsign zero_fraction
         """,
-        "ops.nn_pool": "avg_pool1d avg_pool3d max_pool1d max_pool2d max_pool3d",
+        "ops.nn.nn_pool": "avg_pool1d avg_pool3d max_pool1d max_pool2d max_pool3d",
     },
     "quantization": {
-        "ops.quantize_ops": """
+        "ops.array.quantize_ops": """
             fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient
             fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient
             fake_quant_with_min_max_vars_per_channel
@@ -266,28 +266,28 @@ SAME = {
         """,
     },
     "queue": {
-        "ops.data_flow_ops": """
+        "ops.data_flow.data_flow_ops": """
             FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue
         """,
     },
     "ragged": {
-        "ops.ragged_ops": "boolean_mask constant map_flat_values range stack",
-        "ops.ragged_shaping": "stack_dynamic_partitions",
-        "ops.ragged_tensor": "row_splits_to_segment_ids segment_ids_to_row_splits",
+        "ops.ragged.ragged_ops": "boolean_mask constant map_flat_values range stack",
+        "ops.ragged.ragged_shaping": "stack_dynamic_partitions",
+        "ops.ragged.ragged_tensor": "row_splits_to_segment_ids segment_ids_to_row_splits",
     },
     "random": {
-        "ops.candidate_sampling_ops": """
+        "ops.nn.candidate_sampling_ops": """
             all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler
             log_uniform_candidate_sampler uniform_candidate_sampler
         """,
-        "ops.random_ops": """
+        "ops.random.random_ops": """
             categorical gamma=random_gamma normal=random_normal shuffle=random_shuffle
             truncated_normal uniform=random_uniform
         """,
-        "ops.stateless_random_ops": "stateless_categorical",
+        "ops.random.stateless_random_ops": "stateless_categorical",
     },
     "random.experimental": {
-        "ops.random_generators": """
+        "ops.random.random_generators": """
             Generator create_rng_state get_global_generator set_global_generator
         """,
     },
@@ -302,27 +302,27 @@ SAME = {
         """,
     },
     "sets": {
-        "ops.sets_impl": """
+        "ops.array.sets_impl": """
             difference=set_difference intersection=set_intersection size=set_size union=set_union
         """,
     },
     "signal": {
-        "ops.signal_ops": """
+        "ops.math.signal_ops": """
             frame hamming_window hann_window inverse_stft inverse_stft_window_fn
             linear_to_mel_weight_matrix mfccs_from_log_mel_spectrograms overlap_and_add stft
         """,
-        "ops.spectral_ops": """
+        "ops.math.spectral_ops": """
             dct fft fft2d fft3d fftshift idct ifft ifft2d ifft3d ifftshift irfft irfft2d irfft3d
             rfft rfft2d rfft3d
         """,
     },
     "sparse": {
         "framework.sparse_tensor": "SparseTensor",
-        "ops.segment_ops": """
+        "ops.array.segment_ops": """
             segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n
             segment_sum=sparse_segment_sum
         """,
-        "ops.sparse_ops": """
+        "ops.array.sparse_ops": """
             cross_hashed=sparse_cross_hashed expand_dims=sparse_expand_dims eye=sparse_eye
             fill_empty_rows=sparse_fill_empty_rows from_dense mask=sparse_mask
             maximum=sparse_maximum minimum=sparse_minimum reorder=sparse_reorder
@@ -333,11 +333,11 @@ SAME = {
         """,
     },
     "strings": {
-        "ops.ragged_string_ops": """
+        "ops.ragged.ragged_string_ops": """
             bytes_split=string_bytes_split ngrams unicode_decode unicode_decode_with_offsets
             unicode_encode unicode_split unicode_split_with_offsets
         """,
-        "ops.string_ops": """
+        "ops.io.string_ops": """
             as_string format=string_format join=string_join lower=string_lower regex_full_match
             regex_replace strip=string_strip to_hash_bucket_fast=string_to_hash_bucket_fast
             to_hash_bucket_strong=string_to_hash_bucket_strong unicode_script unicode_transcode

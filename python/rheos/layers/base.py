@@ -14,10 +14,10 @@ from rheos.framework.operation import Tensor, _VariableBase
 from rheos.layers import layer
 from rheos.layers.input_spec import InputSpec  # noqa: F401
 from rheos.layers.layer import depends_on, snake_case
-from rheos.ops import variable_scope
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.partitioned_variables import PartitionedVariable
-from rheos.ops.variables import VariableAggregation, VariableSynchronization
+from rheos.ops.state import variable_scope
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.partitioned_variables import PartitionedVariable
+from rheos.ops.state.variables import VariableAggregation, VariableSynchronization
 
 _NO_SCOPE = contextlib.nullcontext()
 

@@ -11,11 +11,13 @@ from rheos.layers.feature_columns import (
     SequenceColumn,
 )
 from rheos.layers.layer import Layer
-from rheos.ops import array_ops, check_ops, embedding_ops, math_ops, nn_ops, sparse_ops
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.init_ops import zeros_initializer
-from rheos.ops.partitioned_variables import PartitionedVariable
-from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
+from rheos.ops.array import array_ops, embedding_ops, sparse_ops
+from rheos.ops.math import check_ops, math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.init_ops import zeros_initializer
+from rheos.ops.state.partitioned_variables import PartitionedVariable
+from rheos.ops.state.variable_scope import get_variable, get_variable_scope, variable_scope
 from rheos.training.first_values import init_from_checkpoint
 
 _USUAL = GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES

@@ -6,7 +6,9 @@
 
 from rheos.framework import tensor_shape
 from rheos.layers import base, values
-from rheos.ops import array_ops, init_ops, nn_conv, nn_ops
+from rheos.ops.array import array_ops
+from rheos.ops.nn import nn_conv, nn_ops
+from rheos.ops.state import init_ops
 
 
 def numbers(value, count, name):

@@ -4,8 +4,11 @@ from rheos.framework import tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1
 from rheos.layers import base, values
-from rheos.ops import array_ops, init_ops, math_ops, nn_ops
-from rheos.ops.smart_cond import known_flag, smart_cond
+from rheos.ops.array import array_ops
+from rheos.ops.flow.smart_cond import known_flag, smart_cond
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.state import init_ops
 
 
 class DenseBody:

@@ -20,8 +20,10 @@ from rheos.layers.feature_columns import (
     WeightedCategoricalColumn,
     _check_key,
 )
-from rheos.ops import array_ops, embedding_ops, math_ops, parsing_ops, segment_ops, sparse_ops
-from rheos.ops.init_ops import truncated_normal_initializer
+from rheos.ops.array import array_ops, embedding_ops, segment_ops, sparse_ops
+from rheos.ops.io import parsing_ops
+from rheos.ops.math import math_ops
+from rheos.ops.state.init_ops import truncated_normal_initializer
 
 # ---- Numbers
 

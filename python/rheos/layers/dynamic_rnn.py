@@ -15,11 +15,13 @@ from rheos.layers.rnn import (
     transpose_batch_time,
 )
 from rheos.layers.rnn_cells import assert_like_rnncell, joined
-from rheos.ops import array_ops, control_flow_ops, math_ops
-from rheos.ops.constant_op import constant
-from rheos.ops.rearrange_ops import reverse_sequence
-from rheos.ops.tensor_array_ops import TensorArray
-from rheos.ops.variable_scope import variable_scope
+from rheos.ops.array import array_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.array.rearrange_ops import reverse_sequence
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.flow.tensor_array_ops import TensorArray
+from rheos.ops.math import math_ops
+from rheos.ops.state.variable_scope import variable_scope
 
 
 def _static(size):

@@ -11,17 +11,11 @@ import numpy as np
 from rheos.framework import dtypes, gfile, logging
 from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
-from rheos.ops import (
-    array_ops,
-    check_ops,
-    control_flow_ops,
-    lookup_ops,
-    math_ops,
-    parsing_ops,
-    rearrange_ops,
-    sparse_ops,
-    string_ops,
-)
+from rheos.ops.array import array_ops, rearrange_ops, sparse_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.io import parsing_ops, string_ops
+from rheos.ops.math import check_ops, math_ops
+from rheos.ops.state import lookup_ops
 
 # ---- What a model makes of its features
 

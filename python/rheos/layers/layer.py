@@ -16,9 +16,10 @@ from rheos.framework.graph import init_scope, name_scope
 from rheos.framework.operation import Tensor
 from rheos.layers import nodes, values
 from rheos.layers.input_spec import InputSpec
-from rheos.ops import array_ops, math_ops
-from rheos.ops.module import Module
-from rheos.ops.variables import Variable, VariableAggregation, VariableSynchronization
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.state.module import Module
+from rheos.ops.state.variables import Variable, VariableAggregation, VariableSynchronization
 
 _KEYWORDS = (
     "input_dim",

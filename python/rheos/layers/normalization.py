@@ -4,16 +4,11 @@ from rheos.framework import dtypes, tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import colocate_with, control_dependencies, name_scope
 from rheos.layers import base, values
-from rheos.ops import (
-    array_ops,
-    init_ops,
-    math_ops,
-    nn_norm,
-    nn_ops,
-    state_ops,
-    variable_scope,
-)
-from rheos.ops.smart_cond import known_flag, smart_cond
+from rheos.ops.array import array_ops
+from rheos.ops.flow.smart_cond import known_flag, smart_cond
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_norm, nn_ops
+from rheos.ops.state import init_ops, state_ops, variable_scope
 
 
 def moving_average(average, value, momentum, zero_debias=False, name=None):

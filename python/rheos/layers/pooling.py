@@ -7,7 +7,8 @@
 from rheos.framework import tensor_shape
 from rheos.layers import base, values
 from rheos.layers.convolutional import check_format, check_padding, numbers, op_format
-from rheos.ops import array_ops, nn_pool
+from rheos.ops.array import array_ops
+from rheos.ops.nn import nn_pool
 
 
 class PoolingBody:

@@ -8,11 +8,12 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import colocate_with, control_dependencies
 from rheos.framework.tensor_shape import TensorShape
 from rheos.layers.rnn_cells import assert_like_rnncell, joined
-from rheos.ops import array_ops, math_ops
-from rheos.ops.control_flow_ops import cond
-from rheos.ops.rearrange_ops import reverse_sequence
-from rheos.ops.tensor_array_ops import TensorArray
-from rheos.ops.variable_scope import variable_scope
+from rheos.ops.array import array_ops
+from rheos.ops.array.rearrange_ops import reverse_sequence
+from rheos.ops.flow.control_flow_ops import cond
+from rheos.ops.flow.tensor_array_ops import TensorArray
+from rheos.ops.math import math_ops
+from rheos.ops.state.variable_scope import variable_scope
 
 
 def _fixed_batch(inputs):

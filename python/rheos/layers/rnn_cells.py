@@ -12,9 +12,12 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.operation import Tensor
 from rheos.layers import base
-from rheos.ops import array_ops, clip_ops, init_ops, math_ops, nn_ops, variable_scope
-from rheos.ops.constant_op import constant
-from rheos.ops.partitioned_variables import fixed_size_partitioner
+from rheos.ops.array import array_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.math import clip_ops, math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.state import init_ops, variable_scope
+from rheos.ops.state.partitioned_variables import fixed_size_partitioner
 
 
 def _dims_and_static(value):

@@ -8,7 +8,10 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import device, name_scope
 from rheos.framework.tensor_shape import TensorShape
 from rheos.layers.rnn_cells import LSTMStateTuple, RNNCell, assert_like_rnncell
-from rheos.ops import array_ops, math_ops, nn_ops, random_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.random import random_ops
 
 
 class _Wrapper(RNNCell):

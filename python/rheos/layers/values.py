@@ -12,8 +12,9 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph, get_default_session
 from rheos.framework.graph import control_dependencies, init_scope, name_scope
 from rheos.framework.operation import Tensor, _VariableBase
-from rheos.ops import array_ops, state_ops
-from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.array import array_ops
+from rheos.ops.state import state_ops
+from rheos.ops.state.graph_keys import GraphKeys
 from rheos.training.session import Session
 
 

@@ -3,7 +3,9 @@
 from rheos.framework.op_call import op1
 from rheos.layers import values
 from rheos.models import objects
-from rheos.ops import array_ops, clip_ops, math_ops, nn_ops, special_math_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import clip_ops, math_ops, special_math_ops
+from rheos.ops.nn import nn_ops
 
 _activation = objects.known("activation function")
 

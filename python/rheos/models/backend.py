@@ -21,8 +21,9 @@ from rheos.models.defaults import (  # noqa: F401
     set_floatx,
     set_image_data_format,
 )
-from rheos.ops import array_ops, math_ops
-from rheos.ops.variables import Variable
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.state.variables import Variable
 
 
 def backend():

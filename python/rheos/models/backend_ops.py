@@ -12,27 +12,17 @@ from rheos.models import activations, losses
 from rheos.models.defaults import floatx
 from rheos.models.layers import merge
 from rheos.models.rnn_loop import rnn  # noqa: F401
-from rheos.ops import (
-    array_ops,
-    clip_ops,
-    constant_op,
-    control_flow_ops,
-    ctc_ops,
-    functional_ops,
-    gradients as gradients_module,
-    image_ops,
-    logging_ops,
-    math_ops,
-    nn_conv,
-    nn_ops,
-    nn_pool,
-    random_ops,
-    rearrange_ops,
-    sparse_ops,
-    state_ops,
-)
-from rheos.ops.smart_cond import known_flag, smart_cond
-from rheos.ops.variables import Variable
+from rheos.ops.array import array_ops, constant_op, rearrange_ops, sparse_ops
+from rheos.ops.differentiation import gradients as gradients_module
+from rheos.ops.flow import control_flow_ops, functional_ops
+from rheos.ops.flow.smart_cond import known_flag, smart_cond
+from rheos.ops.io import logging_ops
+from rheos.ops.math import clip_ops, math_ops
+from rheos.ops.media import image_ops
+from rheos.ops.nn import ctc_ops, nn_conv, nn_ops, nn_pool
+from rheos.ops.random import random_ops
+from rheos.ops.state import state_ops
+from rheos.ops.state.variables import Variable
 
 _SMALL = 1e-7
 

@@ -10,13 +10,17 @@ from rheos.layers.column_layers import input_layer, linear_model, make_parse_exa
 from rheos.layers.dense_columns import NumericColumn, numeric_column
 from rheos.layers.normalization import batch_normalization
 from rheos.models.heads import RegressionHead, of_classes
-from rheos.ops import array_ops, check_ops, math_ops, nn_ops, parsing_ops, state_ops, summary_ops
-from rheos.ops.control_flow_ops import group
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.init_ops import glorot_uniform_initializer, zeros_initializer
-from rheos.ops.losses import Reduction
-from rheos.ops.partitioned_variables import min_max_variable_partitioner
-from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
+from rheos.ops.array import array_ops
+from rheos.ops.flow.control_flow_ops import group
+from rheos.ops.io import parsing_ops, summary_ops
+from rheos.ops.math import check_ops, math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.nn.losses import Reduction
+from rheos.ops.state import state_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.init_ops import glorot_uniform_initializer, zeros_initializer
+from rheos.ops.state.partitioned_variables import min_max_variable_partitioner
+from rheos.ops.state.variable_scope import get_variable, get_variable_scope, variable_scope
 from rheos.training.estimator import Estimator, ModeKeys
 from rheos.training.global_step import get_global_step
 from rheos.training.more_optimizers import FtrlOptimizer, RMSPropOptimizer

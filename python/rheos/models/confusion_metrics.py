@@ -8,7 +8,9 @@ from rheos.layers import values
 from rheos.models import objects
 from rheos.models.metric import Metric, add_to
 from rheos.models.shapes_of_losses import fit_weights, squeeze_last
-from rheos.ops import array_ops, math_ops, nn_ops, weights_broadcast_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops, weights_broadcast_ops
 
 _metric = objects.known("metric function")
 _SMALL = 1e-7

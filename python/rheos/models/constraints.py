@@ -1,7 +1,7 @@
 """Constraints: what variables are set to after each update, of what the update made."""
 
 from rheos.models import objects
-from rheos.ops import clip_ops, math_ops
+from rheos.ops.math import clip_ops, math_ops
 
 _constraint = objects.known("constraint")
 _SMALL = 1e-7

@@ -9,7 +9,7 @@ from rheos.framework import nest
 from rheos.framework.graph import Graph
 from rheos.framework.op_call import op1
 from rheos.layers import values
-from rheos.ops.constant_op import constant
+from rheos.ops.array.constant_op import constant
 from rheos.training.session import Session
 
 _INFINITE = -1  # what a dataset without an end says of its size

@@ -6,7 +6,10 @@ import numpy as np
 
 from rheos.framework.conversion import convert_to_tensor
 from rheos.models.layers.pictures import resized
-from rheos.ops import array_ops, image_files, io_ops, math_ops, string_ops
+from rheos.ops.array import array_ops
+from rheos.ops.io import io_ops, string_ops
+from rheos.ops.math import math_ops
+from rheos.ops.media import image_files
 from rheos.pipelines import Dataset
 
 _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")

@@ -13,7 +13,9 @@ from rheos.models.initializers import (  # noqa: F401
     get,
     serialize,
 )
-from rheos.ops import array_ops, linalg_ops, math_ops, rearrange_ops
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.linalg import linalg_ops
+from rheos.ops.math import math_ops
 
 _KIND = "drawn initializer"
 _initializer = objects.known(_KIND)

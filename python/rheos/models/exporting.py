@@ -2,7 +2,7 @@
 
 from rheos.framework import nest
 from rheos.framework.tensor_spec import TensorSpec
-from rheos.ops.module import Module
+from rheos.ops.state.module import Module
 from rheos.tracing.function import function as traced
 from rheos.training import object_saving
 

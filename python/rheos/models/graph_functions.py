@@ -6,7 +6,9 @@ from rheos.layers import values
 from rheos.layers.layer import each_once
 from rheos.models.losses import Loss
 from rheos.models.shapes_of_losses import fit_weights, reduced, weighted
-from rheos.ops import array_ops, control_flow_ops, math_ops
+from rheos.ops.array import array_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import math_ops
 
 
 class Losses:

@@ -7,20 +7,13 @@ from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
 from rheos.layers.dense_columns import NumericColumn, numeric_column
 from rheos.layers.feature_columns import Features
-from rheos.ops import (
-    array_ops,
-    check_ops,
-    control_flow_ops,
-    losses,
-    math_ops,
-    metrics,
-    nn_ops,
-    string_ops,
-    summary_ops,
-    weights_broadcast_ops,
-)
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.lookup_ops import index_table_from_tensor, index_to_string_table_from_tensor
+from rheos.ops.array import array_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.io import string_ops, summary_ops
+from rheos.ops.math import check_ops, math_ops
+from rheos.ops.nn import losses, metrics, nn_ops, weights_broadcast_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.lookup_ops import index_table_from_tensor, index_to_string_table_from_tensor
 from rheos.training.estimator import (
     DEFAULT_SIGNATURE,
     ClassificationOutput,

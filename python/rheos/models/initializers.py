@@ -3,8 +3,8 @@
 from rheos.framework import dtypes
 from rheos.layers import values
 from rheos.models import objects
-from rheos.ops import init_ops
-from rheos.ops.init_ops import (  # noqa: F401
+from rheos.ops.state import init_ops
+from rheos.ops.state.init_ops import (  # noqa: F401
     Constant,
     GlorotNormal,
     GlorotUniform,

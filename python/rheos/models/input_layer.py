@@ -7,7 +7,7 @@ from rheos.framework.graph import name_scope
 from rheos.layers import nodes, values
 from rheos.layers.layer import Layer
 from rheos.models import objects
-from rheos.ops import array_ops, sparse_ops
+from rheos.ops.array import array_ops, sparse_ops
 
 
 class InputLayer(Layer):

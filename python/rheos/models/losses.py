@@ -16,8 +16,10 @@ from rheos.models.shapes_of_losses import (
     squeeze_last,
     weighted,
 )
-from rheos.ops import array_ops, clip_ops, math_ops, nn_ops, rearrange_ops
-from rheos.ops.smart_cond import smart_cond
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.flow.smart_cond import smart_cond
+from rheos.ops.math import clip_ops, math_ops
+from rheos.ops.nn import nn_ops
 
 _loss = objects.known("loss function")
 _SMALL = 1e-7

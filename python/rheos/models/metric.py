@@ -14,8 +14,11 @@ from rheos.models.shapes_of_losses import (
     masked_weights,
     same_rank,
 )
-from rheos.ops import array_ops, control_flow_ops, math_ops, state_ops
-from rheos.ops.variables import VariableAggregation, VariableSynchronization
+from rheos.ops.array import array_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import math_ops
+from rheos.ops.state import state_ops
+from rheos.ops.state.variables import VariableAggregation, VariableSynchronization
 
 
 class Metric(Layer):

@@ -42,14 +42,9 @@ from rheos.models.metric import (
     add_to,
 )
 from rheos.models.shapes_of_losses import as_floats, same_rank, squeeze_last
-from rheos.ops import (
-    array_ops,
-    math_ops,
-    nn_ops,
-    rearrange_ops,
-    statistics_ops,
-    weights_broadcast_ops,
-)
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.math import math_ops, statistics_ops
+from rheos.ops.nn import nn_ops, weights_broadcast_ops
 
 _metric = objects.known("metric function")
 objects.table("metric function").update(objects.table("loss function"))

@@ -17,7 +17,7 @@ from rheos.models import (
 )
 from rheos.models.network import Network
 from rheos.models.training import Trainer
-from rheos.ops import array_ops
+from rheos.ops.array import array_ops
 
 
 class Model(Trainer, Layer):

@@ -10,7 +10,8 @@ from rheos.models.defaults import epsilon
 from rheos.models.metric import MeanMetricWrapper, Metric, add_to
 from rheos.models.metrics import F1Score
 from rheos.models.shapes_of_losses import as_floats, same_rank
-from rheos.ops import array_ops, math_ops, rearrange_ops, statistics_ops
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.math import math_ops, statistics_ops
 
 _metric = objects.known("metric function")
 

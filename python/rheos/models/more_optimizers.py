@@ -7,8 +7,10 @@ from rheos.framework.op_call import op1
 from rheos.models import objects, optimizers
 from rheos.models.optimizer import Optimizer, Parts, slot_key
 from rheos.models.optimizers import Adam, _cast, _Rated
-from rheos.ops import array_ops, math_ops, state_ops
-from rheos.ops.variables import Variable
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.state import state_ops
+from rheos.ops.state.variables import Variable
 
 _optimizer = objects.known("optimizer")
 

@@ -4,7 +4,7 @@ from rheos.framework import nest
 from rheos.framework.operation import Tensor
 from rheos.layers import nodes
 from rheos.layers.layer import each_once
-from rheos.ops import math_ops
+from rheos.ops.math import math_ops
 
 
 class Network:

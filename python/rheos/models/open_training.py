@@ -14,8 +14,8 @@ from rheos.models import data
 from rheos.models.data import Batches
 from rheos.models.graph_functions import Losses
 from rheos.models.metric import Mean, Metric
-from rheos.ops import array_ops
-from rheos.ops.gradient_tape import GradientTape
+from rheos.ops.array import array_ops
+from rheos.ops.differentiation.gradient_tape import GradientTape
 from rheos.tracing.function import function as traced, functions_run_eagerly
 
 _STEPS = ("train_step", "test_step", "predict_step", "compute_loss", "compute_metrics")

@@ -5,7 +5,9 @@ import numpy as np
 from rheos.framework.conversion import convert_to_tensor
 from rheos.layers.layer import Layer
 from rheos.models import objects
-from rheos.ops import array_ops, math_ops, nn_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
 
 
 def _reduced(function):

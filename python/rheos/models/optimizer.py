@@ -12,9 +12,13 @@ from rheos.layers.layer import each_once
 from rheos.models import drawn_initializers, initializers, objects  # noqa: F401 (by name)
 from rheos.models.schedules import LearningRateSchedule, deserialize as schedule_of
 from rheos.models.traced_steps import TracedSteps
-from rheos.ops import array_ops, clip_ops, control_flow_ops, gradients, math_ops, state_ops
-from rheos.ops.constant_op import constant
-from rheos.ops.variables import Variable
+from rheos.ops.array import array_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.differentiation import gradients
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import clip_ops, math_ops
+from rheos.ops.state import state_ops
+from rheos.ops.state.variables import Variable
 
 _OPTIONS = ("clipnorm", "clipvalue", "global_clipnorm", "lr", "decay", "weight_decay")
 _OF_STEPS = ("_is_applying", "_iterations", "_waiting_weights")  # what steps themselves set

@@ -8,8 +8,11 @@ from rheos.layers import values
 from rheos.models import objects
 from rheos.models.initializers import Constant
 from rheos.models.optimizer import Optimizer, Parts
-from rheos.ops import clip_ops, control_flow_ops, math_ops, segment_ops, state_ops
-from rheos.ops.variables import Variable
+from rheos.ops.array import segment_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import clip_ops, math_ops
+from rheos.ops.state import state_ops
+from rheos.ops.state.variables import Variable
 from rheos.training.optimizers import Optimizer as TrainingOptimizer
 
 _optimizer = objects.known("optimizer")

@@ -11,8 +11,11 @@ from rheos.framework.op_call import op1
 from rheos.layers import values
 from rheos.models import objects
 from rheos.models.defaults import floatx
-from rheos.ops import array_ops, math_ops, nn_ops, stateless_random_ops
-from rheos.ops.variables import Variable
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.random import stateless_random_ops
+from rheos.ops.state.variables import Variable
 
 _LARGEST = 2**31 - 2  # what seeds of 64 bits are taken modulo of
 

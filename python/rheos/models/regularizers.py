@@ -5,7 +5,8 @@ import math
 from rheos.framework import tensor_shape
 from rheos.models import objects
 from rheos.models.defaults import setting
-from rheos.ops import math_ops, rearrange_ops
+from rheos.ops.array import rearrange_ops
+from rheos.ops.math import math_ops
 
 _regularizer = objects.known("regularizer")
 

@@ -1,8 +1,10 @@
 """Running a function over the steps of sequences: written out, or as a loop."""
 
 from rheos.framework.conversion import convert_to_tensor
-from rheos.ops import array_ops, control_flow_ops, math_ops, rearrange_ops
-from rheos.ops.tensor_array_ops import TensorArray
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.flow.tensor_array_ops import TensorArray
+from rheos.ops.math import math_ops
 
 
 def _time_first(x):

@@ -6,7 +6,9 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.models import objects
-from rheos.ops import array_ops, control_flow_ops, math_ops
+from rheos.ops.array import array_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import math_ops
 
 _schedule = objects.known("learning rate schedule")
 

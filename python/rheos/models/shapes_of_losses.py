@@ -2,7 +2,10 @@
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
-from rheos.ops import array_ops, control_flow_ops, math_ops, weights_broadcast_ops
+from rheos.ops.array import array_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import weights_broadcast_ops
 
 
 class Reduction:

@@ -6,7 +6,7 @@ from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.models.graph_functions import Losses
-from rheos.ops import gradients
+from rheos.ops.differentiation import gradients
 from rheos.tracing.function import function as traced
 
 

@@ -18,7 +18,7 @@ from rheos.models.graph_functions import Step, flat_shapes
 from rheos.models.metric import Mean, MeanMetricWrapper, Metric
 from rheos.models.open_training import OpenTrainer, open_batches
 from rheos.models.traced_functions import TracedStep, _narrow
-from rheos.ops import array_ops
+from rheos.ops.array import array_ops
 
 
 class Trainer(OpenTrainer):

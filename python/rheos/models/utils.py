@@ -10,7 +10,7 @@ import numpy as np
 
 from rheos.layers import nodes
 from rheos.models import objects
-from rheos.ops.random_ops import set_random_seed as set_seed
+from rheos.ops.random.random_ops import set_random_seed as set_seed
 
 
 def to_categorical(y, num_classes=None, dtype="float32"):

@@ -4,9 +4,9 @@ The modules imported here register functions and classes that modules below them
 linear operators do so when a program first wants one: all are imported together, by its face.
 """
 
-from rheos.ops import (
-    cast_ops,
-    math_ops,
+from rheos.ops.array import cast_ops, slicing
+from rheos.ops.math import math_ops
+from rheos.ops.ragged import (
     ragged_broadcast,
     ragged_matmul,
     ragged_ops,
@@ -14,6 +14,5 @@ from rheos.ops import (
     ragged_shaping,
     ragged_string_ops,
     ragged_tensor_spec,
-    resource_variables,
-    slicing,
 )
+from rheos.ops.state import resource_variables

@@ -17,7 +17,8 @@ from rheos.framework.tensor_spec import (
     register_type_spec_from_value,
     type_spec_from_value,
 )
-from rheos.ops import array_ops, math_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
 
 _RESERVED = ("Spec", "_parts", "_with_parts", "_static_part")
 

@@ -8,9 +8,9 @@ from rheos.framework.operation import Tensor
 from rheos.framework.sparse_tensor_spec import SparseTensorSpec
 from rheos.framework.tensor_shape import TensorShape, as_shape
 from rheos.framework.tensor_spec import TensorSpec, register_type_spec_from_value
-from rheos.ops import array_ops, constant_op
-from rheos.ops.ragged_tensor import RaggedTensor
-from rheos.ops.ragged_tensor_spec import RaggedTensorSpec
+from rheos.ops.array import array_ops, constant_op
+from rheos.ops.ragged.ragged_tensor import RaggedTensor
+from rheos.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
 from rheos.pipelines import nest, structure
 
 

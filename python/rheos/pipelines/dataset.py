@@ -8,8 +8,10 @@ from rheos.framework.graph import control_dependencies
 from rheos.framework.op_call import op1
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_spec import TensorSpec
-from rheos.ops import array_ops, io_ops, math_ops, string_ops
-from rheos.ops.control_flow_ops import Assert
+from rheos.ops.array import array_ops
+from rheos.ops.flow.control_flow_ops import Assert
+from rheos.ops.io import io_ops, string_ops
+from rheos.ops.math import math_ops
 from rheos.pipelines import (
     batching,
     files,

@@ -4,7 +4,7 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.eager import executing_eagerly
 from rheos.framework.op_call import apply_op
-from rheos.ops import array_ops
+from rheos.ops.array import array_ops
 from rheos.pipelines import nest, structure
 
 

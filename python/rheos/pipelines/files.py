@@ -8,7 +8,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import apply_op
 from rheos.framework.structured import decode, encode
 from rheos.framework.tensor_spec import TensorSpec
-from rheos.ops import math_ops
+from rheos.ops.math import math_ops
 from rheos.pipelines.base import DatasetBase, DatasetSpec
 from rheos.pipelines.traced import TracedFunction
 

@@ -10,7 +10,7 @@ from rheos.framework.graph import count_operations
 from rheos.framework.ragged import RaggedValueBase
 from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from rheos.framework.tensor_spec import TensorSpec
-from rheos.ops.script_ops import py_func
+from rheos.ops.flow.script_ops import py_func
 from rheos.pipelines import nest, structure
 from rheos.pipelines.optional import Optional, OptionalSpec
 from rheos.pipelines.traced import TracedFunction

@@ -7,8 +7,9 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.tensor_spec import TensorSpec
-from rheos.ops import array_ops, check_ops, math_ops
-from rheos.ops.constant_op import constant
+from rheos.ops.array import array_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.math import check_ops, math_ops
 from rheos.pipelines import functional, nest
 from rheos.pipelines.base import DatasetSpec
 from rheos.pipelines.traced import TracedFunction

@@ -6,7 +6,9 @@ from rheos.autograph.state import filled_like
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
-from rheos.ops import constant_op, control_flow_ops, math_ops
+from rheos.ops.array import constant_op
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import math_ops
 from rheos.pipelines.base import DatasetBase
 from rheos.pipelines.optional import Optional, get_next_as_optional
 from rheos.pipelines.owned import OwnedIterator

@@ -7,8 +7,10 @@ from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_spec import TensorSpec
-from rheos.ops import array_ops, math_ops, random_ops
-from rheos.ops.stateless_random_ops import stateless_multinomial
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.random import random_ops
+from rheos.ops.random.stateless_random_ops import stateless_multinomial
 from rheos.pipelines import functional
 from rheos.pipelines.base import DatasetBase
 from rheos.pipelines.structure import most_specific

@@ -4,8 +4,9 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import count_operations
 from rheos.framework.operation import Tensor
-from rheos.ops import array_ops, math_ops
-from rheos.ops.random_ops import get_seed as seeds_of_op
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.random.random_ops import get_seed as seeds_of_op
 
 
 def get_seed(seed):

@@ -1,7 +1,7 @@
 """Iterators saved and restored with a model's variables."""
 
 from rheos.framework.op_call import apply_op, op1
-from rheos.ops.saveables import SaveableObject, SaveSpec
+from rheos.ops.state.saveables import SaveableObject, SaveSpec
 
 
 class _IteratorSaveable(SaveableObject):

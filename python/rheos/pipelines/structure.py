@@ -15,8 +15,8 @@ from rheos.framework.tensor_spec import (
     register_type_spec_from_value,
     type_spec_from_value,
 )
-from rheos.ops.ragged_tensor import RaggedTensorValue, convert_to_tensor_or_ragged_tensor
-from rheos.ops.tensor_array_spec import TensorArraySpec  # noqa: F401  which knows arrays as parts
+from rheos.ops.flow.tensor_array_spec import TensorArraySpec  # noqa: F401  which knows arrays as parts
+from rheos.ops.ragged.ragged_tensor import RaggedTensorValue, convert_to_tensor_or_ragged_tensor
 from rheos.pipelines import nest
 
 

@@ -5,8 +5,8 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import apply_op
 from rheos.framework.tensor_spec import TensorSpec
-from rheos.ops import lookup_ops
-from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.state import lookup_ops
+from rheos.ops.state.graph_keys import GraphKeys
 from rheos.pipelines.base import DatasetBase
 
 

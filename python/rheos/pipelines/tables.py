@@ -9,8 +9,9 @@ from rheos.framework import dtypes, gfile
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import count_operations
 from rheos.framework.tensor_spec import TensorSpec
-from rheos.ops import array_ops, parsing_ops
-from rheos.ops.constant_op import constant
+from rheos.ops.array import array_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.io import parsing_ops
 from rheos.pipelines import functional, nest, structure
 from rheos.pipelines.base import DatasetBase
 from rheos.pipelines.dataset import DatasetV2

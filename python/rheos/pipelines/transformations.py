@@ -3,7 +3,7 @@
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import count_operations
-from rheos.ops import check_ops
+from rheos.ops.math import check_ops
 from rheos.pipelines import batching, functional, grouping, mixing, nest, structure, tables
 from rheos.pipelines.random_seed import get_seed
 from rheos.pipelines.traced import TracedFunction

@@ -20,7 +20,7 @@ from rheos.framework.tensor_spec import (
     type_spec_from_value,
 )
 from rheos.framework.trace_types import OwnKind
-from rheos.ops.eager_variables import EagerVariable
+from rheos.ops.state.eager_variables import EagerVariable
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice)
 

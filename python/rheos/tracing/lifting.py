@@ -9,7 +9,7 @@ from rheos.framework.graph import init_scope
 from rheos.framework.op_call import apply_op
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import as_shape
-from rheos.ops.eager_variables import EagerVariable
+from rheos.ops.state.eager_variables import EagerVariable
 
 # is_set_inside: the first call gives the value, which depends on the call's arguments
 Made = namedtuple("Made", "variable is_set_inside")

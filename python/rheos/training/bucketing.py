@@ -8,11 +8,14 @@ from rheos.framework import dtypes, errors
 from rheos.framework.conversion import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, control_flow_ops, math_ops, summary_ops
-from rheos.ops.cast_ops import cast
-from rheos.ops.constant_op import constant
-from rheos.ops.data_flow_ops import FIFOQueue, PaddingFIFOQueue
-from rheos.ops.smart_cond import smart_constant_value
+from rheos.ops.array import array_ops
+from rheos.ops.array.cast_ops import cast
+from rheos.ops.array.constant_op import constant
+from rheos.ops.data_flow.data_flow_ops import FIFOQueue, PaddingFIFOQueue
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.flow.smart_cond import smart_constant_value
+from rheos.ops.io import summary_ops
+from rheos.ops.math import math_ops
 from rheos.training.coordinator import add_queue_runner
 from rheos.training.queue_runner import QueueRunner
 

@@ -7,7 +7,7 @@ import time
 
 from rheos.framework import errors, logging
 from rheos.framework.defaults import get_default_graph, get_default_session
-from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.state.graph_keys import GraphKeys
 
 QUEUE_RUNNERS = GraphKeys.QUEUE_RUNNERS
 

@@ -9,7 +9,9 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import apply_op
-from rheos.ops import control_flow_ops, init_ops, math_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import math_ops
+from rheos.ops.state import init_ops
 
 _L1_L2 = ("l1_regularization_strength", "l2_regularization_strength")
 

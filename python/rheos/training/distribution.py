@@ -12,9 +12,9 @@ import threading
 from rheos.framework import nest
 from rheos.framework.graph import device as on_device, name_scope
 from rheos.framework.marks import CompositeTensor
-from rheos.ops import math_ops
-from rheos.ops.control_flow_ops import group as grouped
-from rheos.ops.variables import VariableAggregation
+from rheos.ops.flow.control_flow_ops import group as grouped
+from rheos.ops.math import math_ops
+from rheos.ops.state.variables import VariableAggregation
 
 _DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 

@@ -11,18 +11,15 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import Graph, name_scope
 from rheos.framework.operation import Operation
-from rheos.ops import (
-    array_ops,
-    control_flow_ops,
-    metrics,
-    parsing_ops,
-    state_ops,
-    summary_ops,
-)
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.lookup_ops import tables_initializer
-from rheos.ops.random_ops import set_random_seed
-from rheos.ops.variable_lists import local_variables_initializer
+from rheos.ops.array import array_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.io import parsing_ops, summary_ops
+from rheos.ops.nn import metrics
+from rheos.ops.random.random_ops import set_random_seed
+from rheos.ops.state import state_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.lookup_ops import tables_initializer
+from rheos.ops.state.variable_lists import local_variables_initializer
 from rheos.pipelines.dataset import DatasetV2
 from rheos.pipelines.iterators import make_initializable_iterator
 from rheos.training import saved_model

@@ -5,8 +5,10 @@ import time
 from rheos.framework import dtypes, logging
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import control_dependencies
-from rheos.ops import array_ops, init_ops, state_ops, summary_ops, variable_scope
-from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.array import array_ops
+from rheos.ops.io import summary_ops
+from rheos.ops.state import init_ops, state_ops, variable_scope
+from rheos.ops.state.graph_keys import GraphKeys
 from rheos.training.checkpoints import checkpoints_iterator
 from rheos.training.global_step import get_global_step
 from rheos.training.monitored_session import ChiefSessionCreator, MonitoredSession

@@ -4,9 +4,11 @@ import numpy as np
 
 from rheos.framework import dtypes, errors
 from rheos.framework.graph import name_scope
-from rheos.ops import array_ops, math_ops, summary_ops
-from rheos.ops.cast_ops import cast
-from rheos.ops.data_flow_ops import FIFOQueue, RandomShuffleQueue
+from rheos.ops.array import array_ops
+from rheos.ops.array.cast_ops import cast
+from rheos.ops.data_flow.data_flow_ops import FIFOQueue, RandomShuffleQueue
+from rheos.ops.io import summary_ops
+from rheos.ops.math import math_ops
 from rheos.training.coordinator import add_queue_runner
 from rheos.training.queue_runner import QueueRunner
 

@@ -9,10 +9,11 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import device, name_scope
 from rheos.framework.op_call import op_list
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, init_ops
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.partitioned_variables import PartitionedVariable, PartitionInfo
-from rheos.ops.variables import Variable
+from rheos.ops.array import array_ops
+from rheos.ops.state import init_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.partitioned_variables import PartitionedVariable, PartitionInfo
+from rheos.ops.state.variables import Variable
 from rheos.training.checkpoints import checkpoint_of, load_checkpoint
 
 

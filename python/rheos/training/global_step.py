@@ -4,10 +4,10 @@ from rheos.framework import dtypes
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
 from rheos.framework.operation import Tensor
-from rheos.ops import init_ops
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.variable_scope import get_variable
-from rheos.ops.variables import Variable
+from rheos.ops.state import init_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.variable_scope import get_variable
+from rheos.ops.state.variables import Variable
 
 
 def global_step(sess, global_step_tensor):

@@ -5,9 +5,9 @@ import numpy as _np
 from rheos.framework.conversion import convert_to_tensor as _convert_to_tensor
 from rheos.framework.defaults import get_default_session as _get_default_session
 from rheos.framework.eager import executing_eagerly as _executing_eagerly
-from rheos.ops.array_ops import placeholder as _placeholder
-from rheos.ops.gradient_tape import GradientTape as _GradientTape
-from rheos.ops.gradients import gradients as _gradients
+from rheos.ops.array.array_ops import placeholder as _placeholder
+from rheos.ops.differentiation.gradient_tape import GradientTape as _GradientTape
+from rheos.ops.differentiation.gradients import gradients as _gradients
 
 
 def _parts(array):

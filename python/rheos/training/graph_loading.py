@@ -15,8 +15,8 @@ from rheos.framework.importer import import_graph_def
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.framework.trackable import AutoTrackable
-from rheos.ops.constant_op import constant
-from rheos.ops.eager_variables import EagerVariable
+from rheos.ops.array.constant_op import constant
+from rheos.ops.state.eager_variables import EagerVariable
 from rheos.tracing.restored import Signatures
 from rheos.tracing.wrapped import wrapped
 from rheos.training import saved_model

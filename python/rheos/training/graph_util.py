@@ -1,7 +1,7 @@
 """GraphDefs for use elsewhere: variables as constants, parts of a graph."""
 
 from rheos.framework import logging, messages
-from rheos.ops.constant_op import make_tensor_proto
+from rheos.ops.array.constant_op import make_tensor_proto
 
 # Ops that are variables, and those that pass a handle or reference on.
 _VARIABLES = ("Variable", "VariableV2")

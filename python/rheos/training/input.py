@@ -6,17 +6,15 @@ from rheos.framework.conversion import convert_n_to_tensor_or_indexed_slices, co
 from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import (
-    array_ops,
-    control_flow_ops,
-    data_flow_ops,
-    math_ops,
-    random_ops,
-    summary_ops,
-)
-from rheos.ops.constant_op import constant
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.variables import Variable
+from rheos.ops.array import array_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.data_flow import data_flow_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.io import summary_ops
+from rheos.ops.math import math_ops
+from rheos.ops.random import random_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.variables import Variable
 from rheos.training import sparse_batches
 from rheos.training.coordinator import add_queue_runner
 from rheos.training.queue_runner import QueueRunner

@@ -8,8 +8,10 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.eager import executing_eagerly
 from rheos.framework.graph import count_operations, name_scope
 from rheos.framework.operation import Tensor
-from rheos.ops import array_ops, math_ops, random_ops
-from rheos.ops.constant_op import constant
+from rheos.ops.array import array_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.math import math_ops
+from rheos.ops.random import random_ops
 
 
 def _later_where_eager(decay):

@@ -11,8 +11,8 @@ from rheos.framework.op_defs import (
     stripped_op_list,
 )
 from rheos.framework.proto_functions import proto_functions, with_scope, without_scope
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.variables import VARIABLE_COLLECTIONS
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.variables import VARIABLE_COLLECTIONS
 from rheos.training.graph_scopes import extraneous_saver_nodes, is_included, part_of_graph_def
 
 VERSION = "1.15.5"  # of TensorFlow, whose graphs these are

@@ -2,9 +2,12 @@
 
 from rheos.framework import errors, logging, messages
 from rheos.framework.defaults import get_default_graph
-from rheos.ops import array_ops, control_flow_ops, lookup_ops, summary_ops
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.variable_lists import (
+from rheos.ops.array import array_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.io import summary_ops
+from rheos.ops.state import lookup_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.variable_lists import (
     global_variables,
     global_variables_initializer,
     local_variables_initializer,

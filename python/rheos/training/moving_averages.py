@@ -11,11 +11,17 @@ from rheos.framework.graph import (
     name_scope,
 )
 from rheos.framework.operation import Tensor
-from rheos.ops import control_flow_ops, init_ops, math_ops, state_ops
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.variable_lists import global_variables, moving_average_variables, trainable_variables
-from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
-from rheos.ops.variables import Variable
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import math_ops
+from rheos.ops.state import init_ops, state_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.variable_lists import (
+    global_variables,
+    moving_average_variables,
+    trainable_variables,
+)
+from rheos.ops.state.variable_scope import get_variable, get_variable_scope, variable_scope
+from rheos.ops.state.variables import Variable
 from rheos.training.slots import create_slot, create_zeros_slot
 
 _FLOATS = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)

@@ -12,8 +12,8 @@ from rheos.framework.graph import Graph, init_scope
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.operation import _VariableBase
 from rheos.framework.trackable import AutoTrackable, Trackable, children_of, descendants
-from rheos.ops.lookup_ops import MutableTable
-from rheos.ops.variables import Variable
+from rheos.ops.state.lookup_ops import MutableTable
+from rheos.ops.state.variables import Variable
 from rheos.training import checkpoints
 from rheos.training.session import Session
 

@@ -12,9 +12,9 @@ from rheos.framework.op_call import apply_op
 from rheos.framework.tensor_proto import make_ndarray
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.trackable import AutoTrackable
-from rheos.ops.constant_op import constant
-from rheos.ops.eager_variables import EagerVariable
-from rheos.ops.variables import VariableAggregation, VariableSynchronization
+from rheos.ops.array.constant_op import constant
+from rheos.ops.state.eager_variables import EagerVariable
+from rheos.ops.state.variables import VariableAggregation, VariableSynchronization
 from rheos.tracing.restored import RestoredConcrete, RestoredFunction, Signatures
 from rheos.training import graph_loading, saved_model
 from rheos.training.checkpoints import OBJECT_GRAPH_KEY, CheckpointReader

@@ -13,10 +13,10 @@ from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.structured import encode
 from rheos.framework.tensor_spec import TensorSpec, type_spec_from_value
 from rheos.framework.trackable import AutoTrackable, children_of
-from rheos.ops.assets import Asset
-from rheos.ops.constant_op import constant
-from rheos.ops.control_flow_ops import group
-from rheos.ops.lookup_ops import _Table
+from rheos.ops.array.constant_op import constant
+from rheos.ops.flow.control_flow_ops import group
+from rheos.ops.state.assets import Asset
+from rheos.ops.state.lookup_ops import _Table
 from rheos.pipelines.base import DatasetBase
 from rheos.tracing.concrete import ConcreteFunction
 from rheos.tracing.function import Function

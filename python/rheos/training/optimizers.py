@@ -9,13 +9,15 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import colocate_with, control_dependencies, init_scope, name_scope
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.operation import Operation, Tensor, _VariableBase
-from rheos.ops import array_ops, control_flow_ops, segment_ops, state_ops
-from rheos.ops.gradient_tape import GradientTape
-from rheos.ops.gradients import gradients, to_core
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.variable_lists import trainable_variables
-from rheos.ops.variable_scope import get_variable_scope
-from rheos.ops.variables import Variable, adopt_new_variables
+from rheos.ops.array import array_ops, segment_ops
+from rheos.ops.differentiation.gradient_tape import GradientTape
+from rheos.ops.differentiation.gradients import gradients, to_core
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.state import state_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.variable_lists import trainable_variables
+from rheos.ops.state.variable_scope import get_variable_scope
+from rheos.ops.state.variables import Variable, adopt_new_variables
 from rheos.training.direct_steps import DirectStep, group_of, is_direct
 from rheos.training.slots import create_slot, create_slot_with_initializer, create_zeros_slot
 

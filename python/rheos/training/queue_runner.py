@@ -6,7 +6,7 @@ import weakref
 from rheos.framework import errors, logging, messages
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.proto_functions import register_proto_function, with_scope, without_scope
-from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.state.graph_keys import GraphKeys
 
 
 class QueueRunner:

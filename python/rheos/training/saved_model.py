@@ -10,11 +10,11 @@ from rheos.framework.operation import Operation, Tensor
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.structured import decode_spec, encode_spec
 from rheos.framework.tensor_spec import TypeSpec
-from rheos.ops.constant_op import make_tensor_proto
-from rheos.ops.control_flow_ops import group
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.lookup_ops import tables_initializer
-from rheos.ops.variable_lists import global_variables_initializer, local_variables_initializer
+from rheos.ops.array.constant_op import make_tensor_proto
+from rheos.ops.flow.control_flow_ops import group
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.lookup_ops import tables_initializer
+from rheos.ops.state.variable_lists import global_variables_initializer, local_variables_initializer
 from rheos.training.saver import (
     Saver,
     import_meta_graph_with_elements,

@@ -10,10 +10,10 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.op_call import apply_op, op_list
 from rheos.framework.operation import Tensor
 from rheos.framework.proto_functions import register_proto_function
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.partitioned_variables import PartitionedVariable
-from rheos.ops.saveables import VARIABLE_OPS, BaseSaverBuilder, SaveableObject
-from rheos.ops.variables import Variable
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.partitioned_variables import PartitionedVariable
+from rheos.ops.state.saveables import VARIABLE_OPS, BaseSaverBuilder, SaveableObject
+from rheos.ops.state.variables import Variable
 from rheos.training.checkpoints import (
     checkpoint_exists,
     get_checkpoint_mtimes,

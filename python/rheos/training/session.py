@@ -14,9 +14,9 @@ from rheos.framework.messages import is_message
 from rheos.framework.op_call import _tuple
 from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
-from rheos.ops.ragged_tensor import RaggedTensorValue
-from rheos.ops.script_ops import call_function
-from rheos.ops.session_ops import handle_of
+from rheos.ops.flow.script_ops import call_function
+from rheos.ops.ragged.ragged_tensor import RaggedTensorValue
+from rheos.ops.state.session_ops import handle_of
 
 # What a trace has, as the library counts it (RHEOS_TRACE_* of session.h).
 _TRACE_STEPS, _TRACE_GRAPHS, _TRACE_COSTS = 1, 2, 4

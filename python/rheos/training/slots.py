@@ -4,10 +4,11 @@ import contextlib
 
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import colocate_with
-from rheos.ops import array_ops, init_ops
-from rheos.ops.partitioned_variables import SaveSliceInfo
-from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
-from rheos.ops.variables import Variable
+from rheos.ops.array import array_ops
+from rheos.ops.state import init_ops
+from rheos.ops.state.partitioned_variables import SaveSliceInfo
+from rheos.ops.state.variable_scope import get_variable, get_variable_scope, variable_scope
+from rheos.ops.state.variables import Variable
 
 
 def create_slot(primary, value, name, shape=None, dtype=None, validate_shape=None, colocate=True):

@@ -5,9 +5,10 @@ import collections
 from rheos.framework import dtypes
 from rheos.framework.op_call import op1, op_list
 from rheos.framework.sparse_tensor import SparseTensor
-from rheos.ops import array_ops, control_flow_ops, sparse_ops
-from rheos.ops.constant_op import constant
-from rheos.ops.smart_cond import smart_cond
+from rheos.ops.array import array_ops, sparse_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.flow.smart_cond import smart_cond
 
 # A SparseTensor that is kept: the operation whose map has it, its rank and dtype.
 _Kept = collections.namedtuple("_Kept", ["op", "rank", "dtype"])

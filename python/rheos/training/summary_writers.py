@@ -15,19 +15,13 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope as op_name_scope
 from rheos.framework.operation import Tensor, _VariableBase
-from rheos.ops import (
-    array_ops,
-    audio_ops,
-    cast_ops,
-    image_color,
-    image_files,
-    math_ops,
-    rearrange_ops,
-)
-from rheos.ops.constant_op import constant, make_tensor_proto
-from rheos.ops.control_flow_ops import no_op
-from rheos.ops.script_ops import py_func
-from rheos.ops.string_ops import as_string
+from rheos.ops.array import array_ops, cast_ops, rearrange_ops
+from rheos.ops.array.constant_op import constant, make_tensor_proto
+from rheos.ops.flow.control_flow_ops import no_op
+from rheos.ops.flow.script_ops import py_func
+from rheos.ops.io.string_ops import as_string
+from rheos.ops.math import math_ops
+from rheos.ops.media import audio_ops, image_color, image_files
 from rheos.training import profiling
 from rheos.training.summary import FileWriter
 

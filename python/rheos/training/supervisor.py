@@ -6,10 +6,11 @@ import time
 
 from rheos.framework import dtypes, errors, logging, messages
 from rheos.framework.defaults import get_default_graph
-from rheos.ops import control_flow_ops, lookup_ops
-from rheos.ops.graph_keys import GraphKeys
-from rheos.ops.summary_ops import merge_all
-from rheos.ops.variable_lists import (
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.io.summary_ops import merge_all
+from rheos.ops.state import lookup_ops
+from rheos.ops.state.graph_keys import GraphKeys
+from rheos.ops.state.variable_lists import (
     global_variables,
     global_variables_initializer,
     local_variables_initializer,

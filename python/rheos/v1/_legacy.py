@@ -6,7 +6,10 @@ TensorFlow has sees 1.x.
 
 from rheos.framework import dtypes
 from rheos.framework.op_call import op1
-from rheos.ops import array_ops, linalg_ops, math_ops, rearrange_ops, summary_ops
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.io import summary_ops
+from rheos.ops.linalg import linalg_ops
+from rheos.ops.math import math_ops
 from rheos.training.optimizers import Optimizer
 
 

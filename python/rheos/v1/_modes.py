@@ -5,7 +5,7 @@ from rheos.framework.defaults import has_operations, set_control_flow_v2
 from rheos.framework.eager import disable_eager_execution, executing_eagerly
 from rheos.framework.logging import python_logger
 from rheos.framework.tensor_shape import disable_v2_tensorshape, enable_v2_tensorshape
-from rheos.ops import eager_variables  # noqa: F401
+from rheos.ops.state import eager_variables  # noqa: F401
 
 
 def enable_eager_execution(config=None, device_policy=None, execution_mode=None):

@@ -20,15 +20,15 @@ OWN = {
         "framework.load_library": "load_file_system_library load_library load_op_library",
         "framework.sparse_tensor": "SparseTensorValue convert_to_tensor_or_sparse_tensor",
         "framework.tensor_shape": "Dimension dimension_value",
-        "ops.accumulators": """
+        "ops.data_flow.accumulators": """
             ConditionalAccumulator ConditionalAccumulatorBase SparseConditionalAccumulator
         """,
-        "ops.array_ops": """
+        "ops.array.array_ops": """
             boolean_mask diag expand_dims fill gather gather_nd invert_permutation matrix_band_part
             matrix_diag ones ones_like pad placeholder placeholder_with_default reshape scatter_nd
             shape size transpose where zeros zeros_like
         """,
-        "ops.check_ops": """
+        "ops.math.check_ops": """
             add_check_numerics_ops assert_equal assert_greater assert_greater_equal assert_integer
             assert_less assert_less_equal assert_near assert_negative assert_non_negative
             assert_non_positive assert_none_equal assert_positive assert_proper_iterable assert_rank
@@ -36,71 +36,71 @@ OWN = {
             check_numerics is_non_decreasing is_numeric_tensor is_strictly_increasing
             verify_tensor_all_finite
         """,
-        "ops.clip_ops": "clip_by_average_norm global_norm",
-        "ops.control_flow_ops": "Print cond while_loop",
-        "ops.data_flow_ops": """
+        "ops.math.clip_ops": "clip_by_average_norm global_norm",
+        "ops.flow.control_flow_ops": "Print cond while_loop",
+        "ops.data_flow.data_flow_ops": """
             FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue
         """,
-        "ops.functional_ops": "map_fn vectorized_map=map_rows",
-        "ops.graph_keys": "GraphKeys",
-        "ops.init_ops": """
+        "ops.flow.functional_ops": "map_fn vectorized_map=map_rows",
+        "ops.state.graph_keys": "GraphKeys",
+        "ops.state.init_ops": """
             constant_initializer glorot_normal_initializer glorot_uniform_initializer
             ones_initializer orthogonal_initializer random_normal_initializer
             random_uniform_initializer truncated_normal_initializer uniform_unit_scaling_initializer
             variance_scaling_initializer zeros_initializer
         """,
-        "ops.io_ops": """
+        "ops.io.io_ops": """
             decode_csv decode_raw matching_files parse_tensor read_file serialize_tensor write_file
         """,
-        "ops.linalg_ops": """
+        "ops.linalg.linalg_ops": """
             cholesky cholesky_solve cross matrix_determinant matrix_inverse matrix_solve
             matrix_solve_ls matrix_triangular_solve qr self_adjoint_eig self_adjoint_eigvals svd
             trace
         """,
-        "ops.lookup_ops": "initialize_all_tables tables_initializer",
-        "ops.math_ops": """
+        "ops.state.lookup_ops": "initialize_all_tables tables_initializer",
+        "ops.math.math_ops": """
             accumulate_n add arg_max arg_min argmax argmin ceil conj count_nonzero cumprod div
             div_no_nan erf erfc expm1 floor_div floordiv floormod is_finite is_inf is_nan lin_space
             linspace log log1p logical_xor matmul mod reciprocal reduce_all reduce_any
             reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum rint rsqrt
             sparse_matmul squared_difference to_bfloat16 to_double to_float to_int32 to_int64
         """,
-        "ops.parsing_ops": """
+        "ops.io.parsing_ops": """
             FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature decode_compressed
             decode_json_example parse_example parse_single_example parse_single_sequence_example
         """,
-        "ops.partitioned_variables": """
+        "ops.state.partitioned_variables": """
             fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner
         """,
-        "ops.quantize_ops": """
+        "ops.array.quantize_ops": """
             dequantize fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient
             fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient
             fake_quant_with_min_max_vars_per_channel
             fake_quant_with_min_max_vars_per_channel_gradient quantize quantize_v2 quantized_concat
         """,
-        "ops.ragged_string_ops": "string_split",
-        "ops.random_ops": """
+        "ops.ragged.ragged_string_ops": "string_split",
+        "ops.random.random_ops": """
             get_seed multinomial random_crop random_gamma random_normal random_poisson
             random_shuffle random_uniform set_random_seed truncated_normal
         """,
-        "ops.reader_ops": """
+        "ops.io.reader_ops": """
             FixedLengthRecordReader IdentityReader LMDBReader ReaderBase TFRecordReader
             TextLineReader WholeFileReader
         """,
-        "ops.rearrange_ops": """
+        "ops.array.rearrange_ops": """
             batch_gather batch_to_space batch_to_space_nd broadcast_dynamic_shape depth_to_space
             diag_part dimension_at_index extract_image_patches matrix_diag_part matrix_set_diag
             matrix_transpose reverse_v2 setdiff1d space_to_batch space_to_depth tensor_scatter_add
             tensor_scatter_sub tensor_scatter_update where_v2
         """,
-        "ops.script_ops": "py_func",
-        "ops.segment_ops": """
+        "ops.flow.script_ops": "py_func",
+        "ops.array.segment_ops": """
             segment_max segment_mean segment_min segment_prod segment_sum sparse_segment_mean
             sparse_segment_sqrt_n sparse_segment_sum unsorted_segment_max unsorted_segment_mean
             unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum
         """,
-        "ops.session_ops": "delete_session_tensor get_session_handle get_session_tensor",
-        "ops.sparse_ops": """
+        "ops.state.session_ops": "delete_session_tensor get_session_handle get_session_tensor",
+        "ops.array.sparse_ops": """
             deserialize_many_sparse serialize_many_sparse serialize_sparse sparse_add sparse_concat
             sparse_fill_empty_rows sparse_mask sparse_maximum sparse_merge sparse_minimum
             sparse_placeholder sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum
@@ -108,35 +108,35 @@ OWN = {
             sparse_slice sparse_softmax sparse_split sparse_tensor_dense_matmul
             sparse_tensor_to_dense sparse_to_dense sparse_to_indicator sparse_transpose
         """,
-        "ops.special_math_ops": """
+        "ops.math.special_math_ops": """
             angle betainc digamma igamma igammac imag lbeta lgamma log_sigmoid polygamma real
             to_complex128 to_complex64 zeta
         """,
-        "ops.spectral_ops": "fft fft2d fft3d ifft ifft2d ifft3d",
-        "ops.state_ops": """
+        "ops.math.spectral_ops": "fft fft2d fft3d ifft ifft2d ifft3d",
+        "ops.state.state_ops": """
             assign assign_add assign_sub batch_scatter_update count_up_to scatter_add scatter_div
             scatter_max scatter_min scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update
             scatter_sub scatter_update
         """,
-        "ops.statistics_ops": "bincount confusion_matrix",
-        "ops.string_ops": """
+        "ops.math.statistics_ops": "bincount confusion_matrix",
+        "ops.io.string_ops": """
             decode_base64 encode_base64 reduce_join regex_replace string_join string_strip
             string_to_hash_bucket string_to_hash_bucket_fast string_to_hash_bucket_strong
             string_to_number substr
         """,
-        "ops.template": "make_template",
-        "ops.variable_lists": """
+        "ops.state.template": "make_template",
+        "ops.state.variable_lists": """
             all_variables assert_variables_initialized global_variables global_variables_initializer
             initialize_all_variables initialize_local_variables initialize_variables
             is_variable_initialized local_variables local_variables_initializer model_variables
             moving_average_variables report_uninitialized_variables trainable_variables
             variables_initializer
         """,
-        "ops.variable_scope": """
+        "ops.state.variable_scope": """
             AUTO_REUSE VariableScope create_partitioned_variables get_local_variable get_variable
             get_variable_scope no_regularizer variable_op_scope variable_scope
         """,
-        "ops.variables": """
+        "ops.state.variables": """
             Variable disable_resource_variables enable_resource_variables resource_variables_enabled
         """,
         "training.session": "InteractiveSession Session",
@@ -192,20 +192,20 @@ OWN = {
         """,
     },
     "debugging": {
-        "ops.check_ops": """
+        "ops.math.check_ops": """
             assert_all_finite assert_equal assert_greater assert_greater_equal assert_less
             assert_less_equal assert_near assert_negative assert_non_negative assert_non_positive
             assert_none_equal assert_positive assert_rank assert_rank_at_least assert_rank_in
             assert_scalar is_non_decreasing is_strictly_increasing
         """,
-        "ops.math_ops": "is_finite is_inf is_nan",
+        "ops.math.math_ops": "is_finite is_inf is_nan",
     },
     "distributions": {
-        "ops.continuous_distributions": """
+        "ops.random.continuous_distributions": """
             Beta Dirichlet Exponential Gamma Laplace Normal StudentT Uniform
         """,
-        "ops.discrete_distributions": "Bernoulli Categorical DirichletMultinomial Multinomial",
-        "ops.distribution": """
+        "ops.random.discrete_distributions": "Bernoulli Categorical DirichletMultinomial Multinomial",
+        "ops.random.distribution": """
             Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED RegisterKL ReparameterizationType
             kl_divergence
         """,
@@ -216,7 +216,7 @@ OWN = {
             int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 uint32
             uint64 uint8 variant
         """,
-        "ops.string_ops": "as_string",
+        "ops.io.string_ops": "as_string",
     },
     "estimator": {
         "models.canned": """
@@ -278,40 +278,40 @@ OWN = {
         """,
     },
     "image": {
-        "ops.image_boxes": """
+        "ops.media.image_boxes": """
             draw_bounding_boxes non_max_suppression_padded sample_distorted_bounding_box
         """,
-        "ops.image_color": """
+        "ops.media.image_color": """
             per_image_standardization per_image_whitening=per_image_standardization
         """,
-        "ops.image_files": "adjust_jpeg_quality",
-        "ops.image_ops": """
+        "ops.media.image_files": "adjust_jpeg_quality",
+        "ops.media.image_ops": """
             ResizeMethod crop_and_resize extract_glimpse resize resize_area resize_bicubic
             resize_bilinear resize_image_with_crop_or_pad resize_image_with_pad resize_images
             resize_nearest_neighbor transpose_image
         """,
-        "ops.image_quality": "ssim",
-        "ops.rearrange_ops": "extract_image_patches",
+        "ops.media.image_quality": "ssim",
+        "ops.array.rearrange_ops": "extract_image_patches",
     },
     "initializers": {
-        "ops.init_ops": """
+        "ops.state.init_ops": """
             constant=Constant glorot_normal=GlorotNormal glorot_uniform=GlorotUniform he_normal
             he_uniform lecun_normal lecun_uniform ones=Ones random_normal=RandomNormal
             random_uniform=RandomUniform truncated_normal=TruncatedNormal
             uniform_unit_scaling=UniformUnitScaling variance_scaling=VarianceScaling zeros=Zeros
         """,
-        "ops.lookup_ops": "tables_initializer",
-        "ops.variable_lists": """
+        "ops.state.lookup_ops": "tables_initializer",
+        "ops.state.variable_lists": """
             global_variables=global_variables_initializer
             local_variables=local_variables_initializer variables=variables_initializer
         """,
     },
     "io": {
         "framework.gfile": "GFile",
-        "ops.data_flow_ops": "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
-        "ops.io_ops": "decode_csv decode_raw",
-        "ops.parsing_ops": "parse_example parse_single_example",
-        "ops.sparse_ops": "serialize_many_sparse serialize_sparse",
+        "ops.data_flow.data_flow_ops": "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
+        "ops.io.io_ops": "decode_csv decode_raw",
+        "ops.io.parsing_ops": "parse_example parse_single_example",
+        "ops.array.sparse_ops": "serialize_many_sparse serialize_sparse",
         "training.records": "TFRecordCompressionType tf_record_iterator",
     },
     "layers": {
@@ -329,9 +329,9 @@ OWN = {
         """,
     },
     "linalg": {
-        "ops.array_ops": "diag=matrix_diag",
-        "ops.math_ops": "matmul",
-        "ops.rearrange_ops": """
+        "ops.array.array_ops": "diag=matrix_diag",
+        "ops.math.math_ops": "matmul",
+        "ops.array.rearrange_ops": """
             diag_part=matrix_diag_part set_diag=matrix_set_diag transpose=matrix_transpose
         """,
     },
@@ -341,9 +341,9 @@ OWN = {
             get_verbosity info log log_every_n log_first_n log_if set_verbosity vlog warn warning
         """,
     },
-    "lookup.experimental": {"ops.lookup_ops": "DenseHashTable"},
+    "lookup.experimental": {"ops.state.lookup_ops": "DenseHashTable"},
     "losses": {
-        "ops.losses": """
+        "ops.nn.losses": """
             absolute_difference add_loss compute_weighted_loss cosine_distance get_losses
             get_regularization_loss get_regularization_losses get_total_loss hinge_loss huber_loss
             log_loss mean_pairwise_squared_error mean_squared_error sigmoid_cross_entropy
@@ -351,20 +351,20 @@ OWN = {
         """,
     },
     "manip": {
-        "ops.array_ops": "gather_nd reshape reverse scatter_nd tile",
-        "ops.rearrange_ops": "batch_to_space_nd roll space_to_batch_nd",
+        "ops.array.array_ops": "gather_nd reshape reverse scatter_nd tile",
+        "ops.array.rearrange_ops": "batch_to_space_nd roll space_to_batch_nd",
     },
     "math": {
-        "ops.math_ops": """
+        "ops.math.math_ops": """
             add argmax argmin count_nonzero divide_no_nan=div_no_nan linspace=lin_space reduce_all
             reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum
         """,
-        "ops.nn_ops": "in_top_k top_k",
-        "ops.special_math_ops": "angle",
-        "ops.statistics_ops": "bincount confusion_matrix",
+        "ops.nn.nn_ops": "in_top_k top_k",
+        "ops.math.special_math_ops": "angle",
+        "ops.math.statistics_ops": "bincount confusion_matrix",
     },
     "metrics": {
-        "ops.metrics": """
+        "ops.nn.metrics": """
             accuracy auc false_negatives false_negatives_at_thresholds false_positives
             false_positives_at_thresholds mean mean_absolute_error mean_cosine_distance mean_iou
             mean_per_class_accuracy mean_relative_error mean_squared_error mean_tensor
@@ -372,7 +372,7 @@ OWN = {
             root_mean_squared_error sensitivity_at_specificity specificity_at_sensitivity
             true_negatives true_negatives_at_thresholds true_positives true_positives_at_thresholds
         """,
-        "ops.metrics_at_k": """
+        "ops.nn.metrics_at_k": """
             average_precision_at_k precision_at_k precision_at_top_k recall_at_k recall_at_top_k
             sparse_average_precision_at_k sparse_precision_at_k
         """,
@@ -380,35 +380,35 @@ OWN = {
     "nn": {
         "layers.dynamic_rnn": "bidirectional_dynamic_rnn dynamic_rnn raw_rnn",
         "layers.rnn": "static_bidirectional_rnn static_rnn static_state_saving_rnn",
-        "ops.candidate_sampling_ops": """
+        "ops.nn.candidate_sampling_ops": """
             log_uniform_candidate_sampler nce_loss sampled_softmax_loss uniform_candidate_sampler
         """,
-        "ops.ctc_ops": "ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss ctc_loss_v2",
-        "ops.embedding_ops": """
+        "ops.nn.ctc_ops": "ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss ctc_loss_v2",
+        "ops.array.embedding_ops": """
             embedding_lookup embedding_lookup_sparse safe_embedding_lookup_sparse
         """,
-        "ops.nn_conv": """
+        "ops.nn.nn_conv": """
             conv1d conv2d conv2d_backprop_filter conv2d_backprop_input conv3d
             conv3d_backprop_filter=conv3d_backprop_filter_v2 conv3d_backprop_filter_v2
             conv3d_transpose convolution depthwise_conv2d depthwise_conv2d_native
             depthwise_conv2d_native_backprop_filter depthwise_conv2d_native_backprop_input
             dilation2d erosion2d separable_conv2d
         """,
-        "ops.nn_norm": """
+        "ops.nn.nn_norm": """
             batch_norm_with_global_normalization fused_batch_norm sufficient_statistics
             weighted_moments
         """,
-        "ops.nn_ops": """
+        "ops.nn.nn_ops": """
             crelu dropout in_top_k moments relu_layer sigmoid_cross_entropy_with_logits
             softmax_cross_entropy_with_logits softmax_cross_entropy_with_logits_v2
             sparse_softmax_cross_entropy_with_logits swish top_k weighted_cross_entropy_with_logits
             xw_plus_b
         """,
-        "ops.nn_pool": """
+        "ops.nn.nn_pool": """
             avg_pool avg_pool2d avg_pool_v2 fractional_avg_pool fractional_max_pool max_pool
             max_pool_v2 max_pool_with_argmax pool
         """,
-        "ops.rearrange_ops": "depth_to_space space_to_batch space_to_depth",
+        "ops.array.rearrange_ops": "depth_to_space space_to_batch space_to_depth",
     },
     "python_io": {
         "training.records": """
@@ -416,14 +416,14 @@ OWN = {
         """,
     },
     "pywrap_tensorflow": {"training.checkpoints": "CheckpointReader NewCheckpointReader"},
-    "quantization": {"ops.quantize_ops": "dequantize quantize quantize_and_dequantize"},
+    "quantization": {"ops.array.quantize_ops": "dequantize quantize quantize_and_dequantize"},
     "ragged": {
-        "ops.ragged_ops": "constant_value placeholder",
-        "ops.ragged_tensor": "RaggedTensorValue",
+        "ops.ragged.ragged_ops": "constant_value placeholder",
+        "ops.ragged.ragged_tensor": "RaggedTensorValue",
     },
     "random": {
-        "ops.random_ops": "get_seed multinomial poisson=random_poisson set_random_seed",
-        "ops.stateless_random_ops": """
+        "ops.random.random_ops": "get_seed multinomial poisson=random_poisson set_random_seed",
+        "ops.random.stateless_random_ops": """
             stateless_multinomial stateless_normal=stateless_random_normal
             stateless_truncated_normal stateless_uniform=stateless_random_uniform
         """,
@@ -456,10 +456,10 @@ OWN = {
         """,
     },
     "saved_model.utils": {"training.saved_model": "build_tensor_info get_tensor_from_tensor_info"},
-    "sets": {"ops.sets_impl": "set_difference set_intersection set_size set_union"},
+    "sets": {"ops.array.sets_impl": "set_difference set_intersection set_size set_union"},
     "sparse": {
-        "ops.accumulators": "SparseConditionalAccumulator",
-        "ops.sparse_ops": """
+        "ops.data_flow.accumulators": "SparseConditionalAccumulator",
+        "ops.array.sparse_ops": """
             add=sparse_add concat=sparse_concat cross=sparse_cross matmul=sparse_tensor_dense_matmul
             merge=sparse_merge placeholder=sparse_placeholder reduce_max=sparse_reduce_max
             reduce_max_sparse=sparse_reduce_max_sparse reduce_sum=sparse_reduce_sum
@@ -467,25 +467,25 @@ OWN = {
         """,
     },
     "spectral": {
-        "ops.spectral_ops": """
+        "ops.math.spectral_ops": """
             dct fft fft2d fft3d idct ifft ifft2d ifft3d irfft irfft2d irfft3d rfft rfft2d rfft3d
         """,
     },
     "strings": {
-        "ops.ragged_string_ops": "split=string_split_v2",
-        "ops.string_ops": """
+        "ops.ragged.ragged_string_ops": "split=string_split_v2",
+        "ops.io.string_ops": """
             length=string_length reduce_join substr to_hash_bucket=string_to_hash_bucket
             to_number=string_to_number
         """,
     },
     "summary": {
-        "ops.summary_ops": """
+        "ops.io.summary_ops": """
             audio get_summary_description histogram image merge merge_all scalar tensor_summary text
         """,
         "training.summary": "FileWriter FileWriterCache",
     },
     "train": {
-        "ops.io_ops": "match_filenames_once",
+        "ops.io.io_ops": "match_filenames_once",
         "training.checkpoints": """
             NewCheckpointReader checkpoint_exists generate_checkpoint_state_proto
             get_checkpoint_mtimes remove_checkpoint summary_iterator update_checkpoint_state

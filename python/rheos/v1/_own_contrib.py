@@ -57,11 +57,11 @@ CONTRIB = {
             WishartCholesky WishartFull normal_conjugates_known_scale_posterior
             normal_conjugates_known_scale_predictive
         """,
-        "ops.continuous_distributions": """
+        "ops.random.continuous_distributions": """
             Beta Dirichlet Exponential Gamma Laplace Normal StudentT Uniform
         """,
-        "ops.discrete_distributions": "Bernoulli Categorical DirichletMultinomial Multinomial",
-        "ops.distribution": """
+        "ops.random.discrete_distributions": "Bernoulli Categorical DirichletMultinomial Multinomial",
+        "ops.random.distribution": """
             Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED RegisterKL ReparameterizationType
             kl_divergence
         """,
@@ -75,11 +75,11 @@ CONTRIB = {
         "framework.eager": "executing_eagerly",
         "framework.tensor_spec": "TensorSpec",
         "framework.trackable": "Checkpointable=AutoTrackable",
-        "ops.custom_gradient": "custom_gradient",
-        "ops.gradient_tape": "GradientTape",
-        "ops.py_function": "py_func=py_function",
-        "ops.template": "make_template",
-        "ops.variables": "Variable",
+        "ops.differentiation.custom_gradient": "custom_gradient",
+        "ops.differentiation.gradient_tape": "GradientTape",
+        "ops.flow.py_function": "py_func=py_function",
+        "ops.state.template": "make_template",
+        "ops.state.variables": "Variable",
         "tracing.function": "defun=function function",
         "training.object_checkpoints": "Checkpoint",
         "v1._modes": "enable_eager_execution",
@@ -113,9 +113,9 @@ CONTRIB = {
         """,
         "framework.sparse_tensor": "convert_to_tensor_or_sparse_tensor",
         "framework.tensor_spec": "TensorSpec",
-        "ops.check_ops": "assert_same_float_dtype assert_scalar",
-        "ops.rearrange_ops": "argsort is_tensor sort",
-        "ops.smart_cond": "smart_cond smart_constant_value",
+        "ops.math.check_ops": "assert_same_float_dtype assert_scalar",
+        "ops.array.rearrange_ops": "argsort is_tensor sort",
+        "ops.flow.smart_cond": "smart_cond smart_constant_value",
         "training.checkpoints": "checkpoints_iterator list_variables load_checkpoint load_variable",
         "training.first_values": "init_from_checkpoint",
         "training.global_step": """
@@ -162,8 +162,8 @@ CONTRIB = {
             OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES optimize_loss summarize_activation
             summarize_activations summarize_collection summarize_tensor summarize_tensors
         """,
-        "ops.embedding_ops": "safe_embedding_lookup_sparse",
-        "ops.nn_ops": "elu",
+        "ops.array.embedding_ops": "safe_embedding_lookup_sparse",
+        "ops.nn.nn_ops": "elu",
     },
     "contrib.learn.datasets.mnist": {
         "v1.examples.tutorials.mnist.input_data": """
@@ -182,7 +182,7 @@ CONTRIB = {
         """,
     },
     "contrib.lookup": {
-        "ops.lookup_ops": """
+        "ops.state.lookup_ops": """
             FastHashSpec HashTable HasherSpec IdTableWithHashBuckets KeyValueTensorInitializer
             LookupInterface MutableDenseHashTable MutableHashTable StrongHashSpec
             TableInitializerBase TextFileIdTableInitializer TextFileIndex TextFileInitializer
@@ -220,8 +220,8 @@ CONTRIB = {
             streaming_true_negatives_at_thresholds streaming_true_positives
             streaming_true_positives_at_thresholds
         """,
-        "ops.sets_impl": "set_difference set_intersection set_size set_union",
-        "ops.statistics_ops": "confusion_matrix",
+        "ops.array.sets_impl": "set_difference set_intersection set_size set_union",
+        "ops.math.statistics_ops": "confusion_matrix",
     },
     "contrib.nn": {
         "contrib.nn": """
@@ -229,7 +229,7 @@ CONTRIB = {
             deprecated_flipped_softmax_cross_entropy_with_logits
             deprecated_flipped_sparse_softmax_cross_entropy_with_logits scaled_softplus
         """,
-        "ops.nn_conv": "conv1d_transpose",
+        "ops.nn.nn_conv": "conv1d_transpose",
     },
     "contrib.opt": {
         "contrib.external_optimizer": "ExternalOptimizerInterface ScipyOptimizerInterface",
@@ -287,7 +287,7 @@ CONTRIB = {
         "contrib.seq2seq": "sequence_loss",
     },
     "contrib.signal": {
-        "ops.signal_ops": """
+        "ops.math.signal_ops": """
             frame hamming_window hann_window inverse_stft inverse_stft_window_fn
             linear_to_mel_weight_matrix mfccs_from_log_mel_spectrograms overlap_and_add stft
         """,
@@ -346,9 +346,9 @@ CONTRIB = {
     },
     "contrib.slim.prefetch_queue": {"contrib.slim_data": "prefetch_queue"},
     "contrib.slim.queues": {"contrib.slim_data": "NestedQueueRunnerError QueueRunners"},
-    "contrib.staging": {"ops.staging_ops": "StagingArea"},
+    "contrib.staging": {"ops.data_flow.staging_ops": "StagingArea"},
     "contrib.stateless": {
-        "ops.stateless_random_ops": """
+        "ops.random.stateless_random_ops": """
             stateless_multinomial stateless_random_normal stateless_random_uniform
             stateless_truncated_normal
         """,
@@ -385,6 +385,6 @@ CONTRIB = {
     "contrib.util": {
         "framework.constant_values": "constant_value",
         "framework.tensor_proto": "make_ndarray",
-        "ops.constant_op": "make_tensor_proto",
+        "ops.array.constant_op": "make_tensor_proto",
     },
 }

@@ -1,7 +1,7 @@
 """Neural networks."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.ops.nn_conv import conv2d_transpose
+from rheos.ops.nn.nn_conv import conv2d_transpose
 from rheos.v1 import rnn_cell
 from rheos.v1._names import fill as _fill
 

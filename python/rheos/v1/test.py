@@ -24,7 +24,7 @@ from rheos.framework.ragged import (
     RaggedBase as _RaggedBase,
     RaggedValueBase as _RaggedValueBase,
 )
-from rheos.ops.ragged_tensor import RaggedTensorValue as _RaggedTensorValue
+from rheos.ops.ragged.ragged_tensor import RaggedTensorValue as _RaggedTensorValue
 from rheos.training.gradient_check import compute_gradient, compute_gradient_error  # noqa: F401
 from rheos.training.op_benchmark import Benchmark, run_benchmarks as _run_benchmarks
 from rheos.training.session import Session as _Session

@@ -12,7 +12,7 @@ import types as _types
 from rheos.faces.same import SAME
 from rheos.faces.tables import sources as _sources_in
 from rheos.framework import absent, dtypes as _dtypes, eager
-from rheos.ops import eager_variables  # noqa: F401
+from rheos.ops.state import eager_variables  # noqa: F401
 from rheos.v2 import _chosen_keras
 from rheos.v2._keras import KERAS, WITHOUT_KERAS as _WITHOUT_KERAS
 from rheos.v2._own import MODULES, OWN, VALUES

@@ -8,9 +8,11 @@ from rheos.framework.eager import executing_eagerly
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, runs_op
 from rheos.framework.ragged import RaggedShapeBase, ragged_shapes_too, ragged_too
-from rheos.ops import array_ops, cast_ops, math_ops, ragged_shape, rearrange_ops
-from rheos.ops.ragged_shape import DynamicRaggedShape
-from rheos.ops.ragged_tensor import RaggedTensor
+from rheos.ops.array import array_ops, cast_ops, rearrange_ops
+from rheos.ops.math import math_ops
+from rheos.ops.ragged import ragged_shape
+from rheos.ops.ragged.ragged_shape import DynamicRaggedShape
+from rheos.ops.ragged.ragged_tensor import RaggedTensor
 
 
 def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):

@@ -4,7 +4,10 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor
-from rheos.ops import cast_ops, check_ops, ragged_string_ops, statistics_ops, string_ops
+from rheos.ops.array import cast_ops
+from rheos.ops.io import string_ops
+from rheos.ops.math import check_ops, statistics_ops
+from rheos.ops.ragged import ragged_string_ops
 from rheos.v2._forms import form
 
 _MORE = "message=None, summarize=None, name=None"

@@ -6,9 +6,9 @@ from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.eager import executing_eagerly
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec, type_spec_from_value
-from rheos.ops import control_flow_ops, functional_ops
-from rheos.ops.ragged_tensor import is_ragged
-from rheos.ops.ragged_tensor_spec import RaggedTensorSpec
+from rheos.ops.flow import control_flow_ops, functional_ops
+from rheos.ops.ragged.ragged_tensor import is_ragged
+from rheos.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
 from rheos.tracing.function import function, functions_run_eagerly
 
 

@@ -4,18 +4,12 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1, op_results
 from rheos.framework.ragged import ragged_too
-from rheos.ops import (
-    array_ops,
-    functional_ops,
-    image_boxes,
-    image_color,
-    image_files,
-    image_ops,
-    image_quality,
-    math_ops,
-    stateless_random_ops,
-)
-from rheos.ops.ragged_tensor import is_ragged
+from rheos.ops.array import array_ops
+from rheos.ops.flow import functional_ops
+from rheos.ops.math import math_ops
+from rheos.ops.media import image_boxes, image_color, image_files, image_ops, image_quality
+from rheos.ops.ragged.ragged_tensor import is_ragged
+from rheos.ops.random import stateless_random_ops
 from rheos.v2._forms import form
 
 ssim = form(

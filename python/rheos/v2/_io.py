@@ -1,7 +1,8 @@
 """Records, examples and raw bytes in TensorFlow 2's form."""
 
 from rheos.framework.op_call import op1
-from rheos.ops import io_ops, parsing_ops, sparse_ops
+from rheos.ops.array import sparse_ops
+from rheos.ops.io import io_ops, parsing_ops
 from rheos.v2._forms import form
 
 decode_csv = form(

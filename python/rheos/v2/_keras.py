@@ -10,7 +10,7 @@ KERAS = {
         "models.optimizer": "Optimizer",
         "models.policies": "DTypePolicy FloatDTypePolicy version",
         "models.regularizers": "Regularizer",
-        "ops.init_ops": "Initializer",
+        "ops.state.init_ops": "Initializer",
     },
     "keras.activations": {
         "models.activations": """

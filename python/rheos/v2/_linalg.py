@@ -2,7 +2,8 @@
 
 from rheos.framework import dtypes
 from rheos.framework.op_call import op1, runs_op
-from rheos.ops import cast_ops, math_ops
+from rheos.ops.array import cast_ops
+from rheos.ops.math import math_ops
 
 
 @runs_op("MatMul", "a b", (2, 2), "real", transpose_a="transpose_a", transpose_b="transpose_b")

@@ -7,7 +7,7 @@ import numpy as np
 from rheos.framework import conversion
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.eager import EagerTensor
-from rheos.ops import variables
+from rheos.ops.state import variables
 
 
 class _AnyVariable(type(variables.Variable)):

@@ -3,17 +3,9 @@
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.ragged import ragged_too
-from rheos.ops import (
-    candidate_sampling_ops,
-    ctc_ops,
-    embedding_ops,
-    math_ops,
-    nn_conv,
-    nn_norm,
-    nn_ops,
-    nn_pool,
-    rearrange_ops,
-)
+from rheos.ops.array import embedding_ops, rearrange_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import candidate_sampling_ops, ctc_ops, nn_conv, nn_norm, nn_ops, nn_pool
 from rheos.v2._forms import form
 
 conv1d = form(

@@ -8,7 +8,10 @@ _REDUCTIONS = (
     "reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod "
     "reduce_sum"
 )
-_TAPE = {"ops.gradient_tape": "GradientTape", "ops.forward_accumulator": "ForwardAccumulator"}
+_TAPE = {
+    "ops.differentiation.gradient_tape": "GradientTape",
+    "ops.differentiation.forward_accumulator": "ForwardAccumulator",
+}
 _ERRORS = (
     "AbortedError AlreadyExistsError CancelledError DataLossError DeadlineExceededError "
     "FailedPreconditionError InternalError InvalidArgumentError NotFoundError OpError "
@@ -31,14 +34,14 @@ OWN = {
     "__internal__.distribute": {"training.distribution": "strategy_supports_no_merge_call"},
     "__internal__.distribute.interim": {"training.distribution": "maybe_merge_call"},
     "__internal__.eager_context": {"v2._insides.context": "eager_mode"},
-    "__internal__.smart_cond": {"ops.smart_cond": "smart_cond"},
+    "__internal__.smart_cond": {"ops.flow.smart_cond": "smart_cond"},
     "__internal__.tf2": {"v2._misc": "enabled"},
     "__internal__.tracking": {
         "framework.trackable": "AutoTrackable Trackable no_automatic_dependency_tracking",
     },
     "__internal__.types": {"framework.marks": "Tensor=TensorLike"},
     "": {
-        "ops.rearrange_ops": """
+        "ops.array.rearrange_ops": """
             tensor_scatter_nd_max=tensor_scatter_max tensor_scatter_nd_min=tensor_scatter_min
         """,
         "pipelines.optional": "OptionalSpec",
@@ -113,8 +116,8 @@ OWN = {
     "experimental": {
         "framework.dtypes": "int4 uint4",
         "ops.extension_type": "BatchableExtensionType ExtensionType ExtensionTypeSpec",
-        "ops.ragged_shape": "DynamicRaggedShape",
-        "ops.row_partition": "RowPartition",
+        "ops.ragged.ragged_shape": "DynamicRaggedShape",
+        "ops.ragged.row_partition": "RowPartition",
         "pipelines.optional": "Optional",
         "v2._dispatch": """
             binary_elementwise_apis dispatch_for_api dispatch_for_binary_elementwise_apis
@@ -160,7 +163,7 @@ OWN = {
     },
     "io.gfile": {"framework.gfile": "join"},
     "signal": {
-        "ops.signal_ops": """
+        "ops.math.signal_ops": """
             kaiser_window inverse_mdct kaiser_bessel_derived_window mdct vorbis_window
         """,
     },
@@ -189,15 +192,15 @@ OWN = {
             decode_csv decode_raw parse_example parse_single_example serialize_many_sparse
             serialize_sparse
         """,
-        "ops.parsing_ops": "RaggedFeature",
+        "ops.io.parsing_ops": "RaggedFeature",
     },
     "lookup.experimental": {"v2._tables": "DenseHashTable MutableHashTable"},
     "linalg": {
-        "ops.linear_operator_narrow": """
+        "ops.linalg.linear_operator_narrow": """
             LinearOperatorBlockLowerTriangular LinearOperatorPermutation LinearOperatorTridiag
         """,
-        "ops.linalg_ops": "eig eigvals",
-        "ops.lu_ops": "banded_triangular_solve lu_matrix_inverse lu_reconstruct lu_solve",
+        "ops.linalg.linalg_ops": "eig eigvals",
+        "ops.linalg.lu_ops": "banded_triangular_solve lu_matrix_inverse lu_reconstruct lu_solve",
         "v2._linalg": "diag diag_part matmul set_diag",
     },
     "math": {
@@ -212,9 +215,9 @@ OWN = {
             bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn expint fresnel_cos fresnel_sin spence
         """,
     },
-    "nn.experimental": {"ops.nn_ops": "general_dropout stateless_dropout"},
+    "nn.experimental": {"ops.nn.nn_ops": "general_dropout stateless_dropout"},
     "nn": {
-        "ops.ctc_ops": "ctc_loss=ctc_loss_v2",
+        "ops.nn.ctc_ops": "ctc_loss=ctc_loss_v2",
         "v2._nn": """
             avg_pool avg_pool2d conv1d conv2d conv2d_transpose conv3d conv3d_transpose convolution
             crelu ctc_greedy_decoder depth_to_space depthwise_conv2d dropout embedding_lookup
@@ -231,21 +234,21 @@ OWN = {
     "compat": {
         "framework.compat": "forward_compatibility_horizon forward_compatible",
         "framework.tensor_shape": "dimension_value",
-        "ops.rearrange_ops": "dimension_at_index",
+        "ops.array.rearrange_ops": "dimension_at_index",
     },
     "random": {
-        "ops.random_generators": """
+        "ops.random.random_generators": """
             Algorithm Generator create_rng_state get_global_generator set_global_generator
         """,
-        "ops.stateless_random_ops": "fold_in split",
+        "ops.random.stateless_random_ops": "fold_in split",
         "v2._random": """
             poisson set_seed stateless_binomial stateless_gamma stateless_normal stateless_poisson
             stateless_truncated_normal stateless_uniform
         """,
     },
     "random.experimental": {
-        "ops.random_generators": "Algorithm",
-        "ops.stateless_random_ops": (
+        "ops.random.random_generators": "Algorithm",
+        "ops.random.stateless_random_ops": (
             "stateless_fold_in=fold_in stateless_shuffle stateless_split=split"
         ),
     },
@@ -254,9 +257,9 @@ OWN = {
             "dequantize quantize quantize_and_dequantize quantize_and_dequantize_v2"
         ),
     },
-    "linalg.experimental": {"ops.lu_ops": "conjugate_gradient"},
+    "linalg.experimental": {"ops.linalg.lu_ops": "conjugate_gradient"},
     "saved_model": {
-        "ops.assets": "Asset",
+        "ops.state.assets": "Asset",
         "training.object_loading": "load",
         "v2._saving": "DEBUG_DIRECTORY DEBUG_INFO_FILENAME_PB LoadOptions SaveOptions",
     },
@@ -299,7 +302,7 @@ OWN = {
         """,
     },
     "ragged": {
-        "ops.ragged_cross": "cross cross_hashed",
+        "ops.ragged.ragged_cross": "cross cross_hashed",
     },
     "test": {
         "training.gradient_check": "compute_gradient=compute_gradient_of_function",

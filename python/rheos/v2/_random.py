@@ -4,8 +4,9 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.op_call import op1
-from rheos.ops import array_ops, cast_ops, random_ops, stateless_random_ops
-from rheos.ops.constant_op import constant
+from rheos.ops.array import array_ops, cast_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.random import random_ops, stateless_random_ops
 
 
 def set_seed(seed):

@@ -2,7 +2,7 @@
 
 from rheos.framework import dtypes
 from rheos.framework.op_call import runs_op
-from rheos.ops import math_ops
+from rheos.ops.math import math_ops
 
 
 def _reduction(function, op_type, doc):

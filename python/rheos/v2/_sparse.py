@@ -3,8 +3,10 @@
 from rheos.framework import dtypes
 from rheos.framework.graph import control_dependencies
 from rheos.framework.sparse_tensor import SparseTensor
-from rheos.ops import control_flow_ops, math_ops, sparse_ops
-from rheos.ops.statistics_ops import count_each
+from rheos.ops.array import sparse_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import math_ops
+from rheos.ops.math.statistics_ops import count_each
 from rheos.v2._forms import form
 
 cross = form(sparse_ops.sparse_cross, "inputs, name=None, separator=None", separator=None)

@@ -8,7 +8,8 @@ from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, runs_op
 from rheos.framework.operation import Tensor
 from rheos.framework.ragged import ragged_too
-from rheos.ops import array_ops, cast_ops, math_ops, special_math_ops
+from rheos.ops.array import array_ops, cast_ops
+from rheos.ops.math import math_ops, special_math_ops
 
 
 def _plain(name, op_type, doc):

@@ -1,6 +1,6 @@
 """Tables in TensorFlow 2's form."""
 
-from rheos.ops import lookup_ops
+from rheos.ops.state import lookup_ops
 
 
 class MutableHashTable(lookup_ops.MutableHashTable):

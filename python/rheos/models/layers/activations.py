@@ -7,7 +7,8 @@ from rheos.layers.layer import Layer
 from rheos.models import activations, objects
 from rheos.models.defaults import setting
 from rheos.models.layers.settings import config_of, resolved
-from rheos.ops import math_ops, nn_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
 
 _layer = objects.known("layer")
 

@@ -9,7 +9,10 @@ from rheos.models import objects, random_numbers
 from rheos.models.layers.core import Dropout, in_training, seed_generator
 from rheos.models.layers.einsum import EinsumDense
 from rheos.models.layers.settings import config_of, resolved
-from rheos.ops import array_ops, linalg_ops, math_ops, nn_ops
+from rheos.ops.array import array_ops
+from rheos.ops.linalg import linalg_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
 
 _layer = objects.known("layer")
 

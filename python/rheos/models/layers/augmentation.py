@@ -8,7 +8,8 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1
 from rheos.models import objects, random_numbers
 from rheos.models.layers.pictures import ImageLayer, channels_back, channels_last, resized
-from rheos.ops import array_ops, math_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
 
 _layer = objects.known("layer")
 _FILLS = ("reflect", "wrap", "constant", "nearest")

@@ -10,8 +10,10 @@ from rheos.layers import values
 from rheos.layers.layer import Layer
 from rheos.models import objects
 from rheos.models.defaults import floatx
-from rheos.ops import array_ops, math_ops, sparse_ops, string_ops
-from rheos.ops.ragged_tensor import RaggedTensor
+from rheos.ops.array import array_ops, sparse_ops
+from rheos.ops.io import string_ops
+from rheos.ops.math import math_ops
+from rheos.ops.ragged.ragged_tensor import RaggedTensor
 
 _layer = objects.known("layer")
 

@@ -11,7 +11,8 @@ from rheos.models.initializers import Ones
 from rheos.models.layers.core import in_training, seed_generator
 from rheos.models.layers.recurrent import RNN, several
 from rheos.models.layers.settings import config_of, resolved
-from rheos.ops import array_ops, nn_conv, nn_ops
+from rheos.ops.array import array_ops
+from rheos.ops.nn import nn_conv, nn_ops
 
 _layer = objects.known("layer")
 

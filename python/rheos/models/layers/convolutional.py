@@ -8,7 +8,8 @@ from rheos.layers.layer import Layer
 from rheos.models import backend_ops, objects
 from rheos.models.defaults import image_data_format
 from rheos.models.layers.settings import config_of, resolved
-from rheos.ops import array_ops, nn_conv, rearrange_ops
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.nn import nn_conv
 
 _layer = objects.known("layer")
 

@@ -14,8 +14,11 @@ from rheos.layers.layer import Layer
 from rheos.models import activations, objects, random_numbers
 from rheos.models.layers.settings import config_of, resolved
 from rheos.models.regularizers import L1L2
-from rheos.ops import array_ops, math_ops, nn_ops, random_ops
-from rheos.ops.smart_cond import known_flag, smart_cond
+from rheos.ops.array import array_ops
+from rheos.ops.flow.smart_cond import known_flag, smart_cond
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.random import random_ops
 
 _layer = objects.known("layer")
 

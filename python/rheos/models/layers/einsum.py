@@ -5,7 +5,8 @@ from rheos.layers.layer import Layer
 from rheos.models import objects
 from rheos.models.drawn_initializers import VarianceScaling
 from rheos.models.layers.settings import config_of, resolved
-from rheos.ops import array_ops, linalg_ops
+from rheos.ops.array import array_ops
+from rheos.ops.linalg import linalg_ops
 
 _layer = objects.known("layer")
 

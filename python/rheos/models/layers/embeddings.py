@@ -5,7 +5,8 @@ from rheos.layers import values
 from rheos.layers.layer import Layer
 from rheos.models import objects
 from rheos.models.layers.settings import config_of, resolved
-from rheos.ops import embedding_ops, math_ops
+from rheos.ops.array import embedding_ops
+from rheos.ops.math import math_ops
 
 _layer = objects.known("layer")
 

@@ -7,7 +7,8 @@ from rheos.layers.layer import Layer
 from rheos.models import objects
 from rheos.models.defaults import image_data_format
 from rheos.models.layers.settings import config_of, resolved
-from rheos.ops import array_ops, math_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
 
 _layer = objects.known("layer")
 

@@ -26,8 +26,11 @@ from rheos.models.layers.categories import (
     hashed,
     salt_of,
 )
-from rheos.ops import array_ops, control_flow_ops, math_ops, rearrange_ops, string_ops
-from rheos.ops.ragged_tensor import RaggedTensor
+from rheos.ops.array import array_ops, rearrange_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.io import string_ops
+from rheos.ops.math import math_ops
+from rheos.ops.ragged.ragged_tensor import RaggedTensor
 
 _layer = objects.known("layer")
 _MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf")

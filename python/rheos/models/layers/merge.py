@@ -3,7 +3,9 @@
 from rheos.framework import tensor_shape
 from rheos.layers.layer import Layer
 from rheos.models import objects
-from rheos.ops import array_ops, math_ops, nn_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
 
 _layer = objects.known("layer")
 

@@ -5,7 +5,8 @@ from rheos.layers import normalization, values
 from rheos.layers.layer import Layer
 from rheos.models import objects
 from rheos.models.layers.settings import config_of, resolved
-from rheos.ops import array_ops, nn_ops
+from rheos.ops.array import array_ops
+from rheos.ops.nn import nn_ops
 
 _layer = objects.known("layer")
 

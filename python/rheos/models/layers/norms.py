@@ -6,7 +6,10 @@ from rheos.models import objects
 from rheos.models.drawn_initializers import TruncatedNormal
 from rheos.models.layers.core import in_training
 from rheos.models.layers.wrappers import Wrapper
-from rheos.ops import array_ops, math_ops, nn_ops, state_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
+from rheos.ops.state import state_ops
 
 _layer = objects.known("layer")
 

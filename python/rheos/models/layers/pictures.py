@@ -8,7 +8,9 @@ from rheos.framework.op_call import op1
 from rheos.layers.layer import Layer
 from rheos.models import objects
 from rheos.models.defaults import floatx, image_data_format
-from rheos.ops import array_ops, image_ops, math_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.media import image_ops
 
 _layer = objects.known("layer")
 _KERNELS = {"bilinear": "triangle", "bicubic": "keyscubic", "lanczos3": "lanczos3",

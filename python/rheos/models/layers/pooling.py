@@ -7,7 +7,9 @@ from rheos.layers.input_spec import InputSpec
 from rheos.layers.layer import Layer
 from rheos.models import objects
 from rheos.models.defaults import image_data_format
-from rheos.ops import array_ops, math_ops, nn_pool
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_pool
 
 _layer = objects.known("layer")
 

@@ -14,8 +14,8 @@ from rheos.models.layers.recurrent_cells import (
 )
 from rheos.models.layers.settings import config_of
 from rheos.models.rnn_loop import rnn
-from rheos.ops import array_ops
-from rheos.ops.variables import Variable
+from rheos.ops.array import array_ops
+from rheos.ops.state.variables import Variable
 
 _layer = objects.known("layer")
 

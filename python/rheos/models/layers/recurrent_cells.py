@@ -6,7 +6,9 @@ from rheos.layers.layer import Layer
 from rheos.models import initializers, objects, random_numbers
 from rheos.models.layers.core import in_training, seed_generator
 from rheos.models.layers.settings import config_of, resolved
-from rheos.ops import array_ops, math_ops, nn_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
+from rheos.ops.nn import nn_ops
 
 _layer = objects.known("layer")
 

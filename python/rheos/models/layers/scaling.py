@@ -9,7 +9,8 @@ from rheos.layers.layer import Layer
 from rheos.models import objects
 from rheos.models.defaults import epsilon, floatx
 from rheos.models.layers.categories import batches_of
-from rheos.ops import array_ops, math_ops
+from rheos.ops.array import array_ops
+from rheos.ops.math import math_ops
 
 _layer = objects.known("layer")
 

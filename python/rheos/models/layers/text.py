@@ -6,8 +6,10 @@ from rheos.layers.layer import Layer
 from rheos.models import objects
 from rheos.models.layers.categories import as_input, batches_of
 from rheos.models.layers.lookup import StringLookup
-from rheos.ops import array_ops, ragged_string_ops, string_ops
-from rheos.ops.ragged_tensor import RaggedTensor
+from rheos.ops.array import array_ops
+from rheos.ops.io import string_ops
+from rheos.ops.ragged import ragged_string_ops
+from rheos.ops.ragged.ragged_tensor import RaggedTensor
 
 _layer = objects.known("layer")
 _PUNCTUATION = r'[!"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']'

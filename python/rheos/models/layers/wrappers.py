@@ -5,7 +5,7 @@ from rheos.framework.graph import name_scope
 from rheos.layers.layer import Layer
 from rheos.models import objects
 from rheos.models.layers.recurrent import several
-from rheos.ops import array_ops, rearrange_ops
+from rheos.ops.array import array_ops, rearrange_ops
 
 _layer = objects.known("layer")
 

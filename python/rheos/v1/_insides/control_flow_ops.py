@@ -2,14 +2,14 @@
 
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.control_contexts import CondContext, ControlFlowContext, WhileContext
-from rheos.ops.branch_ops import (
+from rheos.ops.flow.branch_ops import (
     merge,
     ref_merge,
     ref_switch,
     ref_switch_or_switch as _SwitchRefOrTensor,
     switch,
 )
-from rheos.ops.control_flow_ops import (
+from rheos.ops.flow.control_flow_ops import (
     Assert,
     case,
     cond,

@@ -1,18 +1,18 @@
 """Queues and their kin: tensorflow.python.ops.data_flow_ops."""
 
-from rheos.ops.accumulators import (
+from rheos.ops.data_flow.accumulators import (
     ConditionalAccumulator,
     ConditionalAccumulatorBase,
     SparseConditionalAccumulator,
 )
-from rheos.ops.data_flow_ops import (
+from rheos.ops.data_flow.data_flow_ops import (
     FIFOQueue,
     PaddingFIFOQueue,
     PriorityQueue,
     QueueBase,
     RandomShuffleQueue,
 )
-from rheos.ops.staging_ops import (
+from rheos.ops.data_flow.staging_ops import (
     Barrier,
     BaseStagingArea,
     MapStagingArea,

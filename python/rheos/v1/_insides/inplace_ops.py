@@ -6,7 +6,7 @@ The `alias` functions may change the tensor that they are given; the others work
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1
-from rheos.ops import array_ops
+from rheos.ops.array import array_ops
 
 
 def empty(shape, dtype, init=False, name=None):

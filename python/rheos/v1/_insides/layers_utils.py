@@ -1,6 +1,6 @@
 """Sizes of convolutions and of their arguments: tensorflow.python.layers.utils."""
 
-from rheos.ops.smart_cond import smart_cond, smart_constant_value as constant_value
+from rheos.ops.flow.smart_cond import smart_cond, smart_constant_value as constant_value
 
 
 def normalize_tuple(value, n, name):

@@ -1,8 +1,8 @@
 """What is made for each of many numbers: tensorflow.python.ops.parallel_for."""
 
-from rheos.ops.functional_ops import map_rows as _map_rows
-from rheos.ops.math_ops import range as _range
-from rheos.ops.row_loops import batch_jacobian, for_loop, jacobian
+from rheos.ops.flow.functional_ops import map_rows as _map_rows
+from rheos.ops.flow.row_loops import batch_jacobian, for_loop, jacobian
+from rheos.ops.math.math_ops import range as _range
 
 
 def pfor(loop_fn, iters, parallel_iterations=None):

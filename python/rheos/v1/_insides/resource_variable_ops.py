@@ -1,6 +1,6 @@
 """Variables behind handles: tensorflow.python.ops.resource_variable_ops."""
 
-from rheos.ops.resource_variables import ResourceVariable
+from rheos.ops.state.resource_variables import ResourceVariable
 
 
 def is_resource_variable(var):

@@ -4,9 +4,11 @@ import collections
 
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
-from rheos.ops import array_ops, control_flow_ops, math_ops
-from rheos.ops.constant_op import constant
-from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.array import array_ops
+from rheos.ops.array.constant_op import constant
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.math import math_ops
+from rheos.ops.state.graph_keys import GraphKeys
 
 _Resource = collections.namedtuple("_Resource", "handle create is_initialized")
 

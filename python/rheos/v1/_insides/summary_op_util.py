@@ -2,8 +2,8 @@
 
 import contextlib
 
-from rheos.ops import summary_ops
-from rheos.ops.summary_ops import clean_tag
+from rheos.ops.io import summary_ops
+from rheos.ops.io.summary_ops import clean_tag
 
 
 def collect(val, collections, default_collections):

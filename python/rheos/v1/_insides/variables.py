@@ -1,3 +1,3 @@
 """Variables, besides what is public: tensorflow.python.ops.variables."""
 
-from rheos.ops.partitioned_variables import PartitionedVariable
+from rheos.ops.state.partitioned_variables import PartitionedVariable

@@ -4,7 +4,7 @@ import collections as _collections
 
 from rheos.contrib.layer_util import collect as collect_named_outputs, last_dimension
 from rheos.framework.defaults import get_default_graph as _get_default_graph
-from rheos.ops.smart_cond import smart_cond, smart_constant_value as constant_value
+from rheos.ops.flow.smart_cond import smart_cond, smart_constant_value as constant_value
 
 
 def append_tensor_alias(tensor, alias):

@@ -3,7 +3,7 @@
 import types as _types
 
 from rheos.framework import nest
-from rheos.ops import audio_ops as _audio_ops
+from rheos.ops.media import audio_ops as _audio_ops
 from rheos.v1._names import fill as _fill
 
 _fill(__name__)

@@ -2,8 +2,8 @@
 
 from rheos.framework.sparse_tensor_spec import SparseTensorSpec as _SparseTensorSpec
 from rheos.framework.tensor_spec import TensorSpec as _TensorSpec
-from rheos.ops.ragged_tensor_spec import RaggedTensorSpec as _RaggedTensorSpec
-from rheos.ops.tensor_array_spec import TensorArraySpec as _TensorArraySpec
+from rheos.ops.flow.tensor_array_spec import TensorArraySpec as _TensorArraySpec
+from rheos.ops.ragged.ragged_tensor_spec import RaggedTensorSpec as _RaggedTensorSpec
 from rheos.v1._names import fill as _fill
 
 _fill(__name__)

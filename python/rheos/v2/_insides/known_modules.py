@@ -9,7 +9,7 @@ from rheos.framework.eager import EagerTensor
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.operation import Tensor
 from rheos.framework.sparse_tensor import SparseTensor
-from rheos.ops.ragged_tensor import RaggedTensor
+from rheos.ops.ragged.ragged_tensor import RaggedTensor
 from rheos.pipelines.dataset import DatasetV2
 
 _MODULES = {

@@ -2,8 +2,8 @@
 
 from rheos.framework.constant_values import constant_value  # noqa: F401
 from rheos.framework.tensor_proto import make_ndarray
-from rheos.ops.constant_op import make_tensor_proto  # noqa: F401
-from rheos.ops.rearrange_ops import is_tensor
+from rheos.ops.array.constant_op import make_tensor_proto  # noqa: F401
+from rheos.ops.array.rearrange_ops import is_tensor
 
 MakeNdarray = make_ndarray
 is_tf_type = is_tensor

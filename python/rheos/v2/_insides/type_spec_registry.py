@@ -3,8 +3,8 @@
 from rheos.framework import structured
 from rheos.framework.sparse_tensor_spec import SparseTensorSpec
 from rheos.framework.tensor_spec import TensorSpec
-from rheos.ops.ragged_tensor_spec import RaggedTensorSpec
-from rheos.ops.tensor_array_spec import TensorArraySpec
+from rheos.ops.flow.tensor_array_spec import TensorArraySpec
+from rheos.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
 from rheos.pipelines.structure import NoneTensorSpec
 
 _OWN = {

@@ -3,7 +3,7 @@
 from rheos.framework import absent
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
-from rheos.ops.rearrange_ops import tensor_block_update
+from rheos.ops.array.rearrange_ops import tensor_block_update
 
 
 def dynamic_update_slice(x, update, starts, name=None):

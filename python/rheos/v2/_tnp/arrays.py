@@ -8,7 +8,8 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.operation import Tensor, _VariableBase
-from rheos.ops import array_ops, cast_ops, math_ops, rearrange_ops
+from rheos.ops.array import array_ops, cast_ops, rearrange_ops
+from rheos.ops.math import math_ops
 
 _prefers_float32 = [False]
 

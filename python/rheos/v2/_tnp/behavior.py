@@ -2,7 +2,7 @@
 
 from rheos.framework.eager import EagerTensor
 from rheos.framework.operation import Tensor
-from rheos.ops.eager_variables import EagerVariable
+from rheos.ops.state.eager_variables import EagerVariable
 from rheos.v2._tnp import arrays, math, reductions, shapes
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
-from rheos.ops import array_ops, cast_ops, rearrange_ops
+from rheos.ops.array import array_ops, cast_ops, rearrange_ops
 from rheos.v2._tnp.arrays import asarray
 
 

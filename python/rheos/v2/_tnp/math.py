@@ -3,16 +3,10 @@
 import numpy as np
 
 from rheos.framework import dtypes
-from rheos.ops import (
-    array_ops,
-    bitwise_ops,
-    cast_ops,
-    control_flow_ops,
-    linalg_ops,
-    math_ops,
-    rearrange_ops,
-    special_math_ops,
-)
+from rheos.ops.array import array_ops, cast_ops, rearrange_ops
+from rheos.ops.flow import control_flow_ops
+from rheos.ops.linalg import linalg_ops
+from rheos.ops.math import bitwise_ops, math_ops, special_math_ops
 from rheos.v2._tnp.arrays import as_inexact, asarray, default_float, promoted
 
 # ---- Of one array

@@ -5,7 +5,8 @@ import numbers
 import numpy as np
 
 from rheos.framework import dtypes
-from rheos.ops import cast_ops, random_ops
+from rheos.ops.array import cast_ops
+from rheos.ops.random import random_ops
 from rheos.v2._random import set_seed
 from rheos.v2._tnp.arrays import asarray, default_float, numpy_type
 

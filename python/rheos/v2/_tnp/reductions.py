@@ -1,7 +1,8 @@
 """Sums, extremes and other things of all elements, or of those along axes."""
 
 from rheos.framework import dtypes
-from rheos.ops import array_ops, cast_ops, math_ops, rearrange_ops
+from rheos.ops.array import array_ops, cast_ops, rearrange_ops
+from rheos.ops.math import math_ops
 from rheos.v2._reductions import argmax as _argmax, argmin as _argmin
 from rheos.v2._tnp import arrays
 from rheos.v2._tnp.arrays import as_inexact, asarray, numpy_type

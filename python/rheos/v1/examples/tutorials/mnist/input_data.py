@@ -9,7 +9,7 @@ import urllib.request
 import numpy as np
 
 from rheos.framework import dtypes
-from rheos.ops.random_ops import get_seed
+from rheos.ops.random.random_ops import get_seed
 
 DEFAULT_SOURCE_URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 _FILES = (

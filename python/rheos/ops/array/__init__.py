@@ -1,0 +1,1 @@
+"""Shapes and elements of tensors."""

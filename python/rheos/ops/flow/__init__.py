@@ -1,0 +1,1 @@
+"""Branches, loops, functions, and arrays of tensors."""

@@ -1,0 +1,1 @@
+"""Files, records, strings, summaries."""

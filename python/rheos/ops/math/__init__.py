@@ -1,0 +1,1 @@
+"""Arithmetic, statistics, signals, and checks of values."""

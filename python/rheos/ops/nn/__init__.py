@@ -1,0 +1,1 @@
+"""Neural networks: layers as functions, losses, metrics."""

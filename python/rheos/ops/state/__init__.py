@@ -1,0 +1,1 @@
+"""Variables, tables, and what else a session keeps."""
