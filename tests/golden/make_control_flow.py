@@ -3,7 +3,7 @@
 
 Usage: python make_control_flow.py      (a Python that has TensorFlow 1.15.5)
 
-Writes control_flow.json; tests/python/test_control_flow.py runs the same programs, which are here.
+Writes control_flow.json; test_control_flow.py runs the same programs, which are here.
 A program gets the module and returns what to fetch, after the initializers; one of MISTAKES raises.
 """
 

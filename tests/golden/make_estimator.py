@@ -3,7 +3,7 @@
 
 Usage: python make_estimator.py      (a Python that has TensorFlow 1.15.5)
 
-Writes estimator.json; tests/python/test_golden_estimator.py runs the same programs, which are here.
+Writes estimator.json; test_golden_estimator.py runs the same programs, which are here.
 A program gets the module and an empty folder, and gives what is compared.
 """
 

@@ -2,7 +2,7 @@
 """Records what feature columns and canned estimators of TensorFlow 1.15 give.
 
 python tests/golden/make_feature_columns.py, from the root of the repository, with 1.15.
-Writes feature_columns.json; tests/python/test_feature_columns.py runs the same programs, which are
+Writes feature_columns.json; test_feature_columns.py runs the same programs, which are
 here. A program gets the module and an empty folder; what it gives is compared: numbers nearly,
 errors by their class.
 """

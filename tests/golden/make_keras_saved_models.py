@@ -4,7 +4,7 @@
     python make_keras_saved_models.py [2]      (TensorFlow 2.21; 2: with tf_keras 2.21)
 
 A folder for each model; cases.json has, by its name, the inputs by the names of the arguments of
-the signature `serving_default` or `serve`, and the outputs. tests/python/test_keras_saved_models.py
+the signature `serving_default` or `serve`, and the outputs. test_keras_saved_models.py
 loads them again.
 """
 

@@ -3,7 +3,7 @@
 
 Usage: python make_layers.py      (a Python that has TensorFlow 1.15.5)
 
-Writes layers.json; tests/python/test_golden_layers.py runs the same programs, which are here.
+Writes layers.json; test_golden_layers.py runs the same programs, which are here.
 """
 
 import hashlib

@@ -2,7 +2,7 @@
 """make_lmdb.py: writes lmdb/, databases that Python's package lmdb made, over LMDB's own library.
 
 `pairs.mdb` is a file: 300 keys of which every third was taken out again, and values of up to 9,000
-bytes. `folder` is a folder with three pairs. tests/python/test_lmdb.py has the same rules.
+bytes. `folder` is a folder with three pairs. test_lmdb.py has the same rules.
 """
 
 import shutil

@@ -3,7 +3,7 @@
 
 Usage: python make_loop_gradients.py      (a Python that has TensorFlow 1.15.5)
 
-Writes loop_gradients.json; tests/python/test_loop_gradients.py runs the same programs, which are
+Writes loop_gradients.json; test_loop_gradients.py runs the same programs, which are
 here. A program gets the module and the number of trips that its loops make, which is fed, and
 returns the ys and the xs, and maybe arguments for tf.gradients.
 """

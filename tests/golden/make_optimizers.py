@@ -3,7 +3,7 @@
 
 Usage: python make_optimizers.py      (a Python that has TensorFlow 1.15.5)
 
-Writes optimizers.json; tests/python/test_optimizers.py runs the same programs, which are here; and
+Writes optimizers.json; test_optimizers.py runs the same programs, which are here; and
 optimizer_steps.txt for tests/train/test_optimizers.c: a line a variable, its optimizer, name,
 values.
 """

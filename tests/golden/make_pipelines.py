@@ -3,7 +3,7 @@
 
 Usage: python make_pipelines.py      (once with TensorFlow 1.15.5, once with TensorFlow 2)
 
-Each records its own part; tests/python/test_pipelines.py runs the same pipelines, which are here. A
+Each records its own part; test_pipelines.py runs the same pipelines, which are here. A
 pipeline is a function of the module and of a Setting, and returns a dataset; `both`, `one`, `two`
 say which TensorFlow has it. An answer has what is known of the elements, the operations that make
 the dataset (1.15), and the elements until the end or an error.

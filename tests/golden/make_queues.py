@@ -3,7 +3,7 @@
 
 Usage: python make_queues.py      (a Python that has TensorFlow 1.15.5)
 
-Writes queues.json; tests/python/test_golden_queues.py runs the same programs, which are here. A
+Writes queues.json; test_golden_queues.py runs the same programs, which are here. A
 program gets the module and a Log, to whose run() it gives what to run, one step after the other.
 """
 

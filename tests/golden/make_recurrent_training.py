@@ -3,7 +3,7 @@
 
 Usage: python make_recurrent_training.py      (a Python that has TensorFlow 1.15.5)
 
-Writes recurrent_training.json; tests/python/test_recurrent_training.py trains the same.
+Writes recurrent_training.json; test_recurrent_training.py trains the same.
 """
 
 import json

@@ -3,7 +3,7 @@
 
 Usage: python make_staging.py      (a Python that has TensorFlow 1.15.5)
 
-Writes staging.json; tests/python/test_golden_staging.py runs the same programs, which are here.
+Writes staging.json; test_golden_staging.py runs the same programs, which are here.
 """
 
 import json

@@ -3,7 +3,7 @@
 
 Usage: python make_variables.py      (a Python that has TensorFlow 1.15.5)
 
-Writes variables.json; tests/python/test_variable_programs.py runs the same programs, which are
+Writes variables.json; test_variable_programs.py runs the same programs, which are
 here.
 A program gets the module and returns what to fetch after the initializers; "init" then "fetches"
 run in sessions of their own.

@@ -1,5 +1,5 @@
 // Ops that wait: steps go on without them, and what ends the waiting. Orders and errors of all queues are
-// compared with TensorFlow's in tests/python/test_golden_queues.py.
+// compared with TensorFlow's in tests/python/ops/test_golden_queues.py.
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>

@@ -185,7 +185,7 @@ def factors(t):
 
 def eig(t):
     """Of triangular matrices, whose values have an order and whose vectors a sign; of others see
-    tests/python/test_linalg_ops.py."""
+    test_linalg_ops.py."""
     for dtype in (F32, F64, C64, C128):
         by = dict(Tout="complex64" if dtype in (F32, C64) else "complex128", tol=NEAR)
         rows = np.array([[1, 0.5, 0.25], [0, 2, 0.5], [0, 0, 4]], dtype)

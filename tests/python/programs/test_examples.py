@@ -1,0 +1,63 @@
+"""The programs in examples/, as they are built beside the package."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import rheos
+
+BIN = Path(rheos.__file__).resolve().parents[2] / "bin"
+
+
+def test_a_recurrent_net_learns_through_a_loop():
+    program = BIN / "recurrent"
+    if not program.exists():
+        pytest.skip("the examples are not built")
+    run = subprocess.run([program, "200"], capture_output=True, text=True, timeout=120, check=True)
+    losses = [float(line.split()[-1]) for line in run.stdout.splitlines()]
+    assert len(losses) == 3 and losses[0] > 0.5 and losses[-1] < 0.05
+
+
+def test_a_graph_gives_what_its_layers_give_one_by_one():
+    example = Path(__file__).resolve().parents[3] / "examples" / "layers.py"
+    command = [BIN / "rheos", "run", example, "2"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    times, difference = run.stdout.splitlines()
+    assert re.fullmatch(r"eager: [\d.]+ ms a call, graph: [\d.]+ ms", times)
+    assert float(difference.split()[-1]) <= 1e-6
+
+
+def test_a_pipeline_of_files_and_functions_of_a_program_trains_a_net():
+    program = BIN / "pipeline"
+    if not program.exists():
+        pytest.skip("the examples are not built")
+    run = subprocess.run([program], capture_output=True, text=True, timeout=120, check=True)
+    lines = run.stdout.splitlines()
+    assert sum("loss" in line for line in lines) == 4
+    assert [line.split(":")[0].strip() for line in lines if "elements, " in line] == [
+        "Prefetch",
+        "Batch",
+        "Repeat",
+        "Shuffle",
+        "ParallelMap",
+        "TFRecord",
+    ]
+    assert sum(" binds: " in line for line in lines) == 1
+    assert float(lines[-1].split()[2]) > 90
+
+
+def test_a_pipeline_says_which_file_and_what_record_it_cannot_read(tmp_path):
+    program = BIN / "pipeline"
+    if not program.exists():
+        pytest.skip("the examples are not built")
+    limits = {"capture_output": True, "text": True, "timeout": 60}
+    missing = subprocess.run([program, tmp_path / "none"], **limits)
+    assert missing.returncode == 1 and "none" in missing.stderr
+    path = tmp_path / "short.tfrecord"
+    with rheos.io.TFRecordWriter(str(path)) as writer:
+        example = rheos.train.Example()
+        example.features.feature["point"].float_list.value.extend([1, 2, 3])
+        writer.write(example.SerializeToString())
+    other = subprocess.run([program, path], **limits)
+    assert other.returncode == 1 and 'no "point" of 2 float' in other.stderr
