@@ -20,7 +20,7 @@ typedef struct rheos__site rheos__site;
 
 // One call under way. Kept by the site from call to call, so that with the same shapes and cells it takes
 // neither a lock nor memory. For one thread at a time.
-typedef struct rheos__invocation rheos__invocation;
+typedef struct rheos__site_call rheos__site_call;
 
 // What a site takes and gives.
 typedef struct rheos__site_types {
@@ -34,17 +34,17 @@ rheos_status *rheos__site_types_of(const rheos__prepare *p, const rheos_func *fu
                                    rheos_dtype **out_results, int32_t *out_num_results);
 
 // A part of a graph that a plan calls as a body: it belongs to that plan.
-typedef struct rheos__region {
+typedef struct rheos__graph_part {
   const char *
       role;  // "cond", "body", "then_branch", "else_branch": as the functions of a While, an If; "stretch"
-  rheos__function part;  // of the plan's own graph; it has no name
-  const int32_t *done;   // nodes that the body waits for and that ran before
+  rheos__function function;  // of the plan's own graph; it has no name
+  const int32_t *done;       // nodes that the body waits for and that ran before
   int32_t num_done;
   int32_t node;   // of the loop or conditional, as errors name it; -1: they do not
-  int32_t depth;  // of regions in each other, 1 for those of a plan that is none
+  int32_t depth;  // of parts in each other, 1 for those of a plan that is none
   rheos__resources *node_resources;  // the plan's
-  struct body *body;                 // the runtime's; NULL until the region is called
-} rheos__region;
+  struct body *body;                 // the runtime's; NULL until the part is called
+} rheos__graph_part;
 
 // What of the ops inside of a structure holds for it.
 enum { RHEOS__RAISED_EFFECTS = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES | RHEOS_OP_ASSERTS };
@@ -61,9 +61,9 @@ struct rheos__structure {
   rheos__structure_kind kind;
   int32_t num_variables;     // of a loop: its first inputs, which are also the results of its body
   const int32_t *variables;  // of a loop, by output: the variable that it is
-  rheos__region regions
+  rheos__graph_part parts
       [2];  // of a loop its condition and its body; of a conditional the false side, the true side
-  int32_t num_regions;
+  int32_t num_parts;
   int32_t node;               // whose name errors have
   const rheos__edge *inputs;  // of a conditional first the predicate
   const rheos__edge *outputs;
@@ -72,10 +72,10 @@ struct rheos__structure {
   unsigned effects;  // flags of the ops inside: those of RHEOS__RAISED_EFFECTS
 };
 
-rheos_status *rheos__site_new_in_region(const rheos__prepare *p, rheos__region *region,
-                                        rheos__site **out_site);
+rheos_status *rheos__site_new_of_part(const rheos__prepare *p, rheos__graph_part *part,
+                                      rheos__site **out_site);
 // The plan that it belongs to goes, and has no sites any more.
-void rheos__region_forget(rheos__bodies *bodies, rheos__region *region);
+void rheos__graph_part_forget(rheos__bodies *bodies, rheos__graph_part *part);
 
 // RHEOS_NOT_FOUND if the library has no such function, RHEOS_INVALID_ARGUMENT if it takes or gives
 // something else.
@@ -92,15 +92,13 @@ void rheos__site_infer(rheos__site *site, const rheos__prepare *p, const rheos_s
                        rheos__resource *const *cells, rheos_shape *out_shapes,
                        rheos__resource **out_cells);
 
-rheos_status *rheos__site_enter(rheos__site *site, rheos__step *step,
-                                rheos__invocation **out_invocation);
+rheos_status *rheos__site_enter(rheos__site *site, rheos__step *step, rheos__site_call **out_call);
 // Runs the body in the step. `values` by result: NULL for a handle. Tensors that they hold before are
 // taken: a result of the same dtype and shape is computed there if nobody else holds the tensor. After a
 // failure they are NULL.
-rheos_status *rheos__invocation_run(rheos__invocation *invocation,
-                                    const rheos__parameters *parameters, rheos__step *step,
-                                    rheos_tensor **values);
-void rheos__site_leave(rheos__site *site, rheos__invocation *invocation);
+rheos_status *rheos__site_call_run(rheos__site_call *call, const rheos__parameters *parameters,
+                                   rheos__step *step, rheos_tensor **values);
+void rheos__site_leave(rheos__site *site, rheos__site_call *call);
 
 // What functions that draw random numbers keep for one who calls them in its own right, such as an iterator:
 // for each the generators begin anew. Counted; for any thread.
@@ -119,7 +117,7 @@ rheos__call_states *rheos__step_set_states(rheos__step *step, rheos__call_states
 // A loop between two trips: what it has of each variable. `variables` are all arguments of both; those behind
 // the body's results stay.
 typedef struct rheos__trips {
-  rheos__invocation *condition, *body;
+  rheos__site_call *condition, *body;
   rheos_tensor **variables;
   rheos__resource *const *cells;  // of arguments; NULL: none is one
   int32_t count, num_variables;

@@ -13,15 +13,15 @@
 
 // ---- Plans
 
-// Those of the plan itself; -1 where it, or a region of it, is on tokens.
+// Those of the plan itself; -1 where it, or a part of it, is on tokens.
 static int num_structures(const rheos__plan *plan) {
   int count = 0;
   if (plan->flow != NULL) return -1;
   for (rheos__structure *s = plan->structures; s != NULL; s = s->next, count++) {
     for (int i = 0; i < 2; i++) {
-      const rheos__plan *region = NULL;
-      check(rheos__region_plan(plan->context.bodies, &s->regions[i], &region));
-      if (region->flow != NULL) return -1;
+      const rheos__plan *part = NULL;
+      check(rheos__graph_part_plan(plan->context.bodies, &s->parts[i], &part));
+      if (part->flow != NULL) return -1;
     }
   }
   return count;

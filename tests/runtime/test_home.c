@@ -15,7 +15,7 @@ typedef struct house {
   rheos_tensor *result;
   rheos_dataset_iterator *iterator;
   rheos_eager *eager;
-  rheos_region *region;
+  rheos_region *part;
   rheos_tensor *handle;  // of the eager context's queue
 } house;
 
@@ -71,7 +71,7 @@ static rheos_status *run_dataset(house *h, const rheos_run_options *options) {
 
 static rheos_status *run_eager(house *h, const rheos_run_options *options) {
   rheos_tensor *value = NULL;
-  rheos_status *status = rheos_region_run(h->region, &h->handle, &value, options);
+  rheos_status *status = rheos_region_run(h->part, &h->handle, &value, options);
   return drop_take(status, value);
 }
 
@@ -124,7 +124,7 @@ static void open_eager(house *h) {
                                .num_inputs = 1,
                                .attrs = attrs,
                                .num_attrs = 1};
-  check(rheos_eager_region(h->eager, &take, &h->region));
+  check(rheos_eager_region(h->eager, &take, &h->part));
 }
 
 static void open_house(house *h, fixture *f) {
@@ -154,7 +154,7 @@ static void leave_house(house *h) {
   rheos_callable_free(h->bound);
   rheos_tensor_unref(h->result);
   rheos_dataset_iterator_free(h->iterator);
-  rheos_region_unref(h->region);
+  rheos_region_unref(h->part);
   rheos_tensor_unref(h->handle);
   rheos_eager_free(h->eager);
 }
@@ -316,7 +316,7 @@ static void test_home__what_ends_late_has_failed(void **state) {
   check(rheos_callable_new(other.session, NULL, 0, &h.element, 1, NULL, 0, &h.callable));
   check(rheos_eager_new(&(rheos_eager_options){.program_function = sleep_long}, &h.eager));
   const rheos_eager_op op = {.type = "PyFunc", .attrs = attrs, .num_attrs = 2};
-  check(rheos_eager_region(h.eager, &op, &h.region));
+  check(rheos_eager_region(h.eager, &op, &h.part));
   const run_fn runs[] = {run, run_callable, run_part, run_eager};
   for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
     expect_error(runs[i](&h, &late), RHEOS_DEADLINE_EXCEEDED, "Timed out: the step took longer");
@@ -324,7 +324,7 @@ static void test_home__what_ends_late_has_failed(void **state) {
   }
   rheos_callable_free(h.callable);
   rheos_session_free(other.session);
-  rheos_region_unref(h.region);
+  rheos_region_unref(h.part);
   rheos_eager_free(h.eager);
 }
 

@@ -67,7 +67,7 @@ static counts counts_of(fixture *f, const rheos_output *fetches, int num_fetches
     if (s->kind != RHEOS__STRETCH) continue;
     found.stretches++;
     const rheos__plan *body = NULL;
-    check(rheos__region_plan(bodies, &s->regions[0], &body));
+    check(rheos__graph_part_plan(bodies, &s->parts[0], &body));
     found.has_bodies_on_tokens = found.has_bodies_on_tokens || body->flow != NULL;
   }
   rheos__plan_free(plan);

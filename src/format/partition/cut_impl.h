@@ -34,7 +34,7 @@ typedef struct rheos__cut_frame {
 typedef struct rheos__cutter {
   rheos_graph *graph;
   const rheos__cut *cut;
-  rheos__graph_part *parts;
+  rheos__cut_part *parts;
   rheos__cut_node *nodes;
   size_t node_capacity;
   int32_t num_graph_nodes, num_nodes;

@@ -236,7 +236,7 @@ static void note_end(rheos__cutter *c, int32_t index, rheos__edge edge, rheos__p
   (*ends)[(*count)++] = (rheos__part_end){index, key};
 }
 
-static rheos__graph_part *part_of(const rheos__cutter *c, int32_t id) {
+static rheos__cut_part *part_of(const rheos__cutter *c, int32_t id) {
   return &c->parts[c->cut->devices[c->cut->device_of[id]].part];
 }
 
@@ -254,7 +254,7 @@ static void add_feed(rheos__cutter *c, int32_t feed, int32_t num_takers) {
     }
   }
   if (number < 0) return;
-  rheos__graph_part *part = part_of(c, edge.id);
+  rheos__cut_part *part = part_of(c, edge.id);
   note_end(c, feed, edge, &part->feeds, &part->num_feeds, &part->feed_capacity);
 }
 
@@ -263,7 +263,7 @@ static void add_fetch(rheos__cutter *c, int32_t fetch) {
   if (feed_of(c, edge) >= 0) return;  // the caller has it
   const int32_t number = add_end(c, "_Send", "_send_", edge, "T");
   rheos__cut_add_edge(c, number, edge);
-  rheos__graph_part *part = part_of(c, edge.id);
+  rheos__cut_part *part = part_of(c, edge.id);
   note_end(c, fetch, edge, &part->fetches, &part->num_fetches, &part->fetch_capacity);
 }
 
@@ -279,13 +279,13 @@ static rheos_status *cut_all(rheos__cutter *c) {
   return rheos__cut_write(c);
 }
 
-void rheos__graph_part_deinit(rheos__graph_part *part) {
+void rheos__cut_part_deinit(rheos__cut_part *part) {
   rheos__free(part->graph_def);
   for (size_t i = 0; i < part->num_feeds; ++i) rheos__free(part->feeds[i].key);
   for (size_t i = 0; i < part->num_fetches; ++i) rheos__free(part->fetches[i].key);
   rheos__free(part->feeds);
   rheos__free(part->fetches);
-  *part = (rheos__graph_part){0};
+  *part = (rheos__cut_part){0};
 }
 
 static void deinit(rheos__cutter *c) {
@@ -301,8 +301,8 @@ static void deinit(rheos__cutter *c) {
 }
 
 rheos_status *rheos__graph_cut(rheos_graph *graph, const rheos__cut *cut,
-                               rheos__graph_part *out_parts) {
-  for (int32_t i = 0; i < cut->num_parts; ++i) out_parts[i] = (rheos__graph_part){0};
+                               rheos__cut_part *out_parts) {
+  for (int32_t i = 0; i < cut->num_parts; ++i) out_parts[i] = (rheos__cut_part){0};
   rheos__cutter c = {.graph = graph, .cut = cut, .parts = out_parts};
   c.num_graph_nodes = rheos_graph_num_operations(graph);
   rheos__arena_init(&c.arena);
@@ -311,7 +311,7 @@ rheos_status *rheos__graph_cut(rheos_graph *graph, const rheos__cut *cut,
   rheos__graph_end_reading(graph);
   deinit(&c);
   for (int32_t i = 0; status != NULL && i < cut->num_parts; ++i) {
-    rheos__graph_part_deinit(&out_parts[i]);
+    rheos__cut_part_deinit(&out_parts[i]);
   }
   return status;
 }

@@ -31,17 +31,17 @@ typedef struct rheos__part_end {
   char *key;      // at the rendezvous
 } rheos__part_end;
 
-typedef struct rheos__graph_part {
+typedef struct rheos__cut_part {
   void *graph_def;  // for rheos__free()
   size_t size_bytes;
   rheos__part_end *feeds, *fetches;
   size_t num_feeds, num_fetches, feed_capacity, fetch_capacity;
-} rheos__graph_part;
+} rheos__cut_part;
 
 // `out_parts` has room for all parts; one without nodes has an empty graph. After a failure all are empty.
 // RHEOS_INVALID_ARGUMENT where a reference or resource would have to be sent.
 rheos_status *rheos__graph_cut(rheos_graph *graph, const rheos__cut *cut,
-                               rheos__graph_part *out_parts);
-void rheos__graph_part_deinit(rheos__graph_part *part);
+                               rheos__cut_part *out_parts);
+void rheos__cut_part_deinit(rheos__cut_part *part);
 
 #endif  // RHEOS_SRC_FORMAT_PARTITION_GRAPH_CUT_H

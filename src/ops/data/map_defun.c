@@ -31,7 +31,7 @@ static rheos_shape behind(int64_t dim, const rheos_shape *row) {
 typedef struct mapping {
   const map_state *state;
   rheos__step *step;
-  rheos__invocation *invocation;
+  rheos__site_call *call;
   rheos_tensor **arguments;  // of the next call
   rheos_tensor **results;
   rheos__stack *stacks;  // by result
@@ -54,11 +54,11 @@ static rheos_status *mapping_init(mapping *m, const map_state *state, rheos__ste
     m->given[i] = is_mapped;
     if (!is_mapped) m->arguments[i] = inputs[i];
   }
-  return rheos__site_enter(state->site, step, &m->invocation);
+  return rheos__site_enter(state->site, step, &m->call);
 }
 
 static void mapping_deinit(mapping *m) {
-  if (m->invocation != NULL) rheos__site_leave(m->state->site, m->invocation);
+  if (m->call != NULL) rheos__site_leave(m->state->site, m->call);
   for (int32_t i = 0; m->stacks != NULL && i < m->state->num_results; ++i) {
     rheos__stack_deinit(&m->stacks[i]);
   }
@@ -98,7 +98,7 @@ static rheos_status *map_row(mapping *m, rheos_tensor *const *inputs, int64_t ro
   const rheos__parameters parameters = {
       .tensors = m->arguments, .cells = m->state->args.cells, .given = m->given};
   for (int32_t i = 0; i < m->state->num_results; ++i) m->results[i] = NULL;
-  rheos_status *status = rheos__invocation_run(m->invocation, &parameters, m->step, m->results);
+  rheos_status *status = rheos__site_call_run(m->call, &parameters, m->step, m->results);
   for (int32_t i = 0; i < m->state->num_results; ++i) {
     if (status == NULL) status = keep_result(m, i, num_rows);
     rheos_tensor_unref(m->results[i]);

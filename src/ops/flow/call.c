@@ -60,10 +60,10 @@ rheos_status *rheos__infer_called(rheos__prepare *p, const rheos__call_args *arg
 rheos_status *rheos__call_once(rheos__site *site, const rheos__call_args *args, rheos__step *step,
                                rheos_tensor *const *inputs, rheos_tensor **outputs) {
   const rheos__parameters parameters = {.tensors = inputs + args->first, .cells = args->cells};
-  rheos__invocation *invocation = NULL;
-  RHEOS_TRY(rheos__site_enter(site, step, &invocation));
-  rheos_status *status = rheos__invocation_run(invocation, &parameters, step, outputs);
-  rheos__site_leave(site, invocation);
+  rheos__site_call *call = NULL;
+  RHEOS_TRY(rheos__site_enter(site, step, &call));
+  rheos_status *status = rheos__site_call_run(call, &parameters, step, outputs);
+  rheos__site_leave(site, call);
   return status;
 }
 
@@ -139,7 +139,7 @@ static rheos_status *prepare_stretch(rheos__prepare *p) {
   call_state *call = RHEOS_NEW_STATE(p, call_state);
   if (call == NULL) return rheos__out_of_memory();
   RHEOS_TRY(rheos__call_args_init(p, 0, &call->args));
-  RHEOS_TRY(rheos__site_new_in_region(p, &p->structure->regions[0], &call->site));
+  RHEOS_TRY(rheos__site_new_of_part(p, &p->structure->parts[0], &call->site));
   p->release = release_call;
   p->compute = compute_call;
   rheos_status *status = rheos__infer_called(p, &call->args, &call->site, 1);

@@ -62,7 +62,7 @@ static rheos_status *prepare_raised(rheos__prepare *p) {
   choice->num_sites = 2;
   rheos_status *status = rheos__call_args_init(p, 1, &choice->args);
   for (int32_t i = 0; i < 2 && status == NULL; ++i) {
-    status = rheos__site_new_in_region(p, &p->structure->regions[1 - i], &choice->sites[i]);
+    status = rheos__site_new_of_part(p, &p->structure->parts[1 - i], &choice->sites[i]);
   }
   if (status == NULL) status = rheos__infer_called(p, &choice->args, choice->sites, 2);
   if (status != NULL) release_choice(choice);

@@ -19,7 +19,7 @@ typedef struct loop_state {
 typedef struct loop {
   const loop_state *state;
   rheos__step *step;
-  rheos__invocation *condition, *body;
+  rheos__site_call *condition, *body;
   rheos_tensor **variables;  // as given to the next trip
   rheos_tensor **results;
   bool *given;  // they are the loop's own and nobody else's
@@ -71,7 +71,7 @@ static void loop_deinit(loop *l) {
 
 static rheos_status *holds(loop *l, bool *out_holds) {
   const rheos__parameters parameters = {.tensors = l->variables, .cells = l->state->args.cells};
-  RHEOS_TRY(rheos__invocation_run(l->condition, &parameters, l->step, &l->holds));
+  RHEOS_TRY(rheos__site_call_run(l->condition, &parameters, l->step, &l->holds));
   if (l->state->structure != NULL && l->holds->shape.rank != 0) {
     return RHEOS_INVALID("The input of LoopCond must be a scalar, but it has shape %s",
                          rheos__shape_text_of(&l->holds->shape, &(rheos__shape_text){{0}}));
@@ -115,7 +115,7 @@ static rheos_status *take_trip(loop *l, int32_t first) {
     l->results[i - first] = l->spares[i];
     l->spares[i] = NULL;
   }
-  rheos_status *status = rheos__invocation_run(l->body, &parameters, l->step, l->results);
+  rheos_status *status = rheos__site_call_run(l->body, &parameters, l->step, l->results);
   for (int32_t i = first; i < count; ++i) {
     rheos_tensor *result = status == NULL ? l->results[i - first] : NULL;
     leave_variable(l, i, result);
@@ -307,8 +307,8 @@ static rheos_status *make_raised(rheos__prepare *p, loop_state *l) {
   l->structure = p->structure;
   l->end = p->structure->num_variables;
   RHEOS_TRY(rheos__call_args_init(p, 0, &l->args));
-  RHEOS_TRY(rheos__site_new_in_region(p, &p->structure->regions[0], &l->condition));
-  RHEOS_TRY(rheos__site_new_in_region(p, &p->structure->regions[1], &l->body));
+  RHEOS_TRY(rheos__site_new_of_part(p, &p->structure->parts[0], &l->condition));
+  RHEOS_TRY(rheos__site_new_of_part(p, &p->structure->parts[1], &l->body));
   return infer_raised(p, l);
 }
 

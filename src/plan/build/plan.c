@@ -273,8 +273,8 @@ void rheos__plan_free(rheos__plan *plan) {
       plan->free_workspaces);  // first: kernels kept there borrow the segments' cells
   rheos__segments_free(plan->roots);
   for (rheos__structure *s = plan->structures; s != NULL; s = s->next) {
-    for (int i = 0; i < s->num_regions; ++i) {
-      rheos__region_forget(plan->context.bodies, &s->regions[i]);
+    for (int i = 0; i < s->num_parts; ++i) {
+      rheos__graph_part_forget(plan->context.bodies, &s->parts[i]);
     }
   }
   rheos__watches_unref(plan->context.watches);

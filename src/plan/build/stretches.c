@@ -2,7 +2,7 @@
 //
 // A plan with several ops that may have to wait runs on tokens (flow.h), so that each goes on when it is
 // done, in whatever order that is. What lies between them needs no tokens: nodes that wait for the same ops,
-// directly or through others, form a stretch, which becomes one entry: a region of the same graph
+// directly or through others, form a stretch, which becomes one entry: a part of the same graph
 // (graph/calls.h) with a plan of its own, in segments. No way leads out of a stretch and back into it: what
 // comes behind another op that waits, waits for more.
 //

@@ -92,8 +92,8 @@ typedef struct rheos__plan_context {
   // of them gives is the one it takes. Other outputs of theirs are fed. Looked at while the plan is made.
   const int32_t *done;
   int32_t num_done;
-  int32_t depth;     // of the region that the plan is of, in others; 0: it is of none
-  const char *body;  // the function or the region's role that the plan is of; NULL: it is of none
+  int32_t depth;     // of the part that the plan is of, in others; 0: it is of none
+  const char *body;  // the function or the part's role that the plan is of; NULL: it is of none
   rheos__watches *watches;  // edges that are watched; NULL: none is. Plans count them
 } rheos__plan_context;
 

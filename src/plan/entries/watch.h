@@ -4,7 +4,7 @@
 // A plan is made with the edges that are watched. For each that it computes it has an entry of its own,
 // RHEOS__ENTRY_WATCH, right behind what gives the value, which takes it as any other entry would: so no rule
 // drops it or takes its place, its memory is kept, and a fused loop writes it as one output more. A reference is
-// watched as the value that is behind it then, if it has one. What a region or a function runs is watched in its
+// watched as the value that is behind it then, if it has one. What a part or a function runs is watched in its
 // own plan. Nothing is run for being watched, and nothing inside of a call or loop that is watched there is
 // inlined or raised away.
 #ifndef RHEOS_SRC_PLAN_WATCH_H

@@ -5,7 +5,7 @@
 #include "plan/raise/raise_impl.h"
 #include "plan/rules/rewrite.h"
 
-enum { MAX_DEPTH = 64 };  // of regions in each other: those further inside stay on tokens
+enum { MAX_DEPTH = 64 };  // of parts in each other: those further inside stay on tokens
 
 // ---- Drafts
 
@@ -49,31 +49,33 @@ static int32_t *copy_numbers(rheos__raiser *r, const rheos__numbers *numbers) {
   return copy;
 }
 
-static rheos_status *make_region(rheos__raiser *r, const rheos__draft *draft, int which,
-                                 rheos__region *region) {
+static rheos_status *make_part(rheos__raiser *r, const rheos__draft *draft, int which,
+                               rheos__graph_part *part) {
   const bool is_condition = draft->kind == RHEOS__LOOP && which == 0;
   const bool is_body = draft->kind == RHEOS__LOOP && which == 1;
-  rheos__function *part = &region->part;
-  part->graph = r->plan->graph;
-  part->num_args = (int32_t)draft->num_inputs;
-  part->num_results = (int32_t)(is_condition ? 1 : is_body ? draft->num_next : draft->num_outputs);
-  part->args = new_edges(r, draft->num_inputs);
-  part->results = new_edges(r, (size_t)part->num_results);
-  region->done = copy_numbers(r, &draft->done);
-  region->num_done = (int32_t)draft->done.count;
-  region->depth = r->plan->context.depth + 1;
-  region->node_resources = r->plan->context.node_resources;
-  part->targets = copy_numbers(r, &draft->targets[which]);
-  part->num_targets = (int32_t)draft->targets[which].count;
-  if (part->args == NULL || part->results == NULL || region->done == NULL ||
-      part->targets == NULL) {
+  rheos__function *function = &part->function;
+  function->graph = r->plan->graph;
+  function->num_args = (int32_t)draft->num_inputs;
+  function->num_results = (int32_t)(is_condition ? 1
+                                    : is_body    ? draft->num_next
+                                                 : draft->num_outputs);
+  function->args = new_edges(r, draft->num_inputs);
+  function->results = new_edges(r, (size_t)function->num_results);
+  part->done = copy_numbers(r, &draft->done);
+  part->num_done = (int32_t)draft->done.count;
+  part->depth = r->plan->context.depth + 1;
+  part->node_resources = r->plan->context.node_resources;
+  function->targets = copy_numbers(r, &draft->targets[which]);
+  function->num_targets = (int32_t)draft->targets[which].count;
+  if (function->args == NULL || function->results == NULL || part->done == NULL ||
+      function->targets == NULL) {
     return rheos__out_of_memory();
   }
-  for (size_t i = 0; i < draft->num_inputs; ++i) part->args[i] = draft->inputs[i].fed[which];
-  for (int32_t i = 0; i < part->num_results; ++i) {
-    part->results[i] = is_condition ? draft->condition
-                       : is_body    ? draft->next[i]
-                                    : draft->outputs[i].results[which];
+  for (size_t i = 0; i < draft->num_inputs; ++i) function->args[i] = draft->inputs[i].fed[which];
+  for (int32_t i = 0; i < function->num_results; ++i) {
+    function->results[i] = is_condition ? draft->condition
+                           : is_body    ? draft->next[i]
+                                        : draft->outputs[i].results[which];
   }
   return NULL;
 }
@@ -98,7 +100,7 @@ static rheos_status *describe(rheos__raiser *r, const rheos__draft *draft,
     if (r->raised->output_of[edge.id] < 0) r->raised->output_of[edge.id] = (int32_t)i;
   }
   structure->kind = draft->kind;
-  structure->num_regions = draft->kind == RHEOS__STRETCH ? 1 : 2;
+  structure->num_parts = draft->kind == RHEOS__STRETCH ? 1 : 2;
   structure->num_variables = (int32_t)draft->num_next;
   structure->variables = variables;
   structure->node = draft->node;
@@ -129,10 +131,10 @@ rheos_status *rheos__raiser_add(rheos__raiser *r, const rheos__draft *draft) {
   static const char *const roles[][2] = {[RHEOS__CONDITIONAL] = {"else_branch", "then_branch"},
                                          [RHEOS__LOOP] = {"cond", "body"},
                                          [RHEOS__STRETCH] = {"stretch"}};
-  for (int which = 0; which < structure->num_regions; ++which) {
-    structure->regions[which].role = roles[draft->kind][which];
-    structure->regions[which].node = node_in_errors(structure);
-    RHEOS_TRY(make_region(r, draft, which, &structure->regions[which]));
+  for (int which = 0; which < structure->num_parts; ++which) {
+    structure->parts[which].role = roles[draft->kind][which];
+    structure->parts[which].node = node_in_errors(structure);
+    RHEOS_TRY(make_part(r, draft, which, &structure->parts[which]));
   }
   raised->structures[raised->count++] = structure;
   return NULL;

@@ -13,7 +13,7 @@ typedef struct rheos__raiser {
   // By node: the side of a conditional that it is in, 0: none. raise_conditionals.c
   int32_t *sides;
   bool *is_done;   // by node: it ran before
-  uint8_t *cones;  // by node of a loop: bits of the regions that it is in
+  uint8_t *cones;  // by node of a loop: bits of the parts that it is in
   int32_t
       *variable_of;   // by Enter, Merge and Switch of a loop: one more than the variable's number
   int32_t *input_of;  // by Switch of a conditional: one more than the number of the input
@@ -37,12 +37,12 @@ static inline rheos_status *rheos__numbers_add(rheos__numbers *list, int32_t num
   return NULL;
 }
 
-// A structure under way: what it takes, by input, and what each region is fed for it.
+// A structure under way: what it takes, by input, and what each part is fed for it.
 typedef struct rheos__draft_input {
   rheos__edge outer, fed[2];
 } rheos__draft_input;
 typedef struct rheos__draft_output {
-  rheos__edge edge, results[2];  // of a conditional or stretch: what its regions give
+  rheos__edge edge, results[2];  // of a conditional or stretch: what its parts give
   int32_t variable;              // of a loop
 } rheos__draft_output;
 typedef struct rheos__draft {
@@ -54,8 +54,8 @@ typedef struct rheos__draft {
   size_t num_next, next_capacity;
   rheos__edge condition;
   rheos__numbers waits;       // nodes that the structure waits for
-  rheos__numbers done;        // nodes outside that the regions wait for
-  rheos__numbers targets[2];  // by region: nodes with effects that no result needs
+  rheos__numbers done;        // nodes outside that the parts wait for
+  rheos__numbers targets[2];  // by part: nodes with effects that no result needs
   unsigned effects;
   int32_t node;
   rheos__structure_kind kind;
@@ -70,7 +70,7 @@ rheos_status *rheos__raiser_add(rheos__raiser *r, const rheos__draft *draft);
 
 // Whether nothing has to be computed for the edge.
 bool rheos__raiser_is_there(const rheos__raiser *r, rheos__edge edge);
-// Whether the node's inputs and outputs are values, which a region can be fed.
+// Whether the node's inputs and outputs are values, which a part can be fed.
 bool rheos__raiser_takes_values(const rheos__raiser *r, const rheos__node *node);
 // The number of the frame outside of all others that the frame is in, or is.
 int32_t rheos__raiser_outermost(const rheos__raiser *r, int32_t frame);

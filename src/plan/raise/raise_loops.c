@@ -1,7 +1,7 @@
 // Raising loops of version 1. See raise.h.
 #include "plan/raise/raise_impl.h"
 
-// The regions that a node is in; and whether it runs in trips alone, not when the loop has ended: then the
+// The parts that a node is in; and whether it runs in trips alone, not when the loop has ended: then the
 // true sides of the Switches are dead.
 enum { IN_CONDITION = 1, IN_BODY = 2, IN_TRIPS = 4 };
 
@@ -135,12 +135,12 @@ static rheos_status *take_parts(loop_raiser *l) {
   return NULL;
 }
 
-// ---- The regions
+// ---- The parts
 
-// Whether the region is fed the edge.
-static bool is_fed(const loop_raiser *l, rheos__edge edge, int region) {
+// Whether the part is fed the edge.
+static bool is_fed(const loop_raiser *l, rheos__edge edge, int part) {
   if (opens_loop(l, edge.id)) return is_constant_enter(l, edge.id);
-  if (region == IN_CONDITION) return is_loop_merge(l, edge.id) && edge.index <= 0;
+  if (part == IN_CONDITION) return is_loop_merge(l, edge.id) && edge.index <= 0;
   return is_loop_switch(l, edge.id) && edge.index == 1;
 }
 
@@ -154,28 +154,28 @@ static bool is_part(const loop_raiser *l, int32_t id) {
 }
 
 // A control edge from what the body is fed.
-static bool waits_for_trip(const loop_raiser *l, rheos__edge edge, int region) {
-  return region == IN_BODY && edge.index < 0 && is_loop_switch(l, edge.id);
+static bool waits_for_trip(const loop_raiser *l, rheos__edge edge, int part) {
+  return part == IN_BODY && edge.index < 0 && is_loop_switch(l, edge.id);
 }
 
-static rheos_status *reach(loop_raiser *l, rheos__edge edge, int region) {
-  if (is_fed(l, edge, region) || waits_for_trip(l, edge, region)) return NULL;
+static rheos_status *reach(loop_raiser *l, rheos__edge edge, int part) {
+  if (is_fed(l, edge, part) || waits_for_trip(l, edge, part)) return NULL;
   if (rheos__raiser_is_there(l->r, edge) || is_part(l, edge.id)) {
     refuse(l);
     return NULL;
   }
   uint8_t *cone = &l->r->cones[edge.id];
-  if ((*cone & region) != 0) return NULL;
-  *cone |= (uint8_t)region;
+  if ((*cone & part) != 0) return NULL;
+  *cone |= (uint8_t)part;
   return rheos__numbers_add(&l->stack, edge.id);
 }
 
-static rheos_status *walk_from(loop_raiser *l, rheos__edge start, int region) {
-  RHEOS_TRY(reach(l, start, region));
+static rheos_status *walk_from(loop_raiser *l, rheos__edge start, int part) {
+  RHEOS_TRY(reach(l, start, part));
   while (l->stack.count > 0 && !l->r->refused) {
     const rheos__node *node = node_at(l, l->stack.items[--l->stack.count]);
     for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; ++i) {
-      RHEOS_TRY(reach(l, node->edges[i], region));
+      RHEOS_TRY(reach(l, node->edges[i], part));
     }
   }
   return NULL;
@@ -237,7 +237,7 @@ static bool is_watched(const loop_raiser *l, int32_t id) {
          rheos__watches_of_node(plan->context.watches, plan->graph, id, &first) > 0;
 }
 
-// Whether each node is a part of the loop or in one of the regions. The body runs in trips alone, so what has
+// Whether each node is a part of the loop or in one of the parts. The body runs in trips alone, so what has
 // effects in it must too. Members come after what they need.
 static void check_members(loop_raiser *l) {
   for (int32_t i = 0; i < l->num_members; ++i) {

@@ -1,5 +1,5 @@
-// Bodies and the calls of them. A site keeps the invocation of its last call, so that the next one finds the
-// way that this one took; invocations that a site has no room for wait with the body.
+// Bodies and the calls of them. A site keeps its last call, so that the next one finds the
+// way that this one took; calls that a site has no room for wait with the body.
 #include "runtime/call/bodies.h"
 
 #include <assert.h>
@@ -19,15 +19,15 @@ typedef struct body {
   struct body *next, *before;
   rheos__bodies *bodies;
   const rheos__function *function;
-  rheos_graph *graph;           // owned: that of a function of a library, else NULL
-  const rheos__region *region;  // that the function is the part of; NULL: it is of a library
+  rheos_graph *graph;             // owned: that of a function of a library, else NULL
+  const rheos__graph_part *part;  // that the function is the part of; NULL: it is of a library
   pthread_mutex_t mutex;
   rheos__plan *plan;  // made by the first call; the mutex guards that
   rheos__resources
       *state;  // what its nodes keep under their names; NULL: another has it, see below
   rheos__resource
       *of_call;  // owned: the state that the one call has which this is the body of; or NULL
-  rheos__invocation *idle;  // this and what follows by the mutex of all bodies
+  rheos__site_call *idle;  // this and what follows by the mutex of all bodies
   rheos__site *sites;
   bool is_forgotten;  // who calls it goes on; new sites get another one
 } body;
@@ -57,8 +57,8 @@ static const rheos__resource_kind call_state_kind = {
     .deinit = deinit_call_state,
 };
 
-struct rheos__invocation {
-  rheos__invocation *next;
+struct rheos__site_call {
+  rheos__site_call *next;
   body *of;
   rheos__call call;
   rheos__step *step;  // that it is in now
@@ -67,7 +67,7 @@ struct rheos__invocation {
 struct rheos__site {
   rheos__site *next, *before;
   body *of;
-  _Atomic(rheos__invocation *) idle;
+  _Atomic(rheos__site_call *) idle;
 };
 
 struct rheos__bodies {
@@ -90,22 +90,22 @@ rheos__bodies *rheos__bodies_new(const rheos__plan_context *context) {
   return bodies;
 }
 
-static void free_invocation(rheos__invocation *invocation) {
-  rheos__call_drop(&invocation->call);
-  rheos__free(invocation);
+static void free_call(rheos__site_call *call) {
+  rheos__call_drop(&call->call);
+  rheos__free(call);
 }
 
-// An invocation that nothing runs in, taken from its place; NULL if there is none.
-static rheos__invocation *take_any_invocation(rheos__bodies *bodies) {
+// A call that nothing runs in, taken from its place; NULL if there is none.
+static rheos__site_call *take_any_call(rheos__bodies *bodies) {
   for (body *b = bodies->first; b != NULL; b = b->next) {
-    rheos__invocation *invocation = b->idle;
-    if (invocation != NULL) {
-      b->idle = invocation->next;
-      return invocation;
+    rheos__site_call *call = b->idle;
+    if (call != NULL) {
+      b->idle = call->next;
+      return call;
     }
     for (rheos__site *site = b->sites; site != NULL; site = site->next) {
-      invocation = atomic_exchange(&site->idle, NULL);
-      if (invocation != NULL) return invocation;
+      call = atomic_exchange(&site->idle, NULL);
+      if (call != NULL) return call;
     }
   }
   return NULL;
@@ -117,12 +117,12 @@ void rheos__bodies_clear(rheos__bodies *bodies) {
   atomic_store(&bodies->is_closed, true);
   for (;;) {
     pthread_mutex_lock(&bodies->mutex);
-    rheos__invocation *invocation = take_any_invocation(bodies);
+    rheos__site_call *call = take_any_call(bodies);
     pthread_mutex_unlock(&bodies->mutex);
-    if (invocation == NULL) break;
-    free_invocation(invocation);
+    if (call == NULL) break;
+    free_call(call);
   }
-  // A plan takes the bodies of its regions with it.
+  // A plan takes the bodies of its parts with it.
   for (body *b = bodies->first; b != NULL;) {
     rheos__plan *plan = b->plan;
     b->plan = NULL;
@@ -140,9 +140,9 @@ static void unlink_body(body *b) {
 // The body is in no list, and nothing runs in it.
 static void free_body(body *b) {
   while (b->idle != NULL) {
-    rheos__invocation *invocation = b->idle;
-    b->idle = invocation->next;
-    free_invocation(invocation);
+    rheos__site_call *call = b->idle;
+    b->idle = call->next;
+    free_call(call);
   }
   rheos__plan_free(b->plan);
   rheos__resources_free(b->state);
@@ -156,7 +156,7 @@ static body *take_uncalled(rheos__bodies *bodies) {
   pthread_mutex_lock(&bodies->mutex);
   body *b = bodies->first;
   while (b != NULL &&
-         (b->region != NULL || b->sites != NULL ||
+         (b->part != NULL || b->sites != NULL ||
           !(b->of_call != NULL || b->is_forgotten || atomic_load(&b->function->is_removed)))) {
     b = b->next;
   }
@@ -172,7 +172,7 @@ void rheos__bodies_sweep(rheos__bodies *bodies) {
 
 void rheos__bodies_forget(rheos__bodies *bodies) {
   pthread_mutex_lock(&bodies->mutex);
-  for (body *b = bodies->first; b != NULL; b = b->next) b->is_forgotten = b->region == NULL;
+  for (body *b = bodies->first; b != NULL; b = b->next) b->is_forgotten = b->part == NULL;
   pthread_mutex_unlock(&bodies->mutex);
   rheos__bodies_sweep(bodies);
 }
@@ -240,13 +240,13 @@ rheos_status *rheos__site_types_of(const rheos__prepare *p, const rheos_func *fu
 }
 
 // The mutex is held.
-static body *new_body(rheos__bodies *bodies, const rheos__function *function, bool is_region) {
+static body *new_body(rheos__bodies *bodies, const rheos__function *function, bool is_part) {
   body *b = rheos__alloc_zeroed(sizeof *b);
   if (b == NULL) return NULL;
   b->bodies = bodies;
   b->function = function;
   // The library may lose the function before the session ends.
-  if (!is_region) b->graph = rheos_graph_ref(function->graph);
+  if (!is_part) b->graph = rheos_graph_ref(function->graph);
   pthread_mutex_init(&b->mutex, NULL);
   b->next = bodies->first;
   if (b->next != NULL) b->next->before = b;
@@ -264,22 +264,22 @@ static body *body_of(rheos__bodies *bodies, const rheos__function *function,
   return b;
 }
 
-static body *body_of_region(rheos__bodies *bodies, rheos__region *region) {
-  if (region->body == NULL) {
-    region->body = new_body(bodies, &region->part, true);
-    if (region->body != NULL) region->body->region = region;
+static body *body_of_part(rheos__bodies *bodies, rheos__graph_part *part) {
+  if (part->body == NULL) {
+    part->body = new_body(bodies, &part->function, true);
+    if (part->body != NULL) part->body->part = part;
   }
-  return region->body;
+  return part->body;
 }
 
 // Of one of both.
 static rheos_status *new_site(rheos__bodies *bodies, const rheos__function *function,
-                              rheos__region *region, rheos__resource *of_call,
+                              rheos__graph_part *part, rheos__resource *of_call,
                               rheos__site **out_site) {
   rheos__site *site = rheos__alloc_zeroed(sizeof *site);
   if (site == NULL) return rheos__out_of_memory();
   pthread_mutex_lock(&bodies->mutex);
-  site->of = region != NULL ? body_of_region(bodies, region) : body_of(bodies, function, of_call);
+  site->of = part != NULL ? body_of_part(bodies, part) : body_of(bodies, function, of_call);
   if (site->of != NULL) {
     site->next = site->of->sites;
     if (site->next != NULL) site->next->before = site;
@@ -369,23 +369,23 @@ rheos_status *rheos__site_new_of_gradient(const rheos__prepare *p, const rheos_f
   return new_site(p->bodies, function, NULL, NULL, out_site);
 }
 
-rheos_status *rheos__site_new_in_region(const rheos__prepare *p, rheos__region *region,
-                                        rheos__site **out_site) {
+rheos_status *rheos__site_new_of_part(const rheos__prepare *p, rheos__graph_part *part,
+                                      rheos__site **out_site) {
   *out_site = NULL;
-  return new_site(p->bodies, NULL, region, NULL, out_site);
+  return new_site(p->bodies, NULL, part, NULL, out_site);
 }
-static void keep_invocation(body *b, rheos__invocation *invocation) {
+static void keep_call(body *b, rheos__site_call *call) {
   pthread_mutex_lock(&b->bodies->mutex);
-  invocation->next = b->idle;
-  b->idle = invocation;
+  call->next = b->idle;
+  b->idle = call;
   pthread_mutex_unlock(&b->bodies->mutex);
 }
 
 void rheos__site_free(rheos__site *site) {
   if (site == NULL) return;
   rheos__bodies *bodies = site->of->bodies;
-  rheos__invocation *invocation = atomic_exchange(&site->idle, NULL);
-  if (invocation != NULL) keep_invocation(site->of, invocation);
+  rheos__site_call *call = atomic_exchange(&site->idle, NULL);
+  if (call != NULL) keep_call(site->of, call);
   pthread_mutex_lock(&bodies->mutex);
   *(site->before != NULL ? &site->before->next : &site->of->sites) = site->next;
   if (site->next != NULL) site->next->before = site->before;
@@ -399,12 +399,12 @@ void rheos__site_free(rheos__site *site) {
 static rheos_status *make_plan(body *b) {
   const rheos__function *f = b->function;
   rheos__plan_context context = b->bodies->context;
-  context.body = b->region != NULL ? b->region->role : f->name;
-  if (b->region != NULL) {
-    context.done = b->region->done;
-    context.num_done = b->region->num_done;
-    context.depth = b->region->depth;
-    context.node_resources = b->region->node_resources;
+  context.body = b->part != NULL ? b->part->role : f->name;
+  if (b->part != NULL) {
+    context.done = b->part->done;
+    context.num_done = b->part->num_done;
+    context.depth = b->part->depth;
+    context.node_resources = b->part->node_resources;
   } else {
     if (b->of_call == NULL && b->state == NULL) b->state = rheos__resources_new();
     if (b->of_call == NULL && b->state == NULL) return rheos__out_of_memory();
@@ -426,9 +426,9 @@ static rheos_status *plan_of(body *b, rheos__plan **out_plan) {
 }
 
 static rheos_status *plan_of_either(rheos__bodies *bodies, const rheos__function *function,
-                                    rheos__region *region, const rheos__plan **out_plan) {
+                                    rheos__graph_part *part, const rheos__plan **out_plan) {
   pthread_mutex_lock(&bodies->mutex);
-  body *b = region != NULL ? body_of_region(bodies, region) : body_of(bodies, function, NULL);
+  body *b = part != NULL ? body_of_part(bodies, part) : body_of(bodies, function, NULL);
   pthread_mutex_unlock(&bodies->mutex);
   if (b == NULL) return rheos__out_of_memory();
   rheos__plan *plan = NULL;
@@ -442,15 +442,15 @@ rheos_status *rheos__bodies_plan(rheos__bodies *bodies, const rheos__function *f
   return plan_of_either(bodies, function, NULL, out_plan);
 }
 
-rheos_status *rheos__region_plan(rheos__bodies *bodies, rheos__region *region,
-                                 const rheos__plan **out_plan) {
-  return plan_of_either(bodies, NULL, region, out_plan);
+rheos_status *rheos__graph_part_plan(rheos__bodies *bodies, rheos__graph_part *part,
+                                     const rheos__plan **out_plan) {
+  return plan_of_either(bodies, NULL, part, out_plan);
 }
 
-void rheos__region_forget(rheos__bodies *bodies, rheos__region *region) {
-  body *b = region->body;
+void rheos__graph_part_forget(rheos__bodies *bodies, rheos__graph_part *part) {
+  body *b = part->body;
   if (b == NULL) return;
-  region->body = NULL;
+  part->body = NULL;
   pthread_mutex_lock(&bodies->mutex);
   assert(b->sites == NULL);
   unlink_body(b);
@@ -498,65 +498,61 @@ void rheos__site_infer(rheos__site *site, const rheos__prepare *p, const rheos_s
 
 // ---- Calls
 
-static rheos_status *new_invocation(body *b, rheos__invocation **out_invocation) {
+static rheos_status *new_call(body *b, rheos__site_call **out_call) {
   pthread_mutex_lock(&b->bodies->mutex);
-  rheos__invocation *invocation = b->idle;
-  if (invocation != NULL) b->idle = invocation->next;
+  rheos__site_call *call = b->idle;
+  if (call != NULL) b->idle = call->next;
   pthread_mutex_unlock(&b->bodies->mutex);
-  if (invocation == NULL) {
+  if (call == NULL) {
     rheos__plan *plan;
     RHEOS_TRY(plan_of(b, &plan));
-    invocation = rheos__alloc_zeroed(sizeof *invocation);
-    if (invocation == NULL) return rheos__out_of_memory();
-    invocation->of = b;
-    invocation->call.plan = plan;
+    call = rheos__alloc_zeroed(sizeof *call);
+    if (call == NULL) return rheos__out_of_memory();
+    call->of = b;
+    call->call.plan = plan;
   }
-  *out_invocation = invocation;
+  *out_call = call;
   return NULL;
 }
 
-rheos_status *rheos__site_enter(rheos__site *site, rheos__step *step,
-                                rheos__invocation **out_invocation) {
-  *out_invocation = NULL;
+rheos_status *rheos__site_enter(rheos__site *site, rheos__step *step, rheos__site_call **out_call) {
+  *out_call = NULL;
   if (step->depth >= MAX_DEPTH) {
     return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
                             "%s%s: calls lie more than %d deep in each other",
-                            site->of->region != NULL ? "a loop or conditional" : "function ",
-                            site->of->region != NULL ? "" : site->of->function->name, MAX_DEPTH);
+                            site->of->part != NULL ? "a loop or conditional" : "function ",
+                            site->of->part != NULL ? "" : site->of->function->name, MAX_DEPTH);
   }
-  *out_invocation = atomic_exchange_explicit(&site->idle, NULL, memory_order_acquire);
-  if (*out_invocation == NULL) RHEOS_TRY(new_invocation(site->of, out_invocation));
+  *out_call = atomic_exchange_explicit(&site->idle, NULL, memory_order_acquire);
+  if (*out_call == NULL) RHEOS_TRY(new_call(site->of, out_call));
   ++step->depth;
-  (*out_invocation)->step = step;
-  (*out_invocation)->call.num_runs = 0;
+  (*out_call)->step = step;
+  (*out_call)->call.num_runs = 0;
   return NULL;
 }
 
-void rheos__site_leave(rheos__site *site, rheos__invocation *invocation) {
-  --invocation->step->depth;
-  rheos__invocation *expected = NULL;
-  if (atomic_compare_exchange_strong_explicit(&site->idle, &expected, invocation,
-                                              memory_order_release, memory_order_relaxed)) {
+void rheos__site_leave(rheos__site *site, rheos__site_call *call) {
+  --call->step->depth;
+  rheos__site_call *expected = NULL;
+  if (atomic_compare_exchange_strong_explicit(&site->idle, &expected, call, memory_order_release,
+                                              memory_order_relaxed)) {
     return;
   }
-  keep_invocation(site->of, invocation);
+  keep_call(site->of, call);
 }
 
-rheos__call *rheos__invocation_call(rheos__invocation *invocation) { return &invocation->call; }
+rheos__call *rheos__site_call_of_plan(rheos__site_call *call) { return &call->call; }
 
-rheos_status *rheos__invocation_failed_take(const rheos__invocation *invocation,
-                                            rheos_status *status) {
-  const rheos__region *region = invocation->of->region;
-  if (region != NULL && region->node < 0) return status;  // a stretch
-  if (region != NULL) {  // the graph's own nodes are named, and then the loop or conditional
-    return rheos__status_within_node_take(status, region->role, region->part.graph, region->node);
+rheos_status *rheos__site_call_failed_take(const rheos__site_call *call, rheos_status *status) {
+  const rheos__graph_part *part = call->of->part;
+  if (part != NULL && part->node < 0) return status;  // a stretch
+  if (part != NULL) {  // the graph's own nodes are named, and then the loop or conditional
+    return rheos__status_within_node_take(status, part->role, part->function.graph, part->node);
   }
-  return rheos__status_in_function_take(status, invocation->of->function->name);
+  return rheos__status_in_function_take(status, call->of->function->name);
 }
 
-rheos_status *rheos__invocation_run(rheos__invocation *invocation,
-                                    const rheos__parameters *parameters, rheos__step *step,
-                                    rheos_tensor **values) {
-  return rheos__invocation_failed_take(
-      invocation, rheos__call_run(&invocation->call, parameters, step, values));
+rheos_status *rheos__site_call_run(rheos__site_call *call, const rheos__parameters *parameters,
+                                   rheos__step *step, rheos_tensor **values) {
+  return rheos__site_call_failed_take(call, rheos__call_run(&call->call, parameters, step, values));
 }

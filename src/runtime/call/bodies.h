@@ -17,11 +17,11 @@ void rheos__bodies_sweep(rheos__bodies *bodies);
 // New sites start anew, with bodies of their own and no state of nodes; sites that are there go on.
 void rheos__bodies_forget(rheos__bodies *bodies);
 
-// The plan of a function, of a region, which is made if there is none yet; for whoever looks at plans.
+// The plan of a function, of a part, which is made if there is none yet; for whoever looks at plans.
 rheos_status *rheos__bodies_plan(rheos__bodies *bodies, const rheos__function *function,
                                  const rheos__plan **out_plan);
-rheos_status *rheos__region_plan(rheos__bodies *bodies, rheos__region *region,
-                                 const rheos__plan **out_plan);
+rheos_status *rheos__graph_part_plan(rheos__bodies *bodies, rheos__graph_part *part,
+                                     const rheos__plan **out_plan);
 
 // For call_states.c: the function of a site, the bodies that it is of, and a site of the same function whose
 // nodes keep what they keep in `around`, under the function's name.
@@ -30,10 +30,9 @@ rheos__bodies *rheos__site_bodies_ref(const rheos__site *site);
 rheos_status *rheos__site_new_like(const rheos__site *site, rheos__resources *around,
                                    rheos__site **out_site);
 
-// The call that an invocation is, and an error in it with the body's name.
-rheos__call *rheos__invocation_call(rheos__invocation *invocation);
-rheos_status *rheos__invocation_failed_take(const rheos__invocation *invocation,
-                                            rheos_status *status);
+// The call of the plan that it is, and an error in it with the body's name.
+rheos__call *rheos__site_call_of_plan(rheos__site_call *call);
+rheos_status *rheos__site_call_failed_take(const rheos__site_call *call, rheos_status *status);
 
 // Lets go of all plans. No step runs, and none will.
 void rheos__bodies_clear(rheos__bodies *bodies);

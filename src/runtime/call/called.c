@@ -58,12 +58,12 @@ static rheos_status *add_functions(list *l, rheos__called *called, const rheos_a
 
 static rheos_status *add_regions(list *l, rheos__called *called, rheos__structure *s) {
   if (s->kind == RHEOS__LOOP) {
-    called->trips = rheos__known_trips(called, &s->regions[0].part, &s->regions[1].part);
+    called->trips = rheos__known_trips(called, &s->parts[0].function, &s->parts[1].function);
   }
-  for (int i = 0; i < s->num_regions; ++i) {
-    const int region = s->kind == RHEOS__CONDITIONAL ? 1 - i : i;
-    called->role = s->regions[region].role;
-    called->region = &s->regions[region];
+  for (int i = 0; i < s->num_parts; ++i) {
+    const int part = s->kind == RHEOS__CONDITIONAL ? 1 - i : i;
+    called->role = s->parts[part].role;
+    called->part = &s->parts[part];
     RHEOS_TRY(add(l, called));
   }
   return NULL;
@@ -124,7 +124,7 @@ static rheos_status *go_into(walk *w, const rheos__plan *plan, int32_t depth) {
 static rheos_status *find_plan(rheos__called *called) {
   rheos__bodies *bodies = called->caller->context.bodies;
   const rheos__function *function;
-  if (called->region != NULL) return rheos__region_plan(bodies, called->region, &called->plan);
+  if (called->part != NULL) return rheos__graph_part_plan(bodies, called->part, &called->plan);
   const rheos__entry *entry = &called->caller->entries[called->entry];
   const rheos_func by_name = {
       .name = {(char *)(uintptr_t)called->function, strlen(called->function)},

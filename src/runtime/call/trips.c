@@ -84,8 +84,8 @@ static bool find_condition(trips *r) {
 
 static bool find_kinds(trips *r) {
   const rheos__trips *t = r->t;
-  const rheos__call *condition = rheos__invocation_call(t->condition);
-  const rheos__call *body = rheos__invocation_call(t->body);
+  const rheos__call *condition = rheos__site_call_of_plan(t->condition);
+  const rheos__call *body = rheos__site_call_of_plan(t->body);
   r->condition_segment = only_segment(condition);
   r->body_segment = only_segment(body);
   if (r->condition_segment == NULL || r->body_segment == NULL) return false;
@@ -152,7 +152,7 @@ static rheos_status *check_condition(trips *r) {
   if (__builtin_expect(status == NULL, 1)) return NULL;
   rheos__release_tensors(r->condition.workspace, r->condition_segment);
   *r->t->holds = NULL;
-  return rheos__invocation_failed_take(r->t->condition, status);
+  return rheos__site_call_failed_take(r->t->condition, status);
 }
 
 static rheos_status *make_spares(const trips *r) {
@@ -263,7 +263,7 @@ static rheos_status *take_trip(trips *r) {
   } else {
     status = end_trip(r);
   }
-  return __builtin_expect(status != NULL, 0) ? rheos__invocation_failed_take(r->t->body, status)
+  return __builtin_expect(status != NULL, 0) ? rheos__site_call_failed_take(r->t->body, status)
                                              : NULL;
 }
 

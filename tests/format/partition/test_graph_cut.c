@@ -88,7 +88,7 @@ typedef struct part_graph {
   rheos_session *session;
 } part_graph;
 
-static part_graph part_graph_new(const rheos__graph_part *part, rheos_host *host, int *num_sends) {
+static part_graph part_graph_new(const rheos__cut_part *part, rheos_host *host, int *num_sends) {
   part_graph p = {.graph = rheos_graph_new()};
   rheos_scope *scope = rheos_scope_new(p.graph);
   const rheos_import_options options = {.any_colocation = true};
@@ -136,7 +136,7 @@ static void take(void *argument, rheos_status *failed, rheos_tensor *value) {
   rheos_status_free(failed);
 }
 
-static rheos_status *get_fetches(rheos__rendezvous *rendezvous, const rheos__graph_part *parts,
+static rheos_status *get_fetches(rheos__rendezvous *rendezvous, const rheos__cut_part *parts,
                                  rheos_tensor **values) {
   rheos_status *status = NULL;
   for (int t = 0; t < NUM_TASKS; t++) {
@@ -156,7 +156,7 @@ static rheos_status *get_fetches(rheos__rendezvous *rendezvous, const rheos__gra
   return status;
 }
 
-static rheos_status *run_cut(recorded *r, cut_session *s, const rheos__graph_part *parts,
+static rheos_status *run_cut(recorded *r, cut_session *s, const rheos__cut_part *parts,
                              rheos_tensor **values, int *num_sends) {
   static rheos_operation ends[2 * MAX_NODES];
   const rheos_run_options options = {.timeout_ms = s->times_out ? 200 : 20000};
@@ -219,10 +219,10 @@ static rheos_status *cut_and_run(recorded *r, cut_session *s, rheos_tensor **val
                           .num_parts = NUM_TASKS,
                           .device_of = s->device_of,
                           .client_device = all_devices[0].name};
-  rheos__graph_part parts[NUM_TASKS];
+  rheos__cut_part parts[NUM_TASKS];
   RHEOS_TRY(rheos__graph_cut(r->f.graph, &cut, parts));
   rheos_status *status = run_cut(r, s, parts, values, num_sends);
-  for (int t = 0; t < NUM_TASKS; t++) rheos__graph_part_deinit(&parts[t]);
+  for (int t = 0; t < NUM_TASKS; t++) rheos__cut_part_deinit(&parts[t]);
   return status;
 }
 
@@ -398,7 +398,7 @@ static void test_cut__programs_with_functions_too(void **state) {
 
 // The parts of a graph, placed by its own devices; `fetch` is what the step is asked for.
 static void place_and_cut(const fixture *f, rheos_output fetch, rheos_operation target,
-                          rheos__graph_part *parts) {
+                          rheos__cut_part *parts) {
   static int16_t device_of[MAX_NODES];
   check(rheos_scope_finish(f->scope));
   for (int32_t i = 0; i < rheos_graph_num_operations(f->graph); i++) {
@@ -418,7 +418,7 @@ static void place_and_cut(const fixture *f, rheos_output fetch, rheos_operation 
 }
 
 // "name op inputs" of each node, a line each.
-static void tell_nodes(const rheos__graph_part *part, char *text, size_t size_bytes) {
+static void tell_nodes(const rheos__cut_part *part, char *text, size_t size_bytes) {
   rheos_graph *graph = rheos_graph_new();
   rheos_scope *scope = rheos_scope_new(graph);
   rheos__scope_take_internal_names(scope);
@@ -461,7 +461,7 @@ static void test_cut__brings_a_value_once_to_each_part(void **state) {
   const rheos_output b = named(f, "Neg", "b", there, &a, 1);
   const rheos_output c = named(f, "Mul", "c", there, (const rheos_output[]){a, b}, 2);
   const rheos_output d = named(f, "Neg", "d", "/job:worker/task:0", &c, 1);
-  rheos__graph_part parts[NUM_TASKS];
+  rheos__cut_part parts[NUM_TASKS];
   place_and_cut(f, d, rheos_output_operation(d), parts);
   char text[4096];
   tell_nodes(&parts[0], text, sizeof text);
@@ -472,7 +472,7 @@ static void test_cut__brings_a_value_once_to_each_part(void **state) {
   assert_string_equal(parts[0].fetches[0].key,
                       "/job:worker/replica:0/task:0/device:CPU:0;0000000000000000;"
                       "/job:worker/replica:0/task:0/device:CPU:0;d:0;0:0");
-  for (int t = 0; t < NUM_TASKS; t++) rheos__graph_part_deinit(&parts[t]);
+  for (int t = 0; t < NUM_TASKS; t++) rheos__cut_part_deinit(&parts[t]);
 }
 
 static void test_cut__sends_a_constant_along_a_control_edge(void **state) {
@@ -481,7 +481,7 @@ static void test_cut__sends_a_constant_along_a_control_edge(void **state) {
   rheos_push_control_dependencies(f->scope, &(rheos_operation){a.graph, a.id}, 1);
   const rheos_output b = named(f, "NoOp", "b", "/job:worker/task:1", NULL, 0);
   rheos_scope_pop(f->scope);
-  rheos__graph_part parts[NUM_TASKS];
+  rheos__cut_part parts[NUM_TASKS];
   place_and_cut(f, a, rheos_output_operation(b), parts);
   char text[4096];
   tell_nodes(&parts[1], text, sizeof text);
@@ -489,7 +489,7 @@ static void test_cut__sends_a_constant_along_a_control_edge(void **state) {
   tell_nodes(&parts[0], text, sizeof text);
   assert_string_equal(text,
                       "a Const\na/ctrl_S1 Const ^a\na_S2 _Send a/ctrl_S1\n_send_a_S0 _Send a\n");
-  for (int t = 0; t < NUM_TASKS; t++) rheos__graph_part_deinit(&parts[t]);
+  for (int t = 0; t < NUM_TASKS; t++) rheos__cut_part_deinit(&parts[t]);
 }
 
 static void test_cut__ends_where_memory_is_short(void **state) {
@@ -520,7 +520,7 @@ static void test_cut__ends_where_memory_is_short(void **state) {
                           .client_device = all_devices[0].name};
   bool reached = true;
   for (int64_t n = 1; reached; n++) {
-    rheos__graph_part parts[NUM_TASKS];
+    rheos__cut_part parts[NUM_TASKS];
     const int64_t alive = counter.alive;
     counter.fail_at = counter.requests + n;
     rheos_status *status = rheos__graph_cut(f.graph, &cut, parts);
@@ -528,7 +528,7 @@ static void test_cut__ends_where_memory_is_short(void **state) {
     counter.fail_at = 0;
     assert_int_equal(rheos_status_code(status), reached ? RHEOS_RESOURCE_EXHAUSTED : RHEOS_OK);
     rheos_status_free(status);
-    for (int t = 0; t < NUM_TASKS; t++) rheos__graph_part_deinit(&parts[t]);
+    for (int t = 0; t < NUM_TASKS; t++) rheos__cut_part_deinit(&parts[t]);
     assert_int_equal(counter.alive, alive);
   }
   rheos_scope_free(f.scope);
@@ -551,7 +551,7 @@ static void test_cut__refuses_to_send_a_handle(void **state) {
                           .num_parts = NUM_TASKS,
                           .device_of = device_of,
                           .client_device = all_devices[0].name};
-  rheos__graph_part parts[NUM_TASKS];
+  rheos__cut_part parts[NUM_TASKS];
   expect_error(rheos__graph_cut(f->graph, &cut, parts), RHEOS_INVALID_ARGUMENT,
                "a resource of 'VarHandleOp' on /job:worker/replica:0/task:0/device:CPU:0 cannot be "
                "sent to 'ReadVariableOp' on /job:worker/replica:0/task:1/device:CPU:0");
