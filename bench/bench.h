@@ -9,8 +9,8 @@
 #include <rheos/scope.h>
 #include <rheos/session.h>
 
-// A program that works on one thread alone defines it as CLOCK_THREAD_CPUTIME_ID: others may then run
-// beside it.
+// A program that works on one thread alone defines it as CLOCK_THREAD_CPUTIME_ID: others may then
+// run beside it.
 #ifndef BENCH_CLOCK
 #define BENCH_CLOCK CLOCK_MONOTONIC
 #endif

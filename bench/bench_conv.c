@@ -1,13 +1,14 @@
-// Convolutions and matrix products in a session against oneDNN called directly with as many threads of
-// its own, in turn. The session makes calls of one thread, of parts: what is compared is its cost, and
-// its division of the work. The least of many rounds, as others may run beside. One JSON object a
-// line; bench/run makes a table of it.
+// Convolutions and matrix products in a session against oneDNN called directly with as many threads
+// of its own, in turn. The session makes calls of one thread, of parts: what is compared is its
+// cost, and its division of the work. The least of many rounds, as others may run beside. One JSON
+// object a line; bench/run makes a table of it.
 #include <string.h>
 
 #include "base/alloc.h"
 #include "bench.h"
 
-// The peer: the library's own calls of oneDNN, compiled once more without their limit to one thread.
+// The peer: the library's own calls of oneDNN, compiled once more without their limit to one
+// thread.
 static int peer_threads = 1;
 #define RHEOS__DNNL_THREADS peer_threads
 #define rheos__sgemm peer_sgemm
@@ -33,9 +34,10 @@ typedef struct body {
   double least_ns;
 } body;
 
-// Threads of OpenMP wait for more work by spinning, for 300,000 times what the processor pauses, and would
-// take a core from what is measured next. The first calls behind a pause find cores that sleep, which
-// may take milliseconds to wake; those behind them are what a program sees whose steps follow each other.
+// Threads of OpenMP wait for more work by spinning, for 300,000 times what the processor pauses,
+// and would take a core from what is measured next. The first calls behind a pause find cores that
+// sleep, which may take milliseconds to wake; those behind them are what a program sees whose steps
+// follow each other.
 static void pause_between(void) { nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL); }
 
 static void measure(body *bodies, int count) {

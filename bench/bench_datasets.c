@@ -1,5 +1,6 @@
-// What an element costs on its way through a pipeline: by itself, in batches, shuffled, kept, parsed. One
-// JSON object a line. ONLY=text in the environment: rows with that text; EXPLAIN=1: which stage binds.
+// What an element costs on its way through a pipeline: by itself, in batches, shuffled, kept,
+// parsed. One JSON object a line. ONLY=text in the environment: rows with that text; EXPLAIN=1:
+// which stage binds.
 #include <string.h>
 #include <unistd.h>
 

@@ -1,9 +1,10 @@
-// How late a step comes back that a deadline should end while one op works on large inputs. The inputs
-// of recorded cases are grown, by tiles or by longer strings, in each of some ways, from thousands of
-// elements to millions, until the step is late; cancellation and Ctrl-C are seen by the same polls as
-// deadlines. Each op has a process of its own, so that one that needs all the memory or never comes back
-// is a row too. One JSON object for each op that is late, the latest first; `--smoke` only tries whether
-// each op can be driven, an op's name tries that op alone and tells each way.
+// How late a step comes back that a deadline should end while one op works on large inputs. The
+// inputs of recorded cases are grown, by tiles or by longer strings, in each of some ways, from
+// thousands of elements to millions, until the step is late; cancellation and Ctrl-C are seen by
+// the same polls as deadlines. Each op has a process of its own, so that one that needs all the
+// memory or never comes back is a row too. One JSON object for each op that is late, the latest
+// first; `--smoke` only tries whether each op can be driven, an op's name tries that op alone and
+// tells each way.
 #include <errno.h>
 #include <math.h>
 #include <string.h>

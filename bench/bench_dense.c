@@ -1,7 +1,7 @@
 // Many small layers, from C: a batch of 20 rows through Dense(64, relu) a hundred times over, the
-// weights in variables, and single products; against the multiply-add peak of one core, measured here.
-// The layers are fused as the rewriting of plans does it. One thread is timed by its processor time,
-// several by the clock: only then does a busy machine show.
+// weights in variables, and single products; against the multiply-add peak of one core, measured
+// here. The layers are fused as the rewriting of plans does it. One thread is timed by its
+// processor time, several by the clock: only then does a busy machine show.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "fp-contract=fast")
 #endif

@@ -1,5 +1,5 @@
-// What TensorFlow's files cost: graphs, checkpoints, records, examples, events. Files lie in $TMPDIR
-// or /tmp and are read from the page cache. One JSON object a line.
+// What TensorFlow's files cost: graphs, checkpoints, records, examples, events. Files lie in
+// $TMPDIR or /tmp and are read from the page cache. One JSON object a line.
 #include <string.h>
 #include <unistd.h>
 
@@ -207,8 +207,8 @@ static void dd_command(const checkpoint *c, const char *from, const char *to, co
            (c->size_bytes + MB - 1) / MB, more);
 }
 
-// In turn with dd, so that what else the machine does meets both. The goal is 80 % of the rate of dd:
-// 1.25 times its time.
+// In turn with dd, so that what else the machine does meets both. The goal is 80 % of the rate of
+// dd: 1.25 times its time.
 static void report_beside_dd(const char *row, double (*body)(void *), checkpoint *c, char *command,
                              const char *peer) {
   double own[REPEATS], other[REPEATS];

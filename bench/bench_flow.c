@@ -1,5 +1,6 @@
-// What control flow costs: a trip of a loop, with its gradient too, a conditional beyond its branch, a call;
-// by functions and by version 1's nodes. Scalars throughout. Processor time of the one thread. One JSON object a line.
+// What control flow costs: a trip of a loop, with its gradient too, a conditional beyond its
+// branch, a call; by functions and by version 1's nodes. Scalars throughout. Processor time of the
+// one thread. One JSON object a line.
 #include <string.h>
 
 #include <rheos/control_flow.h>

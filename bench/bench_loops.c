@@ -1,7 +1,7 @@
-// Rows of 16 million floats where arithmetic binds, against loops written by hand: compiled for this
-// very processor with all that the compiler may do to speed, where the C library's functions become
-// its vector ones (4 units in the last place). Processor time of one thread, the least of some
-// rounds, in turn. One JSON object a line.
+// Rows of 16 million floats where arithmetic binds, against loops written by hand: compiled for
+// this very processor with all that the compiler may do to speed, where the C library's functions
+// become its vector ones (4 units in the last place). Processor time of one thread, the least of
+// some rounds, in turn. One JSON object a line.
 #include <float.h>
 #include <math.h>
 #include <string.h>

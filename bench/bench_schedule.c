@@ -1,5 +1,5 @@
-// What planning, dispatch, threads and traces cost, from C. One JSON object a line; processor time of
-// the calling thread where one thread works, the wall clock where several do.
+// What planning, dispatch, threads and traces cost, from C. One JSON object a line; processor time
+// of the calling thread where one thread works, the wall clock where several do.
 #include <string.h>
 
 #include <rheos/ops.h>

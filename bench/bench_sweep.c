@@ -1,11 +1,11 @@
-// What every op of the table costs in a step at a small size beyond its arithmetic. A step runs copies
-// of the op on the inputs of one of its recorded cases through a bound callable; what more copies take
-// longer is theirs. Beside it the op's kernel by itself, without session and step, on tensors that are
-// there (one_kernel.h): the difference is the overhead. Two cases an op: the one nearest to 64 elements,
-// and the smallest that is not empty; where the arithmetic of the first takes long, the difference is
-// lost in its noise, so the row is the lesser overhead. Processor time of the one thread. One JSON
-// object an op, the most overhead first; `--smoke` only tries whether each op can be driven, an op's
-// name measures that op alone.
+// What every op of the table costs in a step at a small size beyond its arithmetic. A step runs
+// copies of the op on the inputs of one of its recorded cases through a bound callable; what more
+// copies take longer is theirs. Beside it the op's kernel by itself, without session and step, on
+// tensors that are there (one_kernel.h): the difference is the overhead. Two cases an op: the one
+// nearest to 64 elements, and the smallest that is not empty; where the arithmetic of the first
+// takes long, the difference is lost in its noise, so the row is the lesser overhead. Processor
+// time of the one thread. One JSON object an op, the most overhead first; `--smoke` only tries
+// whether each op can be driven, an op's name measures that op alone.
 #include <string.h>
 
 #define BENCH_CLOCK CLOCK_THREAD_CPUTIME_ID

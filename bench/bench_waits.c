@@ -1,5 +1,6 @@
-// What waiting costs a step: 50 small layers on one input, of which parts are dequeued instead of fed, from one
-// queue or several that are full. Processor time of the one thread. One JSON object a line.
+// What waiting costs a step: 50 small layers on one input, of which parts are dequeued instead of
+// fed, from one queue or several that are full. Processor time of the one thread. One JSON object a
+// line.
 #include <rheos/ops.h>
 #include <rheos/scope.h>
 #include <rheos/session.h>

@@ -1,5 +1,5 @@
-// Goes through the plan of a program entry by entry, each prepared with the inputs that it finds; the
-// op itself is the last one, whose kernel is kept.
+// Goes through the plan of a program entry by entry, each prepared with the inputs that it finds;
+// the op itself is the last one, whose kernel is kept.
 #include "one_kernel.h"
 
 #include <string.h>

@@ -7,8 +7,8 @@
 // Of the largest of its inputs and outputs.
 int64_t case_elements(const op_case *c);
 
-// What refuses, needs files, has a name of our own that graphs may not give, stops at a limit or can be
-// done but once a step is not.
+// What refuses, needs files, has a name of our own that graphs may not give, stops at a limit or
+// can be done but once a step is not.
 bool case_can_be_driven(const op_case *c);
 
 // An op of constants alone would run once, before the first step: the largest is fed then.

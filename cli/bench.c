@@ -1,5 +1,5 @@
-// `rheos bench`: times one step of a graph, and says where the time goes. Every run that is timed is
-// traced, so that latencies and the time of each kind of operation are of the same runs.
+// `rheos bench`: times one step of a graph, and says where the time goes. Every run that is timed
+// is traced, so that latencies and the time of each kind of operation are of the same runs.
 #include <rheos/trace.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,8 +238,8 @@ static double percentile(const bench *b, double share) {
   return percentile_of(b->times_ns, b->num_times, share);
 }
 
-// From sums over all runs to those of one: the shares are the means, of the median of what the operations
-// took together. So a few slow runs do not make the operations take more than a run.
+// From sums over all runs to those of one: the shares are the means, of the median of what the
+// operations took together. So a few slow runs do not make the operations take more than a run.
 static void finish_kinds(bench *b) {
   double whole_ns = 0;
   b->num_kinds = rheos_profile_num_ops(b->profile);
@@ -511,8 +511,8 @@ static bool is_script(const char *path) {
   return length > 3 && strcmp(path + length - 3, ".py") == 0;
 }
 
-// A program whose pipelines tell what held them up, and the arguments that are its own: `bench --pipeline
-// [OPTIONS of run] SCRIPT.py ...`. 0: it is none.
+// A program whose pipelines tell what held them up, and the arguments that are its own: `bench
+// --pipeline [OPTIONS of run] SCRIPT.py ...`. 0: it is none.
 static int find_script(int argc, char **argv) {
   bool of_pipelines = false;
   for (int i = 1; i < argc; i++) {

@@ -1,4 +1,5 @@
-// `rheos bench --pipeline`: goes over the datasets of a graph, and says which stage of each is slow.
+// `rheos bench --pipeline`: goes over the datasets of a graph, and says which stage of each is
+// slow.
 #include "bench_pipeline.h"
 #include "status.h"
 
@@ -14,7 +15,8 @@ typedef struct pipelines {
   int32_t count;
 } pipelines;
 
-// Whether the op makes a dataset that it is fit to begin with: none has another use for variants of that name.
+// Whether the op makes a dataset that it is fit to begin with: none has another use for variants of
+// that name.
 static bool makes_dataset(rheos_operation operation) {
   return strstr(rheos_operation_type(operation), "Dataset") != NULL &&
          rheos_operation_num_outputs(operation) == 1 &&
@@ -44,7 +46,8 @@ static rheos_output call_factory(rheos_scope *scope, rheos_operation iterator) {
   return rheos_operation_output(rheos_op(scope, &args), 0);
 }
 
-// Those in the graph itself; a program's graph has them even where an iterator's function makes them again.
+// Those in the graph itself; a program's graph has them even where an iterator's function makes
+// them again.
 static void find(rheos_graph *graph, rheos_scope *scope, pipelines *p) {
   const int32_t count = rheos_graph_num_operations(graph);
   for (int32_t id = 0; id < count && p->count < MOST_DATASETS; ++id) {

@@ -4,7 +4,8 @@
 
 #include "runner.h"
 
-// Goes over each dataset that no other one is made of for so many seconds, and prints what its stages did.
+// Goes over each dataset that no other one is made of for so many seconds, and prints what its
+// stages did.
 rheos_status *bench_pipelines(const runner *r, double seconds);
 
 #endif  // RHEOS_CLI_BENCH_PIPELINE_H

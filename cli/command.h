@@ -14,8 +14,8 @@
   X(bench, "time a graph or a saved model")                           \
   X(convert, "write a graph, saved model or checkpoint in another form")
 
-// Gets the arguments from its own name on (argv[0] is "run"); returns the exit status. What it prints
-// is flushed behind it: where that fails, the command has failed.
+// Gets the arguments from its own name on (argv[0] is "run"); returns the exit status. What it
+// prints is flushed behind it: where that fails, the command has failed.
 #define DECLARE(name, summary)               \
   int command_##name(int argc, char **argv); \
   extern const char command_##name##_help[];
@@ -37,7 +37,8 @@ void *command_alloc(size_t size_bytes);  // zeroed
 void *command_realloc(void *memory, size_t size_bytes);
 char *command_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// The status with more behind its message, whose full stop goes; it is taken, the texts are borrowed.
+// The status with more behind its message, whose full stop goes; it is taken, the texts are
+// borrowed.
 rheos_status *command_add_take(rheos_status *status, const char *more);
 
 #endif  // RHEOS_CLI_COMMAND_H

@@ -1,5 +1,5 @@
-// Loops and conditionals that version 1's nodes make: which node lies in which. By the nodes alone, so
-// also where the graph cannot be imported; hand-written control flow of another form has none.
+// Loops and conditionals that version 1's nodes make: which node lies in which. By the nodes alone,
+// so also where the graph cannot be imported; hand-written control flow of another form has none.
 #ifndef RHEOS_CLI_CONTEXTS_H
 #define RHEOS_CLI_CONTEXTS_H
 

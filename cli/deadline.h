@@ -9,8 +9,8 @@
 // From here on the process ends, with a message, when the time is over: `given` seconds ("2.5", of
 // --time-limit), or never where it is NULL. False after a message (wrong usage) if it is no time.
 bool deadline_begin(const char *command, const char *given);
-// For rheos_run_options.timeout_ms: what is left, at least 1; 0: for ever. A step ends by itself then, and
-// says where it was; the process ends if that takes a second more.
+// For rheos_run_options.timeout_ms: what is left, at least 1; 0: for ever. A step ends by itself
+// then, and says where it was; the process ends if that takes a second more.
 int64_t deadline_of_step(void);
 void deadline_end(void);
 // The status; where a step took too long, with the option's value. Takes it.

@@ -45,9 +45,9 @@ static bool parse_size(const char *text, uint64_t *out_bytes) {
   return true;
 }
 
-// OpenBLAS starts a thread for each other processor as it is loaded, which takes a buffer of 128 MB (written
-// to where it is used) and a stack when it comes to run. It may not have come to that, and what it does
-// where it gets none is try again for ever.
+// OpenBLAS starts a thread for each other processor as it is loaded, which takes a buffer of 128 MB
+// (written to where it is used) and a stack when it comes to run. It may not have come to that, and
+// what it does where it gets none is try again for ever.
 #define BYTES_OF_A_THREAD ((uint64_t)136 << 20)
 
 // What counts for the limit now, or soon will whatever is read.

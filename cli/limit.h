@@ -5,9 +5,9 @@
 #include <rheos/base.h>
 #include <stdbool.h>
 
-// From here on memory ends at what is held now and LIMIT_BASE_BYTES and LIMIT_MULTIPLE times the size of
-// the file or folder `path`, or at `given` ("512M", "8G", "none") if that is not NULL. False after a
-// message (wrong usage) if `given` is no size.
+// From here on memory ends at what is held now and LIMIT_BASE_BYTES and LIMIT_MULTIPLE times the
+// size of the file or folder `path`, or at `given` ("512M", "8G", "none") if that is not NULL.
+// False after a message (wrong usage) if `given` is no size.
 #define LIMIT_BASE_BYTES ((size_t)1 << 30)
 #define LIMIT_MULTIPLE 64
 bool limit_begin(const char *command, const char *path, const char *given);

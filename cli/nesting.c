@@ -1,5 +1,5 @@
-// Made breadth first, each function gone into once, where it lies least deep; told depth first. Both go
-// over lists, since functions may call each other to any depth.
+// Made breadth first, each function gone into once, where it lies least deep; told depth first.
+// Both go over lists, since functions may call each other to any depth.
 #include "nesting.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// What lies in what in a graph: loops and conditionals of version 1's nodes, and functions by the nodes
-// that call them, in functions and in the graph.
+// What lies in what in a graph: loops and conditionals of version 1's nodes, and functions by the
+// nodes that call them, in functions and in the graph.
 #ifndef RHEOS_CLI_NESTING_H
 #define RHEOS_CLI_NESTING_H
 

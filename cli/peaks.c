@@ -1,5 +1,5 @@
-// Peaks: independent multiply-adds in registers for arithmetic, a copy of arrays that no cache holds
-// for memory. The best of several rounds counts, since it is a limit that is looked for.
+// Peaks: independent multiply-adds in registers for arithmetic, a copy of arrays that no cache
+// holds for memory. The best of several rounds counts, since it is a limit that is looked for.
 #include "peaks.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// `rheos run`: replaces itself by a Python interpreter, that of the virtual environment or the one that
-// Rheos was built for, which starts the package's launcher, which runs the script.
+// `rheos run`: replaces itself by a Python interpreter, that of the virtual environment or the one
+// that Rheos was built for, which starts the package's launcher, which runs the script.
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>

@@ -215,7 +215,8 @@ static int32_t level_behind(rheos_operation operation, int32_t level, bool takes
   return is_flow(operation, "Merge") && !takes_enter ? level - 1 : level;
 }
 
-// By node, for free(): what is computed in some trips or branches only is nothing that a graph ends in.
+// By node, for free(): what is computed in some trips or branches only is nothing that a graph ends
+// in.
 static int32_t *levels_of(rheos_graph *graph) {
   const int32_t count = rheos_graph_num_operations(graph);
   int32_t *levels = command_alloc((size_t)count * sizeof *levels);

@@ -1,5 +1,6 @@
-// `rheos show --dot`: the graph for Graphviz. Loops and conditionals of version 1 are boxes around their
-// nodes; functions are boxes where they are called first, and a dotted line leads from each call.
+// `rheos show --dot`: the graph for Graphviz. Loops and conditionals of version 1 are boxes around
+// their nodes; functions are boxes where they are called first, and a dotted line leads from each
+// call.
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,7 +151,8 @@ static void print_call(const nesting *n, int32_t item) {
   puts("\"];");
 }
 
-// The nodes by their context: those of context c are from out_starts[c] to before out_starts[c + 1].
+// The nodes by their context: those of context c are from out_starts[c] to before out_starts[c +
+// 1].
 static int32_t *nodes_by_context(const view *v, const contexts *c, int32_t **out_starts) {
   int32_t *starts = command_alloc(((size_t)c->count + 2) * sizeof *starts);
   int32_t *nodes = command_alloc((size_t)v->num_nodes * sizeof *nodes);

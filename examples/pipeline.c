@@ -1,11 +1,12 @@
-// Trains a network on records from files that a pipeline reads, parses, shuffles and batches while the model
-// learns:
+// Trains a network on records from files that a pipeline reads, parses, shuffles and batches while
+// the model learns:
 //
 //   pipeline [FILE.tfrecord ...]
 //
-// A record is an Example with two floats "point" and an integer "class". Without files it writes some first:
-// points that are of class 1 inside of a ring. A function of this program parses the records, on threads;
-// another one is the source of the points on which the network is tried in the end.
+// A record is an Example with two floats "point" and an integer "class". Without files it writes
+// some first: points that are of class 1 inside of a ring. A function of this program parses the
+// records, on threads; another one is the source of the points on which the network is tried in the
+// end.
 #include <math.h>
 #include <rheos/rheos.h>
 #include <stdio.h>

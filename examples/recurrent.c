@@ -2,9 +2,9 @@
 //
 //   recurrent [STEPS]
 //
-// It reads sequences of random numbers one by one, and learns to tell the difference between the sums of
-// their first and of their second halves. The loop runs as often as the sequence that is fed is long;
-// gradients go back through it.
+// It reads sequences of random numbers one by one, and learns to tell the difference between the
+// sums of their first and of their second halves. The loop runs as often as the sequence that is
+// fed is long; gradients go back through it.
 #include <rheos/rheos.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 //
 //   roots [NUMBER ...]
 //
-// The loop runs until a step changes next to nothing, or for 50 steps; negative numbers have no root, and
-// for them the other branch, without a loop, is taken.
+// The loop runs until a step changes next to nothing, or for 50 steps; negative numbers have no
+// root, and for them the other branch, without a loop, is taken.
 #include <math.h>
 #include <rheos/rheos.h>
 #include <stdio.h>

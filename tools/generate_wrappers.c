@@ -1,8 +1,8 @@
-// Writes the typed C wrapper of every op, <rheos/ops.h>, from the op table, and a list of them for the
-// tests.
+// Writes the typed C wrapper of every op, <rheos/ops.h>, from the op table, and a list of them for
+// the tests.
 //
-// Each op gets a struct of arguments (graph/op_args.h); an inline function on that struct; and a macro
-// that makes the struct from a call's arguments and notes the caller's line.
+// Each op gets a struct of arguments (graph/op_args.h); an inline function on that struct; and a
+// macro that makes the struct from a call's arguments and notes the caller's line.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,7 +143,8 @@ static void print_field(FILE *out, const rheos__signature *s, const rheos__op_fi
   fputc('\n', out);
 }
 
-// Whether the argument may be written as a literal in braces, whose commas separate arguments of a macro.
+// Whether the argument may be written as a literal in braces, whose commas separate arguments of a
+// macro.
 static bool may_have_braces(const rheos__op_field *field) {
   return has_count(field) || field->kind == RHEOS__FIELD_SHAPE;
 }
@@ -184,7 +185,8 @@ static int count_required(const rheos__signature *s, bool *out_may_have_braces) 
   return count;
 }
 
-// The start of a macro whose first `count` arguments behind the scope have names, and of what it does.
+// The start of a macro whose first `count` arguments behind the scope have names, and of what it
+// does.
 static void print_macro_start(FILE *out, const char *name, int count) {
   fprintf(out, "#define rheos_%s(scope, ", name);
   for (int i = 1; i <= count; ++i) fprintf(out, "arg_%d, ", i);
@@ -200,8 +202,9 @@ static void print_named(FILE *out, required *at, int count) {
   }
 }
 
-// `.a = arg_1, .b = arg_2, .c = ` of all that are required. The last one takes `...`, which may not be empty
-// then: so too few arguments do not compile, and C17 and C++17 have nothing to say where there are no more.
+// `.a = arg_1, .b = arg_2, .c = ` of all that are required. The last one takes `...`, which may not
+// be empty then: so too few arguments do not compile, and C17 and C++17 have nothing to say where
+// there are no more.
 static void print_all_named(FILE *out, const rheos__signature *s, int count) {
   required at = {.signature = s};
   print_named(out, &at, count - 1);
@@ -220,8 +223,8 @@ static void print_cpp_macro(FILE *out, const rheos__signature *s, const char *na
   fputs("__VA_ARGS__}))\n", out);
 }
 
-// Where an argument may be a literal in braces, whose commas the preprocessor counts, none is named, and the
-// macro asks that there are enough: a struct in C takes what is left out as zeros.
+// Where an argument may be a literal in braces, whose commas the preprocessor counts, none is
+// named, and the macro asks that there are enough: a struct in C takes what is left out as zeros.
 static void print_c_macro(FILE *out, const rheos__signature *s, const char *name) {
   bool has_braces;
   const int count = count_required(s, &has_braces);

@@ -1,7 +1,7 @@
 // Arrays of tensors, which loops read and write element by element, and functions over rows.
 //
-// An array is a value: what changes it gives the array after the change, which is to be used from then on,
-// and handed from trip to trip of a loop by its `flow`. Gradients go through arrays.
+// An array is a value: what changes it gives the array after the change, which is to be used from
+// then on, and handed from trip to trip of a loop by its `flow`. Gradients go through arrays.
 #ifndef RHEOS_ARRAY_H
 #define RHEOS_ARRAY_H
 
@@ -26,8 +26,8 @@ typedef struct rheos_array_options {
   const rheos_shape *element_shape RHEOS_LEFT_OUT;  // NULL: not known
 } rheos_array_options;
 
-// An array of `size` elements, an int32 scalar. `options` may be NULL. Of all functions here: after an
-// error, which is in the scope, what they give is none.
+// An array of `size` elements, an int32 scalar. `options` may be NULL. Of all functions here: after
+// an error, which is in the scope, what they give is none.
 static inline rheos_array rheos_array_new(rheos_scope *scope, rheos_dtype dtype, rheos_output size,
                                           const rheos_array_options *options);
 
@@ -52,25 +52,26 @@ RHEOS_API rheos_output rheos_array_stack(rheos_scope *scope, rheos_array array);
 RHEOS_API rheos_array rheos_array_unstack(rheos_scope *scope, rheos_array array,
                                           rheos_output value);
 
-// Elements one behind the other along their first dimension, and back; `lengths` is an int64 vector.
+// Elements one behind the other along their first dimension, and back; `lengths` is an int64
+// vector.
 RHEOS_API rheos_output rheos_array_concat(rheos_scope *scope, rheos_array array);
 RHEOS_API rheos_array rheos_array_split(rheos_scope *scope, rheos_array array, rheos_output value,
                                         rheos_output lengths);
 
-// Builds what is made of a row of each of the elements: sets outputs[0 .. num_outputs). Errors go to the
-// scope.
+// Builds what is made of a row of each of the elements: sets outputs[0 .. num_outputs). Errors go
+// to the scope.
 typedef void (*rheos_row_function)(rheos_scope *scope, void *argument, const rheos_output *rows,
                                    size_t num_rows, rheos_output *outputs, size_t num_outputs);
 
-// outputs[i] has as rows what `function` makes of the rows of the elems, one after the other; the elems
-// have as many rows as the first one. dtypes[i] is its dtype; NULL: as the elems have, of which there are
-// as many. `name` NULL: "map".
+// outputs[i] has as rows what `function` makes of the rows of the elems, one after the other; the
+// elems have as many rows as the first one. dtypes[i] is its dtype; NULL: as the elems have, of
+// which there are as many. `name` NULL: "map".
 RHEOS_API void rheos_map(rheos_scope *scope, rheos_row_function function, void *argument,
                          const rheos_output *elems, size_t num_elems, const rheos_dtype *dtypes,
                          const char *name, rheos_output *outputs, size_t num_outputs);
 
-// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
-// declared above is inline over these
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what
+// is declared above is inline over these
 
 RHEOS_API rheos_array rheos_array_new_sized(rheos_scope *scope, rheos_dtype dtype,
                                             rheos_output size, const rheos_array_options *options,

@@ -1,19 +1,20 @@
 // Rheos: the rules every header follows, errors, memory, version.
 //
-// Ownership is in the verb: `_new`/`_free` unique, `_ref`/`_unref` counted, `_init`/`_deinit` in the
-// caller's storage; a noun borrows; `_take` consumes its argument. Every free and unref accepts NULL.
-// Strings are UTF-8 and NUL-terminated; the library copies the strings it is given. Strings and
-// pointers that a function returns without a verb of ownership are borrowed and live as long as the
-// object they came from. Outputs come last, are called `out_x`, and are NULL or zero after a failure.
-// Handles (`rheos_operation`, `rheos_output`) are small values; the graph they name must be alive.
+// Ownership is in the verb: `_new`/`_free` unique, `_ref`/`_unref` counted, `_init`/`_deinit` in
+// the caller's storage; a noun borrows; `_take` consumes its argument. Every free and unref accepts
+// NULL. Strings are UTF-8 and NUL-terminated; the library copies the strings it is given. Strings
+// and pointers that a function returns without a verb of ownership are borrowed and live as long as
+// the object they came from. Outputs come last, are called `out_x`, and are NULL or zero after a
+// failure. Handles (`rheos_operation`, `rheos_output`) are small values; the graph they name must
+// be alive.
 //
 // Threads: distinct objects may be used from distinct threads at the same time. A graph may grow in
 // one thread while sessions on it run in others; one scope belongs to one thread at a time. A
 // session's `run` may be called from any number of threads at once.
 //
 // Errors: a function that can fail returns `rheos_status *`: NULL is success, anything else is an
-// error that the caller owns and frees with rheos_status_free(). The library never aborts, prints or
-// exits on bad input.
+// error that the caller owns and frees with rheos_status_free(). The library never aborts, prints
+// or exits on bad input.
 #ifndef RHEOS_BASE_H
 #define RHEOS_BASE_H
 
@@ -45,7 +46,8 @@
 // Before the name of a function that returns a status, which must be used.
 #define RHEOS_STATUS RHEOS_API RHEOS_MUST_USE rheos_status *
 
-// Behind a field that is zero where it is not given: C++ compilers warn of others that are left out.
+// Behind a field that is zero where it is not given: C++ compilers warn of others that are left
+// out.
 #ifdef __cplusplus
 #define RHEOS_LEFT_OUT = {}
 #else
@@ -105,15 +107,16 @@ RHEOS_API const char *rheos_code_name(rheos_code code);
 
 // ---- Options
 //
-// Structs of options and of an op's arguments are filled in by name, `{.num_threads = 2}`; what is left
-// out is zero, and zero is the default. What is on by default is turned off by a field that says so,
+// Structs of options and of an op's arguments are filled in by name, `{.num_threads = 2}`; what is
+// left out is zero, and zero is the default. What is on by default is turned off by a field that
+// says so,
 // `.not_sorted = true`. Where the default is a number other than 0 the field is optional: `.alpha =
 // rheos_float(0)`, and left out it is the default.
 //
-// The structs grow at their ends from version to version. Functions that take one are inline and tell
-// the library the size that it had when the program was compiled: an older program gets the defaults of
-// what came later, and a newer one the error RHEOS_FAILED_PRECONDITION if it sets what the library does
-// not know.
+// The structs grow at their ends from version to version. Functions that take one are inline and
+// tell the library the size that it had when the program was compiled: an older program gets the
+// defaults of what came later, and a newer one the error RHEOS_FAILED_PRECONDITION if it sets what
+// the library does not know.
 
 // A number that may be left out. One other than 0 counts even if `given` is not set.
 typedef struct rheos_optional_int {

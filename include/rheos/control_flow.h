@@ -1,9 +1,9 @@
-// Conditionals and loops, of version 1's nodes: Switch and Merge, Enter, NextIteration and Exit, with
-// the names and the structure that TensorFlow 1.15 gives them.
+// Conditionals and loops, of version 1's nodes: Switch and Merge, Enter, NextIteration and Exit,
+// with the names and the structure that TensorFlow 1.15 gives them.
 //
-// A branch, a condition or a body is a function of the caller that adds operations to the scope. It may
-// use any tensor of the graph: what comes from outside is led in, once for each value. Operations that
-// it adds run only when the branch is taken, or once a trip.
+// A branch, a condition or a body is a function of the caller that adds operations to the scope. It
+// may use any tensor of the graph: what comes from outside is led in, once for each value.
+// Operations that it adds run only when the branch is taken, or once a trip.
 #ifndef RHEOS_CONTROL_FLOW_H
 #define RHEOS_CONTROL_FLOW_H
 
@@ -19,9 +19,9 @@ extern "C" {
 typedef void (*rheos_branch_function)(rheos_scope *scope, void *argument, rheos_output *outputs,
                                       size_t num_outputs);
 
-// outputs[i] is what `if_true` gives where `pred`, a boolean scalar, holds, else what `if_false` gives;
-// both give as many outputs, of the same dtypes. `name` NULL: "cond". After an error, which is in the
-// scope, outputs are none.
+// outputs[i] is what `if_true` gives where `pred`, a boolean scalar, holds, else what `if_false`
+// gives; both give as many outputs, of the same dtypes. `name` NULL: "cond". After an error, which
+// is in the scope, outputs are none.
 RHEOS_API void rheos_cond(rheos_scope *scope, rheos_output pred, rheos_branch_function if_true,
                           rheos_branch_function if_false, void *argument, const char *name,
                           rheos_output *outputs, size_t num_outputs);
@@ -31,7 +31,8 @@ typedef struct rheos_case_branch {
   rheos_branch_function function;
 } rheos_case_branch;
 
-// What the first branch gives whose predicate holds, else what `otherwise` gives. `name` NULL: "case".
+// What the first branch gives whose predicate holds, else what `otherwise` gives. `name` NULL:
+// "case".
 RHEOS_API void rheos_case(rheos_scope *scope, const rheos_case_branch *branches,
                           size_t num_branches, rheos_branch_function otherwise, void *argument,
                           const char *name, rheos_output *outputs, size_t num_outputs);
@@ -55,8 +56,9 @@ typedef struct rheos_while_options {
   rheos_output max_iterations RHEOS_LEFT_OUT;  // an integer scalar; none: no limit
 } rheos_while_options;
 
-// Runs `body` on the variables as long as `condition` holds; outputs[0 .. num_variables) are their values
-// at the end. `options` may be NULL. After an error, which is in the scope, outputs are none.
+// Runs `body` on the variables as long as `condition` holds; outputs[0 .. num_variables) are their
+// values at the end. `options` may be NULL. After an error, which is in the scope, outputs are
+// none.
 static inline void rheos_while_loop(rheos_scope *scope, rheos_condition_function condition,
                                     rheos_body_function body, void *argument,
                                     const rheos_output *variables, size_t num_variables,
@@ -64,13 +66,13 @@ static inline void rheos_while_loop(rheos_scope *scope, rheos_condition_function
 
 // ---- Looking at operations of branches and loops
 
-// Whether programs should leave it alone: what is computed only in a branch or in some trip has no value
-// that a run could be asked for.
+// Whether programs should leave it alone: what is computed only in a branch or in some trip has no
+// value that a run could be asked for.
 RHEOS_API bool rheos_operation_is_fetchable(rheos_operation operation);
 RHEOS_API bool rheos_operation_is_feedable(rheos_operation operation);
 
-// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
-// declared above is inline over these
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what
+// is declared above is inline over these
 
 RHEOS_API void rheos_while_loop_sized(rheos_scope *scope, rheos_condition_function condition,
                                       rheos_body_function body, void *argument,

@@ -1,8 +1,9 @@
 // Datasets: where elements come from, what is done with them on their way, and going over them.
 //
-// A dataset is an output of a graph, a scalar of dtype variant. The functions that make one add operations
-// by a scope, and give none once the scope has an error. An element has one tensor for each component. What
-// a dataset calls is a rheos_function, or a function of the program by its token (graph.h).
+// A dataset is an output of a graph, a scalar of dtype variant. The functions that make one add
+// operations by a scope, and give none once the scope has an error. An element has one tensor for
+// each component. What a dataset calls is a rheos_function, or a function of the program by its
+// token (graph.h).
 //
 //   rheos_output d = rheos_dataset_records(scope, paths, num_paths, NULL);
 //   d = rheos_dataset_shuffle(scope, d, 10000, 1);
@@ -36,22 +37,22 @@ RHEOS_API rheos_output rheos_dataset_slices(rheos_scope *scope, const rheos_outp
 // Scalars of int64 from `start` on by `step` up to `stop`, which is not one of them.
 RHEOS_API rheos_output rheos_dataset_range(rheos_scope *scope, int64_t start, int64_t stop,
                                            int64_t step);
-// Records of TFRecord files, or lines of text files, one after the other: strings. `compression` NULL: none,
-// "GZIP" or "ZLIB".
+// Records of TFRecord files, or lines of text files, one after the other: strings. `compression`
+// NULL: none, "GZIP" or "ZLIB".
 RHEOS_API rheos_output rheos_dataset_records(rheos_scope *scope, const char *const *paths,
                                              size_t num_paths, const char *compression);
 RHEOS_API rheos_output rheos_dataset_lines(rheos_scope *scope, const char *const *paths,
                                            size_t num_paths, const char *compression);
-// What a function of the program gives for 0, 1, ... (int64), until it fails with RHEOS_OUT_OF_RANGE:
-// components of these dtypes and shapes.
+// What a function of the program gives for 0, 1, ... (int64), until it fails with
+// RHEOS_OUT_OF_RANGE: components of these dtypes and shapes.
 RHEOS_API rheos_output rheos_dataset_program(rheos_scope *scope, const char *token,
                                              const rheos_dtype *dtypes, const rheos_shape *shapes,
                                              size_t num_components);
 
 // ---- What is made of a dataset
 
-// Results of the function for each element, whose components are its arguments. Up to `num_parallel` calls at
-// a time (0, 1: one); elements keep their order.
+// Results of the function for each element, whose components are its arguments. Up to
+// `num_parallel` calls at a time (0, 1: one); elements keep their order.
 RHEOS_API rheos_output rheos_dataset_map(rheos_scope *scope, rheos_output dataset,
                                          const rheos_function *function, int64_t num_parallel);
 // The same by a function of the program.
@@ -66,7 +67,8 @@ RHEOS_API rheos_output rheos_dataset_filter(rheos_scope *scope, rheos_output dat
 RHEOS_API rheos_output rheos_dataset_interleave(rheos_scope *scope, rheos_output dataset,
                                                 const rheos_function *function, int64_t cycle,
                                                 int64_t block, int64_t num_parallel);
-// In TensorFlow's pseudorandom order for the seed, out of a buffer of so many elements; 0: some seed.
+// In TensorFlow's pseudorandom order for the seed, out of a buffer of so many elements; 0: some
+// seed.
 RHEOS_API rheos_output rheos_dataset_shuffle(rheos_scope *scope, rheos_output dataset,
                                              int64_t buffer, int64_t seed);
 RHEOS_API rheos_output rheos_dataset_repeat(rheos_scope *scope, rheos_output dataset,
@@ -82,7 +84,8 @@ RHEOS_API rheos_output rheos_dataset_prefetch(rheos_scope *scope, rheos_output d
 // Kept in memory when all were made once.
 RHEOS_API rheos_output rheos_dataset_cache(rheos_scope *scope, rheos_output dataset);
 
-// How many components an element has: 0 of what is no dataset. Their dtype and what is known of their shape.
+// How many components an element has: 0 of what is no dataset. Their dtype and what is known of
+// their shape.
 RHEOS_API size_t rheos_dataset_num_components(rheos_output dataset);
 RHEOS_API rheos_dtype rheos_dataset_dtype(rheos_output dataset, size_t component);
 RHEOS_API rheos_shape rheos_dataset_shape(rheos_output dataset, size_t component);
@@ -91,28 +94,29 @@ RHEOS_API rheos_shape rheos_dataset_shape(rheos_output dataset, size_t component
 
 typedef struct rheos_dataset_iterator rheos_dataset_iterator;
 
-// Runs what `dataset` needs in the session, and begins. The session has to stay until the iterator is freed;
-// after it was closed there are no elements.
+// Runs what `dataset` needs in the session, and begins. The session has to stay until the iterator
+// is freed; after it was closed there are no elements.
 RHEOS_STATUS rheos_dataset_iterator_new(rheos_session *session, rheos_output dataset,
                                         rheos_dataset_iterator **out_iterator);
 RHEOS_API void rheos_dataset_iterator_free(rheos_dataset_iterator *iterator);  // NULL: nothing
 
-// The next element: a tensor of the caller's for each component; or sets `*out_end`, and the tensors are
-// NULL, as after a failure. After most failures the next call goes on behind what failed. One thread at a
-// time. `options` may be NULL.
+// The next element: a tensor of the caller's for each component; or sets `*out_end`, and the
+// tensors are NULL, as after a failure. After most failures the next call goes on behind what
+// failed. One thread at a time. `options` may be NULL.
 static inline RHEOS_MUST_USE rheos_status *rheos_dataset_iterator_next(
     rheos_dataset_iterator *iterator, rheos_tensor **out_element, bool *out_end,
     const rheos_run_options *options);
 
 // ---- Which stage is slow
 
-// A text: for each stage its elements, how long it was busy and waited for its input and its consumer, its
-// buffer, and in the last line which one binds, or the caller. Times are samples, since the iterator was made,
-// of all that is asked of these datasets. The caller frees it by rheos_free().
+// A text: for each stage its elements, how long it was busy and waited for its input and its
+// consumer, its buffer, and in the last line which one binds, or the caller. Times are samples,
+// since the iterator was made, of all that is asked of these datasets. The caller frees it by
+// rheos_free().
 RHEOS_STATUS rheos_dataset_explain(rheos_dataset_iterator *iterator, char **out_text);
 
-// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
-// declared above is inline over these
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what
+// is declared above is inline over these
 
 RHEOS_STATUS rheos_dataset_iterator_next_sized(rheos_dataset_iterator *iterator,
                                                rheos_tensor **out_element, bool *out_end,

@@ -6,10 +6,11 @@
 //   rheos_eager_op add = {.type = "AddV2", .inputs = inputs, .num_inputs = 2};
 //   if (status == NULL) status = rheos_eager_execute(eager, &add, &sum, 1);
 //
-// An operation is the smallest region of a graph: it is prepared once for its attributes and the dtypes of
-// its inputs, specialised to shapes as a session's plans are, and kept. Every output is a tensor of its own,
-// even where it shares another's bytes, so that a tape knows values by their tensors. Tensors of
-// RHEOS_RESOURCE and RHEOS_VARIANT hold on to what they stand for: a variable lives as long as a handle of it.
+// An operation is the smallest region of a graph: it is prepared once for its attributes and the
+// dtypes of its inputs, specialised to shapes as a session's plans are, and kept. Every output is a
+// tensor of its own, even where it shares another's bytes, so that a tape knows values by their
+// tensors. Tensors of RHEOS_RESOURCE and RHEOS_VARIANT hold on to what they stand for: a variable
+// lives as long as a handle of it.
 #ifndef RHEOS_EAGER_H
 #define RHEOS_EAGER_H
 
@@ -51,7 +52,8 @@ RHEOS_STATUS rheos_eager_waiting(rheos_eager *eager, char **out_text);
 RHEOS_API rheos_graph *rheos_eager_graph(const rheos_eager *eager);
 RHEOS_API rheos_host *rheos_eager_host(const rheos_eager *eager);
 
-// Forgets prepared operations and calls of functions, and with them the state that random operations keep.
+// Forgets prepared operations and calls of functions, and with them the state that random
+// operations keep.
 RHEOS_API void rheos_eager_clear(rheos_eager *eager);
 
 // ---- Operations
@@ -68,14 +70,15 @@ typedef struct rheos_eager_op {
 // Part of a graph that can be run, prepared.
 typedef struct rheos_region rheos_region;
 
-// The operation, prepared for its attributes and the dtypes of its inputs, of which nothing else counts but
-// for the shapes where the op's gradient has to know them (Svd, Qr). The caller gets a reference.
+// The operation, prepared for its attributes and the dtypes of its inputs, of which nothing else
+// counts but for the shapes where the op's gradient has to know them (Svd, Qr). The caller gets a
+// reference.
 RHEOS_MUST_USE static inline rheos_status *rheos_eager_region(rheos_eager *eager,
                                                               const rheos_eager_op *op,
                                                               rheos_region **out_region);
 
-// A region of any graph: what computes `fetches` and `targets` from `feeds`. The graph may have functions of
-// its own. It is planned when it first runs.
+// A region of any graph: what computes `fetches` and `targets` from `feeds`. The graph may have
+// functions of its own. It is planned when it first runs.
 RHEOS_STATUS rheos_region_new(rheos_eager *eager, const rheos_output *feeds, size_t num_feeds,
                               const rheos_output *fetches, size_t num_fetches,
                               const rheos_operation *targets, size_t num_targets,
@@ -86,22 +89,23 @@ RHEOS_API void rheos_region_unref(rheos_region *region);
 RHEOS_API int32_t rheos_region_num_inputs(const rheos_region *region);
 RHEOS_API int32_t rheos_region_num_outputs(const rheos_region *region);
 
-// Runs it: `inputs` and `out_outputs` (the caller's; NULL after a failure) are as many as it has. Tapes
-// that record on this thread remember it. `options` may be NULL.
+// Runs it: `inputs` and `out_outputs` (the caller's; NULL after a failure) are as many as it has.
+// Tapes that record on this thread remember it. `options` may be NULL.
 RHEOS_MUST_USE static inline rheos_status *rheos_region_run(rheos_region *region,
                                                             rheos_tensor *const *inputs,
                                                             rheos_tensor **out_outputs,
                                                             const rheos_run_options *options);
 
-// Both at once. RHEOS_INVALID_ARGUMENT if the operation gives more than `num_outputs`; if it gives less,
-// the others are NULL.
+// Both at once. RHEOS_INVALID_ARGUMENT if the operation gives more than `num_outputs`; if it gives
+// less, the others are NULL.
 RHEOS_MUST_USE static inline rheos_status *rheos_eager_execute(rheos_eager *eager,
                                                                const rheos_eager_op *op,
                                                                rheos_tensor **out_outputs,
                                                                size_t num_outputs);
 
-// A handle of a new variable of that dtype without a value, for AssignVariableOp, ReadVariableOp and the
-// others of TensorFlow's resource variables. The variable goes with its last handle. Errors call it `name`.
+// A handle of a new variable of that dtype without a value, for AssignVariableOp, ReadVariableOp
+// and the others of TensorFlow's resource variables. The variable goes with its last handle. Errors
+// call it `name`.
 RHEOS_STATUS rheos_eager_variable(rheos_eager *eager, rheos_dtype dtype, const char *name,
                                   rheos_tensor **out_handle);
 
@@ -113,7 +117,8 @@ typedef struct rheos_tape rheos_tape;
 RHEOS_STATUS rheos_tape_new(rheos_eager *eager, rheos_tape **out_tape);
 RHEOS_API void rheos_tape_free(rheos_tape *tape);
 
-// Begins to remember what the calling thread runs, and ends. Any number of tapes may record at once.
+// Begins to remember what the calling thread runs, and ends. Any number of tapes may record at
+// once.
 RHEOS_STATUS rheos_tape_record(rheos_tape *tape);
 RHEOS_API void rheos_tape_stop(rheos_tape *tape);
 // Forgets all.
@@ -122,14 +127,14 @@ RHEOS_API void rheos_tape_reset(rheos_tape *tape);
 // Gradients with respect to the tensor will be asked for. Of a variable, watch its handle.
 RHEOS_STATUS rheos_tape_watch(rheos_tape *tape, rheos_tensor *tensor);
 RHEOS_API bool rheos_tape_is_watched(const rheos_tape *tape, const rheos_tensor *tensor);
-// A gradient: dense (`values` alone), or rows at `indices` of a tensor of shape `dense_shape`. All NULL:
-// none.
+// A gradient: dense (`values` alone), or rows at `indices` of a tensor of shape `dense_shape`. All
+// NULL: none.
 typedef struct rheos_tensor_gradient {
   rheos_tensor *values, *indices, *dense_shape;
 } rheos_tensor_gradient;
 
-// The program's gradient of something it computed: sets in_gradients, all none at the start, the callee's
-// references. Where no gradient arrives at an output, there are zeros.
+// The program's gradient of something it computed: sets in_gradients, all none at the start, the
+// callee's references. Where no gradient arrives at an output, there are zeros.
 typedef rheos_status *(*rheos_backward_function)(void *argument, rheos_tensor *const *out_gradients,
                                                  size_t num_outputs,
                                                  rheos_tensor_gradient *in_gradients,
@@ -142,16 +147,16 @@ RHEOS_STATUS rheos_eager_record(rheos_eager *eager, rheos_tensor *const *inputs,
                                 rheos_backward_function backward, void *argument,
                                 void (*release)(void *argument));
 
-// d sum(targets) / d sources: `output_gradients`, by target, weigh the targets; NULL, or an element NULL:
-// ones. What it runs is remembered by the tapes that record, this one too. `out_gradients` by source:
-// owned by the caller, none where the targets do not depend on it.
+// d sum(targets) / d sources: `output_gradients`, by target, weigh the targets; NULL, or an element
+// NULL: ones. What it runs is remembered by the tapes that record, this one too. `out_gradients` by
+// source: owned by the caller, none where the targets do not depend on it.
 RHEOS_STATUS rheos_tape_gradient(rheos_tape *tape, rheos_tensor *const *targets, size_t num_targets,
                                  rheos_tensor *const *output_gradients,
                                  rheos_tensor *const *sources, size_t num_sources,
                                  rheos_tensor_gradient *out_gradients);
 
-// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
-// declared above is inline over these
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what
+// is declared above is inline over these
 
 RHEOS_STATUS rheos_eager_new_sized(const rheos_eager_options *options, size_t options_bytes,
                                    rheos_eager **out_eager);

@@ -32,12 +32,13 @@ RHEOS_STATUS rheos_event_writer_add_summary(rheos_event_writer *writer, const vo
 RHEOS_STATUS rheos_event_writer_add_histogram(rheos_event_writer *writer, const char *tag,
                                               const rheos_tensor *values, int64_t step);
 // Up to `max_images` pictures [batch, height, width, 1, 3 or 4]; numbers that are not uint8 (float,
-// half, double) are scaled to it. Tags are "TAG/image", or "TAG/image/0" where there can be several.
+// half, double) are scaled to it. Tags are "TAG/image", or "TAG/image/0" where there can be
+// several.
 RHEOS_STATUS rheos_event_writer_add_images(rheos_event_writer *writer, const char *tag,
                                            const rheos_tensor *images, int64_t max_images,
                                            int64_t step);
-// Up to `max_sounds` pieces of sound [batch, frames] or [batch, frames, channels], floats between -1
-// and 1, under tags "TAG/audio" or "TAG/audio/0".
+// Up to `max_sounds` pieces of sound [batch, frames] or [batch, frames, channels], floats between
+// -1 and 1, under tags "TAG/audio" or "TAG/audio/0".
 RHEOS_STATUS rheos_event_writer_add_audio(rheos_event_writer *writer, const char *tag,
                                           const rheos_tensor *sounds, float sample_rate,
                                           int64_t max_sounds, int64_t step);
@@ -84,12 +85,12 @@ RHEOS_API rheos_event_writer_cache *rheos_event_writer_cache_new(
     void);  // NULL when memory is short
 // Closes the writers. NULL is accepted.
 RHEOS_API void rheos_event_writer_cache_free(rheos_event_writer_cache *cache);
-// The writer of a folder, which stays the cache's: opened at the first call of that name, with `graph`
-// (NULL: none) in it. Several threads may ask, but a writer is for one thread at a time.
+// The writer of a folder, which stays the cache's: opened at the first call of that name, with
+// `graph` (NULL: none) in it. Several threads may ask, but a writer is for one thread at a time.
 RHEOS_STATUS rheos_event_writer_cache_get(rheos_event_writer_cache *cache, const char *logdir,
                                           rheos_graph *graph, rheos_event_writer **out_writer);
-// Closes the writers and forgets them, so that the next call begins a file of its own. What went wrong
-// with the first of those that could not be closed.
+// Closes the writers and forgets them, so that the next call begins a file of its own. What went
+// wrong with the first of those that could not be closed.
 RHEOS_STATUS rheos_event_writer_cache_clear(rheos_event_writer_cache *cache);
 
 // ---- Summaries that a graph computes

@@ -17,8 +17,8 @@ extern "C" {
 // message of protocol buffers may have, 2 GB.
 RHEOS_STATUS rheos_graph_to_graph_def(rheos_graph *graph, void **out_bytes, size_t *out_size_bytes);
 
-// The same of the operations from number `first` on (graph.h), with the whole library: what a reader
-// lacks who has those before. RHEOS_INVALID_ARGUMENT if `first` is below 0 or past the end.
+// The same of the operations from number `first` on (graph.h), with the whole library: what a
+// reader lacks who has those before. RHEOS_INVALID_ARGUMENT if `first` is below 0 or past the end.
 RHEOS_STATUS rheos_graph_to_graph_def_from(rheos_graph *graph, int32_t first, void **out_bytes,
                                            size_t *out_size_bytes);
 
@@ -26,18 +26,19 @@ RHEOS_STATUS rheos_graph_to_graph_def_from(rheos_graph *graph, int32_t first, vo
 RHEOS_STATUS rheos_operation_to_node_def(rheos_operation operation, void **out_bytes,
                                          size_t *out_size_bytes);
 
-// The definition of an op as the bytes of an OpDef, for rheos_free(). RHEOS_NOT_FOUND if there is no
-// such op.
+// The definition of an op as the bytes of an OpDef, for rheos_free(). RHEOS_NOT_FOUND if there is
+// no such op.
 RHEOS_STATUS rheos_op_to_op_def(const char *type, void **out_bytes, size_t *out_size_bytes);
 
-// ---- The functions of a graph's library, read from files or made by the program, in the order in which a
-// GraphDef has them. A function that is removed moves up those behind it.
+// ---- The functions of a graph's library, read from files or made by the program, in the order in
+// which a GraphDef has them. A function that is removed moves up those behind it.
 
 RHEOS_API size_t rheos_graph_num_functions(rheos_graph *graph);
-// NULL past the end. What it takes and gives, rheos_op_def_find() tells: its name is an op of the graph.
+// NULL past the end. What it takes and gives, rheos_op_def_find() tells: its name is an op of the
+// graph.
 RHEOS_API const char *rheos_graph_function_name(rheos_graph *graph, size_t index);
-// The function that gives its gradient (rheos_graph_set_function_gradient(), or a file); NULL: nothing
-// was said.
+// The function that gives its gradient (rheos_graph_set_function_gradient(), or a file); NULL:
+// nothing was said.
 RHEOS_API const char *rheos_graph_function_gradient(rheos_graph *graph, const char *name);
 // A function as the bytes of a FunctionDef, for rheos_free(). RHEOS_NOT_FOUND if there is none.
 RHEOS_STATUS rheos_graph_function_def(rheos_graph *graph, const char *name, void **out_bytes,
@@ -68,8 +69,8 @@ typedef struct rheos_import_options {
   // and as many outputs as others take from them. A step that needs one is refused.
   bool keep_unknown_ops RHEOS_LEFT_OUT;
   bool clear_devices RHEOS_LEFT_OUT;  // without the devices of the nodes
-  // A node that is colocated with others takes the device of the first of these that has one, none if
-  // none has, instead of its own and the scope's, as TensorFlow's Python does.
+  // A node that is colocated with others takes the device of the first of these that has one, none
+  // if none has, instead of its own and the scope's, as TensorFlow's Python does.
   bool colocated_devices RHEOS_LEFT_OUT;
   // Take colocations with nodes that the GraphDef does not have; else they are
   // RHEOS_INVALID_ARGUMENT.
@@ -86,8 +87,8 @@ typedef struct rheos_import_options {
 
 // Adds the nodes of a GraphDef, in any order, to the scope's graph, and the functions of its
 // library, which become ops of the graph. Names are taken as they are, but for frames of loops that
-// the graph has already. Everything the message holds comes out of rheos_graph_to_graph_def() again,
-// attributes and fields that nothing here knows too; only the shapes in `_output_shapes` are
+// the graph has already. Everything the message holds comes out of rheos_graph_to_graph_def()
+// again, attributes and fields that nothing here knows too; only the shapes in `_output_shapes` are
 // inferred anew. Errors go to the scope: RHEOS_DATA_LOSS for bytes that are no GraphDef,
 // RHEOS_NOT_FOUND naming all ops that are not known, with counts, RHEOS_INVALID_ARGUMENT for
 // anything else that does not fit. What can be checked without adding nodes is checked before the
@@ -138,7 +139,8 @@ RHEOS_STATUS rheos_graph_write(rheos_graph *graph, const char *path, size_t side
 RHEOS_STATUS rheos_graph_def_read(const char *path, void **out_bytes, size_t *out_size_bytes);
 
 // A graph of its own of such a file, a frozen one for example: rheos_session_new() and
-// rheos_session_run_named() run it. Nodes of unknown ops are kept: a step that needs one is refused.
+// rheos_session_run_named() run it. Nodes of unknown ops are kept: a step that needs one is
+// refused.
 RHEOS_STATUS rheos_graph_read(const char *path, rheos_graph **out_graph);
 
 // ---- Files of records (TFRecord)
@@ -197,8 +199,9 @@ RHEOS_API void rheos_record_reader_close(rheos_record_reader *reader);  // NULL 
 // What is in a checkpoint, of either kind. One thread at a time.
 typedef struct rheos_checkpoint_reader rheos_checkpoint_reader;
 
-// `prefix` as a saver was given it, one of the checkpoint's files, or its folder, of which the newest
-// is opened; a pattern for several files of the first kind. RHEOS_NOT_FOUND if there is none.
+// `prefix` as a saver was given it, one of the checkpoint's files, or its folder, of which the
+// newest is opened; a pattern for several files of the first kind. RHEOS_NOT_FOUND if there is
+// none.
 RHEOS_STATUS rheos_checkpoint_reader_open(const char *prefix, rheos_checkpoint_reader **out_reader);
 RHEOS_API void rheos_checkpoint_reader_free(rheos_checkpoint_reader *reader);
 // The tensors, sorted by name.
@@ -226,8 +229,8 @@ typedef struct rheos_object_name {
   const char *key;        // the tensor's in the checkpoint
 } rheos_object_name;
 
-// Those of a checkpoint, sorted by full name, in one piece of memory for rheos_free(). NULL and 0 if
-// the checkpoint was not written by objects.
+// Those of a checkpoint, sorted by full name, in one piece of memory for rheos_free(). NULL and 0
+// if the checkpoint was not written by objects.
 RHEOS_STATUS rheos_checkpoint_reader_object_names(rheos_checkpoint_reader *reader,
                                                   rheos_object_name **out_names, size_t *out_count);
 
@@ -253,10 +256,10 @@ typedef struct rheos_wanted_tensor {
   bool reshapes;      // any shape with as many elements will do
 } rheos_wanted_tensor;
 
-// NULL if all is there. Else one error, RHEOS_NOT_FOUND (names are missing) or RHEOS_INVALID_ARGUMENT:
-// TensorFlow's words for the first that is wrong, then lists of what is missing, each with the nearest
-// name that nobody asks for, of what has another dtype or shape, and of what nobody asks for. Lists
-// are cut after 20 names. `checkpoint` is its name, for the message.
+// NULL if all is there. Else one error, RHEOS_NOT_FOUND (names are missing) or
+// RHEOS_INVALID_ARGUMENT: TensorFlow's words for the first that is wrong, then lists of what is
+// missing, each with the nearest name that nobody asks for, of what has another dtype or shape, and
+// of what nobody asks for. Lists are cut after 20 names. `checkpoint` is its name, for the message.
 RHEOS_STATUS rheos_checkpoint_reader_check(const rheos_checkpoint_reader *reader,
                                            const char *checkpoint,
                                            const rheos_wanted_tensor *wanted, size_t count);
@@ -299,8 +302,8 @@ RHEOS_STATUS rheos_latest_checkpoint(const char *folder, const char *file_name, 
 
 // The array of a .npy file, from its bytes. All dtypes that both have: a two-byte void is taken for
 // bfloat16 (as which one is written), texts and characters become strings (characters as UTF-8),
-// quantized integers are written as plain ones. Byte order and order of axes may be any; objects and
-// arrays with fields are RHEOS_UNIMPLEMENTED, damage is RHEOS_DATA_LOSS.
+// quantized integers are written as plain ones. Byte order and order of axes may be any; objects
+// and arrays with fields are RHEOS_UNIMPLEMENTED, damage is RHEOS_DATA_LOSS.
 RHEOS_STATUS rheos_npy_decode(const void *bytes, size_t size_bytes, rheos_tensor **out_tensor);
 // The bytes of such a file, for rheos_free().
 RHEOS_STATUS rheos_npy_encode(const rheos_tensor *tensor, void **out_bytes, size_t *out_size_bytes);
@@ -316,8 +319,8 @@ RHEOS_STATUS rheos_npz_read(const rheos_npz *npz, size_t index, rheos_tensor **o
 RHEOS_STATUS rheos_npz_encode(const char *const *names, rheos_tensor *const *tensors, size_t count,
                               bool compress, void **out_bytes, size_t *out_size_bytes);
 
-// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
-// declared above is inline over these
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what
+// is declared above is inline over these
 
 RHEOS_API void rheos_import_graph_def_sized(rheos_scope *scope, const void *bytes,
                                             size_t size_bytes, const rheos_import_options *options,

@@ -25,9 +25,9 @@ typedef bool (*rheos_gradient_function)(void *argument, rheos_scope *scope,
                                         const rheos_gradient *out_gradients,
                                         rheos_gradient *in_gradients);
 
-// What a tape has recorded: of the operations of the graph's ids in `spans` (num_spans pairs of a first id
-// and an end) those that take a watched value, or a value of one recorded, as far as gradients flow
-// there. A value is watched by the operations from the id `since` on.
+// What a tape has recorded: of the operations of the graph's ids in `spans` (num_spans pairs of a
+// first id and an end) those that take a watched value, or a value of one recorded, as far as
+// gradients flow there. A value is watched by the operations from the id `since` on.
 typedef struct rheos_recorded {
   const int32_t *spans;
   size_t num_spans;
@@ -47,14 +47,14 @@ typedef struct rheos_gradients_options {
   // attribute "_gradient_op_type" names no op of the library. May be NULL.
   rheos_gradient_function gradient_function RHEOS_LEFT_OUT;
   void *gradient_argument RHEOS_LEFT_OUT;
-  // Gradients end at operations that are not recorded. NULL: all are; so it is where operations may take
-  // what was made after them, as in loops of version 1.
+  // Gradients end at operations that are not recorded. NULL: all are; so it is where operations may
+  // take what was made after them, as in loops of version 1.
   const rheos_recorded *recorded RHEOS_LEFT_OUT;
 } rheos_gradients_options;
 
 // Adds the operations that compute d sum(ys) / d x for each x, summed over all paths. A slot of
-// `out_gradients` (num_xs of them) stays none where ys do not depend on that x. `options` may be NULL.
-// An op on the way that has no gradient is the error RHEOS_NOT_FOUND (Python's LookupError).
+// `out_gradients` (num_xs of them) stays none where ys do not depend on that x. `options` may be
+// NULL. An op on the way that has no gradient is the error RHEOS_NOT_FOUND (Python's LookupError).
 static inline void rheos_gradients(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
                                    const rheos_output *xs, size_t num_xs,
                                    const rheos_gradients_options *options,
@@ -63,8 +63,8 @@ static inline void rheos_gradients(rheos_scope *scope, const rheos_output *ys, s
 // Whether the library defines gradients of the op, be it that none flows.
 RHEOS_API bool rheos_op_has_gradient(const char *type);
 
-// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
-// declared above is inline over these
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what
+// is declared above is inline over these
 
 RHEOS_API void rheos_gradients_sized(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
                                      const rheos_output *xs, size_t num_xs,

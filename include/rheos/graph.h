@@ -118,7 +118,8 @@ RHEOS_API rheos_operation rheos_graph_operation(rheos_graph *graph, const char *
 // name that is not of this form, RHEOS_NOT_FOUND for one the graph does not have.
 RHEOS_STATUS rheos_graph_output(rheos_graph *graph, const char *name, rheos_output *out_output);
 
-// Writes the name and a NUL into `buffer`, cut to `size_bytes`; returns the length of the whole name.
+// Writes the name and a NUL into `buffer`, cut to `size_bytes`; returns the length of the whole
+// name.
 RHEOS_API size_t rheos_operation_name(rheos_operation operation, char *buffer, size_t size_bytes);
 
 RHEOS_API const char *rheos_operation_type(rheos_operation operation);  // "MatMul"
@@ -136,12 +137,13 @@ typedef struct rheos_consumer {
   int32_t input;  // among the operation's
 } rheos_consumer;
 
-// The inputs that take an output, by operation, then by input. `out_count` gets their number, of which
-// the first `capacity` are filled in: with 0 (and NULL) the call only counts. The first call for a
-// graph looks at all of it, later ones at what came since.
+// The inputs that take an output, by operation, then by input. `out_count` gets their number, of
+// which the first `capacity` are filled in: with 0 (and NULL) the call only counts. The first call
+// for a graph looks at all of it, later ones at what came since.
 RHEOS_STATUS rheos_output_consumers(rheos_output output, rheos_consumer *out_consumers,
                                     size_t capacity, size_t *out_count);
-// The operations of which this one is a control input, in their order; filled in and counted likewise.
+// The operations of which this one is a control input, in their order; filled in and counted
+// likewise.
 RHEOS_STATUS rheos_operation_control_outputs(rheos_operation operation,
                                              rheos_operation *out_operations, size_t capacity,
                                              size_t *out_count);
@@ -152,15 +154,16 @@ RHEOS_API rheos_attr rheos_operation_attr_at(rheos_operation operation, int32_t 
 // kind RHEOS_ATTR_NONE if the operation has no such attribute.
 RHEOS_API rheos_attr_value rheos_operation_attr(rheos_operation operation, const char *name);
 
-// Asks for another device ("": for none), written as it is given. RHEOS_INVALID_ARGUMENT if `device` names none.
+// Asks for another device ("": for none), written as it is given. RHEOS_INVALID_ARGUMENT if
+// `device` names none.
 RHEOS_STATUS rheos_operation_set_device(rheos_operation operation, const char *device);
 
 // Has it wait for `from` too, an operation of its graph that was made before it.
 RHEOS_STATUS rheos_operation_add_control_input(rheos_operation operation, rheos_operation from);
 
-// Closes a loop: input `input` of a Merge or RefMerge, made with anything of the dtype in its place, comes
-// from `next`, an output of a NextIteration or RefNextIteration that was made later. What is known about
-// shapes from the Merge on becomes what holds in every trip.
+// Closes a loop: input `input` of a Merge or RefMerge, made with anything of the dtype in its
+// place, comes from `next`, an output of a NextIteration or RefNextIteration that was made later.
+// What is known about shapes from the Merge on becomes what holds in every trip.
 RHEOS_STATUS rheos_operation_close_loop(rheos_operation merge, int32_t input, rheos_output next);
 
 // The file and line of the program that made the operation; file NULL if they are not known.
@@ -180,10 +183,10 @@ RHEOS_API void rheos_graph_set_seed(rheos_graph *graph, bool has_seed, int64_t s
 
 // ---- Functions of the program, which the ops PyFunc and PyFuncStateless call by their tokens
 
-// Sets outputs[0 .. num_outputs), owned by the caller, who frees those that are set after a failure.
-// `inputs` are borrowed. Called from any thread, and from several at once, also for one step: of its
-// functions those that do not need each other run side by side, and may wait for each other. `argument` is
-// what the session's options give beside the function.
+// Sets outputs[0 .. num_outputs), owned by the caller, who frees those that are set after a
+// failure. `inputs` are borrowed. Called from any thread, and from several at once, also for one
+// step: of its functions those that do not need each other run side by side, and may wait for each
+// other. `argument` is what the session's options give beside the function.
 typedef rheos_status *(*rheos_program_function)(void *argument, const char *token,
                                                 rheos_tensor *const *inputs, size_t num_inputs,
                                                 rheos_tensor **outputs, size_t num_outputs);

@@ -1,8 +1,9 @@
 // GraphDefs for use elsewhere: parts of a graph, variables as constants.
 //
-// Each function reads the bytes of a GraphDef and gives those of a new one, for rheos_free(). What it
-// does not change comes through as it is, fields that nothing here knows too; so do the library of
-// functions and the versions. No op needs to be known. RHEOS_DATA_LOSS if the bytes are no GraphDef.
+// Each function reads the bytes of a GraphDef and gives those of a new one, for rheos_free(). What
+// it does not change comes through as it is, fields that nothing here knows too; so do the library
+// of functions and the versions. No op needs to be known. RHEOS_DATA_LOSS if the bytes are no
+// GraphDef.
 #ifndef RHEOS_GRAPH_UTIL_H
 #define RHEOS_GRAPH_UTIL_H
 
@@ -17,8 +18,8 @@ extern "C" {
 RHEOS_STATUS rheos_graph_def_strip(const void *bytes, size_t size_bytes, const char *const *outputs,
                                    size_t num_outputs, void **out_bytes, size_t *out_size_bytes);
 
-// Only the nodes whose names begin with `scope`, which goes from all names that do, with the "/" behind
-// it; colocations with others are dropped. An input from elsewhere, "x:1", becomes
+// Only the nodes whose names begin with `scope`, which goes from all names that do, with the "/"
+// behind it; colocations with others are dropped. An input from elsewhere, "x:1", becomes
 // "$unbound_inputs_x:1" ("^x": "^$unbound_inputs_x"), for an input map of whoever imports the part;
 // these come sorted, each once, in one piece of memory for rheos_free() (NULL and 0 if there are
 // none). (What TensorFlow's export_meta_graph does with export_scope)
@@ -52,18 +53,18 @@ typedef struct rheos_freeze_options {
 } rheos_freeze_options;
 
 // What the outputs need, with constants in place of variables: their values in the session, whose
-// graph has these nodes under the same names (and gets nodes that read them). Reference variables become constants themselves; of
-// resource variables the reads become identities and the gathers plain ones. `options` may be NULL.
-// RHEOS_UNIMPLEMENTED, naming all of them, if other nodes on the way take variables;
-// RHEOS_FAILED_PRECONDITION if a variable has no value. (TensorFlow's
+// graph has these nodes under the same names (and gets nodes that read them). Reference variables
+// become constants themselves; of resource variables the reads become identities and the gathers
+// plain ones. `options` may be NULL. RHEOS_UNIMPLEMENTED, naming all of them, if other nodes on the
+// way take variables; RHEOS_FAILED_PRECONDITION if a variable has no value. (TensorFlow's
 // convert_variables_to_constants)
 RHEOS_MUST_USE static inline rheos_status *rheos_graph_def_freeze(
     const void *bytes, size_t size_bytes, rheos_session *session, const char *const *outputs,
     size_t num_outputs, const rheos_freeze_options *options, void **out_bytes,
     size_t *out_size_bytes);
 
-// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
-// declared above is inline over these
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what
+// is declared above is inline over these
 
 RHEOS_STATUS rheos_graph_def_freeze_sized(const void *bytes, size_t size_bytes,
                                           rheos_session *session, const char *const *outputs,

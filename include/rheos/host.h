@@ -21,25 +21,26 @@ typedef struct rheos_host_options {
 } rheos_host_options;
 
 // A host (counted), which each of its sessions holds on to. `options` may be NULL. Steps of several
-// sessions that run at the same time share its threads, and operands that kernels like packed are packed
-// once. Resources are shared by those sessions that ask for it (rheos_session_options).
+// sessions that run at the same time share its threads, and operands that kernels like packed are
+// packed once. Resources are shared by those sessions that ask for it (rheos_session_options).
 RHEOS_MUST_USE static inline rheos_status *rheos_host_new(const rheos_host_options *options,
                                                           rheos_host **out_host);
 RHEOS_API rheos_host *rheos_host_ref(rheos_host *host);
 RHEOS_API void rheos_host_unref(rheos_host *host);  // with the last one, shared resources are freed
 
-// The names of the devices, "/job:localhost/replica:0/task:0/device:CPU:0" where the options say no other
-// task, ...
+// The names of the devices, "/job:localhost/replica:0/task:0/device:CPU:0" where the options say no
+// other task, ...
 RHEOS_API int32_t rheos_host_num_devices(const rheos_host *host);
 RHEOS_API const char *rheos_host_device(const rheos_host *host, int32_t index);
 
 RHEOS_API int32_t rheos_host_num_threads(const rheos_host *host);
 
-// Whether a CPU can run the op: has a kernel for it, or needs none. An op that a file only defines has none.
+// Whether a CPU can run the op: has a kernel for it, or needs none. An op that a file only defines
+// has none.
 RHEOS_API bool rheos_op_def_has_kernel(const rheos_op_def *op);
 
-// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
-// declared above is inline over these
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what
+// is declared above is inline over these
 
 RHEOS_STATUS rheos_host_new_sized(const rheos_host_options *options, size_t options_bytes,
                                   rheos_host **out_host);

@@ -1,6 +1,6 @@
 // Source lines for what C programs add to a graph: with this header, part of <rheos/rheos.h>, the
-// functions below note the line they are called from, so that errors can name it, as the wrappers of
-// <rheos/ops.h> do. `scope` is evaluated twice.
+// functions below note the line they are called from, so that errors can name it, as the wrappers
+// of <rheos/ops.h> do. `scope` is evaluated twice.
 #ifndef RHEOS_LINES_H
 #define RHEOS_LINES_H
 

@@ -15,19 +15,19 @@ RHEOS_API const char *rheos_op_type(int32_t index);  // NULL past the end
 
 // A signature as text, "inputs -> outputs; attributes", NULL if there is no such op:
 //   "a: T, b: T -> product: T; transpose_a: bool = false; T: {half, float, double}"
-// What is behind an argument's name is a dtype, the attribute that holds one (T), a list of one dtype
-// (N * T) or with the dtypes of an attribute, or Ref(T), a reference to a variable. Behind an
+// What is behind an argument's name is a dtype, the attribute that holds one (T), a list of one
+// dtype (N * T) or with the dtypes of an attribute, or Ref(T), a reference to a variable. Behind an
 // attribute's are its kind or what it may be, ">= minimum", and "= default".
 RHEOS_API const char *rheos_op_signature(const char *type);
 
 // ---- One of them, or of the ops that only a graph has
 
-// Lives as long as the library, of an op that only a graph has as long as the graph. What is asked of
-// NULL, or past the end, is empty.
+// Lives as long as the library, of an op that only a graph has as long as the graph. What is asked
+// of NULL, or past the end, is empty.
 typedef struct rheos_op_def rheos_op_def;
 
-// The definition of an op; with a graph also of those that only it has: its functions, and what a file
-// defined. NULL if there is none.
+// The definition of an op; with a graph also of those that only it has: its functions, and what a
+// file defined. NULL if there is none.
 RHEOS_API const rheos_op_def *rheos_op_def_find(rheos_graph *graph, const char *type);
 // That of an operation, NULL for none. Of an op that nobody defines it has what the operation has.
 RHEOS_API const rheos_op_def *rheos_operation_op_def(rheos_operation operation);

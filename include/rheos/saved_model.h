@@ -148,10 +148,11 @@ RHEOS_STATUS rheos_saved_model_find(const rheos_saved_model_def *def, const char
 
 // ---- Importing
 
-// Adds the graph of a MetaGraphDef to the scope's graph, as rheos_import_graph_def() does, and fills
-// the graph's collections: variables become variables again, operations and tensors themselves,
-// other messages stay bytes, with the prefix before the names in them. Returns the saver whose nodes
-// came along; where the file names none and has variables, a new one is made; else none
+// Adds the graph of a MetaGraphDef to the scope's graph, as rheos_import_graph_def() does, and
+// fills the graph's collections: variables become variables again, operations and tensors
+// themselves, other messages stay bytes, with the prefix before the names in them. Returns the
+// saver whose nodes came along; where the file names none and has variables, a new one is made;
+// else none
 // (`filename.graph` NULL). Errors go to the scope; RHEOS_INVALID_ARGUMENT if only a part of a
 // graph was written and the input map lacks one of its collection "unbound_inputs".
 static inline rheos_saver rheos_import_meta_graph(rheos_scope *scope,
@@ -210,7 +211,8 @@ RHEOS_MUST_USE static inline rheos_status *rheos_saved_model_call(
 
 // ---- Writing MetaGraphDefs
 
-// An argument of a signature: a tensor, or with `indices` and `dense_shape` the values of a sparse one.
+// An argument of a signature: a tensor, or with `indices` and `dense_shape` the values of a sparse
+// one.
 typedef struct rheos_argument {
   const char *name;
   rheos_output tensor;
@@ -248,12 +250,12 @@ typedef struct rheos_meta_graph_options {
   bool clear_devices RHEOS_LEFT_OUT;    // without the devices of the nodes
   bool strip_default_attrs
       RHEOS_LEFT_OUT;  // without attributes that hold their default, for older readers
-  // Only what is below this name scope, which goes from all names (rheos_graph_def_below()); NULL: all.
-  // Of a collection what is not below it is left out. The inputs that come from elsewhere are the
-  // collection "unbound_inputs".
+  // Only what is below this name scope, which goes from all names (rheos_graph_def_below()); NULL:
+  // all. Of a collection what is not below it is left out. The inputs that come from elsewhere are
+  // the collection "unbound_inputs".
   const char *export_scope RHEOS_LEFT_OUT;
-  // Without the nodes of other savers than `saver` (all that lies in the scopes of operations that save
-  // or restore), and of the collection "savers" only that one.
+  // Without the nodes of other savers than `saver` (all that lies in the scopes of operations that
+  // save or restore), and of the collection "savers" only that one.
   bool clear_extraneous_savers RHEOS_LEFT_OUT;
   const char *const *collections RHEOS_LEFT_OUT;  // the keys of those that are written; NULL: all
   size_t num_collections RHEOS_LEFT_OUT;
@@ -292,8 +294,8 @@ RHEOS_STATUS rheos_saved_model_simple_save(rheos_session *session, const char *f
                                            const rheos_argument *inputs, size_t num_inputs,
                                            const rheos_argument *outputs, size_t num_outputs);
 
-// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
-// declared above is inline over these
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what
+// is declared above is inline over these
 
 RHEOS_API rheos_saver rheos_import_meta_graph_sized(rheos_scope *scope,
                                                     const rheos_meta_graph *meta_graph,

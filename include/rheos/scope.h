@@ -1,9 +1,9 @@
 // Scopes: how code adds operations to a graph.
 //
-// A scope holds the graph, the current name scope, device, control dependencies and colocations, and
-// a sticky status: after the first error every further call does nothing and returns "none", so a
-// program checks once, with rheos_scope_finish(). Names, devices and dependencies nest: each push is
-// undone by one rheos_scope_pop().
+// A scope holds the graph, the current name scope, device, control dependencies and colocations,
+// and a sticky status: after the first error every further call does nothing and returns "none", so
+// a program checks once, with rheos_scope_finish(). Names, devices and dependencies nest: each push
+// is undone by one rheos_scope_pop().
 #ifndef RHEOS_SCOPE_H
 #define RHEOS_SCOPE_H
 
@@ -51,16 +51,18 @@ RHEOS_API void rheos_push_device(rheos_scope *scope, const char *device);
 RHEOS_API void rheos_push_control_dependencies(rheos_scope *scope,
                                                const rheos_operation *operations, size_t count);
 
-// ---- Colocation: operations made inside get `_class = ["loc:@name"]` and the device of `operation`
-// (its own `_class`, if it has one, in place of its name). Nested ones add up; none clears them.
+// ---- Colocation: operations made inside get `_class = ["loc:@name"]` and the device of
+// `operation` (its own `_class`, if it has one, in place of its name). Nested ones add up; none
+// clears them.
 RHEOS_API void rheos_push_colocation(rheos_scope *scope, rheos_operation operation);
 
 // ---- Source lines: operations made next are said to come from here. The wrappers of <rheos/ops.h>
 // do this themselves. `file` is copied (interned).
 RHEOS_API void rheos_scope_set_source(rheos_scope *scope, const char *file, int32_t line);
 
-// ---- Any attributes added to every operation made inside, e.g. "_gradient_op_type". "container", a
-// string, is that of the operations that have one and say none: where resources lie that they name.
+// ---- Any attributes added to every operation made inside, e.g. "_gradient_op_type". "container",
+// a string, is that of the operations that have one and say none: where resources lie that they
+// name.
 RHEOS_API void rheos_push_attr(rheos_scope *scope, rheos_attr attr);
 // The same for the operations of one type only.
 RHEOS_API void rheos_push_attr_of_type(rheos_scope *scope, const char *op_type, rheos_attr attr);
@@ -75,8 +77,8 @@ RHEOS_API void rheos_scope_pop(rheos_scope *scope);
 // the signature lets them, else from the attributes. Attributes left out get their defaults.
 typedef struct rheos_op_args {
   const char *type;
-  const char *name
-      RHEOS_LEFT_OUT;  // NULL: the type; made unique inside the current scope; "a/b/" is used as it is
+  const char *name RHEOS_LEFT_OUT;  // NULL: the type; made unique inside the current scope; "a/b/"
+                                    // is used as it is
   const rheos_output *inputs RHEOS_LEFT_OUT;
   size_t num_inputs RHEOS_LEFT_OUT;
   const rheos_attr *attrs RHEOS_LEFT_OUT;
@@ -90,8 +92,8 @@ typedef struct rheos_op_args {
 // inputs, attributes, dtypes or shapes do not fit.
 static inline rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args);
 
-// The same with the arguments in the op's own struct, rheos_matmul_args and so on, of `args_bytes`: what
-// the functions of <rheos/ops.h> call.
+// The same with the arguments in the op's own struct, rheos_matmul_args and so on, of `args_bytes`:
+// what the functions of <rheos/ops.h> call.
 RHEOS_API rheos_operation rheos_op_from_struct(rheos_scope *scope, const char *type,
                                                const void *args, size_t args_bytes);
 
@@ -107,8 +109,8 @@ RHEOS_API rheos_output rheos_constant_values(rheos_scope *scope, rheos_dtype dty
 RHEOS_API rheos_output rheos_constant_texts(rheos_scope *scope, const char *const *texts,
                                             size_t count, const char *name);
 
-// Of the values themselves: rheos_const_f32(s, 2) is a scalar, rheos_const_f32(s, 1, 2, 3) a vector; for
-// other shapes and names there is rheos_constant_values(). `scope` is evaluated twice.
+// Of the values themselves: rheos_const_f32(s, 2) is a scalar, rheos_const_f32(s, 1, 2, 3) a
+// vector; for other shapes and names there is rheos_constant_values(). `scope` is evaluated twice.
 #define rheos_const_f32(scope, ...) RHEOS_CONST_(scope, RHEOS_FLOAT, float, __VA_ARGS__)
 #define rheos_const_f64(scope, ...) RHEOS_CONST_(scope, RHEOS_DOUBLE, double, __VA_ARGS__)
 #define rheos_const_i32(scope, ...) RHEOS_CONST_(scope, RHEOS_INT32, int32_t, __VA_ARGS__)
@@ -214,8 +216,8 @@ static inline rheos_attr rheos_attr_types(const char *name, const rheos_dtype *v
 RHEOS_API rheos_operation rheos_group(rheos_scope *scope, const rheos_operation *operations,
                                       size_t count, const char *name);
 
-// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
-// declared above is inline over these
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what
+// is declared above is inline over these
 
 RHEOS_API rheos_operation rheos_op_sized(rheos_scope *scope, const rheos_op_args *args,
                                          size_t args_bytes);

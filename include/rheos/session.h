@@ -11,8 +11,8 @@ extern "C" {
 
 typedef struct rheos_session rheos_session;
 
-// What a session does to the graph's operations when it plans a step: fewer and faster ones with the
-// same results. The graph itself never changes. Groups of rules have the names of TensorFlow's
+// What a session does to the graph's operations when it plans a step: fewer and faster ones with
+// the same results. The graph itself never changes. Groups of rules have the names of TensorFlow's
 // RewriterConfig.
 typedef enum rheos_toggle {
   RHEOS_TOGGLE_DEFAULT,  // on
@@ -43,42 +43,43 @@ typedef struct rheos_session_options {
   const char *target RHEOS_LEFT_OUT;       // NULL or "": this process
   int32_t num_cpu_devices RHEOS_LEFT_OUT;  // 0: one, /device:CPU:0
   int32_t num_threads RHEOS_LEFT_OUT;      // the session's threads; 0: one for each core
-  // Of those threads, how many operations that do not need each other may be spread over; 0: all, 1:
-  // operations run one after the other.
+  // Of those threads, how many operations that do not need each other may be spread over; 0: all,
+  // 1: operations run one after the other.
   int32_t num_threads_between_ops RHEOS_LEFT_OUT;
   int32_t max_cached_plans RHEOS_LEFT_OUT;  // 0: 256
   bool allow_soft_placement
       RHEOS_LEFT_OUT;  // run on a device that exists when the one asked for does not
   bool log_device_placement
       RHEOS_LEFT_OUT;  // print each node's device to standard error when a plan is made
-  // The variables and other resources are those of the host, which all sessions that say so share by
-  // their names, and which outlive them: as of sessions on one of TensorFlow's servers. Otherwise they
-  // are the session's own. Nothing is shared without a host.
+  // The variables and other resources are those of the host, which all sessions that say so share
+  // by their names, and which outlive them: as of sessions on one of TensorFlow's servers.
+  // Otherwise they are the session's own. Nothing is shared without a host.
   bool shares_resources RHEOS_LEFT_OUT;
   rheos_rewrite_options rewrites RHEOS_LEFT_OUT;
-  // What to run on, which the session holds on to; num_cpu_devices and num_threads are the host's then.
-  // NULL: a host of its own.
+  // What to run on, which the session holds on to; num_cpu_devices and num_threads are the host's
+  // then. NULL: a host of its own.
   rheos_host *host RHEOS_LEFT_OUT;
   rheos_program_function program_function RHEOS_LEFT_OUT;  // what PyFunc calls; NULL: it fails
   void *program_argument RHEOS_LEFT_OUT;                   // the function's
-  // A step that is to stop (cancelled, too late, its session closed) does not wait for functions of the
-  // program that other threads call for it: these go on, so that the function and its argument have to last
-  // until they have come back.
+  // A step that is to stop (cancelled, too late, its session closed) does not wait for functions of
+  // the program that other threads call for it: these go on, so that the function and its argument
+  // have to last until they have come back.
   bool leaves_functions RHEOS_LEFT_OUT;
   bool reserved_[7] RHEOS_LEFT_OUT;  // zeros
 } rheos_session_options;
 
-// A session on a graph (counted). The graph may grow while the session lives. `options` may be NULL.
+// A session on a graph (counted). The graph may grow while the session lives. `options` may be
+// NULL.
 RHEOS_MUST_USE static inline rheos_status *rheos_session_new(rheos_graph *graph,
                                                              const rheos_session_options *options,
                                                              rheos_session **out_session);
 
-// Ends the session: running steps are cancelled and waited for, variables that are its own are freed;
-// later runs fail with RHEOS_FAILED_PRECONDITION.
+// Ends the session: running steps are cancelled and waited for, variables that are its own are
+// freed; later runs fail with RHEOS_FAILED_PRECONDITION.
 RHEOS_API void rheos_session_close(rheos_session *session);
 
-// What the session's steps wait for at this moment: a line for each operation that waits, with what for and how
-// long, "" if none does. Any thread may ask. The caller frees it by rheos_free().
+// What the session's steps wait for at this moment: a line for each operation that waits, with what
+// for and how long, "" if none does. Any thread may ask. The caller frees it by rheos_free().
 RHEOS_STATUS rheos_session_waiting(rheos_session *session, char **out_text);
 
 // Closes it, and frees the handle.
@@ -109,8 +110,8 @@ RHEOS_API rheos_cancellation *rheos_cancellation_new(void);  // NULL when memory
 RHEOS_API void rheos_cancellation_free(rheos_cancellation *cancellation);  // no run may use it
 RHEOS_API void rheos_cancel(rheos_cancellation *cancellation);             // async-signal-safe
 
-// What runs did, op by op; written by the functions of trace.h. A trace may be given to any number of
-// runs, one after the other.
+// What runs did, op by op; written by the functions of trace.h. A trace may be given to any number
+// of runs, one after the other.
 typedef struct rheos_trace rheos_trace;
 enum {
   RHEOS_TRACE_STEPS = 1,             // when each op began and ended, shapes, memory
@@ -143,9 +144,10 @@ typedef struct rheos_named_tensor {
   rheos_tensor *value;
 } rheos_named_tensor;
 
-// The same by names as the graph has them: "x:0", or "x" for its first output. Values of `feeds` are
-// borrowed; those of `fetches` are set, and the caller's, or NULL after a failure. RHEOS_NOT_FOUND or
-// RHEOS_INVALID_ARGUMENT for a name that the graph does not have. `options` may be NULL.
+// The same by names as the graph has them: "x:0", or "x" for its first output. Values of `feeds`
+// are borrowed; those of `fetches` are set, and the caller's, or NULL after a failure.
+// RHEOS_NOT_FOUND or RHEOS_INVALID_ARGUMENT for a name that the graph does not have. `options` may
+// be NULL.
 RHEOS_MUST_USE static inline rheos_status *rheos_session_run_named(
     rheos_session *session, const rheos_named_tensor *feeds, size_t num_feeds,
     rheos_named_tensor *fetches, size_t num_fetches, const rheos_run_options *options);
@@ -153,19 +155,19 @@ RHEOS_MUST_USE static inline rheos_status *rheos_session_run_named(
 // ---- Steps in parts
 
 // A step whose feeds and fetches are named now and given later, in several calls of
-// rheos_session_partial_run(): what is computed in one is there for the next ones, and no operation with
-// an effect runs twice. Nothing runs yet. `*out_handle` is never 0. Any number of such steps may be
-// open; closing the session ends them.
+// rheos_session_partial_run(): what is computed in one is there for the next ones, and no operation
+// with an effect runs twice. Nothing runs yet. `*out_handle` is never 0. Any number of such steps
+// may be open; closing the session ends them.
 RHEOS_STATUS rheos_session_partial_setup(rheos_session *session, const rheos_output *feeds,
                                          size_t num_feeds, const rheos_output *fetches,
                                          size_t num_fetches, const rheos_operation *targets,
                                          size_t num_targets, int64_t *out_handle);
 
 // The next part: feeds some of what was named, and computes some of the fetches, as
-// rheos_session_run() does. Targets run in the first part that has all they need. Each tensor is fed
-// once and fetched in one part. RHEOS_INVALID_ARGUMENT for another handle, a tensor that was not named
-// or was there before, a fetch that needs what is not fed yet: then the step is as before. A part that
-// fails while it runs ends the step, and so does the last feed and fetch.
+// rheos_session_run() does. Targets run in the first part that has all they need. Each tensor is
+// fed once and fetched in one part. RHEOS_INVALID_ARGUMENT for another handle, a tensor that was
+// not named or was there before, a fetch that needs what is not fed yet: then the step is as
+// before. A part that fails while it runs ends the step, and so does the last feed and fetch.
 RHEOS_MUST_USE static inline rheos_status *rheos_session_partial_run(
     rheos_session *session, int64_t handle, const rheos_feed *feeds, size_t num_feeds,
     rheos_fetch *fetches, size_t num_fetches, const rheos_run_options *options);
@@ -191,12 +193,12 @@ RHEOS_MUST_USE static inline rheos_status *rheos_callable_run(rheos_callable *ca
                                                               rheos_tensor **out_values,
                                                               const rheos_run_options *options);
 
-// Binds the callable to tensors: `values` for the feeds, `results` for the fetches, all counted. From
-// then on rheos_callable_run_bound() reads the bytes that `values` have at that time and writes the
-// fetches into `results`, whose dtypes and shapes have to be right; what the step computes itself then
-// needs no memory that is not there already. A result may be one of the values: the next run goes on
-// from it. Nobody else may hold a result (a variable, another session). Binding again lets go of the
-// tensors bound before.
+// Binds the callable to tensors: `values` for the feeds, `results` for the fetches, all counted.
+// From then on rheos_callable_run_bound() reads the bytes that `values` have at that time and
+// writes the fetches into `results`, whose dtypes and shapes have to be right; what the step
+// computes itself then needs no memory that is not there already. A result may be one of the
+// values: the next run goes on from it. Nobody else may hold a result (a variable, another
+// session). Binding again lets go of the tensors bound before.
 RHEOS_STATUS rheos_callable_bind(rheos_callable *callable, rheos_tensor *const *values,
                                  rheos_tensor *const *results);
 // Not from two threads at once. After a failure the bytes of the results may be anything.
@@ -205,16 +207,17 @@ RHEOS_MUST_USE static inline rheos_status *rheos_callable_run_bound(
 
 // ---- Looking at plans
 
-// What a step would run for feeds of these known shapes, planned and not run, as text for people: entries,
-// values with the place of their bytes, instructions, memory, then the bodies that it calls. The
-// caller frees it by rheos_free(). RHEOS_INVALID_ARGUMENT for a shape that is not known or does not fit.
+// What a step would run for feeds of these known shapes, planned and not run, as text for people:
+// entries, values with the place of their bytes, instructions, memory, then the bodies that it
+// calls. The caller frees it by rheos_free(). RHEOS_INVALID_ARGUMENT for a shape that is not known
+// or does not fit.
 RHEOS_STATUS rheos_session_plan_text(rheos_session *session, const rheos_output *feeds,
                                      const rheos_shape *shapes, size_t num_feeds,
                                      const rheos_output *fetches, size_t num_fetches,
                                      const rheos_operation *targets, size_t num_targets,
                                      char **out_text);
-// The same as JSON, one object. Its members are those that rheos(1) has of `show --plan --json`: "entries",
-// "waited_together", "fetches", "on_tokens", "segments", "bodies". Members may be added.
+// The same as JSON, one object. Its members are those that rheos(1) has of `show --plan --json`:
+// "entries", "waited_together", "fetches", "on_tokens", "segments", "bodies". Members may be added.
 RHEOS_STATUS rheos_session_plan_json(rheos_session *session, const rheos_output *feeds,
                                      const rheos_shape *shapes, size_t num_feeds,
                                      const rheos_output *fetches, size_t num_fetches,
@@ -249,8 +252,8 @@ typedef struct rheos_session_stats {
 static inline void rheos_session_get_stats(const rheos_session *session,
                                            rheos_session_stats *out_stats);
 
-// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
-// declared above is inline over these
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what
+// is declared above is inline over these
 
 RHEOS_STATUS rheos_session_new_sized(rheos_graph *graph, const rheos_session_options *options,
                                      size_t options_bytes, rheos_session **out_session);

@@ -40,8 +40,8 @@ typedef enum rheos_dtype {
   RHEOS_REF = 100,   // added to a dtype: a reference to a variable of that dtype
 } rheos_dtype;
 
-// Bytes of one element; 0 for an invalid dtype. A string element is a rheos_string. Elements that are
-// resources or variants are made by ops alone: do not write to them.
+// Bytes of one element; 0 for an invalid dtype. A string element is a rheos_string. Elements that
+// are resources or variants are made by ops alone: do not write to them.
 RHEOS_API size_t rheos_dtype_size(rheos_dtype dtype);
 
 // TensorFlow's name: "float", "int32", "string", ..., with "_ref" for references.
@@ -147,11 +147,11 @@ RHEOS_API rheos_dtype rheos_tensor_dtype(const rheos_tensor *tensor);
 RHEOS_API const rheos_shape *rheos_tensor_shape(const rheos_tensor *tensor);
 RHEOS_API int64_t rheos_tensor_num_elements(const rheos_tensor *tensor);
 RHEOS_API size_t rheos_tensor_size_bytes(const rheos_tensor *tensor);  // elements times their size
-// The elements, in the host's memory. Of a tensor on another device they are a copy, which it keeps and
-// which is only to be read: NULL if that cannot be had.
+// The elements, in the host's memory. Of a tensor on another device they are a copy, which it keeps
+// and which is only to be read: NULL if that cannot be had.
 RHEOS_API void *rheos_tensor_data(const rheos_tensor *tensor);
-// The full name of the device whose memory the tensor lies in, or "" for the host's. What a session gives
-// lies in the host's.
+// The full name of the device whose memory the tensor lies in, or "" for the host's. What a session
+// gives lies in the host's.
 RHEOS_API const char *rheos_tensor_device(const rheos_tensor *tensor);
 
 // Copies bytes into element `index` of a string tensor.

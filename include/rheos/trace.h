@@ -15,12 +15,13 @@ enum { RHEOS_TRACE_COST_GRAPH = 4 };
 
 // The bytes of a RunMetadata message, for rheos_free(). With RHEOS_TRACE_STEPS it has `step_stats`
 // of all runs: for each operation its start, its end, the thread, the label "name = Op(inputs)",
-// shapes and bytes of its outputs. Operations that were folded, or whose output is an input's bytes,
-// took no time. With RHEOS_TRACE_PARTITION_GRAPHS it has the graph that the latest run ran: `_Arg`
-// nodes for feeds, `_Retval` nodes for fetches, constants for what was folded. Work that was split
-// over threads has an entry of `step_stats` for each other thread, without outputs, before that of
-// the whole. With RHEOS_TRACE_COST_GRAPH it has `cost_graph`: the operations of the latest run with
-// their inputs, their outputs' sizes and shapes, and the microseconds that they took there.
+// shapes and bytes of its outputs. Operations that were folded, or whose output is an input's
+// bytes, took no time. With RHEOS_TRACE_PARTITION_GRAPHS it has the graph that the latest run ran:
+// `_Arg` nodes for feeds, `_Retval` nodes for fetches, constants for what was folded. Work that was
+// split over threads has an entry of `step_stats` for each other thread, without outputs, before
+// that of the whole. With RHEOS_TRACE_COST_GRAPH it has `cost_graph`: the operations of the latest
+// run with their inputs, their outputs' sizes and shapes, and the microseconds that they took
+// there.
 RHEOS_STATUS rheos_trace_to_run_metadata(const rheos_trace *trace, void **out_bytes,
                                          size_t *out_size_bytes);
 

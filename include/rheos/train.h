@@ -25,7 +25,8 @@ typedef struct rheos_variable {
   rheos_output initial_value;
   rheos_operation initializer;  // assigns the initial value
   bool trainable;
-  // For copies on several machines, by TensorFlow's numbers: files have them, here they mean nothing.
+  // For copies on several machines, by TensorFlow's numbers: files have them, here they mean
+  // nothing.
   int32_t synchronization, aggregation;
 } rheos_variable;
 
@@ -82,7 +83,8 @@ RHEOS_API rheos_variable rheos_get_variable_record(rheos_scope *scope, const cha
 RHEOS_API rheos_output rheos_get_variable(rheos_scope *scope, const char *name, rheos_dtype dtype,
                                           rheos_shape shape, rheos_initializer initializer);
 
-// Sets a variable, of either kind, to `value`, or adds to it or subtracts from it. None after an error.
+// Sets a variable, of either kind, to `value`, or adds to it or subtracts from it. None after an
+// error.
 RHEOS_API rheos_operation rheos_variable_assign(rheos_scope *scope, rheos_variable variable,
                                                 rheos_output value);
 RHEOS_API rheos_operation rheos_variable_assign_add(rheos_scope *scope, rheos_variable variable,
@@ -106,8 +108,8 @@ typedef struct rheos_variable_options {
 static inline rheos_variable rheos_variable_new(rheos_scope *scope, rheos_output initial_value,
                                                 const rheos_variable_options *options);
 
-// Says that a variable is a part of a whole that savers know as `full_name`: `shape_and_slice` is the
-// shape of the whole, then offset and size in each dimension, "5 2 3,2:0,2". Its slots follow.
+// Says that a variable is a part of a whole that savers know as `full_name`: `shape_and_slice` is
+// the shape of the whole, then offset and size in each dimension, "5 2 3,2:0,2". Its slots follow.
 RHEOS_API void rheos_variable_set_slice(rheos_scope *scope, rheos_variable variable,
                                         const char *full_name, const char *shape_and_slice);
 // False if the variable is a whole. The texts live as long as the graph.
@@ -130,7 +132,8 @@ RHEOS_API rheos_variable rheos_graph_variable(rheos_graph *graph, int32_t index)
 // The variable whose handle or value `output` is; none if it is neither.
 RHEOS_API rheos_variable rheos_variable_of(rheos_output output);
 
-// An operation that initializes the variables of the collection "variables" at the time of the call.
+// An operation that initializes the variables of the collection "variables" at the time of the
+// call.
 RHEOS_API rheos_operation rheos_global_variables_initializer(rheos_scope *scope);
 
 // The same for variables of the caller's choice; `name` NULL: "init".
@@ -160,7 +163,8 @@ typedef enum rheos_optimizer_kind {
 
 enum { RHEOS_OPTIMIZER_MAX_NUMBERS = 6, RHEOS_OPTIMIZER_MAX_SLOTS = 3 };
 
-// An optimizer is a value: its kind and numbers. Where a `_tensor` is set it stands in for the number.
+// An optimizer is a value: its kind and numbers. Where a `_tensor` is set it stands in for the
+// number.
 typedef struct rheos_optimizer {
   rheos_optimizer_kind kind;
   double learning_rate;
@@ -271,17 +275,17 @@ RHEOS_API rheos_operation rheos_optimizer_finish(rheos_scope *scope, rheos_optim
 // Rows that occur more than once are summed up to one.
 RHEOS_API rheos_gradient rheos_unique_rows(rheos_scope *scope, rheos_gradient gradient);
 
-// For optimizers of one's own: finds the slot, or makes it: a variable "PRIMARY/NAME" of `primary`'s
-// dtype and shape (RHEOS_INIT_VALUE: of the value's), placed with it, not trainable. `name` NULL: the
-// optimizer's. `optimizer.kind` may be 0, then it needs a name.
+// For optimizers of one's own: finds the slot, or makes it: a variable "PRIMARY/NAME" of
+// `primary`'s dtype and shape (RHEOS_INIT_VALUE: of the value's), placed with it, not trainable.
+// `name` NULL: the optimizer's. `optimizer.kind` may be 0, then it needs a name.
 RHEOS_API rheos_variable rheos_optimizer_make_slot(rheos_scope *scope, rheos_optimizer optimizer,
                                                    rheos_variable primary, const char *slot_name,
                                                    rheos_initializer initializer, const char *name);
 
 // ---- Learning rates that change with the step
 //
-// Float scalars for `learning_rate_tensor` of an optimizer: TensorFlow's formulas of `global_step`, a
-// number of any dtype (the value of the variable that counts the steps). `staircase`: the rate
+// Float scalars for `learning_rate_tensor` of an optimizer: TensorFlow's formulas of `global_step`,
+// a number of any dtype (the value of the variable that counts the steps). `staircase`: the rate
 // changes once in `decay_steps` steps. `name` NULL: TensorFlow's name of the schedule.
 
 // learning_rate * decay_rate ^ (global_step / decay_steps)
@@ -340,8 +344,9 @@ RHEOS_API rheos_gradient rheos_clip_gradient_by_average_norm(rheos_scope *scope,
 // The euclidean norm of all of them together.
 RHEOS_API rheos_output rheos_global_norm(rheos_scope *scope, const rheos_gradient *gradients,
                                          size_t count, const char *name);
-// All scaled down by one factor so that their global norm is at most `clip_norm`; `out_gradients` may
-// be `gradients`. Returns the global norm that they had. A norm that is not finite makes them NaN.
+// All scaled down by one factor so that their global norm is at most `clip_norm`; `out_gradients`
+// may be `gradients`. Returns the global norm that they had. A norm that is not finite makes them
+// NaN.
 RHEOS_API rheos_output rheos_clip_gradients_by_global_norm(rheos_scope *scope,
                                                            const rheos_gradient *gradients,
                                                            size_t count, double clip_norm,
@@ -398,8 +403,8 @@ static inline rheos_saver rheos_saver_new_with(rheos_scope *scope, const rheos_v
                                                const char *const *names, size_t count,
                                                const rheos_saver_options *options);
 
-// Writes or reads the checkpoint `prefix` (`prefix.index`, `prefix.data-00000-of-00001`). To read, one
-// of its files or its folder, of which the newest is taken, names it as well. A checkpoint that
+// Writes or reads the checkpoint `prefix` (`prefix.index`, `prefix.data-00000-of-00001`). To read,
+// one of its files or its folder, of which the newest is taken, names it as well. A checkpoint that
 // TensorFlow 2 wrote by objects is restored by the names that its variables had. What does not fit
 // fails as rheos_restore_check() tells.
 RHEOS_STATUS rheos_saver_save(rheos_saver saver, rheos_session *session, const char *prefix);
@@ -421,13 +426,13 @@ typedef struct rheos_checkpoint_keeper_options {
 RHEOS_MUST_USE static inline rheos_status *rheos_checkpoint_keeper_new(
     rheos_saver saver, const rheos_checkpoint_keeper_options *options,
     rheos_checkpoint_keeper **out_keeper);
-// Saves to `path`, with "-step" behind it unless `step` is negative; then writes the list, from which
-// rheos_latest_checkpoint() tells the newest; then deletes what is too many.
+// Saves to `path`, with "-step" behind it unless `step` is negative; then writes the list, from
+// which rheos_latest_checkpoint() tells the newest; then deletes what is too many.
 RHEOS_STATUS rheos_checkpoint_keeper_save(rheos_checkpoint_keeper *keeper, rheos_session *session,
                                           const char *path, int64_t step);
 // Takes over the checkpoints of an earlier run, oldest first, as the list of its folder has them
-// (rheos_checkpoint_state_read()), so that they are listed and deleted in turn with the new ones. Those
-// that are gone are left out. (TensorFlow's recover_last_checkpoints)
+// (rheos_checkpoint_state_read()), so that they are listed and deleted in turn with the new ones.
+// Those that are gone are left out. (TensorFlow's recover_last_checkpoints)
 RHEOS_STATUS rheos_checkpoint_keeper_recover(rheos_checkpoint_keeper *keeper,
                                              const char *const *prefixes, size_t count);
 // The files stay. NULL is accepted.
@@ -435,8 +440,8 @@ RHEOS_API void rheos_checkpoint_keeper_free(rheos_checkpoint_keeper *keeper);
 
 // ---- Variables that start with values of a checkpoint
 
-// Where the rows of a variable stand for the entries of a vocabulary, a file of an entry a line, which
-// has changed since the checkpoint was written: rows of entries that both have are taken.
+// Where the rows of a variable stand for the entries of a vocabulary, a file of an entry a line,
+// which has changed since the checkpoint was written: rows of entries that both have are taken.
 typedef struct rheos_vocabulary {
   const char *new_file;
   int64_t new_size;         // how many of its entries count
@@ -471,8 +476,8 @@ RHEOS_API void rheos_init_from_checkpoint(rheos_scope *scope, const char *checkp
 // RHEOS_NOT_FOUND if names are missing, RHEOS_INVALID_ARGUMENT if only shapes or dtypes differ.
 RHEOS_STATUS rheos_restore_check(rheos_operation restore, const char *checkpoint);
 
-// ---- How large a struct of options is in the program, the library is told (base.h, Options): what is
-// declared above is inline over these
+// ---- How large a struct of options is in the program, the library is told (base.h, Options): what
+// is declared above is inline over these
 
 RHEOS_API rheos_variable rheos_variable_new_sized(rheos_scope *scope, rheos_output initial_value,
                                                   const rheos_variable_options *options,

@@ -1,5 +1,5 @@
-// Methods of graph objects for conditionals and loops: the steps of <rheos/control_flow.h>. Contexts are
-// numbers here, 0 for none.
+// Methods of graph objects for conditionals and loops: the steps of <rheos/control_flow.h>.
+// Contexts are numbers here, 0 for none.
 
 #include <rheos/control_context.h>
 

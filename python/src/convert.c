@@ -43,8 +43,8 @@ bool is_numpy(PyObject *value) { return PyArray_Check(value) || PyArray_CheckSca
 
 // ---- Dtypes
 
-// What NumPy calls a dtype that it does not have itself where the package ml_dtypes is installed, else
-// -1: asked once a process, whose types are the same for all.
+// What NumPy calls a dtype that it does not have itself where the package ml_dtypes is installed,
+// else -1: asked once a process, whose types are the same for all.
 static int ml_type(rheos_dtype dtype) {
   static int types[RHEOS_UINT4 + 1];
   int *type = &types[dtype];
@@ -470,7 +470,8 @@ static bool all_fit(PyArrayObject *array, rheos_dtype dtype) {
   return true;
 }
 
-// Fed Python integers as an array of a dtype. NumPy 1 wraps around what does not fit, NumPy 2 refuses it.
+// Fed Python integers as an array of a dtype. NumPy 1 wraps around what does not fit, NumPy 2
+// refuses it.
 static PyArrayObject *integers_to_array(PyObject *value, rheos_dtype dtype) {
   PyArrayObject *wide = as_array(value, NPY_INT64);
   if (!wide) return NULL;
@@ -480,8 +481,8 @@ static PyArrayObject *integers_to_array(PyObject *value, rheos_dtype dtype) {
   return array;
 }
 
-// Eagerly the first element of a list decides where it is NumPy's: its floats are kept, its complex numbers
-// are complex128, and its integers are as wide as Python's.
+// Eagerly the first element of a list decides where it is NumPy's: its floats are kept, its complex
+// numbers are complex128, and its integers are as wide as Python's.
 static rheos_dtype dtype_by_first(PyObject *value) {
   PyObject *first = value;
   for (int depth = 0; PyList_Check(first) || PyTuple_Check(first); ++depth) {

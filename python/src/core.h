@@ -128,8 +128,8 @@ rheos_scope *graph_scope_for_adding(graph_object *graph);
 bool raise_scope_error(rheos_scope *scope);
 
 // The graph that an operation on something of `graph` goes to: another one only where the body of a
-// function is being built, which captures what is not of it: `out_captures` (may be NULL). A new reference;
-// NULL with an exception.
+// function is being built, which captures what is not of it: `out_captures` (may be NULL). A new
+// reference; NULL with an exception.
 graph_object *graph_for_adding(graph_object *graph, bool *out_captures);
 
 // Keeps a tensor or operation alive as long as its graph, because it carries attributes.
@@ -149,8 +149,8 @@ int session_init_types(PyObject *module);
 const char *text_of(PyObject *string);
 // For PyArg_ParseTuple's "O&": sets a `const char *`, to NULL for None.
 int text_or_none(PyObject *string, void *out_text);
-// A list or tuple of the elements of `value` that nobody else can change; a new reference. NULL with
-// an exception, a TypeError of this message if it is no sequence.
+// A list or tuple of the elements of `value` that nobody else can change; a new reference. NULL
+// with an exception, a TypeError of this message if it is no sequence.
 PyObject *fixed_sequence(PyObject *value, const char *message);
 
 PyObject *operation_name(rheos_operation operation);  // str
@@ -169,8 +169,8 @@ PyObject *tensor_compare(PyObject *a, PyObject *b, int op);
 // The output that a tensor or variable stands for in a computation; false for other objects. Of a
 // resource variable it is a new node; false with an exception if that fails.
 bool output_of(PyObject *object, rheos_output *out_output, graph_object **out_graph);
-// The value of a variable for use in the current scope, and the graph that it is of (borrowed); none with
-// an exception.
+// The value of a variable for use in the current scope, and the graph that it is of (borrowed);
+// none with an exception.
 rheos_output read_variable(const variable_object *variable, graph_object **out_graph);
 // What sessions fetch and feed for a variable.
 static inline rheos_output element_of(const variable_object *variable) {
@@ -187,11 +187,11 @@ int convert_init(void);  // imports NumPy
 rheos_tensor *tensor_from_python(PyObject *value, rheos_dtype dtype, const rheos_shape *shape,
                                  bool exact_shape);
 
-// A nested list of Python's own numbers, truth values or texts (nested_list.c). NULL: an exception, or none:
-// the value is another one, or none of this dtype.
+// A nested list of Python's own numbers, truth values or texts (nested_list.c). NULL: an exception,
+// or none: the value is another one, or none of this dtype.
 rheos_tensor *nested_from_python(PyObject *value, rheos_dtype dtype);
-// -1 with an exception for a nested list of numbers that eager execution makes no tensor of by itself: of
-// several kinds, or with integers that no dtype has.
+// -1 with an exception for a nested list of numbers that eager execution makes no tensor of by
+// itself: of several kinds, or with integers that no dtype has.
 int refuse_mixture(PyObject *value);
 
 // A value for a feed: converted as numpy.asarray(value, dtype) would. Aligned contiguous arrays of

@@ -1,7 +1,8 @@
 // Operations that run at once on eager tensors.
 //
-// An eager tensor is a Tensor whose value is there: the same object as a symbolic one, with the graph that
-// stands for eager execution as its graph. That graph adds no nodes; what is asked of it is done.
+// An eager tensor is a Tensor whose value is there: the same object as a symbolic one, with the
+// graph that stands for eager execution as its graph. That graph adds no nodes; what is asked of it
+// is done.
 
 #include "eager_object.h"
 
@@ -49,8 +50,9 @@ bool executing_eagerly(void) {
 
 // ---- Running
 
-// The fact, without the node of a graph that the program never saw, which is the last that is named, in
-// TensorFlow's frame. Nodes of functions that it called, and their lines, are the program's.
+// The fact, without the node of a graph that the program never saw, which is the last that is
+// named, in TensorFlow's frame. Nodes of functions that it called, and their lines, are the
+// program's.
 void raise_eager_error_take(rheos_status *status, const char *type) {
   const char *text = rheos_status_message(status);
   static const char of_node[] = "\n\t [[node ";
@@ -507,8 +509,8 @@ PyObject *eager_unary(PyObject *a, const char *type, const rheos_attr *attr) {
 
 // ---- The context
 
-// Notes what raises the error of the program's own gradient: who asks for gradients raises that. Not found,
-// for a call can be recorded without it.
+// Notes what raises the error of the program's own gradient: who asks for gradients raises that.
+// Not found, for a call can be recorded without it.
 static void fail_gradient_take(rheos_scope *scope, const char *type, PyObject *raises) {
   Py_XSETREF(package.failed_gradient, raises);
   rheos_scope_fail_take(
@@ -523,8 +525,8 @@ static PyObject *error_of(const char *type) {
   return error;
 }
 
-// (name, has state, inputs) of the function that the package traced for the operation, what raises its error,
-// or None.
+// (name, has state, inputs) of the function that the package traced for the operation, what raises
+// its error, or None.
 static PyObject *traced_gradient(rheos_operation operation, const char *type) {
   PyObject *module = PyImport_ImportModule("rheos.framework.registered_gradients");
   PyObject *graph = module ? PyObject_CallMethod(module, "graph_for", "s", type) : NULL;

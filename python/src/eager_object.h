@@ -23,8 +23,8 @@ rheos_eager *eager_context(void);  // NULL before it is set up
 
 void raise_eager_error_take(rheos_status *status, const char *type);
 
-// The values of a list or tuple of eager tensors, borrowed, in an array for PyMem_Free(); NULL with an
-// exception.
+// The values of a list or tuple of eager tensors, borrowed, in an array for PyMem_Free(); NULL with
+// an exception.
 rheos_tensor **eager_values(PyObject *items, size_t *out_count);
 
 // What the graph object's methods of these names do where it stands for eager execution.
@@ -43,7 +43,8 @@ PyObject *eager_unary(PyObject *a, const char *type, const rheos_attr *attr);
 PyObject *eager_run_quickly(const rheos_eager_op *op);
 // All that it gave, as eager_node() does. NULL as above.
 PyObject *eager_run_all_quickly(const rheos_eager_op *op);
-// 1: an operation without outputs was run. 0: it is none, or something is wrong with it. -1 with an exception.
+// 1: an operation without outputs was run. 0: it is none, or something is wrong with it. -1 with an
+// exception.
 int eager_run_target(const rheos_eager_op *op);
 
 PyObject *eager_subscript(PyObject *self, PyObject *key);  // eager_slice.c
@@ -67,8 +68,8 @@ PyObject *variable_assign_now(PyObject *self, PyObject *args);
 PyObject *variable_set_up_now(PyObject *self, PyObject *args);
 PyObject *variable_same_as(PyObject *self, PyObject *other);
 
-// Has the tapes that record on this thread, and watch the variables that are read, watch one. False with
-// an exception.
+// Has the tapes that record on this thread, and watch the variables that are read, watch one. False
+// with an exception.
 bool tapes_watch(PyObject *variable, PyObject *handle);
 // Whether any thread has something to tell: a tape or the like.
 bool anything_listens(void);

@@ -1,5 +1,5 @@
-// x[...] of an eager tensor: numbers, slices of numbers, `...` and None become the bounds and masks of a
-// StridedSlice without a line of Python; any other key is the package's.
+// x[...] of an eager tensor: numbers, slices of numbers, `...` and None become the bounds and masks
+// of a StridedSlice without a line of Python; any other key is the package's.
 
 #include "eager_object.h"
 

@@ -1,6 +1,6 @@
-// Variables of eager execution: what reads and assigns them without a line of Python. A variable keeps its
-// handle, an eager tensor, and the shape that values have to have; in the body of a function its handle may be
-// symbolic, and all is left to the package.
+// Variables of eager execution: what reads and assigns them without a line of Python. A variable
+// keeps its handle, an eager tensor, and the shape that values have to have; in the body of a
+// function its handle may be symbolic, and all is left to the package.
 
 #include "eager_object.h"
 #include "op_plan.h"

@@ -41,7 +41,8 @@ static graph_object *object_around(graph_object *body, const rheos_graph *graph)
   return at;
 }
 
-// What the package says that stands for a tensor of a graph around the body. An exception stays pending.
+// What the package says that stands for a tensor of a graph around the body. An exception stays
+// pending.
 static rheos_output ask_package(void *argument, rheos_function *function, rheos_output value) {
   graph_object *body = argument;
   rheos_output inside = {NULL, 0, 0};

@@ -70,8 +70,8 @@ static node_objects *objects_of(graph_object *graph, int32_t id) {
   return &nodes[id];
 }
 
-// Where the object of one output is, or is to be; NULL with an exception. Valid until a node or another
-// output gets room.
+// Where the object of one output is, or is to be; NULL with an exception. Valid until a node or
+// another output gets room.
 static tensor_object **slot_of(graph_object *graph, int32_t id, int32_t index) {
   node_objects *objects = objects_of(graph, id);
   if (!objects) return NULL;

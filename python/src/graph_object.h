@@ -4,15 +4,16 @@
 
 #include "core.h"
 
-// rheos_op() and rheos_constant(), and what the program's device functions say of the operation; none
-// with an exception.
+// rheos_op() and rheos_constant(), and what the program's device functions say of the operation;
+// none with an exception.
 rheos_operation graph_add(graph_object *graph, rheos_scope *scope, const rheos_op_args *args);
 rheos_output graph_add_constant_take(graph_object *graph, rheos_scope *scope, rheos_tensor *tensor,
                                      const char *name);
 
-// Around what adds operations: afterwards the program's device functions are asked for the device of
-// each, if there are any and nothing around it asks them. `is_one`: it is what the program itself
-// adds, not a part of something larger. -1 with an exception; an error of the scope stays there.
+// Around what adds operations: afterwards the program's device functions are asked for the device
+// of each, if there are any and nothing around it asks them. `is_one`: it is what the program
+// itself adds, not a part of something larger. -1 with an exception; an error of the scope stays
+// there.
 int32_t graph_begin_adding(graph_object *graph, rheos_scope *scope);
 int graph_end_adding(graph_object *graph, rheos_scope *scope, int32_t first, bool is_one);
 

@@ -1,6 +1,6 @@
-// Nested lists of Python's own numbers, truth values and texts as tensors, in one pass and without an
-// array between. What this does not take (ragged lists, objects, numbers that do not fit) is left to the
-// slower way by NumPy, which also says what is wrong.
+// Nested lists of Python's own numbers, truth values and texts as tensors, in one pass and without
+// an array between. What this does not take (ragged lists, objects, numbers that do not fit) is
+// left to the slower way by NumPy, which also says what is wrong.
 
 #include "core.h"
 
@@ -149,7 +149,8 @@ static outcome fill(filling *f, PyObject *list, int32_t depth) {
   return result;
 }
 
-// The shape by the first of each list, and the first element; NULL: a list is empty, or they are too deep.
+// The shape by the first of each list, and the first element; NULL: a list is empty, or they are
+// too deep.
 static PyObject *first_element(PyObject *value, rheos_shape *out_shape) {
   out_shape->rank = 0;
   while (is_list(value)) {

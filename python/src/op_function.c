@@ -1,6 +1,6 @@
-// Functions of the package that run one operation. Called with tensors that have values, one binds its
-// arguments here and runs the operation; anything else it is called with goes to the Python function that it
-// is made of, which means the same.
+// Functions of the package that run one operation. Called with tensors that have values, one binds
+// its arguments here and runs the operation; anything else it is called with goes to the Python
+// function that it is made of, which means the same.
 
 #include "op_plan.h"
 

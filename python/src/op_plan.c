@@ -1,5 +1,6 @@
-// Binds values to the inputs and attributes of an op, and runs it. What is unusual in any way is left to the
-// package, whose op_call.py says the same at greater length: so nothing here raises for a program's mistake.
+// Binds values to the inputs and attributes of an op, and runs it. What is unusual in any way is
+// left to the package, whose op_call.py says the same at greater length: so nothing here raises for
+// a program's mistake.
 
 #include "op_plan.h"
 

@@ -1,5 +1,6 @@
-// Operations that run at once without a line of Python between the call and the kernel: op_plan.c binds
-// values to an op's inputs and attributes, op_function.c the arguments of a function of the package.
+// Operations that run at once without a line of Python between the call and the kernel: op_plan.c
+// binds values to an op's inputs and attributes, op_function.c the arguments of a function of the
+// package.
 #ifndef RHEOS_PYTHON_OP_PLAN_H
 #define RHEOS_PYTHON_OP_PLAN_H
 
@@ -40,8 +41,9 @@ typedef struct op_call {
 void op_call_init(op_call *call, const op_plan *plan);
 void op_call_deinit(op_call *call);
 
-// Gives it `plan->num_inputs` inputs: tensors, variables, Python's values, lists of these where the op takes
-// lists. False: the operation is left to Python, which says what is wrong with it too; no exception.
+// Gives it `plan->num_inputs` inputs: tensors, variables, Python's values, lists of these where the
+// op takes lists. False: the operation is left to Python, which says what is wrong with it too; no
+// exception.
 bool op_call_inputs(op_call *call, PyObject *const *inputs);
 // Adds an attribute; None is left out.
 bool op_call_attr(op_call *call, Py_ssize_t place, PyObject *value);

@@ -1,7 +1,7 @@
 // The operators of tensors and variables: `x + 1` adds its nodes without a line of Python.
 //
-// Names and structure are TensorFlow 1.15's: an arithmetic operator opens a name scope ("add"), puts
-// the other operand in it as a constant ("add/y"), and names the operation after the scope.
+// Names and structure are TensorFlow 1.15's: an arithmetic operator opens a name scope ("add"),
+// puts the other operand in it as a constant ("add/y"), and names the operation after the scope.
 
 #include <string.h>
 
@@ -122,8 +122,8 @@ static rheos_output operand(graph_object *graph, PyObject *value, rheos_dtype dt
   return output;
 }
 
-// Whether a failed conversion leaves it to the right operand to do the operation; then the exception
-// is cleared.
+// Whether a failed conversion leaves it to the right operand to do the operation; then the
+// exception is cleared.
 static bool leave_it_to(PyObject *value, const char *scope) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError)) {
     return false;
@@ -288,7 +288,8 @@ static PyObject *unary_by_package(PyObject *a, const char *type, const rheos_att
   return result;
 }
 
-// Whether an operator has an eager operand; `*out_runs`: and is run at once, since no graph is built.
+// Whether an operator has an eager operand; `*out_runs`: and is run at once, since no graph is
+// built.
 static bool is_eager_operator(PyObject *a, PyObject *b, bool *out_runs) {
   const bool is_eager = eager_value(a) || (b && eager_value(b));
   *out_runs = is_eager && executing_eagerly() && (eager_value(a) || !is_tensor(a)) &&
@@ -319,7 +320,8 @@ static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
   }
   graph_object *graphs[2] = {NULL, NULL};
   rheos_output known[2] = {{NULL, 0, 0}, {NULL, 0, 0}};
-  // A resource variable on the right is read inside the scope, one whose method is called before it.
+  // A resource variable on the right is read inside the scope, one whose method is called before
+  // it.
   bool is_known[2] = {output_of(a, &known[0], &graphs[0]), is_variable_that_is_set_up(b)};
   if (PyErr_Occurred()) return NULL;
   if (!is_known[0] || !is_known[1]) is_known[1] = output_of(b, &known[1], &graphs[1]);
@@ -491,8 +493,8 @@ static PyObject *equal_elements(PyObject *a, PyObject *b, int op) {
   return PyBool_FromLong(op == Py_NE);
 }
 
-// Whether == and != go element by element, as in TensorFlow 2: of eager tensors, and of symbolic ones in
-// the bodies of functions while eager execution is on.
+// Whether == and != go element by element, as in TensorFlow 2: of eager tensors, and of symbolic
+// ones in the bodies of functions while eager execution is on.
 static bool compares_elements(PyObject *object) {
   if (eager_value(object)) return true;
   if (!package.eager_is_on || !is_tensor(object)) return false;
@@ -504,7 +506,8 @@ static bool compares_elements(PyObject *object) {
   return is_body;
 }
 
-// == and != of other symbolic tensors are identity, as in TensorFlow 1; the others add a comparison.
+// == and != of other symbolic tensors are identity, as in TensorFlow 1; the others add a
+// comparison.
 PyObject *tensor_compare(PyObject *a, PyObject *b, int op) {
   static const operator_form less = {"Less", "Less", true};
   static const operator_form less_equal = {"LessEqual", "LessEqual", true};

@@ -73,7 +73,8 @@ static rheos_status *status_of_exception(void) {
 rheos_status *call_program(void *function, const char *token, rheos_tensor *const *inputs,
                            size_t num_inputs, rheos_tensor **outputs, size_t num_outputs) {
   PyGILState_STATE gil = PyGILState_Ensure();
-  // What ends with a tensor may call the program while an exception goes through the frame that held it.
+  // What ends with a tensor may call the program while an exception goes through the frame that
+  // held it.
   PyObject *pending, *of_pending, *traceback;
   PyErr_Fetch(&pending, &of_pending, &traceback);
   PyObject *arrays = inputs_to_python(inputs, num_inputs);

@@ -1,5 +1,5 @@
-// The values that a run is fed: converted to the tensor's dtype, checked against its shape, with errors
-// that name the tensor.
+// The values that a run is fed: converted to the tensor's dtype, checked against its shape, with
+// errors that name the tensor.
 
 #include "session_object.h"
 

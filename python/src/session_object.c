@@ -2,8 +2,8 @@
 //
 // The common forms (a tensor, operation or variable, or a flat list of them; a dict of feeds) are
 // resolved here. Each signature of feeds and fetches keeps its rheos_callable, so that a run is a
-// look-up, the conversion of the feeds, the step, and the conversion of the results. Everything else
-// goes to the package's `_run_general`, which flattens it and comes back through `_run_flat`.
+// look-up, the conversion of the feeds, the step, and the conversion of the results. Everything
+// else goes to the package's `_run_general`, which flattens it and comes back through `_run_flat`.
 
 #include <stddef.h>
 #include <string.h>

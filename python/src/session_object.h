@@ -1,5 +1,6 @@
 // What the parts of Session objects share: session_object.c has the type and its methods,
-// session_signature.c the callables it keeps, session_feed.c the values fed, session_step.c the step.
+// session_signature.c the callables it keeps, session_feed.c the values fed, session_step.c the
+// step.
 
 #ifndef RHEOS_PYTHON_SESSION_OBJECT_H
 #define RHEOS_PYTHON_SESSION_OBJECT_H
@@ -63,8 +64,9 @@ typedef struct run_settings {
   rheos_trace *trace;  // or NULL
 } run_settings;
 
-// Any step of the session (NULL: of none), which `run` runs with the options that it is given; without the GIL where
-// `release` says so. `*out_interrupted`: a signal handler raised; the exception is set.
+// Any step of the session (NULL: of none), which `run` runs with the options that it is given;
+// without the GIL where `release` says so. `*out_interrupted`: a signal handler raised; the
+// exception is set.
 rheos_status *run_with_signals(session_object *self, bool release,
                                rheos_status *(*run)(void *argument,
                                                     const rheos_run_options *options),

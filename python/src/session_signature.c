@@ -1,5 +1,5 @@
-// The callables that a session keeps, one for each signature of feeds and fetches: a hash table from
-// the words of a signature, with the least recently used half dropped when it is full.
+// The callables that a session keeps, one for each signature of feeds and fetches: a hash table
+// from the words of a signature, with the least recently used half dropped when it is full.
 
 #include <string.h>
 
@@ -124,7 +124,8 @@ static signature *new_signature(session_object *self, const int32_t *words, int3
   return entry;
 }
 
-// Whether there is something among the words that only exists in a branch or in some trips of a loop.
+// Whether there is something among the words that only exists in a branch or in some trips of a
+// loop.
 static bool is_inside(const session_object *self, const int32_t *words, int32_t count) {
   for (int32_t i = 1; i + 1 < count; i += 2) {
     rheos_operation operation = {self->graph->graph, words[i]};

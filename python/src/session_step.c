@@ -1,4 +1,5 @@
-// One step of a session: with or without the GIL, open to signals, and ended before the interpreter.
+// One step of a session: with or without the GIL, open to signals, and ended before the
+// interpreter.
 
 #include <pthread.h>
 #include <rheos/front_end.h>
@@ -10,9 +11,9 @@
 
 // ---- The end of the interpreter
 //
-// Daemon threads may be in a step then, and exit() takes the libraries apart that the step is using.
-// So the last thing before the end is to stop these steps and wait for them; their threads, and
-// those that start another step, wait for the process to end.
+// Daemon threads may be in a step then, and exit() takes the libraries apart that the step is
+// using. So the last thing before the end is to stop these steps and wait for them; their threads,
+// and those that start another step, wait for the process to end.
 
 static atomic_int num_steps;  // that run without the GIL
 static atomic_bool ending;
@@ -76,8 +77,8 @@ typedef struct waiting {
 
 static _Thread_local waiting *asking;  // steps of this thread that are in should_stop()
 
-// Called now and then by the running step: lets Ctrl-C through. A signal handler may run the session
-// again, or close it: then this step ends, and closes it.
+// Called now and then by the running step: lets Ctrl-C through. A signal handler may run the
+// session again, or close it: then this step ends, and closes it.
 static bool should_stop(void *argument) {
   waiting *w = argument;
   bool released = w->thread != NULL;

@@ -1,7 +1,7 @@
-// Calls of traced functions that were made before with arguments like these. What a call comes down to is
-// remembered by dtypes and shapes of tensors and by values of Python: the region that runs the function, what
-// it captures and which variables tapes are told of. Other calls are the package's, which says what to
-// remember of them.
+// Calls of traced functions that were made before with arguments like these. What a call comes down
+// to is remembered by dtypes and shapes of tensors and by values of Python: the region that runs
+// the function, what it captures and which variables tapes are told of. Other calls are the
+// package's, which says what to remember of them.
 
 #include "traced_call.h"
 
@@ -456,8 +456,8 @@ static bool are_told_apart(const call_tokens *tokens) {
   return num_made <= 1;
 }
 
-// Sets where among the arguments' tensors each is that the function was called with. Names may be in another
-// order than what they name is given to the function. False: it cannot be told.
+// Sets where among the arguments' tensors each is that the function was called with. Names may be
+// in another order than what they name is given to the function. False: it cannot be told.
 static bool find_order(PyObject *tensors, const call_tokens *tokens, int16_t *order) {
   const token *given[max_tokens];
   int16_t count = 0;
@@ -502,7 +502,8 @@ static bool are_variables(PyObject *list) {
   return true;
 }
 
-// The region that calls the function with such arguments; NULL without an exception if there is none.
+// The region that calls the function with such arguments; NULL without an exception if there is
+// none.
 static rheos_region *region_for(PyObject *tensors, PyObject *captures, PyObject *type,
                                 PyObject *attr_values) {
   PyObject *all = PySequence_Concat(tensors, captures);

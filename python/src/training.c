@@ -55,8 +55,8 @@ static int gradient_from_python(PyObject *value, rheos_gradient *out_gradient) {
   return -1;
 }
 
-// Calls the package's function(operation, type, gradients of the outputs): a list of the gradients of
-// the inputs, or None if the program has no gradient of that type.
+// Calls the package's function(operation, type, gradients of the outputs): a list of the gradients
+// of the inputs, or None if the program has no gradient of that type.
 static bool program_gradient(void *argument, rheos_scope *scope, rheos_operation operation,
                              const char *type, const rheos_gradient *out_gradients,
                              rheos_gradient *in_gradients) {

@@ -1,6 +1,6 @@
-// The gradient of If and Case: a choice, by the same condition, of the gradients of the branches. What that
-// of one branch needs of its body the node gives in optionals, which the other branches leave empty; its
-// attributes and number of outputs change for that, as in TensorFlow.
+// The gradient of If and Case: a choice, by the same condition, of the gradients of the branches.
+// What that of one branch needs of its body the node gives in optionals, which the other branches
+// leave empty; its attributes and number of outputs change for that, as in TensorFlow.
 #include <string.h>
 
 #include "autodiff/accumulate.h"
@@ -94,8 +94,8 @@ static void deinit_choice(choice *c) {
   rheos__free(c->uses_result);
 }
 
-// Gradients of the same arguments come from all branches: zeros, which are made of the argument, from those
-// that have none.
+// Gradients of the same arguments come from all branches: zeros, which are made of the argument,
+// from those that have none.
 static void list_uses(choice *c) {
   for (int32_t i = 0; i < c->count; i++) {
     const rheos__split *s = &c->branches[i].split;

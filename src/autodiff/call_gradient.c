@@ -1,6 +1,6 @@
-// Gradients of calls. The function called becomes one that gives what its gradient needs too (the node's
-// attribute and number of outputs change, as in TensorFlow), and another one has the nodes that compute the
-// gradient. Both are kept with the library: calls of one function share them.
+// Gradients of calls. The function called becomes one that gives what its gradient needs too (the
+// node's attribute and number of outputs change, as in TensorFlow), and another one has the nodes
+// that compute the gradient. Both are kept with the library: calls of one function share them.
 #include "autodiff/call_gradient.h"
 
 #include <stdio.h>
@@ -435,8 +435,9 @@ static pair *find_pair(const gradient_functions *all, const rheos__function *fun
   return NULL;
 }
 
-// The pair that the function is the forward one of, if gradients arrive at the results alone that it has in
-// common with the function before, and at none that the pair has no gradient for: nothing is to be made.
+// The pair that the function is the forward one of, if gradients arrive at the results alone that
+// it has in common with the function before, and at none that the pair has no gradient for: nothing
+// is to be made.
 static pair *find_pair_of_forward(const gradient_functions *all, const rheos__function *function,
                                   const bool *has_grad) {
   for (pair *p = all->pairs; p != NULL; p = p->next) {

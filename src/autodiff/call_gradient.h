@@ -8,7 +8,8 @@
 // Whether output `i` of the call has a gradient that is passed on; the gradient, dense.
 bool rheos__call_has_grad(const rheos__grad *g, int32_t i);
 
-// In a function's gradient being made: one that leads to itself is an error in the scope, and false.
+// In a function's gradient being made: one that leads to itself is an error in the scope, and
+// false.
 bool rheos__enter_gradient(rheos__grad *g, const rheos__function *function);
 void rheos__leave_gradient(rheos__grad *g);
 

@@ -1,5 +1,5 @@
-// What a call gives, from a copy of the function's body on what the call is given: shapes are inferred as
-// its nodes are added, those of calls in it likewise. Nothing of the copy stays.
+// What a call gives, from a copy of the function's body on what the call is given: shapes are
+// inferred as its nodes are added, those of calls in it likewise. Nothing of the copy stays.
 #include <rheos/function.h>
 
 #include "autodiff/function_split.h"

@@ -1,11 +1,13 @@
 // Gradients that a program gave to a piece of its graph, as a function of the library.
 //
-// The piece ends in an IdentityN of its results, of what the gradients go to, and of what the function
-// captures, with three attributes:
+// The piece ends in an IdentityN of its results, of what the gradients go to, and of what the
+// function captures, with three attributes:
 //   _custom_gradient          the function
-//   _custom_gradient_args     by argument of the function: i >= 0, the gradient of the node's output i;
+//   _custom_gradient_args     by argument of the function: i >= 0, the gradient of the node's
+//   output i;
 //                             or -1 - i, the node's input i itself
-//   _custom_gradient_results  by result of the function: the node's input that it is the gradient of
+//   _custom_gradient_results  by result of the function: the node's input that it is the gradient
+//   of
 // Inputs that no result is for have no gradient.
 #ifndef RHEOS_SRC_AUTODIFF_CUSTOM_GRADIENT_H
 #define RHEOS_SRC_AUTODIFF_CUSTOM_GRADIENT_H

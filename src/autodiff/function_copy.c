@@ -5,7 +5,8 @@
 #include "autodiff/function_split.h"
 #include "graph/build.h"
 
-// Puts a node behind its inputs in the order; `state`: 0 not seen, 1 open, 2 done. `stack` has room.
+// Puts a node behind its inputs in the order; `state`: 0 not seen, 1 open, 2 done. `stack` has
+// room.
 static rheos_status *order_node(rheos__copier *c, int32_t root, uint8_t *state, int32_t *stack,
                                 int32_t *num_ordered) {
   int32_t depth = 0;

@@ -301,7 +301,8 @@ static bool tell_parts_apart(rheos__split *s, int32_t num_forward) {
     if (s->backward[id] && !s->forward[id] && is_cheap(s, node)) s->forward[id] = true;
   }
   unmark_forward(s);
-  // What no gradient reads any more since it became forward goes: constants come along by themselves.
+  // What no gradient reads any more since it became forward goes: constants come along by
+  // themselves.
   return list_intermediates(s);
 }
 

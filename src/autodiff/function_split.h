@@ -1,6 +1,7 @@
-// The gradient of a function in two parts. A copy of its body is differentiated as any graph is; then the
-// nodes are told apart: those that the results need, which run when the function is called, and those that
-// need gradients of results, which run later. What the latter read of the former are intermediates.
+// The gradient of a function in two parts. A copy of its body is differentiated as any graph is;
+// then the nodes are told apart: those that the results need, which run when the function is
+// called, and those that need gradients of results, which run later. What the latter read of the
+// former are intermediates.
 #ifndef RHEOS_SRC_AUTODIFF_FUNCTION_SPLIT_H
 #define RHEOS_SRC_AUTODIFF_FUNCTION_SPLIT_H
 
@@ -32,8 +33,8 @@ void rheos__copier_deinit(rheos__copier *c);
 // Says what stands for an output.
 void rheos__copier_put(rheos__copier *c, rheos__edge edge, rheos_output output);
 rheos_output rheos__copier_at(const rheos__copier *c, rheos__edge edge);
-// Copies the nodes of which `wanted` is true and nothing stands for yet, and constants that these read.
-// Errors go to the scope.
+// Copies the nodes of which `wanted` is true and nothing stands for yet, and constants that these
+// read. Errors go to the scope.
 void rheos__copy_nodes(rheos__copier *c, const bool *wanted);
 // What stands for an output; a constant is copied.
 rheos_output rheos__copy_edge(rheos__copier *c, rheos__edge edge);
@@ -71,16 +72,17 @@ typedef struct rheos__split {
   size_t intermediates_capacity;
 } rheos__split;
 
-// Differentiates those results that `has_grad` names, with respect to all arguments. Sparse gradients stay
-// so, if `keeps_sparse`. Errors go to `scope`; what was made is freed by deinit in any case.
+// Differentiates those results that `has_grad` names, with respect to all arguments. Sparse
+// gradients stay so, if `keeps_sparse`. Errors go to `scope`; what was made is freed by deinit in
+// any case.
 bool rheos__split_init(rheos__split *split, rheos_scope *scope, const rheos__function *function,
                        const bool *has_grad, bool keeps_sparse,
                        const rheos_gradients_options *options);
 void rheos__split_deinit(rheos__split *split);
 
-// True if the intermediates are so many that computing them again is better than handing them on, and that
-// gives the same. Each call of a function hands on what that hands on, so where functions call each other
-// twice the intermediates double from one to the next.
+// True if the intermediates are so many that computing them again is better than handing them on,
+// and that gives the same. Each call of a function hands on what that hands on, so where functions
+// call each other twice the intermediates double from one to the next.
 bool rheos__split_has_too_many(const rheos__split *split);
 // From now on the backward part computes all it needs of the arguments. False when memory is short.
 bool rheos__split_recompute(rheos__split *split);
@@ -88,7 +90,8 @@ bool rheos__split_recompute(rheos__split *split);
 rheos_dtype rheos__split_dtype(const rheos__split *split, rheos__edge edge);
 rheos_shape rheos__split_shape(const rheos__split *split, rheos__edge edge);
 
-// A function's arguments in `f`, noted for the copier, and then the nodes that run when it is called.
+// A function's arguments in `f`, noted for the copier, and then the nodes that run when it is
+// called.
 void rheos__split_copy_forward(const rheos__split *split, rheos_function *f, rheos__copier *c);
 // What a call of the function runs anyway, for the copy of it.
 void rheos__split_copy_controls(const rheos__split *split, rheos_function *f,

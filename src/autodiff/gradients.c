@@ -37,7 +37,8 @@ typedef struct arrival {
 } arrival;
 
 // Nodes [first_id, end_id) are looked at: what came before the xs cannot depend on them, what came
-// after the ys cannot lead to them; all, where nodes may come after those that read them. The arrays are indexed by id - first_id.
+// after the ys cannot lead to them; all, where nodes may come after those that read them. The
+// arrays are indexed by id - first_id.
 typedef struct backprop {
   rheos_scope *scope;
   rheos_graph *graph;
@@ -156,7 +157,8 @@ static bool passes_handle(const rheos__op_def *op) {
          (op->flags & RHEOS_OP_FORWARDS) != 0;
 }
 
-// What a loop pushes on a stack is popped by the loop that computes its gradients: the stack is reached too.
+// What a loop pushes on a stack is popped by the loop that computes its gradients: the stack is
+// reached too.
 static void reach_stack(backprop *b, int32_t id, int32_t *stack, int32_t *depth) {
   const rheos__node *node = rheos__graph_node(b->graph, id);
   if (node->signature->op->gradient != rheos__gradient_stack_push) return;
@@ -459,8 +461,8 @@ static void check_gradients(backprop *b, const rheos__node *node, int32_t num_in
   }
 }
 
-// Zeros for the side of a branch's Switch that no gradient comes from. They are made from the other side's
-// value, so that they are there when that was taken.
+// Zeros for the side of a branch's Switch that no gradient comes from. They are made from the other
+// side's value, so that they are there when that was taken.
 static rheos_output zeros_of_side(backprop *b, rheos_output side, const rheos_control_context *at) {
   rheos_scope *s = b->scope;
   const rheos__edge data = rheos__graph_node(b->graph, side.id)->edges[0];
@@ -477,7 +479,8 @@ static rheos_output zeros_of_side(backprop *b, rheos_output side, const rheos_co
   return zeros;
 }
 
-// The same for the handle of a variable: zeros of the variable's shape, of the dtype of its gradients.
+// The same for the handle of a variable: zeros of the variable's shape, of the dtype of its
+// gradients.
 static rheos_output zeros_of_variable(backprop *b, rheos_output side, rheos_dtype dtype) {
   rheos_scope *s = b->scope;
   const rheos_control_context *at = rheos__context_of(b->graph, side.id);
@@ -555,8 +558,8 @@ static const char *gradient_type(const rheos__node *node) {
   return is_named ? named->s.data : node->signature->op->name;
 }
 
-// Whether the gradient function of another op finds on this node what it looks at: as many inputs and
-// outputs, and the attributes that are no dtypes.
+// Whether the gradient function of another op finds on this node what it looks at: as many inputs
+// and outputs, and the attributes that are no dtypes.
 static bool gradient_fits(const rheos__node *node, const rheos__signature *other) {
   if (node->num_inputs != other->num_inputs || node->num_outputs != other->num_outputs)
     return false;
@@ -666,7 +669,8 @@ static void start_exits(backprop *b) {
   }
 }
 
-// Inside of a loop that is not gone back through as a whole, a gradient ends with the body's parameters.
+// Inside of a loop that is not gone back through as a whole, a gradient ends with the body's
+// parameters.
 static void check_not_around_loop(backprop *b, int32_t id) {
   if (failed(b) || !rheos__is_loop_switch(b->graph, id)) return;
   if (rheos__loops_find(&b->loops, b->graph, id) != NULL) return;
@@ -685,7 +689,8 @@ static bool push_loop(backprop *b, const rheos__loop *loop) {
   return loop != NULL;
 }
 
-// An Exit waits for the others of its loop. Where any has a gradient, those that have none have zeros.
+// An Exit waits for the others of its loop. Where any has a gradient, those that have none have
+// zeros.
 static void defer_exit(backprop *b, rheos__loop *loop, int32_t exit) {
   loop->deferred[loop->num_deferred++] = exit;
   if (--loop->num_pending != 0) return;
@@ -705,8 +710,8 @@ static void defer_exit(backprop *b, rheos__loop *loop, int32_t exit) {
   }
 }
 
-// One more reader of the node has been visited. The Switch of a loop is visited after the Exit, and again
-// after the body.
+// One more reader of the node has been visited. The Switch of a loop is visited after the Exit, and
+// again after the body.
 static void count_down(backprop *b, int32_t from) {
   if (!has_flag(b, from, BETWEEN)) return;
   const int32_t left = --b->pending[from - b->first_id];

@@ -1,10 +1,10 @@
-// The gradient of While and For: a While that takes the trips back. The loop itself is given one list more for each
-// value of its body that the way back needs and that changes from trip to trip, and counts its trips; its
-// attributes, inputs and outputs change for that, as in TensorFlow.
+// The gradient of While and For: a While that takes the trips back. The loop itself is given one
+// list more for each value of its body that the way back needs and that changes from trip to trip,
+// and counts its trips; its attributes, inputs and outputs change for that, as in TensorFlow.
 //
-// The body of For takes the number of its trip before the variables, and the node where the numbers begin
-// and end. What a trip leaves as it is (captures, mostly) needs no list. Gradients of it are summed up over the
-// trips; those of the other variables are handed from trip to trip.
+// The body of For takes the number of its trip before the variables, and the node where the numbers
+// begin and end. What a trip leaves as it is (captures, mostly) needs no list. Gradients of it are
+// summed up over the trips; those of the other variables are handed from trip to trip.
 #include <string.h>
 
 #include "autodiff/accumulate.h"
@@ -80,8 +80,8 @@ static bool reaches(const backward_loop *l, int32_t variable, bool *marked,
   return *out_status == NULL;
 }
 
-// A variable carries if the loop's result has a gradient, or the result of another that carries depends
-// on it.
+// A variable carries if the loop's result has a gradient, or the result of another that carries
+// depends on it.
 static void find_carrying(backward_loop *l) {
   const size_t num_nodes = (size_t)rheos_graph_num_operations(l->body->graph);
   bool *marked = rheos__alloc_array(num_nodes + 1, sizeof *marked);
@@ -337,7 +337,8 @@ static bool sums(const backward_loop *l, int32_t i) {
   return l->variables[i].stays && rheos__is_some(variable_grad(l, i));
 }
 
-// The variables of the way back, in order; what they are at the start, and in `f` (NULL: not asked).
+// The variables of the way back, in order; what they are at the start, and in `f` (NULL: not
+// asked).
 static size_t num_backward(const backward_loop *l) {
   size_t count = 1 + (size_t)l->split.num_intermediates;
   for (int32_t i = 0; i < l->count; i++) count += l->has_grad[i] || sums(l, i);

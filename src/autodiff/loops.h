@@ -1,5 +1,5 @@
-// The loops that one call differentiates: for each a loop backward (graph/backward_loop.h), and which of its
-// Exits have been reached. They are visited together, once all have been.
+// The loops that one call differentiates: for each a loop backward (graph/backward_loop.h), and
+// which of its Exits have been reached. They are visited together, once all have been.
 #ifndef RHEOS_SRC_AUTODIFF_LOOPS_H
 #define RHEOS_SRC_AUTODIFF_LOOPS_H
 

@@ -17,8 +17,8 @@
 
 enum { HUGE_FROM = RHEOS__HUGE_PAGE, PAGE = 4096 };
 
-// Asks for huge pages: kernels walk over large tensors, and with pages of 4 KiB the processor spends
-// a good part of that finding pages. A hint; where it is not taken nothing is lost.
+// Asks for huge pages: kernels walk over large tensors, and with pages of 4 KiB the processor
+// spends a good part of that finding pages. A hint; where it is not taken nothing is lost.
 static void prefer_huge_pages(void *memory, size_t size_bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   const size_t skip = -(uintptr_t)memory % PAGE;

@@ -1,6 +1,6 @@
-// Arenas of doubling blocks; a large request gets a block of its own. An arena that has become large
-// takes blocks that huge pages fit: touching its memory for the first time would otherwise cost more
-// than what most users write there.
+// Arenas of doubling blocks; a large request gets a block of its own. An arena that has become
+// large takes blocks that huge pages fit: touching its memory for the first time would otherwise
+// cost more than what most users write there.
 #include "base/arena.h"
 
 #include <assert.h>

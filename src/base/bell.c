@@ -1,5 +1,5 @@
-// Bells are eventfds: of all that wakes a thread, a file descriptor can be written to by the handler of
-// a signal, and several can be waited for at once.
+// Bells are eventfds: of all that wakes a thread, a file descriptor can be written to by the
+// handler of a signal, and several can be waited for at once.
 #include "base/bell.h"
 
 #include <assert.h>

@@ -10,8 +10,8 @@ typedef struct rheos__bell {
   _Atomic int descriptor;  // one more than a file descriptor; 0: nobody has listened yet
 } rheos__bell;
 
-// From now on rings are heard. Without a descriptor to be had (too many files are open) who sleeps looks
-// about every few milliseconds instead.
+// From now on rings are heard. Without a descriptor to be had (too many files are open) who sleeps
+// looks about every few milliseconds instead.
 void rheos__bell_listen(rheos__bell *bell);
 void rheos__bell_ring(rheos__bell *bell);
 void rheos__bell_silence(rheos__bell *bell);  // forgets that it rang

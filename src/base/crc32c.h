@@ -12,7 +12,8 @@ uint32_t rheos__crc32c(uint32_t crc, const void *data, size_t size_bytes);
 // The checksum of what `first` is the checksum of, followed by `second_bytes` bytes whose checksum
 // is `second`: so several threads can make one.
 uint32_t rheos__crc32c_join(uint32_t first, uint32_t second, uint64_t second_bytes);
-// rheos__crc32c() by table, for machines without the instruction and for the test that compares the two.
+// rheos__crc32c() by table, for machines without the instruction and for the test that compares the
+// two.
 uint32_t rheos__crc32c_by_table(uint32_t crc, const void *data, size_t size_bytes);
 
 // Files hold checksums masked, because the checksum of bytes that contain their own checksum is

@@ -1,4 +1,5 @@
-// Levenshtein's distance with transpositions, row by row, given up as soon as rows are beyond what counts.
+// Levenshtein's distance with transpositions, row by row, given up as soon as rows are beyond what
+// counts.
 #include "base/edits.h"
 
 #include <string.h>

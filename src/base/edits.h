@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-// Letters to be added, taken away or changed, and neighbours to change places, one edit each; more than
-// `most` where it is more, or where a name has more than 255 bytes. A name that is nothing like another
-// takes no time to speak of.
+// Letters to be added, taken away or changed, and neighbours to change places, one edit each; more
+// than `most` where it is more, or where a name has more than 255 bytes. A name that is nothing
+// like another takes no time to speak of.
 size_t rheos__edits_between(const char *a, const char *b, size_t most);
 
 // How many edits a misspelt name may be away.

@@ -62,7 +62,8 @@ static rheos_code code_of_errno(int error) {
   }
 }
 
-// What the system calls take of a path, which programs may write as a URL: "file:///tmp/x" is "/tmp/x".
+// What the system calls take of a path, which programs may write as a URL: "file:///tmp/x" is
+// "/tmp/x".
 static const char *local_path(const char *path) {
   static const char scheme[] = "file://";
   return strncmp(path, scheme, sizeof scheme - 1) == 0 ? path + sizeof scheme - 1 : path;

@@ -5,9 +5,10 @@
 
 #include "base/status.h"
 
-// Asked before each system call ("open", "read", "mmap", "write", "fsync", "close", "stat", "rename",
-// "unlink", "mkdir", "opendir"): an errno makes the call fail with it, 0 lets it happen. A failing
-// "close" still closes. A read or write that happens moves at most so many bytes, if that is not 0.
+// Asked before each system call ("open", "read", "mmap", "write", "fsync", "close", "stat",
+// "rename", "unlink", "mkdir", "opendir"): an errno makes the call fail with it, 0 lets it happen.
+// A failing "close" still closes. A read or write that happens moves at most so many bytes, if that
+// is not 0.
 typedef struct rheos__file_hook {
   int (*before)(void *user, const char *call, const char *path);
   void *user;
@@ -72,8 +73,8 @@ rheos_status *rheos__file_make_new(const char *path);
 
 // ---- Work in progress
 
-// Holds a file that is being written until rheos__file_let_go(), or the end of the process; -1 if that
-// cannot be, or the file was just taken away.
+// Holds a file that is being written until rheos__file_let_go(), or the end of the process; -1 if
+// that cannot be, or the file was just taken away.
 int rheos__file_hold(const char *path);
 void rheos__file_let_go(int hold);  // may be -1
 bool rheos__file_is_held(const char *path);
@@ -101,8 +102,8 @@ rheos_status *rheos__file_match_names(const char *pattern, char ***out_paths, si
 // ---- Paths, in fresh strings for rheos__free(); NULL when memory is short
 
 char *rheos__path_join(const char *folder, const char *name);  // `name` itself if it is absolute
-// For a file that is to be renamed to `path`: the path with the suffix, or, where that is too long for
-// the name of a file, the beginning of the name, a hash of it, and the suffix.
+// For a file that is to be renamed to `path`: the path with the suffix, or, where that is too long
+// for the name of a file, the beginning of the name, a hash of it, and the suffix.
 char *rheos__path_unfinished(const char *path, const char *suffix);
 char *rheos__path_folder(const char *path);      // "." if it has none
 const char *rheos__path_base(const char *path);  // behind the last "/"; borrowed

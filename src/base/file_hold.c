@@ -1,5 +1,5 @@
-// Files that somebody still works on, told from those that a killed process has left: by a lock of the
-// system, which ends with the process.
+// Files that somebody still works on, told from those that a killed process has left: by a lock of
+// the system, which ends with the process.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>

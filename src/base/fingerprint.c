@@ -1,5 +1,5 @@
-// Fingerprints, written after the published descriptions of FarmHash (the variant of CityHash that is
-// frozen as Fingerprint64), MurmurHash64A and SipHash-2-4. All read little-endian words.
+// Fingerprints, written after the published descriptions of FarmHash (the variant of CityHash that
+// is frozen as Fingerprint64), MurmurHash64A and SipHash-2-4. All read little-endian words.
 #include "base/fingerprint.h"
 
 #include <string.h>

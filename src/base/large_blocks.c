@@ -1,5 +1,5 @@
-// Large blocks by size classes, four to a doubling. What is kept is never more than was in use at one
-// time since the last trim; beyond that the blocks freed longest ago go back to the system.
+// Large blocks by size classes, four to a doubling. What is kept is never more than was in use at
+// one time since the last trim; beyond that the blocks freed longest ago go back to the system.
 #if defined(__linux__)
 #define _DEFAULT_SOURCE  // MAP_ANONYMOUS, madvise
 #endif

@@ -6,8 +6,8 @@
 
 #include "base/status.h"
 
-// RHEOS_FAILED_PRECONDITION, naming the struct, if the program's `given_bytes` of it have anything but
-// zeros behind the `known_bytes` that this library knows.
+// RHEOS_FAILED_PRECONDITION, naming the struct, if the program's `given_bytes` of it have anything
+// but zeros behind the `known_bytes` that this library knows.
 rheos_status *rheos__check_options(const char *name, const void *options, size_t given_bytes,
                                    size_t known_bytes);
 

@@ -1,5 +1,5 @@
-// Most kernels that return tensors return small ones, a step makes and drops them by the dozen, and the
-// way through malloc and back takes longer than what is computed. So each thread keeps a few.
+// Most kernels that return tensors return small ones, a step makes and drops them by the dozen, and
+// the way through malloc and back takes longer than what is computed. So each thread keeps a few.
 #include "base/small_blocks.h"
 
 #include <assert.h>
@@ -29,8 +29,8 @@ static void make_thread_end(void) {
   has_thread_end = pthread_key_create(&thread_end, free_kept) == 0;
 }
 
-// A library that is unloaded takes its functions along. After the destructors that end threads, which have none
-// of these numbers.
+// A library that is unloaded takes its functions along. After the destructors that end threads,
+// which have none of these numbers.
 __attribute__((destructor(101))) static void forget_thread_ends(void) {
   if (has_thread_end) pthread_key_delete(thread_end);
   has_thread_end = false;

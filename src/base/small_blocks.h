@@ -14,8 +14,8 @@ enum { RHEOS__SMALL_CLASSES = 4 };
 extern bool rheos__allocator_is_default;
 void rheos__default_free(void *memory);
 
-// Of a thread. Invariant: `room` and the blocks that are kept of a class are as many as a thread may
-// keep, or there are none of either.
+// Of a thread. Invariant: `room` and the blocks that are kept of a class are as many as a thread
+// may keep, or there are none of either.
 typedef struct rheos__kept_block {
   struct rheos__kept_block *next;
 } rheos__kept_block;

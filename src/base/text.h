@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 
-// Starts as zeros and is ended by rheos__text_deinit(). Once memory is short it stays `failed`, so a
-// writer checks once, at the end.
+// Starts as zeros and is ended by rheos__text_deinit(). Once memory is short it stays `failed`, so
+// a writer checks once, at the end.
 typedef struct rheos__text {
   char *data;  // NUL-terminated; NULL while empty
   size_t size, capacity;
@@ -30,8 +30,8 @@ int rheos__compare_texts(const void *a, const void *b);
 
 // Whether a byte continues a character.
 static inline bool rheos__is_trail_byte(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
-// Decodes the character at `at` (before `end`); returns its bytes. Ill-formed input is 1 byte or the
-// longest beginning of a character, as Unicode recommends, and -1 as the character.
+// Decodes the character at `at` (before `end`); returns its bytes. Ill-formed input is 1 byte or
+// the longest beginning of a character, as Unicode recommends, and -1 as the character.
 size_t rheos__utf8_decode(const char *at, const char *end, int32_t *out_char);
 void rheos__utf8_add(rheos__text *text, int32_t character);
 

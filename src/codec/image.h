@@ -58,9 +58,9 @@ rheos_status *rheos__jpeg_encode(const uint8_t *pixels, int64_t height, int64_t 
 rheos_status *rheos__png_decode(const void *data, size_t size_bytes, int channels,
                                 rheos_dtype dtype, rheos_tensor **out_tensor);
 
-// Appends the file of `pixels`, [height, width, channels] of uint8, or uint16 if `bits` is 16, with 1
-// to 4 channels. `compression` is zlib's level, -1 its default. The bytes are those that TensorFlow
-// writes.
+// Appends the file of `pixels`, [height, width, channels] of uint8, or uint16 if `bits` is 16, with
+// 1 to 4 channels. `compression` is zlib's level, -1 its default. The bytes are those that
+// TensorFlow writes.
 rheos_status *rheos__png_encode(const void *pixels, int64_t height, int64_t width, int64_t channels,
                                 int bits, int compression, rheos__buffer *buffer);
 

@@ -1,5 +1,5 @@
-// BMP: rows of 8, 24 or 32 bits a pixel without compression, the last row first unless the height is
-// negative.
+// BMP: rows of 8, 24 or 32 bits a pixel without compression, the last row first unless the height
+// is negative.
 #include "codec/image.h"
 
 enum { HEADER_BYTES = 30, WIDTH_AT = 18, HEIGHT_AT = 22, BITS_AT = 28, PIXELS_AT = 10 };

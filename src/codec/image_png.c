@@ -1,5 +1,5 @@
-// PNG over libpng, with its memory from our allocator. Its errors arrive by longjmp: what must outlive
-// one is in a struct of the caller of the function that sets the jump.
+// PNG over libpng, with its memory from our allocator. Its errors arrive by longjmp: what must
+// outlive one is in a struct of the caller of the function that sets the jump.
 #ifdef RHEOS_WITH_IMAGES
 #include <stdio.h>
 

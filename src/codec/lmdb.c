@@ -1,7 +1,7 @@
-// A page is a header (its number, 8 bytes; 2 of padding; flags, 2; where the free space begins and ends, 2
-// each), then an array of places of nodes in it. A node is the size of its value or, in a branch, the page below
-// (4 bytes, in a branch 6 with the flags), flags (2), the size of its key (2), the key, the value. Numbers are
-// little endian.
+// A page is a header (its number, 8 bytes; 2 of padding; flags, 2; where the free space begins and
+// ends, 2 each), then an array of places of nodes in it. A node is the size of its value or, in a
+// branch, the page below (4 bytes, in a branch 6 with the flags), flags (2), the size of its key
+// (2), the key, the value. Numbers are little endian.
 #include "codec/lmdb.h"
 
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 // Tables. The block size, restart interval and shortened index keys are those TensorFlow writes
-// with, so that the same entries give the same bytes. The index of a checkpoint is wanted as a whole:
-// a reader walks it, and then nothing unchecked stays behind. Tables that hold tensors are looked up.
+// with, so that the same entries give the same bytes. The index of a checkpoint is wanted as a
+// whole: a reader walks it, and then nothing unchecked stays behind. Tables that hold tensors are
+// looked up.
 #include "codec/table.h"
 
 #include <assert.h>

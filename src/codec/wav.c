@@ -1,5 +1,5 @@
-// WAV files: "RIFF", the size of what follows, "WAVE", then chunks, each with a name, a size and its
-// bytes; "fmt " comes first, "data" holds the samples.
+// WAV files: "RIFF", the size of what follows, "WAVE", then chunks, each with a name, a size and
+// its bytes; "fmt " comes first, "data" holds the samples.
 #include "codec/wav.h"
 
 #include <math.h>

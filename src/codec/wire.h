@@ -1,5 +1,5 @@
-// Protobuf's wire format by hand, for messages that are read or written element by element in kernels:
-// summaries and examples. Messages with structure go through protobuf.h.
+// Protobuf's wire format by hand, for messages that are read or written element by element in
+// kernels: summaries and examples. Messages with structure go through protobuf.h.
 #ifndef RHEOS_SRC_CODEC_WIRE_H
 #define RHEOS_SRC_CODEC_WIRE_H
 
@@ -48,8 +48,9 @@ static inline rheos__wire rheos__wire_of(const void *data, size_t size_bytes) {
 }
 static inline size_t rheos__wire_size(rheos__wire wire) { return (size_t)(wire.end - wire.at); }
 
-// Takes the next field if it has this tag (of one byte, of bytes) and a length of up to four bytes: the
-// common case, inlined. Else false, and nothing is taken: rheos__wire_next() knows what there is.
+// Takes the next field if it has this tag (of one byte, of bytes) and a length of up to four bytes:
+// the common case, inlined. Else false, and nothing is taken: rheos__wire_next() knows what there
+// is.
 static inline bool rheos__wire_take(rheos__wire *wire, unsigned char tag, rheos__wire *out_data) {
   const char *at = wire->at, *const end = wire->end;
   if (end - at < 2 || (unsigned char)at[0] != tag) return false;

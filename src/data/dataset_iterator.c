@@ -1,5 +1,5 @@
-// Going over a dataset without a plan for each element: the session makes the dataset once, and each element
-// is made in a step of its own.
+// Going over a dataset without a plan for each element: the session makes the dataset once, and
+// each element is made in a step of its own.
 #include <rheos/dataset.h>
 
 #include "base/options.h"

@@ -1,14 +1,16 @@
 // Devices: where the entries of a plan run and the bytes of its values lie.
 //
 // A kind of device is a constant table of functions; a device is one of a kind, with an index and a
-// name, such as /job:localhost/replica:0/task:0/device:CPU:0. A plan has a list of devices, the first of
-// which is a CPU: what no other device has a kernel for runs there, and so does everything about
-// strings, resources and references. A segment of a plan belongs to one device, whose kind allocates
-// its memory, prepares its kernels and finishes it; values that another device needs are copied.
+// name, such as /job:localhost/replica:0/task:0/device:CPU:0. A plan has a list of devices, the
+// first of which is a CPU: what no other device has a kernel for runs there, and so does everything
+// about strings, resources and references. A segment of a plan belongs to one device, whose kind
+// allocates its memory, prepares its kernels and finishes it; values that another device needs are
+// copied.
 //
-// Devices in the host's memory (CPUs) share it, and nothing is copied between them. Any other device has
-// a memory of its own (tensor/memory.h), whose addresses the host never reads: plans add offsets to them
-// and hand them to kernels, and only the device's kernels and the memory's `copy` know what is behind.
+// Devices in the host's memory (CPUs) share it, and nothing is copied between them. Any other
+// device has a memory of its own (tensor/memory.h), whose addresses the host never reads: plans add
+// offsets to them and hand them to kernels, and only the device's kernels and the memory's `copy`
+// know what is behind.
 #ifndef RHEOS_SRC_DEVICE_DEVICE_H
 #define RHEOS_SRC_DEVICE_DEVICE_H
 
@@ -20,18 +22,18 @@ typedef struct rheos__segment rheos__segment;
 typedef struct rheos__device_kind {
   const char *name;      // the type in names of devices: "CPU"
   int32_t max_operands;  // of an instruction that `finish` makes
-  // Whether it has a kernel for nodes with these attributes. A kernel may still decline a node for its
-  // shapes: then the CPU runs it, on copies. Of an op that gives a reference or handle: whether it has kernels for
-  // those that change what is behind it.
+  // Whether it has a kernel for nodes with these attributes. A kernel may still decline a node for
+  // its shapes: then the CPU runs it, on copies. Of an op that gives a reference or handle: whether
+  // it has kernels for those that change what is behind it.
   bool (*has_kernel)(const rheos__op_def *op, const rheos__attrs *attrs);
   // Its kernels for the op, best first, NULL-terminated; NULL if there are none. On a device in the
   // host's memory the op's reference kernel comes after them.
   const rheos__prepare_fn *(*variants)(const rheos__op_def *op);
-  // Optional: changes the instructions of a segment whose kernels are prepared and whose memory is not
-  // placed yet, to fewer or faster ones (fuses, compiles).
+  // Optional: changes the instructions of a segment whose kernels are prepared and whose memory is
+  // not placed yet, to fewer or faster ones (fuses, compiles).
   rheos_status *(*finish)(const rheos__device *device, rheos__segment *segment);
-  // Optional: returns when all that was given to the device has been done. Asked at the end of a step,
-  // before its memory is used again.
+  // Optional: returns when all that was given to the device has been done. Asked at the end of a
+  // step, before its memory is used again.
   rheos_status *(*synchronize)(const rheos__device *device);
 } rheos__device_kind;
 
@@ -44,11 +46,12 @@ struct rheos__device {
   void *state;  // of the kind
 };
 
-// A device of index 0 to 9999, of a host by itself. The kind's name is short. Takes the reference to the
-// memory, whose `device` becomes the name; NULL: it is in the host's.
+// A device of index 0 to 9999, of a host by itself. The kind's name is short. Takes the reference
+// to the memory, whose `device` becomes the name; NULL: it is in the host's.
 void rheos__device_init(rheos__device *device, const rheos__device_kind *kind, int32_t index,
                         rheos__memory *memory, void *state);
-// Lets go of the memory, which stays for tensors that still lie in it. Sessions with the device are gone.
+// Lets go of the memory, which stays for tensors that still lie in it. Sessions with the device are
+// gone.
 void rheos__device_deinit(rheos__device *device);
 
 // Names it as one of the task that `place` tells.

@@ -1,5 +1,5 @@
-// Short forms for code that adds many nodes: gradients, optimizers, savers. All return none after an
-// error, which is in the scope.
+// Short forms for code that adds many nodes: gradients, optimizers, savers. All return none after
+// an error, which is in the scope.
 #ifndef RHEOS_SRC_GRAPH_BUILD_H
 #define RHEOS_SRC_GRAPH_BUILD_H
 
@@ -7,9 +7,9 @@
 
 static inline bool rheos__is_some(rheos_output output) { return output.graph != NULL; }
 
-// As rheos_op(), for nodes of files: attributes that the signature does not have are kept, and with a
-// signature given (in the graph's memory), it is taken instead of that of the type. A tensor whose
-// dtype is not known (RHEOS_INVALID_DTYPE, of an op that is not known) fits every argument.
+// As rheos_op(), for nodes of files: attributes that the signature does not have are kept, and with
+// a signature given (in the graph's memory), it is taken instead of that of the type. A tensor
+// whose dtype is not known (RHEOS_INVALID_DTYPE, of an op that is not known) fits every argument.
 rheos_operation rheos__op_of_file(rheos_scope *scope, const rheos_op_args *args,
                                   const rheos__signature *signature);
 

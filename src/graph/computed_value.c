@@ -1,5 +1,5 @@
-// Values of constant parts of a graph. Nodes, depth and elements are bounded: this runs while a program adds
-// nodes, and what is beyond the bounds is computed by the step that needs it.
+// Values of constant parts of a graph. Nodes, depth and elements are bounded: this runs while a
+// program adds nodes, and what is beyond the bounds is computed by the step that needs it.
 #include "graph/computed_value.h"
 
 #include <string.h>

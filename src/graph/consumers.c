@@ -1,5 +1,5 @@
-// The way from an output to who takes it. An edge of an older node changes seldom: then all is found
-// anew.
+// The way from an output to who takes it. An edge of an older node changes seldom: then all is
+// found anew.
 #include "graph/consumers.h"
 
 #include "graph/graph_impl.h"

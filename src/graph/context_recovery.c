@@ -1,6 +1,6 @@
-// Nodes are placed in the order of their ids, in which all inputs but a loop's way back come first. Regions are
-// loops and sides of conditionals, as far as they show; they become contexts when all nodes are placed, those
-// around before those inside.
+// Nodes are placed in the order of their ids, in which all inputs but a loop's way back come first.
+// Regions are loops and sides of conditionals, as far as they show; they become contexts when all
+// nodes are placed, those around before those inside.
 #include "graph/context_recovery.h"
 
 #include <string.h>
@@ -364,7 +364,8 @@ static void make_context(recovery *r, int32_t at) {
   r->regions[at].context = context;
 }
 
-// Regions around may have been found after those inside, so each is made with all that are around it.
+// Regions around may have been found after those inside, so each is made with all that are around
+// it.
 static void make_contexts(recovery *r) {
   int32_t *chain = rheos__alloc_array((size_t)r->count, sizeof *chain);
   if (chain == NULL) take(r, rheos__out_of_memory());
@@ -463,7 +464,8 @@ static void make_pivots(recovery *r) {
   }
 }
 
-// Gradients go back through the Exits of all variables, but files leave out those that nobody takes.
+// Gradients go back through the Exits of all variables, but files leave out those that nobody
+// takes.
 static void add_exit(recovery *r, int32_t id) {
   const region *in = &r->regions[r->of_node[id]];
   const bool is_ours = in->context != NULL && !in->is_given;

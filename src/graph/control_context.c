@@ -1,6 +1,6 @@
-// What being in a context does to a node. The node is added first, as it was asked for, and then its
-// edges are changed: TensorFlow does so too, which gives Switch and Enter nodes names below the node's
-// and ids behind it, and shapes that follow from what the program passed.
+// What being in a context does to a node. The node is added first, as it was asked for, and then
+// its edges are changed: TensorFlow does so too, which gives Switch and Enter nodes names below the
+// node's and ids behind it, and shapes that follow from what the program passed.
 #include "graph/control_context.h"
 
 #include <string.h>
@@ -405,8 +405,8 @@ rheos__edge rheos__context_value_of(rheos_scope *s, rheos_control_context *conte
 
 // ---- Nodes
 
-// Takes from the node the control inputs that are outside of the loop around it, and gives them; for
-// rheos__free().
+// Takes from the node the control inputs that are outside of the loop around it, and gives them;
+// for rheos__free().
 static int32_t *take_external_controls(rheos_scope *s, int32_t id, size_t *out_count) {
   rheos_graph *graph = s->graph;
   const rheos__node *node = rheos__graph_node(graph, id);

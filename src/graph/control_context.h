@@ -1,10 +1,10 @@
 // Control-flow contexts: the branches of conditionals and the loops that operations are made in.
 //
 // A scope has at most one context; contexts nest. A node made in a context gets values from outside
-// through a Switch (branches) or a constant Enter (loops), one for each value and context, and a node
-// that nothing else ties to its context waits for the context's pivot. Structure, names and order of
-// creation are TensorFlow 1.15's. The graph keeps its contexts and which one each node is in, so that
-// gradients and meta graphs can ask.
+// through a Switch (branches) or a constant Enter (loops), one for each value and context, and a
+// node that nothing else ties to its context waits for the context's pivot. Structure, names and
+// order of creation are TensorFlow 1.15's. The graph keeps its contexts and which one each node is
+// in, so that gradients and meta graphs can ask.
 #ifndef RHEOS_SRC_GRAPH_CONTROL_CONTEXT_H
 #define RHEOS_SRC_GRAPH_CONTROL_CONTEXT_H
 
@@ -15,13 +15,14 @@
 // What a loop that computes gradients knows of the one it is for (graph/backward_loop.h).
 typedef struct rheos__backward_loop rheos__backward_loop;
 
-// A value that a context has seen, and what stands for it inside; `inside` has id -1 for a value that
-// may be used as it is.
+// A value that a context has seen, and what stands for it inside; `inside` has id -1 for a value
+// that may be used as it is.
 typedef struct rheos__context_value {
   rheos__edge value, inside;
 } rheos__context_value;
 
-// Such values, in the order in which they were noted, and a hash table of positions + 1, at most half full.
+// Such values, in the order in which they were noted, and a hash table of positions + 1, at most
+// half full.
 typedef struct rheos__context_values {
   rheos__context_value *items;
   size_t capacity, count;
@@ -50,8 +51,8 @@ struct rheos_control_context {
   rheos__backward_loop *backward;  // of a loop that computes gradients of another; owned
 };
 
-// Of a graph: its contexts, and for each node the number of its context, and what a front end should
-// not feed or fetch.
+// Of a graph: its contexts, and for each node the number of its context, and what a front end
+// should not feed or fetch.
 typedef struct rheos__contexts {
   rheos_control_context **items;
   size_t capacity, count;
@@ -83,14 +84,14 @@ void rheos__values_deinit(rheos__context_values *values);
 
 // ---- For what makes contexts
 
-// A context in that of the scope, with a name made of `name` that is taken in the scope; NULL with an
-// error in the scope.
+// A context in that of the scope, with a name made of `name` that is taken in the scope; NULL with
+// an error in the scope.
 rheos_control_context *rheos__context_new(rheos_scope *scope, bool is_while, const char *name);
 // The same with exactly this name, as files have it.
 rheos_control_context *rheos__context_named(rheos_scope *scope, bool is_while, const char *name);
 
-// A name for the frame of a loop, made of `text`, which need not end with a NUL, that no other loop of the graph
-// has; interned. The graph is locked.
+// A name for the frame of a loop, made of `text`, which need not end with a NUL, that no other loop
+// of the graph has; interned. The graph is locked.
 rheos_status *rheos__graph_take_frame(rheos_graph *graph, const char *text, size_t length,
                                       const char **out_name);
 
@@ -110,8 +111,8 @@ void rheos__context_forget(rheos_control_context *context);
 const rheos__context_value *rheos__context_find(const rheos_control_context *context,
                                                 rheos__edge value);
 
-// What stands for `value` inside `context`, made where it is not there yet; after an error, which is in
-// the scope, `value` itself. Takes NULL, which is outside of all contexts.
+// What stands for `value` inside `context`, made where it is not there yet; after an error, which
+// is in the scope, `value` itself. Takes NULL, which is outside of all contexts.
 rheos__edge rheos__context_value_of(rheos_scope *scope, rheos_control_context *context,
                                     rheos__edge value);
 
@@ -120,8 +121,8 @@ rheos_operation rheos__switch_by(rheos_scope *scope, rheos__edge data, rheos__ed
 // An Enter, or RefEnter, into the frame of `context`; outside of all contexts.
 rheos_operation rheos__enter_frame(rheos_scope *scope, const rheos_control_context *context,
                                    rheos__edge data, bool is_constant);
-// Puts a new Enter into its context, and lets it wait for what the scope says, as far as that may be
-// waited for around the loop.
+// Puts a new Enter into its context, and lets it wait for what the scope says, as far as that may
+// be waited for around the loop.
 void rheos__fix_enter(rheos_scope *scope, rheos_control_context *context, int32_t id);
 
 // The node that others wait for which nothing else ties to the context.
@@ -129,8 +130,8 @@ int32_t rheos__control_pivot(const rheos_control_context *context);
 
 // ---- For what adds nodes
 
-// The first input that an operation of this type may not take in the scope's context, as it is inside of
-// a loop that the context is not in; -1 if there is none.
+// The first input that an operation of this type may not take in the scope's context, as it is
+// inside of a loop that the context is not in; -1 if there is none.
 int64_t rheos__context_wrong_input(const rheos_scope *scope, const char *type,
                                    const rheos_output *inputs, size_t num_inputs);
 // The error about it, for the operation of that name.

@@ -1,7 +1,7 @@
-// The order of effects in a function's body: that of the program, by control inputs. A pass over the nodes
-// in their order keeps, of each resource, who wrote it last and who has read it since, and who had the last
-// loose effect, which is on no resource. Such a one waits for the writes before it, so that a failed
-// assertion leaves what the program did before, and writes wait for it.
+// The order of effects in a function's body: that of the program, by control inputs. A pass over
+// the nodes in their order keeps, of each resource, who wrote it last and who has read it since,
+// and who had the last loose effect, which is on no resource. Such a one waits for the writes
+// before it, so that a failed assertion leaves what the program did before, and writes wait for it.
 #include "graph/effect_order.h"
 
 #include <rheos/control_flow.h>
@@ -95,7 +95,8 @@ static bool visit_cell(order *o, int32_t id, int32_t cell, bool only_reads) {
   return only_reads ? note_read(o, cell, id) : note_write(o, cell, id);
 }
 
-// Whether the functions that the node calls are a dataset's, which run when its elements are asked for.
+// Whether the functions that the node calls are a dataset's, which run when its elements are asked
+// for.
 static bool keeps_functions(const rheos__node *node) {
   const unsigned keeps = RHEOS_OP_CALLS | RHEOS_OP_TAKES_VARIANTS;
   return (flags_of(node) & keeps) == keeps && node->num_outputs > 0 &&
@@ -114,8 +115,8 @@ static bool push_pipeline(order *o, int32_t id, int32_t producer) {
   return true;
 }
 
-// What asks for elements of datasets does what the functions of these may do to the resources that they
-// captured. `consumer`: the node that takes the datasets.
+// What asks for elements of datasets does what the functions of these may do to the resources that
+// they captured. `consumer`: the node that takes the datasets.
 static bool visit_pipelines(order *o, int32_t id, int32_t consumer) {
   const rheos__node *node = rheos__graph_node(o->graph, consumer);
   for (int32_t i = 0; i < node->num_inputs; i++) {

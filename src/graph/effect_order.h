@@ -10,8 +10,8 @@ rheos_status *rheos__order_effects(rheos_graph *graph, int32_t first);
 // Whether the node has effects, or state, that calls of a body must not leave out.
 bool rheos__is_ordered(const rheos__node *node);
 
-// Whether it has effects on no resource that it takes: it asserts, prints, calls the program. Not what
-// draws random numbers. Of a call only what its own op says.
+// Whether it has effects on no resource that it takes: it asserts, prints, calls the program. Not
+// what draws random numbers. Of a call only what its own op says.
 bool rheos__has_loose_effects(const rheos_graph *graph, const rheos__node *node);
 
 #endif  // RHEOS_SRC_GRAPH_EFFECT_ORDER_H

@@ -1,5 +1,5 @@
-// Functions while a program builds them: a body with a scope, what it captures of the graphs around it,
-// and what it gives; in the end an entry of the library.
+// Functions while a program builds them: a body with a scope, what it captures of the graphs around
+// it, and what it gives; in the end an entry of the library.
 #include <rheos/function.h>
 #include <stdio.h>
 #include <string.h>
@@ -144,7 +144,8 @@ void rheos_function_free(rheos_function *f) {
   rheos__free(f);
 }
 
-// ---- What its parts are called: as in TensorFlow's definitions of ops, lower case letters, digits and _
+// ---- What its parts are called: as in TensorFlow's definitions of ops, lower case letters, digits
+// and _
 
 // A name made of `wanted` that is none of `taken`.
 static const char *part_name(rheos_function *f, rheos__names *taken, const char *wanted) {
@@ -220,7 +221,8 @@ void rheos_function_adopt_argument(rheos_function *f, const char *name, rheos_ou
            (rheos__edge){placeholder.id, placeholder.index});
 }
 
-// A Placeholder under nothing that is pushed. `handles`: the shapes of what is behind a handle, or NULL.
+// A Placeholder under nothing that is pushed. `handles`: the shapes of what is behind a handle, or
+// NULL.
 static rheos_output add_placeholder(rheos_function *f, const char *name, rheos_dtype dtype,
                                     const rheos_shape *shape, const rheos_shape *handles) {
   const rheos_attr attrs[] = {

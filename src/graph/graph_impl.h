@@ -27,8 +27,8 @@ typedef struct rheos__intern_set {
 
 enum { RHEOS__CHUNK_BITS = 7, RHEOS__CHUNK_NODES = 1 << RHEOS__CHUNK_BITS };
 
-// What the latest node of an op came to whose attributes and shapes follow from its inputs alone: the
-// next one mostly is like it.
+// What the latest node of an op came to whose attributes and shapes follow from its inputs alone:
+// the next one mostly is like it.
 enum { RHEOS__RECALLED = 16, RHEOS__RECALLED_INPUTS = 3 };
 typedef struct rheos__recalled {
   const rheos__signature *signature;  // NULL: nothing here
@@ -46,8 +46,8 @@ struct rheos_graph {
   pthread_mutex_t extending;  // taken before the mutex
   pthread_cond_t no_reader;
   int num_readers;
-  // Nodes live in chunks of the arena, which stay where they are. The directory of chunks is replaced
-  // when it is full; old ones stay in the arena for readers that still look at them.
+  // Nodes live in chunks of the arena, which stay where they are. The directory of chunks is
+  // replaced when it is full; old ones stay in the arena for readers that still look at them.
   _Atomic(rheos__node **) directory;
   size_t directory_capacity, num_chunks;
   _Atomic int32_t num_nodes;  // published last
@@ -70,8 +70,8 @@ struct rheos_graph {
   rheos__library *library;  // NULL: no functions; in the arena
   rheos_function *builder;  // of a body that a program builds; NULL: none, or it is freed
   rheos_graph *outer;  // of a function's body: the graph whose library it is of, which outlives it
-  // Of such a body: the functions of the program that its nodes name, which it calls also when they have
-  // left the library. In the arena, but for a reference to the graph of each.
+  // Of such a body: the functions of the program that its nodes name, which it calls also when they
+  // have left the library. In the arena, but for a reference to the graph of each.
   const struct rheos__function **called;
   size_t num_called;
   rheos_graph *next_to_free;                  // while it is freed
@@ -97,8 +97,8 @@ const void **rheos__intern_find(const rheos__intern_set *set, uint64_t hash,
                                 bool (*same)(const void *candidate, const void *wanted),
                                 const void *wanted);
 
-// A way back now comes into input `input` of the Merge `id`: shapes of it and of what follows from it
-// become what holds in every trip. The graph is locked.
+// A way back now comes into input `input` of the Merge `id`: shapes of it and of what follows from
+// it become what holds in every trip. The graph is locked.
 rheos_status *rheos__graph_relax(rheos_graph *graph, int32_t id, int32_t input);
 
 // What a value of a Const node is; NULL for other nodes.
@@ -171,8 +171,8 @@ static inline void rheos__scope_take_internal_names(rheos_scope *scope) {
   scope->takes_internal_names = true;
 }
 
-// Whether inputs of an operation to be added come from outside of the function whose body it is for; what
-// stands for all of them inside, in a fresh array: NULL with an error in the scope.
+// Whether inputs of an operation to be added come from outside of the function whose body it is
+// for; what stands for all of them inside, in a fresh array: NULL with an error in the scope.
 bool rheos__captures_inputs(const rheos_scope *scope, const rheos_op_args *args);
 rheos_output *rheos__capture_inputs(rheos_scope *scope, const rheos_op_args *args);
 

@@ -319,7 +319,8 @@ static rheos_status *note_called_by(const rheos_graph *graph, const rheos__node 
   return NULL;
 }
 
-// Has the body keep what it calls. A function is of later make than what it keeps, so none keeps itself.
+// Has the body keep what it calls. A function is of later make than what it keeps, so none keeps
+// itself.
 static rheos_status *keep_called(const rheos_graph *graph, rheos_graph *body) {
   called_list list = {0};
   rheos_status *status = NULL;

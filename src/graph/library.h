@@ -1,6 +1,6 @@
-// The functions of a graph's library. A function is a graph of its own: arguments and results are nodes
-// there. Its body is made when it is first asked for, once for each set of values of its attributes, so
-// that a large library costs nothing until it is called.
+// The functions of a graph's library. A function is a graph of its own: arguments and results are
+// nodes there. Its body is made when it is first asked for, once for each set of values of its
+// attributes, so that a large library costs nothing until it is called.
 #ifndef RHEOS_SRC_GRAPH_LIBRARY_H
 #define RHEOS_SRC_GRAPH_LIBRARY_H
 
@@ -18,7 +18,8 @@ typedef struct rheos__function {
   _Atomic bool is_removed;  // from the library; who calls it still may go on
 } rheos__function;
 
-// A function that was made by a program, not read from a file: how its definition calls what it has.
+// A function that was made by a program, not read from a file: how its definition calls what it
+// has.
 typedef struct rheos__made_function {
   rheos__function function;  // its name is the library's
   const char *const *arg_names, *const *result_names;
@@ -29,8 +30,8 @@ typedef struct rheos__made_function {
   rheos__op_def *op;          // its name as an op; the library's
 } rheos__made_function;
 
-// Puts a function, in the memory of its graph, into the library of `graph`, which keeps that graph; it
-// becomes an op of `graph`. RHEOS_INVALID_ARGUMENT if there is an op of that name.
+// Puts a function, in the memory of its graph, into the library of `graph`, which keeps that graph;
+// it becomes an op of `graph`. RHEOS_INVALID_ARGUMENT if there is an op of that name.
 rheos_status *rheos__library_add(rheos_graph *graph, rheos__made_function *made);
 // Takes one out, as it is or read from a file. Its body goes with the last that uses it.
 rheos_status *rheos__library_remove(rheos_graph *graph, const char *name);
@@ -40,8 +41,9 @@ const rheos__made_function *rheos__library_made_at(const rheos_graph *graph, siz
 bool rheos__library_has(rheos_graph *graph, const char *name);
 // NULL if none has the name.
 const rheos__made_function *rheos__library_find_made(const rheos_graph *graph, const char *name);
-// Says which function of the library gives the gradient of another: for its arguments and a gradient for
-// each of its results, one for each argument. `is_made`: by the program, not by a file.
+// Says which function of the library gives the gradient of another: for its arguments and a
+// gradient for each of its results, one for each argument. `is_made`: by the program, not by a
+// file.
 rheos_status *rheos__library_set_gradient(rheos_graph *graph, const char *function,
                                           const char *gradient, bool is_made);
 // NULL: nothing was said.
@@ -49,15 +51,15 @@ const char *rheos__library_gradient_of(const rheos_graph *graph, const char *fun
 // Those that the program said, in order; false past the last. The library's graph is locked.
 bool rheos__library_made_gradient_at(const rheos_graph *graph, size_t index,
                                      const char **out_function, const char **out_gradient);
-// What SymbolicGradient calls: the function that was said, or one made of the gradients of the body's
-// operations (zeros for arguments that have none).
+// What SymbolicGradient calls: the function that was said, or one made of the gradients of the
+// body's operations (zeros for arguments that have none).
 rheos_status *rheos__symbolic_gradient(rheos_graph *graph, const rheos_func *func,
                                        const rheos__function **out_function);
 // The error for a second function of a name.
 rheos_status *rheos__other_function(const char *name);
 
-// A graph of its own whose operations find functions in the library of `graph`, which outlives it, as a
-// body's do; it is in no library. NULL when memory is short.
+// A graph of its own whose operations find functions in the library of `graph`, which outlives it,
+// as a body's do; it is in no library. NULL when memory is short.
 rheos_graph *rheos__graph_new_within(rheos_graph *graph);
 
 // The graph whose library a body's function is in; of others the graph itself.
@@ -78,14 +80,15 @@ static inline bool rheos__node_may_wait(rheos_graph *graph, const rheos__node *n
 rheos_status *rheos__prepare_call_by_name(rheos__prepare *p);
 void rheos__gradient_call_by_name(rheos__grad *g);
 
-// Fills in the body of `func`: nodes of `function->graph`, which is empty, and the first targets, in that
-// graph's memory. RHEOS_NOT_FOUND if the library does not have it. The library's graph is locked.
+// Fills in the body of `func`: nodes of `function->graph`, which is empty, and the first targets,
+// in that graph's memory. RHEOS_NOT_FOUND if the library does not have it. The library's graph is
+// locked.
 typedef rheos_status *(*rheos__make_body)(rheos_graph *graph, const rheos_func *func,
                                           rheos__function *function);
 rheos_status *rheos__graph_set_body_maker(rheos_graph *graph, rheos__make_body make_body);
 
-// The function of that name and with those values of its attributes in the library of `graph` (of a body:
-// that of the graph which the function is of). It lives until it is removed, its struct as
+// The function of that name and with those values of its attributes in the library of `graph` (of a
+// body: that of the graph which the function is of). It lives until it is removed, its struct as
 // long as that graph.
 rheos_status *rheos__graph_function(rheos_graph *graph, const rheos_func *func,
                                     const rheos__function **out_function);

@@ -325,8 +325,8 @@ static name_choice choose(const rheos__names *names, uint32_t parent, const char
   }
 }
 
-// A new entry for a choice; 0 when memory is short. "add_5" is like "add", which counts it, but for the
-// number.
+// A new entry for a choice; 0 when memory is short. "add_5" is like "add", which counts it, but for
+// the number.
 static uint32_t add_chosen(rheos__names *names, const name_choice *choice) {
   const name_parts *parts = &choice->parts;
   if (choice->counting == 0 || parts->number == 0) return add_entry(names, parts);

@@ -46,8 +46,8 @@ uint32_t rheos__names_find(const rheos__names *names, const char *text, size_t l
 rheos_status *rheos__names_take(rheos__names *names, uint32_t parent, const char *text,
                                 size_t length, uint32_t *out_entry);
 
-// The entry with exactly this text, made if needed; `mark`: it is in use from now on. Of entries that
-// differ by case only, the one that was made first says so for all.
+// The entry with exactly this text, made if needed; `mark`: it is in use from now on. Of entries
+// that differ by case only, the one that was made first says so for all.
 rheos_status *rheos__names_at(rheos__names *names, const char *text, size_t length, bool mark,
                               uint32_t *out_entry);
 

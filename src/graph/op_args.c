@@ -59,8 +59,8 @@ static rheos__op_field_kind kind_of_attr(const rheos__attr_def *attr) {
   }
 }
 
-// The field of the first attribute from `attr` on that has a default, or has none; past the last one
-// `index` is the number of attributes.
+// The field of the first attribute from `attr` on that has a default, or has none; past the last
+// one `index` is the number of attributes.
 static rheos__op_field attr_field(const rheos__signature *s, int32_t attr, bool has_default) {
   for (; attr < s->num_attrs; attr++) {
     if (s->attrs[attr].has_default != has_default || is_inferred(s, attr)) continue;
@@ -103,8 +103,8 @@ bool rheos__next_op_field(const rheos__signature *signature, rheos__op_field *fi
   return field->kind != RHEOS__FIELD_NONE;
 }
 
-// The name, a pointer, is the last field, and no other needs a stricter alignment: nothing is padded
-// behind it.
+// The name, a pointer, is the last field, and no other needs a stricter alignment: nothing is
+// padded behind it.
 size_t rheos__op_args_bytes(const rheos__signature *signature) {
   rheos__op_field field = {.kind = RHEOS__FIELD_NONE};
   while (field.kind != RHEOS__FIELD_NAME) rheos__next_op_field(signature, &field);

@@ -1,9 +1,10 @@
-// The structs of <rheos/ops.h>, which hold the arguments of one op each: their fields, in order. The
-// generator of that header and the function that reads the structs both follow this description.
+// The structs of <rheos/ops.h>, which hold the arguments of one op each: their fields, in order.
+// The generator of that header and the function that reads the structs both follow this
+// description.
 //
-// Inputs come first, then attributes without a default, then those with one, then an unused char (so
-// that a macro can end its initialiser with a designator) and the name of the node. What inputs tell
-// (dtypes, lengths of lists) is no field.
+// Inputs come first, then attributes without a default, then those with one, then an unused char
+// (so that a macro can end its initialiser with a designator) and the name of the node. What inputs
+// tell (dtypes, lengths of lists) is no field.
 #ifndef RHEOS_SRC_GRAPH_OP_ARGS_H
 #define RHEOS_SRC_GRAPH_OP_ARGS_H
 

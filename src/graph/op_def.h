@@ -11,8 +11,8 @@
 // An attribute is `name: KIND [>= minimum] [= default]` with KIND one of int, float, bool, string,
 // type, shape, tensor, func, list(...) of one of these, {float, double} (a type out of these),
 // list({..}), or {"a", "b"} (a string out of these). Type sets may use the words `number`, `real`,
-// `floating`, `integer`, `index` ({int32, int64}). Defaults are written as Python would: 1, 1.5, true,
-// "text", float, [1, 2], [], for shapes {} (scalar), {2, -1} or ? (unknown), and for tensors
+// `floating`, `integer`, `index` ({int32, int64}). Defaults are written as Python would: 1, 1.5,
+// true, "text", float, [1, 2], [], for shapes {} (scalar), {2, -1} or ? (unknown), and for tensors
 // uint8 [1, 2].
 #ifndef RHEOS_SRC_GRAPH_OP_DEF_H
 #define RHEOS_SRC_GRAPH_OP_DEF_H
@@ -67,9 +67,9 @@ typedef struct rheos__infer {
   const rheos_dtype *input_dtypes;
   const rheos_shape *input_shapes;
   rheos_tensor *const *input_values;  // NULL entries where the value is not known
-  // The declared shape of the variable behind each input that is a handle, or that of the elements of a
-  // tensor array or list; NULL entries where the input is none or nothing is known. NULL: nothing is
-  // known of any.
+  // The declared shape of the variable behind each input that is a handle, or that of the elements
+  // of a tensor array or list; NULL entries where the input is none or nothing is known. NULL:
+  // nothing is known of any.
   const rheos_shape *const *handle_shapes;
   const rheos_dtype *output_dtypes;
   rheos_shape *output_shapes;  // the answer; unknown at the start
@@ -136,7 +136,8 @@ void rheos__no_gradient(rheos__grad *g);
 //            from the buffers it is given. It touches only these, allocates nothing and locks
 //            nothing, so that it can be split over threads. Every unit writes its own part of the
 //            output, and what a unit computes does not depend on how units are grouped.
-//   compute  takes and returns tensors: for outputs whose shape depends on values, for ops with state
+//   compute  takes and returns tensors: for outputs whose shape depends on values, for ops with
+//   state
 //            or side effects, for strings and resources.
 //   alias_input >= 0: output 0 is that input's bytes under the output's shape; nothing runs.
 // Both report data errors (an index out of range) by a status; the caller adds the node.
@@ -147,24 +148,26 @@ typedef rheos_status *(*rheos__run_fn)(const void *state, const void *const *inp
                                        void *const *outputs, void *scratch, int64_t first_unit,
                                        int64_t last_unit);
 
-// `outputs` are NULL at the start; on success each holds a tensor with a reference for the caller (an
-// input may be passed on with a new reference), in the memory that `prepare` was told. Inputs that are
-// references or resources are NULL: their cells came with `prepare`. An input tensor may be a view: copy, don't keep it, unless
-// rheos__tensor_can_keep(). On failure, outputs already made are freed by the caller.
+// `outputs` are NULL at the start; on success each holds a tensor with a reference for the caller
+// (an input may be passed on with a new reference), in the memory that `prepare` was told. Inputs
+// that are references or resources are NULL: their cells came with `prepare`. An input tensor may
+// be a view: copy, don't keep it, unless rheos__tensor_can_keep(). On failure, outputs already made
+// are freed by the caller.
 typedef rheos_status *(*rheos__compute_fn)(void *state, rheos__step *step,
                                            rheos_tensor *const *inputs, rheos_tensor **outputs);
 
 // How kernels that change variables are run side by side, where they stand together in a plan: one
 // after another they begin, their units are spread over the threads as if they were one kernel's,
-// and they end. They have `compute` too, which does the same by itself; their outputs are references.
+// and they end. They have `compute` too, which does the same by itself; their outputs are
+// references.
 typedef struct rheos__grouped_update {
   size_t work_bytes;  // what each keeps from begin to end
   // Takes the first of `count` kernels, one at least, that do not change the same variables.
   // `out_state`, in the arena, is what the functions below get.
   rheos_status *(*prepare)(void *const *states, int32_t count, rheos__arena *arena,
                            void **out_state, int32_t *out_taken);
-  // `inputs[i]` are those of kernel i. Fills in `works` and, of each kernel, how many units it has and
-  // their arithmetic. False, with nothing changed, where one of them fails: alone it tells why.
+  // `inputs[i]` are those of kernel i. Fills in `works` and, of each kernel, how many units it has
+  // and their arithmetic. False, with nothing changed, where one of them fails: alone it tells why.
   bool (*begin)(const void *state, rheos_tensor *const *const *inputs, void *works,
                 int64_t *out_units, int64_t *out_flops);
   void (*run)(const void *works, int32_t kernel, int64_t first_unit, int64_t last_unit);
@@ -180,10 +183,11 @@ struct rheos__prepare {
   // Given
   const rheos__device *device;  // that the kernel is for
   const char *device_name;      // in full
-  // Where the inputs and outputs lie, and what it changes; but what reads shapes only may be given anything.
+  // Where the inputs and outputs lie, and what it changes; but what reads shapes only may be given
+  // anything.
   rheos__memory *memory;
-  // The device's kernels for an op, best first, NULL-terminated, for kernels that are made of others;
-  // NULL, as the answer too: none.
+  // The device's kernels for an op, best first, NULL-terminated, for kernels that are made of
+  // others; NULL, as the answer too: none.
   const rheos__prepare_fn *(*variants)(const rheos__op_def *op);
   const rheos__op_def *op;
   const rheos__attrs *attrs;
@@ -229,14 +233,14 @@ struct rheos__prepare {
       packing;  // of an input that stays: `run` gets a rheos__packed in its place
   rheos__resource
       *output_resource;  // the cell that output 0 refers to (references, handles), borrowed
-  // Of an op that calls functions, in the arena: the shapes of all outputs, as far as these tell, and
-  // the cells of those that are handles.
+  // Of an op that calls functions, in the arena: the shapes of all outputs, as far as these tell,
+  // and the cells of those that are handles.
   rheos_shape *called_shapes;
   rheos__resource **called_resources;
 };
 
-// Whether input `input` is a constant, or a variable that the plan only reads: a form of it, made once,
-// is worth while (resource/packing.h). False where the kernel runs but once.
+// Whether input `input` is a constant, or a variable that the plan only reads: a form of it, made
+// once, is worth while (resource/packing.h). False where the kernel runs but once.
 static inline bool rheos__input_stays(const rheos__prepare *p, int32_t input) {
   return p->stays != NULL && p->stays(p->stays_argument, input);
 }
@@ -253,13 +257,14 @@ static inline int64_t rheos__flops(double flops) {
 // What `compute` may ask of the step it runs in.
 // True once the step is cancelled or past its deadline: stop soon, with any status.
 bool rheos__step_should_stop(rheos__step *step);
-// The same of the step that the calling thread works for, on any of its threads: for `run` and `prepare`,
-// between pieces of work that take longer than a few milliseconds.
+// The same of the step that the calling thread works for, on any of its threads: for `run` and
+// `prepare`, between pieces of work that take longer than a few milliseconds.
 bool rheos__is_stopping(void);
 // Resources that live as long as the step, for the thread that runs it; NULL when memory is short.
 rheos__resources *rheos__step_resources(rheos__step *step);
-// Runs body(argument, first, last) over [0, num_units) on the session's threads and waits. The first
-// error wins; it may be that the step is to stop, which is asked every few milliseconds by `flops`.
+// Runs body(argument, first, last) over [0, num_units) on the session's threads and waits. The
+// first error wins; it may be that the step is to stop, which is asked every few milliseconds by
+// `flops`.
 rheos_status *rheos__step_parallel(rheos__step *step, int64_t num_units, int64_t flops,
                                    rheos_status *(*body)(void *argument, int64_t first,
                                                          int64_t last),
@@ -269,16 +274,17 @@ rheos_status *rheos__step_parallel_whole(rheos__step *step, int64_t num_units, i
                                          rheos_status *(*body)(void *argument, int64_t first,
                                                                int64_t last),
                                          void *argument);
-// Begins an attempt on a resource that others may have to change first, and gives its answer; takes the
-// attempt. Where that has to wait the step may go on without it: what comes back is to be returned from
-// `compute`, whatever it is. Of an op with RHEOS_OP_WAITS or RHEOS_OP_CALLS_PROGRAM.
+// Begins an attempt on a resource that others may have to change first, and gives its answer; takes
+// the attempt. Where that has to wait the step may go on without it: what comes back is to be
+// returned from `compute`, whatever it is. Of an op with RHEOS_OP_WAITS or RHEOS_OP_CALLS_PROGRAM.
 rheos_status *rheos__step_attempt_take(rheos__step *step, rheos__attempt *attempt,
                                        rheos_tensor **outputs);
 
-// Where the step's sends and receives meet, which lasts as long as the step; NULL when memory is short.
+// Where the step's sends and receives meet, which lasts as long as the step; NULL when memory is
+// short.
 rheos__rendezvous *rheos__step_rendezvous(rheos__step *step);
-// The trip of a loop on tokens that the kernel runs in; zeros outside of all. A frame has a number of its own
-// for each time that it is entered, the same wherever a part of the step runs.
+// The trip of a loop on tokens that the kernel runs in; zeros outside of all. A frame has a number
+// of its own for each time that it is entered, the same wherever a part of the step runs.
 typedef struct rheos__trip {
   uint64_t frame, number;
 } rheos__trip;
@@ -303,7 +309,8 @@ enum {
   RHEOS_OP_READS_SHAPES = 1 << 3,
   // `prepare` is told the node's name (to copy), as with stateful ops.
   RHEOS_OP_WANTS_NAME = 1 << 4,
-  // Counts the variants in what it reads and makes; other kernels, which would copy pointers, are not
+  // Counts the variants in what it reads and makes; other kernels, which would copy pointers, are
+  // not
   // run on variants.
   RHEOS_OP_TAKES_VARIANTS = 1 << 5,
   // Output 0 is the attribute `value`, a tensor.
@@ -318,7 +325,8 @@ enum {
   RHEOS_OP_READS_VARIABLE = 1 << 10,
   // Fails the step with a message of the program's, depending on the inputs.
   RHEOS_OP_ASSERTS = 1 << 11,
-  // Row r of output 0 needs row r of input 0 (its column r, if `transpose_a` is set), and all of the
+  // Row r of output 0 needs row r of input 0 (its column r, if `transpose_a` is set), and all of
+  // the
   // other inputs.
   RHEOS_OP_BY_ROWS = 1 << 12,
   // Calls functions: `prepare` may tell more of the outputs' shapes, and cells of all of them.
@@ -338,7 +346,8 @@ enum {
   RHEOS_OP_REMOVED = 1 << 20,
   // All it does is call the function `f`, or the one of its name, with its inputs.
   RHEOS_OP_IS_CALL = 1 << 21,
-  // Gives the variable behind input 0, a handle, the tensor that is input 1, and does nothing else unless
+  // Gives the variable behind input 0, a handle, the tensor that is input 1, and does nothing else
+  // unless
   // the attribute `validate_shape` is set.
   RHEOS_OP_ASSIGNS = 1 << 22,
   // Its outputs have the shapes that the graph says they have; its shape function cannot tell.
@@ -347,11 +356,13 @@ enum {
   RHEOS_OP_CALLS_PROGRAM = 1 << 24,
   // Its gradient has to know the shapes of its inputs.
   RHEOS_OP_GRADIENT_OF_SHAPES = 1 << 25,
-  // A sum of its inputs: sums of sums are one. Said of the op, as the flag below; nothing here asks.
+  // A sum of its inputs: sums of sums are one. Said of the op, as the flag below; nothing here
+  // asks.
   RHEOS_OP_AGGREGATE = 1 << 26,
   // Takes references to variables that have no value yet.
   RHEOS_OP_TAKES_UNINITIALIZED = 1 << 27,
-  // May give dead values, though nothing that it takes is dead: then `compute` leaves its outputs NULL.
+  // May give dead values, though nothing that it takes is dead: then `compute` leaves its outputs
+  // NULL.
   RHEOS_OP_MAY_GIVE_DEAD = 1 << 28,
 };
 
@@ -380,10 +391,11 @@ struct rheos__op_def {
   rheos__prepare_fn prepare;
   rheos__compute_fn compute;
   rheos__flow_role flow;
-  // What an op without outputs does where something is dead that it takes or waits for; NULL: nothing.
+  // What an op without outputs does where something is dead that it takes or waits for; NULL:
+  // nothing.
   rheos_status *(*run_dead)(const rheos__attrs *attrs, rheos__step *step);
-  // What tells the ops of a family apart in the functions that they share, of a type that the family
-  // defines; NULL: nothing.
+  // What tells the ops of a family apart in the functions that they share, of a type that the
+  // family defines; NULL: nothing.
   const void *family;
 };
 

@@ -498,8 +498,8 @@ static rheos_tensor *known_value(void *argument, rheos__edge edge) {
   return value;
 }
 
-// What the rules do not know may follow from constants all the same. Where whole values decide which nodes a
-// program builds, TensorFlow goes by rules alone.
+// What the rules do not know may follow from constants all the same. Where whole values decide
+// which nodes a program builds, TensorFlow goes by rules alone.
 static bool compute(evaluation *e, rheos__edge edge, known_ints *out) {
   const rheos_dtype dtype = rheos__graph_node(e->graph, edge.id)->outputs[edge.index].dtype;
   if (e->is_computing || e->whole_shapes || e->num_computed >= MAX_COMPUTED ||

@@ -1,6 +1,6 @@
-// Shapes in loops. The nodes of a loop are made before its way back is there, with shapes that hold in the
-// first trip. Where other shapes come back, those of the Merge and of all that follows are inferred again,
-// until nothing changes: less is known each time, so that comes to an end.
+// Shapes in loops. The nodes of a loop are made before its way back is there, with shapes that hold
+// in the first trip. Where other shapes come back, those of the Merge and of all that follows are
+// inferred again, until nothing changes: less is known each time, so that comes to an end.
 #include "graph/graph_impl.h"
 
 typedef struct relaxation {

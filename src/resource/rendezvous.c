@@ -1,6 +1,6 @@
-// A key is a waitable of its own, in a table by its text, as long as it has values or is in use. So threads
-// that send and receive under different keys do not wait for each other, and a report of what a step waits
-// for names the key.
+// A key is a waitable of its own, in a table by its text, as long as it has values or is in use. So
+// threads that send and receive under different keys do not wait for each other, and a report of
+// what a step waits for names the key.
 //
 // Locks: the table's before a key's. No function of the caller is called with either.
 #include "resource/rendezvous.h"

@@ -9,8 +9,8 @@
 
 typedef struct rheos__resource rheos__resource;
 
-// What makes up a kind of resource. `deinit` frees what the resource holds, not its own memory. Both
-// may be NULL; a new resource is zeros but for its name.
+// What makes up a kind of resource. `deinit` frees what the resource holds, not its own memory.
+// Both may be NULL; a new resource is zeros but for its name.
 typedef struct rheos__resource_kind {
   const char *name;
   size_t size_bytes;  // of the struct that starts with a rheos__resource
@@ -31,8 +31,8 @@ rheos__resources *rheos__resources_new(void);
 void rheos__resources_clear(rheos__resources *resources);  // lets go of all of them
 void rheos__resources_free(rheos__resources *resources);
 
-// The resource of that kind and name; made by `init(argument)` if there is none yet. The caller gets a
-// reference. Kinds have name spaces of their own.
+// The resource of that kind and name; made by `init(argument)` if there is none yet. The caller
+// gets a reference. Kinds have name spaces of their own.
 rheos_status *rheos__resources_get(rheos__resources *resources, const rheos__resource_kind *kind,
                                    const char *name, const void *argument,
                                    rheos__resource **out_resource);
@@ -44,8 +44,8 @@ rheos_status *rheos__resource_new(const rheos__resource_kind *kind, const char *
 rheos__resource *rheos__resource_ref(rheos__resource *resource);
 void rheos__resource_unref(rheos__resource *resource);
 
-// References of what was planned for a resource and is worth nothing once it has no others; whoever keeps
-// such looks now and then.
+// References of what was planned for a resource and is worth nothing once it has no others; whoever
+// keeps such looks now and then.
 void rheos__resource_remember(rheos__resource *resource);
 void rheos__resource_forget(rheos__resource *resource);
 bool rheos__resource_is_gone(const rheos__resource *resource);
@@ -66,8 +66,8 @@ typedef struct rheos__variable_cell {
 // A new cell's argument is the rheos_dtype of its values, or NULL.
 extern const rheos__resource_kind rheos__variable_kind;
 
-// The value with a reference of its own, or NULL if the variable is not initialised. In any memory: for
-// who looks at its shape.
+// The value with a reference of its own, or NULL if the variable is not initialised. In any memory:
+// for who looks at its shape.
 rheos_tensor *rheos__variable_read(rheos__variable_cell *cell);
 
 // The same in the memory; fails with RHEOS_FAILED_PRECONDITION if it is not initialised.

@@ -5,13 +5,13 @@
 
 #include "resource/resource.h"
 
-// Says that values of any shape may come to the variable, one of `resources`, from now on; plans that
-// were made before are out of date.
+// Says that values of any shape may come to the variable, one of `resources`, from now on; plans
+// that were made before are out of date.
 void rheos__variable_allow_any_shape(rheos__resources *resources, rheos__variable_cell *cell);
 bool rheos__variable_has_any_shape(const rheos__variable_cell *cell);
 
-// How many variables of `resources` (NULL: none) may have values of any shape. When there are more than
-// before, plans made before are out of date.
+// How many variables of `resources` (NULL: none) may have values of any shape. When there are more
+// than before, plans made before are out of date.
 int64_t rheos__num_variables_of_any_shape(const rheos__resources *resources);
 
 #endif  // RHEOS_SRC_RESOURCE_VARIABLE_SHAPE_H

@@ -1,7 +1,8 @@
-// Resources that ops wait for: queues and their kin. What an op wants of one is an attempt. Attempts
-// that put and attempts that take stand in two lines, each served in its order, the first one until it
-// is done, unless its kind lets others pass; whoever changes the resource serves both lines. So the thread that brings what was missing
-// does the work of the one that waits, and rings its bell.
+// Resources that ops wait for: queues and their kin. What an op wants of one is an attempt.
+// Attempts that put and attempts that take stand in two lines, each served in its order, the first
+// one until it is done, unless its kind lets others pass; whoever changes the resource serves both
+// lines. So the thread that brings what was missing does the work of the one that waits, and rings
+// its bell.
 #ifndef RHEOS_SRC_RESOURCE_WAITABLE_H
 #define RHEOS_SRC_RESOURCE_WAITABLE_H
 
@@ -24,15 +25,16 @@ typedef enum rheos__tried {
 typedef struct rheos__attempt_kind {
   const char *what;                              // that it waits for: "an element"
   rheos__tried (*run)(rheos__attempt *attempt);  // under the resource's mutex
-  // Puts back what was taken by an attempt that ends before it is done; under the mutex. NULL: nothing.
+  // Puts back what was taken by an attempt that ends before it is done; under the mutex. NULL:
+  // nothing.
   void (*give_back)(rheos__attempt *attempt);
-  // What the op answers when the attempt is done and was no failure, on the step's thread; it may begin
-  // another attempt by rheos__step_attempt_take(). NULL: nothing.
+  // What the op answers when the attempt is done and was no failure, on the step's thread; it may
+  // begin another attempt by rheos__step_attempt_take(). NULL: nothing.
   rheos_status *(*finish)(rheos__attempt *attempt, rheos__step *step, rheos_tensor **outputs);
   void (*deinit)(rheos__attempt *attempt);  // frees what the attempt holds; NULL: nothing
   bool lets_pass;                           // those behind it in its line are tried while it waits
-  // It goes on by itself, so a step ends with it: where something else of the step has failed, and, unless
-  // it may be left, where the step is to stop.
+  // It goes on by itself, so a step ends with it: where something else of the step has failed, and,
+  // unless it may be left, where the step is to stop.
   bool is_awaited, may_be_left;
 } rheos__attempt_kind;
 
@@ -69,8 +71,8 @@ void rheos__waitable_deinit(rheos__waitable *waitable);
 
 void rheos__attempt_init(rheos__attempt *attempt, const rheos__attempt_kind *kind,
                          rheos__waitable *on, rheos__side side);
-// Joins its line and serves both; true if it is done then, and nobody else looks at it any more. Until it
-// was ended the bell must last.
+// Joins its line and serves both; true if it is done then, and nobody else looks at it any more.
+// Until it was ended the bell must last.
 bool rheos__attempt_begin(rheos__attempt *attempt, rheos__bell *bell);
 // Leaves the line if it still stands there, giving back what it took. False if it was done.
 bool rheos__attempt_withdraw(rheos__attempt *attempt);
@@ -95,8 +97,8 @@ void rheos__waits_note(rheos__waits *waits, rheos__wait *wait);
 void rheos__waits_forget(rheos__wait *wait);
 // An attempt from now on, which is `now_ns`, until it is freed.
 void rheos__waits_note_attempt(rheos__waits *waits, rheos__attempt *attempt, int64_t now_ns);
-// A line for each that is not over: what is waited for and how long, at `now_ns` of the monotonic clock; for
-// rheos__free().
+// A line for each that is not over: what is waited for and how long, at `now_ns` of the monotonic
+// clock; for rheos__free().
 rheos_status *rheos__waits_tell(rheos__waits *waits, int64_t now_ns, char **out_text);
 
 // ---- With the resource's mutex held

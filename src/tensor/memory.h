@@ -1,10 +1,10 @@
 // Memories that tensors lie in. The host's is NULL everywhere; any other one belongs to a device.
 //
-// An address of another memory is one that the host never reads or writes: a device keeps a range of
-// addresses for itself, with nothing behind them that the host could touch, allocates inside it, and
-// finds by address which of its own buffers is meant and how far inside. So offsets are added to
-// such addresses as to any, and what is behind them can be a buffer of OpenCL, a pointer of CUDA or a
-// handle of another machine.
+// An address of another memory is one that the host never reads or writes: a device keeps a range
+// of addresses for itself, with nothing behind them that the host could touch, allocates inside it,
+// and finds by address which of its own buffers is meant and how far inside. So offsets are added
+// to such addresses as to any, and what is behind them can be a buffer of OpenCL, a pointer of CUDA
+// or a handle of another machine.
 #ifndef RHEOS_SRC_TENSOR_MEMORY_H
 #define RHEOS_SRC_TENSOR_MEMORY_H
 
@@ -20,8 +20,8 @@ typedef struct rheos__memory_kind {
   // A block, 64-byte aligned; NULL when memory is short. Any thread may ask, as for the others.
   void *(*allocate)(rheos__memory *memory, size_t size_bytes);
   void (*free)(rheos__memory *memory, void *block);
-  // Copies bytes between memories of this kind, or one of this kind and the host's, which is NULL. On
-  // return the bytes are there, and what ran before on either device has been done.
+  // Copies bytes between memories of this kind, or one of this kind and the host's, which is NULL.
+  // On return the bytes are there, and what ran before on either device has been done.
   rheos_status *(*copy)(rheos__memory *to, void *to_bytes, rheos__memory *from,
                         const void *from_bytes, size_t size_bytes);
   // Nobody has a reference any more: frees the memory, and its struct.

@@ -348,8 +348,8 @@ rheos_status *rheos__tensor_seen_as(rheos_tensor *tensor, rheos_dtype dtype, rhe
   return NULL;
 }
 
-// Strings of a block start at odd addresses, which no allocator gives: so they can be told from those
-// with memory of their own, wherever they are overwritten.
+// Strings of a block start at odd addresses, which no allocator gives: so they can be told from
+// those with memory of their own, wherever they are overwritten.
 static bool is_in_block(const rheos_string *string) { return ((uintptr_t)string->data & 1) != 0; }
 
 static void free_string(rheos_string string) {

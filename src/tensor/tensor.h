@@ -17,9 +17,9 @@ enum { RHEOS__DTYPE_SIZES = 31 };
 // the rest, or one of these.
 enum { RHEOS__LISTED_AS_USUAL = 0, RHEOS__LISTED_AS_CONTENT = -1 };
 
-// Invariant: shape is fully known; num_elements and size_bytes follow from it; data holds size_bytes, in
-// `memory`. Strings, variants and handles lie in the host's.
-// Small tensors are one allocation: the data follows the struct.
+// Invariant: shape is fully known; num_elements and size_bytes follow from it; data holds
+// size_bytes, in `memory`. Strings, variants and handles lie in the host's. Small tensors are one
+// allocation: the data follows the struct.
 struct rheos_tensor {
   _Atomic int32_t references;
   rheos_dtype dtype;
@@ -34,7 +34,8 @@ struct rheos_tensor {
   char *string_block;       // where strings lie that have no memory of their own, or NULL
   int64_t listed;           // how a file wrote it: see RHEOS__LISTED_*
   _Atomic int64_t content;  // see rheos__tensor_content(); 0: nobody has asked
-  // The same bytes in another memory, kept for who asks for them again: see rheos__tensor_in(). NULL
+  // The same bytes in another memory, kept for who asks for them again: see rheos__tensor_in().
+  // NULL
   rheos_tensor *_Atomic mirror;
 };
 
@@ -50,14 +51,14 @@ rheos_status *rheos__tensor_new_in(rheos__memory *memory, rheos_dtype dtype,
 rheos_status *rheos__tensor_copy_to(const rheos_tensor *tensor, rheos__memory *memory,
                                     rheos_tensor **out_tensor);
 
-// The tensor in another memory: a reference where it lies there already, else a copy, which a tensor
-// of the host's keeps until its bytes change. Good for what may be kept; of plain numbers.
+// The tensor in another memory: a reference where it lies there already, else a copy, which a
+// tensor of the host's keeps until its bytes change. Good for what may be kept; of plain numbers.
 rheos_status *rheos__tensor_in(rheos_tensor *tensor, rheos__memory *memory,
                                rheos_tensor **out_tensor);
 
-// A header in the caller's storage over bytes the caller keeps alive: for kernels. It has references
-// 0 and must not be counted. `num_elements` and `size_bytes` are computed; the shape must be known. The
-// bytes are the host's, unless `memory` is set.
+// A header in the caller's storage over bytes the caller keeps alive: for kernels. It has
+// references 0 and must not be counted. `num_elements` and `size_bytes` are computed; the shape
+// must be known. The bytes are the host's, unless `memory` is set.
 void rheos__tensor_init_view(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shape *shape,
                              void *data);
 
@@ -74,8 +75,8 @@ bool rheos__tensor_can_keep(const rheos_tensor *tensor);
 // A reference to the tensor, or to a copy of it where it cannot be kept.
 rheos_status *rheos__tensor_keep(rheos_tensor *tensor, rheos_tensor **out_tensor);
 
-// The tensor's bytes under another shape and dtype of the same size: shared, or copied if the tensor
-// is a view. Not for strings, unless the dtype stays.
+// The tensor's bytes under another shape and dtype of the same size: shared, or copied if the
+// tensor is a view. Not for strings, unless the dtype stays.
 rheos_status *rheos__tensor_seen_as(rheos_tensor *tensor, rheos_dtype dtype, rheos_shape shape,
                                     rheos_tensor **out_tensor);
 
@@ -83,15 +84,16 @@ rheos_status *rheos__tensor_seen_as(rheos_tensor *tensor, rheos_dtype dtype, rhe
 static inline bool rheos__tensor_is_held_once(const rheos_tensor *tensor) {
   return atomic_load_explicit(&tensor->references, memory_order_acquire) == 1;
 }
-// True if the caller holds the only reference, the bytes are the tensor's own, and no copy of them is kept,
-// so that it may write to them.
+// True if the caller holds the only reference, the bytes are the tensor's own, and no copy of them
+// is kept, so that it may write to them.
 static inline bool rheos__tensor_is_exclusive(const rheos_tensor *tensor) {
   return tensor->release == NULL && rheos__tensor_is_held_once(tensor) &&
          atomic_load_explicit(&tensor->mirror, memory_order_relaxed) == NULL;
 }
 
-// A place in a larger tensor, which it keeps: what is computed there is in `block` without a copy. Who keeps
-// tensors copies it, and only calls whose result it may become write to it. Not for strings and the like.
+// A place in a larger tensor, which it keeps: what is computed there is in `block` without a copy.
+// Who keeps tensors copies it, and only calls whose result it may become write to it. Not for
+// strings and the like.
 rheos_status *rheos__tensor_place(rheos_tensor *block, const rheos_shape *shape,
                                   size_t offset_bytes, rheos_tensor **out_tensor);
 void rheos__release_place(void *block);
@@ -106,8 +108,8 @@ static inline bool rheos__tensor_is_spare(const rheos_tensor *tensor) {
          atomic_load_explicit(&tensor->mirror, memory_order_relaxed) == NULL;
 }
 
-// A number that stands for the bytes the tensor has now: no two tensors of the process have the same
-// one, and whoever changes bytes in place calls rheos__tensor_changed().
+// A number that stands for the bytes the tensor has now: no two tensors of the process have the
+// same one, and whoever changes bytes in place calls rheos__tensor_changed().
 int64_t rheos__tensor_content(rheos_tensor *tensor);
 void rheos__tensor_drop_mirror(rheos_tensor *tensor);
 static inline void rheos__tensor_changed(rheos_tensor *tensor) {
@@ -128,12 +130,13 @@ static inline size_t rheos__dtype_size(rheos_dtype dtype) {
 rheos_status *rheos__shape_size(rheos_dtype dtype, const rheos_shape *shape,
                                 int64_t *out_num_elements, size_t *out_size_bytes);
 
-// For a tensor of strings that borrows the bytes of all its elements, which are set without more ado:
-// gives it copies of them, in one piece of memory; neighbours that are the same bytes share a copy.
-// After a failure it holds empty strings.
+// For a tensor of strings that borrows the bytes of all its elements, which are set without more
+// ado: gives it copies of them, in one piece of memory; neighbours that are the same bytes share a
+// copy. After a failure it holds empty strings.
 rheos_status *rheos__tensor_own_strings(rheos_tensor *tensor);
 
-// Copies `count` string elements (deep) or variants and handles (shared), or bytes for other dtypes.
+// Copies `count` string elements (deep) or variants and handles (shared), or bytes for other
+// dtypes.
 rheos_status *rheos__copy_elements(rheos_dtype dtype, void *to, const void *from, int64_t count);
 
 // Element `index` of an integer tensor of any width as int64.

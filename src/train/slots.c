@@ -180,8 +180,9 @@ static rheos_variable make_slot(rheos_scope *s, rheos_variable primary,
   return slot;
 }
 
-// The slot of a part is the same part of a whole: the primary's, with what the slot's name adds. In a scope,
-// whose name stands before the primary's once more, TensorFlow takes as many letters all the same.
+// The slot of a part is the same part of a whole: the primary's, with what the slot's name adds. In
+// a scope, whose name stands before the primary's once more, TensorFlow takes as many letters all
+// the same.
 static void follow_part(rheos_scope *s, rheos_variable primary, rheos_variable slot,
                         const char *slot_full) {
   const char *of, *shape_and_slice;

@@ -7,7 +7,8 @@
 // "GradientDescent" and so on unless the optimizer has a name of its own; NULL if it has none.
 const char *rheos__optimizer_name(const rheos_optimizer *optimizer);
 
-// rheos_optimizer_own_slot() with the scope's error where memory is short. The optimizer has a name.
+// rheos_optimizer_own_slot() with the scope's error where memory is short. The optimizer has a
+// name.
 rheos_variable rheos__optimizer_find_slot(rheos_scope *s, const rheos_optimizer *optimizer,
                                           rheos_variable variable, const char *slot_name);
 

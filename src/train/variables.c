@@ -1,6 +1,6 @@
 // Variables: TensorFlow 1's nodes NAME, NAME/Assign, NAME/read, of resource variables NAME/Assign,
-// NAME/IsInitialized and NAME/Read, and the table in which code finds them again by name, by node or
-// by number. The values live in sessions; a graph only knows the nodes.
+// NAME/IsInitialized and NAME/Read, and the table in which code finds them again by name, by node
+// or by number. The values live in sessions; a graph only knows the nodes.
 #include "train/variables.h"
 
 #include <rheos/control_context.h>

@@ -7,8 +7,8 @@
 #include "graph/build.h"
 #include "graph/graph.h"
 
-// NULL if all are variables of the graph; else an error that names the first that is not. Gradients may
-// be none, and their parts too.
+// NULL if all are variables of the graph; else an error that names the first that is not. Gradients
+// may be none, and their parts too.
 rheos_status *rheos__check_variables(const rheos_graph *graph, const rheos_variable *variables,
                                      size_t count);
 rheos_status *rheos__check_gradients(const rheos_graph *graph, const rheos_gradient *gradients,

@@ -1,6 +1,6 @@
 // Gradients of calls, branches and loops: for programs that TensorFlow recorded (tests/golden/
-// make_function_gradients.py), first and second ones are what it gave. All of a program's runs are of one
-// session.
+// make_function_gradients.py), first and second ones are what it gave. All of a program's runs are
+// of one session.
 #include <math.h>
 #include <rheos/rheos.h>
 
@@ -326,8 +326,8 @@ static rheos_output call_doubled(rheos_scope *s, rheos_output x, int num_functio
   return rheos_operation_output(call_named(s, inner, x), 0);
 }
 
-// What is handed on from the calls doubles from one function to the next: from some size on it is computed
-// again, so that a gradient needs no time that grows as the calls do before it runs.
+// What is handed on from the calls doubles from one function to the next: from some size on it is
+// computed again, so that a gradient needs no time that grows as the calls do before it runs.
 static void test_function_gradients__are_made_once_for_a_function(void **state) {
   (void)state;
   enum { NUM_FUNCTIONS = 14 };

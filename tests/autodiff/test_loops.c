@@ -1,5 +1,5 @@
-// Gradients of loops built in C: against differences, and building when memory is short. That the nodes are
-// TensorFlow's is shown by tests/python/ops/test_loop_gradients.py.
+// Gradients of loops built in C: against differences, and building when memory is short. That the
+// nodes are TensorFlow's is shown by tests/python/ops/test_loop_gradients.py.
 #include <math.h>
 #include <rheos/control_flow.h>
 #include <rheos/format.h>

@@ -1,5 +1,5 @@
-// Small blocks: threads keep some of them and give them back at their end, and another allocator gets
-// none that it has not made and loses none that it has.
+// Small blocks: threads keep some of them and give them back at their end, and another allocator
+// gets none that it has not made and loses none that it has.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

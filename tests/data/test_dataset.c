@@ -1,4 +1,5 @@
-// Datasets in C: sources, what is made of them, going over them, running ahead, ending in the middle.
+// Datasets in C: sources, what is made of them, going over them, running ahead, ending in the
+// middle.
 #include <pthread.h>
 #include <rheos/rheos.h>
 #include <stdatomic.h>
@@ -22,8 +23,8 @@ typedef struct program {
   int sleep_ms;
 } program;
 
-// "count": the number itself, out of range from 8 on; "slow": the number squared, after a while; "fail": an
-// error for 3.
+// "count": the number itself, out of range from 8 on; "slow": the number squared, after a while;
+// "fail": an error for 3.
 static rheos_status *call_program(void *argument, const char *token, rheos_tensor *const *inputs,
                                   size_t num_inputs, rheos_tensor **outputs, size_t num_outputs) {
   program *p = argument;

@@ -1,4 +1,5 @@
-// Blocks of one mapping that is protected while none of the device's kernels or copies is under way.
+// Blocks of one mapping that is protected while none of the device's kernels or copies is under
+// way.
 #include "device/private_device.h"
 
 #include <pthread.h>

@@ -1,9 +1,10 @@
 // "TEST", a kind of device with a memory of its own, in which the CPU's kernels run.
 //
-// Its memory can be neither read nor written but by its kernels and copies: a CPU kernel that gets a
-// pointer into it ends the program, and its kernels refuse pointers that lie elsewhere. Freed blocks
-// are filled with a pattern. It has kernels for what changes variables of numbers; none for Tanh and Sqrt,
-// nor for what else has state, and it declines other nodes whose kernels take tensors.
+// Its memory can be neither read nor written but by its kernels and copies: a CPU kernel that gets
+// a pointer into it ends the program, and its kernels refuse pointers that lie elsewhere. Freed
+// blocks are filled with a pattern. It has kernels for what changes variables of numbers; none for
+// Tanh and Sqrt, nor for what else has state, and it declines other nodes whose kernels take
+// tensors.
 #ifndef RHEOS_TESTS_DEVICE_PRIVATE_DEVICE_H
 #define RHEOS_TESTS_DEVICE_PRIVATE_DEVICE_H
 

@@ -1,6 +1,6 @@
-// Convolutions by our own loops and their gradients against the reference kernels in double: windows
-// that hang over the sides, sizes around those of segments, panels, blocks and units; and the same bits
-// with any number of threads, whether the filter is laid down once or by blocks.
+// Convolutions by our own loops and their gradients against the reference kernels in double:
+// windows that hang over the sides, sizes around those of segments, panels, blocks and units; and
+// the same bits with any number of threads, whether the filter is laid down once or by blocks.
 #include <math.h>
 #include <stdio.h>
 

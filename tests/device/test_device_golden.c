@@ -1,5 +1,5 @@
-// Conformance: every recorded case whose op a device with a memory of its own has a kernel for gives
-// the CPU's bits, or its error, there. Usage: test_device_golden [op]
+// Conformance: every recorded case whose op a device with a memory of its own has a kernel for
+// gives the CPU's bits, or its error, there. Usage: test_device_golden [op]
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@ static bool is_plain(rheos_dtype dtype) {
   return dtype != RHEOS_STRING && dtype != RHEOS_RESOURCE && dtype != RHEOS_VARIANT;
 }
 
-// What the device may be asked for: numbers and variables of them in, numbers out, all from outside.
+// What the device may be asked for: numbers and variables of them in, numbers out, all from
+// outside.
 static bool is_wanted(const op_case *c) {
   const rheos__signature *signature = rheos__signature_by_name(c->op);
   if (!signature || !private_device_kind.has_kernel(signature->op, NULL)) return false;

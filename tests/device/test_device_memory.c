@@ -1,5 +1,5 @@
-// Which memory values lie in where a device has one of its own: variables where they were written last,
-// and what a training step copies. The device counts copies.
+// Which memory values lie in where a device has one of its own: variables where they were written
+// last, and what a training step copies. The device counts copies.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -150,8 +150,8 @@ static rheos_tensor *filter_of(const lenet *m, rheos_session *session) {
   return fetch.value;
 }
 
-// What the same steps give on the CPU, they give on the device, where a step copies two feeds to it, and
-// the loss back.
+// What the same steps give on the CPU, they give on the device, where a step copies two feeds to
+// it, and the loss back.
 static void check_lenet(const fixture *f, bool uses_resources, rheos_optimizer optimizer) {
   lenet here, there;
   build_lenet(&here, NULL, uses_resources, optimizer);

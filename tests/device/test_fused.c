@@ -1,5 +1,5 @@
-// Fused ops against the ops that they stand for, one after the other: the same bits, at sizes that no
-// block divides, with any number of threads; and what they refuse.
+// Fused ops against the ops that they stand for, one after the other: the same bits, at sizes that
+// no block divides, with any number of threads; and what they refuse.
 #include <math.h>
 #include <stdio.h>
 

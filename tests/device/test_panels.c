@@ -1,5 +1,5 @@
-// Products by panels: right to rounding for sizes around those of tiles, panels, blocks and units, with
-// either operand transposed, and the same bits whatever units are run together.
+// Products by panels: right to rounding for sizes around those of tiles, panels, blocks and units,
+// with either operand transposed, and the same bits whatever units are run together.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-// Sound files for each reader: TensorFlow's own from tests/golden where there are some, else written
-// here by the library.
+// Sound files for each reader: TensorFlow's own from tests/golden where there are some, else
+// written here by the library.
 #include <dirent.h>
 #include <rheos/rheos.h>
 #include <snappy-c.h>

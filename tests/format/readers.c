@@ -91,8 +91,8 @@ static rheos_status *read_graph_def(const void *data, size_t size_bytes) {
   return status;
 }
 
-// A graph that is imported below another's scope, with two of its nodes' outputs taken from there; the
-// names of these are the message's own.
+// A graph that is imported below another's scope, with two of its nodes' outputs taken from there;
+// the names of these are the message's own.
 static rheos_status *read_mapped_import(const void *data, size_t size_bytes) {
   rheos__arena arena;
   rheos__arena_init(&arena);

@@ -1,5 +1,6 @@
-// Programs as readers of bytes: graphs of branches, loops and functions, imported or built node by node as
-// the bytes say, are run for a moment. Whatever comes of that, a value or a status, the session goes on.
+// Programs as readers of bytes: graphs of branches, loops and functions, imported or built node by
+// node as the bytes say, are run for a moment. Whatever comes of that, a value or a status, the
+// session goes on.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,8 +146,8 @@ rheos_status *read_by_running(const void *data, size_t size_bytes) {
 
 // ---- Programs
 //
-// A node is four bytes: what it is, and three numbers, of values that came before, the last one first, or
-// of a name. Levels are functions in each other.
+// A node is four bytes: what it is, and three numbers, of values that came before, the last one
+// first, or of a name. Levels are functions in each other.
 
 enum { MAX_LEVELS = 4, MAX_VALUES = 64, NUM_NAMES = 4, NODE_BYTES = 4 };
 

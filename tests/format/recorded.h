@@ -1,5 +1,5 @@
-// What TensorFlow computed with the models and graphs of tests/golden/make_saved_models.py: files of
-// lines "NAME DTYPE DIMS VALUES".
+// What TensorFlow computed with the models and graphs of tests/golden/make_saved_models.py: files
+// of lines "NAME DTYPE DIMS VALUES".
 #ifndef RHEOS_TESTS_FORMAT_RECORDED_H
 #define RHEOS_TESTS_FORMAT_RECORDED_H
 

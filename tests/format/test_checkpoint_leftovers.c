@@ -1,4 +1,5 @@
-// What a save sweeps of what killed ones left beside its checkpoint, by kind and age; what it leaves.
+// What a save sweeps of what killed ones left beside its checkpoint, by kind and age; what it
+// leaves.
 #include <rheos/format.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -10,8 +11,8 @@
 
 enum { YOUNG = 500, OLD = 700 };  // seconds since a file's last change; ten minutes are the limit
 
-// The library asks this clock how late it is: files cannot be made to look old, their last change is the
-// system's to say.
+// The library asks this clock how late it is: files cannot be made to look old, their last change
+// is the system's to say.
 static time_t seconds_later;
 time_t time(time_t *out) {
   struct timespec now;

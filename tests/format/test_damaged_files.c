@@ -24,8 +24,8 @@ static long flips_wanted(void) {
   return text != NULL ? atol(text) : QUICK_FLIPS;
 }
 
-// What is damaged, and who reads it: a reader its bytes, or all tensors of a checkpoint of which the
-// bytes are one file.
+// What is damaged, and who reads it: a reader its bytes, or all tensors of a checkpoint of which
+// the bytes are one file.
 typedef struct subject {
   const file_reader *reader;
   const char *prefix, *path;  // of the checkpoint and its file

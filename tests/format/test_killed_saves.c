@@ -1,8 +1,8 @@
-// Saves that end before their time: a process that is killed at any instant, a full disk, writes that
-// move few bytes. What was there before, or what the save was to leave, is there then, whole.
+// Saves that end before their time: a process that is killed at any instant, a full disk, writes
+// that move few bytes. What was there before, or what the save was to leave, is there then, whole.
 //
-// A child saves one value after the other and tells in shared memory which are done; the parent kills
-// it after a random while and reads. So each save also meets what the one before left.
+// A child saves one value after the other and tells in shared memory which are done; the parent
+// kills it after a random while and reads. So each save also meets what the one before left.
 // RHEOS_KILLS says how many kills each kind of file gets, by default few.
 #include <rheos/events.h>
 #include <rheos/format.h>

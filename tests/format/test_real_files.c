@@ -1,5 +1,5 @@
-// What files from the wild hold that readers get wrong, in small messages made by hand; test_graph_def
-// and test_saved_model have more of it.
+// What files from the wild hold that readers get wrong, in small messages made by hand;
+// test_graph_def and test_saved_model have more of it.
 #include <rheos/rheos.h>
 
 #include "format/format_support.h"
@@ -213,8 +213,8 @@ static void test_real_files__what_descriptions_meet(void **state) {
   rheos_meta_graph_free(m);
 }
 
-// A signature's output is a variable: the call reads it. The model has no tags, and no variables folder,
-// for there is no saver.
+// A signature's output is a variable: the call reads it. The model has no tags, and no variables
+// folder, for there is no saver.
 static void test_real_files__a_reference_is_an_output_of_a_model_without_tags(void **state) {
   (void)state;
   bytes b =

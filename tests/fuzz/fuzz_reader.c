@@ -1,6 +1,7 @@
 // The fuzz target: the reader of tests/format/readers.def that the program's name ends with
-// (fuzz_png is a link to fuzz_readers). Beside what the sanitizers see, it stops where the reader asks
-// for more memory than is stated there. With RHEOS_FUZZ_SEEDS=FOLDER it only writes the seeds there.
+// (fuzz_png is a link to fuzz_readers). Beside what the sanitizers see, it stops where the reader
+// asks for more memory than is stated there. With RHEOS_FUZZ_SEEDS=FOLDER it only writes the seeds
+// there.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-// An allocator that counts what is alive, can fail the n-th request and can hold to a limit, for tests.
+// An allocator that counts what is alive, can fail the n-th request and can hold to a limit, for
+// tests.
 #ifndef RHEOS_TESTS_GRAPH_COUNTING_ALLOCATOR_H
 #define RHEOS_TESTS_GRAPH_COUNTING_ALLOCATOR_H
 

@@ -1,5 +1,5 @@
-// Conditionals and loops built in C: nodes, contexts, errors, and building when memory is short. That the
-// nodes are TensorFlow's is shown by tests/python/ops/test_control_flow.py.
+// Conditionals and loops built in C: nodes, contexts, errors, and building when memory is short.
+// That the nodes are TensorFlow's is shown by tests/python/ops/test_control_flow.py.
 #include <rheos/control_context.h>
 
 #include "graph/graph_fixture.h"

@@ -1,4 +1,5 @@
-// The values: a graph with variables of both kinds, a session on it, and files in the current folder.
+// The values: a graph with variables of both kinds, a session on it, and files in the current
+// folder.
 #include "interface/given.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
-// Values for the parameters of public functions, by type and choice: 0 is a value as it should be, the
-// others are wrong or strange. What is made lives until things_free().
+// Values for the parameters of public functions, by type and choice: 0 is a value as it should be,
+// the others are wrong or strange. What is made lives until things_free().
 #ifndef RHEOS_TESTS_INTERFACE_GIVEN_H
 #define RHEOS_TESTS_INTERFACE_GIVEN_H
 

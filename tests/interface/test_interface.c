@@ -1,11 +1,11 @@
-// Every public function with every wrong argument: NULL, handles that are none, of another graph or out
-// of range, counts and sizes that are huge, numbers and enumerators that mean nothing. What comes back
-// is an error or an answer; the program goes on. The calls are generated from the headers
-// (generate_calls.py), their values are in given.c.
+// Every public function with every wrong argument: NULL, handles that are none, of another graph or
+// out of range, counts and sizes that are huge, numbers and enumerators that mean nothing. What
+// comes back is an error or an answer; the program goes on. The calls are generated from the
+// headers (generate_calls.py), their values are in given.c.
 //
-// The calls run in a child, which begins anew behind a call that ended it, so that one run lists all
-// that do. RHEOS_CALLS=1000 makes so many calls of each function with several random wrong arguments;
-// RHEOS_CALL=rheos_session_run calls one function only.
+// The calls run in a child, which begins anew behind a call that ended it, so that one run lists
+// all that do. RHEOS_CALLS=1000 makes so many calls of each function with several random wrong
+// arguments; RHEOS_CALL=rheos_session_run calls one function only.
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -55,8 +55,8 @@ typedef struct public_function {
 
 enum { NUM_FUNCTIONS = sizeof functions / sizeof functions[0] };
 
-// ---- Which calls there are of a function: number 0 is as it should be, then one wrong argument after
-// the other, then all NULL, then random ones.
+// ---- Which calls there are of a function: number 0 is as it should be, then one wrong argument
+// after the other, then all NULL, then random ones.
 
 static uint32_t random_below(uint64_t *state, uint32_t count) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;

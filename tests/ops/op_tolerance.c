@@ -1,10 +1,11 @@
-// How near the answers of an op have to be to the recorded ones: the one place that says so, but for
-// the cases that carry a `tolerance` of their own.
+// How near the answers of an op have to be to the recorded ones: the one place that says so, but
+// for the cases that carry a `tolerance` of their own.
 #include <string.h>
 
 #include "ops/op_harness.h"
 
-// What one rounding of a result may cost. `least` stands for an absolute error where nothing cancels.
+// What one rounding of a result may cost. `least` stands for an absolute error where nothing
+// cancels.
 typedef struct dtype_tolerance {
   double relative, least;
 } dtype_tolerance;

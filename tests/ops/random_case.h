@@ -1,12 +1,12 @@
-// Calls of ops drawn at random: new ones from a signature, and recorded ones with something changed.
-// What is drawn follows from the seed alone.
+// Calls of ops drawn at random: new ones from a signature, and recorded ones with something
+// changed. What is drawn follows from the seed alone.
 #ifndef RHEOS_TESTS_OPS_RANDOM_CASE_H
 #define RHEOS_TESTS_OPS_RANDOM_CASE_H
 
 #include "ops/op_cases.h"
 
-// A drawn size can ask for terabytes: while this is the library's allocator, no block is larger than
-// 16 MiB.
+// A drawn size can ask for terabytes: while this is the library's allocator, no block is larger
+// than 16 MiB.
 void random_case_cap_memory(bool cap);
 
 void random_case_seed(uint64_t seed);

@@ -1,5 +1,5 @@
-// Pipelines of datasets that TensorFlow 1.15 and 2 recorded (tests/golden/make_datasets.py) give the same
-// elements in the same order, and fail where they failed.
+// Pipelines of datasets that TensorFlow 1.15 and 2 recorded (tests/golden/make_datasets.py) give
+// the same elements in the same order, and fail where they failed.
 #include <rheos/rheos.h>
 #include <unistd.h>
 

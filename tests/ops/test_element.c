@@ -1,5 +1,5 @@
-// Rows put together: where they were made in their places, nothing is copied, and what does not fit is as if
-// there had been no places.
+// Rows put together: where they were made in their places, nothing is copied, and what does not fit
+// is as if there had been no places.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 // Every recorded answer: values, shapes known beforehand, error codes, and the same bits with 1, 2
-// and 8 threads. Usage: test_op_golden [op]; RHEOS_BITS=FILE: also writes checksums of the answers to
-// FILE, a line each, in the same order on every processor (tools/check-processors compares them).
+// and 8 threads. Usage: test_op_golden [op]; RHEOS_BITS=FILE: also writes checksums of the answers
+// to FILE, a line each, in the same order on every processor (tools/check-processors compares
+// them).
 #include <complex.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Gradients against central differences, at the recorded points that are smooth, once with known and
-// once with unknown shapes: in double where the op has it, else in float. Usage:
+// Gradients against central differences, at the recorded points that are smooth, once with known
+// and once with unknown shapes: in double where the op has it, else in float. Usage:
 // test_op_gradients [op]
 #include <math.h>
 #include <string.h>
@@ -156,8 +156,8 @@ static rheos_status *analytic(gradient_check *g, int x, double *values) {
   return NULL;
 }
 
-// Cholesky reads one triangle only, and its gradient is that of symmetric matrices: the element that
-// moves together with element k.
+// Cholesky reads one triangle only, and its gradient is that of symmetric matrices: the element
+// that moves together with element k.
 static int64_t mirror_of(const gradient_check *g, const rheos_tensor *input, int64_t k) {
   if (strcmp(g->c->op, "Cholesky") != 0) return k;
   const rheos_shape *shape = rheos_tensor_shape(input);

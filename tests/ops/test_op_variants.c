@@ -214,8 +214,8 @@ static bool enlarge(const op_case *c, int64_t times, op_case *out) {
   return grown;
 }
 
-// The same case with every dimension of every fed matrix `times` as long, so that products still fit
-// together.
+// The same case with every dimension of every fed matrix `times` as long, so that products still
+// fit together.
 static bool enlarge_all(const op_case *c, int64_t times, op_case *out) {
   op_case_copy(c, out);
   bool grown = false;

@@ -1,5 +1,5 @@
-// A batch of examples gives what each of them gives by itself, whatever their entries have in common:
-// a parser that expects the next example to be like the one before must not be led astray.
+// A batch of examples gives what each of them gives by itself, whatever their entries have in
+// common: a parser that expects the next example to be like the one before must not be led astray.
 #include <stdio.h>
 
 #include "codec/wire.h"

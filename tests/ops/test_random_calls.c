@@ -1,8 +1,8 @@
-// Random calls of every op: built, run with its inputs known and fed, differentiated where it can be.
-// The verdicts agree, and the bits; a gradient has its input's shape; nothing takes long. What it
-// proves grows with the sanitizers. Usage: test_random_calls [op|all [call]]: the call of that number
-// alone, told in full. RHEOS_RANDOM_CALLS calls are made in all, 2,000 by default, drawn from
-// RHEOS_RANDOM_SEED.
+// Random calls of every op: built, run with its inputs known and fed, differentiated where it can
+// be. The verdicts agree, and the bits; a gradient has its input's shape; nothing takes long. What
+// it proves grows with the sanitizers. Usage: test_random_calls [op|all [call]]: the call of that
+// number alone, told in full. RHEOS_RANDOM_CALLS calls are made in all, 2,000 by default, drawn
+// from RHEOS_RANDOM_SEED.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,8 +90,8 @@ static bool check_answers(const op_case *c) {
 
 // ---- Shapes that no memory could hold
 
-// The node is only built, with dimensions near the largest integer and unknown ones: shape functions add
-// and multiply these.
+// The node is only built, with dimensions near the largest integer and unknown ones: shape
+// functions add and multiply these.
 static void check_large_shapes(const op_case *c) {
   static const int64_t dims[] = {
       INT64_MAX, INT64_MAX - 1, INT64_MAX / 2 + 1, INT64_C(1) << 40, -1, 0, 1, 3};

@@ -1,5 +1,5 @@
-// Which ranks and dimensions of its inputs each op takes when it is built, and what it then knows of
-// its outputs' ranks: as recorded from TensorFlow in tests/golden/shape_verdicts.txt. Usage:
+// Which ranks and dimensions of its inputs each op takes when it is built, and what it then knows
+// of its outputs' ranks: as recorded from TensorFlow in tests/golden/shape_verdicts.txt. Usage:
 // test_shape_verdicts [op]
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,8 +114,8 @@ static bool is_exception(const op_case *c) {
   return false;
 }
 
-// Whether it is refused as TensorFlow refuses it, or nothing contradicts: an op may refuse before the
-// step what TensorFlow's kernel refuses in it, and know ranks that TensorFlow does not.
+// Whether it is refused as TensorFlow refuses it, or nothing contradicts: an op may refuse before
+// the step what TensorFlow's kernel refuses in it, and know ranks that TensorFlow does not.
 static bool agree(const char *actual, const char *expected) {
   if (*expected == 'x' || *actual == 'x') return *actual == 'x';
   if (strlen(actual) != strlen(expected)) return false;

@@ -57,8 +57,8 @@ static void copy_one_by_one(const rheos__copy *copy, int64_t size, const char *i
   }
 }
 
-// Whether there is a plan. The source is of exactly the bytes it takes, so that a sanitizer sees what
-// reads beyond.
+// Whether there is a plan. The source is of exactly the bytes it takes, so that a sanitizer sees
+// what reads beyond.
 static bool check(const order *o, int64_t size, int64_t offset) {
   const rheos__copy copy = copy_of(o);
   rheos__tiled *t = malloc(sizeof *t);

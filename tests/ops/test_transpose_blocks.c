@@ -1,5 +1,6 @@
-// Transposed blocks against their definition: all element sizes, shapes around the sizes of tiles and
-// bands, any alignment, in one block and in several. What lies around the result stays as it was.
+// Transposed blocks against their definition: all element sizes, shapes around the sizes of tiles
+// and bands, any alignment, in one block and in several. What lies around the result stays as it
+// was.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

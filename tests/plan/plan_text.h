@@ -12,9 +12,9 @@ char *plan_text(rheos_graph *graph, const rheos_rewrite_options *rewrites,
                 const rheos_output *feeds, int num_feeds, const rheos_output *fetches,
                 int num_fetches);
 
-// Checks what the step runs with the options (NULL: the defaults) unless `expected` is NULL, and that
-// all values have the same bits as without rules. The feeds get values made from their dtypes and
-// shapes, unknown dimensions being all of one small size.
+// Checks what the step runs with the options (NULL: the defaults) unless `expected` is NULL, and
+// that all values have the same bits as without rules. The feeds get values made from their dtypes
+// and shapes, unknown dimensions being all of one small size.
 void check_plan(rheos_scope *s, const rheos_rewrite_options *rewrites, const rheos_output *feeds,
                 int num_feeds, const rheos_output *fetches, int num_fetches, const char *expected);
 

@@ -1,6 +1,6 @@
 // Ops whose shapes depend on values: they stand in one segment until a shape is needed, what was
-// prepared for them serves other steps only where it may, threads do not meet in it, and short memory
-// leaves nothing behind.
+// prepared for them serves other steps only where it may, threads do not meet in it, and short
+// memory leaves nothing behind.
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -44,8 +44,8 @@ static void test_dynamic__ops_share_a_segment_until_a_shape_is_needed(void **sta
   rheos__resources_free(resources);
 }
 
-// The sum of 0, 1, ... below a fed limit, how many values of a fed vector are not zero, and how many
-// there are that differ.
+// The sum of 0, 1, ... below a fed limit, how many values of a fed vector are not zero, and how
+// many there are that differ.
 typedef struct program {
   rheos_output limit, x, fetches[3];
 } program;

@@ -1,5 +1,5 @@
-// Calls whose bodies take their places in a plan: which, what they run, the order that reads keep, and that
-// errors name what they named before.
+// Calls whose bodies take their places in a plan: which, what they run, the order that reads keep,
+// and that errors name what they named before.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -215,8 +215,8 @@ static counter make_counter(rheos_scope *s) {
   return c;
 }
 
-// What a step gives for `fetch` when it runs `target` too, in a session of its own; and that inlining
-// does not change it.
+// What a step gives for `fetch` when it runs `target` too, in a session of its own; and that
+// inlining does not change it.
 static float run(rheos_graph *graph, const counter *c, rheos_output fetched,
                  rheos_operation target) {
   float values[2];

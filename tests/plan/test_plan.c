@@ -1,5 +1,6 @@
-// What rheos__plan_new() leaves behind: order, waits, effects and levels, by what is printed of a plan; that
-// waits outlive what rules drop; and that random graphs wait for all that they asked for.
+// What rheos__plan_new() leaves behind: order, waits, effects and levels, by what is printed of a
+// plan; that waits outlive what rules drop; and that random graphs wait for all that they asked
+// for.
 #include "ops/array_fixture.h"
 #include "plan/plan_text.h"
 #include "plan/show/print.h"

@@ -1,5 +1,5 @@
-// What of version 1's control flow is raised to entries of a straight plan, and what stays on tokens; both
-// give the same bits.
+// What of version 1's control flow is raised to entries of a straight plan, and what stays on
+// tokens; both give the same bits.
 #include <rheos/control_flow.h>
 #include <rheos/gradients.h>
 #include <rheos/ops.h>
@@ -150,7 +150,8 @@ static void test_raise__not_what_is_fetched_inside(void **state) {
   assert_int_equal(num_raised(f, inside, RHEOS_TOGGLE_DEFAULT), -1);
 }
 
-// Nodes without a conditional around them: both sides hang together, and one needs what the other gives.
+// Nodes without a conditional around them: both sides hang together, and one needs what the other
+// gives.
 static void test_raise__not_what_needs_itself(void **state) {
   fixture *f = *state;
   rheos_scope *s = f->scope;
@@ -201,7 +202,8 @@ static void test_raise__loops_of_gradients(void **state) {
   expect(f, gradient.values, 2, 32);  // of x^4
 }
 
-// while (v < 10) v = 2 v, of nodes; in the loop `counter` is added to, after the node that `waits_for` tells.
+// while (v < 10) v = 2 v, of nodes; in the loop `counter` is added to, after the node that
+// `waits_for` tells.
 enum { NOTHING, SWITCH, IDENTITY };
 static rheos_output counting_loop(fixture *f, rheos_output counter, int waits_for) {
   rheos_scope *s = f->scope;
@@ -241,7 +243,8 @@ static rheos_output counting_loop(fixture *f, rheos_output counter, int waits_fo
   return rheos_operation_output(exit, 0);
 }
 
-// What needs no value of a trip runs once more, when the loop has ended: a body would leave that out.
+// What needs no value of a trip runs once more, when the loop has ended: a body would leave that
+// out.
 static void expect_counted(fixture *f, int waits_for, int raised, float counted) {
   rheos_scope *s = f->scope;
   const rheos_attr attrs[] = {rheos_attr_type("dtype", RHEOS_FLOAT),

@@ -1,5 +1,5 @@
-// The rules, before and after: what a plan runs in place of what the program wrote, and that the bits
-// are the same.
+// The rules, before and after: what a plan runs in place of what the program wrote, and that the
+// bits are the same.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

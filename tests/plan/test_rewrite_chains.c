@@ -1,5 +1,5 @@
-// What rewriting a chain of one op takes, for every op that can stand on itself: as much for each of its
-// nodes, however long it is. Counted in what the rewriter goes over, not in time.
+// What rewriting a chain of one op takes, for every op that can stand on itself: as much for each
+// of its nodes, however long it is. Counted in what the rewriter goes over, not in time.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,9 @@
 // Random graphs of the ops that rules look at, wired in all ways, with feeds and fetches in the
-// middle, variables that are written and control dependencies: with all rules and without any, a step
-// gives the same bits and the same errors, except those of what is only waited for, which is not run.
-// A graph has either transposes or products: a product that takes a transpose in may have another kernel, with another order of summing. Usage: test_rewrite_random [first seed [number of graphs]]
+// middle, variables that are written and control dependencies: with all rules and without any, a
+// step gives the same bits and the same errors, except those of what is only waited for, which is
+// not run. A graph has either transposes or products: a product that takes a transpose in may have
+// another kernel, with another order of summing. Usage: test_rewrite_random [first seed [number of
+// graphs]]
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

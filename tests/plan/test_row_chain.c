@@ -1,5 +1,6 @@
-// Chains of dense layers: found where rows of the batch are all that a layer needs of the one before,
-// the same bits with any number of threads, and none where threads would get in each other's way.
+// Chains of dense layers: found where rows of the batch are all that a layer needs of the one
+// before, the same bits with any number of threads, and none where threads would get in each
+// other's way.
 #include <math.h>
 
 #include "ops/array_fixture.h"
@@ -55,7 +56,8 @@ static model build(fixture *f, const int64_t *widths, int layers) {
   return m;
 }
 
-// The chains in the plan of m.y for a batch; `out_longest` is how many instructions the longest has.
+// The chains in the plan of m.y for a batch; `out_longest` is how many instructions the longest
+// has.
 static int count_chains(fixture *f, const model *m, rheos_shape fed, int32_t *out_longest) {
   rheos__resources *resources = rheos__resources_new();
   assert_non_null(resources);

@@ -1,4 +1,5 @@
-// Segments as a tree: found by the shapes of feeds and of dynamic values, let go where they are many.
+// Segments as a tree: found by the shapes of feeds and of dynamic values, let go where they are
+// many.
 #include "ops/array_fixture.h"
 #include "plan/plan_text.h"
 #include "plan/segment/segment.h"

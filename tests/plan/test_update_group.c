@@ -1,4 +1,5 @@
-// Joint runs: updates that stand together are one, with the bits and the errors of one after another.
+// Joint runs: updates that stand together are one, with the bits and the errors of one after
+// another.
 #include <pthread.h>
 #include <rheos/trace.h>
 
@@ -188,8 +189,8 @@ static void test_update_group__gradients_are_read_before(void **state) {
   rheos_session_free(session);
 }
 
-// One variable has no value: the error is its own, those before it in the plan are changed as they would
-// be one by one, and the session goes on.
+// One variable has no value: the error is its own, those before it in the plan are changed as they
+// would be one by one, and the session goes on.
 static void test_update_group__an_error_is_that_of_its_update(void **state) {
   fixture *f = *state;
   model m = build(f, 5, (const int64_t[]){4}, 1, false);
@@ -225,8 +226,8 @@ static void *race(void *argument) {
   return NULL;
 }
 
-// Steps of several threads that change the same variables in different orders wait for each other only
-// as long as one of them runs.
+// Steps of several threads that change the same variables in different orders wait for each other
+// only as long as one of them runs.
 static void test_update_group__steps_side_by_side_do_not_lock_each_other_out(void **state) {
   fixture *f = *state;
   model m = build(f, 2, (const int64_t[]){1000}, 1, false);

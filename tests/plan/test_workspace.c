@@ -1,4 +1,5 @@
-// Workspaces: what they point at once they stand for a segment, and what they keep from one to the next.
+// Workspaces: what they point at once they stand for a segment, and what they keep from one to the
+// next.
 #include "ops/array_fixture.h"
 #include "plan/plan_text.h"
 #include "plan/segment/segment.h"

@@ -1,4 +1,5 @@
-// Graphs that TensorFlow ran, with what it was asked for and gave: the format of tests/golden/flow/cases.txt.
+// Graphs that TensorFlow ran, with what it was asked for and gave: the format of
+// tests/golden/flow/cases.txt.
 #ifndef RHEOS_TESTS_RUNTIME_RECORDED_RUNS_H
 #define RHEOS_TESTS_RUNTIME_RECORDED_RUNS_H
 

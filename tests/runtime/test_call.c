@@ -1,5 +1,5 @@
-// Runs inside runs: bodies that are entered again and again with the same workspace, what they take over
-// from their callers, and what they are specialised to.
+// Runs inside runs: bodies that are entered again and again with the same workspace, what they take
+// over from their callers, and what they are specialised to.
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-// Operations that run at once, and tapes: values, gradients of gradients, what is kept and what is let go.
+// Operations that run at once, and tapes: values, gradients of gradients, what is kept and what is
+// let go.
 #include <rheos/front_end.h>
 #include <rheos/function.h>
 

@@ -1,5 +1,5 @@
-// Steps that fail halfway: the error names the node, and the session works on, whatever allocation of a
-// step failed.
+// Steps that fail halfway: the error names the node, and the session works on, whatever allocation
+// of a step failed.
 #include <stdatomic.h>
 
 #include "ops/array_fixture.h"

@@ -1,6 +1,6 @@
-// Programs of C that build a loop over an array with its gradient, a call, a pipeline, a queue: each
-// allocation of building, planning and running fails in turn, without a crash, a leak or another answer
-// than that memory is short.
+// Programs of C that build a loop over an array with its gradient, a call, a pipeline, a queue:
+// each allocation of building, planning and running fails in turn, without a crash, a leak or
+// another answer than that memory is short.
 #include <rheos/rheos.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
-// Recorded programs of loops, conditionals, calls, arrays, lists, datasets, iterators and queues of which
-// an allocation fails, or that and all later ones: the step that it was for says so, nothing is lost, and what keeps nothing from
-// step to step runs as if nothing had been. RHEOS_FAILURES=N tries up to N allocations of each program
-// (0: all of them); a program that is named is tried alone.
+// Recorded programs of loops, conditionals, calls, arrays, lists, datasets, iterators and queues of
+// which an allocation fails, or that and all later ones: the step that it was for says so, nothing
+// is lost, and what keeps nothing from step to step runs as if nothing had been. RHEOS_FAILURES=N
+// tries up to N allocations of each program (0: all of them); a program that is named is tried
+// alone.
 #include <rheos/rheos.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
-// Version 1's control flow, of nodes put together by hand: loops of any number of trips, nested, branches
-// and what is dead in them, references, and what is wrong. All of it twice: raised where that is possible,
-// and on tokens.
+// Version 1's control flow, of nodes put together by hand: loops of any number of trips, nested,
+// branches and what is dead in them, references, and what is wrong. All of it twice: raised where
+// that is possible, and on tokens.
 #include <stdio.h>
 #include <time.h>
 

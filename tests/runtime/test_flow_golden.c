@@ -1,7 +1,8 @@
-// Graphs of version 1's control flow give what TensorFlow gave: tests/golden/flow and flow_by_hand, written
-// by make_flow.py and make_flow_by_hand.py. Each run is done on 1, 2 and 8 threads, raised where that is possible
-// and on tokens, and with edges watched: all of them, and all but those of what moves values; and gives the same
-// bits; also where all nodes that it has kernels for are on a device with a memory of its own.
+// Graphs of version 1's control flow give what TensorFlow gave: tests/golden/flow and flow_by_hand,
+// written by make_flow.py and make_flow_by_hand.py. Each run is done on 1, 2 and 8 threads, raised
+// where that is possible and on tokens, and with edges watched: all of them, and all but those of
+// what moves values; and gives the same bits; also where all nodes that it has kernels for are on a
+// device with a memory of its own.
 #include "device/private_device.h"
 #include "runtime/step/host.h"
 #include "runtime/recorded_runs.h"

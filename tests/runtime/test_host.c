@@ -1,5 +1,6 @@
-// Sessions on one host: what they share, what they keep to themselves, and that they may run, change
-// variables and be closed at the same time. Meant for the thread sanitizer as much as for itself.
+// Sessions on one host: what they share, what they keep to themselves, and that they may run,
+// change variables and be closed at the same time. Meant for the thread sanitizer as much as for
+// itself.
 #include "runtime/step/host.h"
 
 #include "ops/array_fixture.h"

@@ -1,4 +1,5 @@
-// Functions built in C: arguments, captures, results, calls of all kinds, export and import, errors.
+// Functions built in C: arguments, captures, results, calls of all kinds, export and import,
+// errors.
 #include <pthread.h>
 #include <rheos/rheos.h>
 
@@ -60,8 +61,8 @@ static void test_function__called_with_captures(void **state) {
   fixture_free(&f);
 }
 
-// Functions each of which calls the one before it, as many as would fill a stack if freeing went from one
-// to the next, and all but the last leave the library.
+// Functions each of which calls the one before it, as many as would fill a stack if freeing went
+// from one to the next, and all but the last leave the library.
 static void test_function__calls_what_has_left_the_library(void **state) {
   (void)state;
   graph_fixture f = fixture_new();
@@ -425,7 +426,8 @@ static void test_function__has_effects_in_the_order_of_the_program(void **state)
 
 // ---- As the gradient of a node
 
-// dy * x * 100, as the gradient of an IdentityN of (2 x, x). `input`: whose gradient it is said to be.
+// dy * x * 100, as the gradient of an IdentityN of (2 x, x). `input`: whose gradient it is said to
+// be.
 static rheos_output with_own_gradient(graph_fixture *f, rheos_output x, int64_t input) {
   rheos_function *g = rheos_function_begin(f->scope, "own", NULL);
   rheos_scope *inside = rheos_function_scope(g);

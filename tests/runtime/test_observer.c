@@ -1,5 +1,5 @@
-// Observers: what a step tells those who look on, in which order and with which bytes; one that fails, one
-// that holds its step up while others go on, and several at once.
+// Observers: what a step tells those who look on, in which order and with which bytes; one that
+// fails, one that holds its step up while others go on, and several at once.
 #include <pthread.h>
 #include <rheos/ops.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Operands kept in the form that kernels want: made once, made again when the variable has changed, one
-// for all steps of a session, and the bits that come without them.
+// Operands kept in the form that kernels want: made once, made again when the variable has changed,
+// one for all steps of a session, and the bits that come without them.
 #include "ops/array_fixture.h"
 #include "runtime/session/session_plan.h"
 

@@ -1,4 +1,5 @@
-// Plans are made side by side, each signature once; who waits can be stopped; what failed is not kept.
+// Plans are made side by side, each signature once; who waits can be stopped; what failed is not
+// kept.
 #include "runtime/session/plan_cache.h"
 
 #include <setjmp.h>
@@ -16,8 +17,8 @@
 
 enum { NUM_THREADS = 16, PATIENCE_S = 60, CHAIN = 20000, LARGE_BYTES = 256 * 1024 };
 
-// A place where threads wait until so many are there at once, but not for ever: a test that is wrong
-// shall end.
+// A place where threads wait until so many are there at once, but not for ever: a test that is
+// wrong shall end.
 typedef struct meeting {
   pthread_mutex_t mutex;
   pthread_cond_t changed;

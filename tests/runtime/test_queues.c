@@ -1,5 +1,5 @@
-// Ops that wait: steps go on without them, and what ends the waiting. Orders and errors of all queues are
-// compared with TensorFlow's in tests/python/ops/test_golden_queues.py.
+// Ops that wait: steps go on without them, and what ends the waiting. Orders and errors of all
+// queues are compared with TensorFlow's in tests/python/ops/test_golden_queues.py.
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
@@ -374,7 +374,8 @@ static void test_queues__close_waits_for_what_stands_in_line(void **state) {
   assert_int_equal(value, 2);
 }
 
-// More than the queue has room for at once; and what is taken by one that gives up goes back in its place.
+// More than the queue has room for at once; and what is taken by one that gives up goes back in its
+// place.
 static void test_queues__many_at_once(void **state) {
   fixture *f = *state;
   const queue_graph q = queue_graph_new(f, 3, "a");
@@ -451,7 +452,8 @@ static void *take_many(void *argument) {
   }
 }
 
-// Steps time out in between, and in every other round the queue is closed under the hands of those that put.
+// Steps time out in between, and in every other round the queue is closed under the hands of those
+// that put.
 static void test_queues__nothing_is_lost_or_doubled(void **state) {
   fixture *f = *state;
   for (int round = 0; round < 6; round++) {

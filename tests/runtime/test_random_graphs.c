@@ -1,7 +1,8 @@
 // Graphs of random ops with random inputs, attributes and shapes, most of which do not fit: every
-// node is refused with a status or runs, no step crashes or hangs, what is inferred about a shape is
-// true of the value, watching all edges changes nothing and gives what fetches do, and a graph that is written out and read back has the same nodes. What it
-// proves grows with the sanitizers. Usage: test_random_graphs [first seed [number of graphs]]
+// node is refused with a status or runs, no step crashes or hangs, what is inferred about a shape
+// is true of the value, watching all edges changes nothing and gives what fetches do, and a graph
+// that is written out and read back has the same nodes. What it proves grows with the sanitizers.
+// Usage: test_random_graphs [first seed [number of graphs]]
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -307,7 +308,8 @@ static void add_node(maker *m) {
   }
 }
 
-// An error says something, and is not our own mistake. A stack of another dtype has TensorFlow's code.
+// An error says something, and is not our own mistake. A stack of another dtype has TensorFlow's
+// code.
 static void check_error(const maker *m, rheos_status *status) {
   if (!status) return;
   const bool is_stack = strncmp(rheos_status_message(status), "Stack[", 6) == 0;

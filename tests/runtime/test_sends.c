@@ -149,7 +149,8 @@ static void test_sends__go_both_ways_in_one_step(void **state) {
   assert_int_equal(rheos__rendezvous_num_keys(t->rendezvous), 0);
 }
 
-// Either side of a Switch comes to a Merge of the other task, with a dead value for the side not taken.
+// Either side of a Switch comes to a Merge of the other task, with a dead value for the side not
+// taken.
 static void test_sends__of_a_dead_value_make_what_takes_it_dead(void **state) {
   tasks *t = *state;
   fixture *a = &t->f[0], *b = &t->f[1];

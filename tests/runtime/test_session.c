@@ -1,4 +1,5 @@
-// Sessions seen from outside: what runs, in which order, what is re-used, and how a step is stopped.
+// Sessions seen from outside: what runs, in which order, what is re-used, and how a step is
+// stopped.
 #include <math.h>
 #include <pthread.h>
 #include <rheos/rheos.h>

@@ -112,8 +112,8 @@ static void test_steady__idle_threads_sleep(void **state) {
   finish(&p);
 }
 
-// How many threads there are, and a number that hardly stays when others take their place; 0 of them
-// where the system does not tell.
+// How many threads there are, and a number that hardly stays when others take their place; 0 of
+// them where the system does not tell.
 static int list_threads(long *out_sum) {
   int count = 0;
   *out_sum = 0;

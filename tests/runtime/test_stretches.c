@@ -1,5 +1,5 @@
-// What a step does between its waits: which nodes are a stretch, that a step gives the same with stretches and
-// without, in whatever order what it waits for comes.
+// What a step does between its waits: which nodes are a stretch, that a step gives the same with
+// stretches and without, in whatever order what it waits for comes.
 #include <pthread.h>
 #include <rheos/control_flow.h>
 #include <rheos/ops.h>
@@ -94,7 +94,8 @@ static rheos_status *run_operations(rheos_session *session, const rheos_operatio
   return rheos_session_run(session, NULL, 0, NULL, 0, operations, count, &options);
 }
 
-// What the fetch gives after the operations have run one after the other, with stretches and without.
+// What the fetch gives after the operations have run one after the other, with stretches and
+// without.
 static void expect(fixture *f, const rheos_operation *before, int num_before, rheos_output fetch,
                    float expected) {
   check(rheos_scope_finish(f->scope));
@@ -188,7 +189,8 @@ static void test_stretches__are_none_around_a_branch_that_waits(void **state) {
   expect(f, fill, 2, all, 16);
 }
 
-// A value that only passes is on both sides; what waits for it there does not wait for its own stretch.
+// A value that only passes is on both sides; what waits for it there does not wait for its own
+// stretch.
 static void test_stretches__wait_for_what_passes_a_value_on(void **state) {
   fixture *f = *state;
   const pair q = two_queues(f);
@@ -221,7 +223,8 @@ static rheos_output added_to(fixture *f, rheos_output v, rheos_output value) {
                                 0);
 }
 
-// A stretch that is ordered behind a write reads what was written, one that waits for less reads before.
+// A stretch that is ordered behind a write reads what was written, one that waits for less reads
+// before.
 static void test_stretches__read_in_the_order_of_levels(void **state) {
   fixture *f = *state;
   rheos_operation before[3];
@@ -302,8 +305,9 @@ static rheos_operation link_queues(fixture *f, rheos_output from, rheos_output t
   return put(f, to, twice_and_one(f, taken(f, from)));
 }
 
-// An element goes round through four queues, by links of two steps of two sessions that share their resources:
-// whichever link is first in its step, and whichever queue the element is in to begin with.
+// An element goes round through four queues, by links of two steps of two sessions that share their
+// resources: whichever link is first in its step, and whichever queue the element is in to begin
+// with.
 static void test_stretches__of_two_steps_feed_each_other(void **state) {
   fixture *f = *state;
   static const char *const names[] = {"a", "b", "c", "d"};

@@ -1,5 +1,5 @@
-// Trips of loops that are like the one before run without entering their bodies again: they give what loops on
-// tokens give, whatever kernels keep of a variable, and fail as others do.
+// Trips of loops that are like the one before run without entering their bodies again: they give
+// what loops on tokens give, whatever kernels keep of a variable, and fail as others do.
 #include <rheos/control_flow.h>
 #include <rheos/gradients.h>
 #include <rheos/ops.h>
@@ -50,7 +50,8 @@ static void expect_same_bits(fixture *f, const rheos_output *outputs, size_t cou
 
 enum { COUNT, VALUE, KEPT, NUM_VARIABLES };
 
-// One is computed where it is, one in turn in two places, one stays; a Stack keeps what two began with.
+// One is computed where it is, one in turn in two places, one stays; a Stack keeps what two began
+// with.
 static void next_values(rheos_scope *s, void *argument, const rheos_output *v, rheos_output *next,
                         size_t count) {
   (void)argument, (void)count;

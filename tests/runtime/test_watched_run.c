@@ -1,5 +1,5 @@
-// Watched edges: what is delivered is what a fetch of the edge gives, at its place in the order, in loops, branches
-// and functions too; and what is watched is computed as if it were not.
+// Watched edges: what is delivered is what a fetch of the edge gives, at its place in the order, in
+// loops, branches and functions too; and what is watched is computed as if it were not.
 #include <rheos/ops.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-// Tensors in a memory of their own, whose addresses nobody may read: where they lie, copies, mirrors.
+// Tensors in a memory of their own, whose addresses nobody may read: where they lie, copies,
+// mirrors.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

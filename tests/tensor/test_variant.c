@@ -1,4 +1,5 @@
-// Variants are counted: every tensor that holds one counts for it, copies too, and the last frees it.
+// Variants are counted: every tensor that holds one counts for it, copies too, and the last frees
+// it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

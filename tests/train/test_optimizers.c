@@ -59,7 +59,8 @@ static void assert_fine(rheos_scope *s) {
 
 // ---- Recorded steps
 
-// table (3,2) read by rows 2, 0, 2, plus bias (2), squared and summed: make_optimizers.py's program.
+// table (3,2) read by rows 2, 0, 2, plus bias (2), squared and summed: make_optimizers.py's
+// program.
 typedef struct program {
   rheos_variable table, bias, step;
   rheos_output loss;

@@ -1,6 +1,6 @@
-// FusedBatchNorm of float32 images that have their channels last: rows of pixels, a range of channels
-// at a time. The variance comes from the same pass as the mean, as the sums of what the elements
-// differ from the first pixel by, and of the squares: in double, nothing is lost by it.
+// FusedBatchNorm of float32 images that have their channels last: rows of pixels, a range of
+// channels at a time. The variance comes from the same pass as the mean, as the sums of what the
+// elements differ from the first pixel by, and of the squares: in double, nothing is lost by it.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif

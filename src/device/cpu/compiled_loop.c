@@ -144,8 +144,8 @@ static void stop_at_exit(void) {
   pthread_mutex_unlock(&mutex);
 }
 
-// Once more: what is asked for last is called first when the process ends. The compiler's library asks for
-// the end of what it makes when it is loaded, and of more with what it compiles first.
+// Once more: what is asked for last is called first when the process ends. The compiler's library
+// asks for the end of what it makes when it is loaded, and of more with what it compiles first.
 static void stop_before_others(void) { atexit(stop_at_exit); }
 
 static void *compile_queue(void *unused) {

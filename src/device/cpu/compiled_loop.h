@@ -2,15 +2,15 @@
 // Without it, or until a loop is compiled, the rows run as they always do, with the same bits.
 //
 // There is one loop for each program in the whole process, for as long as it lasts: a bounded
-// number. Not one for each host: LLVM's library, what it does when the process ends or forks, and the
-// machine code are the process's, and a loop depends on nothing but its program, so that sessions
-// notice each other by nothing but time.
+// number. Not one for each host: LLVM's library, what it does when the process ends or forks, and
+// the machine code are the process's, and a loop depends on nothing but its program, so that
+// sessions notice each other by nothing but time.
 //
-// A loop is compiled once it has taken as long as compiling takes, if that was a hundredth of the time
-// that passed meanwhile: by a thread that ends when there is nothing to compile, and no step waits for
-// it. A fork and exit() wait for the loop that is being compiled; a child finds no lock taken. Where
-// address space is limited (ulimit -v) nothing is compiled: LLVM would end the process if that were
-// short.
+// A loop is compiled once it has taken as long as compiling takes, if that was a hundredth of the
+// time that passed meanwhile: by a thread that ends when there is nothing to compile, and no step
+// waits for it. A fork and exit() wait for the loop that is being compiled; a child finds no lock
+// taken. Where address space is limited (ulimit -v) nothing is compiled: LLVM would end the process
+// if that were short.
 #ifndef RHEOS_SRC_DEVICE_CPU_COMPILED_LOOP_H
 #define RHEOS_SRC_DEVICE_CPU_COMPILED_LOOP_H
 
@@ -59,7 +59,8 @@ void rheos__compile_at_once(bool at_once);
 bool rheos__compiled_loops_wait(void);
 // How many loops there are, and how many of them are compiled.
 void rheos__compiled_loops_count(int64_t *out_loops, int64_t *out_compiled);
-// The file to take the compiler from, before the first is compiled; NULL: the one beside the library.
+// The file to take the compiler from, before the first is compiled; NULL: the one beside the
+// library.
 void rheos__compiled_loops_from(const char *path);
 
 #endif  // RHEOS_SRC_DEVICE_CPU_COMPILED_LOOP_H

@@ -8,9 +8,9 @@
 // A unit is some rows of the result by some of its channels. Each element is the sum over the
 // window in order, whatever the units: so neither they nor threads change the bits.
 //
-// The gradient by the image of windows that move by one pixel is such a convolution too: of the result's
-// gradient, with the filter's taps in the opposite order and its channels exchanged. That is how the
-// filter is laid down then.
+// The gradient by the image of windows that move by one pixel is such a convolution too: of the
+// result's gradient, with the filter's taps in the opposite order and its channels exchanged. That
+// is how the filter is laid down then.
 #include "device/cpu/conv_float.h"
 
 #include <string.h>
@@ -20,17 +20,17 @@
 #include "ops/nn/conv.h"
 #include "ops/nn/fused.h"
 
-// Of a block of the filter; of the result that goes over it while it is in the cache. The result is read
-// and written once a block: few deep ones are better, as for panels. Where a window is one pixel, pixels
-// are so cheap that the result binds: in small blocks its lines are written, and a sum's other operand
-// is read, while their pages are known.
+// Of a block of the filter; of the result that goes over it while it is in the cache. The result is
+// read and written once a block: few deep ones are better, as for panels. Where a window is one
+// pixel, pixels are so cheap that the result binds: in small blocks its lines are written, and a
+// sum's other operand is read, while their pages are known.
 enum { BLOCK_DEPTH = 1024, BLOCK_COLUMNS = 256, BLOCK_PIXELS = 240, FLAT_BLOCK_PIXELS = 48 };
 enum { UNIT_PIXELS = 384, MOST_UNIT_PIXELS = 2048, MOST_UNITS = 32, LEAST_COLUMNS = 128 };
 
 static const int64_t LEAST_FLOPS = 2048;
 
-// Of the image, for its gradient: with fewer, tiles are not whole, and oneDNN is a tenth faster, unless
-// there is so little to do that its call is what counts.
+// Of the image, for its gradient: with fewer, tiles are not whole, and oneDNN is a tenth faster,
+// unless there is so little to do that its call is what counts.
 static const int64_t LEAST_TURNED_CHANNELS = 64, FEW_FLOPS = 1 << 17;
 
 typedef struct conv_float {

@@ -1,7 +1,7 @@
 // Convolutions of two and three dimensions, depthwise or in groups, in either layout. The batch is
 // cut into equal parts whose size depends on the shapes alone, one call each, so that any number of
-// threads gives the same bits. The filter's gradient is a sum over the batch: parts of it are summed up
-// in order.
+// threads gives the same bits. The filter's gradient is a sum over the batch: parts of it are
+// summed up in order.
 #include "device/cpu/conv_onednn.h"
 
 #include <string.h>
@@ -12,8 +12,8 @@
 
 enum { SMALL_FLOPS = 2048, MAX_PARTS = 16 };
 
-// Of the result, in a part: the filter is put into the library's order for each, which costs as much as
-// some hundred of them.
+// Of the result, in a part: the filter is put into the library's order for each, which costs as
+// much as some hundred of them.
 enum { LEAST_PART_POSITIONS = 768, LEAST_PARTS = 2 };
 
 // Of a filter's gradient: each part costs a filter of memory and its sum.

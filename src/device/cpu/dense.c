@@ -1,5 +1,5 @@
-// MatMul and _FusedMatMul by the loops of dense_kernel.c, where these beat the library: up to some ten
-// million multiply-adds. A unit is a tile's height of rows, or of a single row some columns.
+// MatMul and _FusedMatMul by the loops of dense_kernel.c, where these beat the library: up to some
+// ten million multiply-adds. A unit is a tile's height of rows, or of a single row some columns.
 #include "device/cpu/dense.h"
 
 static const double MOST_FLOPS = 1 << 24;
@@ -18,7 +18,8 @@ typedef struct dense_state {
   rheos__epilogue epilogue;
 } dense_state;
 
-// to (columns, rows) = from (rows, columns) transposed, a few rows at a time so that lines stay near.
+// to (columns, rows) = from (rows, columns) transposed, a few rows at a time so that lines stay
+// near.
 static void transpose(const float *restrict from, int64_t rows, int64_t columns,
                       float *restrict to) {
   for (int64_t first = 0; first < rows; first += 16) {

@@ -1,7 +1,8 @@
-// Small products. Some rows of the result by some vectors of columns are summed up in registers, one
-// row of b after the other, and get their bias and activation before they are stored. Each element is
-// the sum over k in order, by multiply-adds where the processor has them, whatever tile it falls
-// into: so neither tiles nor threads change the bits. One source (dense_loops.inc) for all widths.
+// Small products. Some rows of the result by some vectors of columns are summed up in registers,
+// one row of b after the other, and get their bias and activation before they are stored. Each
+// element is the sum over k in order, by multiply-adds where the processor has them, whatever tile
+// it falls into: so neither tiles nor threads change the bits. One source (dense_loops.inc) for all
+// widths.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #pragma GCC optimize("O3")

@@ -100,7 +100,8 @@ rheos__simple rheos__simple_of(const char *op) {
   return RHEOS__NOT_SIMPLE;
 }
 
-// The registers are named, since an array would be kept in memory: formula(register k, ...) for each.
+// The registers are named, since an array would be kept in memory: formula(register k, ...) for
+// each.
 #define ALL(X, Y, formula)  \
   ONE(r0, 0, X, Y, formula) \
   ONE(r1, 1, X, Y, formula) \

@@ -2,8 +2,8 @@
 // first-level cache.
 //
 // A place is where a row reads or writes: an operand of the instruction, its output, or a slot of
-// the scratch memory. Operands that have an element for each of the loop move on with the tiles; the
-// others, broadcast, stay where they start.
+// the scratch memory. Operands that have an element for each of the loop move on with the tiles;
+// the others, broadcast, stay where they start.
 #ifndef RHEOS_SRC_DEVICE_CPU_FUSED_LOOP_H
 #define RHEOS_SRC_DEVICE_CPU_FUSED_LOOP_H
 

@@ -40,7 +40,8 @@ typedef struct rheos__loop_program {
 typedef void (*rheos__loop_fn)(char *const *places, int64_t begin, int64_t count, int64_t inner);
 
 // What the library has under the name RHEOS__LOOP_COMPILER. `version`: that of the Rheos it belongs
-// to. `compile` is called by one thread at a time, and gives NULL when it cannot; what it made stays.
+// to. `compile` is called by one thread at a time, and gives NULL when it cannot; what it made
+// stays.
 typedef struct rheos__loop_compiler {
   const char *version;
   rheos__loop_fn (*compile)(const rheos__loop_program *program);

@@ -1,9 +1,10 @@
 // oneDNN runs its own OpenMP threads unless told otherwise. The session's pool owns the cores, so
 // every call here is made with one thread, and the caller's setting is put back.
 //
-// The code oneDNN 2.6 generates for matrix products keeps data below the stack pointer, further down
-// than the 128 bytes that a signal's frame leaves alone: a timer or Ctrl-C in the middle of a product
-// corrupted the heap. So signals wait until the call is over; only those that tell of a fault do not.
+// The code oneDNN 2.6 generates for matrix products keeps data below the stack pointer, further
+// down than the 128 bytes that a signal's frame leaves alone: a timer or Ctrl-C in the middle of a
+// product corrupted the heap. So signals wait until the call is over; only those that tell of a
+// fault do not.
 #include "device/cpu/onednn.h"
 
 #include <dnnl.h>

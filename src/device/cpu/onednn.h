@@ -38,8 +38,8 @@ rheos_status *rheos__dnnl_conv_new(rheos__dnnl_pass pass, const rheos__dnnl_conv
 void rheos__dnnl_conv_free(rheos__dnnl_conv *conv);
 size_t rheos__dnnl_conv_scratch_bytes(const rheos__dnnl_conv *conv);
 // `count` convolutions with one filter, images and results so many elements apart. The operand that
-// the pass computes is written, the others are read. Any number of threads may do so at a time, each
-// with scratch of its own, 64-byte aligned.
+// the pass computes is written, the others are read. Any number of threads may do so at a time,
+// each with scratch of its own, 64-byte aligned.
 rheos_status *rheos__dnnl_conv_run(const rheos__dnnl_conv *conv, float *image, float *filter,
                                    float *result, int64_t image_step, int64_t result_step,
                                    int64_t count, void *scratch);

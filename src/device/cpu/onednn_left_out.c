@@ -1,5 +1,5 @@
-// What stands in for oneDNN in a build without it: products by BLAS, or where that was left out too by
-// loops of our own, and no convolutions, whose other kernels then run.
+// What stands in for oneDNN in a build without it: products by BLAS, or where that was left out too
+// by loops of our own, and no convolutions, whose other kernels then run.
 #include "device/cpu/onednn.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 // Blocks of the second operand are turned into panels: each holds so many columns as a tile of the
-// kernel is wide, row after row without gaps, so that the kernel streams it whatever the matrix's own
-// steps are; and a transposed matrix costs hardly more. The first operand is read where it lies.
-// Where b is transposed and a is much smaller, a is laid down instead, the transposed result
+// kernel is wide, row after row without gaps, so that the kernel streams it whatever the matrix's
+// own steps are; and a transposed matrix costs hardly more. The first operand is read where it
+// lies. Where b is transposed and a is much smaller, a is laid down instead, the transposed result
 // comes out, and is transposed: the sums are the same.
 // Where a is transposed, the numbers of a row lie so far apart that they push each other out of the
 // caches. Narrow tiles, which want more of them for as much arithmetic, wait for that: for these,
@@ -15,16 +15,17 @@
 
 #include "base/numbers.h"
 
-// A block: at most MOST_DEPTH rows of b by BLOCK_COLUMNS columns, read again for BLOCK_ROWS rows of a.
-// The result is read and written once a block of rows of b, so that few deep ones are better: one
-// panel of them shall stay in the second-level cache.
+// A block: at most MOST_DEPTH rows of b by BLOCK_COLUMNS columns, read again for BLOCK_ROWS rows of
+// a. The result is read and written once a block of rows of b, so that few deep ones are better:
+// one panel of them shall stay in the second-level cache.
 enum { MOST_DEPTH = 1024, BLOCK_COLUMNS = 256, BLOCK_ROWS = 240, TILE_ROWS = 6 };
 
-// The most rows of a for a result that is transposed, the most elements of a, the columns at a time.
+// The most rows of a for a result that is transposed, the most elements of a, the columns at a
+// time.
 enum { MOST_TURNED_ROWS = 192, MOST_TURNED = 1 << 19, TURNED_COLUMNS = 96 };
 
-// Rows of a that are laid down at a time, and how far their numbers are apart at least; of vectors of how
-// many columns the tiles are narrow.
+// Rows of a that are laid down at a time, and how far their numbers are apart at least; of vectors
+// of how many columns the tiles are narrow.
 enum { PACKED_ROWS = 8 * TILE_ROWS, FAR = 64, NARROW = 16 };
 
 enum { UNIT_COLUMNS = 64, MOST_UNITS = 16, LEAST_UNIT_ROWS = 192 };
@@ -100,8 +101,8 @@ static void transpose_four(const float *from, int64_t step, int64_t depth, float
   }
 }
 
-// A panel of a matrix that lies column after column: a strip of its depth at a time, so that the lines
-// that are written stay near. Rows of `to` are `to_step` apart.
+// A panel of a matrix that lies column after column: a strip of its depth at a time, so that the
+// lines that are written stay near. Rows of `to` are `to_step` apart.
 static void transpose_panel(const float *b, int64_t step, int64_t depth, int64_t n, float *to,
                             int64_t to_step) {
   enum { STRIP = 64 };
@@ -130,7 +131,8 @@ void rheos__panels_pack(const float *b, int64_t b_row, int64_t b_column, int64_t
   }
 }
 
-// Block by block of rows, in each panel by panel: that of column j has j * depth elements before it.
+// Block by block of rows, in each panel by panel: that of column j has j * depth elements before
+// it.
 void rheos__panels_pack_all(const rheos__panels *p, const float *b, float *to) {
   const int64_t most = block_depth(p);
   for (int64_t k = 0; k < p->k; k += most) {

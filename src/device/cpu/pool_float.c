@@ -1,7 +1,7 @@
-// Pooling of float32 images that have their channels last: the formulas of the reference kernels, over
-// a few channels at a time, which are kept in registers while the window's elements go by. Same bits
-// as the reference, but for averages: small windows are summed in float, as TensorFlow does, and the
-// gradient multiplies instead of dividing.
+// Pooling of float32 images that have their channels last: the formulas of the reference kernels,
+// over a few channels at a time, which are kept in registers while the window's elements go by.
+// Same bits as the reference, but for averages: small windows are summed in float, as TensorFlow
+// does, and the gradient multiplies instead of dividing.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -16,8 +16,8 @@
 #include "ops/nn/pool.h"
 
 // Channels that are worked on together; those that one unit of a gradient of the largest has.
-// And the largest windows whose average is of sums in float; how many sums of columns are kept for it,
-// so that they and what they are made of stay in the first-level cache.
+// And the largest windows whose average is of sums in float; how many sums of columns are kept for
+// it, so that they and what they are made of stay in the first-level cache.
 enum { LANES = 32, CHUNK = 64, FEW = 25, COLUMN_SUMS = 4096 };
 
 // The part of a window that lies inside the image: pixels (z, y, x) from first to last.

@@ -1,5 +1,5 @@
-// Blocks of rows of matrix products, one library call each. What the blocks are depends on the shapes
-// alone, so that any number of threads gives the same bits.
+// Blocks of rows of matrix products, one library call each. What the blocks are depends on the
+// shapes alone, so that any number of threads gives the same bits.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -85,8 +85,8 @@ BLAS_ROWS(c, complex64, float _Complex, one_c, zero_c)
 BLAS_ROWS(z, complex128, double _Complex, one_z, zero_z)
 #endif  // RHEOS_WITH_LAPACK
 
-// ---- Sixteen-bit floats: in float, rounded once. The second operand is converted some columns at a
-// time.
+// ---- Sixteen-bit floats: in float, rounded once. The second operand is converted some columns at
+// a time.
 
 enum { PANEL = 256 };
 static const int64_t MAX_HALF_DEPTH = 1 << 14;  // bounds the scratch memory

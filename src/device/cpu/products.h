@@ -4,8 +4,8 @@
 
 #include "graph/op_def.h"
 
-// MatMul, BatchMatMul and Einsum of float32 over oneDNN, half and bfloat16 by way of float32, double
-// and complex numbers over OpenBLAS.
+// MatMul, BatchMatMul and Einsum of float32 over oneDNN, half and bfloat16 by way of float32,
+// double and complex numbers over OpenBLAS.
 rheos_status *rheos__products_prepare_library(rheos__prepare *p);
 
 #endif  // RHEOS_SRC_DEVICE_CPU_PRODUCTS_H

@@ -1,7 +1,8 @@
-// Softmax, its logarithm and the cross entropies over it, of float32. Long rows go over the lanes of
-// a vector, three times through a row that stays in the cache: largest, exponentials and their sum,
-// result. Of short rows, 16 go side by side, one a lane. Sums are made in double, of blocks in float.
-// Large results are streamed past the caches (stream.h), from exponentials that stay in them.
+// Softmax, its logarithm and the cross entropies over it, of float32. Long rows go over the lanes
+// of a vector, three times through a row that stays in the cache: largest, exponentials and their
+// sum, result. Of short rows, 16 go side by side, one a lane. Sums are made in double, of blocks in
+// float. Large results are streamed past the caches (stream.h), from exponentials that stay in
+// them.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif

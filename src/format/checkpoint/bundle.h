@@ -28,8 +28,8 @@ void rheos__bundle_writer_use(rheos__bundle_writer *writer, rheos__step *step);
 // In any order of names; each once, none empty. Tensors lie in the data file in the order of calls.
 rheos_status *rheos__bundle_writer_add(rheos__bundle_writer *writer, const char *name,
                                        size_t name_bytes, const rheos_tensor *tensor);
-// A part of a tensor of `shape`, which has the slice's shape. All parts of a name have one shape and
-// dtype.
+// A part of a tensor of `shape`, which has the slice's shape. All parts of a name have one shape
+// and dtype.
 rheos_status *rheos__bundle_writer_add_slice(rheos__bundle_writer *writer, const char *name,
                                              size_t name_bytes, const rheos_shape *shape,
                                              const rheos__slice *slice, const rheos_tensor *tensor);
@@ -66,8 +66,8 @@ const rheos__bundle_entry *rheos__bundle_find(const rheos__bundle *bundle, const
 // Reads and checks the tensor, of whose parts it is put together. One thread at a time.
 rheos_status *rheos__bundle_read(rheos__bundle *bundle, const rheos__bundle_entry *entry,
                                  rheos_tensor **out_tensor);
-// The same of several entries, over the threads of the step, which may be NULL. All of them, or none
-// after a failure.
+// The same of several entries, over the threads of the step, which may be NULL. All of them, or
+// none after a failure.
 rheos_status *rheos__bundle_read_all(rheos__bundle *bundle,
                                      const rheos__bundle_entry *const *entries, size_t count,
                                      rheos__step *step, rheos_tensor **out_tensors);

@@ -26,8 +26,8 @@ struct rheos__bundle {
   rheos__arena arena;  // names and values
 };
 
-// Removes, or brings to its end, what killed saves of the same series (the prefix without "-123") left in
-// the folder of the prefix. What is somebody else's stays.
+// Removes, or brings to its end, what killed saves of the same series (the prefix without "-123")
+// left in the folder of the prefix. What is somebody else's stays.
 rheos_status *rheos__checkpoint_sweep(const char *prefix);
 
 // Bytes of a tensor on their way: to be read from `from` or written to `to`.

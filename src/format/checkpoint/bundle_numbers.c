@@ -1,6 +1,7 @@
 // Numbers on their way between checkpoints and memory. They are cut into pieces, which the step's
-// threads share: each reads or writes its piece and makes the checksum of it while it is in the cache.
-// The checksum of the whole is joined from theirs, so it does not depend on the number of threads.
+// threads share: each reads or writes its piece and makes the checksum of it while it is in the
+// cache. The checksum of the whole is joined from theirs, so it does not depend on the number of
+// threads.
 #include "base/crc32c.h"
 #include "format/checkpoint/bundle_files.h"
 

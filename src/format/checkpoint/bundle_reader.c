@@ -292,8 +292,8 @@ static rheos_status *decode_strings(const rheos__bundle *bundle, const rheos__bu
   return NULL;
 }
 
-// Of each variant the size of its message, the message, and the masked checksum of all that is before
-// it, the sizes as numbers of 64 bits.
+// Of each variant the size of its message, the message, and the masked checksum of all that is
+// before it, the sizes as numbers of 64 bits.
 static rheos_status *decode_variants(const rheos__bundle *bundle, const rheos__bundle_entry *entry,
                                      const char *bytes, rheos_tensor *tensor) {
   const char *at = bytes, *end = bytes + entry->size_bytes;

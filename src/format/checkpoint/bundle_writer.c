@@ -249,8 +249,8 @@ static rheos_status *write_strings(rheos__file_writer *file, const rheos_tensor 
   return status;
 }
 
-// Of each variant the size of its message as a varint, the message, and the masked checksum so far: of
-// all that is before it, the sizes as numbers of 64 bits.
+// Of each variant the size of its message as a varint, the message, and the masked checksum so far:
+// of all that is before it, the sizes as numbers of 64 bits.
 static rheos_status *write_variants(rheos__file_writer *file, const rheos_tensor *tensor,
                                     uint32_t *out_crc) {
   rheos__buffer message = {0}, size = {0};

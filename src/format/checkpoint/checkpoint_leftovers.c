@@ -1,5 +1,6 @@
-// What saves that were killed have left in a folder of checkpoints: files under names of their own until
-// they were whole. Of the same series (model-5 and model-7 are), so that no other program's is touched.
+// What saves that were killed have left in a folder of checkpoints: files under names of their own
+// until they were whole. Of the same series (model-5 and model-7 are), so that no other program's
+// is touched.
 #include <ctype.h>
 #include <string.h>
 
@@ -7,7 +8,8 @@
 #include "base/text.h"
 #include "format/checkpoint/bundle_files.h"
 
-// Files without a hold (those of shards on their way) are left alone for so long after their last change.
+// Files without a hold (those of shards on their way) are left alone for so long after their last
+// change.
 enum { MAY_BE_AT_WORK_SECONDS = 600, RANDOM_DIGITS = 32 };
 static const char STATE_FILE[] = "checkpoint.new";  // and the number of a process
 

@@ -1,5 +1,5 @@
-// Names of checkpoints. What was saved under exactly this name comes first, so nothing that could be
-// named before means anything else.
+// Names of checkpoints. What was saved under exactly this name comes first, so nothing that could
+// be named before means anything else.
 #include "format/checkpoint/checkpoint_name.h"
 
 #include <ctype.h>

@@ -27,8 +27,8 @@ static const char *behind_folder(const char *folder, const char *path) {
   return rest;
 }
 
-// The path as it is written: absolute ones as they are, others relative to the folder, unless that is
-// absolute: then they are meant so already.
+// The path as it is written: absolute ones as they are, others relative to the folder, unless that
+// is absolute: then they are meant so already.
 static char *written_path(const char *folder, const char *path) {
   if (path[0] == '/' || folder[0] == '/') return rheos__strdup(path);
   const char *rest =

@@ -1,5 +1,5 @@
-// Checkpoints of the first kind. Written byte for byte as TensorFlow writes them (it does not compress
-// them); read with their blocks compressed or not.
+// Checkpoints of the first kind. Written byte for byte as TensorFlow writes them (it does not
+// compress them); read with their blocks compressed or not.
 #include "format/checkpoint/checkpoint_v1.h"
 
 #include <stdlib.h>

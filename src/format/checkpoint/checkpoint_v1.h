@@ -1,7 +1,7 @@
-// Checkpoints of the first kind (V1), which TensorFlow 0.x wrote and 1.x still writes on demand: one
-// file, a table (table.h) that holds the tensors themselves. Under the empty key it lists all tensors
-// with their slices; under the key of each slice (tensor_slice.h) lie its elements. Several such files
-// can be shards of one checkpoint, named together by a pattern.
+// Checkpoints of the first kind (V1), which TensorFlow 0.x wrote and 1.x still writes on demand:
+// one file, a table (table.h) that holds the tensors themselves. Under the empty key it lists all
+// tensors with their slices; under the key of each slice (tensor_slice.h) lie its elements. Several
+// such files can be shards of one checkpoint, named together by a pattern.
 #ifndef RHEOS_SRC_FORMAT_CHECKPOINT_CHECKPOINT_V1_H
 #define RHEOS_SRC_FORMAT_CHECKPOINT_CHECKPOINT_V1_H
 
@@ -45,7 +45,8 @@ const rheos__v1_entry *rheos__v1_checkpoint_at(const rheos__v1_checkpoint *check
 // NULL if there is none.
 const rheos__v1_entry *rheos__v1_checkpoint_find(const rheos__v1_checkpoint *checkpoint,
                                                  const char *name, size_t name_bytes);
-// Reads a slice, which must lie in the tensor. RHEOS_INVALID_ARGUMENT if the file has not all of it.
+// Reads a slice, which must lie in the tensor. RHEOS_INVALID_ARGUMENT if the file has not all of
+// it.
 rheos_status *rheos__v1_checkpoint_read(rheos__v1_checkpoint *checkpoint,
                                         const rheos__v1_entry *entry, const rheos__slice *slice,
                                         rheos_tensor **out_tensor);

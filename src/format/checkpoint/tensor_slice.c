@@ -172,10 +172,11 @@ rheos_status *rheos__slice_to_proto(const rheos__slice *slice, rheos__arena *are
 
 // ---- Keys
 //
-// Numbers and strings are written so that the order of bytes is theirs. A number that is not negative:
-// how many bytes it has, then these, the highest first. A string: 0 becomes 0 255 and 255 becomes
-// 255 0; it ends with 0 1. A signed number of n bytes in two's complement: its top n+1 bits are its
-// sign but the first, which is the other one (so 1 byte holds -64 to 63, 2 bytes -8192 to 8191).
+// Numbers and strings are written so that the order of bytes is theirs. A number that is not
+// negative: how many bytes it has, then these, the highest first. A string: 0 becomes 0 255 and 255
+// becomes 255 0; it ends with 0 1. A signed number of n bytes in two's complement: its top n+1 bits
+// are its sign but the first, which is the other one (so 1 byte holds -64 to 63, 2 bytes -8192 to
+// 8191).
 
 static void put_unsigned(rheos__buffer *key, uint64_t value) {
   char bytes[9];

@@ -1,6 +1,6 @@
 // Parts of tensors in checkpoints: a box, by a start and a length for each dimension. Both kinds of
-// checkpoints (bundle.h and checkpoint_v1.h) keep tensors that were saved in parts under keys made of
-// a name and a box.
+// checkpoints (bundle.h and checkpoint_v1.h) keep tensors that were saved in parts under keys made
+// of a name and a box.
 #ifndef RHEOS_SRC_FORMAT_CHECKPOINT_TENSOR_SLICE_H
 #define RHEOS_SRC_FORMAT_CHECKPOINT_TENSOR_SLICE_H
 
@@ -43,8 +43,8 @@ rheos_status *rheos__slice_shape(const rheos__slice *slice, const rheos_shape *s
 void rheos__slice_key(rheos__buffer *key, const char *name, size_t name_bytes,
                       const rheos__slice *slice);
 
-// Whether `stored` slices (each of which lies in a tensor of `shape`) fill `wanted` without touching
-// one another there. RHEOS_INTERNAL if they do touch.
+// Whether `stored` slices (each of which lies in a tensor of `shape`) fill `wanted` without
+// touching one another there. RHEOS_INTERNAL if they do touch.
 rheos_status *rheos__slices_cover(const rheos_shape *shape, const rheos__slice *stored,
                                   size_t num_stored, const rheos__slice *wanted, bool *out_cover);
 // Whether they have any element in common.

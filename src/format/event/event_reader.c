@@ -1,5 +1,5 @@
-// Reading event files: an event's fields where they lie, the values of a summary in an arena that the
-// next event empties.
+// Reading event files: an event's fields where they lie, the values of a summary in an arena that
+// the next event empties.
 #include <rheos/events.h>
 
 #include "codec/record.h"

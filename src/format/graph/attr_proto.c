@@ -224,8 +224,9 @@ static rheos_status *funcs_from_proto(Tensorflow__NameAttrList *const *protos, s
   return NULL;
 }
 
-// Keeps the message's bytes with the function, to be written again, if what would be written for the
-// function's name and attributes differs: the message has values or fields that cannot be read here.
+// Keeps the message's bytes with the function, to be written again, if what would be written for
+// the function's name and attributes differs: the message has values or fields that cannot be read
+// here.
 static rheos_status *keep_original(const Tensorflow__NameAttrList *proto, rheos__arena *arena,
                                    rheos_func *func) {
   Tensorflow__NameAttrList *written;

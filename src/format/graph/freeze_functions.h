@@ -1,5 +1,5 @@
-// Functions of a graph's library that take values where they took variables. A function is changed where
-// it lies, once: all of its calls that stay give it values for the same arguments.
+// Functions of a graph's library that take values where they took variables. A function is changed
+// where it lies, once: all of its calls that stay give it values for the same arguments.
 #ifndef RHEOS_SRC_FORMAT_GRAPH_FREEZE_FUNCTIONS_H
 #define RHEOS_SRC_FORMAT_GRAPH_FREEZE_FUNCTIONS_H
 

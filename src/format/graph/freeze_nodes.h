@@ -1,4 +1,5 @@
-// Nodes as messages that take a value where others took the variable that had it; all lies in the arena.
+// Nodes as messages that take a value where others took the variable that had it; all lies in the
+// arena.
 #ifndef RHEOS_SRC_FORMAT_GRAPH_FREEZE_NODES_H
 #define RHEOS_SRC_FORMAT_GRAPH_FREEZE_NODES_H
 

@@ -1,6 +1,6 @@
-// A function's body: its message as a GraphDef, which the importer reads. Arguments become _Arg nodes,
-// results _Retval nodes; "node:out:1", an output by name, becomes "node:3"; what stands for an attribute
-// of the function gets the value that the caller gives it.
+// A function's body: its message as a GraphDef, which the importer reads. Arguments become _Arg
+// nodes, results _Retval nodes; "node:out:1", an output by name, becomes "node:3"; what stands for
+// an attribute of the function gets the value that the caller gives it.
 #include "format/graph/function_body.h"
 
 #include <stdio.h>
@@ -301,8 +301,8 @@ static rheos_status *output_text(const maker *m, const char *name, int64_t index
   return NULL;
 }
 
-// "x" or "x:1" of an argument, "node:out:1" or "node:out" of a node: as the importer reads it. `item` is
-// added to the number within the output argument.
+// "x" or "x:1" of an argument, "node:out:1" or "node:out" of a node: as the importer reads it.
+// `item` is added to the number within the output argument.
 static rheos_status *translate(const maker *m, const char *text, int64_t item, char **out_text,
                                int64_t *out_count) {
   const size_t length = strcspn(text, ":");

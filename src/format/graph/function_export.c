@@ -1,5 +1,5 @@
-// A function that a program made, as a FunctionDef. Outputs of nodes are called "node:output:number" there,
-// arguments by their names.
+// A function that a program made, as a FunctionDef. Outputs of nodes are called
+// "node:output:number" there, arguments by their names.
 #include "format/graph/function_export.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// The functions of a graph's library, as programs ask for them: those of files, then those that were made.
+// The functions of a graph's library, as programs ask for them: those of files, then those that
+// were made.
 #include <string.h>
 
 #include "format/graph/function_export.h"

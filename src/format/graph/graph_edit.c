@@ -223,8 +223,8 @@ static int32_t going_node(const rheos__graph_edit *edit, const char *goes, const
   return node >= 0 && goes[node] ? node : -1;
 }
 
-// What an input comes from, through the nodes that go; NULL if that never ends. The nodes on the way
-// then name it themselves, so that no way is gone twice.
+// What an input comes from, through the nodes that go; NULL if that never ends. The nodes on the
+// way then name it themselves, so that no way is gone twice.
 static char *source_of(const rheos__graph_edit *edit, const char *goes, char *input) {
   char *source = input;
   size_t steps = 0;

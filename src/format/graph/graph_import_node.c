@@ -177,8 +177,8 @@ static rheos_status *find_frame(rheos__import *im, rheos_string name, const char
   return NULL;
 }
 
-// Loops are told apart by the names of their frames, wherever they are: each has one of its own. A name with
-// a zero byte in it, which no program of ours makes, stays as it is.
+// Loops are told apart by the names of their frames, wherever they are: each has one of its own. A
+// name with a zero byte in it, which no program of ours makes, stays as it is.
 static rheos_status *read_frame(rheos__import *im, const rheos__new_node *n) {
   for (size_t i = 0; i < n->num_attrs; i++) {
     rheos_attr_value *value = &n->attrs[i].value;

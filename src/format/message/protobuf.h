@@ -7,8 +7,8 @@
 #include "base/arena.h"
 #include "codec/buffer.h"
 
-// Appends the message's bytes. (While it does, maps of functions in it look different: nobody else may
-// read the message.)
+// Appends the message's bytes. (While it does, maps of functions in it look different: nobody else
+// may read the message.)
 void rheos__proto_pack(const ProtobufCMessage *message, rheos__buffer *buffer);
 
 // Reads a message of that type from bytes that may be hostile. Everything it needs comes from the

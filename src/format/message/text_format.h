@@ -10,9 +10,10 @@
 // text they would have no name.
 rheos_status *rheos__text_print(const ProtobufCMessage *message, rheos__buffer *text);
 
-// Appends the bytes of a message of that type that the text describes, as rheos__proto_pack() writes
-// them. RHEOS_DATA_LOSS with line and column if it describes none; a field that the type does not have
-// is an error, as in TensorFlow. `name` says in the error what is being read: a path, or "text".
+// Appends the bytes of a message of that type that the text describes, as rheos__proto_pack()
+// writes them. RHEOS_DATA_LOSS with line and column if it describes none; a field that the type
+// does not have is an error, as in TensorFlow. `name` says in the error what is being read: a path,
+// or "text".
 rheos_status *rheos__text_parse(const ProtobufCMessageDescriptor *descriptor, const char *text,
                                 size_t text_bytes, const char *name, rheos__buffer *bytes);
 

@@ -1,4 +1,5 @@
-// See variant_proto.h. A kind is a row of `kinds`: its name in files, how it comes apart, how it is made.
+// See variant_proto.h. A kind is a row of `kinds`: its name in files, how it comes apart, how it is
+// made.
 #include "format/message/variant_proto.h"
 
 #include "codec/wire.h"
@@ -197,7 +198,8 @@ static rheos_status *take_optional(parts *p, rheos__variant **out) {
   return NULL;
 }
 
-// What the metadata of a list says, but for where nothing is held; `at` stands at the number of these.
+// What the metadata of a list says, but for where nothing is held; `at` stands at the number of
+// these.
 static rheos_status *list_spec_of(rheos__wire at, rheos__list_spec *out_spec,
                                   uint64_t *out_missing) {
   uint64_t ignored, dtype, max_length;

@@ -1,6 +1,6 @@
 // Tensors of variants as messages, as TensorFlow has them in the files of datasets: a variant is a
-// VariantTensorDataProto, the name of its kind with the tensors that it holds. There are messages of
-// the parts of sparse tensors, of ragged tensors, optionals and lists of tensors.
+// VariantTensorDataProto, the name of its kind with the tensors that it holds. There are messages
+// of the parts of sparse tensors, of ragged tensors, optionals and lists of tensors.
 #ifndef RHEOS_SRC_FORMAT_MESSAGE_VARIANT_PROTO_H
 #define RHEOS_SRC_FORMAT_MESSAGE_VARIANT_PROTO_H
 
@@ -14,8 +14,8 @@ rheos_status *rheos__tensor_message_put(rheos__buffer *buffer, const rheos_tenso
 rheos_status *rheos__tensor_message_parse(const char *bytes, size_t size_bytes,
                                           rheos_tensor **out_tensor);
 
-// The same of element `index` of a tensor of variants, and a VariantTensorDataProto. An element that
-// is NULL is an empty message.
+// The same of element `index` of a tensor of variants, and a VariantTensorDataProto. An element
+// that is NULL is an empty message.
 rheos_status *rheos__variant_message_put(rheos__buffer *buffer, const rheos_tensor *variants,
                                          int64_t index);
 rheos_status *rheos__variant_message_parse(const char *bytes, size_t size_bytes,

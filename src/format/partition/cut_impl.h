@@ -20,8 +20,8 @@ typedef struct rheos__cut_node {
   rheos_attr attrs[8];  // of one that was added
   size_t num_attrs;
   rheos_dtype dtype;  // of its output
-  // Of the edges that come from other devices, within a loop: how many, and the Merge of the control loop
-  // that what is received along them waits for.
+  // Of the edges that come from other devices, within a loop: how many, and the Merge of the
+  // control loop that what is received along them waits for.
   int32_t num_far_inputs, control_merge;
 } rheos__cut_node;
 
@@ -78,7 +78,8 @@ rheos_status *rheos__cut_loops(rheos__cutter *c);
 
 // ---- cut_reads.c
 
-// Gives what reads a variable in another part a read of its own, where that has to wait. Frames are known.
+// Gives what reads a variable in another part a read of its own, where that has to wait. Frames are
+// known.
 rheos_status *rheos__cut_reads(rheos__cutter *c);
 
 // ---- cut_parts.c

@@ -1,7 +1,8 @@
-// Loops that lie on several devices. The device of a loop's condition is its leader: the others go round in a
-// loop of their own, whose only variable is a constant without elements and whose condition is the one that
-// they receive. What they receive in a trip waits for that loop's Merge, so it is there in each trip, the last
-// one too, in which it is dead. Loops around have control loops likewise, which the inner ones start from.
+// Loops that lie on several devices. The device of a loop's condition is its leader: the others go
+// round in a loop of their own, whose only variable is a constant without elements and whose
+// condition is the one that they receive. What they receive in a trip waits for that loop's Merge,
+// so it is there in each trip, the last one too, in which it is dead. Loops around have control
+// loops likewise, which the inner ones start from.
 #include "format/partition/cut_impl.h"
 #include "plan/entries/flow.h"
 
@@ -90,7 +91,8 @@ static bool is_reference(const rheos__cutter *c, const rheos__cut_node *node) {
   return rheos_dtype_is_ref(rheos__cut_dtype(c, node->edges[0]));
 }
 
-// As TensorFlow has it: Switches and Exits are where their data is, Enters and NextIterations where theirs goes.
+// As TensorFlow has it: Switches and Exits are where their data is, Enters and NextIterations where
+// theirs goes.
 static rheos_status *place_control_flow(rheos__cutter *c) {
   int32_t *takers = rheos__alloc_array((size_t)c->num_nodes, sizeof *takers);
   if (takers == NULL) return rheos__out_of_memory();

@@ -1,6 +1,6 @@
-// The parts as GraphDefs. A node is written when it is met; an edge from another part becomes a send there and a
-// receive here, once for each value and part, and a control edge a constant that is sent when what it comes from
-// has run.
+// The parts as GraphDefs. A node is written when it is met; an edge from another part becomes a
+// send there and a receive here, once for each value and part, and a control edge a constant that
+// is sent when what it comes from has run.
 #include <stdlib.h>
 #include <string.h>
 

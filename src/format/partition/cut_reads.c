@@ -1,7 +1,8 @@
-// Variables that are read on another device than theirs. Which value a read sees is decided by what it comes
-// behind (plan/entries/plan.h); where what reads is in another part, it is decided where the value is sent. So what is read
-// by a node that comes behind writes gets a read of its own, which waits for all that the node waits for of that
-// kind. A variable that is fetched is read behind all that writes it.
+// Variables that are read on another device than theirs. Which value a read sees is decided by what
+// it comes behind (plan/entries/plan.h); where what reads is in another part, it is decided where
+// the value is sent. So what is read by a node that comes behind writes gets a read of its own,
+// which waits for all that the node waits for of that kind. A variable that is fetched is read
+// behind all that writes it.
 #include "format/partition/cut_impl.h"
 
 #include "base/file.h"
@@ -92,8 +93,8 @@ static rheos_status *look_at(const reader *r, int32_t number) {
 
 // ---- Fetched variables
 
-// What names the variable that the edge is a reference to, or the value of by nothing but a read; -1: it is no
-// such edge.
+// What names the variable that the edge is a reference to, or the value of by nothing but a read;
+// -1: it is no such edge.
 static int32_t variable_of(const rheos__cutter *c, rheos__edge edge, bool reads) {
   while (edge.id < c->num_graph_nodes) {
     const rheos__node *node = rheos__cut_graph_node(c, edge.id);

@@ -94,7 +94,8 @@ bool rheos__cut_is_way_back(const rheos__cutter *c, int32_t number, size_t input
 
 // ---- What is needed
 
-// The feed that gives the edge, -1: none does. A node that is fed has no control edges: nobody waits for it.
+// The feed that gives the edge, -1: none does. A node that is fed has no control edges: nobody
+// waits for it.
 static int32_t feed_of(const rheos__cutter *c, rheos__edge edge) {
   for (int32_t i = 0; i < c->cut->num_feeds; ++i) {
     const rheos__edge feed = c->cut->feeds[i];

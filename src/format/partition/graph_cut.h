@@ -1,8 +1,9 @@
-// A graph, cut into one for each task or device that takes part in a step, as TensorFlow cuts it: an edge from
-// one part to another becomes a _Send and a _Recv of one key, what is fed is received from the caller
-// and what is fetched is sent to it. A loop with nodes on several devices gets a control loop on each, which
-// goes round by the loop's condition, so that what is received comes once in each trip. A part is run as a
-// whole, with what meets the others at a rendezvous (resource/rendezvous.h).
+// A graph, cut into one for each task or device that takes part in a step, as TensorFlow cuts it:
+// an edge from one part to another becomes a _Send and a _Recv of one key, what is fed is received
+// from the caller and what is fetched is sent to it. A loop with nodes on several devices gets a
+// control loop on each, which goes round by the loop's condition, so that what is received comes
+// once in each trip. A part is run as a whole, with what meets the others at a rendezvous
+// (resource/rendezvous.h).
 #ifndef RHEOS_SRC_FORMAT_PARTITION_GRAPH_CUT_H
 #define RHEOS_SRC_FORMAT_PARTITION_GRAPH_CUT_H
 
@@ -38,8 +39,8 @@ typedef struct rheos__cut_part {
   size_t num_feeds, num_fetches, feed_capacity, fetch_capacity;
 } rheos__cut_part;
 
-// `out_parts` has room for all parts; one without nodes has an empty graph. After a failure all are empty.
-// RHEOS_INVALID_ARGUMENT where a reference or resource would have to be sent.
+// `out_parts` has room for all parts; one without nodes has an empty graph. After a failure all are
+// empty. RHEOS_INVALID_ARGUMENT where a reference or resource would have to be sent.
 rheos_status *rheos__graph_cut(rheos_graph *graph, const rheos__cut *cut,
                                rheos__cut_part *out_parts);
 void rheos__cut_part_deinit(rheos__cut_part *part);

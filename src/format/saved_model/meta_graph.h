@@ -7,8 +7,8 @@
 #include "codec/wire.h"
 #include "format/message/protobuf.h"
 
-// Reads the message; `bytes` are taken over in any case: with rheos__free() if they are `owned`, else
-// they stay valid as long as the description.
+// Reads the message; `bytes` are taken over in any case: with rheos__free() if they are `owned`,
+// else they stay valid as long as the description.
 rheos_status *rheos__meta_graph_of(rheos__wire bytes, char *owned,
                                    rheos_meta_graph **out_meta_graph);
 
@@ -23,8 +23,8 @@ rheos_status *rheos__read_message(const ProtobufCMessageDescriptor *descriptor, 
 rheos_status *rheos__write_message(const char *type, const char *path, const void *bytes,
                                    size_t size_bytes, bool as_text);
 
-// An item of a collection of bytes as it is where the graph is below a prefix: names in messages that
-// are known, and other texts, get it in front, as in TensorFlow. What is new is in the arena.
+// An item of a collection of bytes as it is where the graph is below a prefix: names in messages
+// that are known, and other texts, get it in front, as in TensorFlow. What is new is in the arena.
 rheos_status *rheos__collection_bytes_below(const char *key, const char *prefix, rheos_string bytes,
                                             rheos__arena *arena, rheos_string *out_bytes);
 

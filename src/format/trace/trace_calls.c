@@ -1,6 +1,6 @@
-// A visit lies inside of the event that called it. Both visits and events of one outer visit are in the
-// order of their times: one look at each. On tokens several may be under way at once: there the visit tells
-// the op, which runs once at a time, and events are in the order of their ends.
+// A visit lies inside of the event that called it. Both visits and events of one outer visit are in
+// the order of their times: one look at each. On tokens several may be under way at once: there the
+// visit tells the op, which runs once at a time, and events are in the order of their ends.
 #include "format/trace/trace_calls.h"
 
 // Of the outer visit's events, the one of the op that the visit names.

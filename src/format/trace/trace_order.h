@@ -1,5 +1,5 @@
-// The events of a trace by visit: a body's visits lie inside of that of its caller, whose events go on
-// behind theirs.
+// The events of a trace by visit: a body's visits lie inside of that of its caller, whose events go
+// on behind theirs.
 #ifndef RHEOS_SRC_FORMAT_TRACE_TRACE_ORDER_H
 #define RHEOS_SRC_FORMAT_TRACE_TRACE_ORDER_H
 

@@ -19,7 +19,8 @@ void rheos__trace_put_name(rheos__buffer *buffer, const rheos__traced_segment *s
 // "_arg_NAME_OUTPUT_INDEX", or the same with "_retval_" before it.
 void rheos__trace_put_end(rheos__buffer *buffer, const rheos__traced_segment *segment,
                           const char *before, rheos__edge edge, int32_t index);
-// The node that an operation stands for, and how many control inputs are named: of an inlined body none are.
+// The node that an operation stands for, and how many control inputs are named: of an inlined body
+// none are.
 const rheos__node *rheos__traced_node(const rheos__traced_segment *segment, int32_t id,
                                       int32_t *out_num_controls);
 // As a node's input: "x", "x:1", "^x", or the name of the `_Arg` node.

@@ -185,7 +185,8 @@ static void slice_by_offsets(rheos__grad *g, parts q, rheos_output grad, rheos_o
   }
 }
 
-// The axis. A constant of another branch or loop than the gradient's is made again, rather than led there.
+// The axis. A constant of another branch or loop than the gradient's is made again, rather than led
+// there.
 static rheos_output axis_for(rheos__grad *g, rheos_output axis, rheos_output grad) {
   rheos_tensor *value = rheos__constant_value(axis);
   if (value == NULL || rheos_scope_status(g->scope) != NULL) return axis;

@@ -254,8 +254,8 @@ static rheos_output concat_with(rheos_scope *s, rheos_output *parts, int32_t cou
 static rheos_output sum_in_batches(rheos_scope *s, rheos_output grad, rheos_output indices,
                                    rheos_output rows, int32_t batch_dims);
 
-// Along another dimension: that dimension is moved to the front (of its batch), rows are added up by
-// index, and it is moved back.
+// Along another dimension: that dimension is moved to the front (of its batch), rows are added up
+// by index, and it is moved back.
 static void gradient_along_axis(rheos__grad *g, rheos_output grad, rheos_output params_shape,
                                 int32_t batch_dims) {
   static const rheos_output none;

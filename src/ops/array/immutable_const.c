@@ -1,5 +1,5 @@
-// Constants that lie in files of their own: for weights that do not fit into a GraphDef. The file is
-// mapped when a step is planned, and read as far as it is used.
+// Constants that lie in files of their own: for weights that do not fit into a GraphDef. The file
+// is mapped when a step is planned, and read as far as it is used.
 #include "ops/kit/op_util.h"
 
 static rheos_status *compute_mapped(void *state, rheos__step *step, rheos_tensor *const *inputs,

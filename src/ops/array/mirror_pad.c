@@ -1,5 +1,6 @@
-// MirrorPad: a tensor framed by its own mirror image, and MirrorPadGrad, which folds the frame back.
-// Both walk over the framed tensor and know for each of its elements which inner one it shows.
+// MirrorPad: a tensor framed by its own mirror image, and MirrorPadGrad, which folds the frame
+// back. Both walk over the framed tensor and know for each of its elements which inner one it
+// shows.
 #include <string.h>
 
 #include "graph/build.h"

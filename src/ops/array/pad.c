@@ -214,8 +214,8 @@ rheos_status *rheos__shape_pad(rheos__infer *c) {
   return NULL;
 }
 
-// Dimensions, innermost last, of which those without padding are part of the one outside them. A row
-// is the innermost one.
+// Dimensions, innermost last, of which those without padding are part of the one outside them. A
+// row is the innermost one.
 typedef struct frame {
   int32_t rank;
   int64_t in[RHEOS_MAX_RANK], out[RHEOS_MAX_RANK], before[RHEOS_MAX_RANK];

@@ -98,8 +98,8 @@ const rheos__op_def rheos__op_PlaceholderV2 = {
 
 // ---- Identities
 
-// All inputs as they are: a tensor that lives in somebody else's storage is copied; a handle of a cell
-// has no bytes.
+// All inputs as they are: a tensor that lives in somebody else's storage is copied; a handle of a
+// cell has no bytes.
 static rheos_status *compute_pass_on(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                      rheos_tensor **outputs) {
   (void)step;

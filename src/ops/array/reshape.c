@@ -59,8 +59,8 @@ static int32_t count_unknown(const rheos_shape *shape, int32_t *out_last) {
   return count;
 }
 
-// What follows for `shape`, whose dimension `at` is -1 (-1: none is), where the input is only known in
-// part.
+// What follows for `shape`, whose dimension `at` is -1 (-1: none is), where the input is only known
+// in part.
 static rheos_status *resolve_in_part(rheos_shape *shape, int32_t at, const rheos_shape *input) {
   int64_t known, wanted;
   if (input->rank < 0 || !product_of(input, false, &known) || !product_of(shape, false, &wanted)) {

@@ -351,8 +351,9 @@ static rheos_status *small_steps_of(const ranges *r, const rheos_shape *small, b
                        rheos__shape_text_of(&slice, &expected));
 }
 
-// Where dimension 0 of the slice would be among those of `small`, which may have more in front; a status
-// unless `small` broadcasts to the slice: these are 1 and each of the others is 1 or the slice's.
+// Where dimension 0 of the slice would be among those of `small`, which may have more in front; a
+// status unless `small` broadcasts to the slice: these are 1 and each of the others is 1 or the
+// slice's.
 static rheos_status *broadcast_offset(const rheos_shape *slice, const rheos_shape *small,
                                       int32_t *out_offset) {
   const int32_t offset = small->rank - slice->rank;
@@ -383,8 +384,8 @@ static rheos_status *broadcast_steps_of(const rheos_shape *slice, const rheos_sh
   return NULL;
 }
 
-// The loops over the elements that are taken; `start` and `steps` in the large tensor, `small_steps` in
-// the other.
+// The loops over the elements that are taken; `start` and `steps` in the large tensor,
+// `small_steps` in the other.
 static void loops_of(const ranges *r, const rheos_shape *large, const int64_t *small_steps,
                      rheos_dtype dtype, bool taking, rheos__copy *copy) {
   rheos_shape shape;

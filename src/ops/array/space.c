@@ -1,7 +1,7 @@
 // Moving blocks of space into the batch or into the channels, and back.
 //
-// SpaceToBatch and BatchToSpace are the same moves in opposite directions: element o of the part for
-// offset k in a block is element o * block + k of the padded space. For each offset that is one
+// SpaceToBatch and BatchToSpace are the same moves in opposite directions: element o of the part
+// for offset k in a block is element o * block + k of the padded space. For each offset that is one
 // strided copy of a box, cut where the frame or the crop begins.
 #include <string.h>
 

@@ -55,7 +55,8 @@ static uint64_t slice_hash(const slices *x, int64_t index) {
   return hash;
 }
 
-// Writes which of the distinct slices each slice equals, and where each of these first stood. -1: stopped.
+// Writes which of the distinct slices each slice equals, and where each of these first stood. -1:
+// stopped.
 static int64_t number_slices(const slices *x, int64_t *slots, uint64_t num_slots, int64_t *firsts,
                              rheos_tensor *indices) {
   int64_t count = 0, since = 0;
@@ -222,7 +223,8 @@ static rheos_status *shape_list_diff(rheos__infer *c) {
   return NULL;
 }
 
-// Where an element is that equals element i of `all`, which holds y and then x; a free slot if none is.
+// Where an element is that equals element i of `all`, which holds y and then x; a free slot if none
+// is.
 static uint64_t slot_of(const rheos_tensor *all, const int64_t *slots, uint64_t num_slots,
                         int64_t i) {
   uint64_t slot = element_hash(all->dtype, all->data, i) & (num_slots - 1);

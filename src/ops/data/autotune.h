@@ -1,12 +1,14 @@
-// What a stage chooses by itself where the program left its buffer or its parallelism open (AUTOTUNE). Two
-// rules, each on what was measured since it last decided:
+// What a stage chooses by itself where the program left its buffer or its parallelism open
+// (AUTOTUNE). Two rules, each on what was measured since it last decided:
 //
-// The buffer is doubled when the consumer found it empty although it had been full meanwhile, which is what
-// bursts do, and halved when over 16 times its size it was never less than half full. It stays between 2 and
-// 1,024 elements, and at 2 while the stages of the session hold more than their budget.
+// The buffer is doubled when the consumer found it empty although it had been full meanwhile, which
+// is what bursts do, and halved when over 16 times its size it was never less than half full. It
+// stays between 2 and 1,024 elements, and at 2 while the stages of the session hold more than their
+// budget.
 //
-// Of the threads as many work as the consumer needs: an element's time over the time in which the consumer
-// uses one up, and a quarter more. All do while nothing is known, or when the consumer found nothing.
+// Of the threads as many work as the consumer needs: an element's time over the time in which the
+// consumer uses one up, and a quarter more. All do while nothing is known, or when the consumer
+// found nothing.
 //
 // Neither changes elements or their order, so results never depend on it.
 #ifndef RHEOS_SRC_OPS_DATA_AUTOTUNE_H

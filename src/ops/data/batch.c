@@ -61,7 +61,8 @@ static rheos_status *pull(rheos__iterator *iterator, rheos__step *step, rheos_te
   return status;
 }
 
-// Of a row that failed: the batch fails with the first such row, and the rest of the batch goes with it.
+// Of a row that failed: the batch fails with the first such row, and the rest of the batch goes
+// with it.
 static rheos_status *skip_rest(rheos__iterator *iterator, rheos__step *step, rheos_status *first,
                                rheos_tensor **row, int64_t rows) {
   const rheos__dataset *d = iterator->dataset;
@@ -129,7 +130,8 @@ static rheos_status *fill_batch(rheos__iterator *iterator, rheos__step *step, rh
     if (*out_count == data->size) return NULL;
     give_places(iterator, stacks, row);
     status = pull(iterator, step, row, &end);
-    // An element that could not be made is none, where nothing is mapped: the next batch begins behind it.
+    // An element that could not be made is none, where nothing is mapped: the next batch begins
+    // behind it.
     const bool is_missing = status != NULL && data->num_calls == 0;
     if (status == NULL && !end) status = add_row(d, stacks, row);
     rheos__element_clear(row, d->num_components);

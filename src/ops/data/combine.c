@@ -1,4 +1,5 @@
-// Datasets of several others, and parts of one: zip, concatenate, a choice; take, skip, shard, repeat.
+// Datasets of several others, and parts of one: zip, concatenate, a choice; take, skip, shard,
+// repeat.
 #include "ops/data/dataset.h"
 
 static int64_t cardinality_of(const rheos__dataset *d, int32_t input) {
@@ -65,8 +66,8 @@ static rheos_status *init_zip(rheos__dataset *d) {
                        (int)d->num_components);
 }
 
-// After a failure of one input the others go on too, so that what comes then still lies side by side; and at
-// the end of one, so that a cache that has had all of its elements is whole.
+// After a failure of one input the others go on too, so that what comes then still lies side by
+// side; and at the end of one, so that a cache that has had all of its elements is whole.
 static rheos_status *next_zip(rheos__iterator *iterator, rheos__step *step, rheos_tensor **element,
                               bool *out_end) {
   many *it = (many *)iterator;

@@ -1,4 +1,5 @@
-// The records of files of comma-separated values: fields may be in quotes and then hold ends of lines.
+// The records of files of comma-separated values: fields may be in quotes and then hold ends of
+// lines.
 #include "ops/data/element.h"
 #include "ops/data/file_source.h"
 #include "ops/kit/string_util.h"

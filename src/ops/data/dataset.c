@@ -170,8 +170,8 @@ static bool is_node_or_called(rheos_graph *graph, const rheos__node *node, int32
   return false;
 }
 
-// Whether the test holds for a node of the function, or of those that it calls; perhaps it does where it
-// cannot be seen.
+// Whether the test holds for a node of the function, or of those that it calls; perhaps it does
+// where it cannot be seen.
 static bool is_any(rheos_graph *graph, const rheos_func *func, int32_t depth, node_test test) {
   const rheos__function *f = NULL;
   rheos_status *status = depth < MOST_DEPTH ? rheos__graph_function(graph, func, &f) : NULL;
@@ -190,8 +190,8 @@ static bool has_effects(const rheos__node *node) {
   return rheos__has_effects(node) && !is_quiet;
 }
 
-// Variables, random generators, functions of the program; not checks, texts that are printed and files that
-// are read.
+// Variables, random generators, functions of the program; not checks, texts that are printed and
+// files that are read.
 static bool has_state_of_its_own(const rheos__node *node) {
   const unsigned flags = node->signature->op->flags;
   const unsigned writes =
@@ -233,7 +233,8 @@ static bool ends_with(const char *text, const char *end) {
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-// The functions of the attributes, in their order; captured are, in the same order, the lists of inputs named
+// The functions of the attributes, in their order; captured are, in the same order, the lists of
+// inputs named
 // `...other_arguments`.
 static rheos_status *make_functions(const rheos__prepare *p, rheos__dataset_spec *spec) {
   const rheos__signature *signature = rheos__signature_by_name(p->op->name);

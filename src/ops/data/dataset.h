@@ -1,6 +1,7 @@
-// Datasets and iterators. A dataset is a variant that never changes: what an op of it was given, in a kind
-// that says how its elements are made. An iterator goes over the elements once, for one thread at a time;
-// it runs in the step of whoever asks for the next element, functions of the program included.
+// Datasets and iterators. A dataset is a variant that never changes: what an op of it was given, in
+// a kind that says how its elements are made. An iterator goes over the elements once, for one
+// thread at a time; it runs in the step of whoever asks for the next element, functions of the
+// program included.
 #ifndef RHEOS_SRC_OPS_DATA_DATASET_H
 #define RHEOS_SRC_OPS_DATA_DATASET_H
 
@@ -33,33 +34,36 @@ typedef struct rheos__dataset_kind {
   // rheos__dataset_described(), which `forget` frees, also after a failure. NULL: there are none.
   rheos_status *(*describe)(const rheos__attrs *attrs, void **out_described);
   void (*forget)(void *described);
-  // Fills in `data`, zeroed, from the inputs, and refuses what is wrong. `deinit` frees what it holds,
-  // also after a failure. Each may be NULL.
+  // Fills in `data`, zeroed, from the inputs, and refuses what is wrong. `deinit` frees what it
+  // holds, also after a failure. Each may be NULL.
   rheos_status *(*init)(rheos__dataset *dataset);
   void (*deinit)(rheos__dataset *dataset);
   rheos_status *(*start)(rheos__iterator *iterator, rheos__step *step);
   void (*finish)(rheos__iterator *iterator);
   // The next element: a tensor with a reference for each component, which are NULL before; or sets
-  // `*out_end`, and again when asked again. A failure leaves no tensors and an iterator that goes on
-  // behind what failed. Of a kind that takes places, these may be left at the end and after a failure.
+  // `*out_end`, and again when asked again. A failure leaves no tensors and an iterator that goes
+  // on behind what failed. Of a kind that takes places, these may be left at the end and after a
+  // failure.
   rheos_status *(*next)(rheos__iterator *iterator, rheos__step *step, rheos_tensor **element,
                         bool *out_end);
-  // The next elements, at most `most`, that lie in memory one after the other: borrowed until the iterator is
-  // asked for another one or freed. How many; 0: the next one has to be asked for. NULL: that always.
+  // The next elements, at most `most`, that lie in memory one after the other: borrowed until the
+  // iterator is asked for another one or freed. How many; 0: the next one has to be asked for.
+  // NULL: that always.
   int64_t (*held)(rheos__iterator *iterator, int64_t most, rheos_tensor *const **out_tensors);
   void (*pass)(rheos__iterator *iterator, int64_t count);  // goes on behind so many of these
   // Stops what goes on by itself until the next element is asked for; NULL: nothing does.
   rheos_status *(*pause)(rheos__iterator *iterator, rheos__step *step);
-  // Told before the first element that every `size` of them will be put together; NULL: that is of no use.
+  // Told before the first element that every `size` of them will be put together; NULL: that is of
+  // no use.
   void (*will_batch)(rheos__iterator *iterator, int64_t size);
   // What is buffered and under way, of a stage (stage.h); NULL: it is none.
   void (*count)(rheos__iterator *iterator, rheos__stage_counts *out_counts);
-  // Writes what `start` does not give into the state, or takes it from there, in the same order. The
-  // first input's own is written before. NULL with a struct of its own: cannot be saved.
+  // Writes what `start` does not give into the state, or takes it from there, in the same order.
+  // The first input's own is written before. NULL with a struct of its own: cannot be saved.
   rheos_status *(*state)(rheos__iterator *iterator, rheos__saved_state *state, rheos__step *step);
   int64_t (*cardinality)(const rheos__dataset *dataset);  // NULL: the first input's if like_input
-  // Element `index`, which is less than the cardinality, without going over those before it. NULL: there is no
-  // such way. A failure leaves no tensors.
+  // Element `index`, which is less than the cardinality, without going over those before it. NULL:
+  // there is no such way. A failure leaves no tensors.
   rheos_status *(*at)(rheos__dataset *dataset, int64_t index, rheos__step *step,
                       rheos_tensor **element);
 } rheos__dataset_kind;
@@ -78,11 +82,13 @@ typedef struct rheos__data_function {
 // What all datasets of one prepared op share; counted.
 typedef struct rheos__dataset_spec rheos__dataset_spec;
 
-// What was seen of the elements of a dataset, by all of its iterators: the first of each iterator are timed,
-// from asking to having, with what the inputs take, and some of the others, which stand for these.
+// What was seen of the elements of a dataset, by all of its iterators: the first of each iterator
+// are timed, from asking to having, with what the inputs take, and some of the others, which stand
+// for these.
 typedef struct rheos__dataset_times {
   _Atomic int64_t asked, first, first_ns, timed, timed_ns;
-  // Of a stage: its threads worked, and waited for the input; who asked waited; the buffer was full.
+  // Of a stage: its threads worked, and waited for the input; who asked waited; the buffer was
+  // full.
   _Atomic int64_t worked_ns, pulled_ns, waited_ns, held_ns;
 } rheos__dataset_times;
 
@@ -113,7 +119,8 @@ struct rheos__iterator {
 
 // ---- Datasets
 
-// The dataset that a scalar tensor holds, borrowed; RHEOS_INVALID_ARGUMENT naming `op` if there is none.
+// The dataset that a scalar tensor holds, borrowed; RHEOS_INVALID_ARGUMENT naming `op` if there is
+// none.
 rheos_status *rheos__dataset_of(const rheos_tensor *tensor, const char *op,
                                 rheos__dataset **out_dataset);
 static inline void rheos__dataset_unref(rheos__dataset *dataset) {
@@ -136,12 +143,12 @@ typedef struct rheos__elements {
   const rheos_shape *shapes;
   rheos_tensor **tensors;
 } rheos__elements;
-// A dataset of them, whose references it takes also on failure; and the elements, borrowed, of such a dataset:
-// false if the tensor holds something else.
+// A dataset of them, whose references it takes also on failure; and the elements, borrowed, of such
+// a dataset: false if the tensor holds something else.
 rheos_status *rheos__elements_take(const rheos__elements *elements, rheos_tensor **out_tensor);
 bool rheos__elements_of(const rheos_tensor *tensor, rheos__elements *out_elements);
-// A dataset of these elements, each of `num_components` tensors, whose references it takes also on failure;
-// the components are those of `like` from `first` on.
+// A dataset of these elements, each of `num_components` tensors, whose references it takes also on
+// failure; the components are those of `like` from `first` on.
 rheos_status *rheos__dataset_of_elements_take(const rheos__dataset *like, int32_t first,
                                               int32_t num_components, rheos_tensor **elements,
                                               int64_t count, rheos_tensor **out_tensor);
@@ -162,7 +169,8 @@ rheos_status *rheos__dataset_string(const rheos__dataset *dataset, int32_t arg, 
                                     const rheos_string **out_value);
 // Fails unless the components of `input` are those of this dataset.
 rheos_status *rheos__dataset_same_types(const rheos__dataset *dataset, const rheos__dataset *input);
-// Fails unless the function's first arguments have these dtypes, and the captured ones are the rest.
+// Fails unless the function's first arguments have these dtypes, and the captured ones are the
+// rest.
 rheos_status *rheos__dataset_takes(const rheos__dataset *dataset, int32_t function,
                                    const rheos_dtype *types, int32_t count);
 // Fails unless the function's results have these dtypes.
@@ -172,8 +180,8 @@ rheos_status *rheos__dataset_gives(const rheos__dataset *dataset, int32_t functi
 rheos_status *rheos__dataset_gives_one(const rheos__dataset *dataset, int32_t function,
                                        rheos_dtype type);
 
-// Calls a function with `leading` arguments, whose references are taken also on failure; then come the
-// captured ones. `results`: as many as the function has, NULL before and after a failure.
+// Calls a function with `leading` arguments, whose references are taken also on failure; then come
+// the captured ones. `results`: as many as the function has, NULL before and after a failure.
 rheos_status *rheos__dataset_call_take(const rheos__dataset *dataset, int32_t function,
                                        rheos_tensor **leading, int32_t num_leading,
                                        rheos__step *step, rheos_tensor **results);
@@ -181,8 +189,8 @@ rheos_status *rheos__dataset_call_take(const rheos__dataset *dataset, int32_t fu
 rheos_status *rheos__dataset_test_take(const rheos__dataset *dataset, int32_t function,
                                        rheos_tensor **leading, int32_t num_leading,
                                        rheos__step *step, bool *out_value);
-// The same, of a function that gives a dataset, of which an iterator is made; with `is_ahead` one whose
-// elements are made ahead.
+// The same, of a function that gives a dataset, of which an iterator is made; with `is_ahead` one
+// whose elements are made ahead.
 rheos_status *rheos__dataset_open_take(const rheos__dataset *dataset, int32_t function,
                                        rheos_tensor **leading, int32_t num_leading, bool is_ahead,
                                        rheos__step *step, rheos__iterator **out_iterator);
@@ -191,8 +199,8 @@ rheos_status *rheos__dataset_open_take(const rheos__dataset *dataset, int32_t fu
 
 rheos_status *rheos__iterator_new(rheos__dataset *dataset, rheos__step *step,
                                   rheos__iterator **out_iterator);
-// One that no other iterator asks: functions keep for it what they keep. Whoever uses it does so between
-// rheos__iterator_enter() and rheos__iterator_leave().
+// One that no other iterator asks: functions keep for it what they keep. Whoever uses it does so
+// between rheos__iterator_enter() and rheos__iterator_leave().
 rheos_status *rheos__iterator_new_outer(rheos__dataset *dataset, rheos__step *step,
                                         rheos__iterator **out_iterator);
 static inline rheos__call_states *rheos__iterator_enter(rheos__iterator *iterator,
@@ -212,8 +220,8 @@ static inline rheos_status *rheos__iterator_next(rheos__iterator *iterator, rheo
   }
   return iterator->dataset->kind->next(iterator, step, element, out_end);
 }
-// Elements that need not be asked for one by one; then rheos__iterator_pass() says how many were used. Of
-// those that are to be timed there are none.
+// Elements that need not be asked for one by one; then rheos__iterator_pass() says how many were
+// used. Of those that are to be timed there are none.
 static inline int64_t rheos__iterator_held(rheos__iterator *iterator, int64_t most,
                                            rheos_tensor *const **out_tensors) {
   const rheos__dataset_kind *kind = iterator->dataset->kind;
@@ -226,7 +234,8 @@ static inline void rheos__iterator_pass(rheos__iterator *iterator, int64_t count
   iterator->asked += (uint32_t)count;
   iterator->dataset->kind->pass(iterator, count);
 }
-// What the datasets of an iterator have noted so far, for rheos__free(): explanations are of what came then.
+// What the datasets of an iterator have noted so far, for rheos__free(): explanations are of what
+// came then.
 typedef struct rheos__explain_since rheos__explain_since;
 rheos_status *rheos__explain_since_new(rheos__iterator *iterator, rheos__explain_since **out_since);
 // Before an element is asked for: where the step is traced, every stage on its way is noted.
@@ -234,8 +243,8 @@ void rheos__iterator_watch(rheos__iterator *iterator, const rheos__step *step);
 // Which stage is slow, as a text for rheos__free(): rheos_dataset_explain().
 rheos_status *rheos__iterator_explain(rheos__iterator *iterator, const rheos__explain_since *since,
                                       char **out_text);
-// The same to stderr, of one that goes and was asked for something, where RHEOS_EXPLAIN is "on" in the
-// environment.
+// The same to stderr, of one that goes and was asked for something, where RHEOS_EXPLAIN is "on" in
+// the environment.
 void rheos__iterator_tell(rheos__iterator *iterator, const rheos__explain_since *since);
 // The same of the iterator behind a handle, since it was initialized.
 rheos_status *rheos__iterator_handle_explain(const rheos_tensor *handle, char **out_text);
@@ -258,10 +267,12 @@ static inline void rheos__element_clear(rheos_tensor **element, int32_t count) {
   }
 }
 
-// An optional that holds these tensors, whose references it takes also on failure; `count` -1: none.
+// An optional that holds these tensors, whose references it takes also on failure; `count` -1:
+// none.
 rheos_status *rheos__optional_take(rheos_tensor **components, int32_t count,
                                    rheos_tensor **out_tensor);
-// The tensors of an optional, borrowed, -1 for none. False: the variant is of another kind, or NULL.
+// The tensors of an optional, borrowed, -1 for none. False: the variant is of another kind, or
+// NULL.
 bool rheos__optional_parts(const rheos__variant *variant, rheos_tensor *const **out_components,
                            int32_t *out_count);
 
@@ -282,12 +293,13 @@ rheos_status *rheos__state_ints(rheos__saved_state *state, int64_t *values, int3
 rheos_status *rheos__state_tensors(rheos__saved_state *state, rheos_tensor **tensors,
                                    int32_t count);
 
-// What SerializeIterator gives, a variant with a state, which it takes also on failure; and the state in one.
+// What SerializeIterator gives, a variant with a state, which it takes also on failure; and the
+// state in one.
 rheos_status *rheos__saved_state_tensor_take(rheos__saved_state *state, rheos_tensor **out_tensor);
 rheos_status *rheos__saved_state_of(const rheos_tensor *tensor, const char *op,
                                     const rheos__saved_state **out_state);
-// What SerializeIterator gave as a vector of strings, for files, and back. A state that is damaged, or holds
-// what has no message, is refused.
+// What SerializeIterator gave as a vector of strings, for files, and back. A state that is damaged,
+// or holds what has no message, is refused.
 rheos_status *rheos__iterator_state_to_strings(const rheos_tensor *state,
                                                rheos_tensor **out_strings);
 rheos_status *rheos__iterator_state_of_strings(const rheos_tensor *strings,
@@ -297,7 +309,8 @@ rheos_status *rheos__iterator_state_of_strings(const rheos_tensor *strings,
 
 // Of an op whose `family` is the kind.
 rheos_status *rheos__prepare_dataset(rheos__prepare *p);
-// For other ops that call functions: a spec for the node's inputs and functions, and a dataset of that kind.
+// For other ops that call functions: a spec for the node's inputs and functions, and a dataset of
+// that kind.
 rheos_status *rheos__dataset_spec_new(const rheos__prepare *p, const rheos__dataset_kind *kind,
                                       rheos__dataset_spec **out_spec);
 void rheos__dataset_spec_unref(rheos__dataset_spec *spec);

@@ -1,6 +1,6 @@
-// Numbers that stand for what makes the elements of a dataset: its ops, what they were given and the bodies of
-// their functions, whatever names these have. They are the same in each process of a version, which snapshots
-// are found by.
+// Numbers that stand for what makes the elements of a dataset: its ops, what they were given and
+// the bodies of their functions, whatever names these have. They are the same in each process of a
+// version, which snapshots are found by.
 #include "base/hash.h"
 #include "graph/graph.h"
 #include "ops/data/dataset_hash.h"

@@ -20,16 +20,18 @@ typedef struct rheos__stack {
   int64_t count, capacity;
 } rheos__stack;
 
-// Makes room for rows of a dtype and shape that are expected, `most` at once if `is_sure` that they will come.
+// Makes room for rows of a dtype and shape that are expected, `most` at once if `is_sure` that they
+// will come.
 rheos_status *rheos__stack_expect(rheos__stack *stack, rheos_dtype dtype, const rheos_shape *row,
                                   int64_t most, bool is_sure);
 // A place for the next row, the caller's; NULL: there is none yet, or no memory for it.
 rheos_tensor *rheos__stack_place(rheos__stack *stack);
-// Adds a row that was made where it belongs: in the place, or where the rows of somebody else's block of `most`
-// begin, which becomes the stack's. Else false; `*row` may be NULL afterwards.
+// Adds a row that was made where it belongs: in the place, or where the rows of somebody else's
+// block of `most` begin, which becomes the stack's. Else false; `*row` may be NULL afterwards.
 bool rheos__stack_adopt(rheos__stack *stack, rheos_tensor **row, int64_t most);
 
-// Adds a row; at most `most` will come. A shape that is not the first one's is refused, naming `component`.
+// Adds a row; at most `most` will come. A shape that is not the first one's is refused, naming
+// `component`.
 rheos_status *rheos__stack_add(rheos__stack *stack, const rheos_tensor *row, int64_t most,
                                int32_t component);
 // The rows as one tensor; the stack is empty then, also after a failure.

@@ -82,7 +82,8 @@ static void find_rows(rows *r, rheos__iterator *iterator) {
   }
 }
 
-// Takes off what was noted before: the same rows, found earlier, of other iterators over the datasets.
+// Takes off what was noted before: the same rows, found earlier, of other iterators over the
+// datasets.
 static void take_off(rows *r, const rheos__explain_since *before) {
   for (int32_t i = 0; before != NULL && i < r->count && i < before->count; ++i) {
     r->items[i].first -= before->items[i].first;

@@ -119,8 +119,8 @@ static rheos_status *read_record(files *it, bool *out_end) {
   return NULL;
 }
 
-// Of a compressed file the footer is what is there when a record and it no longer are: one footer is read
-// ahead.
+// Of a compressed file the footer is what is there when a record and it no longer are: one footer
+// is read ahead.
 static rheos_status *read_fixed(files *it, const files_data *data, bool *out_end) {
   const bool is_plain = data->compression == RHEOS_NO_COMPRESSION;
   const size_t record = (size_t)data->record, ahead = is_plain ? 0 : (size_t)data->footer;

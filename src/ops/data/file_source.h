@@ -25,8 +25,8 @@ rheos_status *rheos__source_open_blocks(rheos__source *source, const rheos_strin
 void rheos__source_close(rheos__source *source);
 // More bytes in place of those that are there; none at the end.
 rheos_status *rheos__source_refill(rheos__source *source);
-// Reads as many bytes as there are, up to `size_bytes`: a rheos__get_bytes whose argument is the source. NULL
-// for `data` skips them.
+// Reads as many bytes as there are, up to `size_bytes`: a rheos__get_bytes whose argument is the
+// source. NULL for `data` skips them.
 rheos_status *rheos__source_get(void *source, void *data, size_t size_bytes, size_t *out_read);
 // The next byte, or -1 at the end.
 static inline rheos_status *rheos__source_peek(rheos__source *source, int *out_byte) {

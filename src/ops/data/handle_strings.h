@@ -15,8 +15,8 @@ void rheos__handle_strings_unref(rheos__handle_strings *strings);  // NULL: noth
 // A scalar string that stands for the object, which lives as long as the session from then on.
 rheos_status *rheos__handle_string_new(rheos__handle_strings *strings, rheos__variant *object,
                                        rheos_tensor **out_string);
-// The object with a reference. RHEOS_INVALID_ARGUMENT for the string of another session and for an object of
-// another kind, RHEOS_NOT_FOUND for one that stands for nothing.
+// The object with a reference. RHEOS_INVALID_ARGUMENT for the string of another session and for an
+// object of another kind, RHEOS_NOT_FOUND for one that stands for nothing.
 rheos_status *rheos__handle_string_find(rheos__handle_strings *strings, const rheos_tensor *string,
                                         const rheos__variant_kind *kind,
                                         rheos__variant **out_object);

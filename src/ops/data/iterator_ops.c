@@ -1,4 +1,5 @@
-// Iterators as objects behind handles: making them, getting elements, naming them by strings, saving them.
+// Iterators as objects behind handles: making them, getting elements, naming them by strings,
+// saving them.
 #include <pthread.h>
 #include <time.h>
 

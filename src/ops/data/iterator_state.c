@@ -40,13 +40,14 @@ rheos_status *rheos__saved_state_of(const rheos_tensor *tensor, const char *op,
 
 // ---- As strings
 //
-// An item is the message of a tensor. One that is missing is the empty string: no tensor's message is empty.
-// A dataset of elements in memory is the string MARK, which is no message either; then, as items, how many
-// elements it has and of how many components; the dtype and the shape of each component; and the tensors.
+// An item is the message of a tensor. One that is missing is the empty string: no tensor's message
+// is empty. A dataset of elements in memory is the string MARK, which is no message either; then,
+// as items, how many elements it has and of how many components; the dtype and the shape of each
+// component; and the tensors.
 
-// A tensor of variants that hold tensors, as sparse and ragged components are, is the string PACKED; then, as
-// items, its shape; and for each variant how many tensors it holds (-1: one, a ragged tensor without
-// splits) and these.
+// A tensor of variants that hold tensors, as sparse and ragged components are, is the string
+// PACKED; then, as items, its shape; and for each variant how many tensors it holds (-1: one, a
+// ragged tensor without splits) and these.
 
 #define MARK "\0"
 #define PACKED "\1"

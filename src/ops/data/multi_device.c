@@ -1,6 +1,6 @@
-// Iterators whose elements go to several devices in turn: element number i is that of shard i modulo their
-// number. All devices share one memory here, so an element stays where it was made; what a shard is ahead of the
-// others is kept for them.
+// Iterators whose elements go to several devices in turn: element number i is that of shard i
+// modulo their number. All devices share one memory here, so an element stays where it was made;
+// what a shard is ahead of the others is kept for them.
 #include <pthread.h>
 #include <string.h>
 
@@ -268,8 +268,8 @@ static rheos_status *keep(multi_iterator *m, waiting *w, rheos_tensor **element)
   return NULL;
 }
 
-// Makes elements until the shard's turn has come; those before it are kept for theirs. A failure is that of the
-// shard which asked: the turn stays.
+// Makes elements until the shard's turn has come; those before it are kept for theirs. A failure is
+// that of the shard which asked: the turn stays.
 static rheos_status *make_for(multi_iterator *m, int32_t shard, rheos__step *step,
                               rheos_tensor **element, bool *out_end) {
   rheos__iterator *iterator = m->iterator;

@@ -49,7 +49,8 @@ SAME(RewriteDataset, ", rewrite_name: string", T)
 SAME(ThreadPoolDataset, ", thread_pool: resource", T)
 SAME(ExperimentalThreadPoolDataset, ", thread_pool: resource", T)
 
-// ---- ChooseFastest: of inputs that give the same elements TensorFlow measures which one to go over
+// ---- ChooseFastest: of inputs that give the same elements TensorFlow measures which one to go
+// over
 
 static int64_t cardinality_first(const rheos__dataset *d) {
   return rheos__dataset_cardinality(d->inputs[0]);

@@ -205,7 +205,8 @@ static void finish_shuffle(rheos__iterator *iterator) {
   rheos__free(it->slices);
 }
 
-// Grows the ring, while nothing has been taken out of it: up to the size that the program asked for.
+// Grows the ring, while nothing has been taken out of it: up to the size that the program asked
+// for.
 static rheos_status *make_room(shuffle *it, int64_t most) {
   if (it->num_elements < it->capacity) return NULL;
   const int64_t n = it->base.dataset->num_components;

@@ -1,5 +1,5 @@
-// The rows of the answer to a query. The database is SQLite's, whose library is opened when it is needed; its
-// interface has been the same since version 3, so that its header need not be there.
+// The rows of the answer to a query. The database is SQLite's, whose library is opened when it is
+// needed; its interface has been the same since version 3, so that its header need not be there.
 #include <string.h>
 
 #include "ops/data/element.h"

@@ -10,8 +10,8 @@
 
 // What is pulled in one go, so that a lock is worth its work; and what makes a thread worth waking.
 enum { GO_NS = 50 * 1000, WORTH_NS = 5 * 1000, MOST_IN_A_GO = 128 };
-// What is worked on before others may have it, and elements of which the clock is looked at once where they are
-// fast: looking takes a part of what these take.
+// What is worked on before others may have it, and elements of which the clock is looked at once
+// where they are fast: looking takes a part of what these take.
 enum { FLUSH_NS = 10 * 1000, CLOCK_EACH = 8, FAST_NS = 1000 };
 // Without a session.
 static const int64_t SOME_BYTES = INT64_C(1) << 28;
@@ -224,7 +224,8 @@ static double smoothed(double before, double now) {
   return before == 0 ? now : before * 0.9 + now * 0.1;
 }
 
-// Elements for one go: as many as are worth a lock, but one where the program makes them and may be slow.
+// Elements for one go: as many as are worth a lock, but one where the program makes them and may be
+// slow.
 static int64_t go_size(const rheos__stage *s) {
   const double each = s->pull_ns + s->work_ns;
   if (s->dataset->inputs[0]->is_live || each == 0) return 1;
@@ -232,8 +233,8 @@ static int64_t go_size(const rheos__stage *s) {
   return many < 1 ? 1 : many > MOST_IN_A_GO ? MOST_IN_A_GO : (int64_t)many;
 }
 
-// What the buffer may hold: of fast elements some more than the program says, since these are not worth a
-// thread by themselves.
+// What the buffer may hold: of fast elements some more than the program says, since these are not
+// worth a thread by themselves.
 static int64_t room_of(const rheos__stage *s) {
   int64_t limit = s->tuner.limit;
   if (s->options.work != NULL && limit < 2 * go_size(s)) limit = 2 * go_size(s);
@@ -350,7 +351,8 @@ static void flush(rheos__stage *s, entry *const *items, int32_t count, int64_t n
   ring_bell(s);
 }
 
-// Without the mutex, which is taken when something may be had. A step that is to stop fails the rest.
+// Without the mutex, which is taken when something may be had. A step that is to stop fails the
+// rest.
 static void work_on_some(rheos__stage *s, rheos__step *step, const go *g, double each) {
   int64_t start = rheos__now_ns();
   int32_t done = 0;
@@ -384,7 +386,8 @@ static bool take_pulled(rheos__stage *s, go *g) {
   return true;
 }
 
-// Begins and ends with the mutex held. What stops the step comes back; what fails an element stays with it.
+// Begins and ends with the mutex held. What stops the step comes back; what fails an element stays
+// with it.
 static rheos_status *make_some(rheos__stage *s, rheos__step *step) {
   go g = {.ns = 0};
   bool end = false;
@@ -473,7 +476,8 @@ static void take_entry(rheos__stage *s, int64_t number) {
   s->ready.items[s->ready.count++] = e;
 }
 
-// The consumer takes along what can be given, of fast elements as many as are worth a lock. False: nothing.
+// The consumer takes along what can be given, of fast elements as many as are worth a lock. False:
+// nothing.
 static bool take_done(rheos__stage *s) {
   const int64_t most = go_size(s), fill = s->tail - s->head;
   for (int64_t number; s->ready.count < most && (number = find_done(s)) >= 0;) {
@@ -525,8 +529,8 @@ static rheos_status *stopped(void) {
   return rheos_status_new(RHEOS_CANCELLED, "the step was stopped");
 }
 
-// Whether the consumer does best to make elements itself: nobody is about to, or it can help. It does not
-// where the next element is under way and pulling may take long.
+// Whether the consumer does best to make elements itself: nobody is about to, or it can help. It
+// does not where the next element is under way and pulling may take long.
 static bool shall_make(const rheos__stage *s) {
   if (s->is_pulling || s->has_ended) return false;
   if (s->head == s->tail) return true;

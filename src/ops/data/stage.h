@@ -1,7 +1,7 @@
-// A stage of a pipeline that runs ahead of its consumer: elements are pulled one after the other and worked
-// on by any number of threads, and come out in their order. Whoever asks for an element that nobody has
-// begun makes it himself, so a stage needs no thread to go on, and a fast one hands nothing over. Tasks on
-// the session's threads fill the buffer while the consumer is away.
+// A stage of a pipeline that runs ahead of its consumer: elements are pulled one after the other
+// and worked on by any number of threads, and come out in their order. Whoever asks for an element
+// that nobody has begun makes it himself, so a stage needs no thread to go on, and a fast one hands
+// nothing over. Tasks on the session's threads fill the buffer while the consumer is away.
 #ifndef RHEOS_SRC_OPS_DATA_STAGE_H
 #define RHEOS_SRC_OPS_DATA_STAGE_H
 
@@ -22,9 +22,11 @@ typedef struct rheos__stage_options {
 // Over the iterator's input, which stays the iterator's until the stage is left.
 rheos_status *rheos__stage_new(rheos__iterator *iterator, const rheos__stage_options *options,
                                rheos__step *step, rheos__stage **out_stage);
-// Ends what runs; where that takes longer, the input goes with the stage, and `iterator->input` is NULL.
+// Ends what runs; where that takes longer, the input goes with the stage, and `iterator->input` is
+// NULL.
 void rheos__stage_leave(rheos__stage *stage, rheos__iterator *iterator);  // NULL: nothing
-// Before the first element: every `size` of them will be put together, so they are made in blocks of so many.
+// Before the first element: every `size` of them will be put together, so they are made in blocks
+// of so many.
 void rheos__stage_will_batch(rheos__stage *stage, int64_t size);
 rheos_status *rheos__stage_next(rheos__stage *stage, rheos__step *step, rheos_tensor **element,
                                 bool *out_end);

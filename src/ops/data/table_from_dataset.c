@@ -1,4 +1,5 @@
-// InitializeTableFromDataset: the elements of a dataset, pairs of a key and a value, in a lookup table.
+// InitializeTableFromDataset: the elements of a dataset, pairs of a key and a value, in a lookup
+// table.
 #include "ops/data/dataset.h"
 #include "ops/data/element.h"
 #include "ops/kit/array_util.h"

@@ -1,4 +1,5 @@
-// Datasets that hand datasets in memory to the program: window, group_by_window; windows as batches.
+// Datasets that hand datasets in memory to the program: window, group_by_window; windows as
+// batches.
 #include <string.h>
 
 #include "ops/data/dataset.h"

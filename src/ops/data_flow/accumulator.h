@@ -1,5 +1,5 @@
-// Conditional accumulators: resources that add up gradients and give their mean, or sum, when there are
-// enough of them. Gradients of an older step than the accumulator's are dropped.
+// Conditional accumulators: resources that add up gradients and give their mean, or sum, when there
+// are enough of them. Gradients of an older step than the accumulator's are dropped.
 #ifndef RHEOS_SRC_OPS_DATA_ACCUMULATOR_H
 #define RHEOS_SRC_OPS_DATA_ACCUMULATOR_H
 
@@ -18,11 +18,12 @@ typedef struct rheos__accumulator {
   int64_t *indices, *row_counts;
 } rheos__accumulator;
 
-// Those of slices are a kind of their own. The argument of a new one is a rheos__accumulator with dtype,
-// shape and is_sum.
+// Those of slices are a kind of their own. The argument of a new one is a rheos__accumulator with
+// dtype, shape and is_sum.
 extern const rheos__resource_kind rheos__accumulator_kind, rheos__slice_accumulator_kind;
 
-// The accumulator behind input 0; a status if it is another kind of resource, or of other gradients.
+// The accumulator behind input 0; a status if it is another kind of resource, or of other
+// gradients.
 rheos_status *rheos__accumulator_of(const rheos__prepare *p, const rheos__resource_kind *kind,
                                     rheos__accumulator **out_accumulator);
 rheos_status *rheos__prepare_accumulator(rheos__prepare *p);  // of the kind that the family names
@@ -36,8 +37,8 @@ rheos_status *rheos__accumulator_drops(const rheos__accumulator *a, const rheos_
 void rheos__add_elements(rheos_dtype dtype, void *to, const void *from, int64_t count);
 void rheos__divide_elements(rheos_dtype dtype, void *to, int64_t divisor, int64_t count);
 
-// Waits for as many gradients as input 1 says; `give` makes the outputs, under the mutex, and may leave
-// nothing of them in the accumulator.
+// Waits for as many gradients as input 1 says; `give` makes the outputs, under the mutex, and may
+// leave nothing of them in the accumulator.
 typedef rheos_status *(*rheos__accumulator_give)(rheos__accumulator *a, rheos_tensor **outputs);
 rheos_status *rheos__accumulator_take(rheos__accumulator *a, rheos__step *step,
                                       const rheos_tensor *num_required,

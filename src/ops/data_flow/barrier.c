@@ -1,13 +1,14 @@
-// Barriers: components of elements come one by one under the key of their element; what is complete goes into a
-// queue by priority, the keys that came first first. As TensorFlow's, elements that came in one insertion
-// have one priority.
+// Barriers: components of elements come one by one under the key of their element; what is complete
+// goes into a queue by priority, the keys that came first first. As TensorFlow's, elements that
+// came in one insertion have one priority.
 #include <string.h>
 
 #include "base/hash.h"
 #include "ops/data_flow/queue_util.h"
 #include "ops/kit/op_util.h"
 
-// An element of which something is missing; the tuple's first two components are its priority and key.
+// An element of which something is missing; the tuple's first two components are its priority and
+// key.
 typedef struct incomplete {
   struct incomplete *next;  // of its bucket
   rheos__tuple tuple;
@@ -240,7 +241,8 @@ static rheos_status *compute_insert(void *argument, rheos__step *step, rheos_ten
 
 // ---- Taking, closing, looking
 
-// What cannot be had any more is refused at once. Of a closed barrier fewer may be given: what is ready.
+// What cannot be had any more is refused at once. Of a closed barrier fewer may be given: what is
+// ready.
 static rheos_status *check_enough(barrier *b, int64_t wanted, bool allows_fewer,
                                   int64_t *out_most) {
   pthread_mutex_lock(&b->ready.waitable.mutex);

@@ -1,6 +1,6 @@
-// Staging areas by key. The components of a tuple may come in several parts; the tuple is there when all
-// of them are. They may be taken in parts too. Tuples without a key that was asked for come by the least
-// key, or in the order in which they were completed.
+// Staging areas by key. The components of a tuple may come in several parts; the tuple is there
+// when all of them are. They may be taken in parts too. Tuples without a key that was asked for
+// come by the least key, or in the order in which they were completed.
 #include <string.h>
 
 #include "ops/data_flow/staging.h"

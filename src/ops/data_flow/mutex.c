@@ -1,5 +1,5 @@
-// Mutexes as ops. A lock is a variant: who consumes it opens the mutex, and so does the end of the last tensor
-// that holds it, so that a step that fails in between locks nobody out.
+// Mutexes as ops. A lock is a variant: who consumes it opens the mutex, and so does the end of the
+// last tensor that holds it, so that a step that fails in between locks nobody out.
 #include "ops/data_flow/queue_util.h"
 #include "ops/kit/op_util.h"
 #include "tensor/variant.h"

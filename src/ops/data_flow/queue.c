@@ -1,5 +1,6 @@
-// Queues: what they hold, and how attempts are served. See queue.h. Orders are TensorFlow's for the same
-// seeds, and for equal priorities: its heap is the C++ library's, whose sifting is done again here.
+// Queues: what they hold, and how attempts are served. See queue.h. Orders are TensorFlow's for the
+// same seeds, and for equal priorities: its heap is the C++ library's, whose sifting is done again
+// here.
 #include "ops/data_flow/queue.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-// Queues of tuples of tensors: first in first out, padding, in random order, by priority. One kind of
-// resource, so that their names are one name space, as TensorFlow's are.
+// Queues of tuples of tensors: first in first out, padding, in random order, by priority. One kind
+// of resource, so that their names are one name space, as TensorFlow's are.
 #ifndef RHEOS_SRC_OPS_DATA_QUEUE_H
 #define RHEOS_SRC_OPS_DATA_QUEUE_H
 
@@ -32,8 +32,8 @@ typedef struct rheos__queue {
   rheos__queue_spec spec;
   rheos__philox_singles random;
   bool is_closed;
-  // A ring: tuple i lies at (first + i) & (num_slots - 1). Of a queue by priority it is a heap, and `first`
-  // is 0.
+  // A ring: tuple i lies at (first + i) & (num_slots - 1). Of a queue by priority it is a heap, and
+  // `first` is 0.
   rheos__tuple *slots;
   int64_t num_slots, first, size;
 } rheos__queue;
@@ -52,7 +52,8 @@ rheos__tuple rheos__tuple_new(const rheos__queue *queue);  // of NULLs; NULL whe
 rheos_status *rheos__enqueue_new_take(rheos__queue *queue, rheos__tuple *tuples, int64_t count,
                                       rheos__attempt **out_attempt);
 
-// An attempt to take tuples out of it: what finishes it finds them here, and they are freed with it.
+// An attempt to take tuples out of it: what finishes it finds them here, and they are freed with
+// it.
 typedef struct rheos__dequeue {
   rheos__attempt attempt;
   int64_t wanted;     // 1 at least

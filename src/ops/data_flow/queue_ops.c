@@ -1,5 +1,6 @@
-// Queues as ops: making them, putting tensors in, taking them out. Each op exists twice: for handles that
-// are references (TensorFlow's first version) and for resources. The queues themselves are in queue.c.
+// Queues as ops: making them, putting tensors in, taking them out. Each op exists twice: for
+// handles that are references (TensorFlow's first version) and for resources. The queues themselves
+// are in queue.c.
 #include <assert.h>
 #include <string.h>
 

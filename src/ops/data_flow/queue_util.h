@@ -15,7 +15,8 @@ rheos_status *rheos__dequeue_many(rheos__queue *queue, rheos__step *step, const 
 // Whether the components of the queue have these dtypes.
 rheos_status *rheos__queue_check_dtypes(const rheos__queue *queue, const rheos_dtype *dtypes,
                                         int32_t count);
-// A reference has the shape of its two strings in TensorFlow's first version, a resource is a scalar.
+// A reference has the shape of its two strings in TensorFlow's first version, a resource is a
+// scalar.
 rheos_status *rheos__shape_handle(rheos__infer *c);
 
 #endif  // RHEOS_SRC_OPS_DATA_QUEUE_UTIL_H

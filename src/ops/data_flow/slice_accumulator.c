@@ -1,5 +1,6 @@
-// Conditional accumulators of slices of a gradient: rows with their indices, in ascending order. As TensorFlow's,
-// rows are merged by comparing the first of each list, so what comes unordered or twice stays so.
+// Conditional accumulators of slices of a gradient: rows with their indices, in ascending order. As
+// TensorFlow's, rows are merged by comparing the first of each list, so what comes unordered or
+// twice stays so.
 #include <string.h>
 
 #include "ops/data_flow/accumulator.h"

@@ -1,5 +1,5 @@
-// Staging areas: tuples of tensors, first in first out. The ops have no handles: those of one name, or
-// `shared_name`, are on one area.
+// Staging areas: tuples of tensors, first in first out. The ops have no handles: those of one name,
+// or `shared_name`, are on one area.
 #include "ops/data_flow/staging.h"
 
 #include <string.h>
@@ -262,8 +262,8 @@ static rheos_status *compute_clear(void *state, rheos__step *step, rheos_tensor 
   return NULL;
 }
 
-// The first op that tells says of what dtypes the tuples of its area are; what gives or takes others is
-// refused.
+// The first op that tells says of what dtypes the tuples of its area are; what gives or takes
+// others is refused.
 static rheos_status *agree(staging *area, const rheos_attr_value *types) {
   const size_t size_bytes = (size_t)types->count * sizeof *types->types;
   if (types->count == 0) return NULL;

@@ -17,7 +17,8 @@ typedef struct rheos__call_args {
 rheos_status *rheos__call_args_init(const rheos__prepare *p, int32_t first,
                                     rheos__call_args *out_args);
 
-// An op that stands for a structure in the plan of a step. `inputs` come before the arguments of its bodies.
+// An op that stands for a structure in the plan of a step. `inputs` come before the arguments of
+// its bodies.
 #define RHEOS__RAISED(op, inputs, more_flags, prepare_it, text)                             \
   const rheos__op_def rheos__op_##op = {                                                    \
       .name = #op,                                                                          \
@@ -29,13 +30,14 @@ rheos_status *rheos__call_args_init(const rheos__prepare *p, int32_t first,
       .prepare = prepare_it,                                                                \
   };
 
-// A site for the function in an attribute, or in a list of them. `results` NULL: the kernel's outputs.
+// A site for the function in an attribute, or in a list of them. `results` NULL: the kernel's
+// outputs.
 rheos_status *rheos__call_site(const rheos__prepare *p, const rheos_func *func,
                                const rheos__call_args *args, const rheos_dtype *results,
                                int32_t num_results, rheos__site **out_site);
 
-// What the kernel's outputs are if they are the results of all of `sites`, any of which a step may call:
-// shapes on which they agree, and cells. `prepare` calls it last.
+// What the kernel's outputs are if they are the results of all of `sites`, any of which a step may
+// call: shapes on which they agree, and cells. `prepare` calls it last.
 rheos_status *rheos__infer_called(rheos__prepare *p, const rheos__call_args *args,
                                   rheos__site *const *sites, int32_t num_sites);
 
@@ -43,8 +45,8 @@ rheos_status *rheos__infer_called(rheos__prepare *p, const rheos__call_args *arg
 rheos_status *rheos__call_once(rheos__site *site, const rheos__call_args *args, rheos__step *step,
                                rheos_tensor *const *inputs, rheos_tensor **outputs);
 
-// Whether a condition holds, as TensorFlow has it: a number that is not 0, a string that is not empty; of
-// another shape than a scalar's: whether there is any element.
+// Whether a condition holds, as TensorFlow has it: a number that is not 0, a string that is not
+// empty; of another shape than a scalar's: whether there is any element.
 bool rheos__is_true(const rheos_tensor *tensor);
 
 #endif  // RHEOS_SRC_OPS_FLOW_CALL_H

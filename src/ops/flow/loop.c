@@ -1,5 +1,6 @@
-// Loops of version 1: nodes that pass a value into a loop, to its next trip, and out of it. A loop is the
-// nodes of one frame; what runs a plan with such nodes moves their values (runtime/run/flow_run.c).
+// Loops of version 1: nodes that pass a value into a loop, to its next trip, and out of it. A loop
+// is the nodes of one frame; what runs a plan with such nodes moves their values
+// (runtime/run/flow_run.c).
 #include "ops/flow/loop_grad.h"
 #include "ops/kit/op_util.h"
 

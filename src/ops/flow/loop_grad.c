@@ -1,6 +1,7 @@
-// Gradients of loops. What leaves the loop forward enters the loop backward, and the other way round; what
-// a Switch passes on forward comes together in a Merge backward. What is the same in all trips gets the sum
-// of its gradients in all of them. Nodes and names are those of TensorFlow 1.15.
+// Gradients of loops. What leaves the loop forward enters the loop backward, and the other way
+// round; what a Switch passes on forward comes together in a Merge backward. What is the same in
+// all trips gets the sum of its gradients in all of them. Nodes and names are those of
+// TensorFlow 1.15.
 #include "ops/flow/loop_grad.h"
 
 #include "ops/kit/op_util.h"

@@ -1,5 +1,5 @@
-// Functions of the program itself as ops: the session's options say how they are called. Where a step has
-// something else to do it has another thread call the function, which may wait for that.
+// Functions of the program itself as ops: the session's options say how they are called. Where a
+// step has something else to do it has another thread call the function, which may wait for that.
 #include <string.h>
 
 #include "ops/kit/op_util.h"

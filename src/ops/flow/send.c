@@ -1,5 +1,6 @@
-// Sends and receives: edges of a graph that was cut. What is sent on one device is received on another under
-// a key that both nodes tell (resource/rendezvous.h), in each trip of a loop under one of its own.
+// Sends and receives: edges of a graph that was cut. What is sent on one device is received on
+// another under a key that both nodes tell (resource/rendezvous.h), in each trip of a loop under
+// one of its own.
 #include "resource/rendezvous.h"
 
 #include "ops/kit/array_util.h"

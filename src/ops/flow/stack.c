@@ -1,7 +1,7 @@
 // Stacks: what a loop forward leaves for the loop backward, version 1's way. A stack is an object
 // that its handle stands for: V2's is a resource, whose element points to it, V1's a reference to a
-// string that names it among the step's resources. Small items of one shape lie side by side: a tensor of one
-// number takes seventy times its bytes.
+// string that names it among the step's resources. Small items of one shape lie side by side: a
+// tensor of one number takes seventy times its bytes.
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// Branches of version 1: nodes that pass a value on to one of several places, and that take it from one
-// of several. What runs a plan with such nodes moves their values (runtime/run/flow_run.c).
+// Branches of version 1: nodes that pass a value on to one of several places, and that take it from
+// one of several. What runs a plan with such nodes moves their values (runtime/run/flow_run.c).
 #include "graph/control_context.h"
 #include "ops/flow/loop_grad.h"
 #include "ops/kit/op_util.h"
@@ -16,7 +16,8 @@ static bool is_of_loop(rheos_control_context *context) {
   return context != NULL && context->is_while;
 }
 
-// Whichever side the value took, its gradient comes back from there; from the other side come zeros.
+// Whichever side the value took, its gradient comes back from there; from the other side come
+// zeros.
 static void gradient_switch(rheos__grad *g) {
   rheos_scope *s = g->scope;
   const rheos_control_context *context = rheos__context_of(g->operation.graph, g->operation.id);

@@ -1,7 +1,7 @@
 // Loops over functions: While, StatelessWhile, For.
 //
-// A trip gives the body the values of the trip before, which nobody else holds, so that it may write its
-// results over them; those of the first trip are the caller's.
+// A trip gives the body the values of the trip before, which nobody else holds, so that it may
+// write its results over them; those of the first trip are the caller's.
 #include "ops/flow/call.h"
 #include "ops/kit/op_util.h"
 
@@ -24,8 +24,8 @@ typedef struct loop {
   rheos_tensor **results;
   bool *given;  // they are the loop's own and nobody else's
   bool *owned;  // they are the loop's own
-  // A variable that the body does not compute in its own place has two: the one that the trip before began
-  // with is where the next result goes.
+  // A variable that the body does not compute in its own place has two: the one that the trip
+  // before began with is where the next result goes.
   rheos_tensor **spares;
   bool *has_two;
   rheos_tensor *holds;  // what the condition gave last: it is computed there again
@@ -102,8 +102,8 @@ static void leave_variable(loop *l, int32_t i, const rheos_tensor *result) {
   }
 }
 
-// Runs the body on the variables, which become its results. Those from `first` on are variables of the
-// loop: what lies before is the caller's and stays.
+// Runs the body on the variables, which become its results. Those from `first` on are variables of
+// the loop: what lies before is the caller's and stays.
 static rheos_status *take_trip(loop *l, int32_t first) {
   const int32_t count = l->state->end;
   const rheos__parameters parameters = {
@@ -166,8 +166,8 @@ static rheos_status *take_alike(loop *l, bool *out_ended) {
   return status;
 }
 
-// The first trips are unlike: variables become the loop's own, and get their second tensor. Where others do too
-// it is tried again at the next poll.
+// The first trips are unlike: variables become the loop's own, and get their second tensor. Where
+// others do too it is tried again at the next poll.
 static rheos_status *run_while(loop *l) {
   enum { UNLIKE = 4 };
   for (;;) {
@@ -197,7 +197,8 @@ static void release_loop(void *state) {
   rheos__site_free(loop->body);
 }
 
-// Variables keep their shapes if a trip that begins with these ends with them. A handle stays the same.
+// Variables keep their shapes if a trip that begins with these ends with them. A handle stays the
+// same.
 static rheos_status *infer_loop(rheos__prepare *p, const loop_state *l) {
   const int32_t count = p->num_outputs, first = p->num_inputs - count;
   const rheos_shape *before = p->input_shapes + first;
@@ -331,8 +332,8 @@ RAISED(_RaisedStatelessLoop, 0, "_RaisedLoop, of nodes that have no effects.")
 
 // ---- For
 //
-// The body takes the number of the trip before the variables: it has the place of `delta`, which lies
-// before them and has its dtype.
+// The body takes the number of the trip before the variables: it has the place of `delta`, which
+// lies before them and has its dtype.
 
 enum { LIMITS = 2 };  // inputs before the body's arguments: start and limit
 

@@ -1,5 +1,5 @@
-// ExtractGlimpse: a window of each picture, around a place of its own. What lies outside the picture
-// is noise, the same each time.
+// ExtractGlimpse: a window of each picture, around a place of its own. What lies outside the
+// picture is noise, the same each time.
 #include <math.h>
 #include <string.h>
 

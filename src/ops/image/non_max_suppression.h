@@ -1,5 +1,5 @@
-// Choosing boxes by score, none of which overlaps one chosen before: shared by the ops for one picture
-// and for a batch of many classes.
+// Choosing boxes by score, none of which overlaps one chosen before: shared by the ops for one
+// picture and for a batch of many classes.
 #ifndef RHEOS_SRC_OPS_IMAGE_NON_MAX_SUPPRESSION_H
 #define RHEOS_SRC_OPS_IMAGE_NON_MAX_SUPPRESSION_H
 

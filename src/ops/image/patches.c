@@ -122,7 +122,8 @@ static rheos_status *prepare_patches(rheos__prepare *p) {
 }
 
 // ---- Gradient: patches of an image that holds the number of each pixel tell where every element
-// came from; the gradient is a sum by these numbers. Those of the padding are -1, which no sum takes.
+// came from; the gradient is a sum by these numbers. Those of the padding are -1, which no sum
+// takes.
 
 static rheos_output picked(rheos_scope *s, rheos_output dims, int32_t first, int32_t count) {
   const int32_t at[] = {first, first + 1, first + 2};

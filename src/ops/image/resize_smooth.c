@@ -1,5 +1,5 @@
-// Pictures resized by cubic interpolation between four by four pixels, and by the mean over the area
-// that an output pixel covers.
+// Pictures resized by cubic interpolation between four by four pixels, and by the mean over the
+// area that an output pixel covers.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif

@@ -1,6 +1,6 @@
-// The elements of a dataset, kept when all of them have been made once: in the dataset's memory, or in files.
-// The files are a checkpoint as TensorFlow writes it for a cache, of a tensor for each component of each
-// element; while they are written a lock file lies beside them.
+// The elements of a dataset, kept when all of them have been made once: in the dataset's memory, or
+// in files. The files are a checkpoint as TensorFlow writes it for a cache, of a tensor for each
+// component of each element; while they are written a lock file lies beside them.
 #include <pthread.h>
 #include <stdio.h>
 
@@ -303,7 +303,8 @@ static void finish_cached(rheos__iterator *iterator) {
 
 // ---- Saving
 
-// Tensors of elements from state; they are the caller's also after a failure, as far as they are there.
+// Tensors of elements from state; they are the caller's also after a failure, as far as they are
+// there.
 static rheos_status *transfer_tensors(const rheos__dataset *d, rheos__saved_state *state,
                                       rheos_tensor ***tensors, int64_t count) {
   if (state->is_restoring) {

@@ -1,5 +1,5 @@
-// Elements compressed by snappy: what TensorFlow's data service passes between processes, here variants with the
-// messages of the tensors.
+// Elements compressed by snappy: what TensorFlow's data service passes between processes, here
+// variants with the messages of the tensors.
 #include <snappy-c.h>
 #include <string.h>
 

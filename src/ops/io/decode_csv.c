@@ -224,7 +224,8 @@ rheos_status *rheos__put_tensor_message(const rheos_tensor *tensor, rheos_tensor
   return status;
 }
 
-// Of variants the states of iterators are saved, by the message of the strings that files have of them.
+// Of variants the states of iterators are saved, by the message of the strings that files have of
+// them.
 static rheos_status *compute_serialize_state(void *state, rheos__step *step,
                                              rheos_tensor *const *inputs, rheos_tensor **outputs) {
   (void)state, (void)step;

@@ -1,6 +1,6 @@
-// Pictures as summaries: PNG files in a message. Numbers that are not bytes are brought to bytes, each
-// picture by itself: by its largest value if none is negative, else around 128 by the largest distance
-// from 0. The arithmetic is that of the dtype.
+// Pictures as summaries: PNG files in a message. Numbers that are not bytes are brought to bytes,
+// each picture by itself: by its largest value if none is negative, else around 128 by the largest
+// distance from 0. The arithmetic is that of the dtype.
 #include <math.h>
 #include <string.h>
 

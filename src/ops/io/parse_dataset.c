@@ -1,5 +1,5 @@
-// ParseExampleDataset: batches of serialized examples as the columns in them, by key. A sparse column is a
-// vector of three variants, a ragged one a variant, as datasets have them.
+// ParseExampleDataset: batches of serialized examples as the columns in them, by key. A sparse
+// column is a vector of three variants, a ragged one a variant, as datasets have them.
 #include "ops/data/stage.h"
 #include "ops/io/parse_columns.h"
 #include "ops/kit/op_util.h"

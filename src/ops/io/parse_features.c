@@ -1,5 +1,6 @@
 // Finding the cells of columns in the bytes of examples. Those of a file are mostly alike: an entry
-// that begins as one before did is taken as that was, and its values go to where they belong at once.
+// that begins as one before did is taken as that was, and its values go to where they belong at
+// once.
 #include "ops/io/parse_columns.h"
 #include "ops/kit/array_util.h"
 
@@ -90,9 +91,9 @@ static bool is_key(const rheos_string *a, rheos__wire key) {
   return a->size_bytes == size && same_bytes(a->data, key.at, size);
 }
 
-// What an entry that began with the same eight bytes was: mostly it is of the same key and, if it is
-// usual, of the same size, so that all its bytes before the data are the same. The guess that comes
-// first is what followed the entry before; but writers put maps in any order.
+// What an entry that began with the same eight bytes was: mostly it is of the same key and, if it
+// is usual, of the same size, so that all its bytes before the data are the same. The guess that
+// comes first is what followed the entry before; but writers put maps in any order.
 enum { LOG_GUESSES = 5, MAX_GUESSES = 1 << LOG_GUESSES, MAX_HEADER_BYTES = 64, NOT_KNOWN = -1 };
 
 typedef struct guess {

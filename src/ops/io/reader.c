@@ -1,5 +1,5 @@
-// Readers of files by kind. See reader.h. Keys and the bytes that belong to records are TensorFlow's: a
-// line loses its end, a carriage return before it too; a key is "FILE:NUMBER".
+// Readers of files by kind. See reader.h. Keys and the bytes that belong to records are
+// TensorFlow's: a line loses its end, a carriage return before it too; a key is "FILE:NUMBER".
 #include "ops/io/reader.h"
 
 #include <inttypes.h>

@@ -50,7 +50,8 @@ extern const rheos__resource_kind rheos__reader_kind;
 
 // Begins with what a queue gave: a name.
 rheos_status *rheos__reader_begin(rheos__reader *reader, const rheos_string *work);
-// The next record, whose key and value are put behind what the buffers hold; `*out_at_end` where there is none.
+// The next record, whose key and value are put behind what the buffers hold; `*out_at_end` where
+// there is none.
 rheos_status *rheos__reader_next(rheos__reader *reader, rheos__buffer *key, rheos__buffer *value,
                                  bool *out_at_end);
 void rheos__reader_end_work(rheos__reader *reader);  // without counting it

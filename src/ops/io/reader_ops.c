@@ -1,5 +1,5 @@
-// Readers as ops. Who reads takes the reader first, waiting for who has it; a reader without work then
-// waits for a queue to name some.
+// Readers as ops. Who reads takes the reader first, waiting for who has it; a reader without work
+// then waits for a queue to name some.
 #include <string.h>
 
 #include "codec/compress.h"
@@ -176,7 +176,8 @@ static rheos_status *give_strings(rheos_string *strings, int64_t count, bool is_
 
 static const rheos__attempt_kind name_kind;
 
-// Goes on until there are records, with the queue's next name where there is no work. Takes the reading.
+// Goes on until there are records, with the queue's next name where there is no work. Takes the
+// reading.
 static rheos_status *go_on_take(reading *r, rheos__step *step, rheos_tensor **outputs) {
   rheos_status *status = read_work(r);
   if (status == NULL && r->count == 0 && r->wanted > 0) {

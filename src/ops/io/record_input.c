@@ -1,6 +1,7 @@
-// RecordInput: batches of records of files, in random order, epoch after epoch. Each epoch goes through the
-// files in an order of its own, and through a buffer out of which records are taken at random; a record
-// comes once an epoch. Which order it is follows from the seed and is not TensorFlow's, whose threads race.
+// RecordInput: batches of records of files, in random order, epoch after epoch. Each epoch goes
+// through the files in an order of its own, and through a buffer out of which records are taken at
+// random; a record comes once an epoch. Which order it is follows from the seed and is not
+// TensorFlow's, whose threads race.
 #include <string.h>
 
 #include "codec/compress.h"

@@ -1,5 +1,5 @@
-// Datasets in files: saved and loaded whole, or kept by a snapshot, which writes them the first time and reads
-// them afterwards.
+// Datasets in files: saved and loaded whole, or kept by a snapshot, which writes them the first
+// time and reads them afterwards.
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

@@ -1,5 +1,6 @@
-// Files of elements as TensorFlow's snapshots and saved datasets have them: FOLDER/RUN/SHARD.shard/CHUNK.snapshot,
-// each a file of records, a TensorProto for each component of each element, and FOLDER/snapshot.metadata.
+// Files of elements as TensorFlow's snapshots and saved datasets have them:
+// FOLDER/RUN/SHARD.shard/CHUNK.snapshot, each a file of records, a TensorProto for each component
+// of each element, and FOLDER/snapshot.metadata.
 #ifndef RHEOS_SRC_OPS_IO_SHARD_FILES_H
 #define RHEOS_SRC_OPS_IO_SHARD_FILES_H
 

@@ -1,6 +1,6 @@
-// Statistics of pipelines: how long elements take and how large they are, in histograms that an aggregator keeps
-// and gives as a Summary message. SetStatsAggregatorDataset tells the datasets that measure below it, but for
-// those inside of functions, where their values go.
+// Statistics of pipelines: how long elements take and how large they are, in histograms that an
+// aggregator keeps and gives as a Summary message. SetStatsAggregatorDataset tells the datasets
+// that measure below it, but for those inside of functions, where their values go.
 #include <pthread.h>
 #include <stdio.h>
 
@@ -283,7 +283,8 @@ static rheos_status *set_name(rheos__dataset *d, aggregator *a, const rheos_stri
   return NULL;
 }
 
-// Datasets that are gone through, of those that a dataset is made of; one that is there twice counts twice.
+// Datasets that are gone through, of those that a dataset is made of; one that is there twice
+// counts twice.
 enum { MOST_DATASETS = 10000 };
 
 static rheos_status *tell_inputs(const rheos__dataset *d, aggregator *a,

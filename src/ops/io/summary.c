@@ -95,7 +95,8 @@ const rheos__op_def rheos__op_ScalarSummary = {
 
 // ---- HistogramSummary
 
-// Bounds grow by a tenth from 1e-12 to 1e20, on both sides of 0; the outermost are the largest double.
+// Bounds grow by a tenth from 1e-12 to 1e20, on both sides of 0; the outermost are the largest
+// double.
 enum { MAX_SIDE = 1000 };
 static const double FIRST_BOUND = 1e-12, LAST_BOUND = 1e20, GROWTH = 1.1;
 

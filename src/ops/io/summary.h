@@ -29,7 +29,8 @@ void rheos__put_media_tag(rheos__buffer *value, const rheos_string *tag, const c
 // error says so; `value` and `summary` are to be thrown away after a failure.
 rheos_status *rheos__put_histogram(const char *name, const rheos_tensor *values,
                                    rheos__buffer *value);
-// One that values are added to, as they come; those that are not finite are left out. NULL: no memory.
+// One that values are added to, as they come; those that are not finite are left out. NULL: no
+// memory.
 typedef struct rheos__running_histogram rheos__running_histogram;
 rheos__running_histogram *rheos__running_histogram_new(void);
 void rheos__running_histogram_add(rheos__running_histogram *running, double value);

@@ -48,8 +48,8 @@ rheos_output rheos__transpose_by(rheos_scope *s, rheos_output x, rheos_output pe
 // set are summed up to the shapes of the inputs.
 void rheos__grad_sum_batches(rheos__grad *g);
 
-// The node's bad_indices_policy, for the nodes of its gradient; returns how many attributes that is: 0
-// where the policy is the default.
+// The node's bad_indices_policy, for the nodes of its gradient; returns how many attributes that
+// is: 0 where the policy is the default.
 size_t rheos__bad_indices_attr(const rheos__grad *g, rheos_attr *out_attr);
 
 // A node of one output with attributes, named NAME.

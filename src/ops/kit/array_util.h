@@ -19,7 +19,8 @@ rheos_status *rheos__infer_rank_at_most(const rheos__infer *c, int32_t input, in
 // Fails unless input `input` can be the handle of one thing that a session keeps: a resource is a
 // scalar, a reference a vector of two strings.
 rheos_status *rheos__infer_handle(const rheos__infer *c, int32_t input);
-// Fails unless it can be a vector of two, which handles of stacks and arrays are whatever their dtype.
+// Fails unless it can be a vector of two, which handles of stacks and arrays are whatever their
+// dtype.
 rheos_status *rheos__infer_pair(const rheos__infer *c, int32_t input);
 
 // Fails unless the first dimensions of two inputs agree, as far as they are known.
@@ -85,8 +86,8 @@ rheos_status *rheos__answer_run_operands(rheos__prepare *p, rheos__run_fn run, i
 // Such a state for a kernel `compute`.
 rheos_status *rheos__answer_compute_operands(rheos__prepare *p, rheos__compute_fn compute);
 
-// The flat place in a tensor of shape `shape` that row `row` of indices (..., depth) names, counting
-// whole slices below `depth` dimensions; false if it lies outside.
+// The flat place in a tensor of shape `shape` that row `row` of indices (..., depth) names,
+// counting whole slices below `depth` dimensions; false if it lies outside.
 bool rheos__place_of(rheos_dtype dtype, const void *indices, int64_t row, int64_t depth,
                      const rheos_shape *shape, int64_t *out_place);
 // The attribute bad_indices_policy: whether rows that lie outside are passed over ("IGNORE") or
@@ -129,8 +130,8 @@ rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__c
 
 // Every element of `to` becomes the one at `value`.
 rheos_status *rheos__fill_elements(rheos_dtype dtype, void *to, const void *value, int64_t count);
-// The same for a part of a result of `whole` elements, which goes past the caches if that is too large
-// for them.
+// The same for a part of a result of `whole` elements, which goes past the caches if that is too
+// large for them.
 rheos_status *rheos__fill_part(rheos_dtype dtype, void *to, const void *value, int64_t count,
                                int64_t whole);
 

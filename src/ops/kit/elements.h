@@ -38,8 +38,8 @@ static inline double rheos__real_at(const rheos_tensor *tensor, int64_t index) {
   }
 }
 
-// Sets an element of half, float, double, int32 or int64; a whole number that is out of range or none becomes the
-// nearest one, 0 for NaN.
+// Sets an element of half, float, double, int32 or int64; a whole number that is out of range or
+// none becomes the nearest one, 0 for NaN.
 static inline void rheos__set_real_near(rheos_tensor *tensor, int64_t index, double value) {
   void *data = tensor->data;
   switch (tensor->dtype) {

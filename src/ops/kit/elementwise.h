@@ -9,8 +9,8 @@
 //
 // In a formula, `C` is the type computed in (float for half and bfloat16), W(x) is x in a type
 // whose arithmetic wraps instead of overflowing, `parameter` is the op's number (an alpha),
-// functions are those of <tgmath.h> and "ops/kit/vector_math.h", and `failed` may be set to 1 to make
-// the step fail with the op's message.
+// functions are those of <tgmath.h> and "ops/kit/vector_math.h", and `failed` may be set to 1 to
+// make the step fail with the op's message.
 //
 // A loop takes whole vectors, or vectors and repeated scalars; rheos__prepare_elementwise() brings
 // every broadcast down to that: adjacent dimensions that all operands step through alike are

@@ -218,8 +218,8 @@ static int32_t repeated_axes(const rheos_shape *a, const rheos_shape *b, int32_t
   return count;
 }
 
-// TensorFlow evaluates a node for each pair of shapes that it meets in a graph, and leaves it there.
-// Nothing reads it, but default seeds are counts of nodes.
+// TensorFlow evaluates a node for each pair of shapes that it meets in a graph, and leaves it
+// there. Nothing reads it, but default seeds are counts of nodes.
 static void leave_broadcast_node(rheos_scope *s, const rheos_shape *shapes) {
   bool first;
   rheos_status *status = rheos__graph_note_shapes(rheos_scope_graph(s), RHEOS__BROADCAST_SHAPES,

@@ -70,7 +70,8 @@ rheos_output rheos__conj(rheos_scope *s, rheos_output x);
 rheos_output rheos__ones_like(rheos_scope *s, rheos_output x);
 rheos_output rheos__zeros_like(rheos_scope *s, rheos_output x);
 
-// The shape of the variable behind a handle, int32: a constant where it is known, else VariableShape.
+// The shape of the variable behind a handle, int32: a constant where it is known, else
+// VariableShape.
 rheos_output rheos__variable_shape(rheos_scope *s, rheos_output handle);
 
 // Nodes made until the pop wait for the gradient that arrived at output 0.

@@ -1,4 +1,5 @@
-// Variants that hold a few tensors: a part of a sparse tensor, the levels and values of a ragged one.
+// Variants that hold a few tensors: a part of a sparse tensor, the levels and values of a ragged
+// one.
 #ifndef RHEOS_SRC_OPS_KIT_PACKED_TENSORS_H
 #define RHEOS_SRC_OPS_KIT_PACKED_TENSORS_H
 

@@ -18,8 +18,8 @@ static inline rheos__philox rheos__philox_of(uint64_t seed, uint64_t seed2) {
   };
 }
 
-// Goes on by `count` steps. As in TensorFlow, a count from 2^64 - 2^32 on may lose the carry into the
-// upper half: such counts are negative ones.
+// Goes on by `count` steps. As in TensorFlow, a count from 2^64 - 2^32 on may lose the carry into
+// the upper half: such counts are negative ones.
 static inline void rheos__philox_skip(rheos__philox *philox, uint64_t count) {
   const uint32_t low = (uint32_t)count;
   uint32_t high = (uint32_t)(count >> 32);

@@ -7,8 +7,8 @@
 // Elements between two polls of a loop that does little with each: about a millisecond.
 enum { RHEOS__POLLED_ELEMENTS = 1 << 20 };
 
-// Adds `amount` to what was done since the last look; looks after each `every` of it, in whatever unit.
-// For loops on any thread, of `run`, `compute` and `prepare`.
+// Adds `amount` to what was done since the last look; looks after each `every` of it, in whatever
+// unit. For loops on any thread, of `run`, `compute` and `prepare`.
 static inline bool rheos__stops_after(int64_t *since, int64_t amount, int64_t every) {
   *since += amount;
   if (*since < every) return false;

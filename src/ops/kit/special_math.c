@@ -241,7 +241,8 @@ double rheos__betainc(double a, double b, double x) {
 
 // ---- Inverses of the error function
 
-// z >= 0 with erfc(z) = y, for y in (0, 1]: Winitzki's approximation, made exact by Halley's method.
+// z >= 0 with erfc(z) = y, for y in (0, 1]: Winitzki's approximation, made exact by Halley's
+// method.
 static double erfc_inverse(double y) {
   const double c = 0.147, log_part = log(y * (2 - y)), mean = 2 / (M_PI * c) + log_part / 2;
   double z = sqrt(fmax(0, sqrt(mean * mean - log_part / c) - mean));

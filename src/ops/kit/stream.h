@@ -20,8 +20,8 @@ static inline bool rheos__is_aligned(const void *memory, size_t alignment) {
   return (uintptr_t)memory % alignment == 0;
 }
 
-// Stores 16 bytes to an address that is a multiple of 16. Whole cache lines have to be stored in one
-// go, and rheos__stream_end() called before anyone else may read.
+// Stores 16 bytes to an address that is a multiple of 16. Whole cache lines have to be stored in
+// one go, and rheos__stream_end() called before anyone else may read.
 static inline void rheos__stream_part(void *to, const void *from) {
 #if defined(__SSE2__)
   _mm_stream_si128(to, _mm_loadu_si128(from));

@@ -451,8 +451,9 @@ static rheos_status *run_tiled(const void *state, const void *const *inputs, voi
   return NULL;
 }
 
-// Whether tiles were measured to be faster than rows or matrices: runs too short to be streamed one by
-// one, matrices of a few rows or columns, and small ones far apart. `joined` has elements of `size`.
+// Whether tiles were measured to be faster than rows or matrices: runs too short to be streamed one
+// by one, matrices of a few rows or columns, and small ones far apart. `joined` has elements of
+// `size`.
 static bool wants_tiles(const rheos__copy *joined, int64_t size, const transposed *matrices) {
   enum { WIDE = 8, FEW_ROWS = 8, FEW_COLUMNS = 16, SMALL = 32 };
   const int64_t dtype_size = (int64_t)rheos_dtype_size(joined->dtype);

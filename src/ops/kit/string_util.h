@@ -19,8 +19,8 @@ rheos_status *rheos__answer_string_map(rheos__prepare *p);
 rheos_status *rheos__map_strings(const rheos__string_map *map, const rheos_tensor *input,
                                  rheos_tensor **out_tensor);
 
-// A kernel `run` over the elements of input 0, each a unit. The state starts with their number: where
-// there are none, a kernel is still called for one unit.
+// A kernel `run` over the elements of input 0, each a unit. The state starts with their number:
+// where there are none, a kernel is still called for one unit.
 typedef struct rheos__string_units {
   int64_t count;
 } rheos__string_units;
@@ -37,8 +37,8 @@ rheos_status *rheos__string_scalar(const rheos_tensor *tensor, const char *what,
                                    const rheos_string **out_string);
 // A string as a path: without NULs, in a fresh NUL-terminated string for rheos__free().
 rheos_status *rheos__string_path(const rheos_string *string, char **out_path);
-// Puts text into element `index`; a status if the text had failed for want of memory, or the step is to
-// stop: it is asked each thousand elements.
+// Puts text into element `index`; a status if the text had failed for want of memory, or the step
+// is to stop: it is asked each thousand elements.
 rheos_status *rheos__set_text(rheos_tensor *tensor, int64_t index, const rheos__text *text);
 // A fresh scalar of that text, which is freed in any case.
 rheos_status *rheos__text_tensor_take(rheos__text *text, rheos_tensor **out_tensor);

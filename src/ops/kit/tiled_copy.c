@@ -1,6 +1,6 @@
-// Transposes of any order by tiles. A tile lies in a buffer between reading and writing, so that memory
-// is read and written in long runs and rows a power of two apart do not push each other out of the
-// caches. The next tile is read while one is written, so that neither waits for the other.
+// Transposes of any order by tiles. A tile lies in a buffer between reading and writing, so that
+// memory is read and written in long runs and rows a power of two apart do not push each other out
+// of the caches. The next tile is read while one is written, so that neither waits for the other.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -64,8 +64,8 @@ static bool is_dense(const rheos__tiled *t, const int32_t *order, bool result) {
   return true;
 }
 
-// How much of a loop of `dim` makes runs of `made` elements at least `wanted` long and at most twice
-// that. Runs end with a line where they can.
+// How much of a loop of `dim` makes runs of `made` elements at least `wanted` long and at most
+// twice that. Runs end with a line where they can.
 static int64_t block_of(int64_t dim, int64_t made, int64_t wanted) {
   enum { WHOLE = 16 };
   if (dim <= 2 * wanted / made) return dim;
@@ -76,8 +76,8 @@ static int64_t block_of(int64_t dim, int64_t made, int64_t wanted) {
   return rounded <= 2 * wanted / made ? rheos__min(rounded, dim) : needed;
 }
 
-// Takes loops in `order` into the tile until they make a run of so many bytes. Returns the loop that is
-// cut for it, or -1.
+// Takes loops in `order` into the tile until they make a run of so many bytes. Returns the loop
+// that is cut for it, or -1.
 static int32_t take_loops(rheos__tiled *t, const int32_t *order, int64_t bytes) {
   const int64_t wanted = bytes / rheos__max(t->size, 4);
   int64_t made = 1;
@@ -91,7 +91,8 @@ static int32_t take_loops(rheos__tiled *t, const int32_t *order, int64_t bytes) 
   return -1;
 }
 
-// Long runs are better to read than to write. Where one loop makes both, the tile would be too large.
+// Long runs are better to read than to write. Where one loop makes both, the tile would be too
+// large.
 static void choose_blocks(rheos__tiled *t, const int32_t *by_source, const int32_t *by_result) {
   const int32_t in_cut = take_loops(t, by_source, SHORT_RUN);
   if (take_loops(t, by_result, LONG_RUN) == in_cut) return;
@@ -100,8 +101,8 @@ static void choose_blocks(rheos__tiled *t, const int32_t *by_source, const int32
   take_loops(t, by_result, SHORT_RUN);
 }
 
-// The length of what is one run with the loops in `order`, at most `most`; marks these loops and says
-// which is cut.
+// The length of what is one run with the loops in `order`, at most `most`; marks these loops and
+// says which is cut.
 static int64_t mark_run(const rheos__tiled *t, const int32_t *order, int64_t most, bool *in_run,
                         int32_t *out_cut) {
   int64_t run = 1;
@@ -133,8 +134,8 @@ static void count_on(const rheos__tiled *t, odometer *o) {
   }
 }
 
-// The loops of the tile that are not in its runs. The one that is cut comes first, so that where it has
-// less the first runs are left. Returns their number.
+// The loops of the tile that are not in its runs. The one that is cut comes first, so that where it
+// has less the first runs are left. Returns their number.
 static int64_t loops_of_runs(const rheos__tiled *t, const bool *in_run, odometer *o,
                              int32_t *out_cut) {
   int64_t runs = 1;
@@ -404,8 +405,8 @@ static void write_parts(const rheos__tiled *t, char *to, const char *from, int64
   }
 }
 
-// Four runs whose elements lie side by side in the buffer. They go through the caches: parts of four
-// lines at once would leave memory's buffers half filled.
+// Four runs whose elements lie side by side in the buffer. They go through the caches: parts of
+// four lines at once would leave memory's buffers half filled.
 static void write_four(const rheos__tiled *t, char *to, const int64_t *offsets, const char *from,
                        int64_t count, fetched *f) {
   enum { SIZE = 4, ROW = RHEOS__TILED_RUN * SIZE + LINE };

@@ -1,6 +1,6 @@
-// Large copies that put all elements into another order: transposes of any number of dimensions. The
-// loops are cut into tiles that have long runs in the source and in the result; a tile is read run by
-// run into a buffer and written run by run from there.
+// Large copies that put all elements into another order: transposes of any number of dimensions.
+// The loops are cut into tiles that have long runs in the source and in the result; a tile is read
+// run by run into a buffer and written run by run from there.
 #ifndef RHEOS_SRC_OPS_KIT_TILED_COPY_H
 #define RHEOS_SRC_OPS_KIT_TILED_COPY_H
 
@@ -14,8 +14,8 @@ typedef struct rheos__tiled_loop {
   int64_t block;                   // how many of `dim` are in a tile; the last may have less
 } rheos__tiled_loop;
 
-// A tile reads `in_runs` runs of `in_run` elements and writes `out_runs` of `out_run`. The last tile of a
-// loop has less: of elements where `in_run_cut` or `out_run_cut` is the loop, or of runs.
+// A tile reads `in_runs` runs of `in_run` elements and writes `out_runs` of `out_run`. The last
+// tile of a loop has less: of elements where `in_run_cut` or `out_run_cut` is the loop, or of runs.
 typedef struct rheos__tiled {
   int64_t size;  // bytes of an element
   int32_t rank;
@@ -32,8 +32,8 @@ typedef struct rheos__tiled {
   int32_t places[RHEOS__TILED_RUN];        // and its elements from there on, elements
 } rheos__tiled;
 
-// Fills in `out_tiled` for `copy`, whose elements have `size` bytes; false if the copy leaves elements
-// out or repeats them, or if tiles of it would be of no use.
+// Fills in `out_tiled` for `copy`, whose elements have `size` bytes; false if the copy leaves
+// elements out or repeats them, or if tiles of it would be of no use.
 bool rheos__tiled_plan(const rheos__copy *copy, int64_t size, rheos__tiled *out_tiled);
 
 // Bytes of memory that rheos__tiled_run() works in, which begins with a cache line.

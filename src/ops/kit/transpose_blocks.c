@@ -2,8 +2,8 @@
 // written even where rows lie a power of two apart and fall on each other in the cache. Tiles are
 // taken in bands along the rows of the source; what comes next there is fetched into the second
 // level, because rows a power of two apart leave no place for it in the first. Large results are
-// streamed by lines: tile by tile where rows begin with a line, else gathered first. Elements of 4 bytes go
-// by squares of several tiles there, and the next is fetched while one is written.
+// streamed by lines: tile by tile where rows begin with a line, else gathered first. Elements of 4
+// bytes go by squares of several tiles there, and the next is fetched while one is written.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -219,8 +219,8 @@ static line_fn line_of(int64_t size) {
   }
 }
 
-// How far on the source is fetched: in its row, or, where that soon ends and the next one follows, in
-// the next band.
+// How far on the source is fetched: in its row, or, where that soon ends and the next one follows,
+// in the next band.
 static int64_t ahead_of(const rheos__transposition *t) {
   const bool goes_on = t->rows == t->from_column && t->rows * t->size < SHORT_BYTES;
   return goes_on ? BAND * t->from_column * t->size : AHEAD_BYTES;
@@ -277,8 +277,8 @@ static void by_tiles(const rheos__transposition *t, int64_t i0, int64_t i1, int6
   }
 }
 
-// The first column from `column` on at which a line begins in row `row`; not before the first column,
-// nor behind the last.
+// The first column from `column` on at which a line begins in row `row`; not before the first
+// column, nor behind the last.
 static int64_t line_from(const rheos__transposition *t, int64_t row, int64_t column) {
   if (column == 0) return 0;
   const int64_t missing = (int64_t)(-(uintptr_t)result_at(t, row, column) % RHEOS__LINE_BYTES);
@@ -319,8 +319,8 @@ static void gather_rows(const rheos__transposition *t, int64_t i, int64_t count,
   }
 }
 
-// Where lines lie across rows: a band is gathered with what is needed to fill its last lines. Four lines
-// of each column are read at once, which need not stay in the cache then.
+// Where lines lie across rows: a band is gathered with what is needed to fill its last lines. Four
+// lines of each column are read at once, which need not stay in the cache then.
 static void gathered(const rheos__transposition *t, int64_t i0, int64_t i1, int64_t j0,
                      int64_t j1) {
   enum { WIDTH = 3 * BAND, ROWS_BYTES = 4 * RHEOS__LINE_BYTES };

@@ -1,4 +1,5 @@
-// Cells and changes in place. The loops have the formulas of the elementwise rows of the same names.
+// Cells and changes in place. The loops have the formulas of the elementwise rows of the same
+// names.
 #pragma GCC optimize("O3")
 #include "ops/kit/variable_util.h"
 

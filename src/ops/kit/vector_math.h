@@ -15,7 +15,8 @@
 #include <stdint.h>
 #include <string.h>
 
-// Inlined whatever the compiler thinks of the size: a loop with one call left in it is no vector code.
+// Inlined whatever the compiler thinks of the size: a loop with one call left in it is no vector
+// code.
 #if defined(__GNUC__)
 #define RHEOS__VECTOR static inline __attribute__((always_inline))
 #else
@@ -37,8 +38,8 @@ RHEOS__VECTOR uint32_t rheos__bits_of_float(float value) {
   return bits;
 }
 
-// a where `condition`, else b. By bits: with ?: the compiler moves what makes up a and b into branches,
-// where calls of fma() keep it from making vectors of them.
+// a where `condition`, else b. By bits: with ?: the compiler moves what makes up a and b into
+// branches, where calls of fma() keep it from making vectors of them.
 RHEOS__VECTOR float rheos__select(int condition, float a, float b) {
   const uint32_t mask = -(uint32_t)(condition != 0);
   return rheos__float_of_bits((rheos__bits_of_float(a) & mask) | (rheos__bits_of_float(b) & ~mask));
@@ -228,8 +229,8 @@ RHEOS__VECTOR double rheos__tanh(double x) {
   return copysign(less / more, x);
 }
 
-// Within one unit. log(1 + f) = f - (h - s (h + z P(z))) with h = f^2 / 2, s = f / (2 + f) and z = s^2:
-// the series of the inverse hyperbolic tangent, fitted at Chebyshev points within 1e-19.
+// Within one unit. log(1 + f) = f - (h - s (h + z P(z))) with h = f^2 / 2, s = f / (2 + f) and z =
+// s^2: the series of the inverse hyperbolic tangent, fitted at Chebyshev points within 1e-19.
 RHEOS__VECTOR double rheos__log(double x) {
   const int is_tiny = x < 0x1p-1022;
   const double scaled = is_tiny ? x * 0x1p54 : x, less = is_tiny ? 54.0 : 0.0;
@@ -263,8 +264,8 @@ RHEOS__VECTOR double rheos__sigmoid(double x) {
   return (x < 0 ? e : 1) / (1 + e);
 }
 
-// Near 0 x + x P(x^2), beyond 1 - exp(Q(|x|)); both of least largest error, the first within 2e-8 of x,
-// the second within 2e-9.
+// Near 0 x + x P(x^2), beyond 1 - exp(Q(|x|)); both of least largest error, the first within 2e-8
+// of x, the second within 2e-9.
 RHEOS__VECTOR float rheos__erff(float x) {
   float size = fabsf(x);
   size = size > 3.95f ? 3.95f : size;
@@ -287,14 +288,15 @@ RHEOS__VECTOR float rheos__erff(float x) {
   return rheos__select(size < 0.925f, RHEOS__FMA(x, near, x), tail);  // NaN goes through `size`
 }
 
-// size^y for a normal size, which stands for size 2^-less: 2^(y log2 size), where the logarithm and its
-// product with y are sums of two floats. What is wrong in the logarithm, about 2^-32 of it, is then
-// below half a unit of the largest answers.
+// size^y for a normal size, which stands for size 2^-less: 2^(y log2 size), where the logarithm and
+// its product with y are sums of two floats. What is wrong in the logarithm, about 2^-32 of it, is
+// then below half a unit of the largest answers.
 RHEOS__VECTOR float rheos__power_of_size(float size, float less, float y) {
   const uint32_t bits = rheos__bits_of_float(size) - 0x3f3504f3u;  // sqrt(1/2)
   const float n = (float)((int32_t)bits >> 23) - less;
   const float m = rheos__float_of_bits((bits & 0x7fffffu) + 0x3f3504f3u);
-  // One of three numbers c near m, whose logarithm is a sum of two floats; 1 keeps that near 1 exact.
+  // One of three numbers c near m, whose logarithm is a sum of two floats; 1 keeps that near 1
+  // exact.
   const int below = m < 0x1.c7ep-1f, above = m > 0x1.1f54p+0f;
   const float c = above ? 0x1.428p+0f : below ? 0x1.96p-1f : 1;
   const float log_c = above ? 0x1.552p-2f : below ? -0x1.56bp-2f : 0;

@@ -1,11 +1,11 @@
 // sin, cos and tan for float, of any size, without branches or calls: loops over them become vector
-// code. Two forms of each: for any number, computed in double and rounded once; and a faster one for
-// numbers below RHEOS__NEAR_ANGLE, within 1.6 units in the last place. For double the second of sin and
-// cos.
+// code. Two forms of each: for any number, computed in double and rounded once; and a faster one
+// for numbers below RHEOS__NEAR_ANGLE, within 1.6 units in the last place. For double the second of
+// sin and cos.
 //
-// Quarter turns t = x 2/pi are exact enough even for the largest float after Payne and Hanek, "Radian
-// reduction for trigonometric functions" (SIGNUM Newsletter 18, 1983): only the part of 2/pi that
-// matters for x's exponent is multiplied, as multiples of 4 quarter turns change nothing.
+// Quarter turns t = x 2/pi are exact enough even for the largest float after Payne and Hanek,
+// "Radian reduction for trigonometric functions" (SIGNUM Newsletter 18, 1983): only the part of
+// 2/pi that matters for x's exponent is multiplied, as multiples of 4 quarter turns change nothing.
 #ifndef RHEOS_SRC_OPS_KIT_VECTOR_TRIG_H
 #define RHEOS_SRC_OPS_KIT_VECTOR_TRIG_H
 
@@ -129,8 +129,9 @@ RHEOS__VECTOR float rheos__tanf_near(float x) {
   return x == 0 ? x : y;
 }
 
-// For double, within one unit in the last place: the angle that is left, a sum of two, after three parts
-// of pi/2, whose first leaves it exact; the series were fitted at Chebyshev points, within 2e-20.
+// For double, within one unit in the last place: the angle that is left, a sum of two, after three
+// parts of pi/2, whose first leaves it exact; the series were fitted at Chebyshev points, within
+// 2e-20.
 RHEOS__VECTOR double rheos__sine_near_double(double x, uint64_t quarter) {
   const double shifter = 0x1.8p52;
   const double shifted = RHEOS__FMA(x, 0x1.45f306dc9c883p-1, shifter), n = shifted - shifter;

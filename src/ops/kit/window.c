@@ -1,5 +1,5 @@
-// Sizes and positions of sliding windows. Sizes come from attributes and shapes that anybody may have
-// written, so every sum and product here is checked or cannot overflow.
+// Sizes and positions of sliding windows. Sizes come from attributes and shapes that anybody may
+// have written, so every sum and product here is checked or cannot overflow.
 #include "ops/kit/window.h"
 
 #include <assert.h>

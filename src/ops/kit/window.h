@@ -1,6 +1,6 @@
-// Windows that slide over images: convolutions, pooling, dilation and patches share the arithmetic of
-// sizes, padding and positions. Every op is treated as one of three spatial dimensions, the leading
-// ones of size 1, and every layout (channels last or second) as steps between elements.
+// Windows that slide over images: convolutions, pooling, dilation and patches share the arithmetic
+// of sizes, padding and positions. Every op is treated as one of three spatial dimensions, the
+// leading ones of size 1, and every layout (channels last or second) as steps between elements.
 #ifndef RHEOS_SRC_OPS_KIT_WINDOW_H
 #define RHEOS_SRC_OPS_KIT_WINDOW_H
 
@@ -43,23 +43,24 @@ typedef struct rheos__windows {
   rheos__window dims[RHEOS__WINDOW_DIMS];
 } rheos__windows;
 
-// A list attribute with one number for each dimension of the layout: those of the spatial ones go to
-// `numbers` (1 for leading dimensions that there are not), the others to `out_batch`, `out_channel`.
-// `values`, if not NULL, replaces the attribute.
+// A list attribute with one number for each dimension of the layout: those of the spatial ones go
+// to `numbers` (1 for leading dimensions that there are not), the others to `out_batch`,
+// `out_channel`. `values`, if not NULL, replaces the attribute.
 rheos_status *rheos__window_numbers(const rheos__attrs *attrs, const char *name,
                                     const rheos__layout *layout, const int64_t *values,
                                     int64_t *numbers, int64_t *out_batch, int64_t *out_channel);
 
-// Fills in `out`, `before` and `after` of all dimensions from the others and the attributes `padding`
-// and `explicit_paddings`. Sizes of -1 are not known.
+// Fills in `out`, `before` and `after` of all dimensions from the others and the attributes
+// `padding` and `explicit_paddings`. Sizes of -1 are not known.
 rheos_status *rheos__windows_fit(rheos__windows *w, const rheos__attrs *attrs);
 
-// For shape functions: `fitted`, what became of rheos__windows_fit(), unless a window is larger than
-// its padded input, which is an error.
+// For shape functions: `fitted`, what became of rheos__windows_fit(), unless a window is larger
+// than its padded input, which is an error.
 rheos_status *rheos__windows_inferred_take(const rheos__infer *c, const rheos__windows *w,
                                            rheos_status *fitted);
 
-// The elements of the window at `out` that lie inside the input are [first, last); returns the first.
+// The elements of the window at `out` that lie inside the input are [first, last); returns the
+// first.
 static inline int64_t rheos__window_inside(const rheos__window *w, int64_t out, int64_t *last) {
   const int64_t start = out * w->stride - w->before;
   *last = start < w->in ? (w->in - 1 - start) / w->dilation + 1 : 0;

@@ -1,5 +1,5 @@
-// Eigenvalues and vectors of any square matrices: Eig. They are complex, so real matrices are computed
-// as complex ones. LAPACK stores by columns.
+// Eigenvalues and vectors of any square matrices: Eig. They are complex, so real matrices are
+// computed as complex ones. LAPACK stores by columns.
 #include <complex.h>
 #include <string.h>
 
@@ -139,8 +139,8 @@ static rheos_output inverse_differences(rheos_scope *s, rheos_output e) {
   return rheos__op_1(s, "Conj", rheos__op_2(s, "MatrixSetDiag", inverse, rheos__zeros_like(s, e)));
 }
 
-// What the vectors add to the middle: f * (v^H dv - v^H v diag(real(v^H dv))), as vectors keep their
-// length.
+// What the vectors add to the middle: f * (v^H dv - v^H v diag(real(v^H dv))), as vectors keep
+// their length.
 static rheos_output of_vectors(rheos_scope *s, rheos_output e, rheos_output v, rheos_output dv,
                                rheos_dtype dtype) {
   const rheos_dtype real = dtype == RHEOS_COMPLEX64 ? RHEOS_FLOAT : RHEOS_DOUBLE;

@@ -16,8 +16,8 @@ void rheos__lapack_end(void);
 
 // Whether the library may be called: it was not left out, and has kernels for this processor.
 bool rheos__lapack_is_there(void);
-// A status that names the op where it may not: asked before any function of a table but `product` of
-// float32.
+// A status that names the op where it may not: asked before any function of a table but `product`
+// of float32.
 rheos_status *rheos__lapack_missing(const char *op);
 
 // Functions return LAPACK's `info`: 0, or how it failed. `work` holds `work_count` elements, whose
@@ -47,8 +47,8 @@ typedef struct rheos__lapack {
   // is read. The three counts of work are answered in `counts` when `work` is NULL.
   int (*eigh)(bool values, int n, void *a, void *w, void *work, void *real_work, int *int_work,
               int64_t *counts);
-  // Eigenvalues of any matrix to `w`, its vectors, of length 1, to `v` unless that is NULL; of complex
-  // numbers alone. `real_work` has 2 n elements. With `work` NULL the best count of it.
+  // Eigenvalues of any matrix to `w`, its vectors, of length 1, to `v` unless that is NULL; of
+  // complex numbers alone. `real_work` has 2 n elements. With `work` NULL the best count of it.
   int64_t (*eig)(int n, void *a, void *w, void *v, void *work, int64_t work_count, void *real_work);
 } rheos__lapack;
 
@@ -62,8 +62,9 @@ const rheos__lapack *rheos__lapack_of(rheos_dtype dtype);
 // The same without the library: float32 alone, and of it `product`.
 const rheos__lapack *rheos__lapack_plain(rheos_dtype dtype);
 
-// The largest dimension that work spaces of all functions can be counted for. It also bounds how late a
-// step sees its deadline: between matrices, of which one of n rows takes up to n^3 / 2 nanoseconds.
+// The largest dimension that work spaces of all functions can be counted for. It also bounds how
+// late a step sees its deadline: between matrices, of which one of n rows takes up to n^3 / 2
+// nanoseconds.
 enum { RHEOS__LAPACK_MAX = 16384 };
 
 // ---- Batches of matrices, the last two dimensions of an operand

@@ -1,8 +1,8 @@
 // Functions of square matrices: the square root and logarithm by Schur's form, in which a function
 // of a triangular matrix is found element by element, the exponential by scaling and squaring.
 // Everything is computed in complex numbers of double precision. A row-major matrix is seen by
-// columns as its transpose, and a function of the transpose is the transpose of the function. A step
-// sees its deadline between matrices: one of n rows takes some n^3 nanoseconds.
+// columns as its transpose, and a function of the transpose is the transpose of the function. A
+// step sees its deadline between matrices: one of n rows takes some n^3 nanoseconds.
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// Reductions as a plan sees them: which elements make which output, in which order they are added. So
-// what is reduced can be computed on the way, piece by piece, and give the bits of the kernel by
+// Reductions as a plan sees them: which elements make which output, in which order they are added.
+// So what is reduced can be computed on the way, piece by piece, and give the bits of the kernel by
 // itself.
 #ifndef RHEOS_SRC_OPS_MATH_REDUCTION_H
 #define RHEOS_SRC_OPS_MATH_REDUCTION_H
@@ -75,8 +75,8 @@ void rheos__reduction_join(const rheos__reduction *r, char *totals, char *out);
 const rheos__reduction *rheos__reduction_of(rheos__run_fn run, rheos__compute_fn compute,
                                             const void *state);
 
-// Marks the dimensions that `axes` names in out_reduced (RHEOS_MAX_RANK of them); negative axes count
-// from the end.
+// Marks the dimensions that `axes` names in out_reduced (RHEOS_MAX_RANK of them); negative axes
+// count from the end.
 rheos_status *rheos__reduction_axes(const rheos_tensor *axes, int32_t rank, bool *out_reduced);
 // The shape without the reduced dimensions, or with 1 in their place.
 rheos_shape rheos__reduced_shape(const rheos_shape *shape, const bool *reduced, bool keep_dims);

@@ -153,8 +153,8 @@ static rheos_status *prepare_unsorted(rheos__prepare *p, rheos__segment_kind kin
   return rheos__answer_run(p, run_unsorted_segment, 1);
 }
 
-// Rows of `params` by ids, zeros where ids are negative. `mask`, of the shape of the rows, says where
-// they are not; it is made if it is none yet.
+// Rows of `params` by ids, zeros where ids are negative. `mask`, of the shape of the rows, says
+// where they are not; it is made if it is none yet.
 static rheos_output gather_rows(rheos_scope *s, rheos_output params, rheos_output ids,
                                 rheos_output clipped, rheos_output *mask) {
   rheos_output rows = rheos__gather(s, params, clipped);

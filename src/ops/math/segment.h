@@ -1,4 +1,5 @@
-// What the families of segment ops share: how rows are joined, and what stands where there are none.
+// What the families of segment ops share: how rows are joined, and what stands where there are
+// none.
 #ifndef RHEOS_SRC_OPS_MATH_SEGMENT_H
 #define RHEOS_SRC_OPS_MATH_SEGMENT_H
 

@@ -1,4 +1,5 @@
-// SparseMatMul: a product of two dense matrices that skips zeros of the first. Either may be bfloat16.
+// SparseMatMul: a product of two dense matrices that skips zeros of the first. Either may be
+// bfloat16.
 #include <string.h>
 
 #include "ops/image/resize.h"

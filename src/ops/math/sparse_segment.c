@@ -101,8 +101,8 @@ static rheos_status *compute_sparse_segment(void *state, rheos__step *step,
   return NULL;
 }
 
-// Row i of `grad` belongs to segment i and goes back to all rows that were joined there, in whatever order
-// the ids are.
+// Row i of `grad` belongs to segment i and goes back to all rows that were joined there, in
+// whatever order the ids are.
 static rheos_status *compute_gradient(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                       rheos_tensor **outputs) {
   (void)step;

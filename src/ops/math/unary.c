@@ -118,8 +118,8 @@ static inline int64_t reciprocal_of_integer(int64_t x, int *failed) {
   RHEOS__##dtypes(RHEOS__UNARY_LOOP, qualifier, name, formula)
 FORMULAS(ROW)
 #undef ROW
-// Chunk by chunk: where a chunk has a huge angle, its elements take one of two formulas each, so that
-// an answer never depends on its neighbours.
+// Chunk by chunk: where a chunk has a huge angle, its elements take one of two formulas each, so
+// that an answer never depends on its neighbours.
 enum { ANGLES_CHUNK = 1024 };
 #define ANGLE_LOOP(S, name, near, far)                                             \
   RHEOS__WIDEST static int name##_##S(const void *const *in, void *out, int64_t n, \

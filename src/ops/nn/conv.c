@@ -1,6 +1,6 @@
-// Convolutions and their gradients: Conv2D (in groups where the filter has fewer input channels than
-// the image), DepthwiseConv2dNative and Conv3D. Each family is three ops that are the gradients of
-// each other, so any order of differentiation works. The kernels are in conv_kernel.c.
+// Convolutions and their gradients: Conv2D (in groups where the filter has fewer input channels
+// than the image), DepthwiseConv2dNative and Conv3D. Each family is three ops that are the
+// gradients of each other, so any order of differentiation works. The kernels are in conv_kernel.c.
 #include "ops/nn/conv.h"
 
 #include <inttypes.h>

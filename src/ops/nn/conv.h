@@ -1,6 +1,6 @@
-// What convolutions have in common, in two and three dimensions, depthwise or in groups. A depthwise
-// convolution has one group for each input channel; its filter [.., channels, multiplier] has the
-// bytes of the filter [.., 1, channels * multiplier] of that.
+// What convolutions have in common, in two and three dimensions, depthwise or in groups. A
+// depthwise convolution has one group for each input channel; its filter [.., channels, multiplier]
+// has the bytes of the filter [.., 1, channels * multiplier] of that.
 #ifndef RHEOS_SRC_OPS_NN_CONV_H
 #define RHEOS_SRC_OPS_NN_CONV_H
 

@@ -1,4 +1,5 @@
-// Reference kernels of the convolutions: the sums as they are written, one position after the other.
+// Reference kernels of the convolutions: the sums as they are written, one position after the
+// other.
 //   y[n, o, (g, j)]  = sum over k, i  x[n, o*stride + k*dilation - before, (g, i)] f[k, i, (g, j)]
 // Sums of float are made in double, those of half and bfloat16 in float.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -37,101 +38,102 @@ static int64_t filter_at(const rheos__conv *c, int64_t kz, int64_t ky, int64_t k
   return (tap * c->group_in + i) * c->groups * c->group_out;
 }
 
-#define KERNELS(S, unused)                                                                          \
-  /* One row of the output. */                                                                      \
-  static void forward_##S(const rheos__conv *c, const void *image, const void *filter, void *out,   \
-                          void *sums, int64_t unit) {                                               \
-    const rheos__stored_##S *xs = image, *fs = filter;                                              \
-    rheos__stored_##S *ys = out;                                                                    \
-    sum_##S *sum = sums;                                                                            \
-    const rheos__window *w = c->windows.dims;                                                       \
-    const int64_t channels = c->groups * c->group_out;                                              \
-    const int64_t n = unit / w[1].out / w[0].out;                                                   \
-    const int64_t oz = unit / w[1].out % w[0].out, oy = unit % w[1].out;                            \
-    for (int64_t ox = 0; ox < w[2].out; ox++) {                                                     \
-      memset(sum, 0, (size_t)channels * sizeof *sum);                                               \
-      FOR_INSIDE(kz, 0, oz) FOR_INSIDE(ky, 1, oy) FOR_INSIDE(kx, 2, ox) {                           \
-        const int64_t at =                                                                          \
-            input_at(c, n, rheos__window_at(&w[0], oz, kz), rheos__window_at(&w[1], oy, ky),        \
-                     rheos__window_at(&w[2], ox, kx));                                              \
-        for (int64_t g = 0; g < c->groups; g++) {                                                   \
-          for (int64_t i = 0; i < c->group_in; i++) {                                               \
-            const sum_##S x =                                                                       \
-                (sum_##S)RHEOS__LOAD_##S(xs[at + (g * c->group_in + i) * c->in.channel]);           \
-            const rheos__stored_##S *f = fs + filter_at(c, kz, ky, kx, i) + g * c->group_out;       \
-            sum_##S *of_group = sum + g * c->group_out;                                             \
-            for (int64_t j = 0; j < c->group_out; j++) {                                            \
-              of_group[j] += x * (sum_##S)RHEOS__LOAD_##S(f[j]);                                    \
-            }                                                                                       \
-          }                                                                                         \
-        }                                                                                           \
-      }                                                                                             \
-      rheos__stored_##S *y = ys + output_at(c, n, oz, oy, ox);                                      \
-      for (int64_t j = 0; j < channels; j++) y[j * c->out.channel] = RHEOS__STORE_##S(sum[j]);      \
-    }                                                                                               \
-  }                                                                                                 \
-  /* One row of the input's gradient. */                                                            \
-  static void backprop_input_##S(const rheos__conv *c, const void *filter, const void *grad,        \
-                                 void *out, void *sums, int64_t unit) {                             \
-    const rheos__stored_##S *fs = filter, *gs = grad;                                               \
-    rheos__stored_##S *dxs = out;                                                                   \
-    sum_##S *sum = sums;                                                                            \
-    const rheos__window *w = c->windows.dims;                                                       \
-    const int64_t channels = c->groups * c->group_in;                                               \
-    const int64_t n = unit / w[1].in / w[0].in;                                                     \
-    const int64_t z = unit / w[1].in % w[0].in, y = unit % w[1].in;                                 \
-    for (int64_t x = 0; x < w[2].in; x++) {                                                         \
-      memset(sum, 0, (size_t)channels * sizeof *sum);                                               \
-      FOR_COVERING(kz, 0, z) FOR_COVERING(ky, 1, y) FOR_COVERING(kx, 2, x) {                        \
-        const int64_t oz = rheos__window_with(&w[0], z, kz);                                        \
-        const int64_t oy = rheos__window_with(&w[1], y, ky);                                        \
-        const int64_t ox = rheos__window_with(&w[2], x, kx);                                        \
-        if (oz < 0 || oy < 0 || ox < 0) continue;                                                   \
-        const int64_t at = output_at(c, n, oz, oy, ox);                                             \
-        for (int64_t i = 0; i < channels; i++) {                                                    \
-          const int64_t g = i / c->group_in, first = g * c->group_out;                              \
-          const rheos__stored_##S *f = fs + filter_at(c, kz, ky, kx, i % c->group_in) + first;      \
-          const rheos__stored_##S *dy = gs + at + first * c->out.channel;                           \
-          sum_##S of_tap = 0;                                                                       \
-          for (int64_t j = 0; j < c->group_out; j++) {                                              \
-            of_tap +=                                                                               \
-                (sum_##S)RHEOS__LOAD_##S(dy[j * c->out.channel]) * (sum_##S)RHEOS__LOAD_##S(f[j]);  \
-          }                                                                                         \
-          sum[i] += of_tap;                                                                         \
-        }                                                                                           \
-      }                                                                                             \
-      rheos__stored_##S *dx = dxs + input_at(c, n, z, y, x);                                        \
-      for (int64_t i = 0; i < channels; i++) dx[i * c->in.channel] = RHEOS__STORE_##S(sum[i]);      \
-    }                                                                                               \
-  }                                                                                                 \
-  /* One row of the filter's gradient: an element of the window, an input channel of the groups. */ \
-  static void backprop_filter_##S(const rheos__conv *c, const void *image, const void *grad,        \
-                                  void *out, void *sums, int64_t unit) {                            \
-    const rheos__stored_##S *xs = image, *gs = grad;                                                \
-    rheos__stored_##S *df = (rheos__stored_##S *)out + unit * c->groups * c->group_out;             \
-    sum_##S *sum = sums;                                                                            \
-    const rheos__window *w = c->windows.dims;                                                       \
-    const int64_t channels = c->groups * c->group_out;                                              \
-    const int64_t i = unit % c->group_in, kx = unit / c->group_in % w[2].kernel;                    \
-    const int64_t ky = unit / c->group_in / w[2].kernel % w[1].kernel;                              \
-    const int64_t kz = unit / c->group_in / w[2].kernel / w[1].kernel;                              \
-    memset(sum, 0, (size_t)channels * sizeof *sum);                                                 \
-    for (int64_t n = 0; n < c->batch; n++) {                                                        \
-      FOR_OUTPUTS(oz, 0, kz) FOR_OUTPUTS(oy, 1, ky) FOR_OUTPUTS(ox, 2, kx) {                        \
-        const rheos__stored_##S *x =                                                                \
-            xs + input_at(c, n, rheos__window_at(&w[0], oz, kz), rheos__window_at(&w[1], oy, ky),   \
-                          rheos__window_at(&w[2], ox, kx));                                         \
-        const rheos__stored_##S *dy = gs + output_at(c, n, oz, oy, ox);                             \
-        for (int64_t g = 0; g < c->groups; g++) {                                                   \
-          const sum_##S of_image =                                                                  \
-              (sum_##S)RHEOS__LOAD_##S(x[(g * c->group_in + i) * c->in.channel]);                   \
-          for (int64_t j = g * c->group_out; j < (g + 1) * c->group_out; j++) {                     \
-            sum[j] += of_image * (sum_##S)RHEOS__LOAD_##S(dy[j * c->out.channel]);                  \
-          }                                                                                         \
-        }                                                                                           \
-      }                                                                                             \
-    }                                                                                               \
-    for (int64_t j = 0; j < channels; j++) df[j] = RHEOS__STORE_##S(sum[j]);                        \
+#define KERNELS(S, unused)                                                                         \
+  /* One row of the output. */                                                                     \
+  static void forward_##S(const rheos__conv *c, const void *image, const void *filter, void *out,  \
+                          void *sums, int64_t unit) {                                              \
+    const rheos__stored_##S *xs = image, *fs = filter;                                             \
+    rheos__stored_##S *ys = out;                                                                   \
+    sum_##S *sum = sums;                                                                           \
+    const rheos__window *w = c->windows.dims;                                                      \
+    const int64_t channels = c->groups * c->group_out;                                             \
+    const int64_t n = unit / w[1].out / w[0].out;                                                  \
+    const int64_t oz = unit / w[1].out % w[0].out, oy = unit % w[1].out;                           \
+    for (int64_t ox = 0; ox < w[2].out; ox++) {                                                    \
+      memset(sum, 0, (size_t)channels * sizeof *sum);                                              \
+      FOR_INSIDE(kz, 0, oz) FOR_INSIDE(ky, 1, oy) FOR_INSIDE(kx, 2, ox) {                          \
+        const int64_t at =                                                                         \
+            input_at(c, n, rheos__window_at(&w[0], oz, kz), rheos__window_at(&w[1], oy, ky),       \
+                     rheos__window_at(&w[2], ox, kx));                                             \
+        for (int64_t g = 0; g < c->groups; g++) {                                                  \
+          for (int64_t i = 0; i < c->group_in; i++) {                                              \
+            const sum_##S x =                                                                      \
+                (sum_##S)RHEOS__LOAD_##S(xs[at + (g * c->group_in + i) * c->in.channel]);          \
+            const rheos__stored_##S *f = fs + filter_at(c, kz, ky, kx, i) + g * c->group_out;      \
+            sum_##S *of_group = sum + g * c->group_out;                                            \
+            for (int64_t j = 0; j < c->group_out; j++) {                                           \
+              of_group[j] += x * (sum_##S)RHEOS__LOAD_##S(f[j]);                                   \
+            }                                                                                      \
+          }                                                                                        \
+        }                                                                                          \
+      }                                                                                            \
+      rheos__stored_##S *y = ys + output_at(c, n, oz, oy, ox);                                     \
+      for (int64_t j = 0; j < channels; j++) y[j * c->out.channel] = RHEOS__STORE_##S(sum[j]);     \
+    }                                                                                              \
+  }                                                                                                \
+  /* One row of the input's gradient. */                                                           \
+  static void backprop_input_##S(const rheos__conv *c, const void *filter, const void *grad,       \
+                                 void *out, void *sums, int64_t unit) {                            \
+    const rheos__stored_##S *fs = filter, *gs = grad;                                              \
+    rheos__stored_##S *dxs = out;                                                                  \
+    sum_##S *sum = sums;                                                                           \
+    const rheos__window *w = c->windows.dims;                                                      \
+    const int64_t channels = c->groups * c->group_in;                                              \
+    const int64_t n = unit / w[1].in / w[0].in;                                                    \
+    const int64_t z = unit / w[1].in % w[0].in, y = unit % w[1].in;                                \
+    for (int64_t x = 0; x < w[2].in; x++) {                                                        \
+      memset(sum, 0, (size_t)channels * sizeof *sum);                                              \
+      FOR_COVERING(kz, 0, z) FOR_COVERING(ky, 1, y) FOR_COVERING(kx, 2, x) {                       \
+        const int64_t oz = rheos__window_with(&w[0], z, kz);                                       \
+        const int64_t oy = rheos__window_with(&w[1], y, ky);                                       \
+        const int64_t ox = rheos__window_with(&w[2], x, kx);                                       \
+        if (oz < 0 || oy < 0 || ox < 0) continue;                                                  \
+        const int64_t at = output_at(c, n, oz, oy, ox);                                            \
+        for (int64_t i = 0; i < channels; i++) {                                                   \
+          const int64_t g = i / c->group_in, first = g * c->group_out;                             \
+          const rheos__stored_##S *f = fs + filter_at(c, kz, ky, kx, i % c->group_in) + first;     \
+          const rheos__stored_##S *dy = gs + at + first * c->out.channel;                          \
+          sum_##S of_tap = 0;                                                                      \
+          for (int64_t j = 0; j < c->group_out; j++) {                                             \
+            of_tap +=                                                                              \
+                (sum_##S)RHEOS__LOAD_##S(dy[j * c->out.channel]) * (sum_##S)RHEOS__LOAD_##S(f[j]); \
+          }                                                                                        \
+          sum[i] += of_tap;                                                                        \
+        }                                                                                          \
+      }                                                                                            \
+      rheos__stored_##S *dx = dxs + input_at(c, n, z, y, x);                                       \
+      for (int64_t i = 0; i < channels; i++) dx[i * c->in.channel] = RHEOS__STORE_##S(sum[i]);     \
+    }                                                                                              \
+  }                                                                                                \
+  /* One row of the filter's gradient: an element of the window, an input channel of the groups.   \
+   */                                                                                              \
+  static void backprop_filter_##S(const rheos__conv *c, const void *image, const void *grad,       \
+                                  void *out, void *sums, int64_t unit) {                           \
+    const rheos__stored_##S *xs = image, *gs = grad;                                               \
+    rheos__stored_##S *df = (rheos__stored_##S *)out + unit * c->groups * c->group_out;            \
+    sum_##S *sum = sums;                                                                           \
+    const rheos__window *w = c->windows.dims;                                                      \
+    const int64_t channels = c->groups * c->group_out;                                             \
+    const int64_t i = unit % c->group_in, kx = unit / c->group_in % w[2].kernel;                   \
+    const int64_t ky = unit / c->group_in / w[2].kernel % w[1].kernel;                             \
+    const int64_t kz = unit / c->group_in / w[2].kernel / w[1].kernel;                             \
+    memset(sum, 0, (size_t)channels * sizeof *sum);                                                \
+    for (int64_t n = 0; n < c->batch; n++) {                                                       \
+      FOR_OUTPUTS(oz, 0, kz) FOR_OUTPUTS(oy, 1, ky) FOR_OUTPUTS(ox, 2, kx) {                       \
+        const rheos__stored_##S *x =                                                               \
+            xs + input_at(c, n, rheos__window_at(&w[0], oz, kz), rheos__window_at(&w[1], oy, ky),  \
+                          rheos__window_at(&w[2], ox, kx));                                        \
+        const rheos__stored_##S *dy = gs + output_at(c, n, oz, oy, ox);                            \
+        for (int64_t g = 0; g < c->groups; g++) {                                                  \
+          const sum_##S of_image =                                                                 \
+              (sum_##S)RHEOS__LOAD_##S(x[(g * c->group_in + i) * c->in.channel]);                  \
+          for (int64_t j = g * c->group_out; j < (g + 1) * c->group_out; j++) {                    \
+            sum[j] += of_image * (sum_##S)RHEOS__LOAD_##S(dy[j * c->out.channel]);                 \
+          }                                                                                        \
+        }                                                                                          \
+      }                                                                                            \
+    }                                                                                              \
+    for (int64_t j = 0; j < channels; j++) df[j] = RHEOS__STORE_##S(sum[j]);                       \
   }
 #define DTYPES(M, ...) RHEOS__FLOATS(M, __VA_ARGS__) M(int32, __VA_ARGS__)
 DTYPES(KERNELS, )

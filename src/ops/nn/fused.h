@@ -1,7 +1,7 @@
 // Ops that are a product or a convolution and what follows it, as TensorFlow's own rewriting makes
-// them: _FusedMatMul, _FusedConv2D. What follows is the epilogue: a bias or a normalization by given
-// statistics, a tensor added, an activation. It is done by the loops of the ops it stands for, so
-// that a fused op gives the bits of these ops one after the other.
+// them: _FusedMatMul, _FusedConv2D. What follows is the epilogue: a bias or a normalization by
+// given statistics, a tensor added, an activation. It is done by the loops of the ops it stands
+// for, so that a fused op gives the bits of these ops one after the other.
 #ifndef RHEOS_SRC_OPS_NN_FUSED_H
 #define RHEOS_SRC_OPS_NN_FUSED_H
 
@@ -33,24 +33,24 @@ typedef struct rheos__epilogue {
   int64_t flops;                   // of one element
 } rheos__epilogue;
 
-// From the attributes and shapes of a fused op whose arguments start at input 2. Fails where they do
-// not make sense.
+// From the attributes and shapes of a fused op whose arguments start at input 2. Fails where they
+// do not make sense.
 rheos_status *rheos__epilogue_of(const rheos__prepare *p, int64_t channels, int64_t inner,
                                  rheos__epilogue *out_epilogue);
 
-// Turns elements [first, first + count) of the output into what they shall be. Both are multiples of
-// channels * inner. `inputs` are those of the op, `out` is its whole output.
+// Turns elements [first, first + count) of the output into what they shall be. Both are multiples
+// of channels * inner. `inputs` are those of the op, `out` is its whole output.
 void rheos__epilogue_run(const rheos__epilogue *e, const void *const *inputs, void *out,
                          int64_t first, int64_t count);
 
-// The same for columns [first_column, last_column) of the rows [first_row, last_row) of a matrix, whose
-// rows are as long as there are channels; `inner` is 1.
+// The same for columns [first_column, last_column) of the rows [first_row, last_row) of a matrix,
+// whose rows are as long as there are channels; `inner` is 1.
 void rheos__epilogue_run_piece(const rheos__epilogue *e, const void *const *inputs, void *out,
                                int64_t first_row, int64_t last_row, int64_t first_column,
                                int64_t last_column);
 
-// Answers for a fused op with the fastest kernel that its product or convolution has, and the epilogue
-// on what each unit of it made.
+// Answers for a fused op with the fastest kernel that its product or convolution has, and the
+// epilogue on what each unit of it made.
 rheos_status *rheos__prepare_fused_matmul_by_variants(rheos__prepare *p);
 rheos_status *rheos__prepare_fused_conv_by_variants(rheos__prepare *p);
 

@@ -33,8 +33,8 @@ typedef struct rheos__pool_op {
   const char *roles;
 } rheos__pool_op;
 
-// The pooling from attributes and the image's shape, of which parts may be unknown (-1). `sizes` and
-// `strides` replace the attributes where they are not NULL.
+// The pooling from attributes and the image's shape, of which parts may be unknown (-1). `sizes`
+// and `strides` replace the attributes where they are not NULL.
 rheos_status *rheos__pool_fit(const rheos__attrs *attrs, const rheos__pool_op *op,
                               const rheos_shape *image, const int64_t *sizes,
                               const int64_t *strides, rheos__pool *out_pool,

@@ -1,8 +1,8 @@
-// Reference kernels of pooling. Which element wins where several are equal, and what becomes of NaN,
-// is TensorFlow's and differs from op to op: MaxPool starts from the lowest finite number and skips
-// NaN; the index of the largest is that of the first, a NaN in front included; in three dimensions
-// a NaN wins only as the last element, and the gradient goes to every element that equals the
-// largest.
+// Reference kernels of pooling. Which element wins where several are equal, and what becomes of
+// NaN, is TensorFlow's and differs from op to op: MaxPool starts from the lowest finite number and
+// skips NaN; the index of the largest is that of the first, a NaN in front included; in three
+// dimensions a NaN wins only as the last element, and the gradient goes to every element that
+// equals the largest.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif

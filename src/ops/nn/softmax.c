@@ -344,8 +344,8 @@ static rheos_output add_second_order(rheos__grad *g, rheos_output logits, rheos_
   return rheos__py_add(s, by_logits, second);
 }
 
-// Whether the operands are known to differ in shape, or nothing is known: dimensions that are known of
-// neither are taken for the same, as those of batches are.
+// Whether the operands are known to differ in shape, or nothing is known: dimensions that are known
+// of neither are taken for the same, as those of batches are.
 static bool may_broadcast(const rheos__grad *g) {
   const rheos_shape features = rheos_output_shape(g->inputs[0]);
   const rheos_shape labels = rheos_output_shape(g->inputs[1]);

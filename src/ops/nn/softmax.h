@@ -1,5 +1,5 @@
-// What the kernels of Softmax, its logarithm and the cross entropies over it have in common: rows of
-// `n` logits each.
+// What the kernels of Softmax, its logarithm and the cross entropies over it have in common: rows
+// of `n` logits each.
 #ifndef RHEOS_SRC_OPS_NN_SOFTMAX_H
 #define RHEOS_SRC_OPS_NN_SOFTMAX_H
 

@@ -21,8 +21,8 @@ typedef void (*top_k_fn)(const void *x, int64_t n, int64_t k, int64_t *heap, voi
 // Elements of a large heap that are moved between two polls.
 enum { SUNK_BETWEEN_POLLS = 1 << 14 };
 
-// a before b: larger, or as large and earlier; NaN comes after all numbers. The root of the heap is the
-// worst that is kept.
+// a before b: larger, or as large and earlier; NaN comes after all numbers. The root of the heap is
+// the worst that is kept.
 #define TOP_K(S, unused)                                                                \
   static bool before_##S(const rheos__stored_##S *xs, int64_t a, int64_t b) {           \
     const rheos__computed_##S x = RHEOS__LOAD_##S(xs[a]), y = RHEOS__LOAD_##S(xs[b]);   \
@@ -69,87 +69,87 @@ enum { SUNK_BETWEEN_POLLS = 1 << 14 };
   }
 
 // A few of many without NaN (else false): every element has one of HEADS lanes; the largest of each
-// lane are found first. At least k elements are as large as the k-th of these, and few larger; they are
-// sorted as they are met. Which is in which place is what the heap says.
-#define FEW_OF_MANY(S)                                                                              \
-  RHEOS__WIDE static bool heads_##S(const rheos__stored_##S *xs, int64_t n,                         \
-                                    rheos__computed_##S *heads) {                                   \
-    typedef rheos__computed_##S C;                                                                  \
-    C lanes[HEADS];                                                                                 \
-    for (int j = 0; j < HEADS; j++) lanes[j] = RHEOS__LOAD_##S(xs[j]);                              \
-    for (int64_t i = HEADS; i + HEADS <= n; i += HEADS) {                                           \
-      RHEOS__KEEP_LANES for (int j = 0; j < HEADS; j++) {                                           \
-        const C x = RHEOS__LOAD_##S(xs[i + j]), a = lanes[j];                                       \
-        lanes[j] = (x > a) | (x != x) ? x : a;                                                      \
-      }                                                                                             \
-    }                                                                                               \
-    int is_nan = 0;                                                                                 \
-    for (int64_t i = n / HEADS * HEADS; i < n; i++) {                                               \
-      const C x = RHEOS__LOAD_##S(xs[i]);                                                           \
-      is_nan |= x != x;                                                                             \
-    }                                                                                               \
-    for (int j = 0; j < HEADS; j++) {                                                               \
-      is_nan |= lanes[j] != lanes[j];                                                               \
-      heads[j] = lanes[j];                                                                          \
-    }                                                                                               \
-    return !is_nan;                                                                                 \
-  }                                                                                                 \
-  /* The k-th largest of the heads, of equal ones each counted. */                                  \
-  RHEOS__WIDE static rheos__computed_##S bound_##S(const rheos__computed_##S *heads, int64_t k) {   \
-    int32_t larger[HEADS] = {0};                                                                    \
-    for (int i = 0; i < HEADS; i++) {                                                               \
-      for (int j = 0; j < HEADS; j++) larger[j] += heads[i] > heads[j];                             \
-    }                                                                                               \
-    int least = -1;                                                                                 \
-    for (int j = 0; j < HEADS; j++) {                                                               \
-      if (larger[j] < k && (least < 0 || heads[j] < heads[least])) least = j;                       \
-    }                                                                                               \
-    return heads[least];                                                                            \
-  }                                                                                                 \
+// lane are found first. At least k elements are as large as the k-th of these, and few larger; they
+// are sorted as they are met. Which is in which place is what the heap says.
+#define FEW_OF_MANY(S)                                                                            \
+  RHEOS__WIDE static bool heads_##S(const rheos__stored_##S *xs, int64_t n,                       \
+                                    rheos__computed_##S *heads) {                                 \
+    typedef rheos__computed_##S C;                                                                \
+    C lanes[HEADS];                                                                               \
+    for (int j = 0; j < HEADS; j++) lanes[j] = RHEOS__LOAD_##S(xs[j]);                            \
+    for (int64_t i = HEADS; i + HEADS <= n; i += HEADS) {                                         \
+      RHEOS__KEEP_LANES for (int j = 0; j < HEADS; j++) {                                         \
+        const C x = RHEOS__LOAD_##S(xs[i + j]), a = lanes[j];                                     \
+        lanes[j] = (x > a) | (x != x) ? x : a;                                                    \
+      }                                                                                           \
+    }                                                                                             \
+    int is_nan = 0;                                                                               \
+    for (int64_t i = n / HEADS * HEADS; i < n; i++) {                                             \
+      const C x = RHEOS__LOAD_##S(xs[i]);                                                         \
+      is_nan |= x != x;                                                                           \
+    }                                                                                             \
+    for (int j = 0; j < HEADS; j++) {                                                             \
+      is_nan |= lanes[j] != lanes[j];                                                             \
+      heads[j] = lanes[j];                                                                        \
+    }                                                                                             \
+    return !is_nan;                                                                               \
+  }                                                                                               \
+  /* The k-th largest of the heads, of equal ones each counted. */                                \
+  RHEOS__WIDE static rheos__computed_##S bound_##S(const rheos__computed_##S *heads, int64_t k) { \
+    int32_t larger[HEADS] = {0};                                                                  \
+    for (int i = 0; i < HEADS; i++) {                                                             \
+      for (int j = 0; j < HEADS; j++) larger[j] += heads[i] > heads[j];                           \
+    }                                                                                             \
+    int least = -1;                                                                               \
+    for (int j = 0; j < HEADS; j++) {                                                             \
+      if (larger[j] < k && (least < 0 || heads[j] < heads[least])) least = j;                     \
+    }                                                                                             \
+    return heads[least];                                                                          \
+  }                                                                                               \
   /* From i on, the start of the next LANES elements of which one is as large as `bound`, with    \
-     which of them are. */ \
-  RHEOS__WIDE static int64_t next_##S(const rheos__stored_##S *xs, int64_t i, int64_t n,            \
-                                      rheos__computed_##S bound, uint8_t *which) {                  \
-    for (; i + LANES <= n; i += LANES) {                                                            \
-      int found = 0;                                                                                \
-      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                           \
-        found |= RHEOS__LOAD_##S(xs[i + j]) >= bound;                                               \
-      }                                                                                             \
-      if (!found) continue;                                                                         \
-      for (int j = 0; j < LANES; j++) which[j] = RHEOS__LOAD_##S(xs[i + j]) >= bound;               \
-      return i;                                                                                     \
-    }                                                                                               \
-    for (int64_t j = i; j < n; j++) which[j - i] = RHEOS__LOAD_##S(xs[j]) >= bound;                 \
-    for (int64_t j = n; j < i + LANES; j++) which[j - i] = 0;                                       \
-    return i;                                                                                       \
-  }                                                                                                 \
-  static bool few_##S(const rheos__stored_##S *xs, int64_t n, int64_t k, rheos__stored_##S *zs,     \
-                      int64_t *indices) {                                                           \
-    rheos__computed_##S heads[HEADS], kept[FEW + 1];                                                \
-    uint8_t which[LANES];                                                                           \
-    if (!heads_##S(xs, n, heads)) return false;                                                     \
-    const rheos__computed_##S bound = bound_##S(heads, k);                                          \
-    int64_t count = 0;                                                                              \
-    for (int64_t i = 0; i < n; i += LANES) {                                                        \
-      i = next_##S(xs, i, n, bound, which);                                                         \
-      for (int word = 0; word < LANES; word += 8) {                                                 \
-        uint64_t bytes;                                                                             \
-        memcpy(&bytes, which + word, sizeof bytes);                                                 \
-        for (int j = word; bytes != 0 && j < word + 8; j++) {                                       \
-          const rheos__computed_##S value = which[j] ? RHEOS__LOAD_##S(xs[i + j]) : bound;          \
-          if (!which[j] || (count == k && !(value > kept[k - 1]))) continue;                        \
-          int64_t at = count == k ? k - 1 : count++;                                                \
-          for (; at > 0 && value > kept[at - 1]; at--) {                                            \
-            kept[at] = kept[at - 1];                                                                \
-            indices[at] = indices[at - 1];                                                          \
-          }                                                                                         \
-          kept[at] = value;                                                                         \
-          indices[at] = i + j;                                                                      \
-        }                                                                                           \
-      }                                                                                             \
-    }                                                                                               \
-    for (int64_t j = 0; j < k; j++) zs[j] = xs[indices[j]];                                         \
-    return true;                                                                                    \
+     which of them are. */                                                                        \
+  RHEOS__WIDE static int64_t next_##S(const rheos__stored_##S *xs, int64_t i, int64_t n,          \
+                                      rheos__computed_##S bound, uint8_t *which) {                \
+    for (; i + LANES <= n; i += LANES) {                                                          \
+      int found = 0;                                                                              \
+      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                         \
+        found |= RHEOS__LOAD_##S(xs[i + j]) >= bound;                                             \
+      }                                                                                           \
+      if (!found) continue;                                                                       \
+      for (int j = 0; j < LANES; j++) which[j] = RHEOS__LOAD_##S(xs[i + j]) >= bound;             \
+      return i;                                                                                   \
+    }                                                                                             \
+    for (int64_t j = i; j < n; j++) which[j - i] = RHEOS__LOAD_##S(xs[j]) >= bound;               \
+    for (int64_t j = n; j < i + LANES; j++) which[j - i] = 0;                                     \
+    return i;                                                                                     \
+  }                                                                                               \
+  static bool few_##S(const rheos__stored_##S *xs, int64_t n, int64_t k, rheos__stored_##S *zs,   \
+                      int64_t *indices) {                                                         \
+    rheos__computed_##S heads[HEADS], kept[FEW + 1];                                              \
+    uint8_t which[LANES];                                                                         \
+    if (!heads_##S(xs, n, heads)) return false;                                                   \
+    const rheos__computed_##S bound = bound_##S(heads, k);                                        \
+    int64_t count = 0;                                                                            \
+    for (int64_t i = 0; i < n; i += LANES) {                                                      \
+      i = next_##S(xs, i, n, bound, which);                                                       \
+      for (int word = 0; word < LANES; word += 8) {                                               \
+        uint64_t bytes;                                                                           \
+        memcpy(&bytes, which + word, sizeof bytes);                                               \
+        for (int j = word; bytes != 0 && j < word + 8; j++) {                                     \
+          const rheos__computed_##S value = which[j] ? RHEOS__LOAD_##S(xs[i + j]) : bound;        \
+          if (!which[j] || (count == k && !(value > kept[k - 1]))) continue;                      \
+          int64_t at = count == k ? k - 1 : count++;                                              \
+          for (; at > 0 && value > kept[at - 1]; at--) {                                          \
+            kept[at] = kept[at - 1];                                                              \
+            indices[at] = indices[at - 1];                                                        \
+          }                                                                                       \
+          kept[at] = value;                                                                       \
+          indices[at] = i + j;                                                                    \
+        }                                                                                         \
+      }                                                                                           \
+    }                                                                                             \
+    for (int64_t j = 0; j < k; j++) zs[j] = xs[indices[j]];                                       \
+    return true;                                                                                  \
   }
 RHEOS__NUMBERS(TOP_K, )
 

@@ -1,5 +1,6 @@
-// QuantizeAndDequantize: numbers rounded to the grid of the integers that a range would be quantized
-// to. Zero stays zero, and the side of the range that is wider for its integers sets the grid.
+// QuantizeAndDequantize: numbers rounded to the grid of the integers that a range would be
+// quantized to. Zero stays zero, and the side of the range that is wider for its integers sets the
+// grid.
 #include <float.h>
 #include <math.h>
 #include <string.h>

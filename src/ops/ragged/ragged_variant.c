@@ -234,7 +234,8 @@ static rheos_status *check_values(const rheos_tensor *values, const rheos_tensor
                        rheos__shape_text_of(&values->shape, &other));
 }
 
-// The values of all components: behind each other, or with the dimensions of the variants before them.
+// The values of all components: behind each other, or with the dimensions of the variants before
+// them.
 static rheos_status *join_values(const components *c, bool is_stacked, rheos_dtype dtype,
                                  rheos_tensor **out) {
   rheos_shape shape = RHEOS_SHAPE(0);

@@ -1,6 +1,6 @@
-// Binomial numbers, by a seed or the generator in a variable. Each number begins at a place of the generator
-// of its own, so that it does not depend on the others. Bit for bit TensorFlow's, up to the C library's
-// functions.
+// Binomial numbers, by a seed or the generator in a variable. Each number begins at a place of the
+// generator of its own, so that it does not depend on the others. Bit for bit TensorFlow's, up to
+// the C library's functions.
 #include <math.h>
 
 #include "ops/kit/array_util.h"

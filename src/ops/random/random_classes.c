@@ -8,8 +8,8 @@
 
 enum { POLLED = 1 << 16 };  // classes or samples between two polls: a few milliseconds
 
-// Running sums of the (not scaled) probabilities; infinite and NaN logits have none. Of no use if the step
-// is to stop.
+// Running sums of the (not scaled) probabilities; infinite and NaN logits have none. Of no use if
+// the step is to stop.
 static double accumulate(const rheos_tensor *logits, int64_t row, int64_t classes, double *sums) {
   double largest = -INFINITY, total = 0;
   int64_t since = 0;

@@ -1,5 +1,6 @@
-// Gamma and Poisson numbers by rejection, with and without a generator of their own: each number has room for 256 blocks of the generator, so
-// that it does not depend on the others. Bit for bit TensorFlow's, up to the C library's functions.
+// Gamma and Poisson numbers by rejection, with and without a generator of their own: each number
+// has room for 256 blocks of the generator, so that it does not depend on the others. Bit for bit
+// TensorFlow's, up to the C library's functions.
 #include <math.h>
 
 #include "ops/kit/array_grad.h"

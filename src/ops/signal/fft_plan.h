@@ -29,7 +29,8 @@ struct rheos__fft_plan {
 rheos__fft_plan *rheos__fft_plan_new(rheos__arena *arena, int64_t n);
 // Elements of work space that a run needs.
 int64_t rheos__fft_work(const rheos__fft_plan *plan);
-// data becomes its transform, of exp(+...) if `inverse`, without any scaling. False if the step is to stop.
+// data becomes its transform, of exp(+...) if `inverse`, without any scaling. False if the step is
+// to stop.
 bool rheos__fft_run(const rheos__fft_plan *plan, bool inverse, double complex *data,
                     double complex *work);
 

@@ -1,6 +1,6 @@
-// From sound to what speech recognition looks at: AudioSpectrogram, the strength of frequencies over
-// time, and Mfcc, a few numbers a moment that tell the shape of a spectrum as the ear hears it. Both
-// compute in double, as TensorFlow does.
+// From sound to what speech recognition looks at: AudioSpectrogram, the strength of frequencies
+// over time, and Mfcc, a few numbers a moment that tell the shape of a spectrum as the ear hears
+// it. Both compute in double, as TensorFlow does.
 #include <math.h>
 #include <string.h>
 
@@ -121,9 +121,9 @@ typedef struct mfcc_state {
   int64_t bands, coefficients;
 } mfcc_state;
 
-// Bands are triangles over frequencies whose mel numbers are evenly apart, each from the centre of the
-// band before to that of the next. An input frequency counts to the band before it by `weight` and to
-// the one after by what is left.
+// Bands are triangles over frequencies whose mel numbers are evenly apart, each from the centre of
+// the band before to that of the next. An input frequency counts to the band before it by `weight`
+// and to the one after by what is left.
 typedef struct mel_bands {
   int64_t inputs, first, last;  // inputs that count
   int64_t bands, coefficients;

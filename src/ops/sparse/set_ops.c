@@ -1,5 +1,5 @@
-// Sets in the last dimension of tensors, dense or sparse: their sizes, differences, intersections and
-// unions. The results are sparse, with the elements of each set in order.
+// Sets in the last dimension of tensors, dense or sparse: their sizes, differences, intersections
+// and unions. The results are sparse, with the elements of each set in order.
 #include <string.h>
 
 #include "ops/kit/array_util.h"

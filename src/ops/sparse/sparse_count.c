@@ -1,5 +1,6 @@
-// DenseCountSparseOutput, SparseCountSparseOutput and RaggedCountSparseOutput: how often each number occurs in
-// each row, as a sparse tensor. The numbers are sorted, so that their size costs nothing.
+// DenseCountSparseOutput, SparseCountSparseOutput and RaggedCountSparseOutput: how often each
+// number occurs in each row, as a sparse tensor. The numbers are sorted, so that their size costs
+// nothing.
 #include <string.h>
 
 #include "base/numbers.h"
@@ -13,8 +14,8 @@ typedef struct count_state {
   bool binary;
 } count_state;
 
-// The numbers that are counted. `places` (count, rank) are their rows, unless there is only one, and they
-// themselves; `weights` are those of `places`, or NULL.
+// The numbers that are counted. `places` (count, rank) are their rows, unless there is only one,
+// and they themselves; `weights` are those of `places`, or NULL.
 typedef struct counted {
   int64_t rank, rows, count, largest;
   int64_t *places, *weights;

@@ -1,6 +1,6 @@
 // SparseCross, SparseCrossV2, RaggedCross: for each row of a batch, every combination of one
-// value of each column, as a string or as a hash. Sparse columns come first, then dense ones, unless
-// an attribute says the order; the last column varies fastest.
+// value of each column, as a string or as a hash. Sparse columns come first, then dense ones,
+// unless an attribute says the order; the last column varies fastest.
 #include <stdio.h>
 #include <string.h>
 

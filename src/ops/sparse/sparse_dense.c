@@ -130,8 +130,8 @@ static rheos_status *shape_to_dense(rheos__infer *c) {
   return rheos__infer_shape_value(c, 1, &c->output_shapes[0]);
 }
 
-// Indices may be one number, or one for each value, where the tensor is a vector; one value may stand for
-// all.
+// Indices may be one number, or one for each value, where the tensor is a vector; one value may
+// stand for all.
 static void gradient_to_dense(rheos__grad *g) {
   rheos_scope *s = g->scope;
   const rheos_output grad = rheos__grad_dense(g, 0);

@@ -1,5 +1,5 @@
-// Sparse tensors that a session keeps under numbers, so that queues of batches can hold them: a map gives
-// a number for each that is added, and gives them up when they are taken.
+// Sparse tensors that a session keeps under numbers, so that queues of batches can hold them: a map
+// gives a number for each that is added, and gives them up when they are taken.
 #include "ops/sparse/sparse_util.h"
 #include "ops/kit/op_util.h"
 #include "ops/sparse/sparse_serialize.h"
@@ -7,7 +7,8 @@
 
 enum { PARTS = 3 };
 
-// Numbers are given in their order and taken in nearly the same, so a ring from the oldest on holds them.
+// Numbers are given in their order and taken in nearly the same, so a ring from the oldest on holds
+// them.
 typedef struct sparse_map {
   rheos__resource base;
   pthread_mutex_t mutex;

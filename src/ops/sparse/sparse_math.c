@@ -1,5 +1,5 @@
-// Arithmetic on sparse tensors: SparseAdd, SparseSparseMaximum and Minimum, SparseReduceSum and Max,
-// SparseSoftmax.
+// Arithmetic on sparse tensors: SparseAdd, SparseSparseMaximum and Minimum, SparseReduceSum and
+// Max, SparseSoftmax.
 #include <math.h>
 #include <string.h>
 

@@ -10,8 +10,8 @@ rheos_status *rheos__serialize_sparse(rheos_tensor *const *inputs, rheos_dtype d
 // The slices along the first dimension, a row of three each.
 rheos_status *rheos__serialize_rows(rheos_tensor *const *inputs, rheos_dtype dtype,
                                     rheos__step *step, rheos_tensor **outputs);
-// The sparse tensors in `serialized` (..., 3), whose values have that dtype, as the indices, values and
-// shape of one.
+// The sparse tensors in `serialized` (..., 3), whose values have that dtype, as the indices, values
+// and shape of one.
 rheos_status *rheos__deserialize_sparse(const rheos_tensor *serialized, rheos_dtype dtype,
                                         rheos_tensor **outputs);
 

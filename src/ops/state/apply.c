@@ -97,7 +97,8 @@
   s2 = LARGER(h[3] * s2, fabs(g)); \
   var -= h[1] / (1 - h[0]) * (s1 / (s2 + h[4]));
 
-// h: lr, l1, l2, ...; the power is almost always -1/2. With the flag `linear` is kept times the rate.
+// h: lr, l1, l2, ...; the power is almost always -1/2. With the flag `linear` is kept times the
+// rate.
 #define FTRL_TO(shrunk, power)                                                              \
   const C rate = f ? 1 : h[0];                                                              \
   const C scale = f ? h[0] : 1;                                                             \
@@ -124,7 +125,8 @@
 // ---- The rows
 //
 // ROW(name, which ops, cells, the gradient of dense ops, number of cells, inputs before the
-//     gradient, inputs after it, flag, checked or none, qualifier of the loops, formula, what it does)
+//     gradient, inputs after it, flag, checked or none, qualifier of the loops, formula, what it
+//     does)
 #define VAR(C) "var: " C ", "
 #define ACCUM(C) VAR(C) "accum: " C ", "
 #define TWO_SUMS(C) VAR(C) "gradient_accumulator: " C ", gradient_squared_accumulator: " C ", "

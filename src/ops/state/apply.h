@@ -8,8 +8,8 @@
 enum { RHEOS__MAX_NUMBERS = 6 };  // the rates and decays of an optimizer
 
 // Updates n elements of the cells (the variable, then its slots) from n elements of the gradient.
-// `numbers` are the op's numbers as complex double: rounded to the variable's type before, as their tensors
-// were. `flag` is the op's one bool attribute that matters.
+// `numbers` are the op's numbers as complex double: rounded to the variable's type before, as their
+// tensors were. `flag` is the op's one bool attribute that matters.
 typedef void (*rheos__apply_loop)(void *const *cells, const void *grad,
                                   const double _Complex *numbers, bool flag, int64_t n);
 

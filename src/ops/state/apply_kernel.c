@@ -183,7 +183,8 @@ typedef struct joint_state {
   int32_t num_kernels, num_cells;
 } joint_state;
 
-// Sorts the cells of a kernel into the others. False, with nothing added, if it shares one with them.
+// Sorts the cells of a kernel into the others. False, with nothing added, if it shares one with
+// them.
 static bool add_cells(joint_state *s, const apply_state *kernel) {
   for (int32_t slot = 0; slot < kernel->cells.count; ++slot) {
     for (int32_t i = 0; i < s->num_cells; ++i) {
@@ -302,7 +303,8 @@ rheos_status *rheos__prepare_apply(rheos__prepare *p, int32_t num_cells, rheos__
   return NULL;
 }
 
-// A gradient for rows: the variable's shape, which it may tell, with as many rows as there are indices.
+// A gradient for rows: the variable's shape, which it may tell, with as many rows as there are
+// indices.
 static rheos_status *infer_rows(rheos__infer *c, int32_t grad, int32_t indices,
                                 rheos_shape *in_out_var) {
   rheos_shape vector, var = *in_out_var;

@@ -1,5 +1,5 @@
-// Lookup tables: making them, filling them, looking things up. Each op exists twice: for handles that
-// are references (TensorFlow's first version) and for resources. The tables themselves are in
+// Lookup tables: making them, filling them, looking things up. Each op exists twice: for handles
+// that are references (TensorFlow's first version) and for resources. The tables themselves are in
 // resource/lookup_table.c.
 #include <string.h>
 

@@ -1,6 +1,6 @@
-// Changes to elements and slices of variables at places: indices (..., depth) name `depth` coordinates
-// each, updates (..., rest of the variable) are what goes there. They are never left half done: a step
-// that is to stop waits for them, some nanoseconds an element.
+// Changes to elements and slices of variables at places: indices (..., depth) name `depth`
+// coordinates each, updates (..., rest of the variable) are what goes there. They are never left
+// half done: a step that is to stop waits for them, some nanoseconds an element.
 #include "graph/build.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/variable_util.h"

@@ -1,5 +1,5 @@
-// Changes to rows of variables, which are never left half done: a step that is to stop waits for them,
-// some nanoseconds an element.
+// Changes to rows of variables, which are never left half done: a step that is to stop waits for
+// them, some nanoseconds an element.
 #include "graph/build.h"
 #include "ops/kit/variable_util.h"
 

@@ -1,7 +1,8 @@
-// Tensors that a session keeps under handles, so that a value can stay there from one step to others.
+// Tensors that a session keeps under handles, so that a value can stay there from one step to
+// others.
 //
-// A handle is a string, "NODE;NUMBER;DEVICE", as TensorFlow writes it: the device is of use where there
-// are several.
+// A handle is a string, "NODE;NUMBER;DEVICE", as TensorFlow writes it: the device is of use where
+// there are several.
 #include <string.h>
 
 #include "base/alloc.h"

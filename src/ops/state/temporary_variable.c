@@ -1,7 +1,8 @@
 // Temporary variables: cells that a step makes, fills, changes and takes the value out of.
 //
-// A cell is the session's, like that of any variable, so two steps that run at the same time share it.
-// The step notes which it has, so that it can make a variable again only when it has destroyed it. It holds zeros when it is made, never memory that nothing was written to.
+// A cell is the session's, like that of any variable, so two steps that run at the same time share
+// it. The step notes which it has, so that it can make a variable again only when it has destroyed
+// it. It holds zeros when it is made, never memory that nothing was written to.
 #include "graph/build.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/variable_util.h"

@@ -310,7 +310,8 @@ typedef struct assign_state {
   rheos_shape shape;  // that the variable was declared with
 } assign_state;
 
-// As AssignVariableOp's validate_shape asks: the value may not have another shape than the one before.
+// As AssignVariableOp's validate_shape asks: the value may not have another shape than the one
+// before.
 static rheos_status *check_like_value(rheos__variable_cell *cell, const rheos_tensor *value) {
   rheos_tensor *before = rheos__variable_read(cell);
   if (before == NULL) return NULL;

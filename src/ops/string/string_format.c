@@ -257,7 +257,8 @@ const rheos__op_def rheos__op_StringFormat = {
 
 // ---- StringToNumber
 
-// A copy without white space at the ends, NUL-terminated; false if it is empty or cannot be a number.
+// A copy without white space at the ends, NUL-terminated; false if it is empty or cannot be a
+// number.
 static bool trimmed(const rheos_string *in, char *buffer, size_t size) {
   size_t first = 0, last = in->size_bytes;
   while (first < last && rheos__is_space(in->data[first])) first++;

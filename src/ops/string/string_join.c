@@ -77,7 +77,8 @@ static rheos_status *prepare_join(rheos__prepare *p) {
 
 // ---- ReduceJoin
 
-// The dimensions of `indices` as positions, the fastest last: that is the first of them. A status for one that is out of range or there twice.
+// The dimensions of `indices` as positions, the fastest last: that is the first of them. A status
+// for one that is out of range or there twice.
 static rheos_status *reduced_dims(const rheos_tensor *indices, int32_t rank, int32_t *out_dims,
                                   bool *out_reduced) {
   memset(out_reduced, 0, RHEOS_MAX_RANK * sizeof *out_reduced);

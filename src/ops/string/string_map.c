@@ -195,7 +195,8 @@ static rheos_status *upper_bytes(const rheos__string_map *map, const rheos_strin
 
 enum { CAPITAL_SIGMA = 0x3a3, SIGMA = 0x3c3, FINAL_SIGMA = 0x3c2, REPLACEMENT = 0xfffd };
 
-// Whether a character with case comes next from `at` on, looking over apostrophes, points and marks.
+// Whether a character with case comes next from `at` on, looking over apostrophes, points and
+// marks.
 static bool cased_follows(const case_state *state, const char *at, const char *end) {
   while (at < end) {
     int32_t c;

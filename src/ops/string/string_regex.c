@@ -1,8 +1,8 @@
-// Regular expressions, over PCRE2. TensorFlow's are RE2's, a library of C++; PCRE2 is C, is packaged
-// everywhere and reads nearly the same syntax. What RE2 refuses (look-around, references back,
-// possessive and huge repetitions) is refused here too, so that a graph means the same in both. PCRE2
-// backtracks where RE2 does not: a limit on its steps turns the patterns that would take for ever into
-// an error.
+// Regular expressions, over PCRE2. TensorFlow's are RE2's, a library of C++; PCRE2 is C, is
+// packaged everywhere and reads nearly the same syntax. What RE2 refuses (look-around, references
+// back, possessive and huge repetitions) is refused here too, so that a graph means the same in
+// both. PCRE2 backtracks where RE2 does not: a limit on its steps turns the patterns that would
+// take for ever into an error.
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <stdlib.h>
@@ -322,7 +322,8 @@ static void replace_deinit(void *argument) {
   regex_deinit(&m->regex);
 }
 
-// The strings of `rewrite` and `pattern` stay the caller's. After a failure there is nothing to free.
+// The strings of `rewrite` and `pattern` stay the caller's. After a failure there is nothing to
+// free.
 static rheos_status *replace_init(replace_map *m, const rheos_string *pattern,
                                   const rheos_string *rewrite, bool global) {
   *m = (replace_map){.map = {replace}, .rewrite = *rewrite, .global = global};

@@ -15,7 +15,8 @@ typedef struct rheos__unicode_reader {
 
 enum { RHEOS__MAX_CODE_POINT = 0x10ffff };
 
-// Fails if the encoding is not known. Letters' case, hyphens and underscores in its name are all one.
+// Fails if the encoding is not known. Letters' case, hyphens and underscores in its name are all
+// one.
 rheos_status *rheos__unicode_open(const char *encoding, rheos__unicode_reader *out_reader);
 void rheos__unicode_close(rheos__unicode_reader *reader);
 

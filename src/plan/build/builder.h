@@ -1,8 +1,9 @@
 // What making a plan works on: the entries that needed nodes become, before their order is known.
 //
-// visit.c goes through the nodes that are needed and, for each one all of whose inputs have been visited,
-// has drafts.c make its entry; what the inputs are, with inlined bodies and raised structures in the
-// places of their nodes, tells inputs.c. plan.c puts the entries into their order.
+// visit.c goes through the nodes that are needed and, for each one all of whose inputs have been
+// visited, has drafts.c make its entry; what the inputs are, with inlined bodies and raised
+// structures in the places of their nodes, tells inputs.c. plan.c puts the entries into their
+// order.
 #ifndef RHEOS_SRC_PLAN_BUILDER_H
 #define RHEOS_SRC_PLAN_BUILDER_H
 
@@ -32,8 +33,8 @@ typedef struct rheos__read_slot {
 } rheos__read_slot;
 
 // With control flow there are more passes: one meets it, one finds the frames, one makes entries.
-// RHEOS__RAISED, if control flow can be raised, makes entries of a straight plan. Where several ops may have
-// to wait, entries in frames are structures too: stretches.c.
+// RHEOS__RAISED, if control flow can be raised, makes entries of a straight plan. Where several ops
+// may have to wait, entries in frames are structures too: stretches.c.
 typedef enum rheos__pass {
   RHEOS__WITHOUT_FLOW,
   RHEOS__FIND_FRAMES,
@@ -51,7 +52,8 @@ typedef struct rheos__builder {
     int32_t id, next;
   } *stack;
   size_t stack_capacity, stack_count;
-  // Entries before the final order is known: their operands name producers, their waits name drafts.
+  // Entries before the final order is known: their operands name producers, their waits name
+  // drafts.
   rheos__entry *drafts;
   size_t draft_capacity, num_drafts;
   rheos__source *sources;
@@ -63,7 +65,8 @@ typedef struct rheos__builder {
   rheos__pass pass;
   bool has_flow;        // the needed nodes have control flow, or it is to be run as if they had
   int32_t num_waiting;  // of the needed nodes, those that may have to wait
-  // Those at which the program may hold up the step too, and how many of them are on one path at most.
+  // Those at which the program may hold up the step too, and how many of them are on one path at
+  // most.
   int32_t num_holding, most_on_path;
   bool calls_program;
   rheos__flow_frames frames;
@@ -109,14 +112,16 @@ rheos__part rheos__builder_part(const rheos__builder *b, int32_t id);
 int32_t rheos__builder_num_edges(const rheos__builder *b, int32_t id);
 // What the inputs are by now. Where only a wait is left of one, its index is -1.
 rheos_status *rheos__builder_edge(rheos__builder *b, int32_t id, int32_t i, rheos__edge *out_edge);
-// What gives the value of a data edge: of an argument of an inlined body what the call was given, of an
-// inlined call what its body gives, of a reference that a node gave before what that one took.
+// What gives the value of a data edge: of an argument of an inlined body what the call was given,
+// of an inlined call what its body gives, of a reference that a node gave before what that one
+// took.
 rheos_status *rheos__builder_resolve(rheos__builder *b, rheos__edge *edge);
 // Looks, once, at whether a node is a call that is inlined.
 rheos_status *rheos__builder_look_at_call(rheos__builder *b, int32_t id);
 // The node is needed too.
 rheos_status *rheos__builder_add_later(rheos__builder *b, int32_t id);
-// What is visited for a node: itself, or the structure that took it, which has a number behind all nodes.
+// What is visited for a node: itself, or the structure that took it, which has a number behind all
+// nodes.
 int32_t rheos__builder_visited(const rheos__builder *b, int32_t id);
 rheos__structure *rheos__builder_structure(const rheos__builder *b, int32_t visited);
 
@@ -129,8 +134,8 @@ rheos_status *rheos__builder_finish_structure(rheos__builder *b, int32_t visited
 rheos_status *rheos__builder_finish_node(rheos__builder *b, int32_t id);
 // What is inlined waits for nothing.
 bool rheos__builder_may_wait(const rheos__builder *b, int32_t id);
-// Whether functions of the program, or one and an op that waits, may hold up the step side by side: those
-// that may are not all on one path. When all needed nodes have been visited.
+// Whether functions of the program, or one and an op that waits, may hold up the step side by side:
+// those that may are not all on one path. When all needed nodes have been visited.
 static inline bool rheos__builder_is_held_twice(const rheos__builder *b) {
   return b->calls_program && b->num_holding > b->most_on_path;
 }
@@ -143,14 +148,15 @@ bool rheos__builder_find_reference(const rheos__builder *b, rheos__edge edge,
 rheos_status *rheos__builder_find_value(rheos__builder *b, rheos__edge edge, int32_t level,
                                         rheos__source *out_source);
 bool rheos__builder_is_way_back(const rheos__builder *b, const rheos__node *node, int32_t input);
-// What an Exit comes behind, though it does not wait for it: what leads to the next trip, one by one.
+// What an Exit comes behind, though it does not wait for it: what leads to the next trip, one by
+// one.
 int32_t rheos__builder_next_before_exit(const rheos__builder *b, const rheos__node *node,
                                         int32_t id);
 
 // ---- stretches.c
 
-// Raises what lies between the ops that may wait, of a level whose needed nodes are listed in `order`.
-// `raised.count` is 0 where nothing is raised.
+// Raises what lies between the ops that may wait, of a level whose needed nodes are listed in
+// `order`. `raised.count` is 0 where nothing is raised.
 rheos_status *rheos__raise_stretches(rheos__builder *b, const int32_t *targets,
                                      int32_t num_targets);
 

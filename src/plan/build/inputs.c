@@ -1,4 +1,5 @@
-// What the inputs of a plan's nodes are, where calls are inlined and structures raised. See builder.h.
+// What the inputs of a plan's nodes are, where calls are inlined and structures raised. See
+// builder.h.
 #include "plan/build/builder.h"
 
 #include <assert.h>
@@ -84,8 +85,8 @@ static bool is_watched(const rheos__builder *b, int32_t id, const rheos__functio
          (is_own && rheos__watches_of_node(watches, b->plan->graph, id, &first) > 0);
 }
 
-// Looks, once, at whether a node is a call that is inlined. A target is not: it runs though nobody takes
-// what it gives.
+// Looks, once, at whether a node is a call that is inlined. A target is not: it runs though nobody
+// takes what it gives.
 rheos_status *rheos__builder_look_at_call(rheos__builder *b, int32_t id) {
   const rheos__node *node = rheos__builder_node(b, id);
   if (b->pass != RHEOS__WITHOUT_FLOW || b->marks[id].call != 0 ||

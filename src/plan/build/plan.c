@@ -85,8 +85,8 @@ static rheos_status *describe_values(rheos__plan *plan) {
   return NULL;
 }
 
-// The waits, which name drafts, for the plan, where they name entries. `order` becomes the table from
-// drafts to entries.
+// The waits, which name drafts, for the plan, where they name entries. `order` becomes the table
+// from drafts to entries.
 static rheos_status *take_waits(rheos__builder *b, int32_t *order) {
   rheos__plan *plan = b->plan;
   if (b->num_waits == 0) return NULL;

@@ -1,16 +1,16 @@
 // Stretches: what a step does between its waits.
 //
-// A plan with several ops that may have to wait runs on tokens (flow.h), so that each goes on when it is
-// done, in whatever order that is. What lies between them needs no tokens: nodes that wait for the same ops,
-// directly or through others, form a stretch, which becomes one entry: a part of the same graph
-// (graph/calls.h) with a plan of its own, in segments. No way leads out of a stretch and back into it: what
-// comes behind another op that waits, waits for more.
+// A plan with several ops that may have to wait runs on tokens (flow.h), so that each goes on when
+// it is done, in whatever order that is. What lies between them needs no tokens: nodes that wait
+// for the same ops, directly or through others, form a stretch, which becomes one entry: a part of
+// the same graph (graph/calls.h) with a plan of its own, in segments. No way leads out of a stretch
+// and back into it: what comes behind another op that waits, waits for more.
 //
-// Constants and what follows from them, and what names a variable, are in every stretch that asks for them.
-// What is computed of them and of variables alone is in the stretch that takes it; a variable is read
-// in the stretches that take its value, if whoever writes it comes behind these or is the same, else before
-// all that wait. Loops and conditionals that can be raised are each in one stretch; a level that has others
-// stays on tokens, which alone can be dead.
+// Constants and what follows from them, and what names a variable, are in every stretch that asks
+// for them. What is computed of them and of variables alone is in the stretch that takes it; a
+// variable is read in the stretches that take its value, if whoever writes it comes behind these or
+// is the same, else before all that wait. Loops and conditionals that can be raised are each in one
+// stretch; a level that has others stays on tokens, which alone can be dead.
 #include <assert.h>
 #include <string.h>
 
@@ -100,8 +100,8 @@ static int32_t unit_of(const stretcher *s, int32_t id) {
   return s->units.count > 0 ? s->units.of_node[id] - 1 : -1;
 }
 
-// What the node's inputs wait for, and those of the loop or conditional that it is in; -1 where there are too
-// many sets.
+// What the node's inputs wait for, and those of the loop or conditional that it is in; -1 where
+// there are too many sets.
 static int32_t set_of_inputs(stretcher *s, int32_t id) {
   const rheos__node *node = node_at(s, id);
   wait_set set = {{0}};
@@ -116,8 +116,8 @@ static int32_t set_of_inputs(stretcher *s, int32_t id) {
   return find_set(s, &set);
 }
 
-// Until nothing changes: what is behind a loop or conditional waits for all that it waits for. False where there
-// are too many.
+// Until nothing changes: what is behind a loop or conditional waits for all that it waits for.
+// False where there are too many.
 static bool find_sets(stretcher *s) {
   bool changes = true;
   while (changes) {
@@ -183,8 +183,8 @@ static rheos__edge look_through(const stretcher *s, rheos__edge edge, bool *out_
   return *out_is_reference ? reference : edge;
 }
 
-// The node that names the variable whose value input `i` is, or whose value the node reads through it; -1: it
-// is something else.
+// The node that names the variable whose value input `i` is, or whose value the node reads through
+// it; -1: it is something else.
 static int32_t variable_read(const stretcher *s, const rheos__node *node, int32_t i) {
   if ((node->signature->op->flags & RHEOS_OP_READS_VARIABLE) != 0 && i == 0) {
     return is_free(s, node->edges[0]) ? node->edges[0].id : -1;
@@ -234,8 +234,9 @@ static bool is_calm_edge(const stretcher *s, rheos__edge edge) {
   return is_free(s, edge) || (!is_fed(s, edge) && s->is_calm[edge.id]);
 }
 
-// Costs nothing, so it is on both sides of what goes from one stretch to another: there is one value less to hand
-// over where its source goes too, and a loop or conditional sees that both are the same.
+// Costs nothing, so it is on both sides of what goes from one stretch to another: there is one
+// value less to hand over where its source goes too, and a loop or conditional sees that both are
+// the same.
 static bool is_passing(const rheos__node *node) {
   return (node->signature->op->flags & RHEOS_OP_FORWARDS) != 0 && node->num_inputs == 1 &&
          node->num_outputs == 1 && is_pure(node);
@@ -305,8 +306,8 @@ static void note_touches(const stretcher *s, int32_t id) {
   }
 }
 
-// Whether a read of the variable in stretch `home` comes before what touches it, or is told apart from it
-// by the order inside of the stretch.
+// Whether a read of the variable in stretch `home` comes before what touches it, or is told apart
+// from it by the order inside of the stretch.
 static bool may_read_in(const stretcher *s, int32_t name, int32_t home) {
   const int32_t toucher = s->touchers[name];
   if (toucher == NOWHERE || toucher == home) return true;
@@ -364,8 +365,8 @@ static void count_members(stretcher *s) {
   }
 }
 
-// A stretch gives values. What gives a handle to others, or a reference to what is by itself, is set apart: as if
-// it waited, so that what comes behind it is another stretch.
+// A stretch gives values. What gives a handle to others, or a reference to what is by itself, is
+// set apart: as if it waited, so that what comes behind it is another stretch.
 static void look_at_use(stretcher *s, rheos__edge edge, int32_t home) {
   bool is_reference;
   edge = look_through(s, edge, &is_reference);
@@ -456,8 +457,8 @@ static rheos_status *add_edge(stretcher *s, int32_t home, rheos__edge edge) {
   return is_value ? add_input(&s->drafts[home], edge) : add_wait(s, home, edge.id);
 }
 
-// A stretch that touches a variable comes behind those that read it before, unless these wait for what it does
-// not wait for: then nothing tells which comes first.
+// A stretch that touches a variable comes behind those that read it before, unless these wait for
+// what it does not wait for: then nothing tells which comes first.
 static rheos_status *add_waits_for_reads(stretcher *s, int32_t id) {
   const int32_t home = s->homes[id];
   const rheos__node *node = node_at(s, id);

@@ -1,5 +1,5 @@
-// Goes through the nodes that a plan needs, inputs first, in as many passes as their control flow takes.
-// Nothing recurses. See builder.h.
+// Goes through the nodes that a plan needs, inputs first, in as many passes as their control flow
+// takes. Nothing recurses. See builder.h.
 #include "plan/build/builder.h"
 
 #include <string.h>
@@ -174,8 +174,8 @@ static rheos_status *visit_from(rheos__builder *b, int32_t root) {
       if (is_own && !can_run(b->plan, node)) {
         return report_missing(b, rheos__inlined_outermost(b->plan->inlined, root));
       }
-      // One op that waits is run last of what does not need it; of several, each may wait for what the
-      // others lead to.
+      // One op that waits is run last of what does not need it; of several, each may wait for what
+      // the others lead to.
       if (top->next == 0) count_holds(b, top->id);
       b->has_flow = b->has_flow || rheos__builder_moves_values(node) || b->num_waiting > 1;
       if (b->has_flow && b->pass == RHEOS__WITHOUT_FLOW) return NULL;

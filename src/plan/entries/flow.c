@@ -11,8 +11,9 @@ static rheos__flow_role role_of(const rheos__entry *entry) { return entry->signa
 
 // ---- Uses
 
-// Goes over all uses: of values by fetches and operands, then of entries by those that wait for them.
-// `places` is where the next use of a value or entry goes; `uses` is NULL to count them there.
+// Goes over all uses: of values by fetches and operands, then of entries by those that wait for
+// them. `places` is where the next use of a value or entry goes; `uses` is NULL to count them
+// there.
 static void go_over_uses(const rheos__plan *plan, int32_t *value_places, int32_t *entry_places,
                          rheos__flow_use *uses) {
   for (int32_t i = 0; i < plan->num_entries; ++i) {
@@ -160,8 +161,8 @@ static rheos_status *find_frames(rheos__flow *flow, const rheos__plan *plan,
   return NULL;
 }
 
-// Whether the operand goes on as it came, though a reference: what takes it in a trip or on a side reads
-// it there, behind the writes that it comes behind.
+// Whether the operand goes on as it came, though a reference: what takes it in a trip or on a side
+// reads it there, behind the writes that it comes behind.
 static bool passes_reference(const rheos__flow *flow, const rheos__entry *entry, int32_t index,
                              int32_t operand) {
   return operand == 0 && (flow->is_constant[index] || role_of(entry) == RHEOS__FLOW_SWITCH);

@@ -1,14 +1,15 @@
-// Plans with version 1's control flow, or several ops that may wait: entries in frames, whose values move as
-// tokens. What lies between ops that wait is one entry where it can be: stretches.c.
+// Plans with version 1's control flow, or several ops that may wait: entries in frames, whose
+// values move as tokens. What lies between ops that wait is one entry where it can be: stretches.c.
 //
-// A frame is a loop by its name; the root frame is what lies in none. A node is in the frame that its
-// inputs come from; Enter and Exit hand on to another one. That is checked when the plan is made, so the
-// frame of an entry is fixed. A trip of a loop starts when the trip before it is done, which
-// `parallel_iterations` allows: then a frame is there once at a time, and what is known of an entry in
-// the trip under way has one place. So a trip takes no memory, and what has effects keeps its order.
+// A frame is a loop by its name; the root frame is what lies in none. A node is in the frame that
+// its inputs come from; Enter and Exit hand on to another one. That is checked when the plan is
+// made, so the frame of an entry is fixed. A trip of a loop starts when the trip before it is done,
+// which `parallel_iterations` allows: then a frame is there once at a time, and what is known of an
+// entry in the trip under way has one place. So a trip takes no memory, and what has effects keeps
+// its order.
 //
-// The order of the entries is as in other plans, as if no loop went back, with a loop's Exits behind
-// what leads to its next trip. Of what can run, the first in that order does.
+// The order of the entries is as in other plans, as if no loop went back, with a loop's Exits
+// behind what leads to its next trip. Of what can run, the first in that order does.
 #ifndef RHEOS_SRC_PLAN_FLOW_H
 #define RHEOS_SRC_PLAN_FLOW_H
 
@@ -64,7 +65,8 @@ typedef struct rheos__flow_use {
 
 // What an entry waits for before it runs.
 typedef struct rheos__flow_counts {
-  // Tokens to come. Of a Merge, twice the control edges, and 1 until an input came that is not dead.
+  // Tokens to come. Of a Merge, twice the control edges, and 1 until an input came that is not
+  // dead.
   int32_t pending;
   int32_t dead;   // of those that came
   int32_t taken;  // of a Merge: the input that came first

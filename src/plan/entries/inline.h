@@ -1,15 +1,15 @@
 // Calls whose bodies take their places in a plan, so that fusion and folding reach through them.
 //
-// A plan names nodes by ids. Those from `first` of this table on are nodes of functions' bodies: each call
-// that is inlined has a row of them, as long as its body's graph. Behind them one more id stands for the
-// call's beginning, and the id of the node that calls for its end: both are entries that only wait. What
-// reads variables in the body waits for the beginning, so for all that the call is given; who waits for the
-// call waits for its end. Other entries of the body are entries as any, which keep the name and line of
-// their node, and of the calls that they are in, for errors.
+// A plan names nodes by ids. Those from `first` of this table on are nodes of functions' bodies:
+// each call that is inlined has a row of them, as long as its body's graph. Behind them one more id
+// stands for the call's beginning, and the id of the node that calls for its end: both are entries
+// that only wait. What reads variables in the body waits for the beginning, so for all that the
+// call is given; who waits for the call waits for its end. Other entries of the body are entries as
+// any, which keep the name and line of their node, and of the calls that they are in, for errors.
 //
-// A call is inlined where its body is small and neither writes, nor waits, nor keeps anything under the
-// names of its nodes; a call that would be but for an option (function_optimization) has the same place in
-// the order, so results are the same.
+// A call is inlined where its body is small and neither writes, nor waits, nor keeps anything under
+// the names of its nodes; a call that would be but for an option (function_optimization) has the
+// same place in the order, so results are the same.
 #ifndef RHEOS_SRC_PLAN_INLINE_H
 #define RHEOS_SRC_PLAN_INLINE_H
 
@@ -76,8 +76,8 @@ int32_t rheos__inlined_outermost(const rheos__inlined *inlined, int32_t id);
 // Which argument of the function the node of its body is, -1: none.
 int32_t rheos__argument_at(const rheos__function *function, int32_t id);
 
-// The function that the node of `graph` calls, if its body may take the call's place; else NULL. A body that
-// calls itself may not.
+// The function that the node of `graph` calls, if its body may take the call's place; else NULL. A
+// body that calls itself may not.
 const rheos__function *rheos__inlinable(const rheos__plan *plan, rheos_graph *graph,
                                         const rheos__node *node);
 

@@ -12,7 +12,8 @@ typedef struct placer {
   // The device string looked at last, and the device that fits it, or NOWHERE.
   const char *asked;
   int32_t found;
-  // By node, where there are devices of different memory: one more than its device, 0: not placed yet.
+  // By node, where there are devices of different memory: one more than its device, 0: not placed
+  // yet.
   int16_t *placed;
   int16_t *wanted;  // with it, by value: one more than the device of who takes its bytes; 0: nobody
 } placer;
@@ -69,8 +70,8 @@ static rheos_status *no_kernel(const placer *p, const rheos__entry *entry, int32
 
 // ---- What fits
 
-// The first device that fits the string, or NOWHERE. Strings are interned, and neighbours mostly share
-// one.
+// The first device that fits the string, or NOWHERE. Strings are interned, and neighbours mostly
+// share one.
 static rheos_status *find(placer *p, const char *asked, int32_t *out_device) {
   if (asked != p->asked) {
     rheos__device_name wanted;
@@ -112,8 +113,8 @@ bool rheos__takes_bytes(const rheos__plan *plan, const rheos__entry *entry, int3
          (entry->signature->op->flags & RHEOS_OP_READS_SHAPES) == 0;
 }
 
-// Values of these dtypes exist in the host's memory only. A handle has no bytes, but where it stands for an
-// object of a step.
+// Values of these dtypes exist in the host's memory only. A handle has no bytes, but where it
+// stands for an object of a step.
 static bool is_host_only(const rheos__entry *entry, rheos_dtype dtype) {
   const rheos_dtype base = rheos_dtype_base(dtype);
   if (base == RHEOS_RESOURCE) {
@@ -193,8 +194,8 @@ static rheos_status *find_beside(placer *p, const rheos__entry *entry, int32_t *
   return NULL;
 }
 
-// What moves values, or calls a body whose entries have places of their own, needs no kernel of the device
-// that it is said to be on.
+// What moves values, or calls a body whose entries have places of their own, needs no kernel of the
+// device that it is said to be on.
 static bool only_directs(const rheos__entry *entry) {
   const rheos__op_def *op = entry->signature->op;
   const unsigned kinds = RHEOS_OP_CALLS | RHEOS_OP_TAKES_VARIANTS;

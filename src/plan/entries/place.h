@@ -4,21 +4,23 @@
 
 #include "plan/entries/plan.h"
 
-// Chooses the device of each entry, before anything is rewritten: the one that its node asks for, else
-// that of what it is colocated with, else the CPU, unless another one is the only to have a kernel. What
-// takes a reference or handle runs where that is, what reads a variable where the value is taken. Fails
-// where no device fits or the one that does has no kernel, unless soft placement is on: then it is the CPU.
+// Chooses the device of each entry, before anything is rewritten: the one that its node asks for,
+// else that of what it is colocated with, else the CPU, unless another one is the only to have a
+// kernel. What takes a reference or handle runs where that is, what reads a variable where the
+// value is taken. Fails where no device fits or the one that does has no kernel, unless soft
+// placement is on: then it is the CPU.
 rheos_status *rheos__place(rheos__plan *plan);
 
-// Whether the entry is bound to no memory: its outputs become constants, or only name a cell, or it has
-// none.
+// Whether the entry is bound to no memory: its outputs become constants, or only name a cell, or it
+// has none.
 bool rheos__is_anywhere(const rheos__entry *entry);
 
-// Whether all it does is give the tensor in a variable. It needs no kernel, and runs where that is taken.
+// Whether all it does is give the tensor in a variable. It needs no kernel, and runs where that is
+// taken.
 bool rheos__reads_variable(const rheos__entry *entry);
 
-// Whether the entry takes the bytes of the value: not what looks at shapes only, nor of references and
-// handles, which have none.
+// Whether the entry takes the bytes of the value: not what looks at shapes only, nor of references
+// and handles, which have none.
 bool rheos__takes_bytes(const rheos__plan *plan, const rheos__entry *entry, int32_t value);
 
 #endif  // RHEOS_SRC_PLAN_PLACE_H

@@ -1,17 +1,18 @@
 // Plans: what a session keeps for one signature (feeds, fetches, targets).
 //
-// A plan has two levels. The plan itself does not depend on shapes: which nodes are needed, in which
-// order, which value each input is. Under it hang segments: for given shapes, the instructions with
-// prepared kernels and the place of every intermediate. A graph whose shapes all follow from those of
-// the feeds is one segment; where an op's output shape depends on values, whatever needs that shape
-// ends the segment, and what follows is specialised once it is known. So the segments of a plan form a
-// tree keyed by shapes, and a shape seen before costs a comparison.
+// A plan has two levels. The plan itself does not depend on shapes: which nodes are needed, in
+// which order, which value each input is. Under it hang segments: for given shapes, the
+// instructions with prepared kernels and the place of every intermediate. A graph whose shapes all
+// follow from those of the feeds is one segment; where an op's output shape depends on values,
+// whatever needs that shape ends the segment, and what follows is specialised once it is known. So
+// the segments of a plan form a tree keyed by shapes, and a shape seen before costs a comparison.
 //
-// Order. Every node has a level: the number of writes to variables it must wait for. Within a level,
-// nodes that change variables come last. So a read that is not ordered after a write happens before
-// it, always: `run([loss, train_op])` gives the loss before the update. Reading a variable happens
-// when the consumer needs the value: control dependencies on an assignment are honoured even through
-// the read node that was made with the variable. A variable that is itself fetched is read at the end.
+// Order. Every node has a level: the number of writes to variables it must wait for. Within a
+// level, nodes that change variables come last. So a read that is not ordered after a write happens
+// before it, always: `run([loss, train_op])` gives the loss before the update. Reading a variable
+// happens when the consumer needs the value: control dependencies on an assignment are honoured
+// even through the read node that was made with the variable. A variable that is itself fetched is
+// read at the end.
 #ifndef RHEOS_SRC_PLAN_PLAN_H
 #define RHEOS_SRC_PLAN_PLAN_H
 
@@ -41,10 +42,10 @@ typedef struct rheos__entry {
   uint8_t kind;
   bool has_effects;  // in plan->effects
   bool only_reads;   // a call of a function that only reads, whatever its op may do
-  bool
-      may_wait;  // it, or what it calls, may have to wait; on tokens also for the program's functions
-  int16_t device;  // in the context's list
-  uint16_t rule;   // one more than the rule's number that made it what it is; 0: as in the graph
+  bool may_wait;     // it, or what it calls, may have to wait; on tokens also for the program's
+                     // functions
+  int16_t device;    // in the context's list
+  uint16_t rule;     // one more than the rule's number that made it what it is; 0: as in the graph
   int32_t read_index;
   int32_t first_operand;  // in plan->operands
   int32_t num_inputs;
@@ -55,8 +56,9 @@ typedef struct rheos__entry {
   rheos__structure *structure;  // that was raised: raise.h; NULL
 } rheos__entry;
 
-// What an entry does besides computing its outputs from its inputs' bytes. Two entries whose effects are
-// not all reads keep their order if they meet in one cell; where a cell is not known, it may be any.
+// What an entry does besides computing its outputs from its inputs' bytes. Two entries whose
+// effects are not all reads keep their order if they meet in one cell; where a cell is not known,
+// it may be any.
 typedef enum rheos__effect_kind {
   RHEOS__EFFECT_READS,   // looks at what is behind a reference or handle
   RHEOS__EFFECT_WRITES,  // changes it
@@ -88,8 +90,9 @@ typedef struct rheos__plan_context {
   rheos__bodies *bodies;  // of the functions that kernels call; NULL: none can be called
   rheos_rewrite_options rewrites;
   int32_t num_threads;  // that ops may run on side by side; 0 or 1: one after the other
-  // Nodes that ran before, in another part of the step: nobody waits for them, and a reference that one
-  // of them gives is the one it takes. Other outputs of theirs are fed. Looked at while the plan is made.
+  // Nodes that ran before, in another part of the step: nobody waits for them, and a reference that
+  // one of them gives is the one it takes. Other outputs of theirs are fed. Looked at while the
+  // plan is made.
   const int32_t *done;
   int32_t num_done;
   int32_t depth;     // of the part that the plan is of, in others; 0: it is of none
@@ -143,8 +146,8 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
                               const rheos__edge *feeds, int32_t num_feeds,
                               const rheos__edge *fetches, int32_t num_fetches,
                               const int32_t *targets, int32_t num_targets, rheos__plan **out_plan);
-// NoOp and its like, whose place in the order is all there is to them. An op with inputs and no outputs,
-// such as Unpack of none, still has shapes to check.
+// NoOp and its like, whose place in the order is all there is to them. An op with inputs and no
+// outputs, such as Unpack of none, still has shapes to check.
 static inline bool rheos__is_nothing(const rheos__entry *entry) {
   return entry->num_outputs == 0 && entry->num_inputs == 0 &&
          (entry->signature->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
@@ -175,8 +178,8 @@ static inline const rheos__device *rheos__entry_device(const rheos__plan *plan,
   return plan->context.devices[entry->device];
 }
 
-// The number of the feed that stands in for an edge, or -1. Who waits for an operation with a fed output
-// has nothing to wait for.
+// The number of the feed that stands in for an edge, or -1. Who waits for an operation with a fed
+// output has nothing to wait for.
 int32_t rheos__plan_feed_of(const rheos__plan *plan, rheos__edge edge);
 // Sorts many feeds by their edges, so that one is found in few steps; false when memory is short.
 bool rheos__plan_sort_feeds(rheos__plan *plan);
@@ -195,20 +198,21 @@ static inline int32_t rheos__level_behind(const rheos__entry *entry) {
   return entry->level + (rheos__entry_writes(entry) ? 1 : 0);
 }
 
-// By what entries are sorted: by level, within a level those that write last, and of these those that may
-// have to wait.
+// By what entries are sorted: by level, within a level those that write last, and of these those
+// that may have to wait.
 enum { RHEOS__PLACES_OF_LEVEL = 3 };
 static inline int32_t rheos__place_in_order(const rheos__entry *entry) {
   if (!rheos__entry_writes(entry)) return entry->level * RHEOS__PLACES_OF_LEVEL;
   return entry->level * RHEOS__PLACES_OF_LEVEL + (entry->may_wait ? 2 : 1);
 }
 
-// In builds with assertions, asserts what every pass leaves behind: operands and waits lie before who takes them, values are
-// numbered in the order of their entries, levels are those that waits and effects ask for.
+// In builds with assertions, asserts what every pass leaves behind: operands and waits lie before
+// who takes them, values are numbered in the order of their entries, levels are those that waits
+// and effects ask for.
 void rheos__plan_check(const rheos__plan *plan);
 
-// Whether nothing that the plan looked at has changed since: existing nodes, and the variables whose
-// values have the shapes that the graph says.
+// Whether nothing that the plan looked at has changed since: existing nodes, and the variables
+// whose values have the shapes that the graph says.
 bool rheos__plan_is_current(const rheos__plan *plan);
 
 // No run may be using it.

@@ -4,8 +4,8 @@
 
 #include "plan/entries/plan.h"
 
-// Up to so many feeds are scanned; they are more only of functions of many arguments, such as gradients of
-// large functions.
+// Up to so many feeds are scanned; they are more only of functions of many arguments, such as
+// gradients of large functions.
 enum { FEW_FEEDS = 16 };
 
 typedef struct rheos__sorted_feed {

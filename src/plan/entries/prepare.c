@@ -119,8 +119,8 @@ void rheos__prepare_clear(rheos__prepare *p) {
   p->packing = (rheos__packing_request){0};
 }
 
-// With dimensions like [2^40, 0] there may be many units of nothing: one still runs, and says what is
-// wrong with the inputs.
+// With dimensions like [2^40, 0] there may be many units of nothing: one still runs, and says what
+// is wrong with the inputs.
 static void leave_out_empty_units(rheos__prepare *p) {
   for (int32_t i = 0; i < p->num_outputs; ++i) {
     if (rheos_shape_num_elements(&p->output_shapes[i]) != 0) return;
@@ -198,7 +198,8 @@ rheos_status *rheos__check_handles(const rheos__entry *entry, const rheos__prepa
   for (int32_t i = 0; i < p->num_inputs; ++i) {
     if (p->input_dtypes[i] != RHEOS_RESOURCE || i == p->alias_input) continue;
     if (is_passed_on(p, i)) continue;
-    // A handle of a step's array or stack is a tensor; of a variable and the like, nothing but a cell.
+    // A handle of a step's array or stack is a tensor; of a variable and the like, nothing but a
+    // cell.
     if ((p->op->flags & RHEOS_OP_TAKES_VARIANTS) != 0 && p->input_resources[i] == NULL) continue;
     if (rheos__arg_of_input(entry->signature, entry->attrs, i)->dtype == RHEOS_RESOURCE) continue;
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "input %d of %s is a handle, not a value", (int)i,

@@ -13,8 +13,8 @@ typedef struct rheos__prepare_arrays {
   rheos_shape *output_shapes;
 } rheos__prepare_arrays;
 
-// Fills in what the entry itself tells, for a kernel of the device. The arrays for inputs and outputs
-// lie in `arena`: dtypes as the graph has them, shapes unknown, values and cells NULL.
+// Fills in what the entry itself tells, for a kernel of the device. The arrays for inputs and
+// outputs lie in `arena`: dtypes as the graph has them, shapes unknown, values and cells NULL.
 rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
                                   const rheos__entry *entry, const rheos__device *device,
                                   rheos__arena *arena, rheos__prepare_arrays *out_arrays);
@@ -38,12 +38,12 @@ void rheos__prepare_clear(rheos__prepare *p);
 const rheos__arg *rheos__arg_of_input(const rheos__signature *signature, const rheos__attrs *attrs,
                                       int32_t input);
 
-// Fails where a handle arrives at an argument of any dtype whose kernel would look at a value. After
-// rheos__prepare_kernel().
+// Fails where a handle arrives at an argument of any dtype whose kernel would look at a value.
+// After rheos__prepare_kernel().
 rheos_status *rheos__check_handles(const rheos__entry *entry, const rheos__prepare *p);
 
-// Runs the kernel on tensors, output shapes known unless it is a `compute`. `in` and `out` are room for
-// pointers to the inputs and outputs. After a failure the caller frees what is in `outputs`.
+// Runs the kernel on tensors, output shapes known unless it is a `compute`. `in` and `out` are room
+// for pointers to the inputs and outputs. After a failure the caller frees what is in `outputs`.
 rheos_status *rheos__run_prepared(const rheos__prepare *p, rheos_tensor *const *inputs,
                                   rheos__step *step, const void **in, void **out,
                                   rheos_tensor **outputs);

@@ -1,5 +1,5 @@
-// Dropped entries become joins where they stood for several others, so that what is written down stays
-// as large as the plan, however many wait for however many.
+// Dropped entries become joins where they stood for several others, so that what is written down
+// stays as large as the plan, however many wait for however many.
 #include "plan/entries/wait_lists.h"
 
 #include <assert.h>

@@ -1,12 +1,12 @@
-// Watched edges: outputs whose values a step delivers, each at its place in the order, to who looks on
-// (runtime/step/observer.h).
+// Watched edges: outputs whose values a step delivers, each at its place in the order, to who looks
+// on (runtime/step/observer.h).
 //
-// A plan is made with the edges that are watched. For each that it computes it has an entry of its own,
-// RHEOS__ENTRY_WATCH, right behind what gives the value, which takes it as any other entry would: so no rule
-// drops it or takes its place, its memory is kept, and a fused loop writes it as one output more. A reference is
-// watched as the value that is behind it then, if it has one. What a part or a function runs is watched in its
-// own plan. Nothing is run for being watched, and nothing inside of a call or loop that is watched there is
-// inlined or raised away.
+// A plan is made with the edges that are watched. For each that it computes it has an entry of its
+// own, RHEOS__ENTRY_WATCH, right behind what gives the value, which takes it as any other entry
+// would: so no rule drops it or takes its place, its memory is kept, and a fused loop writes it as
+// one output more. A reference is watched as the value that is behind it then, if it has one. What
+// a part or a function runs is watched in its own plan. Nothing is run for being watched, and
+// nothing inside of a call or loop that is watched there is inlined or raised away.
 #ifndef RHEOS_SRC_PLAN_WATCH_H
 #define RHEOS_SRC_PLAN_WATCH_H
 
@@ -25,7 +25,8 @@ typedef struct rheos__watches {
   rheos__watch *items;  // as they were asked for
 } rheos__watches;
 
-// Edges must exist; handles and variants have no value and are not delivered. NULL when memory is short.
+// Edges must exist; handles and variants have no value and are not delivered. NULL when memory is
+// short.
 rheos__watches *rheos__watches_new(const rheos__watch *items, int32_t count);
 rheos__watches *rheos__watches_ref(rheos__watches *watches);  // NULL stays NULL
 void rheos__watches_unref(rheos__watches *watches);

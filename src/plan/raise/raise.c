@@ -244,7 +244,8 @@ static bool can_reach_all(const rheos__raiser *r, const int32_t *targets, int32_
   return true;
 }
 
-// Whether all that is watched has a value there: what moves values in a structure has none once it is raised.
+// Whether all that is watched has a value there: what moves values in a structure has none once it
+// is raised.
 static bool can_watch_all(const rheos__raiser *r) {
   const rheos__watches *watches = r->plan->context.watches;
   for (int32_t i = 0; watches != NULL && i < watches->count; ++i) {

@@ -1,15 +1,17 @@
 // Raising: version 1's loops and conditionals become entries of a straight plan.
 //
-// A loop is what Enter, Merge, Switch, LoopCond, NextIteration and Exit of one frame make; its condition and
-// body become parts of the same graph (graph/calls.h) that are plans of their own. The condition is fed
-// the Merges, the body the true sides of the Switches, both the constant Enters. A conditional is what lies
-// between Switches of one predicate and Merges; each side is a part that is fed the Switches.
+// A loop is what Enter, Merge, Switch, LoopCond, NextIteration and Exit of one frame make; its
+// condition and body become parts of the same graph (graph/calls.h) that are plans of their own.
+// The condition is fed the Merges, the body the true sides of the Switches, both the constant
+// Enters. A conditional is what lies between Switches of one predicate and Merges; each side is a
+// part that is fed the Switches.
 //
-// One level of a graph is raised as a whole or not at all: what lies outside of all loops and conditionals,
-// of which the outermost ones become entries. Those inside are raised when the plans of the parts are
-// made. What has another form, or could mean something else when raised, stays on tokens (flow.h):
-// references, ops that wait, values that are fed or fetched inside, control edges to and from the machinery itself, nodes
-// of one side that need the other. What lies between ops that wait is raised too: stretches.c.
+// One level of a graph is raised as a whole or not at all: what lies outside of all loops and
+// conditionals, of which the outermost ones become entries. Those inside are raised when the plans
+// of the parts are made. What has another form, or could mean something else when raised, stays on
+// tokens (flow.h): references, ops that wait, values that are fed or fetched inside, control edges
+// to and from the machinery itself, nodes of one side that need the other. What lies between ops
+// that wait is raised too: stretches.c.
 #ifndef RHEOS_SRC_PLAN_RAISE_H
 #define RHEOS_SRC_PLAN_RAISE_H
 

@@ -1,8 +1,8 @@
-// Raising conditionals of version 1. A node is on a side of a predicate if one of its inputs comes from
-// there: from an output of a Switch, or from a node on that side. Sides lie in each other; a node is on the
-// innermost of those that its inputs are on, which all lie around it. A Merge joins both sides of a
-// predicate. What hangs together on sides of the level, Switches and Merges included, becomes one entry:
-// a program's conditional does, since its Switches are its own.
+// Raising conditionals of version 1. A node is on a side of a predicate if one of its inputs comes
+// from there: from an output of a Switch, or from a node on that side. Sides lie in each other; a
+// node is on the innermost of those that its inputs are on, which all lie around it. A Merge joins
+// both sides of a predicate. What hangs together on sides of the level, Switches and Merges
+// included, becomes one entry: a program's conditional does, since its Switches are its own.
 #include <assert.h>
 
 #include "plan/raise/raise_impl.h"
@@ -339,8 +339,8 @@ static rheos_status *need_all(finder *f, int32_t root, const rheos__draft *draft
   return NULL;
 }
 
-// What has effects that others only wait for, a stack's pushes for example, runs with its side: no result
-// asks for it. Within a further side or a loop it stays on tokens.
+// What has effects that others only wait for, a stack's pushes for example, runs with its side: no
+// result asks for it. Within a further side or a loop it stays on tokens.
 static rheos_status *take_effects(conditional *c, const int32_t *members, int32_t count) {
   finder *f = c->f;
   if (c->draft.effects == 0) return NULL;

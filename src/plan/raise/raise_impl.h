@@ -78,8 +78,8 @@ int32_t rheos__raiser_outermost(const rheos__raiser *r, int32_t frame);
 // Raises the loop that is a frame of the level.
 rheos_status *rheos__raise_loop(rheos__raiser *r, int32_t frame, const int32_t *members,
                                 int32_t num_members);
-// Finds the sides that nodes of the level are on, and raises its conditionals. By frame of the level: the
-// side that the loop is on, 0: none.
+// Finds the sides that nodes of the level are on, and raises its conditionals. By frame of the
+// level: the side that the loop is on, 0: none.
 rheos_status *rheos__raise_conditionals(rheos__raiser *r, int32_t *side_of_frame);
 
 #endif  // RHEOS_SRC_PLAN_RAISE_IMPL_H

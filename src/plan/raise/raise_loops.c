@@ -1,8 +1,8 @@
 // Raising loops of version 1. See raise.h.
 #include "plan/raise/raise_impl.h"
 
-// The parts that a node is in; and whether it runs in trips alone, not when the loop has ended: then the
-// true sides of the Switches are dead.
+// The parts that a node is in; and whether it runs in trips alone, not when the loop has ended:
+// then the true sides of the Switches are dead.
 enum { IN_CONDITION = 1, IN_BODY = 2, IN_TRIPS = 4 };
 
 typedef struct loop_raiser {
@@ -217,7 +217,8 @@ static bool comes_in_trips(const loop_raiser *l, rheos__edge edge) {
   return (is_loop_switch(l, edge.id) && edge.index == 1) || (l->r->cones[edge.id] & IN_TRIPS) != 0;
 }
 
-// Whether the node is dead where the true sides of the Switches are: one input is enough, but of a Merge all.
+// Whether the node is dead where the true sides of the Switches are: one input is enough, but of a
+// Merge all.
 static bool runs_in_trips(const loop_raiser *l, const rheos__node *node) {
   const bool is_merge = rheos__role_of(node) == RHEOS__FLOW_MERGE;
   for (int32_t i = 0; i < node->num_inputs; ++i) {
@@ -237,8 +238,8 @@ static bool is_watched(const loop_raiser *l, int32_t id) {
          rheos__watches_of_node(plan->context.watches, plan->graph, id, &first) > 0;
 }
 
-// Whether each node is a part of the loop or in one of the parts. The body runs in trips alone, so what has
-// effects in it must too. Members come after what they need.
+// Whether each node is a part of the loop or in one of the parts. The body runs in trips alone, so
+// what has effects in it must too. Members come after what they need.
 static void check_members(loop_raiser *l) {
   for (int32_t i = 0; i < l->num_members; ++i) {
     const int32_t id = l->members[i];

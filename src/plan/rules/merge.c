@@ -38,8 +38,8 @@ static uint64_t hash_of(const rheos__plan *plan, const rheos__entry *entry) {
   return rheos__hash_mix(hash, (uint64_t)entry->num_inputs);
 }
 
-// Where an entry may be. A few places near its latest operand come first: neighbours in the plan are
-// neighbours in the table, which a hash alone would scatter over all of memory.
+// Where an entry may be. A few places near its latest operand come first: neighbours in the plan
+// are neighbours in the table, which a hash alone would scatter over all of memory.
 typedef struct probe {
   size_t near;
   uint64_t hash;
@@ -77,8 +77,9 @@ static bool same(rheos__rewriter *r, const rheos__entry *a, const rheos__entry *
 rheos_status *rheos__merge(rheos__merger *merger, rheos__rewriter *r, int32_t index) {
   rheos__entry *entry = &r->plan->entries[index];
   if (!may_merge(r->plan, entry)) return NULL;
-  // The first place on the way whose entry was dropped since: left as it is, each of a chain of ops that
-  // cancel out two by two would go past all those before it, which are the same op on the same value.
+  // The first place on the way whose entry was dropped since: left as it is, each of a chain of ops
+  // that cancel out two by two would go past all those before it, which are the same op on the same
+  // value.
   int32_t *vacant = NULL;
   for (probe p = first_probe(r->plan, entry);; ++p.number) {
     int32_t *slot = &merger->slots[place_of(merger, &p)];

@@ -78,7 +78,8 @@ static rheos_status *apply_rules(rheos__rewriter *r, rheos__entry *entry) {
   return NULL;
 }
 
-// The input as it is by now: where its source was dropped, the entry waits for whom that one waited.
+// The input as it is by now: where its source was dropped, the entry waits for whom that one
+// waited.
 static rheos_status *take_input(rheos__rewriter *r, int32_t index, int32_t input) {
   const rheos__entry *entry = &r->plan->entries[index];
   int32_t *operand = &r->plan->operands[entry->first_operand + input];
@@ -131,9 +132,9 @@ static bool is_asked_for(const rheos__entry *entry, const bool *is_target) {
   return is_target[entry->id];
 }
 
-// Drops what computes something for nobody and is there only since others wait for it: the order of the
-// entries keeps what those waited for in turn. Gradients have much of it, as an optimizer waits for
-// the gradients of all inputs of an op. The `targets` were asked for and run.
+// Drops what computes something for nobody and is there only since others wait for it: the order of
+// the entries keeps what those waited for in turn. Gradients have much of it, as an optimizer waits
+// for the gradients of all inputs of an op. The `targets` were asked for and run.
 static rheos_status *drop_waited_for(rheos__rewriter *r, const int32_t *targets,
                                      int32_t num_targets) {
   const rheos__plan *plan = r->plan;
@@ -198,8 +199,8 @@ static int32_t producer_of_operand(void *argument, int32_t operand) {
   return r->producers[final_value(r, r->plan->operands[operand])];
 }
 
-// Closes the gaps that dropped entries left, and numbers the values anew: `producers` becomes the table
-// from old to new.
+// Closes the gaps that dropped entries left, and numbers the values anew: `producers` becomes the
+// table from old to new.
 static rheos_status *close_gaps(rheos__rewriter *r) {
   rheos__plan *plan = r->plan;
   RHEOS_TRY(rheos__wait_lists_store(&r->waits, plan, producer_of_operand, r));

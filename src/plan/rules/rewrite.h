@@ -1,16 +1,16 @@
 // The rewriter: once the entries of a plan are in order, rules put fewer and faster ones in their
-// place. It works on the plan's own records and never on the graph, so what the user sees stays as it
-// was written, and every entry keeps the node whose name and source line its errors carry.
+// place. It works on the plan's own records and never on the graph, so what the user sees stays as
+// it was written, and every entry keeps the node whose name and source line its errors carry.
 //
-// A rule is a row of a table (rules_*.c): the op that it starts from, the group whose option turns it
-// off, and a function that looks at one entry and, if it finds its pattern, changes the plan through
-// the functions below. Entries are visited once, in their order, so that what stands before an entry
-// has been rewritten already. An op without rules costs one lookup.
+// A rule is a row of a table (rules_*.c): the op that it starts from, the group whose option turns
+// it off, and a function that looks at one entry and, if it finds its pattern, changes the plan
+// through the functions below. Entries are visited once, in their order, so that what stands before
+// an entry has been rewritten already. An op without rules costs one lookup.
 //
-// What a rule must keep: the bits of every result (unless it is `aggressive`), the errors (but those of
-// what is not run as others only wait for it), and what has effects. Values that are fetched or fed
-// are there still: a feed has no source, a fetch counts as a use. Nothing may depend on shapes but
-// where the graph knows them for every step.
+// What a rule must keep: the bits of every result (unless it is `aggressive`), the errors (but
+// those of what is not run as others only wait for it), and what has effects. Values that are
+// fetched or fed are there still: a feed has no source, a fetch counts as a use. Nothing may depend
+// on shapes but where the graph knows them for every step.
 #ifndef RHEOS_SRC_PLAN_REWRITE_H
 #define RHEOS_SRC_PLAN_REWRITE_H
 
@@ -70,8 +70,8 @@ extern const rheos__rule rheos__fused_rules[];
 
 // The value that input `input` of the entry takes by now.
 int32_t rheos__rule_input(rheos__rewriter *r, const rheos__entry *entry, int32_t input);
-// The entry whose output 0 the value is, if it runs that op (NULL: any) on the device of the entry that
-// rules are asked about; else NULL.
+// The entry whose output 0 the value is, if it runs that op (NULL: any) on the device of the entry
+// that rules are asked about; else NULL.
 rheos__entry *rheos__rule_source(const rheos__rewriter *r, int32_t value, const rheos__op_def *op);
 // The tensor, if the value is a constant of the graph; else NULL.
 const rheos_tensor *rheos__rule_constant(const rheos__rewriter *r, int32_t value);
@@ -85,17 +85,17 @@ bool rheos__rule_used_once(const rheos__rewriter *r, int32_t value);
 rheos_status *rheos__rule_pass_on(rheos__rewriter *r, rheos__entry *entry, int32_t value);
 // Whoever takes an output of the entry takes the same output of `into`, which lies before it.
 rheos_status *rheos__rule_merge(rheos__rewriter *r, rheos__entry *entry, const rheos__entry *into);
-// The entry runs another op on other inputs, which lie before it. Its output 0 stays the value that it
-// is; if the op has fewer outputs, the others must not be in use. Nothing changes where the entry's device
-// has no kernel for it.
+// The entry runs another op on other inputs, which lie before it. Its output 0 stays the value that
+// it is; if the op has fewer outputs, the others must not be in use. Nothing changes where the
+// entry's device has no kernel for it.
 rheos_status *rheos__rule_become(rheos__rewriter *r, rheos__entry *entry, const rheos__op_def *op,
                                  const rheos__attrs *attrs, const int32_t *inputs,
                                  int32_t num_inputs);
 // If nobody takes an output of the entry and it has no effects, it goes, and with it what only it
 // needed.
 rheos_status *rheos__rule_drop_unused(rheos__rewriter *r, rheos__entry *entry);
-// The op's attributes: those named in `items`, defaults for the others. What the values point to must
-// live as long as the plan.
+// The op's attributes: those named in `items`, defaults for the others. What the values point to
+// must live as long as the plan.
 rheos_status *rheos__rule_attrs(rheos__rewriter *r, const rheos__op_def *op,
                                 const rheos_attr *items, int32_t num_items,
                                 const rheos__attrs **out_attrs);

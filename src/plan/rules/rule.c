@@ -49,8 +49,8 @@ bool rheos__rule_used_once(const rheos__rewriter *r, int32_t value) {
 
 // ---- Changes
 
-// An entry that nobody takes anything of from the start is there because the program asked for it to
-// run: what stands for it must run too, and fail where it would have failed.
+// An entry that nobody takes anything of from the start is there because the program asked for it
+// to run: what stands for it must run too, and fail where it would have failed.
 static bool is_unused(const rheos__rewriter *r, const rheos__entry *entry) {
   for (int32_t i = 0; i < entry->num_outputs; ++i) {
     if (r->num_uses[entry->first_value + i] > 0) return false;
@@ -58,8 +58,8 @@ static bool is_unused(const rheos__rewriter *r, const rheos__entry *entry) {
   return true;
 }
 
-// What is computed for nobody any more may go, unless it has effects or can say that a variable has no
-// value yet.
+// What is computed for nobody any more may go, unless it has effects or can say that a variable has
+// no value yet.
 static bool may_go(const rheos__rewriter *r, const rheos__entry *entry) {
   if (entry->kind != RHEOS__ENTRY_NODE ||
       (entry->signature->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) != 0) {

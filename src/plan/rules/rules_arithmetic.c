@@ -1,5 +1,5 @@
-// Arithmetic that need not be done. Bits are kept, also those of -0.0, infinities and NaN, so what is
-// left out for floating point is little: x * 1, x / 1, x - 0, x + -0.0.
+// Arithmetic that need not be done. Bits are kept, also those of -0.0, infinities and NaN, so what
+// is left out for floating point is little: x * 1, x / 1, x - 0, x + -0.0.
 #include <stdint.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 
 // ---- Numbers that change nothing
 
-// Whether the value is a constant of one element: `number`, with its sign if it is a zero. Only dtypes
-// whose arithmetic passes a NaN on as it is.
+// Whether the value is a constant of one element: `number`, with its sign if it is a zero. Only
+// dtypes whose arithmetic passes a NaN on as it is.
 static bool is_number(const rheos__rewriter *r, int32_t value, double number) {
   const rheos_tensor *t = rheos__rule_constant(r, value);
   if (t == NULL || t->num_elements != 1) return false;

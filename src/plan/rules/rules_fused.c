@@ -1,9 +1,9 @@
-// A matrix product or a convolution and what follows it, as one op: _FusedMatMul and _FusedConv2D with
-// a bias or a normalization by given statistics, then a tensor added, then an activation. Each rule
-// starts from one of these and asks what its input is: the bare product, or one that took in what
-// comes before. The product must have no other reader; it is gone then. What could fail in the op that
-// is taken in, a bias of another length, must be ruled out by shapes that the graph knows, so that
-// errors stay those of the product, whose node the fused op stands for.
+// A matrix product or a convolution and what follows it, as one op: _FusedMatMul and _FusedConv2D
+// with a bias or a normalization by given statistics, then a tensor added, then an activation. Each
+// rule starts from one of these and asks what its input is: the bare product, or one that took in
+// what comes before. The product must have no other reader; it is gone then. What could fail in the
+// op that is taken in, a bias of another length, must be ruled out by shapes that the graph knows,
+// so that errors stay those of the product, whose node the fused op stands for.
 #include <string.h>
 
 #include "plan/rules/rewrite.h"
@@ -156,8 +156,8 @@ static rheos_status *take_in(rheos__rewriter *r, rheos__entry *entry, const rheo
 
 // ---- Behind a Reshape
 //
-// A dense layer on more than two dimensions is a product of matrices, a Reshape, then the bias and the
-// activation. These can as well come before the Reshape, which moves to the place of the last.
+// A dense layer on more than two dimensions is a product of matrices, a Reshape, then the bias and
+// the activation. These can as well come before the Reshape, which moves to the place of the last.
 
 // The Reshape of a matrix product that `value` is, if nothing else reads the one or the other.
 static rheos__entry *find_reshape(rheos__rewriter *r, const rheos__entry *entry, int32_t value,
@@ -284,8 +284,8 @@ static bool is_float(const rheos__rewriter *r, int32_t value, float number) {
          *(const float *)t->data == number;
 }
 
-// The value that entry `value` puts together with the number, -1 if it is no such thing or others need
-// it too.
+// The value that entry `value` puts together with the number, -1 if it is no such thing or others
+// need it too.
 static int32_t with_number(rheos__rewriter *r, int32_t value, const rheos__op_def *op,
                            const rheos__op_def *or_op, float number, int32_t side) {
   const rheos__entry *entry = rheos__rule_source(r, value, op);

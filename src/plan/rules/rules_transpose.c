@@ -1,11 +1,11 @@
-// Transposes and reshapes that cancel out, and transposes that a matrix product can do on its way: the
-// product may then choose another kernel, as it does by shape.
+// Transposes and reshapes that cancel out, and transposes that a matrix product can do on its way:
+// the product may then choose another kernel, as it does by shape.
 #include <string.h>
 
 #include "plan/rules/rewrite.h"
 
-// The constant permutation that a Transpose takes, if it is one of all dimensions of its input: so it
-// cannot fail.
+// The constant permutation that a Transpose takes, if it is one of all dimensions of its input: so
+// it cannot fail.
 static bool permutation_of(rheos__rewriter *r, const rheos__entry *transpose, rheos_shape *out) {
   const rheos_tensor *t = rheos__rule_constant(r, rheos__rule_input(r, transpose, 1));
   const int32_t rank = rheos__rule_shape(r, rheos__rule_input(r, transpose, 0))->rank;
@@ -51,7 +51,8 @@ static bool swaps_last_two(const rheos_shape *permutation) {
   return permutation->dims[rank - 1] == rank - 2;
 }
 
-// The product with the flags `flag_x` and `flag_y` takes its operands as they were before a transpose.
+// The product with the flags `flag_x` and `flag_y` takes its operands as they were before a
+// transpose.
 static rheos_status *take_in(rheos__rewriter *r, rheos__entry *entry, const char *flag_x,
                              const char *flag_y) {
   const char *const flags[] = {flag_x, flag_y};

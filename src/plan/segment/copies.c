@@ -1,5 +1,5 @@
-// The entries are written anew, with those that copy between them. Values are numbered in the order of
-// their entries, so all of them get new numbers; entries that others wait for do too.
+// The entries are written anew, with those that copy between them. Values are numbered in the order
+// of their entries, so all of them get new numbers; entries that others wait for do too.
 #include "plan/segment/copies.h"
 
 #include "plan/entries/place.h"
@@ -86,8 +86,8 @@ static rheos_status *add_copy(copier *c, int32_t value, int32_t source, int16_t 
   return add_entry(c, &entry);
 }
 
-// The new number of a copy of the value in the memory `to`, made for consumers of this level if there
-// is none yet. Between devices of different kinds it goes by way of the host.
+// The new number of a copy of the value in the memory `to`, made for consumers of this level if
+// there is none yet. Between devices of different kinds it goes by way of the host.
 static rheos_status *copy_of(copier *c, int32_t value, int16_t to, int32_t level,
                              int32_t *out_value) {
   const rheos__plan_context *context = &c->plan->context;

@@ -4,9 +4,9 @@
 
 #include "plan/segment/segment.h"
 
-// Puts an entry that copies before the first one that needs a value of another memory; all consumers
-// there share the copy. What is fetched is copied to the host. After rewriting; a plan whose entries all
-// use the host's memory stays as it is.
+// Puts an entry that copies before the first one that needs a value of another memory; all
+// consumers there share the copy. What is fetched is copied to the host. After rewriting; a plan
+// whose entries all use the host's memory stays as it is.
 rheos_status *rheos__insert_copies(rheos__plan *plan);
 
 // The state of RHEOS__COPY.
@@ -15,8 +15,8 @@ typedef struct rheos__copying {
   size_t size_bytes;
 } rheos__copying;
 
-// Puts the constants that the segment defines for its device, which has a memory of its own, into that
-// memory, once and for all steps.
+// Puts the constants that the segment defines for its device, which has a memory of its own, into
+// that memory, once and for all steps.
 rheos_status *rheos__place_constants(rheos__segment *segment);
 void rheos__placed_constants_deinit(rheos__segment *segment);
 

@@ -1,8 +1,9 @@
 // Dynamic instructions. Whether a kernel depends on values is found out by asking: where the shape
-// function says the same with the inputs' values and without, the kernel is prepared without them, as
-// those of other instructions are, and stays good for the segment. Else it is prepared with a copy of
-// the values, and stays good while the inputs hold the same bytes. In a plan with control flow all nodes
-// are prepared so, and what was prepared stays good while inputs have the same shapes and cells too.
+// function says the same with the inputs' values and without, the kernel is prepared without them,
+// as those of other instructions are, and stays good for the segment. Else it is prepared with a
+// copy of the values, and stays good while the inputs hold the same bytes. In a plan with control
+// flow all nodes are prepared so, and what was prepared stays good while inputs have the same
+// shapes and cells too.
 #include "plan/segment/dynamic.h"
 
 #include <assert.h>
@@ -72,7 +73,8 @@ static bool has_bytes(const rheos_tensor *input) {
 
 // ---- Preparing
 
-// Copies of what the inputs hold, as far as they have bytes; false where they are too large, or not plain.
+// Copies of what the inputs hold, as far as they have bytes; false where they are too large, or not
+// plain.
 static bool copy_values(rheos__dynamic *dynamic, rheos_tensor *const *inputs, int32_t count) {
   size_t bytes = 0;
   for (int32_t i = 0; i < count; ++i) {
@@ -152,7 +154,8 @@ static bool is_input(const dynamic_node *n, int32_t num_inputs, const rheos__res
   return false;
 }
 
-// A cell that a kernel makes may be another one the next time, unless nothing but the node tells which.
+// A cell that a kernel makes may be another one the next time, unless nothing but the node tells
+// which.
 static bool keeps_its_cells(const rheos__dynamic *dynamic, const dynamic_node *n) {
   const rheos__prepare *p = &dynamic->p;
   for (int32_t i = 0; i < p->num_outputs; ++i) {

@@ -129,8 +129,8 @@ static void end_section(placer *p) {
   if (++p->section == segment->sections + segment->num_sections) p->section = NULL;
 }
 
-// The given feed, one more than its value, whose bytes output 0 may take over; 0: none. Such an output
-// is fetched: other values have no need of a tensor.
+// The given feed, one more than its value, whose bytes output 0 may take over; 0: none. Such an
+// output is fetched: other values have no need of a tensor.
 static int32_t given_input(const rheos__segment *segment, int32_t index, size_t bytes) {
   const rheos__instruction *in = &segment->instructions[index];
   if (in->reuse_input < 0 || in->branch > 0) return 0;

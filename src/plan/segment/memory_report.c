@@ -59,7 +59,8 @@ static void add_returned(const rheos__segment *segment, rheos__memory_report *re
   }
 }
 
-// The node whose shape the entry behind the segment waits for, -1 if the segment ends for its device.
+// The node whose shape the entry behind the segment waits for, -1 if the segment ends for its
+// device.
 static int32_t awaited_node(const rheos__segment *segment) {
   const rheos__plan *plan = segment->plan;
   assert(segment->end_entry < plan->num_entries);
@@ -214,8 +215,8 @@ static size_t describe(char *text, size_t length, const rheos__plan *plan,
   return written < 0 ? MESSAGE_BYTES : length + (size_t)written;
 }
 
-// "the step needs 24 bytes for intermediate values, 8 bytes for what is fetched", without what is nothing.
-// Empty where all of it is.
+// "the step needs 24 bytes for intermediate values, 8 bytes for what is fetched", without what is
+// nothing. Empty where all of it is.
 static void describe_needs(char *text, size_t size, const rheos__memory_report *report) {
   const struct {
     size_t bytes;

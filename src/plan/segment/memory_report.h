@@ -30,8 +30,8 @@ typedef struct rheos__memory_report {
 // Of the segment alone. The report points into it.
 void rheos__memory_report_of(const rheos__segment *segment, rheos__memory_report *out_report);
 
-// Of a plan on tokens, whose kernels make all tensors: what one trip holds of those whose shapes the graph
-// tells. The report points into the graph.
+// Of a plan on tokens, whose kernels make all tensors: what one trip holds of those whose shapes
+// the graph tells. The report points into the graph.
 rheos_status *rheos__memory_report_of_tokens(const rheos__plan *plan,
                                              rheos__memory_report *out_report);
 

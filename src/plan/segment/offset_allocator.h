@@ -22,7 +22,8 @@ typedef struct rheos__offset_allocator {
 void rheos__offset_allocator_init(rheos__offset_allocator *space);
 void rheos__offset_allocator_deinit(rheos__offset_allocator *space);
 
-// False when memory is short or the sizes overflow. The place is a number for rheos__offset_allocator_give().
+// False when memory is short or the sizes overflow. The place is a number for
+// rheos__offset_allocator_give().
 bool rheos__offset_allocator_take(rheos__offset_allocator *space, size_t bytes, size_t *out_offset,
                                   int32_t *out_place);
 void rheos__offset_allocator_give(rheos__offset_allocator *space, int32_t place);

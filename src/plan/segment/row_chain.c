@@ -151,8 +151,8 @@ static rheos_status *finish(finder *f) {
   return rheos__segment_add_section(f->segment, &f->chain);
 }
 
-// The end of the section that begins with the instruction; the instruction itself if none does. `at`
-// counts the sections that were passed.
+// The end of the section that begins with the instruction; the instruction itself if none does.
+// `at` counts the sections that were passed.
 static int32_t end_of_section(const rheos__segment *segment, int32_t index, int32_t *at) {
   while (*at < segment->num_sections && segment->sections[*at].first < index) ++*at;
   const bool begins = *at < segment->num_sections && segment->sections[*at].first == index;

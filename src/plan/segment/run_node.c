@@ -1,5 +1,5 @@
-// One node at once, outside the flow of a plan: to fold constants; and prepared kernels on tensors, for
-// ops whose output shapes are only known when their inputs are there.
+// One node at once, outside the flow of a plan: to fold constants; and prepared kernels on tensors,
+// for ops whose output shapes are only known when their inputs are there.
 #include <string.h>
 
 #include "plan/entries/prepare.h"

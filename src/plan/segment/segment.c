@@ -17,8 +17,8 @@
 #include "plan/segment/row_chain.h"
 #include "resource/variable_shape.h"
 
-// A loop whose state grows goes through as many segments as it has trips, every time: as many as a decoder
-// makes are kept while they are small, for planning costs more than a step of it.
+// A loop whose state grows goes through as many segments as it has trips, every time: as many as a
+// decoder makes are kept while they are small, for planning costs more than a step of it.
 enum { FEW_SIBLINGS = 16, MAX_SIBLINGS = 512, SIBLINGS_BYTES = 1 << 26, FOLDED_BYTES = 1 << 16 };
 
 typedef struct specializer {
@@ -557,8 +557,8 @@ rheos_status *rheos__segment_add_section(rheos__segment *segment, const rheos__s
   return NULL;
 }
 
-// Whether the entry runs on a device of another memory than the segment's; the first one that is bound to
-// a device says which that is.
+// Whether the entry runs on a device of another memory than the segment's; the first one that is
+// bound to a device says which that is.
 static bool leaves_device(specializer *z, int32_t entry_index) {
   const rheos__entry *entry = &z->plan->entries[entry_index];
   if (rheos__is_anywhere(entry)) return false;
@@ -648,8 +648,8 @@ static rheos_status *specialize(specializer *z) {
   return list_dynamic_values(segment);
 }
 
-// The parent's dynamic values with the shapes of this key; the parent's own record stays unknown, as
-// its other children have other shapes.
+// The parent's dynamic values with the shapes of this key; the parent's own record stays unknown,
+// as its other children have other shapes.
 static rheos_status *refine(specializer *z, const rheos__segment *parent) {
   rheos__segment *segment = z->segment;
   assert(parent->num_dynamic_values == segment->num_key);
@@ -727,8 +727,8 @@ void rheos__segments_free(rheos__segment *segments) {
   }
 }
 
-// From which value on the segment has descriptions: from the first of its parent's dynamic values on,
-// whose shapes it knows.
+// From which value on the segment has descriptions: from the first of its parent's dynamic values
+// on, whose shapes it knows.
 static int32_t describes_from(const rheos__segment *segment) {
   return segment->first_value - segment->num_refined;
 }

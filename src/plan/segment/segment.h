@@ -1,5 +1,5 @@
-// Segments: instructions for a run of entries whose shapes are all known beforehand, and the workspaces
-// they run in. See plan.h for how they fit together.
+// Segments: instructions for a run of entries whose shapes are all known beforehand, and the
+// workspaces they run in. See plan.h for how they fit together.
 #ifndef RHEOS_SRC_PLAN_SEGMENT_H
 #define RHEOS_SRC_PLAN_SEGMENT_H
 
@@ -39,10 +39,11 @@ typedef enum rheos__instruction_kind {
   RHEOS__RUN,      // `run` on buffers
   RHEOS__COMPUTE,  // `compute` on tensors
   RHEOS__READ,     // takes a reference to the tensor in a variable
-  RHEOS__DYNAMIC,  // shapes are inferred and the kernel is prepared when the inputs are there: dynamic.h
-  RHEOS__COPY,   // bytes between the memories of two devices: copies.h
-  RHEOS__HOLD,   // room for its output, which a fused loop after it writes
-  RHEOS__WATCH,  // delivers its input: watch.h
+  RHEOS__DYNAMIC,  // shapes are inferred and the kernel is prepared when the inputs are there:
+                   // dynamic.h
+  RHEOS__COPY,     // bytes between the memories of two devices: copies.h
+  RHEOS__HOLD,     // room for its output, which a fused loop after it writes
+  RHEOS__WATCH,    // delivers its input: watch.h
 } rheos__instruction_kind;
 
 typedef struct rheos__instruction {
@@ -51,10 +52,10 @@ typedef struct rheos__instruction {
   int16_t branch;  // of a section, from 1 on; 0: none; or RHEOS__BEFORE_BRANCHES
   int32_t entry;
   int32_t num_inputs, num_outputs;
-  int32_t first_operand;  // of the inputs, in segment->operands
-  int32_t first_value;    // of the outputs
-  int32_t
-      first_argument;  // of the inputs, in the binding; where there is a `compute`, or it is dynamic
+  int32_t first_operand;   // of the inputs, in segment->operands
+  int32_t first_value;     // of the outputs
+  int32_t first_argument;  // of the inputs, in the binding; where there is a `compute`, or it is
+                           // dynamic
   int32_t first_release, num_releases;  // tensors not needed after this, in segment->releases
   union {
     rheos__run_fn run;
@@ -82,8 +83,8 @@ typedef struct rheos__release {
   void *state;
 } rheos__release;
 
-// Successive instructions that are run in one go, shared by threads in one way or another. Sections do
-// not overlap and are in the order of their instructions.
+// Successive instructions that are run in one go, shared by threads in one way or another. Sections
+// do not overlap and are in the order of their instructions.
 typedef enum rheos__section_kind {
   // Each thread goes through all of them with its own rows of the batch; those that are not
   // RHEOS__RUN come before. See row_chain.c.
@@ -119,7 +120,8 @@ enum { RHEOS__BEFORE_BRANCHES = -1 };  // an instruction's branch: a read within
 
 typedef struct rheos__packed_operand rheos__packed_operand;  // packed_operand.h
 
-// By what a plan is specialised: of a root what it is fed, of other segments what came without a shape.
+// By what a plan is specialised: of a root what it is fed, of other segments what came without a
+// shape.
 typedef struct rheos__key {
   const rheos_shape *shapes;      // NULL: those of `tensors`
   rheos_tensor *const *tensors;   // NULL where a feed is a cell
@@ -187,8 +189,8 @@ struct rheos__segment {
 
 typedef struct rheos__dynamic rheos__dynamic;  // dynamic.h
 
-// An input that an instruction takes as a tensor: described once, when a workspace comes to stand for the
-// segment.
+// An input that an instruction takes as a tensor: described once, when a workspace comes to stand
+// for the segment.
 typedef struct rheos__tensor_argument {
   int32_t root;  // the value whose bytes it is
   bool stays;    // the tensor handed over is the same in each step
@@ -229,8 +231,8 @@ struct rheos__workspace {
 };
 
 // Specialises the entries from the end of `parent` (NULL: from the start) for the shapes `key`.
-// `step` is handed to kernels that fold constants; it may ask the caller's should_stop, so no lock is
-// held here. The new segment is not linked in.
+// `step` is handed to kernels that fold constants; it may ask the caller's should_stop, so no lock
+// is held here. The new segment is not linked in.
 rheos_status *rheos__segment_new_for(rheos__plan *plan, rheos__segment *parent,
                                      const rheos__key *key, rheos__step *step,
                                      rheos__segment **out_segment);
@@ -238,11 +240,11 @@ rheos_status *rheos__segment_new_for(rheos__plan *plan, rheos__segment *parent,
 rheos_status *rheos__segment_new(rheos__plan *plan, rheos__segment *parent,
                                  const rheos_shape *shapes, int32_t num_shapes, rheos__step *step,
                                  rheos__segment **out_segment);
-// In builds with assertions, asserts what every pass over a segment keeps: what is read was made before,
-// what is made is made once, kinds go with fields, sections are in order and apart.
+// In builds with assertions, asserts what every pass over a segment keeps: what is read was made
+// before, what is made is made once, kinds go with fields, sections are in order and apart.
 void rheos__segment_check(const rheos__segment *segment);
-// The same of placed memory: values that are needed at the same time share no bytes, but for an output that
-// is written over its input, and nothing is released before its last use.
+// The same of placed memory: values that are needed at the same time share no bytes, but for an
+// output that is written over its input, and nothing is released before its last use.
 void rheos__segment_check_memory(const rheos__segment *segment);
 // Links it in, and frees another one where there are many. The plan's mutex is held.
 void rheos__segment_link(rheos__plan *plan, rheos__segment *segment);
@@ -331,8 +333,9 @@ static inline rheos__resource *const *rheos__take_cells(const rheos__workspace *
   return workspace->bindings[segment->depth].cells + in->first_argument;
 }
 
-// Prepares and runs one node on tensors at once: constants, and ops whose shapes are dynamic. Inputs
-// behind references are NULL, their cells in `cells`. `outputs` get tensors (NULL for references).
+// Prepares and runs one node on tensors at once: constants, and ops whose shapes are dynamic.
+// Inputs behind references are NULL, their cells in `cells`. `outputs` get tensors (NULL for
+// references).
 rheos_status *rheos__run_node(const rheos__plan *plan, const rheos__entry *entry,
                               rheos_tensor *const *inputs, rheos__resource *const *cells,
                               rheos__step *step, rheos_tensor **outputs);

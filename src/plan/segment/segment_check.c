@@ -1,6 +1,6 @@
-// The invariants of a segment, as assertions: after each pass what all of them keep, and once memory is
-// placed that no two values have the same bytes at the same time. Memory comes from the C library: a check
-// must not be what a test of failing allocations meets.
+// The invariants of a segment, as assertions: after each pass what all of them keep, and once
+// memory is placed that no two values have the same bytes at the same time. Memory comes from the C
+// library: a check must not be what a test of failing allocations meets.
 #include <assert.h>
 #include <stdlib.h>
 
@@ -207,8 +207,8 @@ void rheos__segment_check(const rheos__segment *segment) {
 
 // ---- Memory
 
-// Bytes of the block that are in use from one instruction to another. Values of which one is written over
-// the other have one place.
+// Bytes of the block that are in use from one instruction to another. Values of which one is
+// written over the other have one place.
 typedef struct place {
   size_t first, end;
   int32_t made, last;  // instructions

@@ -1,6 +1,6 @@
-// A shape that depends on values can be inferred, and a kernel prepared with these values, only where
-// they can be read. Where the device has a kernel for the shapes, no more than those values comes to the
-// host. Else all inputs do, the CPU's kernel runs, and outputs go back.
+// A shape that depends on values can be inferred, and a kernel prepared with these values, only
+// where they can be read. Where the device has a kernel for the shapes, no more than those values
+// comes to the host. Else all inputs do, the CPU's kernel runs, and outputs go back.
 #include "plan/segment/staged_node.h"
 
 // Shapes depend on sizes, places and numbers of dimensions.

@@ -1,6 +1,6 @@
-// Update groups: successive updates of variables, an optimizer's, begin and end together, and threads
-// share the work of all of them. What each writes is its own, so the bits are those of one after
-// another.
+// Update groups: successive updates of variables, an optimizer's, begin and end together, and
+// threads share the work of all of them. What each writes is its own, so the bits are those of one
+// after another.
 #ifndef RHEOS_SRC_PLAN_UPDATE_GROUP_H
 #define RHEOS_SRC_PLAN_UPDATE_GROUP_H
 

@@ -19,7 +19,8 @@ typedef struct rheos__shown {
 char *rheos__entry_name(const rheos__plan *plan, int32_t entry, rheos__arena *arena);
 char *rheos__value_name(const rheos__plan *plan, int32_t value, rheos__arena *arena);
 
-// Calls `visit` for every entry in order until it fails. What it is shown is its own until it returns.
+// Calls `visit` for every entry in order until it fails. What it is shown is its own until it
+// returns.
 rheos_status *rheos__plan_show(const rheos__plan *plan,
                                rheos_status *(*visit)(void *argument, const rheos__shown *shown),
                                void *argument);

@@ -32,8 +32,9 @@ typedef struct body {
   bool is_forgotten;  // who calls it goes on; new sites get another one
 } body;
 
-// What the nodes of a function keep for one of the calls of it, kept where the caller's nodes have theirs: as
-// if the body stood in the call's place, calls of one function do not share random numbers.
+// What the nodes of a function keep for one of the calls of it, kept where the caller's nodes have
+// theirs: as if the body stood in the call's place, calls of one function do not share random
+// numbers.
 typedef struct call_state {
   rheos__resource base;
   rheos__resources *own;
@@ -300,7 +301,8 @@ static rheos_status *check_has_bodies(const rheos__prepare *p) {
   return rheos_status_new(RHEOS_UNIMPLEMENTED, "functions can only be called in a session");
 }
 
-// Whether nodes of a function may keep something under their names, those of functions that it calls too.
+// Whether nodes of a function may keep something under their names, those of functions that it
+// calls too.
 static bool keeps_state(const rheos_graph *graph) {
   const unsigned others = RHEOS_OP_READS_VARIABLE | RHEOS_OP_WRITES | RHEOS_OP_VARIABLE;
   const int32_t count = rheos_graph_num_operations(graph);

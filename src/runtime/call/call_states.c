@@ -1,4 +1,5 @@
-// What functions keep for one iterator: sites of its own, whose bodies have random generators of their own.
+// What functions keep for one iterator: sites of its own, whose bodies have random generators of
+// their own.
 #include <pthread.h>
 
 #include "runtime/call/bodies.h"

@@ -1,5 +1,5 @@
-// Depth first over a stack of its own: functions may call each other to any depth. A plan is gone into
-// once, so a body that many call, or that calls itself, costs what it costs once.
+// Depth first over a stack of its own: functions may call each other to any depth. A plan is gone
+// into once, so a body that many call, or that calls itself, costs what it costs once.
 #include "runtime/call/called.h"
 
 #include <string.h>

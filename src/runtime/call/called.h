@@ -1,4 +1,5 @@
-// What a plan calls, and what that calls in turn: bodies with their plans, for whoever looks at plans.
+// What a plan calls, and what that calls in turn: bodies with their plans, for whoever looks at
+// plans.
 #ifndef RHEOS_SRC_RUNTIME_CALLED_H
 #define RHEOS_SRC_RUNTIME_CALLED_H
 
@@ -20,7 +21,8 @@ typedef struct rheos__called {
   int64_t trips;  // of a loop, for what it calls: where they are known beforehand; else -1
 } rheos__called;
 
-// Calls `visit` for each body, what it calls right behind it, until it fails. No step runs meanwhile.
+// Calls `visit` for each body, what it calls right behind it, until it fails. No step runs
+// meanwhile.
 rheos_status *rheos__visit_called(const rheos__plan *plan,
                                   rheos_status *(*visit)(void *argument,
                                                          const rheos__called *called),

@@ -1,5 +1,5 @@
-// Trips of a loop that counts: its condition compares a variable with a number, the body adds a number to
-// that variable, and all three numbers are known before it runs.
+// Trips of a loop that counts: its condition compares a variable with a number, the body adds a
+// number to that variable, and all three numbers are known before it runs.
 #include <string.h>
 
 #include "graph/library.h"

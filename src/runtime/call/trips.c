@@ -1,6 +1,7 @@
-// Trips of a loop that are like the one before. A body and a condition that are one segment each, and end with
-// the shapes they began with, are entered once: from trip to trip only the pointers change of variables that
-// have two tensors, or that kernels return. Whatever is not as it was ends that, and the loop goes on as calls.
+// Trips of a loop that are like the one before. A body and a condition that are one segment each,
+// and end with the shapes they began with, are entered once: from trip to trip only the pointers
+// change of variables that have two tensors, or that kernels return. Whatever is not as it was ends
+// that, and the loop goes on as calls.
 #include <assert.h>
 
 #include "plan/segment/packed_operand.h"

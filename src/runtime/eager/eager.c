@@ -1,6 +1,6 @@
-// Eager execution: one operation at a time. What an operation needs is prepared once for its type, its
-// attributes and the dtypes of its inputs, as a region of a graph with nothing else in it, and kept in a
-// table of bounded size. Shapes count only where the gradient has to know them.
+// Eager execution: one operation at a time. What an operation needs is prepared once for its type,
+// its attributes and the dtypes of its inputs, as a region of a graph with nothing else in it, and
+// kept in a table of bounded size. Shapes count only where the gradient has to know them.
 #include <stdio.h>
 #include <string.h>
 
@@ -284,8 +284,8 @@ static bool calls(const prepared *p, const char *function) {
   return false;
 }
 
-// Takes what calls the function out of the table, in one list; NULL, and everything stays, if something
-// recorded holds on to it.
+// Takes what calls the function out of the table, in one list; NULL, and everything stays, if
+// something recorded holds on to it.
 static prepared *take_calls(rheos__op_cache *cache, const char *function, bool *out_held) {
   prepared *found = NULL;
   pthread_mutex_lock(&cache->mutex);
@@ -327,8 +327,8 @@ static void put_leaving(rheos_eager *eager, leaving *l) {
   pthread_mutex_unlock(&eager->mutex);
 }
 
-// Whether so many wait that it is time to look whether all can go. What then still waits may double before
-// the next look, so that a look costs each of them little.
+// Whether so many wait that it is time to look whether all can go. What then still waits may double
+// before the next look, so that a look costs each of them little.
 static bool are_too_many(rheos_eager *eager) {
   pthread_mutex_lock(&eager->mutex);
   const bool too_many = eager->num_leaving > FEW_LEAVING && eager->num_leaving > eager->max_leaving;
@@ -373,9 +373,9 @@ static outcome let_go_of_called(rheos_eager *eager, leaving **list) {
   return all;
 }
 
-// Functions that are not called at once may be called by those that are. They go when all of these have gone
-// that are to go, and not before one does, since what they belong to may leave just after them; or else
-// when many wait, since a program may trace functions and never call them.
+// Functions that are not called at once may be called by those that are. They go when all of these
+// have gone that are to go, and not before one does, since what they belong to may leave just after
+// them; or else when many wait, since a program may trace functions and never call them.
 static void sweep(rheos_eager *eager, bool is_asked) {
   leaving *list = take_leaving(eager);
   const outcome called = let_go_of_called(eager, &list);

@@ -280,7 +280,8 @@ static void free_call(rheos__region_call *call) {
   rheos__free(call);
 }
 
-// Takes out the calls for cells that nobody else holds: their handles were dropped, so none will come again.
+// Takes out the calls for cells that nobody else holds: their handles were dropped, so none will
+// come again.
 static rheos__region_call *take_gone(rheos_region *r) {
   rheos__region_call *gone = NULL;
   for (int32_t i = 0; i < RHEOS__REGION_BUCKETS; ++i) {

@@ -1,6 +1,7 @@
-// What runs at once: regions of graphs, each with a plan and the calls of it that are idle, and what they
-// have in common. A region of one operation is what eager execution keeps for it; the gradient of a region
-// is another region of the same graph, so that it can be run, remembered and differentiated in turn.
+// What runs at once: regions of graphs, each with a plan and the calls of it that are idle, and
+// what they have in common. A region of one operation is what eager execution keeps for it; the
+// gradient of a region is another region of the same graph, so that it can be run, remembered and
+// differentiated in turn.
 #ifndef RHEOS_SRC_RUNTIME_REGION_H
 #define RHEOS_SRC_RUNTIME_REGION_H
 
@@ -28,8 +29,8 @@ struct rheos_eager {
 rheos_eager *rheos__eager_ref(rheos_eager *eager);
 void rheos__eager_unref(rheos_eager *eager);
 
-// A call of a region's plan. Where regions take cells there is one for each set of cells, so that it always
-// finds the way it went before.
+// A call of a region's plan. Where regions take cells there is one for each set of cells, so that
+// it always finds the way it went before.
 typedef struct rheos__region_call {
   rheos__call call;
   struct rheos__region_call *next;
@@ -128,7 +129,8 @@ rheos_status *rheos__cell_handle_take(rheos__resource *cell, rheos_tensor **out_
 // The cell that a handle stands for; NULL if it stands for something else.
 rheos__resource *rheos__cell_of(const rheos_tensor *handle);
 
-// A tensor that nobody else has: the one given, or another one over the same bytes. Takes the reference.
+// A tensor that nobody else has: the one given, or another one over the same bytes. Takes the
+// reference.
 rheos_status *rheos__own_tensor_take(rheos_tensor *tensor, rheos_tensor **out_tensor);
 
 // ---- Tapes (tape.c)

@@ -1,6 +1,6 @@
-// The gradient of a region is made once for each question (which outputs have gradients, which inputs want
-// them): the nodes that rheos_gradients() adds to the region's graph, cut at the region's inputs and
-// outputs, are another region.
+// The gradient of a region is made once for each question (which outputs have gradients, which
+// inputs want them): the nodes that rheos_gradients() adds to the region's graph, cut at the
+// region's inputs and outputs, are another region.
 #include <string.h>
 
 #include "graph/library.h"
@@ -175,8 +175,9 @@ static void follow_fetches(maker *m) {
   }
 }
 
-// A gradient may need outputs of a call that the region does not give: the call runs again then, and all of
-// its outputs are those of that run, so that gradients of the new region pass through it.
+// A gradient may need outputs of a call that the region does not give: the call runs again then,
+// and all of its outputs are those of that run, so that gradients of the new region pass through
+// it.
 static bool find_runs_again(maker *m) {
   bool any = false;
   for (int32_t i = 0; i < m->of->num_fetches; ++i) {

@@ -1,5 +1,5 @@
-// Tapes: what was computed from which tensors, in order; walked backwards for gradients. Each tensor that a
-// region gives is one of its own, so tensors are known by their addresses.
+// Tapes: what was computed from which tensors, in order; walked backwards for gradients. Each
+// tensor that a region gives is one of its own, so tensors are known by their addresses.
 #include <rheos/front_end.h>
 #include <string.h>
 
@@ -175,8 +175,8 @@ bool rheos_tape_is_watched(const rheos_tape *tape, const rheos_tensor *tensor) {
   return tape != NULL && tensor != NULL && find(&tape->watched, tensor) != NULL;
 }
 
-// The next tape that records on this thread, from `tape` on. A thread's own tapes stay in the list while it
-// looks at them; only it takes them out.
+// The next tape that records on this thread, from `tape` on. A thread's own tapes stay in the list
+// while it looks at them; only it takes them out.
 static rheos_tape *next_of_thread(rheos_tape *tape) {
   while (tape != NULL && !pthread_equal(tape->thread, pthread_self())) tape = tape->next;
   return tape;
@@ -250,8 +250,8 @@ static rheos_status *add_to_tapes(rheos_eager *eager, const entry *e, rheos_tens
   return status;
 }
 
-// Whether the region is one operation that no gradient flows through, such as StopGradient: what is computed
-// from its outputs alone depends on nothing.
+// Whether the region is one operation that no gradient flows through, such as StopGradient: what is
+// computed from its outputs alone depends on nothing.
 static bool ends_gradients(const rheos_region *region) {
   if (region->node < 0) return false;
   const rheos__node *node = rheos__graph_node(region->graph, region->node);
@@ -449,8 +449,8 @@ static rheos_status *sum_into_first(walk *w, rheos_tensor_gradient *const *all, 
   return sparse && same_indices ? join_rows(w, all, count, parts) : sum_dense(w, all, count, parts);
 }
 
-// The sum of all gradients that have arrived, which are one then; `*out_gradient` is borrowed, NULL if
-// there is none.
+// The sum of all gradients that have arrived, which are one then; `*out_gradient` is borrowed, NULL
+// if there is none.
 static rheos_status *arrived(walk *w, const rheos_tensor *tensor,
                              rheos_tensor_gradient **out_gradient) {
   *out_gradient = NULL;
@@ -585,7 +585,8 @@ static rheos_status *pass_on(walk *w, const entry *e) {
 }
 
 static rheos_status *go_back(walk *w, size_t index) {
-  // The tape may grow, and its entries move, while what it recorded runs again; an entry's tensors stay.
+  // The tape may grow, and its entries move, while what it recorded runs again; an entry's tensors
+  // stay.
   const entry e = w->tape->entries[index];
   bool any;
   if (!depends(w, &e)) return NULL;

@@ -1,6 +1,6 @@
-// A section of branches is handed out once, a branch at a time. No branch stops another one, or which error comes
-// back would depend on who was faster; but none goes on behind an instruction that is known to have
-// failed.
+// A section of branches is handed out once, a branch at a time. No branch stops another one, or
+// which error comes back would depend on who was faster; but none goes on behind an instruction
+// that is known to have failed.
 #include <assert.h>
 #include <pthread.h>
 

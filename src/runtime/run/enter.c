@@ -1,5 +1,5 @@
-// The way of a run through the segments of its plan: found by keys, made where there is none for a key,
-// and remembered by calls, which then take no lock.
+// The way of a run through the segments of its plan: found by keys, made where there is none for a
+// key, and remembered by calls, which then take no lock.
 #include <assert.h>
 
 #include "runtime/run/run.h"

@@ -1,6 +1,6 @@
 // The executor: a loop over an array of instructions. Polling for cancellation costs nothing
-// between cheap instructions: their guessed costs are summed up, and every millisecond's worth is one
-// look. Long kernels are run in slices of their units, with a look between slices.
+// between cheap instructions: their guessed costs are summed up, and every millisecond's worth is
+// one look. Long kernels are run in slices of their units, with a look between slices.
 #include "runtime/run/run.h"
 
 #include <assert.h>
@@ -289,7 +289,8 @@ static rheos_status *take_packed_operands(run *r, const rheos__segment *segment,
 
 // ---- Sections
 
-// The instructions of the section up to `end` that come before those that threads share, or after them.
+// The instructions of the section up to `end` that come before those that threads share, or after
+// them.
 typedef enum turn { BEFORE, AFTER } turn;
 static rheos_status *run_others(run *r, const rheos__segment *segment,
                                 const rheos__section *section, int32_t end, turn turn,
@@ -354,8 +355,8 @@ static rheos_status *tell_shared(run *r, const rheos__section_run *shared) {
   return NULL;
 }
 
-// The same, of which observers are told if there are any. What the pool tells rests meanwhile, since the shares
-// tell more.
+// The same, of which observers are told if there are any. What the pool tells rests meanwhile,
+// since the shares tell more.
 static rheos_status *run_shared_told(run *r, rheos__section_run *shared, bool is_observed,
                                      bool *out_done) {
   if (!is_observed) return run_shared(r, shared, out_done);
@@ -472,7 +473,8 @@ static void take_parameters(const run *r, const rheos__parameters *parameters) {
   }
 }
 
-// Waits for the devices, also after a failure: the step's memory is used again. The first error stays.
+// Waits for the devices, also after a failure: the step's memory is used again. The first error
+// stays.
 static rheos_status *synchronize(const rheos__plan *plan, rheos_status *status) {
   for (int32_t i = 0; i < plan->context.num_devices; ++i) {
     const rheos__device *device = plan->context.devices[i];

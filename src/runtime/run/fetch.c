@@ -1,4 +1,5 @@
-// Fetched values: computed right in tensors that go to the caller, so that nothing is copied at the end.
+// Fetched values: computed right in tensors that go to the caller, so that nothing is copied at the
+// end.
 #include "plan/segment/memory_report.h"
 #include "runtime/run/run.h"
 
@@ -67,14 +68,15 @@ rheos_status *rheos__run_place_fetched(const rheos__run *r, const rheos__segment
 
 // ---- At the end
 
-// Handles of variables are none, those of a step's objects mean nothing outside it; a body gives them on.
+// Handles of variables are none, those of a step's objects mean nothing outside it; a body gives
+// them on.
 static rheos_status *check_fetchable(const rheos__value *value, bool in_step) {
   if (value->kind != RHEOS__VALUE_NONE && (in_step || value->dtype != RHEOS_RESOURCE)) return NULL;
   return rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
 }
 
-// Bodies give what they hold, without a copy where it may be kept: the step's own is moved, which counts
-// nothing, and what is fetched again is what was given before.
+// Bodies give what they hold, without a copy where it may be kept: the step's own is moved, which
+// counts nothing, and what is fetched again is what was given before.
 static bool take_of_call(const rheos__run *r, const rheos__value *value, int32_t fetch,
                          rheos_tensor **tensor, rheos_tensor **given) {
   const int32_t *fetch_values = r->plan->fetch_values;
@@ -150,8 +152,8 @@ rheos_status *rheos__run_take_fetches(rheos__run *r, const rheos__segment *last,
   return NULL;
 }
 
-// What the caller bound to the fetches gets their values. Feeds that are fetched come first: a value
-// may be bound to the same bytes as a feed.
+// What the caller bound to the fetches gets their values. Feeds that are fetched come first: a
+// value may be bound to the same bytes as a feed.
 rheos_status *rheos__run_store_fetches(rheos__run *r, const rheos__segment *last) {
   for (int pass = 0; pass < 2; ++pass) {
     for (int32_t i = 0; i < r->plan->num_fetches; ++i) {

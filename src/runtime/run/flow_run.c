@@ -1,6 +1,7 @@
-// Runs plans with version 1's control flow: values move along the edges as tokens, and an entry runs when
-// all that it waits for has come. A dead token, from the side of a Switch that was not taken, makes dead
-// what takes it. What frames and trips are is in plan/entries/flow.h; nothing recurses over entries or trips.
+// Runs plans with version 1's control flow: values move along the edges as tokens, and an entry
+// runs when all that it waits for has come. A dead token, from the side of a Switch that was not
+// taken, makes dead what takes it. What frames and trips are is in plan/entries/flow.h; nothing
+// recurses over entries or trips.
 #include <assert.h>
 #include <string.h>
 
@@ -70,8 +71,8 @@ int32_t rheos__flow_pop_ready(rheos__flow_state *s) {
 
 // ---- Tokens that arrive
 
-// A Merge runs with the first input that is not dead, or when all are. What it counts is odd until an
-// input came; once it can run, nothing counts any more.
+// A Merge runs with the first input that is not dead, or when all are. What it counts is odd until
+// an input came; once it can run, nothing counts any more.
 static void merge_when_ready(flow_run *f, int32_t entry, bool is_dead) {
   rheos__flow_counts *counts = &f->s->counts[entry];
   if (counts->pending != (is_dead ? 1 : 0)) return;

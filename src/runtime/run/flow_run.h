@@ -22,7 +22,8 @@ typedef struct rheos__flow_run {
 
 // ---- flow_run.c
 
-// Goes to the place of an entry, and back to where the step was. Nothing happens where it is not observed.
+// Goes to the place of an entry, and back to where the step was. Nothing happens where it is not
+// observed.
 typedef struct rheos__flow_place {
   rheos__place place;
   const rheos__place *before;
@@ -32,7 +33,8 @@ void rheos__flow_leave_place(const rheos__flow_run *f, const rheos__flow_place *
 
 // Runs an entry that can run; what comes out goes to those that take it.
 rheos_status *rheos__flow_run_entry(rheos__flow_run *f, int32_t entry);
-// Sends what a kernel returned, which is taken. `cells` are by output what it refers to; NULL: nothing.
+// Sends what a kernel returned, which is taken. `cells` are by output what it refers to; NULL:
+// nothing.
 rheos_status *rheos__flow_take_results(rheos__flow_run *f, int32_t entry, rheos_tensor **results,
                                        rheos__resource *const *cells);
 // Adds the entry's node, and the loops that it is in, to the error of it.

@@ -1,6 +1,6 @@
-// What a run on tokens does first, and what it does while others wait. An op that waits is set aside until it
-// can go on. A call whose body may wait holds a stack while it does, so it comes when nothing else is left, and
-// where another one waits already it runs on a strand of its own.
+// What a run on tokens does first, and what it does while others wait. An op that waits is set
+// aside until it can go on. A call whose body may wait holds a stack while it does, so it comes
+// when nothing else is left, and where another one waits already it runs on a strand of its own.
 #include "runtime/run/flow_run.h"
 
 #include <assert.h>
@@ -11,8 +11,8 @@
 
 typedef rheos__flow_run flow_run;
 
-// Where no strand can be had, calls that wait lie on each other on the stack: where there are many, the last
-// ones are not begun.
+// Where no strand can be had, calls that wait lie on each other on the stack: where there are many,
+// the last ones are not begun.
 enum { MAX_ON_EACH_OTHER = 64 };
 
 bool rheos__flow_is_waiting_call(const flow_run *f, int32_t entry) {
@@ -20,7 +20,8 @@ bool rheos__flow_is_waiting_call(const flow_run *f, int32_t entry) {
   return e->may_wait && (e->signature->op->flags & RHEOS__SET_ASIDE) == 0;
 }
 
-// Whether nothing else of the step could go on, or would be seen to, while the entry, which runs now, waits.
+// Whether nothing else of the step could go on, or would be seen to, while the entry, which runs
+// now, waits.
 static bool is_alone(const flow_run *f) {
   const rheos__flow_state *s = f->s;
   if (s->num_ready > 0 || s->num_put_off > 0 || f->num_begun > 0 || f->others.outer != NULL) {

@@ -1,5 +1,5 @@
-// A chain of layers is handed out once: as many parts as there are threads, each some units of every
-// layer.
+// A chain of layers is handed out once: as many parts as there are threads, each some units of
+// every layer.
 #include "plan/segment/row_chain.h"
 
 #include <assert.h>

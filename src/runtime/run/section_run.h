@@ -1,5 +1,6 @@
-// What threads do of a section of a segment, each kind in a file of its own: row_run.c, branch_run.c,
-// update_run.c. The executor runs what comes before and after (executor.c, run_section).
+// What threads do of a section of a segment, each kind in a file of its own: row_run.c,
+// branch_run.c, update_run.c. The executor runs what comes before and after (executor.c,
+// run_section).
 #ifndef RHEOS_SRC_RUNTIME_SECTION_RUN_H
 #define RHEOS_SRC_RUNTIME_SECTION_RUN_H
 
@@ -30,8 +31,8 @@ static inline bool rheos__section_shares(const rheos__section *section,
   return false;
 }
 
-// This thread has run its part of the instruction since `start_ns`. Returns the time. Both are 0 where nobody
-// wants to know.
+// This thread has run its part of the instruction since `start_ns`. Returns the time. Both are 0
+// where nobody wants to know.
 static inline int64_t rheos__section_mark(const rheos__section_run *run, int32_t instruction,
                                           int64_t part, int64_t start_ns) {
   if (run->shares == NULL) return 0;
@@ -48,7 +49,8 @@ static inline int64_t rheos__section_start(const rheos__section_run *run) {
 // Each thread runs all instructions on rows of its own. An error names its node.
 rheos_status *rheos__run_rows(rheos__section_run *run);
 
-// The error is that of the first instruction, in the order of the plan, that would fail on one thread;
+// The error is that of the first instruction, in the order of the plan, that would fail on one
+// thread;
 // `*out_failed` is that instruction, else INT32_MAX. A step that is stopped is no error yet.
 rheos_status *rheos__run_branches(const rheos__section_run *run, int32_t *out_failed);
 

@@ -240,7 +240,8 @@ static rheos_status *run_too(rheos__partial_run *run, rheos__part *part, int32_t
   return NULL;
 }
 
-// All that follows from one edge: a value that is there, a node that is done, or one that has to run.
+// All that follows from one edge: a value that is there, a node that is done, or one that has to
+// run.
 static rheos_status *reach(rheos__partial_run *run, rheos__part *part, rheos__edge edge) {
   for (rheos__edge at = edge;;) {
     if ((run->states[at.id] & DONE) != 0) RHEOS_TRY(add_done(part, at.id));

@@ -1,10 +1,10 @@
 // A step that is run in parts: which of its nodes have run, and what later parts need of them.
 //
-// A part runs what its fetches need and no part before it has run. It is a step with a plan of its own, in
-// which the values of earlier parts are fed, and nodes that have run count as done: nobody waits for
-// them, and a reference that one of them passes on is the one that it was given. Constants, variables and
-// what else gives references, handles or variants without changing anything are never done: running
-// them again costs nothing and means the same.
+// A part runs what its fetches need and no part before it has run. It is a step with a plan of its
+// own, in which the values of earlier parts are fed, and nodes that have run count as done: nobody
+// waits for them, and a reference that one of them passes on is the one that it was given.
+// Constants, variables and what else gives references, handles or variants without changing
+// anything are never done: running them again costs nothing and means the same.
 #ifndef RHEOS_SRC_RUNTIME_PARTIAL_RUN_H
 #define RHEOS_SRC_RUNTIME_PARTIAL_RUN_H
 
@@ -50,8 +50,8 @@ rheos_status *rheos__partial_run_new(rheos_graph *graph, const rheos__signature_
 rheos__partial_run *rheos__partial_run_ref(rheos__partial_run *run);
 void rheos__partial_run_unref(rheos__partial_run *run);
 
-// Takes the values of the feeds `ids` names and finds out what its fetches need. After a failure the run
-// is as it was before. `part` is to be freed in any case.
+// Takes the values of the feeds `ids` names and finds out what its fetches need. After a failure
+// the run is as it was before. `part` is to be freed in any case.
 rheos_status *rheos__partial_run_begin(rheos__partial_run *run, const rheos__signature_ids *ids,
                                        rheos_tensor *const *values, rheos__part *part);
 // The part has run, its results are there: those that later parts need are kept.

@@ -1,6 +1,7 @@
-// The plans of a session by their signatures. Plans are made while the session's mutex is open, so that
-// threads with different signatures plan side by side; of those that want the same new one, the first
-// makes it and the others wait. Plans are counted: one may leave the cache while a step runs it.
+// The plans of a session by their signatures. Plans are made while the session's mutex is open, so
+// that threads with different signatures plan side by side; of those that want the same new one,
+// the first makes it and the others wait. Plans are counted: one may leave the cache while a step
+// runs it.
 #ifndef RHEOS_SRC_RUNTIME_PLAN_CACHE_H
 #define RHEOS_SRC_RUNTIME_PLAN_CACHE_H
 
@@ -43,8 +44,9 @@ void rheos__plan_cache_deinit(rheos__plan_cache *cache);
 // Lets go of all plans; none is being made. The mutex is not held.
 void rheos__plan_cache_clear(rheos__plan_cache *cache);
 
-// The plan of the signature, ready, with a reference for the caller. The mutex is held, but not while a
-// plan is made. Who waits for another thread obeys `options` (may be NULL); failed plans are not kept.
+// The plan of the signature, ready, with a reference for the caller. The mutex is held, but not
+// while a plan is made. Who waits for another thread obeys `options` (may be NULL); failed plans
+// are not kept.
 rheos_status *rheos__plan_cache_get(rheos__plan_cache *cache, const rheos__signature_ids *ids,
                                     const rheos_run_options *options,
                                     rheos__cached_plan **out_plan);

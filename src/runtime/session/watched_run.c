@@ -1,4 +1,5 @@
-// The bodies that watched plans of a session call. The run itself is with the others: direct_session.c.
+// The bodies that watched plans of a session call. The run itself is with the others:
+// direct_session.c.
 #include "runtime/session/watched_run.h"
 
 static rheos_status *add(rheos__watched_bodies **first, const rheos__plan_context *context,

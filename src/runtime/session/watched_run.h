@@ -1,14 +1,15 @@
 // Runs of a session that an observer looks at, and whose plans watch edges (plan/entries/watch.h).
 //
-// What is watched is a part of a plan's signature. The functions that such plans call have bodies of their own,
-// for each set of edges, which stay as long as the session: other plans and bodies are as if nobody watched.
+// What is watched is a part of a plan's signature. The functions that such plans call have bodies
+// of their own, for each set of edges, which stay as long as the session: other plans and bodies
+// are as if nobody watched.
 #ifndef RHEOS_SRC_RUNTIME_WATCHED_RUN_H
 #define RHEOS_SRC_RUNTIME_WATCHED_RUN_H
 
 #include "runtime/call/bodies.h"
 
-// rheos_session_run() of a direct session, with an observer. `watches` may be NULL: no edge is watched; what is delivered has the
-// numbers of its items.
+// rheos_session_run() of a direct session, with an observer. `watches` may be NULL: no edge is
+// watched; what is delivered has the numbers of its items.
 rheos_status *rheos__session_run_watched(rheos_session *session, const rheos_feed *feeds,
                                          size_t num_feeds, rheos_fetch *fetches, size_t num_fetches,
                                          const rheos_operation *targets, size_t num_targets,
@@ -22,7 +23,8 @@ typedef struct rheos__watched_bodies {
   rheos__bodies *bodies;
 } rheos__watched_bodies;
 
-// Those for equal watches, which are made if there are none. `context` is that of the session's plans.
+// Those for equal watches, which are made if there are none. `context` is that of the session's
+// plans.
 rheos_status *rheos__watched_bodies_find(rheos__watched_bodies **first,
                                          const rheos__plan_context *context,
                                          rheos__watches *watches,

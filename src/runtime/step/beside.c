@@ -1,6 +1,6 @@
-// Threads that run what kernels cannot wait for themselves: functions of the program, some of which wait for
-// others. They belong to no session, since one that a step was stopped at may outlast it; a few of those that
-// have nothing to do stay for a while.
+// Threads that run what kernels cannot wait for themselves: functions of the program, some of which
+// wait for others. They belong to no session, since one that a step was stopped at may outlast it;
+// a few of those that have nothing to do stay for a while.
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
@@ -75,7 +75,8 @@ static void *work(void *argument) {
   return NULL;
 }
 
-// A library that is unloaded takes its code along. Who is at a function of the program is not waited for.
+// A library that is unloaded takes its code along. Who is at a function of the program is not
+// waited for.
 __attribute__((destructor)) static void end_idle(void) {
   pthread_t threads[MAX_IDLE];
   int32_t count = 0;

@@ -63,9 +63,9 @@ static inline bool rheos__home_is_closed(const rheos__home *home) {
   return (atomic_load(&home->users) & RHEOS__HOME_CLOSED) != 0;
 }
 
-// ---- Who enters or leaves changes one number, and takes no lock; only the last one to leave a home
-// that is closed wakes who closes it. From then on the home may be gone: nothing is looked at after
-// leaving.
+// ---- Who enters or leaves changes one number, and takes no lock; only the last one to leave a
+// home that is closed wakes who closes it. From then on the home may be gone: nothing is looked at
+// after leaving.
 
 rheos_status *rheos__home_closed_error(const rheos__home *home);
 void rheos__home_say_empty(rheos__home *home);

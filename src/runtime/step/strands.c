@@ -1,6 +1,7 @@
-// The strands of a step lie in a ring, and the turn goes around among those that can go on. The threads stay
-// until the step ends. The step's own thread is the one that sleeps, and that asks the caller's should_stop,
-// also while it is not its turn: what a program gives to be asked may know its own thread only.
+// The strands of a step lie in a ring, and the turn goes around among those that can go on. The
+// threads stay until the step ends. The step's own thread is the one that sleeps, and that asks the
+// caller's should_stop, also while it is not its turn: what a program gives to be asked may know
+// its own thread only.
 #include "runtime/step/strands.h"
 
 #include <assert.h>

@@ -251,8 +251,8 @@ static bool describe(rheos_trace *trace, const rheos__plan *plan, const rheos__s
   return true;
 }
 
-// The description, latest first; -1 when memory is short. Another segment may lie where one was freed, but it
-// was not made in the same nanosecond.
+// The description, latest first; -1 when memory is short. Another segment may lie where one was
+// freed, but it was not made in the same nanosecond.
 static int32_t find_or_describe(rheos_trace *trace, const rheos__plan *plan,
                                 const rheos__segment *segment) {
   const void *what = segment != NULL ? (const void *)segment : (const void *)plan->flow;
@@ -277,8 +277,8 @@ static int32_t visit_of(const rheos_trace *trace, const rheos__place *place) {
   return trace->first_visit + place->visit;
 }
 
-// The visit is described if it is new. Until it ends the trace watches what the calling thread hands out to
-// a pool.
+// The visit is described if it is new. Until it ends the trace watches what the calling thread
+// hands out to a pool.
 static void begin_visit(void *argument, const rheos__place *place) {
   rheos_trace *trace = argument;
   // A run that failed left parts of an event that never was.
@@ -335,8 +335,8 @@ static int32_t add_dynamic_shapes(rheos_trace *trace, size_t count, rheos_tensor
   return (int32_t)first;
 }
 
-// The instruction ran as its shares say: an event with the first one, and parts. Where there is none, there
-// was nothing to do, where the visit had come to.
+// The instruction ran as its shares say: an event with the first one, and parts. Where there is
+// none, there was nothing to do, where the visit had come to.
 static void add_shared(rheos_trace *trace, const rheos__observed *entry, rheos__trace_event event) {
   rheos__share *shares = entry->shares;
   rheos__trace_visit *visit = &trace->visits[event.visit];

@@ -1,9 +1,10 @@
 // Traces: what runs did and when, op by op.
 //
-// A trace is an observer of steps. A run leaves one event an instruction, with one look at the clock: where an
-// instruction ends, the next one begins. What the events are about (nodes, inputs, outputs) is described once for each
-// segment, in numbers and shapes only; names and messages are made when a trace is written
-// (format/trace/run_metadata.c). Memory that is short marks the trace as failed, which its writers report.
+// A trace is an observer of steps. A run leaves one event an instruction, with one look at the
+// clock: where an instruction ends, the next one begins. What the events are about (nodes, inputs,
+// outputs) is described once for each segment, in numbers and shapes only; names and messages are
+// made when a trace is written (format/trace/run_metadata.c). Memory that is short marks the trace
+// as failed, which its writers report.
 #ifndef RHEOS_SRC_RUNTIME_TRACE_H
 #define RHEOS_SRC_RUNTIME_TRACE_H
 

@@ -1,8 +1,8 @@
-// Waiting. A kernel that may have to wait hands its attempt to the step. Where the step can go on with
-// something else the attempt is set aside; else the step sleeps here. It is woken by the bell that who
-// ends the attempt rings, by that of a cancellation, and by that of its home when that is closed; a
-// deadline is the end of the sleep. Only a caller's should_stop has to be asked again and again, the less
-// often the longer the step waits; a signal ends the sleep at once.
+// Waiting. A kernel that may have to wait hands its attempt to the step. Where the step can go on
+// with something else the attempt is set aside; else the step sleeps here. It is woken by the bell
+// that who ends the attempt rings, by that of a cancellation, and by that of its home when that is
+// closed; a deadline is the end of the sleep. Only a caller's should_stop has to be asked again and
+// again, the less often the longer the step waits; a signal ends the sleep at once.
 #include "runtime/step/waiting.h"
 
 #include "graph/tasks.h"
@@ -98,8 +98,9 @@ static rheos_status *stopped_error(const rheos__attempt *attempt, rheos__step *s
   return status;
 }
 
-// What an attempt that is done, and that nobody else looks at, answers. Where it was done in the moment in which
-// the step was to stop, what it took is not to be lost; a step that has more to do is stopped by its next poll.
+// What an attempt that is done, and that nobody else looks at, answers. Where it was done in the
+// moment in which the step was to stop, what it took is not to be lost; a step that has more to do
+// is stopped by its next poll.
 static rheos_status *finish_take(rheos__attempt *attempt, rheos__step *step,
                                  rheos_tensor **outputs) {
   atomic_store_explicit(&step->stopped, 0, memory_order_relaxed);

@@ -1,12 +1,12 @@
-// A pool with any number of jobs at a time. Threads that are done spin for a moment before they sleep,
-// because waking one costs a hundred times what handing over to a spinning one does.
+// A pool with any number of jobs at a time. Threads that are done spin for a moment before they
+// sleep, because waking one costs a hundred times what handing over to a spinning one does.
 //
 // Who hands a job out works on it until nothing is left to take. A free worker goes to the open job
 // that has the most left for each thread inside it, and looks again when another job opens, so that
-// jobs that run side by side share the workers. A job may be handed out by the work of another one: it is
-// inner to that. Who waits for the last shares of a job helps only with jobs inner to it, since all else
-// might keep it longer than the wait. So every thread waits for threads further inside than itself, and
-// never two for each other.
+// jobs that run side by side share the workers. A job may be handed out by the work of another one:
+// it is inner to that. Who waits for the last shares of a job helps only with jobs inner to it,
+// since all else might keep it longer than the wait. So every thread waits for threads further
+// inside than itself, and never two for each other.
 #include "runtime/threads/pool.h"
 
 #include <assert.h>
@@ -21,9 +21,10 @@
 enum { SPINS = 4000, STACK_BYTES = 8 * 1024 * 1024 };
 
 // A thread takes a share of what is left, so that threads of different speed are done at nearly the
-// same time: at first one of two for each thread, in the end one of sixteen of the whole. Every other
-// thread takes from the end: what it does next lies beside what it has in its cache. The units are
-// counted by grains, so that both ends of what is left are in one number that is changed at once.
+// same time: at first one of two for each thread, in the end one of sixteen of the whole. Every
+// other thread takes from the end: what it does next lies beside what it has in its cache. The
+// units are counted by grains, so that both ends of what is left are in one number that is changed
+// at once.
 enum { SHARES_LEFT = 2, LEAST_SHARES = 16, MOST_GRAINS = 1 << 30 };
 
 typedef struct job {

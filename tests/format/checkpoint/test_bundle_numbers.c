@@ -1,5 +1,5 @@
-// Checkpoints over threads: the same files and the same tensors as with one, however the tensors fall
-// into pieces.
+// Checkpoints over threads: the same files and the same tensors as with one, however the tensors
+// fall into pieces.
 #include "format/checkpoint/bundle.h"
 #include "format/format_support.h"
 #include "runtime/step/home.h"

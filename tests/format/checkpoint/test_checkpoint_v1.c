@@ -1,5 +1,6 @@
-// Checkpoints of the first kind against those TensorFlow 1.15 wrote (tests/golden/make_checkpoints.py):
-// read, written again byte for byte, and damaged. Tensors saved in parts, in both kinds.
+// Checkpoints of the first kind against those TensorFlow 1.15 wrote
+// (tests/golden/make_checkpoints.py): read, written again byte for byte, and damaged. Tensors saved
+// in parts, in both kinds.
 #include "codec/table.h"
 #include "format/checkpoint/bundle.h"
 #include "format/checkpoint/checkpoint_v1.h"

@@ -1,5 +1,5 @@
-// Building examples: the bytes are TensorFlow's, what does not fit is told at the end, memory that is
-// short too.
+// Building examples: the bytes are TensorFlow's, what does not fit is told at the end, memory that
+// is short too.
 #include <rheos/examples.h>
 
 #include "format/format_support.h"

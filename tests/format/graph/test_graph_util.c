@@ -1,5 +1,5 @@
-// Parts of graphs, graphs without nodes for training, frozen graphs: what stays, what it computes, and
-// what cannot be.
+// Parts of graphs, graphs without nodes for training, frozen graphs: what stays, what it computes,
+// and what cannot be.
 #include <rheos/rheos.h>
 
 #include "format/format_support.h"

@@ -1,5 +1,6 @@
-// Graphs that are cut over two tasks, each a host with a session of its own, give the bits of the whole: those
-// of tests/golden/flow, flow_by_hand and functions, cut at random, but for what must stay together.
+// Graphs that are cut over two tasks, each a host with a session of its own, give the bits of the
+// whole: those of tests/golden/flow, flow_by_hand and functions, cut at random, but for what must
+// stay together.
 #include "format/partition/graph_cut.h"
 
 #include "graph/counting_allocator.h"
@@ -27,8 +28,8 @@ typedef struct sessions {
   rheos_session *whole;
   cut_session cuts[NUM_CUTS];
   int num_sends;
-  bool
-      are_sound;  // the graphs: else the parts of one that the whole refuses may give something, or wait
+  bool are_sound;  // the graphs: else the parts of one that the whole refuses may give something,
+                   // or wait
 } sessions;
 
 // ---- Where nodes are

@@ -94,7 +94,8 @@ static rheos_tensor *tensor_of(elements *e, rheos_dtype dtype) {
   return tensor;
 }
 
-// The dtypes come behind the values, so these are told from the values: numbers are floats until then.
+// The dtypes come behind the values, so these are told from the values: numbers are floats until
+// then.
 static void read_values(rheos__json *json, named_values *to) {
   elements *e = malloc(sizeof *e);
   assert_true(rheos__json_take(json, '{'));

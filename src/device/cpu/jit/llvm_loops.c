@@ -1,5 +1,5 @@
-// Fused loops as machine code, by LLVM's C interface. The loop is written down in vectors as wide as
-// the processor's, four at a time, then one, then single numbers: nothing is left to LLVM's
+// Fused loops as machine code, by LLVM's C interface. The loop is written down in vectors as wide
+// as the processor's, four at a time, then one, then single numbers: nothing is left to LLVM's
 // optimizer, which would take longer than all the rest. No flag lets LLVM change a result: each
 // operation is rounded by itself, as the rows do it (unary.c, binary.c, compare.c and
 // cast.c in ops/math/, activation.c in ops/nn/).
