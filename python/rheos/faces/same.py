@@ -37,7 +37,9 @@ SAME = {
         "ops.differentiation.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
         "ops.flow.functional_ops": "foldl foldr scan",
         "ops.differentiation.gradient_tape": "GradientTape",
-        "ops.differentiation.gradients": "AggregationMethod UnconnectedGradients gradients hessians",
+        "ops.differentiation.gradients": """
+            AggregationMethod UnconnectedGradients gradients hessians
+        """,
         "ops.linalg.linalg_ops": "einsum matrix_square_root",
         "ops.io.logging_ops": "print=print_v2",
         "ops.math.math_ops": """

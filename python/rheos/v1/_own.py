@@ -204,7 +204,9 @@ OWN = {
         "ops.random.continuous_distributions": """
             Beta Dirichlet Exponential Gamma Laplace Normal StudentT Uniform
         """,
-        "ops.random.discrete_distributions": "Bernoulli Categorical DirichletMultinomial Multinomial",
+        "ops.random.discrete_distributions": """
+            Bernoulli Categorical DirichletMultinomial Multinomial
+        """,
         "ops.random.distribution": """
             Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED RegisterKL ReparameterizationType
             kl_divergence
@@ -308,7 +310,9 @@ OWN = {
     },
     "io": {
         "framework.gfile": "GFile",
-        "ops.data_flow.data_flow_ops": "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
+        "ops.data_flow.data_flow_ops": """
+            PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue
+        """,
         "ops.io.io_ops": "decode_csv decode_raw",
         "ops.io.parsing_ops": "parse_example parse_single_example",
         "ops.array.sparse_ops": "serialize_many_sparse serialize_sparse",

@@ -60,7 +60,9 @@ CONTRIB = {
         "ops.random.continuous_distributions": """
             Beta Dirichlet Exponential Gamma Laplace Normal StudentT Uniform
         """,
-        "ops.random.discrete_distributions": "Bernoulli Categorical DirichletMultinomial Multinomial",
+        "ops.random.discrete_distributions": """
+            Bernoulli Categorical DirichletMultinomial Multinomial
+        """,
         "ops.random.distribution": """
             Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED RegisterKL ReparameterizationType
             kl_divergence
