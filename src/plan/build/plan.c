@@ -254,7 +254,7 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
     plan->context.done = NULL;
     plan->context.num_done = 0;
   }
-  if (status == NULL) status = rheos__place(plan);
+  if (status == NULL) status = rheos__place_plan(plan);
   if (status == NULL) {
     status = plan->flow != NULL ? make_flow(plan) : make_straight(plan, targets, num_targets);
   }

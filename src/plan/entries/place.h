@@ -1,4 +1,4 @@
-// Placement: on which of the session's devices each entry of a plan runs.
+// Placement: on which device each entry of a plan, or each node of a graph, runs.
 #ifndef RHEOS_SRC_PLAN_PLACE_H
 #define RHEOS_SRC_PLAN_PLACE_H
 
@@ -9,7 +9,13 @@
 // kernel. What takes a reference or handle runs where that is, what reads a variable where the
 // value is taken. Fails where no device fits or the one that does has no kernel, unless soft
 // placement is on: then it is the CPU.
-rheos_status *rheos__place(rheos__plan *plan);
+rheos_status *rheos__place_plan(rheos__plan *plan);
+
+// The same of each node of a graph, which is then cut by device or task: `out_devices` are numbers
+// among `devices`, which may be of several tasks. What reads a variable runs where that is.
+rheos_status *rheos__place_graph(const rheos_graph *graph, const rheos__device *const *devices,
+                                 int32_t num_devices, bool allow_soft_placement,
+                                 int16_t *out_devices);
 
 // Whether the entry is bound to no memory: its outputs become constants, or only name a cell, or it
 // has none.

@@ -1,0 +1,84 @@
+// Where nodes of a graph are placed, among devices of several tasks. Placement of plans is tested
+// by tests/device/test_device.c.
+#include <stdio.h>
+
+#include "device/cpu/cpu.h"
+#include "ops/array_fixture.h"
+#include "plan/entries/place.h"
+
+enum { NUM_DEVICES = 3, MAX_NODES = 32 };
+
+static rheos__device all[NUM_DEVICES];
+static const rheos__device *devices[NUM_DEVICES];
+
+// ps:0, then two of worker:1.
+static void init_devices(void) {
+  for (int i = 0; i < NUM_DEVICES; i++) {
+    rheos__device_name task = {.task = i > 0 ? 1 : 0};
+    snprintf(task.job, sizeof task.job, "%s", i > 0 ? "worker" : "ps");
+    rheos__device_init(&all[i], &rheos__cpu_kind, i > 0 ? i - 1 : 0, NULL, NULL);
+    rheos__device_set_task(&all[i], &task);
+    devices[i] = &all[i];
+  }
+}
+
+static rheos_status *place(const fixture *f, bool soft, int16_t *out_devices) {
+  init_devices();
+  check(rheos_scope_finish(f->scope));
+  return rheos__place_graph(f->graph, devices, NUM_DEVICES, soft, out_devices);
+}
+
+static rheos_output on(fixture *f, const char *device) {
+  rheos_push_device(f->scope, device);
+  const rheos_output x = float_scalar(f, 1);
+  rheos_scope_pop(f->scope);
+  return x;
+}
+
+static void test_place__nodes_are_where_they_ask_to_be(void **state) {
+  fixture *f = *state;
+  const char *const asked[] = {"", "/job:worker", "/job:worker/task:1/cpu:1", "/job:ps/task:0"};
+  const int16_t expected[] = {0, 1, 2, 0};
+  int16_t placed[MAX_NODES];
+  rheos_output nodes[4];
+  for (int i = 0; i < 4; i++) nodes[i] = on(f, asked[i]);
+  check(place(f, false, placed));
+  for (int i = 0; i < 4; i++) assert_int_equal(placed[nodes[i].id], expected[i]);
+}
+
+static void test_place__what_takes_a_reference_is_where_that_is(void **state) {
+  fixture *f = *state;
+  const rheos_attr attrs[] = {rheos_attr_type("dtype", RHEOS_FLOAT),
+                              rheos_attr_shape("shape", &RHEOS_SCALAR)};
+  rheos_push_device(f->scope, "/job:worker/task:1/cpu:1");
+  const rheos_output v = rheos_operation_output(add(f, "VariableV2", NULL, 0, attrs, 2), 0);
+  rheos_scope_pop(f->scope);
+  const rheos_output pair[] = {v, float_scalar(f, 2)};
+  const rheos_operation assign = add(f, "Assign", pair, 2, NULL, 0);
+  int16_t placed[MAX_NODES];
+  check(place(f, false, placed));
+  assert_int_equal(placed[assign.id], 2);
+  assert_int_equal(placed[pair[1].id], 0);
+}
+
+static void test_place__a_device_that_is_not_there_is_an_error(void **state) {
+  fixture *f = *state;
+  const rheos_output x = on(f, "/job:worker/task:7");
+  int16_t placed[MAX_NODES];
+  expect_error(
+      place(f, false, placed), RHEOS_INVALID_ARGUMENT,
+      "was explicitly assigned to /job:worker/task:7 but available devices are [ "
+      "/job:ps/replica:0/task:0/device:CPU:0, /job:worker/replica:0/task:1/device:CPU:0, ");
+  check(place(f, true, placed));
+  assert_int_equal(placed[x.id], 0);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      TEST(test_place__nodes_are_where_they_ask_to_be),
+      TEST(test_place__what_takes_a_reference_is_where_that_is),
+      TEST(test_place__a_device_that_is_not_there_is_an_error),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
