@@ -1,7 +1,7 @@
 // Conditional accumulators: resources that add up gradients and give their mean, or sum, when there
 // are enough of them. Gradients of an older step than the accumulator's are dropped.
-#ifndef RHEOS_SRC_OPS_DATA_ACCUMULATOR_H
-#define RHEOS_SRC_OPS_DATA_ACCUMULATOR_H
+#ifndef RHEOS_SRC_OPS_DATA_FLOW_ACCUMULATOR_H
+#define RHEOS_SRC_OPS_DATA_FLOW_ACCUMULATOR_H
 
 #include "graph/op_def.h"
 #include "resource/waitable.h"
@@ -48,4 +48,4 @@ rheos_status *rheos__accumulator_take(rheos__accumulator *a, rheos__step *step,
   "dtype: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, " \
   "bfloat16, uint16, complex128, half, uint32, uint64}"
 
-#endif  // RHEOS_SRC_OPS_DATA_ACCUMULATOR_H
+#endif  // RHEOS_SRC_OPS_DATA_FLOW_ACCUMULATOR_H

@@ -1,7 +1,7 @@
 // Queues of tuples of tensors: first in first out, padding, in random order, by priority. One kind
 // of resource, so that their names are one name space, as TensorFlow's are.
-#ifndef RHEOS_SRC_OPS_DATA_QUEUE_H
-#define RHEOS_SRC_OPS_DATA_QUEUE_H
+#ifndef RHEOS_SRC_OPS_DATA_FLOW_QUEUE_H
+#define RHEOS_SRC_OPS_DATA_FLOW_QUEUE_H
 
 #include "graph/op_def.h"
 #include "ops/kit/philox.h"
@@ -90,4 +90,4 @@ rheos__attempt *rheos__queue_close_new(rheos__queue *queue);
 int64_t rheos__queue_size(rheos__queue *queue);
 bool rheos__queue_is_closed(rheos__queue *queue);
 
-#endif  // RHEOS_SRC_OPS_DATA_QUEUE_H
+#endif  // RHEOS_SRC_OPS_DATA_FLOW_QUEUE_H

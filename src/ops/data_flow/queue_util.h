@@ -1,6 +1,6 @@
 // What ops on queues share with those that take from queues, readers, and with barriers.
-#ifndef RHEOS_SRC_OPS_DATA_QUEUE_UTIL_H
-#define RHEOS_SRC_OPS_DATA_QUEUE_UTIL_H
+#ifndef RHEOS_SRC_OPS_DATA_FLOW_QUEUE_UTIL_H
+#define RHEOS_SRC_OPS_DATA_FLOW_QUEUE_UTIL_H
 
 #include "ops/data_flow/queue.h"
 
@@ -19,4 +19,4 @@ rheos_status *rheos__queue_check_dtypes(const rheos__queue *queue, const rheos_d
 // scalar.
 rheos_status *rheos__shape_handle(rheos__infer *c);
 
-#endif  // RHEOS_SRC_OPS_DATA_QUEUE_UTIL_H
+#endif  // RHEOS_SRC_OPS_DATA_FLOW_QUEUE_UTIL_H

@@ -1,6 +1,6 @@
 // What both kinds of staging areas share: tuples that wait to be taken, within a number and a size.
-#ifndef RHEOS_SRC_OPS_DATA_STAGING_H
-#define RHEOS_SRC_OPS_DATA_STAGING_H
+#ifndef RHEOS_SRC_OPS_DATA_FLOW_STAGING_H
+#define RHEOS_SRC_OPS_DATA_FLOW_STAGING_H
 
 #include "graph/op_def.h"
 #include "resource/waitable.h"
@@ -41,4 +41,4 @@ rheos_status *rheos__give_int32(int64_t value, rheos_tensor **output);
 #define RHEOS__STAGING_LIMITS "capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; "
 #define RHEOS__STAGING_NAMING "; container: string = \"\"; shared_name: string = \"\""
 
-#endif  // RHEOS_SRC_OPS_DATA_STAGING_H
+#endif  // RHEOS_SRC_OPS_DATA_FLOW_STAGING_H

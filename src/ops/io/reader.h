@@ -1,6 +1,6 @@
 // Readers: resources that cut what is named in a queue, most often files, into records.
-#ifndef RHEOS_SRC_OPS_DATA_READER_H
-#define RHEOS_SRC_OPS_DATA_READER_H
+#ifndef RHEOS_SRC_OPS_IO_READER_H
+#define RHEOS_SRC_OPS_IO_READER_H
 
 #include "base/file.h"
 #include "codec/buffer.h"
@@ -63,4 +63,4 @@ static inline bool rheos__reader_gives_whole(const rheos__reader *reader) {
 // The reader behind input 0, borrowed; a status if there is another kind of resource.
 rheos_status *rheos__reader_of(const rheos__prepare *p, rheos__reader **out_reader);
 
-#endif  // RHEOS_SRC_OPS_DATA_READER_H
+#endif  // RHEOS_SRC_OPS_IO_READER_H

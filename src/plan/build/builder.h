@@ -4,8 +4,8 @@
 // visited, has drafts.c make its entry; what the inputs are, with inlined bodies and raised
 // structures in the places of their nodes, tells inputs.c. plan.c puts the entries into their
 // order.
-#ifndef RHEOS_SRC_PLAN_BUILDER_H
-#define RHEOS_SRC_PLAN_BUILDER_H
+#ifndef RHEOS_SRC_PLAN_BUILD_BUILDER_H
+#define RHEOS_SRC_PLAN_BUILD_BUILDER_H
 
 #include "plan/entries/flow.h"
 #include "plan/entries/inline.h"
@@ -173,4 +173,4 @@ static inline bool rheos__builder_moves_values(const rheos__node *node) {
 // Makes entries of all that the plan's fetches and the targets need.
 rheos_status *rheos__builder_visit(rheos__builder *b, const int32_t *targets, int32_t num_targets);
 
-#endif  // RHEOS_SRC_PLAN_BUILDER_H
+#endif  // RHEOS_SRC_PLAN_BUILD_BUILDER_H

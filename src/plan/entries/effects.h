@@ -1,6 +1,6 @@
 // What the entries of a plan do to the cells behind references and handles.
-#ifndef RHEOS_SRC_PLAN_EFFECTS_H
-#define RHEOS_SRC_PLAN_EFFECTS_H
+#ifndef RHEOS_SRC_PLAN_ENTRIES_EFFECTS_H
+#define RHEOS_SRC_PLAN_ENTRIES_EFFECTS_H
 
 #include "plan/entries/plan.h"
 
@@ -13,4 +13,4 @@ const rheos__effect *rheos__effects_of(const rheos__plan *plan, int32_t entry, i
 // The value whose cell a reference or handle stands for: what passes it on is looked through.
 int32_t rheos__plan_cell(const rheos__plan *plan, int32_t value);
 
-#endif  // RHEOS_SRC_PLAN_EFFECTS_H
+#endif  // RHEOS_SRC_PLAN_ENTRIES_EFFECTS_H

@@ -10,8 +10,8 @@
 //
 // The order of the entries is as in other plans, as if no loop went back, with a loop's Exits
 // behind what leads to its next trip. Of what can run, the first in that order does.
-#ifndef RHEOS_SRC_PLAN_FLOW_H
-#define RHEOS_SRC_PLAN_FLOW_H
+#ifndef RHEOS_SRC_PLAN_ENTRIES_FLOW_H
+#define RHEOS_SRC_PLAN_ENTRIES_FLOW_H
 
 #include "plan/entries/plan.h"
 
@@ -149,4 +149,4 @@ typedef struct rheos__flow_state {
 rheos__flow_state *rheos__flow_state_new(const rheos__plan *plan);
 void rheos__flow_state_free(rheos__flow_state *state);
 
-#endif  // RHEOS_SRC_PLAN_FLOW_H
+#endif  // RHEOS_SRC_PLAN_ENTRIES_FLOW_H

@@ -10,8 +10,8 @@
 // A call is inlined where its body is small and neither writes, nor waits, nor keeps anything under
 // the names of its nodes; a call that would be but for an option (function_optimization) has the
 // same place in the order, so results are the same.
-#ifndef RHEOS_SRC_PLAN_INLINE_H
-#define RHEOS_SRC_PLAN_INLINE_H
+#ifndef RHEOS_SRC_PLAN_ENTRIES_INLINE_H
+#define RHEOS_SRC_PLAN_ENTRIES_INLINE_H
 
 #include <stdatomic.h>
 
@@ -81,4 +81,4 @@ int32_t rheos__argument_at(const rheos__function *function, int32_t id);
 const rheos__function *rheos__inlinable(const rheos__plan *plan, rheos_graph *graph,
                                         const rheos__node *node);
 
-#endif  // RHEOS_SRC_PLAN_INLINE_H
+#endif  // RHEOS_SRC_PLAN_ENTRIES_INLINE_H

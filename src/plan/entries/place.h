@@ -1,6 +1,6 @@
 // Placement: on which device each entry of a plan, or each node of a graph, runs.
-#ifndef RHEOS_SRC_PLAN_PLACE_H
-#define RHEOS_SRC_PLAN_PLACE_H
+#ifndef RHEOS_SRC_PLAN_ENTRIES_PLACE_H
+#define RHEOS_SRC_PLAN_ENTRIES_PLACE_H
 
 #include "plan/entries/plan.h"
 
@@ -29,4 +29,4 @@ bool rheos__reads_variable(const rheos__entry *entry);
 // and handles, which have none.
 bool rheos__takes_bytes(const rheos__plan *plan, const rheos__entry *entry, int32_t value);
 
-#endif  // RHEOS_SRC_PLAN_PLACE_H
+#endif  // RHEOS_SRC_PLAN_ENTRIES_PLACE_H

@@ -13,8 +13,8 @@
 // happens when the consumer needs the value: control dependencies on an assignment are honoured
 // even through the read node that was made with the variable. A variable that is itself fetched is
 // read at the end.
-#ifndef RHEOS_SRC_PLAN_PLAN_H
-#define RHEOS_SRC_PLAN_PLAN_H
+#ifndef RHEOS_SRC_PLAN_ENTRIES_PLAN_H
+#define RHEOS_SRC_PLAN_ENTRIES_PLAN_H
 
 #include <pthread.h>
 
@@ -218,4 +218,4 @@ bool rheos__plan_is_current(const rheos__plan *plan);
 // No run may be using it.
 void rheos__plan_free(rheos__plan *plan);
 
-#endif  // RHEOS_SRC_PLAN_PLAN_H
+#endif  // RHEOS_SRC_PLAN_ENTRIES_PLAN_H

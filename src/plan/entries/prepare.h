@@ -1,6 +1,6 @@
 // From a node and the shapes of its inputs to a prepared kernel.
-#ifndef RHEOS_SRC_PLAN_PREPARE_H
-#define RHEOS_SRC_PLAN_PREPARE_H
+#ifndef RHEOS_SRC_PLAN_ENTRIES_PREPARE_H
+#define RHEOS_SRC_PLAN_ENTRIES_PREPARE_H
 
 #include "plan/entries/plan.h"
 
@@ -50,4 +50,4 @@ rheos_status *rheos__run_prepared(const rheos__prepare *p, rheos_tensor *const *
 
 bool rheos__all_known(const rheos_shape *shapes, int32_t count);
 
-#endif  // RHEOS_SRC_PLAN_PREPARE_H
+#endif  // RHEOS_SRC_PLAN_ENTRIES_PREPARE_H

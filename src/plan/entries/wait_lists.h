@@ -1,8 +1,8 @@
 // Who waits for whom beside operands, kept true while rules change a plan. What waits for an entry
 // that is dropped waits for what that waited for and took; what takes a value that was passed on
 // waits for whom the entry waited that passed it on.
-#ifndef RHEOS_SRC_PLAN_WAIT_LISTS_H
-#define RHEOS_SRC_PLAN_WAIT_LISTS_H
+#ifndef RHEOS_SRC_PLAN_ENTRIES_WAIT_LISTS_H
+#define RHEOS_SRC_PLAN_ENTRIES_WAIT_LISTS_H
 
 #include "plan/entries/plan.h"
 
@@ -28,4 +28,4 @@ rheos_status *rheos__wait_lists_store(const rheos__wait_lists *lists, rheos__pla
                                       int32_t (*producer)(void *argument, int32_t operand),
                                       void *argument);
 
-#endif  // RHEOS_SRC_PLAN_WAIT_LISTS_H
+#endif  // RHEOS_SRC_PLAN_ENTRIES_WAIT_LISTS_H

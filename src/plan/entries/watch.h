@@ -7,8 +7,8 @@
 // one output more. A reference is watched as the value that is behind it then, if it has one. What
 // a part or a function runs is watched in its own plan. Nothing is run for being watched, and
 // nothing inside of a call or loop that is watched there is inlined or raised away.
-#ifndef RHEOS_SRC_PLAN_WATCH_H
-#define RHEOS_SRC_PLAN_WATCH_H
+#ifndef RHEOS_SRC_PLAN_ENTRIES_WATCH_H
+#define RHEOS_SRC_PLAN_ENTRIES_WATCH_H
 
 #include "graph/graph.h"
 
@@ -38,4 +38,4 @@ int32_t rheos__watches_of_node(const rheos__watches *watches, const rheos_graph 
 // Whether any edge of the graph is watched.
 bool rheos__watches_any_of(const rheos__watches *watches, const rheos_graph *graph);
 
-#endif  // RHEOS_SRC_PLAN_WATCH_H
+#endif  // RHEOS_SRC_PLAN_ENTRIES_WATCH_H

@@ -12,8 +12,8 @@
 // tokens (flow.h): references, ops that wait, values that are fed or fetched inside, control edges
 // to and from the machinery itself, nodes of one side that need the other. What lies between ops
 // that wait is raised too: stretches.c.
-#ifndef RHEOS_SRC_PLAN_RAISE_H
-#define RHEOS_SRC_PLAN_RAISE_H
+#ifndef RHEOS_SRC_PLAN_RAISE_RAISE_H
+#define RHEOS_SRC_PLAN_RAISE_RAISE_H
 
 #include "graph/calls.h"
 #include "plan/entries/flow.h"
@@ -35,4 +35,4 @@ void rheos__raised_deinit(rheos__raised *raised);
 // Whether the plan's options let anything be raised.
 bool rheos__is_raising(const rheos__plan *plan);
 
-#endif  // RHEOS_SRC_PLAN_RAISE_H
+#endif  // RHEOS_SRC_PLAN_RAISE_RAISE_H

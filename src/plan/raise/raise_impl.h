@@ -1,6 +1,6 @@
 // What the files that raise control flow share.
-#ifndef RHEOS_SRC_PLAN_RAISE_IMPL_H
-#define RHEOS_SRC_PLAN_RAISE_IMPL_H
+#ifndef RHEOS_SRC_PLAN_RAISE_RAISE_IMPL_H
+#define RHEOS_SRC_PLAN_RAISE_RAISE_IMPL_H
 
 #include "plan/raise/raise.h"
 
@@ -82,4 +82,4 @@ rheos_status *rheos__raise_loop(rheos__raiser *r, int32_t frame, const int32_t *
 // level: the side that the loop is on, 0: none.
 rheos_status *rheos__raise_conditionals(rheos__raiser *r, int32_t *side_of_frame);
 
-#endif  // RHEOS_SRC_PLAN_RAISE_IMPL_H
+#endif  // RHEOS_SRC_PLAN_RAISE_RAISE_IMPL_H

@@ -1,6 +1,6 @@
 // Common subexpressions: entries that compute the same from the same values become one.
-#ifndef RHEOS_SRC_PLAN_MERGE_H
-#define RHEOS_SRC_PLAN_MERGE_H
+#ifndef RHEOS_SRC_PLAN_RULES_MERGE_H
+#define RHEOS_SRC_PLAN_RULES_MERGE_H
 
 #include "plan/rules/rewrite.h"
 
@@ -15,4 +15,4 @@ void rheos__merger_deinit(rheos__merger *merger);
 // Drops the entry if one before it is the same, else remembers it.
 rheos_status *rheos__merge(rheos__merger *merger, rheos__rewriter *r, int32_t index);
 
-#endif  // RHEOS_SRC_PLAN_MERGE_H
+#endif  // RHEOS_SRC_PLAN_RULES_MERGE_H

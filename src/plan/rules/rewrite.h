@@ -11,8 +11,8 @@
 // those of what is not run as others only wait for it), and what has effects. Values that are
 // fetched or fed are there still: a feed has no source, a fetch counts as a use. Nothing may depend
 // on shapes but where the graph knows them for every step.
-#ifndef RHEOS_SRC_PLAN_REWRITE_H
-#define RHEOS_SRC_PLAN_REWRITE_H
+#ifndef RHEOS_SRC_PLAN_RULES_REWRITE_H
+#define RHEOS_SRC_PLAN_RULES_REWRITE_H
 
 #include "plan/entries/plan.h"
 #include "plan/entries/wait_lists.h"
@@ -100,4 +100,4 @@ rheos_status *rheos__rule_attrs(rheos__rewriter *r, const rheos__op_def *op,
                                 const rheos_attr *items, int32_t num_items,
                                 const rheos__attrs **out_attrs);
 
-#endif  // RHEOS_SRC_PLAN_REWRITE_H
+#endif  // RHEOS_SRC_PLAN_RULES_REWRITE_H

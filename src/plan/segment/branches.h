@@ -1,6 +1,6 @@
 // Parts of a segment that threads may go through side by side, each with instructions of its own.
-#ifndef RHEOS_SRC_PLAN_BRANCHES_H
-#define RHEOS_SRC_PLAN_BRANCHES_H
+#ifndef RHEOS_SRC_PLAN_SEGMENT_BRANCHES_H
+#define RHEOS_SRC_PLAN_SEGMENT_BRANCHES_H
 
 #include "plan/segment/segment.h"
 
@@ -11,4 +11,4 @@ enum { RHEOS__BRANCH_OPERANDS = 32, RHEOS__MAX_BRANCHES = 32 };
 // Before rheos__place_memory().
 rheos_status *rheos__find_branches(rheos__segment *segment, int32_t num_threads);
 
-#endif  // RHEOS_SRC_PLAN_BRANCHES_H
+#endif  // RHEOS_SRC_PLAN_SEGMENT_BRANCHES_H

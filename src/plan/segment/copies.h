@@ -1,6 +1,6 @@
 // Copies of values between the memories of devices.
-#ifndef RHEOS_SRC_PLAN_COPIES_H
-#define RHEOS_SRC_PLAN_COPIES_H
+#ifndef RHEOS_SRC_PLAN_SEGMENT_COPIES_H
+#define RHEOS_SRC_PLAN_SEGMENT_COPIES_H
 
 #include "plan/segment/segment.h"
 
@@ -20,4 +20,4 @@ typedef struct rheos__copying {
 rheos_status *rheos__place_constants(rheos__segment *segment);
 void rheos__placed_constants_deinit(rheos__segment *segment);
 
-#endif  // RHEOS_SRC_PLAN_COPIES_H
+#endif  // RHEOS_SRC_PLAN_SEGMENT_COPIES_H

@@ -1,8 +1,8 @@
 // Instructions that are dynamic: shapes and kernel depend on what the inputs hold. A workspace
 // keeps what it prepared for one, so that the next step with the same values, or with any where the
 // kernel never looked at them beforehand, runs it right away.
-#ifndef RHEOS_SRC_PLAN_DYNAMIC_H
-#define RHEOS_SRC_PLAN_DYNAMIC_H
+#ifndef RHEOS_SRC_PLAN_SEGMENT_DYNAMIC_H
+#define RHEOS_SRC_PLAN_SEGMENT_DYNAMIC_H
 
 #include "plan/segment/segment.h"
 
@@ -18,4 +18,4 @@ rheos_status *rheos__run_flow_node(const rheos__plan *plan, int32_t entry,
                                    rheos__step *step, rheos__resource **out_cells);
 void rheos__dynamics_free(rheos__workspace *workspace);
 
-#endif  // RHEOS_SRC_PLAN_DYNAMIC_H
+#endif  // RHEOS_SRC_PLAN_SEGMENT_DYNAMIC_H

@@ -1,6 +1,6 @@
 // The memory plan of a segment.
-#ifndef RHEOS_SRC_PLAN_MEMORY_H
-#define RHEOS_SRC_PLAN_MEMORY_H
+#ifndef RHEOS_SRC_PLAN_SEGMENT_MEMORY_H
+#define RHEOS_SRC_PLAN_SEGMENT_MEMORY_H
 
 #include "plan/segment/segment.h"
 
@@ -12,4 +12,4 @@ rheos_status *rheos__place_memory(rheos__segment *segment);
 // Marks the roots that are used after the segment, or fetched; a part of the above.
 void rheos__find_escapes(rheos__segment *segment);
 
-#endif  // RHEOS_SRC_PLAN_MEMORY_H
+#endif  // RHEOS_SRC_PLAN_SEGMENT_MEMORY_H

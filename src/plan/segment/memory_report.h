@@ -1,6 +1,6 @@
 // What a step needs, known before it runs: bytes, and which tensors are the largest.
-#ifndef RHEOS_SRC_PLAN_MEMORY_REPORT_H
-#define RHEOS_SRC_PLAN_MEMORY_REPORT_H
+#ifndef RHEOS_SRC_PLAN_SEGMENT_MEMORY_REPORT_H
+#define RHEOS_SRC_PLAN_SEGMENT_MEMORY_REPORT_H
 
 #include "plan/segment/segment.h"
 
@@ -47,4 +47,4 @@ rheos_status *rheos__no_memory_for(const rheos__segment *segment);
 // largest tensors to it. Takes `status` and returns the error to go on with.
 rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__segment *segment);
 
-#endif  // RHEOS_SRC_PLAN_MEMORY_REPORT_H
+#endif  // RHEOS_SRC_PLAN_SEGMENT_MEMORY_REPORT_H

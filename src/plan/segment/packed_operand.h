@@ -1,8 +1,8 @@
 // Packed operands of a segment (resource/packing.h). Such an operand stands for a place behind the
 // values of the plan, which the executor points at the plain value and its packing before the
 // instruction runs; everything else about the step is as with the value itself.
-#ifndef RHEOS_SRC_PLAN_PACKED_OPERAND_H
-#define RHEOS_SRC_PLAN_PACKED_OPERAND_H
+#ifndef RHEOS_SRC_PLAN_SEGMENT_PACKED_OPERAND_H
+#define RHEOS_SRC_PLAN_SEGMENT_PACKED_OPERAND_H
 
 #include "plan/segment/segment.h"
 
@@ -41,4 +41,4 @@ rheos_status *rheos__take_packed_operand(const rheos__segment *segment,
 // At the end of a step.
 void rheos__release_packed_operands(rheos__workspace *workspace);
 
-#endif  // RHEOS_SRC_PLAN_PACKED_OPERAND_H
+#endif  // RHEOS_SRC_PLAN_SEGMENT_PACKED_OPERAND_H

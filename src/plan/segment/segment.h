@@ -1,7 +1,7 @@
 // Segments: instructions for a run of entries whose shapes are all known beforehand, and the
 // workspaces they run in. See plan.h for how they fit together.
-#ifndef RHEOS_SRC_PLAN_SEGMENT_H
-#define RHEOS_SRC_PLAN_SEGMENT_H
+#ifndef RHEOS_SRC_PLAN_SEGMENT_SEGMENT_H
+#define RHEOS_SRC_PLAN_SEGMENT_SEGMENT_H
 
 #include <assert.h>
 
@@ -340,4 +340,4 @@ rheos_status *rheos__run_node(const rheos__plan *plan, const rheos__entry *entry
                               rheos_tensor *const *inputs, rheos__resource *const *cells,
                               rheos__step *step, rheos_tensor **outputs);
 
-#endif  // RHEOS_SRC_PLAN_SEGMENT_H
+#endif  // RHEOS_SRC_PLAN_SEGMENT_SEGMENT_H

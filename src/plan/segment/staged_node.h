@@ -1,6 +1,6 @@
 // Inputs and results of nodes of a device with a memory of its own whose shapes come late.
-#ifndef RHEOS_SRC_PLAN_STAGED_NODE_H
-#define RHEOS_SRC_PLAN_STAGED_NODE_H
+#ifndef RHEOS_SRC_PLAN_SEGMENT_STAGED_NODE_H
+#define RHEOS_SRC_PLAN_SEGMENT_STAGED_NODE_H
 
 #include "plan/segment/segment.h"
 
@@ -27,4 +27,4 @@ void rheos__staged_deinit(rheos__staged *staged);
 rheos_status *rheos__stage_results(rheos__memory *memory, rheos_tensor **results,
                                    int32_t num_results);
 
-#endif  // RHEOS_SRC_PLAN_STAGED_NODE_H
+#endif  // RHEOS_SRC_PLAN_SEGMENT_STAGED_NODE_H

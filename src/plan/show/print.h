@@ -1,7 +1,7 @@
 // A plan and its segments as text, whole: what was pruned and put in order, what rules made of it,
 // and where the bytes lie. Entries are called e0, e1, ..., values v0, joins j0, instructions i0.
-#ifndef RHEOS_SRC_PLAN_PRINT_H
-#define RHEOS_SRC_PLAN_PRINT_H
+#ifndef RHEOS_SRC_PLAN_SHOW_PRINT_H
+#define RHEOS_SRC_PLAN_SHOW_PRINT_H
 
 #include "base/text.h"
 #include "plan/segment/segment.h"
@@ -29,4 +29,4 @@ int32_t *rheos__segment_runners(const rheos__segment *segment);
 const char *rheos__value_made_by(const rheos__segment *segment, int32_t value);
 const char *rheos__instruction_made_by(const rheos__instruction *instruction);
 
-#endif  // RHEOS_SRC_PLAN_PRINT_H
+#endif  // RHEOS_SRC_PLAN_SHOW_PRINT_H

@@ -1,6 +1,6 @@
 // A plan as it runs, entry by entry: for traces, dumps and tests.
-#ifndef RHEOS_SRC_PLAN_SHOW_H
-#define RHEOS_SRC_PLAN_SHOW_H
+#ifndef RHEOS_SRC_PLAN_SHOW_SHOW_H
+#define RHEOS_SRC_PLAN_SHOW_SHOW_H
 
 #include "plan/entries/plan.h"
 
@@ -25,4 +25,4 @@ rheos_status *rheos__plan_show(const rheos__plan *plan,
                                rheos_status *(*visit)(void *argument, const rheos__shown *shown),
                                void *argument);
 
-#endif  // RHEOS_SRC_PLAN_SHOW_H
+#endif  // RHEOS_SRC_PLAN_SHOW_SHOW_H

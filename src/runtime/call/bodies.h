@@ -1,7 +1,7 @@
 // The functions that a session's steps call: a plan for each, shared by all calls, and the calls
 // under way. What kernels see of it is in graph/calls.h.
-#ifndef RHEOS_SRC_RUNTIME_BODIES_H
-#define RHEOS_SRC_RUNTIME_BODIES_H
+#ifndef RHEOS_SRC_RUNTIME_CALL_BODIES_H
+#define RHEOS_SRC_RUNTIME_CALL_BODIES_H
 
 #include "graph/calls.h"
 #include "runtime/run/executor.h"
@@ -38,4 +38,4 @@ rheos_status *rheos__site_call_failed_take(const rheos__site_call *call, rheos_s
 // Lets go of all plans. No step runs, and none will.
 void rheos__bodies_clear(rheos__bodies *bodies);
 
-#endif  // RHEOS_SRC_RUNTIME_BODIES_H
+#endif  // RHEOS_SRC_RUNTIME_CALL_BODIES_H

@@ -1,7 +1,7 @@
 // What a plan calls, and what that calls in turn: bodies with their plans, for whoever looks at
 // plans.
-#ifndef RHEOS_SRC_RUNTIME_CALLED_H
-#define RHEOS_SRC_RUNTIME_CALLED_H
+#ifndef RHEOS_SRC_RUNTIME_CALL_CALLED_H
+#define RHEOS_SRC_RUNTIME_CALL_CALLED_H
 
 #include "graph/library.h"
 #include "plan/entries/plan.h"
@@ -33,4 +33,4 @@ int64_t rheos__known_trips(const rheos__called *loop, const rheos__function *con
                            const rheos__function *body);
 int64_t rheos__known_trips_of_for(const rheos__called *loop);
 
-#endif  // RHEOS_SRC_RUNTIME_CALLED_H
+#endif  // RHEOS_SRC_RUNTIME_CALL_CALLED_H

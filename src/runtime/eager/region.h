@@ -2,8 +2,8 @@
 // what they have in common. A region of one operation is what eager execution keeps for it; the
 // gradient of a region is another region of the same graph, so that it can be run, remembered and
 // differentiated in turn.
-#ifndef RHEOS_SRC_RUNTIME_REGION_H
-#define RHEOS_SRC_RUNTIME_REGION_H
+#ifndef RHEOS_SRC_RUNTIME_EAGER_REGION_H
+#define RHEOS_SRC_RUNTIME_EAGER_REGION_H
 
 #include <rheos/eager.h>
 
@@ -141,4 +141,4 @@ bool rheos__tapes_want(rheos_eager *eager, rheos_tensor *const *inputs, int32_t 
 rheos_status *rheos__tapes_remember(rheos_region *region, rheos_tensor *const *inputs,
                                     rheos_tensor *const *outputs);
 
-#endif  // RHEOS_SRC_RUNTIME_REGION_H
+#endif  // RHEOS_SRC_RUNTIME_EAGER_REGION_H

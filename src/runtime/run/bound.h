@@ -1,7 +1,7 @@
 // Buffers that a callable is bound to: a step reads its feeds out of them and leaves its fetches in
 // them, so that nothing has to be allocated.
-#ifndef RHEOS_SRC_RUNTIME_BOUND_H
-#define RHEOS_SRC_RUNTIME_BOUND_H
+#ifndef RHEOS_SRC_RUNTIME_RUN_BOUND_H
+#define RHEOS_SRC_RUNTIME_RUN_BOUND_H
 
 #include <stdatomic.h>
 
@@ -29,4 +29,4 @@ rheos_status *rheos__bound_store(const rheos__bound *bound, int32_t result, rheo
 bool rheos__bound_takes(const rheos__bound *bound, int32_t result, rheos_dtype dtype,
                         const rheos_shape *shape);
 
-#endif  // RHEOS_SRC_RUNTIME_BOUND_H
+#endif  // RHEOS_SRC_RUNTIME_RUN_BOUND_H

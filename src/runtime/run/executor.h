@@ -1,6 +1,6 @@
 // Runs a plan: as a step, or as a body inside a running step.
-#ifndef RHEOS_SRC_RUNTIME_EXECUTOR_H
-#define RHEOS_SRC_RUNTIME_EXECUTOR_H
+#ifndef RHEOS_SRC_RUNTIME_RUN_EXECUTOR_H
+#define RHEOS_SRC_RUNTIME_RUN_EXECUTOR_H
 
 #include "graph/calls.h"
 #include "plan/segment/segment.h"
@@ -47,4 +47,4 @@ rheos_status *rheos__plan_describe(rheos__plan *plan, const rheos__key *key, rhe
 rheos_status *rheos__call_run(rheos__call *call, const rheos__parameters *parameters,
                               rheos__step *step, rheos_tensor **values);
 
-#endif  // RHEOS_SRC_RUNTIME_EXECUTOR_H
+#endif  // RHEOS_SRC_RUNTIME_RUN_EXECUTOR_H

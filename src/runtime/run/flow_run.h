@@ -1,6 +1,6 @@
 // A run of a plan on tokens under way, for the files that it is made of.
-#ifndef RHEOS_SRC_RUNTIME_FLOW_RUN_H
-#define RHEOS_SRC_RUNTIME_FLOW_RUN_H
+#ifndef RHEOS_SRC_RUNTIME_RUN_FLOW_RUN_H
+#define RHEOS_SRC_RUNTIME_RUN_FLOW_RUN_H
 
 #include "plan/entries/flow.h"
 #include "runtime/run/run.h"
@@ -59,4 +59,4 @@ bool rheos__flow_can_set_aside(const rheos__flow_run *f, int32_t entry);
 void rheos__flow_set_aside(rheos__flow_run *f, int32_t entry, rheos__attempt *attempt);
 void rheos__flow_init_waits(rheos__flow_run *f);
 
-#endif  // RHEOS_SRC_RUNTIME_FLOW_RUN_H
+#endif  // RHEOS_SRC_RUNTIME_RUN_FLOW_RUN_H

@@ -1,6 +1,6 @@
 // A run of a plan under way, for the files that the executor is made of.
-#ifndef RHEOS_SRC_RUNTIME_RUN_H
-#define RHEOS_SRC_RUNTIME_RUN_H
+#ifndef RHEOS_SRC_RUNTIME_RUN_RUN_H
+#define RHEOS_SRC_RUNTIME_RUN_RUN_H
 
 #include "runtime/run/executor.h"
 
@@ -51,4 +51,4 @@ rheos_status *rheos__run_enter_child(rheos__run *r, rheos__segment *segment,
 // Ends what a step entered, up to `last`, and gives its workspace back. Calls keep theirs.
 void rheos__run_leave(rheos__run *r, rheos__segment *last);
 
-#endif  // RHEOS_SRC_RUNTIME_RUN_H
+#endif  // RHEOS_SRC_RUNTIME_RUN_RUN_H

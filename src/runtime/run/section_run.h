@@ -1,8 +1,8 @@
 // What threads do of a section of a segment, each kind in a file of its own: row_run.c,
 // branch_run.c, update_run.c. The executor runs what comes before and after (executor.c,
 // run_section).
-#ifndef RHEOS_SRC_RUNTIME_SECTION_RUN_H
-#define RHEOS_SRC_RUNTIME_SECTION_RUN_H
+#ifndef RHEOS_SRC_RUNTIME_RUN_SECTION_RUN_H
+#define RHEOS_SRC_RUNTIME_RUN_SECTION_RUN_H
 
 #include "plan/segment/segment.h"
 #include "runtime/step/step.h"
@@ -57,4 +57,4 @@ rheos_status *rheos__run_branches(const rheos__section_run *run, int32_t *out_fa
 // False if nothing was done, since an update fails or memory is short: run one by one, they tell.
 bool rheos__run_updates(const rheos__section_run *run);
 
-#endif  // RHEOS_SRC_RUNTIME_SECTION_RUN_H
+#endif  // RHEOS_SRC_RUNTIME_RUN_SECTION_RUN_H

@@ -1,6 +1,6 @@
 // Callables of direct sessions, which keep the plan: a run neither hashes nor searches.
-#ifndef RHEOS_SRC_RUNTIME_DIRECT_CALLABLE_H
-#define RHEOS_SRC_RUNTIME_DIRECT_CALLABLE_H
+#ifndef RHEOS_SRC_RUNTIME_SESSION_DIRECT_CALLABLE_H
+#define RHEOS_SRC_RUNTIME_SESSION_DIRECT_CALLABLE_H
 
 #include "runtime/session/direct_session.h"
 
@@ -24,4 +24,4 @@ rheos_status *rheos__direct_run_part(rheos_callable *callable, rheos_tensor *con
                                      rheos__rendezvous *rendezvous);
 int64_t rheos__direct_callable_cost_ns(const rheos_callable *callable);
 
-#endif  // RHEOS_SRC_RUNTIME_DIRECT_CALLABLE_H
+#endif  // RHEOS_SRC_RUNTIME_SESSION_DIRECT_CALLABLE_H

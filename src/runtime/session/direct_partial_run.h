@@ -1,6 +1,6 @@
 // Steps in parts of direct sessions: those that are open, by handles.
-#ifndef RHEOS_SRC_RUNTIME_DIRECT_PARTIAL_RUN_H
-#define RHEOS_SRC_RUNTIME_DIRECT_PARTIAL_RUN_H
+#ifndef RHEOS_SRC_RUNTIME_SESSION_DIRECT_PARTIAL_RUN_H
+#define RHEOS_SRC_RUNTIME_SESSION_DIRECT_PARTIAL_RUN_H
 
 #include "runtime/session/direct_session.h"
 
@@ -16,4 +16,4 @@ void rheos__direct_partial_end(rheos_session *session, int64_t handle);
 // Ends all. None runs.
 void rheos__direct_forget_partial_runs(rheos__direct_session *session);
 
-#endif  // RHEOS_SRC_RUNTIME_DIRECT_PARTIAL_RUN_H
+#endif  // RHEOS_SRC_RUNTIME_SESSION_DIRECT_PARTIAL_RUN_H

@@ -1,6 +1,6 @@
 // A direct session: it plans and runs the steps of its graph itself, on its host.
-#ifndef RHEOS_SRC_RUNTIME_DIRECT_SESSION_H
-#define RHEOS_SRC_RUNTIME_DIRECT_SESSION_H
+#ifndef RHEOS_SRC_RUNTIME_SESSION_DIRECT_SESSION_H
+#define RHEOS_SRC_RUNTIME_SESSION_DIRECT_SESSION_H
 
 #include "runtime/session/partial_run.h"
 #include "runtime/session/plan_cache.h"
@@ -35,4 +35,4 @@ rheos_status *rheos__direct_run_take(rheos__direct_session *session, rheos__cach
                                      rheos_tensor **out_values, const rheos_run_options *options,
                                      rheos__rendezvous *rendezvous);
 
-#endif  // RHEOS_SRC_RUNTIME_DIRECT_SESSION_H
+#endif  // RHEOS_SRC_RUNTIME_SESSION_DIRECT_SESSION_H

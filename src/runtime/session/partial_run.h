@@ -5,8 +5,8 @@
 // waits for them, and a reference that one of them passes on is the one that it was given.
 // Constants, variables and what else gives references, handles or variants without changing
 // anything are never done: running them again costs nothing and means the same.
-#ifndef RHEOS_SRC_RUNTIME_PARTIAL_RUN_H
-#define RHEOS_SRC_RUNTIME_PARTIAL_RUN_H
+#ifndef RHEOS_SRC_RUNTIME_SESSION_PARTIAL_RUN_H
+#define RHEOS_SRC_RUNTIME_SESSION_PARTIAL_RUN_H
 
 #include "runtime/session/plan_cache.h"
 
@@ -62,4 +62,4 @@ void rheos__part_deinit(rheos__part *part);  // with the results that are still 
 // Whether everything is fed and fetched.
 bool rheos__partial_run_is_over(const rheos__partial_run *run);
 
-#endif  // RHEOS_SRC_RUNTIME_PARTIAL_RUN_H
+#endif  // RHEOS_SRC_RUNTIME_SESSION_PARTIAL_RUN_H

@@ -2,8 +2,8 @@
 // that threads with different signatures plan side by side; of those that want the same new one,
 // the first makes it and the others wait. Plans are counted: one may leave the cache while a step
 // runs it.
-#ifndef RHEOS_SRC_RUNTIME_PLAN_CACHE_H
-#define RHEOS_SRC_RUNTIME_PLAN_CACHE_H
+#ifndef RHEOS_SRC_RUNTIME_SESSION_PLAN_CACHE_H
+#define RHEOS_SRC_RUNTIME_SESSION_PLAN_CACHE_H
 
 #include <stdatomic.h>
 
@@ -54,4 +54,4 @@ rheos_status *rheos__plan_cache_get(rheos__plan_cache *cache, const rheos__signa
 rheos__cached_plan *rheos__cached_plan_ref(rheos__cached_plan *plan);
 void rheos__cached_plan_unref(rheos__cached_plan *plan);
 
-#endif  // RHEOS_SRC_RUNTIME_PLAN_CACHE_H
+#endif  // RHEOS_SRC_RUNTIME_SESSION_PLAN_CACHE_H

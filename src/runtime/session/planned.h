@@ -1,6 +1,6 @@
 // The plan of a step that is not run, printed for programs that look at it: what its texts share.
-#ifndef RHEOS_SRC_RUNTIME_PLANNED_H
-#define RHEOS_SRC_RUNTIME_PLANNED_H
+#ifndef RHEOS_SRC_RUNTIME_SESSION_PLANNED_H
+#define RHEOS_SRC_RUNTIME_SESSION_PLANNED_H
 
 #include "codec/json_text.h"
 #include "runtime/call/called.h"
@@ -27,4 +27,4 @@ rheos_status *rheos__called_print_json(const rheos__called *called, rheos__json_
 // "dtype", unless it is RHEOS_INVALID_DTYPE, and "shape": null where its rank is not known.
 void rheos__json_add_type(rheos__json_text *j, rheos_dtype dtype, const rheos_shape *shape);
 
-#endif  // RHEOS_SRC_RUNTIME_PLANNED_H
+#endif  // RHEOS_SRC_RUNTIME_SESSION_PLANNED_H

@@ -1,6 +1,6 @@
 // What a run asks for: feeds, fetches and targets of a caller, checked, as ids of the graph.
-#ifndef RHEOS_SRC_RUNTIME_RUN_SIGNATURE_H
-#define RHEOS_SRC_RUNTIME_RUN_SIGNATURE_H
+#ifndef RHEOS_SRC_RUNTIME_SESSION_RUN_SIGNATURE_H
+#define RHEOS_SRC_RUNTIME_SESSION_RUN_SIGNATURE_H
 
 #include <rheos/session.h>
 
@@ -58,4 +58,4 @@ static inline void rheos__run_signature_deinit(rheos__run_signature *signature) 
 rheos_status *rheos__check_feed(const rheos_graph *graph, rheos__edge edge,
                                 const rheos_tensor *value);
 
-#endif  // RHEOS_SRC_RUNTIME_RUN_SIGNATURE_H
+#endif  // RHEOS_SRC_RUNTIME_SESSION_RUN_SIGNATURE_H

@@ -2,8 +2,8 @@
 // functions; a direct session runs steps in this process, others ask for them elsewhere, or tell
 // what was asked. A session of any kind is on a graph that it may read, and is given ids of that
 // and tensors: enough for one that only knows how to send a graph, names and tensors.
-#ifndef RHEOS_SRC_RUNTIME_SESSION_KIND_H
-#define RHEOS_SRC_RUNTIME_SESSION_KIND_H
+#ifndef RHEOS_SRC_RUNTIME_SESSION_SESSION_KIND_H
+#define RHEOS_SRC_RUNTIME_SESSION_SESSION_KIND_H
 
 #include "plan/segment/segment.h"
 #include "runtime/run/bound.h"
@@ -87,4 +87,4 @@ const rheos__session_kind *rheos__find_session_kind(const rheos__session_kind *c
 // RHEOS_UNIMPLEMENTED where the session is not of this process.
 rheos_status *rheos__session_home(rheos_session *session, rheos__home **out_home);
 
-#endif  // RHEOS_SRC_RUNTIME_SESSION_KIND_H
+#endif  // RHEOS_SRC_RUNTIME_SESSION_SESSION_KIND_H

@@ -1,6 +1,6 @@
 // A plan of a session that is looked at, not run.
-#ifndef RHEOS_SRC_RUNTIME_SESSION_PLAN_H
-#define RHEOS_SRC_RUNTIME_SESSION_PLAN_H
+#ifndef RHEOS_SRC_RUNTIME_SESSION_SESSION_PLAN_H
+#define RHEOS_SRC_RUNTIME_SESSION_SESSION_PLAN_H
 
 #include <rheos/session.h>
 
@@ -14,4 +14,4 @@ rheos_status *rheos__session_plan(rheos_session *session, const rheos__step_ends
                                   const rheos_shape *shapes, rheos__plan **out_plan,
                                   const rheos__segment **out_segment);
 
-#endif  // RHEOS_SRC_RUNTIME_SESSION_PLAN_H
+#endif  // RHEOS_SRC_RUNTIME_SESSION_SESSION_PLAN_H

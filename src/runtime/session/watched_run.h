@@ -3,8 +3,8 @@
 // What is watched is a part of a plan's signature. The functions that such plans call have bodies
 // of their own, for each set of edges, which stay as long as the session: other plans and bodies
 // are as if nobody watched.
-#ifndef RHEOS_SRC_RUNTIME_WATCHED_RUN_H
-#define RHEOS_SRC_RUNTIME_WATCHED_RUN_H
+#ifndef RHEOS_SRC_RUNTIME_SESSION_WATCHED_RUN_H
+#define RHEOS_SRC_RUNTIME_SESSION_WATCHED_RUN_H
 
 #include "runtime/call/bodies.h"
 
@@ -33,4 +33,4 @@ rheos_status *rheos__watched_bodies_find(rheos__watched_bodies **first,
 void rheos__watched_bodies_clear(rheos__watched_bodies *first);
 void rheos__watched_bodies_free(rheos__watched_bodies *first);
 
-#endif  // RHEOS_SRC_RUNTIME_WATCHED_RUN_H
+#endif  // RHEOS_SRC_RUNTIME_SESSION_WATCHED_RUN_H

@@ -1,8 +1,8 @@
 // A home for steps: what a session, an eager context or a server has for the steps that it runs,
 // whatever these do. Every step begins and ends here, so a deadline, a cancellation and the closing
 // of the home mean the same to all of them, and whoever asks what waits is told of all.
-#ifndef RHEOS_SRC_RUNTIME_HOME_H
-#define RHEOS_SRC_RUNTIME_HOME_H
+#ifndef RHEOS_SRC_RUNTIME_STEP_HOME_H
+#define RHEOS_SRC_RUNTIME_STEP_HOME_H
 
 #include <pthread.h>
 
@@ -83,4 +83,4 @@ static inline void rheos__home_leave(rheos__home *home) {
   if (users == RHEOS__HOME_USER + RHEOS__HOME_CLOSED) rheos__home_say_empty(home);
 }
 
-#endif  // RHEOS_SRC_RUNTIME_HOME_H
+#endif  // RHEOS_SRC_RUNTIME_STEP_HOME_H

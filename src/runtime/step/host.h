@@ -1,6 +1,6 @@
 // What a host owns. Nothing here belongs to one session.
-#ifndef RHEOS_SRC_RUNTIME_HOST_H
-#define RHEOS_SRC_RUNTIME_HOST_H
+#ifndef RHEOS_SRC_RUNTIME_STEP_HOST_H
+#define RHEOS_SRC_RUNTIME_STEP_HOST_H
 
 #include <rheos/host.h>
 #include <stdatomic.h>
@@ -22,4 +22,4 @@ struct rheos_host {
 // Adds a device, which must outlive the host, before the first session has it.
 rheos_status *rheos__host_add_device(rheos_host *host, const rheos__device *device);
 
-#endif  // RHEOS_SRC_RUNTIME_HOST_H
+#endif  // RHEOS_SRC_RUNTIME_STEP_HOST_H

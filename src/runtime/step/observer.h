@@ -4,8 +4,8 @@
 // the thread whose turn it is; so an observer that blocks holds up its own step and no other. A
 // step that has none is run by loops that have no call for it. An error that an observer gives is
 // the entry's: it gets the entry's name and line, and ends the step.
-#ifndef RHEOS_SRC_RUNTIME_OBSERVER_H
-#define RHEOS_SRC_RUNTIME_OBSERVER_H
+#ifndef RHEOS_SRC_RUNTIME_STEP_OBSERVER_H
+#define RHEOS_SRC_RUNTIME_STEP_OBSERVER_H
 
 #include <rheos/base.h>
 
@@ -120,4 +120,4 @@ void rheos__place_text(const rheos__place *place, rheos__text *text);
 bool rheos__observed_input(const rheos__observed *entry, int32_t input, rheos_tensor *out_view);
 bool rheos__observed_output(const rheos__observed *entry, int32_t output, rheos_tensor *out_view);
 
-#endif  // RHEOS_SRC_RUNTIME_OBSERVER_H
+#endif  // RHEOS_SRC_RUNTIME_STEP_OBSERVER_H

@@ -1,6 +1,6 @@
 // A running step: what the executor and the kernels it calls may ask of it.
-#ifndef RHEOS_SRC_RUNTIME_STEP_H
-#define RHEOS_SRC_RUNTIME_STEP_H
+#ifndef RHEOS_SRC_RUNTIME_STEP_STEP_H
+#define RHEOS_SRC_RUNTIME_STEP_STEP_H
 
 #include <rheos/session.h>
 #include <stdatomic.h>
@@ -108,4 +108,4 @@ bool rheos__step_is_parallel(const rheos__step *step, int64_t flops);
 // The error of a stopped step.
 rheos_status *rheos__step_error(const rheos__step *step);
 
-#endif  // RHEOS_SRC_RUNTIME_STEP_H
+#endif  // RHEOS_SRC_RUNTIME_STEP_STEP_H

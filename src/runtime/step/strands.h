@@ -1,8 +1,8 @@
 // Strands: where several bodies that a step has called wait, any of them may be the first that can
 // go on, so each but the first runs on a thread of its own. Only the strand whose turn it is runs;
 // it gives the turn away where it would sleep. So what the strands of a step share needs no locks.
-#ifndef RHEOS_SRC_RUNTIME_STRANDS_H
-#define RHEOS_SRC_RUNTIME_STRANDS_H
+#ifndef RHEOS_SRC_RUNTIME_STEP_STRANDS_H
+#define RHEOS_SRC_RUNTIME_STEP_STRANDS_H
 
 #include "runtime/step/step.h"
 
@@ -18,4 +18,4 @@ bool rheos__strands_turn(rheos__step *step);
 
 // Whether the calling thread is the step's own.
 bool rheos__strand_is_own(const rheos__step *step);
-#endif  // RHEOS_SRC_RUNTIME_STRANDS_H
+#endif  // RHEOS_SRC_RUNTIME_STEP_STRANDS_H

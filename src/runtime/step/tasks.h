@@ -1,6 +1,6 @@
 // What the runtime itself needs of tasks (graph/tasks.h).
-#ifndef RHEOS_SRC_RUNTIME_TASKS_H
-#define RHEOS_SRC_RUNTIME_TASKS_H
+#ifndef RHEOS_SRC_RUNTIME_STEP_TASKS_H
+#define RHEOS_SRC_RUNTIME_STEP_TASKS_H
 
 #include "graph/tasks.h"
 #include "runtime/step/step.h"
@@ -13,4 +13,4 @@ void rheos__tasks_close(rheos__tasks *tasks);
 // Tasks that run now.
 int32_t rheos__tasks_num_running(rheos__tasks *tasks);
 
-#endif  // RHEOS_SRC_RUNTIME_TASKS_H
+#endif  // RHEOS_SRC_RUNTIME_STEP_TASKS_H

@@ -5,8 +5,8 @@
 // outputs) is described once for each segment, in numbers and shapes only; names and messages are
 // made when a trace is written (format/trace/run_metadata.c). Memory that is short marks the trace
 // as failed, which its writers report.
-#ifndef RHEOS_SRC_RUNTIME_TRACE_H
-#define RHEOS_SRC_RUNTIME_TRACE_H
+#ifndef RHEOS_SRC_RUNTIME_STEP_TRACE_H
+#define RHEOS_SRC_RUNTIME_STEP_TRACE_H
 
 #include <rheos/session.h>
 
@@ -117,4 +117,4 @@ struct rheos_trace {
 // The trace becomes an observer of the step: of one at a time.
 void rheos__step_observe_by_trace(rheos__step *step, rheos_trace *trace);
 
-#endif  // RHEOS_SRC_RUNTIME_TRACE_H
+#endif  // RHEOS_SRC_RUNTIME_STEP_TRACE_H

@@ -1,6 +1,6 @@
 // How steps wait: for what, and until when.
-#ifndef RHEOS_SRC_RUNTIME_WAITING_H
-#define RHEOS_SRC_RUNTIME_WAITING_H
+#ifndef RHEOS_SRC_RUNTIME_STEP_WAITING_H
+#define RHEOS_SRC_RUNTIME_STEP_WAITING_H
 
 #include "resource/waitable.h"
 #include "runtime/step/step.h"
@@ -29,4 +29,4 @@ bool rheos__attempt_end(rheos__attempt *attempt, rheos__step *step);
 rheos_status *rheos__attempt_answer_take(rheos__attempt *attempt, rheos__step *step,
                                          rheos_tensor **outputs);
 
-#endif  // RHEOS_SRC_RUNTIME_WAITING_H
+#endif  // RHEOS_SRC_RUNTIME_STEP_WAITING_H

@@ -1,7 +1,7 @@
 // The threads that steps share. The pool owns the cores: libraries that have threads of their own
 // are called with one.
-#ifndef RHEOS_SRC_RUNTIME_POOL_H
-#define RHEOS_SRC_RUNTIME_POOL_H
+#ifndef RHEOS_SRC_RUNTIME_THREADS_POOL_H
+#define RHEOS_SRC_RUNTIME_THREADS_POOL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,4 +70,4 @@ int64_t rheos__clock_ns(void);  // of the monotonic clock
 void *rheos__pool_take_scratch(size_t size_bytes);
 void rheos__pool_give_scratch(void *scratch);
 
-#endif  // RHEOS_SRC_RUNTIME_POOL_H
+#endif  // RHEOS_SRC_RUNTIME_THREADS_POOL_H
