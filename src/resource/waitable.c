@@ -13,6 +13,23 @@ void rheos__waitable_deinit(rheos__waitable *waitable) {
   pthread_mutex_destroy(&waitable->mutex);
 }
 
+#ifdef NDEBUG
+static void check_lines(const rheos__waitable *waitable) { (void)waitable; }
+#else
+// Both lines are whole, and in them stands what waits for this and is not done.
+static void check_lines(const rheos__waitable *waitable) {
+  for (int side = 0; side < 2; ++side) {
+    const rheos__attempt *before = NULL;
+    for (const rheos__attempt *at = waitable->first[side]; at != NULL; at = at->next) {
+      assert(at->previous == before && at->on == waitable && (int)at->side == side);
+      assert(at->bell != NULL && !rheos__attempt_is_done(at));
+      before = at;
+    }
+    assert(waitable->last[side] == before);
+  }
+}
+#endif
+
 static void leave_line(rheos__attempt *attempt) {
   rheos__waitable *on = attempt->on;
   if (attempt->previous != NULL) {
@@ -57,6 +74,7 @@ void rheos__waitable_serve(rheos__waitable *waitable) {
     has_changed = serve_line(waitable, RHEOS__PUTS);
     has_changed = serve_line(waitable, RHEOS__TAKES) || has_changed;
   }
+  check_lines(waitable);
 }
 
 void rheos__waitable_fail(rheos__waitable *waitable, rheos__side side, rheos_code code,
@@ -67,6 +85,7 @@ void rheos__waitable_fail(rheos__waitable *waitable, rheos__side side, rheos_cod
     attempt->status = rheos_status_new(code, "%s", text);
     end(attempt);
   }
+  check_lines(waitable);
 }
 
 void rheos__attempt_init(rheos__attempt *attempt, const rheos__attempt_kind *kind,

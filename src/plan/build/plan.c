@@ -211,6 +211,7 @@ static rheos_status *make_flow(rheos__plan *plan) {
     if (!rheos__is_on_host(rheos__entry_device(plan, entry))) entry->device = 0;
   }
   plan->is_mixed = false;
+  rheos__flow_check(plan);
   return find_last_uses(plan);
 }
 

@@ -94,6 +94,8 @@ typedef struct rheos__flow {
 rheos_status *rheos__flow_new(const rheos__plan *plan, rheos__flow_frames *frames,
                               rheos__flow **out_flow);
 void rheos__flow_free(rheos__flow *flow);
+// Asserts what the flow of a plan promises: flow_check.c.
+void rheos__flow_check(const rheos__plan *plan);
 // The node that stands for a loop: its LoopCond if it has one, else what enters it first.
 int32_t rheos__flow_node_of_frame(const rheos__plan *plan, int32_t frame);
 
@@ -148,5 +150,7 @@ typedef struct rheos__flow_state {
 // NULL when memory is short.
 rheos__flow_state *rheos__flow_state_new(const rheos__plan *plan);
 void rheos__flow_state_free(rheos__flow_state *state);
+// Asserts that a step has left nothing in it.
+void rheos__flow_state_check(const rheos__plan *plan, const rheos__flow_state *state);
 
 #endif  // RHEOS_SRC_PLAN_ENTRIES_FLOW_H

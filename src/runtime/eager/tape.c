@@ -1,5 +1,6 @@
 // Tapes: what was computed from which tensors, in order; walked backwards for gradients. Each
 // tensor that a region gives is one of its own, so tensors are known by their addresses.
+#include <assert.h>
 #include <rheos/front_end.h>
 #include <string.h>
 
@@ -57,6 +58,22 @@ static struct slot *find(const tensor_set *set, const rheos_tensor *tensor) {
   return slot->tensor != NULL ? slot : NULL;
 }
 
+#ifdef NDEBUG
+static void check_set(const tensor_set *set) { (void)set; }
+#else
+// Each tensor is found where it is, and half of the slots are free.
+static void check_set(const tensor_set *set) {
+  size_t count = 0;
+  assert((set->capacity & (set->capacity - 1)) == 0 && set->count * 2 <= set->capacity);
+  for (size_t i = 0; i < set->capacity; ++i) {
+    if (set->slots[i].tensor == NULL) continue;
+    assert(slot_of(set, set->slots[i].tensor) == &set->slots[i]);
+    ++count;
+  }
+  assert(count == set->count);
+}
+#endif
+
 static bool grow(tensor_set *set) {
   if ((set->count + 1) * 2 <= set->capacity) return true;
   tensor_set larger = {.capacity = set->capacity != 0 ? set->capacity * 2 : 32};
@@ -68,6 +85,7 @@ static bool grow(tensor_set *set) {
   larger.count = set->count;
   rheos__free(set->slots);
   *set = larger;
+  check_set(set);
   return true;
 }
 

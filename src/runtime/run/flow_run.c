@@ -751,7 +751,7 @@ static void drop_all(flow_run *f) {
     f->s->has_kept[i] = false;
   }
   for (int32_t i = 0; i < f->flow->num_frames; ++i) f->s->trips[i] = (rheos__flow_trip){0};
-  f->s->num_ready = 0;
+  f->s->num_ready = f->s->num_put_off = 0;
 }
 
 static bool is_clean(const flow_run *f) {
@@ -776,6 +776,7 @@ rheos_status *rheos__run_flow(rheos__run *r, const rheos__parameters *parameters
   if (status == NULL) status = give_fetches(&f, r->bound == NULL ? out_values : NULL);
   for (int32_t i = 0; i < f.plan->num_fetches; ++i) token_drop(&f.s->fetched[i]);
   if (status != NULL || !is_clean(&f)) drop_all(&f);
+  rheos__flow_state_check(f.plan, f.s);
   if (f.is_observed) rheos__observe_visit_ended(r->step, &f.place);
   *out_cost_ns = (double)f.s->num_run * (double)ENTRY_NS;
   return status;

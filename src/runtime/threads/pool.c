@@ -251,11 +251,34 @@ void rheos__pool_give_scratch(void *scratch) {
 
 // ---- The open jobs, with the mutex held
 
+#ifdef NDEBUG
+static void check_pool(const rheos__pool *pool) { (void)pool; }
+#else
+// The lists of jobs and tasks are whole, and nobody counts threads that are not there.
+static void check_pool(const rheos__pool *pool) {
+  const rheos__pool_task *last = NULL;
+  assert(pool->num_started >= 0 && pool->num_started < pool->num_threads);
+  assert(pool->num_running_tasks >= 0 && pool->num_running_tasks <= pool->num_started);
+  for (const job *j = pool->open; j != NULL; j = j->next) {
+    const uint64_t left = atomic_load(&j->left);
+    assert(j->is_open && j->num_helpers >= 0);
+    assert((int64_t)(left >> 32) <= j->num_grains);
+    assert(j->outer != j);
+  }
+  for (const rheos__pool_task *task = pool->first_task; task != NULL; task = task->next) {
+    assert(task->is_posted && task->run != NULL);
+    last = task;
+  }
+  assert(pool->last_task == last);
+}
+#endif
+
 static void open_job(rheos__pool *pool, job *j) {
   assert(!j->is_open && j->num_helpers == 0);
   j->next = pool->open;
   pool->open = j;
   j->is_open = true;
+  check_pool(pool);
   atomic_fetch_add(&pool->num_opened, 1);
   pthread_cond_broadcast(&pool->work);
   if (j->outer == NULL) return;
@@ -269,6 +292,7 @@ static void close_job(rheos__pool *pool, job *j) {
   while (*place != j) place = &(*place)->next;
   *place = j->next;
   j->is_open = false;
+  check_pool(pool);
 }
 
 // The part of the job that is left for each thread inside it and one more.
@@ -385,6 +409,7 @@ bool rheos__pool_post(rheos__pool *pool, rheos__pool_task *task) {
     task->is_posted = true;
     *(pool->last_task != NULL ? &pool->last_task->next : &pool->first_task) = task;
     pool->last_task = task;
+    check_pool(pool);
     atomic_fetch_add(&pool->num_opened, 1);
     pthread_cond_signal(&pool->work);
   }
@@ -404,6 +429,7 @@ bool rheos__pool_withdraw(rheos__pool *pool, rheos__pool_task *task) {
     *place = task->next;
     if (pool->last_task == task) pool->last_task = before;
     task->is_posted = false;
+    check_pool(pool);
   }
   pthread_mutex_unlock(&pool->mutex);
   return was_posted;
