@@ -46,8 +46,8 @@ static rheos_output call_factory(rheos_scope *scope, rheos_operation iterator) {
   return rheos_operation_output(rheos_op(scope, &args), 0);
 }
 
-// Those in the graph itself; a program's graph has them even where an iterator's function makes
-// them again.
+// Finds the datasets that pipelines of the graph itself end with; a program's graph has them even
+// where an iterator's function makes them again.
 static void find(rheos_graph *graph, rheos_scope *scope, pipelines *p) {
   const int32_t count = rheos_graph_num_operations(graph);
   for (int32_t id = 0; id < count && p->count < MOST_DATASETS; ++id) {

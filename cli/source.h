@@ -63,7 +63,8 @@ void source_close(source *s);
 // Whether all options that are given apply to this kind of source; else a message (wrong usage).
 bool source_fits_options(const source *s, const char *command, const option *options,
                          size_t num_options);
-// The same of what lies at a path; true where it cannot be opened, which whoever reads it says.
+// Whether the options apply to what lies at a path, as source_fits_options() has it; true where it
+// cannot be opened, which whoever reads it says.
 bool path_fits_options(const char *path, const char *command, const option *options,
                        size_t num_options);
 

@@ -55,7 +55,7 @@ RHEOS_API rheos_output rheos_dataset_program(rheos_scope *scope, const char *tok
 // `num_parallel` calls at a time (0, 1: one); elements keep their order.
 RHEOS_API rheos_output rheos_dataset_map(rheos_scope *scope, rheos_output dataset,
                                          const rheos_function *function, int64_t num_parallel);
-// The same by a function of the program.
+// As rheos_dataset_map(), by a function of the program.
 RHEOS_API rheos_output rheos_dataset_map_program(rheos_scope *scope, rheos_output dataset,
                                                  const char *token, const rheos_dtype *dtypes,
                                                  const rheos_shape *shapes, size_t num_components,
@@ -63,7 +63,7 @@ RHEOS_API rheos_output rheos_dataset_map_program(rheos_scope *scope, rheos_outpu
 // Elements for which the function gives true, a scalar.
 RHEOS_API rheos_output rheos_dataset_filter(rheos_scope *scope, rheos_output dataset,
                                             const rheos_function *function);
-// Those of `cycle` datasets at a time that the function makes of elements, by turns of `block`.
+// Elements of `cycle` datasets at a time that the function makes of elements, by turns of `block`.
 RHEOS_API rheos_output rheos_dataset_interleave(rheos_scope *scope, rheos_output dataset,
                                                 const rheos_function *function, int64_t cycle,
                                                 int64_t block, int64_t num_parallel);

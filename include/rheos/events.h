@@ -65,8 +65,8 @@ typedef enum rheos_session_status {
   RHEOS_SESSION_STOP,
   RHEOS_SESSION_CHECKPOINT,
 } rheos_session_status;
-// That training began or ended or a checkpoint was written. `checkpoint_path` and `message` may be
-// NULL.
+// Adds the event that training began or ended or a checkpoint was written. `checkpoint_path` and
+// `message` may be NULL.
 RHEOS_STATUS rheos_event_writer_add_session_log(rheos_event_writer *writer,
                                                 rheos_session_status session_status,
                                                 const char *checkpoint_path, const char *message,

@@ -17,8 +17,9 @@ extern "C" {
 // message of protocol buffers may have, 2 GB.
 RHEOS_STATUS rheos_graph_to_graph_def(rheos_graph *graph, void **out_bytes, size_t *out_size_bytes);
 
-// The same of the operations from number `first` on (graph.h), with the whole library: what a
-// reader lacks who has those before. RHEOS_INVALID_ARGUMENT if `first` is below 0 or past the end.
+// As rheos_graph_to_graph_def(), of the operations from number `first` on (graph.h), with the whole
+// library: what a reader lacks who has those before. RHEOS_INVALID_ARGUMENT if `first` is below 0
+// or past the end.
 RHEOS_STATUS rheos_graph_to_graph_def_from(rheos_graph *graph, int32_t first, void **out_bytes,
                                            size_t *out_size_bytes);
 
@@ -166,7 +167,8 @@ typedef enum rheos_compression_strategy {
   RHEOS_STRATEGY_FIXED,
 } rheos_compression_strategy;
 
-// The same with all that zlib can be told; zeros are TensorFlow's defaults, but for `level`.
+// How records are compressed, with all that zlib can be told; zeros are TensorFlow's defaults, but
+// for `level`.
 typedef struct rheos_record_options {
   rheos_compression compression RHEOS_LEFT_OUT;
   int level RHEOS_LEFT_OUT;         // as above
@@ -218,7 +220,7 @@ RHEOS_API bool rheos_checkpoint_reader_find(const rheos_checkpoint_reader *reade
 // Reads the tensor, which the caller frees with rheos_tensor_unref().
 RHEOS_STATUS rheos_checkpoint_reader_read(rheos_checkpoint_reader *reader, size_t index,
                                           rheos_tensor **out_tensor);
-// The same by name. RHEOS_NOT_FOUND if there is none.
+// As rheos_checkpoint_reader_read(), by the tensor's name. RHEOS_NOT_FOUND if there is none.
 RHEOS_STATUS rheos_checkpoint_reader_read_named(rheos_checkpoint_reader *reader, const char *name,
                                                 rheos_tensor **out_tensor);
 
@@ -229,8 +231,8 @@ typedef struct rheos_object_name {
   const char *key;        // the tensor's in the checkpoint
 } rheos_object_name;
 
-// Those of a checkpoint, sorted by full name, in one piece of memory for rheos_free(). NULL and 0
-// if the checkpoint was not written by objects.
+// The names of a checkpoint's variables and keys, sorted by full name, in one piece of memory for
+// rheos_free(). NULL and 0 if the checkpoint was not written by objects.
 RHEOS_STATUS rheos_checkpoint_reader_object_names(rheos_checkpoint_reader *reader,
                                                   rheos_object_name **out_names, size_t *out_count);
 
@@ -284,7 +286,7 @@ RHEOS_STATUS rheos_checkpoint_state_write(const char *folder, const char *file_n
                                           const char *const *all_model_checkpoint_paths,
                                           size_t num_paths);
 
-// The same with times. Paths and times are the caller's.
+// As rheos_checkpoint_state_write(), with times. Paths and times are the caller's.
 RHEOS_STATUS rheos_checkpoint_state_write_timed(const char *folder, const char *file_name,
                                                 const rheos_checkpoint_state *state);
 

@@ -58,8 +58,8 @@ RHEOS_API int64_t rheos_region_cost_ns(const rheos_region *region);
 // tape is
 // gone and a function is removed again, or until rheos_eager_sweep() is called.
 RHEOS_STATUS rheos_eager_remove_function(rheos_eager *eager, const char *name);
-// The same for several, which takes less time than one by one; after the first that is not there,
-// none.
+// As rheos_eager_remove_function() of several, which takes less time than one by one; after the
+// first that is not there, none is removed.
 RHEOS_STATUS rheos_eager_remove_functions(rheos_eager *eager, const char *const *names,
                                           size_t num_names);
 // Lets go of removed functions that tapes held on to.

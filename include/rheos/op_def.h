@@ -29,7 +29,8 @@ typedef struct rheos_op_def rheos_op_def;
 // The definition of an op; with a graph also of those that only it has: its functions, and what a
 // file defined. NULL if there is none.
 RHEOS_API const rheos_op_def *rheos_op_def_find(rheos_graph *graph, const char *type);
-// That of an operation, NULL for none. Of an op that nobody defines it has what the operation has.
+// The definition of an operation's op, NULL for none. Of an op that nobody defines it has what the
+// operation has.
 RHEOS_API const rheos_op_def *rheos_operation_op_def(rheos_operation operation);
 
 RHEOS_API const char *rheos_op_def_type(const rheos_op_def *op);  // "MatMul"
@@ -39,7 +40,7 @@ RHEOS_API const char *rheos_op_def_description(const rheos_op_def *op);
 RHEOS_API bool rheos_op_def_is_stateful(const rheos_op_def *op);     // two of them are never one
 RHEOS_API bool rheos_op_def_is_commutative(const rheos_op_def *op);  // in its inputs
 RHEOS_API bool rheos_op_def_is_aggregate(const rheos_op_def *op);    // sums of its sums are one sum
-// It takes references to variables that have no value yet.
+// Whether the op takes references to variables that have no value yet.
 RHEOS_API bool rheos_op_def_allows_uninitialized_input(const rheos_op_def *op);
 
 // An input or output. What it says by an attribute is that attribute's name, else NULL.

@@ -123,7 +123,7 @@ RHEOS_API const rheos_collection_def *rheos_meta_graph_collection(
 // GraphDef inside is sound shows when it is imported.
 RHEOS_STATUS rheos_meta_graph_parse(const void *bytes, size_t size_bytes,
                                     rheos_meta_graph **out_meta_graph);
-// The same from a file, of bytes or of text.
+// As rheos_meta_graph_parse(), from a file, of bytes or of text.
 RHEOS_STATUS rheos_meta_graph_read(const char *path, rheos_meta_graph **out_meta_graph);
 RHEOS_API void rheos_meta_graph_free(rheos_meta_graph *meta_graph);
 
@@ -267,7 +267,8 @@ typedef struct rheos_meta_graph_options {
 RHEOS_MUST_USE static inline rheos_status *rheos_graph_to_meta_graph_def(
     rheos_graph *graph, const rheos_meta_graph_options *options, void **out_bytes,
     size_t *out_size_bytes);
-// The same, written to a file as bytes or as text. A kill leaves the old or the new file.
+// Writes what rheos_graph_to_meta_graph_def() gives to a file, as bytes or as text. A kill leaves
+// the old or the new file.
 RHEOS_MUST_USE static inline rheos_status *rheos_graph_write_meta_graph(
     rheos_graph *graph, const rheos_meta_graph_options *options, const char *path, bool as_text);
 

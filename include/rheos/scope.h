@@ -64,7 +64,7 @@ RHEOS_API void rheos_scope_set_source(rheos_scope *scope, const char *file, int3
 // a string, is that of the operations that have one and say none: where resources lie that they
 // name.
 RHEOS_API void rheos_push_attr(rheos_scope *scope, rheos_attr attr);
-// The same for the operations of one type only.
+// As rheos_push_attr(), for the operations of one type only.
 RHEOS_API void rheos_push_attr_of_type(rheos_scope *scope, const char *op_type, rheos_attr attr);
 
 // Undoes the latest push that is not yet undone.
@@ -92,8 +92,8 @@ typedef struct rheos_op_args {
 // inputs, attributes, dtypes or shapes do not fit.
 static inline rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args);
 
-// The same with the arguments in the op's own struct, rheos_matmul_args and so on, of `args_bytes`:
-// what the functions of <rheos/ops.h> call.
+// As rheos_op(), with the arguments in the op's own struct, rheos_matmul_args and so on, of
+// `args_bytes`: what the functions of <rheos/ops.h> call.
 RHEOS_API rheos_operation rheos_op_from_struct(rheos_scope *scope, const char *type,
                                                const void *args, size_t args_bytes);
 

@@ -144,10 +144,10 @@ typedef struct rheos_named_tensor {
   rheos_tensor *value;
 } rheos_named_tensor;
 
-// The same by names as the graph has them: "x:0", or "x" for its first output. Values of `feeds`
-// are borrowed; those of `fetches` are set, and the caller's, or NULL after a failure.
-// RHEOS_NOT_FOUND or RHEOS_INVALID_ARGUMENT for a name that the graph does not have. `options` may
-// be NULL.
+// As rheos_session_run(), by names as the graph has them: "x:0", or "x" for its first output.
+// Values of `feeds` are borrowed; those of `fetches` are set, and the caller's, or NULL after a
+// failure. RHEOS_NOT_FOUND or RHEOS_INVALID_ARGUMENT for a name that the graph does not have.
+// `options` may be NULL.
 RHEOS_MUST_USE static inline rheos_status *rheos_session_run_named(
     rheos_session *session, const rheos_named_tensor *feeds, size_t num_feeds,
     rheos_named_tensor *fetches, size_t num_fetches, const rheos_run_options *options);
@@ -216,8 +216,9 @@ RHEOS_STATUS rheos_session_plan_text(rheos_session *session, const rheos_output 
                                      const rheos_output *fetches, size_t num_fetches,
                                      const rheos_operation *targets, size_t num_targets,
                                      char **out_text);
-// The same as JSON, one object. Its members are those that rheos(1) has of `show --plan --json`:
-// "entries", "waited_together", "fetches", "on_tokens", "segments", "bodies". Members may be added.
+// What rheos_session_plan_text() tells, as JSON: one object. Its members are those that rheos(1)
+// has of `show --plan --json`: "entries", "waited_together", "fetches", "on_tokens", "segments",
+// "bodies". Members may be added.
 RHEOS_STATUS rheos_session_plan_json(rheos_session *session, const rheos_output *feeds,
                                      const rheos_shape *shapes, size_t num_feeds,
                                      const rheos_output *fetches, size_t num_fetches,
@@ -233,8 +234,8 @@ RHEOS_STATUS rheos_session_memory_text(rheos_session *session, const rheos_outpu
                                        const rheos_output *fetches, size_t num_fetches,
                                        const rheos_operation *targets, size_t num_targets,
                                        char **out_text);
-// The same as JSON, one object. Its members are those that rheos(1) has of `show --memory --json`:
-// "peak_bytes", ..., "largest", "bodies". Members may be added.
+// What rheos_session_memory_text() tells, as JSON: one object. Its members are those that rheos(1)
+// has of `show --memory --json`: "peak_bytes", ..., "largest", "bodies". Members may be added.
 RHEOS_STATUS rheos_session_memory_json(rheos_session *session, const rheos_output *feeds,
                                        const rheos_shape *shapes, size_t num_feeds,
                                        const rheos_output *fetches, size_t num_fetches,

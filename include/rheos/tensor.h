@@ -126,7 +126,7 @@ RHEOS_STATUS rheos_tensor_borrow(rheos_dtype dtype, rheos_shape shape, void *dat
                                  void (*release)(void *argument), void *argument,
                                  rheos_tensor **out_tensor);
 
-// The same values under another shape of as many elements; shares the buffer.
+// A tensor of the same values under another shape of as many elements; shares the buffer.
 RHEOS_STATUS rheos_tensor_reshaped(rheos_tensor *tensor, rheos_shape shape,
                                    rheos_tensor **out_tensor);
 

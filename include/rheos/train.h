@@ -69,7 +69,7 @@ typedef enum rheos_reuse {
   RHEOS_REUSE_AUTO,  // make it, or re-use it
 } rheos_reuse;
 
-// Also opens the name scope `name`. Undone by rheos_scope_pop().
+// Enters a variable scope, and opens the name scope `name`. Undone by rheos_scope_pop().
 RHEOS_API void rheos_push_variable_scope(rheos_scope *scope, const char *name, rheos_reuse reuse);
 
 // A shared variable by name: makes it or finds it, as the variable scope's reuse says. An error
@@ -79,7 +79,7 @@ RHEOS_API rheos_variable rheos_get_variable_record(rheos_scope *scope, const cha
                                                    rheos_dtype dtype, rheos_shape shape,
                                                    rheos_initializer initializer, bool trainable);
 
-// The same, giving the value to compute with.
+// As rheos_get_variable_record(), giving the value to compute with.
 RHEOS_API rheos_output rheos_get_variable(rheos_scope *scope, const char *name, rheos_dtype dtype,
                                           rheos_shape shape, rheos_initializer initializer);
 
@@ -136,7 +136,7 @@ RHEOS_API rheos_variable rheos_variable_of(rheos_output output);
 // call.
 RHEOS_API rheos_operation rheos_global_variables_initializer(rheos_scope *scope);
 
-// The same for variables of the caller's choice; `name` NULL: "init".
+// An operation that initializes the given variables; `name` NULL: "init".
 RHEOS_API rheos_operation rheos_variables_initializer(rheos_scope *scope,
                                                       const rheos_variable *variables, size_t count,
                                                       const char *name);
@@ -241,7 +241,7 @@ RHEOS_API rheos_operation rheos_apply_gradients(rheos_scope *scope, rheos_optimi
 RHEOS_API rheos_operation rheos_minimize(rheos_scope *scope, rheos_optimizer optimizer,
                                          rheos_output loss);
 
-// The same with choices; `options` may be NULL.
+// The choices of rheos_minimize_with(), whose `options` may be NULL.
 typedef struct rheos_minimize_options {
   const rheos_variable *variables RHEOS_LEFT_OUT;  // NULL: the collection "trainable_variables"
   size_t num_variables RHEOS_LEFT_OUT;
@@ -311,7 +311,7 @@ RHEOS_API rheos_output rheos_polynomial_decay(rheos_scope *scope, double learnin
 RHEOS_API rheos_output rheos_cosine_decay(rheos_scope *scope, double learning_rate,
                                           rheos_output global_step, int32_t decay_steps,
                                           double alpha, const char *name);
-// The same again and again: each time t_mul times as long, from m_mul times as high.
+// As rheos_cosine_decay(), repeated: each time t_mul times as long, from m_mul times as high.
 RHEOS_API rheos_output rheos_cosine_decay_restarts(rheos_scope *scope, double learning_rate,
                                                    rheos_output global_step,
                                                    int32_t first_decay_steps, double t_mul,
@@ -337,7 +337,8 @@ RHEOS_API rheos_gradient rheos_clip_gradient_by_value(rheos_scope *scope, rheos_
 // Scaled down so that the euclidean norm is at most `clip_norm`.
 RHEOS_API rheos_gradient rheos_clip_gradient_by_norm(rheos_scope *scope, rheos_gradient gradient,
                                                      double clip_norm, const char *name);
-// The same for the norm divided by the number of elements; of dense gradients.
+// As rheos_clip_gradient_by_norm(), for the norm divided by the number of elements; of dense
+// gradients.
 RHEOS_API rheos_gradient rheos_clip_gradient_by_average_norm(rheos_scope *scope,
                                                              rheos_gradient gradient,
                                                              double clip_norm, const char *name);
@@ -398,7 +399,7 @@ typedef struct rheos_saver_options {
   size_t num_saveables RHEOS_LEFT_OUT;
 } rheos_saver_options;
 
-// The same with options; NULL: none. With saveables there need be no variables.
+// As rheos_saver_new(), with options; NULL: none. With saveables there need be no variables.
 static inline rheos_saver rheos_saver_new_with(rheos_scope *scope, const rheos_variable *variables,
                                                const char *const *names, size_t count,
                                                const rheos_saver_options *options);

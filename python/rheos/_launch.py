@@ -405,7 +405,7 @@ OWN = {
 }
 
 
-# Those that are different for programs of TensorFlow 2, and those that only these import.
+# Modules that are different for programs of TensorFlow 2, and those that only such programs import.
 INSIDES_2 = {
     "compiler.tf2xla.python.xla": "_insides.xla",
     "python.data.ops.dataset_ops": "_insides.dataset_ops",

@@ -48,7 +48,8 @@ bool op_call_inputs(op_call *call, PyObject *const *inputs);
 // Adds an attribute; None is left out.
 bool op_call_attr(op_call *call, Py_ssize_t place, PyObject *value);
 
-// Its only output. NULL: an exception, or none: the operation is left to Python.
+// Runs the op and gives its only output. NULL: an exception, or none: the operation is left to
+// Python.
 PyObject *op_call_run(op_call *call);
 
 int op_plan_init(PyObject *module);

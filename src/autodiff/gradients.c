@@ -479,7 +479,7 @@ static rheos_output zeros_of_side(backprop *b, rheos_output side, const rheos_co
   return zeros;
 }
 
-// The same for the handle of a variable: zeros of the variable's shape, of the dtype of its
+// Zeros for a side that is the handle of a variable: of the variable's shape, of the dtype of its
 // gradients.
 static rheos_output zeros_of_variable(backprop *b, rheos_output side, rheos_dtype dtype) {
   rheos_scope *s = b->scope;

@@ -26,7 +26,7 @@ bool rheos__is_loop_switch(const rheos_graph *graph, int32_t id);
 
 // The loop that the node is in, if it is among `loops`; else NULL.
 rheos__loop *rheos__loops_find(const rheos__loops *loops, const rheos_graph *graph, int32_t id);
-// The same for the values that the node gives.
+// The loop of the values that the node gives, if it is among `loops`; else NULL.
 rheos__loop *rheos__loops_find_output(const rheos__loops *loops, const rheos_graph *graph,
                                       int32_t id);
 // Adds the loop of an Exit. NULL if it was there, or with an error in the scope.

@@ -95,8 +95,8 @@ rheos_status *rheos__file_list(const char *path, char ***out_names, size_t *out_
 void rheos__file_list_free(char **names, size_t count);
 // The paths that exist and fit a pattern with `*`, `?` and `[...]`, sorted; to be freed likewise.
 rheos_status *rheos__file_match(const char *pattern, char ***out_paths, size_t *out_count);
-// The same, but only what is behind the last "/" is a pattern: a name read from a file may not send
-// anyone through the whole file system.
+// As rheos__file_match(), but only what is behind the last "/" is a pattern: a name read from a
+// file may not send anyone through the whole file system.
 rheos_status *rheos__file_match_names(const char *pattern, char ***out_paths, size_t *out_count);
 
 // ---- Paths, in fresh strings for rheos__free(); NULL when memory is short

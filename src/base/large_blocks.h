@@ -19,9 +19,9 @@ bool rheos__large_blocks_work(void);
 void *rheos__large_alloc(size_t size_bytes);
 void rheos__large_free(void *block);
 
-// The same for memory that is freed by a function that frees other memory too: those of 2 MiB and
-// more are recognised by their address. For memory from elsewhere the free does nothing and is
-// false, and the room (how many bytes fit) is 0.
+// As rheos__large_alloc() and rheos__large_free(), for memory that is freed by a function that
+// frees other memory too: blocks of 2 MiB and more are recognised by their address. For memory from
+// elsewhere the free does nothing and is false, and the room (how many bytes fit) is 0.
 void *rheos__large_alloc_listed(size_t size_bytes);
 bool rheos__large_free_listed(void *memory);
 size_t rheos__large_room_listed(const void *memory);

@@ -11,7 +11,7 @@
 rheos_status *rheos__check_options(const char *name, const void *options, size_t given_bytes,
                                    size_t known_bytes);
 
-// The same, and copies what both sides know; the rest becomes zero.
+// As rheos__check_options(), and copies what both sides know; the rest becomes zero.
 rheos_status *rheos__convert_options(const char *name, const void *options, size_t given_bytes,
                                      void *out_options, size_t known_bytes);
 

@@ -9,7 +9,7 @@
 // The static status for "out of memory".
 RHEOS_MUST_USE rheos_status *rheos__out_of_memory(void);
 
-// Likewise for what is asked of a scope that is NULL.
+// The static status for what is asked of a scope that is NULL.
 RHEOS_MUST_USE rheos_status *rheos__no_scope(void);
 
 RHEOS_MUST_USE rheos_status *rheos__status_newv(rheos_code code, const char *format, va_list args);
@@ -67,7 +67,7 @@ static inline bool rheos__is_list(const void *list, size_t count, size_t element
 #define RHEOS_NEED_LIST(list, count) RHEOS_TRY(RHEOS_LIST_STATUS(list, count))
 #define RHEOS_NEED_BYTES(bytes, count) \
   RHEOS_TRY(rheos__is_list((bytes), (count), 1) ? NULL : rheos__no_list(#bytes, (count)))
-// The same of texts, none of which may be NULL.
+// Fails if `count` texts cannot lie there, or one of them is NULL.
 #define RHEOS_NEED_TEXTS(texts, count) RHEOS_TRY(rheos__check_texts((texts), (count), #texts))
 RHEOS_MUST_USE rheos_status *rheos__check_texts(const char *const *texts, size_t count,
                                                 const char *name);

@@ -32,7 +32,8 @@ static inline bool rheos__map_next(rheos__wire *message, uint32_t number, rheos_
   return rheos__wire_take(message, (unsigned char)(number << 3 | RHEOS__WIRE_BYTES), out_map) ||
          rheos__map_next_slow(message, number, out_map, out_sound);
 }
-// The same of the entries of a map, in the order they stand in: the last one of a key counts.
+// The next of the entries of a map, in the order they stand in: the last one of a key counts. Ends
+// as rheos__map_next() does.
 bool rheos__entry_next_slow(rheos__wire *map, rheos__wire *out_key, rheos__wire *out_value,
                             bool *out_sound);
 static inline bool rheos__entry_next(rheos__wire *map, rheos__wire *out_key, rheos__wire *out_value,

@@ -25,7 +25,7 @@ rheos_status *rheos__record_get(rheos__get_bytes get, void *argument, const char
 // ---- In files
 
 rheos_status *rheos__record_write(rheos__file_writer *file, const void *data, size_t size_bytes);
-// The same as rheos__record_get() for the record at `*offset`.
+// As rheos__record_get(), for the file's record at `*offset`.
 rheos_status *rheos__record_read(rheos__file *file, uint64_t *offset, rheos__buffer *buffer);
 
 #endif  // RHEOS_SRC_CODEC_RECORD_H

@@ -335,7 +335,7 @@ static rheos_status *check_order(reader *r, const rheos__buffer *key) {
 }
 
 static rheos_status *visit_block(reader *r, const block *b) {
-  // Else an index could name one large block without entries over and over.
+  // An index could otherwise name one large block without entries over and over.
   if (b->size_bytes == 0) return damaged(r, "an empty block");
   rheos__buffer key = {0};
   rheos_status *status = NULL;

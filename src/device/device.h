@@ -26,8 +26,8 @@ typedef struct rheos__device_kind {
   // its shapes: then the CPU runs it, on copies. Of an op that gives a reference or handle: whether
   // it has kernels for those that change what is behind it.
   bool (*has_kernel)(const rheos__op_def *op, const rheos__attrs *attrs);
-  // Its kernels for the op, best first, NULL-terminated; NULL if there are none. On a device in the
-  // host's memory the op's reference kernel comes after them.
+  // The device's kernels for the op, best first, NULL-terminated; NULL if there are none. On a
+  // device in the host's memory the op's reference kernel comes after them.
   const rheos__prepare_fn *(*variants)(const rheos__op_def *op);
   // Optional: changes the instructions of a segment whose kernels are prepared and whose memory is
   // not placed yet, to fewer or faster ones (fuses, compiles).

@@ -82,7 +82,7 @@ void rheos__graph_part_forget(rheos__bodies *bodies, rheos__graph_part *part);
 // something else.
 rheos_status *rheos__site_new(const rheos__prepare *p, const rheos_func *func,
                               const rheos__site_types *types, rheos__site **out_site);
-// The same for the function's gradient: rheos__symbolic_gradient().
+// As rheos__site_new(), for the function's gradient: rheos__symbolic_gradient().
 rheos_status *rheos__site_new_of_gradient(const rheos__prepare *p, const rheos_func *func,
                                           const rheos__site_types *types, rheos__site **out_site);
 void rheos__site_free(rheos__site *site);
@@ -112,7 +112,8 @@ void rheos__call_states_unref(rheos__call_states *states);  // NULL: nothing
 // if they are NULL. All sites of the function have the same one.
 rheos_status *rheos__site_for(rheos__site *site, rheos__call_states *states,
                               rheos__site **out_site);
-// Those of what the step is going over now, borrowed; NULL: of nothing. Setting gives those before.
+// The states of what the step is going over now, borrowed; NULL: of nothing. Setting gives the ones
+// before.
 rheos__call_states *rheos__step_states(const rheos__step *step);
 rheos__call_states *rheos__step_set_states(rheos__step *step, rheos__call_states *states);
 

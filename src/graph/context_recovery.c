@@ -226,7 +226,7 @@ static int32_t region_of_merge(recovery *r, const rheos__node *node, int32_t at)
   return inner_of(r, at, joins ? r->regions[sides[0]].outer : first);
 }
 
-// It runs also where what it waits for does not, so it is in no branch.
+// A ControlTrigger runs also where what it waits for does not, so it is in no branch.
 static int32_t region_of_trigger(recovery *r, const rheos__node *node, int32_t at) {
   int32_t around = -1;
   for (int32_t i = 0; i < node->num_control_inputs && !failed(r); i++) {

@@ -21,8 +21,8 @@ typedef struct rheos__context_value {
   rheos__edge value, inside;
 } rheos__context_value;
 
-// Such values, in the order in which they were noted, and a hash table of positions + 1, at most
-// half full.
+// Values that a context has seen, in the order in which they were noted, and a hash table of
+// positions + 1, at most half full.
 typedef struct rheos__context_values {
   rheos__context_value *items;
   size_t capacity, count;
@@ -87,7 +87,7 @@ void rheos__values_deinit(rheos__context_values *values);
 // A context in that of the scope, with a name made of `name` that is taken in the scope; NULL with
 // an error in the scope.
 rheos_control_context *rheos__context_new(rheos_scope *scope, bool is_while, const char *name);
-// The same with exactly this name, as files have it.
+// As rheos__context_new(), with exactly this name, as files have it.
 rheos_control_context *rheos__context_named(rheos_scope *scope, bool is_while, const char *name);
 
 // A name for the frame of a loop, made of `text`, which need not end with a NUL, that no other loop

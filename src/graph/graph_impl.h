@@ -92,7 +92,7 @@ const void **rheos__intern_slot(rheos__intern_set *set, uint64_t hash,
                                 bool (*same)(const void *candidate, const void *wanted),
                                 uint64_t (*hash_of)(const void *candidate), const void *wanted);
 
-// The same without room for a new one; NULL if the set has no slots at all.
+// As rheos__intern_slot(), without room for a new pointer; NULL if the set has no slots at all.
 const void **rheos__intern_find(const rheos__intern_set *set, uint64_t hash,
                                 bool (*same)(const void *candidate, const void *wanted),
                                 const void *wanted);
@@ -111,7 +111,7 @@ int32_t rheos__graph_publish(rheos_graph *graph, const rheos__node *node);
 // Changes to a node whose builder is not done with it, which no plan can know: they do not count as
 // changes. The edge has the dtype of the one before.
 void rheos__graph_rewire(rheos_graph *graph, int32_t id, int32_t input, rheos__edge edge);
-// Those of `ids` that it does not have; false when memory is short.
+// Adds those of `ids` that are no control inputs of the node yet; false when memory is short.
 bool rheos__graph_add_controls(rheos_graph *graph, int32_t id, const int32_t *ids, size_t count);
 // Leaves it no control inputs but these, which it has.
 void rheos__graph_keep_controls(rheos_graph *graph, int32_t id, const int32_t *ids, size_t count);

@@ -13,7 +13,8 @@ RHEOS_MUST_USE rheos_status *rheos__check_output(const rheos_graph *graph, rheos
 RHEOS_MUST_USE rheos_status *rheos__check_operation(const rheos_graph *graph,
                                                     rheos_operation operation, const char *what);
 
-// The same for all of a list; `what` becomes "WHAT[2]". With `may_be_none` elements may be none.
+// As rheos__check_output() for all of a list; `what` becomes "WHAT[2]". With `may_be_none` elements
+// may be none.
 RHEOS_MUST_USE rheos_status *rheos__check_outputs(const rheos_graph *graph,
                                                   const rheos_output *outputs, size_t count,
                                                   const char *what, bool may_be_none);

@@ -35,7 +35,7 @@ typedef struct rheos__made_function {
 rheos_status *rheos__library_add(rheos_graph *graph, rheos__made_function *made);
 // Takes one out, as it is or read from a file. Its body goes with the last that uses it.
 rheos_status *rheos__library_remove(rheos_graph *graph, const char *name);
-// Those that were added, in order; NULL past the last. The library's graph is locked.
+// The functions that were added, in order; NULL past the last. The library's graph is locked.
 const rheos__made_function *rheos__library_made_at(const rheos_graph *graph, size_t index);
 // Whether it has a function of that name, made or read. The library's graph is locked.
 bool rheos__library_has(rheos_graph *graph, const char *name);
@@ -48,7 +48,8 @@ rheos_status *rheos__library_set_gradient(rheos_graph *graph, const char *functi
                                           const char *gradient, bool is_made);
 // NULL: nothing was said.
 const char *rheos__library_gradient_of(const rheos_graph *graph, const char *function);
-// Those that the program said, in order; false past the last. The library's graph is locked.
+// The gradients that the program said, in order; false past the last. The library's graph is
+// locked.
 bool rheos__library_made_gradient_at(const rheos_graph *graph, size_t index,
                                      const char **out_function, const char **out_gradient);
 // What SymbolicGradient calls: the function that was said, or one made of the gradients of the

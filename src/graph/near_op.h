@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 
-// That no op has the type; names the one of the table that is most like it, if one is like it.
+// The error for a type that no op has; names the one of the table that is most like it, if one is.
 rheos_status *rheos__no_such_op(const char *type);
 
 #endif  // RHEOS_SRC_GRAPH_NEAR_OP_H

@@ -257,8 +257,9 @@ static inline int64_t rheos__flops(double flops) {
 // What `compute` may ask of the step it runs in.
 // True once the step is cancelled or past its deadline: stop soon, with any status.
 bool rheos__step_should_stop(rheos__step *step);
-// The same of the step that the calling thread works for, on any of its threads: for `run` and
-// `prepare`, between pieces of work that take longer than a few milliseconds.
+// As rheos__step_should_stop(), of the step that the calling thread works for, on any of its
+// threads: for `run` and `prepare`, between pieces of work that take longer than a few
+// milliseconds.
 bool rheos__is_stopping(void);
 // Resources that live as long as the step, for the thread that runs it; NULL when memory is short.
 rheos__resources *rheos__step_resources(rheos__step *step);
@@ -269,7 +270,8 @@ rheos_status *rheos__step_parallel(rheos__step *step, int64_t num_units, int64_t
                                    rheos_status *(*body)(void *argument, int64_t first,
                                                          int64_t last),
                                    void *argument);
-// The same, not stopped in between: of what others see half of, such as variables.
+// As rheos__step_parallel(), not stopped in between: for changes that others would see half of,
+// such as of variables.
 rheos_status *rheos__step_parallel_whole(rheos__step *step, int64_t num_units, int64_t flops,
                                          rheos_status *(*body)(void *argument, int64_t first,
                                                                int64_t last),
@@ -350,11 +352,11 @@ enum {
   // unless
   // the attribute `validate_shape` is set.
   RHEOS_OP_ASSIGNS = 1 << 22,
-  // Its outputs have the shapes that the graph says they have; its shape function cannot tell.
+  // The op's outputs have the shapes that the graph says they have; its shape function cannot tell.
   RHEOS_OP_SHAPES_OF_GRAPH = 1 << 23,
   // Calls a function of the program, which may wait for what other ops of its step call.
   RHEOS_OP_CALLS_PROGRAM = 1 << 24,
-  // Its gradient has to know the shapes of its inputs.
+  // The op's gradient has to know the shapes of its inputs.
   RHEOS_OP_GRADIENT_OF_SHAPES = 1 << 25,
   // A sum of its inputs: sums of sums are one. Said of the op, as the flag below; nothing here
   // asks.

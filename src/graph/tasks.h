@@ -7,7 +7,7 @@
 
 #include "graph/op_def.h"
 
-// Those of a session. Counted, since what posts tasks may outlive the session.
+// The tasks of a session. Counted, since what posts tasks may outlive the session.
 typedef struct rheos__tasks rheos__tasks;
 
 // At the start of the poster's own struct, zeros but for the first three.
@@ -26,7 +26,7 @@ rheos_cancellation *rheos__cancellation_new(void);
 void rheos__cancellation_cancel(rheos_cancellation *cancellation);
 void rheos__cancellation_free(rheos_cancellation *cancellation);
 
-// Those of the session that the step is of, with a reference for the caller; NULL: it has none.
+// The tasks of the session that the step is of, with a reference for the caller; NULL: it has none.
 rheos__tasks *rheos__step_tasks(const rheos__step *step);
 void rheos__tasks_unref(rheos__tasks *tasks);  // NULL: nothing
 

@@ -70,7 +70,8 @@ extern const rheos__resource_kind rheos__variable_kind;
 // for who looks at its shape.
 rheos_tensor *rheos__variable_read(rheos__variable_cell *cell);
 
-// The same in the memory; fails with RHEOS_FAILED_PRECONDITION if it is not initialised.
+// As rheos__variable_read(), in `memory`; fails with RHEOS_FAILED_PRECONDITION if the variable is
+// not initialised.
 rheos_status *rheos__variable_read_in(rheos__variable_cell *cell, rheos__memory *memory,
                                       rheos_tensor **out_value);
 

@@ -33,8 +33,8 @@ typedef struct rheos__attempt_kind {
   rheos_status *(*finish)(rheos__attempt *attempt, rheos__step *step, rheos_tensor **outputs);
   void (*deinit)(rheos__attempt *attempt);  // frees what the attempt holds; NULL: nothing
   bool lets_pass;                           // those behind it in its line are tried while it waits
-  // It goes on by itself, so a step ends with it: where something else of the step has failed, and,
-  // unless it may be left, where the step is to stop.
+  // The attempt goes on by itself, so a step ends with it: where something else of the step has
+  // failed, and, unless it may be left, where the step is to stop.
   bool is_awaited, may_be_left;
 } rheos__attempt_kind;
 

@@ -34,8 +34,8 @@ struct rheos_tensor {
   char *string_block;       // where strings lie that have no memory of their own, or NULL
   int64_t listed;           // how a file wrote it: see RHEOS__LISTED_*
   _Atomic int64_t content;  // see rheos__tensor_content(); 0: nobody has asked
-  // The same bytes in another memory, kept for who asks for them again: see rheos__tensor_in().
-  // NULL
+  // A copy in another memory, kept for who asks for it again: see rheos__tensor_in(). NULL: there
+  // is none.
   rheos_tensor *_Atomic mirror;
 };
 

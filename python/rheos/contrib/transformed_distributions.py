@@ -959,7 +959,7 @@ class Autoregressive(Distribution):
         seed = SeedStream(seed, "Autoregressive")()
         drawn = self._distribution0.sample(n, seed=seed)
         for _ in range(self._num_steps):
-            # The same numbers each time: what is right already stays.
+            # Each step draws the same numbers: what is right already stays.
             drawn = self._distribution_fn(drawn).sample(seed=seed)
         return drawn
 

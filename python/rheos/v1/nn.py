@@ -12,5 +12,5 @@ _absent = _attribute_of("tensorflow.nn")
 
 
 def __getattr__(name):
-    # Its name before TensorFlow 0.6, which dir() does not show.
+    # The name of conv2d_transpose before TensorFlow 0.6, which dir() does not show.
     return conv2d_transpose if name == "deconv2d" else _absent(name)

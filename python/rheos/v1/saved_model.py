@@ -20,5 +20,6 @@ tag_constants = _some("SERVING", "TRAINING", "EVAL", "GPU", "TPU")
 constants = _some("ASSETS", "LEGACY", "MAIN", "TRAIN_", "SAVED_MODEL", "VARIABLES")
 
 
-# Its functions are at both places: saved_model.main_op_with_restore, saved_model.main_op.main_op.
+# The functions of main_op are at both places: saved_model.main_op_with_restore,
+# saved_model.main_op.main_op.
 main_op.main_op, main_op.main_op_with_restore = main_op, main_op_with_restore

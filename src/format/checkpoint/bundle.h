@@ -66,8 +66,8 @@ const rheos__bundle_entry *rheos__bundle_find(const rheos__bundle *bundle, const
 // Reads and checks the tensor, of whose parts it is put together. One thread at a time.
 rheos_status *rheos__bundle_read(rheos__bundle *bundle, const rheos__bundle_entry *entry,
                                  rheos_tensor **out_tensor);
-// The same of several entries, over the threads of the step, which may be NULL. All of them, or
-// none after a failure.
+// As rheos__bundle_read() of several entries, over the threads of the step, which may be NULL. All
+// of them, or none after a failure.
 rheos_status *rheos__bundle_read_all(rheos__bundle *bundle,
                                      const rheos__bundle_entry *const *entries, size_t count,
                                      rheos__step *step, rheos_tensor **out_tensors);

@@ -52,7 +52,7 @@ static rheos_status *write_content(rheos_event_writer *writer, rheos_event_kind 
   return write_event(writer);
 }
 
-// The same of a message, which is emptied.
+// An event that holds a message, which is emptied, under its `kind`.
 static rheos_status *write_message(rheos_event_writer *writer, rheos_event_kind kind,
                                    rheos__buffer *message, int64_t step) {
   rheos__wire_put_message(start_event(writer, step), (int)kind, message);

@@ -7,7 +7,7 @@
 
 bool rheos__is_one_of(const char *op, const char *const *list);
 extern const char *const rheos__reading_ops[];
-// These have the handle as their output. Of a reference only what is read goes further.
+// Ops that have the handle as their output. Of a reference only what is read goes further.
 extern const char *const rheos__passing_ops[];
 
 rheos_status *rheos__freeze_new_node(rheos__arena *arena, const char *name, const char *op,

@@ -53,7 +53,7 @@ rheos_status *rheos__attr_from_proto(const Tensorflow__AttrValue *proto, rheos__
 
 // Makes the op that the message defines one of the graph's own. The graph is locked.
 rheos_status *rheos__graph_add_op_def(rheos_graph *graph, const Tensorflow__OpDef *proto);
-// The same for a function's: an op that calls it.
+// As rheos__graph_add_op_def(), for the message of a function: an op that calls the function.
 rheos_status *rheos__graph_add_function_op(rheos_graph *graph, const Tensorflow__OpDef *proto);
 // A signature, in the graph's memory, for a node of an op that nothing defines: so many inputs and
 // outputs of these dtypes (RHEOS_INVALID_DTYPE: not known), no attributes.

@@ -47,7 +47,7 @@ rheos_status *rheos__graph_add_versions(rheos_graph *graph, const Tensorflow__Ve
 // to call.
 rheos_status *rheos__graph_keep_node_fields(rheos_graph *graph, int32_t id,
                                             const Tensorflow__NodeDef *def);
-// Those fields of node `id`; *out_size_bytes is 0 if there are none.
+// The fields that were kept of node `id`; *out_size_bytes is 0 if there are none.
 const void *rheos__graph_node_fields(const rheos__graph_extras *extras, int32_t id,
                                      size_t *out_size_bytes);
 // Keeps the fields of a GraphDef beside nodes, library and versions.

@@ -36,7 +36,7 @@ typedef struct rheos__name_slot {
   int32_t node;
 } rheos__name_slot;
 
-// That a node takes its device from another, if that has one.
+// A node that takes its device from another, if that has one.
 typedef struct rheos__colocation {
   int32_t node, other;
   struct rheos__colocation *next;

@@ -83,7 +83,7 @@ rheos_status *rheos__shape_to_proto(const rheos_shape *shape, rheos__arena *aren
   ROW(RHEOS_UINT64, uint64_t, uint64_val, uint64_t)   \
   ROW(RHEOS_INT4, int8_t, int_val, int32_t)           \
   ROW(RHEOS_UINT4, uint8_t, int_val, int32_t)
-// The same with two list elements for one of the tensor's.
+// Rows of dtypes with two list elements for one of the tensor's.
 #define COMPLEX_ROWS(ROW)                          \
   ROW(RHEOS_COMPLEX64, float, scomplex_val, float) \
   ROW(RHEOS_COMPLEX128, double, dcomplex_val, double)

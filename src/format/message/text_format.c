@@ -7,7 +7,7 @@
 #include "event.pb-c.h"
 #include "meta_graph.pb-c.h"
 
-// Those that files hold, or Anys in them.
+// The messages that files hold, or Anys in them.
 static const ProtobufCMessageDescriptor *const types[] = {
     &tensorflow__graph_def__descriptor,
     &tensorflow__meta_graph_def__descriptor,

@@ -14,8 +14,8 @@ rheos_status *rheos__tensor_message_put(rheos__buffer *buffer, const rheos_tenso
 rheos_status *rheos__tensor_message_parse(const char *bytes, size_t size_bytes,
                                           rheos_tensor **out_tensor);
 
-// The same of element `index` of a tensor of variants, and a VariantTensorDataProto. An element
-// that is NULL is an empty message.
+// As rheos__tensor_message_put() and rheos__tensor_message_parse(), of element `index` of a tensor
+// of variants, and a VariantTensorDataProto. An element that is NULL is an empty message.
 rheos_status *rheos__variant_message_put(rheos__buffer *buffer, const rheos_tensor *variants,
                                          int64_t index);
 rheos_status *rheos__variant_message_parse(const char *bytes, size_t size_bytes,

@@ -227,7 +227,7 @@ static rheos_string item_name(const rheos_collection_def *collection, size_t ind
   return rheos__borrow_string(name, strlen(name));
 }
 
-// They all have to be given, as TensorFlow has it.
+// Inputs that the graph leaves unbound all have to be given, as TensorFlow has it.
 static rheos_status *check_unbound(const rheos_meta_graph *meta_graph,
                                    const rheos_import_options *options) {
   const rheos_collection_def *unbound = rheos_meta_graph_collection(meta_graph, RHEOS__UNBOUND_KEY);

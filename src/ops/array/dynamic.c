@@ -192,7 +192,7 @@ static int64_t largest_index(rheos_tensor *const *indices, int32_t count) {
   return largest;
 }
 
-// The same of indices of which only the graph tells the values; -1 if it does not tell all.
+// As largest_index(), of indices whose values only the graph tells; -1 if it does not tell all.
 static int64_t largest_inferred_index(const rheos__infer *c, int32_t count) {
   int64_t largest = -1, values[RHEOS_MAX_RANK];
   for (int32_t i = 0; i < count; ++i) {

@@ -33,7 +33,7 @@ typedef struct rheos__tuner {
 void rheos__tuner_init(rheos__tuner *tuner, int64_t buffer);
 // The consumer was away for `ns` with `count` elements, which it used up.
 void rheos__tuner_used(rheos__tuner *tuner, double ns, int64_t count);
-// It came, found `fill` elements, and takes `taken`.
+// The consumer came, found `fill` elements, and takes `taken`.
 void rheos__tuner_fed(rheos__tuner *tuner, int64_t fill, int64_t taken);
 // The consumer found nothing. `each_bytes`: of an element; `left_bytes`: of the budget.
 void rheos__tuner_starved(rheos__tuner *tuner, int64_t each_bytes, int64_t left_bytes);

@@ -185,12 +185,12 @@ rheos_status *rheos__dataset_gives_one(const rheos__dataset *dataset, int32_t fu
 rheos_status *rheos__dataset_call_take(const rheos__dataset *dataset, int32_t function,
                                        rheos_tensor **leading, int32_t num_leading,
                                        rheos__step *step, rheos_tensor **results);
-// The same, of a function that gives one bool or int64.
+// As rheos__dataset_call_take(), of a function that gives one bool or int64.
 rheos_status *rheos__dataset_test_take(const rheos__dataset *dataset, int32_t function,
                                        rheos_tensor **leading, int32_t num_leading,
                                        rheos__step *step, bool *out_value);
-// The same, of a function that gives a dataset, of which an iterator is made; with `is_ahead` one
-// whose elements are made ahead.
+// As rheos__dataset_call_take(), of a function that gives a dataset, of which an iterator is made;
+// with `is_ahead` one whose elements are made ahead.
 rheos_status *rheos__dataset_open_take(const rheos__dataset *dataset, int32_t function,
                                        rheos_tensor **leading, int32_t num_leading, bool is_ahead,
                                        rheos__step *step, rheos__iterator **out_iterator);
@@ -243,10 +243,10 @@ void rheos__iterator_watch(rheos__iterator *iterator, const rheos__step *step);
 // Which stage is slow, as a text for rheos__free(): rheos_dataset_explain().
 rheos_status *rheos__iterator_explain(rheos__iterator *iterator, const rheos__explain_since *since,
                                       char **out_text);
-// The same to stderr, of one that goes and was asked for something, where RHEOS_EXPLAIN is "on" in
-// the environment.
+// As rheos__iterator_explain() to stderr, of an iterator that goes and was asked for something,
+// where RHEOS_EXPLAIN is "on" in the environment.
 void rheos__iterator_tell(rheos__iterator *iterator, const rheos__explain_since *since);
-// The same of the iterator behind a handle, since it was initialized.
+// As rheos__iterator_explain(), of the iterator behind a handle, since it was initialized.
 rheos_status *rheos__iterator_handle_explain(const rheos_tensor *handle, char **out_text);
 int64_t rheos__now_ns(void);
 // Skips an element.

@@ -6,7 +6,7 @@
 
 // Of an op with its attributes, whose functions are the graph's.
 uint64_t rheos__dataset_op_hash(rheos_graph *graph, const char *op, const rheos__attrs *attrs);
-// The same of the op that the dataset is of, remembered.
+// As rheos__dataset_op_hash(), of the op that the dataset is of, remembered.
 uint64_t rheos__dataset_spec_hash(const rheos__dataset *dataset);
 // Of the dataset with all that it is made of.
 rheos_status *rheos__dataset_hash(const rheos__dataset *dataset, uint64_t *out_hash);

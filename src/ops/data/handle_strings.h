@@ -7,7 +7,7 @@
 
 typedef struct rheos__handle_strings rheos__handle_strings;
 
-// Those of the session (or other owner of resources) that the kernel is prepared for.
+// The strings of the session (or other owner of resources) that the kernel is prepared for.
 rheos_status *rheos__handle_strings_get(const rheos__prepare *p,
                                         rheos__handle_strings **out_strings);
 void rheos__handle_strings_unref(rheos__handle_strings *strings);  // NULL: nothing

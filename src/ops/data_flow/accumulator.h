@@ -18,8 +18,8 @@ typedef struct rheos__accumulator {
   int64_t *indices, *row_counts;
 } rheos__accumulator;
 
-// Those of slices are a kind of their own. The argument of a new one is a rheos__accumulator with
-// dtype, shape and is_sum.
+// Accumulators of slices are a kind of their own. The argument of a new one is a rheos__accumulator
+// with dtype, shape and is_sum.
 extern const rheos__resource_kind rheos__accumulator_kind, rheos__slice_accumulator_kind;
 
 // The accumulator behind input 0; a status if it is another kind of resource, or of other

@@ -205,7 +205,7 @@ static rheos_status *check_handle(const rheos__infer *c) {
   return rheos_dtype_is_ref(c->input_dtypes[0]) ? NULL : rheos__infer_pair(c, 0);
 }
 
-// Also at the flow, the last input.
+// Checks the handle, and the flow, which is the last input.
 static rheos_status *check_handle_and_flow(const rheos__infer *c) {
   rheos_shape unused;
   RHEOS_TRY(check_handle(c));
@@ -355,7 +355,7 @@ static void values_deinit(values *v) {
 
 enum { VALUES_BETWEEN_POLLS = 1 << 14 };
 
-// Those at the indices, or with NULL the first `count`.
+// Reads the elements at the indices, or with NULL the first `count`.
 static rheos_status *read_many(rheos__array *array, const rheos_tensor *indices, int64_t count,
                                values *out) {
   *out = (values){.items = rheos__alloc_array((size_t)count + 1, sizeof *out->items)};

@@ -53,7 +53,7 @@ static rheos_status *to_dtype_take(rheos_tensor *tensor, rheos_dtype dtype,
   return status;
 }
 
-// The same picture under a shape with or without a dimension of 1 in front.
+// The picture under a shape with or without a dimension of 1 in front.
 static rheos_status *frames_take(rheos_tensor *tensor, bool with_frames,
                                  rheos_tensor **out_tensor) {
   const rheos_shape *shape = &tensor->shape;

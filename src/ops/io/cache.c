@@ -85,7 +85,7 @@ static void drop_collected(cached *it) {
   it->capacity = 0;
 }
 
-// These are the memory from now on, unless another iterator was faster.
+// Makes the tensors the cache's from now on, unless another iterator was faster.
 static void hand_over_take(cache *c, rheos_tensor ***tensors, int64_t count) {
   pthread_mutex_lock(&c->mutex);
   if (!c->is_whole) {

@@ -119,7 +119,7 @@ rheos_status *rheos__columns_batch_shape(const rheos__columns *columns, const rh
 // Finds the cells of all examples in the maps in field `field` of the messages.
 rheos_status *rheos__columns_parse_features(rheos__columns *columns, uint32_t field,
                                             rheos__step *step);
-// The same in FeatureLists.
+// As rheos__columns_parse_features(), in FeatureLists.
 rheos_status *rheos__columns_parse_lists(rheos__columns *columns);
 
 // ---- Outputs, `outputs` pointing to the first one of each kind

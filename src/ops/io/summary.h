@@ -19,7 +19,7 @@ enum {
 
 // A fresh scalar of the message's bytes, which are given up.
 rheos_status *rheos__give_summary(rheos__buffer *message, rheos_tensor **out_tensor);
-// The same of a message of one value.
+// As rheos__give_summary(), of a message of one value.
 rheos_status *rheos__give_summary_value(rheos__buffer *value, rheos_tensor **out_tensor);
 // The tag of one of several media: "TAG/KIND/NUMBER", or "TAG/KIND" where there can be but one.
 void rheos__put_media_tag(rheos__buffer *value, const rheos_string *tag, const char *kind,

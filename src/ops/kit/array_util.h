@@ -9,7 +9,7 @@
 // The value of input `input` as integers, if it is known and has at most `capacity` elements.
 bool rheos__infer_ints(const rheos__infer *c, int32_t input, int64_t *values, int32_t capacity,
                        int32_t *out_count);
-// The same for a scalar.
+// As rheos__infer_ints(), for a scalar.
 bool rheos__infer_int(const rheos__infer *c, int32_t input, int64_t *out_value);
 
 // Fails unless input `input` has a rank of `rank` at least, or is unknown.
@@ -81,9 +81,9 @@ static inline int64_t rheos__operand_int(const rheos__operands *o, const void *c
 // memory, `run` is called on tensors instead: it must fill in elements by rheos__copy_elements()
 // and need no scratch.
 rheos_status *rheos__answer_run(rheos__prepare *p, rheos__run_fn run, int64_t num_units);
-// The same with rheos__operands as the state.
+// As rheos__answer_run(), with rheos__operands as the state.
 rheos_status *rheos__answer_run_operands(rheos__prepare *p, rheos__run_fn run, int64_t num_units);
-// Such a state for a kernel `compute`.
+// Answers with a kernel `compute` and rheos__operands as its state.
 rheos_status *rheos__answer_compute_operands(rheos__prepare *p, rheos__compute_fn compute);
 
 // The flat place in a tensor of shape `shape` that row `row` of indices (..., depth) names,
@@ -130,8 +130,8 @@ rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__c
 
 // Every element of `to` becomes the one at `value`.
 rheos_status *rheos__fill_elements(rheos_dtype dtype, void *to, const void *value, int64_t count);
-// The same for a part of a result of `whole` elements, which goes past the caches if that is too
-// large for them.
+// As rheos__fill_elements(), for a part of a result of `whole` elements, which goes past the caches
+// if the result is too large for them.
 rheos_status *rheos__fill_part(rheos_dtype dtype, void *to, const void *value, int64_t count,
                                int64_t whole);
 

@@ -294,7 +294,8 @@ static const rheos__distribution distributions[RHEOS__NUM_DISTRIBUTIONS][RHEOS__
                        [RHEOS_DOUBLE] = {2, 1, normal_double},
                        [RHEOS_HALF] = {4, 1, normal_half},
                        [RHEOS_BFLOAT16] = {4, 1, normal_bfloat16}},
-    // These take a number of samples that is not known beforehand: each has room for 256.
+    // Truncated normals take a number of samples that is not known beforehand: each has room for
+    // 256.
     [RHEOS__TRUNCATED] = {[RHEOS_FLOAT] = {4, 256, truncated_float},
                           [RHEOS_DOUBLE] = {2, 128, truncated_double},
                           [RHEOS_HALF] = {4, 256, truncated_half},

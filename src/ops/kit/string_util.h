@@ -15,7 +15,7 @@ struct rheos__string_map {
 };
 // Answers with p->state, a rheos__string_map, over all elements of input 0.
 rheos_status *rheos__answer_string_map(rheos__prepare *p);
-// The same on tensors, for kernels whose map depends on values: makes *out_tensor.
+// Maps the strings of a tensor, for kernels whose map depends on values: makes *out_tensor.
 rheos_status *rheos__map_strings(const rheos__string_map *map, const rheos_tensor *input,
                                  rheos_tensor **out_tensor);
 

@@ -162,8 +162,8 @@ RHEOS__VECTOR float rheos__log1p_unit(float x) {
 RHEOS__VECTOR float rheos__softplusf(float x) {
   return (x > 0 ? x : 0) + rheos__log1p_unit(rheos__expf(-fabsf(x)));
 }
-// The same for double, within one unit in the last place: ln 2 in two parts, the first with so few
-// bits that its product with n is exact, and the series of exp(r) - 1 up to r^13.
+// Functions of double, exp within one unit in the last place: ln 2 in two parts, the first with so
+// few bits that its product with n is exact, and the series of exp(r) - 1 up to r^13.
 RHEOS__VECTOR double rheos__double_of_bits(uint64_t bits) {
   double value;
   memcpy(&value, &bits, sizeof value);

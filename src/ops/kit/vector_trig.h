@@ -88,7 +88,8 @@ RHEOS__VECTOR float rheos__tanf(float x) {
 
 #define RHEOS__NEAR_ANGLE 0x1p17f
 
-// The same quarter turns: there the first bits of 2/pi are those that matter.
+// The quarter turns of an angle below RHEOS__NEAR_ANGLE, for which the first bits of 2/pi are those
+// that matter.
 RHEOS__VECTOR rheos__quarter_turns rheos__quarter_turns_near(float x) {
   const double turns = (double)x * 0x1.45f306dp-1, rest = (double)x * 0x1.9391054a7f09dp-30;
   const double shifter = 0x1.8p52, shifted = turns + shifter;

@@ -68,7 +68,7 @@ static inline int64_t rheos__window_inside(const rheos__window *w, int64_t out, 
   return start < 0 ? (-start - 1) / w->dilation + 1 : 0;
 }
 
-// The same for the windows whose element k lies inside the input.
+// The windows whose element k lies inside the input are [first, last); returns the first.
 static inline int64_t rheos__window_outputs(const rheos__window *w, int64_t k, int64_t *last) {
   const int64_t start = k * w->dilation - w->before;
   *last = start < w->in ? (w->in - 1 - start) / w->stride + 1 : 0;
@@ -76,7 +76,7 @@ static inline int64_t rheos__window_outputs(const rheos__window *w, int64_t k, i
   return start < 0 ? (-start - 1) / w->stride + 1 : 0;
 }
 
-// The same for the elements that windows may have at input element `in`.
+// The elements that windows may have at input element `in` are [first, last); returns the first.
 static inline int64_t rheos__window_covering(const rheos__window *w, int64_t in, int64_t *last) {
   const int64_t reach = in + w->before, least = reach - (w->out - 1) * w->stride;
   *last = w->out == 0 ? 0 : reach / w->dilation + 1;

@@ -59,7 +59,7 @@ int64_t rheos__schur(int n, void *a, void *w, void *vs, void *work, int64_t work
 
 // NULL if there is none for the dtype. half is computed in float.
 const rheos__lapack *rheos__lapack_of(rheos_dtype dtype);
-// The same without the library: float32 alone, and of it `product`.
+// As rheos__lapack_of(), without the library: float32 alone, and of it `product`.
 const rheos__lapack *rheos__lapack_plain(rheos_dtype dtype);
 
 // The largest dimension that work spaces of all functions can be counted for. It also bounds how

@@ -16,8 +16,8 @@
 typedef void (*scan_fn)(const void *x, void *z, int64_t rows, int64_t columns, int64_t step,
                         bool exclusive, double *totals);
 
-// The same for `count` rows of `n` elements in a row, `distance` elements from row to row; a few at
-// a time, because each waits for its own sum.
+// Scans `count` rows of `n` elements in a row, `distance` elements from row to row; a few at a
+// time, because each waits for its own sum.
 typedef void (*scan_rows_fn)(const void *x, void *z, int64_t n, int64_t step, int64_t count,
                              int64_t distance, bool exclusive);
 
@@ -103,9 +103,9 @@ RHEOS__FLOATS(SCANS, CumulativeLogsumexp, double, -INFINITY, log_sum(before, (do
 // ---- Sums along many rows of floats
 
 #if defined(__GNUC__) && !defined(__clang__)
-// The same sums as above, of eight rows at once: squares of eight by eight are turned, so that a
-// vector has a column of them. A line of each row is read and written in one go, as rows that lie a
-// power of two apart fall on each other in the cache.
+// Cumulative sums of eight rows at once, equal to those row by row: squares of eight by eight are
+// turned, so that a vector has a column of them. A line of each row is read and written in one go,
+// as rows that lie a power of two apart fall on each other in the cache.
 enum { ROWS = 8, COLUMNS = RHEOS__LINE_BYTES / sizeof(float) };
 typedef float eight __attribute__((vector_size(32)));
 typedef double totals __attribute__((vector_size(64)));

@@ -82,7 +82,7 @@
   ROW(Reciprocal, COMPLEXES, , 1 / x)                                                             \
   ROW(Inv, COMPLEXES, , 1 / x)
 
-// Those of angles have a faster formula for angles that are not huge.
+// Functions of angles have a faster formula for angles that are not huge.
 #define ANGLES(ROW)                       \
   ROW(Sin, rheos__sinf_near, rheos__sinf) \
   ROW(Cos, rheos__cosf_near, rheos__cosf) \
@@ -201,7 +201,7 @@ static void grad_sqrt(rheos__grad *g) { grad_by_op(g, "SqrtGrad"); }
 static void grad_rsqrt(rheos__grad *g) { grad_by_op(g, "RsqrtGrad"); }
 static void grad_reciprocal(rheos__grad *g) { grad_by_op(g, "ReciprocalGrad"); }
 
-// These two ops do not conjugate y themselves.
+// TanhGrad and SigmoidGrad do not conjugate y themselves.
 static void grad_by_op_of_conjugate(rheos__grad *g, const char *type) {
   const rheos_output dy = rheos__grad_dense(g, 0), y = rheos__conj(g->scope, g->outputs[0]);
   rheos__grad_set(g, 0, rheos__op_2(g->scope, type, y, dy));

@@ -20,7 +20,7 @@ rheos_status *rheos__conv_fit(const rheos__attrs *attrs, int32_t spatial, bool d
                               const rheos_shape *input, const rheos_shape *filter,
                               rheos__conv *out_conv, rheos_shape *out_shape);
 
-// The same from the shapes of a call, which must be known and fit together.
+// The convolution by the shapes of a call of the op, which must be known and fit together.
 rheos_status *rheos__conv_of_forward(const rheos__prepare *p, rheos__conv *out_conv);
 rheos_status *rheos__conv_of_backprop_input(const rheos__prepare *p, rheos__conv *out_conv);
 rheos_status *rheos__conv_of_backprop_filter(const rheos__prepare *p, rheos__conv *out_conv);

@@ -43,8 +43,8 @@ rheos_status *rheos__epilogue_of(const rheos__prepare *p, int64_t channels, int6
 void rheos__epilogue_run(const rheos__epilogue *e, const void *const *inputs, void *out,
                          int64_t first, int64_t count);
 
-// The same for columns [first_column, last_column) of the rows [first_row, last_row) of a matrix,
-// whose rows are as long as there are channels; `inner` is 1.
+// As rheos__epilogue_run(), for columns [first_column, last_column) of the rows [first_row,
+// last_row) of a matrix, whose rows are as long as there are channels; `inner` is 1.
 void rheos__epilogue_run_piece(const rheos__epilogue *e, const void *const *inputs, void *out,
                                int64_t first_row, int64_t last_row, int64_t first_column,
                                int64_t last_column);

@@ -278,8 +278,8 @@ static rheos_status *prepare_pool(rheos__prepare *p, const rheos__pool_op *op) {
 
 // ---- Gradients
 
-// Those of its attributes that a gradient has too: only that of the largest takes explicit
-// paddings.
+// The attributes of an op that its gradient has too: only the gradient of the largest takes
+// explicit paddings.
 static const char *const window_attrs[] = {
     "ksize", "strides", "padding", "data_format", "include_batch_in_index", NULL};
 static const char *const padded_window_attrs[] = {"ksize",       "strides",           "padding",

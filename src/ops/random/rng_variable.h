@@ -7,8 +7,8 @@
 
 // The variable behind input 0.
 rheos_status *rheos__rng_of(const rheos__prepare *p, rheos__cells *out_cells);
-// Its generator as it is, which then goes on by `steps`; fails where the variable holds none or
-// `algorithm` is none that there is.
+// The variable's generator as it is, which then goes on by `steps`; fails where the variable holds
+// none or `algorithm` is none that there is.
 rheos_status *rheos__rng_reserve(const rheos__cells *cells, const rheos_tensor *algorithm,
                                  uint64_t steps, rheos__philox *out_philox);
 

@@ -156,7 +156,7 @@
 #define DELTA "delta: T"
 #define ADAM_NUMBERS "beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, "
 
-// Those whose formulas hold for complex numbers too.
+// Optimizers whose formulas hold for complex numbers too.
 #define COMPLEX_ROWS(ROW)                                                                       \
   ROW(GradientDescent, DENSE, VAR, DELTA, 1, "alpha: T, ", "", none, RHEOS__WIDE,               \
       GRADIENT_DESCENT, "`var` -= `alpha` * `delta`.")                                          \

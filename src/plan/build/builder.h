@@ -65,8 +65,8 @@ typedef struct rheos__builder {
   rheos__pass pass;
   bool has_flow;        // the needed nodes have control flow, or it is to be run as if they had
   int32_t num_waiting;  // of the needed nodes, those that may have to wait
-  // Those at which the program may hold up the step too, and how many of them are on one path at
-  // most.
+  // Of the needed nodes, those at which the program may hold up the step too, and how many of them
+  // are on one path at most.
   int32_t num_holding, most_on_path;
   bool calls_program;
   rheos__flow_frames frames;

@@ -7,7 +7,7 @@
 // Fills in plan->effects. The operands are final.
 rheos_status *rheos__find_effects(rheos__plan *plan);
 
-// Those of an entry, in plan->effects.
+// The effects of an entry, in plan->effects.
 const rheos__effect *rheos__effects_of(const rheos__plan *plan, int32_t entry, int32_t *out_count);
 
 // The value whose cell a reference or handle stands for: what passes it on is looked through.

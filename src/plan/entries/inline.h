@@ -65,7 +65,7 @@ static inline const rheos__node *rheos__inlined_node(const rheos__inlined *inlin
   return rheos__graph_node(graph, id);
 }
 
-// Its name behind those of the calls it is in. NULL when memory is short.
+// The node's name behind those of the calls it is in. NULL when memory is short.
 char *rheos__inlined_name(const rheos__inlined *inlined, const rheos_graph *graph, int32_t id);
 // The status with the name and line of the node, and of the calls that it is in.
 rheos_status *rheos__inlined_status_at_take(rheos_status *status, const rheos__inlined *inlined,

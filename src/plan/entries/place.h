@@ -11,8 +11,9 @@
 // placement is on: then it is the CPU.
 rheos_status *rheos__place_plan(rheos__plan *plan);
 
-// The same of each node of a graph, which is then cut by device or task: `out_devices` are numbers
-// among `devices`, which may be of several tasks. What reads a variable runs where that is.
+// As rheos__place_plan() for each node of a graph, which is then cut by device or task:
+// `out_devices` are numbers among `devices`, which may be of several tasks. What reads a variable
+// runs where that is.
 rheos_status *rheos__place_graph(const rheos_graph *graph, const rheos__device *const *devices,
                                  int32_t num_devices, bool allow_soft_placement,
                                  int16_t *out_devices);

@@ -97,7 +97,7 @@ static rheos_status *walk(rheos__rewriter *r, rheos__merger *merger) {
   const bool drops = options->dependency_optimization != RHEOS_TOGGLE_OFF;
   for (int32_t i = 0; i < r->plan->num_entries; ++i) {
     rheos__entry *entry = &r->plan->entries[i];
-    // Those that were dropped before too: who waited for one waits for whom its inputs waited.
+    // Dropped entries take their inputs too: who waited for one waits for whom its inputs waited.
     for (int32_t k = 0; k < entry->num_inputs; ++k) RHEOS_TRY(take_input(r, i, k));
     if (entry->kind != RHEOS__ENTRY_NODE) continue;
     if (drops && rheos__is_nothing(entry)) {  // the order of the entries keeps what waited for it

@@ -10,8 +10,8 @@
 // failure there are none.
 rheos_status *rheos__run_dynamic(const rheos__segment *segment, const rheos__instruction *in,
                                  rheos__workspace *workspace, rheos__step *step);
-// The same for an entry of a plan with control flow, into `results`. `out_cells` are by output what
-// it refers to, borrowed; NULL: nothing.
+// As rheos__run_dynamic(), for an entry of a plan with control flow, into `results`. `out_cells`
+// are by output what it refers to, borrowed; NULL: nothing.
 rheos_status *rheos__run_flow_node(const rheos__plan *plan, int32_t entry,
                                    rheos_tensor *const *inputs, rheos__resource *const *cells,
                                    rheos__workspace *workspace, rheos_tensor **results,

@@ -92,7 +92,7 @@ typedef enum rheos__section_kind {
   // Branches that do not need each other go side by side, each in the order of the plan; reads of
   // variables come before, what belongs to no branch comes after. See branches.c.
   RHEOS__SECTION_BRANCHES,
-  // They change variables, different ones, and begin and end together. See update_group.c.
+  // Updates change variables, different ones, and begin and end together. See update_group.c.
   RHEOS__SECTION_UPDATES,
 } rheos__section_kind;
 
@@ -236,15 +236,16 @@ struct rheos__workspace {
 rheos_status *rheos__segment_new_for(rheos__plan *plan, rheos__segment *parent,
                                      const rheos__key *key, rheos__step *step,
                                      rheos__segment **out_segment);
-// The same for shapes alone.
+// As rheos__segment_new_for(), for shapes alone.
 rheos_status *rheos__segment_new(rheos__plan *plan, rheos__segment *parent,
                                  const rheos_shape *shapes, int32_t num_shapes, rheos__step *step,
                                  rheos__segment **out_segment);
 // In builds with assertions, asserts what every pass over a segment keeps: what is read was made
 // before, what is made is made once, kinds go with fields, sections are in order and apart.
 void rheos__segment_check(const rheos__segment *segment);
-// The same of placed memory: values that are needed at the same time share no bytes, but for an
-// output that is written over its input, and nothing is released before its last use.
+// As rheos__segment_check(), of placed memory: values that are needed at the same time share no
+// bytes, but for an output that is written over its input, and nothing is released before its last
+// use.
 void rheos__segment_check_memory(const rheos__segment *segment);
 // Links it in, and frees another one where there are many. The plan's mutex is held.
 void rheos__segment_link(rheos__plan *plan, rheos__segment *segment);

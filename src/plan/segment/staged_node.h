@@ -16,7 +16,7 @@ typedef struct rheos__staged {
 // failure too.
 rheos_status *rheos__stage_inputs(const rheos__segment *segment, const rheos__instruction *in,
                                   rheos_tensor *const *inputs, rheos__staged *out_staged);
-// Those in the host's memory that shapes may depend on: constants, and few integers. Others are
+// Inputs in the host's memory that shapes may depend on: constants, and few integers. Others are
 // without bytes. All of them on the device.
 rheos_status *rheos__stage_shapes(const rheos__segment *segment, const rheos__instruction *in,
                                   const rheos__workspace *workspace, rheos_tensor *const *inputs,

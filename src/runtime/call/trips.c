@@ -178,7 +178,7 @@ static void begin_trip(const trips *r) {
   }
 }
 
-// Its two tensors change places; one that a kernel has kept is no longer the loop's.
+// The variable's two tensors change places; one that a kernel has kept is no longer the loop's.
 static void end_in_spare(trips *r, int32_t i) {
   const rheos__trips *t = r->t;
   rheos_tensor *before = t->variables[i];

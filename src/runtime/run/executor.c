@@ -355,8 +355,8 @@ static rheos_status *tell_shared(run *r, const rheos__section_run *shared) {
   return NULL;
 }
 
-// The same, of which observers are told if there are any. What the pool tells rests meanwhile,
-// since the shares tell more.
+// As run_shared(), of which observers are told if there are any. What the pool tells rests
+// meanwhile, since the shares tell more.
 static rheos_status *run_shared_told(run *r, rheos__section_run *shared, bool is_observed,
                                      bool *out_done) {
   if (!is_observed) return run_shared(r, shared, out_done);

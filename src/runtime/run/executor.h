@@ -32,7 +32,7 @@ typedef struct rheos__call {
 // there.
 void rheos__call_deinit(rheos__call *call);
 
-// The same for a plan that is about to be freed.
+// As rheos__call_deinit(), for a plan that is about to be freed.
 void rheos__call_drop(rheos__call *call);
 
 // What the fetches of a run with this key will be: shapes, unknown where only a run tells, and

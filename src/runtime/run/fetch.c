@@ -39,7 +39,7 @@ static void place_spares(const rheos__run *r, const rheos__segment *segment) {
   }
 }
 
-// Those at hand, else fresh ones.
+// Gives fetched values the tensors at hand, else fresh ones.
 rheos_status *rheos__run_place_fetched(const rheos__run *r, const rheos__segment *segment) {
   rheos__workspace *workspace = r->workspace;
   if (r->bound != NULL) place_bound(r, segment);

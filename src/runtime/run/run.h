@@ -16,7 +16,7 @@ typedef struct rheos__run {
 
 // ---- A segment that is entered: executor.c
 
-// Its instructions, or what is left of the step where one fails.
+// Runs the segment's instructions, until one fails.
 rheos_status *rheos__run_segment(rheos__run *r, const rheos__segment *segment);
 // Lets go of what they have made.
 void rheos__release_tensors(rheos__workspace *workspace, const rheos__segment *segment);
@@ -28,7 +28,7 @@ rheos_status *rheos__run_place_fetched(const rheos__run *r, const rheos__segment
 // Tensors for the caller, after the segment that was last.
 rheos_status *rheos__run_take_fetches(rheos__run *r, const rheos__segment *last,
                                       rheos_tensor **out_values);
-// The same, into what the caller bound to the fetches.
+// As rheos__run_take_fetches(), into what the caller bound to the fetches.
 rheos_status *rheos__run_store_fetches(rheos__run *r, const rheos__segment *last);
 
 // ---- Version 1's control flow: flow_run.c

@@ -31,8 +31,8 @@ static inline bool rheos__section_shares(const rheos__section *section,
   return false;
 }
 
-// This thread has run its part of the instruction since `start_ns`. Returns the time. Both are 0
-// where nobody wants to know.
+// Tells that the thread has run its part of the instruction since `start_ns`. Returns the time.
+// Both are 0 where nobody wants to know.
 static inline int64_t rheos__section_mark(const rheos__section_run *run, int32_t instruction,
                                           int64_t part, int64_t start_ns) {
   if (run->shares == NULL) return 0;

@@ -63,7 +63,7 @@ static void remove_at(rheos__plan_cache *cache, size_t index) {
           (cache->num_plans - index) * sizeof *cache->plans);
 }
 
-// It may have left to make room for others.
+// Removes the plan, which may have left to make room for others.
 static void remove_plan(rheos__plan_cache *cache, const rheos__cached_plan *plan) {
   for (size_t i = 0; i < cache->num_plans; ++i) {
     if (cache->plans[i] != plan) continue;

@@ -21,7 +21,8 @@ rheos_status *rheos__planned_print(
 
 // "e3 while, body: while_body_12, 5 trips": the entry that calls, its node and what it calls.
 rheos_status *rheos__called_print(const rheos__called *called, rheos__text *text);
-// The same as members of the object that is open: "depth", "node", "called_by", "role", ...
+// What rheos__called_print() prints, as members of the object that is open: "depth", "node",
+// "called_by", "role", ...
 rheos_status *rheos__called_print_json(const rheos__called *called, rheos__json_text *j);
 
 // "dtype", unless it is RHEOS_INVALID_DTYPE, and "shape": null where its rank is not known.

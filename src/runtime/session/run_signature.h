@@ -33,7 +33,7 @@ typedef struct rheos__step_ends {
 rheos_status *rheos__signature_ids_of(const rheos_graph *graph, const rheos__step_ends *ends,
                                       rheos__signature_ids *out_ids, void **out_memory);
 
-// The same of one run, with the values of its feeds and room for its results: a few in place.
+// The ids of one run, with the values of its feeds and room for its results: a few in place.
 enum { RHEOS__FEW_IDS = 16 };
 typedef struct rheos__run_signature {
   rheos__signature_ids ids;

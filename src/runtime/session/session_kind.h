@@ -18,7 +18,7 @@ struct rheos_session {
   rheos_graph *graph;  // counted
 };
 
-// Likewise.
+// At the start of the kind's own struct of a callable.
 struct rheos_callable {
   const rheos__session_kind *kind;
   rheos_session *session;

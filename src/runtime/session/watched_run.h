@@ -23,8 +23,8 @@ typedef struct rheos__watched_bodies {
   rheos__bodies *bodies;
 } rheos__watched_bodies;
 
-// Those for equal watches, which are made if there are none. `context` is that of the session's
-// plans.
+// The bodies for equal watches, which are made if there are none. `context` is that of the
+// session's plans.
 rheos_status *rheos__watched_bodies_find(rheos__watched_bodies **first,
                                          const rheos__plan_context *context,
                                          rheos__watches *watches,

@@ -5,7 +5,7 @@
 #include "graph/tasks.h"
 #include "runtime/step/step.h"
 
-// Those of a home, which ends them before it goes. NULL when memory is short.
+// The tasks of a home, which ends them before it goes. NULL when memory is short.
 rheos__tasks *rheos__tasks_new(rheos__home *home);
 // Drops those that have not begun, and waits for the others, which the closed home stops. NULL:
 // nothing.

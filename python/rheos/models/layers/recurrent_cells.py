@@ -88,7 +88,7 @@ _DEFAULTS = {
 }
 
 
-# Those of TensorFlow 2.
+# The defaults that differ in TensorFlow 2.
 _DEFAULTS_LATER = {"recurrent_activation": "sigmoid", "reset_after": True, "implementation": 2}
 
 

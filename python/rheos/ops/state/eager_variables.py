@@ -198,7 +198,7 @@ class EagerVariable(ResourceVariable):
         """Takes its value from what a checkpoint kept; gives what does so in a graph."""
         return self.assign(restored_tensors["VARIABLE_VALUE"])
 
-    # Its value
+    # The variable's value
 
     def _read(self):
         value = self._read_now()

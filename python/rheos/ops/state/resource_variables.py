@@ -73,7 +73,7 @@ class ResourceVariable(Variable):
     def __bool__(self):
         return bool(self._element)
 
-    # Its value
+    # The variable's value
 
     def _read_variable_op(self):
         return op1("ReadVariableOp", None, self._variable, dtype=self.dtype)

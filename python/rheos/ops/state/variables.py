@@ -407,7 +407,7 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
     def _ref(self):
         return self._variable
 
-    # Its value
+    # The variable's value
 
     def value(self):
         """The tensor that reads the variable."""

@@ -45,7 +45,7 @@ def getfullargspec(obj):
         target = target.__init__
     elif not inspect.isroutine(target):
         target = type(target).__call__
-    # Its own arguments, `self` too, whatever functools.wraps() says that it stands for.
+    # The target's own arguments, `self` too, whatever functools.wraps() says that it stands for.
     return inspect.getfullargspec(getattr(target, "__func__", target))
 
 
