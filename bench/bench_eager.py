@@ -370,7 +370,9 @@ def rows_of(python, name):
         return {}
     environment = {**os.environ, **(ONE_THREAD if name == "jax" else {})}
     command = [python, os.path.abspath(__file__), name]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=environment)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=False, env=environment
+    )
     if done.returncode:
         print(f"bench_eager: {name} ended with status {done.returncode}", file=sys.stderr)
     rows = dict(json.loads(line) for line in done.stdout.splitlines())

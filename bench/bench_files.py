@@ -68,11 +68,8 @@ def checkpoints(tf, folder):
         init, saver = tf.global_variables_initializer(), tf.train.Saver()
         with tf.Session() as session:
             session.run(init)
-            save = median_of(
-                lambda: seconds(
-                    lambda: saver.save(session, path, write_meta_graph=False, write_state=False)
-                )
-            )
+            save = median_of(lambda: seconds(
+                lambda: saver.save(session, path, write_meta_graph=False, write_state=False)))
             yield "Saver.save, 256 MB in 64 tensors", "ms", None, save * 1e3
             restore = median_of(lambda: seconds(lambda: saver.restore(session, path)))
             yield "Saver.restore, 256 MB in 64 tensors", "ms", None, restore * 1e3
@@ -161,13 +158,8 @@ def peer(chosen):
             return {}
         interpreter = sys.executable
     environment = dict(os.environ, PYTHONPATH="", TF_CPP_MIN_LOG_LEVEL="3")
-    done = subprocess.run(
-        [interpreter, __file__, "--peer", *chosen],
-        env=environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
+    done = subprocess.run([interpreter, __file__, "--peer", *chosen], env=environment,
+                          stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         print(f"bench_files: TensorFlow ended with status {done.returncode}", file=sys.stderr)
         return {}

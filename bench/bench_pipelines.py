@@ -158,22 +158,9 @@ def run_by_runners(tf):
     return value
 
 
-BODIES = dict(
-    zip(
-        ROWS,
-        (
-            mapped,
-            mapped_in_parallel,
-            iterated,
-            shuffled,
-            parsed,
-            cached,
-            jpegs,
-            queued,
-            run_by_runners,
-        ),
-    )
-)
+BODIES = dict(zip(ROWS, (
+    mapped, mapped_in_parallel, iterated, shuffled, parsed, cached, jpegs, queued, run_by_runners,
+)))
 
 
 # ---- PyTorch's DataLoader, with no workers or with two, whichever is faster

@@ -175,13 +175,8 @@ def main():
         build["TensorFlow, 10k times 100"] = tf_built * 1e5
         run["TensorFlow, 10k times 100"] = tf_later * 1e5
     report("1M x = x + 1 from Python: build", "ms", built * 1e3, 4000, build)
-    report(
-        "1M x = x + 1 from Python: first run",
-        "ms",
-        first * 1e3,
-        2000,
-        {"TensorFlow, 10k times 100": tf_first * 1e5} if tf else None,
-    )
+    report("1M x = x + 1 from Python: first run", "ms", first * 1e3, 2000,
+           {"TensorFlow, 10k times 100": tf_first * 1e5} if tf else None)
     report("1M x = x + 1 from Python: later runs", "ms", later * 1e3, None, run)
 
     numpy_import = import_seconds("import numpy")

@@ -35,16 +35,10 @@ MILLION_NODES, MANY_NODES = "1,000 chains", "adds, a node"
 
 # What is to be reached: a multiple of the limit, or a time in the row's unit, through Python.
 GOALS_OF_LIMIT = {
-    "100 dense layers": 1.3,
-    "MLP, SGD": 1.15,
-    "LeNet": 1.08,
-    "ResNet-50, forward": 1.05,
+    "100 dense layers": 1.3, "MLP, SGD": 1.15, "LeNet": 1.08, "ResNet-50, forward": 1.05,
     "ResNet-50, SGD": 1.3,
-    "BERT layer, forward, batch 1": 1.15,
-    "BERT layer, SGD step, batch 1": 1.15,
-    "BERT layer, forward, batch 8": 1.06,
-    "BERT layer, SGD step, batch 8": 1.06,
-    "on 16M": 1.15,
+    "BERT layer, forward, batch 1": 1.15, "BERT layer, SGD step, batch 1": 1.15,
+    "BERT layer, forward, batch 8": 1.06, "BERT layer, SGD step, batch 8": 1.06, "on 16M": 1.15,
 }
 GOALS = {"one op": 1, "linear regression": 3, "adds, a node": 25}
 FIRST_RUN_GOALS_MS = {"ResNet-50": 150}
@@ -59,12 +53,8 @@ class Side:
         self.name = name
         environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", PYTHONWARNINGS="ignore")
         self._process = subprocess.Popen(
-            [interpreter, FOLDER / "measure.py", module],
-            env=environment,
-            text=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            [interpreter, FOLDER / "measure.py", module], env=environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )
 
     def send(self, **request):
@@ -112,21 +102,9 @@ def peaks(threads):
         graph.write(g.as_graph_def().SerializeToString())
         graph.flush()
         report = subprocess.run(
-            [
-                command,
-                "bench",
-                graph.name,
-                "--fetch",
-                "x",
-                "--runs",
-                "1",
-                "--json",
-                "--threads",
-                str(threads),
-            ],
-            capture_output=True,
-            check=True,
-            text=True,
+            [command, "bench", graph.name, "--fetch", "x", "--runs", "1", "--json",
+             "--threads", str(threads)],
+            capture_output=True, check=True, text=True,
         )
     return json.loads(report.stdout)["peak"]
 
@@ -144,7 +122,8 @@ def measure(row, every_side, threads, options):
         too_long = MANY_NODES if options.quick else MILLION_NODES
         if side.name == "TensorFlow" and too_long in row and not options.smoke:
             continue
-        built = side.ask(build=row, threads=threads, small=options.smoke, own_time=options.own_time)
+        built = side.ask(build=row, threads=threads, small=options.smoke,
+                         own_time=options.own_time)
         if "missing" not in built:
             taken.append((side, built, []))
         elif side is every_side[0]:
@@ -204,23 +183,15 @@ def report_all(row, threads, results, peak):
         more["of_limit"] = steps[0][1] / limit
         steps.append(("limit", limit))
     if len(results) > 1:
-        more["difference"] = {
-            name: difference(built["values"], other["values"]) for name, other, *_ in results[1:]
-        }
-    report(label, unit, steps, goal_of(GOALS, row) or goal_of(GOALS_OF_LIMIT, row) * limit, **more)
-    report(
-        label + ": first run",
-        "ms",
-        values(lambda built, *_: built["first"] * 1e3),
-        goal_of(FIRST_RUN_GOALS_MS, row),
-    )
+        more["difference"] = {name: difference(built["values"], other["values"])
+                              for name, other, *_ in results[1:]}
+    report(label, unit, steps,
+           goal_of(GOALS, row) or goal_of(GOALS_OF_LIMIT, row) * limit, **more)
+    report(label + ": first run", "ms", values(lambda built, *_: built["first"] * 1e3),
+           goal_of(FIRST_RUN_GOALS_MS, row))
     if "resized" in built:
-        report(
-            label + ": first run at a new batch size",
-            "ns",
-            values(lambda built, *_: built["resized"] * scale),
-            RESIZED_GOAL_NS,
-        )
+        report(label + ": first run at a new batch size", "ns",
+               values(lambda built, *_: built["resized"] * scale), RESIZED_GOAL_NS)
     report(label + ": built", "ms", values(lambda built, *_: built["built"] * 1e3))
     report(label + ": faults a step", "", values(faults))
     report(label + ": memory", "MB", values(lambda built, rounds, end: end["peak_mb"]))
@@ -234,12 +205,8 @@ def report_lengths(threads, medians):
         many = medians.get(f"{row}, 200 lengths")
         same = medians.get(f"{row}, 200 times the mean length")
         if many and same:
-            report(
-                f"{row}, 200 lengths over their mean, {on(threads)}",
-                "x",
-                [("Rheos", many / same)],
-                LENGTHS_GOAL,
-            )
+            report(f"{row}, 200 lengths over their mean, {on(threads)}", "x",
+                   [("Rheos", many / same)], LENGTHS_GOAL)
 
 
 def main():
@@ -247,14 +214,10 @@ def main():
     parser.add_argument("--smoke", action="store_true", help="every row once, small")
     parser.add_argument("--quick", action="store_true", help="few and short rounds")
     parser.add_argument("--threads", default="1,2", help="numbers of threads")
-    parser.add_argument(
-        "--own-time",
-        action="store_true",
-        help="processor time instead of the clock: for a busy machine, 1 thread",
-    )
-    parser.add_argument(
-        "--only", default="", help="only rows whose name holds one of these texts (with | between)"
-    )
+    parser.add_argument("--own-time", action="store_true",
+                        help="processor time instead of the clock: for a busy machine, 1 thread")
+    parser.add_argument("--only", default="",
+                        help="only rows whose name holds one of these texts (with | between)")
     parser.add_argument("--peers", default="", help="only these peers (with , between)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each side")
     parser.add_argument("--seconds", type=float, default=0.3, help="a round takes")

@@ -90,13 +90,8 @@ class Worker:
             self.step = lambda: run(*values[0])
         first, result = _timed(run, values[0], clock)
         samples = _sample(result)
-        answer = {
-            "first": first,
-            "built": built,
-            "flops": model.flops,
-            "bytes": model.num_bytes,
-            "nodes": model.nodes,
-        }
+        answer = {"first": first, "built": built, "flops": model.flops, "bytes": model.num_bytes,
+                  "nodes": model.nodes}
         if model.resized:
             resized = list(model.resized.values())
             again, result = _timed(run, resized, clock)

@@ -12,12 +12,8 @@ BUILD = Path(os.environ.get("RHEOS_BUILD", FOLDER.parent / "build"))
 def _has(interpreter, package):
     question = f"import importlib.util as u, sys; sys.exit(u.find_spec({package!r}) is None)"
     try:
-        return (
-            subprocess.run(
-                [interpreter, "-c", question], stderr=subprocess.DEVNULL, check=False
-            ).returncode
-            == 0
-        )
+        return subprocess.run([interpreter, "-c", question], stderr=subprocess.DEVNULL,
+                              check=False).returncode == 0
     except OSError:
         return False
 
@@ -33,8 +29,6 @@ def interpreter_of(package, first=None):
     for interpreter in [*filter(None, named), *others]:
         if _has(interpreter, package):
             return interpreter
-    print(
-        f"{package} is left out: it is not installed (RHEOS_BENCH_PEERS, make bench-peers)",
-        file=sys.stderr,
-    )
+    print(f"{package} is left out: it is not installed (RHEOS_BENCH_PEERS, make bench-peers)",
+          file=sys.stderr)
     return None

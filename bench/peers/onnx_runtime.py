@@ -20,10 +20,8 @@ class OnnxRuntime(Peer):
 
     def step(self, fetches, feeds):
         self.nodes, self.weights = [], []
-        inputs = [
-            helper.make_tensor_value_info(f"n{key.id}", TensorProto.FLOAT, key.shape)
-            for key in feeds
-        ]
+        inputs = [helper.make_tensor_value_info(f"n{key.id}", TensorProto.FLOAT, key.shape)
+                  for key in feeds]
         values = {key.id: f"n{key.id}" for key in feeds}
         for node in self.variables():
             values[node.id] = self._weight(node.attrs["value"])
@@ -38,7 +36,8 @@ class OnnxRuntime(Peer):
             onnx.save(model, path)
             session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
         names = [value.name for value in inputs]
-        return lambda *values: session.run(outputs, dict(zip(names, map(np.asarray, values))))[0]
+        return lambda *values: session.run(
+            outputs, dict(zip(names, map(np.asarray, values))))[0]
 
     def _weight(self, value):
         name = f"w{len(self.weights)}"
@@ -85,21 +84,17 @@ class OnnxRuntime(Peer):
         index = int(weights[1:])
         value = numpy_helper.to_array(self.weights[index])
         self.weights[index] = numpy_helper.from_array(
-            np.ascontiguousarray(value.transpose(3, 2, 0, 1)), weights
-        )
+            np.ascontiguousarray(value.transpose(3, 2, 0, 1)), weights)
         return self._channels_first(
-            "Conv", x, weights, strides=[stride, stride], auto_pad="SAME_UPPER"
-        )
+            "Conv", x, weights, strides=[stride, stride], auto_pad="SAME_UPPER")
 
     def max_pool(self, x, size, stride):
-        return self._channels_first(
-            "MaxPool", x, kernel_shape=[size, size], strides=[stride, stride], auto_pad="SAME_UPPER"
-        )
+        return self._channels_first("MaxPool", x, kernel_shape=[size, size],
+                                    strides=[stride, stride], auto_pad="SAME_UPPER")
 
     def batch_norm(self, x, scale, offset, mean, variance, is_training):
         return self._channels_first(
-            "BatchNormalization", x, scale, offset, mean, variance, epsilon=1e-3
-        )
+            "BatchNormalization", x, scale, offset, mean, variance, epsilon=1e-3)
 
 
 def _direct(kind):

@@ -40,14 +40,12 @@ class PyTorch(Peer):
         return y.permute(0, 2, 3, 1)
 
     def max_pool(self, x, size, stride):
-        return F.max_pool2d(
-            x.permute(0, 3, 1, 2), size, stride, size // 2 if size % 2 else 0
-        ).permute(0, 2, 3, 1)
+        return F.max_pool2d(x.permute(0, 3, 1, 2), size, stride, size // 2 if size % 2 else 0) \
+            .permute(0, 2, 3, 1)
 
     def batch_norm(self, x, scale, offset, mean=None, variance=None, is_training=False):
         y = F.batch_norm(
-            x.permute(0, 3, 1, 2), mean, variance, scale, offset, is_training, eps=1e-3
-        )
+            x.permute(0, 3, 1, 2), mean, variance, scale, offset, is_training, eps=1e-3)
         return y.permute(0, 2, 3, 1)
 
     def cross_entropy(self, logits, labels):

@@ -34,13 +34,11 @@ class Jax(Peer):
 
     def conv(self, x, weights, stride):
         return lax.conv_general_dilated(
-            x, weights, (stride, stride), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
-        )
+            x, weights, (stride, stride), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
 
     def max_pool(self, x, size, stride):
         return lax.reduce_window(
-            x, -jnp.inf, lax.max, (1, size, size, 1), (1, stride, stride, 1), "SAME"
-        )
+            x, -jnp.inf, lax.max, (1, size, size, 1), (1, stride, stride, 1), "SAME")
 
     def batch_norm(self, x, scale, offset, mean=None, variance=None, is_training=False):
         if is_training:
@@ -81,8 +79,7 @@ class Jax(Peer):
             second = each(lambda m, g: 0.999 * m + 0.001 * g * g, second, gradients)
             alpha = rate * jnp.sqrt(1 - 0.999**count) / (1 - 0.9**count)
             changed = each(
-                lambda v, m, s: v - alpha * m / (jnp.sqrt(s) + 1e-8), variables, first, second
-            )
+                lambda v, m, s: v - alpha * m / (jnp.sqrt(s) + 1e-8), variables, first, second)
             return loss, (changed, first, second, count)
 
         zeros = each(jnp.zeros_like, variables) if is_adam else {}

@@ -225,10 +225,9 @@ RHEOS_STATUS rheos_session_plan_json(rheos_session *session, const rheos_output 
                                      const rheos_operation *targets, size_t num_targets,
                                      char **out_text);
 
-// What memory a step would need, likewise: bytes of intermediate values, of what kernels make and
-// of the
-// results, the largest values with the lines of the program that made them, then the bodies that it
-// calls.
+// What memory a step would need, planned and not run, as text for people: bytes of intermediate
+// values, of what kernels make and of the results, the largest values with the lines of the program
+// that made them, then the bodies that the step calls.
 RHEOS_STATUS rheos_session_memory_text(rheos_session *session, const rheos_output *feeds,
                                        const rheos_shape *shapes, size_t num_feeds,
                                        const rheos_output *fetches, size_t num_fetches,

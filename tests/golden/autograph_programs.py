@@ -506,7 +506,9 @@ def while_shape_invariant(n):
     x = tf.constant([1])
     k = 0
     while k < n:
-        tf.autograph.experimental.set_loop_options(shape_invariants=[(x, tf.TensorShape([None]))])
+        tf.autograph.experimental.set_loop_options(
+            shape_invariants=[(x, tf.TensorShape([None]))]
+        )
         x = tf.concat([x, [k]], 0)
         k += 1
     return x
@@ -829,7 +831,9 @@ def for_shape_changes(x):
 def for_shape_invariant(x):
     y = tf.constant([0])
     for item in x:
-        tf.autograph.experimental.set_loop_options(shape_invariants=[(y, tf.TensorShape([None]))])
+        tf.autograph.experimental.set_loop_options(
+            shape_invariants=[(y, tf.TensorShape([None]))]
+        )
         y = tf.concat([y, [item]], 0)
     return y
 

@@ -4,7 +4,7 @@
 from the last bits of kernels.
 """
 
-_WRITTEN = """
+_WRITTEN = '''
 == constant
 print(tf.constant([1, 2, 3]))
 print(repr(tf.constant([[1.5, 2], [3, 4]])))
@@ -542,7 +542,7 @@ print(tf.broadcast_to([1, 2], [2, 2]),
 print(tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]))
 == format
 print("%.2f" % tf.constant(1.2345), f"{tf.constant(2)}")
-"""
+'''
 
 _UNARY = (
     "abs acos acosh asin asinh atan atanh cos cosh digamma erf erfc exp expm1 floor ceil lgamma "

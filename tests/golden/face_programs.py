@@ -3,7 +3,7 @@
 `programs()` gives {name: source}; sources see `tf` and `np`.
 """
 
-_WRITTEN = """
+_WRITTEN = '''
 == shapes_are_numbers
 x = tf.zeros([2, 3])
 print(x.shape[0] * 2, [d for d in x.shape], tuple(x.shape), x.shape[1:], repr(x.shape))
@@ -483,7 +483,7 @@ def outer(x):
     return inner(), total
 
 print(outer(tf.constant(2.0)))
-"""
+'''
 
 
 def programs():

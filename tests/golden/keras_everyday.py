@@ -134,11 +134,8 @@ def texts_by_a_vocabulary(tf):
         tf.keras.layers.GRU(4),
         tf.keras.layers.Dense(1, activation="sigmoid"),
     ])  # fmt: skip
-    model.compile(
-        "adam",
-        "binary_crossentropy",
-        metrics=[tf.keras.metrics.BinaryAccuracy(threshold=0.4), "Precision", "recall"],
-    )
+    model.compile("adam", "binary_crossentropy",
+                  metrics=[tf.keras.metrics.BinaryAccuracy(threshold=0.4), "Precision", "recall"])
     history = model.fit(data, epochs=2, verbose=0)
     whole = tf.keras.Sequential([tf.keras.Input((), dtype=tf.string), vectorize, model])
     return _losses(history), vectorize.get_vocabulary(), whole(tf.constant(["good film"]))
@@ -148,8 +145,7 @@ def texts_by_a_vocabulary(tf):
 def a_series_in_windows(tf):
     series = np.sin(np.arange(60, dtype="float32") / 5)
     data = tf.keras.utils.timeseries_dataset_from_array(
-        series[:-6, None], series[6:], sequence_length=6, batch_size=16
-    )
+        series[:-6, None], series[6:], sequence_length=6, batch_size=16)
     model = tf.keras.Sequential([
         tf.keras.layers.LSTM(6, return_sequences=True),
         tf.keras.layers.Dense(3, activation="tanh"),
@@ -167,15 +163,11 @@ def an_autoencoder_in_two_models(tf):
     class Autoencoder(tf.keras.models.Model):
         def __init__(self, latent, shape):
             super().__init__()
-            self.encoder = tf.keras.Sequential(
-                [tf.keras.layers.Flatten(), tf.keras.layers.Dense(latent, activation="relu")]
-            )
-            self.decoder = tf.keras.Sequential(
-                [
-                    tf.keras.layers.Dense(int(np.prod(shape)), activation="sigmoid"),
-                    tf.keras.layers.Reshape(shape),
-                ]
-            )
+            self.encoder = tf.keras.Sequential([
+                tf.keras.layers.Flatten(), tf.keras.layers.Dense(latent, activation="relu")])
+            self.decoder = tf.keras.Sequential([
+                tf.keras.layers.Dense(int(np.prod(shape)), activation="sigmoid"),
+                tf.keras.layers.Reshape(shape)])
 
         def call(self, x):
             return self.decoder(self.encoder(x))
@@ -217,8 +209,7 @@ def a_loop_of_ones_own(tf):
     model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(8, "tanh"),
                                  tf.keras.layers.Dense(3)])  # fmt: skip
     optimizer = tf.keras.optimizers.Adam(
-        tf.keras.optimizers.schedules.CosineDecay(0.1, 20), clipnorm=1.0
-    )
+        tf.keras.optimizers.schedules.CosineDecay(0.1, 20), clipnorm=1.0)
     loss_fn = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     seen, right = tf.keras.metrics.Mean(), tf.keras.metrics.SparseCategoricalAccuracy()
 
@@ -253,9 +244,8 @@ def layers_losses_and_metrics_of_ones_own(tf):
             self.units = units
 
         def build(self, input_shape):
-            self.w = self.add_weight(
-                shape=(input_shape[-1], self.units), initializer="glorot_uniform", name="w"
-            )
+            self.w = self.add_weight(shape=(input_shape[-1], self.units),
+                                     initializer="glorot_uniform", name="w")
             self.b = self.add_weight(shape=(self.units,), initializer="zeros", name="b")
 
         def call(self, x, training=False):
@@ -370,11 +360,8 @@ def attention_over_tokens(tf):
     inputs = layers.Input(shape=(6,), dtype="int64")
     x = Block(8, 2, 12)(Placed(6, 10, 8)(inputs))
     model = tf.keras.Model(inputs, layers.Dense(10)(x))
-    model.compile(
-        "adam",
-        tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        weighted_metrics=["accuracy"],
-    )
+    model.compile("adam", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+                  weighted_metrics=["accuracy"])
     tokens = np.arange(72).reshape(12, 6) * 7 % 10
     history = model.fit(tokens, np.roll(tokens, -1, 1), epochs=2, batch_size=4, shuffle=False,
                         verbose=0, sample_weight=np.linspace(0.1, 1, 12)[:, None])  # fmt: skip

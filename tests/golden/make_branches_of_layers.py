@@ -181,7 +181,9 @@ def contrib_normalization_zero_debias(tf):
 
 @program
 def contrib_normalization_weighted(tf):
-    return contrib_normalized(tf, matrix(tf), is_training=truth(tf), batch_weights=[1.0, 2.0, 1.0])
+    return contrib_normalized(
+        tf, matrix(tf), is_training=truth(tf), batch_weights=[1.0, 2.0, 1.0]
+    )
 
 
 # ---- Dropout

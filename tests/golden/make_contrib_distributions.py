@@ -325,7 +325,9 @@ def build(tf):
         }
 
     found.update(answers(tf, pairs))
-    found.update(answers(tf, lambda: {"helper " + key: one for key, one in helpers(tf).items()}))
+    found.update(
+        answers(tf, lambda: {"helper " + key: one for key, one in helpers(tf).items()})
+    )
     return found
 
 

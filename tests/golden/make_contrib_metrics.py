@@ -18,15 +18,11 @@ PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "contrib_metrics
 CASES = {
     "f1_score": lambda tf, m, P, L, W: m.f1_score(L, P, W, num_thresholds=5),
     "recall_at_precision": lambda tf, m, P, L, W: m.recall_at_precision(L, P, 0.6, W, 5),
-    "recall_at_precision strictly": lambda tf, m, P, L, W: m.recall_at_precision(
-        L, P, 0.6, W, 5, strict_mode=True
-    ),
+    "recall_at_precision strictly": lambda tf, m, P, L, W: m.recall_at_precision(L, P, 0.6, W, 5, strict_mode=True),
     "precision_at_recall": lambda tf, m, P, L, W: m.precision_at_recall(L, P, 0.5, W, 5),
     "curve ROC": lambda tf, m, P, L, W: m.streaming_curve_points(L, P, W, 4),
     "curve PR": lambda tf, m, P, L, W: m.streaming_curve_points(L, P, W, 4, curve="PR"),
-    "equal thresholds": lambda tf, m, P, L, W: m.precision_recall_at_equal_thresholds(
-        tf.cast(L, tf.bool), P, W, 3
-    ),
+    "equal thresholds": lambda tf, m, P, L, W: m.precision_recall_at_equal_thresholds(tf.cast(L, tf.bool), P, W, 3),
     "concat": lambda tf, m, P, L, W: m.streaming_concat(P, max_size=11),
     "concat all": lambda tf, m, P, L, W: m.streaming_concat(P),
     "dynamic ROC": lambda tf, m, P, L, W: m.streaming_dynamic_auc(L, P, weights=W),
@@ -35,26 +31,14 @@ CASES = {
     "kappa whole": lambda tf, m, P, L, W: m.cohen_kappa(L, tf.cast(P > 0.5, tf.int64), 2),
     "fpr": lambda tf, m, P, L, W: m.streaming_false_positive_rate(P > 0.5, L, W),
     "fnr": lambda tf, m, P, L, W: m.streaming_false_negative_rate(P > 0.5, L, W),
-    "fpr at": lambda tf, m, P, L, W: m.streaming_false_positive_rate_at_thresholds(
-        P, L, [0.3, 0.6], W
-    ),
-    "fnr at": lambda tf, m, P, L, W: m.streaming_false_negative_rate_at_thresholds(
-        P, L, [0.3, 0.6], W
-    ),
+    "fpr at": lambda tf, m, P, L, W: m.streaming_false_positive_rate_at_thresholds(P, L, [0.3, 0.6], W),
+    "fnr at": lambda tf, m, P, L, W: m.streaming_false_negative_rate_at_thresholds(P, L, [0.3, 0.6], W),
     "tn at": lambda tf, m, P, L, W: m.streaming_true_negatives_at_thresholds(P, L, [0.3, 0.6], W),
-    "sensitivity": lambda tf, m, P, L, W: m.streaming_sensitivity_at_specificity(
-        P, L, specificity=0.5, num_thresholds=5
-    ),
+    "sensitivity": lambda tf, m, P, L, W: m.streaming_sensitivity_at_specificity(P, L, specificity=0.5, num_thresholds=5),
     "recall at k": lambda tf, m, P, L, W: m.streaming_recall_at_k(tf.stack([P, 1 - P], 1), L, 1, W),
-    "sparse recall at k": lambda tf, m, P, L, W: m.streaming_sparse_recall_at_k(
-        tf.stack([P, 1 - P], 1), L[:, None], 1, 1
-    ),
-    "sparse recall at top k": lambda tf, m, P, L, W: m.sparse_recall_at_top_k(
-        L[:, None], L[:, None], 0
-    ),
-    "average precision": lambda tf, m, P, L, W: m.streaming_sparse_average_precision_at_top_k(
-        tf.constant([[1, 0]] * 8, tf.int64), L[:, None]
-    ),
+    "sparse recall at k": lambda tf, m, P, L, W: m.streaming_sparse_recall_at_k(tf.stack([P, 1 - P], 1), L[:, None], 1, 1),
+    "sparse recall at top k": lambda tf, m, P, L, W: m.sparse_recall_at_top_k(L[:, None], L[:, None], 0),
+    "average precision": lambda tf, m, P, L, W: m.streaming_sparse_average_precision_at_top_k(tf.constant([[1, 0]] * 8, tf.int64), L[:, None]),
 }
 
 

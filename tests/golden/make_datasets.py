@@ -84,11 +84,8 @@ def generated():
         return [state, taken[0]]
 
     return of_op(
-        "GeneratorDataset",
-        [tf.int64, tf.int64],
-        [[], []],
-        init_func_other_args=[np.int64(7)],
-        next_func_other_args=[queue.queue_ref],
+        "GeneratorDataset", [tf.int64, tf.int64], [[], []],
+        init_func_other_args=[np.int64(7)], next_func_other_args=[queue.queue_ref],
         finalize_func_other_args=[],
         init_func=function(lambda seven: [seven * 2], tf.int64),
         next_func=function(take, tf.int64, tf.resource),
@@ -112,9 +109,8 @@ def rebatched(dataset, count):
 
 
 def resized(dataset, sizes, drop):
-    return like(
-        dataset, "RebatchDatasetV2", batch_sizes=np.array(sizes, np.int64), drop_remainder=drop
-    )
+    return like(dataset, "RebatchDatasetV2", batch_sizes=np.array(sizes, np.int64),
+                drop_remainder=drop)
 
 
 def ends_at_six(dataset):
@@ -123,13 +119,8 @@ def ends_at_six(dataset):
     tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, queue.close())
 
     def body(x):
-        return tf.cond(
-            x < 6,
-            lambda: x,
-            lambda: tensorflow.raw_ops.QueueDequeueV2(
-                handle=queue.queue_ref, component_types=[tf.int64]
-            )[0],
-        )
+        return tf.cond(x < 6, lambda: x, lambda: tensorflow.raw_ops.QueueDequeueV2(
+            handle=queue.queue_ref, component_types=[tf.int64])[0])
 
     return dataset.apply(experimental.map_and_batch(body, 4, num_parallel_calls=2))
 
@@ -162,18 +153,8 @@ each(
     slices_dtypes=lambda: Dataset.from_tensor_slices(
         tuple(
             np.array([0, 1, 2], t)
-            for t in (
-                "int8",
-                "uint8",
-                "int16",
-                "uint16",
-                "int32",
-                "int64",
-                "float16",
-                "float64",
-                "bool",
-                "complex64",
-            )
+            for t in ("int8", "uint8", "int16", "uint16", "int32", "int64", "float16", "float64",
+                      "bool", "complex64")
         )
     ).batch(2),
     slices_empty=lambda: Dataset.from_tensor_slices(np.zeros([0, 3], np.float32)),
@@ -189,9 +170,8 @@ each(
     skip_more=lambda: r(6).skip(9),
     skip_take=lambda: r(20).skip(5).take(3),
     shard=lambda: r(10).shard(3, 1),
-    enumerate_=lambda: (
-        r(3).map(tf.as_string).enumerate(5) if hasattr(Dataset, "enumerate") else r(3)
-    ),
+    enumerate_=lambda: r(3).map(tf.as_string).enumerate(5) if hasattr(Dataset, "enumerate")
+    else r(3),
     repeat=lambda: r(3).repeat(2),
     repeat_none=lambda: r(3).repeat(0),
     repeat_forever=lambda: r(3).repeat().take(8),
@@ -203,9 +183,8 @@ each(
     filter_none=lambda: r(5).filter(lambda x: x > 100),
     flat_map=lambda: r(4).flat_map(lambda x: r(x)),
     flat_map_tensors=lambda: r(3).flat_map(lambda x: Dataset.from_tensors(x).repeat(x)),
-    flat_map_nested=lambda: r(4).flat_map(
-        lambda x: r(x).flat_map(lambda y: r(y).map(lambda z: x * 100 + y * 10 + z))
-    ),
+    flat_map_nested=lambda: r(4).flat_map(lambda x: r(x).flat_map(lambda y: r(y).map(
+        lambda z: x * 100 + y * 10 + z))),
     flat_map_error=lambda: r(4).flat_map(lambda x: r(4 // (x - 2))),
     interleave=lambda: r(5).interleave(
         lambda x: Dataset.from_tensors(x).repeat(4), cycle_length=2, block_length=3
@@ -217,23 +196,17 @@ each(
         lambda x: Dataset.from_tensors(x).repeat(2), cycle_length=9
     ),
     interleave_parallel=lambda: r(6).interleave(
-        lambda x: Dataset.from_tensors(x).repeat(x + 1),
-        cycle_length=3,
-        block_length=2,
+        lambda x: Dataset.from_tensors(x).repeat(x + 1), cycle_length=3, block_length=2,
         num_parallel_calls=2,
     ),
     padded_batch=lambda: r(7).map(lambda x: tf.fill([x], x)).padded_batch(3, [None]),
     padded_batch_to=lambda: r(5).map(lambda x: tf.fill([x], x)).padded_batch(2, [6]),
-    padded_batch_value=lambda: (
-        r(5)
-        .map(lambda x: tf.fill([x, 2], tf.as_string(x)))
-        .padded_batch(2, [None, 3], padding_values="-", drop_remainder=True)
-    ),
-    padded_batch_two=lambda: (
-        r(5)
-        .map(lambda x: (tf.fill([x], x), tf.cast(x, tf.float32)))
-        .padded_batch(2, ([None], []), padding_values=(tf.constant(-1, tf.int64), 0.0))
-    ),
+    padded_batch_value=lambda: r(5)
+    .map(lambda x: tf.fill([x, 2], tf.as_string(x)))
+    .padded_batch(2, [None, 3], padding_values="-", drop_remainder=True),
+    padded_batch_two=lambda: r(5)
+    .map(lambda x: (tf.fill([x], x), tf.cast(x, tf.float32)))
+    .padded_batch(2, ([None], []), padding_values=(tf.constant(-1, tf.int64), 0.0)),
     padded_batch_small=lambda: r(5).map(lambda x: tf.fill([x], x)).padded_batch(3, [2]),
     batch_unlike=lambda: r(5).map(lambda x: tf.fill([x // 2], x)).batch(2),
     unbatch=lambda: r(7).batch(3).apply(experimental.unbatch()),
@@ -241,15 +214,13 @@ each(
         experimental.unbatch()
     ),
     window=lambda: r(7).window(3).flat_map(lambda w: w.batch(3)),
-    window_shift=lambda: (
-        r(7).window(3, shift=1, drop_remainder=True).flat_map(lambda w: w.batch(3))
-    ),
+    window_shift=lambda: r(7)
+    .window(3, shift=1, drop_remainder=True)
+    .flat_map(lambda w: w.batch(3)),
     window_stride=lambda: r(10).window(3, shift=2, stride=2).flat_map(lambda w: w.batch(3)),
     window_gap=lambda: r(10).window(2, shift=4).flat_map(lambda w: w.batch(3)),
-    window_two=lambda: (
-        Dataset.zip((r(5), r(5, 10)))
-        .window(2)
-        .flat_map(lambda a, b: Dataset.zip((a.batch(2), b.batch(2))))
+    window_two=lambda: Dataset.zip((r(5), r(5, 10))).window(2).flat_map(
+        lambda a, b: Dataset.zip((a.batch(2), b.batch(2)))
     ),
     group_by_window=lambda: r(12).apply(
         experimental.group_by_window(lambda x: x % 3, lambda k, w: w.batch(4), window_size=3)
@@ -259,10 +230,8 @@ each(
             lambda x: x % 3, lambda k, w: w.batch(10), window_size_func=lambda k: k + 2
         )
     ),
-    bucket=lambda: (
-        r(12)
-        .map(lambda x: tf.fill([x % 7], x))
-        .apply(experimental.bucket_by_sequence_length(lambda x: tf.size(x), [2, 5], [3, 2, 2]))
+    bucket=lambda: r(12).map(lambda x: tf.fill([x % 7], x)).apply(
+        experimental.bucket_by_sequence_length(lambda x: tf.size(x), [2, 5], [3, 2, 2])
     ),
     scan=lambda: r(6).apply(experimental.scan(tf.constant(100, tf.int64), lambda s, x: (s + x, s))),
     scan_two=lambda: r(6).apply(
@@ -284,11 +253,9 @@ each(
     prefetch=lambda: r(5).prefetch(2),
     cache=lambda: r(4).map(lambda x: x * 2).cache().repeat(3),
     cache_map=lambda: r(4).cache().map(lambda x: x + 1).batch(3).repeat(2),
-    ignore_errors=lambda: (
-        r(6)
-        .map(lambda x: tf.debugging.check_numerics(1.0 / tf.cast(x - 2, tf.float32), "bad"))
-        .apply(experimental.ignore_errors())
-    ),
+    ignore_errors=lambda: r(6)
+    .map(lambda x: tf.debugging.check_numerics(1.0 / tf.cast(x - 2, tf.float32), "bad"))
+    .apply(experimental.ignore_errors()),
     map_and_batch=lambda: r(10).apply(
         experimental.map_and_batch(lambda x: (x, x * x), 4, drop_remainder=False)
     ),
@@ -296,37 +263,29 @@ each(
         [r(0, 8), r(100, 108), r(200, 208)], weights=[0.5, 0.3, 0.2], seed=4
     ),
     choose=lambda: experimental.choose_from_datasets(
-        [r(0, 3), r(10, 13), r(20, 23)],
-        Dataset.from_tensor_slices(np.array([0, 1, 2, 2, 2, 2, 0, 1, 0, 0, 1], np.int64)),
+        [r(0, 3), r(10, 13), r(20, 23)], Dataset.from_tensor_slices(
+            np.array([0, 1, 2, 2, 2, 2, 0, 1, 0, 0, 1], np.int64))
     ),
-    reduce=lambda: Dataset.from_tensors(r(10).reduce(np.int64(0), lambda s, x: s + x)),
+    reduce=lambda: Dataset.from_tensors(
+        r(10).reduce(np.int64(0), lambda s, x: s + x)
+    ),
     reduce_two=lambda: Dataset.from_tensors(
-        r(5).reduce(
-            (np.int64(0), "s"), lambda s, x: (s[0] + x, tf.strings.join([s[1], tf.as_string(x)]))
-        )
+        r(5).reduce((np.int64(0), "s"), lambda s, x: (s[0] + x, tf.strings.join(
+            [s[1], tf.as_string(x)])))
     ),
-    single_element=lambda: Dataset.from_tensors(experimental.get_single_element(r(7).skip(6))),
+    single_element=lambda: Dataset.from_tensors(
+        experimental.get_single_element(r(7).skip(6))
+    ),
     cardinality=lambda: Dataset.from_tensors(
         tf.stack(
             [
                 experimental.cardinality(d)
                 for d in (
-                    r(7),
-                    r(7).batch(2),
-                    r(7).batch(2, drop_remainder=True),
-                    r(3).repeat(),
-                    r(3).repeat(4),
-                    r(7).filter(lambda x: x > 2),
-                    r(7).take(3),
-                    r(7).skip(3),
-                    r(7).skip(9),
-                    r(7).concatenate(r(2)),
-                    Dataset.zip((r(7), r(3))),
-                    r(7).shuffle(3),
-                    r(7).shard(3, 0),
-                    r(7).flat_map(r),
-                    Dataset.from_tensors(1),
-                    Dataset.from_tensor_slices([1, 2]),
+                    r(7), r(7).batch(2), r(7).batch(2, drop_remainder=True), r(3).repeat(),
+                    r(3).repeat(4), r(7).filter(lambda x: x > 2), r(7).take(3), r(7).skip(3),
+                    r(7).skip(9), r(7).concatenate(r(2)), Dataset.zip((r(7), r(3))),
+                    r(7).shuffle(3), r(7).shard(3, 0), r(7).flat_map(r),
+                    Dataset.from_tensors(1), Dataset.from_tensor_slices([1, 2]),
                 )
             ]
         )
@@ -344,9 +303,8 @@ each(
     records_parallel=lambda: data.TFRecordDataset(
         [FILES + "a.tfrecord", FILES + "b.tfrecord"], num_parallel_reads=2
     ),
-    fixed=lambda: data.FixedLengthRecordDataset(
-        FILES + "fixed.bin", 4, header_bytes=2, footer_bytes=3
-    ),
+    fixed=lambda: data.FixedLengthRecordDataset(FILES + "fixed.bin", 4, header_bytes=2,
+                                                footer_bytes=3),
     fixed_partial=lambda: data.FixedLengthRecordDataset(FILES + "fixed.bin", 4),
     fixed_gzip=lambda: data.FixedLengthRecordDataset(
         FILES + "fixed.gz", 4, header_bytes=2, footer_bytes=3, compression_type="GZIP"
@@ -359,53 +317,40 @@ each(
     csv_few=lambda: csv("a.csv", ["", 0, 1.5], header=True),
     csv_many=lambda: csv("tabs.csv", ["", "", ""], field_delim="\t"),
     csv_two=lambda: experimental.CsvDataset(
-        [FILES + "tabs.csv", FILES + "b.csv"], [tf.string], field_delim=";"
-    ),
+        [FILES + "tabs.csv", FILES + "b.csv"], [tf.string], field_delim=";"),
     csv_gzip=lambda: csv("b.gz", [0, 0], compression_type="GZIP"),
     csv_missing=lambda: csv("missing.csv", [0]),
     csv_shuffled=lambda: csv("b.csv", [0, 0]).repeat(2).shuffle(4, seed=3).batch(3),
     sql=lambda: experimental.SqlDataset(
-        "sqlite",
-        FILES + "a.sqlite",
-        "SELECT * FROM people ORDER BY id",
-        (tf.int64, tf.string, tf.float64, tf.bool, tf.int8),
-    ),
+        "sqlite", FILES + "a.sqlite", "SELECT * FROM people ORDER BY id",
+        (tf.int64, tf.string, tf.float64, tf.bool, tf.int8)),
     sql_some=lambda: experimental.SqlDataset(
-        "sqlite",
-        FILES + "a.sqlite",
-        "SELECT name, id FROM people WHERE id > 1 ORDER BY id",
-        (tf.string, tf.uint16),
-    ).repeat(2),
+        "sqlite", FILES + "a.sqlite", "SELECT name, id FROM people WHERE id > 1 ORDER BY id",
+        (tf.string, tf.uint16)).repeat(2),
     sql_columns=lambda: experimental.SqlDataset(
-        "sqlite", FILES + "a.sqlite", "SELECT name FROM people", (tf.string, tf.int32)
-    ),
+        "sqlite", FILES + "a.sqlite", "SELECT name FROM people", (tf.string, tf.int32)),
     sql_wrong=lambda: experimental.SqlDataset(
-        "sqlite", FILES + "a.sqlite", "SELECT name FROM nobody", (tf.string,)
-    ),
+        "sqlite", FILES + "a.sqlite", "SELECT name FROM nobody", (tf.string,)),
     list_files=lambda: Dataset.list_files(FILES + "*.t*", shuffle=False),
     parse_single=lambda: data.TFRecordDataset(FILES + "examples.tfrecord").map(
         lambda s: tf.io.parse_single_example(
             s, {"x": tf.FixedLenFeature([2], tf.float32), "n": tf.FixedLenFeature([], tf.int64, -1)}
         )
     ),
-    variables=lambda: (lambda v: r(3).map(lambda x: x + v))(
-        tf.get_variable("v", initializer=np.int64(5), use_resource=True)
-    ),
-    table=lambda: (lambda t: Dataset.from_tensor_slices(["b", "a", "z"]).map(t.lookup))(
-        tf.lookup.StaticHashTable(
-            tf.lookup.KeyValueTensorInitializer(["a", "b"], np.array([1, 2], np.int64)), -1
-        )
-    ),
-    rejection=lambda: (
-        Dataset.from_tensor_slices([0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1])
-        .map(lambda x: (x, x))
-        .filter(lambda c, x: x > 0)
-    ),
+    variables=lambda: (
+        lambda v: r(3).map(lambda x: x + v)
+    )(tf.get_variable("v", initializer=np.int64(5), use_resource=True)),
+    table=lambda: (
+        lambda t: Dataset.from_tensor_slices(["b", "a", "z"]).map(t.lookup)
+    )(tf.lookup.StaticHashTable(
+        tf.lookup.KeyValueTensorInitializer(["a", "b"], np.array([1, 2], np.int64)), -1)),
+    rejection=lambda: Dataset.from_tensor_slices([0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1])
+    .map(lambda x: (x, x))
+    .filter(lambda c, x: x > 0),
     options=lambda: r(5).with_options(data.Options()),
     generator=lambda: generated(),
-    map_out_of_range=lambda: (
-        r(8).map(lambda x: tf.gather([x], [x // 5])).map(lambda x: tf.squeeze(x))
-    ),
+    map_out_of_range=lambda: r(8).map(lambda x: tf.gather([x], [x // 5])).map(
+        lambda x: tf.squeeze(x)),
     group_by_reducer=lambda: r(11).apply(
         experimental.group_by_reducer(
             lambda x: (x * 7 + 3) % 4,
@@ -417,90 +362,57 @@ each(
         )
     ),
     sliding=lambda: of_op(
-        "SlidingWindowDataset",
-        [tf.int64],
-        [[None]],
-        input_dataset=r(10)._variant_tensor,
-        window_size=3,
-        window_shift=2,
-        window_stride=2,
+        "SlidingWindowDataset", [tf.int64], [[None]], input_dataset=r(10)._variant_tensor,
+        window_size=3, window_shift=2, window_stride=2,
     ),
     sliding_old=lambda: of_op(
-        "ExperimentalSlidingWindowDataset",
-        [tf.int64],
-        [[None]],
-        input_dataset=r(10)._variant_tensor,
-        window_size=3,
-        window_shift=2,
-        window_stride=1,
+        "ExperimentalSlidingWindowDataset", [tf.int64], [[None]],
+        input_dataset=r(10)._variant_tensor, window_size=3, window_shift=2, window_stride=1,
     ),
     fastest=lambda: of_op(
-        "ChooseFastestDataset",
-        [tf.int64],
-        [[]],
-        num_experiments=2,
+        "ChooseFastestDataset", [tf.int64], [[]], num_experiments=2,
         input_datasets=[r(4).map(lambda x: x + 1)._variant_tensor, r(1, 5)._variant_tensor],
     ),
     fastest_old=lambda: of_op(
-        "ExperimentalChooseFastestDataset",
-        [tf.int64],
-        [[]],
-        num_experiments=1,
+        "ExperimentalChooseFastestDataset", [tf.int64], [[]], num_experiments=1,
         input_datasets=[r(3)._variant_tensor, r(0, 3)._variant_tensor],
     ),
     threads=lambda: like(
-        r(5).map(lambda x: x * 2, num_parallel_calls=2),
-        "ThreadPoolDataset",
+        r(5).map(lambda x: x * 2, num_parallel_calls=2), "ThreadPoolDataset",
         thread_pool=tensorflow.raw_ops.ThreadPoolHandle(
-            num_threads=2, display_name="own", shared_name="own"
-        ),
+            num_threads=2, display_name="own", shared_name="own"),
     ),
     threads_old=lambda: like(
-        r(4),
-        "ExperimentalThreadPoolDataset",
+        r(4), "ExperimentalThreadPoolDataset",
         thread_pool=tensorflow.raw_ops.ExperimentalThreadPoolHandle(
-            num_threads=1, display_name="own", shared_name="own"
-        ),
+            num_threads=1, display_name="own", shared_name="own"),
     ),
     map_and_batch_parallel=lambda: r(23).apply(
         experimental.map_and_batch(lambda x: (x, tf.as_string(x)), 4, num_parallel_calls=3)
     ),
     map_and_batch_drops=lambda: r(9).apply(
         experimental.map_and_batch(
-            lambda x: x - 1, 4, drop_remainder=True, num_parallel_calls=experimental.AUTOTUNE
-        )
+            lambda x: x - 1, 4, drop_remainder=True, num_parallel_calls=experimental.AUTOTUNE)
     ),
     map_and_batch_ends=lambda: ends_at_six(r(9)),
     list_=lambda: of_op(
-        "ListDataset",
-        [tf.int32, tf.string],
-        [[], [None]],
+        "ListDataset", [tf.int32, tf.string], [[], [None]],
         tensors=[tf.constant(1), tf.constant(["a"]), tf.constant(2), tf.constant(["b", "c"])],
     ),
     sampling=lambda: of_op(
-        "SamplingDataset",
-        [tf.int64],
-        [[]],
-        input_dataset=r(60)._variant_tensor,
-        rate=0.4,
-        seed=np.int64(3),
-        seed2=np.int64(8),
+        "SamplingDataset", [tf.int64], [[]], input_dataset=r(60)._variant_tensor, rate=0.4,
+        seed=np.int64(3), seed2=np.int64(8),
     ),
     sleep=lambda: of_op(
-        "SleepDataset" if V2 else "ExperimentalSleepDataset",
-        [tf.int64],
-        [[]],
-        input_dataset=r(3)._variant_tensor,
-        sleep_microseconds=np.int64(10),
+        "SleepDataset" if V2 else "ExperimentalSleepDataset", [tf.int64], [[]],
+        input_dataset=r(3)._variant_tensor, sleep_microseconds=np.int64(10),
     ),
     sparse_batch=lambda: parts_of(
-        r(5)
-        .map(lambda x: tf.reshape(tf.range(2 * x), [2, x]))
+        r(5).map(lambda x: tf.reshape(tf.range(2 * x), [2, x]))
         .apply(experimental.dense_to_sparse_batch(3, [3, 4]))
     ),
     sparse_batch_any=lambda: parts_of(
-        r(5)
-        .map(lambda x: tf.fill([x], tf.as_string(x)))
+        r(5).map(lambda x: tf.fill([x], tf.as_string(x)))
         .apply(experimental.dense_to_sparse_batch(2, [None]))
     ),
     sparse_batch_large=lambda: parts_of(
@@ -522,34 +434,18 @@ each(
     rebatch_sizes_two=lambda: resized(
         Dataset.zip((r(8), r(8).map(tf.as_string))).batch(3), [4], False
     ),
-    rebatch_sizes_unlike=lambda: resized(Dataset.zip((r(8).batch(3), r(8).batch(4))), [4], False),
+    rebatch_sizes_unlike=lambda: resized(
+        Dataset.zip((r(8).batch(3), r(8).batch(4))), [4], False
+    ),
     rebatch_sizes_scalars=lambda: resized(r(3), [2], False),
-    random_each=lambda: (
-        of_op(
-            "RandomDatasetV2",
-            [tf.int64],
-            [[]],
-            seed=np.int64(5),
-            seed2=np.int64(6),
-            seed_generator=tensorflow.raw_ops.DummySeedGenerator(),
-            rerandomize_each_iteration=True,
-        )
-        .take(3)
-        .repeat(3)
-    ),
-    random_same=lambda: (
-        of_op(
-            "RandomDatasetV2",
-            [tf.int64],
-            [[]],
-            seed=np.int64(5),
-            seed2=np.int64(6),
-            seed_generator=tensorflow.raw_ops.DummySeedGenerator(),
-            rerandomize_each_iteration=False,
-        )
-        .take(3)
-        .repeat(2)
-    ),
+    random_each=lambda: of_op(
+        "RandomDatasetV2", [tf.int64], [[]], seed=np.int64(5), seed2=np.int64(6),
+        seed_generator=tensorflow.raw_ops.DummySeedGenerator(), rerandomize_each_iteration=True,
+    ).take(3).repeat(3),
+    random_same=lambda: of_op(
+        "RandomDatasetV2", [tf.int64], [[]], seed=np.int64(5), seed2=np.int64(6),
+        seed_generator=tensorflow.raw_ops.DummySeedGenerator(), rerandomize_each_iteration=False,
+    ).take(3).repeat(2),
 )
 
 
@@ -574,13 +470,9 @@ def make_files():
 
     write("a.tfrecord", [b"a%d" % i for i in range(5)])
     write("b.tfrecord", [b"b%d" % i for i in range(3)])
-    write(
-        "z.tfrecord",
-        [b"z" * i for i in range(3)],
-        tf.python_io.TFRecordCompressionType.ZLIB
-        if False
-        else tf.python_io.TFRecordOptions("ZLIB"),
-    )
+    write("z.tfrecord", [b"z" * i for i in range(3)],
+          tf.python_io.TFRecordCompressionType.ZLIB if False else
+          tf.python_io.TFRecordOptions("ZLIB"))
     whole = (folder / "a.tfrecord").read_bytes()
     (folder / "damaged.tfrecord").write_bytes(whole[:30] + b"!" + whole[31:])
     examples = []
@@ -598,7 +490,8 @@ def make_tables():
         (OUT / "files" / name).write_bytes(data)
 
     put("a.csv", b'name,n,x,id\nanne,1,0.5,7\n"be,n",,,8\nclaire,x,2,9\nd,4,2,\n"e""f",5,nan,10')
-    put("lines.csv", b'"one\ntwo",x\r\n"three\r\nfour","y"\rfive,\n"six"x,y\nse"ven,y\n,\n"open,z')
+    put("lines.csv", b'"one\ntwo",x\r\n"three\r\nfour","y"\rfive,\n'
+        b'"six"x,y\nse"ven,y\n,\n"open,z')
     put("tabs.csv", b"1\ta\nNA\tNA\n3\n\n4\tb\tc\n5\td\n")
     put("b.csv", b"1,2\n3,4\n5,6\n7,8\n")
     if not (OUT / "files" / "b.gz").exists():

@@ -80,6 +80,7 @@ def build(tf):
     """{"name method": [dtype, static shape, value]}, or the name of an exception."""
     found = {}
     with tf.Graph().as_default(), tf.Session() as session:
+
         kinds = (NotImplementedError, ValueError, TypeError, tf.errors.InvalidArgumentError)
 
         def record(key, function):

@@ -68,7 +68,7 @@ def write_events(tf, folder):
     for step, summary in enumerate(made):
         writer.add_summary(summary, step)
     # The second time a tag comes without what says how to show it.
-    writer.add_summary(made[12], 2**40)
+    writer.add_summary(made[12], 2 ** 40)
     writer.add_run_metadata(run_metadata(tf), "a step", 21)
     log = tf.SessionLog
     writer.add_session_log(log(status=log.START), 22)

@@ -5,7 +5,6 @@
 With TensorFlow 2.21 and its compat.v1. Loops and conditionals come from tf.while_loop and tf.cond,
 and from nodes put together by hand. tests/runtime/test_flow_golden.c runs them again.
 """
-
 import os
 import pathlib
 
@@ -56,19 +55,13 @@ def count(trips):
 @variants("parallel", [1, 2, 32])
 def parallel(number):
     n = placeholder(tf.int32)
-    out = tf.while_loop(
-        lambda i, x: i < n,
-        lambda i, x: (i + 1, x * 1.5 + tf.cast(i, tf.float32)),
-        [0, tf.constant([1.0, 2.0])],
-        parallel_iterations=number,
-    )
+    out = tf.while_loop(lambda i, x: i < n, lambda i, x: (i + 1, x * 1.5 + tf.cast(i, tf.float32)),
+                        [0, tf.constant([1.0, 2.0])], parallel_iterations=number)
     return [({n: 9}, list(out), [])]
 
 
-@variants(
-    "dtype",
-    ["float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bool", "string"],
-)
+@variants("dtype", ["float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64",
+                    "bool", "string"])
 def dtype(name):
     values = {"bool": [True, False], "string": ["a", "bc"]}.get(name, [3, 4])
     start = tf.constant(values, getattr(tf, name))
@@ -84,12 +77,8 @@ def dtype(name):
 def shapes_that_grow():
     n = placeholder(tf.int32)
     invariants = [tf.TensorShape([]), tf.TensorShape([None])]
-    out = tf.while_loop(
-        lambda i, x: i < n,
-        lambda i, x: (i + 1, tf.concat([x, [i]], 0)),
-        [0, tf.zeros([0], tf.int32)],
-        shape_invariants=invariants,
-    )
+    out = tf.while_loop(lambda i, x: i < n, lambda i, x: (i + 1, tf.concat([x, [i]], 0)),
+                        [0, tf.zeros([0], tf.int32)], shape_invariants=invariants)
     return [({n: k}, [out[1], tf.shape(out[1])], []) for k in (0, 1, 5)]
 
 
@@ -102,19 +91,16 @@ def maximum_iterations():
 def nest(depth, limits, value):
     if depth == len(limits):
         return value + 1
-    return tf.while_loop(
-        lambda i, v: i < limits[depth], lambda i, v: (i + 1, nest(depth + 1, limits, v)), [0, value]
-    )[1]
+    return tf.while_loop(lambda i, v: i < limits[depth],
+                         lambda i, v: (i + 1, nest(depth + 1, limits, v)), [0, value])[1]
 
 
 @variants("nested", [2, 3, 4])
 def nested(depth):
     limits = [placeholder(tf.int32) for _ in range(depth)]
     out = nest(0, limits, tf.constant(0))
-    runs = [
-        dict(zip(limits, values))
-        for values in ([2, 3, 1, 2], [1, 0, 4, 4], [0, 5, 5, 5], [3, 2, 2, 1])
-    ]
+    runs = [dict(zip(limits, values)) for values in
+            ([2, 3, 1, 2], [1, 0, 4, 4], [0, 5, 5, 5], [3, 2, 2, 1])]
     return [(run, [out], []) for run in runs]
 
 
@@ -138,19 +124,15 @@ def two_loops_in_a_row():
 @case
 def captured_values():
     w = placeholder(tf.float32, [2, 2])
-    out = tf.while_loop(
-        lambda i, x: i < 4, lambda i, x: (i + 1, tf.tanh(tf.matmul(x, w))), [0, tf.ones([1, 2])]
-    )
+    out = tf.while_loop(lambda i, x: i < 4, lambda i, x: (i + 1, tf.tanh(tf.matmul(x, w))),
+                        [0, tf.ones([1, 2])])
     return [({w: [[0.5, -0.25], [0.75, 1.0]]}, [out[1]], [])]
 
 
 @case
 def a_loop_of_no_use_in_its_cond():
-    x = tf.while_loop(
-        lambda i, x: tf.reduce_sum(x) < 50.0,
-        lambda i, x: (i + 1, x * 1.25),
-        [0, tf.constant([1.0, 2.0, 3.0])],
-    )
+    x = tf.while_loop(lambda i, x: tf.reduce_sum(x) < 50.0, lambda i, x: (i + 1, x * 1.25),
+                      [0, tf.constant([1.0, 2.0, 3.0])])
     return [({}, list(x), [])]
 
 
@@ -180,9 +162,8 @@ def cond_of_constants():
 @case
 def nested_conds():
     p, q = placeholder(tf.bool), placeholder(tf.bool)
-    y = tf.cond(
-        p, lambda: tf.cond(q, lambda: 1, lambda: 2), lambda: tf.cond(q, lambda: 3, lambda: 4)
-    )
+    y = tf.cond(p, lambda: tf.cond(q, lambda: 1, lambda: 2),
+                lambda: tf.cond(q, lambda: 3, lambda: 4))
     return [({p: a, q: b}, [y], []) for a in (True, False) for b in (True, False)]
 
 
@@ -245,13 +226,8 @@ def variable_in_a_loop(kind):
             return tf.identity(i + 1)
 
     out = tf.while_loop(lambda i: i < 4, body, [0])
-    return [
-        ({}, [], [tf.global_variables_initializer()]),
-        ({}, [out], []),
-        ({}, [v], []),
-        ({}, [out], []),
-        ({}, [v], []),
-    ]
+    return [({}, [], [tf.global_variables_initializer()]), ({}, [out], []), ({}, [v], []),
+            ({}, [out], []), ({}, [v], [])]
 
 
 @variants("variable_read_after_assignment", ["reference", "resource"])
@@ -461,9 +437,8 @@ def a_dead_loop():
     _, step = raw.switch(tf.constant(2), p)
     value, _, _ = by_hand("dead", start, limit, step)
     merged, index = raw.merge([start_false - 1, value])
-    return [({p: v}, [merged, index], []) for v in (True, False)] + [
-        ({p: v}, [value], []) for v in (True, False)
-    ]
+    return ([({p: v}, [merged, index], []) for v in (True, False)]
+            + [({p: v}, [value], []) for v in (True, False)])
 
 
 @case
@@ -476,7 +451,8 @@ def frames_that_do_not_match():
 @case
 def an_error_in_a_trip():
     n = placeholder(tf.int32)
-    out = tf.while_loop(lambda i, x: i < 6, lambda i, x: (i + 1, x + tf.floordiv(6, n - i)), [0, 0])
+    out = tf.while_loop(lambda i, x: i < 6,
+                        lambda i, x: (i + 1, x + tf.floordiv(6, n - i)), [0, 0])
     return [({n: 3}, [out[1]], []), ({n: 60}, [out[1]], []), ({n: 0}, [out[1]], [])]
 
 
@@ -495,9 +471,8 @@ def an_assertion_in_a_body():
 @case
 def gradient_free_power():
     x = placeholder(tf.float64)
-    out = tf.while_loop(
-        lambda i, y: i < 10, lambda i, y: (i + 1, y * x), [0, tf.constant(1.0, tf.float64)]
-    )
+    out = tf.while_loop(lambda i, y: i < 10, lambda i, y: (i + 1, y * x),
+                        [0, tf.constant(1.0, tf.float64)])
     return [({x: 1.5}, [out[1]], []), ({x: -2.0}, [out[1]], [])]
 
 
@@ -561,7 +536,7 @@ def write_run(out, session, run):
     except tf.errors.OpError as error:
         out.write(f"error {error.error_code}\n")
         return
-    for value in values[: len(tensors)]:
+    for value in values[:len(tensors)]:
         out.write(f"out {value_text(value)}\n")
 
 

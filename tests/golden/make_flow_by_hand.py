@@ -61,11 +61,8 @@ def merge_of_merges_of_many():
     parts = only(tf.constant(10), n, 6)
     left, right = raw.merge(parts[:3]), raw.merge(parts[3:])
     value, index = raw.merge([left[0], late(right[0])])
-    return (
-        [({n: i}, [value, index], []) for i in range(6)]
-        + [({n: 7}, [value], [])]
-        + [({n: 1}, [right[1]], []), ({n: 4}, [right[1], value], [])]
-    )
+    return ([({n: i}, [value, index], []) for i in range(6)] + [({n: 7}, [value], [])]
+            + [({n: 1}, [right[1]], []), ({n: 4}, [right[1], value], [])])
 
 
 @case
@@ -85,9 +82,8 @@ def merge_behind_two_control_inputs():
     one, other = raw.switch(tf.constant(1), q)[1], raw.switch(tf.constant(1), r)[1]
     with tf.control_dependencies([one, other]):
         value, index = raw.merge([false, true])
-    return [
-        ({p: True, q: a, r: b}, [value, index], []) for a in (True, False) for b in (True, False)
-    ]
+    return [({p: True, q: a, r: b}, [value, index], []) for a in (True, False)
+            for b in (True, False)]
 
 
 @case
@@ -130,12 +126,8 @@ def dead_data():
     p, q = placeholder(tf.bool), placeholder(tf.bool)
     _, data = raw.switch(tf.constant(4), p)
     false, true = raw.switch(data, q)
-    return [
-        ({p: a, q: b}, [out], [])
-        for a in (True, False)
-        for b in (True, False)
-        for out in (false, true)
-    ]
+    return [({p: a, q: b}, [out], []) for a in (True, False) for b in (True, False)
+            for out in (false, true)]
 
 
 @case
@@ -156,9 +148,9 @@ def a_side_that_needs_the_other_predicate():
     q_false, q_true = raw.switch(tf.constant(10), q)
     both = p_true + q_true
     value, index = raw.merge([p_false, both])
-    return [
-        ({p: a, q: b}, [value, index], []) for a, b in ((True, True), (False, True), (False, False))
-    ] + [({p: True, q: False}, [value], [])]
+    return [({p: a, q: b}, [value, index], []) for a, b in ((True, True), (False, True),
+                                                            (False, False))] + [
+        ({p: True, q: False}, [value], [])]
 
 
 @case
@@ -210,7 +202,8 @@ def two_ways_back():
         even, odd = raw.switch(x, tf.equal(x % two, one))
         return [odd * three + one, even + three]
 
-    out, _, _ = loop("ways", tf.constant(1), body, lambda x, limit, *_: x < limit, [n, 1, 2, 3], 2)
+    out, _, _ = loop("ways", tf.constant(1), body, lambda x, limit, *_: x < limit,
+                     [n, 1, 2, 3], 2)
     return [({n: v}, [out], []) for v in (0, 10, 200)]
 
 
@@ -230,9 +223,8 @@ def two_ways_that_meet_in_a_loop():
 def a_loop_within_a_side():
     p, n = placeholder(tf.bool), placeholder(tf.int32)
     false, true = raw.switch(tf.constant(1), p)
-    out, _, _ = loop(
-        "side", true, lambda x, limit, two: [x * two], lambda x, limit, _: x < limit, [n, 2]
-    )
+    out, _, _ = loop("side", true, lambda x, limit, two: [x * two], lambda x, limit, _: x < limit,
+                     [n, 2])
     value, index = raw.merge([false, out])
     return [({p: a, n: b}, [value, index], []) for a in (True, False) for b in (0, 100)]
 
@@ -240,13 +232,8 @@ def a_loop_within_a_side():
 @case
 def a_constant_that_comes_late():
     n = placeholder(tf.int32)
-    out, _, _ = loop(
-        "late",
-        tf.constant(1),
-        lambda x, limit, step: [x + step],
-        lambda x, limit, step: x < limit,
-        [late(n), late(n // 4, 60)],
-    )
+    out, _, _ = loop("late", tf.constant(1), lambda x, limit, step: [x + step],
+                     lambda x, limit, step: x < limit, [late(n), late(n // 4, 60)])
     return [({n: v}, [out], []) for v in (4, 40)]
 
 
@@ -255,9 +242,8 @@ def loops_in_each_other():
     n = placeholder(tf.int32)
 
     def inner(x, limit, one):
-        out, _, _ = loop(
-            "inner", x - x, lambda y, top, step: [y + step], lambda y, top, step: y < top, [x, one]
-        )
+        out, _, _ = loop("inner", x - x, lambda y, top, step: [y + step],
+                         lambda y, top, step: y < top, [x, one])
         return [out + x]
 
     out, _, _ = loop("outer", tf.constant(1), inner, lambda x, limit, one: x < limit, [n, 1])
@@ -267,20 +253,10 @@ def loops_in_each_other():
 @case
 def two_loops_of_one_frame_name():
     n = placeholder(tf.int32)
-    first, _, _ = loop(
-        "same",
-        tf.constant(0),
-        lambda x, limit, step: [x + step],
-        lambda x, limit, step: x < limit,
-        [n, 3],
-    )
-    second, _, _ = loop(
-        "same",
-        first,
-        lambda x, limit, step: [x + step],
-        lambda x, limit, step: x < limit,
-        [n * 2, 3],
-    )
+    first, _, _ = loop("same", tf.constant(0), lambda x, limit, step: [x + step],
+                       lambda x, limit, step: x < limit, [n, 3])
+    second, _, _ = loop("same", first, lambda x, limit, step: [x + step],
+                        lambda x, limit, step: x < limit, [n * 2, 3])
     return [({n: v}, [first, second], []) for v in (0, 7)]
 
 
@@ -340,7 +316,8 @@ def next_iteration_outside_of_all_frames():
 def loop_cond_outside_of_all_frames():
     p = placeholder(tf.bool)
     condition = raw.loop_cond(p)
-    return [({p: v}, [condition, raw.switch(tf.constant(3), condition)[1]], []) for v in (True,)]
+    return [({p: v}, [condition, raw.switch(tf.constant(3), condition)[1]], [])
+            for v in (True,)]
 
 
 @case
@@ -363,25 +340,15 @@ def a_cycle_of_operations():
 @case
 def a_predicate_in_a_loop_that_is_no_scalar():
     n = tf.placeholder(tf.int32)
-    out, _, _ = loop(
-        "vector",
-        tf.constant(0),
-        lambda x, limit, one: [x + one],
-        lambda x, limit, one: x < limit,
-        [n, 1],
-    )
+    out, _, _ = loop("vector", tf.constant(0), lambda x, limit, one: [x + one],
+                     lambda x, limit, one: x < limit, [n, 1])
     return [({n: 4}, [out], []), ({n: [4]}, [out], []), ({n: 2}, [out], [])]
 
 
 @case
 def a_fetch_within_a_loop():
-    out, merged, _ = loop(
-        "fetched",
-        tf.constant(0),
-        lambda x, top, one: [x + one],
-        lambda x, top, one: x < top,
-        [3, 1],
-    )
+    out, merged, _ = loop("fetched", tf.constant(0), lambda x, top, one: [x + one],
+                          lambda x, top, one: x < top, [3, 1])
     return [({}, [out], []), ({}, [merged], []), ({}, [out], [])]
 
 

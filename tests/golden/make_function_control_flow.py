@@ -239,7 +239,9 @@ def collatz(tf, n, x):
 
 @program(["a", 3])
 def strings_in_a_loop(tf, s, n):
-    return tf.while_loop(lambda i, t: i < n, lambda i, t: (i + 1, tf.strings.join([t, s])), (0, s))
+    return tf.while_loop(
+        lambda i, t: i < n, lambda i, t: (i + 1, tf.strings.join([t, s])), (0, s)
+    )
 
 
 # ---- Mistakes: the class of the error

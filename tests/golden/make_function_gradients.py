@@ -145,7 +145,9 @@ def loop_with_a_variable():
     v = tf.Variable(floats(3), use_resource=True, name="v")
     tf.global_variables_initializer()
     x = place(tf.float32, [3], "x")
-    _, y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * v + tf.sin(v)), [0, x])
+    _, y = tf.while_loop(
+        lambda i, y: i < 3, lambda i, y: (i + 1, y * v + tf.sin(v)), [0, x]
+    )
     return y, [x, v.handle], [{"x": floats(3)}]
 
 
@@ -296,9 +298,8 @@ def for_down():
 
     results = loop_for(start, limit, delta, [x, y], body, "down")
     rows = ((7, 0, -3), (0, 10, 4), (2, 2, 1), (3, -2, -1))
-    feeds = [
-        dict(zip(("start", "limit", "delta"), row), x=floats(2), y=floats(2) / 2) for row in rows
-    ]
+    feeds = [dict(zip(("start", "limit", "delta"), row), x=floats(2), y=floats(2) / 2)
+             for row in rows]
     return tf.reduce_sum(results[0]) + tf.reduce_prod(results[1]), [x, y], feeds
 
 

@@ -223,20 +223,11 @@ if V2:
     @program
     def every_dtype_through_a_loop():
         values = {
-            "half": np.float16([1, 2]),
-            "float": np.float32([1, 2]),
-            "double": np.float64([1, 2]),
-            "i8": np.int8([1, 2]),
-            "i16": np.int16([1, 2]),
-            "i32": np.int32([1, 2]),
-            "i64": np.int64([1, 2]),
-            "u8": np.uint8([1, 2]),
-            "u16": np.uint16([1, 2]),
-            "u32": np.uint32([1, 2]),
-            "u64": np.uint64([1, 2]),
-            "c64": np.complex64([1, 2j]),
-            "c128": np.complex128([1, 2j]),
-            "bool": np.array([True, False]),
+            "half": np.float16([1, 2]), "float": np.float32([1, 2]), "double": np.float64([1, 2]),
+            "i8": np.int8([1, 2]), "i16": np.int16([1, 2]), "i32": np.int32([1, 2]),
+            "i64": np.int64([1, 2]), "u8": np.uint8([1, 2]), "u16": np.uint16([1, 2]),
+            "u32": np.uint32([1, 2]), "u64": np.uint64([1, 2]), "c64": np.complex64([1, 2j]),
+            "c128": np.complex128([1, 2j]), "bool": np.array([True, False]),
             "string": np.array(["a", "bc"], object),
         }
         places = [place(tf.as_dtype(v.dtype), [2], k) for k, v in values.items()]
@@ -334,24 +325,18 @@ if V2:
     @program
     def maps_and_scans():
         x = place(tf.float32, [None, 2], "x")
-        f = function(
-            lambda x: (
-                tensorflow.map_fn(lambda v: v * v + 1, x),
-                tensorflow.scan(lambda a, v: a * 0.5 + v, x),
-                tensorflow.foldl(lambda a, v: a - v, x),
-            )
-        )
+        f = function(lambda x: (
+            tensorflow.map_fn(lambda v: v * v + 1, x),
+            tensorflow.scan(lambda a, v: a * 0.5 + v, x),
+            tensorflow.foldl(lambda a, v: a - v, x),
+        ))
         return [({"x": floats(n, 2)}, name_outputs(f(x))) for n in (4,)]
 
     def map_defun(f, specs, arguments, captured, types, shapes):
         called = function(f).get_concrete_function(*specs)
         return tensorflow.raw_ops.MapDefun(
-            arguments=arguments,
-            captured_inputs=captured,
-            output_types=types,
-            output_shapes=shapes,
-            f=called,
-        )
+            arguments=arguments, captured_inputs=captured, output_types=types,
+            output_shapes=shapes, f=called)
 
     spec = tensorflow.TensorSpec
 
@@ -362,40 +347,19 @@ if V2:
         many = map_defun(
             lambda x, y, s, c: (x * c, y + 1, tf.strings.join([s, "!"])),
             [spec([2], tf.float32), spec([], tf.int32), spec([], tf.string), spec([], tf.float32)],
-            [x, y, s],
-            [c],
-            [tf.float32, tf.int32, tf.string],
-            [[2], [], []],
-        )
-        partly = map_defun(
-            lambda x: tf.reshape(x, [2, 1]),
-            [spec([2], tf.float32)],
-            [x],
-            [],
-            [tf.float32],
-            [[None, 1]],
-        )
+            [x, y, s], [c], [tf.float32, tf.int32, tf.string], [[2], [], []])
+        partly = map_defun(lambda x: tf.reshape(x, [2, 1]), [spec([2], tf.float32)], [x], [],
+                           [tf.float32], [[None, 1]])
         late = map_defun(lambda v: tf.range(v), [spec([], tf.int32)], [y], [], [tf.int32], [None])
         outs = name_outputs([*many, *partly, tf.reduce_sum(many[0]), *late])
 
         def feed(n, y):
-            return {
-                "x": floats(n, 2),
-                "y": np.int32(y),
-                "c": np.float32(3),
-                "s": np.array(["a", "bc", "", "d"][:n], object),
-            }
+            return {"x": floats(n, 2), "y": np.int32(y), "c": np.float32(3),
+                    "s": np.array(["a", "bc", "", "d"][:n], object)}
 
-        return [
-            (feed(3, [2] * 3), outs),
-            (feed(1, [4]), outs),
-            (feed(4, [1] * 4), outs),
-            (feed(2, [1, 2]), outs[5:]),
-            (feed(2, [1] * 3), outs[:1]),
-            (feed(0, []), outs[:3]),
-            (feed(0, []), outs[3:4]),
-            (feed(0, []), outs[5:]),
-        ]
+        return [(feed(3, [2] * 3), outs), (feed(1, [4]), outs), (feed(4, [1] * 4), outs),
+                (feed(2, [1, 2]), outs[5:]), (feed(2, [1] * 3), outs[:1]), (feed(0, []), outs[:3]),
+                (feed(0, []), outs[3:4]), (feed(0, []), outs[5:])]
 
     @program
     def rows_mapped_in_functions():
@@ -406,14 +370,9 @@ if V2:
             def squares(row):
                 if tf.reduce_sum(row) > 0:
                     row = row + 1
-                return map_defun(
-                    lambda v, r: v * v + r[0],
-                    [spec([], tf.float32), spec([3], tf.float32)],
-                    [row],
-                    [row],
-                    [tf.float32],
-                    [[]],
-                )
+                return map_defun(lambda v, r: v * v + r[0], [spec([], tf.float32),
+                                                            spec([3], tf.float32)],
+                                 [row], [row], [tf.float32], [[]])
 
             return map_defun(squares, [spec([3], tf.float32)], [x], [], [tf.float32], [[3]])
 
@@ -423,21 +382,12 @@ if V2:
     @program
     def error_in_a_row():
         x = place(tf.float32, [None], "x")
-        rows = map_defun(
-            lambda v: tf.debugging.check_numerics(v, "no number"),
-            [spec([], tf.float32)],
-            [x],
-            [],
-            [tf.float32],
-            [[]],
-        )
-        other = map_defun(
-            lambda v: tf.stack([v, v]), [spec([], tf.float32)], [x], [], [tf.float32], [[3]]
-        )
-        return [
-            ({"x": np.float32(v)}, name_outputs([rows[0], other[0]])[i : i + 1])
-            for i, v in ((0, [1, 2]), (0, [1, np.nan]), (1, [1, 2]), (0, [3]))
-        ]
+        rows = map_defun(lambda v: tf.debugging.check_numerics(v, "no number"),
+                         [spec([], tf.float32)], [x], [], [tf.float32], [[]])
+        other = map_defun(lambda v: tf.stack([v, v]), [spec([], tf.float32)], [x], [],
+                          [tf.float32], [[3]])
+        return [({"x": np.float32(v)}, name_outputs([rows[0], other[0]])[i:i + 1])
+                for i, v in ((0, [1, 2]), (0, [1, np.nan]), (1, [1, 2]), (0, [3]))]
 
     @program
     def random_in_loops():
@@ -448,11 +398,8 @@ if V2:
                 s += tensorflow.random.stateless_uniform([2], seed=[i, 5])
             return s
 
-        return [
-            ({"n": np.int32(v)}, o)
-            for o in [name_outputs([f(place(tf.int32, [], "n"))])]
-            for v in (0, 3)
-        ]
+        return [({"n": np.int32(v)}, o) for o in [name_outputs([f(place(tf.int32, [], "n"))])]
+                for v in (0, 3)]
 
     @program
     def gradients_in_functions():
@@ -556,18 +503,9 @@ else:
 
         outs, feed = [], {"x": np.int32(5)}
         x = place(tf.int32, [], "x")
-        rows = [
-            np.float32(0),
-            np.float32(-0.0),
-            np.float32(0.5),
-            np.int64(0),
-            np.int64(-3),
-            np.array("", object),
-            np.array("a", object),
-            np.zeros([0], np.int32),
-            np.zeros([2], np.int32),
-            np.array(True),
-        ]
+        rows = [np.float32(0), np.float32(-0.0), np.float32(0.5), np.int64(0), np.int64(-3),
+                np.array("", object), np.array("a", object), np.zeros([0], np.int32),
+                np.zeros([2], np.int32), np.array(True)]
         for i, value in enumerate(rows):
             p = place(tf.as_dtype(value.dtype), None, "p%d" % i)
             feed["p%d" % i] = value

@@ -19,10 +19,8 @@ tf.disable_eager_execution()
 
 def constants():
     """Every dtype as scalar, vector and empty, and shapes of placeholders."""
-    for name in (
-        "float32 float64 int32 uint8 int16 int8 int64 bool uint16 uint32 uint64 float16 "
-        "complex64 complex128"
-    ).split():
+    for name in ("float32 float64 int32 uint8 int16 int8 int64 bool uint16 uint32 uint64 float16 "
+                 "complex64 complex128").split():
         for shape in ((), (1,), (3,), (2, 0), (2, 3)):
             values = np.arange(np.prod(shape, dtype=int)).reshape(shape)
             tf.constant(values.astype(name), name="%s_%d" % (name, len(shape)))
@@ -106,7 +104,6 @@ def loops():
 
 def functions():
     """A library: functions called by name and by attribute, their gradient, functional loops."""
-
     @function.Defun(tf.float32, func_name="Twice")
     def twice(a):
         return a + a

@@ -67,15 +67,8 @@ def cnn(is_training):
     x = tf.placeholder(tf.float32, [None, 8, 8, 2], name="x")
     h = x
     for i in range(2):
-        h = tf.layers.conv2d(
-            h,
-            4,
-            3,
-            strides=1 + i,
-            padding="same",
-            use_bias=False,
-            kernel_initializer=filters(3, 3, h.shape[-1].value, 4),
-        )
+        h = tf.layers.conv2d(h, 4, 3, strides=1 + i, padding="same", use_bias=False,
+                             kernel_initializer=filters(3, 3, h.shape[-1].value, 4))
         h = tf.nn.relu(tf.layers.batch_normalization(h, training=is_training, momentum=0.8))
     h = tf.nn.max_pool(h, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
     h = tf.reshape(h, [-1, 2 * 2 * 4])
@@ -114,8 +107,7 @@ def train_and_save(path, feeds, saver):
 
 def frozen(session, path, outputs, feeds):
     graph_def = tf.graph_util.convert_variables_to_constants(
-        session, tf.get_default_graph().as_graph_def(), [name[:-2] for name in outputs]
-    )
+        session, tf.get_default_graph().as_graph_def(), [name[:-2] for name in outputs])
     with open(path + ".pb", "wb") as file:
         file.write(graph_def.SerializeToString(deterministic=True))
     write_answers(path, feeds, dict(zip(outputs, session.run(outputs, feeds))))
@@ -237,9 +229,8 @@ def main(folder):
     tf.disable_eager_execution()
     for use_resource in (False, True):
         write_model(folder, mlp, [7, 6], lambda: tf.train.AdamOptimizer(0.05), use_resource)
-        write_model(
-            folder, cnn, [5, 8, 8, 2], lambda: tf.train.MomentumOptimizer(0.05, 0.9), use_resource
-        )
+        write_model(folder, cnn, [5, 8, 8, 2], lambda: tf.train.MomentumOptimizer(0.05, 0.9),
+                    use_resource)
     write_transformer(folder)
     write_recurrent(folder)
 

@@ -6,7 +6,6 @@ Usage: python make_ops.py [family ...]      (a Python that has TensorFlow 2.21 o
 Each case is one op in a graph of its own, imported as a GraphDef, run on CPU with every rewriting
 switched off. The format of the files is described in README.md.
 """
-
 import copy
 import os
 import shutil
@@ -36,21 +35,11 @@ from op_cases.common import (  # noqa: E402
 )
 
 v1 = tf.compat.v1
-FAMILIES = sorted(
-    name[:-3]
-    for name in os.listdir(os.path.join(HERE, "op_cases"))
-    if name.endswith(".py") and name not in ("__init__.py", "common.py")
-)
-CODES = {
-    3: "INVALID_ARGUMENT",
-    5: "NOT_FOUND",
-    8: "RESOURCE_EXHAUSTED",
-    9: "FAILED_PRECONDITION",
-    11: "OUT_OF_RANGE",
-    12: "UNIMPLEMENTED",
-    13: "INTERNAL",
-    15: "DATA_LOSS",
-}
+FAMILIES = sorted(name[:-3] for name in os.listdir(os.path.join(HERE, "op_cases"))
+                  if name.endswith(".py") and name not in ("__init__.py", "common.py"))
+CODES = {3: "INVALID_ARGUMENT", 5: "NOT_FOUND", 8: "RESOURCE_EXHAUSTED",
+         9: "FAILED_PRECONDITION", 11: "OUT_OF_RANGE", 12: "UNIMPLEMENTED", 13: "INTERNAL",
+         15: "DATA_LOSS"}
 
 
 def op_def_of(name):
@@ -65,32 +54,10 @@ def dtype_name(dtype):
     return DTYPE_NAMES[enum]
 
 
-DTYPE_NAMES = {
-    1: "float",
-    2: "double",
-    3: "int32",
-    4: "uint8",
-    5: "int16",
-    6: "int8",
-    7: "string",
-    8: "complex64",
-    9: "int64",
-    10: "bool",
-    11: "qint8",
-    12: "quint8",
-    13: "qint32",
-    14: "bfloat16",
-    15: "qint16",
-    16: "quint16",
-    17: "uint16",
-    18: "complex128",
-    19: "half",
-    21: "variant",
-    22: "uint32",
-    23: "uint64",
-    29: "int4",
-    30: "uint4",
-}
+DTYPE_NAMES = {1: "float", 2: "double", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string",
+               8: "complex64", 9: "int64", 10: "bool", 11: "qint8", 12: "quint8", 13: "qint32",
+               14: "bfloat16", 15: "qint16", 16: "quint16", 17: "uint16", 18: "complex128",
+               19: "half", 21: "variant", 22: "uint32", 23: "uint64", 29: "int4", 30: "uint4"}
 UNFETCHABLE = (tf.resource, tf.variant)
 
 
@@ -174,8 +141,7 @@ def infer_attrs(op_def, inputs, node):
             node.attr[arg.type_attr].type = item_dtype(elements[0]).as_datatype_enum
         if arg.type_list_attr:
             node.attr[arg.type_list_attr].list.type.extend(
-                item_dtype(e).as_datatype_enum for e in elements
-            )
+                item_dtype(e).as_datatype_enum for e in elements)
 
 
 def add_const(graph_def, name, value, dtype):
@@ -191,8 +157,7 @@ def add_handle(graph_def, node, item, assigns):
     node.op = "VarHandleOp"
     node.attr["dtype"].type = dtype
     node.attr["shape"].shape.CopyFrom(
-        tf.TensorShape(item.shape if unset else item.value.shape).as_proto()
-    )
+        tf.TensorShape(item.shape if unset else item.value.shape).as_proto())
     node.attr["shared_name"].s = name.encode()
     read = graph_def.node.add(name=name + "_read", op="ReadVariableOp")
     read.attr["dtype"].type = dtype
@@ -216,9 +181,8 @@ def nodes_of(case):
             return True
         if node in before or node in after:
             return node in after
-        needs_op = any(
-            [visit(i) for i in [*flatten(node.inputs), *node.waits] if isinstance(i, Node)]
-        )
+        needs_op = any([visit(i) for i in [*flatten(node.inputs), *node.waits]
+                        if isinstance(i, Node)])
         (after if needs_op else before).append(node)
         return needs_op
 
@@ -323,8 +287,7 @@ def make_graph_def(case, known_shapes):
             node.op = "Const"
             node.attr["dtype"].type = dtype
             node.attr["value"].tensor.CopyFrom(
-                v1.make_tensor_proto(with_folder(item.value), dtype=item_dtype(item))
-            )
+                v1.make_tensor_proto(with_folder(item.value), dtype=item_dtype(item)))
         else:
             node.op = "Placeholder"
             node.attr["dtype"].type = dtype
@@ -422,7 +385,7 @@ def channels_last(case):
     last.attrs = {"data_format": "NHWC" if rank == 4 else "NDHWC"}
     for name, value in case.attrs.items():
         if name == "explicit_paddings":
-            pairs = permuted([value[k : k + 2] for k in range(0, 2 * rank, 2)], order)
+            pairs = permuted([value[k:k + 2] for k in range(0, 2 * rank, 2)], order)
             last.attrs[name] = sum(pairs, [])
         elif name != "data_format":
             last.attrs[name] = permuted(value, order) if isinstance(value, list) else value
@@ -482,9 +445,8 @@ def values_text(array, dtype):
     if dtype.is_integer or dtype.is_quantized:
         return [str(int(x)) for x in flat]
     if dtype.is_complex:
-        return [
-            number_text(x.real) + ("," + number_text(x.imag) if x.imag != 0 else "") for x in flat
-        ]
+        return [number_text(x.real) + ("," + number_text(x.imag) if x.imag != 0 else "")
+                for x in flat]
     return [number_text(x) for x in flat]
 
 
@@ -564,17 +526,9 @@ def input_text(case, item):
     if isinstance(item, Uninitialized):
         word = "unset handle" if is_handle(item) else "unset"
         return "%s %s %s" % (word, dtype_name(item.dtype), shape_text(item.shape))
-    word = (
-        "const"
-        if isinstance(item, Const)
-        else "feed"
-        if not isinstance(item, Variable)
-        else "handle"
-        if is_handle(item)
-        else "var any"
-        if item.any_shape
-        else "var"
-    )
+    word = ("const" if isinstance(item, Const) else
+            "feed" if not isinstance(item, Variable) else
+            "handle" if is_handle(item) else "var any" if item.any_shape else "var")
     return word + " " + tensor_text(value_of(item), item_dtype(item))
 
 
@@ -633,17 +587,9 @@ def write_case(out, case):
                 lines.append("out" + suffix + " " + tensor_text(value, dtype))
         lines += node_lines(case, last)
         for value in map(as_objects, after):
-            lines.append(
-                "after unset"
-                if value is None
-                else "after "
-                + tensor_text(
-                    value,
-                    tf.string
-                    if np.asarray(value).dtype == object
-                    else tf.as_dtype(np.asarray(value).dtype),
-                )
-            )
+            lines.append("after unset" if value is None else "after " + tensor_text(
+                value, tf.string if np.asarray(value).dtype == object else
+                tf.as_dtype(np.asarray(value).dtype)))
     out.write("\n".join(lines) + "\nend\n")
 
 
@@ -660,24 +606,16 @@ def main():
         path = os.path.join(HERE, "ops", family + ".txt")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as out:
-            out.write(
-                "# Answers of TensorFlow %s. Made by make_ops.py; see README.md.\n" % tf.__version__
-            )
+            out.write("# Answers of TensorFlow %s. Made by make_ops.py; see README.md.\n" %
+                      tf.__version__)
             for case in cases:
                 key = (case.op, case.tag)
                 if key in seen:
                     raise ValueError("two cases called %s %s" % key)
                 seen.add(key)
                 write_case(out, case)
-        print(
-            family,
-            len(cases),
-            "cases,",
-            len({c.op for c in cases}),
-            "ops,",
-            os.path.getsize(path),
-            "bytes",
-        )
+        print(family, len(cases), "cases,", len({c.op for c in cases}), "ops,",
+              os.path.getsize(path), "bytes")
 
 
 if __name__ == "__main__":

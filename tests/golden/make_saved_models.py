@@ -81,7 +81,9 @@ def tables():
             num_oov_buckets=1,
         )
         ids = table.lookup(words)
-        rows = tf.get_variable("rows", initializer=weights(4, 2, seed=4), use_resource=True)
+        rows = tf.get_variable(
+            "rows", initializer=weights(4, 2, seed=4), use_resource=True
+        )
         found = tf.gather(rows, ids, name="found")
         sparse = tf.sparse.placeholder(tf.float32, [None, 4], name="sparse")
         product = tf.sparse.sparse_dense_matmul(sparse, rows)

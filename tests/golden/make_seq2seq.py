@@ -299,7 +299,9 @@ def beams_with_penalties(tf):
         cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.LSTMCell(4) for _ in range(2)])
         cell = seq2seq.AttentionWrapper(cell, mechanism, attention_layer_size=4)
         state = cell.zero_state(6, tf.float32)
-        return search(tf, cell, state, length_penalty_weight=0.7, coverage_penalty_weight=0.2)
+        return search(
+            tf, cell, state, length_penalty_weight=0.7, coverage_penalty_weight=0.2
+        )
 
 
 @program

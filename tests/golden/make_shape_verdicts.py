@@ -6,7 +6,6 @@ Usage: python make_shape_verdicts.py      (a Python that has TensorFlow 2.21)
 Of each op the first case of op_cases/ that has an answer is built again and again with one input of
 another shape. Nothing is run. The format of the file is described in README.md.
 """
-
 import importlib
 import os
 
@@ -46,11 +45,8 @@ def first_cases():
         if getattr(module, "TENSORFLOW", "2.") != "2.":
             continue
         for case in module.cases():
-            usable = (
-                len(list(flatten(case.inputs))) > 0
-                and case.images is None
-                and case.op not in ENDS_THE_PROCESS
-            )
+            usable = (len(list(flatten(case.inputs))) > 0 and case.images is None and
+                      case.op not in ENDS_THE_PROCESS)
             if usable and case.op not in chosen and case.tag in tags.get(case.op, ()):
                 chosen[case.op] = case
     return [chosen[op] for op in sorted(chosen)]
@@ -84,13 +80,8 @@ class Input:
             self.dtype = output_dtype(item)
             return
         self.dtype = make_ops.item_dtype(item).base_dtype
-        self.kind = (
-            "*"
-            if make_ops.is_handle(item)
-            else "&"
-            if isinstance(item, (Variable, make_ops.Uninitialized))
-            else ""
-        )
+        self.kind = ("*" if make_ops.is_handle(item) else
+                     "&" if isinstance(item, (Variable, make_ops.Uninitialized)) else "")
         self.shape = list(item.shape if hasattr(item, "shape") else item.value.shape)
 
     def add(self, graph_def, name, shape):
@@ -125,7 +116,7 @@ def verdict(case, inputs, shapes):
 def other_dimensions(shape):
     for k in range(len(shape or [])):
         for size in (shape[k] + 1, 0):
-            yield shape[:k] + [size] + shape[k + 1 :]
+            yield shape[:k] + [size] + shape[k + 1:]
 
 
 def verdicts(case):
@@ -133,17 +124,10 @@ def verdicts(case):
     recorded = [item.shape for item in inputs]
     for i, item in enumerate(inputs):
         lists = []
-        for others, changes in (
-            ([None] * len(inputs), OTHER_RANKS),
-            (recorded, OTHER_RANKS),
-            (recorded, other_dimensions(item.shape)),
-        ):
-            lists.append(
-                " ".join(
-                    verdict(case, inputs, [*others[:i], change, *others[i + 1 :]])
-                    for change in changes
-                )
-            )
+        for others, changes in (([None] * len(inputs), OTHER_RANKS), (recorded, OTHER_RANKS),
+                                (recorded, other_dimensions(item.shape))):
+            lists.append(" ".join(verdict(case, inputs, [*others[:i], change, *others[i + 1:]])
+                                  for change in changes))
         resource = item.dtype == tf.resource
         dtype = "resource" if resource else make_ops.dtype_name(item.dtype)
         yield "%s%s %s" % (item.kind, dtype, " | ".join(lists))
@@ -151,10 +135,8 @@ def verdicts(case):
 
 def main():
     with open(os.path.join(HERE, "shape_verdicts.txt"), "w") as out:
-        out.write(
-            "# Verdicts of TensorFlow %s. Made by make_shape_verdicts.py; see README.md.\n"
-            % tf.__version__
-        )
+        out.write("# Verdicts of TensorFlow %s. Made by make_shape_verdicts.py; see README.md.\n" %
+                  tf.__version__)
         for case in first_cases():
             out.write("\n".join(["%s %s" % (case.op, case.tag), *verdicts(case)]) + "\n")
 

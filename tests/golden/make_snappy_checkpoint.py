@@ -54,11 +54,11 @@ def snappy(block):
     # whose field 1 holds the bytes.
     at = read_varint(data, 0)[1]
     for field in (b"\x0a", b"\x12", b"\x0a"):
-        assert data[at : at + 1] == field
+        assert data[at:at + 1] == field
         size, at = read_varint(data, at + 1)
-        if field == b"\x0a" and data[at : at + 10] == b"tensorflow":
+        if field == b"\x0a" and data[at:at + 10] == b"tensorflow":
             at += size
-    return data[at : at + size]
+    return data[at:at + size]
 
 
 def masked_crc(data):
@@ -79,8 +79,8 @@ def entries(block):
         shared, at = read_varint(block, at)
         rest, at = read_varint(block, at)
         size, at = read_varint(block, at)
-        key = key[:shared] + block[at : at + rest]
-        yield key, block[at + rest : at + rest + size]
+        key = key[:shared] + block[at:at + rest]
+        yield key, block[at + rest:at + rest + size]
         at += rest + size
 
 
@@ -107,10 +107,10 @@ def compress_table(data):
     (meta_at, meta_size), at = handle(data, len(data) - FOOTER_BYTES)
     (index_at, index_size), _ = handle(data, at)
     blocks = []
-    for key, value in entries(data[index_at : index_at + index_size]):
+    for key, value in entries(data[index_at:index_at + index_size]):
         (offset, size), _ = handle(value, 0)
-        blocks.append((key, put(data[offset : offset + size], True)))
-    meta = put(data[meta_at : meta_at + meta_size], False)
+        blocks.append((key, put(data[offset:offset + size], True)))
+    meta = put(data[meta_at:meta_at + meta_size], False)
     index = put(index_block(blocks), True)
     footer = b"".join(varint(number) for number in (*meta, *index))
     return out + footer.ljust(40, b"\0") + data[-8:]

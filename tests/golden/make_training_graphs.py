@@ -272,11 +272,9 @@ def clipping():
     """Gradients kept within bounds, dense and by rows."""
     x = tf.placeholder(tf.float32, [3, 2], "x")
     y = tf.placeholder(tf.float64, None, "y")
-    rows = tf.IndexedSlices(
-        tf.placeholder(tf.float32, [2, 2], "values"),
-        tf.placeholder(tf.int32, [2], "indices"),
-        tf.constant([3, 2], name="of"),
-    )
+    rows = tf.IndexedSlices(tf.placeholder(tf.float32, [2, 2], "values"),
+                            tf.placeholder(tf.int32, [2], "indices"),
+                            tf.constant([3, 2], name="of"))
     tf.clip_by_value(x, -1.0, 2.0)
     tf.clip_by_value(rows, -1.0, 2.0, name="between")
     tf.clip_by_norm(x, 5.0)

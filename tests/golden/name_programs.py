@@ -3,7 +3,7 @@
 `programs()` gives {name: source}; sources see `tf` and `np`.
 """
 
-_WRITTEN = """
+_WRITTEN = '''
 == solutions_by_lu
 a = tf.constant([[[4.0, 1, 2], [1, 5, 3], [2, 3, 6]], [[0.0, 1, 2], [1, 5, 3], [9, 3, 6]]])
 lu, p = tf.linalg.lu(tf.cast(a, tf.float64))
@@ -242,7 +242,7 @@ r = tf.data.Dataset.range(6)
 text = tf.data.TextLineDataset("x")
 for d in (r, r.batch(2), r.padded_batch(2), r.cache(), text, r.batch(3).rebatch(2), r.take(1)):
     print(repr(d).split()[0])
-"""
+'''
 
 
 def programs():

@@ -4,7 +4,7 @@
 process's, they are run in their order in a process of their own.
 """
 
-_WRITTEN = """
+_WRITTEN = '''
 == creation
 array(1); array(1.5); array([1, 2.5]); array([[1, 2], [3, 4]], dtype=np.float32); array(True)
 array([np.int8(1), np.int8(2)]); array([1, 2], ndmin=3); array(tf.constant([1, 2])); array(1 + 2j)
@@ -129,7 +129,7 @@ tnp.experimental_enable_numpy_behavior(prefer_float32=True); array(1.5); array(1
 sqrt(4); mean([1, 2]); ones(2); divide(1, 2); array(1j); arange(2.0)
 result_type(np.int32, np.float32); linspace(0, 1, 3)
 tnp.experimental_enable_numpy_behavior(prefer_float32=False); array(1.5)
-"""
+'''
 
 _SHOW = """
 def show(value):

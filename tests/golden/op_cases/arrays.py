@@ -1,20 +1,9 @@
 """Ops about shapes, and ops that move values without looking at them."""
-
 from .common import *  # noqa: F403
 
 C = Const
-ALL = {
-    "float": F32,
-    "double": F64,
-    "half": F16,
-    "int32": I32,
-    "int64": I64,
-    "uint8": U8,
-    "int8": I8,
-    "int16": I16,
-    "uint16": U16,
-    "bool": np.bool_,
-}
+ALL = {"float": F32, "double": F64, "half": F16, "int32": I32, "int64": I64, "uint8": U8,
+       "int8": I8, "int16": I16, "uint16": U16, "bool": np.bool_}
 
 
 def each_dtype(t, op, make, **attrs):
@@ -173,18 +162,13 @@ def joining(t):
     each_dtype(t, "Concat", lambda v: [C(0), [v, v[:1]]])
     m, n = ramp(F32, (2, 3)), ramp(F32, (2, 1), 50)
     for op in ("Concat", "ConcatV2"):
-
         def add(tag, values, axis, **o):
             inputs = [axis, values] if op == "Concat" else [values, axis]
             t.add(op, tag, *inputs, **o)
-
         add("columns", [m, n], C(1))
         add("axis_negative", [m, n], C(-1))
-        add(
-            "three",
-            [ramp(F32, (2, 1, 2)), ramp(F32, (2, 3, 2), 40), ramp(F32, (2, 2, 2), 90)],
-            C(1),
-        )
+        add("three", [ramp(F32, (2, 1, 2)), ramp(F32, (2, 3, 2), 40), ramp(F32, (2, 2, 2), 90)],
+            C(1))
         add("fed_axis", [m, n], i(1))
         add("vectors", [f([1]), f([2, 3]), f([4, 5, 6])], C(0))
         add("with_empty", [m, empty(F32, (2, 0))], C(1))
@@ -292,16 +276,8 @@ def slicing(t):
     strided("shrink", x, [1, 0, 0], [2, 4, 2], [1, 1, 1], shrink_axis_mask=1)
     strided("shrink_negative", x, [-1, 0, -1], [0, 4, 0], [1, 1, 1], shrink_axis_mask=5)
     strided("shrink_all", x, [1, 2, 1], [2, 3, 2], [1, 1, 1], shrink_axis_mask=7)
-    strided(
-        "shrink_masked",
-        x,
-        [1, 2, 1],
-        [2, 3, 2],
-        [1, 1, 1],
-        shrink_axis_mask=1,
-        begin_mask=1,
-        end_mask=1,
-    )
+    strided("shrink_masked", x, [1, 2, 1], [2, 3, 2], [1, 1, 1], shrink_axis_mask=1, begin_mask=1,
+            end_mask=1)
     strided("new_axis", x, [0, 0, 1], [0, 2, 3], [1, 1, 1], new_axis_mask=1)
     strided("new_axis_middle", x, [0, 7, 1], [2, 9, 3], [1, 1, 1], new_axis_mask=2)
     strided("new_axis_and_shrink", x, [0, 0], [0, 1], [1, 1], new_axis_mask=1, shrink_axis_mask=2)
@@ -311,16 +287,8 @@ def slicing(t):
     strided("ellipsis_last", x, [1, 0], [3, 0], [1, 1], ellipsis_mask=2)
     strided("ellipsis_nothing", x, [0, 0, 0, 0], [2, 3, 0, 2], [1, 1, 1, 1], ellipsis_mask=4)
     strided("ellipsis_only", x, [0], [0], [1], ellipsis_mask=1)
-    strided(
-        "ellipsis_new_axis",
-        x,
-        [0, 0, 0],
-        [0, 0, 1],
-        [1, 1, 1],
-        ellipsis_mask=1,
-        new_axis_mask=2,
-        shrink_axis_mask=4,
-    )
+    strided("ellipsis_new_axis", x, [0, 0, 0], [0, 0, 1], [1, 1, 1], ellipsis_mask=1,
+            new_axis_mask=2, shrink_axis_mask=4)
     strided("fewer", x, [1], [3], [1])
     strided("clamped", x, [-100, 2, 0], [100, 100, 1], [1, 1, 1])
     strided("clamped_backwards", x, [100, 3, 1], [-100, -100, -100], [-1, -3, -1])
@@ -335,19 +303,10 @@ def slicing(t):
     strided("scalar_new_axis", f(3), [0], [0], [1], new_axis_mask=1)
     strided("no_indices", x, empty(I32, (0,)), empty(I32, (0,)), empty(I32, (0,)))
     strided("gradient", wave(F64, (3, 4)), [0, 1], [3, 4], [2, 1], g=True)
-    strided(
-        "gradient_shrink", wave(F64, (3, 4)), [1, 3], [2, 0], [1, -1], g=True, shrink_axis_mask=1
-    )
-    strided(
-        "gradient_ellipsis",
-        wave(F64, (2, 2, 2)),
-        [0, 0, 0],
-        [0, 0, 1],
-        [1, 1, 1],
-        g=True,
-        ellipsis_mask=1,
-        new_axis_mask=2,
-    )
+    strided("gradient_shrink", wave(F64, (3, 4)), [1, 3], [2, 0], [1, -1], g=True,
+            shrink_axis_mask=1)
+    strided("gradient_ellipsis", wave(F64, (2, 2, 2)), [0, 0, 0], [0, 0, 1], [1, 1, 1], g=True,
+            ellipsis_mask=1, new_axis_mask=2)
     strided("bad_stride", x, [0, 0, 0], [1, 1, 1], [1, 0, 1])
     strided("bad_index", x, [3, 0, 0], [4, 1, 1], [1, 1, 1], shrink_axis_mask=1)
     strided("bad_index_negative", x, [-4, 0, 0], [0, 1, 1], [1, 1, 1], shrink_axis_mask=1)
@@ -357,32 +316,20 @@ def slicing(t):
     strided("bad_lengths", x, [0, 0], [1], [1, 1])
     strided("bad_index_fed", x, [7, 0, 0], [8, 1, 1], [1, 1, 1], shrink_axis_mask=1, fed=True)
 
-    def strided_grad(
-        tag, shape, begin, end, strides, value, dtype=I32, fed=False, g=False, **masks
-    ):
+    def strided_grad(tag, shape, begin, end, strides, value, dtype=I32, fed=False, g=False,
+                     **masks):
         wrap = (lambda v: a(dtype, v)) if fed else (lambda v: C(v, dtype))
-        t.add(
-            "StridedSliceGrad",
-            tag,
-            wrap(shape),
-            wrap(begin),
-            wrap(end),
-            wrap(strides),
-            value,
-            g=g,
-            **masks,
-        )
+        t.add("StridedSliceGrad", tag, wrap(shape), wrap(begin), wrap(end), wrap(strides), value,
+              g=g, **masks)
 
     strided_grad("plain", [3, 4], [0, 1], [2, 3], [1, 1], ramp(F32, (2, 2)))
     strided_grad("step", [3, 4], [0, 0], [3, 4], [2, 3], ramp(F32, (2, 2)))
     strided_grad("backwards", [3, 4], [2, 3], [0, 0], [-1, -2], ramp(F32, (2, 2)))
     strided_grad("shrink", [3, 4], [1, 0], [2, 4], [1, 1], ramp(F32, (4,)), shrink_axis_mask=1)
-    strided_grad(
-        "new_axis", [3, 4], [0, 1, 0], [0, 3, 4], [1, 1, 1], ramp(F32, (1, 2, 4)), new_axis_mask=1
-    )
-    strided_grad(
-        "ellipsis", [2, 2, 2], [0, 1], [0, 2], [1, 1], ramp(F32, (2, 2, 1)), ellipsis_mask=1
-    )
+    strided_grad("new_axis", [3, 4], [0, 1, 0], [0, 3, 4], [1, 1, 1], ramp(F32, (1, 2, 4)),
+                 new_axis_mask=1)
+    strided_grad("ellipsis", [2, 2, 2], [0, 1], [0, 2], [1, 1], ramp(F32, (2, 2, 1)),
+                 ellipsis_mask=1)
     strided_grad("double", [3], [0], [3], [2], d([1, 2]), g=True)
     strided_grad("int64", [3], [0], [3], [2], i([1, 2]), dtype=I64)
     strided_grad("fed", [3], [0], [3], [2], f([1, 2]), fed=True)
@@ -392,11 +339,8 @@ def slicing(t):
 
 def padding(t):
     each_dtype(t, "Pad", lambda v: [v, C([[1, 0], [0, 2]])])
-    each_dtype(
-        t,
-        "PadV2",
-        lambda v: [v, C([[1, 0], [0, 2]]), v[1, 1].reshape(()) if v.dtype != object else s("pad")],
-    )
+    each_dtype(t, "PadV2", lambda v: [v, C([[1, 0], [0, 2]]), v[1, 1].reshape(())
+                                      if v.dtype != object else s("pad")])
     m = ramp(F32, (2, 3))
     for op, last in (("Pad", []), ("PadV2", [f(-1)])):
         t.add(op, "vector", f([1, 2]), C([[2, 3]]), *last)
@@ -406,7 +350,8 @@ def padding(t):
         t.add(op, "fed_paddings", m, i([[1, 1], [1, 1]]), *last)
         t.add(op, "scalar", f(3), C(empty(I32, (0, 2))), *last)
         t.add(op, "empty", empty(F32, (0, 2)), C([[1, 1], [0, 0]]), *last)
-        t.add(op, "gradient", wave(F64, (2, 2)), C([[1, 0], [0, 2]]), *[d(v) for v in last], g=True)
+        t.add(op, "gradient", wave(F64, (2, 2)), C([[1, 0], [0, 2]]), *[d(v) for v in last],
+              g=True)
         t.add(op, "bad_rows", m, C([[1, 1]]), *last)
         t.add(op, "bad_columns", m, C([[1, 1, 1], [1, 1, 1]]), *last)
         t.add(op, "bad_negative", m, C([[-1, 1], [0, 0]]), *last)
@@ -439,18 +384,9 @@ def reordering(t):
     t.add("InvertPermutation", "bad_negative", i([0, -1]))
     t.add("InvertPermutation", "bad_rank", i([[0, 1]]))
     for dtype, name in ((I32, "int32"), (I64, "int64")):
-        pairs = [
-            ([2, 3], [2, 3]),
-            ([2, 1], [1, 3]),
-            ([3], [2, 3]),
-            ([], [2, 3]),
-            ([1], []),
-            ([2, 1, 3], [4, 1]),
-            ([1, 1], [1, 1]),
-            ([0, 1], [1, 5]),
-            ([5, 1, 1], [1, 7]),
-            ([], []),
-        ]
+        pairs = [([2, 3], [2, 3]), ([2, 1], [1, 3]), ([3], [2, 3]), ([], [2, 3]), ([1], []),
+                 ([2, 1, 3], [4, 1]), ([1, 1], [1, 1]), ([0, 1], [1, 5]), ([5, 1, 1], [1, 7]),
+                 ([], [])]
         for k, (left, right) in enumerate(pairs):
             t.add("BroadcastGradientArgs", "%s_%d" % (name, k), a(dtype, left), a(dtype, right))
     t.add("BroadcastGradientArgs", "bad_shapes", i([2, 3]), i([2, 2]))

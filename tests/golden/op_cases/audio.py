@@ -1,22 +1,9 @@
 """Sounds, spectrograms of them, and pictures in summaries."""
-
 from .common import *  # noqa: F403
 
 
-def wav(
-    samples,
-    channels=1,
-    rate=8000,
-    fmt=1,
-    bits=16,
-    frame=None,
-    second=None,
-    extra=b"",
-    before=b"",
-    after=b"",
-    name=b"data",
-    size=None,
-):
+def wav(samples, channels=1, rate=8000, fmt=1, bits=16, frame=None, second=None, extra=b"",
+        before=b"", after=b"", name=b"data", size=None):
     """The bytes of a WAV file, sound or not."""
     data = np.asarray(samples, "<i2").tobytes()
     frame = 2 * channels if frame is None else frame
@@ -30,25 +17,15 @@ def wav(
 
     header = half(fmt) + half(channels) + word(rate) + word(second) + half(frame) + half(bits)
     chunk = name + word(len(data) if size is None else size) + data
-    return (
-        b"RIFF"
-        + word(36 + len(data))
-        + b"WAVEfmt "
-        + word(16 + len(extra))
-        + header
-        + extra
-        + before
-        + chunk
-        + after
-    )
+    return (b"RIFF" + word(36 + len(data)) + b"WAVEfmt " + word(16 + len(extra)) + header + extra
+            + before + chunk + after)
 
 
 def encoding(t):
     t.add("EncodeWav", "stereo", f([[0, 1], [-1, 0.5], [0.25, -0.25]]), i(44100))
     t.add("EncodeWav", "mono", wave(F32, (9, 1), 0.7), i(8000))
-    t.add(
-        "EncodeWav", "clipped", f([[NAN], [INF], [-INF], [1e30], [0.00001526], [-0.00001526]]), i(1)
-    )
+    t.add("EncodeWav", "clipped", f([[NAN], [INF], [-INF], [1e30], [0.00001526], [-0.00001526]]),
+          i(1))
     t.add("EncodeWav", "fast", f([[1]]), i(2**31 - 1))
     t.add("EncodeWav", "many_channels", wave(F32, (2, 7)), i(16000))
     t.add("EncodeWav", "empty", empty(F32, (0, 2)), i(8000))
@@ -63,49 +40,24 @@ def decoding(t):
     six = [0, 32767, -32768, 16384, 8192, -8192]
     stereo = wav(six, 2, 44100)
     note = b"LIST\x02\0\0\0ab"
-    sounds = {
-        "stereo": stereo,
-        "mono": wav(six),
-        "none": wav([]),
-        "before": wav(six, before=note),
-        "after": wav(six, after=note),
-        "cut_after": wav(six, after=b"LIST\x09\0\0\0ab"),
-        "long_header": wav(six, extra=b"\0\0"),
-        "fast": wav(six, rate=2**31 - 1),
-    }
+    sounds = {"stereo": stereo, "mono": wav(six), "none": wav([]), "before": wav(six, before=note),
+              "after": wav(six, after=note), "cut_after": wav(six, after=b"LIST\x09\0\0\0ab"),
+              "long_header": wav(six, extra=b"\0\0"), "fast": wav(six, rate=2**31 - 1)}
     for tag, sound in sounds.items():
         t.add("DecodeWav", tag, s(sound))
-    for attrs in (
-        {"desired_channels": 1},
-        {"desired_channels": 3},
-        {"desired_channels": 0},
-        {"desired_samples": 2},
-        {"desired_samples": 5},
-        {"desired_samples": 0},
-        {"desired_channels": 3, "desired_samples": 4},
-    ):
+    for attrs in ({"desired_channels": 1}, {"desired_channels": 3}, {"desired_channels": 0},
+                  {"desired_samples": 2}, {"desired_samples": 5}, {"desired_samples": 0},
+                  {"desired_channels": 3, "desired_samples": 4}):
         tag = "_".join(name[8:] + str(value) for name, value in attrs.items())
         t.add("DecodeWav", tag, s(stereo), **attrs)
-    bad = {
-        "nothing": b"",
-        "header": stereo[:20],
-        "cut": stereo[:-1],
-        "data_header": stereo[:40],
-        "no_data": stereo[:36],
-        "trailing": stereo + b"ab",
-        "twice": stereo + b"data\x02\0\0\0ab",
-        "riff": b"riff" + stereo[4:],
-        "wave": stereo[:8] + b"WAVY" + stereo[12:],
-        "format": wav(six, fmt=3),
-        "channels": wav(six, 0, frame=2),
-        "bits": wav(six, bits=8),
-        "frame": wav(six, frame=3),
-        "second": wav(six, second=3),
-        "long": wav(six, extra=b"\0\0\0\0"),
-        "huge": wav(six, size=2**31),
-        "large": wav(six, size=2**31 - 1),
-        "odd": wav(six, 2, size=11),
-    }
+    bad = {"nothing": b"", "header": stereo[:20], "cut": stereo[:-1], "data_header": stereo[:40],
+           "no_data": stereo[:36], "trailing": stereo + b"ab",
+           "twice": stereo + b"data\x02\0\0\0ab",
+           "riff": b"riff" + stereo[4:], "wave": stereo[:8] + b"WAVY" + stereo[12:],
+           "format": wav(six, fmt=3), "channels": wav(six, 0, frame=2), "bits": wav(six, bits=8),
+           "frame": wav(six, frame=3), "second": wav(six, second=3),
+           "long": wav(six, extra=b"\0\0\0\0"), "huge": wav(six, size=2**31),
+           "large": wav(six, size=2**31 - 1), "odd": wav(six, 2, size=11)}
     for tag, sound in bad.items():
         t.add("DecodeWav", "bad_" + tag, s(sound))
     t.add("DecodeWav", "bad_vector", s([stereo]))
@@ -118,15 +70,8 @@ def spectra(t):
     for size, stride in ((4, 2), (3, 1), (5, 4), (8, 8), (2, 3), (12, 1), (16, 1), (4, 99)):
         for squared in (False, True):
             tag = "%d_%d%s" % (size, stride, "_squared" if squared else "")
-            t.add(
-                "AudioSpectrogram",
-                tag,
-                sound,
-                window_size=size,
-                stride=stride,
-                magnitude_squared=squared,
-                tol=4,
-            )
+            t.add("AudioSpectrogram", tag, sound, window_size=size, stride=stride,
+                  magnitude_squared=squared, tol=4)
     t.add("AudioSpectrogram", "nan", f([[1], [NAN], [3], [4], [5]]), window_size=2, stride=1)
     t.add("AudioSpectrogram", "empty", empty(F32, (0, 1)), window_size=4, stride=1)
     t.add("AudioSpectrogram", "no_channels", empty(F32, (8, 0)), window_size=4, stride=1)
@@ -141,16 +86,8 @@ def cepstra(t):
     t.add("Mfcc", "plain", spectrum, i(8000), tol=4)
     t.add("Mfcc", "small", spectrum, i(8000), tol=4, **small)
     t.add("Mfcc", "channels", wave(F32, (2, 3, 17)) ** 2, i(16000), tol=4, **small)
-    t.add(
-        "Mfcc",
-        "limits",
-        spectrum,
-        i(44100),
-        upper_frequency_limit=20000.0,
-        lower_frequency_limit=300.0,
-        tol=4,
-        **small,
-    )
+    t.add("Mfcc", "limits", spectrum, i(44100), upper_frequency_limit=20000.0,
+          lower_frequency_limit=300.0, tol=4, **small)
     t.add("Mfcc", "to_the_end", spectrum, i(8001), lower_frequency_limit=0.0, tol=4, **small)
     t.add("Mfcc", "too_high", spectrum, i(4000), **small)
     t.add("Mfcc", "infinite", spectrum, i(8000), upper_frequency_limit=INF, **small)
@@ -159,13 +96,11 @@ def cepstra(t):
     t.add("Mfcc", "negative", -spectrum, i(8000), **small)
     t.add("Mfcc", "nan", f([[[1, NAN, 3, 4, 5]]]), i(8000), **small)
     t.add("Mfcc", "empty", empty(F32, (1, 0, 9)), i(8000), **small)
-    for tag, attrs in {
-        "coefficients": {"filterbank_channel_count": 4, "dct_coefficient_count": 5},
-        "no_coefficients": {"dct_coefficient_count": 0},
-        "no_channels": {"filterbank_channel_count": 0},
-        "lower": {"lower_frequency_limit": -1.0},
-        "upper": {"upper_frequency_limit": 10.0},
-    }.items():
+    for tag, attrs in {"coefficients": {"filterbank_channel_count": 4, "dct_coefficient_count": 5},
+                       "no_coefficients": {"dct_coefficient_count": 0},
+                       "no_channels": {"filterbank_channel_count": 0},
+                       "lower": {"lower_frequency_limit": -1.0},
+                       "upper": {"upper_frequency_limit": 10.0}}.items():
         t.add("Mfcc", "bad_" + tag, spectrum, i(8000), **attrs)
     t.add("Mfcc", "bad_rate", spectrum, i(0))
     t.add("Mfcc", "bad_rates", spectrum, i([8000]))

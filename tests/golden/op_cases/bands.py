@@ -1,5 +1,4 @@
 """Bands of matrices."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -27,7 +26,8 @@ def part(t):
     for op in ("MatrixDiagPartV2", "MatrixDiagPartV3"):
         t.add(op, "batch", ramp(I32, (2, 2, 3, 2)), C([-1, 0]), i(7))
         for dtype in (F16, F64, I8, U8, I16, I64, C64, C128, np.bool_):
-            t.add(op, np.dtype(dtype).name, ramp(I32, (2, 3)).astype(dtype), C([0, 1]), a(dtype, 0))
+            t.add(op, np.dtype(dtype).name, ramp(I32, (2, 3)).astype(dtype), C([0, 1]),
+                  a(dtype, 0))
         t.add(op, "gradient", ramp(F64, (2, 3, 4)), C([-1, 2]), C(0, F64), g=True)
         t.add(op, "gradient_one", ramp(F64, (3, 4)), C(1), C(0, F64), g=True)
         t.add(op, "empty", empty(F32, (0, 3, 4)), C([-1, 1]), f(0))
@@ -50,26 +50,12 @@ def matrices(t):
     for op in ("MatrixDiagV2", "MatrixDiagV3"):
         diagonal = ramp(F32, (2, 3))
         for rows, columns in ((3, -1), (-1, 3), (3, 5), (4, 3), (3, 3)):
-            t.add(
-                op,
-                "sized_%d_%s" % (rows, str(columns).replace("-", "m")),
-                diagonal,
-                C(0),
-                C(rows),
-                C(columns),
-                f(9),
-            )
+            t.add(op, "sized_%d_%s" % (rows, str(columns).replace("-", "m")), diagonal, C(0),
+                  C(rows), C(columns), f(9))
         t.add(op, "batch", ramp(I32, (2, 2, 3)), C([-1, 0]), C(3), C(3), i(7))
         for dtype in (F16, F64, I8, U8, I16, I64, C64, C128, np.bool_):
-            t.add(
-                op,
-                np.dtype(dtype).name,
-                ramp(I32, (2, 3)).astype(dtype),
-                C([0, 1]),
-                C(3),
-                C(4),
-                a(dtype, 0),
-            )
+            t.add(op, np.dtype(dtype).name, ramp(I32, (2, 3)).astype(dtype), C([0, 1]), C(3), C(4),
+                  a(dtype, 0))
         t.add(op, "gradient", ramp(F64, (2, 3, 3)), C([-1, 1]), C(-1), C(-1), C(0, F64), g=True)
         t.add(op, "gradient_one", ramp(F64, (3,)), C(-1), C(-1), C(-1), C(0, F64), g=True)
         t.add(op, "empty", empty(F32, (0, 2, 3)), C([0, 1]), C(3), C(4), f(0))
@@ -82,16 +68,8 @@ def matrices(t):
 
 
 def set_diag(t):
-    shapes = {
-        0: (3,),
-        1: (3,),
-        -2: (1,),
-        (0, 0): (3,),
-        (-1, 1): (3, 3),
-        (1, 2): (2, 3),
-        (-2, -1): (2, 2),
-        (-2, 3): (6, 3),
-    }
+    shapes = {0: (3,), 1: (3,), -2: (1,), (0, 0): (3,), (-1, 1): (3, 3), (1, 2): (2, 3),
+              (-2, -1): (2, 2), (-2, 3): (6, 3)}
     for op, attrs in versions("MatrixSetDiag"):
         few = KS if not attrs else ([-1, 1], [-2, 3])
         for k in few:
@@ -99,17 +77,11 @@ def set_diag(t):
             t.add(op, tag_of(k, attrs), ramp(F32, (3, 4)), ramp(F32, shape, -1, -1), C(k), **attrs)
     for op in ("MatrixSetDiagV2", "MatrixSetDiagV3"):
         for dtype in (F16, F64, I8, U8, I16, I64, C64, C128, np.bool_):
-            t.add(
-                op,
-                np.dtype(dtype).name,
-                empty(dtype, (2, 3)),
-                ramp(I32, (2, 2)).astype(dtype),
-                C([0, 1]),
-            )
+            t.add(op, np.dtype(dtype).name, empty(dtype, (2, 3)),
+                  ramp(I32, (2, 2)).astype(dtype), C([0, 1]))
         t.add(op, "batch", ramp(I32, (2, 2, 3, 2)), empty(I32, (2, 2, 2, 2)), C([-1, 0]))
-        t.add(
-            op, "gradient", ramp(F64, (2, 3, 4)), ramp(F64, (2, 3, 3), -1, -1), C([-1, 1]), g=True
-        )
+        t.add(op, "gradient", ramp(F64, (2, 3, 4)), ramp(F64, (2, 3, 3), -1, -1), C([-1, 1]),
+              g=True)
         t.add(op, "gradient_one", ramp(F64, (3, 4)), ramp(F64, (3,), -1, -1), C(1), g=True)
         t.add(op, "empty", empty(F32, (0, 3, 4)), empty(F32, (0, 3)), C(0))
         t.add(op, "bad_length", ramp(F32, (3, 4)), ramp(F32, (2,)), C(0))

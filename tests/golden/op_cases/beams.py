@@ -1,5 +1,4 @@
 """The beams of a search: an op of contrib.seq2seq."""
-
 from .common import *  # noqa: F403
 
 TENSORFLOW = "1."
@@ -21,14 +20,8 @@ def cases():
     t.add("GatherTree", "ends_at_once", ids, parents, i([3]), i(2))
     two = np.concatenate([ids, ids[:, :, ::-1]], 1), np.concatenate([parents, parents], 1)
     t.add("GatherTree", "batch", *two, i([3, 2]), end)
-    t.add(
-        "GatherTree",
-        "no_batch",
-        empty(I32, (3, 0, 2)),
-        empty(I32, (3, 0, 2)),
-        empty(I32, (0,)),
-        end,
-    )
+    t.add("GatherTree", "no_batch", empty(I32, (3, 0, 2)), empty(I32, (3, 0, 2)), empty(I32, (0,)),
+          end)
     t.add("GatherTree", "no_time", empty(I32, (0, 1, 2)), empty(I32, (0, 1, 2)), i([3]), end)
     t.add("GatherTree", "bad_parent", ids, parents - 1, i([3]), end)
     t.add("GatherTree", "bad_parent_above", ids, parents + 4, i([3]), end)

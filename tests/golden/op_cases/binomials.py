@@ -1,5 +1,4 @@
 """Binomial numbers, by a seed and by a generator in a variable."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -8,15 +7,8 @@ C = Const
 def add_seeded(t):
     op = "StatelessRandomBinomial"
     for dtype in (F16, F32, F64):
-        t.add(
-            op,
-            "of_" + dtype.__name__,
-            C([3, 2]),
-            l([1, 2]),
-            a(dtype, [12, 100]),
-            a(dtype, 0.25),
-            dtype="int64",
-        )
+        t.add(op, "of_" + dtype.__name__, C([3, 2]), l([1, 2]), a(dtype, [12, 100]),
+              a(dtype, 0.25), dtype="int64")
     for dtype in ("half", "float", "double", "int32"):
         t.add(op, "to_" + dtype, C([3, 2]), l([1, 2]), f([12, 100]), f([0.5, 0.75]), dtype=dtype)
     t.add(op, "few", C([6]), i([3, -4]), d(10), d(0.3))
@@ -46,24 +38,14 @@ def add_drawn(t):
 
     def add(tag, state, *inputs, **options):
         variable = Node("VarHandleOp", dtype="int64", shape=[len(state)], shared_name="state")
-        first = [
-            Node("AssignVariableOp", variable, C(l(state)), dtype="int64"),
-            Node("RngSkip", variable, C(l(1)), C(l(0))),
-        ]
+        first = [Node("AssignVariableOp", variable, C(l(state)), dtype="int64"),
+                 Node("RngSkip", variable, C(l(1)), C(l(0)))]
         last = [Node("ReadVariableOp", variable, dtype="int64")]
-        t.add(op, tag, variable, *inputs, first=first[: len(state) - 1], last=last, **options)
+        t.add(op, tag, variable, *inputs, first=first[:len(state) - 1], last=last, **options)
 
     for dtype in (F16, F32, F64):
-        add(
-            "of_" + dtype.__name__,
-            [1, 2, 3],
-            l(1),
-            C([3, 2]),
-            a(dtype, [12, 100]),
-            a(dtype, 0.25),
-            dtype="int64",
-            runs=2,
-        )
+        add("of_" + dtype.__name__, [1, 2, 3], l(1), C([3, 2]), a(dtype, [12, 100]),
+            a(dtype, 0.25), dtype="int64", runs=2)
     for dtype in ("half", "float", "double", "int32"):
         add("to_" + dtype, [1, 2, 3], l(1), C([2, 2]), f([12, 100]), f([0.5, 0.75]), dtype=dtype)
     add("few", [-1, -1, -5], l(1), C([6]), d(10), d(0.3), runs=2)

@@ -1,18 +1,8 @@
 """Boxes chosen by score."""
-
 from .common import *  # noqa: F403
 
-BOXES = f(
-    [
-        [0, 0, 1, 1],
-        [0, 0.1, 1, 1.1],
-        [0, -0.1, 1, 0.9],
-        [0, 10, 1, 11],
-        [1, 11.1, 0, 10.1],
-        [0, 100, 1, 101],
-        [0.2, 0.2, 0.2, 0.4],
-    ]
-)
+BOXES = f([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [1, 11.1, 0, 10.1],
+           [0, 100, 1, 101], [0.2, 0.2, 0.2, 0.4]])
 SCORES = f([0.9, 0.75, 0.6, 0.95, 0.5, 0.3, 0.4])
 
 
@@ -41,7 +31,8 @@ def cases():
         t.add(op, "bad_size", BOXES, SCORES, i([3]), *rest)
     t.add("NonMaxSuppression", "threshold", BOXES, SCORES, i(5), iou_threshold=0.9)
     for k, sigma in enumerate((0.1, 0.5, 2.0)):
-        t.add("NonMaxSuppressionV5", "soft_%d" % k, BOXES, SCORES, i(6), f(0.99), f(0.1), f(sigma))
+        t.add("NonMaxSuppressionV5", "soft_%d" % k, BOXES, SCORES, i(6), f(0.99), f(0.1),
+              f(sigma))
     t.add("NonMaxSuppressionV5", "bad_sigma", BOXES, SCORES, i(6), f(0.5), f(0.1), f(-1))
     op = "NonMaxSuppressionWithOverlaps"
     overlaps = np.abs(wave(F32, (5, 5), 1.0))

@@ -1,14 +1,12 @@
 """Shapes, numbers and conditions that are checked, values handed on, ranges, diagonals, lists."""
-
 from .common import *  # noqa: F403
 
 C = Const
 
 
 def shapes(t):
-    for k, (x, y) in enumerate(
-        [([2, 3], [2, 3]), ([2, 1], [1, 3]), ([3], [2, 3]), ([], [2, 3]), ([0, 1], [1, 5])]
-    ):
+    for k, (x, y) in enumerate([([2, 3], [2, 3]), ([2, 1], [1, 3]), ([3], [2, 3]), ([], [2, 3]),
+                                ([0, 1], [1, 5])]):
         t.add("BroadcastArgs", "int32_%d" % k, i(x), i(y))
         t.add("BroadcastArgs", "int64_%d" % k, l(x), l(y))
     t.add("BroadcastArgs", "bad_shapes", i([2, 3]), i([2, 2]))

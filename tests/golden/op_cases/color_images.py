@@ -1,21 +1,8 @@
 """Colors of pictures."""
-
 from .common import *  # noqa: F403
 
-RGB = [
-    [1, 0, 0],
-    [0, 1, 0],
-    [0, 0, 1],
-    [1, 1, 0],
-    [0, 1, 1],
-    [1, 0, 1],
-    [0, 0, 0],
-    [1, 1, 1],
-    [0.5, 0.25, 0.75],
-    [0.2, 0.9, 0.4],
-    [0.7, 0.1, 0.3],
-    [0.3, 0.3, 0.6],
-]
+RGB = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0], [1, 1, 1],
+       [0.5, 0.25, 0.75], [0.2, 0.9, 0.4], [0.7, 0.1, 0.3], [0.3, 0.3, 0.6]]
 
 
 def cases():
@@ -30,10 +17,8 @@ def cases():
         t.add(op, "bad_scalar", f(1))
         t.add(op, "bad_channels", f([1, 2]))
     picture = f(RGB, (3, 4, 3))
-    for op, amounts in (
-        ("AdjustHue", (0, 0.1, -0.3, 0.5, 1)),
-        ("AdjustSaturation", (0, 0.5, 1, 2.5, -1)),
-    ):
+    for op, amounts in (("AdjustHue", (0, 0.1, -0.3, 0.5, 1)),
+                        ("AdjustSaturation", (0, 0.5, 1, 2.5, -1))):
         for k, amount in enumerate(amounts):
             t.add(op, "amount_%d" % k, picture, f(amount))
         t.add(op, "half", picture.astype(F16), f(amounts[1]))
@@ -52,15 +37,8 @@ def cases():
     t.add(op, "bad_vector", picture, f([0.5]))
     op = "AdjustContrast"
     for dtype in (U8, I8, I16, I32, I64, F32, F64):
-        t.add(
-            op,
-            dtype.__name__,
-            np.abs(wave(F32, (2, 3, 2), 50)).astype(dtype),
-            f(2),
-            f(10),
-            f(60),
-            producer=1,
-        )
+        t.add(op, dtype.__name__, np.abs(wave(F32, (2, 3, 2), 50)).astype(dtype), f(2), f(10),
+              f(60), producer=1)
     t.add(op, "limits_exchanged", picture, f(2), f(0.75), f(0.25), producer=1)
     t.add(op, "bad_vector", picture, f([0.5]), f(0), f(1), producer=1)
     return t.cases

@@ -1,5 +1,4 @@
 """The vocabulary of the op cases: how inputs are given and what a case holds."""
-
 import numpy as np
 
 try:
@@ -14,16 +13,8 @@ I8, I16, I32, I64 = np.int8, np.int16, np.int32, np.int64
 U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64
 C64, C128 = np.complex64, np.complex128
 # Quantized dtypes: TensorFlow's are integers in a field of that name.
-QI8, QU8, QI16, QU16, QI32 = (
-    np.dtype([(name, base)])
-    for name, base in (
-        ("qint8", I8),
-        ("quint8", U8),
-        ("qint16", I16),
-        ("quint16", U16),
-        ("qint32", I32),
-    )
-)
+QI8, QU8, QI16, QU16, QI32 = (np.dtype([(name, base)]) for name, base in (
+    ("qint8", I8), ("quint8", U8), ("qint16", I16), ("quint16", U16), ("qint32", I32)))
 INF, NAN = float("inf"), float("nan")
 
 
@@ -72,23 +63,8 @@ OP = Node(None)
 
 
 class Case:
-    def __init__(
-        self,
-        op,
-        tag,
-        inputs,
-        attrs,
-        gradient,
-        runs,
-        producer,
-        tolerance,
-        images,
-        instead,
-        first,
-        last,
-        fetched,
-        waits,
-    ):
+    def __init__(self, op, tag, inputs, attrs, gradient, runs, producer, tolerance,
+                 images, instead, first, last, fetched, waits):
         self.first, self.last, self.fetched, self.waits = first, last, fetched, waits
         self.op, self.tag, self.inputs, self.attrs = op, tag, inputs, attrs
         self.gradient, self.runs, self.producer = gradient, runs, producer
@@ -129,24 +105,8 @@ class Table:
         first, last = options.pop("first", []), options.pop("last", [])
         fetched, waits = options.pop("fetched", True), options.pop("waits", ())
         attrs = {k.rstrip("_"): v for k, v in options.items()}
-        self.cases.append(
-            Case(
-                op,
-                tag,
-                list(inputs),
-                attrs,
-                gradient,
-                runs,
-                producer,
-                tolerance,
-                images,
-                instead,
-                first,
-                last,
-                fetched,
-                waits,
-            )
-        )
+        self.cases.append(Case(op, tag, list(inputs), attrs, gradient, runs, producer,
+                               tolerance, images, instead, first, last, fetched, waits))
 
 
 def a(dtype, values, shape=None):

@@ -1,55 +1,17 @@
 """Complex numbers: their parts, and the ops of real numbers on them. Gradients of real results go
 to both parts."""
-
 from .common import *  # noqa: F403
 
 C = Const
 C64, C128 = np.complex64, np.complex128
 X = [1 + 2j, -0.5 + 0.25j, 2 - 1j, -1.5 - 0.75j, 0.3 + 0j, 0.4j]
 Y = [0.5 - 1j, 2 + 0.5j, -1 - 1j, 1 + 0.25j, -0.7j, 2 + 0j]
-UNARY = (
-    "Neg",
-    "Square",
-    "Sqrt",
-    "Rsqrt",
-    "Exp",
-    "Expm1",
-    "Log",
-    "Log1p",
-    "Sin",
-    "Cos",
-    "Tan",
-    "Asin",
-    "Acos",
-    "Atan",
-    "Sinh",
-    "Cosh",
-    "Tanh",
-    "Asinh",
-    "Acosh",
-    "Atanh",
-    "Sigmoid",
-    "Reciprocal",
-    "Inv",
-    "Sign",
-)
+UNARY = ("Neg", "Square", "Sqrt", "Rsqrt", "Exp", "Expm1", "Log", "Log1p", "Sin", "Cos", "Tan",
+         "Asin", "Acos", "Atan", "Sinh", "Cosh", "Tanh", "Asinh", "Acosh", "Atanh", "Sigmoid",
+         "Reciprocal", "Inv", "Sign")
 NO_GRADIENT = ("Sign",)
-BINARY = (
-    "Add",
-    "AddV2",
-    "Sub",
-    "Mul",
-    "Div",
-    "RealDiv",
-    "DivNoNan",
-    "MulNoNan",
-    "Xdivy",
-    "Xlogy",
-    "Pow",
-    "SquaredDifference",
-    "Equal",
-    "NotEqual",
-)
+BINARY = ("Add", "AddV2", "Sub", "Mul", "Div", "RealDiv", "DivNoNan", "MulNoNan", "Xdivy", "Xlogy",
+          "Pow", "SquaredDifference", "Equal", "NotEqual")
 DIFFERENTIABLE = ("Add", "AddV2", "Sub", "Mul", "Div", "RealDiv", "Pow")
 GRADS = ("TanhGrad", "SigmoidGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad")
 
@@ -104,9 +66,8 @@ def arithmetic(t):
         t.add(op, "gradient_complex", z(X, (3, 2)), z(Y[:2]), g=True)
     for op in GRADS:
         for dtype in (C64, C128):
-            t.add(
-                op, dtype.__name__, a(dtype, X), a(dtype, Y), producer=16 if op == "InvGrad" else 21
-            )
+            t.add(op, dtype.__name__, a(dtype, X), a(dtype, Y),
+                  producer=16 if op == "InvGrad" else 21)
     t.add("TanhGrad", "gradient_complex", z(X), z(Y), g=True)
 
 

@@ -1,5 +1,4 @@
 """Strings that zlib compressed."""
-
 import gzip
 import zlib
 

@@ -1,5 +1,4 @@
 """Convolutions of images and volumes, and their gradients."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -39,9 +38,8 @@ class Family:
         if dtype != I32:
             t.add(self.ops[2], tag, x, C(filter_), dy, g=g, **attrs)
 
-    def add_channels_second(
-        self, tag, image, filter_, dtype=F64, g=False, values=wave, const=False, **attrs
-    ):
+    def add_channels_second(self, tag, image, filter_, dtype=F64, g=False, values=wave,
+                            const=False, **attrs):
         """`image` and `attrs` are those with the channels last."""
         attrs = {**self.defaults, **attrs}
         out = output_shape(self.ops[0], image, filter_, **attrs)
@@ -68,134 +66,47 @@ def conv2d(t):
     for dtype in (F32, F64, F16, BFLOAT16, I32):
         name = np.dtype(dtype).name
         f.add("valid_" + name, [2, 3, 4, 2], [2, 2, 2, 3], dtype, values=small, const=True)
-        f.add(
-            "same_" + name,
-            [2, 3, 3, 1],
-            [3, 3, 1, 2],
-            dtype,
-            values=small,
-            const=True,
-            padding="SAME",
-            strides=[1, 2, 1, 1],
-        )
+        f.add("same_" + name, [2, 3, 3, 1], [3, 3, 1, 2], dtype, values=small, const=True,
+              padding="SAME", strides=[1, 2, 1, 1])
     f.add("one_by_one", [2, 2, 3, 5], [1, 1, 5, 4], F32, values=small)
-    f.add("one_by_one_strided", [2, 3, 3, 2], [1, 1, 2, 3], F32, values=small, strides=[1, 2, 2, 1])
+    f.add("one_by_one_strided", [2, 3, 3, 2], [1, 1, 2, 3], F32, values=small,
+          strides=[1, 2, 2, 1])
     f.add("smallest", [1, 1, 1, 1], [1, 1, 1, 1], F32)
     f.add("whole", [2, 3, 2, 2], [3, 2, 2, 3], F32, values=small, const=True)
     f.add("wide", [2, 3, 4, 9], [2, 3, 9, 5], F32, values=small, const=True, padding="SAME")
-    f.add(
-        "first_layer",
-        [1, 5, 5, 3],
-        [3, 5, 3, 4],
-        F32,
-        values=small,
-        const=True,
-        padding="SAME",
-        strides=[1, 2, 2, 1],
-    )
-    f.add(
-        "dilated_float",
-        [2, 6, 5, 2],
-        [2, 2, 2, 3],
-        F32,
-        values=small,
-        const=True,
-        dilations=[1, 2, 3, 1],
-    )
-    f.add(
-        "explicit_float",
-        [2, 3, 3, 2],
-        [2, 2, 2, 2],
-        F32,
-        values=small,
-        const=True,
-        padding="EXPLICIT",
-        explicit_paddings=[0, 0, 1, 0, 2, 1, 0, 0],
-    )
-    f.add(
-        "stride_beyond_window",
-        [2, 7, 5, 1],
-        [1, 2, 1, 2],
-        F32,
-        values=small,
-        const=True,
-        strides=[1, 3, 3, 1],
-    )
-    f.add(
-        "window_beyond_image",
-        [2, 2, 2, 1],
-        [5, 4, 1, 2],
-        F32,
-        values=small,
-        const=True,
-        padding="SAME",
-    )
+    f.add("first_layer", [1, 5, 5, 3], [3, 5, 3, 4], F32, values=small, const=True,
+          padding="SAME", strides=[1, 2, 2, 1])
+    f.add("dilated_float", [2, 6, 5, 2], [2, 2, 2, 3], F32, values=small, const=True,
+          dilations=[1, 2, 3, 1])
+    f.add("explicit_float", [2, 3, 3, 2], [2, 2, 2, 2], F32, values=small, const=True,
+          padding="EXPLICIT", explicit_paddings=[0, 0, 1, 0, 2, 1, 0, 0])
+    f.add("stride_beyond_window", [2, 7, 5, 1], [1, 2, 1, 2], F32, values=small, const=True,
+          strides=[1, 3, 3, 1])
+    f.add("window_beyond_image", [2, 2, 2, 1], [5, 4, 1, 2], F32, values=small, const=True,
+          padding="SAME")
     f.add("gradient", [1, 3, 3, 2], [2, 2, 2, 2], g=True)
-    f.add(
-        "gradient_strided", [2, 3, 4, 1], [3, 2, 1, 2], g=True, padding="SAME", strides=[1, 2, 2, 1]
-    )
+    f.add("gradient_strided", [2, 3, 4, 1], [3, 2, 1, 2], g=True, padding="SAME",
+          strides=[1, 2, 2, 1])
     f.add("gradient_dilated", [1, 4, 5, 1], [2, 2, 1, 2], g=True, dilations=[1, 2, 3, 1])
-    f.add(
-        "gradient_explicit",
-        [1, 2, 3, 2],
-        [2, 2, 2, 1],
-        g=True,
-        padding="EXPLICIT",
-        explicit_paddings=[0, 0, 1, 2, 0, 1, 0, 0],
-        strides=[1, 2, 1, 1],
-    )
+    f.add("gradient_explicit", [1, 2, 3, 2], [2, 2, 2, 1], g=True, padding="EXPLICIT",
+          explicit_paddings=[0, 0, 1, 2, 0, 1, 0, 0], strides=[1, 2, 1, 1])
     f.add_channels_second("nchw", [2, 3, 4, 2], [2, 2, 2, 3], F32, values=small, const=True)
-    f.add_channels_second(
-        "nchw_gradient", [1, 3, 4, 2], [2, 3, 2, 1], g=True, padding="SAME", strides=[1, 1, 2, 1]
-    )
+    f.add_channels_second("nchw_gradient", [1, 3, 4, 2], [2, 3, 2, 1], g=True, padding="SAME",
+                          strides=[1, 1, 2, 1])
     groups(t)
     x, k = wave(F32, (1, 3, 3, 2)), wave(F32, (2, 2, 2, 3))
     t.add("Conv2D", "empty_batch", empty(F32, (0, 3, 3, 2)), k, strides=ONE, padding="SAME")
     t.add("Conv2D", "no_room", empty(F32, (1, 1, 3, 2)), k, strides=[1, 2, 1, 1], padding="VALID")
-    t.add(
-        "Conv2D",
-        "nan",
-        np.array([[[[NAN], [1], [2], [INF], [3]]]], F32),
-        np.array([[[[1]], [[2]]]], F32),
-        strides=ONE,
-        padding="VALID",
-    )
-    t.add(
-        "Conv2DBackpropInput",
-        "two_sizes",
-        C([3, 3]),
-        k,
-        wave(F32, (2, 2, 2, 3)),
-        strides=ONE,
-        padding="VALID",
-    )
-    t.add(
-        "Conv2DBackpropInput",
-        "fed_sizes",
-        i([2, 3, 3, 2]),
-        k,
-        wave(F32, (2, 2, 2, 3)),
-        strides=ONE,
-        padding="VALID",
-    )
-    t.add(
-        "Conv2DBackpropFilter",
-        "fed_sizes",
-        x,
-        i([2, 2, 2, 3]),
-        wave(F32, (1, 2, 2, 3)),
-        strides=ONE,
-        padding="VALID",
-    )
-    t.add(
-        "Conv2DBackpropFilter",
-        "empty_batch",
-        empty(F32, (0, 3, 3, 2)),
-        C([2, 2, 2, 3]),
-        empty(F32, (0, 2, 2, 3)),
-        strides=ONE,
-        padding="VALID",
-    )
+    t.add("Conv2D", "nan", np.array([[[[NAN], [1], [2], [INF], [3]]]], F32),
+          np.array([[[[1]], [[2]]]], F32), strides=ONE, padding="VALID")
+    t.add("Conv2DBackpropInput", "two_sizes", C([3, 3]), k, wave(F32, (2, 2, 2, 3)), strides=ONE,
+          padding="VALID")
+    t.add("Conv2DBackpropInput", "fed_sizes", i([2, 3, 3, 2]), k, wave(F32, (2, 2, 2, 3)),
+          strides=ONE, padding="VALID")
+    t.add("Conv2DBackpropFilter", "fed_sizes", x, i([2, 2, 2, 3]), wave(F32, (1, 2, 2, 3)),
+          strides=ONE, padding="VALID")
+    t.add("Conv2DBackpropFilter", "empty_batch", empty(F32, (0, 3, 3, 2)), C([2, 2, 2, 3]),
+          empty(F32, (0, 2, 2, 3)), strides=ONE, padding="VALID")
     conv2d_bad(t, x, k)
 
 
@@ -203,39 +114,14 @@ def groups(t):
     # TensorFlow has no gradients of grouped convolutions on CPU: differences check them.
     for dtype in (F32, F64):
         name = np.dtype(dtype).name
-        t.add(
-            "Conv2D",
-            "groups_" + name,
-            small(dtype, (2, 3, 3, 4)),
-            C(small(dtype, (2, 2, 2, 6))),
-            strides=ONE,
-            padding="SAME",
-        )
-    t.add(
-        "Conv2D",
-        "groups_gradient",
-        wave(F64, (1, 2, 3, 4)),
-        wave(F64, (2, 1, 2, 4)),
-        strides=ONE,
-        padding="VALID",
-        g=True,
-    )
-    t.add(
-        "Conv2D",
-        "groups_of_one",
-        small(F32, (2, 3, 3, 3)),
-        C(small(F32, (2, 2, 1, 6))),
-        strides=ONE,
-        padding="VALID",
-    )
-    t.add(
-        "Conv2D",
-        "bad_groups",
-        small(F32, (2, 3, 3, 4)),
-        small(F32, (2, 2, 2, 5)),
-        strides=ONE,
-        padding="SAME",
-    )
+        t.add("Conv2D", "groups_" + name, small(dtype, (2, 3, 3, 4)),
+              C(small(dtype, (2, 2, 2, 6))), strides=ONE, padding="SAME")
+    t.add("Conv2D", "groups_gradient", wave(F64, (1, 2, 3, 4)), wave(F64, (2, 1, 2, 4)),
+          strides=ONE, padding="VALID", g=True)
+    t.add("Conv2D", "groups_of_one", small(F32, (2, 3, 3, 3)), C(small(F32, (2, 2, 1, 6))),
+          strides=ONE, padding="VALID")
+    t.add("Conv2D", "bad_groups", small(F32, (2, 3, 3, 4)), small(F32, (2, 2, 2, 5)), strides=ONE,
+          padding="SAME")
 
 
 def conv2d_bad(t, x, k):
@@ -274,52 +160,28 @@ def conv2d_bad(t, x, k):
 
 
 def depthwise(t):
-    f = Family(
-        t,
-        "DepthwiseConv2dNative",
-        "DepthwiseConv2dNativeBackpropInput",
-        "DepthwiseConv2dNativeBackpropFilter",
-        4,
-    )
+    f = Family(t, "DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput",
+               "DepthwiseConv2dNativeBackpropFilter", 4)
     for dtype in (F32, F64, F16, BFLOAT16):
         name = np.dtype(dtype).name
         f.add("valid_" + name, [2, 3, 4, 2], [2, 2, 2, 3], dtype, values=small, const=True)
     f.add("one_each", [2, 4, 4, 3], [3, 3, 3, 1], F32, values=small, const=True, padding="SAME")
-    f.add(
-        "strided",
-        [2, 5, 5, 2],
-        [3, 3, 2, 2],
-        F32,
-        values=small,
-        const=True,
-        padding="SAME",
-        strides=[1, 2, 2, 1],
-    )
+    f.add("strided", [2, 5, 5, 2], [3, 3, 2, 2], F32, values=small, const=True, padding="SAME",
+          strides=[1, 2, 2, 1])
     f.add("wide", [2, 4, 3, 17], [3, 2, 17, 1], F32, values=small, const=True, padding="SAME")
-    f.add(
-        "explicit",
-        [2, 3, 3, 2],
-        [2, 2, 2, 2],
-        F32,
-        values=small,
-        const=True,
-        padding="EXPLICIT",
-        explicit_paddings=[0, 0, 1, 0, 1, 1, 0, 0],
-    )
+    f.add("explicit", [2, 3, 3, 2], [2, 2, 2, 2], F32, values=small, const=True,
+          padding="EXPLICIT", explicit_paddings=[0, 0, 1, 0, 1, 1, 0, 0])
     f.add("smallest", [1, 1, 1, 1], [1, 1, 1, 1], F32)
     f.add("gradient", [1, 3, 3, 2], [2, 2, 2, 2], g=True)
-    f.add("gradient_same", [1, 3, 4, 2], [3, 2, 2, 1], g=True, padding="SAME", strides=[1, 2, 2, 1])
+    f.add("gradient_same", [1, 3, 4, 2], [3, 2, 2, 1], g=True, padding="SAME",
+          strides=[1, 2, 2, 1])
     f.add_channels_second("nchw", [2, 3, 4, 2], [2, 2, 2, 3], F32, values=small, const=True)
     f.add_channels_second("nchw_gradient", [1, 3, 4, 2], [2, 3, 2, 1], g=True, padding="SAME")
     x, k = wave(F32, (1, 3, 3, 2)), wave(F32, (2, 2, 2, 3))
 
     def add(op, tag, *inputs, **attrs):
-        t.add(
-            "DepthwiseConv2dNative" + op,
-            tag,
-            *inputs,
-            **{"strides": ONE, "padding": "VALID", **attrs},
-        )
+        t.add("DepthwiseConv2dNative" + op, tag, *inputs,
+              **{"strides": ONE, "padding": "VALID", **attrs})
 
     add("", "empty", empty(F32, (0, 3, 3, 2)), k)
     add("", "bad_rank", x[0], k)
@@ -342,28 +204,14 @@ def conv3d(t):
     for dtype in (F32, F64, F16, BFLOAT16):
         name = np.dtype(dtype).name
         f.add("valid_" + name, [2, 2, 3, 3, 2], [2, 2, 2, 2, 3], dtype, values=small, const=True)
-    f.add(
-        "same",
-        [2, 2, 3, 3, 1],
-        [3, 2, 2, 1, 2],
-        F32,
-        values=small,
-        const=True,
-        padding="SAME",
-        strides=[1, 1, 2, 2, 1],
-    )
+    f.add("same", [2, 2, 3, 3, 1], [3, 2, 2, 1, 2], F32, values=small, const=True, padding="SAME",
+          strides=[1, 1, 2, 2, 1])
     f.add("one_by_one", [2, 2, 2, 2, 3], [1, 1, 1, 3, 4], F32, values=small)
     f.add("wide", [2, 2, 3, 3, 4], [2, 2, 2, 4, 5], F32, values=small, const=True)
     f.add("smallest", [1, 1, 1, 1, 1], [1, 1, 1, 1, 1], F32)
     f.add("gradient", [1, 2, 3, 2, 1], [2, 2, 1, 1, 2], g=True)
-    f.add(
-        "gradient_same",
-        [1, 2, 3, 2, 1],
-        [2, 2, 2, 1, 1],
-        g=True,
-        padding="SAME",
-        strides=[1, 2, 1, 2, 1],
-    )
+    f.add("gradient_same", [1, 2, 3, 2, 1], [2, 2, 2, 1, 1], g=True, padding="SAME",
+          strides=[1, 2, 1, 2, 1])
     f.add_channels_second("ncdhw", [2, 2, 3, 4, 2], [2, 2, 1, 2, 3], F32, values=small, const=True)
     x, k = wave(F32, (1, 3, 3, 3, 2)), wave(F32, (2, 2, 2, 2, 3))
 
@@ -371,14 +219,10 @@ def conv3d(t):
         t.add("Conv3D" + op, tag, *inputs, **{"strides": [1] * 5, "padding": "VALID", **attrs})
 
     add("", "empty", empty(F32, (0, 3, 3, 3, 2)), k)
-    add(
-        "",
-        "dilated",
-        small(F32, (2, 4, 4, 4, 1)),
-        C(small(F32, (2, 2, 2, 1, 2))),
-        dilations=[1, 2, 2, 2, 1],
-    )
-    add("BackpropInputV2", "long_sizes", Const([1, 3, 3, 3, 2], I64), k, wave(F32, (1, 2, 2, 2, 3)))
+    add("", "dilated", small(F32, (2, 4, 4, 4, 1)), C(small(F32, (2, 2, 2, 1, 2))),
+        dilations=[1, 2, 2, 2, 1])
+    add("BackpropInputV2", "long_sizes", Const([1, 3, 3, 3, 2], I64), k,
+        wave(F32, (1, 2, 2, 2, 3)))
     add("", "bad_rank", x[0], k)
     add("", "bad_filter_rank", x, k[0])
     add("", "bad_depth", wave(F32, (1, 3, 3, 3, 3)), k)

@@ -1,5 +1,4 @@
 """Connectionist temporal classification."""
-
 from .common import *  # noqa: F403
 
 LOOSE = 5e6  # TensorFlow sums the logarithms of doubles as floats
@@ -15,64 +14,30 @@ def loss(t):
     t.add("CTCLoss", "gradient", two, *labels, i([4, 3]), g=True, tol=LOOSE)
     t.add("CTCLoss", "repeated", x, ONE, i([0, 0]), i([3]), g=True, tol=LOOSE)
     t.add("CTCLoss", "impossible", x, ONE, i([0, 0]), i([2]), tol=LOOSE)
-    t.add(
-        "CTCLoss",
-        "not_merged",
-        x,
-        ONE,
-        i([0, 0]),
-        i([2]),
-        ctc_merge_repeated=False,
-        g=True,
-        tol=LOOSE,
-    )
-    t.add(
-        "CTCLoss",
-        "collapsed",
-        x,
-        ONE,
-        i([0, 0]),
-        i([3]),
-        preprocess_collapse_repeated=True,
-        tol=LOOSE,
-    )
-    t.add(
-        "CTCLoss",
-        "too_long",
-        x,
-        ONE,
-        i([0, 1]),
-        i([1]),
-        ignore_longer_outputs_than_inputs=True,
-        tol=LOOSE,
-    )
+    t.add("CTCLoss", "not_merged", x, ONE, i([0, 0]), i([2]), ctc_merge_repeated=False, g=True,
+          tol=LOOSE)
+    t.add("CTCLoss", "collapsed", x, ONE, i([0, 0]), i([3]), preprocess_collapse_repeated=True,
+          tol=LOOSE)
+    t.add("CTCLoss", "too_long", x, ONE, i([0, 1]), i([1]),
+          ignore_longer_outputs_than_inputs=True, tol=LOOSE)
     t.add("CTCLoss", "blank_label", x, ONE, i([0, 2]), i([3]), tol=LOOSE)
     t.add("CTCLoss", "late_label", x, ONE[1:], i([1]), i([3]), tol=LOOSE)
-    for tag, args in (
-        ("negative", (ONE, i([0, -1]), i([3]))),
-        ("after_blank", (ONE, i([2, 0]), i([3]))),
-        ("no_time", (ONE, i([0, 1]), i([1]))),
-        ("length", (ONE, i([0, 1]), i([4]))),
-        ("row", (l([[1, 0]]), i([0]), i([3]))),
-        ("order", (ONE[::-1].copy(), i([0, 1]), i([3]))),
-        ("no_labels", (empty(I64, (0, 2)), empty(I32, (0,)), i([3]))),
-        ("lengths", (ONE, i([0, 1]), i([3, 3]))),
-        ("values", (ONE, i([0]), i([3]))),
-    ):
+    for tag, args in (("negative", (ONE, i([0, -1]), i([3]))),
+                      ("after_blank", (ONE, i([2, 0]), i([3]))),
+                      ("no_time", (ONE, i([0, 1]), i([1]))), ("length", (ONE, i([0, 1]), i([4]))),
+                      ("row", (l([[1, 0]]), i([0]), i([3]))),
+                      ("order", (ONE[::-1].copy(), i([0, 1]), i([3]))),
+                      ("no_labels", (empty(I64, (0, 2)), empty(I32, (0,)), i([3]))),
+                      ("lengths", (ONE, i([0, 1]), i([3, 3]))),
+                      ("values", (ONE, i([0]), i([3])))):
         t.add("CTCLoss", "bad_" + tag, x, *args)
     t.add("CTCLoss", "bad_rank", x[0], ONE, i([0, 1]), i([3]))
 
 
 def greedy(t):
     op = "CTCGreedyDecoder"
-    x = f(
-        [
-            [[3, 1, 0], [0, 2, 1]],
-            [[3, 1, 0], [0, 1, 4]],
-            [[0, 1, 5], [0, 2, 1]],
-            [[2, 1, 0], [2, 2, 0]],
-        ]
-    )
+    x = f([[[3, 1, 0], [0, 2, 1]], [[3, 1, 0], [0, 1, 4]], [[0, 1, 5], [0, 2, 1]],
+           [[2, 1, 0], [2, 2, 0]]])
     for dtype in (F32, F64):
         t.add(op, dtype.__name__, x.astype(dtype), i([4, 4]))
         t.add(op, "merged_" + dtype.__name__, x.astype(dtype), i([4, 3]), merge_repeated=True)

@@ -1,5 +1,4 @@
 """Sequences compared, decoded, and their running and n-th values; old names of matrix ops."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -16,50 +15,23 @@ def distances(t):
     other = [[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]]
     for normalize in (True, False):
         tag = "_%d" % normalize
-        t.add(
-            op,
-            "rows" + tag,
-            *sparse([1, 2, 3, 4, 5, 6], rows, [2, 2, 3]),
-            *sparse([1, 3, 5, 4, 1, 1], other, [2, 2, 2]),
-            normalize=normalize,
-        )
-        t.add(
-            op,
-            "words" + tag,
-            *sparse(list("kitten"), [[0, k] for k in range(6)], [1, 6], object),
-            *sparse(list("sitting"), [[0, k] for k in range(7)], [1, 7], object),
-            normalize=normalize,
-        )
-        t.add(
-            op,
-            "both_empty" + tag,
-            *sparse([], [], [2, 3]),
-            *sparse([], [], [2, 3]),
-            normalize=normalize,
-        )
-        t.add(
-            op,
-            "larger_truth" + tag,
-            *sparse([1], [[0, 0]], [1, 1]),
-            *sparse([1, 2, 3], [[0, 0], [2, 0], [2, 1]], [3, 2]),
-            normalize=normalize,
-        )
+        t.add(op, "rows" + tag, *sparse([1, 2, 3, 4, 5, 6], rows, [2, 2, 3]),
+              *sparse([1, 3, 5, 4, 1, 1], other, [2, 2, 2]), normalize=normalize)
+        t.add(op, "words" + tag,
+              *sparse(list("kitten"), [[0, k] for k in range(6)], [1, 6], object),
+              *sparse(list("sitting"), [[0, k] for k in range(7)], [1, 7], object),
+              normalize=normalize)
+        t.add(op, "both_empty" + tag, *sparse([], [], [2, 3]), *sparse([], [], [2, 3]),
+              normalize=normalize)
+        t.add(op, "larger_truth" + tag, *sparse([1], [[0, 0]], [1, 1]),
+              *sparse([1, 2, 3], [[0, 0], [2, 0], [2, 1]], [3, 2]), normalize=normalize)
     for dtype in (F32, F64, F16, I8, I64, U8, C64, np.bool_):
-        t.add(
-            op,
-            np.dtype(dtype).name,
-            *sparse([1, 0, 1], [[0, 0], [0, 1], [0, 2]], [1, 3], dtype),
-            *sparse([0, 1], [[0, 0], [0, 1]], [1, 2], dtype),
-        )
-    t.add(
-        op,
-        "floats",
-        *sparse([NAN, 0.0], [[0, 0], [0, 1]], [1, 2], F32),
-        *sparse([NAN, -0.0], [[0, 0], [0, 1]], [1, 2], F32),
-    )
-    t.add(
-        op, "bad_vector", *sparse([1, 2, 3], [[0], [1], [2]], [3]), *sparse([3, 2], [[0], [1]], [2])
-    )
+        t.add(op, np.dtype(dtype).name, *sparse([1, 0, 1], [[0, 0], [0, 1], [0, 2]], [1, 3], dtype),
+              *sparse([0, 1], [[0, 0], [0, 1]], [1, 2], dtype))
+    t.add(op, "floats", *sparse([NAN, 0.0], [[0, 0], [0, 1]], [1, 2], F32),
+          *sparse([NAN, -0.0], [[0, 0], [0, 1]], [1, 2], F32))
+    t.add(op, "bad_vector", *sparse([1, 2, 3], [[0], [1], [2]], [3]),
+          *sparse([3, 2], [[0], [1]], [2]))
     t.add(op, "bad_ranks", *sparse([1], [[0, 0]], [1, 1]), *sparse([1], [[0]], [1]))
     t.add(op, "bad_values", l([[0, 0]]), i([1, 2]), l([1, 1]), *sparse([1], [[0, 0]], [1, 1]))
 
@@ -71,16 +43,9 @@ def decoding(t):
         tol = 4 if dtype == F32 else 1e6
         for width, paths in ((1, 1), (3, 2), (20, 3)):
             for merge in (False, True):
-                t.add(
-                    op,
-                    "%s_%d_%d_%d" % (dtype.__name__, width, paths, merge),
-                    x.astype(dtype),
-                    i([6, 4]),
-                    beam_width=width,
-                    top_paths=paths,
-                    merge_repeated=merge,
-                    tol=tol,
-                )
+                t.add(op, "%s_%d_%d_%d" % (dtype.__name__, width, paths, merge), x.astype(dtype),
+                      i([6, 4]), beam_width=width, top_paths=paths, merge_repeated=merge,
+                      tol=tol)
     t.add(op, "long", wave(F32, (20, 1, 6), 3.0, 1.1), i([20]), beam_width=40, top_paths=2)
     t.add(op, "blanks", f([[[0, 9]], [[0, 9]], [[9, 0]]]), i([3]), beam_width=4, top_paths=1, tol=4)
     t.add(op, "zero_length", x, i([0, 6]), beam_width=4, top_paths=1)
@@ -115,13 +80,8 @@ def nth(t):
     op = "NthElement"
     for dtype in (F32, F64, F16, I8, I16, I32, I64, U8, U16, U32, U64):
         for reverse in (False, True):
-            t.add(
-                op,
-                "%s_%d" % (np.dtype(dtype).name, reverse),
-                a(dtype, [[3, 1, 2], [9, 9, 1]]),
-                C(1),
-                reverse=reverse,
-            )
+            t.add(op, "%s_%d" % (np.dtype(dtype).name, reverse), a(dtype, [[3, 1, 2], [9, 9, 1]]),
+                  C(1), reverse=reverse)
     for n in (0, 2):
         t.add(op, "place_%d" % n, f([5, 3, 4]), C(n))
     t.add(op, "gradient", d([[3, 1, 2, 7], [4, 8, 5, -1]]), C(1), g=True)

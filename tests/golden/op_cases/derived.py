@@ -1,6 +1,5 @@
 """Cases made from those of the other families: an op's smallest case with every dtype that no case
 has, with no elements, with NaN and infinities among its numbers, and where it has a gradient."""
-
 import importlib
 import os
 
@@ -13,48 +12,24 @@ from .common import *  # noqa: F403
 # uninitialised memory, of a way of computing (a padding of zeros times an infinity), or of an order
 # that NaN does not have.
 OTHER_ANSWERS = {
-    ("DepthwiseConv2dNativeBackpropFilter", "without_first"),
-    ("EuclideanNorm", "T_int8"),
-    ("ResizeNearestNeighborGrad", "without_last"),
-    ("ScaleAndTranslateGrad", "without_last"),
-    ("Round", "T_int32"),
-    ("Round", "T_int64"),
-    *(
-        (op, "without_" + which)
-        for which in ("first", "last")
-        for op in ("RFFT", "RFFT2D", "RFFT3D", "IRFFT", "IRFFT2D", "IRFFT3D")
-    ),
-    *(
-        (op, "not_finite")
-        for op in (
-            "Bitcast",
-            "Conv2DBackpropFilter",
-            "Conv3DBackpropFilter",
-            "Conv3DBackpropInput",
-            "DepthwiseConv2dNativeBackpropFilter",
-            "DepthwiseConv2dNativeBackpropInput",
-            "ExtractGlimpse",
-            "ExtractGlimpseV2",
-            "NthElement",
-            "Qr",
-            "QuantizeV2",
-            "RFFT",
-            "RFFT2D",
-            "RFFT3D",
-        )
-    ),
+    ("DepthwiseConv2dNativeBackpropFilter", "without_first"), ("EuclideanNorm", "T_int8"),
+    ("ResizeNearestNeighborGrad", "without_last"), ("ScaleAndTranslateGrad", "without_last"),
+    ("Round", "T_int32"), ("Round", "T_int64"),
+    *((op, "without_" + which) for which in ("first", "last")
+      for op in ("RFFT", "RFFT2D", "RFFT3D", "IRFFT", "IRFFT2D", "IRFFT3D")),
+    *((op, "not_finite") for op in (
+        "Bitcast", "Conv2DBackpropFilter", "Conv3DBackpropFilter", "Conv3DBackpropInput",
+        "DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput",
+        "ExtractGlimpse", "ExtractGlimpseV2", "NthElement", "Qr", "QuantizeV2", "RFFT", "RFFT2D",
+        "RFFT3D")),
 }
 QUANTIZED = {"qint8": QI8, "quint8": QU8, "qint16": QI16, "quint16": QU16, "qint32": QI32}
 NAMES = {F32: "float", F64: "double", F16: "half", np.bool_: "bool"}
 # What ends TensorFlow's process, or takes it for ever.
 PROCESS_ENDS = {
-    ("BlockLSTMGrad", "without_first"),
-    ("BlockLSTMGradV2", "without_first"),
-    ("CropAndResizeGradBoxes", "not_finite"),
-    ("CropAndResizeGradImage", "not_finite"),
-    ("SplitV", "Tlen_int8"),
-    ("StatelessRandomPoisson", "not_finite"),
-    ("_FusedConv2D", "T_qint8"),
+    ("BlockLSTMGrad", "without_first"), ("BlockLSTMGradV2", "without_first"),
+    ("CropAndResizeGradBoxes", "not_finite"), ("CropAndResizeGradImage", "not_finite"),
+    ("SplitV", "Tlen_int8"), ("StatelessRandomPoisson", "not_finite"), ("_FusedConv2D", "T_qint8"),
 }
 
 
@@ -63,10 +38,8 @@ def name_of(dtype):
 
 
 def dtype_of(name):
-    return np.dtype(
-        QUANTIZED.get(name)
-        or (BFLOAT16 if name == "bfloat16" else tf.as_dtype(name).as_numpy_dtype)
-    )
+    return np.dtype(QUANTIZED.get(name) or (BFLOAT16 if name == "bfloat16" else
+                                            tf.as_dtype(name).as_numpy_dtype))
 
 
 def other_families():
@@ -89,13 +62,8 @@ def cases_by_op():
 def is_plain(case):
     """Whether all of its inputs are values that can be taken for others."""
     items = flat(case.inputs)
-    return (
-        not case.tag.startswith("bad_")
-        and case.images is None
-        and not case.instead
-        and bool(items)
-        and not any(isinstance(x, (Node, Uninitialized)) for x in items)
-    )
+    return (not case.tag.startswith("bad_") and case.images is None and not case.instead and
+            bool(items) and not any(isinstance(x, (Node, Uninitialized)) for x in items))
 
 
 def flat(inputs):
@@ -123,18 +91,8 @@ def with_values(item, change):
 
 def add(t, case, tag, inputs, attrs, g=False):
     if (case.op, tag) not in PROCESS_ENDS | OTHER_ANSWERS:
-        t.add(
-            case.op,
-            tag,
-            *inputs,
-            g=g,
-            producer=case.producer,
-            tol=case.tolerance,
-            first=case.first,
-            last=case.last,
-            fetched=case.fetched,
-            **attrs,
-        )
+        t.add(case.op, tag, *inputs, g=g, producer=case.producer, tol=case.tolerance,
+              first=case.first, last=case.last, fetched=case.fetched, **attrs)
 
 
 # ---- Dtypes
@@ -155,11 +113,8 @@ def dtypes_with(case, op_def, name):
     found = {dtype_name_of(case.attrs[name])} if name in case.attrs else set()
     for arg, item in zip(op_def.input_arg, case.inputs):
         if has_attr(arg, name):
-            found |= {
-                name_of(value_of(x).dtype)
-                for x in flat([item])
-                if not isinstance(x, (Node, Uninitialized)) and value_of(x).dtype != object
-            }
+            found |= {name_of(value_of(x).dtype) for x in flat([item])
+                      if not isinstance(x, (Node, Uninitialized)) and value_of(x).dtype != object}
     return found
 
 
@@ -179,12 +134,8 @@ def to_dtype(values, dtype):
 def as_dtype(case, op_def, name, dtype):
     """The case's inputs and attributes with `dtype` for the attribute `name`; None: not so."""
     args = list(op_def.input_arg)
-    named = [
-        value_of(x).dtype
-        for arg, item in zip(args, case.inputs)
-        if has_attr(arg, name)
-        for x in flat([item])
-    ]
+    named = [value_of(x).dtype for arg, item in zip(args, case.inputs) if has_attr(arg, name)
+             for x in flat([item])]
     if name in case.attrs and not named:
         named = [np.dtype(tf.as_dtype(case.attrs[name]).as_numpy_dtype)]
     if not named or any(x != named[0] or x.kind == "O" or x.names or x.kind == "c" for x in named):
@@ -225,17 +176,12 @@ def without(axis, count):
         if values.ndim == 0 or values.shape[axis] != count:
             return values
         return np.take(values, [], axis)
-
     return change
 
 
 def empties(t, op_def, cases):
-    if any(
-        0 in value_of(x).shape
-        for case in cases
-        for x in flat(case.inputs)
-        if not isinstance(x, (Node, Uninitialized))
-    ):
+    if any(0 in value_of(x).shape for case in cases for x in flat(case.inputs)
+           if not isinstance(x, (Node, Uninitialized))):
         return
     for case in sorted(filter(is_plain, cases), key=size_of)[:1]:
         for axis, tag in ((0, "first"), (-1, "last")):
@@ -243,10 +189,8 @@ def empties(t, op_def, cases):
             if not items:
                 continue
             count = items[0].shape[axis]
-            inputs = [
-                x if isinstance(x, Const) else with_values(x, without(axis, count))
-                for x in case.inputs
-            ]
+            inputs = [x if isinstance(x, Const) else with_values(x, without(axis, count))
+                      for x in case.inputs]
             add(t, case, "without_%s" % tag, inputs, dict(case.attrs))
 
 
@@ -254,11 +198,8 @@ def empties(t, op_def, cases):
 
 
 def is_float(values):
-    return (
-        values.dtype != object
-        and not values.dtype.names
-        and (values.dtype.kind == "f" or values.dtype == BFLOAT16)
-    )
+    return values.dtype != object and not values.dtype.names and (
+        values.dtype.kind == "f" or values.dtype == BFLOAT16)
 
 
 def spoiled(values):
@@ -272,11 +213,8 @@ def spoiled(values):
 
 
 def is_finite(case):
-    return all(
-        np.isfinite(value_of(x).astype(F64)).all()
-        for x in flat(case.inputs)
-        if not isinstance(x, (Node, Uninitialized)) and is_float(value_of(x))
-    )
+    return all(np.isfinite(value_of(x).astype(F64)).all() for x in flat(case.inputs)
+               if not isinstance(x, (Node, Uninitialized)) and is_float(value_of(x)))
 
 
 def not_finite(t, op_def, cases):
@@ -294,29 +232,10 @@ def not_finite(t, op_def, cases):
 
 # Smooth ops whose other cases have none.
 SMOOTH = {
-    "AvgPool3D",
-    "AvgPool3DGrad",
-    "CropAndResize",
-    "FFT",
-    "FFT2D",
-    "FFT3D",
-    "Gather",
-    "IFFT",
-    "IFFT2D",
-    "IFFT3D",
-    "IRFFT",
-    "IRFFT2D",
-    "ImageProjectiveTransformV3",
-    "LRN",
-    "MatrixExponential",
-    "MatrixLogarithm",
-    "MaxPool3D",
-    "PlaceholderWithDefault",
-    "RFFT",
-    "RFFT2D",
-    "ResizeBicubic",
-    "ResizeBilinear",
-    "ResizeBilinearGrad",
+    "AvgPool3D", "AvgPool3DGrad", "CropAndResize", "FFT", "FFT2D", "FFT3D", "Gather", "IFFT",
+    "IFFT2D", "IFFT3D", "IRFFT", "IRFFT2D", "ImageProjectiveTransformV3", "LRN",
+    "MatrixExponential", "MatrixLogarithm", "MaxPool3D", "PlaceholderWithDefault", "RFFT",
+    "RFFT2D", "ResizeBicubic", "ResizeBilinear", "ResizeBilinearGrad",
 }
 
 
@@ -332,19 +251,13 @@ def smooth(values, phase):
 def slopes(t, op_def, cases):
     if op_def.name not in SMOOTH:
         return
-    plain = [
-        case
-        for case in cases
-        if is_plain(case)
-        and any(value_of(x).dtype.kind in "fc" and value_of(x).size > 2 for x in flat(case.inputs))
-    ]
+    plain = [case for case in cases if is_plain(case) and any(
+        value_of(x).dtype.kind in "fc" and value_of(x).size > 2 for x in flat(case.inputs))]
     if not plain:
         raise ValueError("no case of %s to take the slope of" % op_def.name)
     case = min(plain, key=lambda case: abs(size_of(case) - 12))
-    inputs = [
-        with_values(x, lambda values, k=k: smooth(values, 0.3 + k).astype(values.dtype))
-        for k, x in enumerate(case.inputs)
-    ]
+    inputs = [with_values(x, lambda values, k=k: smooth(values, 0.3 + k).astype(values.dtype))
+              for k, x in enumerate(case.inputs)]
     add(t, case, "slope", inputs, dict(case.attrs), g=True)
 
 

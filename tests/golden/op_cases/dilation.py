@@ -1,5 +1,4 @@
 """Grayscale dilation of images, and patches of images."""
-
 from .common import *  # noqa: F403
 
 NUMBERS = (F32, F64, F16, BFLOAT16, I8, I16, I32, I64, U8, U16, U32, U64)
@@ -19,49 +18,21 @@ def dilation(t):
         t.add("Dilation2DBackpropFilter", tag, x, k, dy, **attrs)
 
     for dtype in NUMBERS:
-        all_three(
-            np.dtype(dtype).name,
-            mixed(dtype, (2, 3, 3, 2)),
-            mixed(dtype, (2, 2, 2)),
-            mixed(dtype, (2, 2, 2, 2)),
-        )
-    all_three(
-        "same",
-        mixed(F32, (1, 4, 5, 1)),
-        mixed(F32, (3, 2, 1)),
-        mixed(F32, (1, 2, 5, 1)),
-        padding="SAME",
-        strides=[1, 2, 1, 1],
-    )
-    all_three(
-        "rates",
-        mixed(F32, (1, 4, 5, 1)),
-        mixed(F32, (2, 2, 1)),
-        mixed(F32, (1, 2, 3, 1)),
-        rates=[1, 2, 2, 1],
-    )
+        all_three(np.dtype(dtype).name, mixed(dtype, (2, 3, 3, 2)), mixed(dtype, (2, 2, 2)),
+                  mixed(dtype, (2, 2, 2, 2)))
+    all_three("same", mixed(F32, (1, 4, 5, 1)), mixed(F32, (3, 2, 1)), mixed(F32, (1, 2, 5, 1)),
+              padding="SAME", strides=[1, 2, 1, 1])
+    all_three("rates", mixed(F32, (1, 4, 5, 1)), mixed(F32, (2, 2, 1)), mixed(F32, (1, 2, 3, 1)),
+              rates=[1, 2, 2, 1])
     all_three("smallest", f([[[[5]]]]), f([[[2]]]), f([[[[3]]]]))
-    all_three(
-        "nan",
-        f([[[[NAN], [1], [NAN], [NAN], [-INF]]]]),
-        f([[[1], [2]]]),
-        f([[[[1], [2], [3], [4]]]]),
-    )
-    all_three(
-        "gradient",
-        wave(F64, (1, 3, 4, 2)),
-        wave(F64, (2, 2, 2), 0.7, 0.1),
-        wave(F64, (1, 2, 3, 2)),
-        g=True,
-    )
+    all_three("nan", f([[[[NAN], [1], [NAN], [NAN], [-INF]]]]), f([[[1], [2]]]),
+              f([[[[1], [2], [3], [4]]]]))
+    all_three("gradient", wave(F64, (1, 3, 4, 2)), wave(F64, (2, 2, 2), 0.7, 0.1),
+              wave(F64, (1, 2, 3, 2)), g=True)
     x, k = mixed(F32, (1, 3, 3, 2)), mixed(F32, (2, 2, 2))
     dy = mixed(F32, (1, 2, 2, 2))
-    for op, more in (
-        ("Dilation2D", []),
-        ("Dilation2DBackpropInput", [dy]),
-        ("Dilation2DBackpropFilter", [dy]),
-    ):
-
+    for op, more in (("Dilation2D", []), ("Dilation2DBackpropInput", [dy]),
+                     ("Dilation2DBackpropFilter", [dy])):
         def bad(tag, *inputs, **attrs):
             t.add(op, "bad_" + tag, *inputs, **{**PLAIN, **attrs})  # noqa: B023
 
@@ -80,32 +51,11 @@ def dilation(t):
 
 
 def patches(t):
-    def add(
-        tag,
-        x,
-        rows,
-        columns,
-        row_stride=1,
-        column_stride=1,
-        row_rate=1,
-        column_rate=1,
-        padding="VALID",
-        g=False,
-        **more,
-    ):
-        t.add(
-            "ExtractImagePatches",
-            tag,
-            x,
-            g=g,
-            **{
-                "ksizes": [1, rows, columns, 1],
-                "strides": [1, row_stride, column_stride, 1],
-                "rates": [1, row_rate, column_rate, 1],
-                "padding": padding,
-                **more,
-            },
-        )
+    def add(tag, x, rows, columns, row_stride=1, column_stride=1, row_rate=1, column_rate=1,
+            padding="VALID", g=False, **more):
+        t.add("ExtractImagePatches", tag, x, g=g,
+              **{"ksizes": [1, rows, columns, 1], "strides": [1, row_stride, column_stride, 1],
+                 "rates": [1, row_rate, column_rate, 1], "padding": padding, **more})
 
     for dtype in (*NUMBERS, np.complex64, np.complex128):
         add(np.dtype(dtype).name, mixed(dtype, (2, 2, 3, 2)), 2, 2)

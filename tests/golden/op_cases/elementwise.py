@@ -1,5 +1,4 @@
 """Unary, binary, comparison, logical and selecting elementwise ops."""
-
 from .common import *  # noqa: F403
 
 ORDINARY = [[-2.5, -1, -0.3], [0.25, 1.5, 3]]
@@ -146,20 +145,16 @@ def binary(t):
             left = [0.0, -0.0, 1, -1, INF, -INF, NAN, 1, 1e30, -1e30, INF, 2, 0.0, NAN, 3]
             right = [0.0, 1, 0.0, -0.0, 2, INF, 1, NAN, 1e30, 1e30, -INF, INF, -5, NAN, -3]
             if op in ("Mod", "FloorMod", "FloorDiv", "Pow"):
-                keep = [
-                    k
-                    for k in range(len(left))
-                    if abs(left[k]) < 1e20 and abs(right[k]) < 1e20 and right[k] != 0
-                ]
+                keep = [k for k in range(len(left)) if abs(left[k]) < 1e20 and abs(right[k]) < 1e20
+                        and right[k] != 0]
                 left, right = [left[k] for k in keep], [right[k] for k in keep]
             t.add(op, "extreme", f(left), f(right))
             t.add(op, "extreme_double", d(left), d(right))
         if I32 in dtypes and not divides(op) and op != "Pow":
             low, high = np.iinfo(I32).min, np.iinfo(I32).max
-            t.add(
-                op, "extreme_int32", i([low, high, low, high, 65536]), i([-1, 1, low, high, 65536])
-            )
-            t.add(op, "extreme_int64", l([2**63 - 1, -(2**63), 2**62]), l([1, -1, 2]))
+            t.add(op, "extreme_int32", i([low, high, low, high, 65536]),
+                  i([-1, 1, low, high, 65536]))
+            t.add(op, "extreme_int64", l([2**63 - 1, -2**63, 2**62]), l([1, -1, 2]))
         if U8 in dtypes and not divides(op):
             t.add(op, "wraps_uint8", a(U8, [250, 3, 255]), a(U8, [10, 4, 255]))
     for op in ("Div", "FloorDiv", "TruncateDiv", "Mod", "FloorMod"):
@@ -180,9 +175,8 @@ def binary(t):
         t.add(op, "bool", b([True, False, True]), b([True, True, False]))
         t.add(op, "string", s(["a", "b", ""]), s(["a", "c", ""]))
         t.add(op, "string_broadcast", s([["a"], ["b"]]), s(["b", "a\0c", "a"]))
-        t.add(
-            op, "incompatible_is_an_answer", f([1, 2]), f([1, 2, 3]), incompatible_shape_error=False
-        )
+        t.add(op, "incompatible_is_an_answer", f([1, 2]), f([1, 2, 3]),
+              incompatible_shape_error=False)
         t.add(op, "compatible_no_error", f([1, 2]), f([1, 3]), incompatible_shape_error=False)
     t.add("Add", "string", s(["a", "b"]), s(["x", "yz"]))
     t.add("Add", "bfloat16", f([1.5, 2, 300]).astype(BFLOAT16), f([1, 0.01, 1]).astype(BFLOAT16))
@@ -213,13 +207,8 @@ def logical(t):
 def select(t):
     for op in ("Select", "SelectV2"):
         for dtype in (F32, F64, F16, I32, I64, U8):
-            t.add(
-                op,
-                "same_" + dtype.__name__,
-                b([[1, 0], [0, 1]]),
-                a(dtype, [[1, 2], [3, 4]]),
-                a(dtype, [[5, 6], [7, 8]]),
-            )
+            t.add(op, "same_" + dtype.__name__, b([[1, 0], [0, 1]]), a(dtype, [[1, 2], [3, 4]]),
+                  a(dtype, [[5, 6], [7, 8]]))
         t.add(op, "gradient", b([[1, 0], [0, 1]]), wave(F64, (2, 2)), wave(F64, (2, 2), 1), g=True)
         t.add(op, "bool", b([1, 0]), b([1, 1]), b([0, 0]))
         t.add(op, "string", b([1, 0]), s(["a", "b"]), s(["c", "d"]))
@@ -228,13 +217,8 @@ def select(t):
         t.add(op, "nan_not_chosen", b([1, 0]), f([1, NAN]), f([NAN, 2]))
         t.add(op, "empty", empty(np.bool_, (0, 2)), empty(F32, (0, 2)), empty(F32, (0, 2)))
         t.add(op, "bad_shapes", b([1, 0, 1]), f([1, 2]), f([1, 2]))
-    t.add(
-        "Select",
-        "vector_condition",
-        b([1, 0]),
-        f([[1, 2, 3], [4, 5, 6]]),
-        f([[7, 8, 9], [10, 11, 12]]),
-    )
+    t.add("Select", "vector_condition", b([1, 0]), f([[1, 2, 3], [4, 5, 6]]),
+          f([[7, 8, 9], [10, 11, 12]]))
     t.add("Select", "gradient_vector", b([1, 0]), wave(F64, (2, 3)), wave(F64, (2, 3), 1), g=True)
     t.add("Select", "bad_branches", b([1, 0]), f([1, 2]), f([1, 2, 3]))
     t.add("SelectV2", "rows", b([[1], [0]]), f([[1, 2, 3]]), f(9))
@@ -245,12 +229,8 @@ def select(t):
 def several(t):
     t.add("AddN", "one", [f([1, 2])])
     t.add("AddN", "two", [f([1, 2]), f([3, 4])])
-    t.add(
-        "AddN",
-        "three_double",
-        [wave(F64, (2, 2)), wave(F64, (2, 2), 1), wave(F64, (2, 2), 3)],
-        g=True,
-    )
+    t.add("AddN", "three_double", [wave(F64, (2, 2)), wave(F64, (2, 2), 1), wave(F64, (2, 2), 3)],
+          g=True)
     t.add("AddN", "ten", [ramp(F32, (5,), k * 0.1, 0.3) for k in range(10)])
     t.add("AddN", "int64", [l([2**62]), l([2**62]), l([5])])
     t.add("AddN", "half", [h([1, 2048]), h([0.5, 1]), h([0.5, 1])])
@@ -270,50 +250,25 @@ def several(t):
 
 def cast(t):
     floats = [-2.7, -0.5, 0.0, 0.5, 1.49999, 2.5, 100.75]
-    dtypes = {
-        "float": F32,
-        "double": F64,
-        "half": F16,
-        "int32": I32,
-        "int64": I64,
-        "int16": I16,
-        "int8": I8,
-        "uint8": U8,
-        "uint16": U16,
-        "uint32": U32,
-        "uint64": U64,
-        "bool": np.bool_,
-        "bfloat16": BFLOAT16,
-    }
+    dtypes = {"float": F32, "double": F64, "half": F16, "int32": I32, "int64": I64, "int16": I16,
+              "int8": I8, "uint8": U8, "uint16": U16, "uint32": U32, "uint64": U64,
+              "bool": np.bool_, "bfloat16": BFLOAT16}
     for source, source_type in dtypes.items():
         for target in dtypes:
             unsigned = "uint" in target
-            values = (
-                np.abs(floats)
-                if unsigned and source in ("float", "double", "half", "bfloat16")
-                else floats
-            )
+            values = np.abs(floats) if unsigned and source in ("float", "double", "half",
+                                                               "bfloat16") else floats
             if source.startswith("uint"):
                 values = np.abs(values)
-            t.add(
-                "Cast",
-                source + "_to_" + target,
-                np.asarray(values, F64).astype(source_type),
-                DstT=target,
-            )
+            t.add("Cast", source + "_to_" + target, np.asarray(values, F64).astype(source_type),
+                  DstT=target)
     t.add("Cast", "wraps", i([300, -1, 65537]), DstT="uint8")
-    t.add("Cast", "wraps_int64", l([2**32 + 5, -(2**31) - 1]), DstT="int32")
-    t.add(
-        "Cast", "half_edges", f([65504, 65519, 65520, 1e9, -1e9, INF, NAN, 2049, 2051]), DstT="half"
-    )
+    t.add("Cast", "wraps_int64", l([2**32 + 5, -2**31 - 1]), DstT="int32")
+    t.add("Cast", "half_edges", f([65504, 65519, 65520, 1e9, -1e9, INF, NAN, 2049, 2051]),
+          DstT="half")
     t.add("Cast", "bfloat16_even", f([1.00390625, 1.01171875, 3.4e38, NAN, INF]), DstT="bfloat16")
-    t.add(
-        "Cast",
-        "bfloat16_truncate",
-        f([1.00390625, 1.01171875, 1.9999]),
-        DstT="bfloat16",
-        Truncate=True,
-    )
+    t.add("Cast", "bfloat16_truncate", f([1.00390625, 1.01171875, 1.9999]), DstT="bfloat16",
+          Truncate=True)
     t.add("Cast", "nan_to_bool", f([NAN, 0, -0.0, 1e-30]), DstT="bool")
     t.add("Cast", "double_overflow", d([1e300, -1e300, 1e-300]), DstT="float")
     t.add("Cast", "int64_rounds", l([2**53 + 1, 16777217, -16777217]), DstT="float")

@@ -1,5 +1,4 @@
 """Example messages in batches and one by one."""
-
 from .common import *  # noqa: F403
 from .strings import none
 
@@ -53,7 +52,7 @@ def example(*pairs, **items):
 
 
 FULL = example(i=ints(1, -2), f=floats(0.5, 1.5), s=strings(b"x", b"", b"yz"), d=ints(7))
-PART = example(f=loose_floats(3.25), i=loose_ints(300, 2**63 - 1, -(2**63)))
+PART = example(f=loose_floats(3.25), i=loose_ints(300, 2**63 - 1, -2**63))
 EMPTY = b""
 NOTHING = none((0,))
 
@@ -70,19 +69,10 @@ def batches(t):
         """sparse: (key, dtype); dense: (key, shape, standby)."""
         if isinstance(serialized, list):
             serialized = s(serialized) if serialized else NOTHING
-        t.add(
-            "ParseExample",
-            tag,
-            serialized,
-            names,
-            keys(*[k for k, _ in sparse]),
-            keys(*[k for k, _, _ in dense]),
-            [v for _, _, v in dense],
-            Nsparse=len(sparse),
-            Ndense=len(dense),
-            sparse_types=[d for _, d in sparse],
-            dense_shapes=[h for _, h, _ in dense],
-        )
+        t.add("ParseExample", tag, serialized, names, keys(*[k for k, _ in sparse]),
+              keys(*[k for k, _, _ in dense]), [v for _, _, v in dense],
+              Nsparse=len(sparse), Ndense=len(dense), sparse_types=[d for _, d in sparse],
+              dense_shapes=[h for _, h, _ in dense])
 
     all_sparse = [("i", "int64"), ("f", "float32"), ("s", "string")]
     three = [FULL, EMPTY, PART]
@@ -91,26 +81,14 @@ def batches(t):
     add("sparse_none_there", [EMPTY, EMPTY], all_sparse)
     add("one_sparse", [PART], [("i", "int64")])
     add("nothing_asked", three)
-    add(
-        "dense",
-        [FULL, FULL],
-        dense=[("i", [2], no_l), ("f", [1, 2], no_f), ("s", [3], NOTHING), ("d", [], no_l)],
-    )
-    add(
-        "defaults",
-        three,
-        dense=[("d", [], l(9)), ("x", [2], f([1.5, 2])), ("y", [1, 1], s([["why"]]))],
-    )
-    add(
-        "varying",
-        three,
-        dense=[("i", [None], l(-1)), ("f", [None], f([0.25])), ("s", [None, 1], s("pad"))],
-    )
-    add(
-        "varying_rows",
-        [example(v=ints(1, 2, 3, 4)), EMPTY, example(v=ints(5, 6))],
-        dense=[("v", [None, 2], l(0))],
-    )
+    add("dense", [FULL, FULL], dense=[("i", [2], no_l), ("f", [1, 2], no_f), ("s", [3], NOTHING),
+                                      ("d", [], no_l)])
+    add("defaults", three, dense=[("d", [], l(9)), ("x", [2], f([1.5, 2])),
+                                  ("y", [1, 1], s([["why"]]))])
+    add("varying", three, dense=[("i", [None], l(-1)), ("f", [None], f([0.25])),
+                                 ("s", [None, 1], s("pad"))])
+    add("varying_rows", [example(v=ints(1, 2, 3, 4)), EMPTY, example(v=ints(5, 6))],
+        dense=[("v", [None, 2], l(0))])
     add("mixed", three, all_sparse[:1], [("d", [], l(0)), ("s", [None], s(""))])
     add("no_examples", [], all_sparse, [("d", [3], l([1, 2, 3])), ("v", [None, 2], l(0))])
     add("names", [FULL, PART], all_sparse[:1], names=s(["first", "second"]))
@@ -119,27 +97,15 @@ def batches(t):
     add("last_of_a_key_dense", [twice, twice + example(d=b"")], dense=[("d", [], no_l)])
     add("last_is_empty", [example(("d", ints(1)), ("d", b""))], [("d", "int64")])
     add("last_has_the_type", [example(("d", floats(1)), ("d", ints(2)))], dense=[("d", [], no_l)])
-    add(
-        "empty_lists",
-        [example(d=ints(), f=field(2, b""), s=strings())],
-        [("d", "int64"), ("f", "float32"), ("s", "string")],
-    )
-    add(
-        "empty_lists_varying",
-        [example(d=ints(), f=field(2, b""))],
-        dense=[("d", [None], l(0)), ("f", [None, 3], f(0))],
-    )
-    add(
-        "unknown_fields",
-        [FULL + b"\x10\x05" + field(7, b"zz") + b"\x45\x00\x00\x00\x00"],
-        all_sparse[:1],
-    )
+    add("empty_lists", [example(d=ints(), f=field(2, b""), s=strings())],
+        [("d", "int64"), ("f", "float32"), ("s", "string")])
+    add("empty_lists_varying", [example(d=ints(), f=field(2, b""))],
+        dense=[("d", [None], l(0)), ("f", [None, 3], f(0))])
+    add("unknown_fields", [FULL + b"\x10\x05" + field(7, b"zz") + b"\x45\x00\x00\x00\x00"],
+        all_sparse[:1])
     add("second_list_ignored", [example(d=ints(1) + floats(2))], [("d", "int64")])
-    add(
-        "many_keys",
-        [example(**{"k%02d" % k: ints(k) for k in range(40)})],
-        dense=[("k%02d" % k, [], no_l) for k in (39, 0, 7, 20)],
-    )
+    add("many_keys", [example(**{"k%02d" % k: ints(k) for k in range(40)})],
+        dense=[("k%02d" % k, [], no_l) for k in (39, 0, 7, 20)])
     add("bad_missing", [EMPTY], dense=[("d", [], no_l)])
     add("bad_type", [FULL], dense=[("d", [], no_f)])
     add("bad_type_sparse", [FULL], [("d", "string")])
@@ -161,17 +127,10 @@ def batches(t):
 
 def singles(t):
     def add(tag, serialized, sparse=(), dense=()):
-        t.add(
-            "ParseSingleExample",
-            tag,
-            s(serialized),
-            [v for _, _, v in dense],
-            num_sparse=len(sparse),
-            sparse_keys=[k for k, _ in sparse],
-            sparse_types=[d for _, d in sparse],
-            dense_keys=[k for k, _, _ in dense],
-            dense_shapes=[h for _, h, _ in dense],
-        )
+        t.add("ParseSingleExample", tag, s(serialized), [v for _, _, v in dense],
+              num_sparse=len(sparse), sparse_keys=[k for k, _ in sparse],
+              sparse_types=[d for _, d in sparse], dense_keys=[k for k, _, _ in dense],
+              dense_shapes=[h for _, h, _ in dense])
 
     all_sparse = [("i", "int64"), ("f", "float32"), ("s", "string")]
     no_l, no_f = l([]), f([])
@@ -179,11 +138,8 @@ def singles(t):
     add("sparse_not_packed", PART, all_sparse)
     add("sparse_none_there", EMPTY, all_sparse)
     add("nothing_asked", FULL)
-    add(
-        "dense",
-        FULL,
-        dense=[("i", [2], no_l), ("f", [1, 2], no_f), ("s", [3], NOTHING), ("d", [], no_l)],
-    )
+    add("dense", FULL, dense=[("i", [2], no_l), ("f", [1, 2], no_f), ("s", [3], NOTHING),
+                              ("d", [], no_l)])
     add("defaults", EMPTY, dense=[("d", [], l(9)), ("x", [2], f([1.5, 2]))])
     add("varying", FULL, dense=[("i", [None], l(-1)), ("f", [None, 2], f(0)), ("x", [None], l(0))])
     add("mixed", FULL, all_sparse[1:2], [("d", [], no_l)])

@@ -1,5 +1,4 @@
 """Example messages, ragged features among them."""
-
 from .common import *  # noqa: F403
 from .examples import EMPTY, FULL, NOTHING, PART, example, floats, ints, strings
 
@@ -15,21 +14,12 @@ def cases():
         """sparse: (key, dtype); dense: (key, shape, standby); ragged: (key, dtype, splits)."""
         if isinstance(serialized, list):
             serialized = s(serialized) if serialized else NOTHING
-        t.add(
-            "ParseExampleV2",
-            tag,
-            serialized,
-            names,
-            keys([k for k, _ in sparse]),
-            keys([k for k, _, _ in dense]),
-            keys([k for k, _, _ in ragged]),
-            [v for _, _, v in dense],
-            num_sparse=len(sparse),
-            sparse_types=[d for _, d in sparse],
-            dense_shapes=[h for _, h, _ in dense],
-            ragged_value_types=[d for _, d, _ in ragged],
-            ragged_split_types=[p for _, _, p in ragged],
-        )
+        t.add("ParseExampleV2", tag, serialized, names, keys([k for k, _ in sparse]),
+              keys([k for k, _, _ in dense]), keys([k for k, _, _ in ragged]),
+              [v for _, _, v in dense], num_sparse=len(sparse),
+              sparse_types=[d for _, d in sparse], dense_shapes=[h for _, h, _ in dense],
+              ragged_value_types=[d for _, d, _ in ragged],
+              ragged_split_types=[p for _, _, p in ragged])
 
     three = [FULL, EMPTY, PART]
     sparse = [("i", "int64"), ("f", "float32"), ("s", "string")]
@@ -55,19 +45,7 @@ def cases():
     add("bad_names_of_one", s(FULL), sparse[:1], names=s(["a"]))
     add("bad_matrix", s([[FULL]]), sparse[:1])
     add("bad_message", [b"\x08"], sparse[:1])
-    t.add(
-        "ParseExampleV2",
-        "bad_number_of_keys",
-        s([FULL]),
-        NOTHING,
-        s(["i", "f"]),
-        NOTHING,
-        NOTHING,
-        [],
-        num_sparse=1,
-        sparse_types=["int64"],
-        dense_shapes=[],
-        ragged_value_types=[],
-        ragged_split_types=[],
-    )
+    t.add("ParseExampleV2", "bad_number_of_keys", s([FULL]), NOTHING, s(["i", "f"]), NOTHING,
+          NOTHING, [], num_sparse=1, sparse_types=["int64"], dense_shapes=[],
+          ragged_value_types=[], ragged_split_types=[])
     return t.cases

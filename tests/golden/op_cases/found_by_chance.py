@@ -1,5 +1,4 @@
 """What random calls of the ops brought to light: corners where answers differed."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -15,31 +14,16 @@ def arrays(t):
     t.add("ReverseV2", "scalar", i(3), i([1]))
     t.add("Tile", "nothing_of_two", f([1, 2]), C([0]))
     for name, indices, axis, batch_dims in (
-        ("first", [[0, 1, 1], [1, 1, 0]], 1, 1),
-        ("later", [[0, 2], [1, 1]], 2, 1),
-        ("last", [[1], [0]], -1, 1),
-        ("two", [[[0, 2], [1, 1]], [[0, 0], [1, 2]]], 2, 2),
-        ("from_the_end", [[0, 2], [1, 1]], 2, -1),
-        ("scalars", [1, 0], 1, 1),
-    ):
-        t.add(
-            "GatherV2",
-            "batches_" + name,
-            wave(F64, (2, 2, 3, 2)),
-            i(indices),
-            C(axis),
-            batch_dims=batch_dims,
-            g=batch_dims > 0,
-        )
-    t.add(
-        "GatherV2",
-        "batches_int64",
-        wave(F64, (2, 3)),
-        l([[0, 2], [1, 1]]),
-        C(1),
-        batch_dims=1,
-        g=True,
-    )
+            ("first", [[0, 1, 1], [1, 1, 0]], 1, 1),
+            ("later", [[0, 2], [1, 1]], 2, 1),
+            ("last", [[1], [0]], -1, 1),
+            ("two", [[[0, 2], [1, 1]], [[0, 0], [1, 2]]], 2, 2),
+            ("from_the_end", [[0, 2], [1, 1]], 2, -1),
+            ("scalars", [1, 0], 1, 1)):
+        t.add("GatherV2", "batches_" + name, wave(F64, (2, 2, 3, 2)), i(indices), C(axis),
+              batch_dims=batch_dims, g=batch_dims > 0)
+    t.add("GatherV2", "batches_int64", wave(F64, (2, 3)), l([[0, 2], [1, 1]]), C(1), batch_dims=1,
+          g=True)
     t.add("MatrixDiagPart", "gradient_wide", wave(F64, (2, 2, 3)), g=True)
     t.add("MatrixDiagPart", "gradient_tall", wave(F64, (3, 2)), g=True)
 
@@ -52,27 +36,12 @@ def not_numbers(t):
             name = "nan_" + dtype.__name__
             t.add("TensorScatter" + op, name, a(dtype, old), places, a(dtype, new))
             t.add("Scatter" + op, name, Variable(a(dtype, old)), places[:, 0], a(dtype, new))
-            t.add(
-                "ResourceScatter" + op,
-                name,
-                Handle(a(dtype, old)),
-                places[:, 0],
-                a(dtype, new),
-                dtype=dtype,
-            )
-            t.add(
-                "UnsortedSegment" + op,
-                name,
-                a(dtype, old + new),
-                np.concatenate([places, places])[:, 0],
-                C(6),
-            )
-            t.add(
-                "Segment" + op,
-                name,
-                a(dtype, old + new).reshape(2, 6).T.reshape(-1),
-                np.repeat(places[:, 0], 2),
-            )
+            t.add("ResourceScatter" + op, name, Handle(a(dtype, old)), places[:, 0],
+                  a(dtype, new), dtype=dtype)
+            t.add("UnsortedSegment" + op, name, a(dtype, old + new),
+                  np.concatenate([places, places])[:, 0], C(6))
+            t.add("Segment" + op, name, a(dtype, old + new).reshape(2, 6).T.reshape(-1),
+                  np.repeat(places[:, 0], 2))
 
 
 def factors(t):

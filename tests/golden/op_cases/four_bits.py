@@ -1,5 +1,4 @@
 """Integers of 4 bits, which TensorFlow casts from integers and to them."""
-
 import ml_dtypes
 
 from .common import *  # noqa: F403
@@ -10,23 +9,8 @@ EDGES = [0, 1, 7, 8, 9, 15, 16, 17, 100]
 
 def casts(t, dtype, name, values):
     numbers = np.array(values, dtype)
-    for other in (
-        "int8",
-        "uint8",
-        "int16",
-        "uint16",
-        "int32",
-        "uint32",
-        "int64",
-        "uint64",
-        "qint8",
-        "quint8",
-        "qint16",
-        "quint16",
-        "qint32",
-        "int4",
-        "uint4",
-    ):
+    for other in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "qint8",
+                  "quint8", "qint16", "quint16", "qint32", "int4", "uint4"):
         t.add("Cast", "%s_to_%s" % (name, other), numbers, DstT=other)
     for other in (I8, U8, I16, U16, I32, U32, I64, U64):
         below = [] if other in (U8, U16, U32, U64) else [-1, -8, -9, -100]

@@ -1,5 +1,4 @@
 """Pooling by ratios that are no whole numbers."""
-
 from .common import *  # noqa: F403
 
 
@@ -13,33 +12,16 @@ def add_pools(t):
                 tag = "_".join(["pseudo" if pseudo else "random"] + ["overlapping"] * overlapping)
                 both = dict(pseudo_random=pseudo, overlapping=overlapping, pooling_ratio=ratio)
                 t.add(op, tag, x, runs=2, **both, **seeded)
-            for tag, size, by in (
-                ("whole", (6, 4), 2.0),
-                ("large", (23, 17), 2.3),
-                ("larger", (19, 31), 3.9),
-                ("same", (3, 2), 1.0),
-                ("one", (1, 1), 1.0),
-            ):
-                t.add(
-                    op,
-                    "%s_%d" % (tag, pseudo),
-                    ramp(F32, (1,) + size + (1,)),
-                    pooling_ratio=[1.0, by, by, 1.0],
-                    pseudo_random=pseudo,
-                    **seeded,
-                )
+            for tag, size, by in (("whole", (6, 4), 2.0), ("large", (23, 17), 2.3),
+                                  ("larger", (19, 31), 3.9), ("same", (3, 2), 1.0),
+                                  ("one", (1, 1), 1.0)):
+                t.add(op, "%s_%d" % (tag, pseudo), ramp(F32, (1,) + size + (1,)),
+                      pooling_ratio=[1.0, by, by, 1.0], pseudo_random=pseudo, **seeded)
         for dtype in (F64, I32, I64):
             t.add(op, np.dtype(dtype).name, x[:1].astype(dtype), pooling_ratio=ratio, **seeded)
         t.add(op, "gradient", wave(F64, (1, 5, 4, 1)), pooling_ratio=ratio, g=True, **seeded)
-        t.add(
-            op,
-            "gradient_overlapping",
-            wave(F64, (1, 4, 5, 1)),
-            pooling_ratio=ratio,
-            g=True,
-            overlapping=True,
-            **seeded,
-        )
+        t.add(op, "gradient_overlapping", wave(F64, (1, 4, 5, 1)), pooling_ratio=ratio, g=True,
+              overlapping=True, **seeded)
         t.add(op, "bad_rank", x[0], pooling_ratio=ratio)
         t.add(op, "bad_ratio", x, pooling_ratio=[1.0, 0.5, 1.0, 1.0])
         t.add(op, "bad_batch_ratio", x, pooling_ratio=[1.5, 1.5, 1.0, 1.5])
@@ -59,15 +41,8 @@ def add_grads(t):
             best = f([9, 8, 8, 9, 8, 8], y.shape) if overlapping else y
             xs, ys, ds = (z.astype(dtype) for z in (x, best, 12 * dy))
             t.add("FractionalMaxPoolGrad", name, xs, ys, ds, rows, columns, overlapping=overlapping)
-            t.add(
-                "FractionalAvgPoolGrad",
-                name,
-                l([1, 3, 5, 1]),
-                ds,
-                rows,
-                columns,
-                overlapping=overlapping,
-            )
+            t.add("FractionalAvgPoolGrad", name, l([1, 3, 5, 1]), ds, rows, columns,
+                  overlapping=overlapping)
     op = "FractionalMaxPoolGrad"
     t.add(op, "bad_rows", x, y, dy, l([0, 2]), columns)
     t.add(op, "bad_negative", x, y, dy, l([0, -2, 3]), columns)

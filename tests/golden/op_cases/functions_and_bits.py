@@ -1,5 +1,4 @@
 """Inverse trigonometric and hyperbolic functions, quotients of zero, bits, remainders."""
-
 from .common import *  # noqa: F403
 from .elementwise import EXTREME, ORDINARY
 
@@ -45,19 +44,15 @@ def binary(t):
         t.add(op, "scalars", f(2), f(3))
         t.add(op, "empty", empty(F32, (0, 2)), f([1, 2]))
         t.add(op, "bad_shapes", f([1, 2]), f([1, 2, 3]))
-    t.add(
-        "Atan2",
-        "quadrants",
-        f([0.0, -0.0, 1, -1, 1, -1, 0.0, INF]),
-        f([1, -1, 0, 0, -1, -1, 0.0, INF]),
-    )
+    t.add("Atan2", "quadrants", f([0.0, -0.0, 1, -1, 1, -1, 0.0, INF]),
+          f([1, -1, 0, 0, -1, -1, 0.0, INF]))
     t.add("Xdivy", "zeros", d([0, 0, 0]), d([0, 3, INF]))
     t.add("Xlogy", "zeros", d([0, 0, 1]), d([0, 3, 0]))
     t.add("MulNoNan", "zeros", d([NAN, INF, 2]), d([0, 0, 3]))
     for op in ("BitwiseAnd", "BitwiseOr", "BitwiseXor"):
         for dtype in (I8, I16, I32, I64, U8, U16, U32, U64):
             t.add(op, dtype.__name__, a(dtype, [12, 10, 127, 0]), a(dtype, [10, 6, 85, 3]))
-        t.add(op, "signs", i([-1, -8, 2**31 - 1]), i([7, 5, -(2**31)]))
+        t.add(op, "signs", i([-1, -8, 2**31 - 1]), i([7, 5, -2**31]))
         t.add(op, "rows", i([[1], [6]]), i([[1, 2, 4]]))
         t.add(op, "empty", empty(I32, (0,)), i([1]))
         t.add(op, "bad_shapes", i([1, 2]), i([1, 2, 3]))

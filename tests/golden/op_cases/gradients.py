@@ -1,5 +1,4 @@
 """The ops that gradients of elementwise ops are made of."""
-
 from .common import *  # noqa: F403
 
 # name: values of the first and of the second input; both are of one shape
@@ -18,20 +17,8 @@ PAIRS = {
     "SoftplusGrad": ([1, 2, -1, 0.5], [-2, 0.5, 3, -0.1]),
     "SoftsignGrad": ([1, 2, -1, 0.5], [-2, 0.5, 3, -0.1]),
 }
-SECOND_ORDER = (
-    "TanhGrad",
-    "SigmoidGrad",
-    "SqrtGrad",
-    "RsqrtGrad",
-    "ReciprocalGrad",
-    "InvGrad",
-    "ReluGrad",
-    "Relu6Grad",
-    "EluGrad",
-    "SeluGrad",
-    "LeakyReluGrad",
-    "SoftplusGrad",
-)
+SECOND_ORDER = ("TanhGrad", "SigmoidGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad",
+                "ReluGrad", "Relu6Grad", "EluGrad", "SeluGrad", "LeakyReluGrad", "SoftplusGrad")
 
 
 def cases():

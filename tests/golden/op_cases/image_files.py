@@ -1,5 +1,4 @@
 """Pictures to files and back: JPEG, PNG, GIF, BMP."""
-
 import struct
 import zlib
 
@@ -17,9 +16,8 @@ def picture(height, width, channels, step=11):
 
 def jpeg(image, optimize_size=True, **options):
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        return session.run(
-            tf.raw_ops.EncodeJpeg(image=image, optimize_size=optimize_size, **options)
-        )
+        return session.run(tf.raw_ops.EncodeJpeg(
+            image=image, optimize_size=optimize_size, **options))
 
 
 def png_chunk(name, data):
@@ -31,13 +29,8 @@ def png(rows, width, depth, color, extra=b"", height=None, interlaced=False):
     height = len(rows) if height is None else height
     header = struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, int(interlaced))
     data = b"".join(b"\0" + bytes(row) for row in rows)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + png_chunk(b"IHDR", header)
-        + extra
-        + png_chunk(b"IDAT", zlib.compress(data, 9))
-        + png_chunk(b"IEND", b"")
-    )
+    return (b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + extra +
+            png_chunk(b"IDAT", zlib.compress(data, 9)) + png_chunk(b"IEND", b""))
 
 
 def gif_pixels(pixels):
@@ -58,13 +51,8 @@ def gif_frame(left, top, width, height, pixels, transparent=None, interlaced=Fal
     if transparent is not None:
         control = b"\x21\xf9\x04" + bytes([1, 5, 0, transparent, 0])
     flags = (0x40 if interlaced else 0) | (0x81 if colors else 0)
-    return (
-        control
-        + b"\x2c"
-        + struct.pack("<HHHHB", left, top, width, height, flags)
-        + colors
-        + gif_pixels(pixels)
-    )
+    return (control + b"\x2c" + struct.pack("<HHHHB", left, top, width, height, flags) + colors +
+            gif_pixels(pixels))
 
 
 GIF_COLORS = bytes([255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 8, 7])
@@ -72,20 +60,14 @@ GIF_COLORS = bytes([255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 8, 7])
 
 def gif(*frames, width=4, height=3, colors=GIF_COLORS):
     flags = 0x81 if colors else 0
-    return (
-        b"GIF89a"
-        + struct.pack("<HHBBB", width, height, flags, 0, 0)
-        + colors
-        + b"".join(frames)
-        + b"\x3b"
-    )
+    return (b"GIF89a" + struct.pack("<HHBBB", width, height, flags, 0, 0) + colors +
+            b"".join(frames) + b"\x3b")
 
 
 def bmp(bits, width=3, height=2, extra=0):
     row = (abs(width) * bits // 8 + 3) // 4 * 4
-    header = b"BM" + struct.pack(
-        "<IIIIiiHHIIIIII", 0, 0, 54 + extra, 40, width, height, 1, bits, 0, 0, 0, 0, 0, 0
-    )
+    header = b"BM" + struct.pack("<IIIIiiHHIIIIII", 0, 0, 54 + extra, 40, width, height, 1, bits,
+                                 0, 0, 0, 0, 0, 0)
     return header + bytes(extra) + bytes(k * 7 % 256 for k in range(row * abs(height)))
 
 
@@ -109,12 +91,8 @@ def jpegs(t):
     t.add("DecodeJpeg", "cut_accepted", contents(tall[:-8]), acceptable_fraction=0.1)
     t.add("DecodeJpeg", "no_end_marker", contents(gray_file[:-2]), try_recover_truncated=True)
     t.add("DecodeJpeg", "bad_bytes_for_an_end", contents(gray_file[:-2] + bytes(50)))
-    t.add(
-        "DecodeJpeg",
-        "bad_marker_for_an_end",
-        contents(gray_file[:-2] + b"\xff\xd8"),
-        acceptable_fraction=0.1,
-    )
+    t.add("DecodeJpeg", "bad_marker_for_an_end", contents(gray_file[:-2] + b"\xff\xd8"),
+          acceptable_fraction=0.1)
     t.add("DecodeJpeg", "of_png", contents(png([[1, 2], [3, 4]], 2, 8, 0)))
     t.add("DecodeJpeg", "bad_cut", contents(gray_file[:-12]))
     t.add("DecodeJpeg", "bad_header", contents(gray_file[:100]))
@@ -126,30 +104,17 @@ def jpegs(t):
     t.add("DecodeJpeg", "bad_ratio", contents(gray_file), ratio=3)
     t.add("DecodeJpeg", "bad_method", contents(gray_file), dct_method="FLOAT")
     t.add("DecodeJpeg", "bad_vector", s([gray_file]))
-    for k, window in enumerate(
-        [(0, 0, 10, 12), (1, 2, 3, 4), (9, 11, 1, 1), (2, 0, 8, 5), (0, 9, 4, 3)]
-    ):
+    for k, window in enumerate([(0, 0, 10, 12), (1, 2, 3, 4), (9, 11, 1, 1), (2, 0, 8, 5),
+                                (0, 9, 4, 3)]):
         t.add("DecodeAndCropJpeg", "window_%d" % k, contents(file), Const(window))
-    t.add(
-        "DecodeAndCropJpeg",
-        "marker_for_an_end",
-        contents(file[:-2] + b"\xff\xd8"),
-        Const((0, 0, 2, 2)),
-    )
+    t.add("DecodeAndCropJpeg", "marker_for_an_end",
+          contents(file[:-2] + b"\xff\xd8"), Const((0, 0, 2, 2)))
     wide = jpeg(picture(20, 40, 1, 3), quality=50)
     t.add("DecodeAndCropJpeg", "beyond_blocks", contents(wide), i([9, 21, 7, 10]))
     t.add("DecodeAndCropJpeg", "gray", contents(file), i([4, 5, 3, 3]), channels=1)
     t.add("DecodeAndCropJpeg", "half", contents(wide), i([1, 2, 3, 4]), ratio=2)
-    for k, window in enumerate(
-        [
-            (0, 0, 11, 12),
-            (-1, 0, 2, 2),
-            (0, 0, 0, 3),
-            (0, 0, 3, -1),
-            (5, 5, 2, 2**31 - 1),
-            (1, 2, 3),
-        ]
-    ):
+    for k, window in enumerate([(0, 0, 11, 12), (-1, 0, 2, 2), (0, 0, 0, 3), (0, 0, 3, -1),
+                                (5, 5, 2, 2**31 - 1), (1, 2, 3)]):
         t.add("DecodeAndCropJpeg", "bad_window_%d" % k, contents(gray_file), i(window))
     t.add("DecodeAndCropJpeg", "bad_png", contents(png([[1]], 1, 8, 0)), i([0, 0, 1, 1]))
     t.add("ExtractJpegShape", "color", contents(file))
@@ -190,8 +155,8 @@ def pngs(t):
     palette = png_chunk(b"PLTE", bytes([255, 0, 0, 0, 255, 0, 10, 20, 30]))
     transparent = palette + png_chunk(b"tRNS", bytes([255, 0, 100]))
     files = {
-        "gray1": png([[0xA0], [0x40]], 3, 1, 0),
-        "gray2": png([[0x1B], [0xE4]], 4, 2, 0),
+        "gray1": png([[0xa0], [0x40]], 3, 1, 0),
+        "gray2": png([[0x1b], [0xe4]], 4, 2, 0),
         "gray4": png([[0x12, 0x30]], 3, 4, 0),
         "gray8": png([[1, 200], [3, 4], [250, 9]], 2, 8, 0),
         "gray16": png([[1, 2, 200, 201]], 2, 16, 0),
@@ -242,9 +207,8 @@ def pngs_out(t):
     t.add("EncodePng", "empty_batch", empty(U8, (0, 2, 2, 1)))
     t.add("EncodePng", "longer", picture(40, 30, 3, 7))
     for compression in (0, 1, 9):
-        t.add(
-            "EncodePng", "compression_%d" % compression, picture(9, 8, 3), compression=compression
-        )
+        t.add("EncodePng", "compression_%d" % compression, picture(9, 8, 3),
+              compression=compression)
     t.add("EncodePng", "bad_rank", picture(3, 3, 1)[..., 0])
     t.add("EncodePng", "bad_channels", empty(U8, (2, 2, 5)))
     t.add("EncodePng", "bad_compression", picture(3, 3, 1), compression=10)
@@ -281,12 +245,8 @@ def gifs(t):
 def bmps(t):
     for bits in (8, 24, 32):
         for channels in (0, 3, 4):
-            t.add(
-                "DecodeBmp",
-                "bits_%d_to_%d" % (bits, channels),
-                contents(bmp(bits)),
-                channels=channels,
-            )
+            t.add("DecodeBmp", "bits_%d_to_%d" % (bits, channels), contents(bmp(bits)),
+                  channels=channels)
     t.add("DecodeBmp", "top_down", contents(bmp(24, height=-3)))
     t.add("DecodeBmp", "long_header", contents(bmp(8, extra=12)))
     t.add("DecodeBmp", "one", contents(bmp(24, 1, 1)))
@@ -299,7 +259,7 @@ def bmps(t):
     t.add("DecodeBmp", "bad_png", contents(png([[1]], 1, 8, 0)))
     huge = bytearray(bmp(24))
     huge[18:22] = struct.pack("<i", 2**31 - 1)
-    huge[22:26] = struct.pack("<i", -(2**31))
+    huge[22:26] = struct.pack("<i", -2**31)
     t.add("DecodeBmp", "bad_huge", contents(bytes(huge)))
 
 

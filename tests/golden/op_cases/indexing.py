@@ -1,17 +1,9 @@
 """Gathering, scattering, partitioning, and ops whose output shape depends on values."""
-
 from .common import *  # noqa: F403
 
 C = Const
-ALL = {
-    "float": F32,
-    "double": F64,
-    "half": F16,
-    "int32": I32,
-    "int64": I64,
-    "uint8": U8,
-    "bool": np.bool_,
-}
+ALL = {"float": F32, "double": F64, "half": F16, "int32": I32, "int64": I64, "uint8": U8,
+       "bool": np.bool_}
 
 
 def each_dtype(t, op, make, string=True, **attrs):
@@ -44,7 +36,8 @@ def gathering(t):
     t.add("GatherV2", "batch", ramp(F32, (2, 3)), i([[2, 0], [1, 1]]), C(1), batch_dims=1)
     t.add("GatherV2", "batch_rank_3", x, i([[1], [0], [1]]), C(1), batch_dims=1)
     t.add("GatherV2", "batch_later_axis", x, i([[3, 0], [1, 1], [2, 2]]), C(2), batch_dims=1)
-    t.add("GatherV2", "batch_negative", ramp(F32, (2, 3)), i([[2, 0], [1, 1]]), C(1), batch_dims=-1)
+    t.add("GatherV2", "batch_negative", ramp(F32, (2, 3)), i([[2, 0], [1, 1]]), C(1),
+          batch_dims=-1)
     t.add("GatherV2", "gradient", wave(F64, (3, 2)), i([2, 0, 2]), C(0), g=True)
     t.add("GatherV2", "gradient_axis", wave(F64, (2, 3)), i([[2, 0], [2, 1]]), C(1), g=True)
     t.add("GatherV2", "bad_index", x, i([0, 3]), C(0))
@@ -126,43 +119,31 @@ def finding(t):
 
 def partitioning(t):
     for name, dtype in ALL.items():
-        t.add(
-            "DynamicStitch",
-            name,
-            [i([0, 2]), i([1])],
-            [a(dtype, [[1, 2], [3, 4]]), a(dtype, [[5, 6]])],
-        )
+        t.add("DynamicStitch", name, [i([0, 2]), i([1])], [a(dtype, [[1, 2], [3, 4]]),
+                                                          a(dtype, [[5, 6]])])
     t.add("DynamicStitch", "later_wins", [i([0, 1]), i([1])], [f([1, 2]), f([9])])
     t.add("DynamicStitch", "scalars", [i(0), i([1, 2])], [f(1), f([2, 3])])
     t.add("DynamicStitch", "matrices", [i([[0, 3], [2, 1]])], [f([[1, 4], [3, 2]])])
     t.add("DynamicStitch", "constant_indices", [C([0, 2]), C([1])], [i([4, 5]), i([6])])
     t.add("DynamicStitch", "string", [i([1]), i([0])], [s(["b"]), s(["a"])])
     t.add("DynamicStitch", "empty", [empty(I32, (0,))], [empty(F32, (0, 2))])
-    t.add(
-        "DynamicStitch",
-        "gradient",
-        [i([0, 2]), i([1])],
-        [wave(F64, (2, 2)), wave(F64, (1, 2), 1)],
-        g=True,
-    )
+    t.add("DynamicStitch", "gradient", [i([0, 2]), i([1])], [wave(F64, (2, 2)),
+                                                             wave(F64, (1, 2), 1)], g=True)
     t.add("DynamicStitch", "bad_negative", [i([-1])], [f([1])])
     t.add("DynamicStitch", "bad_shapes", [i([0, 1])], [f([1])])
     t.add("DynamicStitch", "bad_rows", [i([0]), i([1])], [f([[1, 2]]), f([[1, 2, 3]])])
     for name, dtype in ALL.items():
-        t.add(
-            "DynamicPartition",
-            name,
-            a(dtype, [[1, 2], [3, 4], [5, 6]]),
-            i([1, 0, 1]),
-            num_partitions=2,
-        )
+        t.add("DynamicPartition", name, a(dtype, [[1, 2], [3, 4], [5, 6]]), i([1, 0, 1]),
+              num_partitions=2)
     t.add("DynamicPartition", "vector", f([1, 2, 3, 4]), i([2, 0, 0, 2]), num_partitions=3)
-    t.add("DynamicPartition", "matrix", f([[1, 2], [3, 4]]), i([[0, 1], [1, 0]]), num_partitions=2)
+    t.add("DynamicPartition", "matrix", f([[1, 2], [3, 4]]), i([[0, 1], [1, 0]]),
+          num_partitions=2)
     t.add("DynamicPartition", "scalar", f([1, 2]), i(1), num_partitions=2)
     t.add("DynamicPartition", "one", f([1, 2]), i([0, 0]), num_partitions=1)
     t.add("DynamicPartition", "string", s(["a", "b", "c"]), i([1, 0, 1]), num_partitions=2)
     t.add("DynamicPartition", "empty", empty(F32, (0, 2)), empty(I32, (0,)), num_partitions=2)
-    t.add("DynamicPartition", "gradient", wave(F64, (3, 2)), i([1, 0, 1]), num_partitions=2, g=True)
+    t.add("DynamicPartition", "gradient", wave(F64, (3, 2)), i([1, 0, 1]), num_partitions=2,
+          g=True)
     t.add("DynamicPartition", "bad_index", f([1]), i([2]), num_partitions=2)
     t.add("DynamicPartition", "bad_negative", f([1]), i([-1]), num_partitions=2)
     t.add("DynamicPartition", "bad_shapes", f([1, 2]), i([0]), num_partitions=2)

@@ -1,5 +1,4 @@
 """Bessel functions, integrals and the dilogarithm."""
-
 from .common import *  # noqa: F403
 
 SIGNED, POSITIVE = [[-3.5, -0.8, 0.2], [1.7, 9, 25]], [[0.05, 0.3, 0.9], [1.2, 2.5, 9]]
@@ -17,16 +16,10 @@ UNARY = {
     "BesselY1": (POSITIVE, POSITIVE, [0, -1, 1e-6, NAN, 600]),
     "Dawsn": (SIGNED, SIGNED, [0, 1e-6, NAN, 600, INF, -INF, 0.99, 1.01, 49, 51]),
     "Expint": (POSITIVE, POSITIVE, [0, -1, 1e-6, NAN, 39, 41, 80]),
-    "FresnelCos": (
-        SIGNED,
-        [[-2.2, -0.8, 0.2], [1.1, 1.6, 3]],
-        [0, 1e-6, NAN, 1.49, 1.51, INF, -INF],
-    ),
-    "FresnelSin": (
-        SIGNED,
-        [[-2.2, -0.8, 0.2], [1.1, 1.6, 3]],
-        [0, 1e-2, NAN, 1.49, 1.51, INF, -INF],
-    ),
+    "FresnelCos": (SIGNED, [[-2.2, -0.8, 0.2], [1.1, 1.6, 3]],
+                   [0, 1e-6, NAN, 1.49, 1.51, INF, -INF]),
+    "FresnelSin": (SIGNED, [[-2.2, -0.8, 0.2], [1.1, 1.6, 3]],
+                   [0, 1e-2, NAN, 1.49, 1.51, INF, -INF]),
     "Spence": (POSITIVE, POSITIVE, [0, -1, 1e-6, NAN, 1, 2, 100, 0.5]),
 }
 
@@ -42,11 +35,8 @@ def cases():
         t.add(op, "gradient", d(at), g=True)
         t.add(op, "scalar", d(values[1][0]))
         t.add(op, "empty", empty(F32, (2, 0)))
-    for x, y, tag in (
-        ([0.5, -2, 0, 3], [1, 0.25, -2, 1e-6], "row"),
-        ([[2], [0]], [0.5, 3], "broadcast"),
-        (2, 3, "scalar"),
-    ):
+    for x, y, tag in (([0.5, -2, 0, 3], [1, 0.25, -2, 1e-6], "row"),
+                      ([[2], [0]], [0.5, 3], "broadcast"), (2, 3, "scalar")):
         t.add("Xlog1py", tag + "_double", d(x), d(y))
         t.add("Xlog1py", tag + "_float", f(x), f(y))
     t.add("Xlog1py", "complex", a(C64, [1 + 1j, 0, 2]), a(C64, [1j, 3, 0.5 - 1j]))

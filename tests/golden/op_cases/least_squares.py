@@ -1,5 +1,4 @@
 """Least squares, products with many zeros, rows changed."""
-
 from .common import *  # noqa: F403
 
 
@@ -13,43 +12,22 @@ def least_squares(t):
             y = wave(F64, (shape[0], 2), 1.5, 1.1).astype(dtype)
             for fast in (True, False):
                 for weight in (0, 0.5):
-                    t.add(
-                        op,
-                        "%s_%s_%d_%d" % (name, tag, fast, weight > 0),
-                        x.astype(dtype),
-                        y,
-                        d(weight),
-                        fast=fast,
-                        tol=tol,
-                    )
+                    t.add(op, "%s_%s_%d_%d" % (name, tag, fast, weight > 0), x.astype(dtype), y,
+                          d(weight), fast=fast, tol=tol)
     for tag, shape in (("tall", (2, 4, 2)), ("wide", (2, 2, 3))):
         x, y = wave(F64, shape) + np.eye(*shape[1:]), wave(F64, shape[:2] + (2,), 1.5, 1.1)
         t.add(op, "batch_" + tag, x, y, d(0.25), tol=60)
-    t.add(
-        op,
-        "rank_deficient",
-        d([[1, 1], [1, 1], [1, 1]]),
-        d([[1], [2], [3]]),
-        d(0),
-        fast=False,
-        tol=60,
-    )
+    t.add(op, "rank_deficient", d([[1, 1], [1, 1], [1, 1]]), d([[1], [2], [3]]), d(0), fast=False,
+          tol=60)
     t.add(op, "empty", empty(F64, (0, 3, 2)), empty(F64, (0, 3, 1)), d(0))
     t.add(op, "bad_rows", d([[1, 2], [3, 4]]), d([[1]]), d(0))
     t.add(op, "bad_weight", d([[1, 2], [3, 4]]), d([[1], [2]]), d(-1))
     t.add(op, "bad_rank", d([1, 2]), d([[1]]), d(0))
     for dtype in (F32, F64):
         for fast in (True, False):
-            t.add(
-                "BatchMatrixSolveLs",
-                "%s_%d" % (dtype.__name__, fast),
-                wave(dtype, (2, 3, 2)),
-                wave(dtype, (2, 3, 1), 1.5, 1.1),
-                d(0.5),
-                fast=fast,
-                tol=60,
-                producer=12,
-            )
+            t.add("BatchMatrixSolveLs", "%s_%d" % (dtype.__name__, fast),
+                  wave(dtype, (2, 3, 2)), wave(dtype, (2, 3, 1), 1.5, 1.1), d(0.5), fast=fast,
+                  tol=60, producer=12)
     t.add("BatchMatrixSolveLs", "bad_rows", d([[1, 2], [3, 4]]), d([[1]]), d(0), producer=12)
 
 
@@ -58,26 +36,12 @@ def products(t):
     x[np.abs(x) < 1] = 0
     for turn_a in (False, True):
         for turn_b in (False, True):
-            t.add(
-                op,
-                "turned_%d_%d" % (turn_a, turn_b),
-                x.T.copy() if turn_a else x,
-                y.T.copy() if turn_b else y,
-                transpose_a=turn_a,
-                transpose_b=turn_b,
-                a_is_sparse=True,
-                tol=8,
-                g=True,
-            )
+            t.add(op, "turned_%d_%d" % (turn_a, turn_b), x.T.copy() if turn_a else x,
+                  y.T.copy() if turn_b else y, transpose_a=turn_a, transpose_b=turn_b,
+                  a_is_sparse=True, tol=8, g=True)
     for a_type, b_type in ((F32, BFLOAT16), (BFLOAT16, F32), (BFLOAT16, BFLOAT16)):
-        t.add(
-            op,
-            "%s_%s" % (np.dtype(a_type).name, np.dtype(b_type).name),
-            x.astype(a_type),
-            y.astype(b_type),
-            b_is_sparse=True,
-            tol=8,
-        )
+        t.add(op, "%s_%s" % (np.dtype(a_type).name, np.dtype(b_type).name), x.astype(a_type),
+              y.astype(b_type), b_is_sparse=True, tol=8)
     t.add(op, "empty", empty(F32, (0, 4)), y)
     t.add(op, "no_inner", empty(F32, (2, 0)), empty(F32, (0, 3)))
     t.add(op, "bad_sizes", x, y[:3])

@@ -1,5 +1,4 @@
 """Functions of matrices, and tridiagonal ones."""
-
 from .common import *  # noqa: F403
 
 # Away from what has no root or logarithm.
@@ -33,40 +32,19 @@ def tridiagonal(t):
     for dtype in (F32, F64, C64, C128):
         rhs = wave(F64, (2, 4, 2), phase=1).astype(dtype)
         t.add("TridiagonalSolve", "batch_" + dtype.__name__, diagonals.astype(dtype), rhs, tol=10)
-        parts = [diagonals[:, k : k + 1].astype(dtype) for k in range(3)]
+        parts = [diagonals[:, k:k + 1].astype(dtype) for k in range(3)]
         t.add("TridiagonalMatMul", "batch_" + dtype.__name__, *parts, rhs, tol=4)
     turn = a(C128, [1, 1j, 0.5 + 1j])
-    t.add(
-        "TridiagonalSolve",
-        "complex",
-        diagonals[0] * turn[:, None],
-        a(C128, [[1], [1j], [2], [3]]),
-        tol=10,
-    )
+    t.add("TridiagonalSolve", "complex", diagonals[0] * turn[:, None],
+          a(C128, [[1], [1j], [2], [3]]), tol=10)
     t.add("TridiagonalSolve", "gradient", diagonals, wave(F64, (2, 4, 2), phase=1), g=True, tol=10)
-    t.add(
-        "TridiagonalMatMul",
-        "gradient",
-        *[diagonals[:, k : k + 1] for k in range(3)],
-        wave(F64, (2, 4, 2), phase=1),
-        g=True,
-    )
+    t.add("TridiagonalMatMul", "gradient", *[diagonals[:, k:k + 1] for k in range(3)],
+          wave(F64, (2, 4, 2), phase=1), g=True)
     pivots = d([[1, 2, 0], [0, 5, 0], [4, 7, 8]])
-    t.add(
-        "TridiagonalSolve",
-        "pivots",
-        pivots + d([[0, 0, 0], [1e-3, 0, 1], [0, 0, 0]]),
-        d([[1], [2], [3]]),
-        tol=100,
-    )
-    t.add(
-        "TridiagonalSolve",
-        "no_pivoting",
-        diagonals,
-        wave(F64, (2, 4, 1)),
-        partial_pivoting=False,
-        tol=10,
-    )
+    t.add("TridiagonalSolve", "pivots", pivots + d([[0, 0, 0], [1e-3, 0, 1], [0, 0, 0]]),
+          d([[1], [2], [3]]), tol=100)
+    t.add("TridiagonalSolve", "no_pivoting", diagonals, wave(F64, (2, 4, 1)),
+          partial_pivoting=False, tol=10)
     t.add("TridiagonalSolve", "one", d([[9], [4], [8]]), d([[1]]))
     t.add("TridiagonalSolve", "two", d([[1, 9], [4, 5], [9, 7]]), d([[1], [2]]))
     t.add("TridiagonalSolve", "singular", d(np.zeros((3, 3))), d([[1], [2], [3]]))

@@ -1,17 +1,12 @@
 """Mutexes, and locks of them that are consumed or left."""
-
 from .common import *  # noqa: F403
 
 
 def cases():
     t = Table()
-    for tag, attrs in (
-        ("own", {}),
-        ("shared", {"shared_name": "a"}),
-        ("in_container", {"container": "b", "shared_name": "a"}),
-        ("of_container", {"container": "b"}),
-        ("again", {"shared_name": "c"}),
-    ):
+    for tag, attrs in (("own", {}), ("shared", {"shared_name": "a"}),
+                       ("in_container", {"container": "b", "shared_name": "a"}),
+                       ("of_container", {"container": "b"}), ("again", {"shared_name": "c"})):
         t.add("MutexV2", tag, fetched=False, **attrs)
         mutex = Node("MutexV2", **attrs)
         lock = Node("MutexLock", mutex)

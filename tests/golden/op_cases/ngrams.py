@@ -1,5 +1,4 @@
 """N-grams of strings."""
-
 from .common import *  # noqa: F403
 from .strings import none
 
@@ -8,18 +7,9 @@ def cases():
     t = Table()
 
     def add(tag, data, splits, widths, pad=0, short=False, left="LP", right="RP", sep="|"):
-        t.add(
-            "StringNGrams",
-            tag,
-            s(data) if data else none((0,)),
-            splits,
-            separator=sep,
-            ngram_widths=widths,
-            left_pad=left,
-            right_pad=right,
-            pad_width=pad,
-            preserve_short_sequences=short,
-        )
+        t.add("StringNGrams", tag, s(data) if data else none((0,)), splits, separator=sep,
+              ngram_widths=widths, left_pad=left, right_pad=right, pad_width=pad,
+              preserve_short_sequences=short)
 
     data, splits = ["a", "b", "c", "d", "e", "", "f"], l([0, 4, 4, 5, 7])
     add("bigrams", data, splits, [2])
@@ -44,16 +34,6 @@ def cases():
     add("bad_order", data, l([0, 5, 3, 7]), [2])
     add("bad_width", data, splits, [0])
     add("bad_short", data, splits, [], pad=-1, short=True)
-    t.add(
-        "StringNGrams",
-        "bad_matrix",
-        s([["a"]]),
-        l([0, 1]),
-        separator="",
-        ngram_widths=[1],
-        left_pad="",
-        right_pad="",
-        pad_width=0,
-        preserve_short_sequences=False,
-    )
+    t.add("StringNGrams", "bad_matrix", s([["a"]]), l([0, 1]), separator="", ngram_widths=[1],
+          left_pad="", right_pad="", pad_width=0, preserve_short_sequences=False)
     return t.cases

@@ -1,5 +1,4 @@
 """Ops of neural networks that are neither elementwise nor products."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -15,14 +14,8 @@ def bias(t):
     t.add("BiasAdd", "rank_3", ramp(F32, (2, 2, 3)), f([1, 2, 3]))
     t.add("BiasAdd", "empty", empty(F32, (0, 2)), f([1, 2]))
     t.add("BiasAdd", "gradient", wave(F64, (2, 3)), wave(F64, (3,), 1), g=True)
-    t.add(
-        "BiasAdd",
-        "gradient_nchw",
-        wave(F64, (2, 2, 1, 2)),
-        wave(F64, (2,), 1),
-        data_format="NCHW",
-        g=True,
-    )
+    t.add("BiasAdd", "gradient_nchw", wave(F64, (2, 2, 1, 2)), wave(F64, (2,), 1),
+          data_format="NCHW", g=True)
     t.add("BiasAdd", "bad_length", ramp(F32, (2, 3)), f([1, 2]))
     t.add("BiasAdd", "bad_vector", f([1, 2]), f([1, 2]))
     t.add("BiasAdd", "bad_bias_rank", ramp(F32, (2, 3)), f([[1, 2, 3]]))
@@ -73,12 +66,8 @@ def softmax(t):
     op = "SparseSoftmaxCrossEntropyWithLogits"
     for dtype in (F32, F64, F16):
         for index in (I32, I64):
-            t.add(
-                op,
-                "matrix_%s_%s" % (dtype.__name__, index.__name__),
-                wave(dtype, (2, 3)),
-                a(index, [2, 0]),
-            )
+            t.add(op, "matrix_%s_%s" % (dtype.__name__, index.__name__), wave(dtype, (2, 3)),
+                  a(index, [2, 0]))
     t.add(op, "one", f([[5]]), i([0]))
     t.add(op, "large", f([[1000, 0, -1000]]), i([2]))
     t.add(op, "wide", wave(F32, (3, 40)), i([0, 39, 17]))

@@ -1,5 +1,4 @@
 """Every dtype through ops that change nothing: the notation of the files."""
-
 from .common import *  # noqa: F403
 
 
@@ -7,15 +6,10 @@ def cases():
     t = Table()
     t.add("Identity", "complex64", a(C64, [[1 + 2j, -0.1], [complex(NAN, INF), 3j]]), tol=0)
     t.add("Identity", "complex128", a(C128, [0.1 - 1e300j, 0]), tol=0)
-    for dtype, values in (
-        (QI8, [-128, 127]),
-        (QU8, [0, 255]),
-        (QI16, [-32768, 32767]),
-        (QU16, [0, 65535]),
-        (QI32, [-(2**31), 2**31 - 1]),
-    ):
+    for dtype, values in ((QI8, [-128, 127]), (QU8, [0, 255]), (QI16, [-32768, 32767]),
+                          (QU16, [0, 65535]), (QI32, [-2**31, 2**31 - 1])):
         t.add("Identity", dtype.names[0], q(dtype, values))
-    t.add("Identity", "string_long", s(["x" * 300, "", 'a"b\\ c\n', "\x00"]))
+    t.add("Identity", "string_long", s(["x" * 300, "", "a\"b\\ c\n", "\x00"]))
     for dtype in (F32, F64, I32, np.bool_, C64):
         t.add("GuaranteeConst", np.dtype(dtype).name, a(dtype, [[1, 0, 3]]))
     t.add("GuaranteeConst", "scalar", f(NAN))

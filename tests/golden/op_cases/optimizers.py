@@ -1,5 +1,4 @@
 """Optimizer updates: every op of every optimizer, from one description each."""
-
 from .common import *  # noqa: F403
 
 W = [[1, -2], [3, 0.5], [-0.25, 4]]
@@ -17,25 +16,10 @@ SLOTS = {  # what a slot holds before
     "mg": [[0.1, -0.1], [0.2, 0], [1, 0.5]],
     "mom": [[0, 0.1], [0.2, 0.3], [-1, 0]],
 }
-NUMBERS = {
-    "alpha": 0.5,
-    "lr": 0.1,
-    "momentum": 0.9,
-    "rho": 0.9,
-    "beta1_power": 0.9,
-    "beta2_power": 0.999,
-    "beta1": 0.9,
-    "beta2": 0.999,
-    "epsilon": 1e-3,
-    "l1": 0.05,
-    "l2": 0.2,
-    "l2_shrinkage": 0.1,
-    "lr_power": -0.5,
-    "global_step": 3,
-    "sign_decay": 0.9,
-    "beta": 0.8,
-    "logbase": 1.0,
-}
+NUMBERS = {"alpha": 0.5, "lr": 0.1, "momentum": 0.9, "rho": 0.9, "beta1_power": 0.9,
+           "beta2_power": 0.999, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-3, "l1": 0.05,
+           "l2": 0.2, "l2_shrinkage": 0.1, "lr_power": -0.5, "global_step": 3, "sign_decay": 0.9,
+           "beta": 0.8, "logbase": 1.0}
 ADAM = "beta1_power beta2_power lr beta1 beta2 epsilon GRAD"
 # name: (which ops, cells, other inputs of the dense ops, attributes and numbers of variations)
 D, RD, S, RS = "Apply", "ResourceApply", "SparseApply", "ResourceSparseApply"
@@ -44,41 +28,28 @@ ROWS = {
     "GradientDescent": ((D, RD), "", "alpha GRAD", {}),
     "ProximalGradientDescent": (ALL, "", "alpha l1 l2 GRAD", {"no_l1": {"l1": 0}}),
     "Momentum": (ALL, "accum", "lr GRAD momentum", {"nesterov": {"use_nesterov": True}}),
-    "KerasMomentum": ((RD, RS), "accum", "lr GRAD momentum", {"nesterov": {"use_nesterov": True}}),
+    "KerasMomentum": ((RD, RS), "accum", "lr GRAD momentum",
+                      {"nesterov": {"use_nesterov": True}}),
     "Adagrad": (ALL, "accum", "lr GRAD", {"no_slots": {"update_slots": False}}),
     "AdagradV2": (ALL, "accum", "lr epsilon GRAD", {"no_slots": {"update_slots": False}}),
     "ProximalAdagrad": (ALL, "accum", "lr l1 l2 GRAD", {"no_l1": {"l1": 0}}),
-    "AdagradDA": (
-        ALL,
-        "gradient_accumulator gradient_squared_accumulator",
-        "GRAD lr l1 l2 global_step",
-        {"no_l1": {"l1": 0}, "zero_step": {"global_step": 0}},
-    ),
+    "AdagradDA": (ALL, "gradient_accumulator gradient_squared_accumulator",
+                  "GRAD lr l1 l2 global_step",
+                  {"no_l1": {"l1": 0}, "zero_step": {"global_step": 0}}),
     "Adadelta": (ALL, "accum accum_update", "lr rho epsilon GRAD", {"no_rho": {"rho": 0}}),
     "RMSProp": (ALL, "ms mom", "lr rho momentum epsilon GRAD", {"no_rho": {"rho": 0}}),
-    "CenteredRMSProp": (
-        ALL,
-        "mg ms mom",
-        "lr rho momentum epsilon GRAD",
-        {"no_momentum": {"momentum": 0}},
-    ),
+    "CenteredRMSProp": (ALL, "mg ms mom", "lr rho momentum epsilon GRAD", {"no_momentum":
+                                                                            {"momentum": 0}}),
     "Adam": ((D, RD), "m v", ADAM, {"nesterov": {"use_nesterov": True}}),
     "AdamWithAmsgrad": ((RD,), "m v vhat", ADAM, {"beta": {"beta2": 0.5}}),
     "AdaMax": ((D, RD), "m v", "beta1_power lr beta1 beta2 epsilon GRAD", {"beta": {"beta2": 0.5}}),
-    "Ftrl": (
-        ALL,
-        "accum linear",
-        "GRAD lr l1 l2 lr_power",
-        {"power": {"lr_power": -0.3}, "no_l1": {"l1": 0}},
-    ),
-    "FtrlV2": (
-        ALL,
-        "accum linear",
-        "GRAD lr l1 l2 l2_shrinkage lr_power",
-        {"power": {"lr_power": -0.3}, "no_shrinkage": {"l2_shrinkage": 0}},
-    ),
+    "Ftrl": (ALL, "accum linear", "GRAD lr l1 l2 lr_power", {"power": {"lr_power": -0.3},
+                                                              "no_l1": {"l1": 0}}),
+    "FtrlV2": (ALL, "accum linear", "GRAD lr l1 l2 l2_shrinkage lr_power",
+               {"power": {"lr_power": -0.3}, "no_shrinkage": {"l2_shrinkage": 0}}),
     "AddSign": ((D, RD), "m", "lr alpha sign_decay beta GRAD", {"no_decay": {"sign_decay": 0}}),
-    "PowerSign": ((D, RD), "m", "lr logbase sign_decay beta GRAD", {"no_decay": {"sign_decay": 0}}),
+    "PowerSign": ((D, RD), "m", "lr logbase sign_decay beta GRAD", {"no_decay":
+                                                                     {"sign_decay": 0}}),
 }
 HALF_ONLY_FLOATS = ("ProximalGradientDescent", "ProximalAdagrad", "AdagradDA")
 
@@ -99,7 +70,7 @@ class Update:
 
     def inputs(self, dtype, index=slice(None), grad=GRAD, indices=(2, 0), **numbers):
         values = [self.cell(name, dtype, index) for name in self.cells]
-        grad = a(dtype, grad)[index] if not self.sparse else a(dtype, grad)[: len(indices)]
+        grad = a(dtype, grad)[index] if not self.sparse else a(dtype, grad)[:len(indices)]
         for name in self.others:
             if name == "GRAD":
                 values.append(grad)
@@ -143,7 +114,8 @@ def add_update(t, u, name, variations):
         t.add(u.op, np.dtype(dtype).name + "s", *u.inputs(dtype), runs=2, tol=tol)
     # TensorFlow's dense Ftrl makes 0 of NaN, its sparse one NaN.
     if not (u.sparse and name.startswith("Ftrl")):
-        t.add(u.op, "not_finite", *u.inputs(F32, grad=[[NAN, -0.2], [INF, 0], [-INF, 0.01]]), tol=1)
+        t.add(u.op, "not_finite", *u.inputs(F32, grad=[[NAN, -0.2], [INF, 0], [-INF, 0.01]]),
+              tol=1)
     for tag, change in variations.items():
         if u.sparse and tag == "zero_step":
             continue  # TensorFlow divides by it here, and not in the dense op

@@ -1,15 +1,8 @@
 """Optionals: made, asked, taken apart; elements compressed."""
-
 from .common import *  # noqa: F403
 
-PARTS = (
-    ("scalar", i(7)),
-    ("float", f([1, -2.5])),
-    ("empty", empty(F32, (0, 3))),
-    ("string", s(["a", "", "long"])),
-    ("double", d([[NAN, INF]])),
-    ("bool", b([True, False])),
-)
+PARTS = (("scalar", i(7)), ("float", f([1, -2.5])), ("empty", empty(F32, (0, 3))),
+         ("string", s(["a", "", "long"])), ("double", d([[NAN, INF]])), ("bool", b([True, False])))
 
 
 def holding(*components):
@@ -21,12 +14,8 @@ def types_of(*components):
 
 
 def got(optional, *components):
-    return Node(
-        "OptionalGetValue",
-        optional,
-        output_types=types_of(*components),
-        output_shapes=[c.shape for c in components],
-    )
+    return Node("OptionalGetValue", optional, output_types=types_of(*components),
+                output_shapes=[c.shape for c in components])
 
 
 def asked(t, tag, node):
@@ -45,12 +34,8 @@ def cases():
     identity = Node("Identity", OP, T="variant")
     nested = Node("OptionalFromValue", OP, Toutput_types=["variant"])
     inner = Node("OptionalGetValue", nested, output_types=["variant"], output_shapes=[[]])
-    for tag, node in (
-        ("identity", identity),
-        ("nested", nested),
-        ("inner", inner),
-        ("inner_identity", Node("Identity", inner, T="variant")),
-    ):
+    for tag, node in (("identity", identity), ("nested", nested), ("inner", inner),
+                      ("inner_identity", Node("Identity", inner, T="variant"))):
         t.add("OptionalNone", tag, last=[Node("OptionalHasValue", node)])
     asked(t, "none", none)
     for tag, value in PARTS:
@@ -73,12 +58,8 @@ def cases():
 
 
 def unpacked(node, *components):
-    return Node(
-        "UncompressElement",
-        node,
-        output_types=types_of(*components),
-        output_shapes=[c.shape for c in components],
-    )
+    return Node("UncompressElement", node, output_types=types_of(*components),
+                output_shapes=[c.shape for c in components])
 
 
 def compressed(t):
@@ -93,18 +74,9 @@ def compressed(t):
         t.add("CompressElement", tag, values, last=[unpacked(OP, *values)])
         t.add("UncompressElement", tag, packed(*values), **known)
     x = d([0.5, -2])
-    for tag, node, values in (
-        ("bad_fewer", packed(x), [x, x]),
-        ("bad_dtype", packed(x), [f([1])]),
-        ("bad_kind", Node("OptionalNone"), [x]),
-    ):
-        t.add(
-            "UncompressElement",
-            tag,
-            node,
-            output_types=types_of(*values),
-            output_shapes=[c.shape for c in values],
-        )
-    t.add(
-        "UncompressElement", "any_shape", packed(x), output_types=types_of(x), output_shapes=[None]
-    )
+    for tag, node, values in (("bad_fewer", packed(x), [x, x]), ("bad_dtype", packed(x), [f([1])]),
+                              ("bad_kind", Node("OptionalNone"), [x])):
+        t.add("UncompressElement", tag, node, output_types=types_of(*values),
+              output_shapes=[c.shape for c in values])
+    t.add("UncompressElement", "any_shape", packed(x), output_types=types_of(x),
+          output_shapes=[None])

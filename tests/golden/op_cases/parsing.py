@@ -1,5 +1,4 @@
 """Records of text, and tensors as messages."""
-
 from .common import *  # noqa: F403
 from .strings import none, s
 
@@ -7,7 +6,7 @@ C = Const
 
 
 def csv(t):
-    x = s(["1,2.5,abc", '-3,,"a ""b"", c"', "4,1e3,"])
+    x = s(["1,2.5,abc", "-3,,\"a \"\"b\"\", c\"", "4,1e3,"])
     plain = [i([0]), f([9]), s(["d"])]
     t.add("DecodeCSV", "three", x, plain)
     t.add("DecodeCSV", "scalar", s("7,8,9"), plain)
@@ -33,16 +32,8 @@ def csv(t):
 
 
 def tensors(t):
-    values = {
-        "float": f([[1, 2.5]]),
-        "int64": l(-1),
-        "string": s(["a", ""]),
-        "bool": b([1, 0]),
-        "empty": empty(F32, (0, 3)),
-        "half": h([1, 2]),
-        "double": d(0.5),
-        "uint8": a(U8, [9]),
-    }
+    values = {"float": f([[1, 2.5]]), "int64": l(-1), "string": s(["a", ""]), "bool": b([1, 0]),
+              "empty": empty(F32, (0, 3)), "half": h([1, 2]), "double": d(0.5), "uint8": a(U8, [9])}
     for tag, value in values.items():
         t.add("SerializeTensor", tag, value)
     messages = {

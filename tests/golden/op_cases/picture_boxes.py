@@ -1,5 +1,4 @@
 """Boxes drawn on pictures, and windows cut out of them."""
-
 from .common import *  # noqa: F403
 
 MANY = [[0.1 * k % 1 - 0.2, 0.07 * k - 0.1, 0.1 * k % 1 + 0.3, 0.07 * k + 0.2] for k in range(12)]
@@ -51,29 +50,13 @@ def glimpses(t):
         t.add(op, "whole", images, Const([5, 6]), f([[0, 0], [0, 0]]))
         for normalized in (False, True):
             for centered in (False, True):
-                for k, at in enumerate(
-                    ([[0.5, 0.3], [-0.4, 0.9]], [[2, 1], [-2, -3]], [[9, 9], [-9, 2]])
-                ):
-                    t.add(
-                        op,
-                        "zero_%d_%d_%d" % (normalized, centered, k),
-                        images,
-                        Const([3, 4]),
-                        f(at),
-                        normalized=normalized,
-                        centered=centered,
-                        uniform_noise=False,
-                        noise="zero",
-                    )
-        t.add(
-            op,
-            "larger",
-            images,
-            Const([7, 8]),
-            f([[0, 0], [0, 0]]),
-            uniform_noise=False,
-            noise="zero",
-        )
+                for k, at in enumerate(([[0.5, 0.3], [-0.4, 0.9]], [[2, 1], [-2, -3]],
+                                        [[9, 9], [-9, 2]])):
+                    t.add(op, "zero_%d_%d_%d" % (normalized, centered, k), images,
+                          Const([3, 4]), f(at), normalized=normalized, centered=centered,
+                          uniform_noise=False, noise="zero")
+        t.add(op, "larger", images, Const([7, 8]), f([[0, 0], [0, 0]]), uniform_noise=False,
+              noise="zero")
         t.add(op, "no_rows", images, Const([0, 3]), offsets)
         t.add(op, "empty", empty(F32, (0, 5, 6, 2)), Const([2, 3]), empty(F32, (0, 2)))
         t.add(op, "unnamed_noise", images, Const([2, 2]), offsets, noise="", uniform_noise=False)
@@ -88,33 +71,16 @@ def glimpses(t):
 
 def suppression(t):
     op = "CombinedNonMaxSuppression"
-    boxes = f(
-        [
-            [0, 0, 1, 1],
-            [0, 0.1, 1, 1.1],
-            [0, -0.1, 1, 0.9],
-            [0, 10, 1, 11],
-            [0, 10.1, 1, 11.1],
-            [0, 100, 1, 101],
-        ]
-    )
+    boxes = f([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11],
+               [0, 10.1, 1, 11.1], [0, 100, 1, 101]])
     scores = f([[0.9, 0.01], [0.75, 0.05], [0.6, 0.92], [0.95, 0.89], [0.5, 0.88], [0.3, 0.2]])
     one, each = boxes.reshape(1, 6, 1, 4), np.stack([boxes, boxes[::-1]], 1).reshape(1, 6, 2, 4)
     rest = f(0.5), f(0.1)
     for tag, given in (("one_set", one), ("each", each)):
         for per_class, total in ((3, 3), (2, 9), (10, 4), (1, 1)):
             for pad in (False, True):
-                t.add(
-                    op,
-                    "%s_%d_%d_%d" % (tag, per_class, total, pad),
-                    given,
-                    scores[None],
-                    Const(per_class),
-                    Const(total),
-                    *rest,
-                    pad_per_class=pad,
-                    clip_boxes=False,
-                )
+                t.add(op, "%s_%d_%d_%d" % (tag, per_class, total, pad), given, scores[None],
+                      Const(per_class), Const(total), *rest, pad_per_class=pad, clip_boxes=False)
     two = np.concatenate([one, one[:, ::-1]])
     both = np.stack([scores, scores[:, ::-1] * 0.5])
     t.add(op, "batch", two, both, i(3), i(5), *rest)

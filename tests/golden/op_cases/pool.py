@@ -1,5 +1,4 @@
 """Pooling: the largest and the average of windows, and their gradients."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -10,11 +9,8 @@ V2_TYPES = (F32, F64, F16, BFLOAT16, I8, I16, I32, I64, U8, U16)
 def mixed(dtype, shape):
     """Small whole numbers, with ties."""
     count = int(np.prod(shape, dtype=int))
-    return (
-        ((np.arange(count) * 7) % 11 + (0 if np.dtype(dtype).kind == "u" else -3))
-        .astype(dtype)
-        .reshape(shape)
-    )
+    return ((np.arange(count) * 7) % 11 + (0 if np.dtype(dtype).kind == "u" else -3)).astype(
+        dtype).reshape(shape)
 
 
 def pooled(values, attrs, average=False):
@@ -33,12 +29,8 @@ def second(values):
 
 
 def windows(rows, columns, row_stride=1, column_stride=1, padding="VALID", **more):
-    return {
-        "ksize": [1, rows, columns, 1],
-        "strides": [1, row_stride, column_stride, 1],
-        "padding": padding,
-        **more,
-    }
+    return {"ksize": [1, rows, columns, 1], "strides": [1, row_stride, column_stride, 1],
+            "padding": padding, **more}
 
 
 def maximum(t, tag, x, attrs, g=False, v2=True):
@@ -73,27 +65,15 @@ def max_2d(t):
         x = mixed(dtype, (2, 3, 4, 2))
         if dtype in V2_TYPES:
             maximum(t, "same_" + name, x, windows(2, 2, 2, 2, "SAME"))
-    for tag, attrs in (
-        ("valid", windows(2, 3)),
-        ("wide_stride", windows(1, 2, 3, 3)),
-        ("same", windows(3, 2, 2, 1, "SAME")),
-    ):
+    for tag, attrs in (("valid", windows(2, 3)), ("wide_stride", windows(1, 2, 3, 3)),
+                       ("same", windows(3, 2, 2, 1, "SAME"))):
         maximum(t, tag, mixed(F32, (1, 4, 5, 3)), attrs)
-    maximum(
-        t,
-        "explicit",
-        mixed(F32, (1, 3, 3, 2)) - 20,
-        windows(2, 3, 2, 2, "EXPLICIT", explicit_paddings=[0, 0, 1, 0, 2, 1, 0, 0]),
-    )
+    maximum(t, "explicit", mixed(F32, (1, 3, 3, 2)) - 20,
+            windows(2, 3, 2, 2, "EXPLICIT", explicit_paddings=[0, 0, 1, 0, 2, 1, 0, 0]))
     maximum(t, "smallest", f([[[[5]]]]), windows(1, 1))
     maximum(t, "ties", np.ones((1, 3, 3, 1), F32), windows(2, 2))
-    maximum(
-        t,
-        "nan",
-        f([[[[NAN], [1], [2], [-INF], [NAN], [NAN], [3], [NAN]]]]),
-        windows(1, 2),
-        v2=False,
-    )
+    maximum(t, "nan", f([[[[NAN], [1], [2], [-INF], [NAN], [NAN], [3], [NAN]]]]), windows(1, 2),
+            v2=False)
     maximum(t, "infinities", f([[[[-INF], [-INF], [INF], [1]]]]), windows(1, 2))
     # no two elements alike, so that differences are smooth
     maximum(t, "gradient", wave(F64, (1, 3, 4, 2)), windows(2, 2, 1, 2), g=True)
@@ -103,51 +83,27 @@ def max_2d(t):
     # differences in grad alone: the image is constant
     for op, more in (("MaxPoolGrad", wave(F64, y.shape)), ("MaxPoolGradGrad", wave(F64, x.shape))):
         t.add(op, "gradient_alone", Const(x), Const(y), more, g=True, **attrs)
-    t.add(
-        "MaxPoolGradV2",
-        "gradient_alone",
-        Const(x),
-        Const(y),
-        wave(F64, y.shape),
-        C([1, 2, 2, 1]),
-        C([1, 1, 1, 1]),
-        g=True,
-        padding="VALID",
-    )
-    t.add(
-        "MaxPool",
-        "depth",
-        mixed(F32, (1, 2, 2, 4)),
-        ksize=[1, 1, 1, 2],
-        strides=[1, 1, 1, 2],
-        padding="VALID",
-    )
+    t.add("MaxPoolGradV2", "gradient_alone", Const(x), Const(y), wave(F64, y.shape),
+          C([1, 2, 2, 1]), C([1, 1, 1, 1]), g=True, padding="VALID")
+    t.add("MaxPool", "depth", mixed(F32, (1, 2, 2, 4)), ksize=[1, 1, 1, 2], strides=[1, 1, 1, 2],
+          padding="VALID")
     t.add("MaxPool", "empty", empty(F32, (0, 3, 3, 2)), **windows(2, 2))
-    t.add(
-        "MaxPoolGrad",
-        "empty",
-        empty(F32, (0, 3, 3, 2)),
-        empty(F32, (0, 2, 2, 2)),
-        empty(F32, (0, 2, 2, 2)),
-        **windows(2, 2),
-    )
+    t.add("MaxPoolGrad", "empty", empty(F32, (0, 3, 3, 2)), empty(F32, (0, 2, 2, 2)),
+          empty(F32, (0, 2, 2, 2)), **windows(2, 2))
     x = mixed(F32, (1, 3, 4, 2))
     y = pooled(x, windows(2, 2))
     four, one = i([1, 2, 2, 1]), i([1, 1, 1, 1])
     t.add("MaxPoolV2", "fed_sizes", x, four, one, padding="VALID")
     t.add("MaxPoolGradV2", "fed_sizes", x, y, y, four, one, padding="VALID")
     t.add("MaxPoolGradGradV2", "fed_sizes", x, y, x, four, one, padding="VALID")
-    order = {
-        "ksize": [1, 1, 2, 2],
-        "strides": [1, 1, 1, 2],
-        "padding": "SAME",
-        "data_format": "NCHW",
-    }
+    order = {"ksize": [1, 1, 2, 2], "strides": [1, 1, 1, 2], "padding": "SAME",
+             "data_format": "NCHW"}
     x = mixed(F32, (2, 3, 4, 2))
     y = second(pooled(x, windows(2, 2, 1, 2, "SAME")))
     t.add("MaxPool", "nchw", second(x), images=((0,), (), (0,)), **order)
     t.add("MaxPoolGrad", "nchw", second(x), y, y, images=((0, 1, 2), (), (0,)), **order)
-    t.add("MaxPoolGradGrad", "nchw", second(x), y, second(x), images=((0, 1, 2), (), (0,)), **order)
+    t.add("MaxPoolGradGrad", "nchw", second(x), y, second(x), images=((0, 1, 2), (), (0,)),
+          **order)
 
 
 def argmax(t):
@@ -161,18 +117,13 @@ def argmax(t):
         dy = mixed(dtype, (2, 1, 2, 1))
         t.add("MaxPoolWithArgmax", "valid_" + name, x, **attrs)
         t.add("MaxPoolGradWithArgmax", name, x, dy, l([0, 1, 1, 5], dy.shape), **attrs)
-    t.add(
-        "MaxPoolGradWithArgmax",
-        "narrow_index",
-        x.astype(F32),
-        dy.astype(F32),
-        i([0, 4, 1, 5], dy.shape),
-        **attrs,
-    )
+    t.add("MaxPoolGradWithArgmax", "narrow_index", x.astype(F32), dy.astype(F32),
+          i([0, 4, 1, 5], dy.shape), **attrs)
     t.add("MaxPoolGradWithArgmax", "bad_shape", x.astype(F32), dy.astype(F32), l([0, 1]), **attrs)
     t.add("MaxPoolWithArgmax", "bad_rank", x[0], **attrs)
     t.add("MaxPoolWithArgmax", "bad_size", x, **windows(5, 5))
-    t.add("MaxPoolWithArgmax", "bad_batch", x, ksize=[2, 1, 1, 1], strides=[1] * 4, padding="VALID")
+    t.add("MaxPoolWithArgmax", "bad_batch", x, ksize=[2, 1, 1, 1], strides=[1] * 4,
+          padding="VALID")
 
 
 def bad_max(t):
@@ -189,24 +140,12 @@ def bad_max(t):
         t.add(op, "bad_count", x, ksize=[1, 2, 2], strides=[1] * 4, padding="VALID")
         t.add(op, "bad_format", x, **windows(2, 2, data_format="X"))
     t.add("MaxPool", "bad_depth", x, ksize=[1, 1, 1, 3], strides=[1, 1, 1, 3], padding="VALID")
-    t.add(
-        "MaxPool",
-        "bad_explicit",
-        x,
-        **windows(2, 2, 1, 1, "EXPLICIT", explicit_paddings=[0, 0, 1, 2, 0, 0, 0, 0]),
-    )
+    t.add("MaxPool", "bad_explicit", x,
+          **windows(2, 2, 1, 1, "EXPLICIT", explicit_paddings=[0, 0, 1, 2, 0, 0, 0, 0]))
     t.add("MaxPoolGrad", "bad_output", x, y[:, :1], y, **windows(2, 2))
     t.add("MaxPoolGrad", "bad_grad", x, y, y[:, :1], **windows(2, 2))
-    t.add(
-        "MaxPoolGrad",
-        "bad_depth",
-        x,
-        x[..., :1],
-        x[..., :1],
-        ksize=[1, 1, 1, 2],
-        strides=[1, 1, 1, 2],
-        padding="VALID",
-    )
+    t.add("MaxPoolGrad", "bad_depth", x, x[..., :1], x[..., :1], ksize=[1, 1, 1, 2],
+          strides=[1, 1, 1, 2], padding="VALID")
     t.add("MaxPoolGradGrad", "bad_output", x, y[:, :1], x, **windows(2, 2))
     t.add("MaxPoolGradGrad", "bad_grad", x, y, y, **windows(2, 2))
     t.add("MaxPoolV2", "bad_count", x, C([1, 2, 2]), C([1, 1, 1, 1]), padding="VALID")
@@ -230,32 +169,18 @@ def average_2d(t):
     t.add("AvgPool", "nan", f([[[[NAN], [1], [2], [INF], [-INF]]]]), **windows(1, 2))
     t.add("AvgPool", "empty", empty(F32, (0, 3, 3, 2)), **windows(2, 2))
     t.add("AvgPoolGrad", "fed_shape", i([1, 3, 3, 1]), mixed(F32, (1, 2, 2, 1)), **windows(2, 2))
-    order = {
-        "ksize": [1, 1, 2, 2],
-        "strides": [1, 1, 1, 2],
-        "padding": "SAME",
-        "data_format": "NCHW",
-    }
+    order = {"ksize": [1, 1, 2, 2], "strides": [1, 1, 1, 2], "padding": "SAME",
+             "data_format": "NCHW"}
     x = mixed(F32, (2, 3, 4, 2))
     t.add("AvgPool", "nchw", second(x), images=((0,), (), (0,)), **order)
-    t.add(
-        "AvgPoolGrad",
-        "nchw",
-        C(second(x).shape),
-        mixed(F32, (2, 2, 3, 2)),
-        images=((1,), (0,), (0,)),
-        **order,
-    )
+    t.add("AvgPoolGrad", "nchw", C(second(x).shape), mixed(F32, (2, 2, 3, 2)),
+          images=((1,), (0,), (0,)), **order)
 
 
 def three(t):
     def cube(size, stride=1, padding="VALID", **more):
-        return {
-            "ksize": [1, *size, 1],
-            "strides": [1, stride, stride, stride, 1],
-            "padding": padding,
-            **more,
-        }
+        return {"ksize": [1, *size, 1], "strides": [1, stride, stride, stride, 1],
+                "padding": padding, **more}
 
     def both(tag, x, attrs):
         y = pooled(x, attrs)
@@ -275,12 +200,8 @@ def three(t):
     both("nan", f([[[[[1], [NAN], [NAN], [2], [-1]]]]]), cube([1, 1, 2]))
     both("wide", mixed(F32, (1, 2, 2, 3, 17)), cube([2, 1, 2]))
     x = mixed(F32, (2, 2, 3, 2, 2))
-    attrs = {
-        "ksize": [1, 1, 2, 1, 2],
-        "strides": [1, 1, 1, 1, 2],
-        "padding": "SAME",
-        "data_format": "NCDHW",
-    }
+    attrs = {"ksize": [1, 1, 2, 1, 2], "strides": [1, 1, 1, 1, 2], "padding": "SAME",
+             "data_format": "NCDHW"}
     t.add("MaxPool3D", "ncdhw", second(x), images=((0,), (), (0,)), **attrs)
     t.add("AvgPool3D", "ncdhw", second(x), images=((0,), (), (0,)), **attrs)
     t.add("MaxPool3D", "empty", empty(F32, (0, 2, 2, 2, 1)), **cube([2, 2, 2]))

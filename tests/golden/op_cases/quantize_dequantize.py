@@ -1,5 +1,4 @@
 """Numbers rounded as if they were quantized."""
-
 from .common import *  # noqa: F403
 
 X = [-1.5, -0.31, 0, 0.07, 0.5, 1.1, 2.9]
@@ -20,45 +19,14 @@ def there_and_back(t, dtype):
             t.add(third, tag, x, low, high, i(6), **attrs)
             t.add(first, tag, x, input_min=-1, input_max=2, **attrs)
     for op in (second, fourth):
-        t.add(
-            op,
-            "narrow_" + name,
-            x,
-            low,
-            high,
-            narrow_range=True,
-            num_bits=4,
-            range_given=True,
-            tol=2,
-        )
-        t.add(
-            op,
-            "half_up_" + name,
-            x,
-            low,
-            high,
-            round_mode="HALF_UP",
-            num_bits=5,
-            range_given=True,
-            tol=2,
-        )
-        t.add(
-            op,
-            "halves_" + name,
-            a(dtype, [0.5, 1.5, 2.5, -0.5, -1.5]),
-            a(dtype, -128),
-            a(dtype, 127),
-            range_given=True,
-        )
-        t.add(
-            op,
-            "halves_up_" + name,
-            a(dtype, [0.5, 1.5, 2.5, -0.5, -1.5]),
-            a(dtype, -128),
-            a(dtype, 127),
-            range_given=True,
-            round_mode="HALF_UP",
-        )
+        t.add(op, "narrow_" + name, x, low, high, narrow_range=True, num_bits=4,
+              range_given=True, tol=2)
+        t.add(op, "half_up_" + name, x, low, high, round_mode="HALF_UP", num_bits=5,
+              range_given=True, tol=2)
+        t.add(op, "halves_" + name, a(dtype, [0.5, 1.5, 2.5, -0.5, -1.5]), a(dtype, -128),
+              a(dtype, 127), range_given=True)
+        t.add(op, "halves_up_" + name, a(dtype, [0.5, 1.5, 2.5, -0.5, -1.5]), a(dtype, -128),
+              a(dtype, 127), range_given=True, round_mode="HALF_UP")
         t.add(op, "many_bits_" + name, x, low, high, num_bits=40, range_given=True, tol=2)
         t.add(op, "one_bit_" + name, x, low, high, num_bits=1, range_given=True, tol=2)
     rows, lows, highs = a(dtype, ROWS), a(dtype, LOWS), a(dtype, HIGHS)
@@ -100,7 +68,8 @@ def cases():
         bits = [i(8)] if op == third else []
         if op != third:  # which TensorFlow refuses
             t.add(op, "scalar", f(0.3), f(-1), f(1), range_given=True, tol=2)
-        t.add(op, "empty", empty(F32, (0, 3)), f(LOWS), f(HIGHS), *bits, axis=1, range_given=False)
+        t.add(op, "empty", empty(F32, (0, 3)), f(LOWS), f(HIGHS), *bits, axis=1,
+              range_given=False)
         t.add(op, "zeros", f([0, 0]), f(0), f(0), *bits, range_given=False)
         t.add(op, "one_side", x, f(0.5), f(1), *bits, range_given=True, tol=2)
         t.add(op, "infinite", f([INF, -INF, 1]), f(-1), f(1), *bits, range_given=True, tol=2)

@@ -1,5 +1,4 @@
 """Arithmetic on quantized numbers."""
-
 from .common import *  # noqa: F403
 
 
@@ -16,37 +15,23 @@ def spread(shape, step=37):
 
 
 def moved(t):
-    numbers = q32([0, 2**30, -(2**30), 5, 123456789, -(2**31), 2**31 - 1])
+    numbers = q32([0, 2**30, -2**30, 5, 123456789, -2**31, 2**31 - 1])
     for dtype in ("quint8", "qint8"):
         t.add("Requantize", dtype, numbers, f(-10), f(10), f(-2), f(8), out_type=dtype)
     t.add("Requantize", "zero_range", numbers, f(-1), f(1), f(0), f(0), out_type="quint8")
-    t.add(
-        "Requantize",
-        "matrix",
-        q32([[1, 2], [-3, 4]]),
-        f(-1e-6),
-        f(1e-6),
-        f(0),
-        f(1e-6),
-        out_type="quint8",
-    )
+    t.add("Requantize", "matrix", q32([[1, 2], [-3, 4]]), f(-1e-6), f(1e-6), f(0), f(1e-6),
+          out_type="quint8")
     t.add("Requantize", "empty", q32([]), f(-1), f(1), f(0), f(1), out_type="quint8")
     t.add("Requantize", "bad_min", numbers, f(-1), f(1), f(1), f(2), out_type="quint8")
     t.add("Requantize", "bad_max", numbers, f(-1), f(1), f(-1), f(-2), out_type="quint8")
     t.add("Requantize", "bad_vector", numbers, f([-1, 1]), f(1), f(-1), f(2), out_type="quint8")
-    for tag, values in (
-        ("positive", [5, 2**30]),
-        ("mixed", [[-7777, 5], [2**30, 0]]),
-        ("one", [9]),
-        ("negative", [-5, -(2**29)]),
-        ("empty", []),
-    ):
+    for tag, values in (("positive", [5, 2**30]), ("mixed", [[-7777, 5], [2**30, 0]]), ("one", [9]),
+                        ("negative", [-5, -2**29]), ("empty", [])):
         t.add("RequantizationRange", tag, q32(values), f(-10), f(10))
         t.add("QuantizeDownAndShrinkRange", tag, q32(values), f(-10), f(10), out_type="quint8")
     t.add("RequantizationRange", "bad_vector", q32([1]), f([-10, 1]), f(10))
-    t.add(
-        "QuantizeDownAndShrinkRange", "bad_vector", q32([1]), f([-10, 1]), f(10), out_type="quint8"
-    )
+    t.add("QuantizeDownAndShrinkRange", "bad_vector", q32([1]), f([-10, 1]), f(10),
+          out_type="quint8")
 
 
 def unary(t):
@@ -69,15 +54,8 @@ def unary(t):
 
 def joined(t):
     def add(tag, axis, values, lows, highs, **attrs):
-        t.add(
-            "QuantizedConcat",
-            tag,
-            axis,
-            values,
-            [f(v) for v in lows],
-            [f(v) for v in highs],
-            **attrs,
-        )
+        t.add("QuantizedConcat", tag, axis, values, [f(v) for v in lows], [f(v) for v in highs],
+              **attrs)
 
     add("same", Const(0), [u8([0, 128]), u8([255])], [-1, -1], [2, 2])
     add("unlike", Const(0), [u8([0, 128, 77]), u8([255, 3])], [0.5, 1], [2, 3])
@@ -103,19 +81,8 @@ def products(t):
     matmul("bad_inner", x, x, -1, 1, 0, 2)
 
     def conv(tag, images, kernel, strides, padding, **attrs):
-        t.add(
-            "QuantizedConv2D",
-            tag,
-            images,
-            kernel,
-            f(-1),
-            f(2),
-            f(-1),
-            f(1),
-            strides=strides,
-            padding=padding,
-            **attrs,
-        )
+        t.add("QuantizedConv2D", tag, images, kernel, f(-1), f(2), f(-1), f(1), strides=strides,
+              padding=padding, **attrs)
 
     images, kernel = spread((2, 4, 5, 3)), spread((3, 2, 3, 2), 29)
     conv("same", images, kernel, [1, 1, 1, 1], "SAME")
@@ -130,45 +97,16 @@ def products(t):
 def sums(t):
     x, y = u8([[0, 128, 255], [1, 2, 3]]), u8([0, 10, 255])
     t.add("QuantizedBiasAdd", "matrix", x, y, f(-1), f(2), f(-3), f(4), out_type="qint32", tol=0)
-    t.add(
-        "QuantizedBiasAdd",
-        "image",
-        spread((1, 2, 2, 3)),
-        y,
-        f(0),
-        f(6),
-        f(-0.1),
-        f(0.2),
-        out_type="qint32",
-    )
-    t.add(
-        "QuantizedBiasAdd", "row", u8([[7]]), u8([9]), f(-2), f(2), f(-3), f(4), out_type="qint32"
-    )
-    t.add(
-        "QuantizedBiasAdd",
-        "wide",
-        spread((2, 3)),
-        y,
-        f(-100),
-        f(200),
-        f(-3),
-        f(4),
-        out_type="qint32",
-    )
-    t.add(
-        "QuantizedBiasAdd",
-        "narrow",
-        spread((2, 3)),
-        y,
-        f(-1),
-        f(1),
-        f(-0.5),
-        f(0.5),
-        out_type="qint32",
-    )
-    t.add(
-        "QuantizedBiasAdd", "bad_length", x, u8([1, 2]), f(-1), f(2), f(-3), f(4), out_type="qint32"
-    )
+    t.add("QuantizedBiasAdd", "image", spread((1, 2, 2, 3)), y, f(0), f(6), f(-0.1), f(0.2),
+          out_type="qint32")
+    t.add("QuantizedBiasAdd", "row", u8([[7]]), u8([9]), f(-2), f(2), f(-3), f(4),
+          out_type="qint32")
+    t.add("QuantizedBiasAdd", "wide", spread((2, 3)), y, f(-100), f(200), f(-3), f(4),
+          out_type="qint32")
+    t.add("QuantizedBiasAdd", "narrow", spread((2, 3)), y, f(-1), f(1), f(-0.5), f(0.5),
+          out_type="qint32")
+    t.add("QuantizedBiasAdd", "bad_length", x, u8([1, 2]), f(-1), f(2), f(-3), f(4),
+          out_type="qint32")
     for op in ("QuantizedMul",):
         t.add(op, "row", x, y, f(-1), f(2), f(-3), f(4))
         t.add(op, "same", x, x, f(-1), f(2), f(-3), f(4))
@@ -182,7 +120,6 @@ def sums(t):
 def pools(t):
     images = spread((2, 4, 5, 3))
     for op in ("QuantizedMaxPool", "QuantizedAvgPool"):
-
         def add(tag, x, ksize, strides, padding, op=op):
             t.add(op, tag, x, f(-1), f(2), ksize=ksize, strides=strides, padding=padding)
 

@@ -1,5 +1,4 @@
 """Ragged tensors, counts of them, and small ops of real graphs."""
-
 from .common import *  # noqa: F403
 
 
@@ -9,17 +8,11 @@ def ranges(t):
     t.add("RaggedRange", "mixed", l([0, 4]), l(7), l(2), Tsplits="int32")
     t.add("RaggedRange", "float", f([0, 1.5]), f([1, 0]), f([0.3, -0.25]))
     t.add("RaggedRange", "double", d(0), d([0.5, 2, -1]), d(0.7))
-    t.add(
-        "RaggedRange", "bfloat16", a(BFLOAT16, [0, 3]), a(BFLOAT16, [2, 1]), a(BFLOAT16, [0.5, -1])
-    )
+    t.add("RaggedRange", "bfloat16", a(BFLOAT16, [0, 3]), a(BFLOAT16, [2, 1]),
+          a(BFLOAT16, [0.5, -1]))
     t.add("RaggedRange", "no_rows", i([]), i([]), i([]))
-    t.add(
-        "RaggedRange",
-        "int64_limits",
-        l([2**62, -(2**63)]),
-        l([2**63 - 1, -(2**63) + 3]),
-        l([2**62, 2]),
-    )
+    t.add("RaggedRange", "int64_limits", l([2**62, -2**63]), l([2**63 - 1, -2**63 + 3]),
+          l([2**62, 2]))
     t.add("RaggedRange", "bad_zero", i([1, 2]), i([3, 9]), i(0))
     t.add("RaggedRange", "bad_lengths", i([1, 2]), i([3]), i(1))
     t.add("RaggedRange", "bad_matrix", i([[1, 2]]), i([3]), i(1))
@@ -69,16 +62,8 @@ def to_sparse(t):
 
 def to_tensor(t):
     def add(tag, shape, values, default, partitions, types, **options):
-        t.add(
-            "RaggedTensorToTensor",
-            tag,
-            shape,
-            values,
-            default,
-            partitions,
-            row_partition_types=types,
-            **options,
-        )
+        t.add("RaggedTensorToTensor", tag, shape, values, default, partitions,
+              row_partition_types=types, **options)
 
     splits, by_splits = l([0, 3, 3, 5]), ["ROW_SPLITS"]
     by_rows = ["FIRST_DIM_SIZE", "VALUE_ROWIDS"]
@@ -88,41 +73,14 @@ def to_tensor(t):
     add("cut", Const([2, 2], I32), values, f(9), [splits], by_splits, g=True)
     add("longer", Const([5, 4], I64), values, f(9), [splits], by_splits, g=True)
     add("row_ids", Const(-1, I64), values, f(7), [l(4), l([0, 0, 2, 2, 2])], by_rows, g=True)
-    add(
-        "two_levels",
-        Const(-1, I64),
-        values,
-        f(0),
-        [l([0, 2, 2, 3]), l([0, 1, 4, 5])],
-        by_splits * 2,
-        g=True,
-    )
-    add(
-        "mixed_levels",
-        Const([-1, 2, -1], I64),
-        values,
-        f(0),
-        [i(3), i([0, 0, 2]), i([0, 1, 4, 5])],
-        by_rows + by_splits,
-    )
-    add(
-        "inner_dimension",
-        Const(-1, I64),
-        wave(F64, (3, 2)),
-        d([8, 9]),
-        [l([0, 1, 3])],
-        by_splits,
-        g=True,
-    )
-    add(
-        "inner_default_broadcast",
-        Const(-1, I64),
-        wave(F64, (3, 2)),
-        d([8]),
-        [l([0, 1, 3])],
-        by_splits,
-        g=True,
-    )
+    add("two_levels", Const(-1, I64), values, f(0), [l([0, 2, 2, 3]), l([0, 1, 4, 5])],
+        by_splits * 2, g=True)
+    add("mixed_levels", Const([-1, 2, -1], I64), values, f(0),
+        [i(3), i([0, 0, 2]), i([0, 1, 4, 5])], by_rows + by_splits)
+    add("inner_dimension", Const(-1, I64), wave(F64, (3, 2)), d([8, 9]), [l([0, 1, 3])], by_splits,
+        g=True)
+    add("inner_default_broadcast", Const(-1, I64), wave(F64, (3, 2)), d([8]), [l([0, 1, 3])],
+        by_splits, g=True)
     add("strings", Const(-1, I64), s(["a", "b", ""]), s("-"), [l([0, 1, 3])], by_splits)
     add("no_values", Const([2, 3], I64), empty(F32, (0,)), f(1), [l([0, 0, 0])], by_splits)
     add("no_rows", Const(-1, I64), empty(F32, (0,)), f(1), [l([0])], by_splits)
@@ -177,56 +135,31 @@ def others(t):
     points, centers = f([[0, 0], [1, 1], [5, 5]]), f([[0, 1], [3, 3], [1, 0], [6, 5]])
     for k in (0, 1, 2, 9):
         t.add("NearestNeighbors", "k%d" % k, points, centers, l(k))
-    t.add(
-        "NearestNeighbors",
-        "wide",
-        wave(F32, (4, 5)),
-        wave(F32, (7, 5), phase=1),
-        Const(3, I64),
-        tol=4,
-    )
+    t.add("NearestNeighbors", "wide", wave(F32, (4, 5)), wave(F32, (7, 5), phase=1), Const(3, I64),
+          tol=4)
     t.add("NearestNeighbors", "no_points", empty(F32, (0, 2)), centers, l(1))
     t.add("NearestNeighbors", "bad_depth", points, f([[1, 2, 3]]), l(1))
 
     for dtype in (I32, I64):
-        t.add(
-            "DataFormatDimMap",
-            "default_" + np.dtype(dtype).name,
-            a(dtype, [0, 1, 2, 3, -1, -2, -3, -4]),
-        )
+        t.add("DataFormatDimMap", "default_" + np.dtype(dtype).name,
+              a(dtype, [0, 1, 2, 3, -1, -2, -3, -4]))
         t.add("DataFormatVecPermute", "default_" + np.dtype(dtype).name, a(dtype, [10, 11, 12, 13]))
         t.add("DataFormatVecPermute", "pairs_" + np.dtype(dtype).name, ramp(dtype, (4, 2)))
     t.add("DataFormatDimMap", "scalar", i(1))
     t.add("DataFormatDimMap", "empty", i([]))
-    t.add(
-        "DataFormatDimMap", "volumes", i([[0, 4], [1, -2]]), src_format="NDHWC", dst_format="NCDHW"
-    )
+    t.add("DataFormatDimMap", "volumes", i([[0, 4], [1, -2]]), src_format="NDHWC",
+          dst_format="NCDHW")
     t.add("DataFormatDimMap", "back", i([3, 1]), src_format="NCHW", dst_format="NHWC")
     t.add("DataFormatDimMap", "bad_target", i([0]), dst_format="NHW")
     t.add("DataFormatDimMap", "bad_letters", i([0]), dst_format="NHWX")
     t.add("DataFormatDimMap", "bad_source", i([0]), src_format="ABCDEF", dst_format="FEDCBA")
     t.add("DataFormatVecPermute", "spatial", i([1, 2]), src_format="NWHC", dst_format="NCHW")
-    t.add(
-        "DataFormatVecPermute",
-        "spatial_pairs",
-        i([[1, 2], [3, 4]]),
-        src_format="NWHC",
-        dst_format="NHWC",
-    )
-    t.add(
-        "DataFormatVecPermute",
-        "volumes",
-        i([1, 2, 3, 4, 5]),
-        src_format="NDHWC",
-        dst_format="NCDHW",
-    )
-    t.add(
-        "DataFormatVecPermute",
-        "spatial_volumes",
-        i([1, 2, 3]),
-        src_format="NDHWC",
-        dst_format="NCWHD",
-    )
+    t.add("DataFormatVecPermute", "spatial_pairs", i([[1, 2], [3, 4]]), src_format="NWHC",
+          dst_format="NHWC")
+    t.add("DataFormatVecPermute", "volumes", i([1, 2, 3, 4, 5]), src_format="NDHWC",
+          dst_format="NCDHW")
+    t.add("DataFormatVecPermute", "spatial_volumes", i([1, 2, 3]), src_format="NDHWC",
+          dst_format="NCWHD")
     t.add("DataFormatVecPermute", "bad_length", i([1, 2, 3]))
     t.add("DataFormatVecPermute", "bad_scalar", i(1))
     t.add("DataFormatVecPermute", "bad_columns", ramp(I32, (4, 3)))

@@ -1,5 +1,4 @@
 """Ragged tensors as variants, and sparse ones."""
-
 from .common import *  # noqa: F403
 
 LEVELS = [l([0, 2, 3]), l([0, 2, 2, 3])]
@@ -7,14 +6,9 @@ VALUES = i([1, 2, 3])
 
 
 def packed(splits, values, batched=False):
-    return Node(
-        "RaggedTensorToVariant",
-        [Const(one) for one in splits],
-        Const(values),
-        batched_input=batched,
-        RAGGED_RANK=len(splits),
-        **({} if splits else {"Tsplits": "int64"}),
-    )
+    return Node("RaggedTensorToVariant", [Const(one) for one in splits], Const(values),
+                batched_input=batched, RAGGED_RANK=len(splits),
+                **({} if splits else {"Tsplits": "int64"}))
 
 
 def tvalues(values):
@@ -22,40 +16,19 @@ def tvalues(values):
 
 
 def unpacked(node, rank, values, input_rank=-1):
-    return Node(
-        "RaggedTensorFromVariant",
-        node,
-        input_ragged_rank=input_rank,
-        output_ragged_rank=rank,
-        Tvalues=tvalues(values),
-        Tsplits="int64",
-    )
+    return Node("RaggedTensorFromVariant", node, input_ragged_rank=input_rank,
+                output_ragged_rank=rank, Tvalues=tvalues(values), Tsplits="int64")
 
 
 def taken(t, tag, node, rank, values, input_rank=-1, splits="int64"):
-    t.add(
-        "RaggedTensorFromVariant",
-        tag,
-        node,
-        input_ragged_rank=input_rank,
-        output_ragged_rank=rank,
-        Tvalues=tvalues(values),
-        Tsplits=splits,
-    )
+    t.add("RaggedTensorFromVariant", tag, node, input_ragged_rank=input_rank,
+          output_ragged_rank=rank, Tvalues=tvalues(values), Tsplits=splits)
 
 
 def put(t, tag, splits, values, batched, rank):
     attrs = {} if splits else {"Tsplits": "int64"}
-    t.add(
-        "RaggedTensorToVariant",
-        tag,
-        splits,
-        values,
-        batched_input=batched,
-        RAGGED_RANK=len(splits),
-        last=[unpacked(OP, rank, values)],
-        **attrs,
-    )
+    t.add("RaggedTensorToVariant", tag, splits, values, batched_input=batched,
+          RAGGED_RANK=len(splits), last=[unpacked(OP, rank, values)], **attrs)
 
 
 def cases():
@@ -71,18 +44,10 @@ def cases():
     put(t, "no_rows", [l([0])], i([]), False, 1)
     put(t, "dense", [], VALUES, False, 0)
     put(t, "dense_batched", [], matrix, True, 1)
-    t.add(
-        "RaggedTensorToVariant", "bad_last", [l([0, 2])], VALUES, batched_input=False, RAGGED_RANK=1
-    )
-    t.add(
-        "RaggedTensorToVariant",
-        "bad_scalar",
-        [],
-        i(3),
-        batched_input=True,
-        RAGGED_RANK=0,
-        Tsplits="int64",
-    )
+    t.add("RaggedTensorToVariant", "bad_last", [l([0, 2])], VALUES, batched_input=False,
+          RAGGED_RANK=1)
+    t.add("RaggedTensorToVariant", "bad_scalar", [], i(3), batched_input=True, RAGGED_RANK=0,
+          Tsplits="int64")
 
     rows = packed([], matrix, True)
     taken(t, "dense", rows, 1, matrix)
@@ -100,20 +65,11 @@ def cases():
         sparse = [Const(indices), Const(values), Const(shape)]
         for op in ("SerializeSparse", "SerializeManySparse"):
             read = Node("DeserializeSparse", OP, dtype=tvalues(values), Tserialized="variant")
-            t.add(op, f"variants_of_{tag}", indices, values, shape, out_type="variant", last=[read])
+            t.add(op, f"variants_of_{tag}", indices, values, shape, out_type="variant",
+                  last=[read])
             made = Node(op, *sparse, out_type="variant")
-            t.add(
-                "DeserializeSparse",
-                f"{tag}_of_{op.lower()}",
-                made,
-                dtype=tvalues(values),
-                Tserialized="variant",
-            )
-    t.add(
-        "DeserializeSparse",
-        "bad_variant",
-        packed([l([0, 1, 2, 3])], VALUES, True),
-        dtype="float",
-        Tserialized="variant",
-    )
+            t.add("DeserializeSparse", f"{tag}_of_{op.lower()}", made, dtype=tvalues(values),
+                  Tserialized="variant")
+    t.add("DeserializeSparse", "bad_variant", packed([l([0, 1, 2, 3])], VALUES, True),
+          dtype="float", Tserialized="variant")
     return t.cases

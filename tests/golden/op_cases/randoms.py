@@ -1,15 +1,10 @@
 """Random ops: two runs of one session each, with seeds."""
-
 from .common import *  # noqa: F403
 
 C = Const
-SEEDS = {
-    "seeds_1_2": dict(seed=1, seed2=2),
-    "seed_only": dict(seed=87654321, seed2=0),
-    "seed2_only": dict(seed=0, seed2=5),
-    "wide_seeds": dict(seed=2**31 - 2, seed2=2**40 + 3),
-    "negative": dict(seed=-3, seed2=-4),
-}
+SEEDS = {"seeds_1_2": dict(seed=1, seed2=2), "seed_only": dict(seed=87654321, seed2=0),
+         "seed2_only": dict(seed=0, seed2=5), "wide_seeds": dict(seed=2**31 - 2, seed2=2**40 + 3),
+         "negative": dict(seed=-3, seed2=-4)}
 
 
 def cases():
@@ -31,42 +26,14 @@ def cases():
     for dtype in (I32, I64):
         name = "int32" if dtype == I32 else "int64"
         for tag, seeds in SEEDS.items():
-            t.add(
-                "RandomUniformInt",
-                name + "_" + tag,
-                C([2, 3]),
-                a(dtype, -5),
-                a(dtype, 100),
-                runs=2,
-                **seeds,
-            )
-        t.add(
-            "RandomUniformInt",
-            name + "_wide",
-            C([9]),
-            a(dtype, np.iinfo(dtype).min),
-            a(dtype, np.iinfo(dtype).max),
-            seed=1,
-            seed2=2,
-        )
-        t.add(
-            "RandomUniformInt",
-            name + "_one_value",
-            C([4]),
-            a(dtype, 3),
-            a(dtype, 4),
-            seed=1,
-            seed2=2,
-        )
-        t.add(
-            "RandomUniformInt",
-            name + "_constant_bounds",
-            C([4]),
-            C(0, dtype),
-            C(10, dtype),
-            seed=1,
-            seed2=2,
-        )
+            t.add("RandomUniformInt", name + "_" + tag, C([2, 3]), a(dtype, -5), a(dtype, 100),
+                  runs=2, **seeds)
+        t.add("RandomUniformInt", name + "_wide", C([9]), a(dtype, np.iinfo(dtype).min),
+              a(dtype, np.iinfo(dtype).max), seed=1, seed2=2)
+        t.add("RandomUniformInt", name + "_one_value", C([4]), a(dtype, 3), a(dtype, 4), seed=1,
+              seed2=2)
+        t.add("RandomUniformInt", name + "_constant_bounds", C([4]), C(0, dtype), C(10, dtype),
+              seed=1, seed2=2)
     t.add("RandomUniformInt", "scalar", C(empty(I32, (0,))), i(0), i(9), seed=3, seed2=4)
     t.add("RandomUniformInt", "empty", C([0]), i(0), i(9), seed=3, seed2=4)
     t.add("RandomUniformInt", "long", C([300]), i(0), i(1000), seed=3, seed2=4)

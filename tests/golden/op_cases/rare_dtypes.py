@@ -1,18 +1,12 @@
 """Dtypes that few programs use: quantized numbers, 16-bit products, strings and truth values."""
-
 from .common import *  # noqa: F403
 
 C = Const
 
 
 def quantized(t):
-    for name, dtype in (
-        ("qint8", QI8),
-        ("quint8", QU8),
-        ("qint16", QI16),
-        ("quint16", QU16),
-        ("qint32", QI32),
-    ):
+    for name, dtype in (("qint8", QI8), ("quint8", QU8), ("qint16", QI16), ("quint16", QU16),
+                        ("qint32", QI32)):
         numbers = q(dtype, [3, 0, 100, 7])
         t.add("Cast", "from_" + name, numbers, DstT=F32)
         t.add("Cast", name + "_to_complex64", numbers, DstT=C64)
@@ -35,13 +29,8 @@ def strings_and_truths(t):
     t.add("ScatterNd", "strings", i([[0], [0], [2]]), s(["a", "bc", "d"]), C([4]))
     t.add("ScatterNd", "strings_rows", i([[1]]), s([["x", ""]]), C([2, 2]))
     t.add("ScatterNd", "truths", i([[0], [0], [2]]), b([True, False, True]), C([4]))
-    t.add(
-        "ScatterNdNonAliasingAdd",
-        "truths",
-        b([True, False, False]),
-        i([[0], [0], [2]]),
-        b([True, False, True]),
-    )
+    t.add("ScatterNdNonAliasingAdd", "truths", b([True, False, False]), i([[0], [0], [2]]),
+          b([True, False, True]))
     t.add("AsString", "string_precision", s(["abcdef", "c"]), precision=3)
     t.add("AsString", "string_precision_width", s(["abcdef", "c"]), precision=3, width=8)
     t.add("AsString", "string_left", s(["abcdef", "c"]), width=8, fill="-")

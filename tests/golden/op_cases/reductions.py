@@ -1,5 +1,4 @@
 """Reductions, scans, arg-reductions and matrix products."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -21,7 +20,7 @@ def reductions(t):
 
         def make(dtype, shape, start=1):
             if dtype == np.bool_:
-                return ramp(I32, shape, start) * 7 % 5 > 0
+                return (ramp(I32, shape, start) * 7 % 5 > 0)
             if op == "Prod":
                 return ((ramp(I32, shape, start) % 3) + 1).astype(dtype)
             return (ramp(I32, shape, start) * 7 % 13).astype(dtype)
@@ -29,18 +28,9 @@ def reductions(t):
         for dtype in dtypes:
             t.add(op, "matrix_" + dtype.__name__, make(dtype, (3, 4)), C([1]))
         x = make(first, (2, 3, 4))
-        for name, axes in (
-            ("axis_0", [0]),
-            ("axis_1", [1]),
-            ("axis_2", [2]),
-            ("axes_01", [0, 1]),
-            ("axes_02", [0, 2]),
-            ("axes_12", [1, 2]),
-            ("all", [0, 1, 2]),
-            ("negative", [-1]),
-            ("negative_two", [-3, -1]),
-            ("unsorted", [2, 0]),
-        ):
+        for name, axes in (("axis_0", [0]), ("axis_1", [1]), ("axis_2", [2]), ("axes_01", [0, 1]),
+                           ("axes_02", [0, 2]), ("axes_12", [1, 2]), ("all", [0, 1, 2]),
+                           ("negative", [-1]), ("negative_two", [-3, -1]), ("unsorted", [2, 0])):
             t.add(op, name, x, C(axes))
             t.add(op, name + "_keep", x, C(axes), keep_dims=True)
         t.add(op, "scalar_axis", x, C(1))
@@ -66,12 +56,8 @@ def reductions(t):
         t.add(op, "bad_twice_negative", x, C([1, -2]))
         if logical:
             continue
-        t.add(
-            op,
-            "extreme",
-            f([[1, NAN, 2], [INF, 1, -INF], [1e30, 1e-30, 0], [-0.0, 0.0, -0.0]]),
-            C([1]),
-        )
+        t.add(op, "extreme", f([[1, NAN, 2], [INF, 1, -INF], [1e30, 1e-30, 0], [-0.0, 0.0, -0.0]]),
+              C([1]))
         t.add(op, "infinities", f([[INF, 3], [-INF, 3]]), C([1]))
         t.add(op, "gradient", wave(F64, (2, 3)), C([1]), g=True)
         t.add(op, "gradient_keep", wave(F64, (2, 3)), C([0]), keep_dims=True, g=True)
@@ -104,15 +90,8 @@ def scans(t):
             for reverse in (False, True):
                 tag = "exclusive_%d_reverse_%d" % (exclusive, reverse)
                 t.add(op, tag, x, C(1), exclusive=exclusive, reverse=reverse)
-                t.add(
-                    op,
-                    "gradient_" + tag,
-                    wave(F64, (2, 3)),
-                    C(1),
-                    exclusive=exclusive,
-                    reverse=reverse,
-                    g=True,
-                )
+                t.add(op, "gradient_" + tag, wave(F64, (2, 3)), C(1), exclusive=exclusive,
+                      reverse=reverse, g=True)
         t.add(op, "int64_axis", x, C(1, I64))
         t.add(op, "fed_axis", x, i(2))
         t.add(op, "empty", empty(F32, (0, 2)), C(0))
@@ -149,33 +128,16 @@ def extremes_positions(t):
 def products(t):
     x, y = wave(F32, (2, 3)), wave(F32, (3, 4), 1, 1)
     for dtype in (F32, F64, F16, I32, I64):
-        t.add(
-            "MatMul",
-            "plain_" + dtype.__name__,
-            a(dtype, [[1, 2, 3], [4, 5, 6]]),
-            ramp(dtype, (3, 2)),
-        )
+        t.add("MatMul", "plain_" + dtype.__name__, a(dtype, [[1, 2, 3], [4, 5, 6]]),
+              ramp(dtype, (3, 2)))
     for ta in (False, True):
         for tb in (False, True):
             tag = "transposes_%d%d" % (ta, tb)
-            t.add(
-                "MatMul",
-                tag,
-                x.T.copy() if ta else x,
-                y.T.copy() if tb else y,
-                transpose_a=ta,
-                transpose_b=tb,
-            )
+            t.add("MatMul", tag, x.T.copy() if ta else x, y.T.copy() if tb else y,
+                  transpose_a=ta, transpose_b=tb)
             left, right = wave(F64, (2, 3)), wave(F64, (3, 2), 1, 1)
-            t.add(
-                "MatMul",
-                "gradient_" + tag,
-                left.T.copy() if ta else left,
-                right.T.copy() if tb else right,
-                transpose_a=ta,
-                transpose_b=tb,
-                g=True,
-            )
+            t.add("MatMul", "gradient_" + tag, left.T.copy() if ta else left,
+                  right.T.copy() if tb else right, transpose_a=ta, transpose_b=tb, g=True)
     t.add("MatMul", "row_column", f([[1, 2, 3]]), f([[4], [5], [6]]))
     t.add("MatMul", "column_row", f([[1], [2]]), f([[3, 4]]))
     t.add("MatMul", "one", f([[3]]), f([[4]]))
@@ -191,21 +153,14 @@ def products(t):
     t.add("MatMul", "bad_rank_3", ramp(F32, (1, 2, 3)), y)
     for op in ("BatchMatMul", "BatchMatMulV2"):
         for dtype in (F32, F64, F16, I32):
-            t.add(
-                op, "plain_" + dtype.__name__, ramp(dtype, (2, 2, 3), 0), ramp(dtype, (2, 3, 2), 1)
-            )
+            t.add(op, "plain_" + dtype.__name__, ramp(dtype, (2, 2, 3), 0),
+                  ramp(dtype, (2, 3, 2), 1))
         for ta in (False, True):
             for tb in (False, True):
                 left, right = wave(F64, (2, 2, 3)), wave(F64, (2, 3, 2), 1, 1)
-                t.add(
-                    op,
-                    "gradient_%d%d" % (ta, tb),
-                    left.transpose(0, 2, 1).copy() if ta else left,
-                    right.transpose(0, 2, 1).copy() if tb else right,
-                    adj_x=ta,
-                    adj_y=tb,
-                    g=True,
-                )
+                t.add(op, "gradient_%d%d" % (ta, tb),
+                      left.transpose(0, 2, 1).copy() if ta else left,
+                      right.transpose(0, 2, 1).copy() if tb else right, adj_x=ta, adj_y=tb, g=True)
         t.add(op, "matrices", x, y)
         t.add(op, "rank_4", wave(F32, (2, 2, 3, 2)), wave(F32, (2, 2, 2, 4), 1))
         t.add(op, "empty_batch", empty(F32, (0, 2, 3)), empty(F32, (0, 3, 2)))
@@ -217,13 +172,8 @@ def products(t):
     t.add("BatchMatMulV2", "broadcast", wave(F32, (3, 2, 3)), wave(F32, (3, 2), 1))
     t.add("BatchMatMulV2", "broadcast_both", wave(F32, (3, 1, 2, 3)), wave(F32, (2, 3, 2), 1))
     t.add("BatchMatMulV2", "gradient_broadcast", wave(F64, (2, 2, 3)), wave(F64, (3, 2), 1), g=True)
-    t.add(
-        "BatchMatMulV2",
-        "gradient_broadcast_both",
-        wave(F64, (2, 1, 1, 2)),
-        wave(F64, (2, 2, 1), 1),
-        g=True,
-    )
+    t.add("BatchMatMulV2", "gradient_broadcast_both", wave(F64, (2, 1, 1, 2)),
+          wave(F64, (2, 2, 1), 1), g=True)
     t.add("BatchMatMul", "bad_ranks", ramp(F32, (2, 2, 3)), ramp(F32, (3, 2)))
 
 

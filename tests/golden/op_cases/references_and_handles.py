@@ -1,5 +1,4 @@
 """Variables counted up, scattered to and trained, by reference and by handle."""
-
 from .common import *  # noqa: F403
 
 
@@ -16,13 +15,8 @@ def references(t):
     t.add("CountUpTo", "bad_unset", Uninitialized(I32, []), limit=3)
     for op in ("ScatterMul", "ScatterDiv", "ScatterMin", "ScatterMax"):
         for dtype in (F32, F64) if op == "ScatterDiv" else (F32, F64, I32, I64):
-            t.add(
-                op,
-                dtype.__name__,
-                V([[8, 20], [30, 40], [50, 60]], dtype),
-                i([2, 0]),
-                a(dtype, [[10, 70], [2, 5]]),
-            )
+            t.add(op, dtype.__name__, V([[8, 20], [30, 40], [50, 60]], dtype), i([2, 0]),
+                  a(dtype, [[10, 70], [2, 5]]))
         t.add(op, "scalar_update", V([8, 6]), i([1, 0]), f(2))
         t.add(op, "twice", V([8, 6]), i([1, 1]), f([2, 3]))
         t.add(op, "nothing", V([8, 6]), empty(I32, (0,)), empty(F32, (0,)))
@@ -36,40 +30,17 @@ def references(t):
         for index in (I32, I64):
             tag = dtype.__name__ + "_" + index.__name__
             t.add("SparseApplyAdagrad", tag, *pair, lr, a(dtype, grad), a(index, [2, 0]), runs=2)
-            t.add(
-                "SparseApplyMomentum",
-                tag,
-                *pair,
-                lr,
-                a(dtype, grad),
-                a(index, [2, 0]),
-                a(dtype, 0.9),
-                runs=2,
-            )
+            t.add("SparseApplyMomentum", tag, *pair, lr, a(dtype, grad), a(index, [2, 0]),
+                  a(dtype, 0.9), runs=2)
     pair = (V(w), V(accumulator))
     t.add("SparseApplyAdagrad", "no_slots", *pair, f(0.1), f(grad), i([2, 0]), update_slots=False)
     t.add("SparseApplyAdagrad", "nothing", *pair, f(0.1), empty(F32, (0, 2)), empty(I32, (0,)))
     t.add("SparseApplyAdagrad", "bad_index", *pair, f(0.1), f(grad), i([3, 0]))
     t.add("SparseApplyAdagrad", "bad_rows", *pair, f(0.1), f(grad), i([0]))
-    t.add(
-        "SparseApplyMomentum",
-        "nesterov",
-        *pair,
-        f(0.1),
-        f(grad),
-        i([2, 0]),
-        f(0.9),
-        use_nesterov=True,
-    )
-    t.add(
-        "SparseApplyMomentum",
-        "nothing",
-        *pair,
-        f(0.1),
-        empty(F32, (0, 2)),
-        empty(I32, (0,)),
-        f(0.9),
-    )
+    t.add("SparseApplyMomentum", "nesterov", *pair, f(0.1), f(grad), i([2, 0]), f(0.9),
+          use_nesterov=True)
+    t.add("SparseApplyMomentum", "nothing", *pair, f(0.1), empty(F32, (0, 2)), empty(I32, (0,)),
+          f(0.9))
     t.add("SparseApplyMomentum", "bad_index", *pair, f(0.1), f(grad), i([3, 0]), f(0.9))
     t.add("SparseApplyMomentum", "bad_rows", *pair, f(0.1), f(grad), i([0]), f(0.9))
 
@@ -120,55 +91,15 @@ def handles(t):
         name = dtype.__name__
         v = lambda values: a(dtype, values)  # noqa: E731
         t.add("ResourceApplyGradientDescent", name, H(w, dtype), v(0.5), v(grad), runs=2)
-        t.add(
-            "ResourceApplyMomentum",
-            name,
-            H(w, dtype),
-            H(slot, dtype),
-            v(0.1),
-            v(grad),
-            v(0.9),
-            runs=2,
-        )
-        t.add(
-            "ResourceApplyMomentum",
-            name + "_nesterov",
-            H(w, dtype),
-            H(slot, dtype),
-            v(0.1),
-            v(grad),
-            v(0.9),
-            use_nesterov=True,
-        )
+        t.add("ResourceApplyMomentum", name, H(w, dtype), H(slot, dtype), v(0.1), v(grad), v(0.9),
+              runs=2)
+        t.add("ResourceApplyMomentum", name + "_nesterov", H(w, dtype), H(slot, dtype), v(0.1),
+              v(grad), v(0.9), use_nesterov=True)
         t.add("ResourceApplyAdagrad", name, H(w, dtype), H(slot, dtype), v(0.1), v(grad), runs=2)
-        t.add(
-            "ResourceApplyAdam",
-            name,
-            H(w, dtype),
-            H(slot, dtype),
-            H(slot, dtype),
-            v(0.9),
-            v(0.999),
-            v(0.01),
-            v(0.9),
-            v(0.999),
-            v(1e-8),
-            v(grad),
-            runs=2,
-        )
-        t.add(
-            "ResourceApplyRMSProp",
-            name,
-            H(w, dtype),
-            H(slot, dtype),
-            H(slot, dtype),
-            v(0.01),
-            v(0.9),
-            v(0.5),
-            v(1e-10),
-            v(grad),
-            runs=2,
-        )
+        t.add("ResourceApplyAdam", name, H(w, dtype), H(slot, dtype), H(slot, dtype), v(0.9),
+              v(0.999), v(0.01), v(0.9), v(0.999), v(1e-8), v(grad), runs=2)
+        t.add("ResourceApplyRMSProp", name, H(w, dtype), H(slot, dtype), H(slot, dtype), v(0.01),
+              v(0.9), v(0.5), v(1e-10), v(grad), runs=2)
     t.add("ResourceApplyGradientDescent", "scalar", H(2), f(0.5), f(1), runs=3)
     t.add("ResourceApplyGradientDescent", "empty", H(np.zeros((0,))), f(0.5), empty(F32, (0,)))
     t.add("ResourceApplyGradientDescent", "bad_shape", H([1, 2]), f(0.5), f([1, 2, 3]))
@@ -180,27 +111,13 @@ def handles(t):
     numbers = (f(0.9), f(0.999), f(0.01), f(0.9), f(0.999), f(1e-8))
     t.add("ResourceApplyAdam", "scalar", H(2), H(0), H(0), *numbers, f(1), runs=2)
     t.add("ResourceApplyAdam", "bad_shape", H([1]), H([0]), H([0]), *numbers, f([1, 2]))
-    t.add(
-        "ResourceApplyAdam",
-        "bad_unset",
-        H([1]),
-        UninitializedHandle(F32, [1]),
-        H([0]),
-        *numbers,
-        f([1]),
-    )
+    t.add("ResourceApplyAdam", "bad_unset", H([1]), UninitializedHandle(F32, [1]), H([0]),
+          *numbers, f([1]))
     rms = (f(0.01), f(0.9), f(0.5), f(1e-10))
     t.add("ResourceApplyRMSProp", "scalar", H(2), H(1), H(0), *rms, f(1), runs=2)
     t.add("ResourceApplyRMSProp", "bad_shape", H([1]), H([0]), H([0]), *rms, f([1, 2]))
-    t.add(
-        "ResourceApplyRMSProp",
-        "bad_unset",
-        H([1]),
-        UninitializedHandle(F32, [1]),
-        H([0]),
-        *rms,
-        f([1]),
-    )
+    t.add("ResourceApplyRMSProp", "bad_unset", H([1]), UninitializedHandle(F32, [1]), H([0]),
+          *rms, f([1]))
 
 
 def cases():

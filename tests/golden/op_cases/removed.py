@@ -1,5 +1,4 @@
 """Ops that only old TensorFlow still takes."""
-
 from .common import *  # noqa: F403
 
 TENSORFLOW = "1."
@@ -7,12 +6,8 @@ TENSORFLOW = "1."
 
 def add_bitpack(t):
     for dtype in (F32, F64, F16, I8, I16, I32, I64):
-        t.add(
-            "CompareAndBitpack",
-            np.dtype(dtype).name,
-            wave(F32, (2, 16), 9).astype(dtype),
-            a(dtype, 2),
-        )
+        t.add("CompareAndBitpack", np.dtype(dtype).name, wave(F32, (2, 16), 9).astype(dtype),
+              a(dtype, 2))
     bits = wave(F32, (3, 8)) > 0
     t.add("CompareAndBitpack", "bool", bits, b(False))
     t.add("CompareAndBitpack", "bool_above_true", bits, b(True))

@@ -1,5 +1,4 @@
 """Pictures resized, and the gradients of that."""
-
 from .common import *  # noqa: F403
 
 ALL = (I8, U8, I16, U16, I32, I64, F16, F32, F64)
@@ -37,36 +36,21 @@ def gradients(t):
             grads = wave(F32, (1,) + size + (2,))
             for op in ("ResizeBilinearGrad", "ResizeBicubicGrad"):
                 t.add(op, "%s_%s" % (mode, name), grads, wave(F32, (1, 4, 5, 2)), **options)
-            t.add(
-                "ResizeNearestNeighborGrad", "%s_%s" % (mode, name), grads, Const([4, 5]), **options
-            )
-        t.add(
-            "ResizeNearestNeighbor",
-            mode + "_gradient",
-            wave(F64, (2, 3, 2, 2)),
-            Const([4, 3]),
-            g=True,
-            **options,
-        )
+            t.add("ResizeNearestNeighborGrad", "%s_%s" % (mode, name), grads, Const([4, 5]),
+                  **options)
+        t.add("ResizeNearestNeighbor", mode + "_gradient", wave(F64, (2, 3, 2, 2)), Const([4, 3]),
+              g=True, **options)
     for op in ("ResizeBilinearGrad", "ResizeBicubicGrad"):
         dtypes = (F64, F16) + ((BFLOAT16,) if BFLOAT16 else ())
         for dtype in dtypes if op == "ResizeBilinearGrad" else (F64,):
-            t.add(
-                op,
-                np.dtype(dtype).name,
-                wave(F32, (2, 3, 4, 1)),
-                wave(F32, (2, 2, 2, 1)).astype(dtype),
-            )
+            t.add(op, np.dtype(dtype).name, wave(F32, (2, 3, 4, 1)),
+                  wave(F32, (2, 2, 2, 1)).astype(dtype))
         t.add(op, "empty_batch", empty(F32, (0, 2, 2, 1)), empty(F32, (0, 3, 3, 1)))
         t.add(op, "bad_rank", wave(F32, (2, 2, 1)), wave(F32, (1, 2, 2, 1)))
         t.add(op, "bad_image_rank", wave(F32, (1, 2, 2, 1)), wave(F32, (2, 2, 1)))
     for dtype in (U8, I8, I32, F16, F64) + ((BFLOAT16,) if BFLOAT16 else ()):
-        t.add(
-            "ResizeNearestNeighborGrad",
-            np.dtype(dtype).name,
-            np.abs(wave(F32, (1, 3, 4, 1), 5)).astype(dtype),
-            i([2, 2]),
-        )
+        t.add("ResizeNearestNeighborGrad", np.dtype(dtype).name,
+              np.abs(wave(F32, (1, 3, 4, 1), 5)).astype(dtype), i([2, 2]))
     t.add("ResizeNearestNeighborGrad", "bad_size", wave(F32, (1, 2, 2, 1)), i([0, 2]))
     t.add("ResizeNearestNeighborGrad", "bad_rank", wave(F32, (2, 2, 1)), i([2, 2]))
     t.add("ResizeNearestNeighborGrad", "bad_three", wave(F32, (1, 2, 2, 1)), i([2, 2, 2]))

@@ -1,5 +1,4 @@
 """Random ops whose generator is a variable: two runs of one session, and the variable then."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -29,9 +28,8 @@ def cases():
     t.add("StatefulUniformFullInt", "bad_algorithm", generator(), l(0), C([3]), dtype="int32")
     op = "StatefulUniformInt"
     for dtype in (I32, I64):
-        t.add(
-            op, np.dtype(dtype).name, generator(), l(1), C([5]), a(dtype, -5), a(dtype, 50), runs=2
-        )
+        t.add(op, np.dtype(dtype).name, generator(), l(1), C([5]), a(dtype, -5), a(dtype, 50),
+              runs=2)
     t.add(op, "scalar", generator(), l(1), C(empty(I32, (0,))), i(0), i(9))
     t.add(op, "empty", generator(), l(1), C([0]), i(0), i(9))
     t.add(op, "matrix", generator(4, 5, 6), l(3), l([2, 3]), i(0), i(9), runs=2)

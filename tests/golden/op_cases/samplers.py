@@ -1,5 +1,4 @@
 """Gamma and Poisson numbers, and candidate samplers: several runs of one session each."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -48,117 +47,42 @@ def add_poisson(t):
 def add_samplers(t):
     true = l([[0, 3], [2, 9]])
     common = dict(num_true=2, num_sampled=6, seed=1, seed2=2)
-    for op in (
-        "UniformCandidateSampler",
-        "LogUniformCandidateSampler",
-        "LearnedUnigramCandidateSampler",
-        "ThreadUnsafeUnigramCandidateSampler",
-    ):
+    for op in ("UniformCandidateSampler", "LogUniformCandidateSampler",
+               "LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler"):
         for unique in (False, True):
             tag = "unique" if unique else "repeated"
             t.add(op, tag, true, unique=unique, range_max=10, runs=3, **common)
             t.add(op, tag + "_wide", true, unique=unique, range_max=100000, **common)
             t.add(op, tag + "_power", true, unique=unique, range_max=16, runs=2, **common)
-        t.add(
-            op,
-            "all",
-            l([[1]]),
-            unique=True,
-            range_max=5,
-            num_true=1,
-            num_sampled=5,
-            seed=7,
-            seed2=8,
-        )
+        t.add(op, "all", l([[1]]), unique=True, range_max=5, num_true=1, num_sampled=5, seed=7,
+              seed2=8)
         t.add(op, "no_rows", empty(I64, (0, 2)), unique=True, range_max=10, **common)
-        t.add(
-            op,
-            "many",
-            l([[3], [3], [4]]),
-            unique=False,
-            range_max=7,
-            num_true=1,
-            num_sampled=300,
-            seed=7,
-            seed2=8,
-        )
+        t.add(op, "many", l([[3], [3], [4]]), unique=False, range_max=7, num_true=1,
+              num_sampled=300, seed=7, seed2=8)
         t.add(op, "bad_range", true, unique=True, range_max=5, **common)
         t.add(op, "bad_class", true, unique=False, range_max=5, **common)
         t.add(op, "bad_negative", l([[-1, 2]]), unique=False, range_max=5, **common)
-        t.add(
-            op,
-            "bad_num_true",
-            true,
-            unique=True,
-            range_max=10,
-            num_true=1,
-            num_sampled=2,
-            seed=1,
-            seed2=2,
-        )
+        t.add(op, "bad_num_true", true, unique=True, range_max=10, num_true=1, num_sampled=2,
+              seed=1, seed2=2)
         t.add(op, "bad_rank", l([1, 2]), unique=True, range_max=10, **common)
     t.add("UniformCandidateSampler", "huge", true, unique=True, range_max=2**62 + 5, **common)
     op, weights = "FixedUnigramCandidateSampler", [1, 5, 0.5, 2, 2, 9, 0, 1]
     for unique in (False, True):
         tag = "unique" if unique else "repeated"
-        t.add(
-            op,
-            tag,
-            l([[0, 3], [2, 7]]),
-            unique=unique,
-            range_max=8,
-            unigrams=weights,
-            runs=3,
-            **common,
-        )
-        t.add(
-            op,
-            tag + "_distorted",
-            l([[0, 3], [2, 7]]),
-            unique=unique,
-            range_max=8,
-            unigrams=weights,
-            distortion=0.75,
-            **common,
-        )
-    t.add(
-        op,
-        "reserved",
-        l([[0, 9], [2, 7]]),
-        unique=False,
-        range_max=10,
-        unigrams=weights,
-        num_reserved_ids=2,
-        **common,
-    )
-    t.add(
-        op,
-        "shard",
-        l([[0, 1]]),
-        unique=False,
-        range_max=3,
-        unigrams=weights,
-        num_shards=3,
-        shard=1,
-        **common,
-    )
-    t.add(
-        op,
-        "one",
-        l([[0]]),
-        unique=False,
-        range_max=1,
-        unigrams=[3],
-        num_true=1,
-        num_sampled=3,
-        seed=1,
-        seed2=2,
-    )
+        t.add(op, tag, l([[0, 3], [2, 7]]), unique=unique, range_max=8, unigrams=weights, runs=3,
+              **common)
+        t.add(op, tag + "_distorted", l([[0, 3], [2, 7]]), unique=unique, range_max=8,
+              unigrams=weights, distortion=0.75, **common)
+    t.add(op, "reserved", l([[0, 9], [2, 7]]), unique=False, range_max=10, unigrams=weights,
+          num_reserved_ids=2, **common)
+    t.add(op, "shard", l([[0, 1]]), unique=False, range_max=3, unigrams=weights,
+          num_shards=3, shard=1, **common)
+    t.add(op, "one", l([[0]]), unique=False, range_max=1, unigrams=[3], num_true=1, num_sampled=3,
+          seed=1, seed2=2)
     t.add(op, "bad_too_few", l([[0, 1]]), unique=False, range_max=9, unigrams=weights, **common)
     t.add(op, "bad_neither", l([[0, 1]]), unique=False, range_max=9, **common)
-    t.add(
-        op, "bad_file", l([[0, 1]]), unique=False, range_max=9, vocab_file="/no/such/file", **common
-    )
+    t.add(op, "bad_file", l([[0, 1]]), unique=False, range_max=9, vocab_file="/no/such/file",
+          **common)
     op = "AllCandidateSampler"
     for unique in (False, True):
         t.add(op, "unique" if unique else "repeated", l([[0, 3], [2, 5]]), unique=unique, **common)

@@ -1,5 +1,4 @@
 """Rows joined by segments, and numbers counted by bins."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -33,12 +32,8 @@ def sorted_segments(t):
 def unsorted_segments(t):
     x = ramp(F32, (5, 2), 1)
     ids = i([2, 0, 2, -1, 3])
-    for op in (
-        "UnsortedSegmentSum",
-        "UnsortedSegmentProd",
-        "UnsortedSegmentMax",
-        "UnsortedSegmentMin",
-    ):
+    for op in ("UnsortedSegmentSum", "UnsortedSegmentProd", "UnsortedSegmentMax",
+               "UnsortedSegmentMin"):
         tag = "more_" if op.endswith("Sum") else ""
         for dtype in ALL + (COMPLEX if op[-3:] not in ("Max", "Min") else ()):
             t.add(op, tag + "types_" + dtype.__name__, x.astype(dtype), ids, C(5))
@@ -52,25 +47,17 @@ def unsorted_segments(t):
         t.add(op, "bad_id" + tag, x, i([0, 1, 2, 3, 5]), C(5))
         t.add(op, "bad_shape" + tag, x, i([0, 1, 2]), C(5))
         t.add(op, "bad_number" + tag, x, ids, C(-1))
-    t.add(
-        "UnsortedSegmentProd",
-        "gradient_zeros",
-        d([0, 2, 3, 0, 0]),
-        i([0, 0, 1, 2, 2]),
-        C(3),
-        g=True,
-    )
+    t.add("UnsortedSegmentProd", "gradient_zeros", d([0, 2, 3, 0, 0]), i([0, 0, 1, 2, 2]), C(3),
+          g=True)
 
 
 def sparse_segments(t):
     x = ramp(F32, (4, 2), 1)
     indices, ids = i([0, 2, 2, 1, 3]), i([0, 0, 1, 3, 3])
     for name in ("Sum", "Mean", "SqrtN"):
-        for op, more in (
-            ("SparseSegment" + name, ()),
-            ("SparseSegment" + name + "WithNumSegments", (C(5),)),
-        ):
-            for dtype in ALL if name == "Sum" else (F32, F64, F16):
+        for op, more in (("SparseSegment" + name, ()),
+                         ("SparseSegment" + name + "WithNumSegments", (C(5),))):
+            for dtype in (ALL if name == "Sum" else (F32, F64, F16)):
                 t.add(op, "types_" + dtype.__name__, x.astype(dtype), indices, ids, *more)
             t.add(op, "indices64", x, l([3, 0]), l([0, 1]), *more)
             t.add(op, "empty", x, empty(I32, (0,)), empty(I32, (0,)), *more)
@@ -100,35 +87,17 @@ def sparse_segments(t):
 
 def bins(t):
     for dtype in (I32, I64, F32, F64):
-        t.add(
-            "Bincount", "weights_" + dtype.__name__, i([1, 2, 1, 5]), C(4), a(dtype, [3, 4, 5, 6])
-        )
+        t.add("Bincount", "weights_" + dtype.__name__, i([1, 2, 1, 5]), C(4),
+              a(dtype, [3, 4, 5, 6]))
         t.add("Bincount", "counts_" + dtype.__name__, i([1, 2, 1, 5]), C(4), a(dtype, []))
-        t.add(
-            "DenseBincount",
-            "weights_" + dtype.__name__,
-            i([1, 2, 1, 5]),
-            C(4),
-            a(dtype, [3, 4, 5, 6]),
-        )
-        t.add(
-            "DenseBincount", "rows_" + dtype.__name__, l([[1, 2], [1, 5]]), C(4, I64), a(dtype, [])
-        )
-        t.add(
-            "DenseBincount",
-            "binary_" + dtype.__name__,
-            l([[1, 1], [2, 5]]),
-            C(4, I64),
-            a(dtype, []),
-            binary_output=True,
-        )
-        t.add(
-            "HistogramFixedWidth",
-            dtype.__name__,
-            a(dtype, [-1, 0, 1, 2, 5, 15]),
-            a(dtype, [0, 5]),
-            C(5),
-        )
+        t.add("DenseBincount", "weights_" + dtype.__name__, i([1, 2, 1, 5]), C(4),
+              a(dtype, [3, 4, 5, 6]))
+        t.add("DenseBincount", "rows_" + dtype.__name__, l([[1, 2], [1, 5]]), C(4, I64),
+              a(dtype, []))
+        t.add("DenseBincount", "binary_" + dtype.__name__, l([[1, 1], [2, 5]]), C(4, I64),
+              a(dtype, []), binary_output=True)
+        t.add("HistogramFixedWidth", dtype.__name__, a(dtype, [-1, 0, 1, 2, 5, 15]),
+              a(dtype, [0, 5]), C(5))
     t.add("Bincount", "matrix", i([[1, 2], [1, 0]]), C(3), empty(F32, (0,)))
     t.add("Bincount", "empty", empty(I32, (0,)), C(3), empty(I32, (0,)))
     t.add("Bincount", "no_bins", i([1, 2]), C(0), empty(I32, (0,)))
@@ -149,12 +118,8 @@ def bins(t):
     t.add("HistogramFixedWidth", "bad_bins", f([1]), f([0, 1]), C(0))
     for op in ("LowerBound", "UpperBound"):
         for dtype in ALL:
-            t.add(
-                op,
-                "types_" + dtype.__name__,
-                a(dtype, [[1, 3, 3, 7], [0, 2, 4, 9]]),
-                a(dtype, [[3, 0, 8], [4, 9, 10]]),
-            )
+            t.add(op, "types_" + dtype.__name__, a(dtype, [[1, 3, 3, 7], [0, 2, 4, 9]]),
+                  a(dtype, [[3, 0, 8], [4, 9, 10]]))
         t.add(op, "int64", f([[1, 2]]), f([[1.5]]), out_type=I64)
         t.add(op, "empty_values", f([[1, 2]]), empty(F32, (1, 0)))
         t.add(op, "empty_inputs", empty(F32, (2, 0)), f([[1], [2]]))

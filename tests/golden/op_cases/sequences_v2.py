@@ -1,5 +1,4 @@
 """SequenceExample messages, ragged features among them."""
-
 from .common import *  # noqa: F403
 from .examples import NOTHING, floats, ints
 from .examples_v2 import keys
@@ -9,45 +8,26 @@ from .sequences import BARE, FULL, PART, sequence, steps
 def cases():
     t = Table()
 
-    def add(
-        tag,
-        messages,
-        context_sparse=(),
-        context_dense=(),
-        context_ragged=(),
-        sparse=(),
-        dense=(),
-        ragged=(),
-        missing=None,
-        names=NOTHING,
-        **options,
-    ):
+    def add(tag, messages, context_sparse=(), context_dense=(), context_ragged=(), sparse=(),
+            dense=(), ragged=(), missing=None, names=NOTHING, **options):
         """sparse: (key, dtype); dense as in sequences.py; ragged: (key, dtype, splits)."""
         if isinstance(messages, list):
             messages = s(messages) if messages else NOTHING
         parts = (context_sparse, context_dense, context_ragged, sparse, dense, ragged)
-        t.add(
-            "ParseSequenceExampleV2",
-            tag,
-            messages,
-            names,
-            *[keys([k[0] for k in part]) for part in parts],
-            b([False] * len(dense) if missing is None else missing),
-            [v for _, _, v in context_dense],
-            Ncontext_sparse=len(context_sparse),
-            Nfeature_list_sparse=len(sparse),
-            Nfeature_list_dense=len(dense),
-            context_sparse_types=[d for _, d in context_sparse],
-            context_ragged_value_types=[d for _, d, _ in context_ragged],
-            context_ragged_split_types=[p for _, _, p in context_ragged],
-            context_dense_shapes=[h for _, h, _ in context_dense],
-            feature_list_sparse_types=[d for _, d in sparse],
-            feature_list_dense_types=[d for _, d, _ in dense],
-            feature_list_dense_shapes=[h for _, _, h in dense],
-            feature_list_ragged_value_types=[d for _, d, _ in ragged],
-            feature_list_ragged_split_types=[p for _, _, p in ragged],
-            **options,
-        )
+        t.add("ParseSequenceExampleV2", tag, messages, names,
+              *[keys([k[0] for k in part]) for part in parts],
+              b([False] * len(dense) if missing is None else missing),
+              [v for _, _, v in context_dense], Ncontext_sparse=len(context_sparse),
+              Nfeature_list_sparse=len(sparse), Nfeature_list_dense=len(dense),
+              context_sparse_types=[d for _, d in context_sparse],
+              context_ragged_value_types=[d for _, d, _ in context_ragged],
+              context_ragged_split_types=[p for _, _, p in context_ragged],
+              context_dense_shapes=[h for _, h, _ in context_dense],
+              feature_list_sparse_types=[d for _, d in sparse],
+              feature_list_dense_types=[d for _, d, _ in dense],
+              feature_list_dense_shapes=[h for _, _, h in dense],
+              feature_list_ragged_value_types=[d for _, d, _ in ragged],
+              feature_list_ragged_split_types=[p for _, _, p in ragged], **options)
 
     three = [FULL, BARE, PART]
     i, d = [("i", "int64")], [("d", [], l([]))]
@@ -58,13 +38,8 @@ def cases():
     add("ragged", three, context_ragged=context_ragged, ragged=ragged)
     add("all_kinds", three, i, d, context_ragged[1:], lists[:1], m, ragged[1:])
     add("one", s(FULL), i, d, (), lists, m)
-    add(
-        "one_ragged",
-        s(FULL),
-        ragged=ragged,
-        context_ragged=context_ragged,
-        instead={2: i32(0), 3: l(0), 6: l(0), 7: i32(0)},
-    )
+    add("one_ragged", s(FULL), ragged=ragged, context_ragged=context_ragged,
+        instead={2: i32(0), 3: l(0), 6: l(0), 7: i32(0)})
     add("one_bare", s(BARE), i, d, (), lists, m)
     add("no_examples", [], i, (), context_ragged[1:], lists[:1], m, ragged[1:])
     add("names", three, i, names=s(["a", "b", "c"]))

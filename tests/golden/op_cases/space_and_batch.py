@@ -1,6 +1,5 @@
 """Mirrored frames, reversed sequences, blocks moved between space, batch and channels, writes at
 places into a copy of a tensor."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -12,31 +11,15 @@ def mirrors(t):
     for mode in ("REFLECT", "SYMMETRIC"):
         low = mode.lower()
         for dtype in (F32, F64, F16, I32, I64, U8, COMPLEX):
-            t.add(
-                "MirrorPad",
-                low + "_" + dtype.__name__,
-                x.astype(dtype),
-                C([[1, 0], [1, 2]]),
-                mode=mode,
-            )
+            t.add("MirrorPad", low + "_" + dtype.__name__, x.astype(dtype), C([[1, 0], [1, 2]]),
+                  mode=mode)
         t.add("MirrorPad", low + "_bool", b([True, False, True]), C([[2, 1]]), mode=mode)
         t.add("MirrorPad", low + "_string", s(["a", "bc", "d"]), C([[1, 2]]), mode=mode)
         t.add("MirrorPad", low + "_paddings64", x, C([[0, 1], [2, 0]], I64), mode=mode)
-        t.add(
-            "MirrorPad",
-            low + "_gradient",
-            wave(F64, (2, 3)),
-            C([[1, 1], [2, 1]]),
-            mode=mode,
-            g=True,
-        )
-        t.add(
-            "MirrorPad",
-            low + "_rank_3",
-            ramp(F32, (2, 2, 3)),
-            C([[1, 0], [0, 1], [2, 2]]),
-            mode=mode,
-        )
+        t.add("MirrorPad", low + "_gradient", wave(F64, (2, 3)), C([[1, 1], [2, 1]]), mode=mode,
+              g=True)
+        t.add("MirrorPad", low + "_rank_3", ramp(F32, (2, 2, 3)), C([[1, 0], [0, 1], [2, 2]]),
+              mode=mode)
         t.add("MirrorPad", low + "_none", x, C([[0, 0], [0, 0]]), mode=mode)
         t.add("MirrorPad", low + "_bad_too_large", x, C([[3, 0], [0, 0]]), mode=mode)
         g = ramp(F64, (4, 6))
@@ -66,15 +49,8 @@ def sequences(t):
     t.add("ReverseSequence", "far_apart", ramp(F32, (2, 2, 3)), i([3, 1]), seq_dim=2)
     t.add("ReverseSequence", "last_batch", ramp(F32, (3, 2, 2)), i([3, 2]), seq_dim=0, batch_dim=2)
     t.add("ReverseSequence", "gradient", wave(F64, (2, 3)), l([3, 2]), seq_dim=1, g=True)
-    t.add(
-        "ReverseSequence",
-        "gradient_time_major",
-        wave(F64, (3, 2, 2)),
-        l([3, 2]),
-        seq_dim=0,
-        batch_dim=1,
-        g=True,
-    )
+    t.add("ReverseSequence", "gradient_time_major", wave(F64, (3, 2, 2)), l([3, 2]), seq_dim=0,
+          batch_dim=1, g=True)
     t.add("ReverseSequence", "empty", empty(F32, (0, 3)), empty(I64, (0,)), seq_dim=1)
     t.add("ReverseSequence", "empty_sequences", empty(F32, (2, 0)), l([0, 0]), seq_dim=1)
     t.add("ReverseSequence", "bad_too_long", x, l([5, 0, 0]), seq_dim=1)
@@ -99,37 +75,25 @@ def batches(t):
     image = ramp(F32, (1, 4, 4, 1))
     for dtype in (F32, F64, F16, I32, I64, U8):
         t.add("SpaceToBatchND", dtype.__name__, image.astype(dtype), C([2, 2]), C([[0, 0], [0, 0]]))
-        t.add(
-            "BatchToSpaceND",
-            dtype.__name__,
-            ramp(dtype, (4, 2, 1, 1)),
-            C([2, 2]),
-            C([[0, 0], [0, 0]]),
-        )
+        t.add("BatchToSpaceND", dtype.__name__, ramp(dtype, (4, 2, 1, 1)), C([2, 2]),
+              C([[0, 0], [0, 0]]))
     t.add("SpaceToBatchND", "padded", ramp(F32, (2, 3, 4, 2)), C([2, 3]), C([[1, 0], [2, 0]]))
     t.add("SpaceToBatchND", "one_dimension", ramp(F32, (2, 5)), C([3], I64), C([[0, 1]]))
     t.add("SpaceToBatchND", "wide_frame", ramp(F32, (1, 2)), C([2]), C([[3, 3]], I64))
     t.add("SpaceToBatchND", "no_blocks", ramp(F32, (2, 3)), C([]), C(np.zeros((0, 2), I32)))
     t.add("SpaceToBatchND", "ones", ramp(F32, (2, 3)), C([1]), C([[1, 0]]))
-    t.add(
-        "SpaceToBatchND",
-        "three",
-        ramp(F32, (1, 2, 2, 2)),
-        C([2, 1, 2]),
-        C([[0, 0], [1, 0], [0, 0]]),
-    )
+    t.add("SpaceToBatchND", "three", ramp(F32, (1, 2, 2, 2)), C([2, 1, 2]),
+          C([[0, 0], [1, 0], [0, 0]]))
     t.add("SpaceToBatchND", "empty", empty(F32, (0, 4, 4, 1)), C([2, 2]), C([[0, 0], [0, 0]]))
-    t.add(
-        "SpaceToBatchND", "gradient", wave(F64, (1, 3, 2)), C([2, 2]), C([[1, 0], [0, 2]]), g=True
-    )
+    t.add("SpaceToBatchND", "gradient", wave(F64, (1, 3, 2)), C([2, 2]), C([[1, 0], [0, 2]]),
+          g=True)
     t.add("BatchToSpaceND", "cropped", ramp(F32, (6, 2, 2, 1)), C([2, 3]), C([[1, 0], [2, 1]]))
     t.add("BatchToSpaceND", "one_dimension", ramp(F32, (6, 2)), C([3], I64), C([[0, 1]]))
     t.add("BatchToSpaceND", "all_cropped", ramp(F32, (2, 2)), C([2]), C([[2, 2]]))
     t.add("BatchToSpaceND", "no_blocks", ramp(F32, (2, 3)), C([]), C(np.zeros((0, 2), I32)))
     t.add("BatchToSpaceND", "empty", empty(F32, (0, 2, 1)), C([2]), C([[0, 1]]))
-    t.add(
-        "BatchToSpaceND", "gradient", wave(F64, (4, 2, 1)), C([2, 2]), C([[1, 0], [0, 1]]), g=True
-    )
+    t.add("BatchToSpaceND", "gradient", wave(F64, (4, 2, 1)), C([2, 2]), C([[1, 0], [0, 1]]),
+          g=True)
     t.add("SpaceToBatchND", "bad_divisor", ramp(F32, (1, 3)), C([2]), C([[0, 0]]))
     t.add("SpaceToBatchND", "bad_block", ramp(F32, (1, 4)), C([0]), C([[0, 0]]))
     t.add("SpaceToBatchND", "bad_padding", ramp(F32, (1, 4)), C([2]), C([[-1, 1]]))
@@ -148,10 +112,8 @@ def batches(t):
         t.add(op, "bad_block", x, C([[0, 0], [0, 0]]), block_size=3)
         t.add(op, "bad_rank", x[0], C([[0, 0], [0, 0]]), block_size=2)
         t.add(op, "bad_negative", x, C([[-1, 1], [0, 2]]), block_size=2)
-    for op, x in (
-        ("SpaceToDepth", ramp(F32, (1, 4, 2, 2))),
-        ("DepthToSpace", ramp(F32, (2, 1, 2, 8))),
-    ):
+    for op, x in (("SpaceToDepth", ramp(F32, (1, 4, 2, 2))), ("DepthToSpace",
+                                                              ramp(F32, (2, 1, 2, 8)))):
         for dtype in (F32, F64, F16, I32, U8, COMPLEX):
             t.add(op, dtype.__name__, x.astype(dtype), block_size=2)
         t.add(op, "empty", x[:0], block_size=2)
@@ -170,7 +132,8 @@ def scatters(t):
         name = "TensorScatter" + op
         dtypes = [F32, F64, F16, I32, I64, U8, I16]
         for dtype in dtypes:
-            t.add(name, dtype.__name__, x.astype(dtype), i([[2], [0]]), a(dtype, [[7, 1], [1, 9]]))
+            t.add(name, dtype.__name__, x.astype(dtype), i([[2], [0]]),
+                  a(dtype, [[7, 1], [1, 9]]))
         t.add(name, "elements", x, l([[2, 1], [0, 0]]), f([5, -5]))
         t.add(name, "matrix_of_places", x, i([[[3], [1]]]), f([[[1, 20], [3, 4]]]))
         t.add(name, "whole", f([1, 5]), np.zeros((1, 0), I32), f([[3, 3]]))

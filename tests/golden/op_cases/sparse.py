@@ -1,5 +1,4 @@
 """Ops on sparse tensors, given as indices, values and a shape."""
-
 from .common import *  # noqa: F403
 
 ROWS = l([[0, 1], [0, 3], [2, 0], [3, 2]])
@@ -46,17 +45,8 @@ def add_dense(t):
     for adjoint_a in (False, True):
         for adjoint_b in (False, True):
             b = wave(F64, (4 if adjoint_a else 5, 3))
-            t.add(
-                op,
-                "adjoints_%d%d" % (adjoint_a, adjoint_b),
-                ROWS,
-                d([1, 2, -3, 4]),
-                DIMS,
-                b.T.copy() if adjoint_b else b,
-                adjoint_a=adjoint_a,
-                adjoint_b=adjoint_b,
-                g=True,
-            )
+            t.add(op, "adjoints_%d%d" % (adjoint_a, adjoint_b), ROWS, d([1, 2, -3, 4]), DIMS,
+                  b.T.copy() if adjoint_b else b, adjoint_a=adjoint_a, adjoint_b=adjoint_b, g=True)
     t.add(op, "int32_indices", ROWS.astype(I32), values(), DIMS, ramp(F32, (5, 2)))
     t.add(op, "repeated", l([[1, 1], [1, 1]]), f([1, 2]), DIMS, ramp(F32, (5, 2)))
     t.add(op, "empty", NO_ROWS, NO_VALUES, DIMS, ramp(F32, (5, 2)))
@@ -122,31 +112,13 @@ def add_order(t):
     t.add(op, "bad_rank", l([[1]]), DIMS, l([20]))
     op = "SparseConcat"
     for dtype in (F32, I64):
-        t.add(
-            op,
-            name_of(dtype),
-            [ROWS, OTHER],
-            [values(dtype), values(dtype)],
-            [DIMS, DIMS],
-            concat_dim=0,
-        )
+        t.add(op, name_of(dtype), [ROWS, OTHER], [values(dtype), values(dtype)], [DIMS, DIMS],
+              concat_dim=0)
     t.add(op, "columns", [ROWS, OTHER], [values(), values()], [DIMS, DIMS], concat_dim=1)
-    t.add(
-        op,
-        "last",
-        [ROWS, NO_ROWS, OTHER],
-        [values(), NO_VALUES, values()],
-        [DIMS, l([4, 2]), DIMS],
-        concat_dim=-1,
-    )
-    t.add(
-        op,
-        "string",
-        [ROWS, OTHER],
-        [s(["a", "b", "c", "d"]), s(["e", "f", "g", "h"])],
-        [DIMS, DIMS],
-        concat_dim=1,
-    )
+    t.add(op, "last", [ROWS, NO_ROWS, OTHER], [values(), NO_VALUES, values()],
+          [DIMS, l([4, 2]), DIMS], concat_dim=-1)
+    t.add(op, "string", [ROWS, OTHER], [s(["a", "b", "c", "d"]), s(["e", "f", "g", "h"])],
+          [DIMS, DIMS], concat_dim=1)
     t.add(op, "unordered", [MIXED, OTHER], [values(), values()], [DIMS, DIMS], concat_dim=0)
     t.add(op, "empty", [NO_ROWS, NO_ROWS], [NO_VALUES, NO_VALUES], [DIMS, DIMS], concat_dim=0)
     t.add(op, "bad_dim", [ROWS, OTHER], [values(), values()], [DIMS, DIMS], concat_dim=2)
@@ -214,14 +186,12 @@ def add_slice(t):
 def add_math(t):
     op = "SparseAdd"
     for dtype in (F32, F64, I32, I64, I16):
-        t.add(
-            op, name_of(dtype), ROWS, values(dtype), DIMS, OTHER, values(dtype), DIMS, a(dtype, 0)
-        )
+        t.add(op, name_of(dtype), ROWS, values(dtype), DIMS, OTHER, values(dtype), DIMS,
+              a(dtype, 0))
     cancels = f([-3, 0.25, 1, 2])
     for threshold in (0, 0.3, -1):
-        t.add(
-            op, "threshold_%g" % threshold, ROWS, values(), DIMS, OTHER, cancels, DIMS, f(threshold)
-        )
+        t.add(op, "threshold_%g" % threshold, ROWS, values(), DIMS, OTHER, cancels, DIMS,
+              f(threshold))
     t.add(op, "empty", NO_ROWS, NO_VALUES, DIMS, NO_ROWS, NO_VALUES, DIMS, f(0))
     t.add(op, "one_empty", NO_ROWS, NO_VALUES, DIMS, ROWS, values(), DIMS, f(0))
     t.add(op, "nan", ROWS, f([NAN, INF, 1, 2]), DIMS, OTHER, cancels, DIMS, f(0))
@@ -239,55 +209,32 @@ def add_math(t):
     t.add(op, "bad_rank", values(), l([[1]]), OTHER, sums)
     for op in ("SparseSparseMaximum", "SparseSparseMinimum"):
         for dtype in REALS:
-            t.add(
-                op, name_of(dtype), ROWS, values(dtype), DIMS, OTHER, a(dtype, [5, 6, 1, 0]), DIMS
-            )
+            t.add(op, name_of(dtype), ROWS, values(dtype), DIMS, OTHER, a(dtype, [5, 6, 1, 0]),
+                  DIMS)
         t.add(op, "negative", ROWS, f([-1, -2, 3, 4]), DIMS, OTHER, f([1, -2, -5, 6]), DIMS)
         t.add(op, "empty", NO_ROWS, NO_VALUES, DIMS, NO_ROWS, NO_VALUES, DIMS)
         t.add(op, "bad_shapes", ROWS, values(), DIMS, OTHER, values(), l([4, 6]))
         t.add(op, "bad_index", ROWS, values(), DIMS, l([[4, 0]]), f([1]), DIMS)
         t.add(op, "bad_count", ROWS, values(), DIMS, OTHER, f([1]), DIMS)
-    for op in (
-        "SparseReduceSum",
-        "SparseReduceSumSparse",
-        "SparseReduceMax",
-        "SparseReduceMaxSparse",
-    ):
+    for op in ("SparseReduceSum", "SparseReduceSumSparse", "SparseReduceMax",
+               "SparseReduceMaxSparse"):
         for dtype in REALS:
             t.add(op, name_of(dtype), ROWS, values(dtype), DIMS, i([1]))
-        for tag, axes in (
-            ("rows", i([0])),
-            ("scalar", i(1)),
-            ("negative", i([-2])),
-            ("both", i([0, 1])),
-            ("none", empty(I32, (0,))),
-            ("constant", Const([1])),
-        ):
+        for tag, axes in (("rows", i([0])), ("scalar", i(1)), ("negative", i([-2])),
+                          ("both", i([0, 1])), ("none", empty(I32, (0,))),
+                          ("constant", Const([1]))):
             t.add(op, tag, ROWS, f([-3, 1, -4, 2]), DIMS, axes)
             t.add(op, tag + "_kept", ROWS, f([-3, 1, -4, 2]), DIMS, axes, keep_dims=True)
         t.add(op, "unordered", MIXED, values(), DIMS, i([0]))
-        t.add(
-            op,
-            "rank_3",
-            l([[0, 1, 2], [0, 1, 3], [1, 1, 2]]),
-            f([1, 2, 4]),
-            l([2, 2, 4]),
-            i([0, 2]),
-        )
+        t.add(op, "rank_3", l([[0, 1, 2], [0, 1, 3], [1, 1, 2]]), f([1, 2, 4]), l([2, 2, 4]),
+              i([0, 2]))
         t.add(op, "empty", NO_ROWS, NO_VALUES, DIMS, i([0]))
         t.add(op, "bad_axis", ROWS, values(), DIMS, i([2]))
         t.add(op, "bad_axes_rank", ROWS, values(), DIMS, i([[0]]))
         t.add(op, "bad_count", ROWS, f([1]), DIMS, i([0]))
     for axes in ([0], [1], [0, 1]):
-        t.add(
-            "SparseReduceSum",
-            "gradient_%d" % (len(axes) * 10 + axes[0]),
-            ROWS,
-            d([1, 2, 3, 4]),
-            DIMS,
-            i(axes),
-            g=True,
-        )
+        t.add("SparseReduceSum", "gradient_%d" % (len(axes) * 10 + axes[0]), ROWS, d([1, 2, 3, 4]),
+              DIMS, i(axes), g=True)
     op = "SparseSoftmax"
     for dtype in (F32, F64, F16):
         t.add(op, name_of(dtype), ROWS, values(dtype), DIMS)

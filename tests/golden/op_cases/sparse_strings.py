@@ -1,5 +1,4 @@
 """Sparse tensors as strings."""
-
 import struct
 
 from .common import *  # noqa: F403
@@ -12,17 +11,10 @@ def varint(number):
 
 def message(dtype, shape, data):
     """A small TensorProto."""
-    dims = b"".join(
-        b"\x12" + varint(2 if n else 0) + (b"\x08" + varint(n) if n else b"") for n in shape
-    )
-    return (
-        b"\x08"
-        + varint(dtype)
-        + b"\x12"
-        + varint(len(dims))
-        + dims
-        + (b"\x22" + varint(len(data)) + data if data else b"")
-    )
+    dims = b"".join(b"\x12" + varint(2 if n else 0) + (b"\x08" + varint(n) if n else b"")
+                    for n in shape)
+    return (b"\x08" + varint(dtype) + b"\x12" + varint(len(dims)) + dims +
+            (b"\x22" + varint(len(data)) + data if data else b""))
 
 
 def longs(*numbers):
@@ -32,11 +24,9 @@ def longs(*numbers):
 def sparse(indices, values, shape):
     """The three messages of a sparse tensor of floats."""
     flat = [n for row in indices for n in row]
-    return [
-        message(9, (len(indices), len(shape)), longs(*flat)),
-        message(1, (len(values),), struct.pack("<%df" % len(values), *values)),
-        message(9, (len(shape),), longs(*shape)),
-    ]
+    return [message(9, (len(indices), len(shape)), longs(*flat)),
+            message(1, (len(values),), struct.pack("<%df" % len(values), *values)),
+            message(9, (len(shape),), longs(*shape))]
 
 
 def cases():

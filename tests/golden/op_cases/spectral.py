@@ -1,5 +1,4 @@
 """Fourier transforms."""
-
 from .common import *  # noqa: F403
 
 COMPLEX, PAIRS = (C64, C128), ((F32, C64), (F64, C128))
@@ -15,21 +14,14 @@ def complex_transforms(t):
         for name in (op, "I" + op):
             for dtype in COMPLEX:
                 tag = dtype.__name__
-                shapes = {
-                    1: [(1,), (8,), (15,), (2, 7)],
-                    2: [(1, 4), (3, 5), (2, 4, 2)],
-                    3: [(2, 2, 3), (2, 1, 3, 2)],
-                }[dims]
+                shapes = {1: [(1,), (8,), (15,), (2, 7)], 2: [(1, 4), (3, 5), (2, 4, 2)],
+                          3: [(2, 2, 3), (2, 1, 3, 2)]}[dims]
                 for shape in shapes:
-                    t.add(
-                        name,
-                        "_".join([tag] + [str(n) for n in shape]),
-                        waves(dtype, shape),
-                        Tcomplex=dtype,
-                        tol=10,
-                    )
+                    t.add(name, "_".join([tag] + [str(n) for n in shape]), waves(dtype, shape),
+                          Tcomplex=dtype, tol=10)
                 t.add(name, "empty_" + tag, empty(dtype, (0,) * dims), Tcomplex=dtype)
-                t.add(name, "empty_batch_" + tag, empty(dtype, (0,) + (2,) * dims), Tcomplex=dtype)
+                t.add(name, "empty_batch_" + tag, empty(dtype, (0,) + (2,) * dims),
+                      Tcomplex=dtype)
             t.add(name, "nan", np.full((2,) * dims, complex(NAN, NAN), C64))
             t.add(name, "bad_rank", empty(C64, (2,) * (dims - 1)))
     for n in (16, 21, 37, 62):
@@ -43,7 +35,7 @@ def real_transforms(t):
         for real, cplx in PAIRS:
             types = dict(Treal=real, Tcomplex=cplx, tol=10)
             for n in (1, 2, 5, 6):
-                shape = (2, 3, 2)[3 - dims : -1] + (n,)
+                shape = (2, 3, 2)[3 - dims:-1] + (n,)
                 shape = shape if dims > 1 else (n,)
                 half = shape[:-1] + (n // 2 + 1,)
                 tag = "%s_%d" % (real.__name__, n)

@@ -1,14 +1,8 @@
 """Stacks, by reference and by handle."""
-
 from .common import *  # noqa: F403
 
-VALUES = (
-    ("float", f([1, 2])),
-    ("int", i(7)),
-    ("string", s(["a", ""])),
-    ("double", d([[1], [2]])),
-    ("none", empty(F32, (0, 2))),
-)
+VALUES = (("float", f([1, 2])), ("int", i(7)), ("string", s(["a", ""])), ("double", d([[1], [2]])),
+          ("none", empty(F32, (0, 2))))
 
 
 def dtype(value):
@@ -42,13 +36,8 @@ def add_version(t, suffix):
     t.add("StackPop" + suffix, "latest", handle, elem_type=F32, waits=[second])
     t.add("StackPop" + suffix, "first", handle, elem_type=F32, waits=[pop(handle, F32, second)])
     t.add("StackPop" + suffix, "bad_empty", handle, elem_type=F32)
-    t.add(
-        "StackPop" + suffix,
-        "bad_emptied",
-        handle,
-        elem_type=F32,
-        waits=[pop(handle, F32, push(handle, f(1)))],
-    )
+    t.add("StackPop" + suffix, "bad_emptied", handle, elem_type=F32,
+          waits=[pop(handle, F32, push(handle, f(1)))])
     t.add("StackPop" + suffix, "bad_dtype", handle, elem_type=F64, waits=[first])
     t.add("StackPush" + suffix, "bad_dtype", handle, i(1))
     close = Node("StackClose" + suffix, handle)

@@ -1,14 +1,9 @@
 """Random ops whose numbers follow from a seed, or from a key and a counter."""
-
 from .common import *  # noqa: F403
 
 C = Const
-SEEDS = {
-    "small": i([1, 2]),
-    "zero": i([0, 0]),
-    "negative": i([-3, -4]),
-    "wide": l([2**40 + 3, -(2**50)]),
-}
+SEEDS = {"small": i([1, 2]), "zero": i([0, 0]), "negative": i([-3, -4]),
+         "wide": l([2**40 + 3, -2**50])}
 FLOATS = ("float", "double", "half", "bfloat16")
 
 
@@ -36,15 +31,8 @@ def add_floats(t):
         t.add(op, "bad_seed_rank", C([2]), i([[5, 6]]), dtype="float")
         v2 = op + "V2"
         t.add(v2, "scalar", C(empty(I32, (0,))), key(), counter(), i(1), dtype="float")
-        t.add(
-            v2,
-            "default_algorithm",
-            C([3, 2]),
-            key(2**64 - 5),
-            counter(2**64 - 1, 2**64 - 1),
-            i(3),
-            dtype="float",
-        )
+        t.add(v2, "default_algorithm", C([3, 2]), key(2**64 - 5), counter(2**64 - 1, 2**64 - 1),
+              i(3), dtype="float")
         t.add(v2, "long_counter", C([5]), key(), counter(1, 2, 3, 4), i(1), dtype="float")
         t.add(v2, "empty", C([0]), key(), counter(), i(1), dtype="float")
         t.add(v2, "long", C([131]), key(), counter(), i(1), dtype="float")
@@ -60,16 +48,11 @@ def add_ints(t):
         name = "int32" if dtype == I32 else "int64"
         for tag, seed in SEEDS.items():
             t.add(op, name + "_" + tag, C([2, 3]), seed, a(dtype, -5), a(dtype, 100))
-        t.add(
-            op,
-            name + "_wide_range",
-            C([9]),
-            i([1, 2]),
-            a(dtype, np.iinfo(dtype).min),
-            a(dtype, np.iinfo(dtype).max),
-        )
+        t.add(op, name + "_wide_range", C([9]), i([1, 2]), a(dtype, np.iinfo(dtype).min),
+              a(dtype, np.iinfo(dtype).max))
         t.add(op + "V2", name, C([9]), key(), counter(), i(1), a(dtype, -5), a(dtype, 1000))
-        t.add(op + "V2", name + "_long", C([130]), key(), counter(), i(1), a(dtype, 0), a(dtype, 5))
+        t.add(op + "V2", name + "_long", C([130]), key(), counter(), i(1), a(dtype, 0),
+              a(dtype, 5))
     t.add(op, "scalar", C(empty(I32, (0,))), i([1, 2]), i(0), i(9))
     t.add(op, "empty", C([0]), i([1, 2]), i(9), i(9))
     t.add(op, "bad_range", C([1]), i([1, 2]), i(9), i(9))

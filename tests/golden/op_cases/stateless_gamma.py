@@ -1,5 +1,4 @@
 """Gamma and Poisson numbers that follow from a seed."""
-
 from .common import *  # noqa: F403
 
 C = Const

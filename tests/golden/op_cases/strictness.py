@@ -1,6 +1,5 @@
 """What is refused while a node is added although the kernel would take it; NaN and infinities in
 places where comparisons decide."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -16,57 +15,22 @@ def windows(t):
     ones = dict(strides=[1, 1, 1, 1])
     for op in ("Conv2D", "DepthwiseConv2dNative"):
         t.add(op, "bad_larger_filter", image, filter_, padding="VALID", **ones)
-    t.add(
-        "Conv2D",
-        "bad_larger_dilated",
-        image,
-        filter_[:2, :2],
-        padding="VALID",
-        dilations=[1, 2, 2, 1],
-        **ones,
-    )
-    t.add(
-        "Conv2D",
-        "bad_larger_explicit",
-        image,
-        np.ones((5, 3, 1, 1), F32),
-        padding="EXPLICIT",
-        explicit_paddings=[0, 0, 1, 1, 0, 0, 0, 0],
-        **ones,
-    )
-    t.add(
-        "Conv3D",
-        "bad_larger_filter",
-        volume,
-        np.ones((3, 3, 3, 1, 1), F32),
-        padding="VALID",
-        strides=[1] * 5,
-    )
+    t.add("Conv2D", "bad_larger_dilated", image, filter_[:2, :2], padding="VALID",
+          dilations=[1, 2, 2, 1], **ones)
+    t.add("Conv2D", "bad_larger_explicit", image, np.ones((5, 3, 1, 1), F32), padding="EXPLICIT",
+          explicit_paddings=[0, 0, 1, 1, 0, 0, 0, 0], **ones)
+    t.add("Conv3D", "bad_larger_filter", volume, np.ones((3, 3, 3, 1, 1), F32), padding="VALID",
+          strides=[1] * 5)
     for op in ("MaxPool", "AvgPool"):
         t.add(op, "bad_larger_window", image, ksize=[1, 3, 3, 1], padding="VALID", **ones)
         t.add(op, "bad_much_larger_window", image, ksize=[1, 6, 3, 1], padding="VALID", **ones)
-    t.add(
-        "MaxPool3D",
-        "bad_larger_window",
-        volume,
-        ksize=[1, 3, 3, 3, 1],
-        padding="VALID",
-        strides=[1] * 5,
-    )
+    t.add("MaxPool3D", "bad_larger_window", volume, ksize=[1, 3, 3, 3, 1], padding="VALID",
+          strides=[1] * 5)
 
 
 def colors(t):
-    rows = [
-        [NAN, 1, 0],
-        [INF, 1, 2],
-        [1, 2, -INF],
-        [0, NAN, 1],
-        [3, 2, NAN],
-        [NAN] * 3,
-        [-1, -2, -3],
-        [INF, INF, 1],
-        [0.5, INF, -INF],
-    ]
+    rows = [[NAN, 1, 0], [INF, 1, 2], [1, 2, -INF], [0, NAN, 1], [3, 2, NAN], [NAN] * 3,
+            [-1, -2, -3], [INF, INF, 1], [0.5, INF, -INF]]
     for index, amount in enumerate((0.0, 0.25, NAN, -0.75)):
         t.add("AdjustHue", "not_finite_%d" % index, images(*rows), f(amount))
     for index, amount in enumerate((0.0, 0.25, 2.0, NAN, INF, -1.0)):

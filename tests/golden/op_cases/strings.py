@@ -1,5 +1,4 @@
 """Strings: put together, taken apart, changed, formatted, matched, hashed, encoded."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -35,39 +34,21 @@ def joins(t):
     t.add("StringJoin", "bad_shapes", [s(["a", "b"]), s(["a", "b", "c"])])
     t.add("StringJoin", "bad_rank", [s(["a", "b"]), s([["a", "b"]])])
     m = s([["a", "b", "c"], ["d", "e", "f"]])
-    for tag, dims in (
-        ("rows", [1]),
-        ("columns", [0]),
-        ("all", [0, 1]),
-        ("turned", [1, 0]),
-        ("none", []),
-        ("negative", [-1]),
-        ("scalar", -1),
-    ):
+    for tag, dims in (("rows", [1]), ("columns", [0]), ("all", [0, 1]), ("turned", [1, 0]),
+                      ("none", []), ("negative", [-1]), ("scalar", -1)):
         t.add("ReduceJoin", tag, m, C(dims), separator=".")
         t.add("ReduceJoin", tag + "_keep", m, C(dims), keep_dims=True)
     t.add("ReduceJoin", "fed", m, i([0]))
-    t.add(
-        "ReduceJoin",
-        "rank_3",
-        s(["%d" % k for k in range(12)], (2, 3, 2)),
-        C([2, 0]),
-        separator=" ",
-    )
+    t.add("ReduceJoin", "rank_3", s(["%d" % k for k in range(12)], (2, 3, 2)), C([2, 0]),
+          separator=" ")
     t.add("ReduceJoin", "empty", none((0, 2)), C([0]))
     t.add("ReduceJoin", "empty_kept", none((0, 2)), C([1]))
     t.add("ReduceJoin", "of_scalar", s("a"), C([]))
     t.add("ReduceJoin", "bad_twice", m, C([0, -2]))
     t.add("ReduceJoin", "bad_dimension", m, C([2]))
     for index in (I32, I64):
-        t.add(
-            "UnsortedSegmentJoin",
-            "vector_" + index.__name__,
-            s(["a", "b", "c"]),
-            a(index, [1, 0, 1]),
-            C(3, index),
-            separator="-",
-        )
+        t.add("UnsortedSegmentJoin", "vector_" + index.__name__, s(["a", "b", "c"]),
+              a(index, [1, 0, 1]), C(3, index), separator="-")
     t.add("UnsortedSegmentJoin", "rows", m, i([1, 1]), C(2), separator=",")
     t.add("UnsortedSegmentJoin", "cells", m, i([[0, 1, 0], [1, 1, 0]]), C(2))
     t.add("UnsortedSegmentJoin", "fed", m, i([1, 0]), i(2))
@@ -112,29 +93,15 @@ def maps(t):
         t.add("Substr", "rest_" + unit, s("abcdef"), l(1), l(-1), unit=unit)
         t.add("Substr", "each_" + unit, s(["abc", "def"]), i([0, 1]), i([1, 2]), unit=unit)
         t.add("Substr", "one_string_" + unit, s("abcdef"), l([0, 2, -1]), l([1, 2, 1]), unit=unit)
-        t.add(
-            "Substr",
-            "broadcast_" + unit,
-            s(["abc", "def"]),
-            i([[0], [1]]),
-            i([[1], [2]]),
-            unit=unit,
-        )
+        t.add("Substr", "broadcast_" + unit, s(["abc", "def"]), i([[0], [1]]), i([[1], [2]]),
+              unit=unit)
         t.add("Substr", "empty_" + unit, none((0,)), i(0), i(1), unit=unit)
         t.add("Substr", "bad_pos_" + unit, s(["abc", "def"]), i([0, 4]), i([1, 1]), unit=unit)
         t.add("Substr", "bad_negative_" + unit, s(["abc"]), i([-4]), i([1]), unit=unit)
     t.add("Substr", "bad_shapes", s("ab"), i([0]), i([1, 2]))
     t.add("Substr", "bad_broadcast", s(["a", "b"]), i([0, 1, 2]), i([1, 1, 1]))
-    letters = s(
-        [
-            "ABC xyz 1",
-            "\u00c9\u00e9\u00df\u0130",
-            "\u03a3\u0391\u03a3 \u03a3",
-            "\ufb01n \u0149 \u01f0",
-            b"A\xff\xc3b",
-            "",
-        ]
-    )
+    letters = s(["ABC xyz 1", "\u00c9\u00e9\u00df\u0130", "\u03a3\u0391\u03a3 \u03a3",
+                 "\ufb01n \u0149 \u01f0", b"A\xff\xc3b", ""])
     for op in ("StringLower", "StringUpper"):
         t.add(op, "bytes", letters)
         t.add(op, "utf8", letters, encoding="utf-8")
@@ -188,20 +155,11 @@ def formats(t):
     t.add("StringFormat", "matrix", [ramp(I32, (8, 8))])
     t.add("StringFormat", "matrix_all", [ramp(I64, (3, 7))], summarize=-1)
     t.add("StringFormat", "cube", [ramp(I32, (2, 3, 8))], summarize=1)
-    t.add(
-        "StringFormat",
-        "scalars",
-        [f(1.5), i(-3), s('a\n"b'), d(0.1)],
-        template="{} {} {}! {}",
-        placeholder="{}",
-    )
+    t.add("StringFormat", "scalars", [f(1.5), i(-3), s("a\n\"b"), d(0.1)],
+          template="{} {} {}! {}", placeholder="{}")
     t.add("StringFormat", "strings", [s(["a", "\u00e9\t", ""])])
-    t.add(
-        "StringFormat",
-        "halves",
-        [h([0.1, 2]), a(U8, [1, 200]), a(U64, [2**64 - 1])],
-        template="%s,%s,%s",
-    )
+    t.add("StringFormat", "halves", [h([0.1, 2]), a(U8, [1, 200]), a(U64, [2**64 - 1])],
+          template="%s,%s,%s")
     t.add("StringFormat", "none_shown", [i([1, 2])], summarize=0)
     t.add("StringFormat", "empty", [empty(F32, (0,))])
     t.add("StringFormat", "bad_fewer", [i(1)], template="x")
@@ -217,66 +175,25 @@ def formats(t):
         t.add("StringToNumber", out, s(["1", "+5", "4294967295"]), out_type=out)
         t.add("StringToNumber", "bad_negative_" + out, s(["-1"]), out_type=out)
     t.add("StringToNumber", "limits_int32", s(["2147483647", "-2147483648"]), out_type="int32")
-    t.add(
-        "StringToNumber",
-        "limits_int64",
-        s(["9223372036854775807", "-9223372036854775808"]),
-        out_type="int64",
-    )
+    t.add("StringToNumber", "limits_int64", s(["9223372036854775807", "-9223372036854775808"]),
+          out_type="int64")
     t.add("StringToNumber", "limits_uint64", s(["18446744073709551615"]), out_type="uint64")
-    for out, text in (
-        ("int32", "2147483648"),
-        ("int64", "9223372036854775808"),
-        ("int32", "-2147483649"),
-        ("uint32", "4294967296"),
-        ("uint64", "18446744073709551616"),
-    ):
-        t.add(
-            "StringToNumber",
-            "bad_beyond_%s%d" % (out, len(text) + text.count("-")),
-            s([text]),
-            out_type=out,
-        )
+    for out, text in (("int32", "2147483648"), ("int64", "9223372036854775808"),
+                      ("int32", "-2147483649"), ("uint32", "4294967296"),
+                      ("uint64", "18446744073709551616")):
+        t.add("StringToNumber", "bad_beyond_%s%d" % (out, len(text) + text.count("-")), s([text]),
+              out_type=out)
     for out in ("float", "double"):
-        t.add(
-            "StringToNumber",
-            "forms_" + out,
-            s(
-                [
-                    ".5",
-                    "5.",
-                    "1e5",
-                    "-1.5E-3",
-                    "0.1",
-                    "inf",
-                    "-Inf",
-                    "NaN",
-                    "infinity",
-                    "1e400",
-                    "16777217",
-                    "3.4028235e38",
-                ]
-            ),
-            out_type=out,
-        )
+        t.add("StringToNumber", "forms_" + out,
+              s([".5", "5.", "1e5", "-1.5E-3", "0.1", "inf", "-Inf", "NaN", "infinity", "1e400",
+                 "16777217", "3.4028235e38"]), out_type=out)
 
 
 def expressions(t):
     x = s(["", "abc", "aXbbc", "a\nb", "h\u00e9llo", b"a\xff\xe9c"])
-    patterns = {
-        "letters": "[a-c]*",
-        "any": ".*",
-        "group": "(a)(X?)b*c",
-        "either": "a|abc",
-        "line": "(?s)a.b",
-        "case": "(?i)ABC",
-        "class": "\\w+",
-        "name": "(?P<x>a)bc",
-        "unicode": "h\\pLllo",
-        "anchors": "^abc$",
-        "count": "a[Xb]{0,3}c",
-        "nothing": "",
-    }
+    patterns = {"letters": "[a-c]*", "any": ".*", "group": "(a)(X?)b*c", "either": "a|abc",
+                "line": "(?s)a.b", "case": "(?i)ABC", "class": "\\w+", "name": "(?P<x>a)bc",
+                "unicode": "h\\pLllo", "anchors": "^abc$", "count": "a[Xb]{0,3}c", "nothing": ""}
     for tag, pattern in patterns.items():
         t.add("RegexFullMatch", tag, x, C(s(pattern)))
         t.add("StaticRegexFullMatch", tag, x, pattern=pattern)
@@ -284,55 +201,22 @@ def expressions(t):
     t.add("RegexFullMatch", "scalar", s("ab"), C(s("ab")))
     t.add("RegexFullMatch", "empty", none((0, 2)), C(s("ab")))
     t.add("StaticRegexFullMatch", "empty", none((0, 2)), pattern="x")
-    wrong = [
-        "a(",
-        "a[b",
-        "a(?=b)",
-        "a(?!b)",
-        "(?<=a)b",
-        "(a)\\1",
-        "a{1,1001}",
-        "a++",
-        "(?>a)",
-        "*a",
-        "a**",
-        "[z-a]",
-        "\\",
-        "(?P=x)",
-        "(?#a)",
-        "\\Ra",
-    ]
+    wrong = ["a(", "a[b", "a(?=b)", "a(?!b)", "(?<=a)b", "(a)\\1", "a{1,1001}", "a++", "(?>a)",
+             "*a", "a**", "[z-a]", "\\", "(?P=x)", "(?#a)", "\\Ra"]
     for k, pattern in enumerate(wrong):
         t.add("RegexFullMatch", "bad_%d" % k, x, C(s(pattern)))
         t.add("StaticRegexFullMatch", "bad_%d" % k, x, pattern=pattern)
     t.add("RegexFullMatch", "bad_rank", x, C(s(["a"])))
-    replaces = {
-        "letter": ("[ab]", "<\\0>"),
-        "groups": ("(a)(X?)", "\\2\\1"),
-        "empty": ("x*", "-"),
-        "dot": (".", "."),
-        "none": ("zz", "y"),
-        "end": ("$", "!"),
-        "slash": ("b", "\\\\"),
-        "no_group": ("b", "\\1"),
-        "unset": ("(q)?b", "[\\1]"),
-        "all": ("(?s).*", ""),
-        "bound": ("\\b", "|"),
-        "odd_escape": ("b", "x\\q"),
-        "open_escape": ("b", "x\\"),
-    }
+    replaces = {"letter": ("[ab]", "<\\0>"), "groups": ("(a)(X?)", "\\2\\1"), "empty": ("x*", "-"),
+                "dot": (".", "."), "none": ("zz", "y"), "end": ("$", "!"), "slash": ("b", "\\\\"),
+                "no_group": ("b", "\\1"), "unset": ("(q)?b", "[\\1]"), "all": ("(?s).*", ""),
+                "bound": ("\\b", "|"), "odd_escape": ("b", "x\\q"), "open_escape": ("b", "x\\")}
     for tag, (pattern, rewrite) in replaces.items():
         for everywhere in (True, False):
             name = tag if everywhere else tag + "_first"
             t.add("RegexReplace", name, x, C(s(pattern)), C(s(rewrite)), replace_global=everywhere)
-            t.add(
-                "StaticRegexReplace",
-                name,
-                x,
-                pattern=pattern,
-                rewrite=rewrite,
-                replace_global=everywhere,
-            )
+            t.add("StaticRegexReplace", name, x, pattern=pattern, rewrite=rewrite,
+                  replace_global=everywhere)
     t.add("RegexReplace", "fed", x, s("a"), s("b"))
     t.add("RegexReplace", "empty_input", none((0,)), C(s("a")), C(s("b")))
     t.add("RegexReplace", "bad_pattern", x, C(s("a(")), C(s("b")))
@@ -343,41 +227,12 @@ def expressions(t):
 
 
 def hashes(t):
-    lengths = [
-        0,
-        1,
-        2,
-        3,
-        4,
-        7,
-        8,
-        9,
-        15,
-        16,
-        17,
-        31,
-        32,
-        33,
-        47,
-        63,
-        64,
-        65,
-        100,
-        127,
-        128,
-        129,
-        191,
-        192,
-        193,
-        200,
-    ]
+    lengths = [0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 100, 127, 128, 129,
+               191, 192, 193, 200]
     texts = s([LONG[:n] for n in lengths])
     most = 2**63 - 1
-    for op, more in (
-        ("StringToHashBucketFast", {}),
-        ("StringToHashBucket", {}),
-        ("StringToHashBucketStrong", {"key": [98765, -132]}),
-    ):
+    for op, more in (("StringToHashBucketFast", {}), ("StringToHashBucket", {}),
+                     ("StringToHashBucketStrong", {"key": [98765, -132]})):
         t.add(op, "lengths", texts, num_buckets=most, **more)
         t.add(op, "ten", texts, num_buckets=10, **more)
         t.add(op, "one", s(WORDS), num_buckets=1, **more)
@@ -415,34 +270,14 @@ def encodings(t):
     for k, bad in enumerate(("Y", "YQ=", "+/==", "Y===", "YW Jj", "=", "====", "Y=Q=", "YWJj=")):
         t.add("DecodeBase64", "bad_%d" % k, s([bad]))
     data = s([bytes(range(16)), bytes(range(240, 256))])
-    types = [
-        "half",
-        "float",
-        "double",
-        "int32",
-        "uint16",
-        "uint8",
-        "int16",
-        "int8",
-        "int64",
-        "bool",
-    ]
+    types = ["half", "float", "double", "int32", "uint16", "uint8", "int16", "int8", "int64",
+             "bool"]
     for out in types:
-        t.add(
-            "DecodeRaw",
-            out,
-            data
-            if out not in ("half", "float", "double")
-            else s([b"\x00\x3c\x80\x3f\x00\x00\x00\x40", b"\x01\x3c\x10\x40\x00\x00\x10\x41"]),
-            out_type=out,
-        )
-        t.add(
-            "DecodeRaw",
-            "swapped_" + out,
-            s([b"\x3f\xf0\x01\x02\x03\x04\x05\x06"]),
-            out_type=out,
-            little_endian=False,
-        )
+        t.add("DecodeRaw", out, data if out not in ("half", "float", "double") else
+              s([b"\x00\x3c\x80\x3f\x00\x00\x00\x40", b"\x01\x3c\x10\x40\x00\x00\x10\x41"]),
+              out_type=out)
+        t.add("DecodeRaw", "swapped_" + out, s([b"\x3f\xf0\x01\x02\x03\x04\x05\x06"]), out_type=out,
+              little_endian=False)
     t.add("DecodeRaw", "scalar", s("abcd"), out_type="int16")
     t.add("DecodeRaw", "matrix", s([["ab", "cd"]]), out_type="uint8")
     t.add("DecodeRaw", "empty", none((0, 2)), out_type="int32")
@@ -450,21 +285,10 @@ def encodings(t):
     t.add("DecodeRaw", "bad_multiple", s(["abc"]), out_type="int32")
     t.add("DecodeRaw", "bad_lengths", s(["abcd", "ab"]), out_type="int16")
     for out in types[:-1]:
-        t.add(
-            "DecodePaddedRaw",
-            out,
-            s([b"\x01\x3c\x00\x40\x05", b"", b"\x00\x3c" * 8]),
-            C(8),
-            out_type=out,
-        )
-    t.add(
-        "DecodePaddedRaw",
-        "swapped",
-        s(["abc", "abcdef"]),
-        C(4),
-        out_type="int16",
-        little_endian=False,
-    )
+        t.add("DecodePaddedRaw", out, s([b"\x01\x3c\x00\x40\x05", b"", b"\x00\x3c" * 8]), C(8),
+              out_type=out)
+    t.add("DecodePaddedRaw", "swapped", s(["abc", "abcdef"]), C(4), out_type="int16",
+          little_endian=False)
     t.add("DecodePaddedRaw", "fed", s(["abc"]), i(4), out_type="uint8")
     t.add("DecodePaddedRaw", "scalar", s("abc"), C(4), out_type="int32")
     t.add("DecodePaddedRaw", "empty", none((0,)), C(4), out_type="int32")

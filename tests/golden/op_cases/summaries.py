@@ -1,5 +1,4 @@
 """Summaries, whose results are serialized messages, and tensors as messages."""
-
 from .common import *  # noqa: F403
 from .strings import none, s
 
@@ -40,14 +39,8 @@ def others(t):
     t.add("MergeSummary", "bad_message", [s(b"\x0a\x09\x0a\x01a")])
     t.add("MergeSummary", "bad_value", [s(b"\x0a\x02\x0a\x05")])
     meta = b"\x0a\x06\x0a\x04text"
-    values = {
-        "float": f([[1, 2]]),
-        "int64": l(-1),
-        "string": s(["a", ""]),
-        "bool": b([1, 0]),
-        "empty": f([]),
-        "half": h([1, 2]),
-    }
+    values = {"float": f([[1, 2]]), "int64": l(-1), "string": s(["a", ""]), "bool": b([1, 0]),
+              "empty": f([]), "half": h([1, 2])}
     for tag, value in values.items():
         t.add("TensorSummary", tag, value)
         t.add("TensorSummaryV2", tag, s("t"), value, s(meta))
@@ -55,32 +48,17 @@ def others(t):
     t.add("TensorSummaryV2", "bad_tag", s(["t", "u"]), f(1), s(""))
     sound = wave(F32, (4, 3, 2), 0.4)
     for more in (1, 3):
-        t.add(
-            "AudioSummary",
-            "stereo_%d" % more,
-            s("x"),
-            sound,
-            sample_rate=8000.0,
-            max_outputs=more,
-            producer=10,
-        )
+        t.add("AudioSummary", "stereo_%d" % more, s("x"), sound, sample_rate=8000.0,
+              max_outputs=more, producer=10)
         t.add("AudioSummaryV2", "stereo_%d" % more, s("x"), sound, f(8000.5), max_outputs=more)
     t.add("AudioSummary", "mono", s("x"), f([[0.5, -1, 2, -2]]), sample_rate=44100.0, producer=10)
     t.add("AudioSummaryV2", "mono", s("x"), f([[0.5, -1, 2, -2]]), f(44100))
-    t.add(
-        "AudioSummary",
-        "clipped",
-        s("x"),
-        f([[1, 0.99999, 1e30, -1e30]]),
-        sample_rate=1.0,
-        producer=10,
-    )
+    t.add("AudioSummary", "clipped", s("x"), f([[1, 0.99999, 1e30, -1e30]]), sample_rate=1.0,
+          producer=10)
     t.add("AudioSummaryV2", "slow", s("x"), f([[0.5, -1, 2, -2]]), f(0.2))
     t.add("AudioSummaryV2", "none", s("x"), empty(F32, (0, 3)), f(44100))
-    for op, more in (
-        ("AudioSummary", {"sample_rate": 8.0, "producer": 10}),
-        ("AudioSummaryV2", {}),
-    ):
+    for op, more in (("AudioSummary", {"sample_rate": 8.0, "producer": 10}),
+                     ("AudioSummaryV2", {})):
         last = [] if more else [f(8)]
         t.add(op, "bad_rank", s("x"), f([1, 2]), *last, **more)
         t.add(op, "bad_tag", s(["x", "y"]), sound, *last, **more)

@@ -1,5 +1,4 @@
 """Ops that newer graphs do without: of early graphs, and of graphs rewritten for inference."""
-
 from .common import *  # noqa: F403
 
 
@@ -10,9 +9,8 @@ def add_norm(t):
     beta, gamma = f([0, 1, -2, 3]), f([1, 2, -0.5, 0])
 
     def both(tag, dtype, g=False, **attrs):
-        attrs = dict(
-            dict(variance_epsilon=0.001, scale_after_normalization=True, producer=8), **attrs
-        )
+        attrs = dict(dict(variance_epsilon=0.001, scale_after_normalization=True, producer=8),
+                     **attrs)
         ins = [z.astype(dtype) for z in (x, m, v, beta, gamma)]
         t.add(op, tag, *ins, g=g, **attrs)
         t.add(grad, tag, *ins[:3], ins[4], wave(F32, x.shape, 2, 1).astype(dtype), **attrs)
@@ -41,12 +39,9 @@ def add_fused(t):
     pads = [[0, 0], [2, 1], [1, 2], [0, 0]]
     fused, resized = "FusedPadConv2D", "FusedResizeAndPadConv2D"
     base = dict(mode="REFLECT", strides=[1, 1, 1, 1], padding="VALID", tol=10)
-    for tag, attrs in (
-        ("valid", {}),
-        ("same", {"padding": "SAME"}),
-        ("symmetric", {"mode": "SYMMETRIC"}),
-        ("strided", {"strides": [1, 2, 3, 1], "padding": "SAME"}),
-    ):
+    for tag, attrs in (("valid", {}), ("same", {"padding": "SAME"}),
+                       ("symmetric", {"mode": "SYMMETRIC"}),
+                       ("strided", {"strides": [1, 2, 3, 1], "padding": "SAME"})):
         attrs = dict(base, **attrs)
         t.add(fused, tag, x, Const(pads), k, **attrs)
         t.add(resized, tag, x, Const([6, 7]), Const(pads), k, **attrs)
@@ -57,15 +52,8 @@ def add_fused(t):
     t.add(fused, "unpadded", x, i([[0, 0]] * 4), k, **base)
     for dtype in (F64, F16):
         t.add(fused, np.dtype(dtype).name, x.astype(dtype), Const(pads), k.astype(dtype), **base)
-        t.add(
-            resized,
-            np.dtype(dtype).name,
-            x.astype(dtype),
-            Const([6, 7]),
-            Const(pads),
-            k.astype(dtype),
-            **base,
-        )
+        t.add(resized, np.dtype(dtype).name, x.astype(dtype), Const([6, 7]), Const(pads),
+              k.astype(dtype), **base)
     holed = np.where(np.arange(24).reshape(x.shape) == 11, NAN, x).astype(F32)
     t.add(fused, "nan", holed, Const(pads), k, **base)
     t.add(fused, "bad_rank", x[0], Const(pads), k, **base)
@@ -79,42 +67,27 @@ def add_fused(t):
 
 
 def add_arrays(t):
-    for tag, rows in (
-        ("rows", [ramp(F32, (1, 3)), ramp(F32, (1, 3), 7)]),
-        ("one", [ramp(I32, (1, 2, 2))]),
-        ("strings", [s(["a", ""], (1, 2)), s(["b", "c"], (1, 2))]),
-        ("vector", [l([1]), l([5]), l([-3])]),
-        ("empty", [empty(F64, (1, 0))] * 2),
-    ):
+    for tag, rows in (("rows", [ramp(F32, (1, 3)), ramp(F32, (1, 3), 7)]),
+                      ("one", [ramp(I32, (1, 2, 2))]),
+                      ("strings", [s(["a", ""], (1, 2)), s(["b", "c"], (1, 2))]),
+                      ("vector", [l([1]), l([5]), l([-3])]), ("empty", [empty(F64, (1, 0))] * 2)):
         t.add("ParallelConcat", tag, rows, shape=[len(rows)] + list(rows[0].shape[1:]))
     t.add("ParallelConcat", "bad_row", [ramp(F32, (2, 3))], shape=[1, 3])
 
 
 def add_references(t):
-    for tag, value in (
-        ("float", wave(F32, (2, 3))),
-        ("string", s(["a", "b"])),
-        ("scalar", i(4)),
-        ("empty", empty(F64, (0, 2))),
-        ("bool", b([True, False])),
-    ):
+    for tag, value in (("float", wave(F32, (2, 3))), ("string", s(["a", "b"])), ("scalar", i(4)),
+                       ("empty", empty(F64, (0, 2))), ("bool", b([True, False]))):
         t.add("RefIdentity", tag, Variable(value))
     t.add("RefIdentity", "bad_unset", Uninitialized(F32, (2,)))
-    t.add(
-        "RefIdentity",
-        "assigned",
-        Variable(f([1, 2])),
-        fetched=False,
-        last=[Node("AssignAdd", OP, Const(f([3, 4])))],
-    )
+    t.add("RefIdentity", "assigned", Variable(f([1, 2])), fetched=False,
+          last=[Node("AssignAdd", OP, Const(f([3, 4])))])
 
 
 def add_volumes(t):
     x, k = wave(F32, (2, 2, 3, 2, 1)), wave(F32, (2, 2, 1, 1, 2), 1, 0.7)
-    for tag, padding, strides, out in (
-        ("valid", "VALID", [1, 1, 1, 1, 1], (2, 1, 2, 2, 2)),
-        ("same", "SAME", [1, 2, 2, 1, 1], (2, 1, 2, 2, 2)),
-    ):
+    for tag, padding, strides, out in (("valid", "VALID", [1, 1, 1, 1, 1], (2, 1, 2, 2, 2)),
+                                       ("same", "SAME", [1, 2, 2, 1, 1], (2, 1, 2, 2, 2))):
         dy = wave(F32, out, 2, 1)
         attrs = dict(strides=strides, padding=padding, producer=9, tol=10)
         for op in ("Conv3DBackpropInput", "Conv3DBackpropFilter"):
@@ -135,13 +108,8 @@ def add_volumes(t):
     for dtype in (F64, F16, I8, I16, I32, I64, U8, U16, U32, U64):
         t.add(ep, np.dtype(dtype).name, np.abs(v[:1, :2, :2, :2]).astype(dtype), **base)
     t.add(ep, "gradient", v[:1, :2, :2, :2].astype(F64), g=True, **dict(base, padding="SAME"))
-    t.add(
-        ep,
-        "gradient_strided",
-        v[:1, :3, :2, :3].astype(F64),
-        g=True,
-        **dict(base, strides=[1, 2, 1, 2, 1]),
-    )
+    t.add(ep, "gradient_strided", v[:1, :3, :2, :3].astype(F64), g=True,
+          **dict(base, strides=[1, 2, 1, 2, 1]))
     t.add(ep, "bad_rank", v[0], **base)
     t.add(ep, "bad_batch", v, **dict(base, ksizes=[2, 1, 1, 1, 1]))
     t.add(ep, "bad_zero", v, **dict(base, strides=[1, 0, 1, 1, 1]))

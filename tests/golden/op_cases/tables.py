@@ -1,5 +1,4 @@
 """Lookup tables: made, filled, looked into."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -13,14 +12,12 @@ def table(kind, key, value, *inputs, **attrs):
     return Node(kind, *inputs, key_dtype=key, value_dtype=value, **attrs)
 
 
-PAIRS = (
-    ("string_int64", s(["a", "", "long key"]), l([1, -2, 3]), s(["a", "b"]), l(-1)),
-    ("int64_string", l([5, -6, 7]), s(["five", "", "seven"]), l([[7, 8]]), s("none")),
-    ("int64_float", l([0, 1 << 40, -1]), f([0.5, -2, NAN]), l(-1), f(INF)),
-    ("string_string", s(["x", "y"]), s(["X", "Y"]), s(["y", "x", "z"]), s("?")),
-    ("int32_double", i([1, 2]), d([1.5, 2.5]), i([2, 3]), d(9)),
-    ("string_bool", s(["t", "f"]), b([True, False]), s(["f", "t"]), b(True)),
-)
+PAIRS = (("string_int64", s(["a", "", "long key"]), l([1, -2, 3]), s(["a", "b"]), l(-1)),
+         ("int64_string", l([5, -6, 7]), s(["five", "", "seven"]), l([[7, 8]]), s("none")),
+         ("int64_float", l([0, 1 << 40, -1]), f([0.5, -2, NAN]), l(-1), f(INF)),
+         ("string_string", s(["x", "y"]), s(["X", "Y"]), s(["y", "x", "z"]), s("?")),
+         ("int32_double", i([1, 2]), d([1.5, 2.5]), i([2, 3]), d(9)),
+         ("string_bool", s(["t", "f"]), b([True, False]), s(["f", "t"]), b(True)))
 
 # TensorFlow has no table from strings to strings that can be changed.
 MUTABLE = tuple(p for p in PAIRS if p[0] != "string_string")
@@ -48,30 +45,16 @@ def mutable(t, v):
         h, insert = filled(v, keys[1:], values[1:])
         find = Node("LookupTableFind" + v, h, C(keys), C(default))
         t.add("LookupTableInsert" + v, tag, h, keys, values, last=[size_of(v, h), find])
-        t.add(
-            "LookupTableImport" + v,
-            tag,
-            h,
-            keys[:1],
-            values[:1],
-            first=[insert],
-            last=[size_of(v, h), find],
-        )
+        t.add("LookupTableImport" + v, tag, h, keys[:1], values[:1], first=[insert],
+              last=[size_of(v, h), find])
         h, insert = filled(v, keys[:1], values[:1])
-        t.add(
-            "LookupTableExport" + v,
-            tag,
-            h,
-            first=[insert],
-            Tkeys=dtype_of(keys),
-            Tvalues=dtype_of(values),
-        )
+        t.add("LookupTableExport" + v, tag, h, first=[insert], Tkeys=dtype_of(keys),
+              Tvalues=dtype_of(values))
         if v:
             h, insert = filled(v, keys, values)
             find = Node("LookupTableFindV2", h, C(keys), C(default))
-            t.add(
-                "LookupTableRemoveV2", tag, h, keys[:2], first=[insert], last=[size_of(v, h), find]
-            )
+            t.add("LookupTableRemoveV2", tag, h, keys[:2], first=[insert],
+                  last=[size_of(v, h), find])
     corners(t, v)
 
 
@@ -88,23 +71,10 @@ def corners(t, v):
     t.add(find, "bad_default", h, keys, l([1, 2]), first=[insert])
     t.add(find, "bad_input", l(1), keys, l(0))
     t.add(size, "empty", h)
-    t.add(
-        put,
-        "same_key_twice",
-        h,
-        l([4, 4]),
-        l([1, 2]),
-        last=[size_of(v, h), Node(find, h, C(l([4])), C(l(0)))],
-    )
-    t.add(
-        put,
-        "replaces",
-        h,
-        l([2]),
-        l([-2]),
-        first=[insert],
-        last=[size_of(v, h), Node(find, h, C(keys), C(l(0)))],
-    )
+    t.add(put, "same_key_twice", h, l([4, 4]), l([1, 2]),
+          last=[size_of(v, h), Node(find, h, C(l([4])), C(l(0)))])
+    t.add(put, "replaces", h, l([2]), l([-2]), first=[insert],
+          last=[size_of(v, h), Node(find, h, C(keys), C(l(0)))])
     t.add(put, "scalar", h, l(9), l(90), last=[Node(find, h, C(l([9])), C(l(0)))])
     t.add(put, "nothing", h, empty(I64, (0,)), empty(I64, (0,)), last=[size_of(v, h)])
     t.add(put, "again", h, l([9]), l([90]), runs=3, last=[size_of(v, h)])
@@ -112,15 +82,8 @@ def corners(t, v):
     t.add(put, "bad_rank", h, l([1, 2]), l([[1, 2]]))
     t.add(put, "bad_key_dtype", h, i([1]), l([1]))
     t.add(put, "bad_value_dtype", h, l([1]), f([1]))
-    t.add(
-        "LookupTableImport" + v,
-        "nothing",
-        h,
-        empty(I64, (0,)),
-        empty(I64, (0,)),
-        first=[insert],
-        last=[size_of(v, h)],
-    )
+    t.add("LookupTableImport" + v, "nothing", h, empty(I64, (0,)), empty(I64, (0,)),
+          first=[insert], last=[size_of(v, h)])
     t.add("LookupTableImport" + v, "bad_lengths", h, l([1, 2]), l([1]))
     t.add("LookupTableImport" + v, "bad_key_dtype", h, s(["a"]), l([1]))
     t.add("LookupTableExport" + v, "empty", h, Tkeys=I64, Tvalues=I64)
@@ -131,13 +94,8 @@ def corners(t, v):
         t.add(remove, "nothing", h, empty(I64, (0,)), first=[insert], last=[size_of(v, h)])
         t.add(remove, "bad_dtype", h, i([1]), first=[insert])
         fixed = table("HashTableV2", I64, I64)
-        t.add(
-            remove,
-            "bad_fixed",
-            fixed,
-            l([1]),
-            first=[Node("InitializeTableV2", fixed, C(keys), C(values))],
-        )
+        t.add(remove, "bad_fixed", fixed, l([1]),
+              first=[Node("InitializeTableV2", fixed, C(keys), C(values))])
 
 
 def of_vectors(t, v):
@@ -150,36 +108,17 @@ def of_vectors(t, v):
     t.add("LookupTableFind" + v, "bad_vector_default", h, s(["b"]), f([7, 8, 9]), first=[insert])
     t.add("LookupTableInsert" + v, "vectors", h, keys, values, last=[find, size_of(v, h)])
     t.add("LookupTableInsert" + v, "bad_vector_length", h, keys, f([[1], [2]]))
-    t.add(
-        "LookupTableExport" + v,
-        "vectors",
-        h,
-        Tkeys="string",
-        Tvalues=F32,
-        first=[Node("LookupTableInsert" + v, h, C(keys[:1]), C(values[:1]))],
-    )
-    for tag, key, value, shape in (
-        ("string_float", "string", F32, [2]),
-        ("int64", I64, I64, [1]),
-        ("long", I64, F64, [3]),
-        ("string_int64", "string", I64, [2]),
-        ("empty", I64, F32, [0]),
-    ):
+    t.add("LookupTableExport" + v, "vectors", h, Tkeys="string", Tvalues=F32,
+          first=[Node("LookupTableInsert" + v, h, C(keys[:1]), C(values[:1]))])
+    for tag, key, value, shape in (("string_float", "string", F32, [2]), ("int64", I64, I64, [1]),
+                                   ("long", I64, F64, [3]), ("string_int64", "string", I64, [2]),
+                                   ("empty", I64, F32, [0])):
         keys = c(["k"]) if key == "string" else c([3], I64)
         values = Const(ramp(value, [1] + shape))
-        t.add(
-            kind,
-            tag,
-            key_dtype=key,
-            value_dtype=value,
-            value_shape=shape,
-            fetched=False,
-            first=[Node("LookupTableInsert" + v, OP, keys, values)],
-            last=[
-                Node("LookupTableFind" + v, OP, keys, Const(ramp(value, shape, 5))),
-                size_of(v, OP),
-            ],
-        )
+        t.add(kind, tag, key_dtype=key, value_dtype=value, value_shape=shape, fetched=False,
+              first=[Node("LookupTableInsert" + v, OP, keys, values)],
+              last=[Node("LookupTableFind" + v, OP, keys, Const(ramp(value, shape, 5))),
+                    size_of(v, OP)])
     t.add(kind, "bad_rank", key_dtype=I64, value_dtype=F32, value_shape=[2, 2], fetched=False)
     t.add(kind, "bad_scalar", key_dtype=I64, value_dtype=F32, value_shape=[], fetched=False)
 
@@ -195,56 +134,20 @@ def makers(t, v):
         if tag != "string_string":
             t.add("MutableHashTable" + v, tag, first=[insert], last=[find, size_of(v, OP)], **attrs)
         h = table("HashTable" + v, dtype_of(keys), dtype_of(values))
-        t.add(
-            "InitializeTable" + v,
-            tag,
-            h,
-            keys,
-            values,
-            last=[Node("LookupTableFind" + v, h, C(asked), C(default)), size_of(v, h)],
-        )
-    t.add(
-        "HashTable" + v,
-        "shared",
-        key_dtype=I64,
-        value_dtype=I64,
-        shared_name="one",
-        fetched=False,
-        last=[
-            Node(
-                "LookupTableSize" + v, table("MutableHashTable" + v, I64, I64, shared_name="other")
-            )
-        ],
-    )
-    t.add(
-        "MutableHashTable" + v,
-        "shared",
-        key_dtype=I64,
-        value_dtype=I64,
-        shared_name="one",
-        fetched=False,
-        runs=2,
-        first=[Node("LookupTableInsert" + v, OP, C(l([1])), C(l([2])))],
-        last=[
-            Node("LookupTableSize" + v, table("MutableHashTable" + v, I64, I64, shared_name="one"))
-        ],
-    )
-    t.add(
-        "MutableHashTable" + v,
-        "bad_shared_dtype",
-        key_dtype=I64,
-        value_dtype=I64,
-        shared_name="one",
-        fetched=False,
-        first=[
-            Node(
-                "LookupTableInsert" + v,
-                table("MutableHashTable" + v, "string", I64, shared_name="one"),
-                c(["a"]),
-                C(l([2])),
-            )
-        ],
-    )
+        t.add("InitializeTable" + v, tag, h, keys, values,
+              last=[Node("LookupTableFind" + v, h, C(asked), C(default)), size_of(v, h)])
+    t.add("HashTable" + v, "shared", key_dtype=I64, value_dtype=I64, shared_name="one",
+          fetched=False, last=[Node("LookupTableSize" + v, table(
+              "MutableHashTable" + v, I64, I64, shared_name="other"))])
+    t.add("MutableHashTable" + v, "shared", key_dtype=I64, value_dtype=I64, shared_name="one",
+          fetched=False, runs=2,
+          first=[Node("LookupTableInsert" + v, OP, C(l([1])), C(l([2])))],
+          last=[Node("LookupTableSize" + v, table(
+              "MutableHashTable" + v, I64, I64, shared_name="one"))])
+    t.add("MutableHashTable" + v, "bad_shared_dtype", key_dtype=I64, value_dtype=I64,
+          shared_name="one", fetched=False,
+          first=[Node("LookupTableInsert" + v, table(
+              "MutableHashTable" + v, "string", I64, shared_name="one"), c(["a"]), C(l([2])))])
     initializing(t, v)
 
 
@@ -263,14 +166,8 @@ def initializing(t, v):
     t.add("LookupTableSize" + v, "not_initialized", h)
     t.add("LookupTableInsert" + v, "bad_fixed", h, l([1]), l([0]), first=[once])
     t.add("LookupTableFind" + v, "fixed", h, l([2, 3]), l(0), first=[once])
-    t.add(
-        "LookupTableExport" + v,
-        "fixed",
-        h,
-        Tkeys=I64,
-        Tvalues=I64,
-        first=[Node(op, h, C(l([1])), C(l([3])))],
-    )
+    t.add("LookupTableExport" + v, "fixed", h, Tkeys=I64, Tvalues=I64,
+          first=[Node(op, h, C(l([1])), C(l([3])))])
 
 
 def makers_of_dense(t, v, kind):
@@ -278,46 +175,20 @@ def makers_of_dense(t, v, kind):
         none, gone = (s("?none"), s("?gone")) if dtype_of(keys) == "string" else (l(-100), l(-101))
         if dtype_of(values) == "string" or not v:
             continue  # TensorFlow has no kernel for the first version
-        t.add(
-            kind,
-            tag,
-            C(none),
-            C(gone),
-            key_dtype=dtype_of(keys),
-            value_dtype=dtype_of(values),
-            value_shape=[],
-            fetched=False,
-            first=[Node("LookupTableInsert" + v, OP, C(keys), C(values))],
-            last=[Node("LookupTableFind" + v, OP, C(asked), C(default)), size_of(v, OP)],
-        )
-    for tag, attrs in (
-        ("bad_buckets", {"initial_num_buckets": 5}),
-        ("bad_negative_buckets", {"initial_num_buckets": -4}),
-        ("bad_few_buckets", {"initial_num_buckets": 2}),
-        ("bad_load", {"max_load_factor": 0.0}),
-        ("bad_full_load", {"max_load_factor": 1.5}),
-    ):
-        t.add(
-            kind,
-            tag,
-            *([C(l(-1)), C(l(-2))] if v else [C(l(-1))]),
-            key_dtype=I64,
-            value_dtype=I64,
-            value_shape=[],
-            fetched=False,
-            **attrs,
-        )
+        t.add(kind, tag, C(none), C(gone), key_dtype=dtype_of(keys), value_dtype=dtype_of(values),
+              value_shape=[], fetched=False,
+              first=[Node("LookupTableInsert" + v, OP, C(keys), C(values))],
+              last=[Node("LookupTableFind" + v, OP, C(asked), C(default)), size_of(v, OP)])
+    for tag, attrs in (("bad_buckets", {"initial_num_buckets": 5}),
+                       ("bad_negative_buckets", {"initial_num_buckets": -4}),
+                       ("bad_few_buckets", {"initial_num_buckets": 2}),
+                       ("bad_load", {"max_load_factor": 0.0}),
+                       ("bad_full_load", {"max_load_factor": 1.5})):
+        t.add(kind, tag, *([C(l(-1)), C(l(-2))] if v else [C(l(-1))]), key_dtype=I64,
+              value_dtype=I64, value_shape=[], fetched=False, **attrs)
     if v:
-        t.add(
-            kind,
-            "bad_same_keys",
-            C(l(-1)),
-            C(l(-1)),
-            key_dtype=I64,
-            value_dtype=I64,
-            value_shape=[],
-            fetched=False,
-        )
+        t.add(kind, "bad_same_keys", C(l(-1)), C(l(-1)), key_dtype=I64, value_dtype=I64,
+              value_shape=[], fetched=False)
 
 
 def dense(t, v):
@@ -325,15 +196,8 @@ def dense(t, v):
     makers_of_dense(t, v, kind)
     if not v:
         return
-    h = Node(
-        kind,
-        C(l(-1)),
-        C(l(-2)),
-        key_dtype=I64,
-        value_dtype=F32,
-        value_shape=[2],
-        initial_num_buckets=4,
-    )
+    h = Node(kind, C(l(-1)), C(l(-2)), key_dtype=I64, value_dtype=F32, value_shape=[2],
+             initial_num_buckets=4)
     keys, values = l([1, 2, 3, 4, 5]), ramp(F32, [5, 2])
     insert = Node("LookupTableInsert" + v, h, C(keys), C(values))
     find = Node("LookupTableFind" + v, h, C(l([5, 6, 1])), C(f([0, 0])))
@@ -342,8 +206,10 @@ def dense(t, v):
     t.add("LookupTableFind" + v, "bad_dense_empty_key", h, l([3, -1]), f([7, 8]), first=[insert])
     t.add("LookupTableInsert" + v, "bad_dense_empty_key", h, l([-1]), f([[7, 8]]))
     t.add("LookupTableInsertV2", "bad_dense_deleted_key", h, l([-2]), f([[7, 8]]))
-    t.add("LookupTableRemoveV2", "dense", h, l([2, 9]), first=[insert], last=[find, size_of(v, h)])
+    t.add("LookupTableRemoveV2", "dense", h, l([2, 9]), first=[insert],
+          last=[find, size_of(v, h)])
     t.add("LookupTableRemoveV2", "bad_dense_empty_key", h, l([-1]), first=[insert])
+
 
 
 def cases():

@@ -2,19 +2,14 @@
 
 Ops of versions 1 and 2 are refused in new graphs: theirs say that an older program made them.
 """
-
 from .common import *  # noqa: F403
 
 X = ramp(F32, (3, 2))
 FLOW = Const(0.0, F32)
 OLD = 15
-VALUES = (
-    ("float", X),
-    ("int", i([[1, 2], [3, 4], [5, 6]])),
-    ("string", s([["a", ""], ["b", "c"], ["dd", "e"]])),
-    ("double", wave(F64, (3, 2))),
-    ("bool", b([[True, False], [False, False], [True, True]])),
-)
+VALUES = (("float", X), ("int", i([[1, 2], [3, 4], [5, 6]])),
+          ("string", s([["a", ""], ["b", "c"], ["dd", "e"]])), ("double", wave(F64, (3, 2))),
+          ("bool", b([[True, False], [False, False], [True, True]])))
 
 
 def dtype(value):
@@ -29,9 +24,8 @@ class Version:
         self.producer = 21 if suffix == "V3" else OLD
 
     def add(self, op, tag, *inputs, **options):
-        self.t.add(
-            "TensorArray" + op + self.suffix, tag, *inputs, producer=self.producer, **options
-        )
+        self.t.add("TensorArray" + op + self.suffix, tag, *inputs, producer=self.producer,
+                   **options)
 
     def node(self, op, *inputs, **attrs):
         return Node("TensorArray" + op + self.suffix, *inputs, **attrs)
@@ -60,13 +54,10 @@ class Version:
 
 
 def made(v):
-    for tag, attrs in (
-        ("plain", {}),
-        ("dynamic", {"dynamic_size": True}),
-        ("kept", {"clear_after_read": False}),
-        ("shaped", {"element_shape": [2, None]}),
-        ("named", {"tensor_array_name": "a"}),
-    ):
+    for tag, attrs in (("plain", {}), ("dynamic", {"dynamic_size": True}),
+                       ("kept", {"clear_after_read": False}),
+                       ("shaped", {"element_shape": [2, None]}),
+                       ("named", {"tensor_array_name": "a"})):
         v.add("", tag, Const(2), dtype=F32, fetched=False, last=[v.size(OP)], **attrs)
     v.add("", "bad_negative", Const(-1), dtype=F32)
     v.add("", "bad_vector", Const([1, 2]), dtype=F32, fetched=False)
@@ -85,9 +76,8 @@ def written(v):
         array = v.array(3, kind)
         v.add("Write", tag, array, Const(1), value[1], FLOW, last=[v.read(array, 1, OP, kind)])
         v.add("Read", tag, array, Const(2), v.filled(array, value), dtype=kind)
-        v.add(
-            "Scatter", tag, array, i([2, 0, 1]), value, FLOW, last=[v.gather(array, OP, kind=kind)]
-        )
+        v.add("Scatter", tag, array, i([2, 0, 1]), value, FLOW,
+              last=[v.gather(array, OP, kind=kind)])
         v.add("Gather", tag, array, i([1, 2]), v.filled(array, value), dtype=kind)
         lengths = v.node("Split", array, Const(value), Const([1, 0, 2], I64), FLOW)
         v.add("Split", tag, array, value, l([0, 2, 1]), FLOW, last=[v.read(array, 1, OP, kind)])
@@ -113,15 +103,8 @@ def misused(v):
     once = v.node("Read", array, Const(0), v.filled(array, X), dtype=F32)
     v.add("Read", "bad_twice", array, Const(0), FLOW, dtype=F32, waits=[once])
     kept = v.array(clear_after_read=False)
-    v.add(
-        "Read",
-        "twice",
-        kept,
-        Const(0),
-        FLOW,
-        dtype=F32,
-        waits=[v.node("Read", kept, Const(0), v.filled(kept, X), dtype=F32)],
-    )
+    v.add("Read", "twice", kept, Const(0), FLOW, dtype=F32,
+          waits=[v.node("Read", kept, Const(0), v.filled(kept, X), dtype=F32)])
     v.add("Write", "bad_read", array, Const(0), x, FLOW, waits=[once])
     v.add("Gather", "bad_behind", array, i([0, 3]), v.filled(array, X), dtype=F32)
     v.add("Gather", "bad_dtype", array, i([0]), v.filled(array, X), dtype=I32)
@@ -151,11 +134,8 @@ def misused(v):
 def closed(v):
     array = v.array()
     v.add("Close", "plain", array)
-    for tag, node in (
-        ("filled", v.filled(array, X)),
-        ("written", v.write(array, 0, f(1))),
-        ("sized", v.size(array)),
-    ):
+    for tag, node in (("filled", v.filled(array, X)), ("written", v.write(array, 0, f(1))),
+                      ("sized", v.size(array))):
         v.add("Close", tag, array, waits=[node])
     close = v.node("Close", array)
     v.add("Close", "twice", array, waits=[close])
@@ -169,36 +149,19 @@ def gradients(v):
     full = v.filled(array, X)
     value = f([10, 20])
     grad = v.grad(array, full)
-    for tag, source in (
-        ("plain", "gradients"),
-        ("other", "gradients_1"),
-        ("long", "a/b/gradients"),
-    ):
+    for tag, source in (("plain", "gradients"), ("other", "gradients_1"),
+                        ("long", "a/b/gradients")):
         v.add("Grad", tag, array, full, source=source, fetched=False, last=[v.size(OP)])
-    v.add("Grad", "bad_closed", array, FLOW, source="gradients", waits=[v.node("Close", array)])
-    v.add(
-        "Grad",
-        "twice",
-        array,
-        full,
-        source="gradients",
-        fetched=False,
-        waits=[v.write(grad, 0, value)],
-        last=[v.read(OP, 0, FLOW)],
-    )
+    v.add("Grad", "bad_closed", array, FLOW, source="gradients",
+          waits=[v.node("Close", array)])
+    v.add("Grad", "twice", array, full, source="gradients", fetched=False,
+          waits=[v.write(grad, 0, value)], last=[v.read(OP, 0, FLOW)])
     v.add("Read", "gradient_zeros", grad, Const(1), FLOW, dtype=F32)
     v.add("Read", "gradient", grad, Const(1), v.write(grad, 1, value), dtype=F32)
-    v.add(
-        "Read",
-        "gradient_sum",
-        grad,
-        Const(1),
-        v.write(grad, 1, value, v.write(grad, 1, value, v.write(grad, 1, f([1, 2])))),
-        dtype=F32,
-    )
-    v.add(
-        "Read", "bad_gradient_twice", grad, Const(1), FLOW, dtype=F32, waits=[v.read(grad, 1, FLOW)]
-    )
+    v.add("Read", "gradient_sum", grad, Const(1),
+          v.write(grad, 1, value, v.write(grad, 1, value, v.write(grad, 1, f([1, 2])))), dtype=F32)
+    v.add("Read", "bad_gradient_twice", grad, Const(1), FLOW, dtype=F32,
+          waits=[v.read(grad, 1, FLOW)])
     v.add("Write", "bad_gradient_shape", grad, Const(1), f([1]), FLOW)
     v.add("Gather", "gradient", grad, i([0, 1, 2]), v.write(grad, 1, value), dtype=F32)
     parts = v.node("Split", array, Const(X), Const([1, 0, 2], I64), FLOW)
@@ -214,19 +177,11 @@ def only_first(v):
         kind = dtype(value)
         array = v.array(3, kind)
         t.add("TensorArrayPack", tag, array, v.filled(array, value), dtype=kind, producer=OLD)
-        t.add(
-            "TensorArrayUnpack",
-            tag,
-            array,
-            value,
-            FLOW,
-            producer=OLD,
-            last=[v.gather(array, OP, kind=kind)],
-        )
+        t.add("TensorArrayUnpack", tag, array, value, FLOW, producer=OLD,
+              last=[v.gather(array, OP, kind=kind)])
     array = v.array()
-    t.add(
-        "TensorArrayPack", "bad_unwritten", array, v.write(array, 0, X[0]), dtype=F32, producer=OLD
-    )
+    t.add("TensorArrayPack", "bad_unwritten", array, v.write(array, 0, X[0]), dtype=F32,
+          producer=OLD)
     t.add("TensorArrayUnpack", "bad_size", array, X[:2], FLOW, producer=OLD)
 
 
@@ -235,38 +190,18 @@ def only_third(v):
     t = v.t
     v.add("Write", "identical", array, Const(0), f([1, 2]), FLOW, last=[v.read(array, 0, OP)])
     v.add("Write", "bad_not_identical", array, Const(1), f([1]), v.write(array, 0, f([1, 2])))
-    v.add(
-        "",
-        "identical",
-        Const(2),
-        dtype=F32,
-        fetched=False,
-        identical_element_shapes=True,
-        last=[v.size(OP)],
-    )
+    v.add("", "identical", Const(2), dtype=F32, fetched=False, identical_element_shapes=True,
+          last=[v.size(OP)])
     array = v.array()
     full = v.filled(array, X)
-    for tag, shape in (
-        ("none", []),
-        ("one", [2]),
-        ("two", [2, 3]),
-        ("zero", [0]),
-        ("long", [1, 1, 1]),
-    ):
+    for tag, shape in (("none", []), ("one", [2]), ("two", [2, 3]), ("zero", [0]),
+                       ("long", [1, 1, 1])):
         value = ramp(F32, (*shape, 2))
-        grad = Node(
-            "TensorArrayGradWithShape", array, full, Const(np.array(shape, I32)), source="gradients"
-        )
-        t.add(
-            "TensorArrayGradWithShape",
-            tag,
-            array,
-            full,
-            Const(np.array(shape, I32)),
-            source="gradients",
-            fetched=False,
-            last=[v.read(OP, 2, FLOW), v.read(OP, 0, v.write(OP, 0, value))],
-        )
+        grad = Node("TensorArrayGradWithShape", array, full, Const(np.array(shape, I32)),
+                    source="gradients")
+        t.add("TensorArrayGradWithShape", tag, array, full, Const(np.array(shape, I32)),
+              source="gradients", fetched=False,
+              last=[v.read(OP, 2, FLOW), v.read(OP, 0, v.write(OP, 0, value))])
         v.add("Size", "gradient_" + tag, grad, FLOW)
 
 

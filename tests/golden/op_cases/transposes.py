@@ -1,5 +1,4 @@
 """Distinct slices, turned dimensions, diagonals that are set, and values handed on."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -8,11 +7,8 @@ C = Const
 def uniques(t):
     v = [3, 1, 3, 2, 1]
     table = [[1, 2, 1], [3, 4, 3], [1, 2, 1]]
-    for op, more in (
-        ("UniqueWithCounts", ()),
-        ("UniqueV2", (C([0], I64),)),
-        ("UniqueWithCountsV2", (C([0], I64),)),
-    ):
+    for op, more in (("UniqueWithCounts", ()), ("UniqueV2", (C([0], I64),)),
+                     ("UniqueWithCountsV2", (C([0], I64),))):
         for dtype in (F32, F64, F16, I32, I64, I8, U8, U16):
             t.add(op, dtype.__name__, a(dtype, v), *more)
         t.add(op, "string", s(["b", "a", "b"]), *more)

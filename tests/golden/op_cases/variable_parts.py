@@ -1,5 +1,4 @@
 """Ops on rows, places and slices of variables, by reference and by handle; what handles tell."""
-
 from .common import *  # noqa: F403
 
 X = [[1, 2], [3, 4], [5, 6]]
@@ -17,29 +16,16 @@ def H(values, dtype=F32):
 def rows(t):
     names = ("Add", "Sub", "Mul", "Div", "Min", "Max", "Update")
     for op, make, unset in [("Scatter" + n, V, Uninitialized) for n in names] + [
-        ("ResourceScatter" + n, H, UninitializedHandle) for n in names
-    ]:
+            ("ResourceScatter" + n, H, UninitializedHandle) for n in names]:
         ordered = op.endswith(("Min", "Max"))
         for dtype in NUMBERS:
             if ordered and (dtype is C64 or make is V and dtype not in (F32, F64, F16, I32, I64)):
                 continue
-            t.add(
-                op,
-                "rows_" + np.dtype(dtype).name,
-                make(X, dtype),
-                i([2, 0, 2]),
-                a(dtype, [[7, 1], [2, 3], [1, 9]]),
-                tol=1,
-            )
+            t.add(op, "rows_" + np.dtype(dtype).name, make(X, dtype), i([2, 0, 2]),
+                  a(dtype, [[7, 1], [2, 3], [1, 9]]), tol=1)
         t.add(op, "rows_scalar_index", make(X), i(1), f([10, 0.5]))
-        t.add(
-            op,
-            "rows_matrix_indices",
-            make([1, 2, 3, 4]),
-            l([[0, 1], [3, 2]]),
-            f([[1, 2], [3, 4]]),
-            runs=2,
-        )
+        t.add(op, "rows_matrix_indices", make([1, 2, 3, 4]), l([[0, 1], [3, 2]]),
+              f([[1, 2], [3, 4]]), runs=2)
         t.add(op, "rows_one_update", make(X), i([1, 0]), f(3))
         t.add(op, "rows_none", make(X), empty(I32, (0,)), empty(F32, (0, 2)))
         t.add(op, "bad_rows_index", make(X), i([3]), f([[1, 2]]))
@@ -53,21 +39,13 @@ def rows(t):
 
 def places(t):
     for name in ("Update", "Add", "Sub", "Max", "Min"):
-        for op, make, unset in (
-            ("ScatterNd" + name, V, Uninitialized),
-            ("ResourceScatterNd" + name, H, UninitializedHandle),
-        ):
+        for op, make, unset in (("ScatterNd" + name, V, Uninitialized),
+                                ("ResourceScatterNd" + name, H, UninitializedHandle)):
             for dtype in NUMBERS:
                 if dtype is C64 and name in ("Max", "Min"):
                     continue
-                t.add(
-                    op,
-                    np.dtype(dtype).name,
-                    make(X, dtype),
-                    i([[2, 0], [0, 1], [2, 0]]),
-                    a(dtype, [7, 1, 2]),
-                    tol=1,
-                )
+                t.add(op, np.dtype(dtype).name, make(X, dtype), i([[2, 0], [0, 1], [2, 0]]),
+                      a(dtype, [7, 1, 2]), tol=1)
             t.add(op, "slices", make(X), l([[2], [0]]), f([[10, 20], [30, 40]]), runs=2)
             t.add(op, "table", make(X), i([[[2, 1]], [[0, 0]]]), f([[10], [20]]))
             t.add(op, "none", make(X), empty(I32, (0, 2)), empty(F32, (0,)))
@@ -80,68 +58,31 @@ def places(t):
 
 
 def slices(t):
-    for op, make, unset in (
-        ("StridedSliceAssign", V, Uninitialized),
-        ("ResourceStridedSliceAssign", H, UninitializedHandle),
-    ):
+    for op, make, unset in (("StridedSliceAssign", V, Uninitialized),
+                            ("ResourceStridedSliceAssign", H, UninitializedHandle)):
         v = np.arange(12).reshape(3, 4)
         for dtype in (F32, F64, I32, U8, np.bool_):
-            t.add(
-                op,
-                np.dtype(dtype).name,
-                make(v, dtype),
-                i([0, 1]),
-                i([2, 3]),
-                i([1, 1]),
-                a(dtype, [[7, 1], [0, 3]]),
-            )
-        t.add(
-            op,
-            "const_bounds",
-            make(v),
-            Const([0, 1]),
-            Const([2, 3]),
-            Const([1, 1]),
-            f([[7, 1], [0, 3]]),
-        )
+            t.add(op, np.dtype(dtype).name, make(v, dtype), i([0, 1]), i([2, 3]), i([1, 1]),
+                  a(dtype, [[7, 1], [0, 3]]))
+        t.add(op, "const_bounds", make(v), Const([0, 1]), Const([2, 3]), Const([1, 1]),
+              f([[7, 1], [0, 3]]))
         t.add(op, "steps", make(v), l([2, 3]), l([0, 0]), l([-1, -2]), f([[1, 2], [3, 4]]))
         t.add(op, "shrink", make(v), i([1]), i([2]), i([1]), f([1, 2, 3, 4]), shrink_axis_mask=1)
-        t.add(
-            op,
-            "masks",
-            make(v),
-            i([0, 2]),
-            i([0, 0]),
-            i([1, 1]),
-            f([[1, 2], [3, 4], [5, 6]]),
-            begin_mask=1,
-            end_mask=3,
-        )
-        t.add(
-            op,
-            "ellipsis",
-            make(v),
-            i([0, 1]),
-            i([0, 2]),
-            i([1, 1]),
-            f([[1], [2], [3]]),
-            ellipsis_mask=1,
-        )
+        t.add(op, "masks", make(v), i([0, 2]), i([0, 0]), i([1, 1]), f([[1, 2], [3, 4], [5, 6]]),
+              begin_mask=1, end_mask=3)
+        t.add(op, "ellipsis", make(v), i([0, 1]), i([0, 2]), i([1, 1]), f([[1], [2], [3]]),
+              ellipsis_mask=1)
         t.add(op, "one", make(v), i([1, 1]), i([2, 2]), i([1, 1]), f(9), shrink_axis_mask=3)
         t.add(op, "none", make(v), i([1]), i([1]), i([1]), empty(F32, (0, 4)))
-        for name, value in (
-            ("scalar", 5),
-            ("row", [1, 2, 3, 4]),
-            ("column", [[1], [2]]),
-            ("one", [6]),
-            ("more_dimensions", [[[1, 2, 3, 4]]]),
-        ):
+        for name, value in (("scalar", 5), ("row", [1, 2, 3, 4]), ("column", [[1], [2]]),
+                            ("one", [6]), ("more_dimensions", [[[1, 2, 3, 4]]])):
             t.add(op, "broadcast_" + name, make(v), i([0]), i([2]), i([1]), f(value))
         t.add(op, "broadcast_steps", make(v), i([2, 3]), i([0, 0]), i([-1, -2]), f([[1], [3]]))
         t.add(op, "bad_shape", make(v), i([0]), i([2]), i([1]), f([1, 2, 3]))
         t.add(op, "bad_empty", make(v), i([0]), i([2]), i([1]), empty(F32, (0, 4)))
         t.add(op, "bad_stride", make(v), i([0]), i([2]), i([0]), f([1, 2, 3, 4]))
-        t.add(op, "bad_index", make(v), i([3]), i([4]), i([1]), f([1, 2, 3, 4]), shrink_axis_mask=1)
+        t.add(op, "bad_index", make(v), i([3]), i([4]), i([1]), f([1, 2, 3, 4]),
+              shrink_axis_mask=1)
         t.add(op, "bad_unset", unset(F32, [3]), i([0]), i([2]), i([1]), f([1, 2]))
 
 
@@ -149,13 +90,8 @@ def reading(t):
     cube = np.arange(12).reshape(2, 3, 2)
     t.add("ResourceGather", "batch", H(cube), i([[2, 0], [1, 1]]), dtype="float", batch_dims=1)
     t.add("ResourceGather", "string", Handle(s([["a", "b"], ["c", "d"]])), i([1]), dtype="string")
-    for dtype, name in (
-        (F32, "float"),
-        (F64, "double"),
-        (I64, "int64"),
-        (np.bool_, "bool"),
-        (C64, "complex64"),
-    ):
+    for dtype, name in ((F32, "float"), (F64, "double"), (I64, "int64"), (np.bool_, "bool"),
+                        (C64, "complex64")):
         t.add("ResourceGatherNd", name, H(X, dtype), i([[2, 0], [0, 1]]), dtype=name)
     t.add("ResourceGatherNd", "slices", H(X), l([[2], [0]]), dtype="float")
     t.add("ResourceGatherNd", "whole", H(X), empty(I32, (2, 0)), dtype="float")

@@ -1,5 +1,4 @@
 """Ops that change variables, as programs of one op: the inputs are references."""
-
 from .common import *  # noqa: F403
 
 C = Const
@@ -21,13 +20,8 @@ def assigning(t):
     t.add("Assign", "string", Variable(s(["a", "b"])), s(["c", "dd"]))
     t.add("Assign", "bool", V([True], np.bool_), b([False]))
     t.add("Assign", "first", Uninitialized(F32, [2]), f([1, 2]))
-    t.add(
-        "Assign",
-        "new_shape",
-        Variable(f([1, 2]), any_shape=True),
-        f([1, 2, 3]),
-        validate_shape=False,
-    )
+    t.add("Assign", "new_shape", Variable(f([1, 2]), any_shape=True), f([1, 2, 3]),
+          validate_shape=False)
     t.add("AssignAdd", "bad_unset", Uninitialized(F32, [2]), f([1, 2]))
     t.add("AssignSub", "bad_unset", Uninitialized(F32, [2]), f([1, 2]))
     t.add("IsVariableInitialized", "yes", V([1, 2]))
@@ -40,13 +34,8 @@ def assigning(t):
 def scattering(t):
     for op in ("ScatterAdd", "ScatterSub", "ScatterUpdate"):
         for dtype in (F32, F64, F16, I32, I64):
-            t.add(
-                op,
-                dtype.__name__,
-                V([[1, 2], [3, 4], [5, 6]], dtype),
-                i([2, 0]),
-                a(dtype, [[10, 20], [30, 40]]),
-            )
+            t.add(op, dtype.__name__, V([[1, 2], [3, 4], [5, 6]], dtype), i([2, 0]),
+                  a(dtype, [[10, 20], [30, 40]]))
         t.add(op, "vector", V([1, 2, 3]), i([1]), f([10]), runs=2)
         t.add(op, "int64_indices", V([1, 2, 3]), l([0, 2]), f([10, 20]))
         t.add(op, "twice", V([1, 2, 3]), i([1, 1, 0]), f([10, 20, 30]))
