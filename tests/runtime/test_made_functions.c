@@ -214,6 +214,46 @@ static void expect_loop(rheos_graph *graph, const loop_graph *g) {
   rheos_session_free(session);
 }
 
+// ---- Conditions that are no numbers
+
+static rheos_function *make_handed_on(rheos_scope *s) {
+  rheos_function *f = rheos_function_begin(s, "handed_on", NULL);
+  rheos_function_result(f, NULL, rheos_function_argument(f, "v", RHEOS_RESOURCE, RHEOS_SCALAR));
+  assert_true(rheos_function_finish(f, s));
+  return f;
+}
+
+static void expect_no_condition(rheos_graph *graph, rheos_operation op) {
+  rheos_session *session;
+  assert_ok(rheos_session_new(graph, NULL, &session));
+  rheos_status *status = rheos_session_run(session, NULL, 0, NULL, 0, &op, 1, NULL);
+  assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+  assert_non_null(
+      strstr(rheos_status_message(status), "resource cannot be converted to a boolean"));
+  rheos_status_free(status);
+  rheos_session_free(session);
+}
+
+static void test_function__a_handle_is_no_condition(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  rheos_function *same = make_handed_on(f.scope);
+  const rheos_dtype dtype = RHEOS_FLOAT, resource = RHEOS_RESOURCE;
+  const rheos_attr of_queue[] = {rheos_attr_types("component_types", &dtype, 1)};
+  const rheos_output queue =
+      output_of_op(add_op_attrs(f.scope, "FIFOQueueV2", NULL, 0, of_queue, 1));
+  const rheos_output inputs[] = {queue, queue};
+  const rheos_attr of_if[] = {rheos_attr_types("Tout", &resource, 1),
+                              rheos_attr_func("then_branch", rheos_function_func(same)),
+                              rheos_attr_func("else_branch", rheos_function_func(same))};
+  expect_no_condition(f.graph, add_op_attrs(f.scope, "If", inputs, 2, of_if, 3));
+  const rheos_attr of_loop[] = {rheos_attr_func("cond", rheos_function_func(same)),
+                                rheos_attr_func("body", rheos_function_func(same))};
+  expect_no_condition(f.graph, add_op_attrs(f.scope, "While", &queue, 1, of_loop, 2));
+  rheos_function_free(same);
+  fixture_free(&f);
+}
+
 static rheos_output again(rheos_graph *graph, rheos_output output) {
   char name[128];
   rheos_operation_name(rheos_output_operation(output), name, sizeof name);
@@ -539,6 +579,7 @@ int main(void) {
       cmocka_unit_test(test_function__calls_what_has_left_the_library),
       cmocka_unit_test(test_function__captures_through_functions_around),
       cmocka_unit_test(test_function__asks_the_program_what_stands_for_a_tensor),
+      cmocka_unit_test(test_function__a_handle_is_no_condition),
       cmocka_unit_test(test_function__goes_through_a_file),
       cmocka_unit_test(test_function__read_from_a_file_can_be_taken_out_and_read_again),
       cmocka_unit_test(test_function__refuses),

@@ -67,7 +67,7 @@ rheos_status *rheos__call_once(rheos__site *site, const rheos__call_args *args, 
   return status;
 }
 
-bool rheos__is_true(const rheos_tensor *tensor) {
+static bool is_true(const rheos_tensor *tensor) {
   if (tensor->shape.rank != 0) return tensor->num_elements > 0;
   if (tensor->dtype == RHEOS_STRING) return ((const rheos_string *)tensor->data)->size_bytes > 0;
   if (tensor->dtype == RHEOS_BOOL) return *(const bool *)tensor->data;
@@ -81,6 +81,15 @@ bool rheos__is_true(const rheos_tensor *tensor) {
     if (bytes[i] != 0) return true;
   }
   return false;
+}
+
+rheos_status *rheos__is_true(const rheos_tensor *tensor, bool *out_true) {
+  const rheos_dtype dtype = tensor != NULL ? tensor->dtype : RHEOS_RESOURCE;  // a handle
+  if (dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) {
+    return RHEOS_INVALID("%s cannot be converted to a boolean", rheos_dtype_name(dtype));
+  }
+  *out_true = is_true(tensor);
+  return NULL;
 }
 
 // ---- Calls

@@ -46,7 +46,8 @@ rheos_status *rheos__call_once(rheos__site *site, const rheos__call_args *args, 
                                rheos_tensor *const *inputs, rheos_tensor **outputs);
 
 // Whether a condition holds, as TensorFlow has it: a number that is not 0, a string that is not
-// empty; of another shape than a scalar's: whether there is any element.
-bool rheos__is_true(const rheos_tensor *tensor);
+// empty; of another shape than a scalar's: whether there is any element. A handle (NULL too) and a
+// variant are neither: an error.
+rheos_status *rheos__is_true(const rheos_tensor *tensor, bool *out_true);
 
 #endif  // RHEOS_SRC_OPS_FLOW_CALL_H

@@ -9,17 +9,25 @@ typedef struct choice_state {
   rheos__site *sites[];
 } choice_state;
 
-static int32_t chosen(const choice_state *choice, const rheos_tensor *selector) {
-  if (!choice->by_index) return rheos__is_true(selector) ? 0 : 1;
+static rheos_status *choose(const choice_state *choice, const rheos_tensor *selector,
+                            int32_t *out_side) {
+  if (!choice->by_index) {
+    bool holds = false;
+    RHEOS_TRY(rheos__is_true(selector, &holds));
+    *out_side = holds ? 0 : 1;
+    return NULL;
+  }
   const int32_t index = *(const int32_t *)selector->data;
-  return index >= 0 && index < choice->num_sites ? index : choice->num_sites - 1;
+  *out_side = index >= 0 && index < choice->num_sites ? index : choice->num_sites - 1;
+  return NULL;
 }
 
 static rheos_status *compute_choice(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                     rheos_tensor **outputs) {
   const choice_state *choice = state;
-  rheos__site *site = choice->sites[chosen(choice, inputs[0])];
-  return rheos__call_once(site, &choice->args, step, inputs, outputs);
+  int32_t side = 0;
+  RHEOS_TRY(choose(choice, inputs[0], &side));
+  return rheos__call_once(choice->sites[side], &choice->args, step, inputs, outputs);
 }
 
 static void release_choice(void *state) {

@@ -76,8 +76,7 @@ static rheos_status *holds(loop *l, bool *out_holds) {
     return RHEOS_INVALID("The input of LoopCond must be a scalar, but it has shape %s",
                          rheos__shape_text_of(&l->holds->shape, &(rheos__shape_text){{0}}));
   }
-  *out_holds = rheos__is_true(l->holds);
-  return NULL;
+  return rheos__is_true(l->holds, out_holds);
 }
 
 // Elements of these are counted: who is given a list or the like changes it in place.

@@ -224,7 +224,7 @@ def test_test_cases():
 def test_importing_takes_few_modules():
     done = run_program(
         """
-        import sys, threading, numpy
+        import importlib, sys, threading, numpy
         numpy_1 = "dis fnmatch glob hashlib inspect json ntpath opcode pathlib token tokenize"
         for name in numpy_1.split():
             sys.modules.pop(name, None)  # NumPy 2 does not bring them
