@@ -109,7 +109,7 @@ static int64_t source_of(const rheos_shape *from, const rheos_shape *to, int64_t
   return source;
 }
 
-// Its values repeated.
+// The values of a tensor, repeated to fill the shape.
 static rheos_tensor *tiled(const rheos_tensor *from, rheos_shape shape) {
   rheos_tensor *to = NULL;
   const rheos_dtype dtype = rheos_tensor_dtype(from);

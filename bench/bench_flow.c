@@ -35,7 +35,7 @@ static void next_values(rheos_scope *s, void *argument, const rheos_output *v, r
   next[1] = rheos_add(s, rheos_mul(s, v[1], float_of(s, 0.5F)), float_of(s, 1));
 }
 
-// Its gradient needs what each trip began with.
+// A body whose gradient needs what each trip began with.
 static void next_square(rheos_scope *s, void *argument, const rheos_output *v, rheos_output *next,
                         size_t count) {
   (void)argument, (void)count;

@@ -9,7 +9,7 @@ from recorded import Peer
 
 class Jax(Peer):
     name = "JAX"
-    # It compiles for each shape, and slowly where a function is long.
+    # JAX compiles for each shape, and slowly where a function is long.
     left_out = ("adds, a node", "graph of 5,000", "BERT layer, 200 lengths")
 
     add, sub, mul = map(staticmethod, (jnp.add, jnp.subtract, jnp.multiply))

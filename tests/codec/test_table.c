@@ -204,7 +204,7 @@ static void test_table__keys_must_rise(void **state) {
   expect_error(rheos__table_each("t", file.data, file.size_bytes, ignore, &count), RHEOS_DATA_LOSS,
                "not in order");
   rheos__buffer_deinit(&file);
-  // The same block again and again must not be walked again and again.
+  // A block that is named again and again must not be walked as often.
   file = table_by_hand(one, 1, false, 2);
   expect_error(rheos__table_each("t", file.data, file.size_bytes, ignore, &count), RHEOS_DATA_LOSS,
                "not in order");

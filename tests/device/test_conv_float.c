@@ -140,7 +140,7 @@ static void test_conv_float__agrees_with_the_reference(void **state) {
       {{5, 8, 300, 2}, {1, 1, 2, 10}, {1, 1}, {0, 0}, {0, 0}},
       {{3, 9, 11, 1100}, {1, 1, 1100, 20}, {1, 1}, {0, 0}, {0, 0}},
       {{2, 13, 11, 70}, {1, 1, 70, 300}, {1, 1}, {0, 0}, {0, 0}},
-      // The same of gradients, whose windows are transposed
+      // Units of gradients, whose windows are transposed
       {{30, 5, 5, 66}, {3, 2, 66, 4}, {1, 1}, {2, 0}, {0, 1}},
       {{1, 45, 40, 64}, {3, 3, 64, 3}, {1, 1}, {1, 1}, {1, 1}},
       {{2, 4, 4, 700}, {3, 3, 700, 30}, {1, 1}, {1, 1}, {1, 1}},

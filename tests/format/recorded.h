@@ -55,7 +55,7 @@ static inline rheos_tensor *recorded_tensor(const char *file, const char *name) 
   return found;
 }
 
-// The same dtype, shape and values; floats to within `tolerance`.
+// Two tensors have one dtype, shape and values; floats to within `tolerance`.
 static inline void expect_close(const rheos_tensor *got, const rheos_tensor *expected,
                                 float tolerance) {
   assert_int_equal(rheos_tensor_dtype(got), rheos_tensor_dtype(expected));

@@ -664,7 +664,7 @@ def while_resource(tf):
         with tf.control_dependencies([v.assign_add(2.0)]):
             return i + 1, s + v.read_value()
 
-    # Else TensorFlow may read after the assignment of the next trip.
+    # With more trips at a time TensorFlow may read after the assignment of the next trip.
     return tf.while_loop(lambda i, s: i < 3, body, [0, 0.0], parallel_iterations=1)
 
 

@@ -52,7 +52,7 @@ void op_result_free(op_result *result);
 
 // Builds and runs in a fresh graph and session.
 rheos_status *op_case_run(const op_case *c, build_mode mode, int num_threads, op_result *result);
-// The same with the op on a device of a session with these options.
+// As op_case_run(), with the op on a device of a session with these options.
 rheos_status *op_case_run_on(const op_case *c, build_mode mode,
                              const rheos_session_options *options, const char *device,
                              op_result *result);

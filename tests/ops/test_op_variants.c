@@ -185,7 +185,8 @@ static void check_kernels(const op_case *c, bool may_fail, int ran[MAX_VARIANTS]
   op_program_free(&program);
 }
 
-// The same case with the first dimension of every fed input `times` as long, its elements repeated.
+// A copy of the case with the first dimension of every fed input `times` as long, its elements
+// repeated.
 static bool enlarge(const op_case *c, int64_t times, op_case *out) {
   op_case_copy(c, out);
   bool grown = false;
@@ -214,8 +215,8 @@ static bool enlarge(const op_case *c, int64_t times, op_case *out) {
   return grown;
 }
 
-// The same case with every dimension of every fed matrix `times` as long, so that products still
-// fit together.
+// A copy of the case with every dimension of every fed matrix `times` as long, so that products
+// still fit together.
 static bool enlarge_all(const op_case *c, int64_t times, op_case *out) {
   op_case_copy(c, out);
   bool grown = false;

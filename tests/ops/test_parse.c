@@ -109,7 +109,7 @@ static rheos_operation example_node(fixture *f, rheos_output serialized) {
   return add(f, "ParseExampleV2", inputs, 6, attrs, 5);
 }
 
-// The same in the context, and in the feature lists.
+// Sparse, dense and ragged features in the context, and in the feature lists.
 static rheos_operation sequence_node(fixture *f, rheos_output serialized) {
   static const rheos_shape two = {.rank = 1, .dims = {2}};
   static const bool missing[] = {false};

@@ -114,8 +114,8 @@ static void run(const program *p, rheos_session *session, const rheos_feed *feed
   out[1] = fetches[1].value;
 }
 
-// The same bits; of NaNs only that they are some, since which of two NaNs a sum is like depends on
-// the order of the operands in the machine's instruction.
+// Equal bits; of NaNs only that they are some, since which of two NaNs a sum is like depends on the
+// order of the operands in the machine's instruction.
 static bool are_same(const rheos_tensor *a, const rheos_tensor *b) {
   const rheos_dtype dtype = rheos_tensor_dtype(a);
   const size_t bytes = rheos_dtype_size(dtype);

@@ -366,7 +366,7 @@ static void test_plan__a_level_is_how_many_writes_come_before(void **state) {
               "  v7 sum float\n");
 }
 
-// The same numbers with and without rules, where only control edges say what comes first.
+// Numbers are the same with and without rules, where only control edges say what comes first.
 static void test_plan__order_is_kept_while_rules_drop_what_keeps_it(void **state) {
   fixture *f = *state;
   const rheos_output x = placeholder(f, "x"), v = variable(f, "v");

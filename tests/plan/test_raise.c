@@ -13,7 +13,7 @@
 
 // ---- Plans
 
-// Those of the plan itself; -1 where it, or a part of it, is on tokens.
+// The structures of the plan itself; -1 where it, or a part of it, is on tokens.
 static int num_structures(const rheos__plan *plan) {
   int count = 0;
   if (plan->flow != NULL) return -1;

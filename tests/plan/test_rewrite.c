@@ -133,7 +133,7 @@ static void test_rewrite__a_branch_that_counts_stays(void **state) {
   rheos_output both = condition(f, 2, true, false);
   check_plan_of(f->s, x, rheos_select_v2(f->s, both, x, scalar, .name = "y"),
                 "y = SelectV2(c, p, three)\n");
-  // It gives the shape.
+  // The condition gives the shape.
   check_plan_of(f->s, x,
                 rheos_select_v2(f->s, condition(f, 2, false, false), x, scalar, .name = "z"),
                 "z = SelectV2(c_1, p, three)\n");

@@ -232,7 +232,7 @@ static void test_update_group__steps_side_by_side_do_not_lock_each_other_out(voi
   fixture *f = *state;
   model m = build(f, 2, (const int64_t[]){1000}, 1, false);
   const rheos_output rate = float_scalar(f, 0.1f), g = waves(f, 0.3f, RHEOS_SHAPE(1000), 2);
-  // The same variables again, made in the other order.
+  // Updates of the variables a second time, made in the other order.
   for (int i = 0; i < 2; i++) {
     const rheos_output inputs[] = {m.variables[1 - i], rate, g};
     m.updates[2 + i] = add(f, "ApplyGradientDescent", inputs, 3, NULL, 0);

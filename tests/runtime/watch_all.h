@@ -28,8 +28,8 @@ static inline void watch_graph(watch_list *list, rheos_graph *graph, bool with_f
   }
 }
 
-// Those of the functions of its library too, but for functions that only calls make whole. Without
-// what moves values, control flow is raised where it can be.
+// Watches of all edges of the functions of its library too, but for functions that only calls make
+// whole. Without what moves values, control flow is raised where it can be.
 static inline rheos__watches *watch_all(rheos_graph *graph, bool with_flow) {
   watch_list list = {NULL, 0};
   watch_graph(&list, graph, with_flow);

@@ -308,7 +308,7 @@ static void test_optimizer__keeps_slots(void **state) {
   assert_name(rheos_output_operation(power.handle), "beta1_power");
   assert_false(m.trainable);
   assert_null(rheos_optimizer_slot(f->graph, w, "Momentum", "momentum").graph);
-  // The same optimizer finds them again, another one makes its own.
+  // An optimizer finds its slots again, another one makes its own.
   int32_t count = rheos_graph_num_variables(f->graph);
   rheos_minimize(f->s, adam, loss);
   assert_int_equal(rheos_graph_num_variables(f->graph), count);

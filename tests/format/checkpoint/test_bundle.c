@@ -449,7 +449,7 @@ static void test_bundle__merge_makes_shards(void **state) {
   assert_true(*(float *)tensor->data == 7);
   rheos_tensor_unref(tensor);
   rheos__bundle_close(bundle);
-  // The same name in two parts
+  // One name in two parts
   copy_bundle(other, parts[0]);
   copy_bundle(other, parts[1]);
   expect_error(rheos__bundle_merge((const char *const *)parts, 2, to), RHEOS_INVALID_ARGUMENT,

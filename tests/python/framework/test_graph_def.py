@@ -272,7 +272,7 @@ def test_constants_hold_as_many_values_as_were_given():
     assert len(values[3].tensor_content) == 8
     assert list(values[4].double_val) == [0.0]
     assert list(values[5].float_val) == [0.5]
-    # The same after another import.
+    # Another import gives the same message.
     with tf.Graph().as_default() as again:
         tf.import_graph_def(graph.as_graph_def(), name="")
     assert again.as_graph_def() == graph.as_graph_def()

@@ -114,7 +114,7 @@ with tf.Session() as session:
         assert tf.get_collection("numbers") == [7]
 
 
-# Those that TensorFlow's reader of both kinds of checkpoints gives, and others.
+# Dtypes that TensorFlow's reader of both kinds of checkpoints gives, and others.
 OLD_NUMBERS = "float32 float64 int32 uint8 int16 int8 int64".split()
 NUMBERS = [*OLD_NUMBERS, "uint16", "float16", "complex64", "complex128", "bool"]
 
