@@ -564,6 +564,8 @@ static void test_errors__of_frames(void **state) {
   const rheos_output again = enter(f, int_scalar(f, 1), "deeper", false);
   const rheos_output both = op_2(f, "AddV2", deeper, again);
   expect_failure(f, both, NULL, RHEOS_INTERNAL, "Mismatched parent frames");
+  expect_failure(f, enter(f, inside, "inside", false), NULL, RHEOS_INTERNAL,
+                 "Mismatched parent frames for \"inside\": \"inside\" vs \"\"");
   expect_failure(f, op_1(f, "Exit", int_scalar(f, 1)), NULL, RHEOS_INVALID_ARGUMENT,
                  "it is in no loop");
   expect_failure(f, enter(f, int_scalar(f, 1), "", false), NULL, RHEOS_INVALID_ARGUMENT,
