@@ -1,11 +1,12 @@
 // The gradient of If and Case: a choice, by the same condition, of the gradients of the branches.
 // What that of one branch needs of its body the node gives in optionals, which the other branches
 // leave empty; its attributes and number of outputs change for that, as in TensorFlow.
+#include "ops/flow/call.h"
+
 #include <string.h>
 
 #include "autodiff/accumulate.h"
 #include "autodiff/call_gradient.h"
-#include "ops/flow/call.h"
 #include "ops/kit/op_util.h"
 
 typedef struct branch {

@@ -1,8 +1,9 @@
 // Copies of nodes in another graph. See function_split.h.
+#include "autodiff/function_split.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "autodiff/function_split.h"
 #include "graph/build.h"
 
 // Puts a node behind its inputs in the order; `state`: 0 not seen, 1 open, 2 done. `stack` has

@@ -2,6 +2,8 @@
 // all the nodes that read it have been, in the order and under the names that TensorFlow gives, so
 // that graphs, checkpoints and tools made for one fit the other. No recursion: a chain of a million
 // nodes is ordinary. Costs a dozen bytes for each node between the xs and the ys.
+#include <rheos/gradients.h>
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

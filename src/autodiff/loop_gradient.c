@@ -5,11 +5,12 @@
 // The body of For takes the number of its trip before the variables, and the node where the numbers
 // begin and end. What a trip leaves as it is (captures, mostly) needs no list. Gradients of it are
 // summed up over the trips; those of the other variables are handed from trip to trip.
+#include "ops/flow/call.h"
+
 #include <string.h>
 
 #include "autodiff/accumulate.h"
 #include "autodiff/call_gradient.h"
-#include "ops/flow/call.h"
 #include "ops/kit/op_util.h"
 
 typedef struct variable {

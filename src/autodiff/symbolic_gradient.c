@@ -1,6 +1,8 @@
 // The gradient of a function as a function: what SymbolicGradient calls. It is made when it is
 // first asked for, which may be while a step runs, and kept beside the library, of which it is no
 // part.
+#include "graph/library.h"
+
 #include <string.h>
 
 #include "autodiff/accumulate.h"

@@ -1,13 +1,13 @@
 // Files that somebody still works on, told from those that a killed process has left: by a lock of
 // the system, which ends with the process.
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "base/file.h"
 
 int rheos__file_hold(const char *path) {
   const int hold = open(path, O_RDONLY | O_CLOEXEC);

@@ -1,10 +1,11 @@
 // Files by pattern: `*`, `?` and `[...]` in any part of a path.
+#include "base/file.h"
+
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "base/text.h"
 
 enum { MAX_DEPTH = 64 };

@@ -1,10 +1,10 @@
 // GIF over giflib. The file is read twice: first its structure, which tells the number and size of
 // the frames without unpacking them, so that the picture is allocated once; then the pixels. Damage
 // ends the animation: the frames before it are kept.
+#include "codec/image.h"
+
 #ifdef RHEOS_WITH_IMAGES
 #include <gif_lib.h>
-
-#include "codec/image.h"
 
 typedef struct source {
   const char *at, *end;

@@ -1,12 +1,12 @@
 // JPEG over libjpeg-turbo. Its errors arrive by longjmp: what must outlive one is in a struct of
 // the caller of the function that sets the jump, never in that function's own variables.
+#include "codec/image.h"
+
 #ifdef RHEOS_WITH_IMAGES
 #include <setjmp.h>
 #include <stdio.h>
 
 #include <jpeglib.h>
-
-#include "codec/image.h"
 
 #include <jerror.h>
 

@@ -1,11 +1,11 @@
 // PNG over libpng, with its memory from our allocator. Its errors arrive by longjmp: what must
 // outlive one is in a struct of the caller of the function that sets the jump.
+#include "codec/image.h"
+
 #ifdef RHEOS_WITH_IMAGES
 #include <stdio.h>
 
 #include <png.h>
-
-#include "codec/image.h"
 
 typedef struct codec {
   png_structp png;

@@ -6,6 +6,7 @@
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }   padded with spaces to a "\n"
 //   elements
 #include <rheos/format.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -2,8 +2,9 @@
 // archive is read from its end, where its directory is; nothing it says about places and sizes is
 // believed before it is checked. An array takes at most 1032 times the bytes that it has in the
 // file, which is the best that deflate can do.
-#include <assert.h>
 #include <rheos/format.h>
+
+#include <assert.h>
 #include <zlib.h>
 
 #include "codec/buffer.h"

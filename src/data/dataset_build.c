@@ -1,5 +1,6 @@
 // The operations that make datasets, added by a scope.
 #include <rheos/dataset.h>
+
 #include <stdio.h>
 #include <string.h>
 

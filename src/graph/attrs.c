@@ -1,4 +1,6 @@
 // Attribute sets, kept once for all nodes that have the same, and the getters of op_def.h.
+#include "graph/op_def.h"
+
 #include <assert.h>
 #include <string.h>
 

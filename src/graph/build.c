@@ -1,11 +1,12 @@
 // Adding a node: what the caller gave is fitted to the signature, checked and completed, shapes are
 // inferred, and only when nothing can fail any more is the name taken and the node published.
 // All work space is on the stack unless the node is unusually large.
+#include "graph/build.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/options.h"
-#include "graph/build.h"
 #include "graph/graph_impl.h"
 #include "graph/near_op.h"
 #include "graph/node_build.h"

@@ -1,4 +1,6 @@
 // Conditionals and loops, node by node as TensorFlow 1.15 makes them.
+#include <rheos/control_flow.h>
+
 #include <rheos/control_context.h>
 #include <stdio.h>
 #include <string.h>

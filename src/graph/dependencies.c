@@ -1,10 +1,11 @@
 // Groups and gates, with the nodes and names that TensorFlow gives them: one NoOp where all members
 // are on one device, else one for each device under a common one.
-#include "graph/handles.h"
 #include "graph/dependencies.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "graph/handles.h"
 
 char *rheos__scope_node_name(rheos_scope *s) {
   size_t length = rheos_scope_name(s, NULL, 0);

@@ -1,6 +1,7 @@
 // Functions while a program builds them: a body with a scope, what it captures of the graphs around
 // it, and what it gives; in the end an entry of the library.
 #include <rheos/function.h>
+
 #include <stdio.h>
 #include <string.h>
 

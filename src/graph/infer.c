@@ -1,7 +1,7 @@
 // Ready-made shape functions, and what shape functions of the op families are made from.
-#include <string.h>
-
 #include "graph/op_def.h"
+
+#include <string.h>
 
 rheos_status *rheos__shape_unchanged(rheos__infer *c) {
   for (int32_t i = 0; i < c->num_outputs; i++) c->output_shapes[i] = c->input_shapes[0];

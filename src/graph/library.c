@@ -1,9 +1,9 @@
 // Functions of a graph, made when they are asked for. See library.h.
-#include "graph/effect_order.h"
 #include "graph/library.h"
 
 #include <string.h>
 
+#include "graph/effect_order.h"
 #include "graph/graph_impl.h"
 
 struct rheos__library {

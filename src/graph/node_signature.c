@@ -1,9 +1,10 @@
 // Fitting a node to its op's signature: which input is which argument's, what inputs tell about
 // attributes, defaults, and whether all of it is allowed.
+#include "graph/node_build.h"
+
 #include <string.h>
 
 #include "graph/build.h"
-#include "graph/node_build.h"
 
 // ---- Words for messages
 

@@ -1,4 +1,6 @@
 // Ops that only one graph has: the functions of its library, and what a file defines of its own.
+#include "graph/graph.h"
+
 #include <string.h>
 
 #include "base/hash.h"

@@ -1,6 +1,8 @@
 // What is known beforehand of short vectors of integers: mostly shapes that programs take apart and
 // put together again. Follows the graph backwards a few steps; the depth and the number of nodes
 // looked at are bounded, and where a bound strikes, nothing is known.
+#include "graph/graph.h"
+
 #include <string.h>
 
 #include "graph/computed_value.h"

@@ -1,6 +1,7 @@
 // Scopes: a stack of states, so that a push saves one and a pop brings it back, whatever it was. A
 // scope that is NULL is one that has failed: nothing is done with it.
 #include <rheos/scope.h>
+
 #include <string.h>
 
 #include "graph/build.h"

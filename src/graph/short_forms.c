@@ -1,7 +1,8 @@
 // Constants, and the short forms of build.h.
+#include "graph/build.h"
+
 #include <string.h>
 
-#include "graph/build.h"
 #include "graph/graph_impl.h"
 
 rheos_operation rheos__op_n(rheos_scope *s, const char *type, const char *name,

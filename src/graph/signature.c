@@ -1,6 +1,8 @@
 // Signatures: the text of every op, parsed once for the process into fixed storage, so that this
 // can neither fail for want of memory nor hold memory of a replaced allocator. A text that does not
 // parse is a mistake in the op table: an assertion, and no signature.
+#include "graph/op_def.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -9,7 +11,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "graph/op_def.h"
 
 enum { STORAGE_BYTES = 2 << 20, MAX_OPS = 2048, NUM_SLOTS = 4096 };
 

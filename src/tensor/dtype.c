@@ -1,7 +1,7 @@
 // What is known about each dtype: one row each, indexed by TensorFlow's number.
-#include <string.h>
-
 #include "tensor/tensor.h"
+
+#include <string.h>
 
 typedef struct dtype_row {
   const char *name, *ref_name;

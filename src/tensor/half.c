@@ -1,8 +1,8 @@
 // Sixteen-bit floats to and from float, rounding to nearest even, in integer arithmetic.
+#include "tensor/tensor.h"
+
 #include <assert.h>
 #include <string.h>
-
-#include "tensor/tensor.h"
 
 static uint32_t bits_of(float value) {
   uint32_t bits;

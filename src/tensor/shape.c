@@ -1,9 +1,9 @@
 // Shapes: small values in which -1 stands for what is not known.
+#include "tensor/tensor.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "tensor/tensor.h"
 
 // Not NULL, and with no more dimensions than there is room for.
 static bool has_room(const rheos_shape *shape) {

@@ -1,8 +1,9 @@
 // Tensors whose bytes lie in a file. The mapping goes with the tensor's last reference.
-#include "base/file.h"
+#include "tensor/tensor.h"
 
 #include <assert.h>
-#include "tensor/tensor.h"
+
+#include "base/file.h"
 
 typedef struct mapping {
   void *data;

@@ -1,6 +1,7 @@
 // Gradients kept within bounds: the nodes of TensorFlow 1.15's clip_by_... functions.
-#include <math.h>
 #include <rheos/train.h>
+
+#include <math.h>
 #include <stdio.h>
 
 #include "graph/handles.h"

@@ -1,8 +1,8 @@
 // Tensors and variables as Python prints them, for TensorFlow's own error texts.
+#include "train/variables.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "train/variables.h"
 
 const char *rheos__tuple_text_of(const rheos_shape *shape, rheos__tuple_text *buffer) {
   char *text = buffer->text;

@@ -1,5 +1,7 @@
 // Variables that start with values of a checkpoint: their initializers become assignments of what
 // RestoreV2 reads, as TensorFlow's init_from_checkpoint makes them.
+#include <rheos/train.h>
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
 // Initializers: the nodes that compute a variable's first value, with TensorFlow's names, so that a
 // graph's random seeds (which count nodes) give TensorFlow's numbers.
+#include <rheos/train.h>
+
 #include <math.h>
 
 #include "graph/dependencies.h"

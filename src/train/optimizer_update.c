@@ -1,6 +1,8 @@
 // The parts of a training step: slots, numbers, the update of one variable, what comes after all
 // updates. Which op and which inputs, optimizer_table.c says; Adam's rows, which have no op, and
 // gradient descent's rows are spelled out here.
+#include <rheos/train.h>
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,6 @@
 // Optimizers: from a loss to gradients to one operation that updates all variables.
+#include <rheos/train.h>
+
 #include <string.h>
 
 #include "autodiff/accumulate.h"

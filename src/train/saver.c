@@ -1,5 +1,7 @@
 // Savers: TensorFlow 1's "save/..." nodes. A saver is nothing but these nodes: who knows their
 // names, in this process or another, can save and restore by feeding the file name.
+#include <rheos/train.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

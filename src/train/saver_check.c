@@ -1,10 +1,11 @@
 // What a restore wants, read off the graph: the names and shapes that its nodes ask the checkpoint
 // for. So it can be told of any saver, an imported one too, all that does not fit.
+#include "train/restoring.h"
+
 #include <string.h>
 
 #include "format/checkpoint/tensor_slice.h"
 #include "ops/kit/op_util.h"
-#include "train/restoring.h"
 
 typedef rheos__wants wants;
 

@@ -1,10 +1,11 @@
 // Savers and checkpoints that TensorFlow 2 wrote by objects: the names that a restore asks for are
 // fed, so that it asks for the keys of the variables with these names.
+#include "train/restoring.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "ops/kit/op_util.h"
-#include "train/restoring.h"
 
 rheos_status *rheos__prefix_tensor(const char *prefix, rheos_tensor **out_tensor) {
   RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, out_tensor));

@@ -1,7 +1,8 @@
 // Learning rates as formulas of the step: the nodes are those of TensorFlow 1.15's functions,
 // except that a choice is a Select where TensorFlow has a conditional.
-#include <math.h>
 #include <rheos/train.h>
+
+#include <math.h>
 
 #include "graph/handles.h"
 #include "ops/kit/op_util.h"

@@ -1,7 +1,6 @@
 // Slots are found by (optimizer, identity, variable, slot name), packed into one key of the graph's
 // table. The latest of a name is entered a second time without the identity, for those who only
 // know the optimizer's name.
-#include "graph/handles.h"
 #include "train/slots.h"
 
 #include <assert.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 
 #include "graph/dependencies.h"
+#include "graph/handles.h"
 
 static const rheos_variable no_variable = {.graph = NULL};
 

@@ -7,6 +7,8 @@
     !defined(__SANITIZE_THREAD__)
 #pragma GCC optimize("O3")
 #endif
+#include "device/cpu/dense.h"
+
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -14,8 +16,6 @@
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #endif
-
-#include "device/cpu/dense.h"
 
 // Tiles have to be taken apart into registers to be fast; to be checked by a sanitizer, they are
 // better left as they are written.

@@ -1,8 +1,9 @@
 // The CPU's faster kernels, best first, for the ops that have any.
+#include "device/cpu/cpu.h"
+
 #include "device/cpu/batch_norm_float.h"
 #include "device/cpu/conv_float.h"
 #include "device/cpu/conv_onednn.h"
-#include "device/cpu/cpu.h"
 #include "device/cpu/dense.h"
 #include "device/cpu/matmul.h"
 #include "device/cpu/pool_float.h"

@@ -2,8 +2,9 @@
 // threads share: each reads or writes its piece and makes the checksum of it while it is in the
 // cache. The checksum of the whole is joined from theirs, so it does not depend on the number of
 // threads.
-#include "base/crc32c.h"
 #include "format/checkpoint/bundle_files.h"
+
+#include "base/crc32c.h"
 
 enum { PIECE_BYTES = 1 << 18 };
 

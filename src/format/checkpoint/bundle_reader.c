@@ -1,6 +1,8 @@
 // Reads checkpoints. The whole index is read, checked and sorted when a bundle is opened; data only
 // when a tensor is asked for. Every size is held against the file it lies in before memory is
 // asked for.
+#include "format/checkpoint/bundle.h"
+
 #include "base/crc32c.h"
 #include "codec/table.h"
 #include "format/checkpoint/bundle_files.h"

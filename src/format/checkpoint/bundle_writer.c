@@ -1,4 +1,6 @@
 // Writes checkpoints, and merges them. bundle.h says in which order files appear and why.
+#include "format/checkpoint/bundle.h"
+
 #include <stdlib.h>
 
 #include "base/crc32c.h"

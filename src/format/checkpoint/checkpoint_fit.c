@@ -1,6 +1,7 @@
 // Compares what is wanted with what a checkpoint has. This runs only when a restore has failed;
 // what it may cost is bounded all the same, as a checkpoint can hold a million names.
 #include <rheos/format.h>
+
 #include <stdio.h>
 
 #include "codec/buffer.h"

@@ -1,7 +1,8 @@
 // The checkpoints that a training run leaves: written, listed in their folder, and deleted when
 // there are too many.
-#include <rheos/saved_model.h>
 #include <rheos/train.h>
+
+#include <rheos/saved_model.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,13 @@
 // What saves that were killed have left in a folder of checkpoints: files under names of their own
 // until they were whole. Of the same series (model-5 and model-7 are), so that no other program's
 // is touched.
+#include "format/checkpoint/bundle_files.h"
+
 #include <ctype.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "format/checkpoint/bundle_files.h"
 
 // Files without a hold (those of shards on their way) are left alone for so long after their last
 // change.

@@ -1,6 +1,7 @@
 // The names of variables in checkpoints that TensorFlow 2 wrote by objects: they stand in a
 // TrackableObjectGraph message, which is a tensor of the checkpoint.
 #include <rheos/format.h>
+
 #include <stdlib.h>
 
 #include "format/message/protobuf.h"

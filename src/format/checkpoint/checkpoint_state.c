@@ -2,6 +2,7 @@
 //   model_checkpoint_path: "model-2"
 //   all_model_checkpoint_paths: "model-1"
 #include <rheos/format.h>
+
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,11 +1,11 @@
 // Event files for TensorBoard: a record of Event messages each, the first one the file's version.
-#include "codec/record.h"
-
 #include <rheos/events.h>
+
 #include <rheos/format.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "codec/record.h"
 #include "event.pb-c.h"
 #include "format/message/protobuf.h"
 #include "ops/io/summary.h"

@@ -1,6 +1,7 @@
 // Event writers by their folders: who writes to the same folder gets the same one.
-#include <pthread.h>
 #include <rheos/events.h>
+
+#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,6 +1,7 @@
 // The collection of a graph's summaries, and one summary of all of them.
-#include <rheos/collections.h>
 #include <rheos/events.h>
+
+#include <rheos/collections.h>
 
 #include "graph/build.h"
 

@@ -1,6 +1,7 @@
 // Examples for those who have no graph: features by key, lists of features, tensors of described
 // features. The walk over the bytes is that of the ops, and so are the rules.
 #include <rheos/examples.h>
+
 #include <stdlib.h>
 
 #include "codec/example.h"

@@ -1,5 +1,6 @@
 // Attribute values to protobuf and back.
 #include "format/graph/graph_def.h"
+
 #include "format/message/tensor_proto.h"
 
 // ---- To messages

@@ -1,5 +1,7 @@
 // The functions of a graph's library, as programs ask for them: those of files, then those that
 // were made.
+#include <rheos/format.h>
+
 #include <string.h>
 
 #include "format/graph/function_export.h"

@@ -1,5 +1,7 @@
 // Graph to GraphDef. A GraphDef is its nodes one after the other, so each is packed by itself and
 // nothing is held but one node and the bytes made so far.
+#include "format/graph/graph_def.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

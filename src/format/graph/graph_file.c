@@ -1,6 +1,8 @@
 // Graphs as files, with large constants in files of their own beside them. Such a file is named
 // after its bytes: equal constants share one, a graph that is written again finds it there, and
 // none is ever changed, so that what another graph maps stays as it is.
+#include <rheos/format.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 // Variables as constants. The graph is changed as a message; the values come from a session on a
 // graph with the same nodes.
 #include <rheos/graph_util.h>
+
 #include <stdlib.h>
 
 #include "base/options.h"

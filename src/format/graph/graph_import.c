@@ -2,13 +2,14 @@
 // a stack of its own; a file already in order keeps it. Ops, names, inputs and cycles are checked
 // before the first node is added. A loop's way back, from a NextIteration to a Merge, is put in
 // place when all nodes are there.
-#include "graph/handles.h"
-#include "format/graph/graph_import.h"
+#include <rheos/format.h>
 
 #include <stdlib.h>
 
 #include "base/options.h"
+#include "format/graph/graph_import.h"
 #include "graph/context_recovery.h"
+#include "graph/handles.h"
 
 // ---- The order
 

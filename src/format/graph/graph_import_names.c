@@ -1,10 +1,11 @@
 // Names and inputs of a GraphDef's nodes: which node an input means, and what the nodes are called
 // in the graph.
+#include "format/graph/graph_import.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "format/graph/graph_import.h"
 
 bool rheos__import_parse_input(const char *text, rheos__input_ref *out_ref) {
   bool is_control = text[0] == '^';

@@ -1,6 +1,7 @@
 // A node of a GraphDef into the graph: inputs, attributes, colocation, shapes that the file tells;
 // and the ways back of loops.
 #include "format/graph/graph_import.h"
+
 #include "format/message/tensor_proto.h"
 #include "graph/build.h"
 #include "graph/control_context.h"

@@ -1,6 +1,7 @@
 // Nodes of ops that are not known: they are told of all at once, or kept with a signature that is
 // guessed from who takes what from them.
 #include "format/graph/graph_import.h"
+
 #include "graph/op_tally.h"
 
 static rheos_status *not_registered(const rheos__op_tally *missing) {

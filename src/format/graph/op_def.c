@@ -1,8 +1,9 @@
 // Definitions of ops that files bring along: an OpDef message as a signature of the graph, and a
 // guess for a node of which only the message itself is known.
+#include "format/graph/graph_def.h"
+
 #include <stdlib.h>
 
-#include "format/graph/graph_def.h"
 #include "format/message/tensor_proto.h"
 #include "graph/library.h"
 

@@ -1,5 +1,7 @@
 // Definitions of ops as OpDef messages, for files that say how their writer knew the ops, and for
 // programs that ask.
+#include <rheos/format.h>
+
 #include "format/graph/graph_def.h"
 #include "graph/near_op.h"
 

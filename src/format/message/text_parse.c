@@ -1,10 +1,10 @@
 // Text to messages. The bytes are written as the text is read, so no message has to be built, and
 // nesting costs a frame of a fixed stack.
+#include "format/message/text_format.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
-
-#include "format/message/text_format.h"
 
 enum { MAX_DEPTH = 64, MAX_FIELDS = 128 };
 

@@ -1,10 +1,10 @@
 // Messages as text. The struct that protobuf-c unpacks is read by its descriptor, so one function
 // serves every type.
+#include "format/message/text_format.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "format/message/text_format.h"
 
 typedef struct printer {
   rheos__buffer *text;

@@ -4,10 +4,11 @@
 // so it is there in each trip, the last one too, in which it is dead. Loops around have control
 // loops likewise, which the inner ones start from.
 #include "format/partition/cut_impl.h"
-#include "plan/entries/flow.h"
 
 #include <assert.h>
 #include <string.h>
+
+#include "plan/entries/flow.h"
 
 enum { ROOT = 0 };
 

@@ -1,12 +1,13 @@
 // The parts as GraphDefs. A node is written when it is met; an edge from another part becomes a
 // send there and a receive here, once for each value and part, and a control edge a constant that
 // is sent when what it comes from has run.
+#include "format/partition/cut_impl.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "format/graph/graph_extras.h"
-#include "format/partition/cut_impl.h"
 #include "resource/rendezvous.h"
 
 enum { NODE_TAG = 1 << 3 | 2, MAX_ATTRS = 8 };

@@ -1,10 +1,11 @@
 // The needed nodes of a graph, with what feeds and fetches become. See graph_cut.h.
-#include "format/partition/cut_impl.h"
+#include "format/partition/graph_cut.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "format/partition/cut_impl.h"
 #include "resource/rendezvous.h"
 
 // ---- Nodes

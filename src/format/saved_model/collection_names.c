@@ -1,9 +1,10 @@
 // Names in the items of a collection, where the graph is imported below a prefix, or written
 // without the scope it is below. Of the messages that TensorFlow keeps in collections (beside
 // variables) every text is a name.
+#include "format/saved_model/meta_graph.h"
+
 #include "format/graph/graph_scope.h"
 #include "format/message/protobuf.h"
-#include "format/saved_model/meta_graph.h"
 #include "meta_graph.pb-c.h"
 
 static const struct {

@@ -1,5 +1,7 @@
 // Graph to MetaGraphDef, field by field: the large one, the graph, is put into the message as the
 // bytes that it is exported to.
+#include "format/saved_model/meta_graph.h"
+
 #include <rheos/graph_util.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,6 @@
 #include "format/graph/graph_scope.h"
 #include "format/message/tensor_proto.h"
 #include "format/message/text_format.h"
-#include "format/saved_model/meta_graph.h"
 #include "meta_graph.pb-c.h"
 
 // Fields of MetaGraphDef, of MetaInfoDef, and of maps.

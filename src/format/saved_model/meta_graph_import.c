@@ -1,5 +1,7 @@
 // MetaGraphDef to graph: the nodes, then the collections, in which variables are put together again
 // from the nodes that VariableDef messages name.
+#include "format/saved_model/meta_graph.h"
+
 #include <rheos/front_end.h>
 #include <stdio.h>
 
@@ -7,7 +9,6 @@
 #include "base/options.h"
 #include "format/graph/graph_scope.h"
 #include "format/message/protobuf.h"
-#include "format/saved_model/meta_graph.h"
 #include "graph/graph.h"
 #include "meta_graph.pb-c.h"
 

@@ -1,4 +1,6 @@
 // SavedModel folders: the file with the MetaGraphDefs, and which of them has which tags.
+#include <rheos/saved_model.h>
+
 #include "base/file.h"
 #include "format/saved_model/meta_graph.h"
 #include "meta_graph.pb-c.h"

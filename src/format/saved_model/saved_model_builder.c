@@ -1,5 +1,7 @@
 // SavedModels are written in the order in which a reader could miss something: variables and assets
 // as they are added, the file that names them last.
+#include <rheos/saved_model.h>
+
 #include "base/file.h"
 #include "base/options.h"
 #include "format/saved_model/meta_graph.h"

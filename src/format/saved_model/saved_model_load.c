@@ -1,5 +1,7 @@
 // SavedModels that run, in the order of TensorFlow's loader: graph, session, variables, init
 // operation; then calls of signatures by the names of their arguments.
+#include <rheos/saved_model.h>
+
 #include <rheos/session.h>
 #include <stdlib.h>
 

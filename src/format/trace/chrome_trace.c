@@ -1,6 +1,7 @@
 // A trace for chrome://tracing and Perfetto: one process a device, one row a thread, each step a
 // region with its operations inside.
 #include <rheos/trace.h>
+
 #include <stdio.h>
 
 #include "format/trace/trace_calls.h"

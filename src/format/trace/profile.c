@@ -2,6 +2,7 @@
 // lies
 // inside of a body's visits is the body's.
 #include <rheos/trace.h>
+
 #include <string.h>
 
 #include "base/status.h"

@@ -1,9 +1,10 @@
 // Reading by indices: Gather, GatherNd, and OneHot, which is reading rows of an identity matrix.
+#include "ops/array/gather.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "graph/build.h"
-#include "ops/array/gather.h"
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"

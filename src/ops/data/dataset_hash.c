@@ -1,9 +1,10 @@
 // Numbers that stand for what makes the elements of a dataset: its ops, what they were given and
 // the bodies of their functions, whatever names these have. They are the same in each process of a
 // version, which snapshots are found by.
+#include "ops/data/dataset_hash.h"
+
 #include "base/hash.h"
 #include "graph/graph.h"
-#include "ops/data/dataset_hash.h"
 
 // Functions inside functions, and datasets behind datasets, that are told apart.
 enum { MOST_DEPTH = 8, MOST_DATASETS = 10000 };

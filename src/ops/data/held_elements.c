@@ -1,7 +1,7 @@
 // Datasets of elements in memory, such as windows.
-#include <string.h>
-
 #include "ops/data/dataset.h"
+
+#include <string.h>
 
 typedef struct held {
   int64_t count;

@@ -1,7 +1,8 @@
 // Where iterators are, as variants and as strings for files.
+#include "ops/data/dataset.h"
+
 #include <string.h>
 
-#include "ops/data/dataset.h"
 #include "ops/kit/packed_tensors.h"
 #include "ops/io/tensor_message.h"
 

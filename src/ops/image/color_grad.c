@@ -4,6 +4,7 @@
 //   dV = M    dS = (v M - V m) / V^2    dH = (n - N / D (M - m)) / 6 D    each for its channel
 // Gray has no hue and black no saturation: 0 there.
 #include "ops/image/color_grad.h"
+
 #include "ops/kit/array_grad.h"
 #include "ops/kit/op_util.h"
 

@@ -1,5 +1,6 @@
 // What the ops that parse examples are asked for: attributes, keys and names, shapes of outputs.
 #include "ops/io/parse_columns.h"
+
 #include "ops/kit/array_util.h"
 
 // ---- Attributes

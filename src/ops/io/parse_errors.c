@@ -1,7 +1,7 @@
 // The words for what is wrong with an example. Each op of TensorFlow has its own.
-#include <stdio.h>
-
 #include "ops/io/parse_columns.h"
+
+#include <stdio.h>
 
 // What a message can show of bytes.
 typedef struct shown {

@@ -2,6 +2,7 @@
 // that begins as one before did is taken as that was, and its values go to where they belong at
 // once.
 #include "ops/io/parse_columns.h"
+
 #include "ops/kit/array_util.h"
 
 // ---- One Feature

@@ -1,5 +1,7 @@
 // Checkpoints as ops: save tensors, restore them, name shards, merge shards. What the files are is
 // told in format/checkpoint/bundle.h.
+#include "ops/io/save.h"
+
 #include <pthread.h>
 #include <rheos/format.h>
 #include <stdio.h>
@@ -9,7 +11,6 @@
 #include "codec/buffer.h"
 #include "format/checkpoint/checkpoint_name.h"
 #include "ops/data/dataset.h"
-#include "ops/io/save.h"
 #include "ops/kit/string_util.h"
 
 // The inputs of SaveV2 and RestoreV2.

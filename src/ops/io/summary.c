@@ -1,5 +1,7 @@
 // Summaries: what TensorBoard shows, as serialized Summary messages. Byte for byte as TensorFlow's
 // kernels write them; the buckets of histograms are its buckets.
+#include "ops/io/summary.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "ops/io/summary.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/string_util.h"
 

@@ -1,10 +1,11 @@
 // Special functions that are integrals or series of their own: Bessel functions, Dawson's and
 // Fresnel's integrals, the exponential integral, the dilogarithm. By textbook methods, as in
 // special_math.c.
+#include "ops/kit/special_math.h"
+
 #include <math.h>
 
 #include "base/complex.h"
-#include "ops/kit/special_math.h"
 
 static const double EULER = 0.57721566490153286061;
 

@@ -1,5 +1,7 @@
 // The engine of all strided copies, so that a transpose, a slice and a broadcast differ only in the
 // loops they ask for. Large results are streamed past the caches (stream.h).
+#include "ops/kit/array_util.h"
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -7,7 +9,6 @@
 #include <string.h>
 
 #include "base/numbers.h"
-#include "ops/kit/array_util.h"
 #include "ops/kit/elementwise.h"
 #include "ops/kit/stream.h"
 #include "ops/kit/tiled_copy.h"

@@ -1,12 +1,13 @@
 // The gradient of Einsum: for each operand another Einsum, of the gradient and the other operand.
 // Dimensions that only this operand has were summed: the gradient is repeated along them. Those
 // under an ellipsis that were broadcast are summed again.
+#include "ops/linalg/einsum_terms.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "ops/kit/array_grad.h"
 #include "ops/kit/op_util.h"
-#include "ops/linalg/einsum_terms.h"
 
 typedef rheos__einsum_term term;
 

@@ -1,11 +1,11 @@
 // The tables of LAPACK functions. The `_work` forms of LAPACKE allocate nothing for matrices stored
 // by columns.
+#include "ops/linalg/lapack.h"
+
 #include <cblas.h>
 #include <complex.h>
 #include <lapacke.h>
 #include <pthread.h>
-
-#include "ops/linalg/lapack.h"
 
 // OpenBLAS keeps one number of threads for the process. It is set to one while any call of ours
 // runs, and put back by the last.

@@ -1,11 +1,12 @@
 // Batches of matrices for kernels that call LAPACK: how they are loaded and stored, gone over, and
 // what their shapes must be.
+#include "ops/linalg/lapack.h"
+
 #include <complex.h>
 #include <math.h>
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
-#include "ops/linalg/lapack.h"
 
 // ---- Batches of matrices
 

@@ -1,10 +1,11 @@
 // Sorting values into bins, and counting what is in them.
+#include "ops/math/binning.h"
+
 #include <string.h>
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/elementwise.h"
 #include "ops/kit/op_util.h"
-#include "ops/math/binning.h"
 
 // ---- Bucketize: the number of boundaries that are not above a value, by halving
 

@@ -4,6 +4,8 @@
 // alternates. Either the innermost is reduced: then an output is a sum of contiguous runs, made in
 // 16 lanes that are joined as a tree, in blocks; or it is kept: then runs are added to a tile of
 // totals. Floats are summed in double. The order depends on shapes only, never on threads.
+#include "ops/math/reduction.h"
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -16,7 +18,6 @@
 #include "ops/kit/array_util.h"
 #include "ops/kit/extremes.h"
 #include "ops/kit/op_util.h"
-#include "ops/math/reduction.h"
 
 enum {
   LANES = RHEOS__REDUCED_LANES,

@@ -1,7 +1,8 @@
 // The gradients of reductions, in TensorFlow's nodes.
+#include "ops/math/reduction.h"
+
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
-#include "ops/math/reduction.h"
 
 // TensorFlow's rheos__reduced_shape(): the shape with 1 for the reduced dimensions, in nodes.
 static rheos_output kept_dims_of(rheos_scope *s, rheos_output dims, rheos_output axes) {

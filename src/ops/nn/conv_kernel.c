@@ -2,6 +2,8 @@
 // other.
 //   y[n, o, (g, j)]  = sum over k, i  x[n, o*stride + k*dilation - before, (g, i)] f[k, i, (g, j)]
 // Sums of float are made in double, those of half and bfloat16 in float.
+#include "ops/nn/conv.h"
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -10,7 +12,6 @@
 
 #include "ops/kit/elementwise.h"
 #include "ops/kit/op_util.h"
-#include "ops/nn/conv.h"
 
 typedef double sum_float, sum_double;
 typedef float sum_half, sum_bfloat16;

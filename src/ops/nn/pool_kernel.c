@@ -3,6 +3,8 @@
 // skips NaN; the index of the largest is that of the first, a NaN in front included; in three
 // dimensions a NaN wins only as the last element, and the gradient goes to every element that
 // equals the largest.
+#include "ops/nn/pool.h"
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -11,7 +13,6 @@
 #include <string.h>
 
 #include "ops/kit/elementwise.h"
-#include "ops/nn/pool.h"
 
 // Channels that one unit of a gradient covers, in all windows of one batch entry.
 enum { CHUNK = 16 };

@@ -1,6 +1,8 @@
 // Softmax, its logarithm, and the two cross entropies over it. A row (the last dimension) at a
 // time: the largest logit is taken off first, so that no exponential overflows. Sums are made in
 // double.
+#include "ops/nn/softmax.h"
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -13,7 +15,6 @@
 #include "ops/kit/elementwise.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/vector_math.h"
-#include "ops/nn/softmax.h"
 
 // What one row kernel gets: rows of n elements. `scratch` has room for 2 n doubles.
 typedef struct row {

@@ -1,11 +1,12 @@
 // Sparse tensors as strings or variants and back: three each, of indices, values and shape.
+#include "ops/sparse/sparse_serialize.h"
+
 #include <string.h>
 
 #include "ops/io/tensor_message.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/packed_tensors.h"
-#include "ops/sparse/sparse_serialize.h"
 #include "ops/sparse/sparse_util.h"
 
 enum { PARTS = 3 };

@@ -1,12 +1,13 @@
 // The kernel of all optimizer updates. An op says by the names of its inputs what they are: cells
 // first, then `grad` (or `delta`), `indices` for updates of rows, and numbers. Updates of rows are
 // never left half done: a step that is to stop waits for them, some nanoseconds an element.
+#include "ops/state/apply.h"
+
 #include <complex.h>
 #include <string.h>
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/elementwise.h"
-#include "ops/state/apply.h"
 
 enum { FLOPS_PER_ELEMENT = 16 };
 

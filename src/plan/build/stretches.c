@@ -11,11 +11,12 @@
 // variable is read in the stretches that take its value, if whoever writes it comes behind these or
 // is the same, else before all that wait. Loops and conditionals that can be raised are each in one
 // stretch; a level that has others stays on tokens, which alone can be dead.
+#include "plan/build/builder.h"
+
 #include <assert.h>
 #include <string.h>
 
 #include "graph/library.h"
-#include "plan/build/builder.h"
 #include "plan/entries/prepare.h"
 #include "plan/raise/raise_impl.h"
 

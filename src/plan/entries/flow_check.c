@@ -1,7 +1,7 @@
 // The invariants of a plan's flow, and of its state between steps, as assertions.
-#include <assert.h>
-
 #include "plan/entries/flow.h"
+
+#include <assert.h>
 
 #ifdef NDEBUG
 void rheos__flow_check(const rheos__plan *plan) { (void)plan; }

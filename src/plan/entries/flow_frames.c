@@ -1,9 +1,10 @@
 // The frames of the nodes of a plan, by a walk along their edges: Enter opens one, Exit leaves it.
+#include "plan/entries/flow.h"
+
 #include <assert.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "plan/entries/flow.h"
 
 static rheos__flow_role role_of(const rheos__node *node) { return node->signature->op->flow; }
 

@@ -1,7 +1,7 @@
 // The invariants of a plan, as assertions.
-#include <assert.h>
-
 #include "plan/entries/plan.h"
+
+#include <assert.h>
 
 #ifdef NDEBUG
 void rheos__plan_check(const rheos__plan *plan) { (void)plan; }

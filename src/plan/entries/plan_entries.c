@@ -1,8 +1,8 @@
 // What is found in a plan by number: the feed of an edge, the entry of a value.
+#include "plan/entries/plan.h"
+
 #include <assert.h>
 #include <stdlib.h>
-
-#include "plan/entries/plan.h"
 
 // Up to so many feeds are scanned; they are more only of functions of many arguments, such as
 // gradients of large functions.

@@ -1,4 +1,6 @@
 // Raising a level of a graph: what its loops and conditionals share. See raise.h.
+#include "plan/raise/raise.h"
+
 #include <assert.h>
 #include <string.h>
 

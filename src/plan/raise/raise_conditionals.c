@@ -3,9 +3,9 @@
 // node is on the innermost of those that its inputs are on, which all lie around it. A Merge joins
 // both sides of a predicate. What hangs together on sides of the level, Switches and Merges
 // included, becomes one entry: a program's conditional does, since its Switches are its own.
-#include <assert.h>
-
 #include "plan/raise/raise_impl.h"
+
+#include <assert.h>
 
 enum { MAX_FORWARDS = 16, FEW_INPUTS = 16 };
 

@@ -1,9 +1,10 @@
 // What rules may ask of a plan, and how they change it. See rewrite.h.
+#include "plan/rules/rewrite.h"
+
 #include <assert.h>
 #include <string.h>
 
 #include "plan/entries/place.h"
-#include "plan/rules/rewrite.h"
 
 enum { MAX_COMPARED = 64 };  // attributes made before, the latest
 

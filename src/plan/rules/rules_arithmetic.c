@@ -1,9 +1,9 @@
 // Arithmetic that need not be done. Bits are kept, also those of -0.0, infinities and NaN, so what
 // is left out for floating point is little: x * 1, x / 1, x - 0, x + -0.0.
+#include "plan/rules/rewrite.h"
+
 #include <stdint.h>
 #include <string.h>
-
-#include "plan/rules/rewrite.h"
 
 // ---- Numbers that change nothing
 

@@ -4,9 +4,9 @@
 // what comes before. The product must have no other reader; it is gone then. What could fail in the
 // op that is taken in, a bias of another length, must be ruled out by shapes that the graph knows,
 // so that errors stay those of the product, whose node the fused op stands for.
-#include <string.h>
-
 #include "plan/rules/rewrite.h"
+
+#include <string.h>
 
 enum { MAX_FUSED = 3, MAX_ARGS = 8, MAX_ATTRS = 20 };
 

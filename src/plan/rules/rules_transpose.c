@@ -1,8 +1,8 @@
 // Transposes and reshapes that cancel out, and transposes that a matrix product can do on its way:
 // the product may then choose another kernel, as it does by shape.
-#include <string.h>
-
 #include "plan/rules/rewrite.h"
+
+#include <string.h>
 
 // The constant permutation that a Transpose takes, if it is one of all dimensions of its input: so
 // it cannot fail.

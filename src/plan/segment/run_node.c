@@ -1,9 +1,10 @@
 // One node at once, outside the flow of a plan: to fold constants; and prepared kernels on tensors,
 // for ops whose output shapes are only known when their inputs are there.
+#include "plan/segment/segment.h"
+
 #include <string.h>
 
 #include "plan/entries/prepare.h"
-#include "plan/segment/segment.h"
 
 static const int64_t SLICE_FLOPS = 20 * 1000 * 1000;  // between two looks whether to stop
 

@@ -1,6 +1,8 @@
 // The invariants of a segment, as assertions: after each pass what all of them keep, and once
 // memory is placed that no two values have the same bytes at the same time. Memory comes from the C
 // library: a check must not be what a test of failing allocations meets.
+#include "plan/segment/segment.h"
+
 #include <assert.h>
 #include <stdlib.h>
 

@@ -1,8 +1,10 @@
 // Workspaces: the pointers and memory of one running step, kept for the next.
-#include "plan/segment/dynamic.h"
+#include "plan/segment/segment.h"
 
 #include <assert.h>
+
 #include "plan/entries/flow.h"
+#include "plan/segment/dynamic.h"
 #include "plan/segment/memory_report.h"
 
 static void free_memory(rheos__binding *binding) {

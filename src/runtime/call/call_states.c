@@ -1,5 +1,7 @@
 // What functions keep for one iterator: sites of its own, whose bodies have random generators of
 // their own.
+#include "graph/calls.h"
+
 #include <pthread.h>
 
 #include "runtime/call/bodies.h"

@@ -1,10 +1,11 @@
 // Trips of a loop that counts: its condition compares a variable with a number, the body adds a
 // number to that variable, and all three numbers are known before it runs.
+#include "runtime/call/called.h"
+
 #include <string.h>
 
 #include "graph/library.h"
 #include "plan/segment/segment.h"
-#include "runtime/call/called.h"
 
 enum { UNKNOWN = -1, MOST_CONDITIONS = 64 };
 

@@ -2,6 +2,8 @@
 // and end with the shapes they began with, are entered once: from trip to trip only the pointers
 // change of variables that have two tensors, or that kernels return. Whatever is not as it was ends
 // that, and the loop goes on as calls.
+#include "graph/calls.h"
+
 #include <assert.h>
 
 #include "plan/segment/packed_operand.h"

@@ -1,6 +1,8 @@
 // Eager execution: one operation at a time. What an operation needs is prepared once for its type,
 // its attributes and the dtypes of its inputs, as a region of a graph with nothing else in it, and
 // kept in a table of bounded size. Shapes count only where the gradient has to know them.
+#include <rheos/eager.h>
+
 #include <stdio.h>
 #include <string.h>
 

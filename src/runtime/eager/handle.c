@@ -1,5 +1,6 @@
 // Tensors that stand for cells of variables and the like outside of a step.
 #include "runtime/eager/region.h"
+
 #include "tensor/variant.h"
 
 typedef struct cell_handle {

@@ -1,10 +1,11 @@
 // The gradient of a region is made once for each question (which outputs have gradients, which
 // inputs want them): the nodes that rheos_gradients() adds to the region's graph, cut at the
 // region's inputs and outputs, are another region.
+#include "runtime/eager/region.h"
+
 #include <string.h>
 
 #include "graph/library.h"
-#include "runtime/eager/region.h"
 
 typedef struct maker {
   rheos_region *of;

@@ -1,5 +1,7 @@
 // Tapes: what was computed from which tensors, in order; walked backwards for gradients. Each
 // tensor that a region gives is one of its own, so tensors are known by their addresses.
+#include <rheos/eager.h>
+
 #include <assert.h>
 #include <rheos/front_end.h>
 #include <string.h>

@@ -1,11 +1,12 @@
 // A section of branches is handed out once, a branch at a time. No branch stops another one, or
 // which error comes back would depend on who was faster; but none goes on behind an instruction
 // that is known to have failed.
+#include "runtime/run/section_run.h"
+
 #include <assert.h>
 #include <pthread.h>
 
 #include "plan/segment/branches.h"
-#include "runtime/run/section_run.h"
 
 static const float SLICE_NS = 2e6f;  // between two looks whether to stop
 

@@ -1,8 +1,8 @@
 // The way of a run through the segments of its plan: found by keys, made where there is none for a
 // key, and remembered by calls, which then take no lock.
-#include <assert.h>
-
 #include "runtime/run/run.h"
+
+#include <assert.h>
 
 // The segment for this key, marked as running. The plan's mutex is held, but not while a segment is
 // made: that may take long, and ask the caller whether to stop, who may run this plan again.

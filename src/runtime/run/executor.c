@@ -1,17 +1,18 @@
 // The executor: a loop over an array of instructions. Polling for cancellation costs nothing
 // between cheap instructions: their guessed costs are summed up, and every millisecond's worth is
 // one look. Long kernels are run in slices of their units, with a look between slices.
-#include "runtime/run/run.h"
+#include "runtime/run/executor.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "plan/segment/copies.h"
-#include "plan/segment/packed_operand.h"
 #include "plan/segment/dynamic.h"
 #include "plan/segment/memory_report.h"
-#include "runtime/run/section_run.h"
+#include "plan/segment/packed_operand.h"
 #include "resource/variable_shape.h"
+#include "runtime/run/run.h"
+#include "runtime/run/section_run.h"
 
 static const float SLICE_NS = 2e6f;
 

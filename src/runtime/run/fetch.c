@@ -1,7 +1,8 @@
 // Fetched values: computed right in tensors that go to the caller, so that nothing is copied at the
 // end.
-#include "plan/segment/memory_report.h"
 #include "runtime/run/run.h"
+
+#include "plan/segment/memory_report.h"
 
 // Has fetches computed right where the caller wants them. What is not placed has no data.
 static void place_bound(const rheos__run *r, const rheos__segment *segment) {

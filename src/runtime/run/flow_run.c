@@ -2,12 +2,13 @@
 // runs when all that it waits for has come. A dead token, from the side of a Switch that was not
 // taken, makes dead what takes it. What frames and trips are is in plan/entries/flow.h; nothing
 // recurses over entries or trips.
+#include "runtime/run/flow_run.h"
+
 #include <assert.h>
 #include <string.h>
 
 #include "base/fingerprint.h"
 #include "plan/segment/dynamic.h"
-#include "runtime/run/flow_run.h"
 #include "runtime/step/waiting.h"
 
 static const float ENTRY_NS = 60;  // a guess at the time of an entry without arithmetic

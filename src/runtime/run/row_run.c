@@ -1,9 +1,10 @@
 // A chain of layers is handed out once: as many parts as there are threads, each some units of
 // every layer.
-#include "plan/segment/row_chain.h"
+#include "runtime/run/section_run.h"
 
 #include <assert.h>
-#include "runtime/run/section_run.h"
+
+#include "plan/segment/row_chain.h"
 
 static rheos_status *run_units(const rheos__section_run *r, const rheos__instruction *in,
                                int64_t first, int64_t last) {

@@ -1,10 +1,11 @@
 // Callables of any kind of session: a signature, tensors that it may be bound to, and what the kind
 // has of it.
-#include "runtime/session/session_kind.h"
+#include <rheos/session.h>
 
 #include <rheos/front_end.h>
 
 #include "base/options.h"
+#include "runtime/session/session_kind.h"
 
 static rheos_status *init(rheos_callable *callable, const rheos__step_ends *ends) {
   RHEOS_TRY(

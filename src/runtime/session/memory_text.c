@@ -1,4 +1,6 @@
 // What memory a step needs, as text and as JSON, for programs that look at plans.
+#include <rheos/session.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 

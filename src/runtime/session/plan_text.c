@@ -1,4 +1,6 @@
 // The plan of a step as text and as JSON, for programs that look at plans.
+#include <rheos/session.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 // What every kind of session has in common: what it is given is looked at here, and the rest is the
 // kind's.
+#include <rheos/session.h>
+
 #include <string.h>
 
 #include "base/options.h"

@@ -1,13 +1,14 @@
 // Threads that run what kernels cannot wait for themselves: functions of the program, some of which
 // wait for others. They belong to no session, since one that a step was stopped at may outlast it;
 // a few of those that have nothing to do stay for a while.
+#include "graph/op_def.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "graph/op_def.h"
 
 enum { STACK_BYTES = 8 * 1024 * 1024 };  // the program's own code runs there
 enum { MAX_IDLE = 16, STAY_S = 5 };
