@@ -12,6 +12,7 @@
 
 #include "device/cpu/compiled_loop.h"
 #include "graph/counting_allocator.h"
+#include "plan/printed.h"
 
 static void check(rheos_status *status) {
   if (status != NULL) fail_msg("%s", rheos_status_message(status));
@@ -178,6 +179,30 @@ static void test_fuse__a_chain_is_one_instruction(void **state) {
   y = op_2(p.s, "Maximum", op_2(p.s, "Mul", y, y), x);
   p.fetches[p.num_fetches++] = y;
   expect(&p, 6, 1);
+  program_free(&p);
+}
+
+static void test_fuse__the_loop_runs_all_of_them(void **state) {
+  (void)state;
+  program p = program_new();
+  const rheos_output x = feed(&p, RHEOS_FLOAT, RHEOS_SHAPE(100, 33));
+  const rheos_output row = feed(&p, RHEOS_FLOAT, RHEOS_SHAPE(33));
+  const rheos_output y = op_1(p.s, "Tanh", op_2(p.s, "AddV2", op_2(p.s, "Mul", x, x), row));
+  check(rheos_scope_finish(p.s));
+  rheos_session *session = session_of(&p, true, 1);
+  expect_printed(
+      session,
+      &(rheos__step_ends){.feeds = p.feeds, .num_feeds = 2, .fetches = &y, .num_fetches = 1},
+      p.shapes, "values instructions",
+      "values\n"
+      "  v0 x float [100,33]: fed\n"
+      "  v1 x_1 float [33]: fed\n"
+      "  v2 Mul float [100,33]: fused; by elementwise_fusion\n"
+      "  v3 AddV2 float [100,33]: fused; by elementwise_fusion\n"
+      "  v4 Tanh float [100,33]: result; fetched\n"
+      "instructions\n"
+      "  i0 run e2 of v0, v1 -> v4; runs e0 e1 e2, by elementwise_fusion\n");
+  rheos_session_free(session);
   program_free(&p);
 }
 
@@ -623,6 +648,7 @@ int main(void) {
   rheos__compile_at_once(true);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_fuse__a_chain_is_one_instruction),
+      cmocka_unit_test(test_fuse__the_loop_runs_all_of_them),
       cmocka_unit_test(test_fuse__dtypes_may_change_inside),
       cmocka_unit_test(test_fuse__a_fetched_intermediate_is_an_output),
       cmocka_unit_test(test_fuse__several_readers_outside_are_served),

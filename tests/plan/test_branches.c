@@ -6,6 +6,7 @@
 #include "ops/array_fixture.h"
 #include "plan/segment/segment.h"
 #include "plan/plan_text.h"
+#include "plan/printed.h"
 
 enum { SIDE = 80, MOST_NODES = 80 };  // a product of 80 is worth a hand-over, and is not split
 
@@ -237,12 +238,36 @@ static void test_branches__read_variables_before_they_change(void **state) {
   rheos_tensor_unref(value);
 }
 
+static void test_branches__are_numbered(void **state) {
+  fixture *f = *state;
+  const rheos_output x = square_input(f);
+  const rheos_output y = op_2(f, "Sub", tower(f, x, 3, 0), tower(f, x, 3, 1));
+  check(rheos_scope_finish(f->scope));
+  rheos_session *session = NULL;
+  check(rheos_session_new(f->graph, &(rheos_session_options){.num_threads = 2}, &session));
+  expect_printed(session,
+                 &(rheos__step_ends){.feeds = &x, .num_feeds = 1, .fetches = &y, .num_fetches = 1},
+                 &RHEOS_SHAPE(SIDE, SIDE), "instructions sections",
+                 "instructions\n"
+                 "  i0 run e1 of v0, v1 -> v2; branch 1\n"
+                 "  i1 run e2 of v2, v1 -> v3; branch 1\n"
+                 "  i2 run e3 of v3, v1 -> v4; branch 1\n"
+                 "  i3 run e5 of v0, v5 -> v6; branch 2\n"
+                 "  i4 run e6 of v6, v5 -> v7; branch 2\n"
+                 "  i5 run e7 of v7, v5 -> v8; branch 2\n"
+                 "  i6 run e8 of v4, v8 -> v9\n"
+                 "sections\n"
+                 "  branches i0 to i5; branches 2\n");
+  rheos_session_free(session);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_branches__are_found_where_they_pay),
       TEST(test_branches__give_the_same_bits),
       TEST(test_branches__fail_as_on_one_thread),
       TEST(test_branches__read_variables_before_they_change),
+      TEST(test_branches__are_numbered),
   };
   return cmocka_run_group_tests_name("branches", tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "ops/array_fixture.h"
 #include "plan/segment/segment.h"
 #include "plan/plan_text.h"
+#include "plan/printed.h"
 
 enum { NUM_THREADS = 4, RUNS = 100 };
 
@@ -196,6 +197,20 @@ static void test_dynamic__short_memory_is_no_lasting_harm(void **state) {
   rheos_set_allocator(NULL);
 }
 
+static void test_dynamic__a_segment_ends_where_a_shape_is_needed(void **state) {
+  fixture *f = *state;
+  const rheos_output x = placeholder(f, RHEOS_FLOAT, RHEOS_SHAPE(6));
+  const rheos_output y = op_1(f, "Size", op_1(f, "Neg", op_1(f, "Unique", x)));
+  check(rheos_scope_finish(f->scope));
+  expect_printed(f->session,
+                 &(rheos__step_ends){.feeds = &x, .num_feeds = 1, .fetches = &y, .num_fetches = 1},
+                 &RHEOS_SHAPE(6), "segment instructions then",
+                 "segment: entries e0 to e0, depth 0, for [6]\n"
+                 "instructions\n"
+                 "  i0 dynamic e0 of v0 -> v1, v2; releases v2\n"
+                 "then: from e1 on, when the shapes are known of v1\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -205,6 +220,7 @@ int main(void) {
       TEST(test_dynamic__errors_do_not_stay),
       TEST(test_dynamic__threads_run_one_plan_with_values_of_their_own),
       cmocka_unit_test(test_dynamic__short_memory_is_no_lasting_harm),
+      TEST(test_dynamic__a_segment_ends_where_a_shape_is_needed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "../graph/counting_allocator.h"
+#include "plan/printed.h"
 
 enum { WIDTH = 100000 };  // beside which what a loop needs for itself is little
 
@@ -224,6 +225,33 @@ static void test_memory__too_little_of_it_for_a_variable_names_them_too(void **s
   rheos_set_allocator(NULL);
 }
 
+// Each is read by the next alone, and cannot be written where its input is.
+static void test_memory__two_places_are_enough_for_a_chain(void **state) {
+  (void)state;
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  const rheos_output x = rheos_placeholder(s, RHEOS_FLOAT, .name = "x");
+  rheos_output y = x;
+  for (int i = 0; i < 5; ++i) y = rheos_roll(s, y, multiples(s), multiples(s));
+  check(rheos_scope_finish(s));
+  rheos_session *session = NULL;
+  check(rheos_session_new(graph, NULL, &session));
+  expect_printed(session,
+                 &(rheos__step_ends){.feeds = &x, .num_feeds = 1, .fetches = &y, .num_fetches = 1},
+                 &RHEOS_SHAPE(64), "values",
+                 "values\n"
+                 "  v0 x float [64]: fed\n"
+                 "  v1 Const int32 [1]: constant\n"
+                 "  v2 Roll float [64]: block at 0\n"
+                 "  v3 Roll_1 float [64]: block at 256\n"
+                 "  v4 Roll_2 float [64]: block at 0\n"
+                 "  v5 Roll_3 float [64]: block at 256\n"
+                 "  v6 Roll_4 float [64]: result; fetched\n");
+  rheos_session_free(session);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_memory__a_chain_runs_in_one_buffer),
@@ -232,6 +260,7 @@ int main(void) {
       cmocka_unit_test(test_memory__too_little_of_it_names_the_largest_tensors),
       cmocka_unit_test(test_memory__too_little_of_it_where_no_size_is_known),
       cmocka_unit_test(test_memory__too_little_of_it_for_a_variable_names_them_too),
+      cmocka_unit_test(test_memory__two_places_are_enough_for_a_chain),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "ops/array_fixture.h"
 #include "plan/plan_text.h"
+#include "plan/printed.h"
 #include "plan/raise/raise.h"
 #include "resource/resource.h"
 #include "runtime/call/bodies.h"
@@ -271,6 +272,43 @@ static void test_raise__not_effects_that_need_no_trip(void **state) {
   expect_counted(*state, NOTHING, -1, 3);
 }
 
+static void test_raise__a_loop_is_an_entry(void **state) {
+  fixture *f = *state;
+  const rheos_output x =
+      rheos_placeholder(f->scope, RHEOS_FLOAT, .shape = &RHEOS_SCALAR, .name = "x");
+  const rheos_output end = loop_from(f->scope, x, 100);
+  check(rheos_scope_finish(f->scope));
+  expect_printed(
+      f->session,
+      &(rheos__step_ends){.feeds = &x, .num_feeds = 1, .fetches = &end, .num_fetches = 1},
+      &RHEOS_SCALAR, "entries instructions",
+      "entries\n"
+      "  e0 while/Exit = _RaisedStatelessLoop(v0) -> v1\n"
+      "instructions\n"
+      "  i0 compute e0 of v0 -> v1\n");
+}
+
+static void test_raise__a_conditional_is_an_entry(void **state) {
+  fixture *f = *state;
+  const rheos_output x =
+      rheos_placeholder(f->scope, RHEOS_FLOAT, .shape = &RHEOS_SCALAR, .name = "x");
+  rheos_output chosen = {0};
+  rheos_cond(f->scope, rheos_less(f->scope, x, number(f->scope, 5)), add_three, add_three,
+             (void *)(uintptr_t)&x, NULL, &chosen, 1);
+  check(rheos_scope_finish(f->scope));
+  expect_printed(
+      f->session,
+      &(rheos__step_ends){.feeds = &x, .num_feeds = 1, .fetches = &chosen, .num_fetches = 1},
+      &RHEOS_SCALAR, "entries instructions",
+      "entries\n"
+      "  e0 Const = Const() -> v1\n"
+      "  e1 Less = Less(v0, v1) -> v2\n"
+      "  e2 cond/Merge = _RaisedStatelessConditional(v2, v2, v0, v0) -> v3\n"
+      "instructions\n"
+      "  i0 run e1 of v0, v1 -> v2\n"
+      "  i1 compute e2 of v2, v2, v0, v0 -> v3\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_raise__loops_and_conditionals),     TEST(test_raise__what_lies_in_each_other),
@@ -278,6 +316,7 @@ int main(void) {
       TEST(test_raise__not_what_needs_itself),      TEST(test_raise__not_a_merge_that_tells_which),
       TEST(test_raise__loops_of_gradients),         TEST(test_raise__effects_of_trips),
       TEST(test_raise__not_effects_behind_the_end), TEST(test_raise__not_effects_that_need_no_trip),
+      TEST(test_raise__a_loop_is_an_entry),         TEST(test_raise__a_conditional_is_an_entry),
   };
   return cmocka_run_group_tests_name("raise", tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "ops/array_fixture.h"
 #include "plan/segment/segment.h"
 #include "plan/plan_text.h"
+#include "plan/printed.h"
 
 enum { BATCH = 20, MOST_LAYERS = 40 };
 
@@ -224,6 +225,19 @@ static void test_row_chain__reads_the_variables_of_the_step(void **state) {
   rheos_tensor_unref(y);
 }
 
+static void test_row_chain__is_a_section(void **state) {
+  fixture *f = *state;
+  int64_t widths[21];
+  for (int i = 0; i < 21; i++) widths[i] = 64;
+  const model m = build(f, widths, 20);
+  expect_printed(
+      f->session,
+      &(rheos__step_ends){.feeds = &m.x, .num_feeds = 1, .fetches = &m.y, .num_fetches = 1},
+      &RHEOS_SHAPE(BATCH, 64), "sections",
+      "sections\n"
+      "  rows i2 to i59\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_row_chain__layers_of_one_width_are_one),
@@ -232,6 +246,7 @@ int main(void) {
       TEST(test_row_chain__rows_of_other_lengths_do_not_meet),
       TEST(test_row_chain__ends_where_a_layer_needs_all_rows),
       TEST(test_row_chain__reads_the_variables_of_the_step),
+      TEST(test_row_chain__is_a_section),
   };
   return cmocka_run_group_tests_name("row_chain", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 // many.
 #include "ops/array_fixture.h"
 #include "plan/plan_text.h"
+#include "plan/printed.h"
 #include "plan/segment/segment.h"
 
 enum { MOST_SIBLINGS = 512, MANY = 520 };
@@ -124,6 +125,34 @@ static void test_segment__children_are_keyed_by_dynamic_values(void **state) {
   program_free(&p);
 }
 
+// What is known before a step is folded; a view has its input's bytes, and nothing runs for it.
+static void test_segment__constants_and_views_run_nothing(void **state) {
+  fixture *f = *state;
+  const rheos_output x = rheos_placeholder(f->scope, RHEOS_FLOAT, .name = "x");
+  const rheos_output rows = rheos_mul(f->scope, int_scalar(f, 2), int_scalar(f, 3), .name = "rows");
+  const rheos_output shape =
+      rheos_fill(f->scope, ints(f, RHEOS_SHAPE(1), (int32_t[]){1}), rows, .name = "shape");
+  const rheos_output view = rheos_reshape(f->scope, x, shape, .name = "view");
+  const rheos_output y = rheos_cumsum(f->scope, view, int_scalar(f, 0), .name = "y");
+  check(rheos_scope_finish(f->scope));
+  expect_printed(f->session,
+                 &(rheos__step_ends){.feeds = &x, .num_feeds = 1, .fetches = &y, .num_fetches = 1},
+                 &RHEOS_SHAPE(2, 3), "segment values instructions",
+                 "segment: entries e0 to e7, depth 0, for [2,3]\n"
+                 "values\n"
+                 "  v0 x float [2,3]: fed\n"
+                 "  v1 Const_2 int32 [1]: constant\n"
+                 "  v2 Const int32 []: constant\n"
+                 "  v3 Const_1 int32 []: constant\n"
+                 "  v4 rows int32 []: constant; by constant_folding\n"
+                 "  v5 shape int32 [1]: constant; by constant_folding\n"
+                 "  v6 view float [6]: bytes of v0\n"
+                 "  v7 Const_3 int32 []: constant\n"
+                 "  v8 y float [6]: result; fetched\n"
+                 "instructions\n"
+                 "  i0 run e7 of v6, v7 -> v8\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -131,6 +160,7 @@ int main(void) {
       TEST(test_segment__is_found_by_its_shapes_and_moved_to_the_front),
       TEST(test_segment__the_oldest_that_no_step_is_in_makes_room),
       TEST(test_segment__children_are_keyed_by_dynamic_values),
+      TEST(test_segment__constants_and_views_run_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

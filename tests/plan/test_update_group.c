@@ -6,6 +6,7 @@
 #include "ops/array_fixture.h"
 #include "plan/segment/update_group.h"
 #include "plan/plan_text.h"
+#include "plan/printed.h"
 #include "runtime/step/trace.h"
 
 enum { MOST = 100 };
@@ -272,6 +273,19 @@ static void test_update_group__each_update_is_in_a_trace(void **state) {
   rheos_session_free(session);
 }
 
+static void test_update_group__is_a_section(void **state) {
+  fixture *f = *state;
+  const model m = build(f, 3, (const int64_t[]){64}, 1, false);
+  expect_printed(f->session, &(rheos__step_ends){.targets = m.updates, .num_targets = 3}, NULL,
+                 "instructions sections",
+                 "instructions\n"
+                 "  i0 compute e7 of v0, v1, v2 -> v7\n"
+                 "  i1 compute e8 of v3, v1, v4 -> v8\n"
+                 "  i2 compute e9 of v5, v1, v6 -> v9\n"
+                 "sections\n"
+                 "  updates i0 to i2\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_update_group__updates_of_different_variables_are_one),
@@ -283,6 +297,7 @@ int main(void) {
       TEST(test_update_group__an_error_is_that_of_its_update),
       TEST(test_update_group__steps_side_by_side_do_not_lock_each_other_out),
       TEST(test_update_group__each_update_is_in_a_trace),
+      TEST(test_update_group__is_a_section),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

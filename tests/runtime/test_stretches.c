@@ -7,6 +7,7 @@
 #include "graph/counting_allocator.h"
 #include "ops/queue_fixture.h"
 #include "plan/plan_text.h"
+#include "plan/printed.h"
 #include "runtime/call/bodies.h"
 
 static counting_allocator counter;
@@ -403,6 +404,24 @@ static void test_stretches__survive_short_memory(void **state) {
   assert_true(num_failed > 30);
 }
 
+static void test_stretches__are_entries(void **state) {
+  fixture *f = *state;
+  const pair q = two_queues(f);
+  const rheos_output x = twice_and_one(f, taken(f, q.a)), y = twice_and_one(f, taken(f, q.b));
+  const rheos_output all = rheos_mul(f->scope, x, y);
+  check(rheos_scope_finish(f->scope));
+  expect_printed(f->session, &(rheos__step_ends){.fetches = &all, .num_fetches = 1}, NULL,
+                 "entries",
+                 "entries\n"
+                 "  e0 FIFOQueueV2 = FIFOQueueV2() -> v0\n"
+                 "  e1 FIFOQueueV2_1 = FIFOQueueV2() -> v1\n"
+                 "  e2 QueueDequeueV2 = QueueDequeueV2(v0) -> v2\n"
+                 "  e3 QueueDequeueV2_1 = QueueDequeueV2(v1) -> v3\n"
+                 "  e4 Add = _RaisedStatelessStretch(v2) -> v4; level 1\n"
+                 "  e5 Add_1 = _RaisedStatelessStretch(v3) -> v5; level 1\n"
+                 "  e6 Mul_2 = Mul(v4, v5) -> v6; level 1\n");
+}
+
 #define STRETCH_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -418,6 +437,7 @@ int main(void) {
       STRETCH_TEST(test_stretches__of_two_steps_feed_each_other),
       STRETCH_TEST(test_stretches__errors_name_the_node_inside),
       STRETCH_TEST(test_stretches__survive_short_memory),
+      STRETCH_TEST(test_stretches__are_entries),
   };
   counting_allocator_install(&counter);
   return cmocka_run_group_tests_name("stretches", tests, NULL, NULL);
