@@ -87,7 +87,12 @@ typedef struct session_object session_object;
 extern PyTypeObject graph_base_type, tensor_base_type, operation_base_type, variable_base_type,
     session_base_type;
 
-// What the Python package hands over when it is imported.
+// What the Python package hands over when it is imported, and what the extension has noted since.
+//
+// It is the process's, as all state of the extension is, and not the module's: the types are
+// static, so that their slots find it at once, and a module with static types is there once in a
+// process
+// (`m_size` is -1). What stands beside it, tools/check-state lists with reasons.
 typedef struct package_objects {
   PyTypeObject *tensor_type, *operation_type, *shape_type;
   PyObject *dims_name;               // the attribute of shapes that tensor_get_dims() is for
@@ -97,12 +102,18 @@ typedef struct package_objects {
   PyObject *default_graph;           // function(): the graph that operations go to
   PyObject *explain_ragged;          // function(value): raises for a ragged list
   PyObject *internal_prefix;         // folder of the package, ends in "/"
+  PyObject *describe_op;             // function(op): (kinds, lists, defaults, attrs), or None
+  PyObject *add_op;                  // as op1(), of any operation
+  PyObject *dtype_names;             // dict from a name to a DType
+  int32_t num_open_functions;        // whose bodies may still grow
   // Of eager execution; NULL before it is set up.
   PyTypeObject *eager_tensor_type;
   PyObject *eager_graph;      // stands for it
   PyObject *failed_gradient;  // raises the error of the gradient that is being made, or NULL
   bool eager_is_on;
-  int32_t num_default_graphs;  // made default by threads
+  bool has_eager_tensors;       // some were made since the process began
+  bool runs_functions_eagerly;  // functions are called as Python
+  int32_t num_default_graphs;   // made default by threads
 } package_objects;
 extern package_objects package;
 

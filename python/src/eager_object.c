@@ -17,8 +17,6 @@
 
 // ---- Tensors
 
-static bool has_tensors;  // that were made since the process began
-
 PyObject *eager_tensor_take(rheos_tensor *value) {
   PyTypeObject *type = package.eager_tensor_type;
   graph_object *graph = (graph_object *)package.eager_graph;
@@ -31,13 +29,13 @@ PyObject *eager_tensor_take(rheos_tensor *value) {
   tensor->graph = (graph_object *)Py_NewRef((PyObject *)graph);
   tensor->id = -1;
   tensor->value = value;
-  has_tensors = true;
+  package.has_eager_tensors = true;
   return (PyObject *)tensor;
 }
 
 bool executing_eagerly(void) {
   // A program that builds graphs has eager tensors where it makes eager execution the default.
-  if (!package.eager_graph || (!package.eager_is_on && !has_tensors)) return false;
+  if (!package.eager_graph || (!package.eager_is_on && !package.has_eager_tensors)) return false;
   if (package.num_default_graphs == 0) return package.eager_is_on;
   PyObject *graph = PyObject_CallNoArgs(package.default_graph);
   if (!graph) {
@@ -643,7 +641,7 @@ PyObject *graph_become_eager(PyObject *self, PyObject *args) {
 
 static PyObject *was_used(PyObject *module, PyObject *unused) {
   (void)module, (void)unused;
-  return PyBool_FromLong(has_tensors);
+  return PyBool_FromLong(package.has_eager_tensors);
 }
 
 static PyObject *eager_waiting(PyObject *module, PyObject *unused) {

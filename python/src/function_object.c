@@ -6,13 +6,11 @@
 #include "attr.h"
 #include "graph_object.h"
 
-int num_open_functions;
-
 // Ends what the extension looks out for: operations that may belong into the body.
 static void close_function(graph_object *graph) {
   if (!graph->is_open) return;
   graph->is_open = false;
-  num_open_functions--;
+  package.num_open_functions--;
 }
 
 void graph_free_function(graph_object *graph) {
@@ -23,7 +21,7 @@ void graph_free_function(graph_object *graph) {
 
 graph_object *graph_for_adding(graph_object *graph, bool *out_captures) {
   if (out_captures) *out_captures = false;
-  if (num_open_functions == 0) return (graph_object *)Py_NewRef((PyObject *)graph);
+  if (package.num_open_functions == 0) return (graph_object *)Py_NewRef((PyObject *)graph);
   PyObject *current = PyObject_CallNoArgs(package.default_graph);
   if (!current) return NULL;
   if (is_graph(current) && ((graph_object *)current)->function) {
@@ -99,7 +97,7 @@ PyObject *graph_begin_function(PyObject *self, PyObject *args) {
   graph->function = function;
   graph->around = (graph_object *)Py_NewRef((PyObject *)around);
   graph->is_open = true;
-  num_open_functions++;
+  package.num_open_functions++;
   Py_RETURN_NONE;
 }
 

@@ -10,9 +10,7 @@
 
 // ---- Plans
 
-static PyObject *plans;        // dict from an op to a capsule
-static PyObject *dtype_names;  // dict from a name to a DType
-static PyObject *describe_op;  // the package's: an op -> (kinds, lists, defaults, attrs), or None
+static PyObject *plans;  // dict from an op to a capsule
 
 static void free_plan(PyObject *capsule) {
   op_plan *plan = PyCapsule_GetPointer(capsule, NULL);
@@ -43,7 +41,8 @@ static int read_description(op_plan *plan, PyObject *description) {
 }
 
 static const op_plan *make_plan(PyObject *type) {
-  PyObject *description = describe_op ? PyObject_CallOneArg(describe_op, type) : NULL;
+  PyObject *description =
+      package.describe_op ? PyObject_CallOneArg(package.describe_op, type) : NULL;
   op_plan *plan = description ? PyMem_Calloc(1, sizeof *plan) : NULL;
   PyObject *capsule = plan ? PyCapsule_New(plan, NULL, free_plan) : NULL;
   if (!capsule) PyMem_Free(plan);
@@ -195,7 +194,7 @@ bool op_call_attr(op_call *call, Py_ssize_t place, PyObject *value) {
   const long kind = PyLong_AsLong(PyTuple_GET_ITEM(pair, 1));
   const size_t room = sizeof call->attrs.few / sizeof *call->attrs.few;
   if (kind == RHEOS_ATTR_TYPE && PyUnicode_CheckExact(value)) {
-    value = PyDict_GetItemWithError(dtype_names, value);  // others are the package's
+    value = PyDict_GetItemWithError(package.dtype_names, value);  // others are the package's
     if (!value) return PyErr_Clear(), false;
   }
   if (name && call->attrs.count < room &&
@@ -239,8 +238,6 @@ static PyObject *run_quickly(PyObject *const *args, Py_ssize_t count, PyObject *
   return result;
 }
 
-static PyObject *add_op;  // the package's: as op1(), of any operation
-
 PyDoc_STRVAR(op1_doc,
              "op1(op_type, name, *inputs, **attrs)\n\nThe only output of a new operation; one that "
              "runs at once if operations do.");
@@ -250,7 +247,7 @@ static PyObject *op1(PyObject *module, PyObject *const *args, Py_ssize_t count, 
     PyObject *result = run_quickly(args, count, names);
     if (result || PyErr_Occurred()) return result;
   }
-  return PyObject_Vectorcall(add_op, args, (size_t)count, names);
+  return PyObject_Vectorcall(package.add_op, args, (size_t)count, names);
 }
 
 PyDoc_STRVAR(run_now_doc,
@@ -287,9 +284,9 @@ static PyObject *register_ops(PyObject *module, PyObject *args) {
   (void)module;
   PyObject *describe, *add, *names;
   if (!PyArg_ParseTuple(args, "OOO!", &describe, &add, &PyDict_Type, &names)) return NULL;
-  Py_XSETREF(dtype_names, Py_NewRef(names));
-  Py_XSETREF(describe_op, Py_NewRef(describe));
-  Py_XSETREF(add_op, Py_NewRef(add));
+  Py_XSETREF(package.dtype_names, Py_NewRef(names));
+  Py_XSETREF(package.describe_op, Py_NewRef(describe));
+  Py_XSETREF(package.add_op, Py_NewRef(add));
   Py_RETURN_NONE;
 }
 

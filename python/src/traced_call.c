@@ -75,7 +75,6 @@ typedef struct traced_object {
 } traced_object;
 
 static int64_t current_epoch;  // changes where prepared operations are forgotten
-static bool runs_eagerly;      // functions are called as Python
 
 void traced_calls_forget(void) { ++current_epoch; }
 
@@ -397,7 +396,7 @@ static entry *entry_for(traced_object *self, const call_tokens *tokens) {
 static PyObject *traced_call(PyObject *object, PyObject *args, PyObject *kwargs) {
   traced_object *self = (traced_object *)object;
   call_tokens tokens;
-  if (!self->entries || runs_eagerly || !executing_eagerly()) {
+  if (!self->entries || package.runs_functions_eagerly || !executing_eagerly()) {
     return call_slowly(object, args, kwargs);
   }
   const bool is_read = read_arguments(&tokens, args, kwargs);
@@ -647,7 +646,7 @@ static PyObject *run_traced_eagerly(PyObject *module, PyObject *value) {
   (void)module;
   const int truth = PyObject_IsTrue(value);
   if (truth < 0) return NULL;
-  runs_eagerly = truth;
+  package.runs_functions_eagerly = truth;
   Py_RETURN_NONE;
 }
 
