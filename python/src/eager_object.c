@@ -48,6 +48,15 @@ bool executing_eagerly(void) {
 
 // ---- Running
 
+rheos_eager *eager_context(void) {
+  return package.eager_graph ? ((graph_object *)package.eager_graph)->eager : NULL;
+}
+
+// Of the one device that there is.
+static const char *device_name(void) {
+  return rheos_host_device(rheos_eager_host(eager_context()), 0);
+}
+
 // The fact, without the node of a graph that the program never saw, which is the last that is
 // named, in TensorFlow's frame. Nodes of functions that it called, and their lines, are the
 // program's.
@@ -57,11 +66,10 @@ void raise_eager_error_take(rheos_status *status, const char *type) {
   const char *end = strstr(text, of_node);
   for (const char *next = end; next != NULL; next = strstr(next + 1, of_node)) end = next;
   const int length = end ? (int)(end - text) : (int)strlen(text);
-  rheos_status *told = rheos_status_new(
-      rheos_status_code(status),
-      "{{function_node __wrapped__%s_device_/job:localhost/replica:0/task:0/device:CPU:0}} %.*s "
-      "[Op:%s] name: ",
-      type, length, text, type);
+  rheos_status *told =
+      rheos_status_new(rheos_status_code(status),
+                       "{{function_node __wrapped__%s_device_%s}} %.*s [Op:%s] name: ", type,
+                       device_name(), length, text, type);
   rheos_status_free(status);
   raise_run_error_take(told, NULL);
 }
@@ -111,10 +119,6 @@ int eager_run_region(rheos_region *region, rheos_tensor *const *inputs, rheos_te
                      const char *type) {
   region_run r = {region, inputs, outputs};
   return run(&r, type);
-}
-
-rheos_eager *eager_context(void) {
-  return package.eager_graph ? ((graph_object *)package.eager_graph)->eager : NULL;
 }
 
 // Of one output, on tensors; takes no reference. NULL with an exception.
@@ -658,6 +662,11 @@ static PyObject *eager_waiting(PyObject *module, PyObject *unused) {
   return result;
 }
 
+static PyObject *eager_device(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  return eager_context() ? PyUnicode_FromString(device_name()) : Py_NewRef(Py_None);
+}
+
 static PyObject *clear_kernels(PyObject *module, PyObject *unused) {
   (void)module, (void)unused;
   rheos_eager_clear(eager_context());
@@ -712,6 +721,8 @@ static PyMethodDef eager_functions[] = {
     {"_executes_eagerly", executes_eagerly, METH_NOARGS, executes_eagerly_doc},
     {"_eager_was_used", was_used, METH_NOARGS, "_eager_was_used(): whether there were tensors."},
     {"_clear_kernels", clear_kernels, METH_NOARGS, "_clear_kernels()"},
+    {"_eager_device", eager_device, METH_NOARGS,
+     "_eager_device(): the name of the device; None before eager execution is set up."},
     {"_eager_waiting", eager_waiting, METH_NOARGS,
      "_eager_waiting(): what operations that run at once wait for, a line each."},
     {"_eager_variable", new_variable, METH_VARARGS, "_eager_variable(dtype, name): its handle."},

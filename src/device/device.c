@@ -11,7 +11,7 @@ void rheos__device_init(rheos__device *device, const rheos__device_kind *kind, i
   *device = (rheos__device){.kind = kind, .memory = memory, .index = index, .state = state};
   device->parsed_name = (rheos__device_name){.id = index};
   snprintf(device->parsed_name.type, sizeof device->parsed_name.type, "%s", kind->name);
-  rheos__device_set_task(device, &(rheos__device_name){.job = "localhost"});
+  rheos__device_set_task(device, &(rheos__device_name){.job = RHEOS__LOCAL_JOB});
 }
 
 void rheos__device_deinit(rheos__device *device) {

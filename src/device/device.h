@@ -46,6 +46,9 @@ struct rheos__device {
   void *state;  // of the kind
 };
 
+// The job of a device that no other one is set for.
+#define RHEOS__LOCAL_JOB "localhost"
+
 // A device of index 0 to 9999, of a host by itself. The kind's name is short. Takes the reference
 // to the memory, whose `device` becomes the name; NULL: it is in the host's.
 void rheos__device_init(rheos__device *device, const rheos__device_kind *kind, int32_t index,

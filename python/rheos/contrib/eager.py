@@ -4,6 +4,7 @@ import functools
 import inspect
 
 from rheos.framework import nest
+from rheos.framework.config import list_device_names
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.models.model import Model as _Model
@@ -192,7 +193,7 @@ def _arguments_of(item):
 
 def list_devices():
     """The names of the devices, as Session.list_devices() has them."""
-    return ["/job:localhost/replica:0/task:0/device:CPU:0"]
+    return list_device_names()
 
 
 def num_gpus():

@@ -25,7 +25,7 @@ def list_logical_devices(device_type=None):
 
 def list_device_names():
     """The full names of the devices that operations run on."""
-    return ["/job:localhost/replica:0/task:0/device:CPU:0"]
+    return [eager.device_name()]
 
 
 def get_visible_devices(device_type=None):

@@ -12,8 +12,6 @@ from rheos.framework.graph import Graph
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import enable_v2_tensorshape
 
-_DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
-
 
 class EagerTensor(_core.EagerTensorBase, Tensor):
     """A tensor that an operation gave at once."""
@@ -24,7 +22,7 @@ class EagerTensor(_core.EagerTensorBase, Tensor):
     @property
     def device(self):
         """The name of the device that has the value."""
-        return _DEVICE
+        return device_name()
 
     backing_device = device
 
@@ -263,6 +261,12 @@ def get_eager_graph():
 def is_set_up():
     """Whether the object that stands for eager execution has been made."""
     return _eager_graph is not None
+
+
+def device_name():
+    """The name of the device that operations run on, as its host has it."""
+    get_eager_graph()
+    return _core._eager_device()
 
 
 def waiting():

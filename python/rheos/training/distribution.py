@@ -10,13 +10,12 @@ import enum
 import threading
 
 from rheos.framework import nest
+from rheos.framework.eager import device_name
 from rheos.framework.graph import device as on_device, name_scope
 from rheos.framework.marks import CompositeTensor
 from rheos.ops.flow.control_flow_ops import group as grouped
 from rheos.ops.math import math_ops
 from rheos.ops.state.variables import VariableAggregation
-
-_DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
 class ReduceOp(enum.Enum):
@@ -249,7 +248,7 @@ class ReplicaContext:
     @property
     def devices(self):
         """The devices of the replica."""
-        return (_DEVICE,)
+        return (device_name(),)
 
     def merge_call(self, merge_fn, args=(), kwargs=None):
         """Calls merge_fn(strategy, ...) where replicas meet."""
@@ -280,8 +279,8 @@ class StrategyExtended:
     def __init__(self, strategy):
         self._strategy = strategy
 
-    worker_devices = property(lambda self: (_DEVICE,))
-    parameter_devices = property(lambda self: (_DEVICE,))
+    worker_devices = property(lambda self: (device_name(),))
+    parameter_devices = property(lambda self: (device_name(),))
     experimental_require_static_shapes = False
     experimental_between_graph = False
     experimental_should_init = True

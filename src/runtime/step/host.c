@@ -19,7 +19,7 @@ static rheos_status *read_task(const rheos_host_options *options, rheos__device_
   }
   const char *job = options->job;
   if (job == NULL) {
-    snprintf(out_task->job, sizeof out_task->job, "localhost");
+    snprintf(out_task->job, sizeof out_task->job, RHEOS__LOCAL_JOB);
     return NULL;
   }
   char text[128];

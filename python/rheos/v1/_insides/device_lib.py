@@ -2,7 +2,14 @@
 
 import types
 
+from rheos.framework.device_spec import DeviceSpec
 from rheos.training.session import Session
+
+
+def _name_here(name):
+    """The name without the task that the device is of."""
+    of_none = {"job": None, "replica": None, "task": None}
+    return DeviceSpec.from_string(name).replace(**of_none).to_string()
 
 
 def list_local_devices(session_config=None):
@@ -10,7 +17,7 @@ def list_local_devices(session_config=None):
     with Session(config=session_config) as session:
         return [
             types.SimpleNamespace(
-                name=device.name.replace("/job:localhost/replica:0/task:0", ""),
+                name=_name_here(device.name),
                 device_type=device.device_type,
                 memory_limit=device.memory_limit_bytes,
                 incarnation=0,

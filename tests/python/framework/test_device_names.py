@@ -1,0 +1,32 @@
+"""The name of the device: that of the host, wherever programs are told of it."""
+
+import rheos as tf
+import rheos.v1 as tf1
+from rheos.contrib import eager
+from rheos.v1._insides import device_lib
+
+
+def test_all_who_tell_the_device_tell_what_a_session_tells():
+    with tf1.Session() as session:
+        (device,) = session.list_devices()
+    assert tf.constant(1.0).device == tf.constant(1.0).backing_device == device.name
+    assert tf1.config.experimental_list_devices() == eager.list_devices() == [device.name]
+    extended = tf.distribute.get_strategy().extended
+    assert extended.worker_devices == extended.parameter_devices == (device.name,)
+
+
+def test_errors_name_the_device():
+    with tf1.Session() as session:
+        (device,) = session.list_devices()
+    try:
+        tf.matmul([[1.0]], [[1.0], [2.0]])
+    except tf.errors.InvalidArgumentError as error:
+        assert f"_device_{device.name}}}}}" in str(error)
+    else:
+        raise AssertionError("the product was made")
+
+
+def test_local_devices_are_named_without_the_task():
+    config = tf1.ConfigProto(device_count={"CPU": 2})
+    names = [device.name for device in device_lib.list_local_devices(config)]
+    assert names == ["/device:CPU:0", "/device:CPU:1"]
