@@ -179,6 +179,102 @@ static void test_sends__of_a_dead_value_make_what_takes_it_dead(void **state) {
   assert_int_equal(rheos__rendezvous_num_keys(t->rendezvous), 0);
 }
 
+// ---- A source
+
+enum { NUM_ASKED = 8 };
+
+// Sends, once all are asked for, to each its number.
+typedef struct asked {
+  char *keys[NUM_ASKED];
+  int count;
+  int count_at_send;  // when the part sent what it has without any of them
+  float sum;          // that it sent last
+} asked;
+
+static void answer_all(asked *a, rheos__rendezvous *rendezvous) {
+  for (int i = 0; i < NUM_ASKED; i++) {
+    const float number = strstr(a->keys[i], ";x")[2] - '0';
+    rheos_tensor *value = NULL;
+    check(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SCALAR, &number, &value));
+    check(rheos__rendezvous_send(rendezvous, a->keys[i], value));
+    rheos_tensor_unref(value);
+    free(a->keys[i]);
+  }
+}
+
+static void want(void *argument, rheos__rendezvous *rendezvous, const char *key) {
+  asked *a = argument;
+  if (strstr(key, ";x") == NULL) return;  // what the part sends itself
+  assert_true(a->count < NUM_ASKED);
+  a->keys[a->count++] = strdup(key);
+  if (a->count == NUM_ASKED) answer_all(a, rendezvous);
+}
+
+static void note_own(void *argument, rheos_status *failed, rheos_tensor *value) {
+  asked *a = argument;
+  check(failed);
+  a->count_at_send = a->count;
+  rheos_tensor_unref(value);
+}
+
+static void note_sum(void *argument, rheos_status *failed, rheos_tensor *value) {
+  asked *a = argument;
+  check(failed);
+  a->sum = *(const float *)rheos_tensor_data(value);
+  rheos_tensor_unref(value);
+}
+
+static void listen_to(rheos__rendezvous *rendezvous, const char *name, rheos__received_fn received,
+                      asked *a) {
+  ends e;
+  set_ends(&e, rheos_attr_type("T", RHEOS_FLOAT), 0, 1, name);
+  char *key = rheos__rendezvous_key(e.from, 1, e.to, name, 0, 0);
+  check(rheos__rendezvous_receive_for(rendezvous, key, received, a));
+  rheos_free(key);
+}
+
+// Every value is taken by a stretch of its own, and the next one is added to what that gives.
+static rheos_output sum_of_received(fixture *f) {
+  rheos_output sum = float_scalar(f, 0);
+  for (int i = 0; i < NUM_ASKED; i++) {
+    const char name[] = {'x', (char)('0' + i), '\0'};
+    sum = rheos_add(f->scope, sum, twice_and_one(f, receive(f, 1, name, RHEOS_FLOAT)));
+  }
+  return sum;
+}
+
+// What is fed is computed and sent first of all, in the order in which it is asked for.
+static void test_sends__a_part_asks_first_for_all_that_it_receives(void **state) {
+  tasks *t = *state;
+  fixture *f = &t->f[0];
+  const rheos_output x = rheos_placeholder(f->scope, RHEOS_FLOAT);
+  const rheos_operation own = send(f, 0, "own", twice_and_one(f, x));
+  const rheos_operation targets[] = {own, send(f, 0, "sum", sum_of_received(f))};
+  check(rheos_scope_finish(f->scope));
+  check(rheos_callable_new(f->session, &x, 1, NULL, 0, targets, 2, &t->parts[0].callable));
+  asked a = {.count = 0};
+  const rheos__rendezvous_source source = {want, &a};
+  rheos__rendezvous *rendezvous = rheos__rendezvous_new(&source);
+  const rheos_run_options options = {.timeout_ms = 20000};
+  const float fed = 1;
+  rheos_tensor *value = NULL;
+  check(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SCALAR, &fed, &value));
+  t->parts[0].values = &value;
+  t->parts[0].options = &options;
+  for (int i = 0; i < 3; i++) {
+    a = (asked){.count_at_send = -1};
+    listen_to(rendezvous, "own", note_own, &a);
+    listen_to(rendezvous, "sum", note_sum, &a);
+    run_parts(t->parts, 1, rendezvous);
+    check(t->parts[0].status);
+    assert_true(a.sum == 2 * 28 + 8);
+    assert_int_equal(a.count_at_send, NUM_ASKED);
+  }
+  rheos_tensor_unref(value);
+  assert_int_equal(rheos__rendezvous_num_keys(rendezvous), 0);
+  rheos__rendezvous_unref(rendezvous);
+}
+
 // ---- Failures
 
 static void expect_both(tasks *t, rheos_code code, const char *part) {
@@ -247,6 +343,7 @@ int main(void) {
                                       tear_down),
       TASKS_TEST(test_sends__go_both_ways_in_one_step),
       TASKS_TEST(test_sends__of_a_dead_value_make_what_takes_it_dead),
+      TASKS_TEST(test_sends__a_part_asks_first_for_all_that_it_receives),
       TASKS_TEST(test_sends__the_other_part_ends_with_the_error_of_one),
       TASKS_TEST(test_sends__both_end_by_the_deadline_of_one),
       TASKS_TEST(test_sends__both_end_where_one_is_cancelled),

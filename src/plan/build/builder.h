@@ -159,6 +159,17 @@ int32_t rheos__builder_next_before_exit(const rheos__builder *b, const rheos__no
 // `order`. `raised.count` is 0 where nothing is raised.
 rheos_status *rheos__raise_stretches(rheos__builder *b, const int32_t *targets,
                                      int32_t num_targets);
+// Whether the output is a reference or a handle.
+bool rheos__node_gives_cell(const rheos__node *node, int32_t output);
+// Whether all that the node does is to name a cell, the same wherever it stands.
+bool rheos__node_names_cell(const rheos__node *node);
+// Whether its outputs are values that follow from its inputs alone, whenever it runs.
+bool rheos__node_is_pure(const rheos__node *node);
+
+// ---- early.c
+
+// Moves what waits, of a plan on tokens, to the front of the order of its drafts.
+rheos_status *rheos__builder_move_early(const rheos__builder *b, int32_t *order);
 
 // ---- visit.c
 

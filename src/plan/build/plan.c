@@ -118,6 +118,7 @@ static rheos_status *lay_down(rheos__builder *b, const rheos__source *fetches) {
     return rheos__out_of_memory();
   }
   rheos_status *status = sort_drafts(b, order);
+  if (status == NULL && b->has_flow && plan->may_wait) status = rheos__builder_move_early(b, order);
   plan->num_values = plan->num_feeds;
   for (int32_t i = 0; status == NULL && i < plan->num_entries; ++i) {
     rheos__entry *d = &b->drafts[order[i]];

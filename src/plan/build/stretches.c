@@ -142,24 +142,23 @@ static bool may_wait(const stretcher *s, const rheos__node *node) {
          (holds != 0 && rheos__builder_is_held_twice(s->b));
 }
 
-static bool is_cell(const rheos__node *node, int32_t output) {
+bool rheos__node_gives_cell(const rheos__node *node, int32_t output) {
   const rheos_dtype dtype = node->outputs[output].dtype;
   return rheos_dtype_is_ref(dtype) || dtype == RHEOS_RESOURCE;
 }
 
-// Whether all that the node does is to name a cell, the same wherever it stands.
-static bool names_cell(const rheos__node *node) {
-  return num_edges(node) == 0 && node->num_outputs == 1 && is_cell(node, 0) &&
+bool rheos__node_names_cell(const rheos__node *node) {
+  return num_edges(node) == 0 && node->num_outputs == 1 && rheos__node_gives_cell(node, 0) &&
          rheos__attrs_find(node->attrs, "shared_name") != NULL;
 }
 
-static bool is_pure(const rheos__node *node) {
+bool rheos__node_is_pure(const rheos__node *node) {
   const unsigned not_pure = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES | RHEOS_OP_PLACEHOLDER |
                             RHEOS_OP_READS_VARIABLE | RHEOS_OP_ASSERTS | RHEOS_OP_CALLS |
                             RHEOS_OP_ARG | RHEOS_OP_WAITS | RHEOS_OP_CALLS_PROGRAM;
   if ((node->signature->op->flags & not_pure) != 0) return false;
   for (int32_t i = 0; i < node->num_outputs; ++i) {
-    if (is_cell(node, i) || node->outputs[i].dtype == RHEOS_VARIANT) return false;
+    if (rheos__node_gives_cell(node, i) || node->outputs[i].dtype == RHEOS_VARIANT) return false;
   }
   return node->num_outputs > 0 && node->num_control_inputs == 0;
 }
@@ -208,7 +207,8 @@ static rheos__edge value_behind(const stretcher *s, rheos__edge edge) {
 static bool is_read_of_reference(const stretcher *s, int32_t id) {
   const rheos__node *node = node_at(s, id);
   bool is_reference;
-  if ((node->signature->op->flags & RHEOS_OP_FORWARDS) == 0 || is_cell(node, 0)) return false;
+  if ((node->signature->op->flags & RHEOS_OP_FORWARDS) == 0 || rheos__node_gives_cell(node, 0))
+    return false;
   look_through(s, (rheos__edge){id, 0}, &is_reference);
   return is_reference;
 }
@@ -240,14 +240,14 @@ static bool is_calm_edge(const stretcher *s, rheos__edge edge) {
 // the same.
 static bool is_passing(const rheos__node *node) {
   return (node->signature->op->flags & RHEOS_OP_FORWARDS) != 0 && node->num_inputs == 1 &&
-         node->num_outputs == 1 && is_pure(node);
+         node->num_outputs == 1 && rheos__node_is_pure(node);
 }
 
 static bool is_calm(const stretcher *s, const rheos__node *node) {
   if ((node->signature->op->flags & RHEOS_OP_READS_VARIABLE) != 0) {
     return node->num_control_inputs == 0 && node->num_inputs == 1 && is_free(s, node->edges[0]);
   }
-  return is_pure(node) && all_inputs(s, node, is_calm_edge);
+  return rheos__node_is_pure(node) && all_inputs(s, node, is_calm_edge);
 }
 
 // False where there are too many, or one lies in a loop or conditional.
@@ -267,8 +267,8 @@ static void look_at(stretcher *s, int32_t id) {
   if (unit_of(s, id) >= 0) return;
   if (s->waits[id] > 0 || node->signature->op->run_dead != NULL) {
     s->homes[id] = BY_ITSELF;
-  } else if (names_cell(node) || is_read_of_reference(s, id) ||
-             (is_pure(node) && all_inputs(s, node, is_constant_edge))) {
+  } else if (rheos__node_names_cell(node) || is_read_of_reference(s, id) ||
+             (rheos__node_is_pure(node) && all_inputs(s, node, is_constant_edge))) {
     s->homes[id] = FREE;
   } else if (is_passing(node)) {
     s->homes[id] = FREE;
@@ -288,10 +288,12 @@ static void note(int32_t *place, int32_t home) {
 static int32_t cell_behind(const stretcher *s, rheos__edge edge) {
   while (!is_free(s, edge)) {
     const rheos__node *node = node_at(s, edge.id);
-    if (is_fed(s, edge) || edge.index != 0 || node->num_inputs == 0 || !is_cell(node, 0)) return -1;
+    if (is_fed(s, edge) || edge.index != 0 || node->num_inputs == 0 ||
+        !rheos__node_gives_cell(node, 0))
+      return -1;
     edge = node->edges[0];
   }
-  return is_cell(node_at(s, edge.id), edge.index) ? edge.id : -1;
+  return rheos__node_gives_cell(node_at(s, edge.id), edge.index) ? edge.id : -1;
 }
 
 // Who does more with a variable than to read it.
@@ -300,7 +302,7 @@ static void note_touches(const stretcher *s, int32_t id) {
   if (s->homes[id] == FREE) return;
   for (int32_t i = 0; i < node->num_inputs; ++i) {
     const rheos__edge edge = node->edges[i];
-    if (is_fed(s, edge) || !is_cell(node_at(s, edge.id), edge.index)) continue;
+    if (is_fed(s, edge) || !rheos__node_gives_cell(node_at(s, edge.id), edge.index)) continue;
     const int32_t name = cell_behind(s, edge);
     if (name < 0 || variable_read(s, node, i) >= 0) continue;
     note(&s->touchers[name], s->homes[id] >= 0 ? s->homes[id] : MANY);
