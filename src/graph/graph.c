@@ -143,7 +143,7 @@ int64_t rheos__graph_num_changes(const rheos_graph *graph) {
   return atomic_load_explicit(&graph->num_changes, memory_order_acquire);
 }
 
-static void changed(rheos_graph *graph) {
+void rheos__graph_changed(rheos_graph *graph) {
   atomic_fetch_add_explicit(&graph->num_changes, 1, memory_order_release);
 }
 
@@ -165,13 +165,13 @@ size_t rheos__graph_size_bytes(const rheos_graph *graph) {
 
 // ---- Nodes
 
-static rheos__node *node_at(const rheos_graph *graph, int32_t id) {
+rheos__node *rheos__node_at(const rheos_graph *graph, int32_t id) {
   rheos__node **directory = atomic_load_explicit(&graph->directory, memory_order_acquire);
   return &directory[id >> RHEOS__CHUNK_BITS][id & (RHEOS__CHUNK_NODES - 1)];
 }
 
 const rheos__node *rheos__graph_node(const rheos_graph *graph, int32_t id) {
-  return node_at(graph, id);
+  return rheos__node_at(graph, id);
 }
 
 static bool grow_directory(rheos_graph *graph) {
@@ -202,7 +202,7 @@ int32_t rheos__graph_publish(rheos_graph *graph, const rheos__node *node) {
   int32_t id = atomic_load_explicit(&graph->num_nodes, memory_order_relaxed);
   assert((size_t)id < graph->num_chunks * RHEOS__CHUNK_NODES);  // reserved
   assert(node->num_inputs >= 0 && node->num_control_inputs >= 0 && node->num_outputs >= 0);
-  *node_at(graph, id) = *node;
+  *rheos__node_at(graph, id) = *node;
   atomic_store_explicit(&graph->num_nodes, id + 1, memory_order_release);
   return id;
 }
@@ -381,54 +381,53 @@ rheos_status *rheos_graph_output(rheos_graph *graph, const char *name, rheos_out
 
 // ---- Looking at operations
 
-// The node behind a handle; NULL for none and for ids the graph does not have.
-static const rheos__node *node_of(rheos_operation operation) {
+const rheos__node *rheos__node_of(rheos_operation operation) {
   if (operation.id < 0 || operation.id >= rheos_graph_num_operations(operation.graph)) return NULL;
   return rheos__graph_node(operation.graph, operation.id);
 }
 
-static rheos__node_output *output_of(rheos_output output) {
-  const rheos__node *node = node_of(rheos_output_operation(output));
+rheos__node_output *rheos__output_of(rheos_output output) {
+  const rheos__node *node = rheos__node_of(rheos_output_operation(output));
   if (node == NULL || output.index < 0 || output.index >= node->num_outputs) return NULL;
   return &node->outputs[output.index];
 }
 
 size_t rheos_operation_name(rheos_operation operation, char *buffer, size_t size_bytes) {
   if (buffer == NULL) size_bytes = 0;
-  const rheos__node *node = node_of(operation);
+  const rheos__node *node = rheos__node_of(operation);
   if (node != NULL) return format_name(operation.graph, node->name, buffer, size_bytes);
   if (size_bytes > 0) buffer[0] = '\0';
   return 0;
 }
 
 const char *rheos_operation_type(rheos_operation operation) {
-  const rheos__node *node = node_of(operation);
+  const rheos__node *node = rheos__node_of(operation);
   return node != NULL ? node->signature->op->name : "";
 }
 
 const char *rheos_operation_device(rheos_operation operation) {
-  const rheos__node *node = node_of(operation);
+  const rheos__node *node = rheos__node_of(operation);
   return node != NULL ? node->device : "";
 }
 
 int32_t rheos_operation_num_inputs(rheos_operation operation) {
-  const rheos__node *node = node_of(operation);
+  const rheos__node *node = rheos__node_of(operation);
   return node != NULL ? node->num_inputs : 0;
 }
 
 rheos_output rheos_operation_input(rheos_operation operation, int32_t index) {
-  const rheos__node *node = node_of(operation);
+  const rheos__node *node = rheos__node_of(operation);
   if (node == NULL || index < 0 || index >= node->num_inputs) return (rheos_output){0};
   return (rheos_output){operation.graph, node->edges[index].id, node->edges[index].index};
 }
 
 int32_t rheos_operation_num_control_inputs(rheos_operation operation) {
-  const rheos__node *node = node_of(operation);
+  const rheos__node *node = rheos__node_of(operation);
   return node != NULL ? node->num_control_inputs : 0;
 }
 
 rheos_operation rheos_operation_control_input(rheos_operation operation, int32_t index) {
-  const rheos__node *node = node_of(operation);
+  const rheos__node *node = rheos__node_of(operation);
   if (node == NULL || index < 0 || index >= node->num_control_inputs) {
     return (rheos_operation){0};
   }
@@ -436,30 +435,30 @@ rheos_operation rheos_operation_control_input(rheos_operation operation, int32_t
 }
 
 int32_t rheos_operation_num_outputs(rheos_operation operation) {
-  const rheos__node *node = node_of(operation);
+  const rheos__node *node = rheos__node_of(operation);
   return node != NULL ? node->num_outputs : 0;
 }
 
 int32_t rheos_operation_num_attrs(rheos_operation operation) {
-  const rheos__node *node = node_of(operation);
+  const rheos__node *node = rheos__node_of(operation);
   return node != NULL ? node->attrs->count : 0;
 }
 
 rheos_attr rheos_operation_attr_at(rheos_operation operation, int32_t index) {
-  const rheos__node *node = node_of(operation);
+  const rheos__node *node = rheos__node_of(operation);
   if (node == NULL || index < 0 || index >= node->attrs->count) return (rheos_attr){0};
   return node->attrs->items[index];
 }
 
 rheos_attr_value rheos_operation_attr(rheos_operation operation, const char *name) {
   if (name == NULL) return (rheos_attr_value){0};
-  const rheos__node *node = node_of(operation);
+  const rheos__node *node = rheos__node_of(operation);
   const rheos_attr_value *value = node != NULL ? rheos__attrs_find(node->attrs, name) : NULL;
   return value != NULL ? *value : (rheos_attr_value){0};
 }
 
 void rheos_operation_source(rheos_operation operation, const char **out_file, int32_t *out_line) {
-  const rheos__node *node = node_of(operation);
+  const rheos__node *node = rheos__node_of(operation);
   if (out_file != NULL) *out_file = NULL;
   if (out_line != NULL) *out_line = 0;
   if (node == NULL || node->source_file == 0 || out_file == NULL || out_line == NULL) return;
@@ -470,59 +469,13 @@ void rheos_operation_source(rheos_operation operation, const char **out_file, in
 }
 
 rheos_dtype rheos_output_dtype(rheos_output output) {
-  const rheos__node_output *o = output_of(output);
+  const rheos__node_output *o = rheos__output_of(output);
   return o != NULL ? o->dtype : RHEOS_INVALID_DTYPE;
 }
 
 rheos_shape rheos_output_shape(rheos_output output) {
-  const rheos__node_output *o = output_of(output);
+  const rheos__node_output *o = rheos__output_of(output);
   return o != NULL ? *__atomic_load_n(&o->shape, __ATOMIC_ACQUIRE) : RHEOS_UNKNOWN_SHAPE;
-}
-
-static bool has_output(const rheos_graph *graph, rheos__edge edge) {
-  return edge.id >= 0 && edge.id < rheos_graph_num_operations(graph) && edge.index >= 0 &&
-         edge.index < rheos__graph_node(graph, edge.id)->num_outputs;
-}
-
-static rheos_status *check_output(const rheos_graph *graph, rheos__edge edge) {
-  if (has_output(graph, edge)) return NULL;
-  const int32_t count = rheos_graph_num_operations(graph);
-  if (edge.id < 0 || edge.id >= count) {
-    return RHEOS_INVALID("there is no such tensor: operation %d of %d", (int)edge.id, (int)count);
-  }
-  const rheos__node *node = rheos__graph_node(graph, edge.id);
-  return RHEOS_INVALID("there is no such tensor: output %d of a %s, which has %d", (int)edge.index,
-                       node->signature->op->name, (int)node->num_outputs);
-}
-
-rheos_status *rheos_output_set_shape(rheos_output output, rheos_shape shape) {
-  rheos__node_output *o = output_of(output);
-  if (o == NULL && output.graph != NULL) {
-    return check_output(output.graph, (rheos__edge){output.id, output.index});
-  }
-  if (o == NULL) return RHEOS_INVALID("there is no such tensor: it is none");
-  if (shape.rank > RHEOS_MAX_RANK) {
-    return RHEOS_INVALID("rank %d is more than the maximum of %d", shape.rank, RHEOS_MAX_RANK);
-  }
-  for (int32_t i = 0; i < shape.rank; i++) {
-    if (shape.dims[i] < -1) {
-      return RHEOS_INVALID("dimension %d of a shape is %lld", i, (long long)shape.dims[i]);
-    }
-  }
-  rheos_shape merged;
-  rheos__graph_lock(output.graph);
-  rheos_status *status = rheos__shape_merge(o->shape, &shape, &merged);
-  if (status == NULL) {
-    const rheos_shape *interned = rheos__intern_shape(output.graph, &merged);
-    if (interned == NULL) {
-      status = rheos__out_of_memory();
-    } else if (interned != o->shape) {
-      __atomic_store_n(&o->shape, interned, __ATOMIC_RELEASE);
-      changed(output.graph);
-    }
-  }
-  rheos__graph_unlock(output.graph);
-  return rheos__status_at_take(status, output.graph, output.id);
 }
 
 rheos_tensor *rheos__const_value(const rheos_graph *graph, rheos__edge edge) {
@@ -530,312 +483,6 @@ rheos_tensor *rheos__const_value(const rheos_graph *graph, rheos__edge edge) {
   if (node->signature != graph->const_signature) return NULL;
   const rheos_attr_value *value = rheos__attrs_find(node->attrs, "value");
   return value != NULL && value->kind == RHEOS_ATTR_TENSOR ? value->tensor : NULL;
-}
-
-// ---- Surgery
-
-static rheos_status *set_input(rheos_graph *graph, int32_t id, int32_t input, rheos__edge edge) {
-  rheos__node *node = node_at(graph, id);
-  if (input < 0 || input >= node->num_inputs) {
-    return RHEOS_INVALID("there is no input %d: the operation has %d", input, node->num_inputs);
-  }
-  RHEOS_TRY(check_output(graph, edge));
-  rheos__edge old = node->edges[input];
-  rheos_dtype before = rheos__graph_node(graph, old.id)->outputs[old.index].dtype;
-  rheos_dtype after = rheos__graph_node(graph, edge.id)->outputs[edge.index].dtype;
-  if (rheos_dtype_base(before) != rheos_dtype_base(after)) {
-    return RHEOS_INVALID("input %d has dtype %s, cannot be replaced by one of dtype %s", input,
-                         rheos_dtype_name(before), rheos_dtype_name(after));
-  }
-  node->edges[input] = edge;
-  graph->consumers.is_stale = true;
-  changed(graph);
-  return NULL;
-}
-
-static rheos_status *close_loop(rheos_graph *graph, int32_t id, int32_t input, rheos__edge next) {
-  if (rheos__graph_node(graph, id)->signature->op->flow != RHEOS__FLOW_MERGE) {
-    return RHEOS_INVALID("a loop is closed at a Merge, not at a %s",
-                         rheos__graph_node(graph, id)->signature->op->name);
-  }
-  RHEOS_TRY(check_output(graph, next));
-  const rheos__op_def *from = rheos__graph_node(graph, next.id)->signature->op;
-  if (from->flow != RHEOS__FLOW_NEXT_ITERATION) {
-    return RHEOS_INVALID("a loop goes back from a NextIteration, not from a %s", from->name);
-  }
-  RHEOS_TRY(set_input(graph, id, input, next));
-  return rheos__graph_relax(graph, id, input);
-}
-
-rheos_status *rheos__graph_close_loop(rheos_graph *graph, int32_t id, int32_t input,
-                                      rheos__edge next) {
-  rheos__graph_lock(graph);
-  rheos_status *status = close_loop(graph, id, input, next);
-  rheos__graph_unlock(graph);
-  return rheos__status_at_take(status, graph, id);
-}
-
-rheos_status *rheos_operation_close_loop(rheos_operation merge, int32_t input, rheos_output next) {
-  if (node_of(merge) == NULL) return RHEOS_INVALID("there is no operation to close a loop at");
-  if (next.graph != merge.graph) return RHEOS_INVALID("what comes back is of another graph");
-  return rheos__graph_close_loop(merge.graph, merge.id, input, (rheos__edge){next.id, next.index});
-}
-
-rheos_status *rheos__graph_set_input(rheos_graph *graph, int32_t id, int32_t input,
-                                     rheos__edge edge) {
-  rheos__graph_lock(graph);
-  rheos_status *status = set_input(graph, id, input, edge);
-  rheos__graph_unlock(graph);
-  return rheos__status_at_take(status, graph, id);
-}
-
-// The node's attributes with those values in the place of its own.
-static const rheos__attrs *changed_attrs(rheos_graph *graph, const rheos__attrs *attrs,
-                                         const rheos_attr *values, size_t num_values) {
-  rheos_attr *items = rheos__alloc_array((size_t)attrs->count + 1, sizeof *items);
-  if (items == NULL) return NULL;
-  for (int32_t i = 0; i < attrs->count; i++) {
-    items[i] = attrs->items[i];
-    for (size_t k = 0; k < num_values; k++) {
-      if (strcmp(items[i].name, values[k].name) == 0) items[i].value = values[k].value;
-    }
-  }
-  const rheos__attrs *interned = rheos__intern_attrs(graph, items, attrs->count);
-  rheos__free(items);
-  return interned;
-}
-
-static rheos_status *extend_node(rheos_graph *graph, int32_t id, const rheos__extension *e) {
-  rheos__node *node = node_at(graph, id);
-  const size_t num_inputs = (size_t)node->num_inputs, num_outputs = (size_t)node->num_outputs;
-  const size_t num_controls = (size_t)node->num_control_inputs;
-  rheos__edge *edges = rheos__arena_alloc(
-      &graph->arena, (num_inputs + e->num_inputs + num_controls + 1) * sizeof *edges);
-  rheos__node_output *outputs =
-      rheos__arena_alloc(&graph->arena, (num_outputs + e->num_outputs + 1) * sizeof *outputs);
-  const rheos__attrs *attrs = changed_attrs(graph, node->attrs, e->attrs, e->num_attrs);
-  if (edges == NULL || outputs == NULL || attrs == NULL) return rheos__out_of_memory();
-  if (num_inputs > 0) memcpy(edges, node->edges, num_inputs * sizeof *edges);
-  for (size_t i = 0; i < e->num_inputs; i++) {
-    edges[num_inputs + i] = (rheos__edge){e->inputs[i].id, e->inputs[i].index};
-  }
-  if (num_controls > 0) {
-    memcpy(edges + num_inputs + e->num_inputs, node->edges + num_inputs,
-           num_controls * sizeof *edges);
-  }
-  if (num_outputs > 0) memcpy(outputs, node->outputs, num_outputs * sizeof *outputs);
-  for (size_t i = 0; i < e->num_outputs; i++) {
-    rheos__node_output *output = &outputs[num_outputs + i];
-    output->dtype = e->output_dtypes[i];
-    output->shape = rheos__intern_shape(graph, &e->output_shapes[i]);
-    if (output->shape == NULL) return rheos__out_of_memory();
-  }
-  node->edges = edges;
-  graph->consumers.is_stale = true;
-  node->outputs = outputs;
-  node->attrs = attrs;
-  node->num_inputs += (int32_t)e->num_inputs;
-  node->num_outputs += (int32_t)e->num_outputs;
-  changed(graph);
-  return NULL;
-}
-
-rheos_status *rheos__graph_extend_node(rheos_graph *graph, int32_t id,
-                                       const rheos__extension *extension) {
-  pthread_mutex_lock(&graph->extending);
-  while (graph->num_readers > 0) pthread_cond_wait(&graph->no_reader, &graph->extending);
-  rheos__graph_lock(graph);
-  rheos_status *status = extend_node(graph, id, extension);
-  rheos__graph_unlock(graph);
-  pthread_mutex_unlock(&graph->extending);
-  return rheos__status_at_take(status, graph, id);
-}
-
-void rheos__graph_rewire(rheos_graph *graph, int32_t id, int32_t input, rheos__edge edge) {
-  node_at(graph, id)->edges[input] = edge;
-  graph->consumers.is_stale = true;
-}
-
-static bool has_control(const rheos__node *node, const rheos__edge *edges, int32_t count,
-                        int32_t from) {
-  for (int32_t i = 0; i < count; i++) {
-    if (edges[node->num_inputs + i].id == from) return true;
-  }
-  return false;
-}
-
-bool rheos__graph_add_controls(rheos_graph *graph, int32_t id, const int32_t *ids, size_t count) {
-  rheos__node *node = node_at(graph, id);
-  size_t before = (size_t)node->num_inputs + (size_t)node->num_control_inputs;
-  if (count == 0) return true;
-  rheos__edge *edges = rheos__arena_alloc(&graph->arena, (before + count) * sizeof *edges);
-  if (edges == NULL) return false;
-  if (before != 0) memcpy(edges, node->edges, before * sizeof *edges);
-  int32_t num_controls = node->num_control_inputs;
-  for (size_t i = 0; i < count; i++) {
-    if (has_control(node, edges, num_controls, ids[i])) continue;
-    edges[node->num_inputs + num_controls++] = (rheos__edge){ids[i], -1};
-  }
-  node->edges = edges;
-  graph->consumers.is_stale = true;
-  node->num_control_inputs = num_controls;
-  return true;
-}
-
-void rheos__graph_keep_controls(rheos_graph *graph, int32_t id, const int32_t *ids, size_t count) {
-  rheos__node *node = node_at(graph, id);
-  for (size_t i = 0; i < count; i++) {
-    node->edges[(size_t)node->num_inputs + i] = (rheos__edge){ids[i], -1};
-  }
-  node->num_control_inputs = (int32_t)count;
-  graph->consumers.is_stale = true;
-}
-
-static rheos_status *set_device(rheos_graph *graph, int32_t id, const char *device) {
-  rheos__device_name name;
-  RHEOS_TRY(rheos__device_name_parse(device, &name));
-  const char *interned = rheos__intern_text(graph, device, strlen(device));
-  if (interned == NULL) return rheos__out_of_memory();
-  node_at(graph, id)->device = interned;
-  changed(graph);
-  return NULL;
-}
-
-rheos_status *rheos_operation_set_device(rheos_operation operation, const char *device) {
-  RHEOS_NEED(device);
-  rheos_graph *graph = operation.graph;
-  if (node_of(operation) == NULL) {
-    return RHEOS_INVALID("there is no such operation: %d of %d", (int)operation.id,
-                         graph != NULL ? (int)rheos_graph_num_operations(graph) : 0);
-  }
-  rheos__graph_lock(graph);
-  rheos_status *status = set_device(graph, operation.id, device);
-  rheos__graph_unlock(graph);
-  return rheos__status_at_take(status, graph, operation.id);
-}
-
-static rheos_status *add_control_input(rheos_graph *graph, int32_t id, int32_t from) {
-  rheos__node *node = node_at(graph, id);
-  size_t count = (size_t)node->num_inputs + (size_t)node->num_control_inputs;
-  for (size_t i = (size_t)node->num_inputs; i < count; i++) {
-    if (node->edges[i].id == from) return NULL;
-  }
-  rheos__edge *edges = rheos__arena_alloc(&graph->arena, (count + 1) * sizeof *edges);
-  if (edges == NULL) return rheos__out_of_memory();
-  if (count != 0) memcpy(edges, node->edges, count * sizeof *edges);
-  edges[count] = (rheos__edge){from, -1};
-  node->edges = edges;
-  graph->consumers.is_stale = true;
-  node->num_control_inputs++;
-  changed(graph);
-  return NULL;
-}
-
-rheos_status *rheos_operation_add_control_input(rheos_operation operation, rheos_operation from) {
-  rheos_graph *graph = operation.graph;
-  if (node_of(operation) == NULL || node_of(from) == NULL) {
-    return RHEOS_INVALID("there is no such operation: %d and %d of %d", (int)operation.id,
-                         (int)from.id, graph != NULL ? (int)rheos_graph_num_operations(graph) : 0);
-  }
-  if (from.graph != graph) return RHEOS_INVALID("what it is to wait for is of another graph");
-  if (from.id >= operation.id) {
-    return RHEOS_INVALID("an operation waits for those that were made before it only");
-  }
-  rheos__graph_lock(graph);
-  rheos_status *status = add_control_input(graph, operation.id, from.id);
-  rheos__graph_unlock(graph);
-  return rheos__status_at_take(status, graph, operation.id);
-}
-
-// ---- Collections
-
-static rheos__collection *find_collection(const rheos_graph *graph, const char *key) {
-  for (size_t i = 0; i < graph->num_collections; i++) {
-    if (strcmp(graph->collections[i].key, key) == 0) return &graph->collections[i];
-  }
-  return NULL;
-}
-
-static rheos__collection *get_collection(rheos_graph *graph, const char *key) {
-  rheos__collection *collection = find_collection(graph, key);
-  if (collection != NULL) return collection;
-  const char *kept = rheos__intern_text(graph, key, strlen(key));
-  if (kept == NULL ||
-      !RHEOS_RESERVE(graph->collections, graph->collections_capacity, graph->num_collections + 1)) {
-    return NULL;
-  }
-  collection = &graph->collections[graph->num_collections++];
-  *collection = (rheos__collection){.key = kept};
-  return collection;
-}
-
-static rheos_status *add_item(rheos_graph *graph, const char *key, rheos_item item) {
-  rheos__collection *collection = get_collection(graph, key);
-  if (collection == NULL ||
-      !RHEOS_RESERVE(collection->items, collection->capacity, collection->count + 1)) {
-    return rheos__out_of_memory();
-  }
-  if (item.kind == RHEOS_ITEM_BYTES || item.kind == RHEOS_ITEM_ANY) {
-    item.bytes.data = rheos__strndup(item.bytes.data != NULL ? item.bytes.data : "",
-                                     item.bytes.data != NULL ? item.bytes.size_bytes : 0);
-    if (item.bytes.data == NULL) return rheos__out_of_memory();
-  } else {
-    item.bytes = (rheos_string){0};
-  }
-  collection->items[collection->count++] = item;
-  return NULL;
-}
-
-rheos_status *rheos_graph_add_to_collection(rheos_graph *graph, const char *key, rheos_item item) {
-  RHEOS_NEED(graph, key);
-  rheos_operation operation = {graph, item.id};
-  rheos_output output = {graph, item.id, item.index};
-  if ((item.kind == RHEOS_ITEM_OPERATION && node_of(operation) == NULL) ||
-      (item.kind == RHEOS_ITEM_OUTPUT && output_of(output) == NULL)) {
-    return RHEOS_INVALID("the item for collection '%s' is not in the graph", key);
-  }
-  rheos__graph_lock(graph);
-  rheos_status *status = add_item(graph, key, item);
-  rheos__graph_unlock(graph);
-  return status;
-}
-
-int32_t rheos_graph_collection_size(rheos_graph *graph, const char *key) {
-  if (graph == NULL || key == NULL) return 0;
-  rheos__graph_lock(graph);
-  const rheos__collection *collection = find_collection(graph, key);
-  int32_t size = collection != NULL ? (int32_t)collection->count : 0;
-  rheos__graph_unlock(graph);
-  return size;
-}
-
-int32_t rheos_graph_num_collections(rheos_graph *graph) {
-  if (graph == NULL) return 0;
-  rheos__graph_lock(graph);
-  const int32_t count = (int32_t)graph->num_collections;
-  rheos__graph_unlock(graph);
-  return count;
-}
-
-const char *rheos_graph_collection_key(rheos_graph *graph, int32_t index) {
-  if (graph == NULL) return NULL;
-  rheos__graph_lock(graph);
-  const bool exists = index >= 0 && (size_t)index < graph->num_collections;
-  const char *key = exists ? graph->collections[index].key : NULL;
-  rheos__graph_unlock(graph);
-  return key;
-}
-
-rheos_item rheos_graph_collection_item(rheos_graph *graph, const char *key, int32_t index) {
-  if (graph == NULL || key == NULL) return (rheos_item){0};
-  rheos__graph_lock(graph);
-  const rheos__collection *collection = find_collection(graph, key);
-  rheos_item item = {.id = -1};
-  if (collection != NULL && index >= 0 && (size_t)index < collection->count) {
-    item = collection->items[index];
-  }
-  rheos__graph_unlock(graph);
-  return item;
 }
 
 // ---- Seeds

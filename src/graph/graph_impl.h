@@ -101,6 +101,15 @@ const void **rheos__intern_find(const rheos__intern_set *set, uint64_t hash,
 // it become what holds in every trip. The graph is locked.
 rheos_status *rheos__graph_relax(rheos_graph *graph, int32_t id, int32_t input);
 
+// A node of the graph, to be changed while it is locked.
+rheos__node *rheos__node_at(const rheos_graph *graph, int32_t id);
+// What is behind a handle; NULL for none, and for what the graph does not have.
+const rheos__node *rheos__node_of(rheos_operation operation);
+rheos__node_output *rheos__output_of(rheos_output output);
+
+// Counts a change, after which plans of the graph are looked at anew.
+void rheos__graph_changed(rheos_graph *graph);
+
 // What a value of a Const node is; NULL for other nodes.
 rheos_tensor *rheos__const_value(const rheos_graph *graph, rheos__edge edge);
 
