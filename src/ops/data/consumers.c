@@ -1,6 +1,6 @@
 // Ops that go over datasets themselves: ReduceDataset, DatasetToSingleElement, DatasetCardinality.
-#include "ops/data/dataset.h"
 #include "ops/data/dataset_hash.h"
+#include "ops/data/dataset_spec.h"
 
 // Fails where a value does not have the shape that the node is declared to give.
 static rheos_status *check_shapes(const rheos__attrs *attrs, rheos_tensor *const *values) {

@@ -309,11 +309,8 @@ rheos_status *rheos__iterator_state_of_strings(const rheos_tensor *strings,
 
 // Of an op whose `family` is the kind.
 rheos_status *rheos__prepare_dataset(rheos__prepare *p);
-// For other ops that call functions: a spec for the node's inputs and functions, and a dataset of
-// that kind.
-rheos_status *rheos__dataset_spec_new(const rheos__prepare *p, const rheos__dataset_kind *kind,
-                                      rheos__dataset_spec **out_spec);
-void rheos__dataset_spec_unref(rheos__dataset_spec *spec);
+// A dataset of the spec's kind; other ops that call functions make one of theirs
+// (dataset_spec.h).
 rheos_status *rheos__dataset_new(rheos__dataset_spec *spec, rheos_tensor *const *inputs,
                                  rheos__dataset **out_dataset);
 

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "ops/data/components.h"
+#include "ops/data/dataset_spec.h"
 #include "ops/data/handle_strings.h"
 #include "ops/kit/op_util.h"
 #include "resource/resource.h"

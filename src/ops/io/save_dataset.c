@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "ops/data/dataset_hash.h"
 #include "ops/data/element.h"
+#include "ops/data/dataset_spec.h"
 #include "ops/io/shard_files.h"
 #include "ops/kit/op_util.h"
 
