@@ -11,25 +11,13 @@
 #include "graph/handles.h"
 #include "autodiff/accumulate.h"
 #include "autodiff/custom_gradient.h"
-#include "autodiff/loops.h"
+#include "autodiff/paths.h"
 #include "base/options.h"
 #include "graph/context_recovery.h"
 #include "graph/dependencies.h"
 #include "graph/graph.h"
 #include "graph/library.h"
-#include "ops/flow/loop_grad.h"
 #include "ops/kit/op_util.h"
-
-enum {
-  REACHED = 1,  // depends on an x
-  BETWEEN = 2,  // and a y depends on it
-  STOP = 4,     // gradients end here
-  IS_X = 8,     // its gradients are kept for the answer
-  IS_Y = 16,
-  IS_START = 32,  // of a y that no other y depends on
-  RECORDED = 64,  // where not all are
-  WATCHED = 128,  // of what it gives something is watched
-};
 
 // A gradient that has arrived at an output. Those of one node are a list, in order of arrival.
 typedef struct arrival {
@@ -38,16 +26,12 @@ typedef struct arrival {
   int32_t next;  // one more than an index; 0: the last
 } arrival;
 
-// Nodes [first_id, end_id) are looked at: what came before the xs cannot depend on them, what came
-// after the ys cannot lead to them; all, where nodes may come after those that read them. The
-// arrays are indexed by id - first_id.
+// Arrays are indexed by the id of a node less `paths.first_id`.
 typedef struct backprop {
   rheos_scope *scope;
   rheos_graph *graph;
   const rheos_gradients_options *options;
-  int32_t first_id, end_id;
-  uint8_t *flags;
-  int32_t *pending;   // readers in between that have not been visited yet, one for each edge
+  rheos__paths paths;
   int32_t *arrivals;  // one more than the index of the first, 0: none
   int32_t *last;      // one more than the index of the last
   arrival *pool;
@@ -55,7 +39,6 @@ typedef struct backprop {
   int32_t free_arrival;  // one more than an index
   int32_t *queue;
   size_t queue_first, queue_last, queue_capacity;
-  rheos__loops loops;  // that gradients go through
   const rheos_output *ys;
   size_t num_ys;
   // For the node being visited
@@ -66,267 +49,14 @@ typedef struct backprop {
   size_t inputs_capacity, outputs_capacity, in_capacity, out_capacity;
 } backprop;
 
-static bool is_differentiable(rheos_dtype dtype) {
-  dtype = rheos_dtype_base(dtype);
-  return rheos_dtype_is_floating(dtype) || rheos_dtype_is_complex(dtype) ||
-         dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT;
-}
-
 static bool failed(const backprop *b) { return rheos_scope_status(b->scope) != NULL; }
 
 static void fail(backprop *b, rheos_status *status) { rheos_scope_fail_take(b->scope, status); }
 
-static bool in_range(const backprop *b, int32_t id) { return id >= b->first_id && id < b->end_id; }
-
-static bool has_flag(const backprop *b, int32_t id, unsigned flag) {
-  return in_range(b, id) && (b->flags[id - b->first_id] & flag) != 0;
-}
-
-static void set_flag(backprop *b, int32_t id, unsigned flag) {
-  if (in_range(b, id)) b->flags[id - b->first_id] |= (uint8_t)flag;
-}
-
-// ---- Which nodes lie between
-
-static bool carries_gradient(const backprop *b, rheos__edge edge) {
-  return is_differentiable(rheos__graph_node(b->graph, edge.id)->outputs[edge.index].dtype);
-}
-
-// Inputs come before the nodes that read them, so one pass in order of creation sees every path.
-static void mark_reached_in_order(backprop *b) {
-  for (int32_t id = b->first_id; id < b->end_id; id++) {
-    const rheos__node *node = rheos__graph_node(b->graph, id);
-    for (int32_t i = 0; i < node->num_inputs; i++) {
-      if (!has_flag(b, node->edges[i].id, REACHED)) continue;
-      if (carries_gradient(b, node->edges[i])) set_flag(b, id, REACHED);
-    }
-  }
-}
-
-static void mark_between_in_order(backprop *b) {
-  for (int32_t id = b->end_id - 1; id >= b->first_id; id--) {
-    if (!has_flag(b, id, REACHED)) continue;
-    if (has_flag(b, id, IS_Y)) set_flag(b, id, BETWEEN);
-    if (!has_flag(b, id, BETWEEN)) continue;
-    const rheos__node *node = rheos__graph_node(b->graph, id);
-    for (int32_t i = 0; i < node->num_inputs; i++) {
-      int32_t from = node->edges[i].id;
-      if (!has_flag(b, from, REACHED)) continue;
-      set_flag(b, from, BETWEEN);
-      b->pending[from - b->first_id]++;
-    }
-  }
-}
-
-// ---- The same where nodes are made after those that read them: the Switches of branches, loops
-
-// Who reads each node, by node.
-typedef struct readers {
-  int32_t *starts;  // of each node's in `items`, and the end
-  int32_t *items;
-} readers;
-
-static bool list_readers(const backprop *b, readers *r) {
-  const size_t count = (size_t)b->end_id;
-  r->starts = rheos__alloc_array(count + 2, sizeof *r->starts);
-  if (r->starts == NULL) return false;
-  for (int32_t id = 0; id < b->end_id; id++) {
-    const rheos__node *node = rheos__graph_node(b->graph, id);
-    for (int32_t i = 0; i < node->num_inputs; i++) r->starts[node->edges[i].id + 2]++;
-  }
-  for (size_t i = 2; i < count + 2; i++) r->starts[i] += r->starts[i - 1];
-  r->items = rheos__alloc_array((size_t)r->starts[count + 1] + 1, sizeof *r->items);
-  if (r->items == NULL) return false;
-  for (int32_t id = 0; id < b->end_id; id++) {
-    const rheos__node *node = rheos__graph_node(b->graph, id);
-    for (int32_t i = 0; i < node->num_inputs; i++) {
-      r->items[r->starts[node->edges[i].id + 1]++] = id;
-    }
-  }
-  return true;
-}
-
-static bool reads_gradient_of(const backprop *b, int32_t id, int32_t from) {
-  const rheos__node *node = rheos__graph_node(b->graph, id);
-  for (int32_t i = 0; i < node->num_inputs; i++) {
-    if (node->edges[i].id == from && carries_gradient(b, node->edges[i])) return true;
-  }
-  return false;
-}
-
-static bool passes_handle(const rheos__op_def *op) {
-  return op->flow == RHEOS__FLOW_ENTER || op->flow == RHEOS__FLOW_SWITCH ||
-         (op->flags & RHEOS_OP_FORWARDS) != 0;
-}
-
-// What a loop pushes on a stack is popped by the loop that computes its gradients: the stack is
-// reached too.
-static void reach_stack(backprop *b, int32_t id, int32_t *stack, int32_t *depth) {
-  const rheos__node *node = rheos__graph_node(b->graph, id);
-  if (node->signature->op->gradient != rheos__gradient_stack_push) return;
-  do {
-    id = node->edges[0].id;
-    node = rheos__graph_node(b->graph, id);
-  } while (node->num_inputs > 0 && passes_handle(node->signature->op));
-  if (has_flag(b, id, REACHED)) return;
-  set_flag(b, id, REACHED);
-  stack[(*depth)++] = id;
-}
-
-// `stack` has room for all nodes.
-static void mark_reached_by_readers(backprop *b, const readers *r, int32_t *stack) {
-  int32_t depth = 0;
-  for (int32_t id = 0; id < b->end_id; id++) {
-    if (has_flag(b, id, REACHED)) stack[depth++] = id;
-  }
-  while (depth > 0) {
-    const int32_t from = stack[--depth];
-    for (int32_t i = r->starts[from]; i < r->starts[from + 1]; i++) {
-      const int32_t id = r->items[i];
-      if (has_flag(b, id, REACHED) || !reads_gradient_of(b, id, from)) continue;
-      set_flag(b, id, REACHED);
-      stack[depth++] = id;
-      reach_stack(b, id, stack, &depth);
-    }
-  }
-}
-
-static void mark_between(backprop *b, int32_t id, int32_t *between, int32_t *count) {
-  if (!has_flag(b, id, REACHED) || has_flag(b, id, BETWEEN)) return;
-  set_flag(b, id, BETWEEN);
-  between[(*count)++] = id;
-}
-
-// Breadth first, since the loops backward are made in this order.
-static int32_t mark_between_by_inputs(backprop *b, int32_t *between) {
-  int32_t count = 0;
-  for (size_t i = 0; i < b->num_ys; i++) mark_between(b, b->ys[i].id, between, &count);
-  for (int32_t at = 0; at < count; at++) {
-    const rheos__node *node = rheos__graph_node(b->graph, between[at]);
-    for (int32_t i = 0; i < node->num_inputs; i++) {
-      const int32_t from = node->edges[i].id;
-      if (has_flag(b, from, REACHED)) b->pending[from]++;
-      mark_between(b, from, between, &count);
-    }
-  }
-  return count;
-}
-
-// All Exits of a loop are gone back through, or none.
-static void add_loop(backprop *b, int32_t exit) {
-  const bool colocate = b->options->colocate_gradients_with_ops;
-  if (colocate) rheos_push_colocation(b->scope, (rheos_operation){b->graph, exit});
-  const rheos__loop *loop = rheos__loops_add(&b->loops, b->scope, exit);
-  if (colocate) rheos_scope_pop(b->scope);
-  for (int32_t i = 0; loop != NULL && i < loop->num_exits; i++) {
-    const int32_t other = loop->exits[i];
-    if (!in_range(b, other) || has_flag(b, other, BETWEEN)) continue;
-    set_flag(b, other, BETWEEN);
-    const int32_t from = rheos__graph_node(b->graph, other)->edges[0].id;
-    if (has_flag(b, from, BETWEEN)) b->pending[from]++;
-  }
-}
-
-static void mark_in_any_order(backprop *b) {
-  assert(b->first_id == 0 && b->end_id <= rheos_graph_num_operations(b->graph));
-  readers r = {0};
-  int32_t *stack = rheos__alloc_array((size_t)b->end_id + 1, sizeof *stack);
-  if (stack != NULL && list_readers(b, &r)) {
-    mark_reached_by_readers(b, &r, stack);
-    const int32_t count = mark_between_by_inputs(b, stack);
-    for (int32_t i = 0; i < count && !failed(b); i++) {
-      if (rheos__is_loop_exit(b->graph, stack[i])) add_loop(b, stack[i]);
-    }
-  } else {
-    fail(b, rheos__out_of_memory());
-  }
-  rheos__free(stack);
-  rheos__free(r.starts);
-  rheos__free(r.items);
-}
-
-static void mark_paths(backprop *b) {
-  if (rheos__graph_is_unordered(b->graph)) {
-    mark_in_any_order(b);
-    return;
-  }
-  mark_reached_in_order(b);
-  mark_between_in_order(b);
-}
-
-// ---- What was recorded
-
-static bool is_watched(const rheos_recorded *r, rheos__edge edge, int32_t by) {
-  for (size_t i = 0; i < r->num_watched; i++) {
-    if (r->watched[i].id == edge.id && r->watched[i].index == edge.index && r->since[i] <= by) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static bool takes_recorded(const backprop *b, const rheos_recorded *r, int32_t id) {
-  const rheos__node *node = rheos__graph_node(b->graph, id);
-  for (int32_t i = 0; i < node->num_inputs; i++) {
-    const rheos__edge edge = node->edges[i];
-    if (!carries_gradient(b, edge)) continue;
-    if (has_flag(b, edge.id, RECORDED)) return true;
-    if (has_flag(b, edge.id, WATCHED) && is_watched(r, edge, id)) return true;
-  }
-  return false;
-}
-
-static void mark_recorded(backprop *b, const rheos_recorded *r) {
-  for (size_t i = 0; i < r->num_watched; i++) set_flag(b, r->watched[i].id, WATCHED);
-  for (size_t i = 0; i < r->num_spans; i++) {
-    const int32_t end = r->spans[2 * i + 1] < b->end_id ? r->spans[2 * i + 1] : b->end_id;
-    for (int32_t id = r->spans[2 * i] > 0 ? r->spans[2 * i] : 0; id < end; id++) {
-      if (takes_recorded(b, r, id)) set_flag(b, id, RECORDED);
-    }
-  }
-}
-
-// What is neither watched nor recorded has no gradient, unless it is a y itself.
-static bool has_gradient(const backprop *b, rheos_output x) {
-  const rheos_recorded *r = b->options->recorded;
-  if (r == NULL || rheos__graph_is_unordered(b->graph) || has_flag(b, x.id, RECORDED)) return true;
-  for (size_t i = 0; i < b->num_ys; i++) {
-    if (b->ys[i].id == x.id && b->ys[i].index == x.index) return true;
-  }
-  return is_watched(r, (rheos__edge){x.id, x.index}, INT32_MAX);
-}
-
-static void stop_at_unrecorded(backprop *b) {
-  const rheos_recorded *r = b->options->recorded;
-  if (r == NULL || rheos__graph_is_unordered(b->graph)) return;
-  mark_recorded(b, r);
-  for (int32_t id = b->first_id; id < b->end_id; id++) {
-    if (!has_flag(b, id, RECORDED)) set_flag(b, id, STOP);
-  }
-}
-
-// An x stops the gradients unless they go on from it to another x.
-static void mark_stops(backprop *b, const rheos_output *xs, size_t num_xs) {
-  for (size_t i = 0; i < num_xs; i++) {
-    if (!in_range(b, xs[i].id)) continue;
-    const rheos__node *node = rheos__graph_node(b->graph, xs[i].id);
-    bool is_last = true;
-    for (int32_t k = 0; k < node->num_inputs; k++) {
-      int32_t from = node->edges[k].id;
-      if (in_range(b, from) && b->pending[from - b->first_id] > 0) is_last = false;
-    }
-    if (is_last) set_flag(b, xs[i].id, STOP);
-  }
-  for (size_t i = 0; i < b->options->num_stop_gradients; i++) {
-    set_flag(b, b->options->stop_gradients[i].id, STOP);
-  }
-  stop_at_unrecorded(b);
-}
-
 // ---- Arrived gradients
 
 static void add_arrival(backprop *b, rheos_output at, const rheos_gradient *gradient) {
-  if (!has_flag(b, at.id, BETWEEN)) return;
+  if (!rheos__path_has(&b->paths, at.id, RHEOS__PATH_BETWEEN)) return;
   int32_t index = b->free_arrival;
   if (index != 0) {
     b->free_arrival = b->pool[index - 1].next;
@@ -339,7 +69,7 @@ static void add_arrival(backprop *b, rheos_output at, const rheos_gradient *grad
     index = (int32_t)++b->pool_size;
   }
   b->pool[index - 1] = (arrival){.gradient = *gradient, .output = at.index};
-  int32_t slot = at.id - b->first_id;
+  int32_t slot = at.id - b->paths.first_id;
   if (b->arrivals[slot] == 0) {
     b->arrivals[slot] = index;
   } else {
@@ -349,7 +79,7 @@ static void add_arrival(backprop *b, rheos_output at, const rheos_gradient *grad
 }
 
 static void forget_arrivals(backprop *b, int32_t id) {
-  int32_t slot = id - b->first_id;
+  int32_t slot = id - b->paths.first_id;
   if (b->arrivals[slot] == 0) return;
   assert(b->pool[b->last[slot] - 1].next == 0);
   b->pool[b->last[slot] - 1].next = b->free_arrival;
@@ -363,13 +93,13 @@ static bool sort_arrivals(backprop *b, int32_t id, int32_t num_outputs) {
   size_t count = 0;
   if (!RHEOS_RESERVE(b->starts, b->starts_capacity, (size_t)num_outputs + 2)) return false;
   memset(b->starts, 0, ((size_t)num_outputs + 2) * sizeof(int32_t));
-  for (int32_t i = b->arrivals[id - b->first_id]; i != 0; i = b->pool[i - 1].next) {
+  for (int32_t i = b->arrivals[id - b->paths.first_id]; i != 0; i = b->pool[i - 1].next) {
     b->starts[b->pool[i - 1].output + 2]++;
     count++;
   }
   for (int32_t i = 0; i < num_outputs; i++) b->starts[i + 2] += b->starts[i + 1];
   if (!RHEOS_RESERVE(b->parts, b->parts_capacity, count)) return false;
-  for (int32_t i = b->arrivals[id - b->first_id]; i != 0; i = b->pool[i - 1].next) {
+  for (int32_t i = b->arrivals[id - b->paths.first_id]; i != 0; i = b->pool[i - 1].next) {
     b->parts[b->starts[b->pool[i - 1].output + 1]++] = b->pool[i - 1].gradient;
   }
   assert((size_t)b->starts[num_outputs] == count);
@@ -378,7 +108,7 @@ static bool sort_arrivals(backprop *b, int32_t id, int32_t num_outputs) {
 
 // Adds up what arrived at each output of a node into `out_grads`. Returns whether there is any.
 static bool sum_arrivals(backprop *b, int32_t id, int32_t num_outputs) {
-  if (b->arrivals[id - b->first_id] == 0) return false;
+  if (b->arrivals[id - b->paths.first_id] == 0) return false;
   if (!sort_arrivals(b, id, num_outputs)) {
     fail(b, rheos__out_of_memory());
     return false;
@@ -389,7 +119,7 @@ static bool sum_arrivals(backprop *b, int32_t id, int32_t num_outputs) {
   }
   forget_arrivals(b, id);
   // What is asked for is found here at the end, summed up.
-  for (int32_t i = 0; i < num_outputs && has_flag(b, id, IS_X); i++) {
+  for (int32_t i = 0; i < num_outputs && rheos__path_has(&b->paths, id, RHEOS__PATH_IS_X); i++) {
     if (!rheos__is_some(b->out_grads[i].values)) continue;
     add_arrival(b, (rheos_output){b->graph, id, i}, &b->out_grads[i]);
   }
@@ -397,8 +127,10 @@ static bool sum_arrivals(backprop *b, int32_t id, int32_t num_outputs) {
 }
 
 static rheos_gradient gradient_at(const backprop *b, rheos_output x) {
-  for (int32_t i = has_flag(b, x.id, BETWEEN) ? b->arrivals[x.id - b->first_id] : 0; i != 0;
-       i = b->pool[i - 1].next) {
+  for (int32_t i = rheos__path_has(&b->paths, x.id, RHEOS__PATH_BETWEEN)
+                       ? b->arrivals[x.id - b->paths.first_id]
+                       : 0;
+       i != 0; i = b->pool[i - 1].next) {
     if (b->pool[i - 1].output == x.index) return b->pool[i - 1].gradient;
   }
   return (rheos_gradient){{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}};
@@ -411,7 +143,7 @@ static void enqueue(backprop *b, int32_t id) {
     fail(b, rheos__out_of_memory());
     return;
   }
-  assert(in_range(b, id));
+  assert(rheos__path_covers(&b->paths, id));
   b->queue[b->queue_last++] = id;
 }
 
@@ -486,7 +218,7 @@ static rheos_output zeros_of_side(backprop *b, rheos_output side, const rheos_co
 static rheos_output zeros_of_variable(backprop *b, rheos_output side, rheos_dtype dtype) {
   rheos_scope *s = b->scope;
   const rheos_control_context *at = rheos__context_of(b->graph, side.id);
-  const rheos__loop *loop = rheos__loops_find(&b->loops, b->graph, side.id);
+  const rheos__loop *loop = rheos__loops_find(&b->paths.loops, b->graph, side.id);
   const rheos__edge data = rheos__graph_node(b->graph, side.id)->edges[0];
   rheos__edge pred = at->pred;
   if (loop != NULL) {
@@ -511,7 +243,7 @@ static bool is_switch_of_branch(const backprop *b, int32_t id) {
 }
 
 static rheos_output zeros_like(backprop *b, rheos_output output) {
-  rheos__loop *loop = rheos__loops_find(&b->loops, b->graph, output.id);
+  rheos__loop *loop = rheos__loops_find(&b->paths.loops, b->graph, output.id);
   if (loop != NULL) return rheos__zeros_in_loop(loop, b->scope, output);
   if (is_switch_of_branch(b, output.id)) {
     return zeros_of_side(b, output, rheos__context_of(b->graph, output.id));
@@ -525,11 +257,11 @@ static void fill_in_zeros(backprop *b, const rheos__node *node, int32_t id) {
   const rheos__op_def *op = node->signature->op;
   const bool by_name = op->gradient == rheos__gradient_call_by_name;
   if (!by_name && (op->flags & RHEOS_OP_CALLS) != 0) return;  // it tells them apart
-  if (b->loops.count > 0 && rheos__is_loop_switch(b->graph, id)) return;
+  if (b->paths.loops.count > 0 && rheos__is_loop_switch(b->graph, id)) return;
   for (int32_t i = 0; i < node->num_outputs; i++) {
     rheos_dtype dtype = rheos_dtype_base(node->outputs[i].dtype);
     if (rheos__is_some(b->out_grads[i].values)) continue;
-    if (!by_name && !is_differentiable(dtype)) continue;
+    if (!by_name && !rheos__is_differentiable(dtype)) continue;
     if (dtype == RHEOS_RESOURCE && node->num_outputs == 2 && is_switch_of_branch(b, id)) {
       const rheos_gradient *other = &b->out_grads[1 - i];
       if (!rheos__is_some(other->values)) continue;
@@ -637,34 +369,35 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
 static void add_zeros_for_exit(backprop *b, int32_t id) {
   const rheos_output exit = {b->graph, id, 0};
   const rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(exit));
-  if (!is_differentiable(dtype) || dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) return;
-  const rheos_gradient zeros = {.values = rheos__zeros_for_exit(&b->loops, b->scope, exit)};
+  if (!rheos__is_differentiable(dtype) || dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) return;
+  const rheos_gradient zeros = {.values = rheos__zeros_for_exit(&b->paths.loops, b->scope, exit)};
   if (!failed(b)) add_arrival(b, exit, &zeros);
 }
 
 // Exits that no y comes from. Those of a loop all of whose Exits are known now are visited.
 static void start_exits(backprop *b) {
-  for (size_t i = 0; i < b->loops.count && !failed(b); i++) {
-    rheos__loop *loop = &b->loops.items[i];
+  for (size_t i = 0; i < b->paths.loops.count && !failed(b); i++) {
+    rheos__loop *loop = &b->paths.loops.items[i];
     for (int32_t k = 0; k < loop->num_exits; k++) {
       const int32_t id = loop->exits[k];
-      if (!in_range(b, id) || b->pending[id - b->first_id] != 0) continue;
+      if (!rheos__path_is_free(&b->paths, id)) continue;
       loop->num_pending--;
-      if (!has_flag(b, id, IS_START)) loop->unused[loop->num_unused++] = id;
+      const bool is_start = rheos__path_has(&b->paths, id, RHEOS__PATH_IS_START);
+      if (!is_start) loop->unused[loop->num_unused++] = id;
     }
     for (int32_t k = 0; k < loop->num_enters; k++) {
       const int32_t id = loop->enters[k];
-      if (!in_range(b, id) || b->pending[id - b->first_id] != 0) continue;
-      b->pending[id - b->first_id] = 1;
-      set_flag(b, id, BETWEEN);
+      if (!rheos__path_is_free(&b->paths, id)) continue;
+      b->paths.pending[id - b->paths.first_id] = 1;
+      rheos__path_set(&b->paths, id, RHEOS__PATH_BETWEEN);
     }
   }
-  for (size_t i = 0; i < b->loops.count && !failed(b); i++) {
-    const rheos__loop *loop = &b->loops.items[i];
+  for (size_t i = 0; i < b->paths.loops.count && !failed(b); i++) {
+    const rheos__loop *loop = &b->paths.loops.items[i];
     for (int32_t k = 0; loop->num_pending == 0 && k < loop->num_unused && !failed(b); k++) {
       const int32_t id = loop->unused[k];
       const rheos_output exit = {b->graph, id, 0};
-      if (!is_differentiable(rheos_output_dtype(exit))) continue;
+      if (!rheos__is_differentiable(rheos_output_dtype(exit))) continue;
       add_zeros_for_exit(b, id);
       if (!failed(b)) enqueue(b, id);
     }
@@ -675,7 +408,7 @@ static void start_exits(backprop *b) {
 // parameters.
 static void check_not_around_loop(backprop *b, int32_t id) {
   if (failed(b) || !rheos__is_loop_switch(b->graph, id)) return;
-  if (rheos__loops_find(&b->loops, b->graph, id) != NULL) return;
+  if (rheos__loops_find(&b->paths.loops, b->graph, id) != NULL) return;
   if (rheos__context_of(b->graph, id) != rheos_scope_control_context(b->scope)) return;
   char *name = rheos__node_name(b->graph, rheos__graph_node(b->graph, id));
   fail(b, RHEOS_INVALID("Cannot compute gradient inside while loop through the initial value of a "
@@ -699,7 +432,7 @@ static void defer_exit(backprop *b, rheos__loop *loop, int32_t exit) {
   bool any = false;
   for (int32_t i = 0; i < loop->num_deferred; i++) {
     const int32_t id = loop->deferred[i];
-    if (b->arrivals[id - b->first_id] != 0) {
+    if (b->arrivals[id - b->paths.first_id] != 0) {
       any = true;
       enqueue(b, id);
     } else {
@@ -715,13 +448,14 @@ static void defer_exit(backprop *b, rheos__loop *loop, int32_t exit) {
 // One more reader of the node has been visited. The Switch of a loop is visited after the Exit, and
 // again after the body.
 static void count_down(backprop *b, int32_t from) {
-  if (!has_flag(b, from, BETWEEN)) return;
-  const int32_t left = --b->pending[from - b->first_id];
+  if (!rheos__path_has(&b->paths, from, RHEOS__PATH_BETWEEN)) return;
+  const int32_t left = --b->paths.pending[from - b->paths.first_id];
   const bool is_ready =
-      left == 0 || (left > 0 && b->loops.count > 0 && rheos__is_loop_switch(b->graph, from));
+      left == 0 || (left > 0 && b->paths.loops.count > 0 && rheos__is_loop_switch(b->graph, from));
   if (!is_ready) return;
-  rheos__loop *loop =
-      rheos__is_loop_exit(b->graph, from) ? rheos__loops_find(&b->loops, b->graph, from) : NULL;
+  rheos__loop *loop = rheos__is_loop_exit(b->graph, from)
+                          ? rheos__loops_find(&b->paths.loops, b->graph, from)
+                          : NULL;
   if (loop != NULL) {
     defer_exit(b, loop, from);
   } else {
@@ -732,16 +466,16 @@ static void count_down(backprop *b, int32_t from) {
 static void visit(backprop *b, int32_t id) {
   const rheos__node *node = rheos__graph_node(b->graph, id);
   const int32_t num_inputs = node->num_inputs;
-  assert(has_flag(b, id, BETWEEN));
+  assert(rheos__path_has(&b->paths, id, RHEOS__PATH_BETWEEN));
   if (!prepare_visit(b, node, id)) return;
   bool colocate = b->options->colocate_gradients_with_ops;
   if (colocate) rheos_push_colocation(b->scope, (rheos_operation){b->graph, id});
-  bool is_pushed = push_loop(b, rheos__loops_find_output(&b->loops, b->graph, id));
+  bool is_pushed = push_loop(b, rheos__loops_find_output(&b->paths.loops, b->graph, id));
   bool any = sum_arrivals(b, id, node->num_outputs);
   if (is_pushed) rheos_scope_pop(b->scope);
-  is_pushed = push_loop(b, rheos__loops_find(&b->loops, b->graph, id));
+  is_pushed = push_loop(b, rheos__loops_find(&b->paths.loops, b->graph, id));
   check_not_around_loop(b, id);
-  if (any && !has_flag(b, id, STOP)) differentiate(b, node, id);
+  if (any && !rheos__path_has(&b->paths, id, RHEOS__PATH_STOP)) differentiate(b, node, id);
   if (is_pushed) rheos_scope_pop(b->scope);
   if (colocate) rheos_scope_pop(b->scope);
   if (failed(b)) return;
@@ -796,10 +530,13 @@ static void start(backprop *b, const rheos_output *gradients) {
   }
   for (size_t i = 0; i < b->num_ys && !failed(b); i++) {
     int32_t id = b->ys[i].id;
-    if (!has_flag(b, id, BETWEEN) || !has_flag(b, id, IS_Y)) continue;
-    b->flags[id - b->first_id] &= (uint8_t)~IS_Y;  // once, however many ys it has
-    if (b->pending[id - b->first_id] != 0) continue;
-    set_flag(b, id, IS_START);
+    const unsigned both = RHEOS__PATH_BETWEEN | RHEOS__PATH_IS_Y;
+    if (!rheos__path_covers(&b->paths, id)) continue;
+    uint8_t *flags = &b->paths.flags[id - b->paths.first_id];
+    if ((*flags & both) != both) continue;
+    *flags &= (uint8_t)~RHEOS__PATH_IS_Y;  // once, however many ys it has
+    if (!rheos__path_is_free(&b->paths, id)) continue;
+    rheos__path_set(&b->paths, id, RHEOS__PATH_IS_START);
     enqueue(b, id);
   }
   start_exits(b);
@@ -809,11 +546,11 @@ static void propagate(backprop *b, const rheos_output *xs, size_t num_xs) {
   rheos_output *gradients = rheos__alloc_array(b->num_ys + 1, sizeof *gradients);
   if (gradients == NULL) fail(b, rheos__out_of_memory());
   if (gradients != NULL && make_start_gradients(b, gradients)) {
-    mark_paths(b);
+    rheos__paths_mark(&b->paths);
     if (!failed(b)) start(b, gradients);
-    mark_stops(b, xs, num_xs);
+    rheos__paths_mark_stops(&b->paths, xs, num_xs);
     while (b->queue_first < b->queue_last && !failed(b)) visit(b, b->queue[b->queue_first++]);
-    if (!failed(b)) rheos__loops_finish(&b->loops, b->scope);
+    if (!failed(b)) rheos__loops_finish(&b->paths.loops, b->scope);
   }
   rheos__free(gradients);
 }
@@ -839,36 +576,19 @@ static bool init_backprop(backprop *b, const rheos_output *ys, size_t num_ys,
   if (!rheos__scope_goes_on(b->scope, check_arguments(b, ys, num_ys, xs, num_xs))) return false;
   rheos__contexts_recover(b->scope);
   if (failed(b)) return false;
-  b->first_id = INT32_MAX;
-  for (size_t i = 0; i < num_xs; i++) {
-    if (xs[i].id < b->first_id) b->first_id = xs[i].id;
-  }
-  for (size_t i = 0; i < num_ys; i++) {
-    if (ys[i].id >= b->end_id) b->end_id = ys[i].id + 1;
-  }
-  if (b->options->recorded != NULL) b->first_id = 0;
-  if (b->end_id < b->first_id) b->end_id = b->first_id;
-  if (rheos__graph_is_unordered(b->graph)) {
-    b->first_id = 0;
-    b->end_id = rheos_graph_num_operations(b->graph);
-  }
-  size_t count = (size_t)(b->end_id - b->first_id);
-  b->flags = rheos__alloc_array(count, sizeof(uint8_t));
-  b->pending = rheos__alloc_array(count, sizeof(int32_t));
+  if (!rheos__paths_init(&b->paths, xs, num_xs)) return false;
+  const size_t count = (size_t)(b->paths.end_id - b->paths.first_id);
   b->arrivals = rheos__alloc_array(count, sizeof(int32_t));
   b->last = rheos__alloc_array(count, sizeof(int32_t));
-  if (b->flags == NULL || b->pending == NULL || b->arrivals == NULL || b->last == NULL) {
+  if (b->arrivals == NULL || b->last == NULL) {
     fail(b, rheos__out_of_memory());
     return false;
   }
-  for (size_t i = 0; i < num_xs; i++) set_flag(b, xs[i].id, REACHED | IS_X);
-  for (size_t i = 0; i < num_ys; i++) set_flag(b, ys[i].id, IS_Y);
   return true;
 }
 
 static void deinit_backprop(backprop *b) {
-  rheos__free(b->flags);
-  rheos__free(b->pending);
+  rheos__paths_deinit(&b->paths);
   rheos__free(b->arrivals);
   rheos__free(b->last);
   rheos__free(b->pool);
@@ -879,7 +599,6 @@ static void deinit_backprop(backprop *b) {
   rheos__free(b->out_grads);
   rheos__free(b->parts);
   rheos__free(b->starts);
-  rheos__loops_deinit(&b->loops);
 }
 
 void rheos_gradients_sized(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
@@ -894,6 +613,7 @@ void rheos_gradients_sized(rheos_scope *scope, const rheos_output *ys, size_t nu
   backprop b = {.scope = scope,
                 .graph = rheos_scope_graph(scope),
                 .options = &known,
+                .paths = {.scope = scope, .options = &known, .ys = ys, .num_ys = num_ys},
                 .ys = ys,
                 .num_ys = num_ys};
   if (!failed(&b) && init_backprop(&b, ys, num_ys, xs, num_xs)) {
@@ -903,7 +623,7 @@ void rheos_gradients_sized(rheos_scope *scope, const rheos_output *ys, size_t nu
   }
   // Only now: the ys may be the values of these, when a gradient is differentiated again.
   for (size_t i = 0; i < num_xs; i++) {
-    const bool has = !failed(&b) && has_gradient(&b, xs[i]);
+    const bool has = !failed(&b) && rheos__paths_lead_to(&b.paths, xs[i]);
     out_gradients[i] = has ? gradient_at(&b, xs[i]) : (rheos_gradient){.values = {NULL, 0, 0}};
   }
   deinit_backprop(&b);
