@@ -335,7 +335,7 @@ static bool does_nothing(const rheos__entry *e) {
 void rheos__flow_enter_place(const flow_run *f, int32_t entry, rheos__flow_place *place) {
   if (!f->is_observed) return;
   rheos__observers *observers = f->r->step->observers;
-  *place = (rheos__flow_place){f->place, observers->place};
+  *place = (rheos__flow_place){*f->place, observers->place};
   place->place.entry = entry;
   place->place.state = f->s;
   place->place.begun_ns = rheos__clock_ns();
@@ -370,6 +370,7 @@ static rheos_status *drop_results_take(rheos_tensor **results, int32_t count,
   return status;
 }
 
+// Of an entry whose first output was not computed.
 static bool is_dead_answer(const rheos__entry *e, rheos_tensor *const *results) {
   if ((e->signature->op->flags & RHEOS_OP_MAY_GIVE_DEAD) == 0) return false;
   for (int32_t i = 0; i < e->num_outputs; ++i) {
@@ -385,10 +386,6 @@ rheos_status *rheos__flow_take_results(flow_run *f, int32_t entry, rheos_tensor 
     rheos_status *status = tell_ended(f, results);
     if (status != NULL) return drop_results_take(results, e->num_outputs, status);
   }
-  if (is_dead_answer(e, results)) {
-    send_dead(f, entry);
-    return NULL;
-  }
   for (int32_t i = 0; i < e->num_outputs; ++i) {
     token t = {.tensor = results[i]};
     results[i] = NULL;
@@ -398,6 +395,10 @@ rheos_status *rheos__flow_take_results(flow_run *f, int32_t entry, rheos_tensor 
     if (is_some(&t)) {
       send(f, e->first_value + i, t, false);
       continue;
+    }
+    if (i == 0 && is_dead_answer(e, results)) {
+      send_dead(f, entry);
+      return NULL;
     }
     return drop_results_take(
         results, e->num_outputs,
@@ -763,13 +764,20 @@ static bool is_clean(const flow_run *f) {
   return true;
 }
 
+static void begin_visit(flow_run *f, rheos__place *place) {
+  const rheos__run *r = f->r;
+  *place = (rheos__place){.plan = r->plan, .trip = r->call != NULL ? r->call->num_runs - 1 : 0};
+  f->place = place;
+  rheos__observe_visit_begins(r->step, place);
+}
+
 rheos_status *rheos__run_flow(rheos__run *r, const rheos__parameters *parameters,
                               rheos_tensor **out_values, double *out_cost_ns) {
+  rheos__place place;
   flow_run f = {.r = r, .plan = r->plan, .flow = r->plan->flow, .s = r->workspace->flow};
   rheos__flow_init_waits(&f);
   f.is_observed = rheos__step_is_observed(r->step);
-  f.place = (rheos__place){.plan = r->plan, .trip = r->call != NULL ? r->call->num_runs - 1 : 0};
-  if (f.is_observed) rheos__observe_visit_begins(r->step, &f.place);
+  if (f.is_observed) begin_visit(&f, &place);
   for (int32_t i = 0; i < f.plan->num_fetches; ++i) f.s->is_fetched[i] = false;
   begin(&f);
   rheos_status *status = send_feeds(&f, parameters);
@@ -778,7 +786,7 @@ rheos_status *rheos__run_flow(rheos__run *r, const rheos__parameters *parameters
   for (int32_t i = 0; i < f.plan->num_fetches; ++i) token_drop(&f.s->fetched[i]);
   if (status != NULL || !is_clean(&f)) drop_all(&f);
   rheos__flow_state_check(f.plan, f.s);
-  if (f.is_observed) rheos__observe_visit_ended(r->step, &f.place);
+  if (f.is_observed) rheos__observe_visit_ended(r->step, &place);
   *out_cost_ns = (double)f.s->num_run * (double)ENTRY_NS;
   return status;
 }

@@ -17,7 +17,7 @@ typedef struct rheos__flow_run {
   bool in_kernel;     // one runs, or waits, on the arrays that all entries share
   bool is_full;       // no call that waits can be begun beside those that do
   bool is_observed;
-  rheos__place place;  // of the run, if it is observed
+  const rheos__place *place;  // of the run, if it is observed
 } rheos__flow_run;
 
 // ---- flow_run.c
