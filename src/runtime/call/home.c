@@ -84,18 +84,3 @@ void rheos__home_clear(rheos__home *home) {
 rheos_status *rheos__home_closed_error(const rheos__home *home) {
   return rheos_status_new(RHEOS_FAILED_PRECONDITION, "Attempted to use a closed %s.", home->owner);
 }
-
-rheos_status *rheos__home_begin_step(rheos__home *home, const rheos_run_options *options,
-                                     rheos__step *step) {
-  RHEOS_TRY(rheos__home_enter(home));
-  rheos__step_init(step, home, options);
-  rheos_status *status = rheos__step_begin(step);
-  if (status != NULL) rheos__home_leave(home);
-  return status;
-}
-
-rheos_status *rheos__home_end_step_take(rheos__step *step, rheos_status *status) {
-  status = rheos__step_end_take(step, status);
-  rheos__home_leave(step->home);
-  return status;
-}

@@ -54,10 +54,11 @@ static inline rheos_status *rheos__home_enter(rheos__home *home);
 static inline void rheos__home_leave(rheos__home *home);
 
 // Enters and begins a step; if that fails nothing has begun.
-rheos_status *rheos__home_begin_step(rheos__home *home, const rheos_run_options *options,
-                                     rheos__step *step);
+static inline rheos_status *rheos__home_begin_step(rheos__home *home,
+                                                   const rheos_run_options *options,
+                                                   rheos__step *step);
 // Ends it as rheos__step_end_take() does, and leaves.
-rheos_status *rheos__home_end_step_take(rheos__step *step, rheos_status *status);
+static inline rheos_status *rheos__home_end_step_take(rheos__step *step, rheos_status *status);
 
 static inline bool rheos__home_is_closed(const rheos__home *home) {
   return (atomic_load(&home->users) & RHEOS__HOME_CLOSED) != 0;
@@ -81,6 +82,23 @@ static inline rheos_status *rheos__home_enter(rheos__home *home) {
 static inline void rheos__home_leave(rheos__home *home) {
   const int64_t users = atomic_fetch_sub(&home->users, RHEOS__HOME_USER);
   if (users == RHEOS__HOME_USER + RHEOS__HOME_CLOSED) rheos__home_say_empty(home);
+}
+
+static inline rheos_status *rheos__home_begin_step(rheos__home *home,
+                                                   const rheos_run_options *options,
+                                                   rheos__step *step) {
+  RHEOS_TRY(rheos__home_enter(home));
+  rheos__step_init(step, home, options);
+  rheos_status *status = rheos__step_begin(step);
+  if (status != NULL) rheos__home_leave(home);
+  return status;
+}
+
+static inline rheos_status *rheos__home_end_step_take(rheos__step *step, rheos_status *status) {
+  rheos__home *home = step->home;
+  status = rheos__step_end_take(step, status);
+  rheos__home_leave(home);
+  return status;
 }
 
 #endif  // RHEOS_SRC_RUNTIME_STEP_HOME_H

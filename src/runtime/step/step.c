@@ -52,13 +52,12 @@ void rheos__step_init(rheos__step *step, rheos__home *home, const rheos_run_opti
   }
 }
 
-rheos_status *rheos__step_begin(rheos__step *step) {
+rheos_status *rheos__step_greet(rheos__step *step) {
   const rheos_run_options *options = step->options;
   if (options != NULL && options->cancellation != NULL && rheos__step_poll(step)) {
     return rheos__step_error(step);
   }
   if (rheos__step_is_observed(step)) rheos__observe_step_begins(step);
-  step->outer = rheos__pool_set_step(step);
   return NULL;
 }
 
@@ -70,15 +69,13 @@ static bool is_over(rheos__step *step, const rheos_status *status) {
   return !step->may_wait && status == NULL && step->deadline_ns != 0 && rheos__step_poll(step);
 }
 
-rheos_status *rheos__step_end_take(rheos__step *step, rheos_status *status) {
-  rheos__pool_set_step(step->outer);
+rheos_status *rheos__step_part_take(rheos__step *step, rheos_status *status) {
   // Whatever a stopped kernel said, unless it waited and says so.
   if (is_over(step, status) && (status == NULL || !step->has_told)) {
     rheos_status_free(status);
     status = rheos__step_error(step);
   }
   if (rheos__step_is_observed(step)) rheos__observe_step_ended(step, status);
-  rheos__step_deinit(step);
   return status;
 }
 

@@ -9,6 +9,7 @@
 #include "resource/rendezvous.h"
 #include "runtime/step/host.h"
 #include "runtime/step/observer.h"
+#include "runtime/threads/pool.h"
 
 struct rheos_cancellation {
   _Atomic int cancelled;
@@ -76,7 +77,7 @@ static inline void rheos__step_deinit(rheos__step *step) {
   if (step->strands != NULL) rheos__strands_free(step);
   if (step->resources != NULL) rheos__resources_free(step->resources);
   step->resources = NULL;
-  rheos__rendezvous_unref(step->rendezvous);
+  if (step->rendezvous != NULL) rheos__rendezvous_unref(step->rendezvous);
   step->rendezvous = NULL;
   if (step->is_listening) rheos__bell_deinit(&step->bell);
   if (step->observers != NULL) rheos__free(step->observers->shares);
@@ -85,11 +86,11 @@ static inline void rheos__step_deinit(rheos__step *step) {
 
 // Begins, on the calling thread, which works for it until it ends. Fails, and nothing has begun, if
 // its cancellation came before it.
-rheos_status *rheos__step_begin(rheos__step *step);
+static inline rheos_status *rheos__step_begin(rheos__step *step);
 // Ends it, and deinitialises it. Comes back with `status`, which is taken, or with why the step was
 // stopped; then what it gave is incomplete. A step that ends after its deadline has failed too,
 // unless it may have had to wait.
-rheos_status *rheos__step_end_take(rheos__step *step, rheos_status *status);
+static inline rheos_status *rheos__step_end_take(rheos__step *step, rheos_status *status);
 
 // Whether to stop, looked up afresh: cancellation, deadline, and now and then should_stop. Only the
 // thread that runs the step may call it.
@@ -107,5 +108,26 @@ bool rheos__step_is_parallel(const rheos__step *step, int64_t flops);
 
 // The error of a stopped step.
 rheos_status *rheos__step_error(const rheos__step *step);
+
+// ---- Most steps have nothing that could stop them and nobody who looks on: those begin and end
+// without a call.
+
+rheos_status *rheos__step_greet(rheos__step *step);
+rheos_status *rheos__step_part_take(rheos__step *step, rheos_status *status);
+
+static inline rheos_status *rheos__step_begin(rheos__step *step) {
+  if (step->options != NULL || rheos__step_is_observed(step)) RHEOS_TRY(rheos__step_greet(step));
+  step->outer = rheos__pool_set_step(step);
+  return NULL;
+}
+
+static inline rheos_status *rheos__step_end_take(rheos__step *step, rheos_status *status) {
+  rheos__pool_set_step(step->outer);
+  if (atomic_load(&step->stopped) != 0 || step->deadline_ns != 0 || rheos__step_is_observed(step)) {
+    status = rheos__step_part_take(step, status);
+  }
+  rheos__step_deinit(step);
+  return status;
+}
 
 #endif  // RHEOS_SRC_RUNTIME_STEP_STEP_H
