@@ -5,7 +5,7 @@
 // first of which is a CPU: what no other device has a kernel for runs there, and so does everything
 // about strings, resources and references. A segment of a plan belongs to one device, whose kind
 // allocates its memory, prepares its kernels and finishes it; values that another device needs are
-// copied.
+// copied. Bodies of functions, branches and loops take and give tensors that lie on devices.
 //
 // Devices in the host's memory (CPUs) share it, and nothing is copied between them. Any other
 // device has a memory of its own (tensor/memory.h), whose addresses the host never reads: plans add
@@ -33,7 +33,9 @@ typedef struct rheos__device_kind {
   // not placed yet, to fewer or faster ones (fuses, compiles).
   rheos_status *(*finish)(const rheos__device *device, rheos__segment *segment);
   // Optional: returns when all that was given to the device has been done. Asked at the end of a
-  // step, before its memory is used again.
+  // step, and of a body's run inside it, before its memory is used again; of trips of a loop that
+  // are alike after the last one, so what one trip gives to the device is done before what the next
+  // one gives to it.
   rheos_status *(*synchronize)(const rheos__device *device);
 } rheos__device_kind;
 

@@ -13,6 +13,7 @@ typedef struct rheos__parameters {
   // Tensors whose reference goes to the run, even if it fails: nobody else holds them, so results
   // may be written over them. NULL: none.
   const bool *given;
+  bool any_memory;  // results may lie in any memory; else they are brought to the host's
 } rheos__parameters;
 
 // A place that calls a function; made by `prepare`, for any number of steps at once.
@@ -101,6 +102,14 @@ rheos_status *rheos__site_enter(rheos__site *site, rheos__step *step, rheos__sit
 rheos_status *rheos__site_call_run(rheos__site_call *call, const rheos__parameters *parameters,
                                    rheos__step *step, rheos_tensor **values);
 void rheos__site_leave(rheos__site *site, rheos__site_call *call);
+
+// Whether values may lie in different memories in the body.
+bool rheos__site_call_is_mixed(const rheos__site_call *call);
+// An argument of a loop of such a body, brought to where the body takes it, or the condition where
+// only that does, so that it is not moved in each trip; NULL where it is good as it is. `condition`
+// may be NULL.
+rheos_status *rheos__loop_bring(const rheos__site_call *condition, const rheos__site_call *body,
+                                int32_t argument, rheos_tensor *tensor, rheos_tensor **out_brought);
 
 // What functions that draw random numbers keep for one who calls them in its own right, such as an
 // iterator: for each the generators begin anew. Counted; for any thread.

@@ -257,7 +257,7 @@ static rheos_status *add_call_op(rheos_graph *graph, rheos__made_function *made)
   own->op = (rheos__op_def){.name = function->name,
                             .signature = "",
                             .doc = "",
-                            .flags = RHEOS_OP_CALLS | RHEOS_OP_IS_CALL |
+                            .flags = RHEOS_OP_CALLS | RHEOS_OP_IS_CALL | RHEOS_OP_ANY_MEMORY |
                                      (made->is_stateful ? RHEOS_OP_STATEFUL | RHEOS_OP_WRITES : 0),
                             .gradient = rheos__gradient_call_by_name,
                             .prepare = rheos__prepare_call_by_name};

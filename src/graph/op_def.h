@@ -366,6 +366,9 @@ enum {
   // May give dead values, though nothing that it takes is dead: then `compute` leaves its outputs
   // NULL.
   RHEOS_OP_MAY_GIVE_DEAD = 1 << 28,
+  // Hands what its last argument lists, or all inputs if it is a call, to the functions that it
+  // calls, and their results on, in whatever memory they lie.
+  RHEOS_OP_ANY_MEMORY = 1 << 29,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.

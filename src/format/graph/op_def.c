@@ -184,7 +184,8 @@ rheos_status *rheos__graph_add_op_def(rheos_graph *graph, const Tensorflow__OpDe
 }
 
 rheos_status *rheos__graph_add_function_op(rheos_graph *graph, const Tensorflow__OpDef *proto) {
-  return add_op(graph, proto, RHEOS_OP_CALLS | RHEOS_OP_IS_CALL, rheos__prepare_call_by_name);
+  return add_op(graph, proto, RHEOS_OP_CALLS | RHEOS_OP_IS_CALL | RHEOS_OP_ANY_MEMORY,
+                rheos__prepare_call_by_name);
 }
 
 // ---- A guess

@@ -59,7 +59,8 @@ rheos_status *rheos__infer_called(rheos__prepare *p, const rheos__call_args *arg
 
 rheos_status *rheos__call_once(rheos__site *site, const rheos__call_args *args, rheos__step *step,
                                rheos_tensor *const *inputs, rheos_tensor **outputs) {
-  const rheos__parameters parameters = {.tensors = inputs + args->first, .cells = args->cells};
+  const rheos__parameters parameters = {
+      .tensors = inputs + args->first, .cells = args->cells, .any_memory = true};
   rheos__site_call *call = NULL;
   RHEOS_TRY(rheos__site_enter(site, step, &call));
   rheos_status *status = rheos__site_call_run(call, &parameters, step, outputs);
@@ -172,7 +173,7 @@ static rheos_status *shape_symbolic_gradient(rheos__infer *c) {
           "func; config: string = \"\"; config_proto: string = \"\"; executor_type: "   \
           "string = \"\"",                                                              \
       .doc = text,                                                                      \
-      .flags = RHEOS_OP_CALLS | RHEOS_OP_IS_CALL | (more_flags),                        \
+      .flags = RHEOS_OP_CALLS | RHEOS_OP_IS_CALL | RHEOS_OP_ANY_MEMORY | (more_flags),  \
       .shape = rheos__shape_none,                                                       \
       .gradient = rheos__gradient_call,                                                 \
       .prepare = prepare_call,                                                          \
@@ -193,7 +194,7 @@ const rheos__op_def rheos__op_SymbolicGradient = {
     .doc =
         "The gradients of the function `f` for its arguments, of its arguments and a gradient for "
         "each of its results.",
-    .flags = RHEOS_OP_CALLS,
+    .flags = RHEOS_OP_CALLS | RHEOS_OP_ANY_MEMORY,
     .shape = shape_symbolic_gradient,
     .prepare = prepare_symbolic_gradient,
 };

@@ -25,7 +25,7 @@ rheos_status *rheos__call_args_init(const rheos__prepare *p, int32_t first,
       .signature =                                                                          \
           inputs "input: Tin -> output: Tout; Tin: list(type) >= 0; Tout: list(type) >= 0", \
       .doc = text,                                                                          \
-      .flags = RHEOS_OP_CALLS | (more_flags),                                               \
+      .flags = RHEOS_OP_CALLS | RHEOS_OP_ANY_MEMORY | (more_flags),                         \
       .shape = rheos__shape_none,                                                           \
       .prepare = prepare_it,                                                                \
   };

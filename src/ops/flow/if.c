@@ -111,7 +111,7 @@ static rheos_status *infer_told(rheos__infer *c) {
       .signature = selector "Tin: list(type) >= 0; Tout: list(type) >= 0; " funcs \
                             "; output_shapes: list(shape) = []",                  \
       .doc = text,                                                                \
-      .flags = RHEOS_OP_CALLS | (more_flags),                                     \
+      .flags = RHEOS_OP_CALLS | RHEOS_OP_ANY_MEMORY | (more_flags),               \
       .shape = infer_told,                                                        \
       .gradient = rheos__gradient_branches,                                       \
       .prepare = prepare_it,                                                      \

@@ -37,6 +37,19 @@ typedef struct loop {
   void *block;  // where there are more
 } loop;
 
+// Where devices have memories of their own, moves what the loop is given to where the body takes
+// it, once for all trips. The number that For gives comes with each trip.
+static rheos_status *bring_inputs(loop *l) {
+  for (int32_t i = l->condition != NULL ? 0 : 1; i < l->state->args.count; ++i) {
+    rheos_tensor *brought = NULL;
+    RHEOS_TRY(rheos__loop_bring(l->condition, l->body, i, l->variables[i], &brought));
+    if (brought == NULL) continue;
+    l->variables[i] = brought;
+    l->owned[i] = true;
+  }
+  return NULL;
+}
+
 static rheos_status *loop_init(loop *l, const loop_state *state, rheos__step *step,
                                rheos_tensor *const *inputs) {
   const size_t count = (size_t)state->args.count;
@@ -55,7 +68,10 @@ static rheos_status *loop_init(loop *l, const loop_state *state, rheos__step *st
   l->has_two = l->owned + count;
   for (size_t i = 0; i < count; ++i) l->variables[i] = inputs[(size_t)state->args.first + i];
   RHEOS_TRY(rheos__site_enter(state->body, step, &l->body));
-  return state->condition != NULL ? rheos__site_enter(state->condition, step, &l->condition) : NULL;
+  if (state->condition != NULL) {
+    RHEOS_TRY(rheos__site_enter(state->condition, step, &l->condition));
+  }
+  return rheos__site_call_is_mixed(l->body) ? bring_inputs(l) : NULL;
 }
 
 static void loop_deinit(loop *l) {
@@ -105,8 +121,10 @@ static void leave_variable(loop *l, int32_t i, const rheos_tensor *result) {
 // the loop: what lies before is the caller's and stays.
 static rheos_status *take_trip(loop *l, int32_t first) {
   const int32_t count = l->state->end;
-  const rheos__parameters parameters = {
-      .tensors = l->variables, .cells = l->state->args.cells, .given = l->given};
+  const rheos__parameters parameters = {.tensors = l->variables,
+                                        .cells = l->state->args.cells,
+                                        .given = l->given,
+                                        .any_memory = true};
   if (++l->num_trips % TRIPS_BETWEEN_POLLS == 0 && rheos__step_should_stop(l->step)) {
     return rheos_status_new(RHEOS_CANCELLED, "the loop was stopped");
   }
@@ -251,7 +269,7 @@ static rheos_status *infer_while(rheos__infer *c) {
           "input: T -> output: T; T: list(type) >= 0; cond: func; body: func; " \
           "output_shapes: list(shape) = []; parallel_iterations: int = 10",     \
       .doc = text,                                                              \
-      .flags = RHEOS_OP_CALLS | (more_flags),                                   \
+      .flags = RHEOS_OP_CALLS | RHEOS_OP_ANY_MEMORY | (more_flags),             \
       .shape = infer_while,                                                     \
       .gradient = rheos__gradient_loop,                                         \
       .prepare = prepare_while,                                                 \
@@ -396,7 +414,7 @@ const rheos__op_def rheos__op_For = {
     .doc =
         "`input`, then the results of `body` for a number and it: one trip for each number from "
         "`start` on, by `delta`, before `limit`.",
-    .flags = RHEOS_OP_CALLS | RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
+    .flags = RHEOS_OP_CALLS | RHEOS_OP_ANY_MEMORY | RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
     .shape = rheos__shape_none,
     .gradient = rheos__gradient_loop,
     .prepare = prepare_for,

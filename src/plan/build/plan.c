@@ -205,13 +205,14 @@ static rheos_status *make_straight(rheos__plan *plan, const int32_t *targets, in
   return rheos__find_effects(plan);
 }
 
-// What follows of one with control flow: all of it runs in the host's memory.
+// What follows of one with control flow: all of it runs in the host's memory, to which feeds and
+// results of calls are brought where it is mixed.
 static rheos_status *make_flow(rheos__plan *plan) {
   for (int32_t i = 0; i < plan->num_entries; ++i) {
     rheos__entry *entry = &plan->entries[i];
     if (!rheos__is_on_host(rheos__entry_device(plan, entry))) entry->device = 0;
   }
-  plan->is_mixed = false;
+  plan->runs_elsewhere = false;
   rheos__flow_check(plan);
   return find_last_uses(plan);
 }
@@ -287,6 +288,7 @@ void rheos__plan_free(rheos__plan *plan) {
   rheos__free(plan->sorted_feeds);
   rheos__free(plan->fetches);
   rheos__free(plan->fetch_values);
+  rheos__free(plan->feed_homes);
   rheos__free(plan->entries);
   rheos__free(plan->operands);
   rheos__free(plan->origins);

@@ -127,6 +127,17 @@ bool rheos__takes_bytes(const rheos__plan *plan, const rheos__entry *entry, int3
          (entry->signature->op->flags & RHEOS_OP_READS_SHAPES) == 0;
 }
 
+bool rheos__passes_on(const rheos__entry *entry, int32_t input) {
+  if (!rheos__gives_anywhere(entry)) return false;
+  const bool is_call = (entry->signature->op->flags & RHEOS_OP_IS_CALL) != 0;
+  return is_call || input >= entry->signature->num_inputs - 1;
+}
+
+bool rheos__is_plain(rheos_dtype dtype) {
+  return !rheos_dtype_is_ref(dtype) && dtype != RHEOS_RESOURCE && dtype != RHEOS_STRING &&
+         dtype != RHEOS_VARIANT;
+}
+
 // Values of these dtypes exist in the host's memory only. A handle has no bytes, but where it
 // stands for an object of a step.
 static bool is_host_only(const rheos__op_def *op, rheos_dtype dtype) {
@@ -287,12 +298,14 @@ static void place_reads(const placer *p, rheos__plan *plan, int16_t *wanted) {
       const placed what = entry_placed(plan, entry);
       if (fits(p, &what, wanted[value] - 1)) entry->device = (int16_t)(wanted[value] - 1);
     }
-    if (!rheos__is_anywhere(entry) && !rheos__is_on_host(device_at(p, entry->device))) {
-      plan->is_mixed = true;
-    }
+    const bool is_elsewhere =
+        !rheos__is_anywhere(entry) && !rheos__is_on_host(device_at(p, entry->device));
+    plan->runs_elsewhere = plan->runs_elsewhere || is_elsewhere;
+    plan->is_mixed = plan->is_mixed || is_elsewhere || rheos__gives_anywhere(entry);
     for (int32_t k = 0; k < entry->num_inputs; ++k) {
       const int32_t input = plan->operands[entry->first_operand + k];
-      if (rheos__takes_bytes(plan, entry, input)) want(p, &wanted[input], entry->device);
+      if (!rheos__takes_bytes(plan, entry, input) || rheos__passes_on(entry, k)) continue;
+      want(p, &wanted[input], entry->device);
     }
   }
 }
@@ -329,6 +342,7 @@ rheos_status *rheos__place_plan(rheos__plan *plan) {
     status = place_entry(&p, plan, &plan->entries[i]);
     if (status != NULL) status = rheos__plan_status_at_take(status, plan, plan->entries[i].id);
   }
+  if (any_memory) plan->is_mixed = rheos__plan_is_body(plan);
   if (status == NULL && any_memory) place_reads(&p, plan, wanted);
   for (int32_t i = 0; plan->context.log_device_placement && i < plan->num_entries; ++i) {
     if (status == NULL) status = log_entry(&p, plan, &plan->entries[i]);

@@ -29,6 +29,7 @@ typedef enum rheos__entry_kind {
   RHEOS__ENTRY_NODE,
   RHEOS__ENTRY_READ,     // the value behind a reference, output `read_index` of node `id`
   RHEOS__ENTRY_COPY,     // the same value in the memory of another device: copies.h
+  RHEOS__ENTRY_BRING,    // a value of whatever memory in that of its device: copies.h
   RHEOS__ENTRY_WATCH,    // delivers what it takes, watch number `read_index` of node `id`: watch.h
   RHEOS__ENTRY_DROPPED,  // only while the plan is rewritten
 } rheos__entry_kind;
@@ -100,6 +101,9 @@ typedef struct rheos__plan_context {
   rheos__watches *watches;  // edges that are watched; NULL: none is. Plans count them
 } rheos__plan_context;
 
+// The home of a value that may lie in any memory.
+enum { RHEOS__ANYWHERE = -1 };
+
 typedef struct rheos__segment rheos__segment;
 typedef struct rheos__workspace rheos__workspace;
 typedef struct rheos__flow rheos__flow;  // flow.h
@@ -127,10 +131,14 @@ struct rheos__plan {
   int32_t num_waits, num_joins, num_effects;
   int64_t num_rewrite_steps;  // what the rewriter went over, which grows as the plan does
   int32_t max_operands;
-  bool may_wait;       // one of the entries may have to
-  bool calls_program;  // one of them, or a function that it calls, calls functions of the program
-  bool is_mixed;       // entries run on devices of different memory
-  rheos__flow *flow;   // of version 1's control flow: it has no segments; NULL: it has none
+  bool may_wait;        // one of the entries may have to
+  bool calls_program;   // one of them, or a function that it calls, calls functions of the program
+  bool is_mixed;        // values may lie in different memories
+  bool runs_elsewhere;  // entries run on devices with memories of their own
+  // Of a mixed plan that is a body: by feed, the first device in whose memory it is taken, or
+  // RHEOS__ANYWHERE. NULL: all are taken in the host's.
+  int16_t *feed_homes;
+  rheos__flow *flow;  // of version 1's control flow: it has no segments; NULL: it has none
   rheos__structure *structures;  // of version 1's control flow, raised: raise.h; in the arena
   rheos__arena arena;            // what rules have made
   // The rest is guarded by the mutex.
@@ -178,6 +186,16 @@ static inline const rheos__device *rheos__entry_device(const rheos__plan *plan,
   return plan->context.devices[entry->device];
 }
 
+// Whether calls run the plan, as the body of a function or of a part of a graph.
+static inline bool rheos__plan_is_body(const rheos__plan *plan) {
+  return plan->context.body != NULL;
+}
+
+// Where a feed is taken: a device, the first of the list for the host's memory, or RHEOS__ANYWHERE.
+static inline int32_t rheos__feed_home(const rheos__plan *plan, int32_t feed) {
+  return plan->feed_homes != NULL ? plan->feed_homes[feed] : 0;
+}
+
 // The number of the feed that stands in for an edge, or -1. Who waits for an operation with a fed
 // output has nothing to wait for.
 int32_t rheos__plan_feed_of(const rheos__plan *plan, rheos__edge edge);
@@ -191,6 +209,11 @@ int32_t rheos__plan_producer(const rheos__plan *plan, int32_t value);
 static inline bool rheos__entry_writes(const rheos__entry *entry) {
   return entry->kind == RHEOS__ENTRY_NODE && !entry->only_reads &&
          (entry->signature->op->flags & RHEOS_OP_WRITES) != 0;
+}
+
+// Whether the entry gives the value that it takes in another memory.
+static inline bool rheos__is_moved(const rheos__entry *entry) {
+  return entry->kind == RHEOS__ENTRY_COPY || entry->kind == RHEOS__ENTRY_BRING;
 }
 
 // The level of what waits for the entry.

@@ -20,7 +20,7 @@ static void check_entry(const rheos__plan *plan, int32_t index) {
   const rheos__entry *entry = &plan->entries[index];
   assert(entry->kind == RHEOS__ENTRY_NODE || entry->kind == RHEOS__ENTRY_READ ||
          (entry->kind == RHEOS__ENTRY_WATCH && plan->context.watches != NULL) ||
-         (entry->kind == RHEOS__ENTRY_COPY && plan->is_mixed));
+         (rheos__is_moved(entry) && plan->is_mixed));
   assert(entry->device >= 0 && entry->device < plan->context.num_devices);
   assert(entry->first_value + entry->num_outputs <= plan->num_values);
   for (int32_t k = 0; k < entry->num_inputs; ++k) {
@@ -42,8 +42,7 @@ static void check_entry(const rheos__plan *plan, int32_t index) {
   if (index == 0) return;
   const rheos__entry *before = &plan->entries[index - 1];
   // A copy stands right before who needs it first, who may be one of several that write.
-  assert(rheos__place_in_order(before) <= rheos__place_in_order(entry) ||
-         entry->kind == RHEOS__ENTRY_COPY);
+  assert(rheos__place_in_order(before) <= rheos__place_in_order(entry) || rheos__is_moved(entry));
   assert(before->first_value + before->num_outputs == entry->first_value);
 }
 

@@ -1,12 +1,17 @@
 // The entries are written anew, with those that copy between them. Values are numbered in the order
 // of their entries, so all of them get new numbers; entries that others wait for do too.
+//
+// Which memory a value lies in, its home, is known but for results of bodies, and for feeds of a
+// body that only goes on handing them to others: those are brought to who takes their bytes when
+// they are there.
 #include "plan/segment/copies.h"
 
 #include "plan/entries/place.h"
 
 typedef struct copier {
   rheos__plan *plan;
-  int16_t *homes;    // by value: the device in whose memory it lies; 0: the host's
+  int16_t *homes;    // by value: the device in whose memory it lies; 0: the host's;
+                     // RHEOS__ANYWHERE
   int32_t *renamed;  // by value: its new number
   int32_t *moved;    // by entry: its new number
   int32_t *copies;   // by value and device: the new number of the copy there; 0: none
@@ -29,14 +34,49 @@ static int16_t home_of(const rheos__plan *plan, const rheos__entry *entry) {
   return rheos__is_anywhere(entry) ? 0 : home_of_device(plan, entry->device);
 }
 
+static bool is_plain(const rheos__plan *plan, int32_t value) {
+  return rheos__is_plain((rheos_dtype)plan->dtypes[value]);
+}
+
+// Whether the entry needs the bytes of its input in its own memory.
+static bool takes_at_home(const rheos__plan *plan, const rheos__entry *entry, int32_t input) {
+  const int32_t value = plan->operands[entry->first_operand + input];
+  return rheos__takes_bytes(plan, entry, value) &&
+         !(rheos__passes_on(entry, input) && is_plain(plan, value));
+}
+
 static void find_homes(copier *c) {
   const rheos__plan *plan = c->plan;
   for (int32_t i = 0; i < plan->num_entries; ++i) {
     const rheos__entry *entry = &plan->entries[i];
     for (int32_t k = 0; k < entry->num_outputs; ++k) {
-      c->homes[entry->first_value + k] = home_of(plan, entry);
+      const int32_t value = entry->first_value + k;
+      const bool is_anywhere = rheos__gives_anywhere(entry) && is_plain(plan, value);
+      c->homes[value] = is_anywhere ? RHEOS__ANYWHERE : home_of(plan, entry);
     }
   }
+}
+
+// Feeds of a body are taken where somebody takes their bytes: where a device of a memory of its own
+// does, in that one.
+static rheos_status *find_feed_homes(copier *c) {
+  rheos__plan *plan = c->plan;
+  if (!rheos__plan_is_body(plan)) return NULL;
+  plan->feed_homes = rheos__alloc_array((size_t)plan->num_feeds, sizeof *plan->feed_homes);
+  if (plan->feed_homes == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < plan->num_feeds; ++i) {
+    plan->feed_homes[i] = is_plain(plan, i) ? RHEOS__ANYWHERE : 0;
+  }
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    const rheos__entry *entry = &plan->entries[i];
+    for (int32_t k = 0; k < entry->num_inputs; ++k) {
+      const int32_t value = plan->operands[entry->first_operand + k];
+      if (value >= plan->num_feeds || !takes_at_home(plan, entry, k)) continue;
+      if (plan->feed_homes[value] <= 0) plan->feed_homes[value] = home_of(plan, entry);
+    }
+  }
+  for (int32_t i = 0; i < plan->num_feeds; ++i) c->homes[i] = plan->feed_homes[i];
+  return NULL;
 }
 
 // ---- The new entries
@@ -67,20 +107,23 @@ static rheos_status *add_entry(copier *c, const rheos__entry *entry) {
   return NULL;
 }
 
-static rheos_status *add_copy(copier *c, int32_t value, int32_t source, int16_t to, int32_t level) {
+// From the home `from` to the device `to`.
+static rheos_status *add_copy(copier *c, int32_t value, int32_t source, int16_t from, int16_t to,
+                              int32_t level) {
   const rheos__edge origin = c->plan->origins[value];
   const rheos__node *node = rheos__plan_node(c->plan, origin.id);
-  const rheos__entry entry = {.signature = node->signature,
-                              .attrs = node->attrs,
-                              .id = origin.id,
-                              .level = level,
-                              .kind = RHEOS__ENTRY_COPY,
-                              .device = to,
-                              .read_index = origin.index,
-                              .first_operand = (int32_t)c->num_operands,
-                              .num_inputs = 1,
-                              .first_value = (int32_t)c->num_values,
-                              .num_outputs = 1};
+  const rheos__entry entry = {
+      .signature = node->signature,
+      .attrs = node->attrs,
+      .id = origin.id,
+      .level = level,
+      .kind = from == RHEOS__ANYWHERE ? RHEOS__ENTRY_BRING : RHEOS__ENTRY_COPY,
+      .device = to,
+      .read_index = origin.index,
+      .first_operand = (int32_t)c->num_operands,
+      .num_inputs = 1,
+      .first_value = (int32_t)c->num_values,
+      .num_outputs = 1};
   RHEOS_TRY(add_operand(c, source));
   RHEOS_TRY(add_value(c, origin, c->plan->dtypes[value]));
   return add_entry(c, &entry);
@@ -95,15 +138,15 @@ static rheos_status *copy_of(copier *c, int32_t value, int16_t to, int32_t level
   const int16_t from = c->homes[value];
   int32_t source = c->renamed[value];
   if (c->copies[row + (size_t)to] == 0) {
-    if (from != 0 && to != 0 && context->devices[from]->kind != context->devices[to]->kind) {
+    if (from > 0 && to != 0 && context->devices[from]->kind != context->devices[to]->kind) {
       if (c->copies[row] == 0) {
         c->copies[row] = (int32_t)c->num_values;
-        RHEOS_TRY(add_copy(c, value, source, 0, level));
+        RHEOS_TRY(add_copy(c, value, source, from, 0, level));
       }
       source = c->copies[row];
     }
     c->copies[row + (size_t)to] = (int32_t)c->num_values;
-    RHEOS_TRY(add_copy(c, value, source, to, level));
+    RHEOS_TRY(add_copy(c, value, source, from, to, level));
   }
   *out_value = c->copies[row + (size_t)to];
   return NULL;
@@ -119,7 +162,7 @@ static rheos_status *take_over(copier *c, int32_t index) {
     entry.first_operand = (int32_t)c->num_operands;
     for (int32_t i = 0; i < entry.num_inputs; ++i) {
       int32_t value = c->renamed[inputs[i]];
-      if (c->homes[inputs[i]] != home && rheos__takes_bytes(plan, &entry, inputs[i])) {
+      if (c->homes[inputs[i]] != home && takes_at_home(plan, &plan->entries[index], i)) {
         RHEOS_TRY(copy_of(c, inputs[i], home, entry.level, &value));
       }
       if (pass == 1) RHEOS_TRY(add_operand(c, value));
@@ -145,7 +188,7 @@ static rheos_status *write_entries(copier *c) {
   for (int32_t i = 0; i < plan->num_fetches; ++i) {
     const int32_t value = plan->fetch_values[i];
     int32_t fetched = c->renamed[value];
-    if (c->homes[value] != 0) {
+    if (c->homes[value] != 0 && !rheos__plan_is_body(plan)) {
       const int32_t end = rheos__level_behind(&c->entries[c->num_entries - 1]);
       RHEOS_TRY(copy_of(c, value, 0, end, &fetched));
     }
@@ -186,6 +229,7 @@ static rheos_status *insert_copies(copier *c) {
     return rheos__out_of_memory();
   }
   find_homes(c);
+  RHEOS_TRY(find_feed_homes(c));
   RHEOS_TRY(write_entries(c));
   hand_over(c);
   return NULL;

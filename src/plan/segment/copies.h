@@ -5,8 +5,8 @@
 #include "plan/segment/segment.h"
 
 // Puts an entry that copies before the first one that needs a value of another memory; all
-// consumers there share the copy. What is fetched is copied to the host. After rewriting; a plan
-// whose entries all use the host's memory stays as it is.
+// consumers there share the copy. What is fetched is copied to the host, but by a body, which gives
+// its results where they lie. After rewriting; a plan that is not mixed stays as it is.
 rheos_status *rheos__insert_copies(rheos__plan *plan);
 
 // The state of RHEOS__COPY.

@@ -67,8 +67,9 @@ static rheos__dynamic *dynamic_of(rheos__workspace *workspace, int32_t entry) {
   return workspace->dynamics[entry];
 }
 
+// Whether it has bytes that the host can read.
 static bool has_bytes(const rheos_tensor *input) {
-  return input != NULL && (input->data != NULL || input->size_bytes == 0);
+  return input != NULL && input->memory == NULL && (input->data != NULL || input->size_bytes == 0);
 }
 
 // ---- Preparing
@@ -368,6 +369,7 @@ rheos_status *rheos__run_flow_node(const rheos__plan *plan, int32_t entry,
                              .taken = inputs,
                              .cells = cells};
   rheos_status *status = run(dynamic, &node, workspace, results, step);
+  if (status == NULL && plan->is_mixed) status = rheos__bring_to_host_take(results, num_outputs);
   if (status != NULL) {
     drop_results(results, num_outputs);
     return status;

@@ -27,7 +27,7 @@ static int32_t read_from(const rheos__plan *plan, int32_t value) {
   const int32_t producer = rheos__plan_producer(plan, value);
   if (producer < 0) return -1;
   const rheos__entry *entry = &plan->entries[producer];
-  if (entry->num_inputs == 0 || entry->kind == RHEOS__ENTRY_COPY) return -1;
+  if (entry->num_inputs == 0 || rheos__is_moved(entry)) return -1;
   if (entry->kind != RHEOS__ENTRY_READ &&
       (entry->signature->op->flags & RHEOS_OP_READS_VARIABLE) == 0) {
     return -1;

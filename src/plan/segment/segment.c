@@ -138,13 +138,17 @@ static rheos_status *placeholder_error(const rheos__plan *plan, int32_t id) {
   return status;
 }
 
+static rheos_status *keep_constant(specializer *z, rheos_tensor *constant) {
+  rheos__value *value = NULL;
+  RHEOS_TRY(add_value(z, constant->dtype, RHEOS__VALUE_CONSTANT, &constant->shape, &value));
+  value->constant = rheos_tensor_ref(constant);
+  return NULL;
+}
+
 static rheos_status *add_constant_node(specializer *z, const rheos__entry *entry) {
   const rheos_attr_value *attr = rheos__attrs_find(entry->attrs, "value");
   if (attr == NULL || attr->kind != RHEOS_ATTR_TENSOR) return RHEOS_INVALID("a Const has no value");
-  rheos__value *value = NULL;
-  RHEOS_TRY(add_value(z, attr->tensor->dtype, RHEOS__VALUE_CONSTANT, &attr->tensor->shape, &value));
-  value->constant = rheos_tensor_ref(attr->tensor);
-  return NULL;
+  return keep_constant(z, attr->tensor);
 }
 
 static rheos_status *add_read(specializer *z, int32_t entry_index) {
@@ -164,11 +168,35 @@ static rheos_status *add_read(specializer *z, int32_t entry_index) {
                    is_known ? output->shape : NULL, NULL);
 }
 
+static rheos__memory *memory_of_feed(const rheos__plan *plan, int32_t feed) {
+  const int32_t home = rheos__feed_home(plan, feed);
+  return home == RHEOS__ANYWHERE ? NULL : plan->context.devices[home]->memory;
+}
+
+rheos__memory *rheos__memory_of_root(const rheos__segment *segment, int32_t root) {
+  if (root < segment->plan->num_feeds) return memory_of_feed(segment->plan, root);
+  while (root < segment->first_value) segment = segment->parent;
+  return segment->device->memory;
+}
+
 // Where a value of the plan lies.
 static rheos__memory *memory_of_value(const specializer *z, int32_t value) {
   const int32_t producer = rheos__plan_producer(z->plan, value);
-  if (producer < 0 || rheos__is_anywhere(&z->plan->entries[producer])) return NULL;
+  if (producer < 0) return memory_of_feed(z->plan, value);
+  if (rheos__is_anywhere(&z->plan->entries[producer])) return NULL;
   return rheos__entry_device(z->plan, &z->plan->entries[producer])->memory;
+}
+
+static rheos_status *add_bring(specializer *z, int32_t entry_index) {
+  const int32_t source = z->plan->operands[z->plan->entries[entry_index].first_operand];
+  const rheos__value *value = value_at(z, source);
+  if (value->kind == RHEOS__VALUE_CONSTANT) return keep_constant(z, value->constant);
+  const rheos_dtype dtype = (rheos_dtype)value->dtype;
+  const rheos_shape *shape = keep_shape(z, value->shape, NULL);
+  if (shape == NULL) return rheos__out_of_memory();
+  rheos__instruction *instruction = NULL;
+  RHEOS_TRY(add_instruction(z, entry_index, RHEOS__BRING, &instruction));
+  return add_value(z, dtype, RHEOS__VALUE_TENSOR, shape, NULL);
 }
 
 // A constant stays one: segments of other devices put theirs into their own memory.
@@ -177,12 +205,8 @@ static rheos_status *add_copy(specializer *z, int32_t entry_index) {
   const int32_t source = z->plan->operands[entry->first_operand];
   const rheos_dtype dtype = (rheos_dtype)value_at(z, source)->dtype;
   const rheos_shape *shape = value_at(z, source)->shape;
-  rheos__value *copy = NULL;
   if (value_at(z, source)->kind == RHEOS__VALUE_CONSTANT) {
-    rheos_tensor *constant = value_at(z, source)->constant;
-    RHEOS_TRY(add_value(z, dtype, RHEOS__VALUE_CONSTANT, &constant->shape, &copy));
-    copy->constant = rheos_tensor_ref(constant);
-    return NULL;
+    return keep_constant(z, value_at(z, source)->constant);
   }
   rheos__copying *copying = rheos__arena_alloc_zeroed(&z->segment->arena, sizeof *copying);
   if (copying == NULL) return rheos__out_of_memory();
@@ -578,6 +602,7 @@ static rheos_status *add_entry(specializer *z, int32_t entry_index) {
   switch ((rheos__entry_kind)z->plan->entries[entry_index].kind) {
     case RHEOS__ENTRY_READ: return add_read(z, entry_index);
     case RHEOS__ENTRY_COPY: return add_copy(z, entry_index);
+    case RHEOS__ENTRY_BRING: return add_bring(z, entry_index);
     case RHEOS__ENTRY_WATCH: return add_watch(z, entry_index);
     case RHEOS__ENTRY_NODE:
     case RHEOS__ENTRY_DROPPED: break;

@@ -42,6 +42,7 @@ typedef enum rheos__instruction_kind {
   RHEOS__DYNAMIC,  // shapes are inferred and the kernel is prepared when the inputs are there:
                    // dynamic.h
   RHEOS__COPY,     // bytes between the memories of two devices: copies.h
+  RHEOS__BRING,    // takes a reference to its input, or to a copy in the segment's memory: copies.h
   RHEOS__HOLD,     // room for its output, which a fused loop after it writes
   RHEOS__WATCH,    // delivers its input: watch.h
 } rheos__instruction_kind;
@@ -294,6 +295,10 @@ static inline bool rheos__takes_tensors(const rheos__instruction *in) {
 
 // The description of a value of this segment or of one before it.
 const rheos__value *rheos__find_value(const rheos__segment *segment, int32_t value);
+
+// The memory that the bytes of a root lie in, of this segment or of one before it: what the plan
+// knows. Results of bodies and feeds that may lie in any are tensors, which know themselves.
+rheos__memory *rheos__memory_of_root(const rheos__segment *segment, int32_t root);
 
 rheos__workspace *rheos__workspace_new(const rheos__plan *plan);  // NULL when memory is short
 void rheos__workspaces_free(rheos__workspace *workspaces);

@@ -73,6 +73,7 @@ static void check_outputs(checker *c, int32_t index) {
         assert(value->kind == RHEOS__VALUE_ARENA || value->kind == RHEOS__VALUE_HEAP ||
                value->kind == RHEOS__VALUE_NONE);
         break;
+      case RHEOS__BRING:
       case RHEOS__READ: assert(value->kind == RHEOS__VALUE_TENSOR); break;
       case RHEOS__WATCH: break;  // it has none
       case RHEOS__COMPUTE:

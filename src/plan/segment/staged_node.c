@@ -89,3 +89,19 @@ rheos_status *rheos__stage_results(rheos__memory *memory, rheos_tensor **results
   }
   return NULL;
 }
+
+rheos_status *rheos__bring_to_host_take(rheos_tensor **tensors, int32_t count) {
+  rheos_status *status = NULL;
+  for (int32_t i = 0; i < count; ++i) {
+    rheos_tensor *there = tensors[i];
+    if (there == NULL || there->memory == NULL) continue;
+    tensors[i] = NULL;
+    if (status == NULL) status = rheos__tensor_in(there, NULL, &tensors[i]);
+    rheos_tensor_unref(there);
+  }
+  for (int32_t i = 0; status != NULL && i < count; ++i) {
+    rheos_tensor_unref(tensors[i]);
+    tensors[i] = NULL;
+  }
+  return status;
+}

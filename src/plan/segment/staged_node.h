@@ -27,4 +27,8 @@ void rheos__staged_deinit(rheos__staged *staged);
 rheos_status *rheos__stage_results(rheos__memory *memory, rheos_tensor **results,
                                    int32_t num_results);
 
+// Brings tensors that lie elsewhere to the host's memory; NULL ones stay NULL, after a failure all
+// are.
+rheos_status *rheos__bring_to_host_take(rheos_tensor **tensors, int32_t count);
+
 #endif  // RHEOS_SRC_PLAN_SEGMENT_STAGED_NODE_H

@@ -67,6 +67,11 @@ static bool takes_placed(const rheos__segment *segment, const rheos__instruction
          (op->flags & RHEOS_OP_READS_SHAPES) == 0;
 }
 
+// A feed that only bodies take, in whatever memory it lies, is handed on itself.
+static bool takes_any(const rheos__segment *segment, int32_t feed) {
+  return rheos__feed_home(segment->plan, feed) == RHEOS__ANYWHERE;
+}
+
 static void bind_input(rheos__binding *binding, const rheos__workspace *workspace,
                        const rheos__segment *segment, const rheos__instruction *in, int32_t i) {
   const int32_t position = in->first_operand + i, at = in->first_argument + i;
@@ -92,6 +97,7 @@ static void bind_input(rheos__binding *binding, const rheos__workspace *workspac
       binding->tensors[at] = &argument->view;
       break;
     case RHEOS__VALUE_FEED:  // the caller's: nobody may keep it
+      argument->passes = takes_any(segment, root);
       break;
     case RHEOS__VALUE_HEAP:
     case RHEOS__VALUE_TENSOR: argument->passes = index == root; break;
@@ -99,7 +105,9 @@ static void bind_input(rheos__binding *binding, const rheos__workspace *workspac
   if (value->shape == NULL) return;  // what passes without one is there
   rheos__tensor_init_view(&argument->view, (rheos_dtype)value->dtype, value->shape,
                           workspace->data[root]);
-  argument->view.memory = segment->device->memory;
+  argument->view.memory = bytes->kind == RHEOS__VALUE_CONSTANT
+                              ? segment->device->memory
+                              : rheos__memory_of_root(segment, root);
 }
 
 static bool bind_inputs(rheos__binding *binding, const rheos__workspace *workspace,

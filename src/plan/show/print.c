@@ -45,6 +45,7 @@ const char *rheos__instruction_kind_name(const rheos__instruction *instruction) 
     case RHEOS__READ: return "read";
     case RHEOS__DYNAMIC: return "dynamic";
     case RHEOS__COPY: return "copy";
+    case RHEOS__BRING: return "bring";
     case RHEOS__HOLD: return "hold";
     case RHEOS__WATCH: return "watch";
   }
@@ -178,6 +179,7 @@ static void add_effects(const printer *p, int32_t entry) {
 
 static const char *word_of(const rheos__entry *entry, const rheos__shown *shown) {
   if (entry->kind == RHEOS__ENTRY_COPY) return "(copy)";
+  if (entry->kind == RHEOS__ENTRY_BRING) return "(bring)";
   if (entry->kind == RHEOS__ENTRY_WATCH) return "(watch)";
   return entry->kind == RHEOS__ENTRY_READ ? "(read)" : shown->op;
 }

@@ -32,6 +32,7 @@ char *rheos__entry_name(const rheos__plan *plan, int32_t index, rheos__arena *ar
   if (entry->kind != RHEOS__ENTRY_NODE) {  // the plan has put it in
     static const char *const marks[] = {[RHEOS__ENTRY_READ] = "/_read_",
                                         [RHEOS__ENTRY_COPY] = "/_copy_",
+                                        [RHEOS__ENTRY_BRING] = "/_bring_",
                                         [RHEOS__ENTRY_WATCH] = "/_watch_"};
     const char *mark = marks[entry->kind];
     return name_of_node(plan, entry->id, mark, index, arena);
@@ -62,7 +63,7 @@ static rheos_status *show_entry(const rheos__plan *plan, int32_t index, rheos__a
     if (inputs[i] == NULL) return rheos__out_of_memory();
   }
   const char *device = rheos__plan_node(plan, entry->id)->device;
-  if (entry->kind == RHEOS__ENTRY_COPY) device = rheos__entry_device(plan, entry)->name;
+  if (rheos__is_moved(entry)) device = rheos__entry_device(plan, entry)->name;
   return visit(argument, &(rheos__shown){
                              .entry = index,
                              .name = name,

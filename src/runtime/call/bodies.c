@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "graph/calls.h"
 #include "graph/library.h"
-#include "runtime/run/executor.h"
+#include "runtime/run/bring.h"
 #include "runtime/run/run.h"
 
 // Calls inside calls; each takes some kilobytes of the stack.
@@ -544,6 +544,19 @@ void rheos__site_leave(rheos__site *site, rheos__site_call *call) {
 }
 
 rheos__call *rheos__site_call_of_plan(rheos__site_call *call) { return &call->call; }
+
+bool rheos__site_call_is_mixed(const rheos__site_call *call) { return call->call.plan->is_mixed; }
+
+rheos_status *rheos__loop_bring(const rheos__site_call *condition, const rheos__site_call *body,
+                                int32_t argument, rheos_tensor *tensor,
+                                rheos_tensor **out_brought) {
+  const rheos__plan *plan = body->call.plan;
+  *out_brought = NULL;
+  if (condition != NULL && rheos__feed_home(plan, argument) == RHEOS__ANYWHERE) {
+    RHEOS_TRY(rheos__bring_argument(condition->call.plan, argument, tensor, out_brought));
+  }
+  return *out_brought != NULL ? NULL : rheos__bring_to_stay(plan, argument, tensor, out_brought);
+}
 
 rheos_status *rheos__site_call_failed_take(const rheos__site_call *call, rheos_status *status) {
   const rheos__graph_part *part = call->of->part;

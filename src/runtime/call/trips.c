@@ -2,6 +2,9 @@
 // and end with the shapes they began with, are entered once: from trip to trip only the pointers
 // change of variables that have two tensors, or that kernels return. Whatever is not as it was ends
 // that, and the loop goes on as calls.
+//
+// Where values may lie in different memories, variables have to lie where both take them, and to be
+// computed there; then nothing is moved but what the condition gives.
 #include "graph/calls.h"
 
 #include <assert.h>
@@ -23,14 +26,16 @@ typedef struct trips {
   rheos__step *step;
   rheos__run condition, body;
   const rheos__segment *condition_segment, *body_segment;
-  const bool *holds;  // what the condition computes
-  bool as_before;     // the flags of the variables
+  const bool *holds;    // what the condition computes
+  bool as_before;       // the flags of the variables
+  bool is_mixed;        // one of both plans
+  rheos_tensor *there;  // where a condition computes that is not on the host; NULL: it is
 } trips;
 
 // The one segment of the call, ready to run again; NULL if it is not so simple.
 static const rheos__segment *only_segment(const rheos__call *call) {
   const rheos__plan *plan = call->plan;
-  if (call->path_length != 1 || plan->flow != NULL || plan->is_mixed || plan->may_wait) return NULL;
+  if (call->path_length != 1 || plan->flow != NULL || plan->may_wait) return NULL;
   const rheos__segment *segment = call->path[0];
   const bool is_whole = segment->end_entry == plan->num_entries;
   return is_whole && rheos__workspace_is_bound(call->workspace, segment) ? segment : NULL;
@@ -50,6 +55,7 @@ static bool is_plain_result(const trips *r, int32_t variable, const rheos__value
     if (r->body.plan->fetch_values[i] == index) return false;
   }
   return before->dtype == (rheos_dtype)value->dtype &&
+         before->memory == r->body_segment->device->memory &&
          rheos_shape_equal(value->shape, &before->shape);
 }
 
@@ -64,6 +70,7 @@ static bool find_kind(const trips *r, int32_t i) {
   if (index < r->body.plan->num_feeds || !is_plain_result(r, i, value, index)) return false;
   if (value->kind == RHEOS__VALUE_TENSOR) {
     t->kinds[i] = RETURNED;
+    if (r->is_mixed) return false;  // in whatever memory the kernel likes
     return t->given[i] || t->owned[i];
   }
   if (value->kind != RHEOS__VALUE_HEAP) return false;
@@ -71,7 +78,8 @@ static bool find_kind(const trips *r, int32_t i) {
   if (value->over != 0) return value->over == i + 1 && t->given[i];
   const rheos_tensor *spare = t->spares[i];
   return t->owned[i] && !t->given[i] && t->has_two[i] &&
-         (spare == NULL || rheos_shape_equal(&spare->shape, value->shape));
+         (spare == NULL || (spare->memory == t->variables[i]->memory &&
+                            rheos_shape_equal(&spare->shape, value->shape)));
 }
 
 // Whether the condition computes a bool.
@@ -85,6 +93,34 @@ static bool find_condition(trips *r) {
          holds->dtype == RHEOS_BOOL && holds->shape.rank == 0 && rheos__tensor_is_exclusive(holds);
 }
 
+static bool changes(const trips *r, int32_t i) {
+  return i < r->t->num_variables && r->t->kinds[i] != STAYS;
+}
+
+// Whether it takes the tensor of a variable that changes, to hand it on in whatever memory.
+static bool hands_on(const trips *r, const rheos__segment *segment, const rheos__instruction *in) {
+  for (int32_t k = 0; k < in->num_inputs; ++k) {
+    const int32_t feed = segment->operands[in->first_operand + k];
+    if (feed >= r->t->count || !changes(r, feed)) continue;
+    if (rheos__feed_home(segment->plan, feed) == RHEOS__ANYWHERE) return true;
+  }
+  return false;
+}
+
+// Whether the variables lie where the plan takes them.
+static bool lie_at_home(const trips *r, const rheos__segment *segment) {
+  const rheos__plan *plan = segment->plan;
+  for (int32_t i = 0; i < r->t->count; ++i) {
+    const int32_t home = rheos__feed_home(plan, i);
+    if (r->t->variables[i] == NULL || home == RHEOS__ANYWHERE) continue;
+    if (r->t->variables[i]->memory != plan->context.devices[home]->memory) return false;
+  }
+  for (int32_t i = 0; i < segment->num_instructions; ++i) {
+    if (hands_on(r, segment, &segment->instructions[i])) return false;
+  }
+  return true;
+}
+
 static bool find_kinds(trips *r) {
   const rheos__trips *t = r->t;
   const rheos__call *condition = rheos__site_call_of_plan(t->condition);
@@ -95,6 +131,7 @@ static bool find_kinds(trips *r) {
   r->condition = (rheos__run){.plan = condition->plan, .workspace = condition->workspace};
   r->body = (rheos__run){.plan = body->plan, .workspace = body->workspace};
   r->condition.step = r->body.step = r->step;
+  r->is_mixed = condition->plan->is_mixed || body->plan->is_mixed;
   rheos__key key = {.tensors = t->variables, .cells = t->cells, .count = t->count};
   if (!rheos__segment_is_for(r->condition_segment, &key)) return false;
   key.given = t->given;
@@ -103,7 +140,7 @@ static bool find_kinds(trips *r) {
   for (int32_t i = 0; i < t->num_variables; ++i) {
     if (!find_kind(r, i)) return false;
   }
-  return true;
+  return !r->is_mixed || (lie_at_home(r, r->condition_segment) && lie_at_home(r, r->body_segment));
 }
 
 // ---- Entering and leaving
@@ -111,6 +148,13 @@ static bool find_kinds(trips *r) {
 static void point_at(const trips *r, int32_t value, rheos_tensor *tensor) {
   r->condition.workspace->data[value] = r->body.workspace->data[value] =
       tensor != NULL ? tensor->data : NULL;
+}
+
+// Where the condition's value is computed.
+static rheos_status *place_condition(trips *r) {
+  rheos__memory *memory = r->condition_segment->device->memory;
+  if (memory == NULL) return NULL;
+  return rheos__tensor_new_in(memory, RHEOS_BOOL, &(*r->t->holds)->shape, &r->there);
 }
 
 static void enter(trips *r) {
@@ -127,8 +171,9 @@ static void enter(trips *r) {
     body->data[index] = t->variables[i]->data;
   }
   const int32_t holds = r->condition.plan->fetch_values[0];
-  condition->tensors[holds] = *t->holds;
-  condition->data[holds] = (*t->holds)->data;
+  rheos_tensor *computed = r->there != NULL ? r->there : *t->holds;
+  condition->tensors[holds] = computed;
+  condition->data[holds] = computed->data;
   r->holds = (*t->holds)->data;
 }
 
@@ -149,13 +194,22 @@ static void release_packed(const rheos__run *run, const rheos__segment *segment)
 
 // ---- A trip
 
-static rheos_status *check_condition(trips *r) {
+// The condition's value is gone, wherever it was computed.
+static rheos_status *drop_condition_take(trips *r, rheos_status *status) {
+  rheos__release_tensors(r->condition.workspace, r->condition_segment);
+  if (r->there == NULL) *r->t->holds = NULL;
+  r->there = NULL;
+  return rheos__site_call_failed_take(r->t->condition, status);
+}
+
+static inline rheos_status *check_condition(trips *r, bool is_mixed) {
   rheos_status *status = rheos__run_segment(&r->condition, r->condition_segment);
   release_packed(&r->condition, r->condition_segment);
-  if (__builtin_expect(status == NULL, 1)) return NULL;
-  rheos__release_tensors(r->condition.workspace, r->condition_segment);
-  *r->t->holds = NULL;
-  return rheos__site_call_failed_take(r->t->condition, status);
+  if (is_mixed && status == NULL && r->there != NULL) {
+    status = rheos__memory_copy(NULL, (*r->t->holds)->data, r->there->memory, r->there->data,
+                                r->there->size_bytes);
+  }
+  return __builtin_expect(status == NULL, 1) ? NULL : drop_condition_take(r, status);
 }
 
 static rheos_status *make_spares(const trips *r) {
@@ -163,7 +217,7 @@ static rheos_status *make_spares(const trips *r) {
   for (int32_t i = 0; i < t->num_variables; ++i) {
     if (t->kinds[i] != IN_SPARE || t->spares[i] != NULL) continue;
     const rheos_tensor *like = t->variables[i];
-    RHEOS_TRY(rheos_tensor_new(like->dtype, like->shape, &t->spares[i]));
+    RHEOS_TRY(rheos__tensor_new_in(like->memory, like->dtype, &like->shape, &t->spares[i]));
   }
   return NULL;
 }
@@ -270,21 +324,38 @@ static rheos_status *take_trip(trips *r) {
                                              : NULL;
 }
 
+// Compiled twice, where values may lie in different memories and without.
+static inline __attribute__((always_inline)) rheos_status *take_trips(trips *r, int64_t most,
+                                                                      int64_t *out_count,
+                                                                      bool *out_ended,
+                                                                      bool is_mixed) {
+  rheos_status *status = NULL;
+  enter(r);
+  while (status == NULL && r->as_before && *out_count < most) {
+    status = check_condition(r, is_mixed);
+    *out_ended = status == NULL && !*r->holds;
+    if (status != NULL || *out_ended) break;
+    ++*out_count;
+    status = take_trip(r);
+  }
+  leave(r);
+  return status;
+}
+
+static rheos_status *take_mixed_trips(trips *r, int64_t most, int64_t *out_count, bool *out_ended) {
+  RHEOS_TRY(place_condition(r));
+  rheos_status *status = take_trips(r, most, out_count, out_ended, true);
+  rheos_tensor_unref(r->there);
+  const bool on_device = r->body.plan->runs_elsewhere || r->condition.plan->runs_elsewhere;
+  return on_device ? rheos__run_synchronize_take(r->body.plan, status) : status;
+}
+
 rheos_status *rheos__trips_run(const rheos__trips *t, rheos__step *step, int64_t most,
                                int64_t *out_count, bool *out_ended) {
   trips r = {.t = t, .step = step, .as_before = true};
   *out_count = 0;
   *out_ended = false;
   if (rheos__step_is_observed(step) || !find_kinds(&r)) return NULL;
-  enter(&r);
-  rheos_status *status = NULL;
-  while (status == NULL && r.as_before && *out_count < most) {
-    status = check_condition(&r);
-    *out_ended = status == NULL && !*r.holds;
-    if (status != NULL || *out_ended) break;
-    ++*out_count;
-    status = take_trip(&r);
-  }
-  leave(&r);
-  return status;
+  return r.is_mixed ? take_mixed_trips(&r, most, out_count, out_ended)
+                    : take_trips(&r, most, out_count, out_ended, false);
 }

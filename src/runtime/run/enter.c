@@ -173,12 +173,14 @@ void rheos__call_deinit(rheos__call *call) {
     pthread_mutex_unlock(&call->plan->mutex);
   }
   rheos__free(call->path);
+  rheos__free(call->brought);
   *call = (rheos__call){0};
 }
 
 void rheos__call_drop(rheos__call *call) {
   rheos__workspaces_free(call->workspace);
   rheos__free(call->path);
+  rheos__free(call->brought);
   *call = (rheos__call){0};
 }
 

@@ -10,7 +10,9 @@
 #include "plan/segment/dynamic.h"
 #include "plan/segment/memory_report.h"
 #include "plan/segment/packed_operand.h"
+#include "plan/segment/staged_node.h"
 #include "resource/variable_shape.h"
+#include "runtime/run/bring.h"
 #include "runtime/run/run.h"
 #include "runtime/run/section_run.h"
 
@@ -169,6 +171,14 @@ static rheos_status *run_copy(run *r, const rheos__segment *segment, const rheos
                             copying->size_bytes);
 }
 
+static rheos_status *bring(run *r, const rheos__segment *segment, const rheos__instruction *in) {
+  rheos_tensor **brought = &r->workspace->tensors[in->first_value];
+  RHEOS_TRY(rheos__tensor_in(r->workspace->tensors[segment->operands[in->first_operand]],
+                             segment->device->memory, brought));
+  r->workspace->data[in->first_value] = (*brought)->data;
+  return NULL;
+}
+
 static rheos_status *run_instruction(run *r, const rheos__segment *segment,
                                      const rheos__instruction *in) {
   switch ((rheos__instruction_kind)in->kind) {
@@ -177,6 +187,7 @@ static rheos_status *run_instruction(run *r, const rheos__segment *segment,
     case RHEOS__READ: return read_variable(r, segment, in);
     case RHEOS__DYNAMIC: return run_dynamic(r, segment, in);
     case RHEOS__COPY: return run_copy(r, segment, in);
+    case RHEOS__BRING: return bring(r, segment, in);
     case RHEOS__HOLD: return NULL;
     case RHEOS__WATCH: return NULL;  // nobody looks on
   }
@@ -474,9 +485,7 @@ static void take_parameters(const run *r, const rheos__parameters *parameters) {
   }
 }
 
-// Waits for the devices, also after a failure: the step's memory is used again. The first error
-// stays.
-static rheos_status *synchronize(const rheos__plan *plan, rheos_status *status) {
+rheos_status *rheos__run_synchronize_take(const rheos__plan *plan, rheos_status *status) {
   for (int32_t i = 0; i < plan->context.num_devices; ++i) {
     const rheos__device *device = plan->context.devices[i];
     if (device->kind->synchronize == NULL) continue;
@@ -497,7 +506,7 @@ static inline __attribute__((always_inline)) rheos_status *run_from(
   take_parameters(r, parameters);
   *out_last = root;
   rheos_status *status = run_all(r, root, out_last, out_cost_ns);
-  if (r->plan->is_mixed) status = synchronize(r->plan, status);
+  if (r->plan->runs_elsewhere) status = rheos__run_synchronize_take(r->plan, status);
   drop_spares(r);
   if (status == NULL) {
     status = r->bound != NULL ? rheos__run_store_fetches(r, *out_last)
@@ -560,14 +569,8 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
 
 // ---- Runs inside runs
 
-static void drop_given(const rheos__plan *plan, const rheos__parameters *parameters) {
-  for (int32_t i = 0; parameters->given != NULL && i < plan->num_feeds; ++i) {
-    if (parameters->given[i]) rheos_tensor_unref(parameters->tensors[i]);
-  }
-}
-
-rheos_status *rheos__call_run(rheos__call *call, const rheos__parameters *parameters,
-                              rheos__step *step, rheos_tensor **values) {
+static inline rheos_status *call_run(rheos__call *call, const rheos__parameters *parameters,
+                                     rheos__step *step, rheos_tensor **values) {
   run r = {.plan = call->plan,
            .workspace = call->workspace,
            .step = step,
@@ -580,14 +583,39 @@ rheos_status *rheos__call_run(rheos__call *call, const rheos__parameters *parame
   if (call->plan->flow != NULL) {
     drop_spares(&r);
     rheos_status *status = execute_flow(&r, parameters, values, &cost_ns);
-    drop_given(call->plan, parameters);
+    rheos__drop_given(call->plan, parameters);
     return status;
   }
   rheos_status *status = rheos__run_enter_root(&r, parameters, &root);
   if (status != NULL) {
-    drop_given(call->plan, parameters);
+    rheos__drop_given(call->plan, parameters);
     drop_spares(&r);
     return status;
   }
   return run_from(&r, root, parameters, values, &last, &cost_ns);
+}
+
+// Where values may lie in different memories.
+static __attribute__((noinline)) rheos_status *call_run_mixed(rheos__call *call,
+                                                              const rheos__parameters *parameters,
+                                                              rheos__step *step,
+                                                              rheos_tensor **values) {
+  rheos__parameters brought;
+  rheos_status *status = rheos__bring_arguments(call, parameters, &brought);
+  if (status != NULL) {
+    drop_spares(&(run){.plan = call->plan, .spares = values});
+    return status;
+  }
+  status = call_run(call, &brought, step, values);
+  rheos__drop_arguments(call);
+  if (status != NULL || parameters->any_memory) return status;
+  return rheos__bring_to_host_take(values, call->plan->num_fetches);
+}
+
+rheos_status *rheos__call_run(rheos__call *call, const rheos__parameters *parameters,
+                              rheos__step *step, rheos_tensor **values) {
+  if (__builtin_expect(call->plan->is_mixed, 0)) {
+    return call_run_mixed(call, parameters, step, values);
+  }
+  return call_run(call, parameters, step, values);
 }

@@ -17,6 +17,8 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
 
 // ---- Runs inside runs
 
+typedef struct rheos__brought rheos__brought;
+
 // A body as one caller has it: kept from call to call, so that entering with the same shapes and
 // cells takes neither a lock nor memory. For one thread at a time.
 typedef struct rheos__call {
@@ -25,7 +27,8 @@ typedef struct rheos__call {
   rheos__segment **path;        // gone through last, from the root on; marked as running
   int32_t path_length;
   size_t path_capacity;
-  int64_t num_runs;  // since a kernel has entered it
+  int64_t num_runs;         // since a kernel has entered it
+  rheos__brought *brought;  // room for arguments that are moved: bring.h; NULL until they are
 } rheos__call;
 
 // `call` holds zeros but for the plan. The workspace goes back to the plan, which must still be

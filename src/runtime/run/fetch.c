@@ -31,7 +31,7 @@ static void place_spares(const rheos__run *r, const rheos__segment *segment) {
     if (index >= segment->first_value + segment->num_values || tensors[index] != NULL) continue;
     const rheos__value *value = &segment->values[index - segment->first_value];
     if (value->kind != RHEOS__VALUE_HEAP || value->root != index || value->over != 0 ||
-        spare->dtype != (rheos_dtype)value->dtype ||
+        spare->dtype != (rheos_dtype)value->dtype || spare->memory != segment->device->memory ||
         !rheos_shape_equal(&spare->shape, value->shape) || !rheos__tensor_is_spare(spare)) {
       continue;
     }
@@ -55,8 +55,8 @@ rheos_status *rheos__run_place_fetched(const rheos__run *r, const rheos__segment
       workspace->tensors[index] = workspace->tensors[value->over - 1];
       workspace->tensors[value->over - 1] = NULL;
     } else if (workspace->tensors[index] == NULL) {
-      status =
-          rheos_tensor_new((rheos_dtype)value->dtype, *value->shape, &workspace->tensors[index]);
+      status = rheos__tensor_new_in(segment->device->memory, (rheos_dtype)value->dtype,
+                                    value->shape, &workspace->tensors[index]);
     }
     if (status != NULL) {
       status = rheos__no_memory_take(status, segment);
@@ -135,6 +135,7 @@ static rheos_status *take_fetch(rheos__run *r, const rheos__segment *last, int32
   }
   rheos_tensor view;
   rheos__tensor_init_view(&view, (rheos_dtype)value->dtype, shape, r->workspace->data[value->root]);
+  view.memory = *tensor != NULL ? (*tensor)->memory : rheos__memory_of_root(last, value->root);
   return rheos_tensor_copy(&view, &given[fetch]);
 }
 

@@ -168,6 +168,10 @@ static bool view_value(const rheos__observed *entry, int32_t index, rheos_tensor
   const rheos_shape *shape = value->shape;
   if (shape == NULL && tensor != NULL) shape = &tensor->shape;
   if (root->kind == RHEOS__VALUE_NONE || shape == NULL) return false;
+  if (tensor != NULL ? tensor->memory != NULL
+                     : rheos__memory_of_root(segment, value->root) != NULL) {
+    return false;
+  }
   rheos__tensor_init_view(out_view, (rheos_dtype)value->dtype, shape,
                           entry->workspace->data[value->root]);
   return true;
@@ -175,7 +179,7 @@ static bool view_value(const rheos__observed *entry, int32_t index, rheos_tensor
 
 static bool has_views(const rheos__observed *entry) {
   return entry->shares == NULL && rheos__is_on_host(entry->place->segment->device) &&
-         entry->instruction->kind != RHEOS__COPY;
+         entry->instruction->kind != RHEOS__COPY && entry->instruction->kind != RHEOS__BRING;
 }
 
 bool rheos__observed_input(const rheos__observed *entry, int32_t input, rheos_tensor *out_view) {

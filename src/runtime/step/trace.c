@@ -147,7 +147,7 @@ static bool describe_ops(rheos_trace *trace, const rheos__plan *plan, const rheo
                                      .attrs = entry->attrs,
                                      .id = id,
                                      .is_read = entry->kind != RHEOS__ENTRY_NODE,
-                                     .is_copy = entry->kind == RHEOS__ENTRY_COPY,
+                                     .is_copy = rheos__is_moved(entry),
                                      .read_index = entry->read_index,
                                      .device = device,
                                      .first_edge = num_edges,
