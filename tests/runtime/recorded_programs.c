@@ -5,6 +5,7 @@
 #include <rheos/rheos.h>
 
 #include "format/format_support.h"
+#include "graph.pb-c.h"
 #include "runtime/watch_all.h"
 #include "runtime/session/watched_run.h"
 
@@ -142,9 +143,30 @@ static void do_run(rheos_session *session, recorded_run *run, const char *progra
   free_values(run->answers, run->num_fetches);
 }
 
-static rheos_graph *read_program(const char *folder, const char *name) {
+static void ask_for_device(Tensorflow__NodeDef *const *nodes, size_t count, const char *device) {
+  for (size_t i = 0; i < count; i++) nodes[i]->device = strdup(device);
+}
+
+// The message with the device for all nodes, those of functions too.
+static void set_device(bytes *b, const char *device) {
+  Tensorflow__GraphDef *def =
+      tensorflow__graph_def__unpack(NULL, b->size_bytes, (const uint8_t *)b->data);
+  assert_non_null(def);
+  ask_for_device(def->node, def->n_node, device);
+  for (size_t i = 0; def->library != NULL && i < def->library->n_function; i++) {
+    const Tensorflow__FunctionDef *function = def->library->function[i];
+    ask_for_device(function->node_def, function->n_node_def, device);
+  }
+  rheos__free(b->data);
+  b->data = rheos__alloc(tensorflow__graph_def__get_packed_size(def));
+  b->size_bytes = tensorflow__graph_def__pack(def, (uint8_t *)b->data);
+  tensorflow__graph_def__free_unpacked(def, NULL);
+}
+
+static rheos_graph *read_program(const char *folder, const char *name, const char *device) {
   char *path = rheos__text_format("%s/tests/golden/%s/%s.pb", RHEOS_SOURCE_DIR, folder, name);
   bytes b = read_bytes(path);
+  if (device != NULL) set_device(&b, device);
   rheos_graph *graph = rheos_graph_new();
   rheos_scope *scope = rheos_scope_new(graph);
   rheos_import_graph_def(scope, b.data, b.size_bytes, NULL);
@@ -157,6 +179,9 @@ static rheos_graph *read_program(const char *folder, const char *name) {
 
 typedef struct program {
   const char *folder;
+  int32_t num_threads;
+  rheos_host *host;    // of all sessions but the first; NULL: the CPU's
+  const char *device;  // of it, that all nodes ask for; NULL: none
   char name[64];
   rheos_graph *graph;
   // The first inlines calls; of the last all edges are watched.
@@ -178,29 +203,33 @@ static void end_program(program *p) {
   end_run(p);
   for (int i = 0; i < NUM_SESSIONS; i++) rheos_session_free(p->sessions[i]);
   rheos_graph_unref(p->graph);
-  *p = (program){.folder = p->folder};
+  for (int i = 0; i < NUM_SESSIONS; i++) p->sessions[i] = NULL;
+  p->graph = NULL;
 }
 
-static void begin_program(program *p, const char *name, int32_t num_threads) {
+static void begin_program(program *p, const char *name) {
   end_program(p);
   snprintf(p->name, sizeof p->name, "%s", name);
-  p->graph = read_program(p->folder, name);
+  p->graph = read_program(p->folder, name, p->device);
   for (int i = 0; i < NUM_SESSIONS; i++) {
+    rheos_host *const host = i == 0 ? NULL : p->host;
     const rheos_session_options options = {
-        .num_threads = num_threads,
+        .num_threads = host == NULL ? p->num_threads : 0,
+        .host = host,
+        .allow_soft_placement = p->device != NULL,
         .rewrites.function_optimization = i == 0 ? RHEOS_TOGGLE_ON : RHEOS_TOGGLE_OFF};
     expect_ok(rheos_session_new(p->graph, &options, &p->sessions[i]));
   }
 }
 
-static void take_line(program *p, char *line, int32_t num_threads) {
+static void take_line(program *p, char *line) {
   char *rest;
   const char *word = strtok_r(line, " ", &rest), *name = strtok_r(NULL, " ", &rest);
   const char *value = strtok_r(NULL, " ", &rest);
   recorded_run *run = &p->run;
   assert_true(run->num_feeds < MAX_NAMES && run->num_fetches < MAX_NAMES);
   if (strcmp(word, "program") == 0) {
-    begin_program(p, name, num_threads);
+    begin_program(p, name);
   } else if (strcmp(word, "run") == 0) {
     end_run(p);
   } else if (strcmp(word, "target") == 0) {
@@ -218,18 +247,25 @@ static void take_line(program *p, char *line, int32_t num_threads) {
   }
 }
 
-void run_recorded_programs(const char *folder, int32_t num_threads) {
-  char *path = rheos__text_format("%s/tests/golden/%s/programs.txt", RHEOS_SOURCE_DIR, folder);
+static void run_programs(program p) {
+  char *path = rheos__text_format("%s/tests/golden/%s/programs.txt", RHEOS_SOURCE_DIR, p.folder);
   bytes text = read_bytes(path);
   rheos__free(path);
   char *lines = rheos__text_format("%.*s", (int)text.size_bytes, text.data), *rest;
-  program p = {.folder = folder};
   num_wrong = 0;
   for (char *line = strtok_r(lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-    take_line(&p, line, num_threads);
+    take_line(&p, line);
   }
   end_program(&p);
   rheos__free(lines);
   rheos__free(text.data);
   assert_int_equal(num_wrong, 0);
+}
+
+void run_recorded_programs(const char *folder, int32_t num_threads) {
+  run_programs((program){.folder = folder, .num_threads = num_threads});
+}
+
+void run_recorded_programs_on(const char *folder, rheos_host *host, const char *device) {
+  run_programs((program){.folder = folder, .num_threads = 1, .host = host, .device = device});
 }
