@@ -181,6 +181,18 @@ static bool ends_with(const char *text, const char *end) {
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+// A handle that is nothing but a cell is no value, whatever dtypes the argument may have.
+static rheos_status *check_values(const rheos__prepare *p, const rheos__arg *arg, int32_t first,
+                                  int32_t count) {
+  for (int32_t i = first; i < first + count; ++i) {
+    if (p->input_dtypes[i] != RHEOS_RESOURCE || arg->dtype == RHEOS_RESOURCE) continue;
+    if (p->input_resources == NULL || p->input_resources[i] == NULL) continue;
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "input %d of %s is a handle, not a value", (int)i,
+                            p->op->name);
+  }
+  return NULL;
+}
+
 // The functions of the attributes, in their order; captured are, in the same order, the lists of
 // inputs named
 // `...other_arguments`.
@@ -193,6 +205,7 @@ static rheos_status *make_functions(const rheos__prepare *p, rheos__dataset_spec
     const bool is_dataset = arg->dtype == RHEOS_VARIANT;
     const bool is_captured =
         ends_with(arg->name, "other_arguments") || ends_with(arg->name, "other_args");
+    if (!is_captured) RHEOS_TRY(check_values(p, arg, at, count));
     for (int32_t k = 0; k < count; ++k) spec->is_dataset[at + k] = is_dataset;
     if (is_captured && num_lists < 8) {
       first[num_lists] = at;
