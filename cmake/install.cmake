@@ -1,6 +1,6 @@
 # make install, and what its components have (cmake --install build --component NAME):
 #
-#   library      librheos.so.0 and what compiles loops
+#   library      librheos.so.0, what compiles loops, what clusters speak by
 #   development  headers, the name that is linked with, librheos.a, rheos.pc, CMake package
 #   command      rheos and its page
 #   python       the package and its extension
@@ -10,9 +10,11 @@ set(CMAKE_INSTALL_MESSAGE LAZY)
 
 install(TARGETS rheos EXPORT rheos_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
-if(TARGET rheos_jit)
-  install(TARGETS rheos_jit LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
-endif()
+foreach(part IN ITEMS rheos_jit rheos_grpc)
+  if(TARGET ${part})
+    install(TARGETS ${part} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
+  endif()
+endforeach()
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(DIRECTORY include/rheos "${CMAKE_BINARY_DIR}/generated/include/rheos"

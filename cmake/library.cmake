@@ -19,7 +19,7 @@ endif()
 list(TRANSFORM protos PREPEND "${proto_root}/" OUTPUT_VARIABLE proto_files)
 set(all_protos ${protos})
 # What only the Python front end has messages of is not compiled to C.
-set(python_protos config.proto example.proto projector.proto xplane.proto)
+set(python_protos example.proto projector.proto xplane.proto)
 list(REMOVE_ITEM protos ${python_protos})
 foreach(proto IN LISTS protos)
   string(REGEX REPLACE "\\.proto$" ".pb-c" stem "${proto}")
@@ -36,7 +36,7 @@ set_source_files_properties(${proto_sources} PROPERTIES COMPILE_OPTIONS "-w")
 
 # ---- The objects
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
-list(FILTER core_sources EXCLUDE REGEX "/src/device/cpu/jit/")  # a library of its own: jit.cmake
+list(FILTER core_sources EXCLUDE REGEX "/src/(device/cpu/jit|net/grpc)/")  # libraries of their own
 # What a library computes that may be left out has a file without it beside.
 foreach(part IN ITEMS LAPACK ONEDNN)
   string(TOLOWER ${part} file)

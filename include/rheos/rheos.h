@@ -22,6 +22,7 @@
 #include <rheos/ops.h>
 #include <rheos/saved_model.h>
 #include <rheos/scope.h>
+#include <rheos/server.h>
 #include <rheos/session.h>
 #include <rheos/tensor.h>
 #include <rheos/trace.h>

@@ -40,7 +40,7 @@ typedef struct rheos_rewrite_options {
 } rheos_rewrite_options;
 
 typedef struct rheos_session_options {
-  const char *target RHEOS_LEFT_OUT;       // NULL or "": this process
+  const char *target RHEOS_LEFT_OUT;       // NULL or "": this process; "grpc://host:port": a server
   int32_t num_cpu_devices RHEOS_LEFT_OUT;  // 0: one, /device:CPU:0
   int32_t num_threads RHEOS_LEFT_OUT;      // the session's threads; 0: one for each core
   // Of those threads, how many operations that do not need each other may be spread over; 0: all,
@@ -66,6 +66,10 @@ typedef struct rheos_session_options {
   // have to last until they have come back.
   bool leaves_functions RHEOS_LEFT_OUT;
   bool reserved_[7] RHEOS_LEFT_OUT;  // zeros
+  // For a session on a server: the bytes of a ConfigProto message, which goes there instead of what
+  // the options above say. NULL: they count.
+  const void *config RHEOS_LEFT_OUT;
+  size_t config_bytes RHEOS_LEFT_OUT;
 } rheos_session_options;
 
 // A session on a graph (counted). The graph may grow while the session lives. `options` may be

@@ -64,6 +64,59 @@ static resource_entry *find_entry(resource_entry *entries, size_t capacity, uint
   }
 }
 
+// Behind the container's name. No name of a container has it.
+static const char between[] = "//";
+
+char *rheos__name_in_container(const char *container, const char *name) {
+  const size_t size = strlen(container), head = size > 0 ? size + strlen(between) : 0;
+  char *full = rheos__alloc(head + strlen(name) + 1);
+  if (full == NULL) return NULL;
+  memcpy(full, container, size);
+  if (size > 0) strcpy(full + size, between);
+  strcpy(full + head, name);
+  return full;
+}
+
+static bool is_in_container(const rheos__resource *resource, const char *container) {
+  const size_t size = strlen(container);
+  if (size == 0) return strstr(resource->name, between) == NULL;
+  return strncmp(resource->name, container, size) == 0 &&
+         strncmp(resource->name + size, between, strlen(between)) == 0;
+}
+
+// With the mutex held. What goes is put into `gone`, which has room for all.
+static bool take_container(rheos__resources *resources, const char *container,
+                           rheos__resource **gone, size_t *num_gone) {
+  resource_entry *kept = rheos__alloc_array(resources->capacity, sizeof *kept);
+  if (kept == NULL) return false;
+  for (size_t i = 0; i < resources->capacity; i++) {
+    const resource_entry entry = resources->entries[i];
+    if (entry.resource == NULL) continue;
+    if (is_in_container(entry.resource, container)) {
+      gone[(*num_gone)++] = entry.resource;
+      continue;
+    }
+    *find_entry(kept, resources->capacity, entry.hash, entry.resource->kind, entry.resource->name) =
+        entry;
+  }
+  rheos__free(resources->entries);
+  resources->entries = kept;
+  resources->count -= *num_gone;
+  return true;
+}
+
+rheos_status *rheos__resources_clear_container(rheos__resources *resources, const char *container) {
+  size_t num_gone = 0;
+  pthread_mutex_lock(&resources->mutex);
+  rheos__resource **gone = rheos__alloc_array(resources->count + 1, sizeof *gone);
+  const bool done = gone != NULL && (resources->capacity == 0 ||
+                                     take_container(resources, container, gone, &num_gone));
+  pthread_mutex_unlock(&resources->mutex);
+  for (size_t i = 0; i < num_gone; i++) rheos__resource_unref(gone[i]);
+  rheos__free(gone);
+  return done ? NULL : rheos__out_of_memory();
+}
+
 static bool reserve_entry(rheos__resources *resources) {
   if ((resources->count + 1) * 2 <= resources->capacity) return true;
   size_t capacity = resources->capacity != 0 ? resources->capacity * 2 : 16;

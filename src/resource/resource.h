@@ -29,6 +29,11 @@ typedef struct rheos__resources rheos__resources;
 
 rheos__resources *rheos__resources_new(void);
 void rheos__resources_clear(rheos__resources *resources);  // lets go of all of them
+// Lets go of those of a container; "": of those that are in none.
+rheos_status *rheos__resources_clear_container(rheos__resources *resources, const char *container);
+// The name in the table of what is called `name` in the container ("": none), for rheos__free().
+// NULL when memory is short.
+char *rheos__name_in_container(const char *container, const char *name);
 void rheos__resources_free(rheos__resources *resources);
 
 // The resource of that kind and name; made by `init(argument)` if there is none yet. The caller

@@ -63,6 +63,7 @@ static const char *input_text(writer *w, const char *name, int32_t index) {
 static void put_def(writer *w, int32_t part, const Tensorflow__NodeDef *def, const void *rest,
                     size_t rest_bytes) {
   rheos__buffer *buffer = &w->buffers[part];
+  ++w->c->parts[part].num_nodes;
   rheos__buffer_put_varint(buffer, NODE_TAG);
   rheos__buffer_put_varint(buffer, protobuf_c_message_get_packed_size(&def->base) + rest_bytes);
   rheos__proto_pack(&def->base, buffer);

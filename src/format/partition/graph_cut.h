@@ -35,6 +35,7 @@ typedef struct rheos__part_end {
 typedef struct rheos__cut_part {
   void *graph_def;  // for rheos__free()
   size_t size_bytes;
+  int32_t num_nodes;
   rheos__part_end *feeds, *fetches;
   size_t num_feeds, num_fetches, feed_capacity, fetch_capacity;
 } rheos__cut_part;

@@ -345,7 +345,7 @@ rheos_status *rheos__named_resource(const rheos__prepare *p, const rheos__resour
     return rheos__resources_get(p->resources, kind, name, argument, out_resource);
   }
   *out_resource = NULL;
-  char *full = rheos__text_format("%s//%s", container, name);
+  char *full = rheos__name_in_container(container, name);
   if (full == NULL) return rheos__out_of_memory();
   rheos_status *status = rheos__resources_get(p->resources, kind, full, argument, out_resource);
   rheos__free(full);

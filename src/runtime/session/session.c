@@ -12,7 +12,8 @@
 // Kinds of higher layers stand before the direct one, by constants that they define and
 // tools/check-layers lists, as the table of all ops has it: nothing is registered while a program
 // runs.
-static const rheos__session_kind *const kinds[] = {&rheos__direct_session_kind};
+static const rheos__session_kind *const kinds[] = {&rheos__remote_session_kind,
+                                                  &rheos__direct_session_kind};
 
 // ---- Making and ending
 
@@ -62,8 +63,8 @@ rheos_status *rheos_session_new_sized(rheos_graph *graph, const rheos_session_op
   const rheos__session_kind *kind =
       rheos__find_session_kind(kinds, sizeof kinds / sizeof kinds[0], known.target);
   if (kind == NULL) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "sessions on a server ('%s') are not there yet",
-                            known.target);
+    return RHEOS_INVALID("no kind of session is for the target '%s': it is to be \"\" or grpc://host:port",
+                         known.target);
   }
   return rheos__session_new_of_kind(kind, graph, &known, out_session);
 }

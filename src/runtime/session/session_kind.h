@@ -75,6 +75,9 @@ struct rheos__session_kind {
                              const rheos__segment **out_segment);
 };
 
+// Sessions on servers, by a higher layer.
+extern const rheos__session_kind rheos__remote_session_kind;
+
 // A session of that kind, whatever the target.
 rheos_status *rheos__session_new_of_kind(const rheos__session_kind *kind, rheos_graph *graph,
                                          const rheos_session_options *options,

@@ -93,6 +93,27 @@ rheos_status *rheos_host_new_sized(const rheos_host_options *options, size_t opt
   return NULL;
 }
 
+rheos_status *rheos__host_apart(rheos_host *whole, rheos_host **out_host) {
+  *out_host = NULL;
+  rheos_host *host = rheos__alloc(sizeof *host);
+  rheos__resources *resources = rheos__resources_new();
+  if (host == NULL || resources == NULL) {
+    rheos__resources_free(resources);
+    rheos__free(host);
+    return rheos__out_of_memory();
+  }
+  *host = (rheos_host){.whole = rheos_host_ref(whole),
+                       .pool = whole->pool,
+                       .packings = whole->packings,
+                       .resources = resources,
+                       .cpus = whole->cpus,
+                       .devices = whole->devices,
+                       .num_devices = whole->num_devices};
+  atomic_init(&host->references, 1);
+  *out_host = host;
+  return NULL;
+}
+
 rheos_host *rheos_host_ref(rheos_host *host) {
   if (host != NULL) atomic_fetch_add_explicit(&host->references, 1, memory_order_relaxed);
   return host;
@@ -100,8 +121,13 @@ rheos_host *rheos_host_ref(rheos_host *host) {
 
 void rheos_host_unref(rheos_host *host) {
   if (host == NULL || atomic_fetch_sub(&host->references, 1) != 1) return;
-  rheos__pool_free(host->pool);
   rheos__resources_free(host->resources);
+  if (host->whole != NULL) {
+    rheos_host_unref(host->whole);
+    rheos__free(host);
+    return;
+  }
+  rheos__pool_free(host->pool);
   rheos__packings_unref(host->packings);
   rheos__free((void *)host->devices);
   rheos__free(host->cpus);

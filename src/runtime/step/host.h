@@ -11,6 +11,7 @@
 
 struct rheos_host {
   _Atomic int32_t references;
+  rheos_host *whole;  // whose all is but the resources; NULL: its own
   rheos__pool *pool;
   rheos__packings *packings;
   rheos__resources *resources;  // of sessions that share them
@@ -18,6 +19,10 @@ struct rheos_host {
   const rheos__device **devices;  // these first
   int32_t num_devices;
 };
+
+// A host (counted) that is another one but for its resources, which are its own: for sessions that
+// share theirs among themselves only.
+rheos_status *rheos__host_apart(rheos_host *whole, rheos_host **out_host);
 
 // Adds a device, which must outlive the host, before the first session has it.
 rheos_status *rheos__host_add_device(rheos_host *host, const rheos__device *device);

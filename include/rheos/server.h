@@ -1,0 +1,61 @@
+// Servers of a cluster: a task that others reach by TensorFlow's protocol. Each is a master, which
+// runs the steps of clients' sessions, and a worker, which runs parts of them for masters.
+#ifndef RHEOS_SERVER_H
+#define RHEOS_SERVER_H
+
+#include <rheos/host.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rheos_server rheos_server;
+
+typedef struct rheos_server_options {
+  // The tasks of the cluster as JSON, {"ps": ["host:port", ...], "worker": {"0": "host:port"}}, or
+  // as the bytes of a ClusterDef message (cluster_bytes is not 0).
+  const char *cluster RHEOS_LEFT_OUT;
+  size_t cluster_bytes RHEOS_LEFT_OUT;
+  const char *job RHEOS_LEFT_OUT;  // which of them this is
+  int32_t task RHEOS_LEFT_OUT;
+  int32_t port RHEOS_LEFT_OUT;  // that it listens at; 0: the cluster's, for which 0 is a free one
+  // The address that it listens at: "127.0.0.1" if NULL, "0.0.0.0" for every interface. Whoever
+  // reaches a server can run any operation in its process, and read and write what the process may.
+  const char *bind RHEOS_LEFT_OUT;
+  int32_t num_cpu_devices RHEOS_LEFT_OUT;  // 0: one
+  int32_t num_threads RHEOS_LEFT_OUT;      // 0: one for each core
+} rheos_server_options;
+
+// Makes a server and begins to listen. RHEOS_UNIMPLEMENTED where gRPC is not there, saying what to
+// install; RHEOS_INVALID_ARGUMENT for a cluster that cannot be; RHEOS_UNAVAILABLE if the port is in
+// use.
+RHEOS_MUST_USE static inline rheos_status *rheos_server_new(const rheos_server_options *options,
+                                                            rheos_server **out_server);
+
+// What sessions give as their target: "grpc://127.0.0.1:2222". The server's, until it is freed.
+RHEOS_API const char *rheos_server_target(const rheos_server *server);
+
+// Returns when the server has been stopped.
+RHEOS_API void rheos_server_join(rheos_server *server);
+
+// Takes no more calls, waits that long for those under way, then ends them. May be called by any
+// thread, and again.
+RHEOS_API void rheos_server_stop(rheos_server *server, int64_t grace_ms);
+
+// Stops it, and frees it. Nobody may be in rheos_server_join().
+RHEOS_API void rheos_server_free(rheos_server *server);
+
+// ---- How large the struct of options is in the program (base.h, Options)
+
+RHEOS_STATUS rheos_server_new_sized(const rheos_server_options *options, size_t options_bytes,
+                                    rheos_server **out_server);
+RHEOS_MUST_USE static inline rheos_status *rheos_server_new(const rheos_server_options *options,
+                                                            rheos_server **out_server) {
+  return rheos_server_new_sized(options, sizeof *options, out_server);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // RHEOS_SERVER_H

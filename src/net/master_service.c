@@ -1,0 +1,197 @@
+// The service tensorflow.MasterService.
+#include "master.pb-c.h"
+#include "net/services.h"
+
+#define REQUEST(type) ((const Tensorflow__##type##Request *)(const void *)served->request.message)
+
+static rheos_status *find(const rheos__served *served, const char *handle,
+                          rheos__master_session **out_session) {
+  return rheos__master_find(&served->server->master, handle, out_session);
+}
+
+// ---- Sessions
+
+rheos_status *rheos__serve_CreateSession(rheos__served *served) {
+  rheos_server *server = served->server;
+  const rheos__master_options options = {.peers = &server->peers,
+                                         .worker = &server->worker,
+                                         .own_task = server->own_task,
+                                         .config = REQUEST(CreateSession)->config,
+                                         .graph_def = served->request.bytes,
+                                         .graph_bytes = served->request.size_bytes,
+                                         .should_stop = rheos__is_abandoned,
+                                         .should_stop_argument = served};
+  Tensorflow__CreateSessionResponse reply = TENSORFLOW__CREATE_SESSION_RESPONSE__INIT;
+  rheos__master_session *session;
+  char handle[RHEOS__ID_BYTES];
+  RHEOS_TRY(rheos__master_session_new(&options, &session));
+  memcpy(handle, session->handle, sizeof handle);
+  RHEOS_TRY(rheos__master_add_take(&server->master, session));
+  reply.session_handle = handle;
+  rheos__message_put(&served->reply, &reply.base);
+  return NULL;
+}
+
+rheos_status *rheos__serve_ExtendSession(rheos__served *served) {
+  const Tensorflow__ExtendSessionRequest *r = REQUEST(ExtendSession);
+  Tensorflow__ExtendSessionResponse reply = TENSORFLOW__EXTEND_SESSION_RESPONSE__INIT;
+  rheos__master_session *session;
+  RHEOS_TRY(find(served, r->session_handle, &session));
+  rheos_status *status = rheos__master_session_extend(
+      session, r->current_graph_version, served->request.bytes, served->request.size_bytes,
+      &reply.new_graph_version);
+  rheos__master_session_unref(session);
+  if (status == NULL) rheos__message_put(&served->reply, &reply.base);
+  return status;
+}
+
+rheos_status *rheos__serve_CloseSession(rheos__served *served) {
+  return rheos__master_close(&served->server->master, REQUEST(CloseSession)->session_handle);
+}
+
+static rheos_status *reset_task(rheos_server *server, int32_t task,
+                                const Tensorflow__ResetRequest *r) {
+  if (task == server->own_task) {
+    return rheos__worker_reset(&server->worker, r->container, r->n_container);
+  }
+  const rheos__peer_options options = {.timeout_ms = 10000};
+  Tensorflow__ResetRequest fields = TENSORFLOW__RESET_REQUEST__INIT;
+  rheos__message request = {0};
+  fields.container = r->container;
+  fields.n_container = r->n_container;
+  rheos__message_put(&request, &fields.base);  // a CleanupAllRequest has the same field
+  rheos_status *status =
+      rheos__peers_call(&server->peers, task, rheos__method_names[RHEOS__CLEANUP_ALL], &request,
+                        &options, NULL, NULL, NULL, NULL);
+  rheos__message_deinit(&request);
+  return status;
+}
+
+rheos_status *rheos__serve_Reset(rheos__served *served) {
+  rheos_server *server = served->server;
+  const Tensorflow__ResetRequest *r = REQUEST(Reset);
+  rheos_status *first = NULL;
+  rheos__master_close_all(&server->master, "the cluster was reset");
+  for (int32_t i = 0; i < server->peers.cluster.num_tasks; i++) {
+    bool is_meant;
+    RHEOS_TRY(rheos__is_filtered_in(r->device_filters, r->n_device_filters,
+                                    &server->peers.cluster.tasks[i].parsed, &is_meant));
+    if (!is_meant) continue;
+    rheos_status *status = reset_task(server, i, r);
+    if (first == NULL) {
+      first = status;
+    } else {
+      rheos_status_free(status);
+    }
+  }
+  return first;
+}
+
+static rheos_status *list_remote(const rheos__master_session *session, rheos__arena *arena,
+                                 Tensorflow__ListDevicesResponse *reply) {
+  const size_t count = (size_t)session->num_devices;
+  Tensorflow__DeviceAttributes *all = rheos__arena_alloc(arena, count * sizeof *all);
+  Tensorflow__DeviceAttributes **list = rheos__arena_alloc(arena, count * sizeof *list);
+  if (all == NULL || list == NULL) return rheos__out_of_memory();
+  reply->remote_device = list;
+  for (size_t i = 0; i < count; i++) {
+    const rheos__master_device *device = &session->devices[i];
+    if (device->task == session->own_task) continue;
+    Tensorflow__DeviceAttributes *told = &all[reply->n_remote_device];
+    tensorflow__device_attributes__init(told);
+    told->name = (char *)(uintptr_t)device->device.name;
+    told->device_type = (char *)(uintptr_t)device->device.kind->name;
+    told->memory_limit = 256 << 20;
+    told->incarnation = device->incarnation;
+    list[reply->n_remote_device++] = told;
+  }
+  return NULL;
+}
+
+rheos_status *rheos__serve_ListDevices(rheos__served *served) {
+  rheos__arena *arena = &served->request.arena;
+  Tensorflow__ListDevicesResponse reply = TENSORFLOW__LIST_DEVICES_RESPONSE__INIT;
+  rheos__master_session *session;
+  RHEOS_TRY(rheos__own_devices(served->server, arena, &reply.local_device));
+  reply.n_local_device = (size_t)rheos_host_num_devices(served->server->host);
+  RHEOS_TRY(find(served, REQUEST(ListDevices)->session_handle, &session));
+  rheos_status *status = list_remote(session, arena, &reply);
+  if (status == NULL) rheos__message_put(&served->reply, &reply.base);
+  rheos__master_session_unref(session);
+  return status;
+}
+
+// ---- Steps
+
+// As part of the reply, where the caller asks for that: it may be longer then.
+static rheos_status *put_error_take(rheos__served *served, rheos_status *failed) {
+  Tensorflow__RunStepResponse reply = TENSORFLOW__RUN_STEP_RESPONSE__INIT;
+  reply.status_code = (Tensorflow__Error__Code)rheos_status_code(failed);
+  reply.status_error_message = (char *)(uintptr_t)rheos_status_message(failed);
+  rheos__message_put(&served->reply, &reply.base);
+  rheos_status_free(failed);
+  return NULL;
+}
+
+static rheos_status *run_step(rheos__served *served, rheos_tensor **results) {
+  const Tensorflow__RunStepRequest *r = REQUEST(RunStep);
+  const rheos__master_run run = {.feeds = served->request.names,
+                                 .values = served->request.tensors,
+                                 .fetches = r->fetch,
+                                 .targets = r->target,
+                                 .num_feeds = served->request.num_tensors,
+                                 .num_fetches = r->n_fetch,
+                                 .num_targets = r->n_target,
+                                 .results = results,
+                                 .timeout_ms = r->options != NULL ? r->options->timeout_in_ms : 0,
+                                 .should_stop = rheos__is_abandoned,
+                                 .should_stop_argument = served};
+  rheos__master_session *session;
+  if (r->partial_run_handle[0] != '\0') {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "steps in parts are not served yet");
+  }
+  RHEOS_TRY(find(served, r->session_handle, &session));
+  rheos_status *status = rheos__master_session_run(session, &run);
+  rheos__master_session_unref(session);
+  for (size_t i = 0; status == NULL && i < r->n_fetch; i++) {
+    rheos__message_put_named(&served->reply, 1, r->fetch[i], results[i]);
+    rheos_tensor_unref(results[i]);
+  }
+  return status;
+}
+
+rheos_status *rheos__serve_RunStep(rheos__served *served) {
+  const Tensorflow__RunStepRequest *r = REQUEST(RunStep);
+  rheos_tensor **results = rheos__alloc_array(r->n_fetch + 1, sizeof *results);
+  if (results == NULL) return rheos__out_of_memory();
+  rheos_status *status = run_step(served, results);
+  rheos__free(results);
+  if (status != NULL && r->store_errors_in_response_body) return put_error_take(served, status);
+  return status;
+}
+
+// ---- What is not served yet
+
+static rheos_status *not_yet(const char *method) {
+  return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s is not served yet", method);
+}
+
+rheos_status *rheos__serve_PartialRunSetup(rheos__served *served) {
+  (void)served;
+  return not_yet("PartialRunSetup");
+}
+
+rheos_status *rheos__serve_MakeCallable(rheos__served *served) {
+  (void)served;
+  return not_yet("MakeCallable");
+}
+
+rheos_status *rheos__serve_RunCallable(rheos__served *served) {
+  (void)served;
+  return not_yet("RunCallable");
+}
+
+rheos_status *rheos__serve_ReleaseCallable(rheos__served *served) {
+  (void)served;
+  return not_yet("ReleaseCallable");
+}

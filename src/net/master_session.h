@@ -1,0 +1,116 @@
+// A session as its master keeps it: the client's graph, placed on the devices of the cluster, and
+// for each signature of steps the parts into which the graph is cut, registered with the workers.
+#ifndef RHEOS_SRC_NET_MASTER_SESSION_H
+#define RHEOS_SRC_NET_MASTER_SESSION_H
+
+#include <rheos/format.h>
+#include <rheos/session.h>
+
+#include "device/device.h"
+#include "net/worker.h"
+
+typedef struct rheos__master_device {
+  rheos__device device;
+  uint64_t incarnation;
+  int32_t task;  // of the peers
+} rheos__master_device;
+
+typedef struct rheos__master_plan rheos__master_plan;
+typedef struct rheos__master_step rheos__master_step;
+
+typedef struct rheos__master_session {
+  char handle[RHEOS__ID_BYTES];
+  rheos__peers *peers;
+  rheos__worker *worker;  // of the master's own task
+  int32_t own_task;
+  bool allow_soft_placement, is_isolated;
+  int64_t timeout_ms;  // of a step that says none; 0: none
+  rheos_graph *graph;
+  rheos__master_device *devices;  // the own task's first
+  int32_t num_devices;
+  bool *has_session;  // by task: it was told of this session
+  _Atomic int32_t references;
+
+  pthread_mutex_t mutex;     // guards what follows, and the graph
+  pthread_cond_t none_runs;
+  int64_t version;           // of the graph
+  rheos__master_plan *plans;
+  rheos__master_step *steps;  // that run
+  bool is_closed;
+} rheos__master_session;
+
+typedef struct rheos__master_options {
+  rheos__peers *peers;
+  rheos__worker *worker;
+  int32_t own_task;
+  const Tensorflow__ConfigProto *config;
+  const void *graph_def;
+  size_t graph_bytes;
+  // Whether whoever asked for the session has gone.
+  bool (*should_stop)(void *argument);
+  void *should_stop_argument;
+} rheos__master_options;
+
+// Whether one of the filters (parts of names of devices) lets the task through, or there are none.
+rheos_status *rheos__is_filtered_in(char *const *filters, size_t count,
+                                    const rheos__device_name *task, bool *out_is);
+
+// Waits for the tasks that the configuration does not filter out, asks them for their devices and
+// tells them of the session. Counted.
+rheos_status *rheos__master_session_new(const rheos__master_options *options,
+                                        rheos__master_session **out_session);
+void rheos__master_session_unref(rheos__master_session *session);
+
+// Adds nodes and functions to the graph, which is to be of that version.
+rheos_status *rheos__master_session_extend(rheos__master_session *session, int64_t version,
+                                           const void *graph_def, size_t size_bytes,
+                                           int64_t *out_version);
+// Stops steps and waits for them, and takes the session from all workers. Later steps fail.
+void rheos__master_session_close(rheos__master_session *session, const char *why);
+
+// ---- Steps
+
+// What a client asks for, by names.
+typedef struct rheos__master_run {
+  char *const *feeds;
+  rheos_tensor *const *values;  // of the feeds
+  char *const *fetches;
+  char *const *targets;
+  size_t num_feeds, num_fetches, num_targets;
+  rheos_tensor **results;  // set by a success, then the caller's
+  int64_t timeout_ms;      // 0: the session's
+  bool (*should_stop)(void *argument);
+  void *should_stop_argument;
+} rheos__master_run;
+rheos_status *rheos__master_session_run(rheos__master_session *session,
+                                        const rheos__master_run *run);
+
+// ---- Of its own files
+
+// A part of a plan, with one worker.
+typedef struct rheos__master_part {
+  int32_t task;
+  char graph[RHEOS__ID_BYTES];  // as the worker calls it; "": none
+  int32_t *feeds, *fetches;     // numbers among the step's
+  char **feed_keys, **fetch_keys;
+  size_t num_feeds, num_fetches;
+} rheos__master_part;
+
+struct rheos__master_plan {
+  char *signature;
+  int64_t version;  // of the graph when it was made: nodes that came later change nothing
+  rheos__master_part *parts;
+  int32_t num_parts;
+  _Atomic int32_t references;
+  rheos__master_plan *next;
+};
+
+// The plan for what a run asks for, with a reference. With the session's mutex held.
+rheos_status *rheos__master_plan_get(rheos__master_session *session, const rheos__master_run *run,
+                                     rheos__master_plan **out_plan);
+void rheos__master_plan_unref(rheos__master_session *session, rheos__master_plan *plan);
+
+// Fails the session's steps that run, from outside. With the session's mutex held.
+void rheos__master_steps_fail(rheos__master_session *session, const rheos_status *why);
+
+#endif  // RHEOS_SRC_NET_MASTER_SESSION_H

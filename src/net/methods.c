@@ -1,0 +1,6 @@
+#include "net/methods.h"
+
+#define OF_MASTER(constant, name) "/tensorflow.MasterService/" #name,
+#define OF_WORKER(constant, name) "/tensorflow.WorkerService/" #name,
+const char *const rheos__method_names[RHEOS__NUM_METHODS] = {
+    RHEOS__MASTER_METHODS(OF_MASTER) RHEOS__WORKER_METHODS(OF_WORKER)};

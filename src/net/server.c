@@ -1,0 +1,178 @@
+#include "net/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/options.h"
+#include "base/file.h"
+
+// As much of an error as fits the headers that carry it.
+enum { ERROR_BYTES = 3072 };
+
+// ---- Calls
+
+void rheos__answer_take(rheos_server *server, rheos__incoming *call, rheos_status *status,
+                        rheos__message *reply) {
+  rheos__pieces pieces = {NULL, 0};
+  if (status == NULL) status = rheos__message_pieces(reply, &pieces);
+  char text[ERROR_BYTES + 1];
+  snprintf(text, sizeof text, "%s", status != NULL ? rheos_status_message(status) : "");
+  server->transport->reply(call, rheos_status_code(status), text, pieces);
+  rheos_status_free(status);
+}
+
+bool rheos__is_abandoned(void *served) {
+  const rheos__served *s = served;
+  return s->server->transport->is_abandoned(s->call);
+}
+
+static void serve(void *argument, int method, rheos__incoming *call, rheos__chunks request) {
+  rheos_server *server = argument;
+  const rheos__service *service = &rheos__services[method];
+  rheos__served served = {.server = server, .call = call};
+  rheos_status *status = rheos__receive_message(&service->form, request, &served.request);
+  if (status == NULL) status = service->serve(&served);
+  if (!served.is_later) rheos__answer_take(server, call, status, &served.reply);
+  rheos__message_deinit(&served.reply);
+  rheos__received_deinit(&served.request);
+}
+
+// ---- Making
+
+static rheos_status *read_cluster(const rheos_server_options *options, rheos__cluster *cluster) {
+  const char *text = options->cluster;
+  *cluster = (rheos__cluster){NULL, 0};
+  if (text == NULL) return RHEOS_INVALID("a server needs to be told of its cluster");
+  if (options->cluster_bytes == 0) return rheos__cluster_from_json(text, strlen(text), cluster);
+  rheos__arena arena;
+  Tensorflow__ClusterDef *def;
+  rheos__arena_init(&arena);
+  rheos_status *status =
+      RHEOS_PROTO_UNPACK(cluster_def, text, options->cluster_bytes, &arena, &def);
+  if (status == NULL) status = rheos__cluster_from_def(def, cluster);
+  rheos__arena_deinit(&arena);
+  return status;
+}
+
+static int32_t port_of(const rheos_server *server, const rheos_server_options *options) {
+  const char *address = server->peers.cluster.tasks[server->own_task].address;
+  return options->port != 0 ? options->port : (int32_t)strtol(strrchr(address, ':') + 1, NULL, 10);
+}
+
+static rheos_status *listen(rheos_server *server, const rheos_server_options *options) {
+  const char *bind = options->bind != NULL ? options->bind : "127.0.0.1";
+  char error[RHEOS__TRANSPORT_ERROR_BYTES];
+  char *address = rheos__text_format("%s:%d", bind, (int)port_of(server, options));
+  if (address == NULL) return rheos__out_of_memory();
+  const rheos__listen wanted = {.address = address,
+                                .methods = rheos__method_names,
+                                .num_methods = RHEOS__NUM_METHODS,
+                                .called = serve,
+                                .argument = server};
+  const bool listens = server->transport->listen(&wanted, &server->listener, error);
+  rheos__free(address);
+  return listens ? NULL : rheos_status_new(RHEOS_UNAVAILABLE, "%s", error);
+}
+
+static rheos_status *keep_target(rheos_server *server) {
+  server->target =
+      rheos__text_format("grpc://localhost:%d", server->transport->port(server->listener));
+  return server->target != NULL ? NULL : rheos__out_of_memory();
+}
+
+static rheos_status *make_host(rheos_server *server, const rheos_server_options *options) {
+  const rheos__device_name *name = &server->peers.cluster.tasks[server->own_task].parsed;
+  const rheos_host_options host = {.num_cpu_devices = options->num_cpu_devices,
+                                   .num_threads = options->num_threads,
+                                   .job = name->job,
+                                   .task = name->task};
+  return rheos_host_new(&host, &server->host);
+}
+
+static rheos_status *fill(rheos_server *server, const rheos_server_options *options) {
+  rheos__cluster cluster;
+  RHEOS_TRY(rheos__transport_find(&server->transport));
+  rheos_status *status = read_cluster(options, &cluster);
+  rheos_status *made = rheos__peers_init(&server->peers, server->transport, &cluster, NULL);
+  if (status != NULL) {
+    rheos_status_free(made);
+    return status;
+  }
+  RHEOS_TRY(made);
+  const char *job = options->job != NULL ? options->job : "";
+  RHEOS_TRY(
+      rheos__cluster_find(&server->peers.cluster, job, options->task, &server->own_task));
+  RHEOS_TRY(make_host(server, options));
+  rheos__worker_init(&server->worker, server->host, &server->peers, server->own_task);
+  RHEOS_TRY(listen(server, options));
+  return keep_target(server);
+}
+
+rheos_status *rheos_server_new_sized(const rheos_server_options *options, size_t options_bytes,
+                                     rheos_server **out_server) {
+  RHEOS_OUT(out_server);
+  rheos_server_options known;
+  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_server_options, options, options_bytes, &known));
+  rheos_server *server = rheos__alloc_zeroed(sizeof *server);
+  if (server == NULL) return rheos__out_of_memory();
+  pthread_mutex_init(&server->mutex, NULL);
+  pthread_cond_init(&server->stopped, NULL);
+  rheos__master_init(&server->master);
+  rheos_status *status = fill(server, &known);
+  if (status != NULL) {
+    rheos_server_free(server);
+    return status;
+  }
+  *out_server = server;
+  return NULL;
+}
+
+const char *rheos_server_target(const rheos_server *server) {
+  return server != NULL ? server->target : NULL;
+}
+
+// ---- Ending
+
+void rheos_server_join(rheos_server *server) {
+  if (server == NULL) return;
+  pthread_mutex_lock(&server->mutex);
+  while (!server->has_stopped) pthread_cond_wait(&server->stopped, &server->mutex);
+  pthread_mutex_unlock(&server->mutex);
+}
+
+// What waits is ended before the transport waits for it.
+static void end_steps(void *argument) {
+  rheos_server *server = argument;
+  rheos_status *over = rheos_status_new(RHEOS_UNAVAILABLE, "the server was stopped");
+  rheos__worker_steps_end_all(&server->worker.steps, over);
+  rheos_status_free(over);
+}
+
+void rheos_server_stop(rheos_server *server, int64_t grace_ms) {
+  if (server == NULL) return;
+  pthread_mutex_lock(&server->mutex);
+  const bool is_first = !server->is_stopping;
+  server->is_stopping = true;
+  while (!is_first && !server->has_stopped) pthread_cond_wait(&server->stopped, &server->mutex);
+  pthread_mutex_unlock(&server->mutex);
+  if (!is_first) return;
+  if (server->listener != NULL) server->transport->stop(server->listener, grace_ms, end_steps, server);
+  pthread_mutex_lock(&server->mutex);
+  server->has_stopped = true;
+  pthread_cond_broadcast(&server->stopped);
+  pthread_mutex_unlock(&server->mutex);
+}
+
+void rheos_server_free(rheos_server *server) {
+  if (server == NULL) return;
+  rheos_server_stop(server, 0);
+  rheos__master_deinit(&server->master);
+  if (server->host != NULL) rheos__worker_deinit(&server->worker);
+  if (server->listener != NULL) server->transport->unlisten(server->listener);
+  if (server->peers.transport != NULL) rheos__peers_deinit(&server->peers);
+  rheos_host_unref(server->host);
+  rheos__free(server->target);
+  pthread_cond_destroy(&server->stopped);
+  pthread_mutex_destroy(&server->mutex);
+  rheos__free(server);
+}

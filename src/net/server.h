@@ -1,0 +1,49 @@
+// What a server owns, and how it answers calls.
+#ifndef RHEOS_SRC_NET_SERVER_H
+#define RHEOS_SRC_NET_SERVER_H
+
+#include <rheos/server.h>
+
+#include "net/master.h"
+#include "net/methods.h"
+
+struct rheos_server {
+  const rheos__transport *transport;
+  rheos__peers peers;
+  int32_t own_task;
+  rheos_host *host;
+  rheos__worker worker;
+  rheos__master master;
+  rheos__listener *listener;
+  char *target;
+  pthread_mutex_t mutex;  // guards what follows
+  pthread_cond_t stopped;
+  bool is_stopping, has_stopped;
+};
+
+// A call that is being answered: its request, and room for the reply.
+typedef struct rheos__served {
+  rheos_server *server;
+  rheos__incoming *call;
+  rheos__received request;
+  rheos__message reply;
+  bool is_later;  // it is answered by somebody else, with rheos__served_answer()
+} rheos__served;
+
+// Serves one method: an error is the reply, else what is in `reply` is.
+typedef rheos_status *(*rheos__serve_fn)(rheos__served *served);
+typedef struct rheos__service {
+  rheos__message_form form;  // of the request
+  rheos__serve_fn serve;     // NULL: nobody does
+} rheos__service;
+
+// By method: the master's and the worker's.
+extern const rheos__service rheos__services[RHEOS__NUM_METHODS];
+
+// Answers a call, with an error (then the callee's) or a message.
+void rheos__answer_take(rheos_server *server, rheos__incoming *call, rheos_status *status,
+                        rheos__message *reply);
+// Whether the caller has gone; the argument is a rheos__served.
+bool rheos__is_abandoned(void *served);
+
+#endif  // RHEOS_SRC_NET_SERVER_H

@@ -1,0 +1,23 @@
+#include "net/transport.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/companion.h"
+
+static const rheos__transport *found;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void find(void) {
+  found = rheos__companion_find(NULL, RHEOS__TRANSPORT_FILE, RHEOS__TRANSPORT_NAME);
+}
+
+rheos_status *rheos__transport_find(const rheos__transport **out_transport) {
+  pthread_once(&once, find);
+  *out_transport = found;
+  if (found != NULL) return NULL;
+  return rheos_status_new(RHEOS_UNIMPLEMENTED,
+                          "clusters need " RHEOS__TRANSPORT_FILE
+                          " beside Rheos's library, and gRPC: Debian's package libgrpc29 (libgrpc-dev"
+                          " to build it), libgrpc29t64 from Debian 13 on");
+}

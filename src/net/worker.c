@@ -1,0 +1,324 @@
+#include "net/worker.h"
+
+#include "base/alloc.h"
+#include "graph/graph_impl.h"
+#include "runtime/session/direct_callable.h"
+#include "runtime/step/host.h"
+
+struct rheos__worker_session {
+  char *handle;
+  rheos_host *host;  // its own, or the worker's
+  rheos__worker_session *next;
+};
+
+struct rheos__worker_graph {
+  char handle[RHEOS__ID_BYTES];
+  rheos_graph *graph;
+  rheos_session *session;
+  rheos_callable *callable;
+  int32_t references;  // the list and runs; guarded by the worker's mutex
+  rheos__worker_graph *next;
+};
+
+void rheos__worker_init(rheos__worker *worker, rheos_host *host, rheos__peers *peers,
+                        int32_t own_task) {
+  *worker = (rheos__worker){.host = host, .incarnation = rheos__random_id()};
+  rheos__worker_steps_init(&worker->steps, peers, own_task);
+  pthread_mutex_init(&worker->mutex, NULL);
+}
+
+// ---- Sessions
+
+static rheos__worker_session **find_session(rheos__worker *worker, const char *handle) {
+  rheos__worker_session **place = &worker->sessions;
+  while (*place != NULL && strcmp((*place)->handle, handle) != 0) place = &(*place)->next;
+  return place;
+}
+
+static void session_free(rheos__worker_session *session) {
+  rheos_host_unref(session->host);
+  rheos__free(session->handle);
+  rheos__free(session);
+}
+
+static rheos_status *session_new(rheos__worker *worker, const char *handle, bool is_isolated,
+                                 rheos__worker_session **out_session) {
+  rheos__worker_session *session = rheos__alloc_zeroed(sizeof *session);
+  if (session == NULL) return rheos__out_of_memory();
+  session->handle = rheos__strdup(handle);
+  rheos_status *status = session->handle != NULL ? NULL : rheos__out_of_memory();
+  if (status == NULL && is_isolated) {
+    status = rheos__host_apart(worker->host, &session->host);
+  } else {
+    session->host = rheos_host_ref(worker->host);
+  }
+  if (status == NULL) {
+    *out_session = session;
+  } else {
+    session_free(session);
+  }
+  return status;
+}
+
+rheos_status *rheos__worker_create_session(rheos__worker *worker, const char *handle,
+                                           bool is_isolated) {
+  rheos__worker_session *session = NULL;
+  RHEOS_TRY(session_new(worker, handle, is_isolated, &session));
+  pthread_mutex_lock(&worker->mutex);
+  const bool exists = *find_session(worker, handle) != NULL;
+  if (!exists) {
+    session->next = worker->sessions;
+    worker->sessions = session;
+  }
+  pthread_mutex_unlock(&worker->mutex);
+  if (!exists) return NULL;
+  session_free(session);
+  return rheos_status_new(RHEOS_ALREADY_EXISTS, "the worker has a session %s", handle);
+}
+
+rheos_status *rheos__worker_delete_session(rheos__worker *worker, const char *handle) {
+  pthread_mutex_lock(&worker->mutex);
+  rheos__worker_session **place = find_session(worker, handle), *session = *place;
+  if (session != NULL) *place = session->next;
+  pthread_mutex_unlock(&worker->mutex);
+  if (session != NULL) session_free(session);
+  return NULL;
+}
+
+static rheos_status *host_of(rheos__worker *worker, const char *handle, rheos_host **out_host) {
+  pthread_mutex_lock(&worker->mutex);
+  const rheos__worker_session *session = *find_session(worker, handle);
+  *out_host = session != NULL         ? rheos_host_ref(session->host)
+              : handle[0] == '\0'     ? rheos_host_ref(worker->host)
+                                      : NULL;
+  pthread_mutex_unlock(&worker->mutex);
+  if (*out_host != NULL) return NULL;
+  return rheos_status_new(RHEOS_ABORTED,
+                          "session %s is not found: the worker may have been started anew", handle);
+}
+
+// ---- Graphs
+
+static void graph_free(rheos__worker_graph *graph) {
+  rheos_callable_free(graph->callable);
+  rheos_session_free(graph->session);
+  rheos_graph_unref(graph->graph);
+  rheos__free(graph);
+}
+
+static void graph_unref(rheos__worker *worker, rheos__worker_graph *graph) {
+  pthread_mutex_lock(&worker->mutex);
+  const bool is_last = --graph->references == 0;
+  pthread_mutex_unlock(&worker->mutex);
+  if (is_last) graph_free(graph);
+}
+
+static rheos_status *import(rheos_graph *graph, const void *graph_def, size_t size_bytes) {
+  const rheos_import_options options = {.any_colocation = true};
+  rheos_scope *scope = rheos_scope_new(graph);
+  if (scope == NULL) return rheos__out_of_memory();
+  rheos__scope_take_internal_names(scope);
+  rheos_import_graph_def(scope, graph_def, size_bytes, &options);
+  rheos_status *status = rheos_scope_finish(scope);
+  rheos_scope_free(scope);
+  return status;
+}
+
+// Nodes from which nobody takes anything: running these runs all.
+static size_t find_ends(rheos_graph *graph, bool *is_taken, rheos_operation *ends) {
+  const int32_t count = rheos_graph_num_operations(graph);
+  size_t num_ends = 0;
+  for (int32_t i = 0; i < count; i++) {
+    const rheos__node *node = rheos__graph_node(graph, i);
+    for (int32_t k = 0; k < node->num_inputs + node->num_control_inputs; k++) {
+      is_taken[node->edges[k].id] = true;
+    }
+  }
+  for (int32_t i = 0; i < count; i++) {
+    if (!is_taken[i]) ends[num_ends++] = (rheos_operation){graph, i};
+  }
+  return num_ends;
+}
+
+static rheos_status *make_callable(rheos__worker_graph *graph) {
+  const size_t count = (size_t)rheos_graph_num_operations(graph->graph);
+  bool *is_taken = rheos__alloc_zeroed(count + 1);
+  rheos_operation *ends = rheos__alloc_array(count + 1, sizeof *ends);
+  rheos_status *status = rheos__out_of_memory();
+  if (is_taken != NULL && ends != NULL) {
+    const size_t num_ends = find_ends(graph->graph, is_taken, ends);
+    status = rheos_callable_new(graph->session, NULL, 0, NULL, 0, ends, num_ends, &graph->callable);
+  }
+  rheos__free(is_taken);
+  rheos__free(ends);
+  return status;
+}
+
+static rheos_status *fill_graph(rheos__worker_graph *graph, rheos_host *host, const void *graph_def,
+                                size_t size_bytes) {
+  const rheos_session_options options = {
+      .host = host, .shares_resources = true, .allow_soft_placement = true};
+  graph->graph = rheos_graph_new();
+  if (graph->graph == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(import(graph->graph, graph_def, size_bytes));
+  RHEOS_TRY(rheos_session_new(graph->graph, &options, &graph->session));
+  return make_callable(graph);
+}
+
+rheos_status *rheos__worker_register(rheos__worker *worker, const char *session,
+                                     const void *graph_def, size_t size_bytes,
+                                     char out_handle[RHEOS__ID_BYTES]) {
+  rheos_host *host;
+  RHEOS_TRY(host_of(worker, session, &host));
+  rheos__worker_graph *graph = rheos__alloc_zeroed(sizeof *graph);
+  rheos_status *status = graph != NULL ? fill_graph(graph, host, graph_def, size_bytes)
+                                       : rheos__out_of_memory();
+  rheos_host_unref(host);
+  if (status != NULL) {
+    if (graph != NULL) graph_free(graph);
+    return status;
+  }
+  rheos__id_text(rheos__random_id(), graph->handle);
+  memcpy(out_handle, graph->handle, RHEOS__ID_BYTES);
+  graph->references = 1;
+  pthread_mutex_lock(&worker->mutex);
+  graph->next = worker->graphs;
+  worker->graphs = graph;
+  pthread_mutex_unlock(&worker->mutex);
+  return NULL;
+}
+
+static rheos__worker_graph **find_graph(rheos__worker *worker, const char *handle) {
+  rheos__worker_graph **place = &worker->graphs;
+  while (*place != NULL && strcmp((*place)->handle, handle) != 0) place = &(*place)->next;
+  return place;
+}
+
+static rheos_status *no_graph(const char *handle) {
+  return rheos_status_new(RHEOS_ABORTED,
+                          "graph %s is not found: the worker may have been started anew", handle);
+}
+
+rheos_status *rheos__worker_deregister(rheos__worker *worker, const char *handle) {
+  pthread_mutex_lock(&worker->mutex);
+  rheos__worker_graph **place = find_graph(worker, handle), *graph = *place;
+  if (graph != NULL) *place = graph->next;
+  pthread_mutex_unlock(&worker->mutex);
+  if (graph == NULL) return no_graph(handle);
+  graph_unref(worker, graph);
+  return NULL;
+}
+
+// ---- Steps
+
+static rheos_status *get_graph(rheos__worker *worker, const char *handle,
+                               rheos__worker_graph **out_graph) {
+  pthread_mutex_lock(&worker->mutex);
+  rheos__worker_graph *graph = *find_graph(worker, handle);
+  if (graph != NULL) graph->references++;
+  pthread_mutex_unlock(&worker->mutex);
+  *out_graph = graph;
+  return graph != NULL ? NULL : no_graph(handle);
+}
+
+typedef struct fetched {
+  rheos_tensor *value;
+  bool has_come;
+} fetched;
+
+static void take_fetched(void *argument, rheos_status *failed, rheos_tensor *value) {
+  if (failed == NULL) *(fetched *)argument = (fetched){value, true};
+  rheos_status_free(failed);
+}
+
+// What the part has sent to the caller: it is there, since all of the part has run.
+static rheos_status *take_sent(rheos__worker_step *step, const char *key,
+                               rheos_tensor **out_value) {
+  fetched f = {NULL, false};
+  RHEOS_TRY(rheos__rendezvous_receive_for(step->rendezvous, key, take_fetched, &f));
+  if (!f.has_come) {  // nobody waits for it
+    rheos_status *none = rheos_status_new(RHEOS_INTERNAL, "no tensor was sent as %s", key);
+    rheos__rendezvous_abort(step->rendezvous, none);
+    return none;
+  }
+  if (f.value == NULL) {
+    return RHEOS_INVALID("The tensor returned for %s was not valid.", key);
+  }
+  *out_value = f.value;
+  return NULL;
+}
+
+static rheos_status *take_all_sent(rheos__worker_step *step, const rheos__part_run *run) {
+  for (size_t i = 0; i < run->num_recvs; i++) {
+    RHEOS_TRY(take_sent(step, run->recv_keys[i], &run->received[i]));
+  }
+  return NULL;
+}
+
+static rheos_status *run_part(rheos__worker_graph *graph, rheos__worker_step *step,
+                              const rheos__part_run *run) {
+  for (size_t i = 0; i < run->num_sends; i++) {
+    RHEOS_TRY(rheos__rendezvous_send(step->rendezvous, run->send_keys[i], run->sends[i]));
+  }
+  RHEOS_TRY(rheos__direct_run_part(graph->callable, NULL, NULL, run->options, step->rendezvous));
+  return take_all_sent(step, run);
+}
+
+static void drop(rheos_tensor **values, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    rheos_tensor_unref(values[i]);
+    values[i] = NULL;
+  }
+}
+
+rheos_status *rheos__worker_run(rheos__worker *worker, const rheos__part_run *run) {
+  rheos__worker_graph *graph;
+  rheos__worker_step *step;
+  for (size_t i = 0; i < run->num_recvs; i++) run->received[i] = NULL;
+  RHEOS_TRY(get_graph(worker, run->graph, &graph));
+  rheos_status *status = rheos__worker_steps_get(&worker->steps, run->step, &step);
+  if (status == NULL) {
+    status = run_part(graph, step, run);
+    if (status != NULL) {
+      drop(run->received, run->num_recvs);
+      rheos__worker_step_abort(step, status);
+    }
+    rheos__worker_step_unref(step);
+  }
+  graph_unref(worker, graph);
+  return status;
+}
+
+void rheos__worker_clean_up(rheos__worker *worker, int64_t step) {
+  rheos_status *over = rheos_status_new(RHEOS_ABORTED, "step %lld is over", (long long)step);
+  rheos__worker_steps_end(&worker->steps, step, over);
+  rheos_status_free(over);
+}
+
+rheos_status *rheos__worker_reset(rheos__worker *worker, char *const *containers, size_t count) {
+  rheos__resources *resources = worker->host->resources;
+  if (count == 0) return rheos__resources_clear_container(resources, "");
+  for (size_t i = 0; i < count; i++) {
+    const char *name = strcmp(containers[i], "localhost") == 0 ? "" : containers[i];
+    RHEOS_TRY(rheos__resources_clear_container(resources, name));
+  }
+  return NULL;
+}
+
+void rheos__worker_deinit(rheos__worker *worker) {
+  rheos_status *over = rheos_status_new(RHEOS_UNAVAILABLE, "the server was stopped");
+  rheos__worker_steps_end_all(&worker->steps, over);
+  rheos_status_free(over);
+  while (worker->graphs != NULL) {
+    rheos__worker_graph *graph = worker->graphs;
+    worker->graphs = graph->next;
+    graph_free(graph);
+  }
+  while (worker->sessions != NULL) {
+    rheos__worker_session *session = worker->sessions;
+    worker->sessions = session->next;
+    session_free(session);
+  }
+  rheos__worker_steps_deinit(&worker->steps);
+  pthread_mutex_destroy(&worker->mutex);
+}

@@ -1,0 +1,65 @@
+// The worker of a server: it keeps parts of graphs for masters, as sessions of its host, and runs
+// them as parts of steps.
+#ifndef RHEOS_SRC_NET_WORKER_H
+#define RHEOS_SRC_NET_WORKER_H
+
+#include <rheos/format.h>
+#include <rheos/session.h>
+
+#include "net/ids.h"
+#include "net/worker_step.h"
+
+typedef struct rheos__worker_graph rheos__worker_graph;
+typedef struct rheos__worker_session rheos__worker_session;
+
+typedef struct rheos__worker {
+  rheos_host *host;
+  uint64_t incarnation;  // tells its devices from those of a task that was here before
+  rheos__worker_steps steps;
+  pthread_mutex_t mutex;  // guards what follows
+  rheos__worker_graph *graphs;  // latest first
+  rheos__worker_session *sessions;
+} rheos__worker;
+
+// Of the host and the peers of a server, which last longer.
+void rheos__worker_init(rheos__worker *worker, rheos_host *host, rheos__peers *peers,
+                        int32_t own_task);
+// Ends steps, sessions and graphs. Nobody runs any.
+void rheos__worker_deinit(rheos__worker *worker);
+
+// ---- Sessions, by the names that their masters gave them
+
+// `is_isolated`: its variables and other resources are its own, and go with it; else the host's.
+// RHEOS_ALREADY_EXISTS.
+rheos_status *rheos__worker_create_session(rheos__worker *worker, const char *handle,
+                                           bool is_isolated);
+rheos_status *rheos__worker_delete_session(rheos__worker *worker, const char *handle);
+
+// ---- Graphs
+
+// A part of a graph, for a session; "" is one that needs not be created.
+rheos_status *rheos__worker_register(rheos__worker *worker, const char *session,
+                                     const void *graph_def, size_t size_bytes,
+                                     char out_handle[RHEOS__ID_BYTES]);
+rheos_status *rheos__worker_deregister(rheos__worker *worker, const char *handle);
+
+// What a step gives a part, and takes from it, by keys of the rendezvous.
+typedef struct rheos__part_run {
+  const char *graph;
+  int64_t step;
+  char *const *send_keys;
+  rheos_tensor *const *sends;
+  size_t num_sends;
+  char *const *recv_keys;
+  size_t num_recvs;
+  rheos_tensor **received;  // set by a success, then the caller's
+  const rheos_run_options *options;
+} rheos__part_run;
+rheos_status *rheos__worker_run(rheos__worker *worker, const rheos__part_run *run);
+
+// Ends the step, and what waits in it.
+void rheos__worker_clean_up(rheos__worker *worker, int64_t step);
+// Lets go of variables and other resources of the host: of these containers; none: of all.
+rheos_status *rheos__worker_reset(rheos__worker *worker, char *const *containers, size_t count);
+
+#endif  // RHEOS_SRC_NET_WORKER_H

@@ -1,0 +1,209 @@
+// The service tensorflow.WorkerService.
+#include "net/services.h"
+#include "worker.pb-c.h"
+
+#define REQUEST(type) ((const Tensorflow__##type##Request *)(const void *)served->request.message)
+
+rheos_status *rheos__own_devices(const rheos_server *server, rheos__arena *arena,
+                                 Tensorflow__DeviceAttributes ***out_devices) {
+  const size_t count = (size_t)rheos_host_num_devices(server->host);
+  Tensorflow__DeviceAttributes *all = rheos__arena_alloc(arena, count * sizeof *all);
+  Tensorflow__DeviceAttributes **list = rheos__arena_alloc(arena, count * sizeof *list);
+  Tensorflow__DeviceLocality *locality = rheos__arena_alloc(arena, sizeof *locality);
+  if (all == NULL || list == NULL || locality == NULL) return rheos__out_of_memory();
+  tensorflow__device_locality__init(locality);
+  for (size_t i = 0; i < count; i++) {
+    tensorflow__device_attributes__init(&all[i]);
+    all[i].name = (char *)(uintptr_t)rheos_host_device(server->host, (int32_t)i);
+    all[i].device_type = "CPU";
+    all[i].memory_limit = 256 << 20;  // as TensorFlow tells of CPUs
+    all[i].locality = locality;
+    all[i].incarnation = server->worker.incarnation;
+    list[i] = &all[i];
+  }
+  *out_devices = list;
+  return NULL;
+}
+
+rheos_status *rheos__serve_GetStatus(rheos__served *served) {
+  Tensorflow__GetStatusResponse reply = TENSORFLOW__GET_STATUS_RESPONSE__INIT;
+  RHEOS_TRY(
+      rheos__own_devices(served->server, &served->request.arena, &reply.device_attributes));
+  reply.n_device_attributes = (size_t)rheos_host_num_devices(served->server->host);
+  rheos__message_put(&served->reply, &reply.base);
+  return NULL;
+}
+
+// ---- Sessions and graphs
+
+rheos_status *rheos__serve_CreateWorkerSession(rheos__served *served) {
+  const Tensorflow__CreateWorkerSessionRequest *r = REQUEST(CreateWorkerSession);
+  return rheos__worker_create_session(&served->server->worker, r->session_handle,
+                                      r->isolate_session_state);
+}
+
+rheos_status *rheos__serve_DeleteWorkerSession(rheos__served *served) {
+  return rheos__worker_delete_session(&served->server->worker,
+                                      REQUEST(DeleteWorkerSession)->session_handle);
+}
+
+rheos_status *rheos__serve_RegisterGraph(rheos__served *served) {
+  const Tensorflow__RegisterGraphRequest *r = REQUEST(RegisterGraph);
+  Tensorflow__RegisterGraphResponse reply = TENSORFLOW__REGISTER_GRAPH_RESPONSE__INIT;
+  char handle[RHEOS__ID_BYTES];
+  RHEOS_TRY(rheos__worker_register(&served->server->worker,
+                                   r->create_worker_session_called ? r->session_handle : "",
+                                   served->request.bytes, served->request.size_bytes, handle));
+  reply.graph_handle = handle;
+  rheos__message_put(&served->reply, &reply.base);
+  return NULL;
+}
+
+rheos_status *rheos__serve_DeregisterGraph(rheos__served *served) {
+  return rheos__worker_deregister(&served->server->worker,
+                                  REQUEST(DeregisterGraph)->graph_handle);
+}
+
+// ---- Steps
+
+static rheos_status *run_graph(rheos__served *served, rheos_tensor **received) {
+  const Tensorflow__RunGraphRequest *r = REQUEST(RunGraph);
+  const rheos_run_options options = {.should_stop = rheos__is_abandoned,
+                                     .should_stop_argument = served};
+  const rheos__part_run run = {.graph = r->graph_handle,
+                               .step = r->step_id,
+                               .send_keys = served->request.names,
+                               .sends = served->request.tensors,
+                               .num_sends = served->request.num_tensors,
+                               .recv_keys = r->recv_key,
+                               .num_recvs = r->n_recv_key,
+                               .received = received,
+                               .options = &options};
+  if (r->is_partial) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "parts of steps in parts are not served yet");
+  }
+  RHEOS_TRY(rheos__worker_run(&served->server->worker, &run));
+  for (size_t i = 0; i < r->n_recv_key; i++) {
+    rheos__message_put_named(&served->reply, 1, r->recv_key[i], received[i]);
+    rheos_tensor_unref(received[i]);
+  }
+  return NULL;
+}
+
+// As part of the reply, where the caller asks for that: it may be longer then.
+static rheos_status *put_error_take(rheos__served *served, rheos_status *failed) {
+  Tensorflow__RunGraphResponse reply = TENSORFLOW__RUN_GRAPH_RESPONSE__INIT;
+  reply.status_code = (Tensorflow__Error__Code)rheos_status_code(failed);
+  reply.status_error_message = (char *)(uintptr_t)rheos_status_message(failed);
+  rheos__message_put(&served->reply, &reply.base);
+  rheos_status_free(failed);
+  return NULL;
+}
+
+rheos_status *rheos__serve_RunGraph(rheos__served *served) {
+  const Tensorflow__RunGraphRequest *r = REQUEST(RunGraph);
+  rheos_tensor **received = rheos__alloc_array(r->n_recv_key + 1, sizeof *received);
+  if (received == NULL) return rheos__out_of_memory();
+  rheos_status *status = run_graph(served, received);
+  rheos__free(received);
+  if (status != NULL && r->store_errors_in_response_body) return put_error_take(served, status);
+  return status;
+}
+
+rheos_status *rheos__serve_CleanupGraph(rheos__served *served) {
+  rheos__worker_clean_up(&served->server->worker, REQUEST(CleanupGraph)->step_id);
+  return NULL;
+}
+
+rheos_status *rheos__serve_CleanupAll(rheos__served *served) {
+  const Tensorflow__CleanupAllRequest *r = REQUEST(CleanupAll);
+  return rheos__worker_reset(&served->server->worker, r->container, r->n_container);
+}
+
+// ---- Values for other tasks
+
+typedef struct asked_value {
+  rheos_server *server;
+  rheos__incoming *call;
+  rheos__worker_step *step;
+} asked_value;
+
+static void send_value(void *argument, rheos_status *failed, rheos_tensor *value) {
+  asked_value *asked = argument;
+  rheos__message reply = {0};
+  Tensorflow__RecvTensorResponse fields = TENSORFLOW__RECV_TENSOR_RESPONSE__INIT;
+  fields.is_dead = value == NULL;
+  if (failed == NULL) {
+    rheos__message_put(&reply, &fields.base);
+    if (value != NULL) rheos__message_put_tensor(&reply, 1, value);
+  }
+  rheos_tensor_unref(value);
+  rheos__answer_take(asked->server, asked->call, failed, &reply);
+  rheos__message_deinit(&reply);
+  rheos__worker_step_unref(asked->step);
+  rheos__free(asked);
+}
+
+rheos_status *rheos__serve_RecvTensor(rheos__served *served) {
+  const Tensorflow__RecvTensorRequest *r = REQUEST(RecvTensor);
+  asked_value *asked = rheos__alloc(sizeof *asked);
+  if (asked == NULL) return rheos__out_of_memory();
+  *asked = (asked_value){.server = served->server, .call = served->call};
+  rheos_status *status =
+      rheos__worker_steps_get(&served->server->worker.steps, r->step_id, &asked->step);
+  if (status != NULL) {
+    rheos__free(asked);
+    return status;
+  }
+  served->is_later = true;
+  status = rheos__rendezvous_receive_for(asked->step->rendezvous, r->rendezvous_key, send_value,
+                                         asked);
+  if (status != NULL) {
+    served->is_later = false;
+    rheos__worker_step_unref(asked->step);
+    rheos__free(asked);
+  }
+  return status;
+}
+
+// Tensors are counted until they have been sent, so nobody needs to say that they came.
+rheos_status *rheos__serve_MarkRecvFinished(rheos__served *served) {
+  (void)served;
+  return NULL;
+}
+
+// ---- What is not served yet
+
+static rheos_status *not_yet(const char *method) {
+  return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s is not served yet", method);
+}
+
+rheos_status *rheos__serve_Logging(rheos__served *served) {
+  (void)served;
+  return not_yet("Logging");
+}
+
+rheos_status *rheos__serve_Tracing(rheos__served *served) {
+  (void)served;
+  return not_yet("Tracing");
+}
+
+rheos_status *rheos__serve_RecvBuf(rheos__served *served) {
+  (void)served;
+  return not_yet("RecvBuf");
+}
+
+rheos_status *rheos__serve_CompleteGroup(rheos__served *served) {
+  (void)served;
+  return not_yet("CompleteGroup");
+}
+
+rheos_status *rheos__serve_CompleteInstance(rheos__served *served) {
+  (void)served;
+  return not_yet("CompleteInstance");
+}
+
+rheos_status *rheos__serve_GetStepSequence(rheos__served *served) {
+  (void)served;
+  return not_yet("GetStepSequence");
+}

@@ -1,0 +1,246 @@
+#include "net/worker_step.h"
+
+#include "net/ids.h"
+#include "net/methods.h"
+#include "worker.pb-c.h"
+
+// A value that another task was asked for.
+typedef struct incoming_value {
+  rheos__worker_step *step;  // with a reference
+  char *key;
+  rheos__peer_call *call;  // NULL: it is being asked for, or has come
+  struct incoming_value *before, *next;
+  _Atomic int32_t references;  // whoever asks, and whoever takes the reply
+} incoming_value;
+
+// ---- Values from elsewhere
+
+static void value_unref(incoming_value *value) {
+  if (atomic_fetch_sub(&value->references, 1) != 1) return;
+  if (value->call != NULL) rheos__peer_call_forget(value->call);
+  rheos__worker_step_unref(value->step);
+  rheos__free(value->key);
+  rheos__free(value);
+}
+
+static void link_value(incoming_value *value) {
+  rheos__worker_step *step = value->step;
+  pthread_mutex_lock(&step->mutex);
+  value->next = step->incoming;
+  if (value->next != NULL) value->next->before = value;
+  step->incoming = value;
+  pthread_mutex_unlock(&step->mutex);
+}
+
+// With the mutex held.
+static void unlink_value(incoming_value *value) {
+  rheos__worker_step *step = value->step;
+  if (value->before != NULL) value->before->next = value->next;
+  else if (step->incoming == value) step->incoming = value->next;
+  if (value->next != NULL) value->next->before = value->before;
+  value->before = value->next = NULL;
+}
+
+static rheos_status *take_value(rheos__chunks chunks, incoming_value *value) {
+  static const rheos__message_form form = {.descriptor = &tensorflow__recv_tensor_response__descriptor,
+                                           .tensors = 1};
+  rheos__received received;
+  rheos_status *status = rheos__receive_message(&form, chunks, &received);
+  if (status == NULL) {
+    const Tensorflow__RecvTensorResponse *reply = (void *)received.message;
+    rheos_tensor *tensor =
+        reply->is_dead || received.num_tensors == 0 ? NULL : received.tensors[0];
+    status = rheos__rendezvous_send(value->step->rendezvous, value->key, tensor);
+  }
+  rheos__received_deinit(&received);
+  return status;
+}
+
+static void end_value(void *argument, rheos_status *status, rheos__chunks chunks) {
+  incoming_value *value = argument;
+  rheos__worker_step *step = value->step;
+  pthread_mutex_lock(&step->mutex);
+  unlink_value(value);
+  pthread_mutex_unlock(&step->mutex);
+  if (status == NULL) status = take_value(chunks, value);
+  if (status != NULL) rheos__worker_step_abort(step, status);
+  rheos_status_free(status);
+  value_unref(value);
+}
+
+// The reply may come before the call is known here.
+static void keep_call(incoming_value *value, rheos__peer_call *call) {
+  rheos__worker_step *step = value->step;
+  pthread_mutex_lock(&step->mutex);
+  value->call = call;
+  if (step->is_over) rheos__peer_call_cancel(call);
+  pthread_mutex_unlock(&step->mutex);
+}
+
+static rheos_status *ask(incoming_value *value, int32_t task) {
+  rheos__worker_step *step = value->step;
+  rheos__message request = {0};
+  rheos__peer_call *call = NULL;
+  const rheos__peer_options options = {.waits = false};
+  Tensorflow__RecvTensorRequest fields = TENSORFLOW__RECV_TENSOR_REQUEST__INIT;
+  fields.step_id = step->id;
+  fields.rendezvous_key = value->key;
+  fields.request_id = (int64_t)rheos__random_id();
+  rheos__message_put(&request, &fields.base);
+  rheos_status *status =
+      rheos__peers_start(step->steps->peers, task, rheos__method_names[RHEOS__RECV_TENSOR],
+                         &request, &options, end_value, value, &call);
+  rheos__message_deinit(&request);
+  if (status == NULL) keep_call(value, call);
+  return status;
+}
+
+static rheos_status *ask_for(rheos__worker_step *step, const char *key, int32_t task) {
+  incoming_value *value = rheos__alloc_zeroed(sizeof *value);
+  if (value == NULL) return rheos__out_of_memory();
+  atomic_fetch_add(&step->references, 1);
+  value->step = step;
+  atomic_init(&value->references, 2);
+  value->key = rheos__strdup(key);
+  link_value(value);
+  rheos_status *status = value->key != NULL ? ask(value, task) : rheos__out_of_memory();
+  if (status != NULL) {
+    pthread_mutex_lock(&step->mutex);
+    unlink_value(value);
+    pthread_mutex_unlock(&step->mutex);
+    value_unref(value);
+  }
+  value_unref(value);
+  return status;
+}
+
+// What is sent from this task comes by itself.
+static void want(void *argument, rheos__rendezvous *rendezvous, const char *key) {
+  rheos__worker_step *step = argument;
+  const rheos__worker_steps *steps = step->steps;
+  (void)rendezvous;
+  const int32_t task = rheos__cluster_task_of(&steps->peers->cluster, key);
+  if (task == steps->own_task || task < 0) return;
+  rheos_status *status = ask_for(step, key, task);
+  if (status != NULL) rheos__worker_step_abort(step, status);
+  rheos_status_free(status);
+}
+
+// ---- Steps
+
+void rheos__worker_steps_init(rheos__worker_steps *steps, rheos__peers *peers, int32_t own_task) {
+  *steps = (rheos__worker_steps){.peers = peers, .own_task = own_task};
+  pthread_mutex_init(&steps->mutex, NULL);
+}
+
+void rheos__worker_steps_deinit(rheos__worker_steps *steps) {
+  pthread_mutex_destroy(&steps->mutex);
+}
+
+static rheos__worker_step **bucket_of(rheos__worker_steps *steps, int64_t id) {
+  return &steps->buckets[(uint64_t)id % RHEOS__STEP_BUCKETS];
+}
+
+static rheos__worker_step **place_of(rheos__worker_steps *steps, int64_t id) {
+  rheos__worker_step **place = bucket_of(steps, id);
+  while (*place != NULL && (*place)->id != id) place = &(*place)->next;
+  return place;
+}
+
+static bool was_ended(const rheos__worker_steps *steps, int64_t id) {
+  const uint64_t count =
+      steps->num_over < RHEOS__STEPS_REMEMBERED ? steps->num_over : RHEOS__STEPS_REMEMBERED;
+  for (uint64_t i = 0; i < count; i++) {
+    if (steps->over[i] == id) return true;
+  }
+  return false;
+}
+
+static void step_free(rheos__worker_step *step) {
+  rheos__rendezvous_unref(step->rendezvous);
+  pthread_mutex_destroy(&step->mutex);
+  rheos__free(step);
+}
+
+void rheos__worker_step_unref(rheos__worker_step *step) {
+  if (atomic_fetch_sub(&step->references, 1) == 1) step_free(step);
+}
+
+static rheos__worker_step *step_new(rheos__worker_steps *steps, int64_t id) {
+  rheos__worker_step *step = rheos__alloc_zeroed(sizeof *step);
+  if (step == NULL) return NULL;
+  const rheos__rendezvous_source source = {.want = want, .argument = step};
+  step->steps = steps;
+  step->id = id;
+  pthread_mutex_init(&step->mutex, NULL);
+  atomic_init(&step->references, 1);
+  step->rendezvous = rheos__rendezvous_new(&source);
+  if (step->rendezvous != NULL) return step;
+  step_free(step);
+  return NULL;
+}
+
+// With the mutex held.
+static rheos_status *find_or_begin(rheos__worker_steps *steps, int64_t id,
+                                   rheos__worker_step **out_step) {
+  rheos__worker_step **place = place_of(steps, id);
+  *out_step = *place;
+  if (*place != NULL) return NULL;
+  if (was_ended(steps, id)) {
+    return rheos_status_new(RHEOS_ABORTED, "step %lld is over", (long long)id);
+  }
+  *out_step = *place = step_new(steps, id);
+  return *place != NULL ? NULL : rheos__out_of_memory();
+}
+
+rheos_status *rheos__worker_steps_get(rheos__worker_steps *steps, int64_t id,
+                                      rheos__worker_step **out_step) {
+  pthread_mutex_lock(&steps->mutex);
+  rheos_status *status = find_or_begin(steps, id, out_step);
+  if (status == NULL) atomic_fetch_add(&(*out_step)->references, 1);
+  pthread_mutex_unlock(&steps->mutex);
+  return status;
+}
+
+void rheos__worker_step_abort(rheos__worker_step *step, const rheos_status *why) {
+  pthread_mutex_lock(&step->mutex);
+  step->is_over = true;
+  for (incoming_value *value = step->incoming; value != NULL; value = value->next) {
+    if (value->call != NULL) rheos__peer_call_cancel(value->call);
+  }
+  pthread_mutex_unlock(&step->mutex);
+  rheos__rendezvous_abort(step->rendezvous, why);
+}
+
+// Takes the step out of the table; NULL: there is none.
+static rheos__worker_step *take_step(rheos__worker_steps *steps, int64_t id) {
+  pthread_mutex_lock(&steps->mutex);
+  rheos__worker_step **place = place_of(steps, id), *step = *place;
+  if (step != NULL) *place = step->next;
+  steps->over[steps->num_over++ % RHEOS__STEPS_REMEMBERED] = id;
+  pthread_mutex_unlock(&steps->mutex);
+  return step;
+}
+
+void rheos__worker_steps_end(rheos__worker_steps *steps, int64_t id, const rheos_status *why) {
+  rheos__worker_step *step = take_step(steps, id);
+  if (step == NULL) return;
+  rheos__worker_step_abort(step, why);
+  rheos__worker_step_unref(step);
+}
+
+static bool find_any(rheos__worker_steps *steps, int64_t *out_id) {
+  bool found = false;
+  pthread_mutex_lock(&steps->mutex);
+  for (int i = 0; i < RHEOS__STEP_BUCKETS && !found; i++) {
+    found = steps->buckets[i] != NULL;
+    if (found) *out_id = steps->buckets[i]->id;
+  }
+  pthread_mutex_unlock(&steps->mutex);
+  return found;
+}
+
+void rheos__worker_steps_end_all(rheos__worker_steps *steps, const rheos_status *why) {
+  int64_t id;
+  while (find_any(steps, &id)) rheos__worker_steps_end(steps, id, why);
+}

@@ -1,0 +1,49 @@
+// The steps of a worker: by number, each with the rendezvous where what its graphs send and receive
+// meets what other tasks ask for. A step is there from the first word of it, whoever says that,
+// until it is cleaned up; after that nobody brings it back.
+#ifndef RHEOS_SRC_NET_WORKER_STEP_H
+#define RHEOS_SRC_NET_WORKER_STEP_H
+
+#include "net/peers.h"
+#include "resource/rendezvous.h"
+
+enum { RHEOS__STEP_BUCKETS = 64, RHEOS__STEPS_REMEMBERED = 1024 };
+
+typedef struct rheos__worker_step rheos__worker_step;
+
+typedef struct rheos__worker_steps {
+  rheos__peers *peers;
+  int32_t own_task;
+  pthread_mutex_t mutex;  // guards what follows
+  rheos__worker_step *buckets[RHEOS__STEP_BUCKETS];
+  int64_t over[RHEOS__STEPS_REMEMBERED];  // those that were cleaned up last, in a ring
+  uint64_t num_over;
+} rheos__worker_steps;
+
+struct rheos__worker_step {
+  rheos__worker_steps *steps;
+  int64_t id;
+  rheos__worker_step *next;  // in its bucket
+  rheos__rendezvous *rendezvous;
+  _Atomic int32_t references;  // the table, graphs that run, values on their way
+  pthread_mutex_t mutex;       // guards what follows
+  struct incoming_value *incoming;  // that are asked for elsewhere
+  bool is_over;
+};
+
+void rheos__worker_steps_init(rheos__worker_steps *steps, rheos__peers *peers, int32_t own_task);
+void rheos__worker_steps_deinit(rheos__worker_steps *steps);  // none is left
+
+// The step of that number, which begins with this if it has not, with a reference. RHEOS_ABORTED if
+// it is over.
+rheos_status *rheos__worker_steps_get(rheos__worker_steps *steps, int64_t id,
+                                      rheos__worker_step **out_step);
+void rheos__worker_step_unref(rheos__worker_step *step);
+
+// Ends what waits in the step with that error, here, and takes back what was asked for elsewhere.
+void rheos__worker_step_abort(rheos__worker_step *step, const rheos_status *why);
+// Aborts the step, if there is one, and forgets it.
+void rheos__worker_steps_end(rheos__worker_steps *steps, int64_t id, const rheos_status *why);
+void rheos__worker_steps_end_all(rheos__worker_steps *steps, const rheos_status *why);
+
+#endif  // RHEOS_SRC_NET_WORKER_STEP_H
