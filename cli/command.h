@@ -7,12 +7,13 @@
 #include <stdio.h>
 
 // name, summary
-#define COMMANDS(X)                                                   \
-  X(run, "run a Python program that imports tensorflow, on Rheos")    \
-  X(show, "say what is in a graph, checkpoint, record or event file") \
-  X(exec, "run a graph or a saved model on files of arrays")          \
-  X(bench, "time a graph or a saved model")                           \
-  X(convert, "write a graph, saved model or checkpoint in another form")
+#define COMMANDS(X)                                                      \
+  X(run, "run a Python program that imports tensorflow, on Rheos")       \
+  X(show, "say what is in a graph, checkpoint, record or event file")    \
+  X(exec, "run a graph or a saved model on files of arrays")             \
+  X(bench, "time a graph or a saved model")                              \
+  X(convert, "write a graph, saved model or checkpoint in another form") \
+  X(serve, "be one task of a cluster")
 
 // Gets the arguments from its own name on (argv[0] is "run"); returns the exit status. What it
 // prints is flushed behind it: where that fails, the command has failed.

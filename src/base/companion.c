@@ -4,6 +4,7 @@
 #include <rheos/base.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PATH_BYTES = 4096 };
 
@@ -16,19 +17,31 @@ static const void *open_companion(const char *path, const char *symbol) {
   return NULL;
 }
 
-const void *rheos__companion_find(const char *path, const char *file, const char *symbol) {
+// Where the code of this file is: of a program its own path, which it may have been called by from
+// a folder that is no longer the current one.
+static bool find_self(char *path) {
   static const char here_too = 0;
-  static const char *const folders[] = {"", "../lib/"};
-  if (path != NULL) return open_companion(path, symbol);
   Dl_info here;
-  if (dladdr(&here_too, &here) == 0 || here.dli_fname == NULL) return NULL;
-  const char *slash = strrchr(here.dli_fname, '/');
+  if (dladdr(&here_too, &here) == 0 || here.dli_fname == NULL) return false;
+  if (here.dli_fname[0] == '/') {
+    return snprintf(path, PATH_BYTES, "%s", here.dli_fname) < PATH_BYTES;
+  }
+  const ssize_t size = readlink("/proc/self/exe", path, PATH_BYTES - 1);
+  if (size <= 0) return false;
+  path[size] = '\0';
+  return true;
+}
+
+const void *rheos__companion_find(const char *path, const char *file, const char *symbol) {
+  static const char *const folders[] = {"", "../lib/"};
+  char self[PATH_BYTES], whole[PATH_BYTES];
+  if (path != NULL) return open_companion(path, symbol);
+  if (!find_self(self)) return NULL;
+  const char *slash = strrchr(self, '/');
   if (slash == NULL) return NULL;
-  const int length = (int)(slash + 1 - here.dli_fname);
+  const int length = (int)(slash + 1 - self);
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-    char whole[PATH_BYTES];
-    const int written =
-        snprintf(whole, sizeof whole, "%.*s%s%s", length, here.dli_fname, folders[i], file);
+    const int written = snprintf(whole, sizeof whole, "%.*s%s%s", length, self, folders[i], file);
     if (written < 0 || written >= PATH_BYTES) continue;
     const void *found = open_companion(whole, symbol);
     if (found != NULL) return found;

@@ -23,7 +23,8 @@ static bool is_job_name(const char *name, size_t size) {
 static bool is_address(const char *text, size_t size) {
   if (memchr(text, '\0', size) != NULL) return false;
   size_t digits = 0;
-  while (digits < size && text[size - 1 - digits] >= '0' && text[size - 1 - digits] <= '9') digits++;
+  while (digits < size && text[size - 1 - digits] >= '0' && text[size - 1 - digits] <= '9')
+    digits++;
   return digits > 0 && digits <= 5 && size > digits + 1 && text[size - 1 - digits] == ':';
 }
 
@@ -190,10 +191,10 @@ static rheos_status *not_there(const rheos__cluster *cluster, const char *job, i
     if (i > 0) rheos__text_add_string(&all, ", ");
     rheos__text_add_string(&all, cluster->tasks[i].name);
   }
-  rheos_status *status =
-      all.failed ? rheos__out_of_memory()
-                 : RHEOS_NOTFOUND("the cluster has no task %d of job '%s', only [%s]", (int)task, job,
-                                  all.data != NULL ? all.data : "");
+  rheos_status *status = all.failed
+                             ? rheos__out_of_memory()
+                             : RHEOS_NOTFOUND("the cluster has no task %d of job '%s', only [%s]",
+                                              (int)task, job, all.data != NULL ? all.data : "");
   rheos__text_deinit(&all);
   return status;
 }

@@ -32,8 +32,8 @@ static rheos__master_entry **place_of(rheos__master *master, const char *handle)
 }
 
 static rheos_status *no_session(const char *handle) {
-  return rheos_status_new(
-      RHEOS_ABORTED, "Session %s is not found. Possibly, this master has restarted.", handle);
+  return rheos_status_new(RHEOS_ABORTED,
+                          "Session %s is not found. Possibly, this master has restarted.", handle);
 }
 
 rheos_status *rheos__master_find(rheos__master *master, const char *handle,

@@ -1,9 +1,10 @@
 // Plans of a master: signatures of steps, and what became of the graph for them.
+#include "net/master_session.h"
+
 #include <stdio.h>
 
 #include "base/text.h"
 #include "format/partition/graph_cut.h"
-#include "net/master_session.h"
 #include "net/methods.h"
 #include "plan/entries/place.h"
 #include "worker.pb-c.h"
@@ -91,8 +92,7 @@ static rheos_status *ask(const rheos__master_session *session, const rheos__mast
   a->fetches = rheos__arena_alloc(arena, (run->num_fetches + 1) * sizeof *a->fetches);
   a->targets = rheos__arena_alloc(arena, (run->num_targets + 1) * sizeof *a->targets);
   a->device_of = rheos__arena_alloc(arena, (num_nodes + 1) * sizeof *a->device_of);
-  a->devices =
-      rheos__arena_alloc(arena, ((size_t)session->num_devices + 1) * sizeof *a->devices);
+  a->devices = rheos__arena_alloc(arena, ((size_t)session->num_devices + 1) * sizeof *a->devices);
   a->parts = rheos__arena_alloc_zeroed(arena, (num_tasks + 1) * sizeof *a->parts);
   if (a->feeds == NULL || a->fetches == NULL || a->targets == NULL || a->device_of == NULL ||
       a->devices == NULL || a->parts == NULL) {
@@ -124,8 +124,8 @@ static rheos_status *cut(const rheos__master_session *session, const rheos__mast
 
 static rheos_status *register_there(const rheos__master_session *session,
                                     const rheos__cut_part *made, rheos__master_part *part) {
-  static const rheos__message_form form = {
-      .descriptor = &tensorflow__register_graph_response__descriptor};
+  static const rheos__message_form form = {.descriptor =
+                                               &tensorflow__register_graph_response__descriptor};
   const rheos__peer_options options = {.timeout_ms = session->timeout_ms};
   Tensorflow__RegisterGraphRequest fields = TENSORFLOW__REGISTER_GRAPH_REQUEST__INIT;
   Tensorflow__GraphOptions graph_options = TENSORFLOW__GRAPH_OPTIONS__INIT;
@@ -136,9 +136,9 @@ static rheos_status *register_there(const rheos__master_session *session,
   fields.graph_options = &graph_options;
   rheos__message_put(&request, &fields.base);
   rheos__message_put_bytes(&request, 2, made->graph_def, made->size_bytes);
-  rheos_status *status = rheos__peers_call(session->peers, part->task,
-                                           rheos__method_names[RHEOS__REGISTER_GRAPH], &request,
-                                           &options, NULL, NULL, &form, &reply);
+  rheos_status *status =
+      rheos__peers_call(session->peers, part->task, rheos__method_names[RHEOS__REGISTER_GRAPH],
+                        &request, &options, NULL, NULL, &form, &reply);
   if (status == NULL) {
     const Tensorflow__RegisterGraphResponse *r = (const void *)reply.message;
     snprintf(part->graph, sizeof part->graph, "%s", r->graph_handle);
@@ -151,8 +151,8 @@ static rheos_status *register_there(const rheos__master_session *session,
 static rheos_status *register_part(const rheos__master_session *session,
                                    const rheos__cut_part *made, rheos__master_part *part) {
   if (part->task != session->own_task) return register_there(session, made, part);
-  return rheos__worker_register(session->worker, session->handle, made->graph_def,
-                                made->size_bytes, part->graph);
+  return rheos__worker_register(session->worker, session->handle, made->graph_def, made->size_bytes,
+                                part->graph);
 }
 
 static bool keep_ends(const rheos__part_end *ends, size_t count, int32_t **out_numbers,
@@ -218,9 +218,9 @@ static void deregister(const rheos__master_session *session, const rheos__master
   fields.graph_handle = (char *)(uintptr_t)part->graph;
   fields.create_worker_session_called = true;
   rheos__message_put(&request, &fields.base);
-  rheos_status *status = rheos__peers_start(session->peers, part->task,
-                                            rheos__method_names[RHEOS__DEREGISTER_GRAPH], &request,
-                                            &options, forget_reply, NULL, &call);
+  rheos_status *status =
+      rheos__peers_start(session->peers, part->task, rheos__method_names[RHEOS__DEREGISTER_GRAPH],
+                         &request, &options, forget_reply, NULL, &call);
   if (call != NULL) rheos__peer_call_forget(call);
   rheos_status_free(status);
   rheos__message_deinit(&request);

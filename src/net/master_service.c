@@ -1,6 +1,7 @@
 // The service tensorflow.MasterService.
-#include "master.pb-c.h"
 #include "net/services.h"
+
+#include "master.pb-c.h"
 
 #define REQUEST(type) ((const Tensorflow__##type##Request *)(const void *)served->request.message)
 
@@ -37,9 +38,9 @@ rheos_status *rheos__serve_ExtendSession(rheos__served *served) {
   Tensorflow__ExtendSessionResponse reply = TENSORFLOW__EXTEND_SESSION_RESPONSE__INIT;
   rheos__master_session *session;
   RHEOS_TRY(find(served, r->session_handle, &session));
-  rheos_status *status = rheos__master_session_extend(
-      session, r->current_graph_version, served->request.bytes, served->request.size_bytes,
-      &reply.new_graph_version);
+  rheos_status *status =
+      rheos__master_session_extend(session, r->current_graph_version, served->request.bytes,
+                                   served->request.size_bytes, &reply.new_graph_version);
   rheos__master_session_unref(session);
   if (status == NULL) rheos__message_put(&served->reply, &reply.base);
   return status;

@@ -33,8 +33,8 @@ static rheos_status *add_device(rheos__master_session *session, const char *name
                                 uint64_t incarnation) {
   const size_t count = (size_t)session->num_devices;
   if (count == 0 || (count & (count - 1)) == 0) {  // it doubles
-    rheos__master_device *grown = rheos__realloc(
-        session->devices, (count > 0 ? 2 * count : 1) * sizeof *session->devices);
+    rheos__master_device *grown =
+        rheos__realloc(session->devices, (count > 0 ? 2 * count : 1) * sizeof *session->devices);
     if (grown == NULL) return rheos__out_of_memory();
     session->devices = grown;
   }
@@ -46,8 +46,7 @@ static rheos_status *add_device(rheos__master_session *session, const char *name
 static rheos_status *add_own_devices(rheos__master_session *session) {
   const rheos_host *host = session->worker->host;
   for (int32_t i = 0; i < rheos_host_num_devices(host); i++) {
-    RHEOS_TRY(
-        add_device(session, rheos_host_device(host, i), session->worker->incarnation));
+    RHEOS_TRY(add_device(session, rheos_host_device(host, i), session->worker->incarnation));
   }
   return NULL;
 }
@@ -88,17 +87,19 @@ static bool is_not_there(const rheos_status *status) {
 // Asks a task for its devices, again and again until it is there.
 static rheos_status *ask_task(rheos__master_session *session, const rheos__master_options *o,
                               int32_t task, int64_t until_ns) {
-  static const rheos__message_form form = {
-      .descriptor = &tensorflow__get_status_response__descriptor};
+  static const rheos__message_form form = {.descriptor =
+                                               &tensorflow__get_status_response__descriptor};
   for (;;) {
     const int64_t rest_ms = (until_ns - rheos__clock_ns()) / 1000000;
-    const rheos__peer_options options = {
-        .timeout_ms = rest_ms < 1 ? 1 : rest_ms < NOTE_MS ? rest_ms : NOTE_MS, .waits = true};
+    const rheos__peer_options options = {.timeout_ms = rest_ms < 1         ? 1
+                                                       : rest_ms < NOTE_MS ? rest_ms
+                                                                           : NOTE_MS,
+                                         .waits = true};
     rheos__message request = {0};
     rheos__received reply;
-    rheos_status *status = rheos__peers_call(
-        session->peers, task, rheos__method_names[RHEOS__GET_STATUS], &request, &options,
-        o->should_stop, o->should_stop_argument, &form, &reply);
+    rheos_status *status =
+        rheos__peers_call(session->peers, task, rheos__method_names[RHEOS__GET_STATUS], &request,
+                          &options, o->should_stop, o->should_stop_argument, &form, &reply);
     if (status == NULL) status = add_devices_of(session, (const void *)reply.message);
     rheos__received_deinit(&reply);
     rheos__message_deinit(&request);
@@ -237,8 +238,10 @@ rheos_status *rheos__master_session_extend(rheos__master_session *session, int64
   if (session->is_closed) {
     status = rheos_status_new(RHEOS_FAILED_PRECONDITION, "Session is closed.");
   } else if (version != session->version) {
-    status = rheos_status_new(RHEOS_ABORTED, "Tried to extend version %lld of the graph, but it is "
-                              "version %lld", (long long)version, (long long)session->version);
+    status = rheos_status_new(RHEOS_ABORTED,
+                              "Tried to extend version %lld of the graph, but it is "
+                              "version %lld",
+                              (long long)version, (long long)session->version);
   } else {
     status = extend(session->graph, graph_def, size_bytes);
   }
@@ -263,8 +266,7 @@ static rheos_status *fill(rheos__master_session *session, const rheos__master_op
   session->graph = rheos_graph_new();
   if (session->has_session == NULL || session->graph == NULL) return rheos__out_of_memory();
   RHEOS_TRY(extend(session->graph, o->graph_def, o->graph_bytes));
-  RHEOS_TRY(
-      rheos__worker_create_session(session->worker, session->handle, session->is_isolated));
+  RHEOS_TRY(rheos__worker_create_session(session->worker, session->handle, session->is_isolated));
   session->has_session[session->own_task] = true;
   RHEOS_TRY(add_own_devices(session));
   return join_tasks(session, o);

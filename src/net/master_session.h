@@ -31,9 +31,9 @@ typedef struct rheos__master_session {
   bool *has_session;  // by task: it was told of this session
   _Atomic int32_t references;
 
-  pthread_mutex_t mutex;     // guards what follows, and the graph
+  pthread_mutex_t mutex;  // guards what follows, and the graph
   pthread_cond_t none_runs;
-  int64_t version;           // of the graph
+  int64_t version;  // of the graph
   rheos__master_plan *plans;
   rheos__master_step *steps;  // that run
   bool is_closed;

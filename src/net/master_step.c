@@ -1,8 +1,9 @@
 // Steps of a master: their parts run on workers, the own task's in the thread that asks for the
 // step, and the first error ends them all.
+#include "net/master_session.h"
+
 #include <time.h>
 
-#include "net/master_session.h"
 #include "net/methods.h"
 #include "runtime/threads/pool.h"
 #include "worker.pb-c.h"
@@ -23,11 +24,11 @@ struct rheos__master_step {
   int64_t id;
   part_run *parts;
   int32_t num_parts;
-  int64_t deadline_ns;  // 0: none
+  int64_t deadline_ns;                // 0: none
   rheos__master_step *before, *next;  // of the session
-  pthread_mutex_t mutex;  // guards what follows
+  pthread_mutex_t mutex;              // guards what follows
   pthread_cond_t changed;
-  int32_t num_running;  // calls
+  int32_t num_running;   // calls
   rheos_status *failed;  // the first error
 };
 
@@ -149,9 +150,9 @@ static rheos_status *start_part(part_run *p) {
   pthread_mutex_lock(&step->mutex);
   step->num_running++;
   pthread_mutex_unlock(&step->mutex);
-  rheos_status *status = rheos__peers_start(step->session->peers, p->part->task,
-                                            rheos__method_names[RHEOS__RUN_GRAPH], &request,
-                                            &options, end_part, p, &call);
+  rheos_status *status =
+      rheos__peers_start(step->session->peers, p->part->task, rheos__method_names[RHEOS__RUN_GRAPH],
+                         &request, &options, end_part, p, &call);
   rheos__message_deinit(&request);
   pthread_mutex_lock(&step->mutex);
   if (status != NULL) step->num_running--;
@@ -311,9 +312,9 @@ static void unlink_step(rheos__master_step *step) {
 static rheos_status *begin_step(rheos__master_step *step, rheos__master_plan **out_plan) {
   rheos__master_session *session = step->session;
   pthread_mutex_lock(&session->mutex);
-  rheos_status *status =
-      session->is_closed ? rheos_status_new(RHEOS_CANCELLED, "Session was closed.")
-                         : rheos__master_plan_get(session, step->run, out_plan);
+  rheos_status *status = session->is_closed
+                             ? rheos_status_new(RHEOS_CANCELLED, "Session was closed.")
+                             : rheos__master_plan_get(session, step->run, out_plan);
   if (status == NULL) link_step(step);
   pthread_mutex_unlock(&session->mutex);
   return status;

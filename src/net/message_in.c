@@ -1,6 +1,7 @@
+#include "net/message.h"
+
 #include "codec/wire.h"
 #include "format/message/tensor_proto.h"
-#include "net/message.h"
 
 // Fields of NamedTensorProto and TensorProto.
 enum { NAMED_NAME = 1, NAMED_TENSOR = 2 };
@@ -237,9 +238,8 @@ static rheos_status *add_tensor(const rheos__message_form *form, cursor *c, size
   rheos_tensor **tensor = &r->tensors[r->num_tensors];
   *name = "";
   *tensor = NULL;
-  rheos_status *status = form->are_named
-                             ? take_named(form, c, size_bytes, &r->arena, name, tensor)
-                             : take_tensor(c, size_bytes, &r->arena, tensor);
+  rheos_status *status = form->are_named ? take_named(form, c, size_bytes, &r->arena, name, tensor)
+                                         : take_tensor(c, size_bytes, &r->arena, tensor);
   if (*tensor != NULL) r->num_tensors++;
   return status;
 }

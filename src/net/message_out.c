@@ -1,6 +1,7 @@
+#include "net/message.h"
+
 #include "codec/wire.h"
 #include "format/message/tensor_proto.h"
-#include "net/message.h"
 
 // A tensor of fewer bytes is copied into the message.
 enum { LEAST_BYTES = 4096 };

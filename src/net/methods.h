@@ -5,16 +5,16 @@
 #include <stdint.h>
 
 // (constant, name)
-#define RHEOS__MASTER_METHODS(X)       \
-  X(CREATE_SESSION, CreateSession)     \
-  X(EXTEND_SESSION, ExtendSession)     \
+#define RHEOS__MASTER_METHODS(X)        \
+  X(CREATE_SESSION, CreateSession)      \
+  X(EXTEND_SESSION, ExtendSession)      \
   X(PARTIAL_RUN_SETUP, PartialRunSetup) \
-  X(RUN_STEP, RunStep)                 \
-  X(CLOSE_SESSION, CloseSession)       \
-  X(LIST_DEVICES, ListDevices)         \
-  X(RESET, Reset)                      \
-  X(MAKE_CALLABLE, MakeCallable)       \
-  X(RUN_CALLABLE, RunCallable)         \
+  X(RUN_STEP, RunStep)                  \
+  X(CLOSE_SESSION, CloseSession)        \
+  X(LIST_DEVICES, ListDevices)          \
+  X(RESET, Reset)                       \
+  X(MAKE_CALLABLE, MakeCallable)        \
+  X(RUN_CALLABLE, RunCallable)          \
   X(RELEASE_CALLABLE, ReleaseCallable)
 
 #define RHEOS__WORKER_METHODS(X)                \

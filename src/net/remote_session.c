@@ -1,5 +1,7 @@
 // Sessions on a server: the graph goes there once, then what is added to it; steps are names and
 // tensors. As TensorFlow's clients speak to its masters.
+#include "runtime/session/session_kind.h"
+
 #include <rheos/format.h>
 #include <stdio.h>
 
@@ -8,7 +10,6 @@
 #include "net/message.h"
 #include "net/methods.h"
 #include "net/ids.h"
-#include "runtime/session/session_kind.h"
 #include "runtime/threads/pool.h"
 
 static const char scheme[] = "grpc://";
@@ -36,9 +37,7 @@ typedef struct remote_session {
 
 static remote_session *remote(rheos_session *session) { return (remote_session *)session; }
 
-static bool is_for(const char *target) {
-  return strncmp(target, scheme, strlen(scheme)) == 0;
-}
+static bool is_for(const char *target) { return strncmp(target, scheme, strlen(scheme)) == 0; }
 
 // ---- Calls
 
@@ -55,8 +54,7 @@ static void ping_unref(ping *p) {
 
 static void take_pong(void *argument, const rheos__reply *reply) {
   ping *p = argument;
-  const bool is_lost =
-      reply->code == RHEOS_UNAVAILABLE || reply->code == RHEOS_DEADLINE_EXCEEDED;
+  const bool is_lost = reply->code == RHEOS_UNAVAILABLE || reply->code == RHEOS_DEADLINE_EXCEEDED;
   atomic_store(&p->state, is_lost ? PING_LOST : PING_ANSWERED);
   ping_unref(p);
 }
@@ -139,9 +137,8 @@ static rheos_status *error_of(const waited *w, const rheos__reply *reply) {
 
 static void take_reply(void *argument, const rheos__reply *reply) {
   waited *w = argument;
-  w->status = reply->code != RHEOS_OK
-                  ? error_of(w, reply)
-                  : rheos__receive_message(w->form, reply->chunks, w->received);
+  w->status = reply->code != RHEOS_OK ? error_of(w, reply)
+                                      : rheos__receive_message(w->form, reply->chunks, w->received);
 }
 
 static rheos_status *call_server(remote_session *session, rheos__method method,
@@ -168,15 +165,15 @@ static rheos_status *call_server(remote_session *session, rheos__method method,
 
 static rheos_status *create(remote_session *session, rheos__message *request, int64_t timeout_ms,
                             const rheos_run_options *options) {
-  static const rheos__message_form form = {
-      .descriptor = &tensorflow__create_session_response__descriptor};
+  static const rheos__message_form form = {.descriptor =
+                                               &tensorflow__create_session_response__descriptor};
   Tensorflow__CreateSessionRequest fields = TENSORFLOW__CREATE_SESSION_REQUEST__INIT;
   rheos__received reply;
   fields.config = session->config;
   fields.target = session->target;
   rheos__message_put(request, &fields.base);
-  rheos_status *status = call_server(session, RHEOS__CREATE_SESSION, request, timeout_ms, options,
-                                     &form, &reply);
+  rheos_status *status =
+      call_server(session, RHEOS__CREATE_SESSION, request, timeout_ms, options, &form, &reply);
   if (status == NULL) {
     const Tensorflow__CreateSessionResponse *r = (const void *)reply.message;
     session->handle = rheos__strdup(r->session_handle);
@@ -189,18 +186,18 @@ static rheos_status *create(remote_session *session, rheos__message *request, in
 
 static rheos_status *extend(remote_session *session, rheos__message *request, int64_t timeout_ms,
                             const rheos_run_options *options) {
-  static const rheos__message_form form = {
-      .descriptor = &tensorflow__extend_session_response__descriptor};
+  static const rheos__message_form form = {.descriptor =
+                                               &tensorflow__extend_session_response__descriptor};
   Tensorflow__ExtendSessionRequest fields = TENSORFLOW__EXTEND_SESSION_REQUEST__INIT;
   rheos__received reply;
   fields.session_handle = session->handle;
   fields.current_graph_version = session->version;
   rheos__message_put(request, &fields.base);
-  rheos_status *status = call_server(session, RHEOS__EXTEND_SESSION, request, timeout_ms, options,
-                                     &form, &reply);
+  rheos_status *status =
+      call_server(session, RHEOS__EXTEND_SESSION, request, timeout_ms, options, &form, &reply);
   if (status == NULL) {
-    session->version = ((const Tensorflow__ExtendSessionResponse *)(const void *)reply.message)
-                           ->new_graph_version;
+    session->version =
+        ((const Tensorflow__ExtendSessionResponse *)(const void *)reply.message)->new_graph_version;
   }
   rheos__received_deinit(&reply);
   return status;
@@ -212,13 +209,11 @@ static rheos_status *send_graph(remote_session *session, int64_t timeout_ms,
   void *bytes;
   size_t size;
   rheos__message request = {0};
-  RHEOS_TRY(
-      rheos_graph_to_graph_def_from(session->base.graph, session->num_sent, &bytes, &size));
+  RHEOS_TRY(rheos_graph_to_graph_def_from(session->base.graph, session->num_sent, &bytes, &size));
   rheos__message_put_bytes(&request, session->handle == NULL ? 1 : 2, bytes, size);
   rheos_free(bytes);
-  rheos_status *status = session->handle == NULL
-                             ? create(session, &request, timeout_ms, options)
-                             : extend(session, &request, timeout_ms, options);
+  rheos_status *status = session->handle == NULL ? create(session, &request, timeout_ms, options)
+                                                 : extend(session, &request, timeout_ms, options);
   if (status == NULL) session->num_sent = count;
   rheos__message_deinit(&request);
   return status;
@@ -280,8 +275,8 @@ static rheos_tensor *find_named(const rheos__received *reply, const char *name) 
   return NULL;
 }
 
-static rheos_status *take_results(const rheos__received *reply, char *const *fetches,
-                                  int32_t count, rheos_tensor **out_values) {
+static rheos_status *take_results(const rheos__received *reply, char *const *fetches, int32_t count,
+                                  rheos_tensor **out_values) {
   const Tensorflow__RunStepResponse *r = (const void *)reply->message;
   if (r->status_code != 0) {
     return rheos_status_new((rheos_code)r->status_code, "%s", r->status_error_message);
@@ -440,8 +435,8 @@ static rheos_status *keep_devices(remote_session *session,
 
 // With the mutex held.
 static rheos_status *fetch_devices(remote_session *session) {
-  static const rheos__message_form form = {
-      .descriptor = &tensorflow__list_devices_response__descriptor};
+  static const rheos__message_form form = {.descriptor =
+                                               &tensorflow__list_devices_response__descriptor};
   Tensorflow__ListDevicesRequest fields = TENSORFLOW__LIST_DEVICES_REQUEST__INIT;
   rheos__message request = {0};
   rheos__received reply;
@@ -492,8 +487,8 @@ static void get_stats(rheos_session *session, rheos_session_stats *out_stats) {
 
 static rheos_status *read_config(remote_session *session, const rheos_session_options *options) {
   if (options->config_bytes > 0) {
-    return RHEOS_PROTO_UNPACK(config_proto, options->config, options->config_bytes,
-                              &session->arena, &session->config);
+    return RHEOS_PROTO_UNPACK(config_proto, options->config, options->config_bytes, &session->arena,
+                              &session->config);
   }
   session->config = rheos__arena_alloc(&session->arena, sizeof *session->config);
   if (session->config == NULL) return rheos__out_of_memory();
@@ -519,15 +514,15 @@ static rheos_status *init(rheos_session *base, const rheos_session_options *opti
 }
 
 static void tell_end(remote_session *session) {
-  static const rheos__message_form form = {
-      .descriptor = &tensorflow__close_session_response__descriptor};
+  static const rheos__message_form form = {.descriptor =
+                                               &tensorflow__close_session_response__descriptor};
   Tensorflow__CloseSessionRequest fields = TENSORFLOW__CLOSE_SESSION_REQUEST__INIT;
   rheos__message request = {0};
   rheos__received reply;
   fields.session_handle = session->handle;
   rheos__message_put(&request, &fields.base);
-  rheos_status_free(call_server(session, RHEOS__CLOSE_SESSION, &request, WORD_MS, NULL, &form,
-                                &reply));
+  rheos_status_free(
+      call_server(session, RHEOS__CLOSE_SESSION, &request, WORD_MS, NULL, &form, &reply));
   rheos__received_deinit(&reply);
   rheos__message_deinit(&request);
 }

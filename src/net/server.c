@@ -100,8 +100,7 @@ static rheos_status *fill(rheos_server *server, const rheos_server_options *opti
   }
   RHEOS_TRY(made);
   const char *job = options->job != NULL ? options->job : "";
-  RHEOS_TRY(
-      rheos__cluster_find(&server->peers.cluster, job, options->task, &server->own_task));
+  RHEOS_TRY(rheos__cluster_find(&server->peers.cluster, job, options->task, &server->own_task));
   RHEOS_TRY(make_host(server, options));
   rheos__worker_init(&server->worker, server->host, &server->peers, server->own_task);
   RHEOS_TRY(listen(server, options));
@@ -156,7 +155,8 @@ void rheos_server_stop(rheos_server *server, int64_t grace_ms) {
   while (!is_first && !server->has_stopped) pthread_cond_wait(&server->stopped, &server->mutex);
   pthread_mutex_unlock(&server->mutex);
   if (!is_first) return;
-  if (server->listener != NULL) server->transport->stop(server->listener, grace_ms, end_steps, server);
+  if (server->listener != NULL)
+    server->transport->stop(server->listener, grace_ms, end_steps, server);
   pthread_mutex_lock(&server->mutex);
   server->has_stopped = true;
   pthread_cond_broadcast(&server->stopped);

@@ -27,7 +27,7 @@ typedef struct rheos__served {
   rheos__incoming *call;
   rheos__received request;
   rheos__message reply;
-  bool is_later;  // it is answered by somebody else, with rheos__served_answer()
+  bool is_later;  // somebody else answers it, by rheos__answer_take()
 } rheos__served;
 
 // Serves one method: an error is the reply, else what is in `reply` is.

@@ -1,12 +1,14 @@
 // The table of methods: how each request is read, and who serves it.
+#include "net/server.h"
+
 #include "net/services.h"
 
 #include "master.pb-c.h"
 #include "worker.pb-c.h"
 
-#define SERVICE(constant, name, request, ...)                                                  \
-  [RHEOS__##constant] = {                                                                      \
-      .form = {.descriptor = &tensorflow__##request##_request__descriptor, __VA_ARGS__},       \
+#define SERVICE(constant, name, request, ...)                                            \
+  [RHEOS__##constant] = {                                                                \
+      .form = {.descriptor = &tensorflow__##request##_request__descriptor, __VA_ARGS__}, \
       .serve = rheos__serve_##name}
 
 const rheos__service rheos__services[RHEOS__NUM_METHODS] = {

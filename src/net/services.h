@@ -4,10 +4,32 @@
 
 #include "net/server.h"
 
-#define RHEOS__DECLARE(constant, name) rheos_status *rheos__serve_##name(rheos__served *served);
-RHEOS__MASTER_METHODS(RHEOS__DECLARE)
-RHEOS__WORKER_METHODS(RHEOS__DECLARE)
-#undef RHEOS__DECLARE
+rheos_status *rheos__serve_CreateSession(rheos__served *served);
+rheos_status *rheos__serve_ExtendSession(rheos__served *served);
+rheos_status *rheos__serve_PartialRunSetup(rheos__served *served);
+rheos_status *rheos__serve_RunStep(rheos__served *served);
+rheos_status *rheos__serve_CloseSession(rheos__served *served);
+rheos_status *rheos__serve_ListDevices(rheos__served *served);
+rheos_status *rheos__serve_Reset(rheos__served *served);
+rheos_status *rheos__serve_MakeCallable(rheos__served *served);
+rheos_status *rheos__serve_RunCallable(rheos__served *served);
+rheos_status *rheos__serve_ReleaseCallable(rheos__served *served);
+rheos_status *rheos__serve_GetStatus(rheos__served *served);
+rheos_status *rheos__serve_CreateWorkerSession(rheos__served *served);
+rheos_status *rheos__serve_DeleteWorkerSession(rheos__served *served);
+rheos_status *rheos__serve_RegisterGraph(rheos__served *served);
+rheos_status *rheos__serve_DeregisterGraph(rheos__served *served);
+rheos_status *rheos__serve_RunGraph(rheos__served *served);
+rheos_status *rheos__serve_CleanupGraph(rheos__served *served);
+rheos_status *rheos__serve_CleanupAll(rheos__served *served);
+rheos_status *rheos__serve_RecvTensor(rheos__served *served);
+rheos_status *rheos__serve_MarkRecvFinished(rheos__served *served);
+rheos_status *rheos__serve_Logging(rheos__served *served);
+rheos_status *rheos__serve_Tracing(rheos__served *served);
+rheos_status *rheos__serve_RecvBuf(rheos__served *served);
+rheos_status *rheos__serve_CompleteGroup(rheos__served *served);
+rheos_status *rheos__serve_CompleteInstance(rheos__served *served);
+rheos_status *rheos__serve_GetStepSequence(rheos__served *served);
 
 // The devices of the server's host, in the arena.
 rheos_status *rheos__own_devices(const rheos_server *server, rheos__arena *arena,

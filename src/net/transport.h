@@ -76,9 +76,9 @@ typedef struct rheos__connect {
 typedef struct rheos__call {
   const char *method;
   rheos__pieces request;
-  int64_t timeout_ms;        // 0: none
-  bool waits;                // until the server can be reached; else that is an error
-  rheos__replied_fn replied; // called once
+  int64_t timeout_ms;         // 0: none
+  bool waits;                 // until the server can be reached; else that is an error
+  rheos__replied_fn replied;  // called once
   void *argument;
 } rheos__call;
 

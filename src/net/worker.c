@@ -88,9 +88,9 @@ rheos_status *rheos__worker_delete_session(rheos__worker *worker, const char *ha
 static rheos_status *host_of(rheos__worker *worker, const char *handle, rheos_host **out_host) {
   pthread_mutex_lock(&worker->mutex);
   const rheos__worker_session *session = *find_session(worker, handle);
-  *out_host = session != NULL         ? rheos_host_ref(session->host)
-              : handle[0] == '\0'     ? rheos_host_ref(worker->host)
-                                      : NULL;
+  *out_host = session != NULL     ? rheos_host_ref(session->host)
+              : handle[0] == '\0' ? rheos_host_ref(worker->host)
+                                  : NULL;
   pthread_mutex_unlock(&worker->mutex);
   if (*out_host != NULL) return NULL;
   return rheos_status_new(RHEOS_ABORTED,
@@ -171,8 +171,8 @@ rheos_status *rheos__worker_register(rheos__worker *worker, const char *session,
   rheos_host *host;
   RHEOS_TRY(host_of(worker, session, &host));
   rheos__worker_graph *graph = rheos__alloc_zeroed(sizeof *graph);
-  rheos_status *status = graph != NULL ? fill_graph(graph, host, graph_def, size_bytes)
-                                       : rheos__out_of_memory();
+  rheos_status *status =
+      graph != NULL ? fill_graph(graph, host, graph_def, size_bytes) : rheos__out_of_memory();
   rheos_host_unref(host);
   if (status != NULL) {
     if (graph != NULL) graph_free(graph);

@@ -16,7 +16,7 @@ typedef struct rheos__worker {
   rheos_host *host;
   uint64_t incarnation;  // tells its devices from those of a task that was here before
   rheos__worker_steps steps;
-  pthread_mutex_t mutex;  // guards what follows
+  pthread_mutex_t mutex;        // guards what follows
   rheos__worker_graph *graphs;  // latest first
   rheos__worker_session *sessions;
 } rheos__worker;

@@ -1,5 +1,6 @@
 // The service tensorflow.WorkerService.
 #include "net/services.h"
+
 #include "worker.pb-c.h"
 
 #define REQUEST(type) ((const Tensorflow__##type##Request *)(const void *)served->request.message)
@@ -27,8 +28,7 @@ rheos_status *rheos__own_devices(const rheos_server *server, rheos__arena *arena
 
 rheos_status *rheos__serve_GetStatus(rheos__served *served) {
   Tensorflow__GetStatusResponse reply = TENSORFLOW__GET_STATUS_RESPONSE__INIT;
-  RHEOS_TRY(
-      rheos__own_devices(served->server, &served->request.arena, &reply.device_attributes));
+  RHEOS_TRY(rheos__own_devices(served->server, &served->request.arena, &reply.device_attributes));
   reply.n_device_attributes = (size_t)rheos_host_num_devices(served->server->host);
   rheos__message_put(&served->reply, &reply.base);
   return NULL;
@@ -60,8 +60,7 @@ rheos_status *rheos__serve_RegisterGraph(rheos__served *served) {
 }
 
 rheos_status *rheos__serve_DeregisterGraph(rheos__served *served) {
-  return rheos__worker_deregister(&served->server->worker,
-                                  REQUEST(DeregisterGraph)->graph_handle);
+  return rheos__worker_deregister(&served->server->worker, REQUEST(DeregisterGraph)->graph_handle);
 }
 
 // ---- Steps
@@ -144,25 +143,27 @@ static void send_value(void *argument, rheos_status *failed, rheos_tensor *value
   rheos__free(asked);
 }
 
-rheos_status *rheos__serve_RecvTensor(rheos__served *served) {
-  const Tensorflow__RecvTensorRequest *r = REQUEST(RecvTensor);
+static rheos_status *answer_with_value(rheos__served *served, rheos__worker_step *step,
+                                       const char *key) {
   asked_value *asked = rheos__alloc(sizeof *asked);
   if (asked == NULL) return rheos__out_of_memory();
-  *asked = (asked_value){.server = served->server, .call = served->call};
-  rheos_status *status =
-      rheos__worker_steps_get(&served->server->worker.steps, r->step_id, &asked->step);
-  if (status != NULL) {
-    rheos__free(asked);
-    return status;
-  }
+  *asked = (asked_value){served->server, served->call, rheos__worker_step_ref(step)};
   served->is_later = true;
-  status = rheos__rendezvous_receive_for(asked->step->rendezvous, r->rendezvous_key, send_value,
-                                         asked);
-  if (status != NULL) {
-    served->is_later = false;
-    rheos__worker_step_unref(asked->step);
-    rheos__free(asked);
-  }
+  rheos_status *status = rheos__rendezvous_receive_for(step->rendezvous, key, send_value, asked);
+  if (status == NULL) return NULL;
+  served->is_later = false;
+  rheos__worker_step_unref(step);
+  rheos__free(asked);
+  return status;
+}
+
+// The answer may be given, and the step be over, before this is.
+rheos_status *rheos__serve_RecvTensor(rheos__served *served) {
+  const Tensorflow__RecvTensorRequest *r = REQUEST(RecvTensor);
+  rheos__worker_step *step;
+  RHEOS_TRY(rheos__worker_steps_get(&served->server->worker.steps, r->step_id, &step));
+  rheos_status *status = answer_with_value(served, step, r->rendezvous_key);
+  rheos__worker_step_unref(step);
   return status;
 }
 

@@ -35,21 +35,22 @@ static void link_value(incoming_value *value) {
 // With the mutex held.
 static void unlink_value(incoming_value *value) {
   rheos__worker_step *step = value->step;
-  if (value->before != NULL) value->before->next = value->next;
-  else if (step->incoming == value) step->incoming = value->next;
+  if (value->before != NULL)
+    value->before->next = value->next;
+  else if (step->incoming == value)
+    step->incoming = value->next;
   if (value->next != NULL) value->next->before = value->before;
   value->before = value->next = NULL;
 }
 
 static rheos_status *take_value(rheos__chunks chunks, incoming_value *value) {
-  static const rheos__message_form form = {.descriptor = &tensorflow__recv_tensor_response__descriptor,
-                                           .tensors = 1};
+  static const rheos__message_form form = {
+      .descriptor = &tensorflow__recv_tensor_response__descriptor, .tensors = 1};
   rheos__received received;
   rheos_status *status = rheos__receive_message(&form, chunks, &received);
   if (status == NULL) {
     const Tensorflow__RecvTensorResponse *reply = (void *)received.message;
-    rheos_tensor *tensor =
-        reply->is_dead || received.num_tensors == 0 ? NULL : received.tensors[0];
+    rheos_tensor *tensor = reply->is_dead || received.num_tensors == 0 ? NULL : received.tensors[0];
     status = rheos__rendezvous_send(value->step->rendezvous, value->key, tensor);
   }
   rheos__received_deinit(&received);
@@ -98,8 +99,7 @@ static rheos_status *ask(incoming_value *value, int32_t task) {
 static rheos_status *ask_for(rheos__worker_step *step, const char *key, int32_t task) {
   incoming_value *value = rheos__alloc_zeroed(sizeof *value);
   if (value == NULL) return rheos__out_of_memory();
-  atomic_fetch_add(&step->references, 1);
-  value->step = step;
+  value->step = rheos__worker_step_ref(step);
   atomic_init(&value->references, 2);
   value->key = rheos__strdup(key);
   link_value(value);
@@ -162,6 +162,11 @@ static void step_free(rheos__worker_step *step) {
   rheos__free(step);
 }
 
+rheos__worker_step *rheos__worker_step_ref(rheos__worker_step *step) {
+  atomic_fetch_add(&step->references, 1);
+  return step;
+}
+
 void rheos__worker_step_unref(rheos__worker_step *step) {
   if (atomic_fetch_sub(&step->references, 1) == 1) step_free(step);
 }
@@ -197,7 +202,7 @@ rheos_status *rheos__worker_steps_get(rheos__worker_steps *steps, int64_t id,
                                       rheos__worker_step **out_step) {
   pthread_mutex_lock(&steps->mutex);
   rheos_status *status = find_or_begin(steps, id, out_step);
-  if (status == NULL) atomic_fetch_add(&(*out_step)->references, 1);
+  if (status == NULL) rheos__worker_step_ref(*out_step);
   pthread_mutex_unlock(&steps->mutex);
   return status;
 }

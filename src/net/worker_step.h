@@ -25,8 +25,8 @@ struct rheos__worker_step {
   int64_t id;
   rheos__worker_step *next;  // in its bucket
   rheos__rendezvous *rendezvous;
-  _Atomic int32_t references;  // the table, graphs that run, values on their way
-  pthread_mutex_t mutex;       // guards what follows
+  _Atomic int32_t references;       // the table, graphs that run, values on their way
+  pthread_mutex_t mutex;            // guards what follows
   struct incoming_value *incoming;  // that are asked for elsewhere
   bool is_over;
 };
@@ -38,6 +38,7 @@ void rheos__worker_steps_deinit(rheos__worker_steps *steps);  // none is left
 // it is over.
 rheos_status *rheos__worker_steps_get(rheos__worker_steps *steps, int64_t id,
                                       rheos__worker_step **out_step);
+rheos__worker_step *rheos__worker_step_ref(rheos__worker_step *step);  // returns its argument
 void rheos__worker_step_unref(rheos__worker_step *step);
 
 // Ends what waits in the step with that error, here, and takes back what was asked for elsewhere.

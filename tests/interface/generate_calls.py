@@ -18,6 +18,7 @@ LEFT_OUT = {
     "rheos_set_allocator": "the process's; test_failing_allocator has it",
     "rheos_free": "frees what others return",
     "rheos_checkpoint_state_deinit": "takes what rheos_checkpoint_state_read() gave; follows it",
+    "rheos_server_join": "waits until another thread has stopped the server",
     "rheos_status_new": "has a variable number of arguments; every error calls it",
 }
 # What a function does with an argument that is a handle: it is gone afterwards.
@@ -30,6 +31,7 @@ OWNED = {
     "rheos_session": "rheos_session_free",
     "rheos_callable": "rheos_callable_free",
     "rheos_host": "rheos_host_unref",
+    "rheos_server": "rheos_server_free",
     "rheos_eager": "rheos_eager_free",
     "rheos_region": "rheos_region_unref",
     "rheos_tape": "rheos_tape_free",

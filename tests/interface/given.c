@@ -550,6 +550,18 @@ rheos_host *given_rheos_host_handle(int choice) {
   return MADE_BY(host, rheos_host_unref);
 }
 
+// NULL too where there is no gRPC.
+rheos_server *given_rheos_server_handle(int choice) {
+  if (choice == 1) return NULL;
+  const rheos_server_options options = {
+      .cluster = "{\"worker\": [\"127.0.0.1:0\"]}", .job = "worker", .num_threads = 1};
+  rheos_server *server;
+  rheos_status *status = rheos_server_new(&options, &server);
+  if (rheos_status_code(status) != RHEOS_UNIMPLEMENTED) must(status);
+  rheos_status_free(status);
+  return server != NULL ? MADE_BY(server, rheos_server_free) : NULL;
+}
+
 rheos_eager *given_rheos_eager_handle(int choice) {
   if (choice == 1) return NULL;
   const rheos_eager_options options = {.num_threads = 1};

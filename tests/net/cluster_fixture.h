@@ -59,6 +59,18 @@ static inline void stop_cluster(cluster *c) {
   for (int i = 0; i < c->num_servers; i++) rheos_server_free(c->servers[i]);
 }
 
+// Whether there is a transport; without one nothing here can be tried.
+static inline bool can_serve(void) {
+  const rheos_server_options options = {.cluster = "{\"a\": [\"127.0.0.1:0\"]}", .job = "a"};
+  rheos_server *server;
+  rheos_status *status = rheos_server_new(&options, &server);
+  const bool can = rheos_status_code(status) != RHEOS_UNIMPLEMENTED;
+  if (!can) print_message("skipped: %s\n", rheos_status_message(status));
+  rheos_status_free(status);
+  rheos_server_free(server);
+  return can;
+}
+
 static inline rheos_session *session_on(rheos_graph *graph, const rheos_server *server) {
   rheos_session *session;
   const rheos_session_options options = {.target = rheos_server_target(server),

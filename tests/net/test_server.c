@@ -128,8 +128,7 @@ static void test_server__a_step_ends_by_its_deadline(void **state) {
   const rheos_attr attrs[] = {rheos_attr_types("component_types", &dtype, 1)};
   rheos_push_device(f->scope, "/job:ps/task:0");
   const rheos_output queue = rheos_operation_output(add(f, "FIFOQueueV2", NULL, 0, attrs, 1), 0);
-  const rheos_output x =
-      rheos_operation_output(add(f, "QueueDequeueV2", &queue, 1, attrs, 1), 0);
+  const rheos_output x = rheos_operation_output(add(f, "QueueDequeueV2", &queue, 1, attrs, 1), 0);
   rheos_scope_pop(f->scope);
   rheos_push_device(f->scope, "/job:worker/task:0");
   const rheos_output y = sum(f, x, float_scalar(f, 3));
@@ -170,5 +169,6 @@ int main(void) {
       TEST(test_server__a_step_ends_by_its_deadline),
       TEST(test_server__nobody_there_is_an_error),
   };
+  if (!can_serve()) return 0;
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

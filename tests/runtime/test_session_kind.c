@@ -421,15 +421,15 @@ static void test_session_kind__is_found_by_the_target(void **state) {
   assert_ptr_equal(rheos__find_session_kind(kinds, 2, ""), &rheos__direct_session_kind);
   assert_ptr_equal(rheos__find_session_kind(kinds, 2, NULL), &rheos__direct_session_kind);
   assert_null(rheos__find_session_kind(kinds, 2, "grpc://localhost:2222"));
-  const rheos_session_options options = {.target = "grpc://localhost:2222"};
+  const rheos_session_options options = {.target = "carrier-pigeon://here"};
   rheos_session *session = NULL;
-  expect_error(rheos_session_new(f->graph, &options, &session), RHEOS_UNIMPLEMENTED,
-               "sessions on a server ('grpc://localhost:2222') are not there yet");
+  expect_error(rheos_session_new(f->graph, &options, &session), RHEOS_INVALID_ARGUMENT,
+               "no kind of session is for the target 'carrier-pigeon://here'");
   rheos__session_kind gone = recording_kind;
   gone.init = fail_init;
   gone.close = gone.deinit = do_nothing;
   expect_error(rheos__session_new_of_kind(&gone, f->graph, &options, &session), RHEOS_UNAVAILABLE,
-               "no server at 'grpc://localhost:2222'");
+               "no server at 'carrier-pigeon://here'");
   assert_null(session);
 }
 

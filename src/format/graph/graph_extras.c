@@ -5,6 +5,7 @@
 #include "codec/wire.h"
 #include "format/graph/function_body.h"
 #include "format/graph/function_export.h"
+#include "format/message/same_message.h"
 
 // Of the library in a GraphDef, of a function in a library.
 enum { LIBRARY_FIELD = 2, FUNCTION_FIELD = 1 };
@@ -132,15 +133,20 @@ static rheos_status *put_bytes(rheos__buffer *buffer, rheos__wire bytes, rheos__
   return rheos__out_of_memory();
 }
 
-// Whether the bytes are those that the function would be written as.
-static rheos_status *check_same(const rheos__made_function *made, const char *bytes,
-                                size_t size_bytes) {
+// Fails if two messages, both called that, are not the same function.
+static rheos_status *check_same(const char *name, rheos_string known, rheos_string added) {
+  bool is_same;
+  RHEOS_TRY(rheos__is_same_message(&tensorflow__function_def__descriptor, known, added, &is_same));
+  return is_same ? NULL : rheos__other_function(name);
+}
+
+// Of a function that the program made, which is compared as it would be written.
+static rheos_status *check_same_as_made(const rheos__made_function *made, rheos_string added) {
   rheos__buffer own = {0};
   rheos_status *status = rheos__made_function_to_bytes(made, &own);
   if (status == NULL && own.failed) status = rheos__out_of_memory();
-  if (status == NULL &&
-      (own.size_bytes != size_bytes || memcmp(own.data, bytes, size_bytes) != 0)) {
-    status = rheos__other_function(made->function.name);
+  if (status == NULL) {
+    status = check_same(made->function.name, (rheos_string){own.data, own.size_bytes}, added);
   }
   rheos__buffer_deinit(&own);
   return status;
@@ -159,12 +165,10 @@ static rheos_status *add_function(rheos_graph *graph, rheos__graph_extras *extra
   const rheos__made_function *made = rheos__library_find_made(graph, name);
   rheos_status *status = NULL;
   if (old != NULL) {
-    if (old->size_bytes != added.size_bytes ||
-        memcmp(buffer->data + old->at, buffer->data + added.at, added.size_bytes) != 0) {
-      status = rheos__other_function(name);
-    }
+    status = check_same(name, (rheos_string){buffer->data + old->at, old->size_bytes},
+                        (rheos_string){buffer->data + added.at, added.size_bytes});
   } else if (made != NULL) {
-    status = check_same(made, buffer->data + added.at, added.size_bytes);
+    status = check_same_as_made(made, (rheos_string){buffer->data + added.at, added.size_bytes});
   } else {
     status = reserve_function(extras);
     if (status == NULL) status = rheos__graph_add_function_op(graph, def->signature);
@@ -178,7 +182,7 @@ static rheos_status *add_function(rheos_graph *graph, rheos__graph_extras *extra
   return status;
 }
 
-// The library's bytes are kept as they are: the same function made by two programs is told by them.
+// The library's bytes are kept as they are.
 rheos_status *rheos__graph_add_library(rheos_graph *graph, const Tensorflow__GraphDef *def,
                                        const void *bytes, size_t size_bytes) {
   if (def->library == NULL) return NULL;

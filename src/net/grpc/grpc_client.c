@@ -49,8 +49,7 @@ void rheos__grpc_forget(rheos__outgoing *outgoing) {
 
 static gpr_timespec deadline_of(int64_t timeout_ms) {
   if (timeout_ms <= 0) return gpr_inf_future(GPR_CLOCK_REALTIME);
-  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
-                      gpr_time_from_millis(timeout_ms, GPR_TIMESPAN));
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_millis(timeout_ms, GPR_TIMESPAN));
 }
 
 // False when memory is short; what there is is for outgoing_deinit().
@@ -65,9 +64,8 @@ static bool begin(rheos__outgoing *outgoing, rheos__channel *channel, const rheo
   outgoing->request = rheos__grpc_buffer_of(call->request);
   if (outgoing->request == NULL) return false;
   const grpc_slice method = grpc_slice_from_copied_string(call->method);
-  outgoing->call =
-      grpc_channel_create_call(channel->channel, NULL, GRPC_PROPAGATE_DEFAULTS, queue, method, NULL,
-                               deadline_of(call->timeout_ms), NULL);
+  outgoing->call = grpc_channel_create_call(channel->channel, NULL, GRPC_PROPAGATE_DEFAULTS, queue,
+                                            method, NULL, deadline_of(call->timeout_ms), NULL);
   grpc_slice_unref(method);
   grpc_op ops[6] = {
       {.op = GRPC_OP_SEND_INITIAL_METADATA,
@@ -116,8 +114,8 @@ static void tell(const rheos__outgoing *outgoing) {
   rheos__grpc_bytes bytes;
   const int code = (int)outgoing->code;
   if (code != GRPC_STATUS_OK) {
-    tell_details(outgoing, code > 0 && code <= RHEOS_UNAUTHENTICATED ? (rheos_code)code
-                                                                     : RHEOS_UNKNOWN);
+    tell_details(outgoing,
+                 code > 0 && code <= RHEOS_UNAUTHENTICATED ? (rheos_code)code : RHEOS_UNKNOWN);
   } else if (!rheos__grpc_bytes_init(&bytes, outgoing->reply)) {
     tell_error(outgoing, RHEOS_RESOURCE_EXHAUSTED, "the reply cannot be read");
   } else {
@@ -165,8 +163,8 @@ static void wait_for(rheos__outgoing *outgoing, grpc_completion_queue *queue,
   }
 }
 
-void rheos__grpc_call(rheos__channel *channel, const rheos__call *call,
-                      bool (*should_stop)(void *), void *should_stop_argument) {
+void rheos__grpc_call(rheos__channel *channel, const rheos__call *call, bool (*should_stop)(void *),
+                      void *should_stop_argument) {
   rheos__outgoing outgoing = {.was_stopped = false};
   grpc_completion_queue *queue = take_queue(channel);
   if (begin(&outgoing, channel, call, queue)) {
@@ -231,7 +229,9 @@ static grpc_channel *new_channel(const char *address, grpc_channel_credentials *
       {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, .value.integer = -1},
       {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, .value.integer = 1},
       {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_ENABLE_HTTP_PROXY, .value.integer = 0},
-      {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, .value.integer = 100},
+      {.type = GRPC_ARG_INTEGER,
+       .key = GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
+       .value.integer = 100},
       {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, .value.integer = 1000},
       {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, .value.integer = 1000},
       {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_ENABLE_RETRIES, .value.integer = 0},

@@ -1,6 +1,6 @@
-#include <errno.h>
-
 #include "net/grpc/grpc_transport.h"
+
+#include <errno.h>
 
 // Threads poll for calls and serve those that they find. One that is busy, and may be for long, is
 // replaced: there is always one that polls.
@@ -71,13 +71,12 @@ static void request_call(rheos__listener *listener, int method) {
   call->ended = (event){ENDED, call};
   atomic_init(&call->references, 1);
   const grpc_call_error failed =
-      method >= 0 ? grpc_server_request_registered_call(
-                        listener->server, listener->methods[method], &call->call, &call->deadline,
-                        &call->metadata, &call->request, listener->queue, listener->queue,
-                        &call->called)
-                  : grpc_server_request_call(listener->server, &call->call, &call->details,
-                                             &call->metadata, listener->queue, listener->queue,
-                                             &call->called);
+      method >= 0
+          ? grpc_server_request_registered_call(
+                listener->server, listener->methods[method], &call->call, &call->deadline,
+                &call->metadata, &call->request, listener->queue, listener->queue, &call->called)
+          : grpc_server_request_call(listener->server, &call->call, &call->details, &call->metadata,
+                                     listener->queue, listener->queue, &call->called);
   if (failed != GRPC_CALL_OK) incoming_unref(call);
 }
 
@@ -294,9 +293,8 @@ static bool register_methods(rheos__listener *listener, const rheos__listen *opt
   listener->methods = calloc((size_t)options->num_methods, sizeof *listener->methods);
   if (listener->methods == NULL) return false;
   for (int i = 0; i < options->num_methods; i++) {
-    listener->methods[i] =
-        grpc_server_register_method(listener->server, options->methods[i], NULL,
-                                    GRPC_SRM_PAYLOAD_READ_INITIAL_BYTE_BUFFER, 0);
+    listener->methods[i] = grpc_server_register_method(
+        listener->server, options->methods[i], NULL, GRPC_SRM_PAYLOAD_READ_INITIAL_BYTE_BUFFER, 0);
     if (listener->methods[i] == NULL) return false;
   }
   listener->num_methods = options->num_methods;
@@ -325,9 +323,12 @@ bool rheos__grpc_listen(const rheos__listen *options, rheos__listener **out_list
   listener->server = new_server(options);
   listener->queue = grpc_completion_queue_create_for_next(NULL);
   grpc_server_register_completion_queue(listener->server, listener->queue, NULL);
-  if (options->token != NULL && listener->token == NULL) fail(error, "out of memory%s", "");
-  else if (!register_methods(listener, options)) fail(error, "methods are listed twice%s", "");
-  else if (open_port(listener, options, error)) *out_listener = listener;
+  if (options->token != NULL && listener->token == NULL)
+    fail(error, "out of memory%s", "");
+  else if (!register_methods(listener, options))
+    fail(error, "methods are listed twice%s", "");
+  else if (open_port(listener, options, error))
+    *out_listener = listener;
   start(listener);
   if (*out_listener != NULL) return true;
   rheos__grpc_stop(listener, 0, NULL, NULL);

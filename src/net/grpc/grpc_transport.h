@@ -45,8 +45,8 @@ bool rheos__grpc_is_abandoned(const rheos__incoming *call);
 
 bool rheos__grpc_connect(const rheos__connect *options, rheos__channel **out_channel, char *error);
 void rheos__grpc_disconnect(rheos__channel *channel);
-void rheos__grpc_call(rheos__channel *channel, const rheos__call *call,
-                      bool (*should_stop)(void *), void *should_stop_argument);
+void rheos__grpc_call(rheos__channel *channel, const rheos__call *call, bool (*should_stop)(void *),
+                      void *should_stop_argument);
 rheos__outgoing *rheos__grpc_start(rheos__channel *channel, const rheos__call *call);
 void rheos__grpc_cancel(rheos__outgoing *outgoing);
 void rheos__grpc_forget(rheos__outgoing *outgoing);

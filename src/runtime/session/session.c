@@ -13,7 +13,7 @@
 // tools/check-layers lists, as the table of all ops has it: nothing is registered while a program
 // runs.
 static const rheos__session_kind *const kinds[] = {&rheos__remote_session_kind,
-                                                  &rheos__direct_session_kind};
+                                                   &rheos__direct_session_kind};
 
 // ---- Making and ending
 
@@ -63,8 +63,9 @@ rheos_status *rheos_session_new_sized(rheos_graph *graph, const rheos_session_op
   const rheos__session_kind *kind =
       rheos__find_session_kind(kinds, sizeof kinds / sizeof kinds[0], known.target);
   if (kind == NULL) {
-    return RHEOS_INVALID("no kind of session is for the target '%s': it is to be \"\" or grpc://host:port",
-                         known.target);
+    return RHEOS_INVALID(
+        "no kind of session is for the target '%s': it is to be \"\" or grpc://host:port",
+        known.target);
   }
   return rheos__session_new_of_kind(kind, graph, &known, out_session);
 }
