@@ -202,14 +202,19 @@ static rheos_status *drop_condition_take(trips *r, rheos_status *status) {
   return rheos__site_call_failed_take(r->t->condition, status);
 }
 
-static inline rheos_status *check_condition(trips *r, bool is_mixed) {
+static rheos_status *copy_condition(const trips *r) {
+  return rheos__memory_copy(NULL, (*r->t->holds)->data, r->there->memory, r->there->data,
+                            r->there->size_bytes);
+}
+
+static rheos_status *check_condition(trips *r) {
   rheos_status *status = rheos__run_segment(&r->condition, r->condition_segment);
   release_packed(&r->condition, r->condition_segment);
-  if (is_mixed && status == NULL && r->there != NULL) {
-    status = rheos__memory_copy(NULL, (*r->t->holds)->data, r->there->memory, r->there->data,
-                                r->there->size_bytes);
+  if (__builtin_expect(status == NULL, 1)) {
+    if (__builtin_expect(r->there == NULL, 1)) return NULL;
+    status = copy_condition(r);
   }
-  return __builtin_expect(status == NULL, 1) ? NULL : drop_condition_take(r, status);
+  return status == NULL ? NULL : drop_condition_take(r, status);
 }
 
 static rheos_status *make_spares(const trips *r) {
@@ -324,28 +329,7 @@ static rheos_status *take_trip(trips *r) {
                                              : NULL;
 }
 
-// Compiled twice, where values may lie in different memories and without.
-static inline __attribute__((always_inline)) rheos_status *take_trips(trips *r, int64_t most,
-                                                                      int64_t *out_count,
-                                                                      bool *out_ended,
-                                                                      bool is_mixed) {
-  rheos_status *status = NULL;
-  enter(r);
-  while (status == NULL && r->as_before && *out_count < most) {
-    status = check_condition(r, is_mixed);
-    *out_ended = status == NULL && !*r->holds;
-    if (status != NULL || *out_ended) break;
-    ++*out_count;
-    status = take_trip(r);
-  }
-  leave(r);
-  return status;
-}
-
-static rheos_status *take_mixed_trips(trips *r, int64_t most, int64_t *out_count, bool *out_ended) {
-  RHEOS_TRY(place_condition(r));
-  rheos_status *status = take_trips(r, most, out_count, out_ended, true);
-  rheos_tensor_unref(r->there);
+static rheos_status *synchronize_take(const trips *r, rheos_status *status) {
   const bool on_device = r->body.plan->runs_elsewhere || r->condition.plan->runs_elsewhere;
   return on_device ? rheos__run_synchronize_take(r->body.plan, status) : status;
 }
@@ -356,6 +340,17 @@ rheos_status *rheos__trips_run(const rheos__trips *t, rheos__step *step, int64_t
   *out_count = 0;
   *out_ended = false;
   if (rheos__step_is_observed(step) || !find_kinds(&r)) return NULL;
-  return r.is_mixed ? take_mixed_trips(&r, most, out_count, out_ended)
-                    : take_trips(&r, most, out_count, out_ended, false);
+  RHEOS_TRY(place_condition(&r));
+  enter(&r);
+  rheos_status *status = NULL;
+  while (status == NULL && r.as_before && *out_count < most) {
+    status = check_condition(&r);
+    *out_ended = status == NULL && !*r.holds;
+    if (status != NULL || *out_ended) break;
+    ++*out_count;
+    status = take_trip(&r);
+  }
+  leave(&r);
+  rheos_tensor_unref(r.there);
+  return synchronize_take(&r, status);
 }
