@@ -1,0 +1,30 @@
+// Calls of a server by a client that is no task of its cluster. Who waits for one asks every few
+// seconds whether the server is there.
+#ifndef RHEOS_SRC_NET_REMOTE_CALL_H
+#define RHEOS_SRC_NET_REMOTE_CALL_H
+
+#include <rheos/session.h>
+
+#include "net/message.h"
+#include "net/methods.h"
+
+typedef struct rheos__remote_server {
+  const rheos__transport *transport;
+  rheos__channel *channel;    // NULL: there is none
+  char *target;               // "grpc://host:port"
+  _Atomic int32_t is_closed;  // calls end, but that which tells of the end
+} rheos__remote_server;
+
+// How long the server may take to answer what takes no time.
+enum { RHEOS__REMOTE_WORD_MS = 10000 };
+
+// Calls and waits, at most so long (0: as long as it takes), and no longer than the options say
+// (NULL: nothing). The reply is read as `form` says, and is to be deinitialised in any case.
+rheos_status *rheos__remote_call(rheos__remote_server *server, rheos__method method,
+                                 rheos__message *request, int64_t timeout_ms,
+                                 const rheos_run_options *options, const rheos__message_form *form,
+                                 rheos__received *received);
+// How long the call of a step with these options may last.
+int64_t rheos__remote_timeout_ms(const rheos_run_options *options);
+
+#endif  // RHEOS_SRC_NET_REMOTE_CALL_H
