@@ -49,6 +49,22 @@ class SessionBase:
     def graph(self) -> Any: ...
 
 @final
+class _Server:
+    def __new__(
+        cls,
+        cluster: bytes,
+        job: str,
+        task: int,
+        bind: str | None = ...,
+        cpu_devices: int = ...,
+        threads: int = ...,
+    ) -> _Server: ...
+    @property
+    def target(self) -> str: ...
+    def join(self) -> None: ...
+    def stop(self, grace_ms: int = ...) -> None: ...
+
+@final
 class EventWriter:
     def __init__(self, logdir: str, suffix: str | None = ...) -> None: ...
     @property

@@ -153,6 +153,7 @@ void graph_forget_operation(graph_object *graph, operation_object *operation);
 int graph_init_types(PyObject *module);
 int tensor_init_types(PyObject *module);
 int session_init_types(PyObject *module);
+int server_init_types(PyObject *module);
 
 // ---- Names and shapes
 

@@ -451,15 +451,16 @@ static PyTypeObject callable_type = {
     .tp_traverse = callable_traverse,
 };
 
-PyDoc_STRVAR(open_doc,
-             "_open(graph, target='', threads=0, cpu_devices=0, soft_placement=False, "
-             "log_placement=False, rewrites=(0,) * 8, threads_between_ops=0, "
-             "program_function=None, timeout_ms=0)\n\nrewrites: no rules at all, then "
-             "RewriterConfig.Toggle for folding constants, common subexpressions, arithmetic, "
-             "dependencies, remapping, layouts, for compiled loops and for inlined calls. "
-             "program_function(token, "
-             "arrays, count): what PyFunc calls; a list of (array, dtype). timeout_ms: of runs "
-             "without one of their own.");
+PyDoc_STRVAR(
+    open_doc,
+    "_open(graph, target='', threads=0, cpu_devices=0, soft_placement=False, "
+    "log_placement=False, rewrites=(0,) * 8, threads_between_ops=0, "
+    "program_function=None, timeout_ms=0, config=b'')\n\nrewrites: no rules at all, then "
+    "RewriterConfig.Toggle for folding constants, common subexpressions, arithmetic, "
+    "dependencies, remapping, layouts, for compiled loops and for inlined calls. "
+    "program_function(token, "
+    "arrays, count): what PyFunc calls; a list of (array, dtype). timeout_ms: of runs "
+    "without one of their own. config: the bytes of a ConfigProto, for a session on a server.");
 static PyObject *open_session(PyObject *object, PyObject *args) {
   session_object *self = (session_object *)object;
   PyObject *graph, *function = Py_None;
@@ -467,10 +468,12 @@ static PyObject *open_session(PyObject *object, PyObject *args) {
   int soft = 0, log = 0, off = 0, folding = 0, merging = 0, arithmetic = 0, dependency = 0;
   int remap = 0, layout = 0, compiled = 0, inlining = 0;
   long long timeout_ms = 0;
-  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiiiii)iOL", &graph_base_type, &graph, &options.target,
+  Py_ssize_t config_bytes = 0;
+  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiiiii)iOLy#", &graph_base_type, &graph, &options.target,
                         &options.num_threads, &options.num_cpu_devices, &soft, &log, &off, &folding,
                         &merging, &arithmetic, &dependency, &remap, &layout, &compiled, &inlining,
-                        &options.num_threads_between_ops, &function, &timeout_ms)) {
+                        &options.num_threads_between_ops, &function, &timeout_ms, &options.config,
+                        &config_bytes)) {
     return NULL;
   }
   options.rewrites = (rheos_rewrite_options){
@@ -488,6 +491,8 @@ static PyObject *open_session(PyObject *object, PyObject *args) {
     PyErr_SetString(PyExc_RuntimeError, "the session is open already");
     return NULL;
   }
+  options.config_bytes = (size_t)config_bytes;
+  options.shares_resources = options.target && options.target[0] != '\0';
   options.allow_soft_placement = soft;
   options.log_device_placement = log;
   if (function != Py_None) {
@@ -541,7 +546,10 @@ static PyObject *device_names(PyObject *object, PyObject *unused) {
   (void)unused;
   session_object *self = (session_object *)object;
   if (!session_check_open(self)) return NULL;
-  int32_t count = rheos_session_num_devices(self->session);
+  int32_t count;
+  Py_BEGIN_ALLOW_THREADS;  // a server may have to be asked
+  count = rheos_session_num_devices(self->session);
+  Py_END_ALLOW_THREADS;
   PyObject *list = PyList_New(count);
   for (int32_t i = 0; list && i < count; ++i) {
     PyObject *name = PyUnicode_FromString(rheos_session_device(self->session, i));

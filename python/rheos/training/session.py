@@ -291,6 +291,7 @@ class BaseSession(_core.SessionBase):
             _threads_between_ops(config),
             call_function,
             config.operation_timeout_in_ms if config is not None else 0,
+            config.SerializeToString() if config is not None and target else b"",
         )
 
     @property

@@ -1,0 +1,90 @@
+// Server objects: one task of a cluster each. What a cluster is written as, and TensorFlow's names
+// for it, are the package's.
+
+#include <rheos/server.h>
+
+#include "core.h"
+
+typedef struct server_object {
+  PyObject_HEAD rheos_server *server;
+} server_object;
+
+PyDoc_STRVAR(server_doc,
+             "_Server(cluster, job, task, bind=None, cpu_devices=0, threads=0): listens from the "
+             "moment it is made.\n\ncluster: the bytes of a ClusterDef. bind: the address that it "
+             "listens at, this machine's own by default.");
+static PyObject *server_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+  static char *names[] = {"cluster", "job", "task", "bind", "cpu_devices", "threads", NULL};
+  rheos_server_options options = {0};
+  Py_ssize_t size = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "y#si|zii", names, &options.cluster, &size,
+                                   &options.job, &options.task, &options.bind,
+                                   &options.num_cpu_devices, &options.num_threads)) {
+    return NULL;
+  }
+  options.cluster_bytes = (size_t)size;
+  server_object *self = (server_object *)type->tp_alloc(type, 0);
+  if (!self) return NULL;
+  rheos_status *status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = rheos_server_new(&options, &self->server);
+  Py_END_ALLOW_THREADS;
+  if (!status) return (PyObject *)self;
+  Py_DECREF(self);
+  raise_run_error_take(status, NULL);
+  return NULL;
+}
+
+static void server_dealloc(PyObject *object) {
+  Py_BEGIN_ALLOW_THREADS;  // steps that it ends may be waiting for the GIL
+  rheos_server_free(((server_object *)object)->server);
+  Py_END_ALLOW_THREADS;
+  Py_TYPE(object)->tp_free(object);
+}
+
+static PyObject *server_join(PyObject *object, PyObject *unused) {
+  (void)unused;
+  Py_BEGIN_ALLOW_THREADS;
+  rheos_server_join(((server_object *)object)->server);
+  Py_END_ALLOW_THREADS;
+  Py_RETURN_NONE;
+}
+
+static PyObject *server_stop(PyObject *object, PyObject *args) {
+  long long grace_ms = 0;
+  if (!PyArg_ParseTuple(args, "|L", &grace_ms)) return NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  rheos_server_stop(((server_object *)object)->server, grace_ms);
+  Py_END_ALLOW_THREADS;
+  Py_RETURN_NONE;
+}
+
+static PyObject *server_target(PyObject *object, void *unused) {
+  (void)unused;
+  return PyUnicode_FromString(rheos_server_target(((server_object *)object)->server));
+}
+
+static PyMethodDef server_methods[] = {
+    {"join", server_join, METH_NOARGS, "join(): returns when the server has been stopped."},
+    {"stop", server_stop, METH_VARARGS,
+     "stop(grace_ms=0): ends calls under way when that long has passed."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef server_getters[] = {
+    {"target", server_target, NULL, "What sessions give as their target.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyTypeObject server_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "rheos._core._Server",
+    .tp_basicsize = sizeof(server_object),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = server_doc,
+    .tp_new = server_new,
+    .tp_dealloc = server_dealloc,
+    .tp_methods = server_methods,
+    .tp_getset = server_getters,
+};
+
+int server_init_types(PyObject *module) { return PyModule_AddType(module, &server_type); }
