@@ -351,6 +351,7 @@ SAME = {
             checkpoints_iterator get_checkpoint_state latest_checkpoint list_variables
             load_checkpoint load_variable
         """,
+        "training.cluster": "ClusterSpec",
         "training.coordinator": "Coordinator",
         "training.moving_averages": "ExponentialMovingAverage",
         "training.object_checkpoints": "Checkpoint CheckpointManager",

@@ -494,6 +494,7 @@ OWN = {
             NewCheckpointReader checkpoint_exists generate_checkpoint_state_proto
             get_checkpoint_mtimes remove_checkpoint summary_iterator update_checkpoint_state
         """,
+        "training.cluster": "Server",
         "training.coordinator": "LooperThread add_queue_runner start_queue_runners",
         "training.first_values": "VocabInfo init_from_checkpoint warm_start",
         "training.global_step": """

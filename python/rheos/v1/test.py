@@ -25,6 +25,7 @@ from rheos.framework.ragged import (
     RaggedValueBase as _RaggedValueBase,
 )
 from rheos.ops.ragged.ragged_tensor import RaggedTensorValue as _RaggedTensorValue
+from rheos.training.cluster import create_local_cluster  # noqa: F401
 from rheos.training.gradient_check import compute_gradient, compute_gradient_error  # noqa: F401
 from rheos.training.op_benchmark import Benchmark, run_benchmarks as _run_benchmarks
 from rheos.training.session import Session as _Session

@@ -99,6 +99,7 @@ OWN = {
         """,
     },
     "distribute": {
+        "training.cluster": "Server=ServerV2",
         "training.distribution": """
             DistributedDataset DistributedIterator DistributedValues InputContext InputOptions
             InputReplicationMode MirroredStrategy MultiWorkerMirroredStrategy OneDeviceStrategy
