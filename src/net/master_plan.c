@@ -267,8 +267,9 @@ static rheos_status *plan_new(rheos__master_session *session, const rheos__maste
   return status;
 }
 
-rheos_status *rheos__master_plan_get(rheos__master_session *session, const rheos__master_run *run,
-                                     rheos__master_plan **out_plan) {
+// Borrowed from the session.
+static rheos_status *find_or_make(rheos__master_session *session, const rheos__master_run *run,
+                                  rheos__master_plan **out_plan) {
   char *signature = signature_of(run);
   if (signature == NULL) return rheos__out_of_memory();
   rheos__master_plan *plan = session->plans;
@@ -280,6 +281,14 @@ rheos_status *rheos__master_plan_get(rheos__master_session *session, const rheos
     plan->next = session->plans;
     session->plans = plan;
   }
+  *out_plan = plan;
+  return NULL;
+}
+
+rheos_status *rheos__master_plan_get(rheos__master_session *session, const rheos__master_run *run,
+                                     rheos__master_plan **out_plan) {
+  rheos__master_plan *plan = run->plan;
+  if (plan == NULL) RHEOS_TRY(find_or_make(session, run, &plan));
   atomic_fetch_add(&plan->references, 1);
   *out_plan = plan;
   return NULL;

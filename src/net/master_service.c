@@ -5,8 +5,8 @@
 
 #define REQUEST(type) ((const Tensorflow__##type##Request *)(const void *)served->request.message)
 
-static rheos_status *find(const rheos__served *served, const char *handle,
-                          rheos__master_session **out_session) {
+rheos_status *rheos__serve_find(const rheos__served *served, const char *handle,
+                                rheos__master_session **out_session) {
   return rheos__master_find(&served->server->master, handle, out_session);
 }
 
@@ -37,7 +37,7 @@ rheos_status *rheos__serve_ExtendSession(rheos__served *served) {
   const Tensorflow__ExtendSessionRequest *r = REQUEST(ExtendSession);
   Tensorflow__ExtendSessionResponse reply = TENSORFLOW__EXTEND_SESSION_RESPONSE__INIT;
   rheos__master_session *session;
-  RHEOS_TRY(find(served, r->session_handle, &session));
+  RHEOS_TRY(rheos__serve_find(served, r->session_handle, &session));
   rheos_status *status =
       rheos__master_session_extend(session, r->current_graph_version, served->request.bytes,
                                    served->request.size_bytes, &reply.new_graph_version);
@@ -115,7 +115,7 @@ rheos_status *rheos__serve_ListDevices(rheos__served *served) {
   rheos__master_session *session;
   RHEOS_TRY(rheos__own_devices(served->server, arena, &reply.local_device));
   reply.n_local_device = (size_t)rheos_host_num_devices(served->server->host);
-  RHEOS_TRY(find(served, REQUEST(ListDevices)->session_handle, &session));
+  RHEOS_TRY(rheos__serve_find(served, REQUEST(ListDevices)->session_handle, &session));
   rheos_status *status = list_remote(session, arena, &reply);
   if (status == NULL) rheos__message_put(&served->reply, &reply.base);
   rheos__master_session_unref(session);
@@ -151,7 +151,7 @@ static rheos_status *run_step(rheos__served *served, rheos_tensor **results) {
   if (r->partial_run_handle[0] != '\0') {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "steps in parts are not served yet");
   }
-  RHEOS_TRY(find(served, r->session_handle, &session));
+  RHEOS_TRY(rheos__serve_find(served, r->session_handle, &session));
   rheos_status *status = rheos__master_session_run(session, &run);
   rheos__master_session_unref(session);
   for (size_t i = 0; status == NULL && i < r->n_fetch; i++) {
@@ -180,19 +180,4 @@ static rheos_status *not_yet(const char *method) {
 rheos_status *rheos__serve_PartialRunSetup(rheos__served *served) {
   (void)served;
   return not_yet("PartialRunSetup");
-}
-
-rheos_status *rheos__serve_MakeCallable(rheos__served *served) {
-  (void)served;
-  return not_yet("MakeCallable");
-}
-
-rheos_status *rheos__serve_RunCallable(rheos__served *served) {
-  (void)served;
-  return not_yet("RunCallable");
-}
-
-rheos_status *rheos__serve_ReleaseCallable(rheos__served *served) {
-  (void)served;
-  return not_yet("ReleaseCallable");
 }

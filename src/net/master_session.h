@@ -17,6 +17,7 @@ typedef struct rheos__master_device {
 
 typedef struct rheos__master_plan rheos__master_plan;
 typedef struct rheos__master_step rheos__master_step;
+typedef struct rheos__master_callable rheos__master_callable;
 
 typedef struct rheos__master_session {
   char handle[RHEOS__ID_BYTES];
@@ -36,6 +37,8 @@ typedef struct rheos__master_session {
   int64_t version;  // of the graph
   rheos__master_plan *plans;
   rheos__master_step *steps;  // that run
+  rheos__master_callable *callables;
+  int64_t last_callable;  // its handle
   bool is_closed;
 } rheos__master_session;
 
@@ -77,8 +80,9 @@ typedef struct rheos__master_run {
   char *const *fetches;
   char *const *targets;
   size_t num_feeds, num_fetches, num_targets;
-  rheos_tensor **results;  // set by a success, then the caller's
-  int64_t timeout_ms;      // 0: the session's
+  rheos__master_plan *plan;  // for these names; NULL: it is looked for
+  rheos_tensor **results;    // set by a success, then the caller's
+  int64_t timeout_ms;        // 0: the session's
   bool (*should_stop)(void *argument);
   void *should_stop_argument;
 } rheos__master_run;

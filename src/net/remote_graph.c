@@ -61,12 +61,15 @@ static rheos_status *send_graph(rheos__remote_session *session, const rheos_run_
   return status;
 }
 
+rheos_status *rheos__remote_check_open(const rheos__remote_session *session) {
+  if (atomic_load(&session->server.is_closed) == 0) return NULL;
+  return rheos_status_new(RHEOS_FAILED_PRECONDITION, "Session has been closed.");
+}
+
 rheos_status *rheos__remote_bring_up(rheos__remote_session *session,
                                      const rheos_run_options *options) {
   rheos_status *status = NULL;
-  if (atomic_load(&session->server.is_closed) != 0) {
-    return rheos_status_new(RHEOS_FAILED_PRECONDITION, "Session has been closed.");
-  }
+  RHEOS_TRY(rheos__remote_check_open(session));
   pthread_mutex_lock(&session->mutex);
   if (session->handle == NULL ||
       session->num_sent < rheos_graph_num_operations(session->base.graph)) {

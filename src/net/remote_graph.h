@@ -24,6 +24,8 @@ static inline rheos__remote_session *rheos__remote(rheos_session *session) {
   return (rheos__remote_session *)session;
 }
 
+// RHEOS_FAILED_PRECONDITION if the session was closed.
+rheos_status *rheos__remote_check_open(const rheos__remote_session *session);
 // Sees to it that the server has the graph as it is now.
 rheos_status *rheos__remote_bring_up(rheos__remote_session *session,
                                      const rheos_run_options *options);

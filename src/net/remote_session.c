@@ -3,6 +3,7 @@
 #include "runtime/session/session_kind.h"
 
 #include "master.pb-c.h"
+#include "net/remote_callable.h"
 #include "net/remote_step.h"
 
 static const char scheme[] = "grpc://";
@@ -32,20 +33,6 @@ static rheos_status *partial_run(rheos_session *session, int64_t handle,
 static void partial_end(rheos_session *session, int64_t handle) {
   (void)session;
   (void)handle;
-}
-
-// ---- Callables
-
-static rheos_status *make_callable(rheos_callable *callable) {
-  (void)callable;
-  return NULL;
-}
-
-static void release_callable(rheos_callable *callable) { (void)callable; }
-
-static rheos_status *run_callable(rheos_callable *callable, rheos_tensor *const *values,
-                                  rheos_tensor **out_values, const rheos_run_options *options) {
-  return rheos__remote_run(callable->session, &callable->ids, values, out_values, options);
 }
 
 // ---- What it is asked
@@ -196,7 +183,7 @@ const rheos__session_kind rheos__remote_session_kind = {
     .name = "remote",
     .is_for = is_for,
     .session_bytes = sizeof(rheos__remote_session),
-    .callable_bytes = sizeof(rheos_callable),
+    .callable_bytes = sizeof(rheos__remote_callable),
     .init = init,
     .close = close_session,
     .deinit = deinit,
@@ -208,7 +195,7 @@ const rheos__session_kind rheos__remote_session_kind = {
     .partial_setup = partial_setup,
     .partial_run = partial_run,
     .partial_end = partial_end,
-    .make_callable = make_callable,
-    .release_callable = release_callable,
-    .run_callable = run_callable,
+    .make_callable = rheos__remote_make_callable,
+    .release_callable = rheos__remote_release_callable,
+    .run_callable = rheos__remote_run_callable,
 };

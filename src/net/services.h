@@ -31,6 +31,9 @@ rheos_status *rheos__serve_CompleteGroup(rheos__served *served);
 rheos_status *rheos__serve_CompleteInstance(rheos__served *served);
 rheos_status *rheos__serve_GetStepSequence(rheos__served *served);
 
+// The master's session of that handle, with a reference.
+rheos_status *rheos__serve_find(const rheos__served *served, const char *handle,
+                                rheos__master_session **out_session);
 // The devices of the server's host, in the arena.
 rheos_status *rheos__own_devices(const rheos_server *server, rheos__arena *arena,
                                  Tensorflow__DeviceAttributes ***out_devices);
