@@ -45,6 +45,14 @@ RHEOS_API void rheos_server_stop(rheos_server *server, int64_t grace_ms);
 // Stops it, and frees it. Nobody may be in rheos_server_join().
 RHEOS_API void rheos_server_free(rheos_server *server);
 
+// Ends all sessions on a server (its target), and has the tasks of its cluster free what lies in
+// these containers, variables and queues among others. Without containers what lies in none is
+// freed. Of tasks that `device_filters` ("/job:ps", "/job:worker/task:1") leave out nothing is;
+// without any all are meant.
+RHEOS_STATUS rheos_cluster_reset(const char *target, const char *const *containers,
+                                 size_t num_containers, const char *const *device_filters,
+                                 size_t num_filters);
+
 // ---- How large the struct of options is in the program (base.h, Options)
 
 RHEOS_STATUS rheos_server_new_sized(const rheos_server_options *options, size_t options_bytes,

@@ -6,6 +6,27 @@
 // late; how often a server that is silent is asked whether it is there.
 enum { GRACE_MS = 500, PING_MS = 3000, PONG_MS = 5000 };
 
+static const char scheme[] = "grpc://";
+
+// ---- Connections
+
+bool rheos__is_remote(const char *target) { return strncmp(target, scheme, strlen(scheme)) == 0; }
+
+rheos_status *rheos__remote_connect(rheos__remote_server *server, const char *target) {
+  char error[RHEOS__TRANSPORT_ERROR_BYTES];
+  const rheos__connect wanted = {.address = target + strlen(scheme)};
+  RHEOS_TRY(rheos__transport_find(&server->transport));
+  server->target = rheos__strdup(target);
+  if (server->target == NULL) return rheos__out_of_memory();
+  if (server->transport->connect(&wanted, &server->channel, error)) return NULL;
+  return rheos_status_new(RHEOS_UNAVAILABLE, "the server at %s: %s", target, error);
+}
+
+void rheos__remote_disconnect(rheos__remote_server *server) {
+  if (server->channel != NULL) server->transport->disconnect(server->channel);
+  rheos__free(server->target);
+}
+
 // ---- Whether the server is there
 
 // Asked by who waits for something else.

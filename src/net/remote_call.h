@@ -18,6 +18,12 @@ typedef struct rheos__remote_server {
 // How long the server may take to answer what takes no time.
 enum { RHEOS__REMOTE_WORD_MS = 10000 };
 
+// Whether that is a target of a server, "grpc://host:port".
+bool rheos__is_remote(const char *target);
+// Makes the connection; the first call uses it. To be disconnected, after a failure too.
+rheos_status *rheos__remote_connect(rheos__remote_server *server, const char *target);
+void rheos__remote_disconnect(rheos__remote_server *server);
+
 // Calls and waits, at most so long (0: as long as it takes), and no longer than the options say
 // (NULL: nothing). The reply is read as `form` says, and is to be deinitialised in any case.
 rheos_status *rheos__remote_call(rheos__remote_server *server, rheos__method method,

@@ -6,10 +6,6 @@
 #include "net/remote_callable.h"
 #include "net/remote_step.h"
 
-static const char scheme[] = "grpc://";
-
-static bool is_for(const char *target) { return strncmp(target, scheme, strlen(scheme)) == 0; }
-
 // ---- Steps in parts, which servers do not serve yet
 
 static rheos_status *partial_setup(rheos_session *session, const rheos__signature_ids *ids,
@@ -133,16 +129,10 @@ static rheos_status *read_config(rheos__remote_session *session,
 
 static rheos_status *init(rheos_session *base, const rheos_session_options *options) {
   rheos__remote_session *session = rheos__remote(base);
-  char error[RHEOS__TRANSPORT_ERROR_BYTES];
   pthread_mutex_init(&session->mutex, NULL);
   rheos__arena_init(&session->arena);
-  RHEOS_TRY(rheos__transport_find(&session->server.transport));
   RHEOS_TRY(read_config(session, options));
-  session->server.target = rheos__strdup(options->target);
-  if (session->server.target == NULL) return rheos__out_of_memory();
-  const rheos__connect wanted = {.address = session->server.target + strlen(scheme)};
-  if (session->server.transport->connect(&wanted, &session->server.channel, error)) return NULL;
-  return rheos_status_new(RHEOS_UNAVAILABLE, "the server at %s: %s", session->server.target, error);
+  return rheos__remote_connect(&session->server, options->target);
 }
 
 static void tell_end(rheos__remote_session *session) {
@@ -170,18 +160,16 @@ static void close_session(rheos_session *base) {
 
 static void deinit(rheos_session *base) {
   rheos__remote_session *session = rheos__remote(base);
-  if (session->server.channel != NULL)
-    session->server.transport->disconnect(session->server.channel);
+  rheos__remote_disconnect(&session->server);
   forget_devices(session);
   rheos__free(session->handle);
-  rheos__free(session->server.target);
   rheos__arena_deinit(&session->arena);
   pthread_mutex_destroy(&session->mutex);
 }
 
 const rheos__session_kind rheos__remote_session_kind = {
     .name = "remote",
-    .is_for = is_for,
+    .is_for = rheos__is_remote,
     .session_bytes = sizeof(rheos__remote_session),
     .callable_bytes = sizeof(rheos__remote_callable),
     .init = init,

@@ -158,6 +158,61 @@ static void test_server__nobody_there_is_an_error(void **state) {
   rheos_session_free(session);
 }
 
+// ---- Resets
+
+static rheos_output variable_in(fixture *f, const char *container, rheos_operation *out_init) {
+  rheos_output v;
+  rheos_push_attr(f->scope, rheos_attr_string("container", container, strlen(container)));
+  v = variable_on(f, "/job:ps/task:0", 4, out_init);
+  rheos_scope_pop(f->scope);
+  return v;
+}
+
+static void expect_uninitialized(rheos_session *session, rheos_output v) {
+  rheos_fetch fetch = {.output = v};
+  expect_error(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL),
+               RHEOS_FAILED_PRECONDITION, "Attempting to use uninitialized value");
+}
+
+static void test_server__a_reset_frees_containers(void **state) {
+  fixture *f = *state;
+  cluster c;
+  start_cluster(&c, 1, 1);
+  rheos_operation inits[2];
+  const rheos_output in_none = variable_in(f, "", &inits[0]);
+  const rheos_output in_one = variable_in(f, "one", &inits[1]);
+  check(rheos_scope_finish(f->scope));
+  rheos_session *session = session_on(f->graph, c.servers[0]);
+  const char *target = rheos_server_target(c.servers[0]), *one = "one", *workers = "/job:worker";
+  check(rheos_session_run(session, NULL, 0, NULL, 0, inits, 2, NULL));
+  check(rheos_cluster_reset(target, &one, 1, &workers, 1));  // but it is on the other task
+  rheos_fetch fetch = {.output = in_one};
+  expect_error(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL), RHEOS_ABORTED,
+               "is not found");
+  rheos_session_free(session);
+  session = session_on(f->graph, c.servers[0]);
+  assert_float_equal(fetch_float(session, in_one), 4, 0);
+  check(rheos_cluster_reset(target, &one, 1, NULL, 0));
+  rheos_session_free(session);
+  session = session_on(f->graph, c.servers[0]);
+  expect_uninitialized(session, in_one);
+  assert_float_equal(fetch_float(session, in_none), 4, 0);
+  check(rheos_cluster_reset(target, NULL, 0, NULL, 0));
+  rheos_session_free(session);
+  session = session_on(f->graph, c.servers[0]);
+  expect_uninitialized(session, in_none);
+  rheos_session_free(session);
+  stop_cluster(&c);
+}
+
+static void test_server__a_reset_needs_a_server(void **state) {
+  (void)state;
+  char target[64];
+  snprintf(target, sizeof target, "grpc://127.0.0.1:%d", free_port());
+  expect_error(rheos_cluster_reset(target, NULL, 0, NULL, 0), RHEOS_UNAVAILABLE, target);
+  expect_error(rheos_cluster_reset("", NULL, 0, NULL, 0), RHEOS_INVALID_ARGUMENT, "no target");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -168,6 +223,8 @@ int main(void) {
       TEST(test_server__an_error_is_that_of_the_task),
       TEST(test_server__a_step_ends_by_its_deadline),
       TEST(test_server__nobody_there_is_an_error),
+      TEST(test_server__a_reset_frees_containers),
+      TEST(test_server__a_reset_needs_a_server),
   };
   if (!can_serve()) return 0;
   return cmocka_run_group_tests(tests, NULL, NULL);
