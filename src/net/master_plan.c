@@ -115,8 +115,7 @@ static rheos_status *cut(const rheos__master_session *session, const rheos__mast
                              .devices = a->devices,
                              .num_devices = session->num_devices,
                              .num_parts = session->peers->cluster.num_tasks,
-                             .device_of = a->device_of,
-                             .client_device = session->devices[0].device.name};
+                             .device_of = a->device_of};
   return rheos__graph_cut(session->graph, &wanted, a->parts);
 }
 

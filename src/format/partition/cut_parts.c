@@ -112,6 +112,7 @@ static rheos_attr text_attr(const char *name, const char *text) {
 
 static void add_ends(const writer *w, new_def *n, int32_t from, int32_t to, const char *name) {
   const rheos__cut_device *devices = w->c->cut->devices;
+  add_attr(n, rheos_attr_bool("client_terminated", false));  // TensorFlow 1 knows no defaults
   add_attr(n, text_attr("recv_device", devices[to].name));
   add_attr(n, text_attr("send_device", devices[from].name));
   add_attr(n, rheos_attr_int("send_device_incarnation", (int64_t)devices[from].incarnation));

@@ -203,11 +203,13 @@ static const char *tensor_name(rheos__cutter *c, rheos__edge edge) {
   return format(c, rheos__text_format("%s:%d", rheos__cut_name_of(c, edge.id), edge.index));
 }
 
-// A _Recv or _Send whose other end is the caller.
+// A _Recv or _Send whose other end is the caller. As TensorFlow's workers have it, both ends are
+// the device where the node is: a worker refuses keys of others' devices.
 static int32_t add_end(rheos__cutter *c, const char *op, const char *prefix, rheos__edge edge,
                        const char *dtype_attr) {
-  const char *client = c->cut->client_device, *name = tensor_name(c, edge);
   const int32_t device = c->cut->device_of[edge.id];
+  const rheos__cut_device *here = &c->cut->devices[device];
+  const char *name = tensor_name(c, edge);
   const rheos_dtype dtype = rheos_dtype_base(rheos__cut_dtype(c, edge));
   const int32_t number =
       rheos__cut_add(c, rheos__cut_new_name(c, prefix, rheos__cut_name_of(c, edge.id)), op,
@@ -215,9 +217,10 @@ static int32_t add_end(rheos__cutter *c, const char *op, const char *prefix, rhe
   if (c->failed) return 0;
   c->nodes[number].dtype = dtype;
   rheos__cut_set_attr(c, number, rheos_attr_bool("client_terminated", true));
-  rheos__cut_set_attr(c, number, rheos_attr_string("recv_device", client, strlen(client)));
-  rheos__cut_set_attr(c, number, rheos_attr_string("send_device", client, strlen(client)));
-  rheos__cut_set_attr(c, number, rheos_attr_int("send_device_incarnation", 0));
+  rheos__cut_set_attr(c, number, rheos_attr_string("recv_device", here->name, strlen(here->name)));
+  rheos__cut_set_attr(c, number, rheos_attr_string("send_device", here->name, strlen(here->name)));
+  rheos__cut_set_attr(c, number,
+                      rheos_attr_int("send_device_incarnation", (int64_t)here->incarnation));
   rheos__cut_set_attr(c, number, rheos_attr_string("tensor_name", name, strlen(name)));
   rheos__cut_set_attr(c, number, rheos_attr_type(dtype_attr, dtype));
   return number;
@@ -225,12 +228,13 @@ static int32_t add_end(rheos__cutter *c, const char *op, const char *prefix, rhe
 
 static void note_end(rheos__cutter *c, int32_t index, rheos__edge edge, rheos__part_end **ends,
                      size_t *count, size_t *capacity) {
-  const char *client = c->cut->client_device;
+  const rheos__cut_device *here = &c->cut->devices[c->cut->device_of[edge.id]];
   if (c->failed || !RHEOS_RESERVE(*ends, *capacity, *count + 1)) {
     c->failed = true;
     return;
   }
-  char *key = rheos__rendezvous_key(client, 0, client, tensor_name(c, edge), 0, 0);
+  char *key =
+      rheos__rendezvous_key(here->name, here->incarnation, here->name, tensor_name(c, edge), 0, 0);
   if (key == NULL) {
     c->failed = true;
     return;

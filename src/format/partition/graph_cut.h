@@ -22,8 +22,7 @@ typedef struct rheos__cut {
   int32_t num_feeds, num_fetches, num_targets;
   const rheos__cut_device *devices;
   int32_t num_devices, num_parts;
-  const int16_t *device_of;   // by node of the graph
-  const char *client_device;  // that feeds come from and fetches go to
+  const int16_t *device_of;  // by node of the graph
 } rheos__cut;
 
 // A feed or fetch that a part receives or sends.

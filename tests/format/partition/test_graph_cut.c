@@ -218,8 +218,7 @@ static rheos_status *cut_and_run(recorded *r, cut_session *s, rheos_tensor **val
                           .devices = all_devices,
                           .num_devices = NUM_DEVICES,
                           .num_parts = NUM_TASKS,
-                          .device_of = s->device_of,
-                          .client_device = all_devices[0].name};
+                          .device_of = s->device_of};
   rheos__cut_part parts[NUM_TASKS];
   RHEOS_TRY(rheos__graph_cut(r->f.graph, &cut, parts));
   rheos_status *status = run_cut(r, s, parts, values, num_sends);
@@ -413,8 +412,7 @@ static void place_and_cut(const fixture *f, rheos_output fetch, rheos_operation 
                           .devices = all_devices,
                           .num_devices = NUM_DEVICES,
                           .num_parts = NUM_TASKS,
-                          .device_of = device_of,
-                          .client_device = all_devices[0].name};
+                          .device_of = device_of};
   check(rheos__graph_cut(f->graph, &cut, parts));
 }
 
@@ -471,7 +469,7 @@ static void test_cut__brings_a_value_once_to_each_part(void **state) {
   assert_string_equal(text, "a_S2 _Recv\nb Neg a_S2\nc Mul a_S2 b\nc_S3 _Send c\n");
   assert_int_equal(parts[0].num_fetches, 1);
   assert_string_equal(parts[0].fetches[0].key,
-                      "/job:worker/replica:0/task:0/device:CPU:0;0000000000000000;"
+                      "/job:worker/replica:0/task:0/device:CPU:0;000000000000000b;"
                       "/job:worker/replica:0/task:0/device:CPU:0;d:0;0:0");
   for (int t = 0; t < NUM_TASKS; t++) rheos__cut_part_deinit(&parts[t]);
 }
@@ -517,8 +515,7 @@ static void test_cut__ends_where_memory_is_short(void **state) {
                           .devices = all_devices,
                           .num_devices = NUM_DEVICES,
                           .num_parts = NUM_TASKS,
-                          .device_of = device_of,
-                          .client_device = all_devices[0].name};
+                          .device_of = device_of};
   bool reached = true;
   for (int64_t n = 1; reached; n++) {
     rheos__cut_part parts[NUM_TASKS];
@@ -550,8 +547,7 @@ static void test_cut__refuses_to_send_a_handle(void **state) {
                           .devices = all_devices,
                           .num_devices = NUM_DEVICES,
                           .num_parts = NUM_TASKS,
-                          .device_of = device_of,
-                          .client_device = all_devices[0].name};
+                          .device_of = device_of};
   rheos__cut_part parts[NUM_TASKS];
   expect_error(rheos__graph_cut(f->graph, &cut, parts), RHEOS_INVALID_ARGUMENT,
                "a resource of 'VarHandleOp' on /job:worker/replica:0/task:0/device:CPU:0 cannot be "
