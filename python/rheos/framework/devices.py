@@ -94,14 +94,14 @@ def _apply_devices(devices, operation):
             operation._set_device(_merged_device(entry, operation.device))
 
 
-# Begin on the device of the variable that they are made with.
-_OF_VARIABLE = ("AssignVariableOp", "ReadVariableOp")
-
-
 def _colocation(operation):
     """What tells the other operations that it has to share a device with."""
     own = b"loc:@" + operation.name.encode()
     return [group for group in operation.colocation_groups() if group != own]
+
+
+def _take_device_of_variable(operation):
+    operation._set_device(_merged_device("", operation.inputs[0].device))
 
 
 def ask_devices(graph, first, is_one):
@@ -121,7 +121,7 @@ def apply_devices_since(graph, first, with_variables=False):
     """Gives operations from id `first` on the devices that the contexts say, over their own;
     one that is colocated takes the device of what it is colocated with, as `with_variables`
     what initializes a variable that is among them does."""
-    colocated = []
+    colocated, initializing = [], []
     for id in range(first, graph._num_operations()):
         operation = graph._operation(id)
         groups = _colocation(operation)
@@ -129,13 +129,16 @@ def apply_devices_since(graph, first, with_variables=False):
             operation._set_device("")
             colocated.append((operation, groups))
             continue
-        of_variable = with_variables and operation.type in _OF_VARIABLE
-        if of_variable:
-            operation._set_device(_merged_device("", operation.inputs[0].device))
-        if operation.type != "AssignVariableOp" or not of_variable:
-            _apply_devices(graph._devices, operation)
+        if with_variables and operation.type == "AssignVariableOp":
+            initializing.append(operation)
+            continue
+        if with_variables and operation.type == "ReadVariableOp":
+            _take_device_of_variable(operation)
+        _apply_devices(graph._devices, operation)
     for operation, groups in colocated:
         others = (graph.get_operation_by_name(group[5:].decode()) for group in groups)
         device = next((other.device for other in others if other.device), None)
         if device:
             operation._set_device(device)
+    for operation in initializing:
+        _take_device_of_variable(operation)
