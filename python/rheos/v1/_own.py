@@ -496,6 +496,7 @@ OWN = {
         """,
         "training.cluster": "Server",
         "training.coordinator": "LooperThread add_queue_runner start_queue_runners",
+        "training.device_setter": "replica_device_setter",
         "training.first_values": "VocabInfo init_from_checkpoint warm_start",
         "training.global_step": """
             assert_global_step create_global_step get_global_step get_or_create_global_step

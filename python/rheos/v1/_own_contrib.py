@@ -378,6 +378,9 @@ CONTRIB = {
         """,
         "training.bucketing": "bucket bucket_by_sequence_length",
         "training.checkpoints": "checkpoints_iterator wait_for_new_checkpoint",
+        "training.device_setter": """
+            GreedyLoadBalancingStrategy RandomStrategy byte_size_load_fn
+        """,
         "training.evaluation": """
             StopAfterNEvalsHook SummaryAtEndHook evaluate_once evaluate_repeatedly
             get_or_create_eval_step
