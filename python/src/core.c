@@ -138,6 +138,9 @@ static PyMethodDef module_methods[] = {
     {"op_types", op_types, METH_NOARGS, "op_types(): the names of all ops."},
     {"write_checkpoint_state", write_checkpoint_state, METH_VARARGS,
      "write_checkpoint_state(folder, file or None, newest, all, times, last time)"},
+    {"cluster_reset", cluster_reset, METH_VARARGS,
+     "cluster_reset(target, containers, device_filters): ends the sessions on a server, and frees "
+     "containers."},
     {"read_checkpoint_state", read_checkpoint_state, METH_VARARGS,
      "read_checkpoint_state(folder, file or None): (newest, all, times, last time), or None."},
     {"read_graph_def", read_graph_def, METH_VARARGS,

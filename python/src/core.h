@@ -154,11 +154,14 @@ int graph_init_types(PyObject *module);
 int tensor_init_types(PyObject *module);
 int session_init_types(PyObject *module);
 int server_init_types(PyObject *module);
+PyObject *cluster_reset(PyObject *module, PyObject *args);  // server_object.c
 
 // ---- Names and shapes
 
 // The UTF-8 of a str, borrowed from it; NULL with an exception, also where it holds a NUL.
 const char *text_of(PyObject *string);
+// Of each str in a list or tuple; for PyMem_Free(). NULL with an exception.
+const char **texts_of(PyObject *strings);
 // For PyArg_ParseTuple's "O&": sets a `const char *`, to NULL for None.
 int text_or_none(PyObject *string, void *out_text);
 // A list or tuple of the elements of `value` that nobody else can change; a new reference. NULL

@@ -263,18 +263,12 @@ PyObject *graph_infer_call(PyObject *self, PyObject *id) {
 PyObject *graph_remove_functions(PyObject *self, PyObject *names) {
   graph_object *graph = (graph_object *)self;
   PyObject *items = PySequence_Fast(names, "expected a list of names");
-  const Py_ssize_t count = items ? PySequence_Fast_GET_SIZE(items) : 0;
-  const char **texts = PyMem_Calloc((size_t)count + 1, sizeof *texts);
-  bool is_sound = items && texts;
-  for (Py_ssize_t i = 0; is_sound && i < count; ++i) {
-    texts[i] = text_of(PySequence_Fast_GET_ITEM(items, i));
-    is_sound = texts[i] != NULL;
-  }
+  const char **texts = items ? texts_of(items) : NULL;
   PyObject *done = NULL;
-  if (is_sound)
-    done = library_done(rheos_eager_remove_functions(graph->eager, texts, (size_t)count));
-  else if (!PyErr_Occurred())
-    PyErr_NoMemory();
+  if (texts) {
+    const size_t count = (size_t)PySequence_Fast_GET_SIZE(items);
+    done = library_done(rheos_eager_remove_functions(graph->eager, texts, count));
+  }
   PyMem_Free(texts);
   Py_XDECREF(items);
   return done;

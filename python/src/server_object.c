@@ -88,3 +88,35 @@ static PyTypeObject server_type = {
 };
 
 int server_init_types(PyObject *module) { return PyModule_AddType(module, &server_type); }
+
+// ---- Resets
+
+static rheos_status *reset(const char *target, const char **containers, PyObject *container_list,
+                           const char **filters, PyObject *filter_list) {
+  const size_t num_containers = (size_t)PyList_GET_SIZE(container_list);
+  const size_t num_filters = (size_t)PyList_GET_SIZE(filter_list);
+  rheos_status *status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = rheos_cluster_reset(target, containers, num_containers, filters, num_filters);
+  Py_END_ALLOW_THREADS;
+  return status;
+}
+
+PyObject *cluster_reset(PyObject *module, PyObject *args) {
+  (void)module;
+  const char *target;
+  PyObject *container_list, *filter_list;
+  if (!PyArg_ParseTuple(args, "sO!O!", &target, &PyList_Type, &container_list, &PyList_Type,
+                        &filter_list)) {
+    return NULL;
+  }
+  const char **containers = texts_of(container_list);
+  const char **filters = containers ? texts_of(filter_list) : NULL;
+  rheos_status *status =
+      filters ? reset(target, containers, container_list, filters, filter_list) : NULL;
+  const bool is_done = filters && !status;
+  PyMem_Free(filters);
+  PyMem_Free(containers);
+  if (status) raise_run_error_take(status, NULL);
+  return is_done ? Py_NewRef(Py_None) : NULL;
+}

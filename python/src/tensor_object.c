@@ -28,6 +28,19 @@ const char *text_of(PyObject *string) {
   return NULL;
 }
 
+const char **texts_of(PyObject *strings) {
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(strings);
+  const char **texts = PyMem_Calloc((size_t)count + 1, sizeof *texts);
+  if (!texts) PyErr_NoMemory();
+  for (Py_ssize_t i = 0; texts && i < count; ++i) {
+    texts[i] = text_of(PySequence_Fast_GET_ITEM(strings, i));
+    if (texts[i]) continue;
+    PyMem_Free(texts);
+    texts = NULL;
+  }
+  return texts;
+}
+
 int text_or_none(PyObject *string, void *out_text) {
   const char **text = (const char **)out_text;
   *text = string == Py_None ? NULL : text_of(string);

@@ -761,20 +761,6 @@ static PyTypeObject saver_type = {
     .tp_getset = saver_getters,
 };
 
-// C strings of a list of str, borrowed from it; for PyMem_Free().
-static const char **names_of(PyObject *list) {
-  Py_ssize_t count = PyList_GET_SIZE(list);
-  const char **names = PyMem_Calloc((size_t)count + 1, sizeof *names);
-  if (!names) PyErr_NoMemory();
-  for (Py_ssize_t i = 0; names && i < count; ++i) {
-    names[i] = text_of(PyList_GET_ITEM(list, i));
-    if (names[i]) continue;
-    PyMem_Free(names);
-    names = NULL;
-  }
-  return names;
-}
-
 PyObject *graph_saver_new(PyObject *self, PyObject *args) {
   graph_object *graph = (graph_object *)self;
   PyObject *variable_list, *name_list;
@@ -789,7 +775,7 @@ PyObject *graph_saver_new(PyObject *self, PyObject *args) {
   options.reshape = reshape;
   size_t count = 0;
   rheos_variable *variables = variables_of(variable_list, &count);
-  const char **names = variables ? names_of(name_list) : NULL;
+  const char **names = variables ? texts_of(name_list) : NULL;
   rheos_scope *scope = names ? graph_scope_for_adding(graph) : NULL;
   saver_object *result = NULL;
   if (scope && count != (size_t)PyList_GET_SIZE(name_list)) {

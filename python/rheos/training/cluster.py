@@ -1,23 +1,21 @@
 """Clusters: which tasks there are, and servers, each of which is one of them."""
 
 import atexit
-import socket
 import threading
 import weakref
 
 from rheos import _core
-from rheos.framework import errors, messages
+from rheos.framework import compat, errors, messages
 from rheos.framework.messages import is_message
 
 _PROTOCOL = "grpc"
 
 
 def _as_text(value, what):
-    if isinstance(value, bytes):
-        return value.decode()
-    if not isinstance(value, str):
-        raise TypeError(f"{what} {value!r} must be bytes or unicode")
-    return value
+    try:
+        return compat.as_text(value)
+    except TypeError:
+        raise TypeError(f"{what} {value!r} must be bytes or unicode") from None
 
 
 def _copied(message, name):
@@ -129,7 +127,7 @@ class ClusterSpec:
         ValueError if there is no such job.
         """
         tasks = self._job(job_name)
-        return [tasks.get(index) for index in range(max(tasks) + 1)]
+        return [tasks.get(index) for index in range(max(tasks, default=-1) + 1)]
 
 
 # ---- What a server is told
@@ -320,6 +318,8 @@ class ServerV2(Server):
 
 def _free_ports(count):
     """Ports that nobody has at this moment, each another one."""
+    import socket
+
     sockets = [socket.socket() for _ in range(count)]
     try:
         for one in sockets:

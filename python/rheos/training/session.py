@@ -7,6 +7,7 @@ import weakref
 import numpy as np
 
 from rheos import _core
+from rheos.framework import compat
 from rheos.framework.defaults import _Default, get_default_graph
 from rheos.framework.graph import Graph
 from rheos.framework.indexed_slices import IndexedSlices
@@ -540,7 +541,21 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target, containers=None, config=None):
-        raise NotImplementedError("Session.reset needs a cluster")
+        """Ends all sessions on a target, and frees what lies in containers on its cluster.
+
+        target: of a server, or "" for the sessions of this process, whose variables end with them.
+        containers: names; of none what lies in no container is freed. config: a ConfigProto; what
+        its `device_filters` leave out keeps its containers. tf.errors.OpError if that fails.
+        """
+        target = compat.as_text(target or "")
+        if not target:
+            for session in list(_sessions):
+                if not session._target:
+                    session.close()
+            return
+        names = [compat.as_text(name) for name in containers or ()]
+        filters = list(config.device_filters) if config is not None else []
+        _core.cluster_reset(target, names, filters)
 
 
 class InteractiveSession(BaseSession):

@@ -153,6 +153,65 @@ def test_workers_train_together(cluster):
         assert sess.run(loss, feeds) == last
 
 
+def test_replicas_put_variables_on_parameter_servers(cluster):
+    workers, ps = cluster
+    setter = tf.train.replica_device_setter(cluster=workers[0].server_def.cluster)
+    with tf.device(setter):
+        vs = [tf.get_variable(f"v{i}", [], use_resource=i == 1) for i in range(3)]
+        optimizer = tf.train.AdamOptimizer(0.1)
+        step = optimizer.minimize(tf.add_n([tf.square(v - 2.0) for v in vs]))
+    with tf.Session(workers[1].target) as sess:
+        sess.run(tf.global_variables_initializer())
+        for _ in range(200):
+            sess.run(step)
+        np.testing.assert_allclose(sess.run(vs), 2, atol=0.1)
+
+
+# ---- Resets
+
+
+def test_a_reset_ends_sessions_and_frees_a_container(cluster):
+    workers, ps = cluster
+    with tf.device("/job:ps/task:1"):
+        v = tf.Variable(1.0, name="v")
+        with tf.container("kept"):
+            w = tf.Variable(2.0, name="w")
+    sess = tf.Session(workers[0].target)
+    sess.run([v.initializer, w.initializer])
+    tf.Session.reset(workers[0].target)
+    with pytest.raises(tf.errors.AbortedError, match="is not found"):
+        sess.run(v)
+    with tf.Session(workers[0].target) as sess:
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            sess.run(v)
+        assert sess.run(w) == 2
+    config = tf.ConfigProto(device_filters=["/job:worker"])
+    tf.Session.reset(workers[0].target, ["kept"], config)
+    with tf.Session(workers[0].target) as sess:
+        assert sess.run(w) == 2  # on another job
+    tf.Session.reset(workers[0].target, ["kept"])
+    with tf.Session(workers[0].target) as sess:
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            sess.run(w)
+
+
+def test_a_reset_of_this_process_ends_its_sessions(server):
+    x = tf.constant(1)
+    with tf.Session(server.target) as there, tf.Session() as here:
+        assert here.run(x) == 1
+        tf.Session.reset("")
+        with pytest.raises(RuntimeError, match="closed Session"):
+            here.run(x)
+        assert there.run(x) == 1
+
+
+def test_a_reset_needs_a_server():
+    with pytest.raises(tf.errors.UnavailableError, match="grpc://localhost:1"):
+        tf.Session.reset("grpc://localhost:1")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no target"):
+        tf.Session.reset("nowhere")
+
+
 # ---- What a server is told
 
 
