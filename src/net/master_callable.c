@@ -1,33 +1,13 @@
 #include "net/master_callable.h"
 
+#include "net/master_names.h"
+
 // ---- Making and ending
 
 static void callable_free(rheos__master_session *session, rheos__master_callable *callable) {
   rheos__master_plan_unref(session, callable->run.plan);
   rheos__arena_deinit(&callable->arena);
   rheos__free(callable);
-}
-
-static rheos_status *copy_names(char *const *names, size_t count, rheos__arena *arena,
-                                char *const **out_names) {
-  char **copies = rheos__arena_alloc(arena, (count + 1) * sizeof *copies);
-  *out_names = copies;
-  for (size_t i = 0; copies != NULL && i < count; i++) {
-    copies[i] = rheos__arena_strdup(arena, names[i]);
-    if (copies[i] == NULL) return rheos__out_of_memory();
-  }
-  return copies != NULL ? NULL : rheos__out_of_memory();
-}
-
-static rheos_status *copy_run(const rheos__master_run *from, rheos__arena *arena,
-                              rheos__master_run *run) {
-  run->num_feeds = from->num_feeds;
-  run->num_fetches = from->num_fetches;
-  run->num_targets = from->num_targets;
-  run->timeout_ms = from->timeout_ms;
-  RHEOS_TRY(copy_names(from->feeds, from->num_feeds, arena, &run->feeds));
-  RHEOS_TRY(copy_names(from->fetches, from->num_fetches, arena, &run->fetches));
-  return copy_names(from->targets, from->num_targets, arena, &run->targets);
 }
 
 // With the session's mutex held.
@@ -47,7 +27,7 @@ rheos_status *rheos__master_callable_make(rheos__master_session *session,
   if (callable == NULL) return rheos__out_of_memory();
   rheos__arena_init(&callable->arena);
   callable->references = 1;
-  rheos_status *status = copy_run(run, &callable->arena, &callable->run);
+  rheos_status *status = rheos__master_copy_names(run, &callable->arena, &callable->run);
   if (status == NULL) {
     pthread_mutex_lock(&session->mutex);
     status = plan_and_link(session, callable);

@@ -2,6 +2,7 @@
 #include "net/services.h"
 
 #include "master.pb-c.h"
+#include "net/master_partial.h"
 
 #define REQUEST(type) ((const Tensorflow__##type##Request *)(const void *)served->request.message)
 
@@ -148,11 +149,10 @@ static rheos_status *run_step(rheos__served *served, rheos_tensor **results) {
                                  .should_stop = rheos__is_abandoned,
                                  .should_stop_argument = served};
   rheos__master_session *session;
-  if (r->partial_run_handle[0] != '\0') {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "steps in parts are not served yet");
-  }
   RHEOS_TRY(rheos__serve_find(served, r->session_handle, &session));
-  rheos_status *status = rheos__master_session_run(session, &run);
+  rheos_status *status = r->partial_run_handle[0] == '\0'
+                             ? rheos__master_session_run(session, &run)
+                             : rheos__master_partial_run(session, r->partial_run_handle, &run);
   rheos__master_session_unref(session);
   for (size_t i = 0; status == NULL && i < r->n_fetch; i++) {
     rheos__message_put_named(&served->reply, 1, r->fetch[i], results[i]);
@@ -171,13 +171,22 @@ rheos_status *rheos__serve_RunStep(rheos__served *served) {
   return status;
 }
 
-// ---- What is not served yet
-
-static rheos_status *not_yet(const char *method) {
-  return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s is not served yet", method);
-}
-
 rheos_status *rheos__serve_PartialRunSetup(rheos__served *served) {
-  (void)served;
-  return not_yet("PartialRunSetup");
+  const Tensorflow__PartialRunSetupRequest *r = REQUEST(PartialRunSetup);
+  const rheos__master_run run = {.feeds = r->feed,
+                                 .fetches = r->fetch,
+                                 .targets = r->target,
+                                 .num_feeds = r->n_feed,
+                                 .num_fetches = r->n_fetch,
+                                 .num_targets = r->n_target};
+  Tensorflow__PartialRunSetupResponse reply = TENSORFLOW__PARTIAL_RUN_SETUP_RESPONSE__INIT;
+  rheos__master_session *session;
+  char handle[RHEOS__PARTIAL_HANDLE_BYTES];
+  RHEOS_TRY(rheos__serve_find(served, r->session_handle, &session));
+  rheos_status *status = rheos__master_partial_setup(session, &run, handle);
+  rheos__master_session_unref(session);
+  if (status != NULL) return status;
+  reply.partial_run_handle = handle;
+  rheos__message_put(&served->reply, &reply.base);
+  return NULL;
 }

@@ -8,6 +8,7 @@
 #include "device/cpu/cpu.h"
 #include "graph/graph_impl.h"
 #include "net/master_callable.h"
+#include "net/master_partial.h"
 #include "net/methods.h"
 #include "runtime/threads/pool.h"
 #include "runtime/step/host.h"
@@ -338,6 +339,7 @@ void rheos__master_session_close(rheos__master_session *session, const char *why
   pthread_mutex_unlock(&session->mutex);
   rheos_status_free(closed);
   if (!is_first) return;
+  rheos__master_partials_end_all(session);
   rheos__master_callables_release_all(session);
   forget_plans(session);
   for (int32_t i = 0; session->has_session != NULL && i < session->peers->cluster.num_tasks; i++) {

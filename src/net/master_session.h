@@ -18,6 +18,7 @@ typedef struct rheos__master_device {
 typedef struct rheos__master_plan rheos__master_plan;
 typedef struct rheos__master_step rheos__master_step;
 typedef struct rheos__master_callable rheos__master_callable;
+typedef struct rheos__master_partial rheos__master_partial;
 
 typedef struct rheos__master_session {
   char handle[RHEOS__ID_BYTES];
@@ -39,6 +40,8 @@ typedef struct rheos__master_session {
   rheos__master_step *steps;  // that run
   rheos__master_callable *callables;
   int64_t last_callable;  // its handle
+  rheos__master_partial *partials;
+  int64_t last_partial;
   bool is_closed;
 } rheos__master_session;
 
@@ -81,6 +84,8 @@ typedef struct rheos__master_run {
   char *const *targets;
   size_t num_feeds, num_fetches, num_targets;
   rheos__master_plan *plan;  // for these names; NULL: it is looked for
+  int64_t step;              // of which this is one call of several; 0: a step of its own
+  bool is_last;              // of its calls
   rheos_tensor **results;    // set by a success, then the caller's
   int64_t timeout_ms;        // 0: the session's
   bool (*should_stop)(void *argument);
@@ -113,6 +118,10 @@ struct rheos__master_plan {
 rheos_status *rheos__master_plan_get(rheos__master_session *session, const rheos__master_run *run,
                                      rheos__master_plan **out_plan);
 void rheos__master_plan_unref(rheos__master_session *session, rheos__master_plan *plan);
+
+// Tells all tasks of the plan that the step is over.
+void rheos__master_clean_up(const rheos__master_session *session, const rheos__master_plan *plan,
+                            int64_t step);
 
 // Fails the session's steps that run, from outside. With the session's mutex held.
 void rheos__master_steps_fail(rheos__master_session *session, const rheos_status *why);

@@ -132,6 +132,8 @@ static void fill_request(const part_run *p, rheos__message *request) {
   fields.exec_opts = &options;
   fields.recv_key = p->part->fetch_keys;
   fields.n_recv_key = p->part->num_fetches;
+  fields.is_partial = step->run->step != 0;
+  fields.is_last_partial_run = step->run->is_last;
   fields.store_errors_in_response_body = true;
   fields.request_id = (int64_t)rheos__random_id();
   rheos__message_put(request, &fields.base);
@@ -181,6 +183,8 @@ static rheos_status *run_here(rheos__master_step *step, const rheos__master_part
                                 .num_sends = part->num_feeds,
                                 .recv_keys = part->fetch_keys,
                                 .num_recvs = part->num_fetches,
+                                .is_partial = run->step != 0,
+                                .is_last = run->is_last,
                                 .received = received,
                                 .options = &options};
   rheos_status *status = rheos__worker_run(step->session->worker, &here);
@@ -260,27 +264,27 @@ static void forget_reply(void *argument, rheos_status *status, rheos__chunks chu
   rheos_status_free(status);
 }
 
-static void clean_up_there(const rheos__master_step *step, int32_t task) {
+static void clean_up_there(const rheos__master_session *session, int32_t task, int64_t step) {
   const rheos__peer_options options = {.timeout_ms = CLEANUP_TIMEOUT_MS};
   Tensorflow__CleanupGraphRequest fields = TENSORFLOW__CLEANUP_GRAPH_REQUEST__INIT;
   rheos__message request = {0};
   rheos__peer_call *call = NULL;
-  fields.step_id = step->id;
+  fields.step_id = step;
   rheos__message_put(&request, &fields.base);
-  rheos_status_free(rheos__peers_start(step->session->peers, task,
+  rheos_status_free(rheos__peers_start(session->peers, task,
                                        rheos__method_names[RHEOS__CLEANUP_GRAPH], &request,
                                        &options, forget_reply, NULL, &call));
   if (call != NULL) rheos__peer_call_forget(call);
   rheos__message_deinit(&request);
 }
 
-static void clean_up(const rheos__master_step *step) {
-  for (int32_t i = 0; i < step->num_parts; i++) {
-    const int32_t task = step->parts[i].part->task;
-    if (task != step->session->own_task) clean_up_there(step, task);
-    if (step->parts[i].call != NULL) rheos__peer_call_forget(step->parts[i].call);
+void rheos__master_clean_up(const rheos__master_session *session, const rheos__master_plan *plan,
+                            int64_t step) {
+  for (int32_t i = 0; i < plan->num_parts; i++) {
+    const int32_t task = plan->parts[i].task;
+    if (task != session->own_task) clean_up_there(session, task, step);
   }
-  rheos__worker_clean_up(step->session->worker, step->id);
+  rheos__worker_clean_up(session->worker, step);
 }
 
 static void run_parts(rheos__master_step *step, const rheos__master_plan *plan) {
@@ -290,7 +294,10 @@ static void run_parts(rheos__master_step *step, const rheos__master_plan *plan) 
     fail_take(step, run_here(step, &plan->parts[i]));
   }
   wait_for_parts(step);
-  clean_up(step);
+  for (int32_t i = 0; i < step->num_parts; i++) {
+    if (step->parts[i].call != NULL) rheos__peer_call_forget(step->parts[i].call);
+  }
+  if (step->run->step == 0) rheos__master_clean_up(step->session, plan, step->id);
 }
 
 // With the session's mutex held.
@@ -332,7 +339,8 @@ rheos_status *rheos__master_session_run(rheos__master_session *session,
                                         const rheos__master_run *run) {
   const int64_t timeout_ms = run->timeout_ms > 0 ? run->timeout_ms : session->timeout_ms;
   rheos__master_plan *plan;
-  rheos__master_step step = {.session = session, .run = run, .id = rheos__step_id()};
+  rheos__master_step step = {
+      .session = session, .run = run, .id = run->step != 0 ? run->step : rheos__step_id()};
   if (timeout_ms > 0) step.deadline_ns = rheos__clock_ns() + timeout_ms * 1000000;
   for (size_t i = 0; i < run->num_fetches; i++) run->results[i] = NULL;
   pthread_mutex_init(&step.mutex, NULL);

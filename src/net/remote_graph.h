@@ -12,10 +12,12 @@ typedef struct rheos__remote_session {
   rheos__remote_server server;
   Tensorflow__ConfigProto *config;  // in the arena
   rheos__arena arena;
-  pthread_mutex_t mutex;  // guards what follows
-  char *handle;           // NULL: the server does not know the session yet
-  int64_t version;        // of the graph there
-  int32_t num_sent;       // operations
+  pthread_mutex_t mutex;                   // guards what follows
+  char *handle;                            // NULL: the server does not know the session yet
+  int64_t version;                         // of the graph there
+  int32_t num_sent;                        // operations
+  struct rheos__remote_partial *partials;  // steps in parts that are open
+  int64_t last_partial;
   char **devices;
   int32_t num_devices;
 } rheos__remote_session;

@@ -4,32 +4,8 @@
 
 #include "master.pb-c.h"
 #include "net/remote_callable.h"
+#include "net/remote_partial.h"
 #include "net/remote_step.h"
-
-// ---- Steps in parts, which servers do not serve yet
-
-static rheos_status *partial_setup(rheos_session *session, const rheos__signature_ids *ids,
-                                   int64_t *out_handle) {
-  (void)session;
-  (void)ids;
-  (void)out_handle;
-  return rheos_status_new(RHEOS_UNIMPLEMENTED, "steps in parts on a server are not there yet");
-}
-
-static rheos_status *partial_run(rheos_session *session, int64_t handle,
-                                 const rheos__signature_ids *ids, rheos_tensor *const *values,
-                                 rheos_tensor **out_values, const rheos_run_options *options) {
-  (void)handle;
-  (void)values;
-  (void)out_values;
-  (void)options;
-  return partial_setup(session, ids, &handle);
-}
-
-static void partial_end(rheos_session *session, int64_t handle) {
-  (void)session;
-  (void)handle;
-}
 
 // ---- What it is asked
 
@@ -162,6 +138,7 @@ static void deinit(rheos_session *base) {
   rheos__remote_session *session = rheos__remote(base);
   rheos__remote_disconnect(&session->server);
   forget_devices(session);
+  rheos__remote_forget_partials(session);
   rheos__free(session->handle);
   rheos__arena_deinit(&session->arena);
   pthread_mutex_destroy(&session->mutex);
@@ -180,9 +157,9 @@ const rheos__session_kind rheos__remote_session_kind = {
     .waiting = waiting,
     .get_stats = get_stats,
     .run = rheos__remote_run,
-    .partial_setup = partial_setup,
-    .partial_run = partial_run,
-    .partial_end = partial_end,
+    .partial_setup = rheos__remote_partial_setup,
+    .partial_run = rheos__remote_partial_run,
+    .partial_end = rheos__remote_partial_end,
     .make_callable = rheos__remote_make_callable,
     .release_callable = rheos__remote_release_callable,
     .run_callable = rheos__remote_run_callable,

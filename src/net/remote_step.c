@@ -63,16 +63,19 @@ static rheos_status *take_results(const rheos__received *reply, char *const *fet
 rheos_status *rheos__remote_names(const rheos_session *session, const rheos__signature_ids *ids,
                                   rheos__arena *arena, rheos__step_names *names) {
   const rheos_graph *graph = session->graph;
-  return name_all(graph, ids->feeds, ids->num_feeds, arena, &names->feeds) &&
-                 name_all(graph, ids->fetches, ids->num_fetches, arena, &names->fetches) &&
-                 name_targets(graph, ids->targets, ids->num_targets, arena, &names->targets)
-             ? NULL
-             : rheos__out_of_memory();
+  const bool are_named =
+      name_all(graph, ids->feeds, ids->num_feeds, arena, &names->feeds) &&
+      name_all(graph, ids->fetches, ids->num_fetches, arena, &names->fetches) &&
+      name_targets(graph, ids->targets, ids->num_targets, arena, &names->targets);
+  names->asked = names->fetches;
+  names->num_asked = (size_t)ids->num_fetches;
+  return are_named ? NULL : rheos__out_of_memory();
 }
 
-static rheos_status *run_named(rheos__remote_session *session, const rheos__signature_ids *ids,
-                               const rheos__step_names *names, rheos_tensor *const *values,
-                               rheos_tensor **out_values, const rheos_run_options *options) {
+rheos_status *rheos__remote_run_named(rheos__remote_session *session, const char *partial,
+                                      const rheos__signature_ids *ids,
+                                      const rheos__step_names *names, rheos_tensor *const *values,
+                                      rheos_tensor **out_values, const rheos_run_options *options) {
   static const rheos__message_form form = {
       .descriptor = &tensorflow__run_step_response__descriptor, .tensors = 1, .are_named = true};
   const int64_t timeout_ms = options != NULL ? options->timeout_ms : 0;
@@ -83,8 +86,9 @@ static rheos_status *run_named(rheos__remote_session *session, const rheos__sign
   run_options.timeout_in_ms = timeout_ms;
   fields.session_handle = session->handle;
   fields.options = &run_options;
-  fields.fetch = names->fetches;
-  fields.n_fetch = (size_t)ids->num_fetches;
+  if (partial != NULL) fields.partial_run_handle = (char *)(uintptr_t)partial;
+  fields.fetch = names->asked;
+  fields.n_fetch = names->num_asked;
   fields.target = names->targets;
   fields.n_target = (size_t)ids->num_targets;
   fields.store_errors_in_response_body = true;
@@ -96,7 +100,12 @@ static rheos_status *run_named(rheos__remote_session *session, const rheos__sign
   rheos_status *status =
       rheos__remote_call(&session->server, RHEOS__RUN_STEP, &request,
                          rheos__remote_timeout_ms(options), options, &form, &reply);
+  for (int32_t i = 0; i < ids->num_fetches; i++) out_values[i] = NULL;
   if (status == NULL) status = take_results(&reply, names->fetches, ids->num_fetches, out_values);
+  for (int32_t i = 0; status != NULL && i < ids->num_fetches; i++) {
+    rheos_tensor_unref(out_values[i]);
+    out_values[i] = NULL;
+  }
   rheos__received_deinit(&reply);
   rheos__message_deinit(&request);
   return status;
@@ -116,16 +125,12 @@ rheos_status *rheos__remote_run(rheos_session *base, const rheos__signature_ids 
   rheos__remote_session *session = rheos__remote(base);
   rheos__step_names names;
   rheos__arena arena;
-  for (int32_t i = 0; i < ids->num_fetches; i++) out_values[i] = NULL;
   RHEOS_TRY(rheos__remote_check_feeds(base->graph, ids, values));
   RHEOS_TRY(rheos__remote_bring_up(session, options));
   rheos__arena_init(&arena);
   rheos_status *status = rheos__remote_names(base, ids, &arena, &names);
-  if (status == NULL) status = run_named(session, ids, &names, values, out_values, options);
+  if (status == NULL)
+    status = rheos__remote_run_named(session, NULL, ids, &names, values, out_values, options);
   rheos__arena_deinit(&arena);
-  for (int32_t i = 0; status != NULL && i < ids->num_fetches; i++) {
-    rheos_tensor_unref(out_values[i]);
-    out_values[i] = NULL;
-  }
   return status;
 }

@@ -11,20 +11,12 @@ struct rheos__worker_session {
   rheos__worker_session *next;
 };
 
-struct rheos__worker_graph {
-  char handle[RHEOS__ID_BYTES];
-  rheos_graph *graph;
-  rheos_session *session;
-  rheos_callable *callable;
-  int32_t references;  // the list and runs; guarded by the worker's mutex
-  rheos__worker_graph *next;
-};
-
 void rheos__worker_init(rheos__worker *worker, rheos_host *host, rheos__peers *peers,
                         int32_t own_task) {
   *worker = (rheos__worker){.host = host, .incarnation = rheos__random_id()};
   rheos__worker_steps_init(&worker->steps, peers, own_task);
   pthread_mutex_init(&worker->mutex, NULL);
+  pthread_cond_init(&worker->none_runs, NULL);
 }
 
 // ---- Sessions
@@ -106,7 +98,7 @@ static void graph_free(rheos__worker_graph *graph) {
   rheos__free(graph);
 }
 
-static void graph_unref(rheos__worker *worker, rheos__worker_graph *graph) {
+void rheos__worker_graph_unref(rheos__worker *worker, rheos__worker_graph *graph) {
   pthread_mutex_lock(&worker->mutex);
   const bool is_last = --graph->references == 0;
   pthread_mutex_unlock(&worker->mutex);
@@ -205,7 +197,7 @@ rheos_status *rheos__worker_deregister(rheos__worker *worker, const char *handle
   if (graph != NULL) *place = graph->next;
   pthread_mutex_unlock(&worker->mutex);
   if (graph == NULL) return no_graph(handle);
-  graph_unref(worker, graph);
+  rheos__worker_graph_unref(worker, graph);
   return NULL;
 }
 
@@ -278,14 +270,15 @@ rheos_status *rheos__worker_run(rheos__worker *worker, const rheos__part_run *ru
   RHEOS_TRY(get_graph(worker, run->graph, &graph));
   rheos_status *status = rheos__worker_steps_get(&worker->steps, run->step, &step);
   if (status == NULL) {
-    status = run_part(graph, step, run);
+    status = run->is_partial ? rheos__worker_run_partial(worker, graph, step, run)
+                             : run_part(graph, step, run);
     if (status != NULL) {
       drop(run->received, run->num_recvs);
       rheos__worker_step_abort(step, status);
     }
     rheos__worker_step_unref(step);
   }
-  graph_unref(worker, graph);
+  rheos__worker_graph_unref(worker, graph);
   return status;
 }
 
@@ -309,6 +302,7 @@ void rheos__worker_deinit(rheos__worker *worker) {
   rheos_status *over = rheos_status_new(RHEOS_UNAVAILABLE, "the server was stopped");
   rheos__worker_steps_end_all(&worker->steps, over);
   rheos_status_free(over);
+  rheos__worker_wait_for_begun(worker);
   while (worker->graphs != NULL) {
     rheos__worker_graph *graph = worker->graphs;
     worker->graphs = graph->next;
@@ -320,5 +314,6 @@ void rheos__worker_deinit(rheos__worker *worker) {
     session_free(session);
   }
   rheos__worker_steps_deinit(&worker->steps);
+  pthread_cond_destroy(&worker->none_runs);
   pthread_mutex_destroy(&worker->mutex);
 }

@@ -19,6 +19,8 @@ typedef struct rheos__worker {
   pthread_mutex_t mutex;        // guards what follows
   rheos__worker_graph *graphs;  // latest first
   rheos__worker_session *sessions;
+  int32_t num_begun;  // parts that run by themselves
+  pthread_cond_t none_runs;
 } rheos__worker;
 
 // Of the host and the peers of a server, which last longer.
@@ -52,7 +54,8 @@ typedef struct rheos__part_run {
   size_t num_sends;
   char *const *recv_keys;
   size_t num_recvs;
-  rheos_tensor **received;  // set by a success, then the caller's
+  bool is_partial, is_last;  // one call of several that feed and fetch the part; the last of them
+  rheos_tensor **received;   // set by a success, then the caller's
   const rheos_run_options *options;
 } rheos__part_run;
 rheos_status *rheos__worker_run(rheos__worker *worker, const rheos__part_run *run);
@@ -61,5 +64,24 @@ rheos_status *rheos__worker_run(rheos__worker *worker, const rheos__part_run *ru
 void rheos__worker_clean_up(rheos__worker *worker, int64_t step);
 // Lets go of variables and other resources of the host: of these containers; none: of all.
 rheos_status *rheos__worker_reset(rheos__worker *worker, char *const *containers, size_t count);
+
+// ---- Of its own files
+
+struct rheos__worker_graph {
+  char handle[RHEOS__ID_BYTES];
+  rheos_graph *graph;
+  rheos_session *session;
+  rheos_callable *callable;
+  int32_t references;  // the list and runs; guarded by the worker's mutex
+  rheos__worker_graph *next;
+};
+
+void rheos__worker_graph_unref(rheos__worker *worker, rheos__worker_graph *graph);
+
+// Runs the graph as a part of a step that is fed and fetched in several calls, of which this is
+// one.
+rheos_status *rheos__worker_run_partial(rheos__worker *worker, rheos__worker_graph *graph,
+                                        rheos__worker_step *step, const rheos__part_run *run);
+void rheos__worker_wait_for_begun(rheos__worker *worker);
 
 #endif  // RHEOS_SRC_NET_WORKER_H

@@ -76,11 +76,10 @@ static rheos_status *run_graph(rheos__served *served, rheos_tensor **received) {
                                .num_sends = served->request.num_tensors,
                                .recv_keys = r->recv_key,
                                .num_recvs = r->n_recv_key,
+                               .is_partial = r->is_partial,
+                               .is_last = r->is_last_partial_run,
                                .received = received,
                                .options = &options};
-  if (r->is_partial) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "parts of steps in parts are not served yet");
-  }
   RHEOS_TRY(rheos__worker_run(&served->server->worker, &run));
   for (size_t i = 0; i < r->n_recv_key; i++) {
     rheos__message_put_named(&served->reply, 1, r->recv_key[i], received[i]);

@@ -157,7 +157,15 @@ static bool was_ended(const rheos__worker_steps *steps, int64_t id) {
 }
 
 static void step_free(rheos__worker_step *step) {
+  while (step->parts != NULL) {
+    rheos__begun_part *part = step->parts;
+    step->parts = part->next;
+    rheos_status_free(part->status);
+    rheos__free(part);
+  }
+  rheos_cancellation_free(step->cancellation);
   rheos__rendezvous_unref(step->rendezvous);
+  pthread_cond_destroy(&step->changed);
   pthread_mutex_destroy(&step->mutex);
   rheos__free(step);
 }
@@ -178,9 +186,11 @@ static rheos__worker_step *step_new(rheos__worker_steps *steps, int64_t id) {
   step->steps = steps;
   step->id = id;
   pthread_mutex_init(&step->mutex, NULL);
+  pthread_cond_init(&step->changed, NULL);
   atomic_init(&step->references, 1);
   step->rendezvous = rheos__rendezvous_new(&source);
-  if (step->rendezvous != NULL) return step;
+  step->cancellation = rheos_cancellation_new();
+  if (step->rendezvous != NULL && step->cancellation != NULL) return step;
   step_free(step);
   return NULL;
 }
@@ -231,6 +241,7 @@ void rheos__worker_steps_end(rheos__worker_steps *steps, int64_t id, const rheos
   rheos__worker_step *step = take_step(steps, id);
   if (step == NULL) return;
   rheos__worker_step_abort(step, why);
+  rheos_cancel(step->cancellation);
   rheos__worker_step_unref(step);
 }
 

@@ -4,12 +4,22 @@
 #ifndef RHEOS_SRC_NET_WORKER_STEP_H
 #define RHEOS_SRC_NET_WORKER_STEP_H
 
+#include <rheos/session.h>
+
 #include "net/peers.h"
 #include "resource/rendezvous.h"
 
 enum { RHEOS__STEP_BUCKETS = 64, RHEOS__STEPS_REMEMBERED = 1024 };
 
 typedef struct rheos__worker_step rheos__worker_step;
+
+// A part of the step that runs by itself, since it is fed and fetched in several calls.
+typedef struct rheos__begun_part {
+  const void *graph;  // which part it is
+  bool is_over;
+  rheos_status *status;  // of one that is over
+  struct rheos__begun_part *next;
+} rheos__begun_part;
 
 typedef struct rheos__worker_steps {
   rheos__peers *peers;
@@ -25,9 +35,12 @@ struct rheos__worker_step {
   int64_t id;
   rheos__worker_step *next;  // in its bucket
   rheos__rendezvous *rendezvous;
-  _Atomic int32_t references;       // the table, graphs that run, values on their way
-  pthread_mutex_t mutex;            // guards what follows
-  struct incoming_value *incoming;  // that are asked for elsewhere
+  _Atomic int32_t references;        // the table, graphs that run, values on their way
+  rheos_cancellation *cancellation;  // of parts that run by themselves; the end of the step
+  pthread_mutex_t mutex;             // guards what follows
+  pthread_cond_t changed;            // such parts, and what their callers wait for
+  struct incoming_value *incoming;   // that are asked for elsewhere
+  rheos__begun_part *parts;
   bool is_over;
 };
 
