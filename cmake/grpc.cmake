@@ -2,7 +2,7 @@
 # headers are (Debian: libgrpc-dev), and looked for at run time beside librheos.so, which says what
 # to install where a program needs it and it is not there.
 
-if(RHEOS_WITH_GRPC AND NOT RHEOS_FUZZ)
+if(RHEOS_WITH_GRPC AND NOT RHEOS_FUZZ AND NOT RHEOS_SANITIZE MATCHES "thread")
   find_path(GRPC_INCLUDE_DIR grpc/grpc.h)
   find_library(GRPC_LIBRARY NAMES grpc)
   find_library(GPR_LIBRARY NAMES gpr)

@@ -1,5 +1,14 @@
 #include "net/peers.h"
 
+// The channel that a call to the task is under way on.
+static rheos__channel *channel_in_use(void *argument, int32_t task) {
+  rheos__peers *peers = argument;
+  pthread_mutex_lock(&peers->mutex);
+  rheos__channel *channel = peers->channels[task];
+  pthread_mutex_unlock(&peers->mutex);
+  return channel;
+}
+
 rheos_status *rheos__peers_init(rheos__peers *peers, const rheos__transport *transport,
                                 rheos__cluster *cluster, const rheos__connect *options) {
   *peers = (rheos__peers){.transport = transport, .cluster = *cluster};
@@ -9,13 +18,18 @@ rheos_status *rheos__peers_init(rheos__peers *peers, const rheos__transport *tra
   pthread_cond_init(&peers->none_left, NULL);
   const size_t count = (size_t)peers->cluster.num_tasks;
   peers->channels = rheos__alloc_zeroed((count + 1) * sizeof(rheos__channel *));
-  return peers->channels != NULL ? NULL : rheos__out_of_memory();
+  peers->pulse =
+      (rheos__pulse){.transport = transport, .channel = channel_in_use, .argument = peers};
+  rheos_status *status = rheos__pulse_init(&peers->pulse, peers->cluster.num_tasks);
+  if (status == NULL && peers->channels == NULL) status = rheos__out_of_memory();
+  return status;
 }
 
 void rheos__peers_deinit(rheos__peers *peers) {
   pthread_mutex_lock(&peers->mutex);
   while (peers->num_calls > 0) pthread_cond_wait(&peers->none_left, &peers->mutex);
   pthread_mutex_unlock(&peers->mutex);
+  rheos__pulse_deinit(&peers->pulse);
   for (int32_t i = 0; peers->channels != NULL && i < peers->cluster.num_tasks; i++) {
     if (peers->channels[i] != NULL) peers->transport->disconnect(peers->channels[i]);
   }
@@ -43,6 +57,11 @@ static rheos_status *channel_to(rheos__peers *peers, int32_t task, rheos__channe
   return status;
 }
 
+static rheos_status *lost(const rheos__peers *peers, int32_t task) {
+  const rheos__cluster_task *t = &peers->cluster.tasks[task];
+  return rheos_status_new(RHEOS_UNAVAILABLE, "%s at %s does not answer", t->name, t->address);
+}
+
 // What the transport says of a peer that it did not reach names the peer; what the peer itself says
 // is handed on.
 static rheos_status *status_of(const rheos__peers *peers, int32_t task, const rheos__reply *reply) {
@@ -60,12 +79,12 @@ static rheos_status *status_of(const rheos__peers *peers, int32_t task, const rh
 // ---- Started
 
 struct rheos__peer_call {
+  rheos__watched_call watched;
   rheos__peers *peers;
-  int32_t task;
   rheos__peer_replied_fn replied;
   void *argument;
-  rheos__outgoing *outgoing;
-  _Atomic int32_t references;  // the handle, and whoever tells how it ended
+  rheos__outgoing *_Atomic outgoing;  // NULL: it is being started
+  _Atomic int32_t references;         // the handle, and whoever tells how it ended
 };
 
 static void unref(rheos__peer_call *call) {
@@ -82,9 +101,20 @@ static void count_calls(rheos__peers *peers, int32_t change) {
 static void take_reply(void *argument, const rheos__reply *reply) {
   rheos__peer_call *call = argument;
   rheos__peers *peers = call->peers;
-  call->replied(call->argument, status_of(peers, call->task, reply), reply->chunks);
+  const int32_t task = call->watched.task;
+  rheos__pulse_unwatch(&peers->pulse, &call->watched);
+  const bool is_lost = reply->code != RHEOS_OK && atomic_load(&call->watched.is_lost);
+  rheos_status *status = is_lost ? lost(peers, task) : status_of(peers, task, reply);
+  call->replied(call->argument, status, reply->chunks);
   unref(call);
   count_calls(peers, -1);
+}
+
+// A call that is lost before it is known here is cancelled by who starts it.
+static void lose_started(rheos__watched_call *watched) {
+  rheos__peer_call *call = (rheos__peer_call *)watched;
+  rheos__outgoing *outgoing = atomic_load(&call->outgoing);
+  if (outgoing != NULL) call->peers->transport->cancel(outgoing);
 }
 
 static rheos_status *begin(rheos__peer_call *call, const char *method, rheos__message *request,
@@ -96,11 +126,15 @@ static rheos_status *begin(rheos__peer_call *call, const char *method, rheos__me
                    .waits = options->waits,
                    .replied = take_reply,
                    .argument = call};
-  RHEOS_TRY(channel_to(peers, call->task, &channel));
+  RHEOS_TRY(channel_to(peers, call->watched.task, &channel));
   RHEOS_TRY(rheos__message_pieces(request, &c.request));
   count_calls(peers, 1);
-  call->outgoing = peers->transport->start(channel, &c);
-  if (call->outgoing != NULL) return NULL;
+  rheos__pulse_watch(&peers->pulse, &call->watched);
+  rheos__outgoing *outgoing = peers->transport->start(channel, &c);
+  atomic_store(&call->outgoing, outgoing);
+  if (outgoing != NULL && atomic_load(&call->watched.is_lost)) peers->transport->cancel(outgoing);
+  if (outgoing != NULL) return NULL;
+  rheos__pulse_unwatch(&peers->pulse, &call->watched);
   count_calls(peers, -1);
   return rheos__out_of_memory();
 }
@@ -113,7 +147,8 @@ rheos_status *rheos__peers_start(rheos__peers *peers, int32_t task, const char *
   rheos__peer_call *call = rheos__alloc_zeroed(sizeof *call);
   if (call == NULL) return rheos__out_of_memory();
   call->peers = peers;
-  call->task = task;
+  call->watched.task = task;
+  call->watched.lose = lose_started;
   call->replied = replied;
   call->argument = argument;
   atomic_init(&call->references, 2);
@@ -138,16 +173,29 @@ void rheos__peer_call_forget(rheos__peer_call *call) {
 // ---- Waited for
 
 typedef struct waited_call {
+  rheos__watched_call watched;
   const rheos__peers *peers;
-  int32_t task;
+  bool (*should_stop)(void *argument);
+  void *should_stop_argument;
   const rheos__message_form *form;
   rheos__received *received;
   rheos_status *status;
 } waited_call;
 
+// Whoever waits asks every 10 ms.
+static void lose_waited(rheos__watched_call *watched) { (void)watched; }
+
+static bool should_stop_waiting(void *argument) {
+  waited_call *call = argument;
+  return atomic_load(&call->watched.is_lost) ||
+         (call->should_stop != NULL && call->should_stop(call->should_stop_argument));
+}
+
 static void receive_reply(void *argument, const rheos__reply *reply) {
   waited_call *call = argument;
-  call->status = status_of(call->peers, call->task, reply);
+  const int32_t task = call->watched.task;
+  const bool is_lost = reply->code != RHEOS_OK && atomic_load(&call->watched.is_lost);
+  call->status = is_lost ? lost(call->peers, task) : status_of(call->peers, task, reply);
   if (call->status != NULL || call->form == NULL) return;
   call->status = rheos__receive_message(call->form, reply->chunks, call->received);
 }
@@ -157,7 +205,12 @@ rheos_status *rheos__peers_call(rheos__peers *peers, int32_t task, const char *m
                                 bool (*should_stop)(void *), void *should_stop_argument,
                                 const rheos__message_form *form, rheos__received *out_received) {
   rheos__channel *channel;
-  waited_call call = {peers, task, form, out_received, NULL};
+  waited_call call = {.watched = {.task = task, .lose = lose_waited},
+                      .peers = peers,
+                      .should_stop = should_stop,
+                      .should_stop_argument = should_stop_argument,
+                      .form = form,
+                      .received = out_received};
   rheos__call c = {.method = method,
                    .timeout_ms = options->timeout_ms,
                    .waits = options->waits,
@@ -166,6 +219,8 @@ rheos_status *rheos__peers_call(rheos__peers *peers, int32_t task, const char *m
   if (out_received != NULL) *out_received = (rheos__received){.bytes = ""};
   RHEOS_TRY(channel_to(peers, task, &channel));
   RHEOS_TRY(rheos__message_pieces(request, &c.request));
-  peers->transport->call(channel, &c, should_stop, should_stop_argument);
+  if (!options->waits) rheos__pulse_watch(&peers->pulse, &call.watched);
+  peers->transport->call(channel, &c, should_stop_waiting, &call);
+  if (!options->waits) rheos__pulse_unwatch(&peers->pulse, &call.watched);
   return call.status;
 }

@@ -8,12 +8,14 @@
 
 #include "net/cluster.h"
 #include "net/message.h"
+#include "net/pulse.h"
 
 typedef struct rheos__peers {
   const rheos__transport *transport;
   rheos__cluster cluster;
   rheos__connect options;  // but for the address; what it points to is the owner's
   rheos__channel **channels;
+  rheos__pulse pulse;
   pthread_mutex_t mutex;  // guards what follows, and the list of channels
   pthread_cond_t none_left;
   int32_t num_calls;  // that were started

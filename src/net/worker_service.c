@@ -1,6 +1,8 @@
 // The service tensorflow.WorkerService.
 #include "net/services.h"
 
+#include <stdlib.h>
+
 #include "worker.pb-c.h"
 
 #define REQUEST(type) ((const Tensorflow__##type##Request *)(const void *)served->request.message)
@@ -156,10 +158,24 @@ static rheos_status *answer_with_value(rheos__served *served, rheos__worker_step
   return status;
 }
 
+// A key says which of the tasks of its name is asked: one that was here before had its own values.
+static rheos_status *check_incarnation(const rheos_server *server, const char *key) {
+  const char *number = strchr(key, ';');
+  const uint64_t wanted = number != NULL ? strtoull(number + 1, NULL, 16) : 0;
+  if (wanted == server->worker.incarnation) return NULL;
+  return rheos_status_new(RHEOS_ABORTED,
+                          "RecvTensor expects a different device incarnation: %llu vs. %llu. %s "
+                          "was probably restarted.",
+                          (unsigned long long)wanted,
+                          (unsigned long long)server->worker.incarnation,
+                          server->peers.cluster.tasks[server->own_task].name);
+}
+
 // The answer may be given, and the step be over, before this is.
 rheos_status *rheos__serve_RecvTensor(rheos__served *served) {
   const Tensorflow__RecvTensorRequest *r = REQUEST(RecvTensor);
   rheos__worker_step *step;
+  RHEOS_TRY(check_incarnation(served->server, r->rendezvous_key));
   RHEOS_TRY(rheos__worker_steps_get(&served->server->worker.steps, r->step_id, &step));
   rheos_status *status = answer_with_value(served, step, r->rendezvous_key);
   rheos__worker_step_unref(step);

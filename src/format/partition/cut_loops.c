@@ -153,6 +153,7 @@ static control_loop add_loop(looper *l, int32_t frame, int32_t device, const cha
   const int32_t next =
       add_control(l, for_node, "NextIteration", RHEOS__FLOW_NEXT_ITERATION, &loop, frame);
   rheos__cut_set_attr(c, loop.enter, rheos_attr_string("frame_name", in.name, strlen(in.name)));
+  rheos__cut_set_attr(c, loop.enter, rheos_attr_bool("is_constant", false));
   rheos__cut_set_attr(c, loop.enter, rheos_attr_int("parallel_iterations", in.parallel_iterations));
   rheos__cut_set_attr(c, loop.merge, rheos_attr_int("N", 2));
   rheos__cut_add_edge(c, loop.merge, (rheos__edge){loop.enter, 0});
