@@ -59,6 +59,7 @@ demo: deps
 	"$(BUILD)/bin/textgen"
 	"$(BUILD)/bin/pipeline"
 	"$(BUILD)/bin/call_model"
+	"$(BUILD)/bin/rheos" run examples/cluster.py
 
 install: build
 	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" --prefix "$(PREFIX)" >"$(BUILD)/install.log"
