@@ -3,6 +3,7 @@
 #ifndef RHEOS_SERVER_H
 #define RHEOS_SERVER_H
 
+#include <rheos/graph.h>
 #include <rheos/host.h>
 
 #ifdef __cplusplus
@@ -24,6 +25,10 @@ typedef struct rheos_server_options {
   const char *bind RHEOS_LEFT_OUT;
   int32_t num_cpu_devices RHEOS_LEFT_OUT;  // 0: one
   int32_t num_threads RHEOS_LEFT_OUT;      // 0: one for each core
+  // What PyFunc calls on this task; NULL: it fails. A step that is to stop does not wait for it, so
+  // the function and its argument have to last until it has come back, after the server too.
+  rheos_program_function program_function RHEOS_LEFT_OUT;
+  void *program_argument RHEOS_LEFT_OUT;
 } rheos_server_options;
 
 // Makes a server and begins to listen. RHEOS_UNIMPLEMENTED where gRPC is not there, saying what to

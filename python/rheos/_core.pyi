@@ -58,6 +58,7 @@ class _Server:
         bind: str | None = ...,
         cpu_devices: int = ...,
         threads: int = ...,
+        program_function: Any = ...,
     ) -> _Server: ...
     @property
     def target(self) -> str: ...

@@ -3,28 +3,36 @@
 
 #include <rheos/server.h>
 
-#include "core.h"
+#include "session_object.h"
 
 typedef struct server_object {
   PyObject_HEAD rheos_server *server;
 } server_object;
 
-PyDoc_STRVAR(server_doc,
-             "_Server(cluster, job, task, bind=None, cpu_devices=0, threads=0): listens from the "
-             "moment it is made.\n\ncluster: the bytes of a ClusterDef. bind: the address that it "
-             "listens at, this machine's own by default.");
+PyDoc_STRVAR(
+    server_doc,
+    "_Server(cluster, job, task, bind=None, cpu_devices=0, threads=0, program_function=None): "
+    "listens from the moment it is made.\n\ncluster: the bytes of a ClusterDef. bind: the "
+    "address that it listens at, this machine's own by default. program_function: as "
+    "sessions have it.");
 static PyObject *server_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"cluster", "job", "task", "bind", "cpu_devices", "threads", NULL};
+  static char *names[] = {"cluster",          "job", "task", "bind", "cpu_devices", "threads",
+                          "program_function", NULL};
   rheos_server_options options = {0};
+  PyObject *function = Py_None;
   Py_ssize_t size = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "y#si|zii", names, &options.cluster, &size,
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "y#si|ziiO", names, &options.cluster, &size,
                                    &options.job, &options.task, &options.bind,
-                                   &options.num_cpu_devices, &options.num_threads)) {
+                                   &options.num_cpu_devices, &options.num_threads, &function)) {
     return NULL;
   }
   options.cluster_bytes = (size_t)size;
   server_object *self = (server_object *)type->tp_alloc(type, 0);
   if (!self) return NULL;
+  if (function != Py_None) {
+    options.program_function = call_program;
+    options.program_argument = Py_NewRef(function);  // calls may outlast the server
+  }
   rheos_status *status;
   Py_BEGIN_ALLOW_THREADS;
   status = rheos_server_new(&options, &self->server);

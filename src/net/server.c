@@ -103,6 +103,8 @@ static rheos_status *fill(rheos_server *server, const rheos_server_options *opti
   RHEOS_TRY(rheos__cluster_find(&server->peers.cluster, job, options->task, &server->own_task));
   RHEOS_TRY(make_host(server, options));
   rheos__worker_init(&server->worker, server->host, &server->peers, server->own_task);
+  server->worker.program_function = options->program_function;
+  server->worker.program_argument = options->program_argument;
   RHEOS_TRY(listen(server, options));
   return keep_target(server);
 }

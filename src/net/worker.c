@@ -146,10 +146,14 @@ static rheos_status *make_callable(rheos__worker_graph *graph) {
   return status;
 }
 
-static rheos_status *fill_graph(rheos__worker_graph *graph, rheos_host *host, const void *graph_def,
-                                size_t size_bytes) {
-  const rheos_session_options options = {
-      .host = host, .shares_resources = true, .allow_soft_placement = true};
+static rheos_status *fill_graph(const rheos__worker *worker, rheos__worker_graph *graph,
+                                rheos_host *host, const void *graph_def, size_t size_bytes) {
+  const rheos_session_options options = {.host = host,
+                                         .shares_resources = true,
+                                         .allow_soft_placement = true,
+                                         .program_function = worker->program_function,
+                                         .program_argument = worker->program_argument,
+                                         .leaves_functions = true};
   graph->graph = rheos_graph_new();
   if (graph->graph == NULL) return rheos__out_of_memory();
   RHEOS_TRY(import(graph->graph, graph_def, size_bytes));
@@ -163,8 +167,8 @@ rheos_status *rheos__worker_register(rheos__worker *worker, const char *session,
   rheos_host *host;
   RHEOS_TRY(host_of(worker, session, &host));
   rheos__worker_graph *graph = rheos__alloc_zeroed(sizeof *graph);
-  rheos_status *status =
-      graph != NULL ? fill_graph(graph, host, graph_def, size_bytes) : rheos__out_of_memory();
+  rheos_status *status = graph != NULL ? fill_graph(worker, graph, host, graph_def, size_bytes)
+                                       : rheos__out_of_memory();
   rheos_host_unref(host);
   if (status != NULL) {
     if (graph != NULL) graph_free(graph);

@@ -15,6 +15,8 @@ typedef struct rheos__worker_session rheos__worker_session;
 typedef struct rheos__worker {
   rheos_host *host;
   uint64_t incarnation;  // tells its devices from those of a task that was here before
+  rheos_program_function program_function;  // what PyFunc calls; NULL: it fails
+  void *program_argument;
   rheos__worker_steps steps;
   pthread_mutex_t mutex;        // guards what follows
   rheos__worker_graph *graphs;  // latest first

@@ -10,7 +10,7 @@
 ENDS_ON(rheos_op_args, device);
 ENDS_ON(rheos_gradients_options, recorded);
 ENDS_ON(rheos_host_options, task);
-ENDS_ON(rheos_server_options, num_threads);
+ENDS_ON(rheos_server_options, program_argument);
 ENDS_ON(rheos_session_options, config_bytes);
 ENDS_ON(rheos_run_options, trace);
 ENDS_ON(rheos_session_stats, num_instructions);

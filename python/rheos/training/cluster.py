@@ -7,6 +7,7 @@ import weakref
 from rheos import _core
 from rheos.framework import compat, errors, messages
 from rheos.framework.messages import is_message
+from rheos.ops.flow.script_ops import call_function
 
 _PROTOCOL = "grpc"
 
@@ -272,6 +273,7 @@ class Server:
             bind=_bound(self._address),
             cpu_devices=config.device_count.get("CPU", 0),
             threads=max(config.intra_op_parallelism_threads, 0),
+            program_function=call_function,
         )
         _servers.add(self)
 

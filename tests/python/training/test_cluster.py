@@ -123,6 +123,24 @@ def test_the_config_of_a_server_says_its_devices():
         assert len(sess.list_devices()) == 3 and sess.run(x + 1) == 3
 
 
+def test_functions_of_the_program_are_called(cluster):
+    workers, _ = cluster
+    with tf.device("/job:worker/task:1"):
+        x = tf.py_func(np.negative, [tf.constant(2.0)], tf.float32)
+        elements = tf.data.Dataset.from_generator(lambda: iter([5, 7]), tf.int64)
+        iterator = elements.make_initializable_iterator()
+        element = iterator.get_next()
+        bad = tf.py_func(lambda: [][0], [], tf.float32)
+    with tf.Session(workers[0].target) as sess:
+        assert sess.run(x) == -2
+        sess.run(iterator.initializer)
+        assert [sess.run(element), sess.run(element)] == [5, 7]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            sess.run(element)
+        with pytest.raises(tf.errors.UnknownError, match="IndexError: list index"):
+            sess.run(bad)
+
+
 def _model():
     """(placeholder, labels, loss, step) of a regression whose variables are on two tasks."""
     x, y = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.float32, [None, 1])
