@@ -361,6 +361,10 @@ void file_reader_seeds(const char *reader, take_seed take, void *argument) {
     each_golden("functions", ".pb", take_small_file, &t);
   } else if (strcmp(reader, "flow_program") == 0) {
     flow_program_seeds(take, argument);
+  } else if (strcmp(reader, "request") == 0) {
+    request_seeds(take, argument);
+  } else if (strcmp(reader, "cluster_json") == 0) {
+    cluster_json_seeds(take, argument);
   } else if (strcmp(reader, "message_text") == 0) {
     each_golden("graphs", ".pb", take_as_text, &t);
     take_text(&t,

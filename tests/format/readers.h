@@ -36,6 +36,13 @@ rheos_status *read_by_running(const void *data, size_t size_bytes);  // a GraphD
 rheos_status *read_as_program(const void *data, size_t size_bytes);  // four bytes a node
 void flow_program_seeds(take_seed take, void *argument);
 
+// ---- Readers of what comes over a cluster's wire: readers_net.c
+
+rheos_status *read_request(const void *data, size_t size_bytes);
+rheos_status *read_cluster_json(const void *data, size_t size_bytes);
+void request_seeds(take_seed take, void *argument);
+void cluster_json_seeds(take_seed take, void *argument);
+
 // ---- Readers that are ops, on the recorded cases of tests/golden/ops: the first byte chooses the
 // case, the others are the string that is parsed (readers_ops.c)
 
