@@ -10,6 +10,7 @@ from rheos.framework.messages import is_message
 from rheos.ops.flow.script_ops import call_function
 
 _PROTOCOL = "grpc"
+_SIGNALS_S = 0.5  # how long a signal may go unseen
 
 
 def _as_text(value, what):
@@ -280,10 +281,12 @@ class Server:
     def join(self):
         """Waits for the end of the server, which is that of the process; Ctrl-C ends the wait."""
         self.start()
-        # Threads can be interrupted while they wait for another one, not while they are in C.
+        # The main thread sees signals while it waits for another one, not while it is in C; and a
+        # signal that comes just before such a wait does not end it, so no wait is long.
         waits = threading.Thread(target=self._server.join, daemon=True)
         waits.start()
-        waits.join()
+        while waits.is_alive():
+            waits.join(_SIGNALS_S)
 
     @property
     def server_def(self):
