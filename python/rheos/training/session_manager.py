@@ -11,7 +11,7 @@ from rheos.training.checkpoints import checkpoint_exists, get_checkpoint_state
 from rheos.training.session import Session
 
 
-def _ready(op, sess, msg):
+def is_ready(op, sess, msg):
     """Whether what `op` lists is empty, and if not, why the session is not ready."""
     if op is None:
         return True, None
@@ -89,7 +89,7 @@ class SessionManager:
     def _run_local_init(self, sess):
         if self._local_init_op is None:
             return True, None
-        ready, message = _ready(
+        ready, message = is_ready(
             self._ready_for_local_init_op, sess, "Model not ready for local init"
         )
         if not ready:
@@ -145,7 +145,7 @@ class SessionManager:
                 "Init operations did not make model ready for local_init.  Init op: "
                 f"{_names_of(init_op)}, init fn: {init_fn}, error: {message}"
             )
-        ready, message = _ready(self._ready_op, sess, "Model not ready")
+        ready, message = is_ready(self._ready_op, sess, "Model not ready")
         if not ready:
             raise RuntimeError(
                 f"Init operations did not make model ready.  Init op: {_names_of(init_op)}, init "
@@ -174,7 +174,7 @@ class SessionManager:
             return sess, False
         ready = done
         if done:
-            ready, message = _ready(self._ready_op, sess, "Model not ready")
+            ready, message = is_ready(self._ready_op, sess, "Model not ready")
         if not ready:
             logging.info("Restoring model from %s did not make model ready: %s", path, message)
             return sess, False
@@ -187,7 +187,7 @@ class SessionManager:
         while True:
             sess = Session(master, graph=self._graph, config=config)
             done, _ = self._run_local_init(sess)
-            ready, message = _ready(self._ready_op, sess, "Model not ready")
+            ready, message = is_ready(self._ready_op, sess, "Model not ready")
             if done and ready:
                 return sess
             sess.close()

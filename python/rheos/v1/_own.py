@@ -537,6 +537,7 @@ OWN = {
             SummaryWriter=FileWriter SummaryWriterCache=FileWriterCache write_graph
         """,
         "training.supervisor": "Supervisor basic_train_loop",
+        "training.sync_replicas": "SyncReplicasOptimizer",
     },
 }
 OWN |= CONTRIB | KERAS
