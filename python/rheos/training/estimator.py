@@ -1,5 +1,6 @@
 """Estimators: a function makes the graph of a model, and train(), evaluate(), predict() run it."""
 
+import contextlib
 import os
 import time
 from collections import namedtuple
@@ -24,6 +25,7 @@ from rheos.pipelines.dataset import DatasetV2
 from rheos.pipelines.iterators import make_initializable_iterator
 from rheos.training import saved_model
 from rheos.training.checkpoints import latest_checkpoint, list_variables, load_variable
+from rheos.training.device_setter import STANDARD_PS_OPS, replica_device_setter
 from rheos.training.evaluation import StopAfterNEvalsHook, evaluate_once
 from rheos.training.first_values import warm_start
 from rheos.training.global_step import create_global_step, get_global_step
@@ -44,6 +46,7 @@ from rheos.training.session_hooks import (
     StopAtStepHook,
 )
 from rheos.training.summary import FileWriterCache
+from rheos.training.tasks import device_filters, this_task
 
 LOSS = "loss"
 GLOBAL_STEP = "global_step"
@@ -153,7 +156,9 @@ class EstimatorSpec(namedtuple("EstimatorSpec", _SPEC_FIELDS)):
 
 
 class RunConfig:
-    """How an Estimator runs: its folder, and how often it saves and tells."""
+    """How an Estimator runs: its folder, how often it saves and tells, and which task of a cluster
+    it is, as TF_CONFIG says (rheos.training.tasks).
+    """
 
     def __init__(
         self,
@@ -189,8 +194,12 @@ class RunConfig:
         for wanted in (train_distribute, eval_distribute, experimental_distribute):
             if wanted is not None:
                 raise NotImplementedError("distribution strategies are not in Rheos yet")
+        task = this_task()
         if session_config is None:
-            session_config = messages.ConfigProto(allow_soft_placement=True)
+            session_config = messages.ConfigProto(
+                allow_soft_placement=True,
+                device_filters=task.cluster_spec and device_filters(task) or (),
+            )
         self.model_dir = None if model_dir is None else os.fspath(model_dir)
         self.tf_random_seed = tf_random_seed
         self.save_summary_steps = save_summary_steps
@@ -204,12 +213,14 @@ class RunConfig:
         self.device_fn = device_fn
         self.protocol = protocol
         self.session_creation_timeout_secs = session_creation_timeout_secs
-        self.master = self.evaluation_master = ""
-        self.is_chief = True
-        self.task_type, self.task_id, self.global_id_in_cluster = "worker", 0, 0
-        self.num_ps_replicas, self.num_worker_replicas = 0, 1
-        self.cluster_spec = None
-        self.service = None
+        self.experimental_max_worker_delay_secs = experimental_max_worker_delay_secs
+        self.master, self.evaluation_master = task.master, task.evaluation_master
+        self.is_chief = task.is_chief
+        self.task_type, self.task_id = task.type, task.id
+        self.global_id_in_cluster = task.global_id
+        self.num_ps_replicas, self.num_worker_replicas = task.num_ps, task.num_workers
+        self.cluster_spec = task.cluster_spec
+        self.service = task.service
 
     def replace(self, **kwargs):
         """A copy with other values of some settings."""
@@ -420,12 +431,26 @@ class Estimator:
         """What functions get as `params` in a mode."""
         return self.params
 
+    @contextlib.contextmanager
     def _graph(self):
-        graph = Graph()
-        with graph.as_default():
-            if self._config.tf_random_seed is not None:
-                set_random_seed(self._config.tf_random_seed)
-        return graph
+        """A new default graph, with nodes where the configuration wants them."""
+        config = self._config
+        with Graph().as_default() as graph, graph.device(config.device_fn or self._placement()):
+            if config.tf_random_seed is not None:
+                set_random_seed(config.tf_random_seed)
+            yield graph
+
+    def _placement(self):
+        """Variables on parameter servers, where there are any."""
+        config = self._config
+        if config.num_ps_replicas == 0:
+            return None
+        return replica_device_setter(
+            ps_tasks=config.num_ps_replicas,
+            worker_device="/job:%s/task:%d" % (config.task_type, config.task_id),
+            ps_ops=list(STANDARD_PS_OPS),
+            cluster=config.cluster_spec,
+        )
 
     def _model(self, input_fn, mode):
         """(spec, hooks of the input) in the default graph."""
@@ -449,7 +474,7 @@ class Estimator:
         hooks = self._checked_hooks(hooks)
         if steps is not None or max_steps is not None:
             hooks.append(StopAtStepHook(steps, max_steps))
-        with self._graph().as_default() as graph:
+        with self._graph() as graph:
             create_global_step(graph)
             _global_step_read(graph)
             spec, input_hooks = self._model(input_fn, ModeKeys.TRAIN)
@@ -516,6 +541,7 @@ class Estimator:
         loss = None
         with MonitoredTrainingSession(
             master=config.master,
+            is_chief=config.is_chief,
             checkpoint_dir=self.model_dir,
             scaffold=spec.scaffold,
             hooks=hooks,
@@ -523,6 +549,7 @@ class Estimator:
             save_checkpoint_secs=0,
             save_summaries_steps=config.save_summary_steps,
             config=config.session_config,
+            max_wait_secs=config.session_creation_timeout_secs,
             log_step_count_steps=config.log_step_count_steps,
         ) as session:
             while not session.should_stop():
@@ -544,7 +571,7 @@ class Estimator:
         path = checkpoint_path or self.latest_checkpoint()
         if path is None:
             logging.info("Could not find trained model in model_dir, evaluating first values.")
-        with self._graph().as_default() as graph:
+        with self._graph() as graph:
             create_global_step(graph)
             spec, input_hooks = self._model(input_fn, ModeKeys.EVAL)
             update, values = self._metrics(spec, graph)
@@ -619,7 +646,7 @@ class Estimator:
         path = checkpoint_path or self.latest_checkpoint()
         if path is None:
             logging.info("Could not find trained model in model_dir, using first values.")
-        with self._graph().as_default() as graph:
+        with self._graph() as graph:
             create_global_step(graph)
             with name_scope(None):
                 features, _, input_hooks = _call_input_fn(
@@ -673,7 +700,7 @@ class Estimator:
         path, as bytes."""
         path = checkpoint_path or self._checkpoint()
         folder = _timestamped(export_dir_base)
-        with self._graph().as_default() as graph:
+        with self._graph() as graph:
             create_global_step(graph)
             receiver = serving_input_receiver_fn()
             labels = getattr(receiver, "labels", None)
@@ -880,110 +907,7 @@ def build_parsing_serving_input_receiver_fn(feature_spec, default_batch_size=Non
     return receiver_fn
 
 
-# ---- Training and evaluating in turn
-
-
-class TrainSpec(namedtuple("TrainSpec", "input_fn max_steps hooks")):
-    """How train_and_evaluate() trains."""
-
-    def __new__(cls, input_fn, max_steps=None, hooks=None):
-        if max_steps is not None and max_steps <= 0:
-            raise ValueError(f"Must specify max_steps > 0, given: {max_steps}")
-        return super().__new__(cls, input_fn, max_steps, tuple(hooks or ()))
-
-
-class EvalSpec(
-    namedtuple("EvalSpec", "input_fn steps name hooks exporters start_delay_secs throttle_secs")
-):
-    """How train_and_evaluate() evaluates, and what it exports then."""
-
-    def __new__(
-        cls,
-        input_fn,
-        steps=100,
-        name=None,
-        hooks=None,
-        exporters=None,
-        start_delay_secs=120,
-        throttle_secs=600,
-    ):
-        if steps is not None and steps <= 0:
-            raise ValueError(f"Must specify steps > 0, given: {steps}")
-        exporters = [] if exporters is None else exporters
-        exporters = list(exporters) if isinstance(exporters, (list, tuple)) else [exporters]
-        names = [exporter.name for exporter in exporters]
-        if len(set(names)) < len(names):
-            raise ValueError(f"`exporters` must have unique names. Such names were {names}.")
-        return super().__new__(
-            cls,
-            input_fn,
-            steps,
-            name,
-            tuple(hooks or ()),
-            tuple(exporters),
-            start_delay_secs,
-            throttle_secs,
-        )
-
-
-class _EvaluateOnSave(SessionRunHook):
-    """Evaluates while training goes on, `throttle_secs` after the last time at the earliest."""
-
-    def __init__(self, estimator, eval_spec, max_steps):
-        self._estimator, self._eval_spec = estimator, eval_spec
-        self._max_steps = max_steps
-        self.result, self.exported, self._path = None, [], None
-        self._next = time.time() + eval_spec.throttle_secs
-
-    def after_run(self, run_context, run_values):
-        if time.time() >= self._next:
-            self.evaluate(is_last=False)
-
-    def evaluate(self, is_last):
-        path = self._estimator.latest_checkpoint()
-        if path is None or path == self._path and not is_last:
-            return
-        spec = self._eval_spec
-        if path != self._path:
-            self.result = self._estimator.evaluate(
-                spec.input_fn, spec.steps, list(spec.hooks), path, spec.name
-            )
-        self._path = path
-        self.exported = [
-            exporter.export(
-                self._estimator,
-                os.path.join(self._estimator.model_dir, "export", exporter.name),
-                path,
-                self.result,
-                is_last,
-            )
-            for exporter in spec.exporters
-        ]
-        self._next = time.time() + spec.throttle_secs
-
-
-def train_and_evaluate(estimator, train_spec, eval_spec):
-    """Trains up to `train_spec.max_steps` and evaluates now and then and at the end; gives the last
-    metrics and what the exporters gave."""
-    if not isinstance(train_spec, TrainSpec):
-        raise TypeError(f"`train_spec` must be an instance of TrainSpec, given {train_spec}")
-    if not isinstance(eval_spec, EvalSpec):
-        raise TypeError(f"`eval_spec` must be an instance of EvalSpec, given {eval_spec}")
-    config = estimator.config
-    logging.info("Running training and evaluation locally (non-distributed).")
-    logging.info(
-        "Start train and evaluate loop. The evaluate will happen after every checkpoint. "
-        "Checkpoint frequency is determined based on RunConfig arguments: "
-        "save_checkpoints_steps %s or save_checkpoints_secs %s.",
-        config.save_checkpoints_steps,
-        config.save_checkpoints_secs,
-    )
-    turns = _EvaluateOnSave(estimator, eval_spec, train_spec.max_steps)
-    estimator.train(
-        train_spec.input_fn, hooks=[*train_spec.hooks, turns], max_steps=train_spec.max_steps
-    )
-    turns.evaluate(is_last=True)
-    return turns.result, turns.exported
+# ---- Exporting after evaluations
 
 
 class Exporter:

@@ -229,9 +229,10 @@ OWN = {
         """,
         "models.heads": "BinaryClassHead Head MultiClassHead RegressionHead",
         "training.estimator": """
-            BestExporter Estimator EstimatorSpec EvalSpec Exporter FinalExporter LatestExporter
-            ModeKeys RunConfig TrainSpec WarmStartSettings train_and_evaluate
+            BestExporter Estimator EstimatorSpec Exporter FinalExporter LatestExporter
+            ModeKeys RunConfig WarmStartSettings
         """,
+        "training.train_and_evaluate": "EvalSpec TrainSpec train_and_evaluate",
         "training.session_hooks": """
             CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook GlobalStepWaiterHook
             LoggingTensorHook NanLossDuringTrainingError NanTensorHook ProfilerHook
