@@ -102,6 +102,24 @@ SAME = {
         """,
         "ops.flow.control_flow_ops": "Assert",
     },
+    "distribute": {
+        "training.distribution": """
+            InputContext InputReplicationMode MirroredStrategy OneDeviceStrategy ReduceOp
+            ReplicaContext Strategy StrategyExtended experimental_set_strategy get_replica_context
+            get_strategy has_strategy in_cross_replica_context
+        """,
+    },
+    "distribute.experimental": {
+        "training.distribution": """
+            MultiWorkerMirroredStrategy ParameterServerStrategy TPUStrategy
+        """,
+    },
+    "distribute.cluster_resolver": {
+        "training.cluster_resolver": """
+            ClusterResolver KubernetesClusterResolver SimpleClusterResolver SlurmClusterResolver
+            TFConfigClusterResolver UnionResolver
+        """,
+    },
     "dtypes": {
         "framework.dtypes": "DType as_dtype",
         "ops.array.cast_ops": "cast",

@@ -191,9 +191,8 @@ class RunConfig:
             )
         if model_dir == "":
             raise ValueError("model_dir should be non-empty")
-        for wanted in (train_distribute, eval_distribute, experimental_distribute):
-            if wanted is not None:
-                raise NotImplementedError("distribution strategies are not in Rheos yet")
+        if experimental_distribute is not None:
+            raise NotImplementedError("experimental_distribute is not in Rheos yet")
         task = this_task()
         if session_config is None:
             session_config = messages.ConfigProto(
@@ -209,7 +208,8 @@ class RunConfig:
         self.keep_checkpoint_max = keep_checkpoint_max
         self.keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
         self.log_step_count_steps = log_step_count_steps
-        self.train_distribute = self.eval_distribute = None
+        # Of one replica each: there are no others yet.
+        self.train_distribute, self.eval_distribute = train_distribute, eval_distribute
         self.device_fn = device_fn
         self.protocol = protocol
         self.session_creation_timeout_secs = session_creation_timeout_secs

@@ -77,6 +77,7 @@ _LATER = (
     "config",
     "contrib",
     "data",
+    "distribute",
     "distributions",
     "estimator",
     "feature_column",

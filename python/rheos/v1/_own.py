@@ -220,6 +220,7 @@ OWN = {
         """,
         "ops.io.string_ops": "as_string",
     },
+    "distribute": {"training.cluster": "Server"},
     "estimator": {
         "models.canned": """
             BaselineClassifier BaselineEstimator BaselineRegressor DNNClassifier DNNEstimator
@@ -555,6 +556,8 @@ GROUPS = (
     "contrib.slim.parallel_reader",
     "contrib.slim.prefetch_queue",
     "contrib.slim.queues",
+    "distribute.cluster_resolver",
+    "distribute.experimental",
     "estimator.experimental",
     "estimator.export",
     "estimator.inputs",

@@ -101,16 +101,13 @@ OWN = {
     "distribute": {
         "training.cluster": "Server=ServerV2",
         "training.distribution": """
-            DistributedDataset DistributedIterator DistributedValues InputContext InputOptions
-            InputReplicationMode MirroredStrategy MultiWorkerMirroredStrategy OneDeviceStrategy
-            ReduceOp ReplicaContext RunOptions Strategy StrategyExtended
-            experimental_set_strategy get_replica_context get_strategy has_strategy
-            in_cross_replica_context ParameterServerStrategy TPUStrategy
+            DistributedDataset DistributedIterator DistributedValues InputOptions
+            MultiWorkerMirroredStrategy ParameterServerStrategy RunOptions TPUStrategy
         """,
     },
     "distribute.experimental": {
         "training.distribution": """
-            CommunicationOptions MultiWorkerMirroredStrategy ParameterServerStrategy TPUStrategy
+            CommunicationOptions
         """,
     },
     "dtypes.experimental": {"framework.dtypes": "int4 uint4"},
