@@ -144,7 +144,10 @@ static void do_run(rheos_session *session, recorded_run *run, const char *progra
 }
 
 static void ask_for_device(Tensorflow__NodeDef *const *nodes, size_t count, const char *device) {
-  for (size_t i = 0; i < count; i++) nodes[i]->device = strdup(device);
+  for (size_t i = 0; i < count; i++) {
+    if (nodes[i]->device != protobuf_c_empty_string) free(nodes[i]->device);
+    nodes[i]->device = strdup(device);
+  }
 }
 
 // The message with the device for all nodes, those of functions too.
