@@ -64,8 +64,10 @@ def work(server, number):
         step = tf.train.get_or_create_global_step()
         train = tf.train.AdamOptimizer(0.02).minimize(loss, global_step=step)
 
+    # A worker needs the parameter servers, not the other worker.
+    seen = tf.ConfigProto(device_filters=["/job:ps", "/job:worker/task:%d" % number])
     with tf.train.MonitoredTrainingSession(
-        server.target, is_chief=number == 0, log_step_count_steps=None
+        server.target, is_chief=number == 0, config=seen, log_step_count_steps=None
     ) as session:
         for i, (some, are_inside) in zip(range(STEPS), points(number)):
             feed = {x: some, inside: are_inside}

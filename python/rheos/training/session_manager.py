@@ -182,8 +182,11 @@ class SessionManager:
         return sess, True
 
     def wait_for_session(self, master, config=None, max_wait_secs=float("Inf")):
-        """A session, once its model is ready; DeadlineExceededError if that takes too long."""
-        begin = time.monotonic()
+        """A session, once its model is ready; DeadlineExceededError if that takes too long.
+
+        It looks soon at first, then the less often, up to every recovery_wait_secs.
+        """
+        begin, pause = time.monotonic(), min(0.5, self._recovery_wait_secs)
         while True:
             sess = Session(master, graph=self._graph, config=config)
             done, _ = self._run_local_init(sess)
@@ -192,14 +195,15 @@ class SessionManager:
                 return sess
             sess.close()
             left = max_wait_secs - (time.monotonic() - begin)
-            if left < self._recovery_wait_secs:
+            if left < pause:
                 raise errors.DeadlineExceededError(
                     None,
                     None,
                     "Session was not ready after waiting %d secs." % (max_wait_secs,),
                 )
             logging.info("Waiting for model to be ready: %s", message)
-            time.sleep(self._recovery_wait_secs)
+            time.sleep(pause)
+            pause = min(2 * pause, self._recovery_wait_secs)
 
 
 def _names_of(ops):

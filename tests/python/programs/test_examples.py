@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import rheos
+import rheos.v1
 
 BIN = Path(rheos.__file__).resolve().parents[2] / "bin"
 
@@ -26,6 +27,23 @@ def test_a_graph_gives_what_its_layers_give_one_by_one():
     times, difference = run.stdout.splitlines()
     assert re.fullmatch(r"eager: [\d.]+ ms a call, graph: [\d.]+ ms", times)
     assert float(difference.split()[-1]) <= 1e-6
+
+
+def test_a_net_learns_on_a_cluster():
+    try:
+        rheos.v1.train.Server.create_local_server()
+    except rheos.errors.UnimplementedError as error:
+        pytest.skip(str(error))
+    example = Path(__file__).resolve().parents[3] / "examples" / "cluster.py"
+    command = [BIN / "rheos", "run", example]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    losses = {"0": [], "1": []}
+    for line in run.stdout.splitlines():
+        match = re.fullmatch(r"worker ([01]): step +\d+, loss ([\d.]+)", line)
+        losses[match[1]].append(float(match[2]))
+    assert [len(some) for some in losses.values()] == [4, 4]
+    # The second worker may have begun when the first had done most.
+    assert losses["0"][0] > 0.5 and min(losses["0"][-1], losses["1"][-1]) < 0.25, losses
 
 
 def test_a_pipeline_of_files_and_functions_of_a_program_trains_a_net():
