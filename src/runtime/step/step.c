@@ -102,15 +102,18 @@ void rheos__step_stop(rheos__step *step) {
   rheos__bell_ring(&step->bell);
 }
 
+static bool is_cancelled(const rheos_run_options *options) {
+  return options != NULL && options->cancellation != NULL &&
+         atomic_load(&options->cancellation->cancelled);
+}
+
 bool rheos__step_poll(rheos__step *step) {
   if (atomic_load_explicit(&step->stopped, memory_order_relaxed) != 0) return true;
   const rheos__home *home = step->home;
   if (home != NULL && rheos__home_is_closed(home)) return stop(step, RHEOS_CANCELLED);
   const rheos_run_options *options = step->options;
   if (options == NULL) return false;
-  if (options->cancellation != NULL && atomic_load(&options->cancellation->cancelled)) {
-    return stop(step, RHEOS_CANCELLED);
-  }
+  if (is_cancelled(options)) return stop(step, RHEOS_CANCELLED);
   if (step->deadline_ns == 0 && options->should_stop == NULL) return false;
   int64_t now = now_ns();
   if (step->deadline_ns != 0 && now >= step->deadline_ns) {
@@ -141,7 +144,8 @@ bool rheos__is_stopping(void) {
   rheos__step *step = rheos__pool_step();
   if (step == NULL) return false;
   if (rheos__pool_thread() == 0) return rheos__step_poll(step);
-  return atomic_load_explicit(&step->stopped, memory_order_relaxed) != 0;
+  return atomic_load_explicit(&step->stopped, memory_order_relaxed) != 0 ||
+         is_cancelled(step->options);
 }
 
 bool rheos__step_should_stop(rheos__step *step) { return step != NULL && rheos__step_poll(step); }
