@@ -196,12 +196,6 @@ static rheos_status *fill_plan(rheos__master_session *session, const rheos__mast
   return status;
 }
 
-static void forget_reply(void *argument, rheos_status *status, rheos__chunks chunks) {
-  (void)argument;
-  (void)chunks;
-  rheos_status_free(status);
-}
-
 // Without waiting for it: a worker that cannot be reached has no graphs.
 static void deregister(const rheos__master_session *session, const rheos__master_part *part) {
   if (part->graph[0] == '\0') return;
@@ -209,20 +203,12 @@ static void deregister(const rheos__master_session *session, const rheos__master
     rheos_status_free(rheos__worker_deregister(session->worker, part->graph));
     return;
   }
-  const rheos__peer_options options = {.timeout_ms = 10000};
   Tensorflow__DeregisterGraphRequest fields = TENSORFLOW__DEREGISTER_GRAPH_REQUEST__INIT;
-  rheos__message request = {0};
-  rheos__peer_call *call = NULL;
   fields.session_handle = (char *)(uintptr_t)session->handle;
   fields.graph_handle = (char *)(uintptr_t)part->graph;
   fields.create_worker_session_called = true;
-  rheos__message_put(&request, &fields.base);
-  rheos_status *status =
-      rheos__peers_start(session->peers, part->task, rheos__method_names[RHEOS__DEREGISTER_GRAPH],
-                         &request, &options, forget_reply, NULL, &call);
-  if (call != NULL) rheos__peer_call_forget(call);
-  rheos_status_free(status);
-  rheos__message_deinit(&request);
+  rheos__peers_tell(session->peers, part->task, rheos__method_names[RHEOS__DEREGISTER_GRAPH],
+                    &fields.base);
 }
 
 static void ends_free(int32_t *numbers, char **keys, size_t count) {

@@ -6,9 +6,9 @@
 #include "base/text.h"
 
 #include "device/cpu/cpu.h"
-#include "graph/graph_impl.h"
 #include "net/master_callable.h"
 #include "net/master_partial.h"
+#include "net/graph_parts.h"
 #include "net/methods.h"
 #include "runtime/threads/pool.h"
 #include "runtime/step/host.h"
@@ -207,19 +207,6 @@ static rheos_status *map_inputs(mappings *m, rheos_graph *graph, const void *gra
   return NULL;
 }
 
-static rheos_status *import(rheos_graph *graph, const void *graph_def, size_t size_bytes,
-                            const mappings *m) {
-  const rheos_import_options options = {
-      .any_colocation = true, .input_map = m->all, .num_mappings = m->count};
-  rheos_scope *scope = rheos_scope_new(graph);
-  if (scope == NULL) return rheos__out_of_memory();
-  rheos__scope_take_internal_names(scope);
-  rheos_import_graph_def(scope, graph_def, size_bytes, &options);
-  rheos_status *status = rheos_scope_finish(scope);
-  rheos_scope_free(scope);
-  return status;
-}
-
 static rheos_status *extend(rheos_graph *graph, const void *graph_def, size_t size_bytes) {
   mappings m = {.count = 0};
   rheos__arena_init(&m.arena);
@@ -227,7 +214,7 @@ static rheos_status *extend(rheos_graph *graph, const void *graph_def, size_t si
   if (rheos_graph_num_operations(graph) > 0) {
     status = map_inputs(&m, graph, graph_def, size_bytes);
   }
-  if (status == NULL) status = import(graph, graph_def, size_bytes, &m);
+  if (status == NULL) status = rheos__add_to_graph(graph, graph_def, size_bytes, m.all, m.count);
   rheos__arena_deinit(&m.arena);
   return status;
 }
@@ -296,29 +283,16 @@ rheos_status *rheos__master_session_new(const rheos__master_options *options,
   return status;
 }
 
-static void forget_reply(void *argument, rheos_status *status, rheos__chunks chunks) {
-  (void)argument;
-  (void)chunks;
-  rheos_status_free(status);
-}
-
 static void leave_task(rheos__master_session *session, int32_t task) {
   if (!session->has_session[task]) return;
   if (task == session->own_task) {
     rheos_status_free(rheos__worker_delete_session(session->worker, session->handle));
     return;
   }
-  const rheos__peer_options options = {.timeout_ms = WORD_MS};
   Tensorflow__DeleteWorkerSessionRequest fields = TENSORFLOW__DELETE_WORKER_SESSION_REQUEST__INIT;
-  rheos__message request = {0};
-  rheos__peer_call *call = NULL;
   fields.session_handle = session->handle;
-  rheos__message_put(&request, &fields.base);
-  rheos_status_free(rheos__peers_start(session->peers, task,
-                                       rheos__method_names[RHEOS__DELETE_WORKER_SESSION], &request,
-                                       &options, forget_reply, NULL, &call));
-  if (call != NULL) rheos__peer_call_forget(call);
-  rheos__message_deinit(&request);
+  rheos__peers_tell(session->peers, task, rheos__method_names[RHEOS__DELETE_WORKER_SESSION],
+                    &fields.base);
 }
 
 static void forget_plans(rheos__master_session *session) {

@@ -8,9 +8,8 @@
 #include "runtime/threads/pool.h"
 #include "worker.pb-c.h"
 
-// How long a step goes on before it is asked whether its tasks are there, and how often; how long a
-// task may take to answer.
-enum { POLL_MS = 10, CLEANUP_TIMEOUT_MS = 10000 };
+// How often a step is looked at that has a deadline, or may be stopped.
+enum { POLL_MS = 10 };
 
 typedef struct part_run {
   rheos__master_step *step;
@@ -258,24 +257,10 @@ static void wait_for_parts(rheos__master_step *step) {
   pthread_mutex_unlock(&step->mutex);
 }
 
-static void forget_reply(void *argument, rheos_status *status, rheos__chunks chunks) {
-  (void)argument;
-  (void)chunks;
-  rheos_status_free(status);
-}
-
 static void clean_up_there(const rheos__master_session *session, int32_t task, int64_t step) {
-  const rheos__peer_options options = {.timeout_ms = CLEANUP_TIMEOUT_MS};
   Tensorflow__CleanupGraphRequest fields = TENSORFLOW__CLEANUP_GRAPH_REQUEST__INIT;
-  rheos__message request = {0};
-  rheos__peer_call *call = NULL;
   fields.step_id = step;
-  rheos__message_put(&request, &fields.base);
-  rheos_status_free(rheos__peers_start(session->peers, task,
-                                       rheos__method_names[RHEOS__CLEANUP_GRAPH], &request,
-                                       &options, forget_reply, NULL, &call));
-  if (call != NULL) rheos__peer_call_forget(call);
-  rheos__message_deinit(&request);
+  rheos__peers_tell(session->peers, task, rheos__method_names[RHEOS__CLEANUP_GRAPH], &fields.base);
 }
 
 void rheos__master_clean_up(const rheos__master_session *session, const rheos__master_plan *plan,

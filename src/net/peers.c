@@ -170,6 +170,24 @@ void rheos__peer_call_forget(rheos__peer_call *call) {
   unref(call);
 }
 
+static void forget_reply(void *argument, rheos_status *status, rheos__chunks chunks) {
+  (void)argument;
+  (void)chunks;
+  rheos_status_free(status);
+}
+
+void rheos__peers_tell(rheos__peers *peers, int32_t task, const char *method,
+                       const ProtobufCMessage *fields) {
+  const rheos__peer_options options = {.timeout_ms = RHEOS__TELL_MS};
+  rheos__message request = {0};
+  rheos__peer_call *call = NULL;
+  rheos__message_put(&request, fields);
+  rheos_status_free(
+      rheos__peers_start(peers, task, method, &request, &options, forget_reply, NULL, &call));
+  if (call != NULL) rheos__peer_call_forget(call);
+  rheos__message_deinit(&request);
+}
+
 // ---- Waited for
 
 typedef struct waited_call {

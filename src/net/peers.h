@@ -47,6 +47,11 @@ rheos_status *rheos__peers_start(rheos__peers *peers, int32_t task, const char *
 void rheos__peer_call_cancel(rheos__peer_call *call);
 void rheos__peer_call_forget(rheos__peer_call *call);
 
+// Tells a peer something, without waiting; one that cannot be reached is not told.
+enum { RHEOS__TELL_MS = 10000 };
+void rheos__peers_tell(rheos__peers *peers, int32_t task, const char *method,
+                       const ProtobufCMessage *fields);
+
 // Calls and waits. The reply is read as `form` says (NULL: it says nothing).
 rheos_status *rheos__peers_call(rheos__peers *peers, int32_t task, const char *method,
                                 rheos__message *request, const rheos__peer_options *options,

@@ -1,7 +1,7 @@
 #include "net/worker.h"
 
 #include "base/alloc.h"
-#include "graph/graph_impl.h"
+#include "net/graph_parts.h"
 #include "runtime/session/direct_callable.h"
 #include "runtime/step/host.h"
 
@@ -105,17 +105,6 @@ void rheos__worker_graph_unref(rheos__worker *worker, rheos__worker_graph *graph
   if (is_last) graph_free(graph);
 }
 
-static rheos_status *import(rheos_graph *graph, const void *graph_def, size_t size_bytes) {
-  const rheos_import_options options = {.any_colocation = true};
-  rheos_scope *scope = rheos_scope_new(graph);
-  if (scope == NULL) return rheos__out_of_memory();
-  rheos__scope_take_internal_names(scope);
-  rheos_import_graph_def(scope, graph_def, size_bytes, &options);
-  rheos_status *status = rheos_scope_finish(scope);
-  rheos_scope_free(scope);
-  return status;
-}
-
 // Nodes from which nobody takes anything: running these runs all.
 static size_t find_ends(rheos_graph *graph, bool *is_taken, rheos_operation *ends) {
   const int32_t count = rheos_graph_num_operations(graph);
@@ -156,7 +145,7 @@ static rheos_status *fill_graph(const rheos__worker *worker, rheos__worker_graph
                                          .leaves_functions = true};
   graph->graph = rheos_graph_new();
   if (graph->graph == NULL) return rheos__out_of_memory();
-  RHEOS_TRY(import(graph->graph, graph_def, size_bytes));
+  RHEOS_TRY(rheos__add_to_graph(graph->graph, graph_def, size_bytes, NULL, 0));
   RHEOS_TRY(rheos_session_new(graph->graph, &options, &graph->session));
   return make_callable(graph);
 }
