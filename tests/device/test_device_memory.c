@@ -1,45 +1,8 @@
 // Which memory values lie in where a device has one of its own: variables where they were written
 // last, and what a training step copies. The device counts copies.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <rheos/rheos.h>
-
-#include "device/private_device.h"
-#include "runtime/step/host.h"
+#include "device/private_fixture.h"
 
 enum { BATCH = 4, SIDE = 12, CLASSES = 10, STEPS = 5 };
-
-typedef struct fixture {
-  rheos_host *host;
-  rheos__device device;
-} fixture;
-
-static void check(rheos_status *status) {
-  if (status != NULL) fail_msg("%s", rheos_status_message(status));
-}
-
-static int set_up(void **state) {
-  fixture *f = calloc(1, sizeof *f);
-  check(rheos_host_new(NULL, &f->host));
-  check(private_device_init(&f->device, 0));
-  check(rheos__host_add_device(f->host, &f->device));
-  *state = f;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  fixture *f = *state;
-  rheos_host_unref(f->host);
-  assert_int_equal(private_device_count(&f->device).blocks_in_use, 0);
-  private_device_deinit(&f->device);
-  free(f);
-  return 0;
-}
 
 static rheos_session *session_on(const fixture *f, rheos_graph *graph) {
   rheos_session *session = NULL;
