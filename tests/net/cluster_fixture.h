@@ -59,12 +59,13 @@ static inline void stop_cluster(cluster *c) {
   for (int i = 0; i < c->num_servers; i++) rheos_server_free(c->servers[i]);
 }
 
-// Whether there is a transport; without one nothing here can be tried.
+// Whether there is a transport; without one nothing here can be tried. One that was built is there.
 static inline bool can_serve(void) {
   const rheos_server_options options = {.cluster = "{\"a\": [\"127.0.0.1:0\"]}", .job = "a"};
   rheos_server *server;
   rheos_status *status = rheos_server_new(&options, &server);
   const bool can = rheos_status_code(status) != RHEOS_UNIMPLEMENTED;
+  if (!can) assert_int_not_equal(access(RHEOS_BINARY_DIR "/lib/librheos-grpc.so", F_OK), 0);
   if (!can) print_message("skipped: %s\n", rheos_status_message(status));
   rheos_status_free(status);
   rheos_server_free(server);
