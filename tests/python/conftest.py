@@ -1,6 +1,7 @@
 """Every test starts with an empty default graph, in the mode of its module's face."""
 
 import sys
+from pathlib import Path
 
 import google.protobuf
 import pytest
@@ -28,6 +29,17 @@ def fresh_graph(mode_of_the_face):
     tf.reset_default_graph()
     yield
     tf.reset_default_graph()
+
+
+@pytest.fixture(scope="session")
+def grpc():
+    """What tests of clusters need: they are skipped only where no transport was built."""
+    library = Path(rheos.__file__).resolve().parents[2] / "lib" / "librheos-grpc.so"
+    try:
+        tf.train.Server.create_local_server()
+    except tf.errors.UnimplementedError as error:
+        assert not library.exists(), error
+        pytest.skip(str(error))
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import rheos
-import rheos.v1
 
 BIN = Path(rheos.__file__).resolve().parents[2] / "bin"
 
@@ -29,11 +28,7 @@ def test_a_graph_gives_what_its_layers_give_one_by_one():
     assert float(difference.split()[-1]) <= 1e-6
 
 
-def test_a_net_learns_on_a_cluster():
-    try:
-        rheos.v1.train.Server.create_local_server()
-    except rheos.errors.UnimplementedError as error:
-        pytest.skip(str(error))
+def test_a_net_learns_on_a_cluster(grpc):
     example = Path(__file__).resolve().parents[3] / "examples" / "cluster.py"
     command = [BIN / "rheos", "run", example]
     run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)

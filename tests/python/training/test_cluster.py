@@ -11,13 +11,7 @@ import pytest
 import rheos
 import rheos.v1 as tf
 
-
-@pytest.fixture(scope="module", autouse=True)
-def grpc():
-    try:
-        tf.train.Server.create_local_server()
-    except tf.errors.UnimplementedError as error:
-        pytest.skip(str(error), allow_module_level=True)
+pytestmark = pytest.mark.usefixtures("grpc")
 
 
 @pytest.fixture

@@ -8,11 +8,8 @@ import rheos.v1 as tf
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    try:
-        return tf.test.create_local_cluster(2, 1)
-    except tf.errors.UnimplementedError as error:
-        pytest.skip(str(error))
+def cluster(grpc):
+    return tf.test.create_local_cluster(2, 1)
 
 
 class Replica(threading.Thread):

@@ -114,11 +114,8 @@ PROGRAM = """
 """
 
 
-def test_estimators_train_as_tasks(tmp_path):
-    try:
-        servers = [tf.train.Server.create_local_server() for _ in range(3)]  # for free addresses
-    except tf.errors.UnimplementedError as error:
-        pytest.skip(str(error))
+def test_estimators_train_as_tasks(grpc, tmp_path):
+    servers = [tf.train.Server.create_local_server() for _ in range(3)]  # for free addresses
     addresses = [server.target[len("grpc://") :] for server in servers]
     del servers
     cluster = dict(zip(("ps", "chief", "worker"), ([address] for address in addresses)))
