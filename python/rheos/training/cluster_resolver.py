@@ -1,6 +1,7 @@
 """Where the tasks of a cluster are, as whatever runs them says: the program, TF_CONFIG, Slurm,
 Kubernetes."""
 
+import abc
 import os
 import re
 
@@ -12,7 +13,7 @@ def _url(address, rpc_layer):
     return f"{rpc_layer}://{address}" if rpc_layer else address
 
 
-class ClusterResolver:
+class ClusterResolver(abc.ABC):
     """What all resolvers have.
 
     task_type, task_id: which task this process is, None where that is not known. rpc_layer: the
@@ -24,13 +25,13 @@ class ClusterResolver:
     task_type = None
     task_id = None
 
+    @abc.abstractmethod
     def cluster_spec(self):
         """The ClusterSpec, as it is now."""
-        raise NotImplementedError("cluster_spec is not implemented")
 
+    @abc.abstractmethod
     def master(self, task_type=None, task_id=None, rpc_layer=None):
         """The target of sessions with a task, by default with this one."""
-        raise NotImplementedError("master is not implemented")
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         """How many of each kind of accelerator a task has."""
@@ -39,6 +40,14 @@ class ClusterResolver:
     def _target(self, task_type, task_id, rpc_layer):
         address = self.cluster_spec().task_address(task_type, task_id)
         return _url(address, rpc_layer or self.rpc_layer)
+
+    def _target_or_none(self, task_type, task_id, rpc_layer):
+        """That of the task, or of this one; "" where which one that is is not known."""
+        task_type = self.task_type if task_type is None else task_type
+        task_id = self.task_id if task_id is None else task_id
+        if task_type is None or task_id is None:
+            return ""
+        return self._target(task_type, task_id, rpc_layer)
 
 
 class SimpleClusterResolver(ClusterResolver):
@@ -287,11 +296,7 @@ class SlurmClusterResolver(ClusterResolver):
         return self.task_type, self.task_id
 
     def master(self, task_type=None, task_id=None, rpc_layer=None):
-        task_type = self.task_type if task_type is None else task_type
-        task_id = self.task_id if task_id is None else task_id
-        if task_type is None or task_id is None:
-            return ""
-        return self._target(task_type, task_id, rpc_layer)
+        return self._target_or_none(task_type, task_id, rpc_layer)
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         return {"GPU": self._gpus_per_task}
@@ -345,8 +350,4 @@ class KubernetesClusterResolver(ClusterResolver):
         return ClusterSpec(cluster)
 
     def master(self, task_type=None, task_id=None, rpc_layer=None):
-        task_type = self.task_type if task_type is None else task_type
-        task_id = self.task_id if task_id is None else task_id
-        if task_type is None or task_id is None:
-            return ""
-        return self._target(task_type, task_id, rpc_layer)
+        return self._target_or_none(task_type, task_id, rpc_layer)
