@@ -28,6 +28,14 @@ RHEOS_MUST_USE static inline rheos_status *rheos_host_new(const rheos_host_optio
 RHEOS_API rheos_host *rheos_host_ref(rheos_host *host);
 RHEOS_API void rheos_host_unref(rheos_host *host);  // with the last one, shared resources are freed
 
+// What is known of a device. Texts are of who tells of it.
+typedef struct rheos_device_attributes {
+  const char *name;            // in full
+  const char *type;            // "CPU"
+  int64_t memory_limit_bytes;  // as TensorFlow tells of CPUs; nothing keeps to it
+  uint64_t incarnation;        // another one where the device was started anew
+} rheos_device_attributes;
+
 // The names of the devices, "/job:localhost/replica:0/task:0/device:CPU:0" where the options say no
 // other task, ...
 RHEOS_API int32_t rheos_host_num_devices(const rheos_host *host);

@@ -91,9 +91,16 @@ RHEOS_API void rheos_session_free(rheos_session *session);
 
 RHEOS_API rheos_graph *rheos_session_graph(const rheos_session *session);
 
-// The names of the session's devices, "/job:localhost/replica:0/task:0/device:CPU:0", ...
+// The names of the session's devices, "/job:localhost/replica:0/task:0/device:CPU:0", ...; none
+// where a server does not tell.
 RHEOS_API int32_t rheos_session_num_devices(const rheos_session *session);
 RHEOS_API const char *rheos_session_device(const rheos_session *session, int32_t index);
+
+// What is known of them, as the list says until the session is freed. A server is asked once for
+// those of its cluster; its error is the status.
+RHEOS_STATUS rheos_session_list_devices(rheos_session *session,
+                                        const rheos_device_attributes **out_devices,
+                                        size_t *out_count);
 
 // ---- Running
 

@@ -542,21 +542,30 @@ static PyObject *session_waiting(PyObject *object, PyObject *unused) {
   return result;
 }
 
-static PyObject *device_names(PyObject *object, PyObject *unused) {
+// (name, type, memory limit in bytes, incarnation) of each, the last as TensorFlow has it: signed.
+static PyObject *list_devices(PyObject *object, PyObject *unused) {
   (void)unused;
   session_object *self = (session_object *)object;
   if (!session_check_open(self)) return NULL;
-  int32_t count;
+  const rheos_device_attributes *devices;
+  size_t count;
+  rheos_status *status;
   Py_BEGIN_ALLOW_THREADS;  // a server may have to be asked
-  count = rheos_session_num_devices(self->session);
+  status = rheos_session_list_devices(self->session, &devices, &count);
   Py_END_ALLOW_THREADS;
-  PyObject *list = PyList_New(count);
-  for (int32_t i = 0; list && i < count; ++i) {
-    PyObject *name = PyUnicode_FromString(rheos_session_device(self->session, i));
-    if (!name)
+  if (status) {
+    raise_run_error_take(status, self->graph);
+    return NULL;
+  }
+  PyObject *list = PyList_New((Py_ssize_t)count);
+  for (size_t i = 0; list && i < count; ++i) {
+    const rheos_device_attributes *d = &devices[i];
+    PyObject *item = Py_BuildValue("ssLL", d->name, d->type, (long long)d->memory_limit_bytes,
+                                   (long long)d->incarnation);
+    if (!item)
       Py_CLEAR(list);
     else
-      PyList_SET_ITEM(list, i, name);
+      PyList_SET_ITEM(list, (Py_ssize_t)i, item);
   }
   return list;
 }
@@ -614,7 +623,7 @@ static PyMethodDef session_methods[] = {
     {"_open", open_session, METH_VARARGS, open_doc},
     {"_close", close_session, METH_NOARGS, close_doc},
     {"_waiting", session_waiting, METH_NOARGS, waiting_doc},
-    {"_device_names", device_names, METH_NOARGS, "_device_names()"},
+    {"_list_devices", list_devices, METH_NOARGS, "_list_devices()"},
     {"_stats", stats, METH_NOARGS, stats_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -48,6 +48,9 @@ struct rheos__device {
   void *state;  // of the kind
 };
 
+// What is told of the memory of each device: TensorFlow's number for CPUs. Nothing keeps to it.
+enum { RHEOS__MEMORY_LIMIT_BYTES = 256 << 20 };
+
 // The job of a device that no other one is set for.
 #define RHEOS__LOCAL_JOB "localhost"
 

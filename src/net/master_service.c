@@ -103,7 +103,7 @@ static rheos_status *list_remote(const rheos__master_session *session, rheos__ar
     tensorflow__device_attributes__init(told);
     told->name = (char *)(uintptr_t)device->device.name;
     told->device_type = (char *)(uintptr_t)device->device.kind->name;
-    told->memory_limit = 256 << 20;
+    told->memory_limit = device->memory_limit_bytes;
     told->incarnation = device->incarnation;
     list[reply->n_remote_device++] = told;
   }

@@ -21,18 +21,20 @@ enum { NOTE_MS = 10000, START_MS = 300000, WORD_MS = 10000 };
 // ---- Devices
 
 static rheos_status *make_device(const rheos__master_session *session, const char *name,
-                                 uint64_t incarnation, rheos__master_device *device) {
+                                 uint64_t incarnation, int64_t memory_limit_bytes,
+                                 rheos__master_device *device) {
   rheos__device_name parsed;
   RHEOS_TRY(rheos__device_name_parse(name, &parsed));
   rheos__device_init(&device->device, &rheos__cpu_kind, parsed.id < 0 ? 0 : parsed.id, NULL, NULL);
   rheos__device_set_task(&device->device, &parsed);
   device->incarnation = incarnation;
+  device->memory_limit_bytes = memory_limit_bytes;
   device->task = rheos__cluster_task_of(&session->peers->cluster, device->device.name);
   return NULL;
 }
 
 static rheos_status *add_device(rheos__master_session *session, const char *name,
-                                uint64_t incarnation) {
+                                uint64_t incarnation, int64_t memory_limit_bytes) {
   const size_t count = (size_t)session->num_devices;
   if (count == 0 || (count & (count - 1)) == 0) {  // it doubles
     rheos__master_device *grown =
@@ -40,7 +42,7 @@ static rheos_status *add_device(rheos__master_session *session, const char *name
     if (grown == NULL) return rheos__out_of_memory();
     session->devices = grown;
   }
-  RHEOS_TRY(make_device(session, name, incarnation, &session->devices[count]));
+  RHEOS_TRY(make_device(session, name, incarnation, memory_limit_bytes, &session->devices[count]));
   session->num_devices++;
   return NULL;
 }
@@ -48,7 +50,8 @@ static rheos_status *add_device(rheos__master_session *session, const char *name
 static rheos_status *add_own_devices(rheos__master_session *session) {
   const rheos_host *host = session->worker->host;
   for (int32_t i = 0; i < rheos_host_num_devices(host); i++) {
-    RHEOS_TRY(add_device(session, rheos_host_device(host, i), session->worker->incarnation));
+    RHEOS_TRY(add_device(session, rheos_host_device(host, i), session->worker->incarnation,
+                         host->attributes[i].memory_limit_bytes));
   }
   return NULL;
 }
@@ -59,7 +62,7 @@ static rheos_status *add_devices_of(rheos__master_session *session,
   for (size_t i = 0; i < reply->n_device_attributes; i++) {
     const Tensorflow__DeviceAttributes *device = reply->device_attributes[i];
     if (strcmp(device->device_type, "CPU") != 0) continue;
-    RHEOS_TRY(add_device(session, device->name, device->incarnation));
+    RHEOS_TRY(add_device(session, device->name, device->incarnation, device->memory_limit));
   }
   return NULL;
 }

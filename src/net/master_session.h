@@ -12,6 +12,7 @@
 typedef struct rheos__master_device {
   rheos__device device;
   uint64_t incarnation;
+  int64_t memory_limit_bytes;
   int32_t task;  // of the peers
 } rheos__master_device;
 

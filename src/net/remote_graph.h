@@ -18,8 +18,8 @@ typedef struct rheos__remote_session {
   int32_t num_sent;                        // operations
   struct rheos__remote_partial *partials;  // steps in parts that are open
   int64_t last_partial;
-  char **devices;
-  int32_t num_devices;
+  rheos_device_attributes *devices;  // in the arena; NULL: not asked for yet
+  size_t num_devices;
 } rheos__remote_session;
 
 static inline rheos__remote_session *rheos__remote(rheos_session *session) {

@@ -9,31 +9,33 @@
 
 // ---- What it is asked
 
-static void forget_devices(rheos__remote_session *session) {
-  for (int32_t i = 0; i < session->num_devices; i++) rheos__free(session->devices[i]);
-  rheos__free(session->devices);
-  session->devices = NULL;
-  session->num_devices = 0;
-}
-
-static rheos_status *add_devices(rheos__remote_session *session,
-                                 Tensorflow__DeviceAttributes *const *devices, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    char *name = rheos__strdup(devices[i]->name);
-    if (name == NULL) return rheos__out_of_memory();
-    session->devices[session->num_devices++] = name;
-  }
-  return NULL;
+static rheos_status *keep_device(rheos__remote_session *session,
+                                 const Tensorflow__DeviceAttributes *told,
+                                 rheos_device_attributes *device) {
+  *device =
+      (rheos_device_attributes){.name = rheos__arena_strdup(&session->arena, told->name),
+                                .type = rheos__arena_strdup(&session->arena, told->device_type),
+                                .memory_limit_bytes = told->memory_limit,
+                                .incarnation = told->incarnation};
+  return device->name != NULL && device->type != NULL ? NULL : rheos__out_of_memory();
 }
 
 static rheos_status *keep_devices(rheos__remote_session *session,
                                   const Tensorflow__ListDevicesResponse *reply) {
   const size_t count = reply->n_local_device + reply->n_remote_device;
-  forget_devices(session);
-  session->devices = rheos__alloc_array(count + 1, sizeof *session->devices);
-  if (session->devices == NULL) return rheos__out_of_memory();
-  RHEOS_TRY(add_devices(session, reply->local_device, reply->n_local_device));
-  return add_devices(session, reply->remote_device, reply->n_remote_device);
+  rheos_device_attributes *devices =
+      rheos__arena_alloc(&session->arena, (count + 1) * sizeof *devices);
+  if (devices == NULL) return rheos__out_of_memory();
+  for (size_t i = 0; i < count; i++) {
+    const bool is_local = i < reply->n_local_device;
+    RHEOS_TRY(keep_device(
+        session,
+        is_local ? reply->local_device[i] : reply->remote_device[i - reply->n_local_device],
+        &devices[i]));
+  }
+  session->devices = devices;
+  session->num_devices = count;
+  return NULL;
 }
 
 // With the mutex held.
@@ -53,25 +55,18 @@ static rheos_status *fetch_devices(rheos__remote_session *session) {
   return status;
 }
 
-// Asked of the server once. The table's functions promise not to change the session; what the
-// server said is kept in it for the next question.
-static rheos__remote_session *with_devices(const rheos_session *base) {
-  rheos__remote_session *session = rheos__remote((rheos_session *)(uintptr_t)base);
-  if (session->num_devices > 0) return session;
+static rheos_status *list_devices(rheos_session *base, const rheos_device_attributes **out_devices,
+                                  size_t *out_count) {
+  rheos__remote_session *session = rheos__remote(base);
   rheos_status *status = rheos__remote_bring_up(session, NULL);
   pthread_mutex_lock(&session->mutex);
-  if (status == NULL && session->num_devices == 0) status = fetch_devices(session);
-  if (status != NULL) forget_devices(session);
+  if (status == NULL && session->devices == NULL) status = fetch_devices(session);
+  if (status == NULL) {
+    *out_devices = session->devices;
+    *out_count = session->num_devices;
+  }
   pthread_mutex_unlock(&session->mutex);
-  rheos_status_free(status);
-  return session;
-}
-
-static int32_t num_devices(const rheos_session *base) { return with_devices(base)->num_devices; }
-
-static const char *device(const rheos_session *base, int32_t index) {
-  const rheos__remote_session *session = with_devices(base);
-  return index >= 0 && index < session->num_devices ? session->devices[index] : NULL;
+  return status;
 }
 
 // What waits does so on the server.
@@ -137,7 +132,6 @@ static void close_session(rheos_session *base) {
 static void deinit(rheos_session *base) {
   rheos__remote_session *session = rheos__remote(base);
   rheos__remote_disconnect(&session->server);
-  forget_devices(session);
   rheos__remote_forget_partials(session);
   rheos__free(session->handle);
   rheos__arena_deinit(&session->arena);
@@ -152,8 +146,7 @@ const rheos__session_kind rheos__remote_session_kind = {
     .init = init,
     .close = close_session,
     .deinit = deinit,
-    .num_devices = num_devices,
-    .device = device,
+    .list_devices = list_devices,
     .waiting = waiting,
     .get_stats = get_stats,
     .run = rheos__remote_run,

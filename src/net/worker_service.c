@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "runtime/step/host.h"
 #include "worker.pb-c.h"
 
 #define REQUEST(type) ((const Tensorflow__##type##Request *)(const void *)served->request.message)
@@ -17,9 +18,9 @@ rheos_status *rheos__own_devices(const rheos_server *server, rheos__arena *arena
   tensorflow__device_locality__init(locality);
   for (size_t i = 0; i < count; i++) {
     tensorflow__device_attributes__init(&all[i]);
-    all[i].name = (char *)(uintptr_t)rheos_host_device(server->host, (int32_t)i);
-    all[i].device_type = "CPU";
-    all[i].memory_limit = 256 << 20;  // as TensorFlow tells of CPUs
+    all[i].name = (char *)(uintptr_t)server->host->attributes[i].name;
+    all[i].device_type = (char *)(uintptr_t)server->host->attributes[i].type;
+    all[i].memory_limit = server->host->attributes[i].memory_limit_bytes;
     all[i].locality = locality;
     all[i].incarnation = server->worker.incarnation;
     list[i] = &all[i];

@@ -92,7 +92,13 @@ static void test_server__tasks_share_a_step(void **state) {
   assert_float_equal(fetch_float(session, y), 7, 0);
   rheos_session *other = session_on(f->graph, c.servers[1]);
   assert_float_equal(fetch_float(other, y), 7, 0);  // the variable is the server's
-  assert_int_equal(rheos_session_num_devices(session), 3);
+  const rheos_device_attributes *devices;
+  size_t count;
+  check(rheos_session_list_devices(session, &devices, &count));
+  assert_int_equal(count, 3);
+  assert_string_equal(devices[2].type, "CPU");
+  assert_int_equal(devices[2].memory_limit_bytes, 256 << 20);
+  assert_true(devices[0].incarnation != devices[2].incarnation);
   rheos_session_free(other);
   rheos_session_free(session);
   stop_cluster(&c);

@@ -72,6 +72,14 @@ static void test_host__gives_sessions_devices_and_threads(void **state) {
   rheos_session *session = start(f, host, false);
   assert_int_equal(rheos_session_num_devices(session), 2);
   assert_string_equal(rheos_session_device(session, 1), rheos_host_device(host, 1));
+  const rheos_device_attributes *devices;
+  size_t count;
+  check(rheos_session_list_devices(session, &devices, &count));
+  assert_int_equal(count, 2);
+  assert_string_equal(devices[1].name, rheos_host_device(host, 1));
+  assert_string_equal(devices[1].type, "CPU");
+  assert_int_equal(devices[1].memory_limit_bytes, 256 << 20);
+  assert_true(devices[0].incarnation != devices[1].incarnation);
   assert_null(rheos_host_device(host, 2));
   assert_int_equal(rheos_host_num_threads(host), 3);
   rheos_host_unref(host);  // the session holds on to it

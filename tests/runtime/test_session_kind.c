@@ -137,12 +137,9 @@ static void deinit(rheos_session *session) {
   rheos_graph_unref(r->graph);
 }
 
-static int32_t num_devices(const rheos_session *session) {
-  return rheos_session_num_devices(((const recording *)session)->session);
-}
-
-static const char *device(const rheos_session *session, int32_t index) {
-  return rheos_session_device(((const recording *)session)->session, index);
+static rheos_status *list_devices(rheos_session *session,
+                                  const rheos_device_attributes **out_devices, size_t *out_count) {
+  return rheos_session_list_devices(((recording *)session)->session, out_devices, out_count);
 }
 
 static rheos_status *waiting(rheos_session *session, char **out_text) {
@@ -240,8 +237,7 @@ static const rheos__session_kind recording_kind = {
     .init = init,
     .close = close_recording,
     .deinit = deinit,
-    .num_devices = num_devices,
-    .device = device,
+    .list_devices = list_devices,
     .waiting = waiting,
     .get_stats = get_stats,
     .run = run,

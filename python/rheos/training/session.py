@@ -3,6 +3,7 @@
 import threading
 import warnings
 import weakref
+from collections import namedtuple
 
 import numpy as np
 
@@ -310,7 +311,7 @@ class BaseSession(_core.SessionBase):
 
     def list_devices(self):
         """The devices the session can use."""
-        return [_Device(name) for name in self._device_names()]
+        return [_Device(*known) for known in self._list_devices()]
 
     def close(self):
         """Ends the session and frees its variables. Running steps are cancelled."""
@@ -497,18 +498,9 @@ class BaseSession(_core.SessionBase):
         return handle_of(self, self.graph._operation(id), handle)
 
 
-class _Device:
-    """A device of a session."""
-
-    memory_limit_bytes = 1 << 28  # what TensorFlow says of each CPU; nothing keeps to it
-    incarnation = 0
-
-    def __init__(self, name):
-        self.name = name
-        self.device_type = name.rsplit(":", 2)[-2] if ":" in name else "CPU"
-
-    def __repr__(self):
-        return f"_DeviceAttributes({self.name}, {self.device_type})"
+_Device = namedtuple("_DeviceAttributes", "name device_type memory_limit_bytes incarnation")
+_Device.__doc__ = "A device of a session. Its incarnation is another one after a restart."
+_Device.__repr__ = lambda self: f"_DeviceAttributes({', '.join(map(str, self))})"
 
 
 class Session(BaseSession):

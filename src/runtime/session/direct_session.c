@@ -88,12 +88,12 @@ static void deinit(rheos_session *base) {
 
 // ---- What it is asked
 
-static int32_t num_devices(const rheos_session *session) {
-  return rheos_host_num_devices(((const rheos__direct_session *)session)->home.host);
-}
-
-static const char *device(const rheos_session *session, int32_t index) {
-  return rheos_host_device(((const rheos__direct_session *)session)->home.host, index);
+static rheos_status *list_devices(rheos_session *session,
+                                  const rheos_device_attributes **out_devices, size_t *out_count) {
+  const rheos_host *host = rheos__direct(session)->home.host;
+  *out_devices = host->attributes;
+  *out_count = (size_t)host->num_devices;
+  return NULL;
 }
 
 static rheos_status *waiting(rheos_session *session, char **out_text) {
@@ -278,8 +278,7 @@ const rheos__session_kind rheos__direct_session_kind = {
     .init = init,
     .close = close_session,
     .deinit = deinit,
-    .num_devices = num_devices,
-    .device = device,
+    .list_devices = list_devices,
     .waiting = waiting,
     .get_stats = get_stats,
     .run = run,

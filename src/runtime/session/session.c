@@ -88,12 +88,33 @@ rheos_graph *rheos_session_graph(const rheos_session *session) {
   return session != NULL ? session->graph : NULL;
 }
 
+rheos_status *rheos_session_list_devices(rheos_session *session,
+                                         const rheos_device_attributes **out_devices,
+                                         size_t *out_count) {
+  RHEOS_OUT(out_devices);
+  RHEOS_OUT(out_count);
+  RHEOS_NEED(session);
+  return session->kind->list_devices(session, out_devices, out_count);
+}
+
+// The list is kept in the session, which is otherwise as it was.
+static size_t known_devices(const rheos_session *session, const rheos_device_attributes **out) {
+  size_t count = 0;
+  rheos_status *status =
+      rheos_session_list_devices((rheos_session *)(uintptr_t)session, out, &count);
+  rheos_status_free(status);
+  return status == NULL ? count : 0;
+}
+
 int32_t rheos_session_num_devices(const rheos_session *session) {
-  return session != NULL ? session->kind->num_devices(session) : 0;
+  const rheos_device_attributes *devices;
+  return session != NULL ? (int32_t)known_devices(session, &devices) : 0;
 }
 
 const char *rheos_session_device(const rheos_session *session, int32_t index) {
-  return session != NULL ? session->kind->device(session, index) : NULL;
+  const rheos_device_attributes *devices;
+  if (session == NULL || index < 0) return NULL;
+  return (size_t)index < known_devices(session, &devices) ? devices[index].name : NULL;
 }
 
 rheos_status *rheos_session_waiting(rheos_session *session, char **out_text) {

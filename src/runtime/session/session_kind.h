@@ -41,8 +41,9 @@ struct rheos__session_kind {
   // again, and after a failed init().
   void (*close)(rheos_session *session);
   void (*deinit)(rheos_session *session);  // after close()
-  int32_t (*num_devices)(const rheos_session *session);
-  const char *(*device)(const rheos_session *session, int32_t index);
+  // The list stays as it is until deinit().
+  rheos_status *(*list_devices)(rheos_session *session, const rheos_device_attributes **out_devices,
+                                size_t *out_count);
   rheos_status *(*waiting)(rheos_session *session, char **out_text);
   void (*get_stats)(rheos_session *session, rheos_session_stats *out_stats);
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/options.h"
+#include "base/random_id.h"
 #include "device/cpu/cpu.h"
 
 enum { MAX_DEVICES = 64, MAX_THREADS = 4096 };
@@ -33,6 +34,25 @@ static rheos_status *read_task(const rheos_host_options *options, rheos__device_
   return NULL;
 }
 
+// Makes room for one more device, and tells of it.
+static rheos_status *keep_device(rheos_host *host, const rheos__device *device) {
+  const size_t count = (size_t)host->num_devices + 1;
+  const rheos__device **devices =
+      rheos__realloc((void *)host->devices, count * sizeof(rheos__device *));
+  if (devices != NULL) host->devices = devices;
+  rheos_device_attributes *attributes =
+      rheos__realloc(host->attributes, count * sizeof *attributes);
+  if (attributes != NULL) host->attributes = attributes;
+  if (devices == NULL || attributes == NULL) return rheos__out_of_memory();
+  host->attributes[host->num_devices] =
+      (rheos_device_attributes){.name = device->name,
+                                .type = device->kind->name,
+                                .memory_limit_bytes = RHEOS__MEMORY_LIMIT_BYTES,
+                                .incarnation = rheos__random_id()};
+  host->devices[host->num_devices++] = device;
+  return NULL;
+}
+
 static rheos_status *add_devices(rheos_host *host, const rheos_host_options *options) {
   int32_t count = options->num_cpu_devices;
   rheos__device_name task;
@@ -41,26 +61,18 @@ static rheos_status *add_devices(rheos_host *host, const rheos_host_options *opt
   if (count > MAX_DEVICES) {
     return RHEOS_INVALID("%d CPU devices asked for, at most %d", (int)count, MAX_DEVICES);
   }
-  host->devices = rheos__alloc_array((size_t)count, sizeof *host->devices);
   host->cpus = rheos__alloc_array((size_t)count, sizeof *host->cpus);
-  if (host->devices == NULL || host->cpus == NULL) return rheos__out_of_memory();
+  if (host->cpus == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < count; ++i) {
     rheos__device_init(&host->cpus[i], &rheos__cpu_kind, i, NULL, NULL);
     rheos__device_set_task(&host->cpus[i], &task);
-    host->devices[i] = &host->cpus[i];
+    RHEOS_TRY(keep_device(host, &host->cpus[i]));
   }
-  host->num_devices = count;
   return NULL;
 }
 
 rheos_status *rheos__host_add_device(rheos_host *host, const rheos__device *device) {
-  const size_t count = (size_t)host->num_devices + 1;
-  const rheos__device **devices =
-      rheos__realloc((void *)host->devices, count * sizeof(rheos__device *));
-  if (devices == NULL) return rheos__out_of_memory();
-  host->devices = devices;
-  host->devices[host->num_devices++] = device;
-  return NULL;
+  return keep_device(host, device);
 }
 
 static int32_t num_cores(void) {
@@ -108,6 +120,7 @@ rheos_status *rheos__host_apart(rheos_host *whole, rheos_host **out_host) {
                        .resources = resources,
                        .cpus = whole->cpus,
                        .devices = whole->devices,
+                       .attributes = whole->attributes,
                        .num_devices = whole->num_devices};
   atomic_init(&host->references, 1);
   *out_host = host;
@@ -130,6 +143,7 @@ void rheos_host_unref(rheos_host *host) {
   rheos__pool_free(host->pool);
   rheos__packings_unref(host->packings);
   rheos__free((void *)host->devices);
+  rheos__free(host->attributes);
   rheos__free(host->cpus);
   rheos__free(host);
 }

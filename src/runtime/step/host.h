@@ -16,7 +16,8 @@ struct rheos_host {
   rheos__packings *packings;
   rheos__resources *resources;  // of sessions that share them
   rheos__device *cpus;
-  const rheos__device **devices;  // these first
+  const rheos__device **devices;        // these first
+  rheos_device_attributes *attributes;  // of all devices
   int32_t num_devices;
 };
 

@@ -30,3 +30,15 @@ def test_local_devices_are_named_without_the_task():
     config = tf1.ConfigProto(device_count={"CPU": 2})
     names = [device.name for device in device_lib.list_local_devices(config)]
     assert names == ["/device:CPU:0", "/device:CPU:1"]
+
+
+def test_a_session_tells_of_each_device():
+    with tf1.Session(config=tf1.ConfigProto(device_count={"CPU": 2})) as session:
+        devices = session.list_devices()
+        assert session.list_devices() == devices
+    assert [device.name[-6:] for device in devices] == [":CPU:0", ":CPU:1"]
+    assert {device.device_type for device in devices} == {"CPU"}
+    assert {device.memory_limit_bytes for device in devices} == {268435456}
+    assert devices[0].incarnation != devices[1].incarnation
+    name, incarnation = devices[0].name, devices[0].incarnation
+    assert repr(devices[0]) == f"_DeviceAttributes({name}, CPU, 268435456, {incarnation})"

@@ -53,6 +53,25 @@ def test_sessions_share_variables_unless_they_are_isolated(server):
             alone.run(v)
 
 
+def test_a_session_tells_of_the_devices_of_its_cluster(cluster):
+    workers, _ = cluster
+    with tf.Session(workers[0].target) as sess:
+        devices = sess.list_devices()
+    assert sorted(device.name for device in devices) == [
+        f"/job:{job}/replica:0/task:{task}/device:CPU:0"
+        for job in ("ps", "worker")
+        for task in (0, 1)
+    ]
+    assert len({device.incarnation for device in devices}) == 4
+    assert {device.memory_limit_bytes for device in devices} == {268435456}
+
+
+def test_a_server_that_does_not_tell_of_devices_is_an_error():
+    with tf.Session("grpc://localhost:1") as sess:
+        with pytest.raises(tf.errors.UnavailableError, match="grpc://localhost:1"):
+            sess.list_devices()
+
+
 def test_a_graph_grows_between_runs(server):
     y = tf.constant(1.0)
     with tf.Session(server.target) as sess:

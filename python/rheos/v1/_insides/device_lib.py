@@ -20,7 +20,7 @@ def list_local_devices(session_config=None):
                 name=_name_here(device.name),
                 device_type=device.device_type,
                 memory_limit=device.memory_limit_bytes,
-                incarnation=0,
+                incarnation=device.incarnation,
                 locality=None,
                 physical_device_desc="",
             )
