@@ -127,6 +127,7 @@ static rheos_status *error_of(const waited *w, const rheos__reply *reply) {
 
 static void take_reply(void *argument, const rheos__reply *reply) {
   waited *w = argument;
+  atomic_store(&w->server->was_lost, w->is_lost || reply->code == RHEOS_UNAVAILABLE);
   w->status = reply->code != RHEOS_OK ? error_of(w, reply)
                                       : rheos__receive_message(w->form, reply->chunks, w->received);
 }

@@ -4,6 +4,7 @@
 #define RHEOS_SRC_NET_REMOTE_CALL_H
 
 #include <rheos/session.h>
+#include <stdatomic.h>
 
 #include "net/message.h"
 #include "net/methods.h"
@@ -13,10 +14,11 @@ typedef struct rheos__remote_server {
   rheos__channel *channel;    // NULL: there is none
   char *target;               // "grpc://host:port"
   _Atomic int32_t is_closed;  // calls end, but that which tells of the end
+  atomic_bool was_lost;       // the last call that ended had no answer
 } rheos__remote_server;
 
-// How long the server may take to answer what takes no time.
-enum { RHEOS__REMOTE_WORD_MS = 10000 };
+// How long the server may take to answer what takes no time; one that gave no answer before.
+enum { RHEOS__REMOTE_WORD_MS = 10000, RHEOS__REMOTE_LAST_WORD_MS = 1000 };
 
 // Whether that is a target of a server, "grpc://host:port".
 bool rheos__is_remote(const char *target);

@@ -112,10 +112,12 @@ static void tell_end(rheos__remote_session *session) {
   Tensorflow__CloseSessionRequest fields = TENSORFLOW__CLOSE_SESSION_REQUEST__INIT;
   rheos__message request = {0};
   rheos__received reply;
+  const int64_t timeout_ms =
+      atomic_load(&session->server.was_lost) ? RHEOS__REMOTE_LAST_WORD_MS : RHEOS__REMOTE_WORD_MS;
   fields.session_handle = session->handle;
   rheos__message_put(&request, &fields.base);
-  rheos_status_free(rheos__remote_call(&session->server, RHEOS__CLOSE_SESSION, &request,
-                                       RHEOS__REMOTE_WORD_MS, NULL, &form, &reply));
+  rheos_status_free(rheos__remote_call(&session->server, RHEOS__CLOSE_SESSION, &request, timeout_ms,
+                                       NULL, &form, &reply));
   rheos__received_deinit(&reply);
   rheos__message_deinit(&request);
 }

@@ -217,14 +217,15 @@ rheos_status *rheos__worker_steps_get(rheos__worker_steps *steps, int64_t id,
   return status;
 }
 
+// The error first: a call that is taken back may end before this does, and would leave its own.
 void rheos__worker_step_abort(rheos__worker_step *step, const rheos_status *why) {
+  rheos__rendezvous_abort(step->rendezvous, why);
   pthread_mutex_lock(&step->mutex);
   step->is_over = true;
   for (incoming_value *value = step->incoming; value != NULL; value = value->next) {
     if (value->call != NULL) rheos__peer_call_cancel(value->call);
   }
   pthread_mutex_unlock(&step->mutex);
-  rheos__rendezvous_abort(step->rendezvous, why);
 }
 
 // Takes the step out of the table; NULL: there is none.
