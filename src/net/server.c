@@ -26,11 +26,22 @@ bool rheos__is_abandoned(void *served) {
   return s->server->transport->is_abandoned(s->call);
 }
 
+// Of a request that is to be served once.
+static rheos_status *check_id(rheos_server *server, int method, const rheos__received *request) {
+  const size_t offset = rheos__services[method].id_offset;
+  uint64_t id = 0;
+  if (offset == 0) return NULL;
+  memcpy(&id, (const char *)request->message + offset, sizeof id);
+  const char *name = strrchr(rheos__method_names[method], '/') + 1;
+  return rheos__request_ids_add(&server->request_ids, id, name);
+}
+
 static void serve(void *argument, int method, rheos__incoming *call, rheos__chunks request) {
   rheos_server *server = argument;
   const rheos__service *service = &rheos__services[method];
   rheos__served served = {.server = server, .call = call};
   rheos_status *status = rheos__receive_message(&service->form, request, &served.request);
+  if (status == NULL) status = check_id(server, method, &served.request);
   if (status == NULL) status = service->serve(&served);
   if (!served.is_later) rheos__answer_take(server, call, status, &served.reply);
   rheos__message_deinit(&served.reply);
@@ -119,6 +130,7 @@ rheos_status *rheos_server_new_sized(const rheos_server_options *options, size_t
   pthread_mutex_init(&server->mutex, NULL);
   pthread_cond_init(&server->stopped, NULL);
   rheos__master_init(&server->master);
+  rheos__request_ids_init(&server->request_ids);
   rheos_status *status = fill(server, &known);
   if (status != NULL) {
     rheos_server_free(server);
@@ -173,6 +185,7 @@ void rheos_server_free(rheos_server *server) {
   if (server->listener != NULL) server->transport->unlisten(server->listener);
   if (server->peers.transport != NULL) rheos__peers_deinit(&server->peers);
   rheos_host_unref(server->host);
+  rheos__request_ids_deinit(&server->request_ids);
   rheos__free(server->target);
   pthread_cond_destroy(&server->stopped);
   pthread_mutex_destroy(&server->mutex);

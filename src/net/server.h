@@ -6,6 +6,7 @@
 
 #include "net/master.h"
 #include "net/methods.h"
+#include "net/request_ids.h"
 
 struct rheos_server {
   const rheos__transport *transport;
@@ -14,6 +15,7 @@ struct rheos_server {
   rheos_host *host;
   rheos__worker worker;
   rheos__master master;
+  rheos__request_ids request_ids;
   rheos__listener *listener;
   char *target;
   pthread_mutex_t mutex;  // guards what follows
@@ -35,6 +37,7 @@ typedef rheos_status *(*rheos__serve_fn)(rheos__served *served);
 typedef struct rheos__service {
   rheos__message_form form;  // of the request
   rheos__serve_fn serve;     // NULL: nobody does
+  size_t id_offset;          // of the id in a request that is served once; 0: it has none
 } rheos__service;
 
 // By method: the master's and the worker's.
