@@ -28,6 +28,7 @@ class Link:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.ends = []
+        self.there = self.back = 0  # bytes that went to the port, and that came from it
         self._begin(self._accept)
 
     def cut(self):
@@ -61,13 +62,17 @@ class Link:
             except OSError:
                 return  # it was closed
             self.ends += [end, other]
-            self._begin(self._pass_on, end, other)
-            self._begin(self._pass_on, other, end)
+            self._begin(self._pass_on, end, other, False)
+            self._begin(self._pass_on, other, end, True)
 
-    def _pass_on(self, end, other):
+    def _pass_on(self, end, other, is_back):
         end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             while data := end.recv(CHUNK):
+                if is_back:
+                    self.back += len(data)
+                else:
+                    self.there += len(data)
                 self.whole.wait()
                 other.sendall(data)
         except OSError:
