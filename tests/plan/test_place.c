@@ -58,19 +58,117 @@ static void test_place__what_takes_a_reference_is_where_that_is(void **state) {
   int16_t placed[MAX_NODES];
   check(place(f, false, placed));
   assert_int_equal(placed[assign.id], 2);
-  assert_int_equal(placed[pair[1].id], 0);
+  assert_int_equal(placed[pair[1].id], 2);
 }
 
 static void test_place__a_device_that_is_not_there_is_an_error(void **state) {
   fixture *f = *state;
-  const rheos_output x = on(f, "/job:worker/task:7");
+  on(f, "/job:worker/task:7");
   int16_t placed[MAX_NODES];
   expect_error(
       place(f, false, placed), RHEOS_INVALID_ARGUMENT,
       "was explicitly assigned to /job:worker/task:7 but available devices are [ "
       "/job:ps/replica:0/task:0/device:CPU:0, /job:worker/replica:0/task:1/device:CPU:0, ");
+  // Soft placement chooses another device, no other task.
+  expect_error(place(f, true, placed), RHEOS_INVALID_ARGUMENT, "available devices are [ ");
+}
+
+static void test_place__soft_placement_stays_on_the_task(void **state) {
+  fixture *f = *state;
+  const rheos_output gpu = on(f, "/job:worker/task:1/gpu:0"), far = on(f, "/job:worker/cpu:9");
+  int16_t placed[MAX_NODES];
   check(place(f, true, placed));
-  assert_int_equal(placed[x.id], 0);
+  assert_int_equal(placed[gpu.id], 1);
+  assert_int_equal(placed[far.id], 1);
+}
+
+// ---- Groups
+
+static rheos_operation beside(fixture *f, const char *class, const char *device) {
+  const rheos_string group = {(char *)(uintptr_t)class, strlen(class)};
+  const rheos_attr attrs[] = {
+      {"_class", {.kind = RHEOS_ATTR_LIST_STRING, .count = 1, .strings = &group}}};
+  const rheos_output x = float_scalar(f, 1);
+  rheos_push_device(f->scope, device);
+  const rheos_operation node = add(f, "Neg", &x, 1, attrs, 1);
+  rheos_scope_pop(f->scope);
+  return node;
+}
+
+static rheos_output named_on(fixture *f, const char *name, const char *device) {
+  rheos_push_device(f->scope, device);
+  const rheos_output x = rheos_neg(f->scope, float_scalar(f, 1), .name = name);
+  rheos_scope_pop(f->scope);
+  return x;
+}
+
+static void test_place__a_group_is_where_all_ask_to_be(void **state) {
+  fixture *f = *state;
+  const rheos_output x = named_on(f, "x", "/job:worker");
+  const rheos_operation y = beside(f, "loc:@x", "/cpu:1"), z = beside(f, "loc:@x", "");
+  int16_t placed[MAX_NODES];
+  check(place(f, false, placed));
+  assert_int_equal(placed[x.id], 2);
+  assert_int_equal(placed[y.id], 2);
+  assert_int_equal(placed[z.id], 2);
+}
+
+static void test_place__a_group_that_cannot_be_in_one_place_is_an_error(void **state) {
+  fixture *f = *state;
+  const rheos_output x = named_on(f, "x", "/job:worker/cpu:0");
+  const rheos_operation y = beside(f, "loc:@x", "/cpu:1");
+  int16_t placed[MAX_NODES];
+  rheos_status *status = place(f, false, placed);
+  const char *told = rheos_status_message(status);
+  assert_non_null(strstr(told, "Cannot colocate nodes Neg (defined at "));
+  assert_non_null(strstr(told, ") and x (defined at "));
+  assert_non_null(strstr(told,
+                         "): Cannot merge devices with incompatible ids: "
+                         "'/job:worker/device:CPU:0' and '/device:CPU:1'\n\t [[node Neg "));
+  rheos_status_free(status);
+  check(place(f, true, placed));
+  assert_int_equal(placed[x.id], placed[y.id]);
+}
+
+static void test_place__jobs_are_never_merged(void **state) {
+  fixture *f = *state;
+  named_on(f, "x", "/job:worker");
+  beside(f, "loc:@x", "/job:ps");
+  int16_t placed[MAX_NODES];
+  expect_error(place(f, true, placed), RHEOS_INVALID_ARGUMENT, "incompatible jobs");
+}
+
+// TensorFlow says so of both kinds of variables.
+static void test_place__a_variable_says_where_its_update_is(void **state) {
+  fixture *f = *state;
+  const rheos_attr attrs[] = {rheos_attr_type("dtype", RHEOS_FLOAT),
+                              rheos_attr_shape("shape", &RHEOS_SCALAR)};
+  rheos_push_device(f->scope, "/job:worker/cpu:1");
+  const rheos_output v = rheos_operation_output(add(f, "VarHandleOp", NULL, 0, attrs, 2), 0);
+  rheos_scope_pop(f->scope);
+  const rheos_output pair[] = {v, float_scalar(f, 2)};
+  rheos_push_device(f->scope, "/job:ps");
+  const rheos_operation assign = add(f, "AssignVariableOp", pair, 2, NULL, 0);
+  rheos_scope_pop(f->scope);
+  int16_t placed[MAX_NODES];
+  check(place(f, false, placed));
+  assert_int_equal(placed[assign.id], 2);
+  assert_int_equal(placed[pair[1].id], 2);  // taken only there
+}
+
+static void test_place__constants_and_shapes_are_where_they_are_used(void **state) {
+  fixture *f = *state;
+  const rheos_output one = float_scalar(f, 1), both = float_scalar(f, 2);
+  rheos_push_device(f->scope, "/job:worker/cpu:1");
+  const rheos_output sum = rheos_add(f->scope, one, both);
+  rheos_scope_pop(f->scope);
+  const rheos_output other = rheos_neg(f->scope, both), size = rheos_size(f->scope, sum);
+  int16_t placed[MAX_NODES];
+  check(place(f, false, placed));
+  assert_int_equal(placed[one.id], 2);
+  assert_int_equal(placed[both.id], 0);
+  assert_int_equal(placed[other.id], 0);
+  assert_int_equal(placed[size.id], 2);
 }
 
 int main(void) {
@@ -79,6 +177,12 @@ int main(void) {
       TEST(test_place__nodes_are_where_they_ask_to_be),
       TEST(test_place__what_takes_a_reference_is_where_that_is),
       TEST(test_place__a_device_that_is_not_there_is_an_error),
+      TEST(test_place__soft_placement_stays_on_the_task),
+      TEST(test_place__a_group_is_where_all_ask_to_be),
+      TEST(test_place__a_group_that_cannot_be_in_one_place_is_an_error),
+      TEST(test_place__jobs_are_never_merged),
+      TEST(test_place__a_variable_says_where_its_update_is),
+      TEST(test_place__constants_and_shapes_are_where_they_are_used),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,17 @@
 
 #include "plan/entries/plan.h"
 
-// Chooses the device of each entry, before anything is rewritten: the one that its node asks for,
-// else that of what it is colocated with, else the CPU, unless another one is the only to have a
-// kernel. What takes a reference or handle runs where that is, what reads a variable where the
-// value is taken. Fails where no device fits or the one that does has no kernel, unless soft
-// placement is on: then it is the CPU.
+// Chooses the device of each entry, before anything is rewritten (placer.h): the one that its node
+// asks for, else that of what it is colocated with, else the CPU, unless another one is the only to
+// have a kernel. What takes a reference or handle runs where that is, what reads a variable where
+// the value is taken. Fails where no device fits or the one that does has no kernel, unless soft
+// placement is on: then it is another one.
 rheos_status *rheos__place_plan(rheos__plan *plan);
 
 // As rheos__place_plan() for each node of a graph, which is then cut by device or task:
 // `out_devices` are numbers among `devices`, which may be of several tasks. What reads a variable
-// runs where that is.
+// runs where that is, what makes a value where that is taken if all who take it are in one place.
+// Soft placement leaves a node on the task that it asks for.
 rheos_status *rheos__place_graph(const rheos_graph *graph, const rheos__device *const *devices,
                                  int32_t num_devices, bool allow_soft_placement,
                                  int16_t *out_devices);

@@ -98,7 +98,8 @@ static part_graph part_graph_new(const rheos__cut_part *part, rheos_host *host, 
   check(rheos_scope_finish(scope));
   rheos_scope_free(scope);
   rheos__graph_check(p.graph);
-  const rheos_session_options session = {.host = host, .shares_resources = true};
+  const rheos_session_options session = {
+      .host = host, .shares_resources = true, .allow_soft_placement = true};  // as workers have it
   check(rheos_session_new(p.graph, &session, &p.session));
   for (int32_t i = 0; i < rheos_graph_num_operations(p.graph); i++) {
     const char *op = rheos__graph_node(p.graph, i)->signature->op->name;
