@@ -8,6 +8,7 @@
 #include <rheos/base.h>
 #include <rheos/collections.h>
 #include <rheos/control_flow.h>
+#include <rheos/credentials.h>
 #include <rheos/dataset.h>
 #include <rheos/eager.h>
 #include <rheos/events.h>

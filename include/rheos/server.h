@@ -3,6 +3,7 @@
 #ifndef RHEOS_SERVER_H
 #define RHEOS_SERVER_H
 
+#include <rheos/credentials.h>
 #include <rheos/graph.h>
 #include <rheos/host.h>
 
@@ -29,6 +30,14 @@ typedef struct rheos_server_options {
   // the function and its argument have to last until it has come back, after the server too.
   rheos_program_function program_function RHEOS_LEFT_OUT;
   void *program_argument RHEOS_LEFT_OUT;
+  // The task's own to others, and what others are asked for. With a certificate it takes encrypted
+  // connections only, with a CA from those alone whose certificate that has signed, with a token
+  // calls that bring it. Without a certificate it takes a token at this machine's own addresses
+  // only: RHEOS_INVALID_ARGUMENT elsewhere.
+  rheos_credentials credentials RHEOS_LEFT_OUT;
+  // Callers need no certificate, though there is a CA: that is for what this task calls.
+  bool takes_callers_without_certificate RHEOS_LEFT_OUT;
+  bool reserved_[7] RHEOS_LEFT_OUT;  // zeros
 } rheos_server_options;
 
 // Makes a server and begins to listen. RHEOS_UNIMPLEMENTED where gRPC is not there, saying what to
@@ -53,10 +62,10 @@ RHEOS_API void rheos_server_free(rheos_server *server);
 // Ends all sessions on a server (its target), and has the tasks of its cluster free what lies in
 // these containers, variables and queues among others. Without containers what lies in none is
 // freed. Of tasks that `device_filters` ("/job:ps", "/job:worker/task:1") leave out nothing is;
-// without any all are meant.
-RHEOS_STATUS rheos_cluster_reset(const char *target, const char *const *containers,
-                                 size_t num_containers, const char *const *device_filters,
-                                 size_t num_filters);
+// without any all are meant. `credentials` may be NULL: the environment's.
+RHEOS_STATUS rheos_cluster_reset(const char *target, const rheos_credentials *credentials,
+                                 const char *const *containers, size_t num_containers,
+                                 const char *const *device_filters, size_t num_filters);
 
 // ---- How large the struct of options is in the program (base.h, Options)
 

@@ -2,6 +2,7 @@
 #ifndef RHEOS_SESSION_H
 #define RHEOS_SESSION_H
 
+#include <rheos/credentials.h>
 #include <rheos/graph.h>
 #include <rheos/host.h>
 
@@ -70,6 +71,7 @@ typedef struct rheos_session_options {
   // the options above say. NULL: they count.
   const void *config RHEOS_LEFT_OUT;
   size_t config_bytes RHEOS_LEFT_OUT;
+  rheos_credentials credentials RHEOS_LEFT_OUT;  // for a session on a server
 } rheos_session_options;
 
 // A session on a graph (counted). The graph may grow while the session lives. `options` may be

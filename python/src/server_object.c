@@ -105,7 +105,7 @@ static rheos_status *reset(const char *target, const char **containers, PyObject
   const size_t num_filters = (size_t)PyList_GET_SIZE(filter_list);
   rheos_status *status;
   Py_BEGIN_ALLOW_THREADS;
-  status = rheos_cluster_reset(target, containers, num_containers, filters, num_filters);
+  status = rheos_cluster_reset(target, NULL, containers, num_containers, filters, num_filters);
   Py_END_ALLOW_THREADS;
   return status;
 }

@@ -89,17 +89,23 @@ static bool is_not_there(const rheos_status *status) {
          rheos_status_code(status) == RHEOS_DEADLINE_EXCEEDED;
 }
 
-// Asks a task for its devices, again and again until it is there.
+static void note_waiting(const rheos_status *why) {
+  fprintf(stderr, "rheos: a session still waits: %s\n", rheos_status_message(why));
+}
+
+// Asks a task for its devices, again and again until it is there. Every other time the call fails
+// at once where there is no connection: that tells why, and whether waiting helps.
 static rheos_status *ask_task(rheos__master_session *session, const rheos__master_options *o,
                               int32_t task, int64_t until_ns) {
   static const rheos__message_form form = {.descriptor =
                                                &tensorflow__get_status_response__descriptor};
-  for (;;) {
+  for (int attempt = 0;; attempt++) {
+    const bool waits = attempt % 2 != 0;
     const int64_t rest_ms = (until_ns - rheos__clock_ns()) / 1000000;
     const rheos__peer_options options = {.timeout_ms = rest_ms < 1         ? 1
                                                        : rest_ms < NOTE_MS ? rest_ms
                                                                            : NOTE_MS,
-                                         .waits = true};
+                                         .waits = waits};
     rheos__message request = {0};
     rheos__received reply;
     rheos_status *status =
@@ -108,9 +114,8 @@ static rheos_status *ask_task(rheos__master_session *session, const rheos__maste
     if (status == NULL) status = add_devices_of(session, (const void *)reply.message);
     rheos__received_deinit(&reply);
     rheos__message_deinit(&request);
-    if (!is_not_there(status) || rest_ms <= NOTE_MS) return status;
-    fprintf(stderr, "rheos: the session still waits for %s at %s\n",
-            session->peers->cluster.tasks[task].name, session->peers->cluster.tasks[task].address);
+    if (!is_not_there(status) || (waits && rest_ms <= NOTE_MS)) return status;
+    if (!waits && attempt > 0) note_waiting(status);
     rheos_status_free(status);
   }
 }

@@ -10,10 +10,9 @@ static rheos__channel *channel_in_use(void *argument, int32_t task) {
 }
 
 rheos_status *rheos__peers_init(rheos__peers *peers, const rheos__transport *transport,
-                                rheos__cluster *cluster, const rheos__connect *options) {
-  *peers = (rheos__peers){.transport = transport, .cluster = *cluster};
+                                rheos__cluster *cluster, const rheos__credentials *credentials) {
+  *peers = (rheos__peers){.transport = transport, .cluster = *cluster, .credentials = credentials};
   *cluster = (rheos__cluster){NULL, 0};
-  if (options != NULL) peers->options = *options;
   pthread_mutex_init(&peers->mutex, NULL);
   pthread_cond_init(&peers->none_left, NULL);
   const size_t count = (size_t)peers->cluster.num_tasks;
@@ -40,12 +39,9 @@ void rheos__peers_deinit(rheos__peers *peers) {
 }
 
 static rheos_status *connect_to(rheos__peers *peers, int32_t task) {
-  char error[RHEOS__TRANSPORT_ERROR_BYTES];
-  rheos__connect options = peers->options;
-  options.address = peers->cluster.tasks[task].address;
-  if (peers->transport->connect(&options, &peers->channels[task], error)) return NULL;
-  return rheos_status_new(RHEOS_UNAVAILABLE, "%s (%s): %s", peers->cluster.tasks[task].name,
-                          options.address, error);
+  const rheos__cluster_task *t = &peers->cluster.tasks[task];
+  return rheos__credentials_connect(peers->credentials, peers->transport, t->name, t->address,
+                                    &peers->channels[task]);
 }
 
 static rheos_status *channel_to(rheos__peers *peers, int32_t task, rheos__channel **out_channel) {

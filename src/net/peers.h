@@ -7,13 +7,14 @@
 #include <stdatomic.h>
 
 #include "net/cluster.h"
+#include "net/credentials.h"
 #include "net/message.h"
 #include "net/pulse.h"
 
 typedef struct rheos__peers {
   const rheos__transport *transport;
   rheos__cluster cluster;
-  rheos__connect options;  // but for the address; what it points to is the owner's
+  const rheos__credentials *credentials;  // the owner's
   rheos__channel **channels;
   rheos__pulse pulse;
   pthread_mutex_t mutex;  // guards what follows, and the list of channels
@@ -23,7 +24,7 @@ typedef struct rheos__peers {
 
 // Takes the cluster, after a failure too. To be deinitialised, after a failure too.
 rheos_status *rheos__peers_init(rheos__peers *peers, const rheos__transport *transport,
-                                rheos__cluster *cluster, const rheos__connect *options);
+                                rheos__cluster *cluster, const rheos__credentials *credentials);
 // Waits for calls that were started.
 void rheos__peers_deinit(rheos__peers *peers);
 

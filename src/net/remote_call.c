@@ -12,18 +12,19 @@ static const char scheme[] = "grpc://";
 
 bool rheos__is_remote(const char *target) { return strncmp(target, scheme, strlen(scheme)) == 0; }
 
-rheos_status *rheos__remote_connect(rheos__remote_server *server, const char *target) {
-  char error[RHEOS__TRANSPORT_ERROR_BYTES];
-  const rheos__connect wanted = {.address = target + strlen(scheme)};
+rheos_status *rheos__remote_connect(rheos__remote_server *server, const char *target,
+                                    const rheos_credentials *credentials) {
   RHEOS_TRY(rheos__transport_find(&server->transport));
   server->target = rheos__strdup(target);
   if (server->target == NULL) return rheos__out_of_memory();
-  if (server->transport->connect(&wanted, &server->channel, error)) return NULL;
-  return rheos_status_new(RHEOS_UNAVAILABLE, "the server at %s: %s", target, error);
+  RHEOS_TRY(rheos__credentials_init(&server->credentials, credentials));
+  return rheos__credentials_connect(&server->credentials, server->transport, "the server",
+                                    target + strlen(scheme), &server->channel);
 }
 
 void rheos__remote_disconnect(rheos__remote_server *server) {
   if (server->channel != NULL) server->transport->disconnect(server->channel);
+  rheos__credentials_deinit(&server->credentials);
   rheos__free(server->target);
 }
 

@@ -6,13 +6,15 @@
 #include <rheos/session.h>
 #include <stdatomic.h>
 
+#include "net/credentials.h"
 #include "net/message.h"
 #include "net/methods.h"
 
 typedef struct rheos__remote_server {
   const rheos__transport *transport;
-  rheos__channel *channel;    // NULL: there is none
-  char *target;               // "grpc://host:port"
+  rheos__channel *channel;  // NULL: there is none
+  char *target;             // "grpc://host:port"
+  rheos__credentials credentials;
   _Atomic int32_t is_closed;  // calls end, but that which tells of the end
   atomic_bool was_lost;       // the last call that ended had no answer
 } rheos__remote_server;
@@ -22,8 +24,10 @@ enum { RHEOS__REMOTE_WORD_MS = 10000, RHEOS__REMOTE_LAST_WORD_MS = 1000 };
 
 // Whether that is a target of a server, "grpc://host:port".
 bool rheos__is_remote(const char *target);
-// Makes the connection; the first call uses it. To be disconnected, after a failure too.
-rheos_status *rheos__remote_connect(rheos__remote_server *server, const char *target);
+// Makes the connection; the first call uses it. `credentials`: as rheos__credentials_init(). To be
+// disconnected, after a failure too.
+rheos_status *rheos__remote_connect(rheos__remote_server *server, const char *target,
+                                    const rheos_credentials *credentials);
 void rheos__remote_disconnect(rheos__remote_server *server);
 
 // Calls and waits, at most so long (0: as long as it takes), and no longer than the options say

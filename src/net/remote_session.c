@@ -103,7 +103,7 @@ static rheos_status *init(rheos_session *base, const rheos_session_options *opti
   pthread_mutex_init(&session->mutex, NULL);
   rheos__arena_init(&session->arena);
   RHEOS_TRY(read_config(session, options));
-  return rheos__remote_connect(&session->server, options->target);
+  return rheos__remote_connect(&session->server, options->target, &options->credentials);
 }
 
 static void tell_end(rheos__remote_session *session) {

@@ -13,9 +13,9 @@ static rheos_status *call_reset(rheos__remote_server *server, rheos__message *re
   return status;
 }
 
-rheos_status *rheos_cluster_reset(const char *target, const char *const *containers,
-                                  size_t num_containers, const char *const *device_filters,
-                                  size_t num_filters) {
+rheos_status *rheos_cluster_reset(const char *target, const rheos_credentials *credentials,
+                                  const char *const *containers, size_t num_containers,
+                                  const char *const *device_filters, size_t num_filters) {
   rheos__remote_server server = {.channel = NULL};
   Tensorflow__ResetRequest fields = TENSORFLOW__RESET_REQUEST__INIT;
   rheos__message request = {0};
@@ -28,7 +28,7 @@ rheos_status *rheos_cluster_reset(const char *target, const char *const *contain
   fields.device_filters = (char **)(uintptr_t)device_filters;
   fields.n_device_filters = num_filters;
   rheos__message_put(&request, &fields.base);
-  rheos_status *status = rheos__remote_connect(&server, target);
+  rheos_status *status = rheos__remote_connect(&server, target, credentials);
   if (status == NULL) status = call_reset(&server, &request);
   rheos__remote_disconnect(&server);
   rheos__message_deinit(&request);

@@ -75,14 +75,18 @@ static rheos_status *listen(rheos_server *server, const rheos_server_options *op
   char error[RHEOS__TRANSPORT_ERROR_BYTES];
   char *address = rheos__text_format("%s:%d", bind, (int)port_of(server, options));
   if (address == NULL) return rheos__out_of_memory();
-  const rheos__listen wanted = {.address = address,
-                                .methods = rheos__method_names,
-                                .num_methods = RHEOS__NUM_METHODS,
-                                .called = serve,
-                                .argument = server};
-  const bool listens = server->transport->listen(&wanted, &server->listener, error);
+  rheos__listen wanted = {.address = address,
+                          .methods = rheos__method_names,
+                          .num_methods = RHEOS__NUM_METHODS,
+                          .called = serve,
+                          .argument = server};
+  rheos_status *status = rheos__credentials_listen(
+      &server->credentials, options->takes_callers_without_certificate, &wanted);
+  const bool listens =
+      status == NULL && server->transport->listen(&wanted, &server->listener, error);
   rheos__free(address);
-  return listens ? NULL : rheos_status_new(RHEOS_UNAVAILABLE, "%s", error);
+  if (listens || status != NULL) return status;
+  return rheos_status_new(RHEOS_UNAVAILABLE, "%s", error);
 }
 
 static rheos_status *keep_target(rheos_server *server) {
@@ -103,8 +107,10 @@ static rheos_status *make_host(rheos_server *server, const rheos_server_options 
 static rheos_status *fill(rheos_server *server, const rheos_server_options *options) {
   rheos__cluster cluster;
   RHEOS_TRY(rheos__transport_find(&server->transport));
+  RHEOS_TRY(rheos__credentials_init(&server->credentials, &options->credentials));
   rheos_status *status = read_cluster(options, &cluster);
-  rheos_status *made = rheos__peers_init(&server->peers, server->transport, &cluster, NULL);
+  rheos_status *made =
+      rheos__peers_init(&server->peers, server->transport, &cluster, &server->credentials);
   if (status != NULL) {
     rheos_status_free(made);
     return status;
@@ -184,6 +190,7 @@ void rheos_server_free(rheos_server *server) {
   if (server->host != NULL) rheos__worker_deinit(&server->worker);
   if (server->listener != NULL) server->transport->unlisten(server->listener);
   if (server->peers.transport != NULL) rheos__peers_deinit(&server->peers);
+  rheos__credentials_deinit(&server->credentials);
   rheos_host_unref(server->host);
   rheos__request_ids_deinit(&server->request_ids);
   rheos__free(server->target);

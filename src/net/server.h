@@ -10,6 +10,7 @@
 
 struct rheos_server {
   const rheos__transport *transport;
+  rheos__credentials credentials;
   rheos__peers peers;
   int32_t own_task;
   rheos_host *host;

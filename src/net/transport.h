@@ -63,7 +63,9 @@ typedef struct rheos__listen {
   rheos__called_fn called;
   void *argument;
   const rheos__keys *keys;  // NULL: nothing is encrypted
-  const char *token;        // that calls must bring; NULL: none
+  // Though there are roots; else callers show a certificate that these have signed.
+  bool takes_callers_without_certificate;
+  const char *token;  // that calls must bring; NULL: none
   size_t max_request_bytes;
 } rheos__listen;
 

@@ -10,8 +10,8 @@
 ENDS_ON(rheos_op_args, device);
 ENDS_ON(rheos_gradients_options, recorded);
 ENDS_ON(rheos_host_options, task);
-ENDS_ON(rheos_server_options, program_argument);
-ENDS_ON(rheos_session_options, config_bytes);
+ENDS_ON(rheos_server_options, reserved_);
+ENDS_ON(rheos_session_options, credentials);
 ENDS_ON(rheos_run_options, trace);
 ENDS_ON(rheos_session_stats, num_instructions);
 ENDS_ON(rheos_variable_options, caching_device);

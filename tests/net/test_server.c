@@ -191,19 +191,19 @@ static void test_server__a_reset_frees_containers(void **state) {
   rheos_session *session = session_on(f->graph, c.servers[0]);
   const char *target = rheos_server_target(c.servers[0]), *one = "one", *workers = "/job:worker";
   check(rheos_session_run(session, NULL, 0, NULL, 0, inits, 2, NULL));
-  check(rheos_cluster_reset(target, &one, 1, &workers, 1));  // but it is on the other task
+  check(rheos_cluster_reset(target, NULL, &one, 1, &workers, 1));  // but it is on the other task
   rheos_fetch fetch = {.output = in_one};
   expect_error(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL), RHEOS_ABORTED,
                "is not found");
   rheos_session_free(session);
   session = session_on(f->graph, c.servers[0]);
   assert_float_equal(fetch_float(session, in_one), 4, 0);
-  check(rheos_cluster_reset(target, &one, 1, NULL, 0));
+  check(rheos_cluster_reset(target, NULL, &one, 1, NULL, 0));
   rheos_session_free(session);
   session = session_on(f->graph, c.servers[0]);
   expect_uninitialized(session, in_one);
   assert_float_equal(fetch_float(session, in_none), 4, 0);
-  check(rheos_cluster_reset(target, NULL, 0, NULL, 0));
+  check(rheos_cluster_reset(target, NULL, NULL, 0, NULL, 0));
   rheos_session_free(session);
   session = session_on(f->graph, c.servers[0]);
   expect_uninitialized(session, in_none);
@@ -215,8 +215,9 @@ static void test_server__a_reset_needs_a_server(void **state) {
   (void)state;
   char target[64];
   snprintf(target, sizeof target, "grpc://127.0.0.1:%d", free_port());
-  expect_error(rheos_cluster_reset(target, NULL, 0, NULL, 0), RHEOS_UNAVAILABLE, target);
-  expect_error(rheos_cluster_reset("", NULL, 0, NULL, 0), RHEOS_INVALID_ARGUMENT, "no target");
+  expect_error(rheos_cluster_reset(target, NULL, NULL, 0, NULL, 0), RHEOS_UNAVAILABLE, target);
+  expect_error(rheos_cluster_reset("", NULL, NULL, 0, NULL, 0), RHEOS_INVALID_ARGUMENT,
+               "no target");
 }
 
 int main(void) {

@@ -8,6 +8,7 @@ enum { POLL_MS = 10, MAX_SPARE_QUEUES = 8 };
 struct rheos__channel {
   grpc_channel *channel;
   char *authorization;  // the value; NULL: none
+  rheos__grpc_identity identity;
   grpc_completion_queue *queue;
   pthread_t thread;
   bool has_thread;  // guarded, as what follows, by the mutex
@@ -97,6 +98,14 @@ static void tell_error(const rheos__outgoing *outgoing, rheos_code code, const c
   outgoing->replied(outgoing->argument, &reply);
 }
 
+// "MEANING (MESSAGE)" where there is a meaning.
+static void tell_explained(const rheos__outgoing *outgoing, rheos_code code, const char *message) {
+  char text[1024];
+  const char *meaning = rheos__grpc_explain(message, &outgoing->channel->identity, &code);
+  if (meaning != NULL) snprintf(text, sizeof text, "%s (%s)", meaning, message);
+  tell_error(outgoing, code, meaning != NULL ? text : message);
+}
+
 // A text of gRPC's, which has no NUL; some is enough to tell what went wrong.
 static void tell_details(const rheos__outgoing *outgoing, rheos_code code) {
   char few[512], *text = few;
@@ -106,7 +115,7 @@ static void tell_details(const rheos__outgoing *outgoing, rheos_code code) {
   if (text == NULL) text = few;
   memcpy(text, GRPC_SLICE_START_PTR(outgoing->details), kept);
   text[kept] = '\0';
-  tell_error(outgoing, code, text);
+  tell_explained(outgoing, code, text);
   if (text != few) free(text);
 }
 
@@ -265,6 +274,9 @@ bool rheos__grpc_connect(const rheos__connect *options, rheos__channel **out_cha
   pthread_mutex_init(&channel->mutex, NULL);
   channel->queue = grpc_completion_queue_create_for_next(NULL);
   grpc_channel_credentials *credentials = credentials_of(options->keys);
+  if (options->keys != NULL) {
+    channel->identity = (rheos__grpc_identity){true, options->keys->certificate != NULL};
+  }
   if (credentials != NULL) {
     channel->channel = new_channel(options->address, credentials);
     grpc_channel_credentials_release(credentials);

@@ -254,22 +254,29 @@ static bool fail(char *error, const char *text, const char *about) {
   return false;
 }
 
-static grpc_server_credentials *credentials_of(const rheos__keys *keys) {
+static grpc_server_credentials *credentials_of(const rheos__listen *options) {
+  const rheos__keys *keys = options->keys;
   if (keys == NULL) return grpc_insecure_server_credentials_create();
   grpc_ssl_pem_key_cert_pair pair = {keys->private_key, keys->certificate};
   return grpc_ssl_server_credentials_create_ex(
       keys->roots, &pair, 1,
-      keys->roots != NULL ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
-                          : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE,
+      keys->roots != NULL && !options->takes_callers_without_certificate
+          ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+          : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE,
       NULL);
 }
 
 static bool open_port(rheos__listener *listener, const rheos__listen *options, char *error) {
-  grpc_server_credentials *credentials = credentials_of(options->keys);
+  grpc_server_credentials *credentials = credentials_of(options);
   if (credentials == NULL) return fail(error, "the keys cannot be used%s", "");
   listener->port = grpc_server_add_http2_port(listener->server, options->address, credentials);
   grpc_server_credentials_release(credentials);
-  return listener->port > 0 || fail(error, "could not listen at %s", options->address);
+  if (listener->port > 0) return true;
+  return fail(error,
+              options->keys != NULL ? "could not listen at %s: the port is in use, or certificate "
+                                      "and private key do not belong together"
+                                    : "could not listen at %s",
+              options->address);
 }
 
 static grpc_server *new_server(const rheos__listen *options) {

@@ -32,6 +32,17 @@ typedef struct rheos__grpc_bytes {
 bool rheos__grpc_bytes_init(rheos__grpc_bytes *bytes, grpc_byte_buffer *buffer);
 void rheos__grpc_bytes_deinit(rheos__grpc_bytes *bytes);
 
+// ---- Errors (grpc_errors.c)
+
+// As what a client comes.
+typedef struct rheos__grpc_identity {
+  bool is_encrypted, has_certificate;
+} rheos__grpc_identity;
+// What a message of gRPC's means, of a call that ended with `code`: where it tells that one side
+// does not accept the other that becomes RHEOS_UNAUTHENTICATED. NULL: the message is clear.
+const char *rheos__grpc_explain(const char *message, const rheos__grpc_identity *identity,
+                                rheos_code *code);
+
 // ---- Servers (grpc_server.c) and clients (grpc_client.c): as the table says
 
 bool rheos__grpc_listen(const rheos__listen *options, rheos__listener **out_listener, char *error);
