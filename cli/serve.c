@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "credentials.h"
 #include "files.h"
 #include "options.h"
 
@@ -22,16 +23,30 @@ const char command_serve_help[] =
     "  --port N             where it listens (else the port that the cluster says)\n"
     "  --bind ADDRESS       at which address (else 127.0.0.1, for this machine alone;\n"
     "                       0.0.0.0 is all that this machine has)\n"
-    "  --insecure           bind to another address than 127.0.0.1 all the same: whoever\n"
-    "                       reaches it can run any operation as this user, read and write its\n"
-    "                       files, and see what tasks send each other\n"
+    "  --tls-cert FILE      its certificate, which has to name the host by which others call it;\n"
+    "  --tls-key FILE       and the private key: connections are encrypted then (PEM)\n"
+    "  --tls-ca FILE        who signs certificates: callers have to show one of these, and so do\n"
+    "                       tasks that this one calls\n"
+    "  --no-client-certs    callers need to show none, though there is --tls-ca\n"
+    "  --token-file FILE    a secret that callers have to bring, and that this task brings to\n"
+    "                       others; over TLS, or on this machine\n"
+    "  --insecure           bind to another address than this machine's own without TLS and a\n"
+    "                       proof of who calls (--tls-ca or --token-file): whoever reaches it can\n"
+    "                       run any operation as this user, read and write its files, and see\n"
+    "                       what tasks send each other\n"
     "  --cpus N             how many CPU devices it has (else 1)\n"
     "  --threads N          how many threads (else one for each core)\n"
-    "  --grace SECONDS      how long calls under way may last at the end (else 10)\n";
+    "  --grace SECONDS      how long calls under way may last at the end (else 10)\n"
+    "\n"
+    "Files of --tls-* and --token-file that are not given are those that the environment names, "
+    "as\n"
+    "for programs that call servers: RHEOS_TLS_CA, RHEOS_TLS_CERT, RHEOS_TLS_KEY,\n"
+    "RHEOS_TOKEN_FILE.\n";
 
 typedef struct serve {
   const char *cluster, *job, *task, *port, *bind, *cpus, *threads, *grace;
-  bool insecure;
+  credential_files files;
+  bool insecure, no_client_certs;
 } serve;
 
 // Whole numbers only; false after a message.
@@ -52,16 +67,22 @@ static bool is_loopback(const char *address) {
          strcmp(address, "[::1]") == 0;
 }
 
+// Whether nobody gets in who does not prove who he is, and nobody reads along.
+static bool is_guarded(const serve *s) {
+  return s->files.certificate != NULL &&
+         (s->files.token != NULL || (s->files.ca != NULL && !s->no_client_certs));
+}
+
 static bool check(const serve *s, const text_list *rest) {
   if (rest->count > 0) {
     command_usage_error("serve: what is '%s' for?", rest->items[0]);
   } else if (s->cluster == NULL || s->job == NULL) {
     command_usage_error("serve: %s is missing; see 'rheos help serve'",
                         s->cluster == NULL ? "--cluster" : "--job");
-  } else if (s->bind != NULL && !is_loopback(s->bind) && !s->insecure) {
+  } else if (s->bind != NULL && !is_loopback(s->bind) && !s->insecure && !is_guarded(s)) {
     command_usage_error(
-        "serve: at %s whoever reaches it can run anything as this user; say "
-        "--insecure if that is meant",
+        "serve: at %s whoever reaches it can run anything as this user: give --tls-cert, --tls-key "
+        "and --tls-ca or --token-file, or say --insecure if that is meant",
         s->bind);
   } else {
     return true;
@@ -82,11 +103,13 @@ static rheos_status *run(const serve *s, rheos_server_options *options, int32_t 
   rheos_status *status = file_read(s->cluster, &cluster, &size_bytes);
   if (status != NULL) return status;
   options->cluster = cluster;
+  status = credentials_read(&s->files, &options->credentials);
   sigemptyset(&ends);
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ends, NULL);  // the server's threads, too
-  status = rheos_server_new(options, &server);
+  if (status == NULL) status = rheos_server_new(options, &server);
+  credentials_deinit(&options->credentials);
   free(cluster);
   if (status != NULL) return status;
   printf("ready %s\n", rheos_server_target(server));
@@ -101,17 +124,29 @@ int command_serve(int argc, char **argv) {
   serve s = {.cluster = NULL};
   text_list rest = {0};
   const option rows[] = {
-      {"--cluster", .text = &s.cluster}, {"--job", .text = &s.job},
-      {"--task", .text = &s.task},       {"--port", .text = &s.port},
-      {"--bind", .text = &s.bind},       {"--insecure", .flag = &s.insecure},
-      {"--cpus", .text = &s.cpus},       {"--threads", .text = &s.threads},
+      {"--cluster", .text = &s.cluster},
+      {"--job", .text = &s.job},
+      {"--task", .text = &s.task},
+      {"--port", .text = &s.port},
+      {"--bind", .text = &s.bind},
+      {"--insecure", .flag = &s.insecure},
+      {"--cpus", .text = &s.cpus},
+      {"--threads", .text = &s.threads},
       {"--grace", .text = &s.grace},
+      {"--tls-ca", .text = &s.files.ca},
+      {"--tls-cert", .text = &s.files.certificate},
+      {"--tls-key", .text = &s.files.private_key},
+      {"--token-file", .text = &s.files.token},
+      {"--no-client-certs", .flag = &s.no_client_certs},
   };
   int result = EXIT_USAGE;
-  if (options_parse("serve", rows, sizeof rows / sizeof rows[0], argc, argv, &rest) &&
-      check(&s, &rest)) {
+  const bool are_read =
+      options_parse("serve", rows, sizeof rows / sizeof rows[0], argc, argv, &rest);
+  credential_files_complete(&s.files);
+  if (are_read && check(&s, &rest)) {
     int32_t grace_s = 10;
-    rheos_server_options options = {.job = s.job, .bind = s.bind};
+    rheos_server_options options = {
+        .job = s.job, .bind = s.bind, .takes_callers_without_certificate = s.no_client_certs};
     if (read_number("--task", s.task, 1000000, &options.task) &&
         read_number("--port", s.port, 65535, &options.port) &&
         read_number("--cpus", s.cpus, 64, &options.num_cpu_devices) &&
