@@ -11,6 +11,13 @@ bool rheos__all_known(const rheos_shape *shapes, int32_t count) {
   return true;
 }
 
+// Devices that share a memory share segments too, and kernels: one of them is asked for all.
+static const char *name_of_place(const rheos__plan *plan, const rheos__entry *entry,
+                                 const rheos__device *asked) {
+  const rheos__device *placed = rheos__entry_device(plan, entry);
+  return rheos__share_memory(placed, asked) ? placed->name : asked->name;
+}
+
 // One block for all the arrays of a prepare.
 rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
                                   const rheos__entry *entry, const rheos__device *device,
@@ -47,7 +54,7 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
   int32_t local_id;
   *p = (rheos__prepare){.device = device,
                         .memory = device->memory,
-                        .device_name = device->name,
+                        .device_name = name_of_place(plan, entry, device),
                         .variants = device->kind->variants,
                         .op = entry->signature->op,
                         .attrs = entry->attrs,
