@@ -29,6 +29,7 @@
 typedef struct rheos__op_def rheos__op_def;
 typedef struct rheos__device rheos__device;          // device/device.h
 typedef struct rheos__rendezvous rheos__rendezvous;  // resource/rendezvous.h
+typedef struct rheos__instances rheos__instances;    // resource/collective.h
 
 // ---- Attributes of a node, all those of the signature first and in its order, defaults filled in.
 // Interned by the graph: nodes with the same attributes share one.
@@ -182,7 +183,7 @@ typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
 struct rheos__prepare {
   // Given
   const rheos__device *device;  // that the kernel is for
-  const char *device_name;      // in full
+  const char *device_name;      // in full, of the one that the node was placed on
   // Where the inputs and outputs lie, and what it changes; but what reads shapes only may be given
   // anything.
   rheos__memory *memory;
@@ -285,6 +286,9 @@ rheos_status *rheos__step_attempt_take(rheos__step *step, rheos__attempt *attemp
 // Where the step's sends and receives meet, which lasts as long as the step; NULL when memory is
 // short.
 rheos__rendezvous *rheos__step_rendezvous(rheos__step *step);
+// The collectives that the step takes part in with others; NULL when memory is short, or where it
+// has no home.
+rheos__instances *rheos__step_instances(rheos__step *step);
 // The trip of a loop on tokens that the kernel runs in; zeros outside of all. A frame has a number
 // of its own for each time that it is entered, the same wherever a part of the step runs.
 typedef struct rheos__trip {

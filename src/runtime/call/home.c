@@ -31,6 +31,7 @@ static void fill_context(rheos__home *home, const rheos__plan_context *given) {
 
 rheos_status *rheos__home_init(rheos__home *home, const rheos__home_options *options) {
   home->owner = options->owner;
+  home->shares_instances = options->shares_instances;
   rheos__waits_init(&home->waits);
   pthread_mutex_init(&home->mutex, NULL);
   pthread_cond_init(&home->empty, NULL);
@@ -50,6 +51,8 @@ void rheos__home_deinit(rheos__home *home) {
   rheos__home_close(home);
   rheos__bodies_unref(home->bodies);
   rheos__tasks_unref(home->tasks);
+  rheos__instances_unref(home->instances);
+  rheos__collectives_unref(home->collectives);
   rheos__resources_free(home->own_resources);
   rheos_host_unref(home->host);
   rheos__bell_deinit(&home->closing);

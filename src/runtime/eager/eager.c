@@ -144,6 +144,7 @@ static rheos_status *init_eager(rheos_eager *eager, const rheos_eager_options *o
   eager->ops = new_cache(options->max_cached_ops);
   eager->graph = rheos_graph_new();
   const rheos__home_options home = {.owner = "eager context",
+                                    .shares_instances = true,
                                     .host = options->host,
                                     .own_host = {.num_threads = options->num_threads},
                                     .context = {.allow_soft_placement = true,

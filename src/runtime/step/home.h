@@ -21,10 +21,13 @@ struct rheos__home {
   rheos__tasks *tasks;              // what goes on between steps
   rheos__bell closing;              // rings when it is closed
   rheos__waits waits;               // what its steps wait for
+  bool shares_instances;            // all its steps take part in the same collectives
   _Atomic int64_t users;            // who may not be disturbed: steps, threads that plan
   pthread_mutex_t mutex;            // guards what follows
   pthread_cond_t empty;
-  bool is_empty;  // it is closed, and the last user has left
+  bool is_empty;                    // it is closed, and the last user has left
+  rheos__collectives *collectives;  // NULL until a step asks
+  rheos__instances *instances;      // that its steps share; NULL until one asks, or if they do not
 };
 
 typedef struct rheos__home_options {
@@ -32,6 +35,7 @@ typedef struct rheos__home_options {
   rheos_host *host;             // NULL: one of its own,
   rheos_host_options own_host;  // with these devices and threads; zeros where a host is given
   bool has_resources;           // of its own, which go when it is closed
+  bool shares_instances;        // of collectives, among all of its steps; else each has its own
   // What plans know beside the host, the resources and the bodies, which the home fills in. Of
   // `num_threads` more than the host has count as none: all of the host's.
   rheos__plan_context context;

@@ -89,6 +89,31 @@ rheos__rendezvous *rheos__step_rendezvous(rheos__step *step) {
   return step->rendezvous;
 }
 
+// With the mutex held.
+static rheos__instances *find_instances(rheos__home *home) {
+  if (home->collectives == NULL) {
+    home->collectives = rheos__collectives_new(home->host->num_devices);
+    if (home->collectives == NULL) return NULL;
+  }
+  if (!home->shares_instances) return rheos__instances_new(home->collectives);
+  if (home->instances == NULL) home->instances = rheos__instances_new(home->collectives);
+  return home->instances != NULL ? rheos__instances_ref(home->instances) : NULL;
+}
+
+static rheos__instances *begin_instances(rheos__home *home) {
+  pthread_mutex_lock(&home->mutex);
+  rheos__instances *instances = find_instances(home);
+  pthread_mutex_unlock(&home->mutex);
+  return instances;
+}
+
+rheos__instances *rheos__step_instances(rheos__step *step) {
+  if (step->instances == NULL && step->home != NULL) {
+    step->instances = begin_instances(step->home);
+  }
+  return step->instances;
+}
+
 rheos__trip rheos__step_trip(const rheos__step *step) { return step->trip; }
 
 static bool stop(rheos__step *step, rheos_code code) {

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "graph/op_def.h"
+#include "resource/collective.h"
 #include "resource/rendezvous.h"
 #include "runtime/step/host.h"
 #include "runtime/step/observer.h"
@@ -47,6 +48,7 @@ struct rheos__step {
   _Atomic int stopped;               // a rheos_code; 0: go on
   rheos__resources *resources;       // that live as long as the step; NULL until a kernel asks
   rheos__rendezvous *rendezvous;     // counted; NULL until a kernel asks
+  rheos__instances *instances;       // of collectives; counted; NULL until a kernel asks
   rheos__trip trip;                  // that a kernel on tokens runs in
   int32_t depth;                     // of the calls under way
   struct rheos__call_states *states;         // of the iterator that is asked; NULL: none is
@@ -79,6 +81,8 @@ static inline void rheos__step_deinit(rheos__step *step) {
   step->resources = NULL;
   if (step->rendezvous != NULL) rheos__rendezvous_unref(step->rendezvous);
   step->rendezvous = NULL;
+  if (step->instances != NULL) rheos__instances_unref(step->instances);
+  step->instances = NULL;
   if (step->is_listening) rheos__bell_deinit(&step->bell);
   if (step->observers != NULL) rheos__free(step->observers->shares);
   step->observers = NULL;
