@@ -11,6 +11,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import FuncGraph
 from rheos.framework.tensor_spec import TensorSpec
+from rheos.framework.thread_state import inherited
 from rheos.ops.array import array_ops
 from rheos.ops.flow.tensor_array_ops import TensorArray
 
@@ -35,7 +36,7 @@ class _Loops(threading.local):
             self.depth -= 1
 
 
-LOOPS = _Loops()
+LOOPS = inherited(_Loops())
 
 
 def scratch():

@@ -8,13 +8,15 @@ import functools
 import inspect
 import threading
 
+from rheos.framework.thread_state import inherited
+
 
 class _Stack(threading.local):
     def __init__(self):
         self.scopes = [{}]
 
 
-_stack = _Stack()
+_stack = inherited(_Stack())
 
 
 def arg_scope_func_key(function):

@@ -103,16 +103,21 @@ SAME = {
         "ops.flow.control_flow_ops": "Assert",
     },
     "distribute": {
-        "training.distribution": """
-            InputContext InputReplicationMode MirroredStrategy OneDeviceStrategy ReduceOp
-            ReplicaContext Strategy StrategyExtended experimental_set_strategy get_replica_context
-            get_strategy has_strategy in_cross_replica_context
+        "replication.mirrored": "MirroredStrategy OneDeviceStrategy",
+        "replication.options": "InputContext InputReplicationMode",
+        "replication.reductions": """
+            CrossDeviceOps HierarchicalCopyAllReduce NcclAllReduce ReduceOp ReductionToOneDevice
+        """,
+        "replication.replica_context": "ReplicaContext",
+        "replication.strategy": """
+            Strategy StrategyExtended experimental_set_strategy get_replica_context get_strategy
+            has_strategy in_cross_replica_context
         """,
     },
     "distribute.experimental": {
-        "training.distribution": """
-            MultiWorkerMirroredStrategy ParameterServerStrategy TPUStrategy
-        """,
+        "replication.mirrored": "CentralStorageStrategy TPUStrategy",
+        "replication.multi_worker": "MultiWorkerMirroredStrategy ParameterServerStrategy",
+        "replication.options": "CollectiveCommunication=CommunicationImplementation",
     },
     "distribute.cluster_resolver": {
         "training.cluster_resolver": """

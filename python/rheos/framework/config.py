@@ -1,4 +1,5 @@
-"""tf.config: devices, threads, and how functions run. There is one device, the CPU."""
+"""tf.config: devices, threads, and how functions run. There is one device, the CPU, which a program
+may see as several."""
 
 from collections import namedtuple
 
@@ -19,13 +20,15 @@ def list_physical_devices(device_type=None):
 
 def list_logical_devices(device_type=None):
     """The devices that operations run on."""
-    found = [LogicalDevice("/device:CPU:0", "CPU")]
+    parts = max([1, *map(len, _logical.values())])
+    found = [LogicalDevice(f"/device:CPU:{i}", "CPU") for i in range(parts)]
     return [d for d in found if device_type in (None, d.device_type)]
 
 
 def list_device_names():
     """The full names of the devices that operations run on."""
-    return [eager.device_name()]
+    first = eager.device_name().rpartition(":")[0]
+    return [f"{first}:{i}" for i in range(len(list_logical_devices()))]
 
 
 def get_visible_devices(device_type=None):
@@ -83,12 +86,10 @@ _logical = {}
 
 
 def set_logical_device_configuration(device, logical_devices):
-    """Says how a device is shared out; RuntimeError for more than one part: there is one device."""
-    if len(logical_devices) > 1:
-        raise RuntimeError(
-            f"Rheos runs operations on one device: {device.name} cannot become "
-            f"{len(logical_devices)} logical ones"
-        )
+    """Says how many devices a program sees a device as, which the replicas of strategies are on.
+
+    Operations that run at once are run by the same CPU on each of them.
+    """
     if any(one.memory_limit is not None for one in logical_devices):
         raise ValueError("Setting memory limit on CPU is currently not supported")
     _logical[device] = list(logical_devices)

@@ -3,6 +3,7 @@
 import threading
 
 from rheos import _core
+from rheos.framework.thread_state import inherited
 
 
 class _Stacks(threading.local):
@@ -11,7 +12,7 @@ class _Stacks(threading.local):
         self.sessions = []
 
 
-_stacks = _Stacks()
+_stacks = inherited(_Stacks())
 _global_graph = None
 _graph_type = None
 _control_flow_v2 = False

@@ -80,6 +80,15 @@ def _merged_device(outer, inner):
     return device.to_string()
 
 
+def full_device(devices, default):
+    """The full name of the device that contexts ask for, outermost first: what they do not say is
+    the default's."""
+    for device in devices:
+        if not callable(device):
+            default = _merged_device(default, device)
+    return default
+
+
 def _apply_devices(devices, operation):
     """Gives the operation the device that the contexts say, from the innermost to the outermost: a
     string says what is not said yet, a function's answer takes the place of what was said."""

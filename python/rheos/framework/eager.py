@@ -11,6 +11,7 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import Graph
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import enable_v2_tensorshape
+from rheos.framework.thread_state import inherited
 
 
 class EagerTensor(_core.EagerTensorBase, Tensor):
@@ -131,7 +132,7 @@ class EagerGraph(Graph):
     def __init__(self, program_function=None, num_threads=0):
         self._own_seed = None
         super().__init__()
-        self._scopes = _Scopes()
+        self._scopes = inherited(_Scopes())
         self._scope_texts = {}  # by the scope around and the name
         self._kept = {}
         self.seed = None

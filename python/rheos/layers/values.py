@@ -12,6 +12,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph, get_default_session
 from rheos.framework.graph import control_dependencies, init_scope, name_scope
 from rheos.framework.operation import Tensor, _VariableBase
+from rheos.framework.thread_state import inherited
 from rheos.ops.array import array_ops
 from rheos.ops.state import state_ops
 from rheos.ops.state.graph_keys import GraphKeys
@@ -26,7 +27,7 @@ class _Local(threading.local):
         self.calls = []
 
 
-_local = _Local()
+_local = inherited(_Local())
 
 
 def is_variable(value):

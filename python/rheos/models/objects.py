@@ -8,11 +8,12 @@ import inspect
 import threading
 
 from rheos.framework.absent import did_you_mean
+from rheos.framework.thread_state import inherited
 from rheos.layers.layer import snake_case
 
 _KINDS = {}  # kind: {name: function or class}
 _PROGRAMS = {}  # the program's own: {name: function or class}
-_local = threading.local()
+_local = inherited(threading.local())
 
 
 def table(kind):

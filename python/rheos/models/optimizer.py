@@ -2,7 +2,7 @@
 
 import contextlib
 
-from rheos.framework import dtypes
+from rheos.framework import dtypes, replicas
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies, init_scope, name_scope
 from rheos.framework.indexed_slices import IndexedSlices
@@ -428,24 +428,52 @@ class Optimizer(Trackable):
 
     def _apply(self, pairs, name):
         """The step, or the count of steps where it was made at once."""
+        if replicas.several() is not None:
+            return self._step_of_replicas(pairs, name)
         if self._waiting_weights is None and self._traced_steps.run(self, pairs):
             return self.iterations
         return self._step(pairs, name)
 
+    def _step_of_replicas(self, pairs, name):
+        """The step of all replicas of a strategy, by the sums of their gradients: each variable has
+        a copy for each, and so has what is kept beside it."""
+
+        def step(strategy, grads, variables):
+            summed = strategy.extended.sum_for_variables(grads, variables)
+            with strategy.scope():  # the variables that the first step makes
+                self._begin(variables)
+            return strategy.extended.for_each_copy(
+                lambda *own: self._step(list(zip(own, variables)), name), summed
+            )
+
+        grads, variables = [g for g, _ in pairs], [v for _, v in pairs]
+        context = replicas.current()
+        if context is None:
+            return step(replicas.several(), grads, variables)
+        return context.merge_call(lambda strategy, *grads: step(strategy, grads, variables), grads)
+
+    def _begin(self, variables):
+        """Makes the variables of a step, if they are not there yet."""
+        with name_scope(self._name), self._applying():
+            self._make_own(variables)
+
+    def _make_own(self, variables):
+        counter = self._counter
+        for key in self._hyper:
+            self._hyper_variable(key)
+        if self._built_with is None and not values.runs_in_session():
+            self._built_with = variables
+        had = len(self._slots)
+        self._create_accumulators(variables)
+        self._create_slots(variables)
+        self._set_waiting()
+        if len(self._slots) > had:
+            self._slots_were_made()
+        return counter
+
     def _step(self, pairs, name):
         with name_scope(name or self._name), self._applying():
-            counter = self._counter
-            for key in self._hyper:
-                self._hyper_variable(key)
-            variables = [v for _, v in pairs]
-            if self._built_with is None and not values.runs_in_session():
-                self._built_with = variables
-            had = len(self._slots)
-            self._create_accumulators(variables)
-            self._create_slots(variables)
-            self._set_waiting()
-            if len(self._slots) > had:
-                self._slots_were_made()
+            counter = self._make_own([v for _, v in pairs])
             gathers = self.gradient_accumulation_steps
             updates = self._gather(pairs) if gathers else self._updates(pairs)
             with control_dependencies(values.operations(updates)):

@@ -36,7 +36,11 @@ def _reduced_while(dataset, before, step, goes_on):
 
 
 def _for_dataset(dataset, goes_on, body, loop):
-    element = nest.map_leaves(filled_like, dataset.element_spec)
+    loop_over(dataset, nest.map_leaves(filled_like, dataset.element_spec), goes_on, body, loop)
+
+
+def loop_over(dataset, element, goes_on, body, loop):
+    """A loop over a dataset. element: what its variable is before the first trip."""
 
     def fold(before, step):
         if goes_on is None:

@@ -11,7 +11,7 @@ import weakref
 
 from rheos import _core
 from rheos.autograph import api
-from rheos.framework import nest
+from rheos.framework import nest, replicas
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import func_graph_from_py_func
 from rheos.framework.marks import GenericFunction
@@ -43,6 +43,12 @@ def functions_run_eagerly():
 
 def _root_of(graph):
     return getattr(graph, "_root", graph) if graph.building_function else graph
+
+
+def _place_of(root):
+    """What tells calls in a graph from those in others, and those of one replica of a strategy from
+    those of others, whose variables have other copies."""
+    return id(root), replicas.copy_number()
 
 
 class Function(_core.TracedBase, GenericFunction):
@@ -81,7 +87,7 @@ class Function(_core.TracedBase, GenericFunction):
         self._jit_compile = jit_compile
         self._attributes = attributes
         self._experimental_autograph_options = autograph_options
-        self._traces = {}  # {(kind of the arguments, graph): ConcreteFunction}
+        self._traces = {}  # {(kind of the arguments, where it is called): ConcreteFunction}
         self._wider = {}  # {such a key that has no trace: the key of one that takes it}
         self._by_instance = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()
@@ -201,7 +207,8 @@ class Function(_core.TracedBase, GenericFunction):
         bound = self._bound().bind(args, kwargs)
         concrete = self._trace_for(*bound)
         tensors = kinds.tensor_leaves(bound)
-        concrete.remember_in(self, args, kwargs, tensors)
+        if replicas.current() is None:  # others would find the trace of one replica
+            concrete.remember_in(self, args, kwargs, tensors)
         return concrete.call_flat(tensors)
 
     def get_concrete_function(self, *args, **kwargs):
@@ -218,7 +225,7 @@ class Function(_core.TracedBase, GenericFunction):
         if self._signature is not None:
             args, kwargs = self._signed(args, kwargs)
         kind = kinds.kind_of((args, kwargs))
-        key = (kind, id(root))
+        key = (kind, _place_of(root))
         found = self._found(key, root)
         if found is not None:
             self._watch.called(False)
@@ -254,11 +261,11 @@ class Function(_core.TracedBase, GenericFunction):
         return (*signed, *args[len(signed) :]), kwargs
 
     def _trace(self, kind, key, root, args, kwargs):
-        earlier = [one for (one, where), _ in self._traces.items() if where == id(root)]
+        earlier = [one for (one, where), _ in self._traces.items() if where == key[1]]
         if self._reduce_retracing:
-            args, kwargs = self._relaxed(kind, root, args, kwargs)
+            args, kwargs = self._relaxed(kind, key[1], args, kwargs)
             kind = kinds.kind_of((args, kwargs))
-            key = (kind, id(root))
+            key = (kind, key[1])
         self._count += 1
         self._watch.were_called(self._take_calls())
         if self._watch.called(True) and earlier:
@@ -290,10 +297,10 @@ class Function(_core.TracedBase, GenericFunction):
         flat = [_flattened(one) for one in (kind, *earlier)]
         retracing.explain(self._name, names, flat[0], flat[1:], self._watch)
 
-    def _relaxed(self, kind, root, args, kwargs):
+    def _relaxed(self, kind, place, args, kwargs):
         """Arguments to trace for that are as wide as those of a trace and these need."""
         for other, where in self._traces:
-            wider = _common(other, kind) if where == id(root) else None
+            wider = _common(other, kind) if where == place else None
             if wider is not None:
                 args, kwargs = _with_specs((args, kwargs), wider)
         return args, kwargs

@@ -120,7 +120,7 @@ class VariableSpec:
 
 def _is_argument(value):
     """Whether a value is a variable whose handle a function can be given."""
-    return isinstance(value, EagerVariable)
+    return isinstance(value, EagerVariable) and not value._is_distributed
 
 
 def _variable_spec(variable, aliases):

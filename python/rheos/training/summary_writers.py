@@ -15,6 +15,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope as op_name_scope
 from rheos.framework.operation import Tensor, _VariableBase
+from rheos.framework.thread_state import inherited
 from rheos.ops.array import array_ops, cast_ops, rearrange_ops
 from rheos.ops.array.constant_op import constant, make_tensor_proto
 from rheos.ops.flow.control_flow_ops import no_op
@@ -35,7 +36,7 @@ class _State(threading.local):
         self.condition = None  # as long as a program says nothing
 
 
-_state = _State()
+_state = inherited(_State())
 
 
 @contextlib.contextmanager

@@ -31,8 +31,8 @@ OWN = {
         "framework.marks": "CompositeTensor",
     },
     "__internal__.decorator": {"v2._misc": "unwrap"},
-    "__internal__.distribute": {"training.distribution": "strategy_supports_no_merge_call"},
-    "__internal__.distribute.interim": {"training.distribution": "maybe_merge_call"},
+    "__internal__.distribute": {"replication.strategy": "strategy_supports_no_merge_call"},
+    "__internal__.distribute.interim": {"replication.strategy": "maybe_merge_call"},
     "__internal__.eager_context": {"v2._insides.context": "eager_mode"},
     "__internal__.smart_cond": {"ops.flow.smart_cond": "smart_cond"},
     "__internal__.tf2": {"v2._misc": "enabled"},
@@ -100,14 +100,15 @@ OWN = {
     },
     "distribute": {
         "training.cluster": "Server=ServerV2",
-        "training.distribution": """
-            DistributedDataset DistributedIterator DistributedValues InputOptions
-            MultiWorkerMirroredStrategy ParameterServerStrategy RunOptions TPUStrategy
-        """,
+        "replication.input": "DistributedDataset DistributedIterator",
+        "replication.mirrored": "TPUStrategy",
+        "replication.multi_worker": "MultiWorkerMirroredStrategy ParameterServerStrategy",
+        "replication.options": "InputOptions RunOptions",
+        "replication.values": "DistributedValues",
     },
     "distribute.experimental": {
-        "training.distribution": """
-            CommunicationOptions
+        "replication.options": """
+            CollectiveHints CommunicationImplementation CommunicationOptions ValueContext
         """,
     },
     "dtypes.experimental": {"framework.dtypes": "int4 uint4"},
@@ -284,7 +285,7 @@ OWN = {
         "tracing.concrete": "ConcreteFunction",
         "tracing.function": "Callable=Function PolymorphicFunction=Function",
     },
-    "types.experimental.distributed": {"training.distribution": "Mirrored PerReplica"},
+    "types.experimental.distributed": {"replication.values": "Mirrored PerReplica"},
     "train": {
         "framework.trackable": "TrackableView",
         "v2._saving": "CheckpointOptions",

@@ -7,7 +7,8 @@ from rheos import _core
 from rheos.framework import dtypes, tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
-from rheos.framework.eager import _text, get_eager_graph
+from rheos.framework.devices import full_device
+from rheos.framework.eager import _text, device_name, get_eager_graph
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.operation import Tensor
 from rheos.framework.watchers import variable_was_read
@@ -93,6 +94,8 @@ class EagerVariable(ResourceVariable):
         shape = value.shape if given is None else given
         name = graph._scope_name() + (name or "Variable").rstrip("/")
         self._take(_new_handle(value.dtype, shape, name), value.dtype, shape, name)
+        if graph._devices:
+            self._asked_device = full_device(graph._devices, device_name())
         with get_eager_graph().as_default():
             apply_op("AssignVariableOp", None, self._own_handle, value)
 
@@ -175,10 +178,12 @@ class EagerVariable(ResourceVariable):
             return original._unique_id
         return f"{self._own_name}_{self._own_number}"
 
+    _asked_device = None
+
     @property
     def device(self):
-        """The device that has the value."""
-        return self._own_handle.device
+        """The device that has the value, as the program named it."""
+        return self._asked_device or self._own_handle.device
 
     @property
     def _save_slice_info(self):

@@ -8,6 +8,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import _Default, get_default_graph
 from rheos.framework.graph import colocate_with, control_dependencies, graph_from_inputs, name_scope
 from rheos.framework.operation import Tensor
+from rheos.framework.thread_state import inherited
 from rheos.ops.state import init_ops, partitioned_variables as partitioned
 from rheos.ops.state.graph_keys import GraphKeys
 from rheos.ops.state.variables import Variable, VariableAggregation, VariableSynchronization
@@ -447,7 +448,7 @@ class _Store(threading.local):
 def _store(graph=None):
     graph = graph or get_default_graph()._root
     if graph._variable_scope is None:
-        graph._variable_scope = _Store()
+        graph._variable_scope = inherited(_Store())
     return graph._variable_scope
 
 

@@ -4,7 +4,7 @@ import contextlib
 import enum
 
 from rheos import _core
-from rheos.framework import dtypes, messages, signatures, tensor_shape
+from rheos.framework import dtypes, messages, replicas, signatures, tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph, get_default_session
 from rheos.framework.devices import PendingOperation
@@ -21,7 +21,7 @@ from rheos.ops.state.partitioned_variables import SaveSliceInfo
 
 
 class VariableSynchronization(enum.Enum):
-    """When copies of a variable on several devices are brought together; there is one device."""
+    """When copies of a variable, one for each replica, are brought together."""
 
     AUTO = 0
     NONE = 1
@@ -30,7 +30,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """How updates of copies of a variable on several devices are combined; there is one device."""
+    """How what replicas set copies of a variable to is combined."""
 
     NONE = 0
     SUM = 1
@@ -90,6 +90,11 @@ def _make_default(next_creator=None, **arguments):
     return type.__call__(_resource_type if use_resource else Variable, **arguments)
 
 
+def _make_copies(**arguments):
+    """The variable that the arguments ask for; of several replicas each has a copy."""
+    return replicas.make_variable(_make_default, arguments)
+
+
 def _with_creator(creator, next_creator):
     return lambda **arguments: creator(next_creator, **arguments)
 
@@ -109,7 +114,7 @@ class _VariableType(type):
         arguments.update(zip(_ARGUMENTS, values))
         for name in _ARGUMENTS:
             arguments.setdefault(name, _DEFAULTS.get(name))
-        make = _make_default
+        make = _make_copies
         for creator in get_default_graph()._variable_creators:
             make = _with_creator(creator, make)
         return make(**arguments)
@@ -162,6 +167,8 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
     """
 
     _is_eager = False  # its value is there: EagerVariable
+    _is_distributed = False  # it has a copy for each replica of a strategy
+    _container = None  # of a copy: a weak reference to the variable that it is one of
 
     __array_priority__ = 100
     _is_resource = False

@@ -1,0 +1,1 @@
+"""tf.distribute: programs whose steps are shared by several replicas."""
