@@ -14,7 +14,8 @@ typedef struct caller {
 static void set_up_caller(caller *a) {
   *a = (caller){.reply = {.bytes = ""}};
   start_cluster(&a->c, 1, 0);
-  check(rheos__remote_connect(&a->server, rheos_server_target(a->c.servers[0])));
+  const rheos_credentials none = {0};
+  check(rheos__remote_connect(&a->server, rheos_server_target(a->c.servers[0]), &none));
 }
 
 static void tear_down_caller(caller *a) {
