@@ -209,13 +209,23 @@ static rheos_status *take_fed(const rheos__master_run *run) {
   return NULL;
 }
 
-static rheos_status *begin_parts(rheos__master_step *step, const rheos__master_plan *plan) {
-  step->parts = rheos__alloc_array((size_t)plan->num_parts + 1, sizeof *step->parts);
-  if (step->parts == NULL) return rheos__out_of_memory();
-  step->num_parts = plan->num_parts;
+// The step may be failed by others from the beginning: they find parts whose calls are not there
+// yet.
+static rheos_status *make_parts(rheos__master_step *step, const rheos__master_plan *plan) {
+  part_run *parts = rheos__alloc_array((size_t)plan->num_parts + 1, sizeof *parts);
+  if (parts == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < plan->num_parts; i++) {
-    step->parts[i] = (part_run){.step = step, .part = &plan->parts[i]};
+    parts[i] = (part_run){.step = step, .part = &plan->parts[i]};
   }
+  pthread_mutex_lock(&step->mutex);
+  step->parts = parts;
+  step->num_parts = plan->num_parts;
+  pthread_mutex_unlock(&step->mutex);
+  return NULL;
+}
+
+static rheos_status *begin_parts(rheos__master_step *step, const rheos__master_plan *plan) {
+  RHEOS_TRY(make_parts(step, plan));
   for (int32_t i = 0; i < plan->num_parts; i++) {
     if (plan->parts[i].task == step->session->own_task) continue;
     RHEOS_TRY(start_part(&step->parts[i]));
@@ -272,6 +282,17 @@ void rheos__master_clean_up(const rheos__master_session *session, const rheos__m
   rheos__worker_clean_up(session->worker, step);
 }
 
+// Whoever ends the step meanwhile finds no call to cancel.
+static void forget_calls(rheos__master_step *step) {
+  for (int32_t i = 0; i < step->num_parts; i++) {
+    pthread_mutex_lock(&step->mutex);
+    rheos__peer_call *call = step->parts[i].call;
+    step->parts[i].call = NULL;
+    pthread_mutex_unlock(&step->mutex);
+    if (call != NULL) rheos__peer_call_forget(call);
+  }
+}
+
 static void run_parts(rheos__master_step *step, const rheos__master_plan *plan) {
   fail_take(step, begin_parts(step, plan));
   for (int32_t i = 0; i < step->num_parts; i++) {
@@ -279,9 +300,7 @@ static void run_parts(rheos__master_step *step, const rheos__master_plan *plan) 
     fail_take(step, run_here(step, &plan->parts[i]));
   }
   wait_for_parts(step);
-  for (int32_t i = 0; i < step->num_parts; i++) {
-    if (step->parts[i].call != NULL) rheos__peer_call_forget(step->parts[i].call);
-  }
+  forget_calls(step);
   if (step->run->step == 0) rheos__master_clean_up(step->session, plan, step->id);
 }
 

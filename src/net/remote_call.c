@@ -112,6 +112,12 @@ static bool should_stop(void *argument) {
   return w->is_lost;
 }
 
+rheos_status *rheos__remote_error(const rheos__remote_server *server, rheos_code code,
+                                  const char *message) {
+  if (atomic_load(&server->is_closed) == 0) return rheos_status_new(code, "%s", message);
+  return rheos_status_new(RHEOS_CANCELLED, "Session was closed.");
+}
+
 static rheos_status *error_of(const waited *w, const rheos__reply *reply) {
   const char *target = w->server->target;
   if (w->is_lost) {
@@ -122,7 +128,7 @@ static rheos_status *error_of(const waited *w, const rheos__reply *reply) {
     case RHEOS_UNAUTHENTICATED:
     case RHEOS_DEADLINE_EXCEEDED:
       return rheos_status_new(reply->code, "the server at %s: %s", target, reply->message);
-    default: return rheos_status_new(reply->code, "%s", reply->message);
+    default: return rheos__remote_error(w->server, reply->code, reply->message);
   }
 }
 

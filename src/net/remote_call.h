@@ -36,6 +36,10 @@ rheos_status *rheos__remote_call(rheos__remote_server *server, rheos__method met
                                  rheos__message *request, int64_t timeout_ms,
                                  const rheos_run_options *options, const rheos__message_form *form,
                                  rheos__received *received);
+// The error that a server answered with: RHEOS_CANCELLED where the session was closed meanwhile, of
+// which the server then knows nothing any more.
+rheos_status *rheos__remote_error(const rheos__remote_server *server, rheos_code code,
+                                  const char *message);
 // How long the call of a step with these options may last.
 int64_t rheos__remote_timeout_ms(const rheos_run_options *options);
 

@@ -44,11 +44,11 @@ static rheos_tensor *find_named(const rheos__received *reply, const char *name) 
   return NULL;
 }
 
-static rheos_status *take_results(const rheos__received *reply, char *const *fetches, int32_t count,
-                                  rheos_tensor **out_values) {
+static rheos_status *take_results(const rheos__remote_server *server, const rheos__received *reply,
+                                  char *const *fetches, int32_t count, rheos_tensor **out_values) {
   const Tensorflow__RunStepResponse *r = (const void *)reply->message;
   if (r->status_code != 0) {
-    return rheos_status_new((rheos_code)r->status_code, "%s", r->status_error_message);
+    return rheos__remote_error(server, (rheos_code)r->status_code, r->status_error_message);
   }
   for (int32_t i = 0; i < count; i++) {
     rheos_tensor *value = find_named(reply, fetches[i]);
@@ -101,7 +101,9 @@ rheos_status *rheos__remote_run_named(rheos__remote_session *session, const char
       rheos__remote_call(&session->server, RHEOS__RUN_STEP, &request,
                          rheos__remote_timeout_ms(options), options, &form, &reply);
   for (int32_t i = 0; i < ids->num_fetches; i++) out_values[i] = NULL;
-  if (status == NULL) status = take_results(&reply, names->fetches, ids->num_fetches, out_values);
+  if (status == NULL) {
+    status = take_results(&session->server, &reply, names->fetches, ids->num_fetches, out_values);
+  }
   for (int32_t i = 0; status != NULL && i < ids->num_fetches; i++) {
     rheos_tensor_unref(out_values[i]);
     out_values[i] = NULL;

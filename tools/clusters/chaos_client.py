@@ -5,6 +5,7 @@ each worker, the mean of their gradients. Batches are a function of the step's n
 for each step, each error, and last the weights. Runs on Rheos and on TensorFlow of either version.
 """
 
+import contextlib
 import sys
 import time
 
@@ -75,11 +76,22 @@ def weights_after(steps):
     return losses, w, b
 
 
+@contextlib.contextmanager
+def told_errors():
+    """What programs expect of a task that is lost."""
+    try:
+        yield
+    except (
+        tf.errors.UnavailableError, tf.errors.DeadlineExceededError, tf.errors.AbortedError,
+    ) as error:  # fmt: skip
+        say("error", type(error).__name__, " ".join(str(error).split()))
+
+
 def run_plain(target, built):
     """Until a step fails; every value before that is right."""
     step, w, b, loss, counted = built
     losses, wanted_w, wanted_b = weights_after(STEPS)
-    with tf.Session(target) as session:
+    with tf.Session(target) as session, told_errors():
         session.run(tf.global_variables_initializer())
         for i in range(STEPS):
             value, number = session.run([loss, counted])
@@ -121,16 +133,11 @@ def run_monitored(target, folder, built):
 
 
 def main(target, mode, folder):
-    built = build()
-    try:
-        if mode == "plain":
-            run_plain(target, built)
-        else:
-            run_monitored(target, folder, built)
-    except (
-        tf.errors.UnavailableError, tf.errors.DeadlineExceededError, tf.errors.AbortedError,
-    ) as error:  # fmt: skip
-        say("error", type(error).__name__, " ".join(str(error).split()))
+    if mode == "plain":
+        run_plain(target, build())
+    else:
+        with told_errors():
+            run_monitored(target, folder, build())
 
 
 main(*sys.argv[1:])
