@@ -200,13 +200,14 @@ struct rheos__prepare {
   rheos__resource *const *input_resources;  // the cell behind a reference or handle, else NULL
   const rheos_shape *const *handle_shapes;  // as in rheos__infer
   const rheos_dtype *output_dtypes;
-  const rheos_shape *output_shapes;  // known, except where they depend on values
-  rheos__resources *resources;       // of the session; NULL while constants are folded
-  rheos__resources *node_resources;  // of what runs the node's graph, under nodes' names; or NULL
-  rheos_graph *graph;                // the node's, for functions of its library
-  rheos__bodies *bodies;             // the session's, which run them; NULL: none do
-  rheos__structure *structure;       // that the op is, raised; NULL: it is none
-  rheos__step *step;                 // that waits for the kernel; NULL: none
+  const rheos_shape *output_shapes;    // known, except where they depend on values
+  rheos__resources *resources;         // of the session; NULL while constants are folded
+  rheos__resources *device_resources;  // of the device that the node asks for; NULL: `resources`
+  rheos__resources *node_resources;    // of what runs the node's graph, under nodes' names; or NULL
+  rheos_graph *graph;                  // the node's, for functions of its library
+  rheos__bodies *bodies;               // the session's, which run them; NULL: none do
+  rheos__structure *structure;         // that the op is, raised; NULL: it is none
+  rheos__step *step;                   // that waits for the kernel; NULL: none
   rheos_program_function program_function;  // of the session, for the functions of the program
   void *program_argument;
   bool leaves_functions;  // as the session's options say

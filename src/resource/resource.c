@@ -19,6 +19,8 @@ struct rheos__resources {
   resource_entry *entries;
   size_t capacity, count;
   _Atomic int64_t num_variables_of_any_shape;
+  _Atomic(rheos__resources *)
+      next;  // of another device, with the next number; NULL: nobody asked for it
 };
 
 rheos__resources *rheos__resources_new(void) {
@@ -31,8 +33,21 @@ rheos__resources *rheos__resources_new(void) {
   return resources;
 }
 
-void rheos__resources_clear(rheos__resources *resources) {
-  if (resources == NULL) return;
+static rheos__resources *make_next(rheos__resources *resources) {
+  pthread_mutex_lock(&resources->mutex);
+  if (atomic_load(&resources->next) == NULL) {
+    atomic_store(&resources->next, rheos__resources_new());
+  }
+  pthread_mutex_unlock(&resources->mutex);
+  return atomic_load(&resources->next);
+}
+
+rheos__resources *rheos__resources_of_device(rheos__resources *resources, int32_t device) {
+  for (; resources != NULL && device > 0; device--) resources = make_next(resources);
+  return resources;
+}
+
+static void clear_own(rheos__resources *resources) {
   pthread_mutex_lock(&resources->mutex);
   resource_entry *entries = resources->entries;
   const size_t capacity = resources->capacity;
@@ -43,11 +58,18 @@ void rheos__resources_clear(rheos__resources *resources) {
   rheos__free(entries);
 }
 
+void rheos__resources_clear(rheos__resources *resources) {
+  for (; resources != NULL; resources = atomic_load(&resources->next)) clear_own(resources);
+}
+
 void rheos__resources_free(rheos__resources *resources) {
-  if (resources == NULL) return;
-  rheos__resources_clear(resources);
-  pthread_mutex_destroy(&resources->mutex);
-  rheos__free(resources);
+  while (resources != NULL) {
+    rheos__resources *next = atomic_load(&resources->next);
+    clear_own(resources);
+    pthread_mutex_destroy(&resources->mutex);
+    rheos__free(resources);
+    resources = next;
+  }
 }
 
 // The entry that holds the resource, or the empty one where it belongs.
@@ -105,7 +127,7 @@ static bool take_container(rheos__resources *resources, const char *container,
   return true;
 }
 
-rheos_status *rheos__resources_clear_container(rheos__resources *resources, const char *container) {
+static rheos_status *clear_container(rheos__resources *resources, const char *container) {
   size_t num_gone = 0;
   pthread_mutex_lock(&resources->mutex);
   rheos__resource **gone = rheos__alloc_array(resources->count + 1, sizeof *gone);
@@ -115,6 +137,13 @@ rheos_status *rheos__resources_clear_container(rheos__resources *resources, cons
   for (size_t i = 0; i < num_gone; i++) rheos__resource_unref(gone[i]);
   rheos__free(gone);
   return done ? NULL : rheos__out_of_memory();
+}
+
+rheos_status *rheos__resources_clear_container(rheos__resources *resources, const char *container) {
+  for (; resources != NULL; resources = atomic_load(&resources->next)) {
+    RHEOS_TRY(clear_container(resources, container));
+  }
+  return NULL;
 }
 
 static bool reserve_entry(rheos__resources *resources) {

@@ -29,6 +29,10 @@ typedef struct rheos__resources rheos__resources;
 
 rheos__resources *rheos__resources_new(void);
 void rheos__resources_clear(rheos__resources *resources);  // lets go of all of them
+// Those of another device of the same owner, made when first asked for: TensorFlow has one table
+// for each device. Device 0 has `resources` themselves; what clears these clears all. NULL when
+// memory is short.
+rheos__resources *rheos__resources_of_device(rheos__resources *resources, int32_t device);
 // Lets go of those of a container; "": of those that are in none.
 rheos_status *rheos__resources_clear_container(rheos__resources *resources, const char *container);
 // The name in the table of what is called `name` in the container ("": none), for rheos__free().

@@ -340,14 +340,15 @@ rheos_status *rheos__named_resource(const rheos__prepare *p, const rheos__resour
                                     const void *argument, rheos__resource **out_resource) {
   const char *name = rheos__attr_string(p->attrs, "shared_name");
   const char *container = rheos__attr_string(p->attrs, "container");
+  rheos__resources *resources = p->device_resources != NULL ? p->device_resources : p->resources;
   if (name == NULL || name[0] == '\0') name = p->node_name;
   if (container == NULL || container[0] == '\0') {
-    return rheos__resources_get(p->resources, kind, name, argument, out_resource);
+    return rheos__resources_get(resources, kind, name, argument, out_resource);
   }
   *out_resource = NULL;
   char *full = rheos__name_in_container(container, name);
   if (full == NULL) return rheos__out_of_memory();
-  rheos_status *status = rheos__resources_get(p->resources, kind, full, argument, out_resource);
+  rheos_status *status = rheos__resources_get(resources, kind, full, argument, out_resource);
   rheos__free(full);
   return status;
 }

@@ -18,6 +18,23 @@ static const char *name_of_place(const rheos__plan *plan, const rheos__entry *en
   return rheos__share_memory(placed, asked) ? placed->name : asked->name;
 }
 
+// Of the device that the node asks for, which no plan decides anew: a resource has one place.
+static rheos_status *find_device_resources(const rheos__plan *plan, const rheos__node *node,
+                                           rheos__resources **out_resources) {
+  const rheos__plan_context *context = &plan->context;
+  rheos__device_name asked;
+  if (node->device[0] == '\0' || context->num_devices == 1 || context->resources == NULL) {
+    return NULL;
+  }
+  RHEOS_TRY(rheos__device_name_parse(node->device, &asked));
+  for (int32_t i = 0; i < context->num_devices; ++i) {
+    if (!rheos__device_name_matches(&asked, &context->devices[i]->parsed_name)) continue;
+    *out_resources = rheos__resources_of_device(context->resources, i);
+    return *out_resources != NULL ? NULL : rheos__out_of_memory();
+  }
+  return NULL;
+}
+
 // One block for all the arrays of a prepare.
 rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
                                   const rheos__entry *entry, const rheos__device *device,
@@ -89,6 +106,7 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
     p->node_name = name != NULL ? rheos__arena_strdup(arena, name) : NULL;
     rheos__free(name);
     if (p->node_name == NULL) return rheos__out_of_memory();
+    RHEOS_TRY(find_device_resources(plan, rheos__plan_node(plan, entry->id), &p->device_resources));
   }
   return NULL;
 }
