@@ -69,7 +69,13 @@ static rheos_status *find_targets(rheos_graph *graph, const rheos__master_run *r
   return NULL;
 }
 
-static rheos_status *place(const rheos__master_session *session, asked *a) {
+// What has state stays where it was placed first, however the graph grows.
+static rheos_status *place(rheos__master_session *session, asked *a) {
+  const int32_t count = rheos_graph_num_operations(session->graph);
+  int16_t *device_of =
+      rheos__realloc(session->device_of, ((size_t)count + 1) * sizeof *session->device_of);
+  if (device_of == NULL) return rheos__out_of_memory();
+  session->device_of = device_of;
   const rheos__device **devices = rheos__arena_alloc(
       &a->arena, ((size_t)session->num_devices + 1) * sizeof(const rheos__device *));
   if (devices == NULL) return rheos__out_of_memory();
@@ -79,12 +85,15 @@ static rheos_status *place(const rheos__master_session *session, asked *a) {
                                         .incarnation = session->devices[i].incarnation,
                                         .part = session->devices[i].task};
   }
-  return rheos__place_graph(session->graph, devices, session->num_devices,
-                            session->allow_soft_placement, a->device_of);
+  memcpy(a->device_of, device_of, (size_t)session->num_placed * sizeof *device_of);
+  RHEOS_TRY(rheos__place_graph(session->graph, devices, session->num_devices,
+                               session->allow_soft_placement, session->num_placed, a->device_of));
+  memcpy(device_of, a->device_of, (size_t)count * sizeof *device_of);
+  session->num_placed = count;
+  return NULL;
 }
 
-static rheos_status *ask(const rheos__master_session *session, const rheos__master_run *run,
-                         asked *a) {
+static rheos_status *ask(rheos__master_session *session, const rheos__master_run *run, asked *a) {
   rheos__arena *arena = &a->arena;
   const size_t num_nodes = (size_t)rheos_graph_num_operations(session->graph);
   const size_t num_tasks = (size_t)session->peers->cluster.num_tasks;

@@ -336,6 +336,7 @@ void rheos__master_session_unref(rheos__master_session *session) {
   }
   rheos__free(session->devices);
   rheos__free(session->has_session);
+  rheos__free(session->device_of);
   rheos_graph_unref(session->graph);
   pthread_cond_destroy(&session->none_runs);
   pthread_mutex_destroy(&session->mutex);

@@ -36,7 +36,9 @@ typedef struct rheos__master_session {
 
   pthread_mutex_t mutex;  // guards what follows, and the graph
   pthread_cond_t none_runs;
-  int64_t version;  // of the graph
+  int64_t version;     // of the graph
+  int16_t *device_of;  // by node: where it was when the graph was placed last
+  int32_t num_placed;
   rheos__master_plan *plans;
   rheos__master_step *steps;  // that run
   rheos__master_callable *callables;

@@ -25,7 +25,7 @@ static void init_devices(void) {
 static rheos_status *place(const fixture *f, bool soft, int16_t *out_devices) {
   init_devices();
   check(rheos_scope_finish(f->scope));
-  return rheos__place_graph(f->graph, devices, NUM_DEVICES, soft, out_devices);
+  return rheos__place_graph(f->graph, devices, NUM_DEVICES, soft, 0, out_devices);
 }
 
 static rheos_output on(fixture *f, const char *device) {
@@ -171,6 +171,68 @@ static void test_place__constants_and_shapes_are_where_they_are_used(void **stat
   assert_int_equal(placed[size.id], 2);
 }
 
+// ---- What stays, and what is told
+
+static void test_place__what_has_state_stays_where_it_was(void **state) {
+  fixture *f = *state;
+  const rheos_attr attrs[] = {rheos_attr_type("dtype", RHEOS_FLOAT),
+                              rheos_attr_shape("shape", &RHEOS_SCALAR)};
+  int16_t placed[MAX_NODES];
+  const rheos_output v = rheos_operation_output(add(f, "VarHandleOp", NULL, 0, attrs, 2), 0);
+  check(place(f, false, placed));
+  assert_int_equal(placed[v.id], 0);
+  const int32_t num_placed = rheos_graph_num_operations(f->graph);
+  const rheos_output pair[] = {v, float_scalar(f, 2)};
+  rheos_push_device(f->scope, "/job:worker");
+  const rheos_operation assign = add(f, "AssignVariableOp", pair, 2, NULL, 0);
+  rheos_scope_pop(f->scope);
+  check(rheos_scope_finish(f->scope));
+  check(rheos__place_graph(f->graph, devices, NUM_DEVICES, false, num_placed, placed));
+  assert_int_equal(placed[v.id], 0);
+  assert_int_equal(placed[assign.id], 0);
+}
+
+static void test_place__the_list_says_why(void **state) {
+  fixture *f = *state;
+  const char *const names[] = {"/job:ps/task:0/replica:0/cpu:0", "/job:w/task:1/replica:0/cpu:1"};
+  const rheos_placement_options options = {.devices = names, .num_devices = 2};
+  const rheos_output x = named_on(f, "x", "/job:w");
+  const rheos_operation y = beside(f, "loc:@x", "");
+  const rheos_output size = rheos_size(f->scope, x), one = float_scalar(f, 1);
+  rheos_push_device(f->scope, "/job:w");
+  rheos_neg(f->scope, one);
+  rheos_scope_pop(f->scope);
+  check(rheos_scope_finish(f->scope));
+  rheos_placement *list;
+  size_t count;
+  check(rheos_graph_place(f->graph, &options, &list, &count));
+  assert_int_equal(count, rheos_graph_num_operations(f->graph));
+  assert_string_equal(list[x.id].asked, "/job:w");
+  assert_string_equal(list[x.id].given, "/job:w/replica:0/task:1/device:CPU:1");
+  assert_string_equal(list[x.id].why, "asked for");
+  assert_int_equal(list[y.id].operation.id, y.id);
+  assert_string_equal(list[y.id].why, "colocated with x");
+  assert_string_equal(list[size.id].why, "looks at the shape of x");
+  assert_string_equal(list[one.id].why, "taken only there, first by Neg_1");
+  rheos_free(list);
+  expect_error(rheos_graph_place(f->graph, NULL, &list, &count), RHEOS_INVALID_ARGUMENT,
+               "available devices are [ /job:localhost/replica:0/task:0/device:CPU:0 ]");
+  assert_null(list);
+}
+
+static void test_place__a_list_needs_whole_names_of_cpus(void **state) {
+  fixture *f = *state;
+  const char *const wrong[] = {"/cpu:0", "/job:w/replica:0/task:0/gpu:0", "nonsense:"};
+  for (int i = 0; i < 3; i++) {
+    const rheos_placement_options options = {.devices = &wrong[i], .num_devices = 1};
+    rheos_placement *list;
+    size_t count;
+    rheos_status *status = rheos_graph_place(f->graph, &options, &list, &count);
+    assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+    rheos_status_free(status);
+  }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -182,6 +244,9 @@ int main(void) {
       TEST(test_place__a_group_that_cannot_be_in_one_place_is_an_error),
       TEST(test_place__jobs_are_never_merged),
       TEST(test_place__a_variable_says_where_its_update_is),
+      TEST(test_place__what_has_state_stays_where_it_was),
+      TEST(test_place__the_list_says_why),
+      TEST(test_place__a_list_needs_whole_names_of_cpus),
       TEST(test_place__constants_and_shapes_are_where_they_are_used),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -324,15 +324,17 @@ rheos_status *rheos__place_nodes(rheos__placer *p) {
 }
 
 rheos_status *rheos__place_graph(const rheos_graph *graph, const rheos__device *const *devices,
-                                 int32_t num_devices, bool allow_soft_placement,
-                                 int16_t *out_devices) {
+                                 int32_t num_devices, bool allow_soft_placement, int32_t num_kept,
+                                 int16_t *devices_of) {
   rheos__placer p = {.graph = graph,
                      .devices = devices,
                      .num_devices = num_devices,
-                     .allow_soft_placement = allow_soft_placement};
+                     .allow_soft_placement = allow_soft_placement,
+                     .kept = devices_of,
+                     .num_kept = num_kept};
   rheos_status *status = rheos__place_nodes(&p);
   for (int32_t i = 0; status == NULL && i < p.num_ids; ++i) {
-    out_devices[i] = p.places[i].given.device;
+    devices_of[i] = p.places[i].given.device;
   }
   rheos__placer_deinit(&p);
   return status;

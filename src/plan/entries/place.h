@@ -12,12 +12,14 @@
 rheos_status *rheos__place_plan(rheos__plan *plan);
 
 // As rheos__place_plan() for each node of a graph, which is then cut by device or task:
-// `out_devices` are numbers among `devices`, which may be of several tasks. What reads a variable
+// `devices_of` are numbers among `devices`, which may be of several tasks. What reads a variable
 // runs where that is, what makes a value where that is taken if all who take it are in one place.
 // Soft placement leaves a node on the task that it asks for.
+// The first `num_kept` of `devices_of` say where nodes were when the graph was placed before: those
+// that have state stay there.
 rheos_status *rheos__place_graph(const rheos_graph *graph, const rheos__device *const *devices,
-                                 int32_t num_devices, bool allow_soft_placement,
-                                 int16_t *out_devices);
+                                 int32_t num_devices, bool allow_soft_placement, int32_t num_kept,
+                                 int16_t *devices_of);
 
 // Whether the entry is bound to no memory: its outputs become constants, or only name a cell, or it
 // has none.

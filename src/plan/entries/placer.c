@@ -117,6 +117,18 @@ static rheos_status *find_wanted(rheos__placer *p, const rheos__placed *what,
   return NULL;
 }
 
+static bool is_kept(const rheos__placer *p, const rheos__placed *what) {
+  return what->id < p->num_kept && p->kept[what->id] != RHEOS__NOWHERE &&
+         (what->op->flags & RHEOS_OP_STATEFUL) != 0;
+}
+
+static rheos_status *find_kept(rheos__placer *p, const rheos__placed *what,
+                               const rheos__wanted **out_wanted) {
+  const rheos__device *device = device_at(p, p->kept[what->id]);
+  const rheos__wanted wanted = {.name = device->parsed_name, .text = device->name};
+  return keep_wanted(p, &wanted, out_wanted);
+}
+
 static bool agree(int32_t a, int32_t b) { return a < 0 || b < 0 || a == b; }
 
 static bool agree_texts(const char *a, const char *b) {
@@ -217,7 +229,7 @@ static rheos_status *join_classes(rheos__placer *p, const rheos__placed *what) {
 
 rheos_status *rheos__placer_join(rheos__placer *p, const rheos__placed *what) {
   rheos__place own = {.asker = what->id};
-  RHEOS_TRY(find_wanted(p, what, &own.wanted));
+  RHEOS_TRY(is_kept(p, what) ? find_kept(p, what, &own.wanted) : find_wanted(p, what, &own.wanted));
   RHEOS_TRY(take_wanted(p, &p->places[root_of(p, what->id)], &own));
   if (what->cell >= 0) RHEOS_TRY(join(p, what, what->cell, RHEOS__PLACE_REFERENCE));
   return join_classes(p, what);

@@ -69,6 +69,10 @@ typedef struct rheos__placer {
   const rheos__device *const *devices;
   int32_t num_devices;
   bool allow_soft_placement;
+  // By id, for the first num_kept: the device where something is already that has state, and stays;
+  // RHEOS__NOWHERE: there is none.
+  const int16_t *kept;
+  int32_t num_kept;
   bool has_memories;     // some device has a memory of its own
   bool has_tasks;        // the devices are of several tasks
   rheos__place *places;  // by id
