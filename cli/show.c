@@ -28,6 +28,12 @@ const char command_show_help[] =
     "                 tensors with the lines of the program that made them\n"
     "  --plan         what a step of it runs: entries by the rule that made them, whom they\n"
     "                 wait for, instructions, and where their values lie\n"
+    "  --placement    what device each node asks for, which one it is given, and why\n"
+    "  --cluster FILE.json, --job NAME, --task N, --cpus N\n"
+    "                 with --placement, the tasks as 'rheos serve' has them, the one whose\n"
+    "                 master runs the graph (else the first), how many CPUs each has (else 1)\n"
+    "  --soft-placement\n"
+    "                 with --placement, other devices where those asked for do not do\n"
     "  --feed-shape NAME=2,28,28\n"
     "                 with --memory or --plan, the shape of an input; dimensions that are\n"
     "                 not known count as 1\n"
@@ -123,9 +129,21 @@ static int check(const show_options *options, const text_list *paths) {
     return command_usage_error("show: a path is missing; see 'rheos help show'");
   }
   if (paths->count > 1) return command_usage_error("show: one path at a time");
-  if (options->ops + options->dot + options->memory + options->plan + (options->node != NULL) > 1) {
+  if (options->ops + options->dot + options->memory + options->plan + options->placement +
+          (options->node != NULL) >
+      1) {
     return command_usage_error(
-        "show: --ops, --node, --dot, --memory and --plan do not go together");
+        "show: --ops, --node, --dot, --memory, --plan and --placement do not go together");
+  }
+  const bool has_devices = options->cluster != NULL || options->cpus != NULL ||
+                           options->job != NULL || options->task != NULL || options->soft_placement;
+  if (has_devices && !options->placement) {
+    return command_usage_error(
+        "show: --cluster, --job, --task, --cpus and --soft-placement go with --placement");
+  }
+  if ((options->job != NULL && options->cluster == NULL) ||
+      (options->task != NULL && options->job == NULL)) {
+    return command_usage_error("show: --job goes with --cluster, and --task with --job");
   }
   if (options->feed_shapes.count > 0 && !options->memory && !options->plan) {
     return command_usage_error("show: --feed-shape goes with --memory or --plan");
@@ -172,6 +190,12 @@ int command_show(int argc, char **argv) {
       {"--tags", .text = &options.tags, .kinds = SOURCE_TAGGED},
       {"--memory", .flag = &options.memory, .kinds = SOURCE_MODELS},
       {"--plan", .flag = &options.plan, .kinds = SOURCE_MODELS},
+      {"--placement", .flag = &options.placement, .kinds = SOURCE_MODELS},
+      {"--cluster", .text = &options.cluster, .kinds = SOURCE_MODELS},
+      {"--job", .text = &options.job, .kinds = SOURCE_MODELS},
+      {"--task", .text = &options.task, .kinds = SOURCE_MODELS},
+      {"--cpus", .text = &options.cpus, .kinds = SOURCE_MODELS},
+      {"--soft-placement", .flag = &options.soft_placement, .kinds = SOURCE_MODELS},
       {"--feed-shape", .list = &options.feed_shapes, .kinds = SOURCE_MODELS},
   };
   const size_t num_rows = sizeof rows / sizeof rows[0];

@@ -9,11 +9,12 @@
 #include "view.h"
 
 typedef struct show_options {
-  bool json, ops, dot, memory, plan;
+  bool json, ops, dot, memory, plan, placement, soft_placement;
   const char *node;
   const char *tags;
   const char *memory_limit;
-  text_list feed_shapes;  // "NAME=2,3"
+  const char *cluster, *job, *task, *cpus;  // of the placement
+  text_list feed_shapes;                    // "NAME=2,3"
 } show_options;
 
 int show_model(source *s, const show_options *options);  // graph, meta graph, saved model
@@ -25,6 +26,7 @@ int show_arrays(const source *s, const show_options *options);
 // Of show_model().
 int show_node(const view *v, const char *name, json *j);  // `j` NULL: as text
 void show_dot(const view *v);
+int show_placement(const source *s, const view *v, const show_options *options);
 const Tensorflow__FunctionDef *show_find_function(const view *v, const char *name);  // or NULL
 void show_function(const Tensorflow__FunctionDef *function, json *j);
 

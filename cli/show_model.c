@@ -479,6 +479,7 @@ static int show_view(const model *m, const show_options *options) {
     show_dot(&m->view);
     return EXIT_SUCCESS;
   }
+  if (options->placement) return show_placement(m->source, &m->view, options);
   return print_all(m, options);
 }
 

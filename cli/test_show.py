@@ -821,3 +821,53 @@ def test_a_small_file_that_unpacks_to_much_ends_at_a_limit(tmp_path):
     assert "[30000000]" in text_of("--memory-limit=none", path)
     for size in ("much", "3X", "-1G", "0", "", "2GB"):
         assert "is a size such as 512M" in fails(f"--memory-limit={size}", path, status=2)
+
+
+# ---- Where nodes are placed
+
+
+def placed_graph(tmp_path):
+    with tf.Graph().as_default() as graph:
+        with tf.device("/job:ps"):
+            v = tf.get_variable("v", [2], initializer=tf.zeros_initializer())
+        with tf.device("/job:worker/cpu:1"):
+            tf.multiply(v, 2.0, name="y")
+    path = tmp_path / "placed.pb"
+    path.write_bytes(graph.as_graph_def().SerializeToString())
+    (tmp_path / "cluster.json").write_text('{"worker": {"3": "a:1"}, "ps": ["b:1", "c:1"]}')
+    return path, "--cluster=" + str(tmp_path / "cluster.json")
+
+
+def test_placement_says_asked_given_and_why(tmp_path):
+    path, cluster = placed_graph(tmp_path)
+    told = json_of("--placement", cluster, "--cpus", "2", path)
+    rows = {row["node"]: row for row in told["placement"]}
+    assert rows["v"] == {
+        "node": "v",
+        "op": "VariableV2",
+        "asked": "/job:ps",
+        "given": "/job:ps/replica:0/task:0/device:CPU:0",
+        "why": "asked for",
+    }
+    worker = "/job:worker/replica:0/task:3/device:CPU:1"
+    assert (rows["y"]["given"], rows["y"]["why"]) == (worker, "asked for")
+    assert rows["v/Assign"]["given"] == rows["v"]["given"]
+    lines = text_of("--placement", cluster, "--cpus=2", path).splitlines()
+    (line,) = [line.split() for line in lines if line.startswith("y ")]
+    assert line == ["y", "Mul", "/job:worker/device:CPU:1", worker, "asked", "for"]
+
+
+def test_a_placement_that_cannot_be_is_an_error(tmp_path):
+    path, cluster = placed_graph(tmp_path)
+    assert "available devices are [ /job:localhost" in show("--placement", path).stderr.decode()
+    assert "/job:worker/device:CPU:1" in show("--placement", cluster, path).stderr.decode()
+    soft = json_of("--placement", cluster, "--soft-placement", path)["placement"]
+    (row,) = [row for row in soft if row["node"] == "y"]
+    assert row["given"] == "/job:worker/replica:0/task:3/device:CPU:0"
+    assert row["why"] == "soft placement: what it asks for is not there"
+    assert "no task 5" in fails("--placement", cluster, "--job=ps", "--task=5", path)
+    assert "--job goes with --cluster" in fails("--placement", "--job=ps", path, status=2)
+    assert "go with --placement" in fails("--cpus=2", path, status=2)
+    assert "from 1 to 64" in fails("--placement", "--cpus=x", path)
+    (tmp_path / "cluster.json").write_text('{"ps": [')
+    assert "expected a string" in fails("--placement", cluster, path)

@@ -21,6 +21,7 @@
 #include <rheos/host.h>
 #include <rheos/op_def.h>
 #include <rheos/ops.h>
+#include <rheos/placement.h>
 #include <rheos/saved_model.h>
 #include <rheos/scope.h>
 #include <rheos/server.h>

@@ -60,6 +60,7 @@ OWNED = {
     "rheos_object_name": "rheos_free",
     "rheos_variable": "rheos_free",
     "rheos_gradient": "rheos_free",
+    "rheos_placement": "rheos_free",
     "char": "rheos_free",
     "void": "rheos_free",
 }
