@@ -29,7 +29,7 @@ typedef struct rheos__resources rheos__resources;
 
 rheos__resources *rheos__resources_new(void);
 void rheos__resources_clear(rheos__resources *resources);  // lets go of all of them
-// Those of another device of the same owner, made when first asked for: TensorFlow has one table
+// The table of another device of the same owner, made when first asked for: TensorFlow has one
 // for each device. Device 0 has `resources` themselves; what clears these clears all. NULL when
 // memory is short.
 rheos__resources *rheos__resources_of_device(rheos__resources *resources, int32_t device);
