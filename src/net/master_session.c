@@ -263,7 +263,9 @@ static rheos_status *fill(rheos__master_session *session, const rheos__master_op
   session->graph = rheos_graph_new();
   if (session->has_session == NULL || session->graph == NULL) return rheos__out_of_memory();
   RHEOS_TRY(extend(session->graph, o->graph_def, o->graph_bytes));
-  RHEOS_TRY(rheos__worker_create_session(session->worker, session->handle, session->is_isolated));
+  const rheos__session_from_master own = {
+      .handle = session->handle, .is_isolated = session->is_isolated, .master = ""};
+  RHEOS_TRY(rheos__worker_create_session(session->worker, &own));
   session->has_session[session->own_task] = true;
   RHEOS_TRY(add_own_devices(session));
   return join_tasks(session, o);

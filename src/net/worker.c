@@ -6,7 +6,8 @@
 #include "runtime/step/host.h"
 
 struct rheos__worker_session {
-  char *handle;
+  char *handle, *master;
+  uint64_t master_incarnation;
   rheos_host *host;  // its own, or the worker's
   rheos__worker_session *next;
 };
@@ -30,16 +31,20 @@ static rheos__worker_session **find_session(rheos__worker *worker, const char *h
 static void session_free(rheos__worker_session *session) {
   rheos_host_unref(session->host);
   rheos__free(session->handle);
+  rheos__free(session->master);
   rheos__free(session);
 }
 
-static rheos_status *session_new(rheos__worker *worker, const char *handle, bool is_isolated,
+static rheos_status *session_new(rheos__worker *worker, const rheos__session_from_master *from,
                                  rheos__worker_session **out_session) {
   rheos__worker_session *session = rheos__alloc_zeroed(sizeof *session);
   if (session == NULL) return rheos__out_of_memory();
-  session->handle = rheos__strdup(handle);
-  rheos_status *status = session->handle != NULL ? NULL : rheos__out_of_memory();
-  if (status == NULL && is_isolated) {
+  session->handle = rheos__strdup(from->handle);
+  session->master = rheos__strdup(from->master);
+  session->master_incarnation = from->master_incarnation;
+  rheos_status *status =
+      session->handle != NULL && session->master != NULL ? NULL : rheos__out_of_memory();
+  if (status == NULL && from->is_isolated) {
     status = rheos__host_apart(worker->host, &session->host);
   } else {
     session->host = rheos_host_ref(worker->host);
@@ -52,12 +57,63 @@ static rheos_status *session_new(rheos__worker *worker, const char *handle, bool
   return status;
 }
 
-rheos_status *rheos__worker_create_session(rheos__worker *worker, const char *handle,
-                                           bool is_isolated) {
-  rheos__worker_session *session = NULL;
-  RHEOS_TRY(session_new(worker, handle, is_isolated, &session));
+// Takes a session of a master that was there before that one; NULL: there is none.
+static rheos__worker_session *take_orphan(rheos__worker *worker,
+                                          const rheos__session_from_master *from) {
+  rheos__worker_session **place = &worker->sessions;
+  while (*place != NULL && (strcmp((*place)->master, from->master) != 0 ||
+                            (*place)->master_incarnation == from->master_incarnation)) {
+    place = &(*place)->next;
+  }
+  rheos__worker_session *session = *place;
+  if (session != NULL) *place = session->next;
+  return session;
+}
+
+// Lets go of the graphs of a session; runs that are under way keep theirs.
+static void drop_graphs(rheos__worker *worker, const char *session) {
+  rheos__worker_graph *dropped = NULL;
   pthread_mutex_lock(&worker->mutex);
-  const bool exists = *find_session(worker, handle) != NULL;
+  for (rheos__worker_graph **place = &worker->graphs, *graph; (graph = *place) != NULL;) {
+    if (strcmp(graph->of_session, session) == 0) {
+      *place = graph->next;
+      graph->next = dropped;
+      dropped = graph;
+    } else {
+      place = &graph->next;
+    }
+  }
+  pthread_mutex_unlock(&worker->mutex);
+  while (dropped != NULL) {
+    rheos__worker_graph *graph = dropped;
+    dropped = graph->next;
+    rheos__worker_graph_unref(worker, graph);
+  }
+}
+
+static void end_session(rheos__worker *worker, rheos__worker_session *session) {
+  drop_graphs(worker, session->handle);
+  session_free(session);
+}
+
+static void end_orphans(rheos__worker *worker, const rheos__session_from_master *from) {
+  rheos__worker_session *session = NULL;
+  if (from->master[0] == '\0') return;
+  do {
+    pthread_mutex_lock(&worker->mutex);
+    session = take_orphan(worker, from);
+    pthread_mutex_unlock(&worker->mutex);
+    if (session != NULL) end_session(worker, session);
+  } while (session != NULL);
+}
+
+rheos_status *rheos__worker_create_session(rheos__worker *worker,
+                                           const rheos__session_from_master *from) {
+  rheos__worker_session *session = NULL;
+  end_orphans(worker, from);
+  RHEOS_TRY(session_new(worker, from, &session));
+  pthread_mutex_lock(&worker->mutex);
+  const bool exists = *find_session(worker, from->handle) != NULL;
   if (!exists) {
     session->next = worker->sessions;
     worker->sessions = session;
@@ -65,7 +121,7 @@ rheos_status *rheos__worker_create_session(rheos__worker *worker, const char *ha
   pthread_mutex_unlock(&worker->mutex);
   if (!exists) return NULL;
   session_free(session);
-  return rheos_status_new(RHEOS_ALREADY_EXISTS, "the worker has a session %s", handle);
+  return rheos_status_new(RHEOS_ALREADY_EXISTS, "the worker has a session %s", from->handle);
 }
 
 rheos_status *rheos__worker_delete_session(rheos__worker *worker, const char *handle) {
@@ -73,7 +129,7 @@ rheos_status *rheos__worker_delete_session(rheos__worker *worker, const char *ha
   rheos__worker_session **place = find_session(worker, handle), *session = *place;
   if (session != NULL) *place = session->next;
   pthread_mutex_unlock(&worker->mutex);
-  if (session != NULL) session_free(session);
+  if (session != NULL) end_session(worker, session);
   return NULL;
 }
 
@@ -95,6 +151,7 @@ static void graph_free(rheos__worker_graph *graph) {
   rheos_callable_free(graph->callable);
   rheos_session_free(graph->session);
   rheos_graph_unref(graph->graph);
+  rheos__free(graph->of_session);
   rheos__free(graph);
 }
 
@@ -136,7 +193,8 @@ static rheos_status *make_callable(rheos__worker_graph *graph) {
 }
 
 static rheos_status *fill_graph(const rheos__worker *worker, rheos__worker_graph *graph,
-                                rheos_host *host, const void *graph_def, size_t size_bytes) {
+                                const char *session, rheos_host *host, const void *graph_def,
+                                size_t size_bytes) {
   const rheos_session_options options = {.host = host,
                                          .shares_resources = true,
                                          .allow_soft_placement = true,
@@ -144,7 +202,8 @@ static rheos_status *fill_graph(const rheos__worker *worker, rheos__worker_graph
                                          .program_argument = worker->program_argument,
                                          .leaves_functions = true};
   graph->graph = rheos_graph_new();
-  if (graph->graph == NULL) return rheos__out_of_memory();
+  graph->of_session = rheos__strdup(session);
+  if (graph->graph == NULL || graph->of_session == NULL) return rheos__out_of_memory();
   RHEOS_TRY(rheos__add_to_graph(graph->graph, graph_def, size_bytes, NULL, 0));
   RHEOS_TRY(rheos_session_new(graph->graph, &options, &graph->session));
   return make_callable(graph);
@@ -156,8 +215,9 @@ rheos_status *rheos__worker_register(rheos__worker *worker, const char *session,
   rheos_host *host;
   RHEOS_TRY(host_of(worker, session, &host));
   rheos__worker_graph *graph = rheos__alloc_zeroed(sizeof *graph);
-  rheos_status *status = graph != NULL ? fill_graph(worker, graph, host, graph_def, size_bytes)
-                                       : rheos__out_of_memory();
+  rheos_status *status = graph != NULL
+                             ? fill_graph(worker, graph, session, host, graph_def, size_bytes)
+                             : rheos__out_of_memory();
   rheos_host_unref(host);
   if (status != NULL) {
     if (graph != NULL) graph_free(graph);

@@ -33,10 +33,16 @@ void rheos__worker_deinit(rheos__worker *worker);
 
 // ---- Sessions, by the names that their masters gave them
 
-// `is_isolated`: its variables and other resources are its own, and go with it; else the host's.
-// RHEOS_ALREADY_EXISTS.
-rheos_status *rheos__worker_create_session(rheos__worker *worker, const char *handle,
-                                           bool is_isolated);
+typedef struct rheos__session_from_master {
+  const char *handle;
+  bool is_isolated;             // its variables and other resources are its own; else the host's
+  const char *master;           // the task that made it; "": it did not say
+  uint64_t master_incarnation;  // tells it from a task that was there before
+} rheos__session_from_master;
+// RHEOS_ALREADY_EXISTS. Sessions of a master that was there before go: nobody else ends them.
+rheos_status *rheos__worker_create_session(rheos__worker *worker,
+                                           const rheos__session_from_master *from);
+// With its graphs, and its resources if they are its own.
 rheos_status *rheos__worker_delete_session(rheos__worker *worker, const char *handle);
 
 // ---- Graphs
@@ -71,6 +77,7 @@ rheos_status *rheos__worker_reset(rheos__worker *worker, char *const *containers
 
 struct rheos__worker_graph {
   char handle[RHEOS__ID_BYTES];
+  char *of_session;  // the handle; "": of none
   rheos_graph *graph;
   rheos_session *session;
   rheos_callable *callable;

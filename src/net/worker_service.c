@@ -41,8 +41,11 @@ rheos_status *rheos__serve_GetStatus(rheos__served *served) {
 
 rheos_status *rheos__serve_CreateWorkerSession(rheos__served *served) {
   const Tensorflow__CreateWorkerSessionRequest *r = REQUEST(CreateWorkerSession);
-  return rheos__worker_create_session(&served->server->worker, r->session_handle,
-                                      r->isolate_session_state);
+  const rheos__session_from_master from = {.handle = r->session_handle,
+                                           .is_isolated = r->isolate_session_state,
+                                           .master = r->master_task,
+                                           .master_incarnation = (uint64_t)r->master_incarnation};
+  return rheos__worker_create_session(&served->server->worker, &from);
 }
 
 rheos_status *rheos__serve_DeleteWorkerSession(rheos__served *served) {
@@ -107,6 +110,8 @@ rheos_status *rheos__serve_RunGraph(rheos__served *served) {
   if (received == NULL) return rheos__out_of_memory();
   rheos_status *status = run_graph(served, received);
   rheos__free(received);
+  // A master that has gone cleans up nothing.
+  if (rheos__is_abandoned(served)) rheos__worker_clean_up(&served->server->worker, r->step_id);
   if (status != NULL && r->store_errors_in_response_body) return put_error_take(served, status);
   return status;
 }

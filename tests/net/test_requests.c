@@ -1,5 +1,5 @@
-// Requests of the protocol that come twice, late or in another order, as a client that is no
-// library of ours may send them.
+// Requests of the protocol that come twice, late, in another order or from who has gone, as clients
+// may send them that are not ours.
 #include "master.pb-c.h"
 #include "net/cluster_fixture.h"
 #include "net/remote_call.h"
@@ -97,7 +97,7 @@ static rheos_status *run_step(caller *a, const char *session, const char *fetch,
   return NULL;
 }
 
-static void test_repeated_requests__a_step_is_run_once(void **state) {
+static void test_requests__a_step_is_run_once(void **state) {
   fixture *f = *state;
   caller a;
   float value;
@@ -122,7 +122,7 @@ static rheos_status *close_session(caller *a, char *session) {
                     &tensorflow__close_session_response__descriptor);
 }
 
-static void test_repeated_requests__a_closed_session_stays_closed(void **state) {
+static void test_requests__a_closed_session_stays_closed(void **state) {
   fixture *f = *state;
   caller a;
   float value;
@@ -142,8 +142,23 @@ static void test_repeated_requests__a_closed_session_stays_closed(void **state) 
 
 // ---- A worker's
 
-static char *register_graph(caller *a, fixture *f) {
+static rheos_status *create_worker_session(caller *a, char *session, char *master,
+                                           int64_t incarnation) {
+  Tensorflow__CreateWorkerSessionRequest fields = TENSORFLOW__CREATE_WORKER_SESSION_REQUEST__INIT;
+  fields.session_handle = session;
+  fields.master_task = master;
+  fields.master_incarnation = incarnation;
+  return ask_fields(a, RHEOS__CREATE_WORKER_SESSION, &fields.base,
+                    &tensorflow__create_worker_session_response__descriptor);
+}
+
+// For a session; NULL: for none.
+static char *register_graph(caller *a, fixture *f, char *session) {
+  Tensorflow__RegisterGraphRequest fields = TENSORFLOW__REGISTER_GRAPH_REQUEST__INIT;
   rheos__message request = {0};
+  if (session != NULL) fields.session_handle = session;
+  fields.create_worker_session_called = session != NULL;
+  rheos__message_put(&request, &fields.base);
   put_graph(f, &request, 2);
   check(ask(a, RHEOS__REGISTER_GRAPH, &request, &tensorflow__register_graph_response__descriptor));
   const Tensorflow__RegisterGraphResponse *r = (const void *)a->reply.message;
@@ -181,7 +196,7 @@ static rheos_status *receive(caller *a, int64_t step, int64_t id) {
                     &tensorflow__recv_tensor_response__descriptor);
 }
 
-static void test_repeated_requests__a_part_is_run_once(void **state) {
+static void test_requests__a_part_is_run_once(void **state) {
   fixture *f = *state, *part;
   caller a;
   float value;
@@ -189,7 +204,7 @@ static void test_repeated_requests__a_part_is_run_once(void **state) {
   build_counter(f);
   set_up((void **)&part);
   build_addition(part, build_variable(part));
-  char *session = create_session(&a, f), *graph = register_graph(&a, part);
+  char *session = create_session(&a, f), *graph = register_graph(&a, part, NULL);
   check(run_step(&a, session, "Assign:0", 1, &value));
   check(run_graph(&a, graph, 1000, 5));
   expect_error(run_graph(&a, graph, 1000, 5), RHEOS_ABORTED, "The same RunGraph request");
@@ -207,12 +222,38 @@ static void test_repeated_requests__a_part_is_run_once(void **state) {
   tear_down_caller(&a);
 }
 
+static void test_requests__a_master_that_was_started_anew_leaves_nothing(void **state) {
+  fixture *f = *state;
+  caller a;
+  set_up_caller(&a);
+  add(f, "NoOp", NULL, 0, NULL, 0);
+  check(rheos_scope_finish(f->scope));
+  static char one[] = "/job:worker/replica:0/task:1", two[] = "/job:worker/replica:0/task:2";
+  char *names[] = {"1", "2", "3", "4"}, *graphs[4];
+  check(create_worker_session(&a, names[0], one, 11));
+  check(create_worker_session(&a, names[1], one, 11));
+  check(create_worker_session(&a, names[2], two, 12));
+  check(create_worker_session(&a, names[3], "", 0));  // TensorFlow 1's do not tell
+  for (int i = 0; i < 4; i++) graphs[i] = register_graph(&a, f, names[i]);
+  for (int i = 0; i < 4; i++) check(run_graph(&a, graphs[i], 10 + i, 20 + i));
+  expect_error(create_worker_session(&a, names[1], one, 11), RHEOS_ALREADY_EXISTS, "session 2");
+  check(create_worker_session(&a, names[0], one, 13));
+  for (int i = 0; i < 4; i++) {
+    rheos_status *status = run_graph(&a, graphs[i], 30 + i, 40 + i);
+    if (i >= 2) check(status);
+    if (i < 2) expect_error(status, RHEOS_ABORTED, graphs[i]);
+    free(graphs[i]);
+  }
+  tear_down_caller(&a);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(test_repeated_requests__a_step_is_run_once),
-      TEST(test_repeated_requests__a_closed_session_stays_closed),
-      TEST(test_repeated_requests__a_part_is_run_once),
+      TEST(test_requests__a_step_is_run_once),
+      TEST(test_requests__a_closed_session_stays_closed),
+      TEST(test_requests__a_part_is_run_once),
+      TEST(test_requests__a_master_that_was_started_anew_leaves_nothing),
   };
   if (!can_serve()) return 0;
   return cmocka_run_group_tests(tests, NULL, NULL);
