@@ -10,10 +10,11 @@ from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.layers import values
-from rheos.models import data
+from rheos.models import data, shared_training
 from rheos.models.data import Batches
 from rheos.models.graph_functions import Losses
 from rheos.models.metric import Mean, Metric
+from rheos.models.shapes_of_losses import without_share
 from rheos.ops.array import array_ops
 from rheos.ops.differentiation.gradient_tape import GradientTape
 from rheos.tracing.function import function as traced, functions_run_eagerly
@@ -81,11 +82,14 @@ class OpenTrainer:
     jit_compile = False
     steps_per_execution = 1
     _open_functions = None
+    _strategy = None  # whose replicas share the steps
 
     def _is_open(self, x=None):
         """Whether the program has steps of its own, or wants to see each operation."""
         if values.runs_in_session():
             return False
+        if self._strategy is not None:
+            return True
         kind = type(self)
         if any(getattr(kind, name) is not getattr(OpenTrainer, name) for name in _STEPS):
             return True
@@ -118,7 +122,7 @@ class OpenTrainer:
             y_pred = self(x, training=True)
             loss = self._called_loss(x, y, y_pred, sample_weight, True)
             scaled = self.optimizer.scale_loss(loss)
-        self._loss_tracker.update_state(loss, sample_weight=_rows_of(x))
+        self._loss_tracker.update_state(without_share(loss), sample_weight=_rows_of(x))
         variables = self.trainable_weights
         if variables:
             self.optimizer.apply_gradients(list(zip(tape.gradient(scaled, variables), variables)))
@@ -129,7 +133,7 @@ class OpenTrainer:
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         y_pred = self(x, training=False)
         loss = self._called_loss(x, y, y_pred, sample_weight, False)
-        self._loss_tracker.update_state(loss, sample_weight=_rows_of(x))
+        self._loss_tracker.update_state(without_share(loss), sample_weight=_rows_of(x))
         return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
 
     def predict_step(self, data):
@@ -154,7 +158,7 @@ class OpenTrainer:
             return array_ops.zeros([])
         step.make_loss()
         for (_, part), mean in zip(step.parts, self._loss_means):
-            mean.update_state(part, sample_weight=_rows_of(y_pred))
+            mean.update_state(without_share(part), sample_weight=_rows_of(y_pred))
         return step.total_loss
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
@@ -195,6 +199,8 @@ class OpenTrainer:
         held = self.__dict__.setdefault("_open_held", {})
         if mode not in held:
             step = getattr(self, f"{mode}_step")
+            if self._strategy is not None:
+                step = shared_training.shared(self._strategy, step, mode)
             if self.run_eagerly or functions_run_eagerly():
                 held[mode] = step
             else:
@@ -209,7 +215,7 @@ class OpenTrainer:
         calls.begin(mode)
         for i, item in enumerate(batches):
             calls.batch_begin(mode, i, {})
-            logs = step(item)
+            logs = step(self._shared(item))
             count += 1
             if has_end:
                 calls.batch_end(mode, i, _numbers(logs))
@@ -218,14 +224,30 @@ class OpenTrainer:
         calls.end(mode)
         if not count:
             raise ValueError("there was no batch: the data are empty, or used up")
-        return _numbers(logs)
+        return _numbers(self._of_all_replicas(logs))
+
+    def _shared(self, item):
+        """A batch as the replicas share it; makes the variables, where it is the first."""
+        if self._strategy is None:
+            return item
+        if self._ends() is None:
+            x = shared_training.of_first_replica(unpack_x_y_sample_weight(item)[0])
+            self._call_once(x)
+        return shared_training.batch_of(self._strategy, item)
+
+    def _of_all_replicas(self, logs):
+        """Logs of a step with what the metrics have of all replicas."""
+        if self._strategy is None or not isinstance(logs, dict):
+            return logs
+        found = self.get_metrics_result()
+        return found if found.keys() == logs.keys() else logs
 
     def _open_predict(self, batches, calls):
         step, parts = self._open_function("predict"), []
         calls.begin("predict")
         for i, item in enumerate(batches):
             calls.batch_begin("predict", i, {})
-            parts.append(step(item))
+            parts.append(step(self._shared(item)))
             calls.batch_end("predict", i, {"outputs": parts[-1]})
         calls.end("predict")
         calls.finish("predict", {})
@@ -236,10 +258,16 @@ class OpenTrainer:
         return nest.pack_sequence_as(parts[0], whole)
 
     def _open_on_batch(self, mode, item, return_dict):
-        logs = _numbers(self._open_function(mode)(item))
+        self.reset_metrics()
+        logs = _numbers(self._open_function(mode)(self._shared(item)))
         if return_dict:
             return logs
-        found = list(logs.values())
+        names = []
+        for metric in self.metrics:
+            is_several = isinstance(metric, CompiledMetrics)
+            names += self._metric_names if is_several else [metric.name]
+        rest = [name for name in logs if name not in names]
+        found = [logs[name] for name in (*names, *rest) if name in logs]
         return found[0] if len(found) == 1 else found
 
 

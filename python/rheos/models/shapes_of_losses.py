@@ -1,6 +1,6 @@
 """Fitting labels, predictions and weights to each other, and reducing weighted losses."""
 
-from rheos.framework import dtypes
+from rheos.framework import dtypes, replicas
 from rheos.framework.conversion import convert_to_tensor
 from rheos.ops.array import array_ops
 from rheos.ops.flow import control_flow_ops
@@ -142,8 +142,22 @@ def reduced_with_mask(losses, reduction, weights=None, mask=None):
     if reduction == Reduction.SUM:
         return total
     if reduction == Reduction.MEAN_WITH_SAMPLE_WEIGHT and weights is not None:
-        return math_ops.div_no_nan(total, math_ops.reduce_sum(weights))
-    return math_ops.div_no_nan(total, math_ops.cast(array_ops.size(losses), losses.dtype))
+        count = math_ops.reduce_sum(weights)
+    else:
+        count = math_ops.cast(array_ops.size(losses), losses.dtype)
+    return share_of_replica(math_ops.div_no_nan(total, count))
+
+
+def share_of_replica(loss):
+    """What the mean loss of a replica's batch is of that of all replicas, which is their sum."""
+    strategy = replicas.several()
+    return loss if strategy is None else loss * (1.0 / strategy.num_replicas_in_sync)
+
+
+def without_share(loss):
+    """The mean loss of a replica's batch, of its share of that of all replicas."""
+    strategy = replicas.several()
+    return loss if strategy is None else loss * float(strategy.num_replicas_in_sync)
 
 
 def as_floats(x, dtype=None):

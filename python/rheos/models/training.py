@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rheos.framework import errors, nest
+from rheos.framework import errors, nest, replicas
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.tensor_shape import TensorShape, as_shape
 from rheos.layers import values
@@ -17,6 +17,7 @@ from rheos.models import (
 from rheos.models.graph_functions import Step, flat_shapes
 from rheos.models.metric import Mean, MeanMetricWrapper, Metric
 from rheos.models.open_training import OpenTrainer, open_batches
+from rheos.models.shared_training import in_scope
 from rheos.models.traced_functions import TracedStep, _narrow
 from rheos.ops.array import array_ops
 
@@ -25,6 +26,7 @@ class Trainer(OpenTrainer):
     """What a model has to be trained: compile(), fit() and what goes with them."""
 
     def _init_training(self):
+        self._strategy = replicas.several()
         self.optimizer = None
         self.loss = None
         self.stop_training = False
@@ -407,6 +409,7 @@ class Trainer(OpenTrainer):
             found = self._steps["predict"] = kind(self)
         return found
 
+    @in_scope
     def train_on_batch(
         self,
         x,
@@ -420,6 +423,7 @@ class Trainer(OpenTrainer):
         more = (class_weight, reset_metrics, return_dict)
         return self._on_batch("train", x, y, sample_weight, *more)
 
+    @in_scope
     def test_on_batch(self, x, y=None, sample_weight=None, reset_metrics=True, return_dict=False):
         """The loss of a batch, or a list (a dict) of it and the metrics."""
         return self._on_batch("test", x, y, sample_weight, None, reset_metrics, return_dict)
@@ -440,6 +444,7 @@ class Trainer(OpenTrainer):
             return _logs(self.metrics_names, results)
         return results[0] if len(results) == 1 else list(results)
 
+    @in_scope
     def predict_on_batch(self, x):
         """The outputs for a batch."""
         x = x if values.runs_in_session() else _as_arrays(x)
@@ -451,6 +456,7 @@ class Trainer(OpenTrainer):
 
     # -- Epochs
 
+    @in_scope
     def fit(
         self,
         x=None,
@@ -592,6 +598,7 @@ class Trainer(OpenTrainer):
             found = [float(x) if np.ndim(x) == 0 else x for x in found]
         return _logs(names, found)
 
+    @in_scope
     def evaluate(
         self,
         x=None,
@@ -621,6 +628,7 @@ class Trainer(OpenTrainer):
             found = [logs[name] for name in self.metrics_names]
         return found[0] if len(found) == 1 else found
 
+    @in_scope
     def predict(
         self,
         x,

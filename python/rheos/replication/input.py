@@ -7,7 +7,9 @@ replica, or each replica gets the next batch.
 from rheos.autograph.loops import register_for_loop
 from rheos.autograph.state import filled_like
 from rheos.framework import nest
+from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.operation import Tensor
 from rheos.framework.tensor_spec import register_type_spec_from_value
 from rheos.ops.array import array_ops
 from rheos.pipelines import nest as element_nest
@@ -111,6 +113,16 @@ def split_batches(dataset, count):
     return DistributedDataset(dataset.map(split))
 
 
+def parts_of(value, extended):
+    """A batch in parts, one for each of a strategy's replicas of this process: a PerReplica, or the
+    part itself where there is one."""
+    tensor = value if nest.is_composite(value) else convert_to_tensor(value)
+    count, total = extended._num_copies, extended._num_replicas_in_sync
+    first = extended._first_replica
+    parts = [_part(tensor, first + i, total) for i in range(count)]
+    return parts[0] if count == 1 else PerReplica(parts)
+
+
 def _part(value, number, count):
     if value.shape.rank == 0:
         raise ValueError(
@@ -122,7 +134,7 @@ def _part(value, number, count):
     if known is not None and known % count == 0:
         share = known // count
     else:
-        rows = array_ops.shape(value)[0] if hasattr(value, "op") else value.nrows()
+        rows = array_ops.shape(value)[0] if isinstance(value, Tensor) else value.nrows()
         share = -(-rows // count)
     return value[number * share : (number + 1) * share]
 

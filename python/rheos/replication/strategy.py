@@ -181,6 +181,10 @@ class StrategyExtended:
         """The sum or mean over all replicas, of the values of those of this process."""
         return reductions.reduced(reduce_op, values)
 
+    def gather_rows(self, values):
+        """What replicas of this process have, with those of others, in the order of replicas."""
+        return values
+
     def _gather_local(self, values, axis):
         return reductions.gathered(values, axis)
 
