@@ -38,6 +38,9 @@ typedef struct rheos_server_options {
   // Callers need no certificate, though there is a CA: that is for what this task calls.
   bool takes_callers_without_certificate RHEOS_LEFT_OUT;
   bool reserved_[7] RHEOS_LEFT_OUT;  // zeros
+  // The bytes of a ConfigProto message: what sessions have whose clients say nothing else.
+  const void *default_session_config RHEOS_LEFT_OUT;
+  size_t default_session_config_bytes RHEOS_LEFT_OUT;
 } rheos_server_options;
 
 // Makes a server and begins to listen. RHEOS_UNIMPLEMENTED where gRPC is not there, saying what to

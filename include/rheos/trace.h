@@ -21,7 +21,7 @@ enum { RHEOS_TRACE_COST_GRAPH = 4 };
 // split over threads has an entry of `step_stats` for each other thread, without outputs, before
 // that of the whole. With RHEOS_TRACE_COST_GRAPH it has `cost_graph`: the operations of the latest
 // run with their inputs, their outputs' sizes and shapes, and the microseconds that they took
-// there.
+// there. Of runs on a server it has what that told of the latest one, for all its tasks.
 RHEOS_STATUS rheos_trace_to_run_metadata(const rheos_trace *trace, void **out_bytes,
                                          size_t *out_size_bytes);
 

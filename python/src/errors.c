@@ -39,21 +39,6 @@ static PyObject *message_of(const rheos_status *status) {
   return message;
 }
 
-// The name in "[[node NAME (defined at ...)]]" or "[[{{node NAME}}]]", a str: errors of servers say
-// their node in no other way. NULL without an exception if there is none.
-static PyObject *node_in_message(const char *text) {
-  static const char *const marks[] = {"[[node ", "[[{{node "};
-  static const char letters[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.\\-/";
-  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-    const char *at = strstr(text, marks[i]);
-    if (!at) continue;
-    at += strlen(marks[i]);
-    return PyUnicode_FromStringAndSize(at, (Py_ssize_t)strspn(at, letters));
-  }
-  return NULL;
-}
-
 static PyObject *operation_named(const char *node, graph_object *graph) {
   rheos_operation operation = rheos_graph_operation(graph->graph, node);
   return operation.graph ? graph_operation(graph, operation.id) : Py_NewRef(Py_None);
@@ -61,13 +46,7 @@ static PyObject *operation_named(const char *node, graph_object *graph) {
 
 static PyObject *operation_of_error(const rheos_status *status, graph_object *graph) {
   const char *node = graph ? rheos_status_node(status) : NULL;
-  if (node) return operation_named(node, graph);
-  PyObject *name = graph ? node_in_message(rheos_status_message(status)) : NULL;
-  if (!name) return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-  const char *text = PyUnicode_AsUTF8(name);
-  PyObject *operation = text ? operation_named(text, graph) : NULL;
-  Py_DECREF(name);
-  return operation;
+  return node ? operation_named(node, graph) : Py_NewRef(Py_None);
 }
 
 void raise_run_error_take(rheos_status *status, graph_object *graph) {

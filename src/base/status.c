@@ -77,6 +77,14 @@ rheos_status *rheos__status_at_node_take(rheos_status *status, const char *node,
   return located;
 }
 
+rheos_status *rheos__status_of_node(rheos_code code, const char *node, const char *message) {
+  const size_t size = strlen(message);
+  rheos_status *status = new_status(code, size, node);
+  if (status == NULL) return rheos__out_of_memory();
+  memcpy(status->message, message, size + 1);
+  return status;
+}
+
 rheos_status *rheos__status_in_function_take(rheos_status *status, const char *function) {
   if (status == NULL || is_static(status)) return status;
   const size_t length = strlen(status->message);

@@ -19,6 +19,10 @@ RHEOS_MUST_USE rheos_status *rheos__status_newv(rheos_code code, const char *for
 RHEOS_MUST_USE rheos_status *rheos__status_at_node_take(rheos_status *status, const char *node,
                                                         const char *file, int line);
 
+// An error that is known by a node, which its message tells already.
+RHEOS_MUST_USE rheos_status *rheos__status_of_node(rheos_code code, const char *node,
+                                                   const char *message);
+
 // The error of a call's body: adds the function. The node that calls is added next, and is the one
 // that the error is known by. Takes `status` likewise.
 RHEOS_MUST_USE rheos_status *rheos__status_in_function_take(rheos_status *status,

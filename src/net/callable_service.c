@@ -22,11 +22,24 @@ rheos_status *rheos__serve_MakeCallable(rheos__served *served) {
       .num_feeds = o->n_feed,
       .num_fetches = o->n_fetch,
       .num_targets = o->n_target,
-      .timeout_ms = o->run_options != NULL ? o->run_options->timeout_in_ms : 0};
+      .timeout_ms = o->run_options != NULL ? o->run_options->timeout_in_ms : 0,
+      .traced = rheos__traced_by_run_options(o->run_options)};
   RHEOS_TRY(rheos__serve_find(served, REQUEST(MakeCallable)->session_handle, &session));
   rheos_status *status = rheos__master_callable_make(session, &run, &reply.handle);
   rheos__master_session_unref(session);
   if (status == NULL) rheos__message_put(&served->reply, &reply.base);
+  return status;
+}
+
+static rheos_status *run_traced(rheos__served *served, rheos__master_session *session,
+                                rheos__master_run *run) {
+  rheos__run_stats stats = {.steps = {0}};
+  run->stats = &stats;
+  rheos_status *status = rheos__master_session_run(session, run);
+  if (status == NULL && run->traced != 0) {
+    rheos__run_stats_put_metadata(&stats, &served->reply, 2);
+  }
+  rheos__run_stats_deinit(&stats);
   return status;
 }
 
@@ -39,7 +52,7 @@ static rheos_status *run_with(rheos__served *served, rheos__master_session *sess
   run->values = served->request.tensors;
   run->should_stop = rheos__is_abandoned;
   run->should_stop_argument = served;
-  RHEOS_TRY(rheos__master_session_run(session, run));
+  RHEOS_TRY(run_traced(served, session, run));
   for (size_t i = 0; i < run->num_fetches; i++) {
     rheos__message_put_tensor(&served->reply, 1, run->results[i]);
     rheos_tensor_unref(run->results[i]);

@@ -17,6 +17,7 @@ rheos_status *rheos__master_copy_names(const rheos__master_run *from, rheos__are
   run->num_fetches = from->num_fetches;
   run->num_targets = from->num_targets;
   run->timeout_ms = from->timeout_ms;
+  run->traced = from->traced;
   RHEOS_TRY(copy_names(from->feeds, from->num_feeds, arena, &run->feeds));
   RHEOS_TRY(copy_names(from->fetches, from->num_fetches, arena, &run->fetches));
   return copy_names(from->targets, from->num_targets, arena, &run->targets);

@@ -1,6 +1,7 @@
 // The service tensorflow.MasterService.
 #include "net/services.h"
 
+#include "graph/node_mentions.h"
 #include "master.pb-c.h"
 #include "net/master_partial.h"
 
@@ -13,12 +14,31 @@ rheos_status *rheos__serve_find(const rheos__served *served, const char *handle,
 
 // ---- Sessions
 
+// The server's defaults, and over them what the client says. What a message says behind another
+// one's bytes is merged into it.
+static rheos_status *merge_config(rheos__served *served, const Tensorflow__ConfigProto **config) {
+  const rheos_server *server = served->server;
+  if (server->default_config_bytes == 0) return NULL;
+  rheos__buffer both = {0};
+  rheos__buffer_put(&both, server->default_config, server->default_config_bytes);
+  if (*config != NULL) rheos__proto_pack(&(*config)->base, &both);
+  Tensorflow__ConfigProto *merged;
+  rheos_status *status = both.failed ? rheos__out_of_memory()
+                                     : RHEOS_PROTO_UNPACK(config_proto, both.data, both.size_bytes,
+                                                          &served->request.arena, &merged);
+  if (status == NULL) *config = merged;
+  rheos__buffer_deinit(&both);
+  return status;
+}
+
 rheos_status *rheos__serve_CreateSession(rheos__served *served) {
   rheos_server *server = served->server;
+  const Tensorflow__ConfigProto *config = REQUEST(CreateSession)->config;
+  RHEOS_TRY(merge_config(served, &config));
   const rheos__master_options options = {.peers = &server->peers,
                                          .worker = &server->worker,
                                          .own_task = server->own_task,
-                                         .config = REQUEST(CreateSession)->config,
+                                         .config = config,
                                          .graph_def = served->request.bytes,
                                          .graph_bytes = served->request.size_bytes,
                                          .should_stop = rheos__is_abandoned,
@@ -127,6 +147,7 @@ rheos_status *rheos__serve_ListDevices(rheos__served *served) {
 
 // As part of the reply, where the caller asks for that: it may be longer then.
 static rheos_status *put_error_take(rheos__served *served, rheos_status *failed) {
+  failed = rheos__status_for_others_take(failed);
   Tensorflow__RunStepResponse reply = TENSORFLOW__RUN_STEP_RESPONSE__INIT;
   reply.status_code = (Tensorflow__Error__Code)rheos_status_code(failed);
   reply.status_error_message = (char *)(uintptr_t)rheos_status_message(failed);
@@ -137,27 +158,36 @@ static rheos_status *put_error_take(rheos__served *served, rheos_status *failed)
 
 static rheos_status *run_step(rheos__served *served, rheos_tensor **results) {
   const Tensorflow__RunStepRequest *r = REQUEST(RunStep);
-  const rheos__master_run run = {.feeds = served->request.names,
-                                 .values = served->request.tensors,
-                                 .fetches = r->fetch,
-                                 .targets = r->target,
-                                 .num_feeds = served->request.num_tensors,
-                                 .num_fetches = r->n_fetch,
-                                 .num_targets = r->n_target,
-                                 .results = results,
-                                 .timeout_ms = r->options != NULL ? r->options->timeout_in_ms : 0,
-                                 .should_stop = rheos__is_abandoned,
-                                 .should_stop_argument = served};
+  const bool is_partial = r->partial_run_handle[0] != '\0';
+  rheos__run_stats stats = {.steps = {0}};
+  const rheos__master_run run = {
+      .feeds = served->request.names,
+      .values = served->request.tensors,
+      .fetches = r->fetch,
+      .targets = r->target,
+      .num_feeds = served->request.num_tensors,
+      .num_fetches = r->n_fetch,
+      .num_targets = r->n_target,
+      .results = results,
+      .timeout_ms = r->options != NULL ? r->options->timeout_in_ms : 0,
+      .should_stop = rheos__is_abandoned,
+      .should_stop_argument = served,
+      .traced = is_partial ? 0 : rheos__traced_by_run_options(r->options),
+      .stats = &stats};
   rheos__master_session *session;
   RHEOS_TRY(rheos__serve_find(served, r->session_handle, &session));
-  rheos_status *status = r->partial_run_handle[0] == '\0'
-                             ? rheos__master_session_run(session, &run)
-                             : rheos__master_partial_run(session, r->partial_run_handle, &run);
+  rheos_status *status = is_partial
+                             ? rheos__master_partial_run(session, r->partial_run_handle, &run)
+                             : rheos__master_session_run(session, &run);
   rheos__master_session_unref(session);
   for (size_t i = 0; status == NULL && i < r->n_fetch; i++) {
     rheos__message_put_named(&served->reply, 1, r->fetch[i], results[i]);
     rheos_tensor_unref(results[i]);
   }
+  if (status == NULL && run.traced != 0) {
+    rheos__run_stats_put_metadata(&stats, &served->reply, 2);
+  }
+  rheos__run_stats_deinit(&stats);
   return status;
 }
 

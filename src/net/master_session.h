@@ -7,6 +7,7 @@
 #include <rheos/session.h>
 
 #include "device/device.h"
+#include "net/run_stats.h"
 #include "net/worker.h"
 
 typedef struct rheos__master_device {
@@ -89,6 +90,8 @@ typedef struct rheos__master_run {
   rheos__master_plan *plan;  // for these names; NULL: it is looked for
   int64_t step;              // of which this is one call of several; 0: a step of its own
   bool is_last;              // of its calls
+  uint32_t traced;           // what is told of it: RHEOS_TRACE_*
+  rheos__run_stats *stats;   // where that goes; NULL where nothing is told
   rheos_tensor **results;    // set by a success, then the caller's
   int64_t timeout_ms;        // 0: the session's
   bool (*should_stop)(void *argument);

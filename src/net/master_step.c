@@ -88,6 +88,20 @@ static rheos_status *keep_results(part_run *p, const rheos__received *reply) {
   return NULL;
 }
 
+// As TensorFlow's masters say it.
+static rheos_status *error_of_part(const part_run *p, const Tensorflow__RunGraphResponse *reply) {
+  const rheos__cluster *cluster = &p->step->session->peers->cluster;
+  return rheos_status_new((rheos_code)reply->status_code, "From %s:\n%s",
+                          cluster->tasks[p->part->task].name, reply->status_error_message);
+}
+
+static void keep_stats(rheos__master_step *step, const Tensorflow__RunGraphResponse *reply) {
+  if (step->run->traced == 0) return;
+  pthread_mutex_lock(&step->mutex);
+  rheos__run_stats_add_reply(step->run->stats, reply);
+  pthread_mutex_unlock(&step->mutex);
+}
+
 static rheos_status *take_reply(part_run *p, rheos__chunks chunks) {
   static const rheos__message_form form = {
       .descriptor = &tensorflow__run_graph_response__descriptor, .tensors = 1, .are_named = true};
@@ -95,9 +109,8 @@ static rheos_status *take_reply(part_run *p, rheos__chunks chunks) {
   rheos_status *status = rheos__receive_message(&form, chunks, &reply);
   if (status == NULL) {
     const Tensorflow__RunGraphResponse *r = (const void *)reply.message;
-    status = r->status_code != 0
-                 ? rheos_status_new((rheos_code)r->status_code, "%s", r->status_error_message)
-                 : keep_results(p, &reply);
+    status = r->status_code != 0 ? error_of_part(p, r) : keep_results(p, &reply);
+    keep_stats(p->step, r);
   }
   rheos__received_deinit(&reply);
   return status;
@@ -128,6 +141,8 @@ static void fill_request(const part_run *p, rheos__message *request) {
   fields.create_worker_session_called = true;
   fields.graph_handle = (char *)(uintptr_t)p->part->graph;
   fields.step_id = step->id;
+  options.record_timeline = (step->run->traced & RHEOS_TRACE_STEPS) != 0;
+  options.record_partition_graphs = (step->run->traced & RHEOS_TRACE_PARTITION_GRAPHS) != 0;
   fields.exec_opts = &options;
   fields.recv_key = p->part->fetch_keys;
   fields.n_recv_key = p->part->num_fetches;
@@ -165,11 +180,13 @@ static rheos_status *start_part(part_run *p) {
 
 // ---- The own task's part
 
-static rheos_status *run_here(rheos__master_step *step, const rheos__master_part *part) {
+static rheos_status *run_observed(rheos__master_step *step, const rheos__master_part *part,
+                                  rheos_trace *trace) {
   const rheos__master_run *run = step->run;
   const rheos_run_options options = {.timeout_ms = rest_ms(step),
                                      .should_stop = run->should_stop,
-                                     .should_stop_argument = run->should_stop_argument};
+                                     .should_stop_argument = run->should_stop_argument,
+                                     .trace = trace};
   const size_t count = part->num_feeds + part->num_fetches + 1;
   rheos_tensor **tensors = rheos__alloc_array(count, sizeof *tensors);
   if (tensors == NULL) return rheos__out_of_memory();
@@ -191,6 +208,21 @@ static rheos_status *run_here(rheos__master_step *step, const rheos__master_part
     run->results[part->fetches[i]] = received[i];
   }
   rheos__free(tensors);
+  return status;
+}
+
+static rheos_status *run_here(rheos__master_step *step, const rheos__master_part *part) {
+  const rheos__master_run *run = step->run;
+  if (run->traced == 0) return run_observed(step, part, NULL);
+  rheos_trace *trace = rheos_trace_new(run->traced);
+  if (trace == NULL) return rheos__out_of_memory();
+  rheos_status *status = run_observed(step, part, trace);
+  if (status == NULL) {
+    pthread_mutex_lock(&step->mutex);
+    status = rheos__run_stats_add_trace(run->stats, trace);
+    pthread_mutex_unlock(&step->mutex);
+  }
+  rheos_trace_free(trace);
   return status;
 }
 

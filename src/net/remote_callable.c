@@ -127,12 +127,12 @@ static rheos_status *run_made(const rheos__remote_callable *callable, rheos_tens
   return status;
 }
 
-// RunCallable tells no deadline, and RunStep does.
+// RunCallable tells no deadline and asks for no trace, and RunStep does.
 rheos_status *rheos__remote_run_callable(rheos_callable *base, rheos_tensor *const *values,
                                          rheos_tensor **out_values,
                                          const rheos_run_options *options) {
   rheos__remote_callable *callable = remote(base);
-  if (options != NULL && options->timeout_ms > 0) {
+  if (options != NULL && (options->timeout_ms > 0 || options->trace != NULL)) {
     return rheos__remote_run(base->session, &base->ids, values, out_values, options);
   }
   RHEOS_TRY(rheos__remote_check_feeds(base->session->graph, &base->ids, values));

@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 #include "master.pb-c.h"
 #include "net/ids.h"
+#include "runtime/step/trace.h"
 
 static char *name_of(const rheos_graph *graph, rheos__edge edge, rheos__arena *arena) {
   char *name = rheos__node_name(graph, rheos__graph_node(graph, edge.id));
@@ -72,6 +73,23 @@ rheos_status *rheos__remote_names(const rheos_session *session, const rheos__sig
   return are_named ? NULL : rheos__out_of_memory();
 }
 
+static void ask_for_trace(const rheos_trace *trace, Tensorflow__RunOptions *options) {
+  if ((trace->what & RHEOS_TRACE_STEPS) != 0) {
+    options->trace_level = TENSORFLOW__RUN_OPTIONS__TRACE_LEVEL__FULL_TRACE;
+  }
+  options->output_partition_graphs = (trace->what & RHEOS_TRACE_PARTITION_GRAPHS) != 0;
+}
+
+static rheos_status *keep_metadata(rheos_trace *trace, const rheos__received *reply) {
+  const Tensorflow__RunStepResponse *r = (const void *)reply->message;
+  rheos__buffer bytes = {0};
+  if (r->metadata != NULL) rheos__proto_pack(&r->metadata->base, &bytes);
+  rheos_status *status = bytes.failed ? rheos__out_of_memory()
+                                      : rheos__trace_keep_told(trace, bytes.data, bytes.size_bytes);
+  rheos__buffer_deinit(&bytes);
+  return status;
+}
+
 rheos_status *rheos__remote_run_named(rheos__remote_session *session, const char *partial,
                                       const rheos__signature_ids *ids,
                                       const rheos__step_names *names, rheos_tensor *const *values,
@@ -83,7 +101,9 @@ rheos_status *rheos__remote_run_named(rheos__remote_session *session, const char
   Tensorflow__RunOptions run_options = TENSORFLOW__RUN_OPTIONS__INIT;
   rheos__message request = {0};
   rheos__received reply;
+  rheos_trace *trace = options != NULL ? options->trace : NULL;
   run_options.timeout_in_ms = timeout_ms;
+  if (trace != NULL) ask_for_trace(trace, &run_options);
   fields.session_handle = session->handle;
   fields.options = &run_options;
   if (partial != NULL) fields.partial_run_handle = (char *)(uintptr_t)partial;
@@ -104,6 +124,7 @@ rheos_status *rheos__remote_run_named(rheos__remote_session *session, const char
   if (status == NULL) {
     status = take_results(&session->server, &reply, names->fetches, ids->num_fetches, out_values);
   }
+  if (status == NULL && trace != NULL) status = keep_metadata(trace, &reply);
   for (int32_t i = 0; status != NULL && i < ids->num_fetches; i++) {
     rheos_tensor_unref(out_values[i]);
     out_values[i] = NULL;

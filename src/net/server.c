@@ -5,6 +5,7 @@
 
 #include "base/options.h"
 #include "base/file.h"
+#include "graph/node_mentions.h"
 
 // As much of an error as fits the headers that carry it.
 enum { ERROR_BYTES = 3072 };
@@ -15,6 +16,7 @@ void rheos__answer_take(rheos_server *server, rheos__incoming *call, rheos_statu
                         rheos__message *reply) {
   rheos__pieces pieces = {NULL, 0};
   if (status == NULL) status = rheos__message_pieces(reply, &pieces);
+  status = rheos__status_for_others_take(status);
   char text[ERROR_BYTES + 1];
   snprintf(text, sizeof text, "%s", status != NULL ? rheos_status_message(status) : "");
   server->transport->reply(call, rheos_status_code(status), text, pieces);
@@ -104,6 +106,25 @@ static rheos_status *make_host(rheos_server *server, const rheos_server_options 
   return rheos_host_new(&host, &server->host);
 }
 
+static rheos_status *keep_default_config(rheos_server *server,
+                                         const rheos_server_options *options) {
+  const void *bytes = options->default_session_config;
+  const size_t size = options->default_session_config_bytes;
+  Tensorflow__ConfigProto *config;
+  rheos__arena arena;
+  RHEOS_NEED_BYTES(bytes, size);
+  if (size == 0) return NULL;
+  rheos__arena_init(&arena);
+  rheos_status *status = RHEOS_PROTO_UNPACK(config_proto, bytes, size, &arena, &config);
+  rheos__arena_deinit(&arena);
+  if (status != NULL) return status;
+  server->default_config = rheos__alloc(size);
+  if (server->default_config == NULL) return rheos__out_of_memory();
+  memcpy(server->default_config, bytes, size);
+  server->default_config_bytes = size;
+  return NULL;
+}
+
 static rheos_status *fill(rheos_server *server, const rheos_server_options *options) {
   rheos__cluster cluster;
   RHEOS_TRY(rheos__transport_find(&server->transport));
@@ -122,6 +143,7 @@ static rheos_status *fill(rheos_server *server, const rheos_server_options *opti
   rheos__worker_init(&server->worker, server->host, &server->peers, server->own_task);
   server->worker.program_function = options->program_function;
   server->worker.program_argument = options->program_argument;
+  RHEOS_TRY(keep_default_config(server, options));
   RHEOS_TRY(listen(server, options));
   return keep_target(server);
 }
@@ -193,6 +215,7 @@ void rheos_server_free(rheos_server *server) {
   rheos__credentials_deinit(&server->credentials);
   rheos_host_unref(server->host);
   rheos__request_ids_deinit(&server->request_ids);
+  rheos__free(server->default_config);
   rheos__free(server->target);
   pthread_cond_destroy(&server->stopped);
   pthread_mutex_destroy(&server->mutex);

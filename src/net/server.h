@@ -19,6 +19,8 @@ struct rheos_server {
   rheos__request_ids request_ids;
   rheos__listener *listener;
   char *target;
+  void *default_config;  // the bytes of a ConfigProto
+  size_t default_config_bytes;
   pthread_mutex_t mutex;  // guards what follows
   pthread_cond_t stopped;
   bool is_stopping, has_stopped;

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "graph/node_mentions.h"
+#include "net/run_stats.h"
 #include "runtime/step/host.h"
 #include "worker.pb-c.h"
 
@@ -71,10 +73,21 @@ rheos_status *rheos__serve_DeregisterGraph(rheos__served *served) {
 
 // ---- Steps
 
+static rheos_status *put_stats(rheos__served *served, const rheos_trace *trace) {
+  rheos__run_stats stats = {.steps = {0}};
+  rheos_status *status = rheos__run_stats_add_trace(&stats, trace);
+  if (status == NULL) rheos__run_stats_put_reply(&stats, &served->reply);
+  rheos__run_stats_deinit(&stats);
+  return status;
+}
+
 static rheos_status *run_graph(rheos__served *served, rheos_tensor **received) {
   const Tensorflow__RunGraphRequest *r = REQUEST(RunGraph);
+  const uint32_t traced = r->is_partial ? 0 : rheos__traced_by_executor_options(r->exec_opts);
   const rheos_run_options options = {.should_stop = rheos__is_abandoned,
-                                     .should_stop_argument = served};
+                                     .should_stop_argument = served,
+                                     .trace = traced != 0 ? rheos_trace_new(traced) : NULL};
+  if (traced != 0 && options.trace == NULL) return rheos__out_of_memory();
   const rheos__part_run run = {.graph = r->graph_handle,
                                .step = r->step_id,
                                .send_keys = served->request.names,
@@ -86,16 +99,20 @@ static rheos_status *run_graph(rheos__served *served, rheos_tensor **received) {
                                .is_last = r->is_last_partial_run,
                                .received = received,
                                .options = &options};
-  RHEOS_TRY(rheos__worker_run(&served->server->worker, &run));
+  rheos_status *status = rheos__worker_run(&served->server->worker, &run);
+  if (status == NULL && options.trace != NULL) status = put_stats(served, options.trace);
+  rheos_trace_free(options.trace);
   for (size_t i = 0; i < r->n_recv_key; i++) {
+    if (received[i] == NULL) continue;
     rheos__message_put_named(&served->reply, 1, r->recv_key[i], received[i]);
     rheos_tensor_unref(received[i]);
   }
-  return NULL;
+  return status;
 }
 
 // As part of the reply, where the caller asks for that: it may be longer then.
 static rheos_status *put_error_take(rheos__served *served, rheos_status *failed) {
+  failed = rheos__status_for_others_take(failed);
   Tensorflow__RunGraphResponse reply = TENSORFLOW__RUN_GRAPH_RESPONSE__INIT;
   reply.status_code = (Tensorflow__Error__Code)rheos_status_code(failed);
   reply.status_error_message = (char *)(uintptr_t)rheos_status_message(failed);

@@ -275,6 +275,7 @@ class Server:
             cpu_devices=config.device_count.get("CPU", 0),
             threads=max(config.intra_op_parallelism_threads, 0),
             program_function=call_function,
+            default_session_config=config.SerializeToString(),
         )
         _servers.add(self)
 

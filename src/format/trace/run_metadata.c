@@ -447,6 +447,7 @@ rheos_status *rheos_trace_to_run_metadata(const rheos_trace *trace, void **out_b
     rheos__buffer_deinit(&w.name);
     rheos__buffer_deinit(&w.label);
   }
+  rheos__buffer_put(&out, trace->told, trace->told_bytes);  // lists grow by what comes behind them
   if (status == NULL && out.failed) status = rheos__out_of_memory();
   if (status == NULL && out.size_bytes > RHEOS__MAX_MESSAGE_BYTES) {
     status = RHEOS_INVALID("RunMetadata cannot be larger than 2GB: it would have %zu bytes",

@@ -5,6 +5,7 @@
 #include <rheos/front_end.h>
 
 #include "base/options.h"
+#include "graph/node_mentions.h"
 #include "runtime/session/session_kind.h"
 
 static rheos_status *init(rheos_callable *callable, const rheos__step_ends *ends) {
@@ -56,7 +57,8 @@ rheos_status *rheos_callable_run_sized(rheos_callable *callable, rheos_tensor *c
     RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_run_options, options, options_bytes, &known));
     options = &known;
   }
-  return callable->kind->run_callable(callable, values, out_values, options);
+  rheos_status *status = callable->kind->run_callable(callable, values, out_values, options);
+  return status == NULL ? NULL : rheos__status_with_lines_take(status, callable->session->graph);
 }
 
 // ---- Bound to tensors
@@ -115,7 +117,7 @@ rheos_status *rheos_callable_run_bound_sized(rheos_callable *callable,
                              ? callable->kind->run_bound(callable, options)
                              : run_and_copy(callable, options);
   atomic_store(&bound->is_running, false);
-  return status;
+  return status == NULL ? NULL : rheos__status_with_lines_take(status, callable->session->graph);
 }
 
 int64_t rheos_callable_cost_ns(const rheos_callable *callable) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "graph/node_mentions.h"
 #include "runtime/session/direct_session.h"
 #include "runtime/session/session_kind.h"
 #include "runtime/session/session_plan.h"
@@ -173,6 +174,7 @@ rheos_status *rheos_session_run_sized(rheos_session *session, const rheos_feed *
   RHEOS_TRY(rheos__run_signature_init(&s, session->graph, feeds, num_feeds, fetches, num_fetches,
                                       targets, num_targets));
   rheos_status *status = session->kind->run(session, &s.ids, s.values, s.results, options);
+  if (status != NULL) status = rheos__status_with_lines_take(status, session->graph);
   for (size_t i = 0; status == NULL && i < num_fetches; ++i) fetches[i].value = s.results[i];
   rheos__run_signature_deinit(&s);
   return status;
@@ -197,6 +199,7 @@ rheos_status *rheos_session_partial_setup(rheos_session *session, const rheos_ou
   void *memory;
   RHEOS_TRY(rheos__signature_ids_of(session->graph, &ends, &ids, &memory));
   rheos_status *status = session->kind->partial_setup(session, &ids, out_handle);
+  if (status != NULL) status = rheos__status_with_lines_take(status, session->graph);
   rheos__free(memory);
   return status;
 }
@@ -220,6 +223,7 @@ rheos_status *rheos_session_partial_run_sized(rheos_session *session, int64_t ha
                                       NULL, 0));
   rheos_status *status =
       session->kind->partial_run(session, handle, &s.ids, s.values, s.results, options);
+  if (status != NULL) status = rheos__status_with_lines_take(status, session->graph);
   for (size_t i = 0; status == NULL && i < num_fetches; ++i) fetches[i].value = s.results[i];
   rheos__run_signature_deinit(&s);
   return status;

@@ -48,6 +48,7 @@ void rheos_trace_clear(rheos_trace *trace) {
   trace->num_events = trace->num_visits = trace->num_dynamic = trace->num_parts = 0;
   trace->num_notes = 0;
   trace->num_runs = 0;
+  trace->told_bytes = 0;
 }
 
 void rheos_trace_free(rheos_trace *trace) {
@@ -60,6 +61,7 @@ void rheos_trace_free(rheos_trace *trace) {
   rheos__free(trace->parts);
   rheos__free(trace->notes);
   rheos__free(trace->dynamic);
+  rheos__free(trace->told);
   rheos__free(trace);
 }
 
@@ -406,6 +408,15 @@ rheos_trace *rheos_trace_new(uint32_t what) {
                                       .part_ended = add_note,
                                       .argument = trace};
   return trace;
+}
+
+rheos_status *rheos__trace_keep_told(rheos_trace *trace, const void *metadata, size_t size_bytes) {
+  void *told = rheos__realloc(trace->told, size_bytes + 1);
+  if (told == NULL) return rheos__out_of_memory();
+  trace->told = told;
+  trace->told_bytes = size_bytes;
+  if (size_bytes > 0) memcpy(told, metadata, size_bytes);
+  return NULL;
 }
 
 void rheos__step_observe_by_trace(rheos__step *step, rheos_trace *trace) {

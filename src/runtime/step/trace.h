@@ -93,7 +93,7 @@ struct rheos_trace {
   uint32_t what;
   bool failed;
   int64_t epoch_ns;  // what to add to the times for those since 1970
-  char (*devices)[64];
+  char (*devices)[128];
   size_t num_devices, device_capacity;
   rheos__traced_segment *segments;
   size_t num_segments, segment_capacity;
@@ -112,7 +112,13 @@ struct rheos_trace {
   rheos__pool_watch watch;
   int32_t num_runs;
   int32_t first_visit;  // of the run under way
+  // What a server told of the latest run that it ran, the bytes of a RunMetadata.
+  void *told;
+  size_t told_bytes;
 };
+
+// Keeps a copy of what a server told of a run.
+rheos_status *rheos__trace_keep_told(rheos_trace *trace, const void *metadata, size_t size_bytes);
 
 // The trace becomes an observer of the step: of one at a time.
 void rheos__step_observe_by_trace(rheos__step *step, rheos_trace *trace);
