@@ -103,20 +103,19 @@ SAME = {
         "ops.flow.control_flow_ops": "Assert",
     },
     "distribute": {
-        "replication.mirrored": "MirroredStrategy OneDeviceStrategy",
         "replication.options": "InputContext InputReplicationMode",
         "replication.reductions": """
             CrossDeviceOps HierarchicalCopyAllReduce NcclAllReduce ReduceOp ReductionToOneDevice
         """,
         "replication.replica_context": "ReplicaContext",
         "replication.strategy": """
-            Strategy StrategyExtended experimental_set_strategy get_replica_context get_strategy
+            StrategyExtended experimental_set_strategy get_replica_context get_strategy
             has_strategy in_cross_replica_context
         """,
     },
     "distribute.experimental": {
-        "replication.mirrored": "CentralStorageStrategy TPUStrategy",
-        "replication.multi_worker": "MultiWorkerMirroredStrategy ParameterServerStrategy",
+        "replication.mirrored": "TPUStrategy",
+        "replication.multi_worker": "ParameterServerStrategy",
         "replication.options": "CollectiveCommunication=CommunicationImplementation",
     },
     "distribute.cluster_resolver": {

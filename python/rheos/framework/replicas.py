@@ -119,6 +119,13 @@ def updating(number):
         _state.updated = outer
 
 
+def container_of(value):
+    """The variable whose copy a value is, else the value."""
+    container = getattr(value, "_container", None)
+    container = container and container()
+    return value if container is None else container
+
+
 def make_variable(make, arguments):
     """The variable of these arguments: the strategy's in use, of which `make` makes each copy."""
     strategy = several()

@@ -2,6 +2,7 @@
 
 from rheos.framework import dtypes, tensor_shape
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import colocate_with, control_dependencies, name_scope
 from rheos.layers import base, values
 from rheos.ops.array import array_ops
@@ -9,6 +10,7 @@ from rheos.ops.flow.smart_cond import known_flag, smart_cond
 from rheos.ops.math import math_ops
 from rheos.ops.nn import nn_norm, nn_ops
 from rheos.ops.state import init_ops, state_ops, variable_scope
+from rheos.ops.state.variables import VariableAggregation, VariableSynchronization
 
 
 def moving_average(average, value, momentum, zero_debias=False, name=None):
@@ -168,7 +170,15 @@ class BatchNormalizationBody:
             )
 
         def keep(name, initializer):
-            return make(name, initializer, trainable=False)
+            if get_default_graph()._root._is_eager:
+                return make(name, initializer, trainable=False)
+            return make(  # in TensorFlow 1 those of several replicas count
+                name,
+                initializer,
+                trainable=False,
+                synchronization=VariableSynchronization.ON_READ,
+                aggregation=VariableAggregation.MEAN,
+            )
 
         if self.scale:
             self.gamma = make(

@@ -10,7 +10,7 @@ def _default_devices():
     return [device.name for device in config.list_logical_devices("CPU")]
 
 
-def full_names(devices, job="localhost", task=0):
+def full_names(devices, job=None, task=0):
     """The full names of devices, by default of all CPUs there are.
 
     RuntimeError for kinds of devices that there are not, and for CPUs that the program did not ask
@@ -30,7 +30,8 @@ def _full_name(device, job, task):
     spec = DeviceSpec.from_string(device if "/" in device else f"/device:{device}")
     kind, index = (spec.device_type or "CPU").upper(), spec.device_index or 0
     known = len(_default_devices())
-    is_missing = get_default_graph()._is_eager and index >= known
+    is_eager = get_default_graph()._root._is_eager
+    is_missing = is_eager and index >= known
     if kind != "CPU" or is_missing:
         raise RuntimeError(
             f"Rheos has no device {kind}:{index} for a strategy: there are CPU:0 to "
@@ -39,6 +40,7 @@ def _full_name(device, job, task):
             else f"Rheos has one device, CPU:0, so a strategy cannot use {kind}:{index}. "
             "tf.config.set_logical_device_configuration makes several of one CPU"
         )
-    job = spec.job or job
+    job = spec.job or job or ("localhost" if is_eager else None)
     task = task if spec.task is None else spec.task
-    return f"/job:{job}/replica:0/task:{task}/device:{kind}:{index}"
+    start = f"/job:{job}" if job else ""
+    return f"{start}/replica:0/task:{task}/device:{kind}:{index}"

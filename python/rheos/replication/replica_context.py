@@ -74,6 +74,12 @@ class ReplicaContext:
         self._num_made += 1
         return made[self._num_made - 1] if self._num_made <= len(made) else None
 
+    def _take_made(self, variable):
+        """Goes on behind a variable that was found by its name, if the step made it."""
+        made = self._strategy._made_in_step
+        places = [i for i, one in enumerate(made) if one is variable and i >= self._num_made]
+        self._num_made = places[0] + 1 if places else self._num_made
+
     def _keep_made(self, variable):
         self._strategy._made_in_step.append(variable)
 

@@ -157,7 +157,7 @@ def run_step(strategy, function, args, kwargs):
         if not functions_run_eagerly():
             return _for_all_replicas(strategy, function)(*args, **kwargs)
         function = function.python_function
-    if not get_default_graph()._is_eager and not isinstance(function, Function):
+    if get_default_graph().building_function and not isinstance(function, Function):
         function = tf_convert(function)
     return _run_each(strategy, function, args, kwargs)
 

@@ -16,7 +16,6 @@ from rheos.replication.options import InputContext, ValueContext
 from rheos.replication.replica_context import ReplicaContext
 from rheos.replication.values import (
     Mirrored,
-    container_of,
     is_distributed,
     regroup,
     select,
@@ -87,7 +86,7 @@ class StrategyExtended:
 
     def value_container(self, value):
         """What holds the values of all replicas that a value is one of; else the value."""
-        return container_of(value)
+        return replicas.container_of(value)
 
     def _check_meets(self):
         if replicas.current() is not None:
@@ -130,10 +129,14 @@ class StrategyExtended:
     def for_each_copy(self, fn, args):
         """Calls fn(...) for the copies of all variables, of one replica after the other, with its
         share of the arguments; one operation of all that it gives, or what the last one gave."""
-        results = []
+        results, graph = [], get_default_graph()
+        known = set(graph._variables)
         for number in range(self._num_copies):
             with replicas.updating(number), self._strategy._device(self.worker_devices[number]):
-                results.append(fn(*select(number, list(args))))
+                results.append(fn(*select_copies(number, list(args))))
+        if not graph._root._is_eager:
+            new = [graph._variables[i] for i in sorted(set(graph._variables) - known)]
+            variables.join_copies(self._strategy, new, self._num_copies)
         return grouped(*results) if _is_in_graph(results[0]) else results[-1]
 
     def update_non_slot(self, colocate_with, fn, args=(), kwargs=None, group=True):
@@ -371,6 +374,18 @@ class Strategy:
         values = [value_fn(ValueContext(first + i, total)) for i in range(count)]
         return regroup(values, wraps_same=True) if count > 1 else values[0]
 
+    _scales_losses = False  # whether a loss is the mean of a replica's batch, in Estimators
+
+    def share_of_loss(self, loss):
+        """What gradients are taken of: the share of a replica's loss in that of all."""
+        if self._scales_losses and self.loss_is_mean():
+            return loss * (1.0 / self.num_replicas_in_sync)
+        return loss
+
+    def loss_is_mean(self):
+        """Whether the loss of all replicas is the mean of theirs."""
+        return get_loss_reduction() is reductions.ReduceOp.MEAN
+
     def update_config_proto(self, config_proto):
         """A ConfigProto for the strategy's sessions: the one given."""
         return config_proto
@@ -416,6 +431,15 @@ has_strategy = replicas.has_strategy
 get_replica_context = replicas.get_replica_context
 in_cross_replica_context = replicas.in_cross_replica_context
 experimental_set_strategy = replicas.choose_strategy
+
+
+def get_loss_reduction():
+    """How the losses of replicas become one: by their mean where an Estimator's loss is a mean."""
+    if not replicas.get_strategy()._scales_losses:
+        return reductions.ReduceOp.SUM
+    last = get_default_graph()._last_loss_reduction
+    is_sum = str(getattr(last, "value", last) or "").lower().endswith("sum")
+    return reductions.ReduceOp.SUM if is_sum else reductions.ReduceOp.MEAN
 
 
 def maybe_merge_call(function, strategy, *args, **kwargs):

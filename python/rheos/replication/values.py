@@ -171,13 +171,6 @@ def select_copies(number, structure):
     )
 
 
-def container_of(value):
-    """The variable whose copy a value is, else the value."""
-    container = getattr(value, "_container", None)
-    container = container and container()
-    return value if container is None else container
-
-
 def _is_one(values):
     first = values[0]
     if all(value is first for value in values[1:]):
@@ -196,7 +189,7 @@ def regroup(values, kind=PerReplica, wraps_same=False):
     """
     first = values[0]
     if isinstance(first, (Tensor, _VariableBase)) or not nest.is_nested(first):
-        container = container_of(first)
+        container = replicas.container_of(first)
         if container is not first and all(map(operator.is_, container.values, values)):
             return container
         return first if _is_one(values) and not wraps_same else kind(values)

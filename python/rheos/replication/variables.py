@@ -8,9 +8,11 @@ import weakref
 
 from rheos.framework import replicas
 from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
 from rheos.framework.operation import Operation
 from rheos.ops.flow import control_flow_ops
 from rheos.ops.state.eager_variables import EagerVariable
+from rheos.ops.state.graph_keys import GraphKeys
 from rheos.ops.state.variables import Variable, VariableAggregation, VariableSynchronization
 from rheos.replication import reductions
 from rheos.replication.values import Mirrored, select
@@ -87,6 +89,10 @@ class DistributedVariable(EagerVariable):
     def is_initialized(self, name=None):
         """Whether the copy that is meant here has a value."""
         return self._get().is_initialized(name)
+
+    def to_proto(self, export_scope=None):
+        """The first copy as a VariableDef, which MetaGraphDefs keep of the variable."""
+        return self._primary.to_proto(export_scope)
 
     def _as_graph_element(self):
         return self._get()._as_graph_element()
@@ -305,8 +311,8 @@ class SyncOnReadVariable(DistributedVariable):
                 )
             value = convert_to_tensor(value, self.dtype)
             value = reductions.divided(value, self._strategy.num_replicas_in_sync)
-        super()._change_all(method, value, kwargs)
-        return self._read() if kwargs.get("read_value", True) else None
+        changed = super()._change_all(method, value, kwargs)
+        return self._read() if kwargs.get("read_value", True) and self._is_eager else changed
 
 
 def check_arguments(arguments):
@@ -337,9 +343,12 @@ def make_copies(strategy, make, arguments, devices):
     """The variable of some arguments, with a copy on each device; make(**arguments) makes one."""
     synchronization, aggregation, trainable = check_arguments(arguments)
     name = arguments.get("name") or "Variable"
-    values = []
+    values, collections = [], arguments.get("collections")
+    is_in_graph = not get_default_graph()._root._is_eager
+    if is_in_graph:  # whose lists have the variable, not its copies
+        arguments = dict(arguments, collections=[], use_resource=True)
     for number, device in enumerate(devices):
-        own = dict(arguments, trainable=trainable, name=name)
+        own = dict(arguments, trainable=trainable and not is_in_graph, name=name)
         if number:
             own["name"] = _copy_name(values[0], name, number)
             own["initial_value"] = _like_first(values[0])
@@ -349,7 +358,52 @@ def make_copies(strategy, make, arguments, devices):
     kind = MirroredVariable
     if synchronization is VariableSynchronization.ON_READ:
         kind = SyncOnReadVariable
-    return type.__call__(kind, strategy, values, aggregation, synchronization)
+    made = type.__call__(kind, strategy, values, aggregation, synchronization)
+    if is_in_graph:
+        made._trainable = trainable
+        join_collections(made, collections)
+    return made
+
+
+def join_collections(variable, collections):
+    """Has the lists of the graph, by default that of global variables, hold a variable."""
+    collections = [GraphKeys.GLOBAL_VARIABLES] if collections is None else list(collections)
+    if variable.trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
+        collections.append(GraphKeys.TRAINABLE_VARIABLES)
+    variable.graph.add_to_collections(collections, variable)
+
+
+def join_copies(strategy, made, count):
+    """Makes variables of what was made beside each of a variable's copies, such as slots: what is
+    beside the second one has its name in its own."""
+    by_name = {variable.op.name: variable for variable in made}
+    for variable in made:
+        copies = [by_name.get(one) for one in _beside(variable.op.name, by_name, count)]
+        if copies and None not in copies:
+            _join(strategy, [variable, *copies])
+
+
+def _beside(name, known, count):
+    """The names beside the other copies of a variable of what is beside the first."""
+    for place in (i for i, letter in enumerate(name) if letter == "/"):
+        names = [f"{name[:place]}/replica_{i}{name[place:]}" for i in range(1, count)]
+        if names[0] in known:
+            return names
+    return []
+
+
+def _join(strategy, copies):
+    """A variable of copies that were made one by one: it takes the place of them in lists."""
+    made = type.__call__(
+        MirroredVariable, strategy, copies, VariableAggregation.NONE,
+        VariableSynchronization.ON_WRITE,
+    )  # fmt: skip
+    collections = made.graph._collections
+    for items in collections.values():
+        for place, item in enumerate(items):
+            if item is copies[0]:
+                items[place] = made
+        items[:] = [item for item in items if all(item is not copy for copy in copies)]
 
 
 def _copy_name(first, name, number):
@@ -361,5 +415,5 @@ def _copy_name(first, name, number):
 def _like_first(first):
     if first._is_eager:
         return first._snapshot
-    return first.initialized_value
+    return lambda: first.initial_value
 

@@ -45,6 +45,7 @@ from rheos.training.session_hooks import (
     SessionRunHook,
     StopAtStepHook,
 )
+from rheos.training.shared_steps import merged_spec, replicas_of, scope_of, strategies_of
 from rheos.training.summary import FileWriterCache
 from rheos.training.tasks import device_filters, this_task
 
@@ -192,7 +193,8 @@ class RunConfig:
         if model_dir == "":
             raise ValueError("model_dir should be non-empty")
         if experimental_distribute is not None:
-            raise NotImplementedError("experimental_distribute is not in Rheos yet")
+            given = (train_distribute, eval_distribute)
+            train_distribute, eval_distribute = strategies_of(experimental_distribute, *given)
         task = this_task()
         if session_config is None:
             session_config = messages.ConfigProto(
@@ -208,7 +210,6 @@ class RunConfig:
         self.keep_checkpoint_max = keep_checkpoint_max
         self.keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
         self.log_step_count_steps = log_step_count_steps
-        # Of one replica each: there are no others yet.
         self.train_distribute, self.eval_distribute = train_distribute, eval_distribute
         self.device_fn = device_fn
         self.protocol = protocol
@@ -452,12 +453,42 @@ class Estimator:
             cluster=config.cluster_spec,
         )
 
+    def _strategy(self, mode):
+        """The strategy whose replicas share the steps of a mode; None: no strategy is asked for."""
+        return self._config.train_distribute if mode == ModeKeys.TRAIN else None
+
     def _model(self, input_fn, mode):
         """(spec, hooks of the input) in the default graph."""
+        strategy = self._strategy(mode)
+        if strategy is not None:
+            return self._shared_model(strategy, input_fn, mode)
         with name_scope(None):
             params = self._params_of(mode)
             features, labels, hooks = _call_input_fn(input_fn, mode, params, self._config)
         return self._spec(features, labels, mode), hooks
+
+    def _shared_model(self, strategy, input_fn, mode):
+        """(spec, hooks of the input) of the model of all replicas of a strategy."""
+        specs = []
+
+        def dataset(context):
+            given = {"mode": mode, "params": self._params_of(mode), "config": self._config,
+                     "input_context": context}  # fmt: skip
+            made = input_fn(**{key: v for key, v in given.items() if _wants(input_fn, key)})
+            if not isinstance(made, DatasetV2):
+                raise ValueError(
+                    "replicas of a strategy share a dataset: input_fn has to give one, not "
+                    f"{type(made).__name__}"
+                )
+            return made
+
+        def step(batch):
+            features, labels = batch if isinstance(batch, tuple) else (batch, None)
+            specs.append(self._spec(features, labels, mode))
+
+        iterator = strategy.make_input_fn_iterator(dataset)
+        strategy.extended.call_for_each_replica(step, args=(iterator.get_next(),))
+        return merged_spec(strategy, specs), [_Initialize(iterator)]
 
     # ---- Training
 
@@ -474,7 +505,7 @@ class Estimator:
         hooks = self._checked_hooks(hooks)
         if steps is not None or max_steps is not None:
             hooks.append(StopAtStepHook(steps, max_steps))
-        with self._graph() as graph:
+        with self._graph() as graph, scope_of(self._strategy(ModeKeys.TRAIN)):
             create_global_step(graph)
             _global_step_read(graph)
             spec, input_hooks = self._model(input_fn, ModeKeys.TRAIN)
@@ -567,6 +598,7 @@ class Estimator:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
         hooks = self._checked_hooks(hooks)
         if steps is not None:
+            steps *= replicas_of(self._config.eval_distribute)
             hooks.append(StopAfterNEvalsHook(steps))
         path = checkpoint_path or self.latest_checkpoint()
         if path is None:

@@ -3,7 +3,7 @@
 import itertools
 
 from rheos import _core
-from rheos.framework import dtypes, nest
+from rheos.framework import dtypes, nest, replicas
 from rheos.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import colocate_with, control_dependencies, init_scope, name_scope
@@ -101,6 +101,9 @@ class Optimizer:
             return self._compute_at_once(loss, var_list, grad_loss)
         if callable(loss):
             loss = loss()
+        strategy = replicas.several()
+        if strategy is not None:
+            loss = strategy.share_of_loss(loss)
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])
@@ -150,7 +153,27 @@ class Optimizer:
 
         Where operations run at once it does so, and gives None.
         """
-        return self._apply_checked(self._checked(grads_and_vars), global_step, name)
+        pairs = self._checked(grads_and_vars)
+        if replicas.several() is not None:
+            return self._apply_of_replicas(pairs, global_step, name)
+        return self._apply_checked(pairs, global_step, name)
+
+    def _apply_of_replicas(self, pairs, global_step, name):
+        """The step of all replicas of a strategy, by the sums of their gradients."""
+        pairs = [(g, v) for g, v in pairs if g is not None]
+        grads, variables = [g for g, _ in pairs], [v for _, v in pairs]
+
+        def step(strategy, *grads):
+            summed = strategy.extended.sum_for_variables(grads, variables)
+            return strategy.extended.for_each_copy(
+                lambda own, copies, count: self._apply_checked(list(zip(own, copies)), count, name),
+                (summed, variables, global_step),
+            )
+
+        context = replicas.current()
+        if context is None:
+            return step(replicas.several(), *grads)
+        return context.merge_call(step, grads)
 
     def _apply_checked(self, pairs, global_step, name):
         pairs = [(g, v) for g, v in pairs if g is not None]

@@ -31,6 +31,10 @@ from rheos.training.meta_graph import (
 V1, V2 = 1, 2  # SaverDef.CheckpointFormatVersion
 
 
+def _is_plain(saved):
+    return isinstance(saved, Variable) and not saved._is_distributed
+
+
 class Saver:
     """Saves variables to checkpoints and restores them.
 
@@ -130,7 +134,7 @@ class Saver:
             self._is_empty = True
             return
         names, saved = _named_variables(variables)
-        if self._builder is not None or not all(isinstance(s, Variable) for s in saved):
+        if self._builder is not None or not all(map(_is_plain, saved)):
             self._build_with(self._builder, names, saved)
             return
         graph = saved[0].graph

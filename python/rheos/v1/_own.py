@@ -220,7 +220,14 @@ OWN = {
         """,
         "ops.io.string_ops": "as_string",
     },
-    "distribute": {"training.cluster": "Server"},
+    "distribute": {
+        "replication.first_version": "MirroredStrategy OneDeviceStrategy Strategy=StrategyV1",
+        "replication.strategy": "get_loss_reduction",
+        "training.cluster": "Server",
+    },
+    "distribute.experimental": {
+        "replication.first_version": "CentralStorageStrategy MultiWorkerMirroredStrategy",
+    },
     "estimator": {
         "models.canned": """
             BaselineClassifier BaselineEstimator BaselineRegressor DNNClassifier DNNEstimator

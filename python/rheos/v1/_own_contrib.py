@@ -32,6 +32,24 @@ CONTRIB = {
             scalar_summary
         """,
     },
+    "contrib.distribute": {
+        "replication.first_version": """
+            CentralStorageStrategy CollectiveAllReduceStrategy=MultiWorkerMirroredStrategy
+            MirroredStrategy=ContribMirroredStrategy OneDeviceStrategy
+        """,
+        "replication.multi_worker": "ParameterServerStrategy",
+        "replication.mirrored": "TPUStrategy",
+        "replication.reductions": """
+            AllReduceCrossDeviceOps CrossDeviceOps
+            ReductionToOneDeviceCrossDeviceOps=ReductionToOneDevice
+        """,
+        "replication.strategy": """
+            get_loss_reduction get_replica_context get_strategy has_strategy
+            in_cross_replica_context
+        """,
+        "replication.options": "InputContext",
+        "training.shared_steps": "DistributeConfig",
+    },
     "contrib.distributions": {
         "contrib.distribution_util": """
             SeedStream assign_log_moving_mean_exp assign_moving_mean_variance auto_correlation

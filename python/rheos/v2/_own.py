@@ -101,12 +101,15 @@ OWN = {
     "distribute": {
         "training.cluster": "Server=ServerV2",
         "replication.input": "DistributedDataset DistributedIterator",
-        "replication.mirrored": "TPUStrategy",
+        "replication.mirrored": "MirroredStrategy OneDeviceStrategy TPUStrategy",
         "replication.multi_worker": "MultiWorkerMirroredStrategy ParameterServerStrategy",
         "replication.options": "InputOptions RunOptions",
+        "replication.strategy": "Strategy",
         "replication.values": "DistributedValues",
     },
     "distribute.experimental": {
+        "replication.mirrored": "CentralStorageStrategy",
+        "replication.multi_worker": "MultiWorkerMirroredStrategy",
         "replication.options": """
             CollectiveHints CommunicationImplementation CommunicationOptions ValueContext
         """,

@@ -121,6 +121,7 @@ def compute_weighted_loss(
 ):
     """Losses times weights, reduced, added to the collection, in the dtype of the losses."""
     Reduction.validate(reduction)
+    get_default_graph()._last_loss_reduction = reduction
     with name_scope(scope, "weighted_loss", (losses, weights)):
         check = weights_broadcast_ops.assert_broadcastable(weights, losses)
         with control_dependencies([check]):

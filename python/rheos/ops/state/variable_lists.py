@@ -47,7 +47,8 @@ def all_variables():
 def variables_initializer(var_list, name="init"):
     """An operation that sets variables to their initial values."""
     if var_list:
-        return control_flow_ops.group(*initializers_in_order(var_list), name=name)
+        copies = [c for v in var_list for c in (v.values if v._is_distributed else [v])]
+        return control_flow_ops.group(*initializers_in_order(copies), name=name)
     return control_flow_ops.group(name=name)
 
 

@@ -3,7 +3,7 @@
 import functools
 import threading
 
-from rheos.framework import dtypes, tensor_shape
+from rheos.framework import dtypes, replicas, tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import _Default, get_default_graph
 from rheos.framework.graph import colocate_with, control_dependencies, graph_from_inputs, name_scope
@@ -407,17 +407,24 @@ def _single_variable(name, shape, dtype, initializer, reuse, partition_info, arg
     dtype = dtypes.as_dtype(dtype).base_dtype
     shape = tensor_shape.as_shape(shape)
     mode = _REUSE_AUTO if reuse is AUTO_REUSE else _REUSE_YES if reuse else _REUSE_NO
+    context = replicas.current()
+    if context is not None and context._copy_number:  # the first replica has made it
+        mode = _REUSE_AUTO
     index = graph._find_variable(name, mode, dtype, shape)
     if index is not None:
         found = graph._variables.get(index)
-        return Variable._adopt(graph, index) if found is None else found
+        found = Variable._adopt(graph, index) if found is None else found
+        found = replicas.container_of(found)
+        if context is not None:
+            context._take_made(found)
+        return found
     with control_dependencies(None):
         value, value_dtype = _initial_value(name, initializer, shape, dtype, partition_info)
         given = dict(arguments)
         regularizer = given.pop("regularizer")
         variable = Variable(initial_value=value, name=name, dtype=value_dtype, **given)
     if not graph._is_eager:  # who makes one there keeps it
-        graph._share_variable(name, variable)
+        graph._share_variable(name, variable.values[0] if variable._is_distributed else variable)
     if regularizer is not None:
         with colocate_with(variable), name_scope(name + "/Regularizer/"):
             loss = regularizer(variable)

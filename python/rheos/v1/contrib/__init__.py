@@ -6,6 +6,7 @@ from rheos.v1.contrib import (
     cudnn_rnn,
     data,
     deprecated,
+    distribute,
     distributions,
     eager,
     feature_column,
