@@ -52,6 +52,11 @@ RHEOS_MUST_USE static inline rheos_status *rheos_server_new(const rheos_server_o
 // What sessions give as their target: "grpc://127.0.0.1:2222". The server's, until it is freed.
 RHEOS_API const char *rheos_server_target(const rheos_server *server);
 
+// What the server's task runs on: an eager context or a session that is given it has this task's
+// devices, shares the server's variables, and takes part in the collectives of the cluster. The
+// server's, until it is freed, unless it is counted; then collectives fail, and nothing else does.
+RHEOS_API rheos_host *rheos_server_host(const rheos_server *server);
+
 // Returns when the server has been stopped.
 RHEOS_API void rheos_server_join(rheos_server *server);
 

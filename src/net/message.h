@@ -31,6 +31,8 @@ void rheos__message_put_bytes(rheos__message *message, int field, const void *by
 void rheos__message_put_tensor(rheos__message *message, int field, rheos_tensor *tensor);
 void rheos__message_put_named(rheos__message *message, int field, const char *name,
                               rheos_tensor *tensor);
+// A field `transport_options` with a RecvBufRespExtra of the tensor's bytes, which nobody changes.
+void rheos__message_put_buffer(rheos__message *message, int field, rheos_tensor *tensor);
 // The message as pieces, once, which last as long as it does but for what the receiver holds.
 rheos_status *rheos__message_pieces(rheos__message *message, rheos__pieces *out_pieces);
 void rheos__message_deinit(rheos__message *message);
@@ -60,5 +62,7 @@ typedef struct rheos__received {
 rheos_status *rheos__receive_message(const rheos__message_form *form, rheos__chunks chunks,
                                      rheos__received *out_received);
 void rheos__received_deinit(rheos__received *received);
+// What such a field's bytes hold, as a vector of uint8. RHEOS_INVALID_ARGUMENT if they hold none.
+rheos_status *rheos__read_buffer(const char *bytes, size_t size_bytes, rheos_tensor **out_tensor);
 
 #endif  // RHEOS_SRC_NET_MESSAGE_H

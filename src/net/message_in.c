@@ -305,3 +305,42 @@ void rheos__received_deinit(rheos__received *received) {
   rheos__free(received->names);
   rheos__arena_deinit(&received->arena);
 }
+
+// ---- Buffers
+
+// The first run of bytes in the message under that number.
+static bool find_bytes(rheos__wire wire, uint32_t number, rheos__wire *out_data) {
+  rheos__wire_field field;
+  bool is_sound;
+  while (rheos__wire_next(&wire, &field, &is_sound)) {
+    if (field.number != number || field.type != RHEOS__WIRE_BYTES) continue;
+    *out_data = field.data;
+    return true;
+  }
+  return false;
+}
+
+// The bytes may come in several runs.
+static size_t copy_runs(rheos__wire wire, char *to, bool *out_sound) {
+  rheos__wire_field field;
+  size_t size = 0;
+  while (rheos__wire_next(&wire, &field, out_sound)) {
+    if (field.number != 1 || field.type != RHEOS__WIRE_BYTES) continue;
+    const size_t run = rheos__wire_size(field.data);
+    if (to != NULL && run > 0) memcpy(to + size, field.data.at, run);
+    size += run;
+  }
+  return size;
+}
+
+rheos_status *rheos__read_buffer(const char *bytes, size_t size_bytes, rheos_tensor **out_tensor) {
+  rheos__wire extra = rheos__wire_of(NULL, 0);
+  bool is_sound = true;
+  const bool is_there = find_bytes(rheos__wire_of(bytes, size_bytes), 2, &extra);
+  const size_t size = copy_runs(extra, NULL, &is_sound);
+  if (!is_there || !is_sound) return RHEOS_INVALID("a RecvBufResponse has no bytes of a tensor");
+  const rheos_shape shape = RHEOS_SHAPE((int64_t)size);
+  RHEOS_TRY(rheos__tensor_new(RHEOS_UINT8, &shape, out_tensor));
+  copy_runs(extra, rheos_tensor_data(*out_tensor), &is_sound);
+  return NULL;
+}

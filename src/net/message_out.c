@@ -133,6 +133,21 @@ void rheos__message_put_tensor(rheos__message *message, int field, rheos_tensor 
   rheos__message_put_named(message, field, NULL, tensor);
 }
 
+void rheos__message_put_buffer(rheos__message *message, int field, rheos_tensor *tensor) {
+  static const char type[] = "type.googleapis.com/tensorflow.RecvBufRespExtra";
+  enum { ANY_TYPE = 1, ANY_VALUE = 2, EXTRA_CONTENT = 1 };
+  rheos__buffer any = {0}, extra = {0};
+  put_length(&extra, EXTRA_CONTENT, tensor->size_bytes);
+  rheos__wire_put_bytes(&any, ANY_TYPE, type, sizeof type - 1);
+  put_length(&any, ANY_VALUE, extra.size_bytes + tensor->size_bytes);
+  rheos__buffer_put(&any, extra.data, extra.size_bytes);
+  any.failed = any.failed || extra.failed;
+  put_length(&message->bytes, field, any.size_bytes + tensor->size_bytes);
+  put_content(message, &any, tensor);
+  rheos__buffer_deinit(&extra);
+  rheos__buffer_deinit(&any);
+}
+
 static void release_tensor(void *tensor) { rheos_tensor_unref(tensor); }
 
 rheos_status *rheos__message_pieces(rheos__message *message, rheos__pieces *out_pieces) {

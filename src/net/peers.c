@@ -81,6 +81,7 @@ struct rheos__peer_call {
   void *argument;
   rheos__outgoing *_Atomic outgoing;  // NULL: it is being started
   _Atomic int32_t references;         // the handle, and whoever tells how it ended
+  bool is_watched;
 };
 
 static void unref(rheos__peer_call *call) {
@@ -98,7 +99,7 @@ static void take_reply(void *argument, const rheos__reply *reply) {
   rheos__peer_call *call = argument;
   rheos__peers *peers = call->peers;
   const int32_t task = call->watched.task;
-  rheos__pulse_unwatch(&peers->pulse, &call->watched);
+  if (call->is_watched) rheos__pulse_unwatch(&peers->pulse, &call->watched);
   const bool is_lost = reply->code != RHEOS_OK && atomic_load(&call->watched.is_lost);
   rheos_status *status = is_lost ? lost(peers, task) : status_of(peers, task, reply);
   call->replied(call->argument, status, reply->chunks);
@@ -125,12 +126,13 @@ static rheos_status *begin(rheos__peer_call *call, const char *method, rheos__me
   RHEOS_TRY(channel_to(peers, call->watched.task, &channel));
   RHEOS_TRY(rheos__message_pieces(request, &c.request));
   count_calls(peers, 1);
-  rheos__pulse_watch(&peers->pulse, &call->watched);
+  call->is_watched = !options->waits;
+  if (call->is_watched) rheos__pulse_watch(&peers->pulse, &call->watched);
   rheos__outgoing *outgoing = peers->transport->start(channel, &c);
   atomic_store(&call->outgoing, outgoing);
   if (outgoing != NULL && atomic_load(&call->watched.is_lost)) peers->transport->cancel(outgoing);
   if (outgoing != NULL) return NULL;
-  rheos__pulse_unwatch(&peers->pulse, &call->watched);
+  if (call->is_watched) rheos__pulse_unwatch(&peers->pulse, &call->watched);
   count_calls(peers, -1);
   return rheos__out_of_memory();
 }

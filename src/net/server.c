@@ -125,6 +125,46 @@ static rheos_status *keep_default_config(rheos_server *server,
   return NULL;
 }
 
+// The task that groups of devices are known by: the one that the configuration names, else the
+// first one of the job "chief", else of "worker", else of all.
+static rheos_status *find_leader(const rheos_server *server, const char *named,
+                                 int32_t *out_leader) {
+  const rheos__cluster *cluster = &server->peers.cluster;
+  *out_leader = 0;
+  if (named[0] != '\0') {
+    rheos__device_name name;
+    RHEOS_TRY(rheos__device_name_parse(named, &name));
+    return rheos__cluster_find(cluster, name.job, name.task, out_leader);
+  }
+  static const char *const jobs[] = {"worker", "chief"};
+  for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+    int32_t task;
+    rheos_status *none = rheos__cluster_find(cluster, jobs[i], 0, &task);
+    if (none == NULL) *out_leader = task;
+    rheos_status_free(none);
+  }
+  return NULL;
+}
+
+static rheos_status *open_collectives(rheos_server *server) {
+  Tensorflow__ConfigProto *config;
+  rheos__arena arena;
+  int32_t leader = 0;
+  rheos__arena_init(&arena);
+  rheos_status *status = RHEOS_PROTO_UNPACK(config_proto, server->default_config,
+                                            server->default_config_bytes, &arena, &config);
+  if (status == NULL) {
+    const bool names = config->experimental != NULL;
+    status =
+        find_leader(server, names ? config->experimental->collective_group_leader : "", &leader);
+  }
+  rheos__arena_deinit(&arena);
+  RHEOS_TRY(status);
+  return rheos__task_collectives_init(&server->collectives, server->host, &server->peers,
+                                      &server->worker.steps, server->own_task, leader,
+                                      server->worker.incarnation);
+}
+
 static rheos_status *fill(rheos_server *server, const rheos_server_options *options) {
   rheos__cluster cluster;
   RHEOS_TRY(rheos__transport_find(&server->transport));
@@ -144,6 +184,7 @@ static rheos_status *fill(rheos_server *server, const rheos_server_options *opti
   server->worker.program_function = options->program_function;
   server->worker.program_argument = options->program_argument;
   RHEOS_TRY(keep_default_config(server, options));
+  RHEOS_TRY(open_collectives(server));
   RHEOS_TRY(listen(server, options));
   return keep_target(server);
 }
@@ -172,6 +213,10 @@ const char *rheos_server_target(const rheos_server *server) {
   return server != NULL ? server->target : NULL;
 }
 
+rheos_host *rheos_server_host(const rheos_server *server) {
+  return server != NULL ? server->host : NULL;
+}
+
 // ---- Ending
 
 void rheos_server_join(rheos_server *server) {
@@ -185,6 +230,7 @@ void rheos_server_join(rheos_server *server) {
 static void end_steps(void *argument) {
   rheos_server *server = argument;
   rheos_status *over = rheos_status_new(RHEOS_UNAVAILABLE, "the server was stopped");
+  rheos__task_collectives_end(&server->collectives);
   rheos__worker_steps_end_all(&server->worker.steps, over);
   rheos_status_free(over);
 }
@@ -209,7 +255,11 @@ void rheos_server_free(rheos_server *server) {
   if (server == NULL) return;
   rheos_server_stop(server, 0);
   rheos__master_deinit(&server->master);
-  if (server->host != NULL) rheos__worker_deinit(&server->worker);
+  if (server->host != NULL) {
+    end_steps(server);
+    rheos__task_collectives_deinit(&server->collectives);
+    rheos__worker_deinit(&server->worker);
+  }
   if (server->listener != NULL) server->transport->unlisten(server->listener);
   if (server->peers.transport != NULL) rheos__peers_deinit(&server->peers);
   rheos__credentials_deinit(&server->credentials);

@@ -4,6 +4,7 @@
 
 #include <rheos/server.h>
 
+#include "net/collectives.h"
 #include "net/master.h"
 #include "net/methods.h"
 #include "net/request_ids.h"
@@ -15,6 +16,7 @@ struct rheos_server {
   int32_t own_task;
   rheos_host *host;
   rheos__worker worker;
+  rheos__task_collectives collectives;
   rheos__master master;
   rheos__request_ids request_ids;
   rheos__listener *listener;

@@ -226,23 +226,3 @@ rheos_status *rheos__serve_Tracing(rheos__served *served) {
   (void)served;
   return not_yet("Tracing");
 }
-
-rheos_status *rheos__serve_RecvBuf(rheos__served *served) {
-  (void)served;
-  return not_yet("RecvBuf");
-}
-
-rheos_status *rheos__serve_CompleteGroup(rheos__served *served) {
-  (void)served;
-  return not_yet("CompleteGroup");
-}
-
-rheos_status *rheos__serve_CompleteInstance(rheos__served *served) {
-  (void)served;
-  return not_yet("CompleteInstance");
-}
-
-rheos_status *rheos__serve_GetStepSequence(rheos__served *served) {
-  (void)served;
-  return not_yet("GetStepSequence");
-}

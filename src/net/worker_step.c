@@ -7,6 +7,7 @@
 // A value that another task was asked for.
 typedef struct incoming_value {
   rheos__worker_step *step;  // with a reference
+  bool is_buffer;            // of a collective
   char *key;
   rheos__peer_call *call;  // NULL: it is being asked for, or has come
   struct incoming_value *before, *next;
@@ -43,6 +44,21 @@ static void unlink_value(incoming_value *value) {
   value->before = value->next = NULL;
 }
 
+static rheos_status *take_buffer(rheos__chunks chunks, incoming_value *value) {
+  static const rheos__message_form form = {.descriptor = &tensorflow__recv_buf_response__descriptor,
+                                           .bytes = 4};
+  rheos__received received;
+  rheos_tensor *tensor = NULL;
+  rheos_status *status = rheos__receive_message(&form, chunks, &received);
+  if (status == NULL) status = rheos__read_buffer(received.bytes, received.size_bytes, &tensor);
+  if (status == NULL) {
+    status = rheos__rendezvous_send(value->step->rendezvous, value->key, tensor);
+  }
+  rheos_tensor_unref(tensor);
+  rheos__received_deinit(&received);
+  return status;
+}
+
 static rheos_status *take_value(rheos__chunks chunks, incoming_value *value) {
   static const rheos__message_form form = {
       .descriptor = &tensorflow__recv_tensor_response__descriptor, .tensors = 1};
@@ -63,7 +79,9 @@ static void end_value(void *argument, rheos_status *status, rheos__chunks chunks
   pthread_mutex_lock(&step->mutex);
   unlink_value(value);
   pthread_mutex_unlock(&step->mutex);
-  if (status == NULL) status = take_value(chunks, value);
+  if (status == NULL) {
+    status = value->is_buffer ? take_buffer(chunks, value) : take_value(chunks, value);
+  }
   if (status != NULL) rheos__worker_step_abort(step, status);
   rheos_status_free(status);
   value_unref(value);
@@ -78,32 +96,55 @@ static void keep_call(incoming_value *value, rheos__peer_call *call) {
   pthread_mutex_unlock(&step->mutex);
 }
 
-static rheos_status *ask(incoming_value *value, int32_t task) {
-  rheos__worker_step *step = value->step;
+static rheos_status *ask(incoming_value *value, int32_t task, rheos__method method,
+                         const ProtobufCMessage *fields) {
   rheos__message request = {0};
   rheos__peer_call *call = NULL;
   const rheos__peer_options options = {.waits = false};
-  Tensorflow__RecvTensorRequest fields = TENSORFLOW__RECV_TENSOR_REQUEST__INIT;
-  fields.step_id = step->id;
-  fields.rendezvous_key = value->key;
-  fields.request_id = (int64_t)rheos__random_id();
-  rheos__message_put(&request, &fields.base);
+  rheos__message_put(&request, fields);
   rheos_status *status =
-      rheos__peers_start(step->steps->peers, task, rheos__method_names[RHEOS__RECV_TENSOR],
-                         &request, &options, end_value, value, &call);
+      rheos__peers_start(value->step->steps->peers, task, rheos__method_names[method], &request,
+                         &options, end_value, value, &call);
   rheos__message_deinit(&request);
   if (status == NULL) keep_call(value, call);
   return status;
 }
 
-static rheos_status *ask_for(rheos__worker_step *step, const char *key, int32_t task) {
+static rheos_status *ask_for_value(incoming_value *value, int32_t task) {
+  Tensorflow__RecvTensorRequest fields = TENSORFLOW__RECV_TENSOR_REQUEST__INIT;
+  fields.step_id = value->step->id;
+  fields.rendezvous_key = value->key;
+  fields.request_id = (int64_t)rheos__random_id();
+  return ask(value, task, RHEOS__RECV_TENSOR, &fields.base);
+}
+
+static rheos_status *ask_for_buffer(incoming_value *value, const rheos__wanted_buffer *wanted) {
+  Tensorflow__RecvBufRequest fields = TENSORFLOW__RECV_BUF_REQUEST__INIT;
+  Tensorflow__DeviceLocality locality = TENSORFLOW__DEVICE_LOCALITY__INIT;
+  fields.step_id = value->step->id;
+  fields.buf_rendezvous_key = value->key;
+  fields.num_bytes = (int64_t)wanted->size_bytes;
+  fields.client_locality = fields.server_locality = &locality;
+  fields.src_device = (char *)(uintptr_t)wanted->from_device;
+  fields.dst_device = (char *)(uintptr_t)wanted->to_device;
+  fields.src_incarnation = wanted->incarnation;
+  fields.request_id = (int64_t)rheos__random_id();
+  return ask(value, wanted->task, RHEOS__RECV_BUF, &fields.base);
+}
+
+// A value, or a buffer if `wanted` is not NULL.
+static rheos_status *ask_for(rheos__worker_step *step, const char *key, int32_t task,
+                             const rheos__wanted_buffer *wanted) {
   incoming_value *value = rheos__alloc_zeroed(sizeof *value);
   if (value == NULL) return rheos__out_of_memory();
   value->step = rheos__worker_step_ref(step);
+  value->is_buffer = wanted != NULL;
   atomic_init(&value->references, 2);
   value->key = rheos__strdup(key);
   link_value(value);
-  rheos_status *status = value->key != NULL ? ask(value, task) : rheos__out_of_memory();
+  rheos_status *status = value->key == NULL ? rheos__out_of_memory()
+                         : wanted != NULL   ? ask_for_buffer(value, wanted)
+                                            : ask_for_value(value, task);
   if (status != NULL) {
     pthread_mutex_lock(&step->mutex);
     unlink_value(value);
@@ -121,9 +162,14 @@ static void want(void *argument, rheos__rendezvous *rendezvous, const char *key)
   (void)rendezvous;
   const int32_t task = rheos__cluster_task_of(&steps->peers->cluster, key);
   if (task == steps->own_task || task < 0) return;
-  rheos_status *status = ask_for(step, key, task);
+  rheos_status *status = ask_for(step, key, task, NULL);
   if (status != NULL) rheos__worker_step_abort(step, status);
   rheos_status_free(status);
+}
+
+rheos_status *rheos__worker_step_fetch(rheos__worker_step *step,
+                                       const rheos__wanted_buffer *wanted) {
+  return ask_for(step, wanted->key, wanted->task, wanted);
 }
 
 // ---- Steps
@@ -182,7 +228,7 @@ void rheos__worker_step_unref(rheos__worker_step *step) {
 static rheos__worker_step *step_new(rheos__worker_steps *steps, int64_t id) {
   rheos__worker_step *step = rheos__alloc_zeroed(sizeof *step);
   if (step == NULL) return NULL;
-  const rheos__rendezvous_source source = {.want = want, .argument = step};
+  const rheos__rendezvous_source source = {.want = want, .argument = step, .step = id};
   step->steps = steps;
   step->id = id;
   pthread_mutex_init(&step->mutex, NULL);

@@ -54,6 +54,19 @@ rheos_status *rheos__worker_steps_get(rheos__worker_steps *steps, int64_t id,
 rheos__worker_step *rheos__worker_step_ref(rheos__worker_step *step);  // returns its argument
 void rheos__worker_step_unref(rheos__worker_step *step);
 
+// A piece of a tensor that another task has for a collective of the step.
+typedef struct rheos__wanted_buffer {
+  int32_t task;
+  const char *key;
+  const char *from_device, *to_device;
+  uint64_t incarnation;  // of the first
+  size_t size_bytes;
+} rheos__wanted_buffer;
+// Asks for it: it comes to the rendezvous, under that key, as a vector of uint8. If it does not,
+// the step is aborted.
+rheos_status *rheos__worker_step_fetch(rheos__worker_step *step,
+                                       const rheos__wanted_buffer *wanted);
+
 // Ends what waits in the step with that error, here, and takes back what was asked for elsewhere.
 void rheos__worker_step_abort(rheos__worker_step *step, const rheos_status *why);
 // Aborts the step, if there is one, and forgets it.

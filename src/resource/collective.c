@@ -46,7 +46,11 @@ typedef struct instance {
 struct rheos__collectives {
   _Atomic int32_t references;
   int32_t num_devices;
-  pthread_mutex_t mutex;  // guards what follows
+  rheos__collective_door door;  // `begin` is NULL: there is none
+  pthread_mutex_t mutex;        // guards what follows
+  bool is_closed;               // the door
+  int32_t num_inside;           // who is in one of its functions
+  pthread_cond_t none_inside;
   group *groups;
   instance *instances;
 };
@@ -54,6 +58,7 @@ struct rheos__collectives {
 struct rheos__instances {
   _Atomic int32_t references;
   rheos__collectives *collectives;
+  int64_t step_id;
 };
 
 // ---- Ranks
@@ -301,6 +306,7 @@ rheos__collectives *rheos__collectives_new(int32_t num_devices) {
   if (c == NULL) return NULL;
   atomic_init(&c->references, 1);
   c->num_devices = num_devices;
+  pthread_cond_init(&c->none_inside, NULL);
   pthread_mutex_init(&c->mutex, NULL);
   return c;
 }
@@ -317,15 +323,17 @@ void rheos__collectives_unref(rheos__collectives *collectives) {
     next = g->next;
     group_free(g);
   }
+  pthread_cond_destroy(&collectives->none_inside);
   pthread_mutex_destroy(&collectives->mutex);
   rheos__free(collectives);
 }
 
-rheos__instances *rheos__instances_new(rheos__collectives *collectives) {
+rheos__instances *rheos__instances_new(rheos__collectives *collectives, int64_t step_id) {
   rheos__instances *i = rheos__alloc_zeroed(sizeof *i);
   if (i == NULL) return NULL;
   atomic_init(&i->references, 1);
   i->collectives = rheos__collectives_ref(collectives);
+  i->step_id = step_id;
   return i;
 }
 
@@ -381,6 +389,13 @@ static const rheos__resource_kind instance_kind = {.name = "collective",
                                                    .init = init_instance,
                                                    .deinit = deinit_instance};
 
+static rheos_status *new_instance(const rheos__collective *what, rheos__resource **out_resource) {
+  char name[64];
+  snprintf(name, sizeof name, "group %d, instance %d", (int)what->group_key,
+           (int)what->instance_key);
+  return rheos__resource_new(&instance_kind, name, NULL, out_resource);
+}
+
 // In use until end_use(). With the groups' mutex held.
 static rheos_status *use_instance(const rheos__instances *owner, const rheos__collective *what,
                                   instance **out_instance) {
@@ -391,11 +406,8 @@ static rheos_status *use_instance(const rheos__instances *owner, const rheos__co
     i = i->next;
   }
   if (i == NULL) {
-    char name[64];
     rheos__resource *made = NULL;
-    snprintf(name, sizeof name, "group %d, instance %d", (int)what->group_key,
-             (int)what->instance_key);
-    RHEOS_TRY(rheos__resource_new(&instance_kind, name, NULL, &made));
+    RHEOS_TRY(new_instance(what, &made));
     i = (instance *)made;
     i->owner = owner;
     i->group_key = what->group_key;
@@ -564,9 +576,161 @@ static rheos_status *join(rheos__instances *instances, const rheos__collective *
   return status;
 }
 
+// ---- Beyond the process
+
+void rheos__collectives_open(rheos__collectives *collectives, const rheos__collective_door *door) {
+  collectives->door = *door;
+}
+
+void rheos__collectives_close(rheos__collectives *collectives) {
+  pthread_mutex_lock(&collectives->mutex);
+  collectives->is_closed = true;
+  while (collectives->num_inside > 0) {
+    pthread_cond_wait(&collectives->none_inside, &collectives->mutex);
+  }
+  pthread_mutex_unlock(&collectives->mutex);
+}
+
+// False: it is closed.
+static bool go_in(rheos__collectives *c) {
+  pthread_mutex_lock(&c->mutex);
+  const bool is_open = !c->is_closed;
+  if (is_open) ++c->num_inside;
+  pthread_mutex_unlock(&c->mutex);
+  return is_open;
+}
+
+static void come_out(rheos__collectives *c) {
+  pthread_mutex_lock(&c->mutex);
+  if (--c->num_inside == 0) pthread_cond_broadcast(&c->none_inside);
+  pthread_mutex_unlock(&c->mutex);
+}
+
+void rheos__membership_unref(rheos__membership *membership) {
+  if (membership == NULL || atomic_fetch_sub(&membership->references, 1) != 1) return;
+  rheos__free((char *)(uintptr_t)membership->what.device);
+  rheos_tensor_unref(membership->what.input);
+  rheos_tensor_unref(membership->output);
+  rheos_status_free(membership->failed);
+  if (membership->on != NULL) rheos__resource_unref(&membership->on->base);
+  rheos__free(membership);
+}
+
+void rheos__membership_end_take(rheos__membership *membership, rheos_status *failed,
+                                rheos_tensor *output) {
+  rheos__waitable *on = membership->on;
+  pthread_mutex_lock(&on->mutex);
+  assert(!membership->is_over);
+  membership->is_over = true;
+  membership->failed = failed;
+  membership->output = output;
+  rheos__waitable_serve(on);
+  pthread_mutex_unlock(&on->mutex);
+}
+
+typedef struct membership_attempt {
+  rheos__attempt attempt;
+  rheos__instances *owner;        // counted
+  rheos__membership *membership;  // counted
+  rheos_tensor *output;
+  bool has_left;
+} membership_attempt;
+
+static rheos__tried run_membership(rheos__attempt *attempt) {
+  membership_attempt *a = (membership_attempt *)attempt;
+  rheos__membership *m = a->membership;
+  if (!m->is_over) return RHEOS__TRIED_IN_VAIN;
+  attempt->status = m->failed;
+  m->failed = NULL;
+  a->output = m->output;
+  m->output = NULL;
+  return RHEOS__TRIED_DONE;
+}
+
+static void note_left(rheos__attempt *attempt) { ((membership_attempt *)attempt)->has_left = true; }
+
+static rheos_status *finish_membership(rheos__attempt *attempt, rheos__step *step,
+                                       rheos_tensor **outputs) {
+  (void)step;
+  membership_attempt *a = (membership_attempt *)attempt;
+  if (a->output != NULL) outputs[0] = a->output;
+  a->output = NULL;
+  return NULL;
+}
+
+static void deinit_membership(rheos__attempt *attempt) {
+  membership_attempt *a = (membership_attempt *)attempt;
+  rheos__collectives *c = a->owner->collectives;
+  if (a->has_left && go_in(c)) {
+    c->door.leave(c->door.argument, a->membership);
+    come_out(c);
+  }
+  rheos__membership_unref(a->membership);
+  rheos_tensor_unref(a->output);
+  rheos__instances_unref(a->owner);
+}
+
+static const rheos__attempt_kind membership_kind = {.what = "the other members",
+                                                    .run = run_membership,
+                                                    .give_back = note_left,
+                                                    .finish = finish_membership,
+                                                    .deinit = deinit_membership,
+                                                    .lets_pass = true};
+
+static rheos_status *membership_new(const rheos__instances *instances,
+                                    const rheos__collective *what,
+                                    rheos__membership **out_membership) {
+  rheos__membership *m = rheos__alloc_zeroed(sizeof *m);
+  rheos__resource *on = NULL;
+  if (m == NULL) return rheos__out_of_memory();
+  atomic_init(&m->references, 1);
+  m->what = *what;
+  m->what.input = NULL;
+  m->what.device = rheos__strdup(what->device);
+  m->step_id = instances->step_id;
+  rheos_status *status = m->what.device == NULL ? rheos__out_of_memory() : new_instance(what, &on);
+  if (status != NULL) {
+    rheos__membership_unref(m);
+    return status;
+  }
+  m->on = &((instance *)on)->waitable;
+  if (what->input != NULL) m->what.input = rheos_tensor_ref(what->input);
+  *out_membership = m;
+  return NULL;
+}
+
+static rheos_status *join_beyond(rheos__instances *instances, const rheos__collective *what,
+                                 rheos__attempt **out_attempt) {
+  rheos__collectives *c = instances->collectives;
+  rheos__membership *m = NULL;
+  membership_attempt *a = rheos__alloc_zeroed(sizeof *a);
+  rheos_status *status = a == NULL ? rheos__out_of_memory() : membership_new(instances, what, &m);
+  if (status != NULL) {
+    rheos__free(a);
+    return status;
+  }
+  a->membership = m;
+  a->owner = rheos__instances_ref(instances);
+  rheos__attempt_init(&a->attempt, &membership_kind, m->on, RHEOS__TAKES);
+  atomic_fetch_add(&m->references, 1);
+  if (go_in(c)) {
+    c->door.begin(c->door.argument, m);
+    come_out(c);
+  } else {
+    rheos__membership_end_take(
+        m, rheos_status_new(RHEOS_UNAVAILABLE, "the server of the collectives was stopped"), NULL);
+    rheos__membership_unref(m);
+  }
+  *out_attempt = &a->attempt;
+  return NULL;
+}
+
 rheos_status *rheos__collective_join(rheos__instances *instances, const rheos__collective *what,
                                      rheos__step *step, rheos__attempt **out_attempt) {
   *out_attempt = NULL;
+  if (instances->collectives->door.begin != NULL) {
+    return join_beyond(instances, what, out_attempt);
+  }
   RHEOS_TRY(check_size(instances->collectives, what->group_size));
   joining *j = rheos__alloc_zeroed(sizeof *j);
   char *device = rheos__strdup(what->device);

@@ -49,8 +49,9 @@ typedef rheos_status *(*rheos__combine_fn)(const rheos__collective *what, rheos_
 struct rheos__collective {
   rheos__collective_type type;
   int32_t group_key, group_size, instance_key;
-  const char *device;  // the member's, in full
-  int32_t rank;        // -1: by the device's name
+  const char *device;    // the member's, in full
+  uint64_t frame, trip;  // of a loop on tokens, where it is in one
+  int32_t rank;          // -1: by the device's name
   rheos_dtype dtype;
   rheos_shape shape;  // that all members have to agree on
   bool is_source;
@@ -58,7 +59,8 @@ struct rheos__collective {
   // divided by the number of members.
   int32_t merge;
   bool divides;
-  rheos_tensor *input;  // may be kept; NULL: none
+  int32_t max_subdivisions;  // of a tensor on its way between processes; as the op has it
+  rheos_tensor *input;       // may be kept; NULL: none
   // Sets the outputs of all, on the thread of the last member and for its step.
   rheos__combine_fn combine;
 };
@@ -68,8 +70,9 @@ rheos__collectives *rheos__collectives_new(int32_t num_devices);
 rheos__collectives *rheos__collectives_ref(rheos__collectives *collectives);
 void rheos__collectives_unref(rheos__collectives *collectives);
 
-// Counted. NULL when memory is short.
-rheos__instances *rheos__instances_new(rheos__collectives *collectives);
+// Counted, of the step of that number, which only groups beyond the process know. NULL when memory
+// is short.
+rheos__instances *rheos__instances_new(rheos__collectives *collectives, int64_t step_id);
 rheos__instances *rheos__instances_ref(rheos__instances *instances);
 void rheos__instances_unref(rheos__instances *instances);
 
@@ -78,6 +81,39 @@ void rheos__instances_unref(rheos__instances *instances);
 // none.
 rheos_status *rheos__collective_join(rheos__instances *instances, const rheos__collective *what,
                                      rheos__step *step, rheos__attempt **out_attempt);
+
+// ---- Groups beyond the process
+
+// A member's part in a collective, of which other members may be anywhere. Counted.
+typedef struct rheos__membership {
+  _Atomic int32_t references;
+  rheos__collective what;  // whose device is its own, and whose input is counted
+  int64_t step_id;
+  // Guarded by the attempt's resource:
+  bool is_over;
+  rheos_status *failed;
+  rheos_tensor *output;
+  rheos__waitable *on;  // counted
+} rheos__membership;
+
+void rheos__membership_unref(rheos__membership *membership);
+// Ends the part, with a failure or an output (or neither), which it takes; once. No lock is held.
+void rheos__membership_end_take(rheos__membership *membership, rheos_status *failed,
+                                rheos_tensor *output);
+
+// What takes part in them.
+typedef struct rheos__collective_door {
+  // Begins a part, with a reference of the callee's; it ends at any time, by any thread.
+  void (*begin)(void *argument, rheos__membership *membership);
+  // The member's step is to stop before the part has ended: what the others of the collective wait
+  // for of it will not come.
+  void (*leave)(void *argument, rheos__membership *membership);
+  void *argument;
+} rheos__collective_door;
+// From now on all go through the door, which has to last as long; before anybody takes part.
+void rheos__collectives_open(rheos__collectives *collectives, const rheos__collective_door *door);
+// Nobody is let through any more: they fail.
+void rheos__collectives_close(rheos__collectives *collectives);
 
 // ---- Of who knows other members
 

@@ -172,6 +172,10 @@ void rheos__rendezvous_unref(rheos__rendezvous *rendezvous) {
   rheos__free(rendezvous);
 }
 
+int64_t rheos__rendezvous_step(const rheos__rendezvous *rendezvous) {
+  return rendezvous->source.step;
+}
+
 size_t rheos__rendezvous_num_keys(rheos__rendezvous *rendezvous) {
   pthread_mutex_lock(&rendezvous->mutex);
   const size_t count = rendezvous->num_meetings;

@@ -17,12 +17,16 @@ typedef struct rheos__rendezvous rheos__rendezvous;
 typedef struct rheos__rendezvous_source {
   void (*want)(void *argument, rheos__rendezvous *rendezvous, const char *key);
   void *argument;
+  int64_t step;  // the number of the step, the same in all places
 } rheos__rendezvous_source;
 
 // Counted. `source` may be NULL. NULL when memory is short.
 rheos__rendezvous *rheos__rendezvous_new(const rheos__rendezvous_source *source);
 rheos__rendezvous *rheos__rendezvous_ref(rheos__rendezvous *rendezvous);
 void rheos__rendezvous_unref(rheos__rendezvous *rendezvous);
+
+// The number of the step that it belongs to; 0: that has none.
+int64_t rheos__rendezvous_step(const rheos__rendezvous *rendezvous);
 
 // Puts a value, counted, under the key; NULL: it is dead. Fails with what the rendezvous was
 // aborted with.

@@ -206,7 +206,7 @@ static void test_rendezvous__values_come_from_elsewhere(void **state) {
   (void)state;
   rheos__rendezvous *far = rheos__rendezvous_new(NULL);
   bringing b = {.from = far};
-  rheos__rendezvous *near = rheos__rendezvous_new(&(rheos__rendezvous_source){want, &b});
+  rheos__rendezvous *near = rheos__rendezvous_new(&(rheos__rendezvous_source){want, &b, 0});
   rheos__bell bell = {0};
   put(far, "a", 1);
   rheos__attempt *first = receive(near, "a");

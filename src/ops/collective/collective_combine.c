@@ -8,8 +8,8 @@
 
 enum { MERGED_ELEMENTS = 4096 };  // that stay in the cache while one member after another is merged
 
-static void divide(const rheos__collective *what, int32_t num_members, void *values,
-                   int64_t count) {
+void rheos__divide_run(const rheos__collective *what, int32_t num_members, void *values,
+                       int64_t count) {
   union {
     float f;
     double d;
@@ -43,7 +43,7 @@ void rheos__merge_runs(const rheos__collective *what, const void *const *runs, i
       so_far = to;
     }
     if (so_far != to) memcpy(to, so_far, (size_t)(n * size));
-    if (what->divides) divide(what, num_members, to, n);
+    if (what->divides) rheos__divide_run(what, num_members, to, n);
   }
 }
 

@@ -14,5 +14,8 @@ rheos__combine_fn rheos__combine_for(rheos__collective_type type);
 // `what` says so. `out` may be the first of them.
 void rheos__merge_runs(const rheos__collective *what, const void *const *runs, int32_t num_members,
                        void *out, int64_t count);
+// Divides `count` values by the number of members.
+void rheos__divide_run(const rheos__collective *what, int32_t num_members, void *values,
+                       int64_t count);
 
 #endif  // RHEOS_SRC_OPS_COLLECTIVE_COLLECTIVE_COMBINE_H

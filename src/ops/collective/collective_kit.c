@@ -26,6 +26,10 @@ rheos__collective *rheos__prepare_member(rheos__prepare *p, rheos__collective_ty
     what->divides = rheos__attrs_find(p->attrs, "final_op") != NULL &&
                     strcmp(rheos__attr_string(p->attrs, "final_op"), "Div") == 0;
   }
+  what->max_subdivisions = -1;
+  if (rheos__attrs_find(p->attrs, "max_subdivs_per_device") != NULL) {
+    what->max_subdivisions = (int32_t)rheos__attr_int(p->attrs, "max_subdivs_per_device");
+  }
   return what->device != NULL ? what : NULL;
 }
 
@@ -88,6 +92,9 @@ rheos_status *rheos__take_part(const rheos__collective *what, rheos__step *step,
                                rheos_tensor *input, const rheos_shape *shape,
                                rheos_tensor **outputs) {
   rheos__collective mine = *what;
+  const rheos__trip trip = rheos__step_trip(step);
+  mine.frame = trip.frame;
+  mine.trip = trip.number;
   mine.shape = input != NULL ? *rheos_tensor_shape(input) : *shape;
   if (mine.group_size <= 0) {
     return RHEOS_INVALID("group_size must be positive integer but got %d", (int)mine.group_size);

@@ -118,6 +118,7 @@ rheos_status *rheos__host_apart(rheos_host *whole, rheos_host **out_host) {
                        .pool = whole->pool,
                        .packings = whole->packings,
                        .resources = resources,
+                       .collectives = whole->collectives,
                        .cpus = whole->cpus,
                        .devices = whole->devices,
                        .attributes = whole->attributes,
@@ -140,6 +141,7 @@ void rheos_host_unref(rheos_host *host) {
     rheos__free(host);
     return;
   }
+  rheos__collectives_unref(host->collectives);
   rheos__pool_free(host->pool);
   rheos__packings_unref(host->packings);
   rheos__free((void *)host->devices);

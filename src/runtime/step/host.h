@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "device/device.h"
+#include "resource/collective.h"
 #include "resource/packing.h"
 #include "runtime/threads/pool.h"
 
@@ -15,6 +16,9 @@ struct rheos_host {
   rheos__pool *pool;
   rheos__packings *packings;
   rheos__resources *resources;  // of sessions that share them
+  // Of all that runs on it, where it is a task's of a cluster; counted. NULL: sessions and eager
+  // contexts have their own.
+  rheos__collectives *collectives;
   rheos__device *cpus;
   const rheos__device **devices;        // these first
   rheos_device_attributes *attributes;  // of all devices

@@ -90,26 +90,29 @@ rheos__rendezvous *rheos__step_rendezvous(rheos__step *step) {
 }
 
 // With the mutex held.
-static rheos__instances *find_instances(rheos__home *home) {
+static rheos__instances *find_instances(rheos__home *home, int64_t step_id) {
+  rheos__collectives *shared = home->host->collectives;
   if (home->collectives == NULL) {
-    home->collectives = rheos__collectives_new(home->host->num_devices);
+    home->collectives = shared != NULL ? rheos__collectives_ref(shared)
+                                       : rheos__collectives_new(home->host->num_devices);
     if (home->collectives == NULL) return NULL;
   }
-  if (!home->shares_instances) return rheos__instances_new(home->collectives);
-  if (home->instances == NULL) home->instances = rheos__instances_new(home->collectives);
+  if (!home->shares_instances) return rheos__instances_new(home->collectives, step_id);
+  if (home->instances == NULL) home->instances = rheos__instances_new(home->collectives, 0);
   return home->instances != NULL ? rheos__instances_ref(home->instances) : NULL;
 }
 
-static rheos__instances *begin_instances(rheos__home *home) {
+static rheos__instances *begin_instances(rheos__home *home, int64_t step_id) {
   pthread_mutex_lock(&home->mutex);
-  rheos__instances *instances = find_instances(home);
+  rheos__instances *instances = find_instances(home, step_id);
   pthread_mutex_unlock(&home->mutex);
   return instances;
 }
 
 rheos__instances *rheos__step_instances(rheos__step *step) {
   if (step->instances == NULL && step->home != NULL) {
-    step->instances = begin_instances(step->home);
+    const int64_t id = step->rendezvous != NULL ? rheos__rendezvous_step(step->rendezvous) : 0;
+    step->instances = begin_instances(step->home, id);
   }
   return step->instances;
 }

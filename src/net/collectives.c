@@ -1,0 +1,177 @@
+#include "net/collectives.h"
+
+#include "base/alloc.h"
+#include "net/collective_run.h"
+#include "net/ids.h"
+#include "runtime/step/host.h"
+
+// A part that begins.
+typedef struct beginning {
+  rheos__task_collectives *collectives;
+  rheos__membership *membership;  // counted
+  const rheos__task_group *group;
+} beginning;
+
+struct step_sequence {
+  int64_t graph_key, next_step;
+  struct step_sequence *next;
+};
+
+// ---- Beginning
+
+static void note_ended(void *argument) {
+  rheos__task_collectives *c = argument;
+  pthread_mutex_lock(&c->mutex);
+  if (--c->num_begun == 0) pthread_cond_broadcast(&c->none_left);
+  pthread_mutex_unlock(&c->mutex);
+}
+
+static void end_failed_take(beginning *b, rheos_status *status) {
+  rheos__task_collectives *c = b->collectives;
+  rheos__membership_end_take(b->membership, status, NULL);
+  rheos__membership_unref(b->membership);
+  rheos__free(b);
+  note_ended(c);
+}
+
+static void run(beginning *b, int32_t source_rank) {
+  rheos__task_collectives *c = b->collectives;
+  rheos__worker_step *step;
+  rheos_status *status = rheos__worker_steps_get(c->steps, b->membership->step_id, &step);
+  if (status != NULL) {
+    end_failed_take(b, status);
+    return;
+  }
+  rheos__membership *membership = b->membership;
+  const rheos__task_group *group = b->group;
+  rheos__free(b);
+  rheos__collective_run_take(membership, step, group, source_rank, note_ended, c);
+}
+
+// What is wrong about a collective of the step is wrong for all of it.
+static void abort_step(const beginning *b, const rheos_status *why) {
+  rheos__worker_step *step;
+  rheos_status *none =
+      rheos__worker_steps_get(b->collectives->steps, b->membership->step_id, &step);
+  if (none == NULL) {
+    rheos__worker_step_abort(step, why);
+    rheos__worker_step_unref(step);
+  }
+  rheos_status_free(none);
+}
+
+static void take_source(void *argument, rheos_status *failed, int32_t source_rank) {
+  beginning *b = argument;
+  if (failed == NULL) {
+    run(b, source_rank);
+  } else {
+    abort_step(b, failed);
+    end_failed_take(b, failed);
+  }
+}
+
+static void take_group(void *argument, rheos_status *failed, const rheos__task_group *group) {
+  beginning *b = argument;
+  const rheos__collective *what = &b->membership->what;
+  if (failed != NULL) {
+    abort_step(b, failed);
+    end_failed_take(b, failed);
+    return;
+  }
+  b->group = group;
+  if (what->type == RHEOS__COLLECTIVE_MEETING) {
+    run(b, -1);
+  } else {
+    rheos__groups_find_source(&b->collectives->groups, what, take_source, b);
+  }
+}
+
+static void begin(void *argument, rheos__membership *membership) {
+  rheos__task_collectives *c = argument;
+  beginning *b = rheos__alloc_zeroed(sizeof *b);
+  if (b == NULL) {
+    rheos__membership_end_take(membership, rheos__out_of_memory(), NULL);
+    rheos__membership_unref(membership);
+    return;
+  }
+  *b = (beginning){.collectives = c, .membership = membership};
+  pthread_mutex_lock(&c->mutex);
+  c->num_begun++;
+  pthread_mutex_unlock(&c->mutex);
+  rheos__groups_find(&c->groups, &membership->what, take_group, b);
+}
+
+static void leave(void *argument, rheos__membership *membership) {
+  rheos__task_collectives *c = argument;
+  rheos__worker_step *step;
+  rheos_status *none = rheos__worker_steps_get(c->steps, membership->step_id, &step);
+  if (none == NULL) {
+    rheos_status *why = rheos_status_new(
+        RHEOS_CANCELLED,
+        "%s has left the collective of %s before the others had come: its step was stopped",
+        membership->what.device, membership->on->base.name);
+    rheos__worker_step_abort(step, why);
+    rheos_status_free(why);
+    rheos__worker_step_unref(step);
+  }
+  rheos_status_free(none);
+}
+
+// ---- Numbers of steps
+
+rheos_status *rheos__task_collectives_next_step(rheos__task_collectives *c, int64_t graph_key,
+                                                int64_t *out_step) {
+  pthread_mutex_lock(&c->mutex);
+  struct step_sequence *s = c->sequences;
+  while (s != NULL && s->graph_key != graph_key) s = s->next;
+  if (s == NULL) {
+    s = rheos__alloc_zeroed(sizeof *s);
+    if (s != NULL) {
+      *s = (struct step_sequence){graph_key, rheos__step_id(), c->sequences};
+      c->sequences = s;
+    }
+  }
+  if (s != NULL) *out_step = s->next_step;
+  pthread_mutex_unlock(&c->mutex);
+  return s != NULL ? NULL : rheos__out_of_memory();
+}
+
+// ---- The whole
+
+rheos_status *rheos__task_collectives_init(rheos__task_collectives *c, rheos_host *host,
+                                           rheos__peers *peers, rheos__worker_steps *steps,
+                                           int32_t own_task, int32_t leader, uint64_t incarnation) {
+  const rheos__collective_door door = {.begin = begin, .leave = leave, .argument = c};
+  rheos__groups_init(&c->groups, peers, own_task, leader, incarnation);
+  c->steps = steps;
+  pthread_mutex_init(&c->mutex, NULL);
+  pthread_cond_init(&c->none_left, NULL);
+  c->opened = rheos__collectives_new(host->num_devices);
+  if (c->opened == NULL) return rheos__out_of_memory();
+  rheos__collectives_open(c->opened, &door);
+  host->collectives = rheos__collectives_ref(c->opened);
+  return NULL;
+}
+
+void rheos__task_collectives_end(rheos__task_collectives *c) {
+  if (c->opened == NULL) return;
+  rheos__collectives_close(c->opened);
+  rheos__groups_end(&c->groups);
+}
+
+void rheos__task_collectives_deinit(rheos__task_collectives *c) {
+  if (c->steps == NULL) return;
+  rheos__task_collectives_end(c);
+  pthread_mutex_lock(&c->mutex);
+  while (c->num_begun > 0) pthread_cond_wait(&c->none_left, &c->mutex);
+  pthread_mutex_unlock(&c->mutex);
+  rheos__groups_deinit(&c->groups);
+  rheos__collectives_unref(c->opened);
+  while (c->sequences != NULL) {
+    struct step_sequence *s = c->sequences;
+    c->sequences = s->next;
+    rheos__free(s);
+  }
+  pthread_cond_destroy(&c->none_left);
+  pthread_mutex_destroy(&c->mutex);
+}

@@ -1,0 +1,349 @@
+// Collectives of several tasks: of eager contexts on their servers, and in a step of a session.
+#include <pthread.h>
+
+#include "net/cluster_fixture.h"
+#include "net/server.h"
+
+// ---- Members: each a thread with an eager context of its task, as processes would have
+
+typedef struct member {
+  pthread_t thread;
+  rheos_eager *eager;
+  int task, cpu, num_rounds;
+  const char *type;
+  bool is_source;
+  rheos_shape shape;
+  float first;  // the values are first, first + 1, ...
+  int32_t size, group, instance;
+  int64_t timeout_ms;
+  rheos_tensor *output;
+  rheos_status *status;
+} member;
+
+static rheos_tensor *ints_tensor(rheos_shape shape, const int32_t *values) {
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_from_values(RHEOS_INT32, shape, values, &tensor));
+  return tensor;
+}
+
+static rheos_tensor *numbers(rheos_shape shape, float first) {
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_new(RHEOS_FLOAT, shape, &tensor));
+  float *values = rheos_tensor_data(tensor);
+  for (int64_t i = 0; i < rheos_tensor_num_elements(tensor); i++) values[i] = first + (float)i;
+  return tensor;
+}
+
+static rheos_status *take_part(member *m) {
+  const bool receives = strcmp(m->type, "CollectiveBcastRecvV2") == 0;
+  const bool reduces = strstr(m->type, "Reduce") != NULL;
+  const int32_t length = (int32_t)m->shape.dims[0];
+  rheos_tensor *keys[] = {ints_tensor(RHEOS_SCALAR, &m->size), ints_tensor(RHEOS_SCALAR, &m->group),
+                          ints_tensor(RHEOS_SCALAR, &m->instance)};
+  rheos_tensor *value =
+      receives ? ints_tensor(RHEOS_SHAPE(1), &length) : numbers(m->shape, m->first);
+  rheos_tensor *inputs[4] = {value, keys[0], keys[1], keys[2]};
+  rheos_tensor *received[4] = {keys[0], keys[1], keys[2], value};
+  const rheos_attr merged[] = {rheos_attr_string("merge_op", "Add", 3),
+                               rheos_attr_string("final_op", "Id", 2)};
+  const rheos_attr dtype = rheos_attr_type("T", RHEOS_FLOAT);
+  char device[64];
+  snprintf(device, sizeof device, "/job:worker/task:%d/device:CPU:%d", m->task, m->cpu);
+  const rheos_eager_op op = {.type = m->type,
+                             .inputs = receives ? received : inputs,
+                             .num_inputs = 4,
+                             .attrs = reduces ? merged : &dtype,
+                             .num_attrs = reduces ? 2 : 1,
+                             .device = device};
+  rheos_region *region = NULL;
+  const rheos_run_options options = {.timeout_ms = m->timeout_ms};
+  rheos_status *status = rheos_eager_region(m->eager, &op, &region);
+  rheos_tensor_unref(m->output);
+  m->output = NULL;
+  if (status == NULL) status = rheos_region_run(region, op.inputs, &m->output, &options);
+  rheos_region_unref(region);
+  for (int i = 0; i < 4; i++) rheos_tensor_unref(inputs[i]);
+  return status;
+}
+
+static void *run_member(void *argument) {
+  member *m = argument;
+  for (int i = 0; i < m->num_rounds && m->status == NULL; i++) m->status = take_part(m);
+  return NULL;
+}
+
+static void begin_all(member *members, int count) {
+  for (int i = 0; i < count; i++) {
+    assert_int_equal(pthread_create(&members[i].thread, NULL, run_member, &members[i]), 0);
+  }
+}
+
+static void wait_for_all(member *members, int count) {
+  for (int i = 0; i < count; i++) pthread_join(members[i].thread, NULL);
+}
+
+// Workers with `cpus` devices each, and an eager context on each.
+typedef struct workers {
+  cluster cluster;
+  rheos_eager *eager[MAX_TASKS];
+} workers;
+
+static void start_workers(workers *w, int count, int cpus) {
+  w->cluster = (cluster){.text = "{"};
+  add_job(&w->cluster, "worker", count);
+  strcat(w->cluster.text, "}");
+  for (int i = 0; i < count; i++) {
+    rheos_server **server = &w->cluster.servers[w->cluster.num_servers++];
+    check(rheos_server_new(&(rheos_server_options){.cluster = w->cluster.text,
+                                                   .job = "worker",
+                                                   .task = i,
+                                                   .num_cpu_devices = cpus,
+                                                   .num_threads = 2},
+                           server));
+    check(
+        rheos_eager_new(&(rheos_eager_options){.host = rheos_server_host(*server)}, &w->eager[i]));
+  }
+}
+
+static void stop_workers(workers *w) {
+  for (int i = 0; i < w->cluster.num_servers; i++) rheos_eager_free(w->eager[i]);
+  stop_cluster(&w->cluster);
+}
+
+static void expect_numbers(member *m, rheos_shape shape, const float *values) {
+  check(m->status);
+  expect_floats(m->output, shape, values);
+  m->output = NULL;
+}
+
+// ---- What comes out
+
+// Lengths at which chunks end in the middle, are missing, and where TensorFlow's rule adds one.
+static void test_cluster_collectives__sums_go_round(void **state) {
+  (void)state;
+  if (!can_serve()) return;
+  static const int64_t lengths[] = {1, 2, 16, 31, 32, 33, 48, 100, 1024, 100000};
+  workers w;
+  start_workers(&w, 3, 1);
+  for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+    member m[3];
+    for (int i = 0; i < 3; i++) {
+      m[i] = (member){.eager = w.eager[i],
+                      .task = i,
+                      .num_rounds = 3,
+                      .type = "CollectiveReduceV2",
+                      .shape = RHEOS_SHAPE(lengths[k]),
+                      .first = (float)(i + 1),
+                      .size = 3,
+                      .group = 1,
+                      .instance = (int32_t)k};
+    }
+    begin_all(m, 3);
+    wait_for_all(m, 3);
+    for (int i = 0; i < 3; i++) {
+      check(m[i].status);
+      const float *sum = rheos_tensor_data(m[i].output);
+      for (int64_t n = 0; n < lengths[k]; n++) assert_true(sum[n] == 6 + 3 * (float)n);
+      rheos_tensor_unref(m[i].output);
+    }
+  }
+  stop_workers(&w);
+}
+
+static void test_cluster_collectives__a_task_may_have_several_members(void **state) {
+  (void)state;
+  if (!can_serve()) return;
+  workers w;
+  start_workers(&w, 2, 2);
+  static const char *const types[] = {"CollectiveReduceV2", "CollectiveGatherV2",
+                                      "CollectiveAllToAllV2", "CollectiveReduceScatterV2"};
+  static const float sum[] = {64, 68, 72, 76};
+  member m[4];
+  for (int32_t k = 0; k < 4; k++) {
+    for (int i = 0; i < 4; i++) {
+      m[i] = (member){.eager = w.eager[i / 2],
+                      .task = i / 2,
+                      .cpu = i % 2,
+                      .num_rounds = 2,
+                      .type = types[k],
+                      .shape = RHEOS_SHAPE(4),
+                      .first = (float)(10 * i + 1),
+                      .size = 4,
+                      .group = 1,
+                      .instance = k};
+    }
+    begin_all(m, 4);
+    wait_for_all(m, 4);
+    for (int i = 0; i < 4; i++) {
+      const float fi = (float)i;
+      const float exchanged[] = {fi + 1, fi + 11, fi + 21, fi + 31};
+      float gathered[16];
+      for (int n = 0; n < 16; n++) gathered[n] = (float)(n / 4 * 10 + n % 4 + 1);
+      if (k == 0) expect_numbers(&m[i], RHEOS_SHAPE(4), sum);
+      if (k == 1) expect_numbers(&m[i], RHEOS_SHAPE(16), gathered);
+      if (k == 2) expect_numbers(&m[i], RHEOS_SHAPE(4), exchanged);
+      if (k == 3) expect_numbers(&m[i], RHEOS_SHAPE(1), &sum[i]);
+    }
+  }
+  stop_workers(&w);
+}
+
+static void test_cluster_collectives__any_member_may_be_the_source(void **state) {
+  (void)state;
+  if (!can_serve()) return;
+  workers w;
+  start_workers(&w, 3, 2);
+  for (int source = 0; source < 6; source++) {
+    member m[6];
+    for (int i = 0; i < 6; i++) {
+      const bool is_source = i == source;
+      m[i] = (member){.eager = w.eager[i / 2],
+                      .task = i / 2,
+                      .cpu = i % 2,
+                      .num_rounds = 2,
+                      .type = is_source ? "CollectiveBcastSendV2" : "CollectiveBcastRecvV2",
+                      .shape = RHEOS_SHAPE(2),
+                      .first = (float)source,
+                      .size = 6,
+                      .group = 1,
+                      .instance = source};
+    }
+    begin_all(m, 6);
+    wait_for_all(m, 6);
+    const float values[] = {(float)source, (float)source + 1};
+    for (int i = 0; i < 6; i++) expect_numbers(&m[i], RHEOS_SHAPE(2), values);
+  }
+  stop_workers(&w);
+}
+
+// ---- What goes wrong
+
+static void test_cluster_collectives__shapes_that_differ_end_it_for_all(void **state) {
+  (void)state;
+  if (!can_serve()) return;
+  workers w;
+  start_workers(&w, 2, 1);
+  member m[2];
+  for (int i = 0; i < 2; i++) {
+    m[i] = (member){.eager = w.eager[i],
+                    .task = i,
+                    .num_rounds = 1,
+                    .type = "CollectiveReduceV2",
+                    .shape = RHEOS_SHAPE(2 + i),
+                    .size = 2,
+                    .group = 1,
+                    .instance = 1};
+  }
+  begin_all(m, 2);
+  wait_for_all(m, 2);
+  for (int i = 0; i < 2; i++) expect_error(m[i].status, RHEOS_INVALID_ARGUMENT, "Shape mismatch");
+  stop_workers(&w);
+}
+
+static void test_cluster_collectives__who_is_stopped_ends_it_for_others(void **state) {
+  (void)state;
+  if (!can_serve()) return;
+  workers w;
+  start_workers(&w, 2, 1);
+  member m[2];
+  for (int i = 0; i < 2; i++) {  // a group first
+    m[i] = (member){.eager = w.eager[i],
+                    .task = i,
+                    .num_rounds = 1,
+                    .type = "CollectiveReduceV2",
+                    .shape = RHEOS_SHAPE(2),
+                    .size = 2,
+                    .group = 1,
+                    .instance = 1};
+  }
+  begin_all(m, 2);
+  wait_for_all(m, 2);
+  for (int i = 0; i < 2; i++) check(m[i].status);
+  m[1].timeout_ms = 100;
+  run_member(&m[1]);
+  expect_error(m[1].status, RHEOS_DEADLINE_EXCEEDED, "group 1, instance 1");
+  run_member(&m[0]);
+  expect_error(m[0].status, RHEOS_CANCELLED, "task:1/device:CPU:0 has left");
+  for (int i = 0; i < 2; i++) rheos_tensor_unref(m[i].output);
+  stop_workers(&w);
+}
+
+static void *stop_later(void *server) {
+  usleep(200000);
+  rheos_server_stop(server, 0);
+  return NULL;
+}
+
+static void test_cluster_collectives__a_server_that_stops_ends_the_wait(void **state) {
+  (void)state;
+  if (!can_serve()) return;
+  workers w;
+  start_workers(&w, 2, 1);
+  member m = {.eager = w.eager[0],
+              .task = 0,
+              .num_rounds = 1,
+              .type = "CollectiveReduceV2",
+              .shape = RHEOS_SHAPE(2),
+              .size = 2,
+              .group = 1,
+              .instance = 1};
+  pthread_t stopper;
+  assert_int_equal(pthread_create(&stopper, NULL, stop_later, w.cluster.servers[0]), 0);
+  run_member(&m);
+  pthread_join(stopper, NULL);
+  expect_error(m.status, RHEOS_UNAVAILABLE, "stopped");
+  stop_workers(&w);
+}
+
+// ---- In a step
+
+static void test_cluster_collectives__members_may_be_in_one_step(void **state) {
+  (void)state;
+  if (!can_serve()) return;
+  cluster c;
+  start_cluster(&c, 2, 0);
+  fixture f = {.graph = rheos_graph_new()};
+  f.scope = rheos_scope_new(f.graph);
+  f.session = session_on(f.graph, c.servers[0]);
+  const rheos_attr attrs[] = {rheos_attr_string("merge_op", "Add", 3),
+                              rheos_attr_string("final_op", "Div", 3)};
+  rheos_fetch fetches[2] = {0};
+  for (int i = 0; i < 2; i++) {
+    char device[64];
+    snprintf(device, sizeof device, "/job:worker/task:%d/device:CPU:0", i);
+    const rheos_output inputs[] = {
+        floats(&f, RHEOS_SHAPE(2), (const float[]){1 + 2 * (float)i, 10}), int_scalar(&f, 2),
+        int_scalar(&f, 1), int_scalar(&f, 1)};
+    const rheos_operation op = rheos_op(f.scope, &(rheos_op_args){.type = "CollectiveReduceV2",
+                                                                  .inputs = inputs,
+                                                                  .num_inputs = 4,
+                                                                  .attrs = attrs,
+                                                                  .num_attrs = 2,
+                                                                  .device = device});
+    fetches[i].output = rheos_operation_output(op, 0);
+  }
+  check(rheos_scope_finish(f.scope));
+  for (int step = 0; step < 3; step++) {
+    check(rheos_session_run(f.session, NULL, 0, fetches, 2, NULL, 0, NULL));
+    for (int i = 0; i < 2; i++) {
+      expect_floats(fetches[i].value, RHEOS_SHAPE(2), (const float[]){2, 10});
+    }
+  }
+  rheos_session_free(f.session);
+  rheos_scope_free(f.scope);
+  rheos_graph_unref(f.graph);
+  stop_cluster(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_cluster_collectives__sums_go_round),
+      cmocka_unit_test(test_cluster_collectives__a_task_may_have_several_members),
+      cmocka_unit_test(test_cluster_collectives__any_member_may_be_the_source),
+      cmocka_unit_test(test_cluster_collectives__shapes_that_differ_end_it_for_all),
+      cmocka_unit_test(test_cluster_collectives__who_is_stopped_ends_it_for_others),
+      cmocka_unit_test(test_cluster_collectives__a_server_that_stops_ends_the_wait),
+      cmocka_unit_test(test_cluster_collectives__members_may_be_in_one_step),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
