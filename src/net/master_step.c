@@ -64,26 +64,24 @@ void rheos__master_steps_fail(rheos__master_session *session, const rheos_status
 
 // ---- Parts elsewhere
 
-static int32_t find_key(const rheos__master_part *part, const char *key) {
-  for (size_t i = 0; i < part->num_fetches; i++) {
-    if (strcmp(part->fetch_keys[i], key) == 0) return part->fetches[i];
+static rheos_tensor *find_tensor(const rheos__received *reply, const char *key) {
+  for (size_t i = 0; i < reply->num_tensors; i++) {
+    if (strcmp(reply->names[i], key) == 0) return reply->tensors[i];
   }
-  return -1;
+  return NULL;
 }
 
-// What is fetched twice is sent once for each.
 static rheos_status *keep_results(part_run *p, const rheos__received *reply) {
   rheos__master_step *step = p->step;
-  for (size_t i = 0; i < reply->num_tensors; i++) {
-    const int32_t fetch = find_key(p->part, reply->names[i]);
-    if (fetch < 0 || step->run->results[fetch] != NULL) continue;
-    step->run->results[fetch] = rheos_tensor_ref(reply->tensors[i]);
-  }
   for (size_t i = 0; i < p->part->num_fetches; i++) {
-    if (step->run->results[p->part->fetches[i]] != NULL) continue;
-    return rheos_status_new(RHEOS_INTERNAL, "%s sent no value for %s",
-                            step->session->peers->cluster.tasks[p->part->task].name,
-                            step->run->fetches[p->part->fetches[i]]);
+    const int32_t fetch = p->part->fetches[i];
+    rheos_tensor *tensor = find_tensor(reply, p->part->fetch_keys[i]);
+    if (tensor == NULL) {
+      return rheos_status_new(RHEOS_INTERNAL, "%s sent no value for %s",
+                              step->session->peers->cluster.tasks[p->part->task].name,
+                              step->run->fetches[fetch]);
+    }
+    step->run->results[fetch] = rheos_tensor_ref(tensor);
   }
   return NULL;
 }
@@ -228,12 +226,24 @@ static rheos_status *run_here(rheos__master_step *step, const rheos__master_part
 
 // ---- The whole
 
-// What is fed and fetched is in no part.
-static rheos_status *take_fed(const rheos__master_run *run) {
+// "x" and "x:0" are one.
+static bool is_same(const char *a, const char *b) {
+  const size_t a_size = strcspn(a, ":"), b_size = strcspn(b, ":");
+  if (a_size != b_size || memcmp(a, b, a_size) != 0) return false;
+  const char *a_index = a[a_size] != '\0' ? a + a_size : ":0";
+  return strcmp(a_index, b[b_size] != '\0' ? b + b_size : ":0") == 0;
+}
+
+// What is fed and fetched, or was fetched before, is in no part.
+static rheos_status *take_known(const rheos__master_run *run) {
   for (size_t i = 0; i < run->num_fetches; i++) {
     for (size_t k = 0; run->results[i] == NULL && k < run->num_feeds; k++) {
-      if (strcmp(run->fetches[i], run->feeds[k]) != 0) continue;
+      if (!is_same(run->fetches[i], run->feeds[k])) continue;
       run->results[i] = rheos_tensor_ref(run->values[k]);
+    }
+    for (size_t k = 0; run->results[i] == NULL && k < i; k++) {
+      if (!is_same(run->fetches[i], run->fetches[k])) continue;
+      run->results[i] = rheos_tensor_ref(run->results[k]);
     }
     if (run->results[i] != NULL) continue;
     return rheos_status_new(RHEOS_INTERNAL, "no part of the step gave %s", run->fetches[i]);
@@ -385,7 +395,7 @@ rheos_status *rheos__master_session_run(rheos__master_session *session,
   if (status == NULL) {
     run_parts(&step, plan);
     end_step(&step, plan);
-    status = step.failed != NULL ? step.failed : take_fed(run);
+    status = step.failed != NULL ? step.failed : take_known(run);
   }
   for (size_t i = 0; status != NULL && i < run->num_fetches; i++) {
     rheos_tensor_unref(run->results[i]);

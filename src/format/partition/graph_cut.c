@@ -267,6 +267,10 @@ static void add_feed(rheos__cutter *c, int32_t feed, int32_t num_takers) {
 static void add_fetch(rheos__cutter *c, int32_t fetch) {
   const rheos__edge edge = c->cut->fetches[fetch];
   if (feed_of(c, edge) >= 0) return;  // the caller has it
+  for (int32_t i = 0; i < fetch; ++i) {
+    const rheos__edge other = c->cut->fetches[i];
+    if (other.id == edge.id && other.index == edge.index) return;  // it is sent already
+  }
   const int32_t number = add_end(c, "_Send", "_send_", edge, "T");
   rheos__cut_add_edge(c, number, edge);
   rheos__cut_part *part = part_of(c, edge.id);

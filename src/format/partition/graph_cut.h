@@ -35,7 +35,7 @@ typedef struct rheos__cut_part {
   void *graph_def;  // for rheos__free()
   size_t size_bytes;
   int32_t num_nodes;
-  rheos__part_end *feeds, *fetches;
+  rheos__part_end *feeds, *fetches;  // of what is fetched several times, the first
   size_t num_feeds, num_fetches, feed_capacity, fetch_capacity;
 } rheos__cut_part;
 

@@ -87,6 +87,16 @@ def test_a_server_has_defaults_for_its_sessions():
         sess.run(y)
 
 
+def test_what_is_fetched_twice_comes_twice(target, product):
+    x, y = product
+    z = y * 1
+    with tf.Session(target) as sess:
+        first, second, third, fed, again = sess.run([y, z, y, x, x], {x: [1, 2]})
+        assert first.tolist() == second.tolist() == third.tolist()
+        assert fed.tolist() == again.tolist() == [1, 2]
+        assert sess.make_callable([y, y], [x])([1, 2])[1].tolist() == first.tolist()
+
+
 # ---- Errors
 
 
