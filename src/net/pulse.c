@@ -7,7 +7,8 @@
 #include "net/methods.h"
 #include "runtime/threads/pool.h"
 
-enum { PERIOD_MS = 2000, ANSWER_MS = 4000 };
+// The transport looks every second whether a task that was not there has come.
+enum { PERIOD_MS = 1500, ANSWER_MS = 4000 };
 
 struct rheos__asked_task {
   rheos__pulse *pulse;
@@ -70,7 +71,9 @@ static void ask_for_late(rheos__pulse *pulse) {
 static void sleep_a_period(rheos__pulse *pulse) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += PERIOD_MS / 1000;
+  until.tv_nsec += PERIOD_MS % 1000 * 1000000;
+  until.tv_sec += PERIOD_MS / 1000 + until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
   int timed_out = 0;
   while (!pulse->is_ending && timed_out == 0) {
     timed_out = pthread_cond_timedwait(&pulse->changed, &pulse->mutex, &until);

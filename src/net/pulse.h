@@ -1,5 +1,5 @@
 // Whether the tasks that are waited for are there. A call to a task that has not answered for a
-// while is watched: the task is asked every two seconds for its status, and where it does not
+// while is watched: the task is asked every second and a half for its status, and where it does not
 // answer that within four, the calls to it are lost. So a task that was killed, frozen or cut off
 // is noticed where no call has a deadline.
 #ifndef RHEOS_SRC_NET_PULSE_H

@@ -96,11 +96,13 @@ static void keep_call(incoming_value *value, rheos__peer_call *call) {
   pthread_mutex_unlock(&step->mutex);
 }
 
+// A task that was not there when it was last looked for may have come meanwhile: the transport is
+// given the time to find out, until the pulse asks.
 static rheos_status *ask(incoming_value *value, int32_t task, rheos__method method,
                          const ProtobufCMessage *fields) {
   rheos__message request = {0};
   rheos__peer_call *call = NULL;
-  const rheos__peer_options options = {.waits = false};
+  const rheos__peer_options options = {.waits = true};
   rheos__message_put(&request, fields);
   rheos_status *status =
       rheos__peers_start(value->step->steps->peers, task, rheos__method_names[method], &request,

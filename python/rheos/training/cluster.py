@@ -213,10 +213,14 @@ def _check_protocol(server_def):
 _servers = weakref.WeakSet()  # that listen
 
 
+# What the program has waited for, such as the last worker's word in a queue, may be unanswered yet.
+EXIT_GRACE_MS = 500
+
+
 @atexit.register
 def _stop_servers():
     for server in list(_servers):
-        server._server.stop()
+        server._server.stop(EXIT_GRACE_MS)
 
 
 def _bound(address):
