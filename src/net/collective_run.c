@@ -505,8 +505,7 @@ static rheos_status *start_exchange(run *r) {
 
 static rheos_status *make_output(run *r) {
   const rheos__collective *what = &r->membership->what;
-  if (what->type == RHEOS__COLLECTIVE_MEETING) return NULL;
-  if (what->type == RHEOS__COLLECTIVE_BROADCAST && what->is_source) {
+  if (what->type == RHEOS__COLLECTIVE_MEETING || what->is_source) {
     r->output = rheos_tensor_ref(what->input);
     return NULL;
   }

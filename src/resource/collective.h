@@ -25,7 +25,7 @@ typedef struct rheos__instances rheos__instances;
 
 // TensorFlow's numbers, but for the first.
 typedef enum rheos__collective_type {
-  RHEOS__COLLECTIVE_MEETING = -1,  // nobody brings anything: all have come
+  RHEOS__COLLECTIVE_MEETING = -1,  // each gets what it has brought, once all have come
   RHEOS__COLLECTIVE_REDUCE = 0,
   RHEOS__COLLECTIVE_BROADCAST = 1,
   RHEOS__COLLECTIVE_GATHER = 2,

@@ -201,6 +201,34 @@ static void test_collectives__groups_are_rows_of_an_assignment(void **state) {
                "device_index 9 is not found");
 }
 
+// Ranks are those that were asked for, here the other way round than those of devices.
+static void test_collectives__a_communicator_tells_ranks(void **state) {
+  fixture *f = *state;
+  rheos_output y[4];
+  rheos_tensor *values[4];
+  const rheos_attr merged = rheos_attr_string("reduction", "Add", 3);
+  const rheos_output none = ints(f, RHEOS_SHAPE(0, 0), NULL);
+  for (int i = 0; i < 2; ++i) {
+    const rheos_output who[] = {int_scalar(f, 3), int_scalar(f, 1 - i), int_scalar(f, 2)};
+    const rheos_operation c = on_device(f, i, "CollectiveInitializeCommunicator", who, 3, NULL, 0);
+    const rheos_output inputs[] = {pair(f, 1 + (float)i, 5 + (float)i),
+                                   rheos_operation_output(c, 0), none};
+    y[i] = rheos_operation_output(on_device(f, i, "CollectiveAllToAllV3", inputs, 3, NULL, 0), 0);
+    const rheos_output next[] = {y[i], inputs[1], none};
+    y[2 + i] =
+        rheos_operation_output(on_device(f, i, "CollectiveReduceV3", next, 3, &merged, 1), 0);
+  }
+  check(run_all(f, y, 4, values, NULL));
+  expect_floats(values[0], RHEOS_SHAPE(2), (const float[]){6, 5});
+  expect_floats(values[1], RHEOS_SHAPE(2), (const float[]){2, 1});
+  for (int i = 2; i < 4; ++i) expect_floats(values[i], RHEOS_SHAPE(2), (const float[]){8, 6});
+  const rheos_output bad[] = {int_scalar(f, 4), int_scalar(f, 2), int_scalar(f, 2)};
+  y[0] = rheos_operation_output(
+      on_device(f, 0, "CollectiveInitializeCommunicator", bad, 3, NULL, 0), 0);
+  expect_error(run_all(f, y, 1, values, NULL), RHEOS_INVALID_ARGUMENT,
+               "rank must be less than group size but got 2 >= 2");
+}
+
 // Sums of floats depend on their order: the bits are those of the order of ranks, for tensors that
 // threads share too, whoever comes first.
 static void test_collectives__bits_are_those_of_ranks(void **state) {
@@ -429,6 +457,7 @@ int main(void) {
       ON_DEVICES(test_collectives__a_broadcast_has_one_source),
       ON_DEVICES(test_collectives__keys_may_be_attributes),
       ON_DEVICES(test_collectives__groups_are_rows_of_an_assignment),
+      ON_DEVICES(test_collectives__a_communicator_tells_ranks),
       ON_DEVICES(test_collectives__bits_are_those_of_ranks),
       ON_DEVICES(test_collectives__members_have_to_agree),
       ON_DEVICES(test_collectives__a_session_goes_on_after_a_step_that_failed),

@@ -169,9 +169,12 @@ static rheos_status *combine_all_to_all(const rheos__collective *what, rheos__st
   return NULL;
 }
 
-static rheos_status *combine_nothing(const rheos__collective *what, rheos__step *step,
+static rheos_status *combine_meeting(const rheos__collective *what, rheos__step *step,
                                      rheos__contribution *members) {
-  (void)what, (void)step, (void)members;
+  (void)step;
+  for (int32_t i = 0; i < what->group_size; ++i) {
+    members[i].output = rheos_tensor_ref(members[i].input);
+  }
   return NULL;
 }
 
@@ -182,6 +185,6 @@ rheos__combine_fn rheos__combine_for(rheos__collective_type type) {
     case RHEOS__COLLECTIVE_GATHER: return combine_gather;
     case RHEOS__COLLECTIVE_BROADCAST: return combine_broadcast;
     case RHEOS__COLLECTIVE_ALL_TO_ALL: return combine_all_to_all;
-    default: return combine_nothing;
+    default: return combine_meeting;
   }
 }

@@ -19,8 +19,8 @@ rheos__collective *rheos__prepare_member(rheos__prepare *p, rheos__collective_ty
   *what = (rheos__collective){.type = type,
                               .device = rheos__arena_strdup(p->arena, p->device_name),
                               .rank = -1,
-                              .dtype = rheos__attr_type(p->attrs, "T"),
                               .combine = rheos__combine_for(type)};
+  if (type != RHEOS__COLLECTIVE_MEETING) what->dtype = rheos__attr_type(p->attrs, "T");
   if (type == RHEOS__COLLECTIVE_REDUCE || type == RHEOS__COLLECTIVE_REDUCE_SCATTER) {
     what->merge = (int32_t)merge_of(p->attrs);
     what->divides = rheos__attrs_find(p->attrs, "final_op") != NULL &&
