@@ -374,6 +374,8 @@ enum {
   // Hands what its last argument lists, or all inputs if it is a call, to the functions that it
   // calls, and their results on, in whatever memory they lie.
   RHEOS_OP_ANY_MEMORY = 1 << 29,
+  // Reads or writes files whose names a program chooses; see `file_argument`.
+  RHEOS_OP_USES_FILES = 1 << 30,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.
@@ -407,6 +409,9 @@ struct rheos__op_def {
   // What tells the ops of a family apart in the functions that they share, of a type that the
   // family defines; NULL: nothing.
   const void *family;
+  // Of an op that uses files only where it is told a name: the input or attribute with it, where ""
+  // is none, nor is a stream of PrintV2. NULL: it always does.
+  const char *file_argument;
 };
 
 // Asks the reference kernel; the op has one.

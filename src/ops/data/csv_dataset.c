@@ -345,6 +345,7 @@ static const rheos__dataset_kind csv_kind = {.name = "CSV",
   "; output_types: list({float, double, int32, int64, string}) >= 1; output_shapes: " \
   "list(shape) >= 1"
 #define CSV_TEXT "The records of files of comma-separated values, a scalar for each field."
-RHEOS_DATASET_OP(CSVDataset, csv_kind, CSV_INPUTS, CSV_ATTRS, CSV_TEXT)
-RHEOS_DATASET_OP(CSVDatasetV2, csv_kind, CSV_INPUTS ", exclude_cols: int64", CSV_ATTRS, CSV_TEXT)
-RHEOS_DATASET_OP(ExperimentalCSVDataset, csv_kind, CSV_INPUTS, CSV_ATTRS, CSV_TEXT)
+RHEOS_FILE_DATASET_OP(CSVDataset, csv_kind, CSV_INPUTS, CSV_ATTRS, CSV_TEXT, NULL)
+RHEOS_FILE_DATASET_OP(CSVDatasetV2, csv_kind, CSV_INPUTS ", exclude_cols: int64", CSV_ATTRS,
+                      CSV_TEXT, NULL)
+RHEOS_FILE_DATASET_OP(ExperimentalCSVDataset, csv_kind, CSV_INPUTS, CSV_ATTRS, CSV_TEXT, NULL)

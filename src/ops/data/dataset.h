@@ -319,16 +319,22 @@ rheos_status *rheos__shape_dataset(rheos__infer *c);
 
 #define RHEOS_DATASET_TYPES "; output_types: list(type) >= 1; output_shapes: list(shape) >= 1"
 
-#define RHEOS_DATASET_OP(op_name, kind, inputs, attrs, text)                 \
-  const rheos__op_def rheos__op_##op_name = {                                \
-      .name = #op_name,                                                      \
-      .signature = inputs " -> handle: variant" attrs,                       \
-      .doc = text,                                                           \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS, \
-      .shape = rheos__shape_dataset,                                         \
-      .gradient = rheos__no_gradient,                                        \
-      .prepare = rheos__prepare_dataset,                                     \
-      .family = &(kind),                                                     \
+#define RHEOS_DATASET_OP(op_name, kind, inputs, attrs, text) \
+  RHEOS_DATASET_OP_OF(op_name, kind, inputs, attrs, text, 0, NULL)
+// A dataset of what files hold; with `file_name`, the input that may name one, where it does.
+#define RHEOS_FILE_DATASET_OP(op_name, kind, inputs, attrs, text, file_name) \
+  RHEOS_DATASET_OP_OF(op_name, kind, inputs, attrs, text, RHEOS_OP_USES_FILES, file_name)
+#define RHEOS_DATASET_OP_OF(op_name, kind, inputs, attrs, text, more_flags, file_name)      \
+  const rheos__op_def rheos__op_##op_name = {                                               \
+      .name = #op_name,                                                                     \
+      .signature = inputs " -> handle: variant" attrs,                                      \
+      .doc = text,                                                                          \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS | (more_flags), \
+      .shape = rheos__shape_dataset,                                                        \
+      .gradient = rheos__no_gradient,                                                       \
+      .prepare = rheos__prepare_dataset,                                                    \
+      .family = &(kind),                                                                    \
+      .file_argument = (file_name),                                                         \
   };
 
 #endif  // RHEOS_SRC_OPS_DATA_DATASET_H

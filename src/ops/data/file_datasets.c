@@ -238,23 +238,27 @@ FILES_KIND(records_kind, "TFRecord", init_records);
 FILES_KIND(fixed_kind, "FixedLengthRecord", init_fixed);
 
 #define METADATA "; metadata: string = \"\""
-RHEOS_DATASET_OP(TextLineDataset, lines_kind,
-                 "filenames: string, compression_type: string, buffer_size: int64", METADATA,
-                 "The lines of files, without their ends.")
-RHEOS_DATASET_OP(TFRecordDataset, records_kind,
-                 "filenames: string, compression_type: string, buffer_size: int64", METADATA,
-                 "The records of files.")
-RHEOS_DATASET_OP(TFRecordDatasetV2, records_kind,
-                 "filenames: string, compression_type: string, buffer_size: int64, byte_offsets: "
-                 "int64",
-                 METADATA, "The records of files.")
+RHEOS_FILE_DATASET_OP(TextLineDataset, lines_kind,
+                      "filenames: string, compression_type: string, buffer_size: int64", METADATA,
+                      "The lines of files, without their ends.", NULL)
+RHEOS_FILE_DATASET_OP(TFRecordDataset, records_kind,
+                      "filenames: string, compression_type: string, buffer_size: int64", METADATA,
+                      "The records of files.", NULL)
+RHEOS_FILE_DATASET_OP(
+    TFRecordDatasetV2, records_kind,
+    "filenames: string, compression_type: string, buffer_size: int64, byte_offsets: "
+    "int64",
+    METADATA, "The records of files.", NULL)
 #define FIXED_INPUTS                                                                   \
   "filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, " \
   "buffer_size: int64"
-RHEOS_DATASET_OP(FixedLengthRecordDataset, fixed_kind, FIXED_INPUTS, METADATA,
-                 "The records of `record_bytes` each between header and footer of files.")
-RHEOS_DATASET_OP(FixedLengthRecordDatasetV2, fixed_kind, FIXED_INPUTS ", compression_type: string",
-                 METADATA, "The records of `record_bytes` each between header and footer of files.")
+RHEOS_FILE_DATASET_OP(FixedLengthRecordDataset, fixed_kind, FIXED_INPUTS, METADATA,
+                      "The records of `record_bytes` each between header and footer of files.",
+                      NULL)
+RHEOS_FILE_DATASET_OP(FixedLengthRecordDatasetV2, fixed_kind,
+                      FIXED_INPUTS ", compression_type: string", METADATA,
+                      "The records of `record_bytes` each between header and footer of files.",
+                      NULL)
 
 // ---- MatchingFilesDataset
 
@@ -307,8 +311,8 @@ static const rheos__dataset_kind matching_kind = {.name = "MatchingFiles",
                                                   .init = init_files,
                                                   .finish = finish_matching,
                                                   .next = next_matching};
-#define MATCHING(op)                                          \
-  RHEOS_DATASET_OP(op, matching_kind, "patterns: string", "", \
-                   "The names of the files that fit the patterns.")
+#define MATCHING(op)                                               \
+  RHEOS_FILE_DATASET_OP(op, matching_kind, "patterns: string", "", \
+                        "The names of the files that fit the patterns.", NULL)
 MATCHING(MatchingFilesDataset)
 MATCHING(ExperimentalMatchingFilesDataset)

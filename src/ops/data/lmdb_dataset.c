@@ -102,8 +102,9 @@ static const rheos__dataset_kind lmdb_kind = {.name = "LMDB",
                                               .finish = finish_lmdb,
                                               .next = next_lmdb,
                                               .state = transfer_lmdb};
-#define LMDB_OP(op)                                                         \
-  RHEOS_DATASET_OP(op, lmdb_kind, "filenames: string", RHEOS_DATASET_TYPES, \
-                   "The keys and values of databases of LMDB, in the order of the keys.")
+#define LMDB_OP(op)                                                                            \
+  RHEOS_FILE_DATASET_OP(op, lmdb_kind, "filenames: string", RHEOS_DATASET_TYPES,               \
+                        "The keys and values of databases of LMDB, in the order of the keys.", \
+                        NULL)
 LMDB_OP(LMDBDataset)
 LMDB_OP(ExperimentalLMDBDataset)

@@ -281,8 +281,9 @@ const rheos__op_def rheos__op_PrintV2 = {
     .name = "PrintV2",
     .signature = "input: string ->; output_stream: string = \"stderr\"; end: string = \"\\n\"",
     .doc = "Writes the string `input` and `end` to `output_stream`.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_USES_FILES,
     .shape = shape_print_v2,
     .gradient = rheos__no_gradient,
     .prepare = prepare_print_v2,
+    .file_argument = "output_stream",
 };

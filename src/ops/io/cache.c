@@ -431,7 +431,8 @@ static const rheos__dataset_kind cache_kind = {.name = "Cache",
                                                .at = at_cached};
 #define METADATA RHEOS_DATASET_TYPES "; metadata: string = \"\""
 #define CACHE_TEXT "The elements, kept in memory or files when all of them have been made once."
-RHEOS_DATASET_OP(CacheDataset, cache_kind, "input_dataset: variant, filename: string", METADATA,
-                 CACHE_TEXT)
-RHEOS_DATASET_OP(CacheDatasetV2, cache_kind,
-                 "input_dataset: variant, filename: string, cache: resource", METADATA, CACHE_TEXT)
+RHEOS_FILE_DATASET_OP(CacheDataset, cache_kind, "input_dataset: variant, filename: string",
+                      METADATA, CACHE_TEXT, "filename")
+RHEOS_FILE_DATASET_OP(CacheDatasetV2, cache_kind,
+                      "input_dataset: variant, filename: string, cache: resource", METADATA,
+                      CACHE_TEXT, "filename")

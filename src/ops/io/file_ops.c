@@ -45,7 +45,7 @@ const rheos__op_def rheos__op_ReadFile = {
     .name = "ReadFile",
     .signature = "filename: string -> contents: string",
     .doc = "All bytes of the file.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_USES_FILES,
     .shape = shape_scalars,
     .compute = compute_read,
 };
@@ -83,7 +83,7 @@ const rheos__op_def rheos__op_WriteFile = {
     .name = "WriteFile",
     .signature = "filename: string, contents: string ->",
     .doc = "Writes `contents` to the file, which is made, with the folders above it, or replaced.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_USES_FILES,
     .shape = shape_scalars,
     .compute = compute_write,
 };
@@ -146,7 +146,7 @@ const rheos__op_def rheos__op_MatchingFiles = {
     .name = "MatchingFiles",
     .signature = "pattern: string -> filenames: string",
     .doc = "The files that the patterns (*, ?, [a-z]) describe, sorted.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_USES_FILES,
     .shape = shape_matching,
     .compute = compute_matching,
 };

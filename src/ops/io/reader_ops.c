@@ -64,7 +64,7 @@ static rheos_status *prepare_reader(rheos__prepare *p) {
       .name = #op_name,                                              \
       .signature = "-> reader_handle: " handle_type "; " attributes, \
       .doc = text,                                                   \
-      .flags = RHEOS_OP_STATEFUL,                                    \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_USES_FILES,              \
       .shape = rheos__shape_handle,                                  \
       .gradient = rheos__no_gradient,                                \
       .prepare = prepare_reader,                                     \

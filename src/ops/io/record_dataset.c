@@ -85,7 +85,7 @@ static rheos_status *shape_write(rheos__infer *c) {
       .name = #op,                                                                          \
       .signature = "input_dataset: variant, filename: string, compression_type: string ->", \
       .doc = "Writes the elements of a dataset of strings to a file, as records.",          \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,                                 \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_USES_FILES,           \
       .shape = shape_write,                                                                 \
       .gradient = rheos__no_gradient,                                                       \
       .compute = compute_write,                                                             \

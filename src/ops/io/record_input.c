@@ -259,7 +259,7 @@ const rheos__op_def rheos__op_RecordInput = {
         "file_parallelism: int = 16; batch_size: int = 32; "
         "compression_type: string = \"\"",
     .doc = "Batches of records of files, in random order, for ever.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_USES_FILES,
     .shape = shape_records,
     .gradient = rheos__no_gradient,
     .prepare = prepare_records,

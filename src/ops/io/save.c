@@ -460,7 +460,7 @@ const rheos__op_def rheos__op_MergeV2Checkpoints = {
         "true; "
         "allow_missing_files: bool = false",
     .doc = "Makes one checkpoint `destination_prefix` of the checkpoints `checkpoint_prefixes`.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_USES_FILES,
     .shape = merge_shape,
     .prepare = prepare_merge,
 };
@@ -471,7 +471,7 @@ const rheos__op_def rheos__op_RestoreV2 = {
         "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes; "
         "dtypes: list(type) >= 1",
     .doc = "Reads the tensors `tensor_names` from the checkpoint `prefix`.",
-    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_USES_FILES,
     .shape = restore_shape,
     .prepare = prepare_restore,
 };
@@ -482,7 +482,7 @@ const rheos__op_def rheos__op_SaveV2 = {
         "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes -> ; "
         "dtypes: list(type) >= 1",
     .doc = "Writes `tensors` under the names `tensor_names` to the checkpoint `prefix`.",
-    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_USES_FILES,
     .shape = save_shape,
     .prepare = prepare_save,
 };

@@ -326,7 +326,7 @@ const rheos__op_def rheos__op_SaveDataset = {
     .name = "SaveDataset",
     .signature = SAVE_INPUTS " ->" SAVE_ATTRS,
     .doc = "Writes all elements to files, each to the shard that `shard_func` gives.",
-    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS | RHEOS_OP_USES_FILES,
     .shape = rheos__shape_none,
     .gradient = rheos__no_gradient,
     .prepare = prepare_save,
@@ -337,7 +337,7 @@ const rheos__op_def rheos__op_SaveDatasetV2 = {
     .name = "SaveDatasetV2",
     .signature = SAVE_INPUTS " -> handle: variant" SAVE_ATTRS RHEOS_DATASET_TYPES,
     .doc = "The elements; going over them writes them to files.",
-    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS | RHEOS_OP_USES_FILES,
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
     .prepare = prepare_save,
@@ -448,7 +448,7 @@ const rheos__op_def rheos__op_LoadDataset = {
     .doc =
         "The elements of a dataset that was saved; `reader_func` makes one dataset of those of "
         "its shards.",
-    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS | RHEOS_OP_USES_FILES,
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
     .prepare = prepare_save,
@@ -607,7 +607,7 @@ const rheos__op_def rheos__op_SnapshotDatasetV2 = {
         "Treader_func_args: list(type) >= 0; Tshard_func_args: list(type) >= 0; metadata: string = "
         "\"\"",
     .doc = "The elements, kept in files when all of them have been made once.",
-    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS | RHEOS_OP_USES_FILES,
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
     .prepare = prepare_save,

@@ -202,7 +202,7 @@ const rheos__op_def rheos__op_Restore = {
         "Reads a tensor from the checkpoint files (of the first kind) `file_pattern`. All shards "
         "are "
         "looked at, whichever is preferred.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_USES_FILES,
     .shape = restore_shape,
     .prepare = prepare_restore,
 };
@@ -213,7 +213,7 @@ const rheos__op_def rheos__op_RestoreSlice = {
         "file_pattern: string, tensor_name: string, shape_and_slice: string -> tensor: dt; "
         "dt: type; preferred_shard: int = -1",
     .doc = "Reads a part of a tensor from the checkpoint files (of the first kind) `file_pattern`.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_USES_FILES,
     .shape = restore_shape,
     .prepare = prepare_restore,
 };
@@ -222,7 +222,7 @@ const rheos__op_def rheos__op_Save = {
     .name = "Save",
     .signature = "filename: string, tensor_names: string, data: T -> ; T: list(type) >= 1",
     .doc = "Writes tensors to a checkpoint of the first kind, the file `filename`.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_USES_FILES,
     .shape = save_shape,
     .prepare = prepare_save,
 };
@@ -235,7 +235,7 @@ const rheos__op_def rheos__op_SaveSlices = {
     .doc =
         "Writes tensors, each a part of one as `shapes_and_slices` tells, to a checkpoint of the "
         "first kind.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_USES_FILES,
     .shape = save_slices_shape,
     .prepare = prepare_save_slices,
 };

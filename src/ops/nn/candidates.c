@@ -470,16 +470,18 @@ static rheos_status *shape(rheos__infer *c) {
   "sampled_expected_count: float; num_true: int >= 1; num_sampled: int >= 1; unique: bool; "
 #define RANGE "range_max: int >= 1; "
 #define SEEDS "seed: int = 0; seed2: int = 0"
-#define SAMPLER(op, attributes, about, kind) \
-  const rheos__op_def rheos__op_##op = {     \
-      .name = #op,                           \
-      .signature = SAMPLED attributes SEEDS, \
-      .doc = about,                          \
-      .flags = RHEOS_OP_STATEFUL,            \
-      .shape = shape,                        \
-      .gradient = rheos__no_gradient,        \
-      .prepare = prepare,                    \
-      .family = kind,                        \
+#define SAMPLER(op, attributes, about, kind) SAMPLER_OF(op, attributes, about, kind, 0, NULL)
+#define SAMPLER_OF(op, attributes, about, kind, more_flags, file_name) \
+  const rheos__op_def rheos__op_##op = {                               \
+      .name = #op,                                                     \
+      .signature = SAMPLED attributes SEEDS,                           \
+      .doc = about,                                                    \
+      .flags = RHEOS_OP_STATEFUL | (more_flags),                       \
+      .shape = shape,                                                  \
+      .gradient = rheos__no_gradient,                                  \
+      .prepare = prepare,                                              \
+      .family = kind,                                                  \
+      .file_argument = file_name,                                      \
   }
 
 SAMPLER(UniformCandidateSampler, RANGE,
@@ -497,13 +499,13 @@ SAMPLER(ThreadUnsafeUnigramCandidateSampler, RANGE,
         "Classes below `range_max`, as likely as they were seen in `true_classes` so far, and how "
         "often each is expected.",
         &learned_kind);
-SAMPLER(FixedUnigramCandidateSampler,
-        RANGE
-        "vocab_file: string = \"\"; distortion: float = 1.0; num_reserved_ids: int = 0; "
-        "num_shards: int >= 1 = 1; shard: int >= 0 = 0; unigrams: list(float) = []; ",
-        "Classes below `range_max`, as likely as `unigrams` or the last fields of the lines of "
-        "`vocab_file` say, and how often each is expected.",
-        &fixed_kind);
+SAMPLER_OF(FixedUnigramCandidateSampler,
+           RANGE
+           "vocab_file: string = \"\"; distortion: float = 1.0; num_reserved_ids: int = 0; "
+           "num_shards: int >= 1 = 1; shard: int >= 0 = 0; unigrams: list(float) = []; ",
+           "Classes below `range_max`, as likely as `unigrams` or the last fields of the lines of "
+           "`vocab_file` say, and how often each is expected.",
+           &fixed_kind, RHEOS_OP_USES_FILES, "vocab_file");
 SAMPLER(AllCandidateSampler, "", "All the classes below `num_sampled`, each expected once.", NULL);
 
 // ---- ComputeAccidentalHits

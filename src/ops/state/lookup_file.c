@@ -199,7 +199,7 @@ static rheos_status *shape_file(rheos__infer *c) {
       .doc =                                                                                      \
           "Fills a HashTable from the lines of a text file: a column, the line's number (-1) or " \
           "the whole line (-2) as key and as value.",                                             \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                               \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES | RHEOS_OP_USES_FILES,                         \
       .shape = shape_file,                                                                        \
       .gradient = rheos__no_gradient,                                                             \
       .prepare = prepare_file,                                                                    \
