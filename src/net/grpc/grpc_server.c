@@ -40,7 +40,9 @@ struct rheos__listener {
   event stopped;
   bool is_stopping;  // guarded, as what follows, by the mutex
   bool has_stopped;
-  int num_threads, num_idle, num_calls;
+  int num_threads, num_idle;
+  int num_calls;    // under way, until their replies are sent
+  int num_awaited;  // calls that were asked for and have not been taken yet
   pthread_mutex_t mutex;
   pthread_cond_t changed;
 };
@@ -57,6 +59,13 @@ static void incoming_unref(rheos__incoming *call) {
   free(call);
 }
 
+static void count_awaited(rheos__listener *listener, int change) {
+  pthread_mutex_lock(&listener->mutex);
+  listener->num_awaited += change;
+  if (listener->num_awaited == 0) pthread_cond_broadcast(&listener->changed);
+  pthread_mutex_unlock(&listener->mutex);
+}
+
 // Asks for the next call of a method.
 static void request_call(rheos__listener *listener, int method) {
   rheos__incoming *call = calloc(1, sizeof *call);
@@ -70,6 +79,7 @@ static void request_call(rheos__listener *listener, int method) {
   call->replied = (event){REPLIED, call};
   call->ended = (event){ENDED, call};
   atomic_init(&call->references, 1);
+  count_awaited(listener, 1);
   const grpc_call_error failed =
       method >= 0
           ? grpc_server_request_registered_call(
@@ -77,7 +87,9 @@ static void request_call(rheos__listener *listener, int method) {
                 &call->metadata, &call->request, listener->queue, listener->queue, &call->called)
           : grpc_server_request_call(listener->server, &call->call, &call->details, &call->metadata,
                                      listener->queue, listener->queue, &call->called);
-  if (failed != GRPC_CALL_OK) incoming_unref(call);
+  if (failed == GRPC_CALL_OK) return;
+  incoming_unref(call);
+  count_awaited(listener, -1);
 }
 
 static void count_calls(rheos__listener *listener, int change) {
@@ -108,10 +120,10 @@ void rheos__grpc_reply(rheos__incoming *call, rheos_code code, const char *messa
   atomic_fetch_add(&call->references, 1);
   if (grpc_call_start_batch(call->call, ops, num_ops, &call->replied, NULL) != GRPC_CALL_OK) {
     incoming_unref(call);
+    count_calls(listener, -1);
   }
   if (buffer != NULL) grpc_byte_buffer_destroy(buffer);
   incoming_unref(call);
-  count_calls(listener, -1);
 }
 
 bool rheos__grpc_is_abandoned(const rheos__incoming *call) {
@@ -170,6 +182,7 @@ static void begin_call(rheos__incoming *call) {
     incoming_unref(call);
   }
   request_call(call->listener, call->method);
+  count_awaited(call->listener, -1);  // it counts as a call now
   serve(call);
 }
 
@@ -211,6 +224,7 @@ static bool take_event(rheos__listener *listener, const event *e, bool succeeded
     case CALLED:
       if (!succeeded) {  // the server stops
         incoming_unref(call);
+        count_awaited(listener, -1);
         return true;
       }
       leave_idle(listener);
@@ -220,7 +234,10 @@ static bool take_event(rheos__listener *listener, const event *e, bool succeeded
       if (call->cancelled != 0) atomic_store(&call->is_abandoned, true);
       incoming_unref(call);
       return true;
-    case REPLIED: incoming_unref(call); return true;
+    case REPLIED:
+      incoming_unref(call);
+      count_calls(listener, -1);
+      return true;
     case STOPPED: break;
   }
   pthread_mutex_lock(&listener->mutex);
@@ -291,6 +308,10 @@ static grpc_server *new_server(const rheos__listen *options) {
       {.type = GRPC_ARG_INTEGER,
        .key = GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
        .value.integer = 1000},
+      // Clients that are cut off are noticed, also while they wait.
+      {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_KEEPALIVE_TIME_MS, .value.integer = 60000},
+      {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_KEEPALIVE_TIMEOUT_MS, .value.integer = 20000},
+      {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, .value.integer = 0},
   };
   const grpc_channel_args args = {.num_args = sizeof all / sizeof *all, .args = all};
   return grpc_server_create(&args, NULL);
@@ -369,14 +390,15 @@ void rheos__grpc_stop(rheos__listener *listener, int64_t grace_ms, void (*end_ca
   const struct timespec until = time_after_ms(grace_ms);
   pthread_mutex_lock(&listener->mutex);
   int timed_out = grace_ms > 0 ? 0 : ETIMEDOUT;
-  while (!listener->has_stopped && timed_out == 0) {
+  // Clients that have a connection and no call under way are not waited for.
+  while (!listener->has_stopped && listener->num_calls > 0 && timed_out == 0) {
     timed_out = pthread_cond_timedwait(&listener->changed, &listener->mutex, &until);
   }
   pthread_mutex_unlock(&listener->mutex);
   grpc_server_cancel_all_calls(listener->server);
   if (end_calls != NULL) end_calls(end_calls_argument);
   pthread_mutex_lock(&listener->mutex);
-  while (!listener->has_stopped || listener->num_calls > 0) {
+  while (!listener->has_stopped || listener->num_calls > 0 || listener->num_awaited > 0) {
     pthread_cond_wait(&listener->changed, &listener->mutex);
   }
   pthread_mutex_unlock(&listener->mutex);
