@@ -1,4 +1,5 @@
 // `rheos serve`: one task of a cluster.
+#include <errno.h>
 #include <rheos/server.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,42 +24,87 @@ const char command_serve_help[] =
     "  --port N             where it listens (else the port that the cluster says)\n"
     "  --bind ADDRESS       at which address (else 127.0.0.1, for this machine alone;\n"
     "                       0.0.0.0 is all that this machine has)\n"
-    "  --tls-cert FILE      its certificate, which has to name the host by which others call it;\n"
-    "  --tls-key FILE       and the private key: connections are encrypted then (PEM)\n"
-    "  --tls-ca FILE        who signs certificates: callers have to show one of these, and so do\n"
-    "                       tasks that this one calls\n"
+    "  --tls-cert FILE      its certificate, which has to name the host by which others call\n"
+    "                       it; and\n"
+    "  --tls-key FILE       the private key: connections are encrypted then (PEM)\n"
+    "  --tls-ca FILE        who signs certificates: callers have to show one of these, and so\n"
+    "                       do tasks that this one calls\n"
     "  --no-client-certs    callers need to show none, though there is --tls-ca\n"
     "  --token-file FILE    a secret that callers have to bring, and that this task brings to\n"
     "                       others; over TLS, or on this machine\n"
     "  --insecure           bind to another address than this machine's own without TLS and a\n"
-    "                       proof of who calls (--tls-ca or --token-file): whoever reaches it can\n"
-    "                       run any operation as this user, read and write its files, and see\n"
-    "                       what tasks send each other\n"
+    "                       proof of who calls (--tls-ca or --token-file): whoever reaches it\n"
+    "                       can run any operation as this user, with --allow-files also read\n"
+    "                       and write its files, and see what tasks send each other\n"
+    "  --allow-files        graphs of others may have ops that read and write files, as savers\n"
+    "                       do, which they may anyway where callers prove who they are, or are\n"
+    "                       on this machine\n"
+    "  --refuse-files       they may not, wherever they come from\n"
     "  --cpus N             how many CPU devices it has (else 1)\n"
     "  --threads N          how many threads (else one for each core)\n"
     "  --grace SECONDS      how long calls under way may last at the end (else 10)\n"
+    "  --max-message-bytes N, --max-graph-bytes N, --max-graph-nodes N, --max-sessions N,\n"
+    "  --max-memory N       what it takes of others: more is refused, as is a call that comes\n"
+    "                       while the process has more memory, but for those that end\n"
+    "                       something. K, M, G stand for powers of 1024 (else 2G - 1, a\n"
+    "                       message's, any number, 1000, any)\n"
+    "  --session-idle SECONDS  sessions that no call comes for are closed then (else never)\n"
+    "  --session-gone SECONDS  and those whose client is gone (else 60); which is known of\n"
+    "                       Rheos's clients, others are idle\n"
     "\n"
-    "Files of --tls-* and --token-file that are not given are those that the environment names, "
-    "as\n"
-    "for programs that call servers: RHEOS_TLS_CA, RHEOS_TLS_CERT, RHEOS_TLS_KEY,\n"
+    "Certificates, keys and tokens that are not given are those that the environment names,\n"
+    "as for programs that call servers: RHEOS_TLS_CA, RHEOS_TLS_CERT, RHEOS_TLS_KEY,\n"
     "RHEOS_TOKEN_FILE.\n";
 
 typedef struct serve {
-  const char *cluster, *job, *task, *port, *bind, *cpus, *threads, *grace;
+  const char *cluster, *job, *bind;
   credential_files files;
-  bool insecure, no_client_certs;
+  bool insecure, no_client_certs, allow_files, refuse_files;
 } serve;
 
-// Whole numbers only; false after a message.
-static bool read_number(const char *name, const char *text, long most, int32_t *out_number) {
+// An option with a number.
+typedef struct number {
+  const char *name;
+  int64_t most, value;  // as it is given, else what it is without
+  const char *text;
+} number;
+enum {
+  TASK,
+  PORT,
+  CPUS,
+  THREADS,
+  GRACE,
+  MESSAGE_BYTES,
+  GRAPH_BYTES,
+  GRAPH_NODES,
+  SESSIONS,
+  MEMORY,
+  IDLE,
+  GONE,
+  NUM_NUMBERS
+};
+
+// 1K is 1024.
+static int64_t factor_of(char unit) {
+  static const char units[] = "KMGT";
+  const char *at = unit != '\0' ? strchr(units, unit) : NULL;
+  return at != NULL ? (int64_t)1 << (10 * (at - units + 1)) : 0;
+}
+
+// Whole numbers only, of bytes also with a unit; false after a message.
+static bool read_number(number *n) {
   char *end;
-  if (text == NULL) return true;
-  const long number = strtol(text, &end, 10);
-  if (*text == '\0' || *end != '\0' || number < 0 || number > most) {
-    command_usage_error("serve: %s takes a number from 0 to %ld, not '%s'", name, most, text);
+  if (n->text == NULL) return true;
+  errno = 0;
+  const int64_t count = strtoll(n->text, &end, 10);
+  const int64_t factor = *end != '\0' && end[1] == '\0' ? factor_of(*end) : *end == '\0';
+  const bool is_number = n->text[0] >= '0' && n->text[0] <= '9' && factor > 0 && errno == 0;
+  if (!is_number || count > n->most / factor) {
+    command_usage_error("serve: %s takes a number from 0 to %lld, not '%s'", n->name,
+                        (long long)n->most, n->text);
     return false;
   }
-  *out_number = (int32_t)number;
+  n->value = count * factor;
   return true;
 }
 
@@ -95,7 +141,7 @@ static void wait_for_end(const sigset_t *ends) {
   while (sigwait(ends, &signal) != 0) continue;
 }
 
-static rheos_status *run(const serve *s, rheos_server_options *options, int32_t grace_s) {
+static rheos_status *run(const serve *s, rheos_server_options *options, int64_t grace_s) {
   char *cluster;
   size_t size_bytes;
   rheos_server *server;
@@ -115,46 +161,81 @@ static rheos_status *run(const serve *s, rheos_server_options *options, int32_t 
   printf("ready %s\n", rheos_server_target(server));
   fflush(stdout);
   wait_for_end(&ends);
-  rheos_server_stop(server, (int64_t)grace_s * 1000);
+  rheos_server_stop(server, grace_s * 1000);
   rheos_server_free(server);
   return NULL;
 }
 
+static rheos_server_options options_of(const serve *s, const number *numbers) {
+  return (rheos_server_options){
+      .job = s->job,
+      .task = (int32_t)numbers[TASK].value,
+      .port = (int32_t)numbers[PORT].value,
+      .bind = s->bind,
+      .num_cpu_devices = (int32_t)numbers[CPUS].value,
+      .num_threads = (int32_t)numbers[THREADS].value,
+      .max_message_bytes = numbers[MESSAGE_BYTES].value,
+      .max_graph_bytes = numbers[GRAPH_BYTES].value,
+      .max_graph_nodes = numbers[GRAPH_NODES].value,
+      .max_memory_bytes = numbers[MEMORY].value,
+      .max_sessions = (int32_t)numbers[SESSIONS].value,
+      .session_idle_s = (int32_t)numbers[IDLE].value,
+      .session_gone_s = (int32_t)numbers[GONE].value,
+      .takes_callers_without_certificate = s->no_client_certs,
+      .allows_files = s->allow_files,
+      .refuses_files = s->refuse_files,
+  };
+}
+
+static bool read_numbers(number *numbers) {
+  for (int i = 0; i < NUM_NUMBERS; i++) {
+    if (!read_number(&numbers[i])) return false;
+  }
+  return true;
+}
+
 int command_serve(int argc, char **argv) {
+  enum { FLAGS_AND_TEXTS = 11 };
   serve s = {.cluster = NULL};
   text_list rest = {0};
-  const option rows[] = {
+  number numbers[NUM_NUMBERS] = {
+      [TASK] = {"--task", 1000000},
+      [PORT] = {"--port", 65535},
+      [CPUS] = {"--cpus", 64},
+      [THREADS] = {"--threads", 4096},
+      [GRACE] = {"--grace", 86400, .value = 10},
+      [MESSAGE_BYTES] = {"--max-message-bytes", INT32_MAX},
+      [GRAPH_BYTES] = {"--max-graph-bytes", INT32_MAX},
+      [GRAPH_NODES] = {"--max-graph-nodes", INT32_MAX},
+      [SESSIONS] = {"--max-sessions", INT32_MAX},
+      [MEMORY] = {"--max-memory", INT64_MAX},
+      [IDLE] = {"--session-idle", INT32_MAX},
+      [GONE] = {"--session-gone", INT32_MAX},
+  };
+  option rows[FLAGS_AND_TEXTS + NUM_NUMBERS] = {
       {"--cluster", .text = &s.cluster},
       {"--job", .text = &s.job},
-      {"--task", .text = &s.task},
-      {"--port", .text = &s.port},
       {"--bind", .text = &s.bind},
       {"--insecure", .flag = &s.insecure},
-      {"--cpus", .text = &s.cpus},
-      {"--threads", .text = &s.threads},
-      {"--grace", .text = &s.grace},
       {"--tls-ca", .text = &s.files.ca},
       {"--tls-cert", .text = &s.files.certificate},
       {"--tls-key", .text = &s.files.private_key},
       {"--token-file", .text = &s.files.token},
       {"--no-client-certs", .flag = &s.no_client_certs},
+      {"--allow-files", .flag = &s.allow_files},
+      {"--refuse-files", .flag = &s.refuse_files},
   };
+  for (int i = 0; i < NUM_NUMBERS; i++) {
+    rows[FLAGS_AND_TEXTS + i] = (option){numbers[i].name, .text = &numbers[i].text};
+  }
   int result = EXIT_USAGE;
   const bool are_read =
       options_parse("serve", rows, sizeof rows / sizeof rows[0], argc, argv, &rest);
   credential_files_complete(&s.files);
-  if (are_read && check(&s, &rest)) {
-    int32_t grace_s = 10;
-    rheos_server_options options = {
-        .job = s.job, .bind = s.bind, .takes_callers_without_certificate = s.no_client_certs};
-    if (read_number("--task", s.task, 1000000, &options.task) &&
-        read_number("--port", s.port, 65535, &options.port) &&
-        read_number("--cpus", s.cpus, 64, &options.num_cpu_devices) &&
-        read_number("--threads", s.threads, 4096, &options.num_threads) &&
-        read_number("--grace", s.grace, 86400, &grace_s)) {
-      rheos_status *status = run(&s, &options, grace_s);
-      result = status != NULL ? command_fail_take(s.cluster, status) : EXIT_SUCCESS;
-    }
+  if (are_read && check(&s, &rest) && read_numbers(numbers)) {
+    rheos_server_options options = options_of(&s, numbers);
+    rheos_status *status = run(&s, &options, numbers[GRACE].value);
+    result = status != NULL ? command_fail_take(s.cluster, status) : EXIT_SUCCESS;
   }
   text_list_deinit(&rest);
   return result;

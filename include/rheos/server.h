@@ -35,9 +35,24 @@ typedef struct rheos_server_options {
   // calls that bring it. Without a certificate it takes a token at this machine's own addresses
   // only: RHEOS_INVALID_ARGUMENT elsewhere.
   rheos_credentials credentials RHEOS_LEFT_OUT;
+  // What the server takes of others: RHEOS_RESOURCE_EXHAUSTED, naming the limit, for more.
+  int64_t max_message_bytes RHEOS_LEFT_OUT;  // of a call; 0: 2^31 - 1
+  int64_t max_graph_bytes RHEOS_LEFT_OUT;    // of a graph, or what extends one; 0: a message's
+  int64_t max_graph_nodes RHEOS_LEFT_OUT;    // of a session's, in functions too; 0: any number
+  int64_t max_memory_bytes RHEOS_LEFT_OUT;   // that its process has when a call comes; 0: any
+  int32_t max_sessions RHEOS_LEFT_OUT;       // at a time, of its clients; 0: 1000
+  int32_t session_idle_s RHEOS_LEFT_OUT;     // sessions that no call comes for are closed; 0: never
+  // So are those whose client is gone: killed, or cut off. That is known of Rheos's clients; what
+  // TensorFlow's leave is idle. 0: after a minute.
+  int32_t session_gone_s RHEOS_LEFT_OUT;
   // Callers need no certificate, though there is a CA: that is for what this task calls.
   bool takes_callers_without_certificate RHEOS_LEFT_OUT;
-  bool reserved_[7] RHEOS_LEFT_OUT;  // zeros
+  // Whether graphs of others may have ops that read or write files, or call the program's function:
+  // RHEOS_PERMISSION_DENIED. They may on a server that only this machine reaches, and on one whose
+  // callers prove who they are, unless this is refused; on others if it is allowed.
+  bool allows_files RHEOS_LEFT_OUT;
+  bool refuses_files RHEOS_LEFT_OUT;
+  bool reserved_[1] RHEOS_LEFT_OUT;  // zeros
   // The bytes of a ConfigProto message: what sessions have whose clients say nothing else.
   const void *default_session_config RHEOS_LEFT_OUT;
   size_t default_session_config_bytes RHEOS_LEFT_OUT;

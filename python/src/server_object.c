@@ -12,10 +12,10 @@ typedef struct server_object {
 PyDoc_STRVAR(
     server_doc,
     "_Server(cluster, job, task, bind=None, cpu_devices=0, threads=0, program_function=None, "
-    "default_session_config=b''): "
+    "default_session_config=b'', allows_files=False): "
     "listens from the moment it is made.\n\ncluster: the bytes of a ClusterDef. bind: the "
     "address that it listens at, this machine's own by default. program_function: as "
-    "sessions have it.");
+    "sessions have it. allows_files: ops of others may use files, and call that function.");
 static PyObject *server_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
   static char *names[] = {"cluster",
                           "job",
@@ -25,18 +25,21 @@ static PyObject *server_new(PyTypeObject *type, PyObject *args, PyObject *keywor
                           "threads",
                           "program_function",
                           "default_session_config",
+                          "allows_files",
                           NULL};
   rheos_server_options options = {0};
   PyObject *function = Py_None;
   Py_ssize_t size = 0, config_size = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "y#si|ziiOy#", names, &options.cluster, &size,
+  int allows_files = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "y#si|ziiOy#p", names, &options.cluster, &size,
                                    &options.job, &options.task, &options.bind,
                                    &options.num_cpu_devices, &options.num_threads, &function,
-                                   &options.default_session_config, &config_size)) {
+                                   &options.default_session_config, &config_size, &allows_files)) {
     return NULL;
   }
   options.default_session_config_bytes = (size_t)config_size;
   options.cluster_bytes = (size_t)size;
+  options.allows_files = allows_files != 0;
   server_object *self = (server_object *)type->tp_alloc(type, 0);
   if (!self) return NULL;
   if (function != Py_None) {

@@ -26,7 +26,7 @@ rheos_status *rheos__serve_MakeCallable(rheos__served *served) {
       .traced = rheos__traced_by_run_options(o->run_options)};
   RHEOS_TRY(rheos__serve_find(served, REQUEST(MakeCallable)->session_handle, &session));
   rheos_status *status = rheos__master_callable_make(session, &run, &reply.handle);
-  rheos__master_session_unref(session);
+  rheos__master_put_back(session);
   if (status == NULL) rheos__message_put(&served->reply, &reply.base);
   return status;
 }
@@ -80,7 +80,7 @@ rheos_status *rheos__serve_RunCallable(rheos__served *served) {
     status = run_found(served, session, callable);
     rheos__master_callable_unref(session, callable);
   }
-  rheos__master_session_unref(session);
+  rheos__master_put_back(session);
   return status;
 }
 
@@ -88,6 +88,6 @@ rheos_status *rheos__serve_ReleaseCallable(rheos__served *served) {
   rheos__master_session *session;
   RHEOS_TRY(rheos__serve_find(served, REQUEST(ReleaseCallable)->session_handle, &session));
   rheos__master_callable_release(session, REQUEST(ReleaseCallable)->handle);
-  rheos__master_session_unref(session);
+  rheos__master_put_back(session);
   return NULL;
 }

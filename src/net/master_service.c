@@ -46,6 +46,7 @@ rheos_status *rheos__serve_CreateSession(rheos__served *served) {
   Tensorflow__CreateSessionResponse reply = TENSORFLOW__CREATE_SESSION_RESPONSE__INIT;
   rheos__master_session *session;
   char handle[RHEOS__ID_BYTES];
+  RHEOS_TRY(rheos__master_check_room(&server->master));
   RHEOS_TRY(rheos__master_session_new(&options, &session));
   memcpy(handle, session->handle, sizeof handle);
   RHEOS_TRY(rheos__master_add_take(&server->master, session));
@@ -62,13 +63,24 @@ rheos_status *rheos__serve_ExtendSession(rheos__served *served) {
   rheos_status *status =
       rheos__master_session_extend(session, r->current_graph_version, served->request.bytes,
                                    served->request.size_bytes, &reply.new_graph_version);
-  rheos__master_session_unref(session);
+  rheos__master_put_back(session);
   if (status == NULL) rheos__message_put(&served->reply, &reply.base);
   return status;
 }
 
 rheos_status *rheos__serve_CloseSession(rheos__served *served) {
-  return rheos__master_close(&served->server->master, REQUEST(CloseSession)->session_handle);
+  return rheos__master_close(&served->server->master, REQUEST(CloseSession)->session_handle,
+                             "Session was closed.");
+}
+
+// The request is that of CloseSession: a session.
+rheos_status *rheos__serve_HoldSession(rheos__served *served) {
+  rheos__master_session *session;
+  RHEOS_TRY(rheos__serve_find(served, REQUEST(CloseSession)->session_handle, &session));
+  served->is_later = true;
+  rheos__caretaker_hold(&served->server->caretaker, session, served->call);
+  rheos__master_put_back(session);
+  return NULL;
 }
 
 static rheos_status *reset_task(rheos_server *server, int32_t task,
@@ -139,7 +151,7 @@ rheos_status *rheos__serve_ListDevices(rheos__served *served) {
   RHEOS_TRY(rheos__serve_find(served, REQUEST(ListDevices)->session_handle, &session));
   rheos_status *status = list_remote(session, arena, &reply);
   if (status == NULL) rheos__message_put(&served->reply, &reply.base);
-  rheos__master_session_unref(session);
+  rheos__master_put_back(session);
   return status;
 }
 
@@ -179,7 +191,7 @@ static rheos_status *run_step(rheos__served *served, rheos_tensor **results) {
   rheos_status *status = is_partial
                              ? rheos__master_partial_run(session, r->partial_run_handle, &run)
                              : rheos__master_session_run(session, &run);
-  rheos__master_session_unref(session);
+  rheos__master_put_back(session);
   for (size_t i = 0; status == NULL && i < r->n_fetch; i++) {
     rheos__message_put_named(&served->reply, 1, r->fetch[i], results[i]);
     rheos_tensor_unref(results[i]);
@@ -214,7 +226,7 @@ rheos_status *rheos__serve_PartialRunSetup(rheos__served *served) {
   char handle[RHEOS__PARTIAL_HANDLE_BYTES];
   RHEOS_TRY(rheos__serve_find(served, r->session_handle, &session));
   rheos_status *status = rheos__master_partial_setup(session, &run, handle);
-  rheos__master_session_unref(session);
+  rheos__master_put_back(session);
   if (status != NULL) return status;
   reply.partial_run_handle = handle;
   rheos__message_put(&served->reply, &reply.base);

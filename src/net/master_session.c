@@ -215,8 +215,12 @@ static rheos_status *map_inputs(mappings *m, rheos_graph *graph, const void *gra
   return NULL;
 }
 
-static rheos_status *extend(rheos_graph *graph, const void *graph_def, size_t size_bytes) {
+static rheos_status *extend(rheos__master_session *session, const void *graph_def,
+                            size_t size_bytes) {
+  rheos_graph *graph = session->graph;
   mappings m = {.count = 0};
+  RHEOS_TRY(rheos__graph_limits_check(&session->worker->limits, rheos_graph_num_operations(graph),
+                                      graph_def, size_bytes));
   rheos__arena_init(&m.arena);
   rheos_status *status = NULL;
   if (rheos_graph_num_operations(graph) > 0) {
@@ -240,7 +244,7 @@ rheos_status *rheos__master_session_extend(rheos__master_session *session, int64
                               "version %lld",
                               (long long)version, (long long)session->version);
   } else {
-    status = extend(session->graph, graph_def, size_bytes);
+    status = extend(session, graph_def, size_bytes);
   }
   if (status == NULL) *out_version = ++session->version;
   pthread_mutex_unlock(&session->mutex);
@@ -262,7 +266,7 @@ static rheos_status *fill(rheos__master_session *session, const rheos__master_op
   session->has_session = rheos__alloc_zeroed(num_tasks + 1);
   session->graph = rheos_graph_new();
   if (session->has_session == NULL || session->graph == NULL) return rheos__out_of_memory();
-  RHEOS_TRY(extend(session->graph, o->graph_def, o->graph_bytes));
+  RHEOS_TRY(extend(session, o->graph_def, o->graph_bytes));
   const rheos__session_from_master own = {
       .handle = session->handle, .is_isolated = session->is_isolated, .master = ""};
   RHEOS_TRY(rheos__worker_create_session(session->worker, &own));

@@ -34,6 +34,13 @@ typedef struct rheos__master_session {
   int32_t num_devices;
   bool *has_session;  // by task: it was told of this session
   _Atomic int32_t references;
+  _Atomic int64_t last_call_ns, last_end_ns;  // when a call for it came last, and ended
+  _Atomic int32_t num_calls;                  // under way for it
+
+  // Guarded by the master's mutex (master.h).
+  bool is_listed;           // among the master's sessions
+  rheos__incoming *holder;  // a call that shows that the client is there; NULL: none
+  int64_t gone_ns;          // since when it is not; 0: it may be there
 
   pthread_mutex_t mutex;  // guards what follows, and the graph
   pthread_cond_t none_runs;

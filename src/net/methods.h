@@ -35,11 +35,15 @@
   X(COMPLETE_INSTANCE, CompleteInstance)        \
   X(GET_STEP_SEQUENCE, GetStepSequence)
 
+// Rheos's own, which other servers do not have.
+#define RHEOS__OWN_METHODS(X) X(HOLD_SESSION, HoldSession)
+
 typedef enum rheos__method {
 #define RHEOS__CONSTANT(constant, name) RHEOS__##constant,
   RHEOS__MASTER_METHODS(RHEOS__CONSTANT) RHEOS__WORKER_METHODS(RHEOS__CONSTANT)
+      RHEOS__OWN_METHODS(RHEOS__CONSTANT)
 #undef RHEOS__CONSTANT
-      RHEOS__NUM_METHODS
+          RHEOS__NUM_METHODS
 } rheos__method;
 
 // In full, by number: "/tensorflow.WorkerService/GetStatus".

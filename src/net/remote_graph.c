@@ -4,6 +4,21 @@
 
 #include "master.pb-c.h"
 
+// Without it the session lasts as long on the server, but for a client that is gone.
+static void hold(rheos__remote_session *session) {
+  Tensorflow__CloseSessionRequest fields = TENSORFLOW__CLOSE_SESSION_REQUEST__INIT;
+  rheos__call call = {.method = rheos__method_names[RHEOS__HOLD_SESSION]};
+  rheos__message request = {0};
+  fields.session_handle = session->handle;
+  rheos__message_put(&request, &fields.base);
+  rheos_status *status = rheos__message_pieces(&request, &call.request);
+  if (status == NULL) {
+    session->held = session->server.transport->hold(session->server.channel, &call);
+  }
+  rheos_status_free(status);
+  rheos__message_deinit(&request);
+}
+
 static rheos_status *create(rheos__remote_session *session, rheos__message *request,
                             const rheos_run_options *options) {
   static const rheos__message_form form = {.descriptor =
@@ -21,6 +36,7 @@ static rheos_status *create(rheos__remote_session *session, rheos__message *requ
     session->handle = rheos__strdup(r->session_handle);
     session->version = r->graph_version;
     if (session->handle == NULL) status = rheos__out_of_memory();
+    if (session->handle != NULL) hold(session);
   }
   rheos__received_deinit(&reply);
   return status;

@@ -14,6 +14,7 @@ typedef struct rheos__remote_session {
   rheos__arena arena;
   pthread_mutex_t mutex;                   // guards what follows
   char *handle;                            // NULL: the server does not know the session yet
+  rheos__outgoing *held;                   // shows the server that the client is there; NULL: none
   int64_t version;                         // of the graph there
   int32_t num_sent;                        // operations
   struct rheos__remote_partial *partials;  // steps in parts that are open

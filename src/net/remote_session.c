@@ -133,6 +133,7 @@ static void close_session(rheos_session *base) {
 
 static void deinit(rheos_session *base) {
   rheos__remote_session *session = rheos__remote(base);
+  if (session->held != NULL) session->server.transport->let_go(session->held);
   rheos__remote_disconnect(&session->server);
   rheos__remote_forget_partials(session);
   rheos__free(session->handle);

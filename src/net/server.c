@@ -6,9 +6,10 @@
 #include "base/options.h"
 #include "base/file.h"
 #include "graph/node_mentions.h"
+#include "net/server_limits.h"
 
 // As much of an error as fits the headers that carry it.
-enum { ERROR_BYTES = 3072 };
+enum { ERROR_BYTES = 3072, DEFAULT_GONE_S = 60 };
 
 // ---- Calls
 
@@ -42,7 +43,10 @@ static void serve(void *argument, int method, rheos__incoming *call, rheos__chun
   rheos_server *server = argument;
   const rheos__service *service = &rheos__services[method];
   rheos__served served = {.server = server, .call = call};
-  rheos_status *status = rheos__receive_message(&service->form, request, &served.request);
+  rheos_status *status = rheos__server_check_memory(server, method);
+  if (status == NULL) {
+    status = rheos__receive_message(&service->form, request, &served.request);
+  }
   if (status == NULL) status = check_id(server, method, &served.request);
   if (status == NULL) status = service->serve(&served);
   if (!served.is_later) rheos__answer_take(server, call, status, &served.reply);
@@ -72,16 +76,20 @@ static int32_t port_of(const rheos_server *server, const rheos_server_options *o
   return options->port != 0 ? options->port : (int32_t)strtol(strrchr(address, ':') + 1, NULL, 10);
 }
 
+static const char *address_of(const rheos_server_options *options) {
+  return options->bind != NULL ? options->bind : "127.0.0.1";
+}
+
 static rheos_status *listen(rheos_server *server, const rheos_server_options *options) {
-  const char *bind = options->bind != NULL ? options->bind : "127.0.0.1";
   char error[RHEOS__TRANSPORT_ERROR_BYTES];
-  char *address = rheos__text_format("%s:%d", bind, (int)port_of(server, options));
+  char *address = rheos__text_format("%s:%d", address_of(options), (int)port_of(server, options));
   if (address == NULL) return rheos__out_of_memory();
   rheos__listen wanted = {.address = address,
                           .methods = rheos__method_names,
                           .num_methods = RHEOS__NUM_METHODS,
                           .called = serve,
-                          .argument = server};
+                          .argument = server,
+                          .max_request_bytes = (size_t)options->max_message_bytes};
   rheos_status *status = rheos__credentials_listen(
       &server->credentials, options->takes_callers_without_certificate, &wanted);
   const bool listens =
@@ -185,6 +193,12 @@ static rheos_status *fill(rheos_server *server, const rheos_server_options *opti
   server->worker.program_argument = options->program_argument;
   RHEOS_TRY(keep_default_config(server, options));
   RHEOS_TRY(open_collectives(server));
+  RHEOS_TRY(rheos__server_set_limits(server, options));
+  server->master.transport = server->transport;
+  RHEOS_TRY(
+      rheos__caretaker_init(&server->caretaker, &server->master, server->transport,
+                            options->session_gone_s > 0 ? options->session_gone_s : DEFAULT_GONE_S,
+                            options->session_idle_s));
   RHEOS_TRY(listen(server, options));
   return keep_target(server);
 }
@@ -243,6 +257,7 @@ void rheos_server_stop(rheos_server *server, int64_t grace_ms) {
   while (!is_first && !server->has_stopped) pthread_cond_wait(&server->stopped, &server->mutex);
   pthread_mutex_unlock(&server->mutex);
   if (!is_first) return;
+  if (server->caretaker.transport != NULL) rheos__caretaker_stop(&server->caretaker);
   if (server->listener != NULL)
     server->transport->stop(server->listener, grace_ms, end_steps, server);
   pthread_mutex_lock(&server->mutex);
@@ -254,6 +269,7 @@ void rheos_server_stop(rheos_server *server, int64_t grace_ms) {
 void rheos_server_free(rheos_server *server) {
   if (server == NULL) return;
   rheos_server_stop(server, 0);
+  rheos__caretaker_deinit(&server->caretaker);
   rheos__master_deinit(&server->master);
   if (server->host != NULL) {
     end_steps(server);

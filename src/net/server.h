@@ -4,6 +4,7 @@
 
 #include <rheos/server.h>
 
+#include "net/caretaker.h"
 #include "net/collectives.h"
 #include "net/master.h"
 #include "net/methods.h"
@@ -18,12 +19,14 @@ struct rheos_server {
   rheos__worker worker;
   rheos__task_collectives collectives;
   rheos__master master;
+  rheos__caretaker caretaker;
   rheos__request_ids request_ids;
   rheos__listener *listener;
   char *target;
   void *default_config;  // the bytes of a ConfigProto
   size_t default_config_bytes;
-  pthread_mutex_t mutex;  // guards what follows
+  int64_t max_memory_bytes;  // 0: any
+  pthread_mutex_t mutex;     // guards what follows
   pthread_cond_t stopped;
   bool is_stopping, has_stopped;
 };

@@ -46,4 +46,5 @@ const rheos__service rheos__services[RHEOS__NUM_METHODS] = {
     SERVICE(COMPLETE_GROUP, CompleteGroup, complete_group, .tensors = 0),
     SERVICE(COMPLETE_INSTANCE, CompleteInstance, complete_instance, .tensors = 0),
     SERVICE(GET_STEP_SEQUENCE, GetStepSequence, get_step_sequence, .tensors = 0),
+    SERVICE(HOLD_SESSION, HoldSession, close_session, .tensors = 0),
 };

@@ -30,6 +30,7 @@ rheos_status *rheos__serve_RecvBuf(rheos__served *served);
 rheos_status *rheos__serve_CompleteGroup(rheos__served *served);
 rheos_status *rheos__serve_CompleteInstance(rheos__served *served);
 rheos_status *rheos__serve_GetStepSequence(rheos__served *served);
+rheos_status *rheos__serve_HoldSession(rheos__served *served);
 
 // The master's session of that handle, with a reference.
 rheos_status *rheos__serve_find(const rheos__served *served, const char *handle,

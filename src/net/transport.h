@@ -112,6 +112,10 @@ typedef struct rheos__transport {
   rheos__outgoing *(*start)(rheos__channel *channel, const rheos__call *call);
   void (*cancel)(rheos__outgoing *outgoing);  // unless it is over
   void (*forget)(rheos__outgoing *outgoing);  // the handle, once, of every call that was started
+  // A call that lasts until one side ends it, and whose reply nobody takes: by it the server sees
+  // that its client is there. It needs no thread. NULL when memory is short.
+  rheos__outgoing *(*hold)(rheos__channel *channel, const rheos__call *call);
+  void (*let_go)(rheos__outgoing *held);  // ends it, waits for that and frees it
 } rheos__transport;
 
 #define RHEOS__TRANSPORT_NAME "rheos__grpc_transport"

@@ -351,6 +351,15 @@ rheos_status *rheos__worker_reset(rheos__worker *worker, char *const *containers
   return NULL;
 }
 
+rheos__worker_counts rheos__worker_count(rheos__worker *worker) {
+  rheos__worker_counts counts = {.steps = rheos__worker_steps_count(&worker->steps)};
+  pthread_mutex_lock(&worker->mutex);
+  for (rheos__worker_graph *g = worker->graphs; g != NULL; g = g->next) counts.graphs++;
+  for (rheos__worker_session *s = worker->sessions; s != NULL; s = s->next) counts.sessions++;
+  pthread_mutex_unlock(&worker->mutex);
+  return counts;
+}
+
 void rheos__worker_deinit(rheos__worker *worker) {
   rheos_status *over = rheos_status_new(RHEOS_UNAVAILABLE, "the server was stopped");
   rheos__worker_steps_end_all(&worker->steps, over);

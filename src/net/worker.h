@@ -6,6 +6,7 @@
 #include <rheos/format.h>
 #include <rheos/session.h>
 
+#include "net/graph_limits.h"
 #include "net/ids.h"
 #include "net/worker_step.h"
 
@@ -17,6 +18,7 @@ typedef struct rheos__worker {
   uint64_t incarnation;  // tells its devices from those of a task that was here before
   rheos_program_function program_function;  // what PyFunc calls; NULL: it fails
   void *program_argument;
+  rheos__graph_limits limits;  // for graphs of others
   rheos__worker_steps steps;
   pthread_mutex_t mutex;        // guards what follows
   rheos__worker_graph *graphs;  // latest first
@@ -72,6 +74,12 @@ rheos_status *rheos__worker_run(rheos__worker *worker, const rheos__part_run *ru
 void rheos__worker_clean_up(rheos__worker *worker, int64_t step);
 // Lets go of variables and other resources of the host: of these containers; none: of all.
 rheos_status *rheos__worker_reset(rheos__worker *worker, char *const *containers, size_t count);
+
+// What it has at this moment.
+typedef struct rheos__worker_counts {
+  int32_t sessions, graphs, steps;
+} rheos__worker_counts;
+rheos__worker_counts rheos__worker_count(rheos__worker *worker);
 
 // ---- Of its own files
 

@@ -59,6 +59,8 @@ rheos_status *rheos__serve_RegisterGraph(rheos__served *served) {
   const Tensorflow__RegisterGraphRequest *r = REQUEST(RegisterGraph);
   Tensorflow__RegisterGraphResponse reply = TENSORFLOW__REGISTER_GRAPH_RESPONSE__INIT;
   char handle[RHEOS__ID_BYTES];
+  RHEOS_TRY(rheos__graph_limits_check(&served->server->worker.limits, 0, served->request.bytes,
+                                      served->request.size_bytes));
   RHEOS_TRY(rheos__worker_register(&served->server->worker,
                                    r->create_worker_session_called ? r->session_handle : "",
                                    served->request.bytes, served->request.size_bytes, handle));
@@ -102,6 +104,9 @@ static rheos_status *run_graph(rheos__served *served, rheos_tensor **received) {
   rheos_status *status = rheos__worker_run(&served->server->worker, &run);
   if (status == NULL && options.trace != NULL) status = put_stats(served, options.trace);
   rheos_trace_free(options.trace);
+  if (status != NULL && rheos__is_abandoned(served)) {  // so nobody will clean up
+    rheos__worker_clean_up(&served->server->worker, r->step_id);
+  }
   for (size_t i = 0; i < r->n_recv_key; i++) {
     if (received[i] == NULL) continue;
     rheos__message_put_named(&served->reply, 1, r->recv_key[i], received[i]);

@@ -294,6 +294,18 @@ void rheos__worker_steps_end(rheos__worker_steps *steps, int64_t id, const rheos
   rheos__worker_step_unref(step);
 }
 
+int32_t rheos__worker_steps_count(rheos__worker_steps *steps) {
+  int32_t count = 0;
+  pthread_mutex_lock(&steps->mutex);
+  for (int i = 0; i < RHEOS__STEP_BUCKETS; i++) {
+    for (const rheos__worker_step *step = steps->buckets[i]; step != NULL; step = step->next) {
+      count++;
+    }
+  }
+  pthread_mutex_unlock(&steps->mutex);
+  return count;
+}
+
 static bool find_any(rheos__worker_steps *steps, int64_t *out_id) {
   bool found = false;
   pthread_mutex_lock(&steps->mutex);

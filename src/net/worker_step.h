@@ -46,6 +46,7 @@ struct rheos__worker_step {
 
 void rheos__worker_steps_init(rheos__worker_steps *steps, rheos__peers *peers, int32_t own_task);
 void rheos__worker_steps_deinit(rheos__worker_steps *steps);  // none is left
+int32_t rheos__worker_steps_count(rheos__worker_steps *steps);
 
 // The step of that number, which begins with this if it has not, with a reference. RHEOS_ABORTED if
 // it is over.

@@ -241,7 +241,9 @@ class Server:
     cluster may be 0, for a free one.
 
     A task whose address is localhost is reached from this machine alone; others listen on every
-    interface, and whoever reaches them can run any operation in this process.
+    interface, and whoever reaches them can run any operation in this process, those that read and
+    write files and tf.py_func among them. Certificates and tokens that the environment names
+    (RHEOS_TLS_CA, RHEOS_TLS_CERT, RHEOS_TLS_KEY, RHEOS_TOKEN_FILE) keep others out.
 
     tf.errors.OpError if it cannot listen, UnimplementedError where gRPC is not installed.
     """
@@ -280,6 +282,7 @@ class Server:
             threads=max(config.intra_op_parallelism_threads, 0),
             program_function=call_function,
             default_session_config=config.SerializeToString(),
+            allows_files=True,  # programs save and restore through their servers
         )
         _servers.add(self)
 

@@ -27,8 +27,9 @@ struct rheos__outgoing {
   grpc_byte_buffer *request, *reply;
   grpc_status_code code;
   grpc_slice details;
-  bool was_stopped;       // by whoever waits
-  atomic_int references;  // the queue and the handle
+  bool was_stopped;              // by whoever waits
+  atomic_int references;         // the queue and the handle
+  grpc_completion_queue *queue;  // its own, of one that is held
 };
 
 // ---- Calls
@@ -220,6 +221,30 @@ rheos__outgoing *rheos__grpc_start(rheos__channel *channel, const rheos__call *c
 }
 
 void rheos__grpc_cancel(rheos__outgoing *outgoing) { grpc_call_cancel(outgoing->call, NULL); }
+
+// ---- Held
+
+// What comes of it is noticed by whoever polls the connection for something else.
+rheos__outgoing *rheos__grpc_hold(rheos__channel *channel, const rheos__call *call) {
+  rheos__outgoing *outgoing = calloc(1, sizeof *outgoing);
+  if (outgoing == NULL) return NULL;
+  outgoing->queue = take_queue(channel);
+  if (begin(outgoing, channel, call, outgoing->queue)) return outgoing;
+  outgoing_deinit(outgoing);
+  give_queue(channel, outgoing->queue);
+  free(outgoing);
+  return NULL;
+}
+
+void rheos__grpc_let_go(rheos__outgoing *held) {
+  rheos__channel *channel = held->channel;
+  grpc_completion_queue *queue = held->queue;
+  grpc_call_cancel(held->call, NULL);
+  grpc_completion_queue_pluck(queue, held, gpr_inf_future(GPR_CLOCK_REALTIME), NULL);
+  outgoing_deinit(held);
+  free(held);
+  give_queue(channel, queue);
+}
 
 // ---- Channels
 

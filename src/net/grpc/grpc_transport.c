@@ -15,4 +15,6 @@ const rheos__transport rheos__grpc_transport = {
     .start = rheos__grpc_start,
     .cancel = rheos__grpc_cancel,
     .forget = rheos__grpc_forget,
+    .hold = rheos__grpc_hold,
+    .let_go = rheos__grpc_let_go,
 };

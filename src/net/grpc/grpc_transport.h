@@ -61,6 +61,8 @@ void rheos__grpc_call(rheos__channel *channel, const rheos__call *call, bool (*s
 rheos__outgoing *rheos__grpc_start(rheos__channel *channel, const rheos__call *call);
 void rheos__grpc_cancel(rheos__outgoing *outgoing);
 void rheos__grpc_forget(rheos__outgoing *outgoing);
+rheos__outgoing *rheos__grpc_hold(rheos__channel *channel, const rheos__call *call);
+void rheos__grpc_let_go(rheos__outgoing *held);
 
 #define RHEOS__GRPC_TOKEN_KEY "authorization"
 #define RHEOS__GRPC_TOKEN_PREFIX "Bearer "
