@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "net/master_logs.h"
 #include "net/methods.h"
 #include "runtime/threads/pool.h"
 #include "worker.pb-c.h"
@@ -335,7 +336,12 @@ static void forget_calls(rheos__master_step *step) {
   }
 }
 
+static bool is_logged(const rheos__master_step *step, const rheos__master_plan *plan) {
+  return (step->run->traced & RHEOS_TRACE_STEPS) != 0 && plan->num_parts > 1;
+}
+
 static void run_parts(rheos__master_step *step, const rheos__master_plan *plan) {
+  if (is_logged(step, plan)) rheos__master_logs_turn(step->session, plan, true);
   fail_take(step, begin_parts(step, plan));
   for (int32_t i = 0; i < step->num_parts; i++) {
     if (plan->parts[i].task != step->session->own_task) continue;
@@ -343,6 +349,10 @@ static void run_parts(rheos__master_step *step, const rheos__master_plan *plan) 
   }
   wait_for_parts(step);
   forget_calls(step);
+  if (is_logged(step, plan)) {
+    rheos__master_logs_take(step->session, plan, step->id, step->run->stats);
+    rheos__master_logs_turn(step->session, plan, false);
+  }
   if (step->run->step == 0) rheos__master_clean_up(step->session, plan, step->id);
 }
 

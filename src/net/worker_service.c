@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "codec/wire.h"
 #include "graph/node_mentions.h"
 #include "net/run_stats.h"
 #include "runtime/step/host.h"
@@ -216,18 +217,33 @@ rheos_status *rheos__serve_MarkRecvFinished(rheos__served *served) {
   return NULL;
 }
 
-// ---- What is not served yet
+// ---- What masters have noted
 
-static rheos_status *not_yet(const char *method) {
-  return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s is not served yet", method);
+static rheos_status *put_log(rheos__served *served, int64_t step) {
+  rheos__buffer steps = {0}, labeled = {0};
+  rheos__rpc_log_take(&served->server->worker.steps.log, step, &steps);
+  const bool is_there = steps.size_bytes > 0 || steps.failed;
+  rheos__wire_put_unless_0(&labeled, 1, step);
+  rheos__wire_put_message(&labeled, 2, &steps);
+  if (labeled.failed) served->reply.bytes.failed = true;
+  if (is_there) rheos__message_put_bytes(&served->reply, 1, labeled.data, labeled.size_bytes);
+  rheos__buffer_deinit(&steps);
+  rheos__buffer_deinit(&labeled);
+  return NULL;
 }
 
 rheos_status *rheos__serve_Logging(rheos__served *served) {
-  (void)served;
-  return not_yet("Logging");
+  const Tensorflow__LoggingRequest *r = REQUEST(Logging);
+  rheos__rpc_log *log = &served->server->worker.steps.log;
+  if (r->enable_rpc_logging) atomic_store(&log->is_on, 1);
+  if (r->disable_rpc_logging) atomic_store(&log->is_on, 0);
+  for (size_t i = 0; i < r->n_fetch_step_id; i++) RHEOS_TRY(put_log(served, r->fetch_step_id[i]));
+  if (r->clear) rheos__rpc_log_clear(log);
+  return NULL;
 }
 
+// As TensorFlow's workers answer.
 rheos_status *rheos__serve_Tracing(rheos__served *served) {
   (void)served;
-  return not_yet("Tracing");
+  return rheos_status_new(RHEOS_UNIMPLEMENTED, "Tracing");
 }

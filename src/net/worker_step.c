@@ -2,6 +2,7 @@
 
 #include "net/ids.h"
 #include "net/methods.h"
+#include "runtime/threads/pool.h"
 #include "worker.pb-c.h"
 
 // A value that another task was asked for.
@@ -10,6 +11,7 @@ typedef struct incoming_value {
   bool is_buffer;            // of a collective
   char *key;
   rheos__peer_call *call;  // NULL: it is being asked for, or has come
+  int64_t start_ns;
   struct incoming_value *before, *next;
   _Atomic int32_t references;  // whoever asks, and whoever takes the reply
 } incoming_value;
@@ -67,6 +69,8 @@ static rheos_status *take_value(rheos__chunks chunks, incoming_value *value) {
   if (status == NULL) {
     const Tensorflow__RecvTensorResponse *reply = (void *)received.message;
     rheos_tensor *tensor = reply->is_dead || received.num_tensors == 0 ? NULL : received.tensors[0];
+    rheos__rpc_log_add(&value->step->steps->log, value->step->id, value->key,
+                       tensor != NULL ? tensor->size_bytes : 0, value->start_ns, rheos__clock_ns());
     status = rheos__rendezvous_send(value->step->rendezvous, value->key, tensor);
   }
   rheos__received_deinit(&received);
@@ -103,6 +107,7 @@ static rheos_status *ask(incoming_value *value, int32_t task, rheos__method meth
   rheos__message request = {0};
   rheos__peer_call *call = NULL;
   const rheos__peer_options options = {.waits = true};
+  value->start_ns = rheos__clock_ns();
   rheos__message_put(&request, fields);
   rheos_status *status =
       rheos__peers_start(value->step->steps->peers, task, rheos__method_names[method], &request,
@@ -179,9 +184,11 @@ rheos_status *rheos__worker_step_fetch(rheos__worker_step *step,
 void rheos__worker_steps_init(rheos__worker_steps *steps, rheos__peers *peers, int32_t own_task) {
   *steps = (rheos__worker_steps){.peers = peers, .own_task = own_task};
   pthread_mutex_init(&steps->mutex, NULL);
+  rheos__rpc_log_init(&steps->log);
 }
 
 void rheos__worker_steps_deinit(rheos__worker_steps *steps) {
+  rheos__rpc_log_deinit(&steps->log);
   pthread_mutex_destroy(&steps->mutex);
 }
 

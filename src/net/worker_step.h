@@ -7,6 +7,7 @@
 #include <rheos/session.h>
 
 #include "net/peers.h"
+#include "net/rpc_log.h"
 #include "resource/rendezvous.h"
 
 enum { RHEOS__STEP_BUCKETS = 64, RHEOS__STEPS_REMEMBERED = 1024 };
@@ -28,6 +29,7 @@ typedef struct rheos__worker_steps {
   rheos__worker_step *buckets[RHEOS__STEP_BUCKETS];
   int64_t over[RHEOS__STEPS_REMEMBERED];  // those that were cleaned up last, in a ring
   uint64_t num_over;
+  rheos__rpc_log log;
 } rheos__worker_steps;
 
 struct rheos__worker_step {

@@ -29,10 +29,26 @@ def product():
 
 
 def ran(metadata):
-    return {
-        device.device: [node.node_name for node in device.node_stats]
+    told = {}
+    for device in metadata.step_stats.dev_stats:
+        told.setdefault(device.device, []).extend(node.node_name for node in device.node_stats)
+    return told
+
+
+def test_a_step_tells_what_came_from_other_tasks(target, product):
+    x, y = product
+    metadata = tf.RunMetadata()
+    with tf.Session(target) as sess:
+        sess.run(y, {x: [1, 2]}, FULL, metadata)
+    ((device, node),) = [
+        (device.device, node)
         for device in metadata.step_stats.dev_stats
-    }
+        for node in device.node_stats
+        if node.node_name == "RecvTensor"
+    ]
+    assert device == WORKER % 1 and node.timeline_label.startswith("[8B] [")
+    assert node.timeline_label.endswith(f"_first from {WORKER % 0} to {WORKER % 1}")
+    assert 1.5e15 < node.all_start_micros and 0 <= node.all_end_rel_micros < 1e7
 
 
 def check_metadata(metadata):
@@ -71,7 +87,7 @@ def test_a_step_tells_only_what_is_asked_for(target, product):
         sess.run(y, {x: [1, 2]}, tf.RunOptions(output_partition_graphs=True), metadata)
         assert len(metadata.partition_graphs) == 2 and not metadata.step_stats.dev_stats
         sess.run(y, {x: [1, 2]}, tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), metadata)
-        assert not metadata.partition_graphs and len(metadata.step_stats.dev_stats) == 2
+        assert not metadata.partition_graphs and len(ran(metadata)) == 2
 
 
 def test_a_server_has_defaults_for_its_sessions():
