@@ -620,10 +620,14 @@ static bool program_gradient(void *argument, rheos_scope *scope, rheos_operation
 
 PyObject *graph_become_eager(PyObject *self, PyObject *args) {
   graph_object *graph = (graph_object *)self;
-  PyObject *function;
+  PyObject *function, *server = Py_None;
   int num_threads = 0;
-  if (!PyArg_ParseTuple(args, "O|i", &function, &num_threads)) return NULL;
+  if (!PyArg_ParseTuple(args, "O|iO", &function, &num_threads, &server)) return NULL;
   rheos_eager_options options = {.num_threads = num_threads, .gradient_function = program_gradient};
+  if (server != Py_None) {
+    options.host = server_host(server);
+    if (!options.host) return NULL;
+  }
   if (function != Py_None) {
     options.program_function = call_program;
     options.program_argument = Py_NewRef(function);  // the context lives as long as the process

@@ -685,7 +685,7 @@ static PyMethodDef graph_methods[] = {
     {"_operation", operation_by_id, METH_O, "_operation(id)"},
     {"_find_operation", operation_by_name, METH_O, "_find_operation(name): or None."},
     {"_become_eager", graph_become_eager, METH_VARARGS,
-     "_become_eager(program_function, num_threads=0): it stands for eager execution."},
+     "_become_eager(program_function, num_threads=0, server=None): it stands for eager execution."},
     {"_node", node, METH_VARARGS, node_doc},
     {"_constant", constant, METH_VARARGS, "_constant(value, dtype, shape, name, exact=False)"},
     {"_convert", convert, METH_VARARGS, convert_doc},

@@ -108,6 +108,12 @@ static PyTypeObject server_type = {
     .tp_getset = server_getters,
 };
 
+rheos_host *server_host(PyObject *object) {
+  if (Py_IS_TYPE(object, &server_type)) return rheos_server_host(((server_object *)object)->server);
+  PyErr_Format(PyExc_TypeError, "expected a server, got %R", object);
+  return NULL;
+}
+
 int server_init_types(PyObject *module) { return PyModule_AddType(module, &server_type); }
 
 // ---- Resets

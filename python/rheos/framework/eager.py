@@ -288,6 +288,14 @@ def set_num_threads(number):
         _eager_graph._become_eager(_call_program_function, number)
 
 
+def join_server(server):
+    """Has operations that run at once be run by a server's task, so that they take part in the
+    collectives of its cluster; RuntimeError if one ran already."""
+    if _core._eager_was_used():
+        raise RuntimeError("Collective ops must be configured at program startup")
+    get_eager_graph()._become_eager(_call_program_function, _num_threads, server)
+
+
 def enable_eager_execution():
     """Has operations run at once where no graph is made default."""
     defaults.set_eager_graph(get_eager_graph())

@@ -113,6 +113,38 @@ def split_batches(dataset, count):
     return DistributedDataset(dataset.map(split))
 
 
+def share_of(dataset, number, count):
+    """The dataset of one worker's part of each batch."""
+
+    def cut(*element):
+        element = element if len(element) > 1 or is_tuple else element[0]
+        leaves = [_part(leaf, number, count) for leaf in element_nest.flatten(element)]
+        return element_nest.pack_sequence_as(element, leaves)
+
+    is_tuple = type(dataset.element_spec) is tuple
+    return dataset.map(cut)
+
+
+def one_after_the_other(dataset):
+    """The dataset of the parts of PerReplicas, one after the other."""
+
+    def parts(*element):
+        element = element if len(element) > 1 or is_tuple else element[0]
+        leaves = element_nest.flatten(element)
+        every = [
+            element_nest.pack_sequence_as(element, list(part))
+            for part in zip(*(leaf.values for leaf in leaves))
+        ]
+        found = [DatasetV2.from_tensors(one) for one in every]
+        whole = found[0]
+        for one in found[1:]:
+            whole = whole.concatenate(one)
+        return whole
+
+    is_tuple = type(dataset.element_spec) is tuple
+    return dataset.flat_map(parts)
+
+
 def parts_of(value, extended):
     """A batch in parts, one for each of a strategy's replicas of this process: a PerReplica, or the
     part itself where there is one."""

@@ -79,13 +79,15 @@ def reduced_over(reduce_op, values, axis):
     if reduce_op is ReduceOp.SUM:
         return total
     dtype = tensors[0].dtype if tensors[0].dtype.is_floating else "float64"
-    counts = [math_ops.cast(_rows(tensor, axis), dtype) for tensor in tensors]
+    counts = [counted(tensor, axis, dtype) for tensor in tensors]
     return math_ops.cast(total, dtype) / math_ops.add_n(counts)
 
 
-def _rows(tensor, axis):
+def counted(tensor, axis, dtype):
+    """How many elements a tensor has along an axis, or several."""
     axes = axis if isinstance(axis, (list, tuple)) else [axis]
-    return math_ops.reduce_prod(array_ops.gather(array_ops.shape(tensor), axes))
+    sizes = array_ops.gather(array_ops.shape(tensor), axes)
+    return math_ops.cast(math_ops.reduce_prod(sizes), dtype)
 
 
 def reduced_same(reduce_op, value):

@@ -271,8 +271,9 @@ class Strategy:
 
     def _make_variable(self, make, arguments):
         """The variable of arguments: in a replica's step the first one makes it, for all."""
-        self._check_mixture()
         context = replicas.current()
+        if self._extended._num_copies == 1:
+            return self._extended._make_copies(make, arguments)
         made = None if context is None else context._made_by_first()
         if made is not None:
             return made
@@ -280,9 +281,6 @@ class Strategy:
         if context is not None:
             context._keep_made(variable)
         return variable
-
-    def _check_mixture(self):
-        """Nothing: subclasses may refuse to make variables."""
 
     def _device(self, name):
         """The context of what is on a device; all that is run at once is on the one CPU."""

@@ -17,6 +17,7 @@ from rheos.framework.func_graph import func_graph_from_py_func
 from rheos.framework.marks import GenericFunction
 from rheos.framework.operation import Operation, Tensor
 from rheos.framework.tensor_spec import TensorSpec, TypeSpec
+from rheos.framework.thread_state import inherited
 from rheos.framework.watchers import stop_recording
 from rheos.tracing import kinds, lifting, retracing
 from rheos.tracing.concrete import ConcreteFunction, make_calls_in_python
@@ -28,6 +29,19 @@ _numbers = itertools.count(1)
 
 class _Switch:
     run_eagerly = False
+
+
+class _Traced(threading.local):
+    def __init__(self):
+        self.functions = []  # that are being traced, the outermost first
+
+
+_traced = inherited(_Traced())
+
+
+def outermost_traced():
+    """The Function that is being traced, the outermost of several; None: there is none."""
+    return _traced.functions[0] if _traced.functions else None
 
 
 def run_functions_eagerly(run_eagerly):
@@ -315,7 +329,11 @@ class Function(_core.TracedBase, GenericFunction):
         name = f"__inference_{self._identifier()}_{next(_numbers)}"
         leaves = nest.flatten(specs, expand_composites=True)
         made = []
-        with stop_recording(), lifting.lifted_variables(made, may_create=self._count == 1):
+        with (
+            stop_recording(),
+            self._noted(),
+            lifting.lifted_variables(made, may_create=self._count == 1),
+        ):
             graph = func_graph_from_py_func(
                 name,
                 self._python(),
@@ -329,6 +347,14 @@ class Function(_core.TracedBase, GenericFunction):
         concrete = ConcreteFunction(graph, self._bound(), *specs, shown, self._name)
         concrete.made, concrete.input_names = made, names
         return concrete
+
+    @contextlib.contextmanager
+    def _noted(self):
+        _traced.functions.append(self)
+        try:
+            yield
+        finally:
+            _traced.functions.pop()
 
     def _python(self):
         """What is traced: the Python function, converted if its branches are the graph's."""

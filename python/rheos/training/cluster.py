@@ -6,6 +6,7 @@ import weakref
 
 from rheos import _core
 from rheos.framework import compat, errors, messages
+from rheos.framework.eager import join_server
 from rheos.framework.messages import is_message
 from rheos.ops.flow.script_ops import call_function
 
@@ -285,6 +286,11 @@ class Server:
             allows_files=True,  # programs save and restore through their servers
         )
         _servers.add(self)
+
+    def run_eagerly_here(self):
+        """Has operations that run at once be run by this task; RuntimeError if one ran already."""
+        self.start()
+        join_server(self._server)
 
     def join(self):
         """Waits for the end of the server, which is that of the process; Ctrl-C ends the wait."""
