@@ -5,6 +5,7 @@ from collections import namedtuple
 
 from rheos import _core
 from rheos.framework import eager
+from rheos.framework.devices import insist_on_devices
 
 PhysicalDevice = namedtuple("PhysicalDevice", "name device_type")
 LogicalDevice = namedtuple("LogicalDevice", "name device_type")
@@ -116,8 +117,12 @@ def get_soft_device_placement():
 
 
 def set_soft_device_placement(enabled):
-    """Says whether an operation may run elsewhere than was asked for."""
+    """Says whether an operation may run elsewhere than was asked for.
+
+    If not, `tf.device` of a device that is not there is an InvalidArgumentError in eager programs.
+    """
     _settings["soft"] = bool(enabled)
+    insist_on_devices(None if enabled else list_device_names)
 
 
 def disable_op_determinism():

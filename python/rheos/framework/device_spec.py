@@ -39,8 +39,8 @@ def _parsed(spec):
             continue
         if key == "device" and len(rest) == 2:
             kind, number = rest
-        elif key.upper() in ("CPU", "GPU") and len(rest) == 1:
-            kind, number = key.upper(), rest[0]
+        elif key.upper() in ("CPU", "GPU") and len(rest) <= 1:
+            kind, number = key.upper(), rest[0] if rest else "*"
         else:
             raise ValueError(
                 f"Unknown attribute '{key}' is encountered while parsing the device spec: '{spec}'."

@@ -1,6 +1,36 @@
 """The devices that contexts of a graph say, and what they give operations."""
 
 from rheos.framework.device_spec import DeviceSpec
+from rheos.framework.errors import InvalidArgumentError
+
+_there = None  # a function that names the devices that there are; None: any may be asked for
+
+
+def insist_on_devices(list_names):
+    """Has eager programs fail where they ask for another device than list_names() has, in full;
+    None lets them ask for any."""
+    global _there
+    _there = list_names
+
+
+def _check_is_there(devices):
+    """InvalidArgumentError unless a device fits what these contexts ask for together."""
+    names = _there()
+    device = ""
+    for entry in reversed(devices):
+        if not callable(entry):
+            device = _merged_device(entry, device)
+    wanted = DeviceSpec.from_string(names[0]).make_merged_spec(DeviceSpec.from_string(device))
+    if wanted.device_index is None:
+        wanted = wanted.replace(device_index=0)
+    if device and wanted.to_string() not in names:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Could not satisfy device specification '{wanted.to_string()}'. "
+            "enable_soft_placement=0. Supported device types [CPU]. All available devices "
+            f"[{', '.join(names)}].",
+        )
 
 
 class PendingOperation:
@@ -43,9 +73,12 @@ class _Device:
     def __enter__(self):
         graph = self._graph
         self._outer = graph._devices
+        devices = [] if self._device is None else [*self._outer, self._device]
+        if _there is not None and graph._is_eager:
+            _check_is_there(devices)
         if not self._is_function:
             graph._push_device(self._device)
-        graph._set_devices([] if self._device is None else [*self._outer, self._device])
+        graph._set_devices(devices)
 
     def __exit__(self, *exc_info):
         if not self._is_function:

@@ -1,5 +1,6 @@
 """The name of the device: that of the host, wherever programs are told of it."""
 
+import pytest
 import rheos as tf
 import rheos.v1 as tf1
 from rheos.contrib import eager
@@ -42,3 +43,19 @@ def test_a_session_tells_of_each_device():
     assert devices[0].incarnation != devices[1].incarnation
     name, incarnation = devices[0].name, devices[0].incarnation
     assert repr(devices[0]) == f"_DeviceAttributes({name}, CPU, 268435456, {incarnation})"
+
+
+def test_programs_may_insist_on_their_devices():
+    missing = "Could not satisfy device specification '/job:localhost/replica:0/task:0/device:"
+    tf.config.set_soft_device_placement(False)
+    try:
+        for device in ("/cpu:7", "/gpu:0", "gpu"):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=missing):
+                with tf.device(device):
+                    pass
+        with tf.device("/cpu:0"), tf.device("/job:localhost"), tf.device(None):
+            assert tf.constant(1.0).numpy() == 1
+    finally:
+        tf.config.set_soft_device_placement(True)
+    with tf.device("/gpu:0"):
+        assert tf.sin(0.0).numpy() == 0

@@ -8,6 +8,8 @@ STRINGS = {
     "/device:GPU:*": "/device:GPU:*",
     "": "",
     "gpu:0": "/device:GPU:0",
+    "gpu": "/device:GPU:*",
+    "/job:a/CPU": "/job:a/device:CPU:*",
     "/job:a/job:b": "/job:b",
     "/job:*": "/job:*",
     "/device:Funny:2": "/device:Funny:2",
@@ -21,7 +23,8 @@ def test_a_string_is_taken_apart(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["/job:x/foo:1", "/gpu:a", "/task:*", "/cpu:0/gpu:1", "/device:A", "/device:A:1:2"]
+    "text",
+    ["/job:x/foo:1", "cpu:0:1", "/gpu:a", "/task:*", "/cpu:0/gpu:1", "/device:A", "/device:A:1:2"],
 )
 def test_what_is_no_device_is_refused(text):
     with pytest.raises(ValueError):
