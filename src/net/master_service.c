@@ -39,6 +39,7 @@ rheos_status *rheos__serve_CreateSession(rheos__served *served) {
                                          .worker = &server->worker,
                                          .own_task = server->own_task,
                                          .config = config,
+                                         .target = REQUEST(CreateSession)->target,
                                          .graph_def = served->request.bytes,
                                          .graph_bytes = served->request.size_bytes,
                                          .should_stop = rheos__is_abandoned,
@@ -121,24 +122,31 @@ rheos_status *rheos__serve_Reset(rheos__served *served) {
   return first;
 }
 
-static rheos_status *list_remote(const rheos__master_session *session, rheos__arena *arena,
-                                 Tensorflow__ListDevicesResponse *reply) {
+// Those of the master's own task, or the others.
+static rheos_status *list_devices(const rheos__master_session *session, bool are_own,
+                                  rheos__arena *arena, Tensorflow__DeviceAttributes ***out_list,
+                                  size_t *out_count) {
   const size_t count = (size_t)session->num_devices;
   Tensorflow__DeviceAttributes *all = rheos__arena_alloc(arena, count * sizeof *all);
   Tensorflow__DeviceAttributes **list = rheos__arena_alloc(arena, count * sizeof *list);
-  if (all == NULL || list == NULL) return rheos__out_of_memory();
-  reply->remote_device = list;
+  Tensorflow__DeviceLocality *locality = rheos__arena_alloc(arena, sizeof *locality);
+  if (all == NULL || list == NULL || locality == NULL) return rheos__out_of_memory();
+  tensorflow__device_locality__init(locality);
+  size_t num_listed = 0;
   for (size_t i = 0; i < count; i++) {
     const rheos__master_device *device = &session->devices[i];
-    if (device->task == session->own_task) continue;
-    Tensorflow__DeviceAttributes *told = &all[reply->n_remote_device];
+    if ((device->task == session->own_task) != are_own) continue;
+    Tensorflow__DeviceAttributes *told = list[num_listed] = &all[num_listed];
     tensorflow__device_attributes__init(told);
     told->name = (char *)(uintptr_t)device->device.name;
     told->device_type = (char *)(uintptr_t)device->device.kind->name;
     told->memory_limit = device->memory_limit_bytes;
+    told->locality = locality;
     told->incarnation = device->incarnation;
-    list[reply->n_remote_device++] = told;
+    num_listed++;
   }
+  *out_list = list;
+  *out_count = num_listed;
   return NULL;
 }
 
@@ -146,10 +154,12 @@ rheos_status *rheos__serve_ListDevices(rheos__served *served) {
   rheos__arena *arena = &served->request.arena;
   Tensorflow__ListDevicesResponse reply = TENSORFLOW__LIST_DEVICES_RESPONSE__INIT;
   rheos__master_session *session;
-  RHEOS_TRY(rheos__own_devices(served->server, arena, &reply.local_device));
-  reply.n_local_device = (size_t)rheos_host_num_devices(served->server->host);
   RHEOS_TRY(rheos__serve_find(served, REQUEST(ListDevices)->session_handle, &session));
-  rheos_status *status = list_remote(session, arena, &reply);
+  rheos_status *status =
+      list_devices(session, true, arena, &reply.local_device, &reply.n_local_device);
+  if (status == NULL) {
+    status = list_devices(session, false, arena, &reply.remote_device, &reply.n_remote_device);
+  }
   if (status == NULL) rheos__message_put(&served->reply, &reply.base);
   rheos__master_put_back(session);
   return status;

@@ -20,20 +20,21 @@ enum { NOTE_MS = 10000, START_MS = 300000, WORD_MS = 10000 };
 
 // ---- Devices
 
-static rheos_status *make_device(const rheos__master_session *session, const char *name,
-                                 uint64_t incarnation, int64_t memory_limit_bytes,
+// A server may know itself by another name than the session's cluster has for it.
+static rheos_status *make_device(const rheos__master_session *session, int32_t task,
+                                 const char *name, uint64_t incarnation, int64_t memory_limit_bytes,
                                  rheos__master_device *device) {
   rheos__device_name parsed;
   RHEOS_TRY(rheos__device_name_parse(name, &parsed));
   rheos__device_init(&device->device, &rheos__cpu_kind, parsed.id < 0 ? 0 : parsed.id, NULL, NULL);
-  rheos__device_set_task(&device->device, &parsed);
+  rheos__device_set_task(&device->device, &session->peers->cluster.tasks[task].parsed);
   device->incarnation = incarnation;
   device->memory_limit_bytes = memory_limit_bytes;
-  device->task = rheos__cluster_task_of(&session->peers->cluster, device->device.name);
+  device->task = task;
   return NULL;
 }
 
-static rheos_status *add_device(rheos__master_session *session, const char *name,
+static rheos_status *add_device(rheos__master_session *session, int32_t task, const char *name,
                                 uint64_t incarnation, int64_t memory_limit_bytes) {
   const size_t count = (size_t)session->num_devices;
   if (count == 0 || (count & (count - 1)) == 0) {  // it doubles
@@ -42,7 +43,8 @@ static rheos_status *add_device(rheos__master_session *session, const char *name
     if (grown == NULL) return rheos__out_of_memory();
     session->devices = grown;
   }
-  RHEOS_TRY(make_device(session, name, incarnation, memory_limit_bytes, &session->devices[count]));
+  RHEOS_TRY(
+      make_device(session, task, name, incarnation, memory_limit_bytes, &session->devices[count]));
   session->num_devices++;
   return NULL;
 }
@@ -50,19 +52,19 @@ static rheos_status *add_device(rheos__master_session *session, const char *name
 static rheos_status *add_own_devices(rheos__master_session *session) {
   const rheos_host *host = session->worker->host;
   for (int32_t i = 0; i < rheos_host_num_devices(host); i++) {
-    RHEOS_TRY(add_device(session, rheos_host_device(host, i), session->worker->incarnation,
-                         host->attributes[i].memory_limit_bytes));
+    RHEOS_TRY(add_device(session, session->own_task, rheos_host_device(host, i),
+                         session->worker->incarnation, host->attributes[i].memory_limit_bytes));
   }
   return NULL;
 }
 
 // Devices of other kinds than CPUs are left alone: no op is known to run there.
-static rheos_status *add_devices_of(rheos__master_session *session,
+static rheos_status *add_devices_of(rheos__master_session *session, int32_t task,
                                     const Tensorflow__GetStatusResponse *reply) {
   for (size_t i = 0; i < reply->n_device_attributes; i++) {
     const Tensorflow__DeviceAttributes *device = reply->device_attributes[i];
     if (strcmp(device->device_type, "CPU") != 0) continue;
-    RHEOS_TRY(add_device(session, device->name, device->incarnation, device->memory_limit));
+    RHEOS_TRY(add_device(session, task, device->name, device->incarnation, device->memory_limit));
   }
   return NULL;
 }
@@ -111,7 +113,7 @@ static rheos_status *ask_task(rheos__master_session *session, const rheos__maste
     rheos_status *status =
         rheos__peers_call(session->peers, task, rheos__method_names[RHEOS__GET_STATUS], &request,
                           &options, o->should_stop, o->should_stop_argument, &form, &reply);
-    if (status == NULL) status = add_devices_of(session, (const void *)reply.message);
+    if (status == NULL) status = add_devices_of(session, task, (const void *)reply.message);
     rheos__received_deinit(&reply);
     rheos__message_deinit(&request);
     if (!is_not_there(status) || (waits && rest_ms <= NOTE_MS)) return status;
@@ -120,7 +122,8 @@ static rheos_status *ask_task(rheos__master_session *session, const rheos__maste
   }
 }
 
-static rheos_status *tell_task(rheos__master_session *session, int32_t task) {
+static rheos_status *tell_task(rheos__master_session *session, const rheos__master_options *o,
+                               int32_t task) {
   static const rheos__message_form form = {
       .descriptor = &tensorflow__create_worker_session_response__descriptor};
   const rheos__peer_options options = {.timeout_ms = WORD_MS};
@@ -131,6 +134,12 @@ static rheos_status *tell_task(rheos__master_session *session, int32_t task) {
   fields.session_handle = session->handle;
   fields.server_def = &server;
   fields.isolate_session_state = session->is_isolated;
+  if (session->cluster != NULL) {
+    server.cluster = o->config->cluster_def;
+    server.job_name = session->peers->cluster.tasks[task].parsed.job;
+    server.task_index = session->peers->cluster.tasks[task].parsed.task;
+    server.protocol = "grpc";
+  }
   fields.master_task = session->peers->cluster.tasks[session->own_task].name;
   fields.master_incarnation = (int64_t)session->worker->incarnation;
   rheos__message_put(&request, &fields.base);
@@ -154,7 +163,7 @@ static rheos_status *join_tasks(rheos__master_session *session, const rheos__mas
     }
     if (!is_seen || i == session->own_task) continue;
     RHEOS_TRY(ask_task(session, o, i, until_ns));
-    RHEOS_TRY(tell_task(session, i));
+    RHEOS_TRY(tell_task(session, o, i));
     session->has_session[i] = true;
   }
   return NULL;
@@ -260,15 +269,35 @@ static void read_config(rheos__master_session *session, const Tensorflow__Config
   session->timeout_ms = config->operation_timeout_in_ms;
 }
 
+// Of a cluster that the client brought, the session's resources are its own.
+static rheos_status *join_own_cluster(rheos__master_session *session,
+                                      const rheos__master_options *o) {
+  RHEOS_TRY(rheos__session_cluster_new(o->peers, o->config->cluster_def, NULL, 0, o->target,
+                                       &session->cluster));
+  session->peers = &session->cluster->peers;
+  session->own_task = session->cluster->own_task;
+  session->is_isolated = true;
+  return NULL;
+}
+
 static rheos_status *fill(rheos__master_session *session, const rheos__master_options *o) {
-  const size_t num_tasks = (size_t)session->peers->cluster.num_tasks;
   read_config(session, o->config);
+  if (o->config != NULL && o->config->cluster_def != NULL) {
+    RHEOS_TRY(join_own_cluster(session, o));
+  }
+  const size_t num_tasks = (size_t)session->peers->cluster.num_tasks;
   session->has_session = rheos__alloc_zeroed(num_tasks + 1);
   session->graph = rheos_graph_new();
   if (session->has_session == NULL || session->graph == NULL) return rheos__out_of_memory();
   RHEOS_TRY(extend(session, o->graph_def, o->graph_bytes));
+  const rheos__device_name *self = &session->peers->cluster.tasks[session->own_task].parsed;
   const rheos__session_from_master own = {
-      .handle = session->handle, .is_isolated = session->is_isolated, .master = ""};
+      .handle = session->handle,
+      .is_isolated = session->is_isolated,
+      .master = "",
+      .cluster = session->cluster != NULL ? o->config->cluster_def : NULL,
+      .job = self->job,
+      .task = self->task};
   RHEOS_TRY(rheos__worker_create_session(session->worker, &own));
   session->has_session[session->own_task] = true;
   RHEOS_TRY(add_own_devices(session));
@@ -343,6 +372,7 @@ void rheos__master_session_unref(rheos__master_session *session) {
   rheos__free(session->devices);
   rheos__free(session->has_session);
   rheos__free(session->device_of);
+  rheos__session_cluster_free(session->cluster);
   rheos_graph_unref(session->graph);
   pthread_cond_destroy(&session->none_runs);
   pthread_mutex_destroy(&session->mutex);

@@ -27,6 +27,7 @@ typedef struct rheos__master_session {
   rheos__peers *peers;
   rheos__worker *worker;  // of the master's own task
   int32_t own_task;
+  rheos__session_cluster *cluster;  // that the client brought; NULL: none
   bool allow_soft_placement, is_isolated;
   int64_t timeout_ms;  // of a step that says none; 0: none
   rheos_graph *graph;
@@ -61,6 +62,7 @@ typedef struct rheos__master_options {
   rheos__worker *worker;
   int32_t own_task;
   const Tensorflow__ConfigProto *config;
+  const char *target;  // by which the client found this server
   const void *graph_def;
   size_t graph_bytes;
   // Whether whoever asked for the session has gone.

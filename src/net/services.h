@@ -35,8 +35,5 @@ rheos_status *rheos__serve_HoldSession(rheos__served *served);
 // The master's session of that handle, with a reference.
 rheos_status *rheos__serve_find(const rheos__served *served, const char *handle,
                                 rheos__master_session **out_session);
-// The devices of the server's host, in the arena.
-rheos_status *rheos__own_devices(const rheos_server *server, rheos__arena *arena,
-                                 Tensorflow__DeviceAttributes ***out_devices);
 
 #endif  // RHEOS_SRC_NET_SERVICES_H

@@ -8,7 +8,8 @@
 struct rheos__worker_session {
   char *handle, *master;
   uint64_t master_incarnation;
-  rheos_host *host;  // its own, or the worker's
+  rheos_host *host;                 // its own, or the worker's
+  rheos__session_cluster *cluster;  // NULL: the server's
   rheos__worker_session *next;
 };
 
@@ -29,10 +30,26 @@ static rheos__worker_session **find_session(rheos__worker *worker, const char *h
 }
 
 static void session_free(rheos__worker_session *session) {
+  rheos__session_cluster_free(session->cluster);
   rheos_host_unref(session->host);
   rheos__free(session->handle);
   rheos__free(session->master);
   rheos__free(session);
+}
+
+// The host of a session: the worker's, with what the session has of its own.
+static rheos_status *make_host(rheos__worker *worker, const rheos__session_from_master *from,
+                               rheos__worker_session *session) {
+  if (from->cluster != NULL) {
+    RHEOS_TRY(rheos__session_cluster_new(worker->steps.peers, from->cluster, from->job, from->task,
+                                         NULL, &session->cluster));
+    const rheos__session_cluster *cluster = session->cluster;
+    return rheos__host_as_task(
+        worker->host, &cluster->peers.cluster.tasks[cluster->own_task].parsed, &session->host);
+  }
+  if (from->is_isolated) return rheos__host_apart(worker->host, &session->host);
+  session->host = rheos_host_ref(worker->host);
+  return NULL;
 }
 
 static rheos_status *session_new(rheos__worker *worker, const rheos__session_from_master *from,
@@ -44,11 +61,7 @@ static rheos_status *session_new(rheos__worker *worker, const rheos__session_fro
   session->master_incarnation = from->master_incarnation;
   rheos_status *status =
       session->handle != NULL && session->master != NULL ? NULL : rheos__out_of_memory();
-  if (status == NULL && from->is_isolated) {
-    status = rheos__host_apart(worker->host, &session->host);
-  } else {
-    session->host = rheos_host_ref(worker->host);
-  }
+  if (status == NULL) status = make_host(worker, from, session);
   if (status == NULL) {
     *out_session = session;
   } else {
@@ -93,6 +106,11 @@ static void drop_graphs(rheos__worker *worker, const char *session) {
 
 static void end_session(rheos__worker *worker, rheos__worker_session *session) {
   drop_graphs(worker, session->handle);
+  if (session->cluster != NULL) {
+    rheos_status *over = rheos_status_new(RHEOS_ABORTED, "session %s is over", session->handle);
+    rheos__worker_steps_end_of(&worker->steps, session->cluster, over);
+    rheos_status_free(over);
+  }
   session_free(session);
 }
 
@@ -133,16 +151,22 @@ rheos_status *rheos__worker_delete_session(rheos__worker *worker, const char *ha
   return NULL;
 }
 
-static rheos_status *host_of(rheos__worker *worker, const char *handle, rheos_host **out_host) {
+static rheos_status *no_session(const char *handle) {
+  return rheos_status_new(RHEOS_ABORTED,
+                          "session %s is not found: the worker may have been started anew", handle);
+}
+
+// The host of a session, counted, and its own cluster if it has one, in use.
+static rheos_status *host_of(rheos__worker *worker, const char *handle, rheos_host **out_host,
+                             rheos__session_cluster **out_cluster) {
   pthread_mutex_lock(&worker->mutex);
   const rheos__worker_session *session = *find_session(worker, handle);
+  *out_cluster = session != NULL ? rheos__session_cluster_use(session->cluster) : NULL;
   *out_host = session != NULL     ? rheos_host_ref(session->host)
               : handle[0] == '\0' ? rheos_host_ref(worker->host)
                                   : NULL;
   pthread_mutex_unlock(&worker->mutex);
-  if (*out_host != NULL) return NULL;
-  return rheos_status_new(RHEOS_ABORTED,
-                          "session %s is not found: the worker may have been started anew", handle);
+  return *out_host != NULL ? NULL : no_session(handle);
 }
 
 // ---- Graphs
@@ -151,6 +175,7 @@ static void graph_free(rheos__worker_graph *graph) {
   rheos_callable_free(graph->callable);
   rheos_session_free(graph->session);
   rheos_graph_unref(graph->graph);
+  rheos__session_cluster_leave(graph->cluster);
   rheos__free(graph->of_session);
   rheos__free(graph);
 }
@@ -209,28 +234,34 @@ static rheos_status *fill_graph(const rheos__worker *worker, rheos__worker_graph
   return make_callable(graph);
 }
 
+// Its session may have ended meanwhile.
+static rheos_status *keep_graph(rheos__worker *worker, rheos__worker_graph *graph) {
+  pthread_mutex_lock(&worker->mutex);
+  const bool is_wanted =
+      graph->of_session[0] == '\0' || *find_session(worker, graph->of_session) != NULL;
+  if (is_wanted) {
+    graph->references = 1;
+    graph->next = worker->graphs;
+    worker->graphs = graph;
+  }
+  pthread_mutex_unlock(&worker->mutex);
+  return is_wanted ? NULL : no_session(graph->of_session);
+}
+
 rheos_status *rheos__worker_register(rheos__worker *worker, const char *session,
                                      const void *graph_def, size_t size_bytes,
                                      char out_handle[RHEOS__ID_BYTES]) {
   rheos_host *host;
-  RHEOS_TRY(host_of(worker, session, &host));
   rheos__worker_graph *graph = rheos__alloc_zeroed(sizeof *graph);
-  rheos_status *status = graph != NULL
-                             ? fill_graph(worker, graph, session, host, graph_def, size_bytes)
-                             : rheos__out_of_memory();
+  if (graph == NULL) return rheos__out_of_memory();
+  rheos_status *status = host_of(worker, session, &host, &graph->cluster);
+  if (status == NULL) status = fill_graph(worker, graph, session, host, graph_def, size_bytes);
   rheos_host_unref(host);
-  if (status != NULL) {
-    if (graph != NULL) graph_free(graph);
-    return status;
-  }
   rheos__id_text(rheos__random_id(), graph->handle);
   memcpy(out_handle, graph->handle, RHEOS__ID_BYTES);
-  graph->references = 1;
-  pthread_mutex_lock(&worker->mutex);
-  graph->next = worker->graphs;
-  worker->graphs = graph;
-  pthread_mutex_unlock(&worker->mutex);
-  return NULL;
+  if (status == NULL) status = keep_graph(worker, graph);
+  if (status != NULL) graph_free(graph);
+  return status;
 }
 
 static rheos__worker_graph **find_graph(rheos__worker *worker, const char *handle) {
@@ -302,10 +333,12 @@ static rheos_status *take_all_sent(rheos__worker_step *step, const rheos__part_r
 
 static rheos_status *run_part(rheos__worker_graph *graph, rheos__worker_step *step,
                               const rheos__part_run *run) {
+  rheos_run_options options = *run->options;
+  options.cancellation = step->cancellation;
   for (size_t i = 0; i < run->num_sends; i++) {
     RHEOS_TRY(rheos__rendezvous_send(step->rendezvous, run->send_keys[i], run->sends[i]));
   }
-  RHEOS_TRY(rheos__direct_run_part(graph->callable, NULL, NULL, run->options, step->rendezvous));
+  RHEOS_TRY(rheos__direct_run_part(graph->callable, NULL, NULL, &options, step->rendezvous));
   return take_all_sent(step, run);
 }
 
@@ -323,6 +356,7 @@ rheos_status *rheos__worker_run(rheos__worker *worker, const rheos__part_run *ru
   RHEOS_TRY(get_graph(worker, run->graph, &graph));
   rheos_status *status = rheos__worker_steps_get(&worker->steps, run->step, &step);
   if (status == NULL) {
+    rheos__worker_step_join(step, graph->cluster);
     status = run->is_partial ? rheos__worker_run_partial(worker, graph, step, run)
                              : run_part(graph, step, run);
     if (status != NULL) {

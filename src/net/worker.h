@@ -40,6 +40,10 @@ typedef struct rheos__session_from_master {
   bool is_isolated;             // its variables and other resources are its own; else the host's
   const char *master;           // the task that made it; "": it did not say
   uint64_t master_incarnation;  // tells it from a task that was there before
+  const Tensorflow__ClusterDef
+      *cluster;  // the session's own, of which this is task `task` of `job`
+  const char *job;
+  int32_t task;
 } rheos__session_from_master;
 // RHEOS_ALREADY_EXISTS. Sessions of a master that was there before go: nobody else ends them.
 rheos_status *rheos__worker_create_session(rheos__worker *worker,
@@ -85,7 +89,8 @@ rheos__worker_counts rheos__worker_count(rheos__worker *worker);
 
 struct rheos__worker_graph {
   char handle[RHEOS__ID_BYTES];
-  char *of_session;  // the handle; "": of none
+  char *of_session;                 // the handle; "": of none
+  rheos__session_cluster *cluster;  // the session's, in use; NULL: it has none
   rheos_graph *graph;
   rheos_session *session;
   rheos_callable *callable;

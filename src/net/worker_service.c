@@ -11,8 +11,8 @@
 
 #define REQUEST(type) ((const Tensorflow__##type##Request *)(const void *)served->request.message)
 
-rheos_status *rheos__own_devices(const rheos_server *server, rheos__arena *arena,
-                                 Tensorflow__DeviceAttributes ***out_devices) {
+static rheos_status *list_devices(const rheos_server *server, rheos__arena *arena,
+                                  Tensorflow__DeviceAttributes ***out_devices) {
   const size_t count = (size_t)rheos_host_num_devices(server->host);
   Tensorflow__DeviceAttributes *all = rheos__arena_alloc(arena, count * sizeof *all);
   Tensorflow__DeviceAttributes **list = rheos__arena_alloc(arena, count * sizeof *list);
@@ -34,7 +34,7 @@ rheos_status *rheos__own_devices(const rheos_server *server, rheos__arena *arena
 
 rheos_status *rheos__serve_GetStatus(rheos__served *served) {
   Tensorflow__GetStatusResponse reply = TENSORFLOW__GET_STATUS_RESPONSE__INIT;
-  RHEOS_TRY(rheos__own_devices(served->server, &served->request.arena, &reply.device_attributes));
+  RHEOS_TRY(list_devices(served->server, &served->request.arena, &reply.device_attributes));
   reply.n_device_attributes = (size_t)rheos_host_num_devices(served->server->host);
   rheos__message_put(&served->reply, &reply.base);
   return NULL;
@@ -44,10 +44,14 @@ rheos_status *rheos__serve_GetStatus(rheos__served *served) {
 
 rheos_status *rheos__serve_CreateWorkerSession(rheos__served *served) {
   const Tensorflow__CreateWorkerSessionRequest *r = REQUEST(CreateWorkerSession);
-  const rheos__session_from_master from = {.handle = r->session_handle,
-                                           .is_isolated = r->isolate_session_state,
-                                           .master = r->master_task,
-                                           .master_incarnation = (uint64_t)r->master_incarnation};
+  const rheos__session_from_master from = {
+      .handle = r->session_handle,
+      .is_isolated = r->isolate_session_state,
+      .master = r->master_task,
+      .master_incarnation = (uint64_t)r->master_incarnation,
+      .cluster = r->server_def != NULL ? r->server_def->cluster : NULL,
+      .job = r->server_def != NULL ? r->server_def->job_name : "",
+      .task = r->server_def != NULL ? r->server_def->task_index : 0};
   return rheos__worker_create_session(&served->server->worker, &from);
 }
 

@@ -104,14 +104,15 @@ static void keep_call(incoming_value *value, rheos__peer_call *call) {
 // given the time to find out, until the pulse asks.
 static rheos_status *ask(incoming_value *value, int32_t task, rheos__method method,
                          const ProtobufCMessage *fields) {
+  rheos__session_cluster *cluster = atomic_load(&value->step->cluster);
   rheos__message request = {0};
   rheos__peer_call *call = NULL;
   const rheos__peer_options options = {.waits = true};
   value->start_ns = rheos__clock_ns();
   rheos__message_put(&request, fields);
   rheos_status *status =
-      rheos__peers_start(value->step->steps->peers, task, rheos__method_names[method], &request,
-                         &options, end_value, value, &call);
+      rheos__peers_start(cluster != NULL ? &cluster->peers : value->step->steps->peers, task,
+                         rheos__method_names[method], &request, &options, end_value, value, &call);
   rheos__message_deinit(&request);
   if (status == NULL) keep_call(value, call);
   return status;
@@ -166,9 +167,11 @@ static rheos_status *ask_for(rheos__worker_step *step, const char *key, int32_t 
 static void want(void *argument, rheos__rendezvous *rendezvous, const char *key) {
   rheos__worker_step *step = argument;
   const rheos__worker_steps *steps = step->steps;
+  const rheos__session_cluster *own = atomic_load(&step->cluster);
+  const rheos__peers *peers = own != NULL ? &own->peers : steps->peers;
   (void)rendezvous;
-  const int32_t task = rheos__cluster_task_of(&steps->peers->cluster, key);
-  if (task == steps->own_task || task < 0) return;
+  const int32_t task = rheos__cluster_task_of(&peers->cluster, key);
+  if (task == (own != NULL ? own->own_task : steps->own_task) || task < 0) return;
   rheos_status *status = ask_for(step, key, task, NULL);
   if (status != NULL) rheos__worker_step_abort(step, status);
   rheos_status_free(status);
@@ -218,11 +221,21 @@ static void step_free(rheos__worker_step *step) {
     rheos_status_free(part->status);
     rheos__free(part);
   }
+  rheos__session_cluster_leave(atomic_load(&step->cluster));
   rheos_cancellation_free(step->cancellation);
   rheos__rendezvous_unref(step->rendezvous);
   pthread_cond_destroy(&step->changed);
   pthread_mutex_destroy(&step->mutex);
   rheos__free(step);
+}
+
+void rheos__worker_step_join(rheos__worker_step *step, rheos__session_cluster *cluster) {
+  if (cluster == NULL) return;
+  pthread_mutex_lock(&step->mutex);
+  if (atomic_load(&step->cluster) == NULL) {
+    atomic_store(&step->cluster, rheos__session_cluster_use(cluster));
+  }
+  pthread_mutex_unlock(&step->mutex);
 }
 
 rheos__worker_step *rheos__worker_step_ref(rheos__worker_step *step) {
@@ -313,18 +326,29 @@ int32_t rheos__worker_steps_count(rheos__worker_steps *steps) {
   return count;
 }
 
-static bool find_any(rheos__worker_steps *steps, int64_t *out_id) {
+// One of a cluster; NULL: any.
+static bool find_any(rheos__worker_steps *steps, const rheos__session_cluster *cluster,
+                     int64_t *out_id) {
   bool found = false;
   pthread_mutex_lock(&steps->mutex);
   for (int i = 0; i < RHEOS__STEP_BUCKETS && !found; i++) {
-    found = steps->buckets[i] != NULL;
-    if (found) *out_id = steps->buckets[i]->id;
+    const rheos__worker_step *step = steps->buckets[i];
+    while (step != NULL && cluster != NULL && atomic_load(&step->cluster) != cluster) {
+      step = step->next;
+    }
+    found = step != NULL;
+    if (found) *out_id = step->id;
   }
   pthread_mutex_unlock(&steps->mutex);
   return found;
 }
 
+void rheos__worker_steps_end_of(rheos__worker_steps *steps, const rheos__session_cluster *cluster,
+                                const rheos_status *why) {
+  int64_t id = 0;
+  while (find_any(steps, cluster, &id)) rheos__worker_steps_end(steps, id, why);
+}
+
 void rheos__worker_steps_end_all(rheos__worker_steps *steps, const rheos_status *why) {
-  int64_t id;
-  while (find_any(steps, &id)) rheos__worker_steps_end(steps, id, why);
+  rheos__worker_steps_end_of(steps, NULL, why);
 }

@@ -6,8 +6,8 @@
 
 #include <rheos/session.h>
 
-#include "net/peers.h"
 #include "net/rpc_log.h"
+#include "net/session_cluster.h"
 #include "resource/rendezvous.h"
 
 enum { RHEOS__STEP_BUCKETS = 64, RHEOS__STEPS_REMEMBERED = 1024 };
@@ -35,10 +35,11 @@ typedef struct rheos__worker_steps {
 struct rheos__worker_step {
   rheos__worker_steps *steps;
   int64_t id;
-  rheos__worker_step *next;  // in its bucket
+  rheos__session_cluster *_Atomic cluster;  // of its session, in use; NULL: the server's
+  rheos__worker_step *next;                 // in its bucket
   rheos__rendezvous *rendezvous;
   _Atomic int32_t references;        // the table, graphs that run, values on their way
-  rheos_cancellation *cancellation;  // of parts that run by themselves; the end of the step
+  rheos_cancellation *cancellation;  // of its parts; the end of the step
   pthread_mutex_t mutex;             // guards what follows
   pthread_cond_t changed;            // such parts, and what their callers wait for
   struct incoming_value *incoming;   // that are asked for elsewhere
@@ -54,6 +55,11 @@ int32_t rheos__worker_steps_count(rheos__worker_steps *steps);
 // it is over.
 rheos_status *rheos__worker_steps_get(rheos__worker_steps *steps, int64_t id,
                                       rheos__worker_step **out_step);
+// Says of which cluster the step is, before a part of it runs. NULL: the server's.
+void rheos__worker_step_join(rheos__worker_step *step, rheos__session_cluster *cluster);
+// Aborts the steps of a cluster, and forgets them.
+void rheos__worker_steps_end_of(rheos__worker_steps *steps, const rheos__session_cluster *cluster,
+                                const rheos_status *why);
 rheos__worker_step *rheos__worker_step_ref(rheos__worker_step *step);  // returns its argument
 void rheos__worker_step_unref(rheos__worker_step *step);
 

@@ -53,22 +53,25 @@ static rheos_status *keep_device(rheos_host *host, const rheos__device *device) 
   return NULL;
 }
 
-static rheos_status *add_devices(rheos_host *host, const rheos_host_options *options) {
-  int32_t count = options->num_cpu_devices;
-  rheos__device_name task;
-  RHEOS_TRY(read_task(options, &task));
-  if (count < 1) count = 1;
-  if (count > MAX_DEVICES) {
-    return RHEOS_INVALID("%d CPU devices asked for, at most %d", (int)count, MAX_DEVICES);
-  }
+static rheos_status *add_cpus(rheos_host *host, int32_t count, const rheos__device_name *task) {
   host->cpus = rheos__alloc_array((size_t)count, sizeof *host->cpus);
   if (host->cpus == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < count; ++i) {
     rheos__device_init(&host->cpus[i], &rheos__cpu_kind, i, NULL, NULL);
-    rheos__device_set_task(&host->cpus[i], &task);
+    rheos__device_set_task(&host->cpus[i], task);
     RHEOS_TRY(keep_device(host, &host->cpus[i]));
   }
   return NULL;
+}
+
+static rheos_status *add_devices(rheos_host *host, const rheos_host_options *options) {
+  const int32_t count = options->num_cpu_devices < 1 ? 1 : options->num_cpu_devices;
+  rheos__device_name task;
+  RHEOS_TRY(read_task(options, &task));
+  if (count > MAX_DEVICES) {
+    return RHEOS_INVALID("%d CPU devices asked for, at most %d", (int)count, MAX_DEVICES);
+  }
+  return add_cpus(host, count, &task);
 }
 
 rheos_status *rheos__host_add_device(rheos_host *host, const rheos__device *device) {
@@ -128,6 +131,34 @@ rheos_status *rheos__host_apart(rheos_host *whole, rheos_host **out_host) {
   return NULL;
 }
 
+rheos_status *rheos__host_as_task(rheos_host *whole, const rheos__device_name *task,
+                                  rheos_host **out_host) {
+  rheos_host *host;
+  *out_host = NULL;
+  RHEOS_TRY(rheos__host_apart(whole, &host));
+  int32_t num_cpus = 0;
+  while (num_cpus < whole->num_devices && whole->devices[num_cpus] == &whole->cpus[num_cpus]) {
+    num_cpus++;
+  }
+  host->cpus = NULL;
+  host->devices = NULL;
+  host->attributes = NULL;
+  host->num_devices = 0;
+  rheos_status *status = add_cpus(host, num_cpus, task);
+  if (status == NULL) {
+    *out_host = host;
+  } else {
+    rheos_host_unref(host);
+  }
+  return status;
+}
+
+static void free_devices(rheos_host *host) {
+  rheos__free((void *)host->devices);
+  rheos__free(host->attributes);
+  rheos__free(host->cpus);
+}
+
 rheos_host *rheos_host_ref(rheos_host *host) {
   if (host != NULL) atomic_fetch_add_explicit(&host->references, 1, memory_order_relaxed);
   return host;
@@ -137,6 +168,7 @@ void rheos_host_unref(rheos_host *host) {
   if (host == NULL || atomic_fetch_sub(&host->references, 1) != 1) return;
   rheos__resources_free(host->resources);
   if (host->whole != NULL) {
+    if (host->devices != host->whole->devices) free_devices(host);
     rheos_host_unref(host->whole);
     rheos__free(host);
     return;
@@ -144,9 +176,7 @@ void rheos_host_unref(rheos_host *host) {
   rheos__collectives_unref(host->collectives);
   rheos__pool_free(host->pool);
   rheos__packings_unref(host->packings);
-  rheos__free((void *)host->devices);
-  rheos__free(host->attributes);
-  rheos__free(host->cpus);
+  free_devices(host);
   rheos__free(host);
 }
 

@@ -29,6 +29,10 @@ struct rheos_host {
 // share theirs among themselves only.
 rheos_status *rheos__host_apart(rheos_host *whole, rheos_host **out_host);
 
+// As rheos__host_apart(), with CPUs of their own that are named as those of that task.
+rheos_status *rheos__host_as_task(rheos_host *whole, const rheos__device_name *task,
+                                  rheos_host **out_host);
+
 // Adds a device, which must outlive the host, before the first session has it.
 rheos_status *rheos__host_add_device(rheos_host *host, const rheos__device *device);
 
