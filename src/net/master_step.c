@@ -9,13 +9,15 @@
 #include "runtime/threads/pool.h"
 #include "worker.pb-c.h"
 
-// How often a step is looked at that has a deadline, or may be stopped.
-enum { POLL_MS = 10 };
+// How often a step is looked at that has a deadline, or may be stopped; how long its parts
+// elsewhere may take to end when it has failed.
+enum { POLL_MS = 10, END_MS = 500 };
 
 typedef struct part_run {
   rheos__master_step *step;
   const rheos__master_part *part;
   rheos__peer_call *call;  // NULL: it was not started, or is the own task's
+  bool runs;
 } part_run;
 
 struct rheos__master_step {
@@ -29,14 +31,32 @@ struct rheos__master_step {
   pthread_mutex_t mutex;              // guards what follows
   pthread_cond_t changed;
   int32_t num_running;   // calls
+  int64_t failed_ns;     // when
   rheos_status *failed;  // the first error
 };
 
 // ---- Failing
 
+static void clean_up_there(const rheos__master_session *session, int32_t task, int64_t step) {
+  Tensorflow__CleanupGraphRequest fields = TENSORFLOW__CLEANUP_GRAPH_REQUEST__INIT;
+  fields.step_id = step;
+  rheos__peers_tell(session->peers, task, rheos__method_names[RHEOS__CLEANUP_GRAPH], &fields.base);
+}
+
+// With the mutex held.
 static void cancel_calls(rheos__master_step *step) {
   for (int32_t i = 0; i < step->num_parts; i++) {
     if (step->parts[i].call != NULL) rheos__peer_call_cancel(step->parts[i].call);
+  }
+}
+
+// Tells the parts elsewhere to end; what they say then is waited for, so that nothing of the step
+// goes on when it is over. With the mutex held.
+static void end_parts(rheos__master_step *step) {
+  step->failed_ns = rheos__clock_ns();
+  for (int32_t i = 0; i < step->num_parts; i++) {
+    const part_run *p = &step->parts[i];
+    if (p->call != NULL && p->runs) clean_up_there(step->session, p->part->task, step->id);
   }
 }
 
@@ -46,7 +66,7 @@ static void fail(rheos__master_step *step, const rheos_status *why) {
   const bool is_first = step->failed == NULL;
   if (is_first) {
     step->failed = rheos_status_new(rheos_status_code(why), "%s", rheos_status_message(why));
-    cancel_calls(step);
+    end_parts(step);
   }
   pthread_cond_broadcast(&step->changed);
   pthread_mutex_unlock(&step->mutex);
@@ -122,6 +142,7 @@ static void end_part(void *argument, rheos_status *status, rheos__chunks chunks)
   fail_take(step, status);
   pthread_mutex_lock(&step->mutex);
   step->num_running--;
+  p->runs = false;
   pthread_cond_broadcast(&step->changed);
   pthread_mutex_unlock(&step->mutex);
 }
@@ -156,14 +177,17 @@ static void fill_request(const part_run *p, rheos__message *request) {
   }
 }
 
+// The transport's deadline is behind the step's, which ends the part there.
 static rheos_status *start_part(part_run *p) {
   rheos__master_step *step = p->step;
-  const rheos__peer_options options = {.timeout_ms = rest_ms(step)};
+  const int64_t rest = rest_ms(step);
+  const rheos__peer_options options = {.timeout_ms = rest > 0 ? rest + 2 * END_MS : 0};
   rheos__message request = {0};
   rheos__peer_call *call = NULL;
   fill_request(p, &request);
   pthread_mutex_lock(&step->mutex);
   step->num_running++;
+  p->runs = true;
   pthread_mutex_unlock(&step->mutex);
   rheos_status *status =
       rheos__peers_start(step->session->peers, p->part->task, rheos__method_names[RHEOS__RUN_GRAPH],
@@ -302,18 +326,15 @@ static void wait_for_parts(rheos__master_step *step) {
   while (step->num_running > 0) {
     const struct timespec until = after_ms(POLL_MS);
     pthread_cond_timedwait(&step->changed, &step->mutex, &until);
+    if (step->failed != NULL && rheos__clock_ns() - step->failed_ns > END_MS * INT64_C(1000000)) {
+      cancel_calls(step);
+    }
     if (step->num_running == 0 || step->failed != NULL) continue;
     pthread_mutex_unlock(&step->mutex);
     fail_take(step, why_stop(step));
     pthread_mutex_lock(&step->mutex);
   }
   pthread_mutex_unlock(&step->mutex);
-}
-
-static void clean_up_there(const rheos__master_session *session, int32_t task, int64_t step) {
-  Tensorflow__CleanupGraphRequest fields = TENSORFLOW__CLEANUP_GRAPH_REQUEST__INIT;
-  fields.step_id = step;
-  rheos__peers_tell(session->peers, task, rheos__method_names[RHEOS__CLEANUP_GRAPH], &fields.base);
 }
 
 void rheos__master_clean_up(const rheos__master_session *session, const rheos__master_plan *plan,
