@@ -122,7 +122,7 @@ rheos_status *rheos__serve_Reset(rheos__served *served) {
   return first;
 }
 
-// Those of the master's own task, or the others.
+// Devices of the master's own task, or of the others.
 static rheos_status *list_devices(const rheos__master_session *session, bool are_own,
                                   rheos__arena *arena, Tensorflow__DeviceAttributes ***out_list,
                                   size_t *out_count) {

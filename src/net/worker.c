@@ -234,7 +234,7 @@ static rheos_status *fill_graph(const rheos__worker *worker, rheos__worker_graph
   return make_callable(graph);
 }
 
-// Its session may have ended meanwhile.
+// The session may have ended meanwhile.
 static rheos_status *keep_graph(rheos__worker *worker, rheos__worker_graph *graph) {
   pthread_mutex_lock(&worker->mutex);
   const bool is_wanted =
