@@ -53,33 +53,64 @@ def test_the_fullest_server_counts(tools):
     assert simulated[1] > 1.4 * simulated[0]
 
 
-def test_bytes_of_a_step_are_as_many_as_the_formula_says(tools, grpc, tmp_path):
-    """A worker reads variables of two servers and sends their gradients, through counted links."""
+@pytest.fixture
+def bytes_of_steps(tools, grpc, tmp_path):
+    """Runs steps with a worker and two servers; the mean of what goes over counted links in one."""
     if not (BUILD / "bin/rheos").exists():
         pytest.skip("the command was not built")
     from processes import Task, start_tasks
 
-    size, steps = 250_000, 5
-    with tf.device(tf.train.replica_device_setter(2, worker_device="/job:worker/task:0")):
-        w = [tf.get_variable(f"w{i}", [size], initializer=tf.ones_initializer()) for i in range(2)]
-        x = tf.placeholder(tf.float32, [])
-        loss = sum(tf.reduce_sum(tf.square(x * one)) for one in w)
-        train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
     tasks = [Task("ps", 0), Task("ps", 1), Task("worker", 0)]
     worker = tasks[2]
-    try:
-        start_tasks(tasks, tmp_path, BUILD)
+
+    def bytes_of_steps(run, steps=5):
         with tf.Session(f"grpc://localhost:{worker.port}") as session:
             session.run(tf.global_variables_initializer())
-            session.run(train, {x: 1})
+            run(session)
             # What a server sends goes by the worker's links if that asked for it, or by its own.
             links = [worker.links[ps] for ps in tasks[:2]] + [ps.links[worker] for ps in tasks[:2]]
             before = [link.there + link.back for link in links]
             for _ in range(steps):
-                session.run(train, {x: 1})
-            passed = sum(link.there + link.back for link in links) - sum(before)
+                run(session)
+            return (sum(link.there + link.back for link in links) - sum(before)) / steps
+
+    try:
+        start_tasks(tasks, tmp_path, BUILD)
+        yield bytes_of_steps
     finally:
         for task in tasks:
             task.end()
+
+
+def on_two_servers():
+    return tf.device(tf.train.replica_device_setter(2, worker_device="/job:worker/task:0"))
+
+
+def test_bytes_of_a_step_are_as_many_as_the_formula_says(tools, bytes_of_steps):
+    """A worker reads variables of two servers and sends their gradients."""
+    size = 250_000
+    with on_two_servers():
+        w = [tf.get_variable(f"w{i}", [size], initializer=tf.ones_initializer()) for i in range(2)]
+        x = tf.placeholder(tf.float32, [])
+        loss = sum(tf.reduce_sum(tf.square(x * one)) for one in w)
+        train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+    passed = bytes_of_steps(lambda session: session.run(train, {x: 1}))
     c = cluster_of(tools, workers=1, variables=np.float32(0).nbytes * 2 * size)
-    assert passed / steps == pytest.approx(2 * tools["bytes_of_worker"](c), rel=0.02)
+    assert passed == pytest.approx(2 * tools["bytes_of_worker"](c), rel=0.02)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_rows_that_nobody_looks_up_stay_where_they_are(bytes_of_steps, use_resource):
+    """Of a partitioned embedding of 20 MB a step moves the rows of a batch, and their gradients."""
+    rows, width, batch = 100_000, 50, 200
+    ids = np.random.RandomState(1).randint(0, rows, batch)
+    with on_two_servers():
+        w = tf.get_variable(
+            "w", [rows, width], partitioner=tf.fixed_size_partitioner(2), use_resource=use_resource
+        )
+        found = tf.nn.embedding_lookup(w, tf.constant(ids))
+        loss = tf.reduce_sum(tf.square(found))
+        train = tf.train.AdagradOptimizer(0.01).minimize(loss)
+    passed = bytes_of_steps(lambda session: session.run(train))
+    moved = 2 * batch * width * np.float32(0).nbytes
+    assert moved < passed < 1.5 * moved
