@@ -13,6 +13,16 @@ extern "C" {
 
 typedef struct rheos_server rheos_server;
 
+// Something that an operator wants to know of. What it points to lasts as long as the call.
+typedef struct rheos_server_event {
+  const char *name;     // session_made, session_closed, task_lost, call_refused
+  bool is_warning;      // else it is as it should be
+  const char *subject;  // the session, the task, the method
+  const char *detail;   // why, in words; "" where there is nothing to say
+} rheos_server_event;
+// Called by any thread of the server, which waits for it. It does not call the server.
+typedef void (*rheos_server_event_function)(void *argument, const rheos_server_event *event);
+
 typedef struct rheos_server_options {
   // The tasks of the cluster as JSON, {"ps": ["host:port", ...], "worker": {"0": "host:port"}}, or
   // as the bytes of a ClusterDef message (cluster_bytes is not 0).
@@ -56,6 +66,8 @@ typedef struct rheos_server_options {
   // The bytes of a ConfigProto message: what sessions have whose clients say nothing else.
   const void *default_session_config RHEOS_LEFT_OUT;
   size_t default_session_config_bytes RHEOS_LEFT_OUT;
+  rheos_server_event_function event_function RHEOS_LEFT_OUT;  // told of events; NULL: nobody is
+  void *event_argument RHEOS_LEFT_OUT;
 } rheos_server_options;
 
 // Makes a server and begins to listen. RHEOS_UNIMPLEMENTED where gRPC is not there, saying what to
@@ -71,6 +83,10 @@ RHEOS_API const char *rheos_server_target(const rheos_server *server);
 // devices, shares the server's variables, and takes part in the collectives of the cluster. The
 // server's, until it is freed, unless it is counted; then collectives fail, and nothing else does.
 RHEOS_API rheos_host *rheos_server_host(const rheos_server *server);
+
+// What the server has, and what it has done so far, as Prometheus reads it (its text format). The
+// caller frees it by rheos_free().
+RHEOS_STATUS rheos_server_metrics(rheos_server *server, char **out_text);
 
 // Returns when the server has been stopped.
 RHEOS_API void rheos_server_join(rheos_server *server);

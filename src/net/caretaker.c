@@ -61,7 +61,9 @@ static void close_due(const rheos__caretaker *c) {
   due_session due[AT_A_TIME];
   const int count = find_due(c, due);
   for (int i = 0; i < count; i++) {
-    rheos_status_free(rheos__master_close(c->master, due[i].handle, due[i].why));
+    rheos_status *status = rheos__master_close(c->master, due[i].handle, due[i].why);
+    if (status == NULL) rheos__metrics_session_dropped(c->master->metrics);
+    rheos_status_free(status);
   }
 }
 

@@ -12,10 +12,15 @@ void rheos__master_deinit(rheos__master *master) {
   pthread_mutex_destroy(&master->mutex);
 }
 
-rheos_status *rheos__master_check_room(rheos__master *master) {
+int32_t rheos__master_count(rheos__master *master) {
   pthread_mutex_lock(&master->mutex);
-  const int32_t count = master->num_sessions, most = master->max_sessions;
+  const int32_t count = master->num_sessions;
   pthread_mutex_unlock(&master->mutex);
+  return count;
+}
+
+rheos_status *rheos__master_check_room(rheos__master *master) {
+  const int32_t count = rheos__master_count(master), most = master->max_sessions;
   if (count < most) return NULL;
   return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
                           "the server has %d sessions, and takes no more than %d (--max-sessions)",
@@ -83,6 +88,7 @@ static rheos__incoming *unlist(rheos__master *master, rheos__master_entry *entry
 static void close_entry(rheos__master *master, rheos__master_entry *entry, rheos__incoming *holder,
                         const char *why) {
   if (holder != NULL) master->transport->reply(holder, RHEOS_OK, "", (rheos__pieces){NULL, 0});
+  rheos__metrics_session_closed(master->metrics, entry->session->handle, why);
   rheos__master_session_close(entry->session, why);
   rheos__master_session_unref(entry->session);
   rheos__free(entry);

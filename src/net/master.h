@@ -3,6 +3,7 @@
 #define RHEOS_SRC_NET_MASTER_H
 
 #include "net/master_session.h"
+#include "net/metrics.h"
 
 typedef struct rheos__master_entry {
   rheos__master_session *session;
@@ -11,6 +12,7 @@ typedef struct rheos__master_entry {
 
 typedef struct rheos__master {
   const rheos__transport *transport;
+  rheos__metrics *metrics;
   pthread_mutex_t mutex;  // guards what follows, and what sessions say that it does
   rheos__master_entry *sessions;
   int32_t num_sessions, max_sessions;
@@ -19,6 +21,7 @@ typedef struct rheos__master {
 void rheos__master_init(rheos__master *master);
 void rheos__master_deinit(rheos__master *master);  // closes all sessions
 
+int32_t rheos__master_count(rheos__master *master);  // how many sessions there are
 // Whether there may be one more: RHEOS_RESOURCE_EXHAUSTED.
 rheos_status *rheos__master_check_room(rheos__master *master);
 // Keeps a session, with the reference that the caller has.

@@ -51,6 +51,7 @@ rheos_status *rheos__serve_CreateSession(rheos__served *served) {
   RHEOS_TRY(rheos__master_session_new(&options, &session));
   memcpy(handle, session->handle, sizeof handle);
   RHEOS_TRY(rheos__master_add_take(&server->master, session));
+  rheos__metrics_session_made(&server->metrics, handle);
   reply.session_handle = handle;
   rheos__message_put(&served->reply, &reply.base);
   return NULL;
@@ -170,6 +171,7 @@ rheos_status *rheos__serve_ListDevices(rheos__served *served) {
 // As part of the reply, where the caller asks for that: it may be longer then.
 static rheos_status *put_error_take(rheos__served *served, rheos_status *failed) {
   failed = rheos__status_for_others_take(failed);
+  served->code = rheos_status_code(failed);
   Tensorflow__RunStepResponse reply = TENSORFLOW__RUN_STEP_RESPONSE__INIT;
   reply.status_code = (Tensorflow__Error__Code)rheos_status_code(failed);
   reply.status_error_message = (char *)(uintptr_t)rheos_status_message(failed);

@@ -27,11 +27,15 @@ rheos_status *rheos__pulse_init(rheos__pulse *pulse, int32_t num_tasks) {
 
 // ---- Asking
 
-static void lose_calls(rheos__pulse *pulse, int32_t task) {
+// Whether there was one.
+static bool lose_calls(rheos__pulse *pulse, int32_t task) {
+  bool any = false;
   for (rheos__watched_call *call = pulse->calls; call != NULL; call = call->next) {
     if (call->task != task || atomic_exchange(&call->is_lost, true)) continue;
     call->lose(call);
+    any = true;
   }
+  return any;
 }
 
 static void take_answer(void *argument, const rheos__reply *reply) {
@@ -39,7 +43,10 @@ static void take_answer(void *argument, const rheos__reply *reply) {
   rheos__pulse *pulse = asked->pulse;
   const bool is_lost = reply->code == RHEOS_UNAVAILABLE || reply->code == RHEOS_DEADLINE_EXCEEDED;
   pthread_mutex_lock(&pulse->mutex);
-  if (is_lost) lose_calls(pulse, (int32_t)(asked - pulse->tasks));
+  const int32_t task = (int32_t)(asked - pulse->tasks);
+  if (is_lost && lose_calls(pulse, task) && pulse->told_lost != NULL) {
+    pulse->told_lost(pulse->told_lost_argument, task);
+  }
   pulse->transport->forget(asked->question);
   asked->question = NULL;
   pulse->num_asked--;

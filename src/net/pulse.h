@@ -30,6 +30,8 @@ struct rheos__pulse {
   // The channel to a task; NULL: there is none.
   rheos__channel *(*channel)(void *argument, int32_t task);
   void *argument;
+  void (*told_lost)(void *argument, int32_t task);  // of a task whose calls are lost; NULL: nobody
+  void *told_lost_argument;
   pthread_mutex_t mutex;  // guards what follows
   pthread_cond_t changed;
   pthread_t thread;

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "graph/node_mentions.h"
 #include "net/server_limits.h"
+#include "runtime/threads/pool.h"
 
 // As much of an error as fits the headers that carry it.
 enum { ERROR_BYTES = 3072, DEFAULT_GONE_S = 60 };
@@ -20,6 +21,7 @@ void rheos__answer_take(rheos_server *server, rheos__incoming *call, rheos_statu
   status = rheos__status_for_others_take(status);
   char text[ERROR_BYTES + 1];
   snprintf(text, sizeof text, "%s", status != NULL ? rheos_status_message(status) : "");
+  rheos__metrics_count_out(&server->metrics, pieces);
   server->transport->reply(call, rheos_status_code(status), text, pieces);
   rheos_status_free(status);
 }
@@ -39,16 +41,42 @@ static rheos_status *check_id(rheos_server *server, int method, const rheos__rec
   return rheos__request_ids_add(&server->request_ids, id, name);
 }
 
+// How the call ends, and how long that took; of one that is answered later, how it began.
+static void count(const rheos__served *served, int method, const rheos_status *status,
+                  int64_t since_ns) {
+  rheos__metrics *metrics = &served->server->metrics;
+  const rheos_code code = status != NULL ? rheos_status_code(status) : served->code;
+  rheos__metrics_count_call(metrics, method, code, rheos__clock_ns() - since_ns);
+  if (status == NULL || (code != RHEOS_PERMISSION_DENIED && code != RHEOS_RESOURCE_EXHAUSTED)) {
+    return;
+  }
+  rheos__metrics_call_refused(metrics, rheos__method_names[method], rheos_status_message(status));
+}
+
+// Of a call that the transport refused.
+static void refuse(void *argument, const char *caller, const char *why) {
+  rheos_server *server = argument;
+  rheos__metrics_call_refused(&server->metrics, caller, why);
+}
+
+static void lose_task(void *argument, int32_t task) {
+  rheos_server *server = argument;
+  rheos__metrics_task_lost(&server->metrics, server->peers.cluster.tasks[task].name);
+}
+
 static void serve(void *argument, int method, rheos__incoming *call, rheos__chunks request) {
   rheos_server *server = argument;
   const rheos__service *service = &rheos__services[method];
   rheos__served served = {.server = server, .call = call};
+  const int64_t since_ns = rheos__clock_ns();
+  rheos__metrics_count_in(&server->metrics, request);
   rheos_status *status = rheos__server_check_memory(server, method);
   if (status == NULL) {
     status = rheos__receive_message(&service->form, request, &served.request);
   }
   if (status == NULL) status = check_id(server, method, &served.request);
   if (status == NULL) status = service->serve(&served);
+  count(&served, method, status, since_ns);
   if (!served.is_later) rheos__answer_take(server, call, status, &served.reply);
   rheos__message_deinit(&served.reply);
   rheos__received_deinit(&served.request);
@@ -89,6 +117,7 @@ static rheos_status *listen(rheos_server *server, const rheos_server_options *op
                           .num_methods = RHEOS__NUM_METHODS,
                           .called = serve,
                           .argument = server,
+                          .refused = refuse,
                           .max_request_bytes = (size_t)options->max_message_bytes};
   rheos_status *status = rheos__credentials_listen(
       &server->credentials, options->takes_callers_without_certificate, &wanted);
@@ -195,6 +224,11 @@ static rheos_status *fill(rheos_server *server, const rheos_server_options *opti
   RHEOS_TRY(open_collectives(server));
   RHEOS_TRY(rheos__server_set_limits(server, options));
   server->master.transport = server->transport;
+  server->master.metrics = &server->metrics;
+  server->metrics.tell = options->event_function;
+  server->metrics.tell_argument = options->event_argument;
+  server->peers.pulse.told_lost = lose_task;
+  server->peers.pulse.told_lost_argument = server;
   RHEOS_TRY(
       rheos__caretaker_init(&server->caretaker, &server->master, server->transport,
                             options->session_gone_s > 0 ? options->session_gone_s : DEFAULT_GONE_S,

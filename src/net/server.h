@@ -21,6 +21,7 @@ struct rheos_server {
   rheos__master master;
   rheos__caretaker caretaker;
   rheos__request_ids request_ids;
+  rheos__metrics metrics;
   rheos__listener *listener;
   char *target;
   void *default_config;  // the bytes of a ConfigProto
@@ -37,7 +38,8 @@ typedef struct rheos__served {
   rheos__incoming *call;
   rheos__received request;
   rheos__message reply;
-  bool is_later;  // somebody else answers it, by rheos__answer_take()
+  bool is_later;    // somebody else answers it, by rheos__answer_take()
+  rheos_code code;  // of an error that is part of the reply
 } rheos__served;
 
 // Serves one method: an error is the reply, else what is in `reply` is.

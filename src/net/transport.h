@@ -61,6 +61,8 @@ typedef struct rheos__listen {
   const char *const *methods;  // in full: "/package.Service/Method"
   int num_methods;
   rheos__called_fn called;
+  // Told of calls that bring no valid token, with who calls and why not; NULL: nobody is.
+  void (*refused)(void *argument, const char *caller, const char *why);
   void *argument;
   const rheos__keys *keys;  // NULL: nothing is encrypted
   // Though there are roots; else callers show a certificate that these have signed.

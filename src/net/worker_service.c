@@ -123,6 +123,7 @@ static rheos_status *run_graph(rheos__served *served, rheos_tensor **received) {
 // As part of the reply, where the caller asks for that: it may be longer then.
 static rheos_status *put_error_take(rheos__served *served, rheos_status *failed) {
   failed = rheos__status_for_others_take(failed);
+  served->code = rheos_status_code(failed);
   Tensorflow__RunGraphResponse reply = TENSORFLOW__RUN_GRAPH_RESPONSE__INIT;
   reply.status_code = (Tensorflow__Error__Code)rheos_status_code(failed);
   reply.status_error_message = (char *)(uintptr_t)rheos_status_message(failed);

@@ -93,7 +93,7 @@ TEXTS_OF = {
 }
 # Types of functions of the program: none is given.
 FUNCTIONS = {"rheos_program_function", "rheos_gradient_function", "rheos_capture_function",
-             "rheos_backward_function"}  # fmt: skip
+             "rheos_backward_function", "rheos_server_event_function"}  # fmt: skip
 # Functions given to functions: given.h has one that does its work, none, one that does nothing.
 BUILDERS = {"rheos_branch_function", "rheos_condition_function", "rheos_body_function",
             "rheos_row_function"}  # fmt: skip

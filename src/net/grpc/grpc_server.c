@@ -31,6 +31,7 @@ struct rheos__incoming {
 
 struct rheos__listener {
   rheos__called_fn called;
+  void (*refused)(void *argument, const char *caller, const char *why);
   void *argument;
   char *token;
   grpc_server *server;
@@ -134,6 +135,14 @@ static void refuse(rheos__incoming *call, rheos_code code, const char *message) 
   rheos__grpc_reply(call, code, message, (rheos__pieces){NULL, 0});
 }
 
+static void refuse_caller(rheos__incoming *call, const char *why) {
+  char *peer = grpc_call_get_peer(call->call);
+  const rheos__listener *listener = call->listener;
+  if (listener->refused != NULL) listener->refused(listener->argument, peer, why);
+  gpr_free(peer);
+  refuse(call, RHEOS_UNAUTHENTICATED, why);
+}
+
 static bool slice_is(grpc_slice slice, const char *text) {
   return grpc_slice_str_cmp(slice, text) == 0;
 }
@@ -163,7 +172,7 @@ static void serve(rheos__incoming *call) {
   if (call->method < 0) {
     refuse(call, RHEOS_UNIMPLEMENTED, "nobody serves this method");
   } else if (!brings_token(call)) {
-    refuse(call, RHEOS_UNAUTHENTICATED, "the call brings no valid access token");
+    refuse_caller(call, "the call brings no valid access token");
   } else if (!rheos__grpc_bytes_init(&bytes, call->request)) {
     refuse(call, RHEOS_RESOURCE_EXHAUSTED, "the request cannot be read");
   } else {
@@ -346,6 +355,7 @@ bool rheos__grpc_listen(const rheos__listen *options, rheos__listener **out_list
   pthread_cond_init(&listener->changed, NULL);
   listener->called = options->called;
   listener->argument = options->argument;
+  listener->refused = options->refused;
   listener->stopped = (event){STOPPED, NULL};
   listener->token = options->token != NULL ? strdup(options->token) : NULL;
   listener->server = new_server(options);
