@@ -8,7 +8,9 @@
 #include "command.h"
 #include "credentials.h"
 #include "files.h"
+#include "metrics_port.h"
 #include "options.h"
+#include "serve_log.h"
 
 const char command_serve_help[] =
     "usage: rheos serve --cluster FILE.json --job NAME [--task N] [OPTIONS]\n"
@@ -51,13 +53,18 @@ const char command_serve_help[] =
     "  --session-idle SECONDS  sessions that no call comes for are closed then (else never)\n"
     "  --session-gone SECONDS  and those whose client is gone (else 60); which is known of\n"
     "                       Rheos's clients, others are idle\n"
+    "  --metrics-port N     answers there over HTTP: /healthz, and /metrics for Prometheus\n"
+    "  --metrics-bind ADDRESS  at this address (else 127.0.0.1)\n"
+    "  --log-format json|text  a line on standard error for each event: a session made or\n"
+    "                       closed, a task lost, a call refused (else nothing)\n"
     "\n"
     "Certificates, keys and tokens that are not given are those that the environment names,\n"
     "as for programs that call servers: RHEOS_TLS_CA, RHEOS_TLS_CERT, RHEOS_TLS_KEY,\n"
     "RHEOS_TOKEN_FILE.\n";
 
 typedef struct serve {
-  const char *cluster, *job, *bind;
+  const char *cluster, *job, *bind, *metrics_bind, *log;
+  serve_log_format log_format;
   credential_files files;
   bool insecure, no_client_certs, allow_files, refuse_files;
 } serve;
@@ -81,6 +88,7 @@ enum {
   MEMORY,
   IDLE,
   GONE,
+  METRICS_PORT,
   NUM_NUMBERS
 };
 
@@ -119,6 +127,16 @@ static bool is_guarded(const serve *s) {
          (s->files.token != NULL || (s->files.ca != NULL && !s->no_client_certs));
 }
 
+static bool read_log_format(serve *s) {
+  if (s->log == NULL) return true;
+  s->log_format = strcmp(s->log, "json") == 0   ? SERVE_LOG_JSON
+                  : strcmp(s->log, "text") == 0 ? SERVE_LOG_TEXT
+                                                : SERVE_LOG_NONE;
+  if (s->log_format != SERVE_LOG_NONE) return true;
+  command_usage_error("serve: --log-format is json or text, not '%s'", s->log);
+  return false;
+}
+
 static bool check(const serve *s, const text_list *rest) {
   if (rest->count > 0) {
     command_usage_error("serve: what is '%s' for?", rest->items[0]);
@@ -141,7 +159,25 @@ static void wait_for_end(const sigset_t *ends) {
   while (sigwait(ends, &signal) != 0) continue;
 }
 
-static rheos_status *run(const serve *s, rheos_server_options *options, int64_t grace_s) {
+static void log_own(const serve *s, const char *name, const rheos_server *server) {
+  const rheos_server_event event = {
+      .name = name, .subject = rheos_server_target(server), .detail = ""};
+  serve_log((void *)(uintptr_t)&s->log_format, &event);
+}
+
+static void serve_until(const serve *s, rheos_server *server, metrics_port *port,
+                        const sigset_t *ends, int64_t grace_ms) {
+  log_own(s, "server_started", server);
+  printf("ready %s\n", rheos_server_target(server));
+  fflush(stdout);
+  wait_for_end(ends);
+  atomic_store(&port->is_draining, true);
+  log_own(s, "server_draining", server);
+  rheos_server_stop(server, grace_ms);
+  log_own(s, "server_stopped", server);
+}
+
+static rheos_status *run(const serve *s, rheos_server_options *options, const number *numbers) {
   char *cluster;
   size_t size_bytes;
   rheos_server *server;
@@ -158,15 +194,19 @@ static rheos_status *run(const serve *s, rheos_server_options *options, int64_t 
   credentials_deinit(&options->credentials);
   free(cluster);
   if (status != NULL) return status;
-  printf("ready %s\n", rheos_server_target(server));
-  fflush(stdout);
-  wait_for_end(&ends);
-  rheos_server_stop(server, grace_s * 1000);
+  metrics_port port = {.daemon = NULL};
+  if (numbers[METRICS_PORT].text != NULL) {
+    status =
+        metrics_port_open(&port, server, s->metrics_bind != NULL ? s->metrics_bind : "127.0.0.1",
+                          (int32_t)numbers[METRICS_PORT].value);
+  }
+  if (status == NULL) serve_until(s, server, &port, &ends, numbers[GRACE].value * 1000);
+  metrics_port_close(&port);
   rheos_server_free(server);
-  return NULL;
+  return status;
 }
 
-static rheos_server_options options_of(const serve *s, const number *numbers) {
+static rheos_server_options options_of(serve *s, const number *numbers) {
   return (rheos_server_options){
       .job = s->job,
       .task = (int32_t)numbers[TASK].value,
@@ -184,6 +224,8 @@ static rheos_server_options options_of(const serve *s, const number *numbers) {
       .takes_callers_without_certificate = s->no_client_certs,
       .allows_files = s->allow_files,
       .refuses_files = s->refuse_files,
+      .event_function = serve_log,
+      .event_argument = &s->log_format,
   };
 }
 
@@ -195,7 +237,7 @@ static bool read_numbers(number *numbers) {
 }
 
 int command_serve(int argc, char **argv) {
-  enum { FLAGS_AND_TEXTS = 11 };
+  enum { FLAGS_AND_TEXTS = 13 };
   serve s = {.cluster = NULL};
   text_list rest = {0};
   number numbers[NUM_NUMBERS] = {
@@ -211,6 +253,7 @@ int command_serve(int argc, char **argv) {
       [MEMORY] = {"--max-memory", INT64_MAX},
       [IDLE] = {"--session-idle", INT32_MAX},
       [GONE] = {"--session-gone", INT32_MAX},
+      [METRICS_PORT] = {"--metrics-port", 65535},
   };
   option rows[FLAGS_AND_TEXTS + NUM_NUMBERS] = {
       {"--cluster", .text = &s.cluster},
@@ -224,6 +267,8 @@ int command_serve(int argc, char **argv) {
       {"--no-client-certs", .flag = &s.no_client_certs},
       {"--allow-files", .flag = &s.allow_files},
       {"--refuse-files", .flag = &s.refuse_files},
+      {"--metrics-bind", .text = &s.metrics_bind},
+      {"--log-format", .text = &s.log},
   };
   for (int i = 0; i < NUM_NUMBERS; i++) {
     rows[FLAGS_AND_TEXTS + i] = (option){numbers[i].name, .text = &numbers[i].text};
@@ -232,9 +277,9 @@ int command_serve(int argc, char **argv) {
   const bool are_read =
       options_parse("serve", rows, sizeof rows / sizeof rows[0], argc, argv, &rest);
   credential_files_complete(&s.files);
-  if (are_read && check(&s, &rest) && read_numbers(numbers)) {
+  if (are_read && check(&s, &rest) && read_numbers(numbers) && read_log_format(&s)) {
     rheos_server_options options = options_of(&s, numbers);
-    rheos_status *status = run(&s, &options, numbers[GRACE].value);
+    rheos_status *status = run(&s, &options, numbers);
     result = status != NULL ? command_fail_take(s.cluster, status) : EXIT_SUCCESS;
   }
   text_list_deinit(&rest);

@@ -11,6 +11,18 @@ set_target_properties(rheos_command PROPERTIES OUTPUT_NAME rheos)
 target_include_directories(rheos_command PRIVATE "${generated}")
 target_link_libraries(rheos_command PRIVATE rheos rheos_protobuf_c Threads::Threads m)
 
+# Metrics of `rheos serve` over HTTP, where Debian's libmicrohttpd-dev is.
+if(RHEOS_WITH_METRICS)
+  find_path(MICROHTTPD_INCLUDE_DIR microhttpd.h)
+  find_library(MICROHTTPD_LIBRARY NAMES microhttpd)
+  mark_as_advanced(MICROHTTPD_INCLUDE_DIR MICROHTTPD_LIBRARY)
+endif()
+if(RHEOS_WITH_METRICS AND MICROHTTPD_INCLUDE_DIR AND MICROHTTPD_LIBRARY)
+  target_compile_definitions(rheos_command PRIVATE RHEOS_WITH_MICROHTTPD)
+  target_include_directories(rheos_command SYSTEM PRIVATE "${MICROHTTPD_INCLUDE_DIR}")
+  target_link_libraries(rheos_command PRIVATE "${MICROHTTPD_LIBRARY}")
+endif()
+
 if(RHEOS_WITH_PYTHON)
   file(RELATIVE_PATH prefix_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_PREFIX}")
   list(TRANSFORM PYTHON_SITE_DIRS REPLACE "(.+)" "\"${prefix_from_bin}\\1\"" OUTPUT_VARIABLE sites)
