@@ -391,7 +391,8 @@ static void end_status_call(void *argument, rheos_status *status, rheos__chunks 
 
 static void find_group_of_leader(rheos__groups *groups, const rheos__collective *what,
                                  bool leader_is_there, rheos__group_fn told, void *argument) {
-  static const rheos__peer_options waits = {.timeout_ms = LEADER_MS, .waits = true};
+  static const rheos__peer_options waits = {
+      .timeout_ms = LEADER_MS, .waits = true, .may_be_late = true};
   asked *a = asked_new(groups, what, argument);
   rheos_status *status = rheos__out_of_memory();
   if (a != NULL) {

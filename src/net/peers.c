@@ -126,7 +126,7 @@ static rheos_status *begin(rheos__peer_call *call, const char *method, rheos__me
   RHEOS_TRY(channel_to(peers, call->watched.task, &channel));
   RHEOS_TRY(rheos__message_pieces(request, &c.request));
   count_calls(peers, 1);
-  call->is_watched = !options->waits;
+  call->is_watched = !options->may_be_late;
   if (call->is_watched) rheos__pulse_watch(&peers->pulse, &call->watched);
   rheos__outgoing *outgoing = peers->transport->start(channel, &c);
   atomic_store(&call->outgoing, outgoing);

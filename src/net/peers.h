@@ -36,7 +36,8 @@ typedef struct rheos__peer_call rheos__peer_call;
 
 typedef struct rheos__peer_options {
   int64_t timeout_ms;  // 0: none
-  bool waits;          // until the peer can be reached; nobody watches whether it is there
+  bool waits;          // until the peer can be reached
+  bool may_be_late;    // of a call that is started: nobody watches whether the peer is there
 } rheos__peer_options;
 
 // Starts a call, with what the message holds. `replied` is called once, by some thread, unless this
