@@ -64,6 +64,7 @@ static rheos_status *add_devices_of(rheos__master_session *session, int32_t task
   for (size_t i = 0; i < reply->n_device_attributes; i++) {
     const Tensorflow__DeviceAttributes *device = reply->device_attributes[i];
     if (strcmp(device->device_type, "CPU") != 0) continue;
+    if (device->xla_global_id == 0) session->has_old_tasks = true;  // -1 where it is known
     RHEOS_TRY(add_device(session, task, device->name, device->incarnation, device->memory_limit));
   }
   return NULL;
@@ -140,8 +141,10 @@ static rheos_status *tell_task(rheos__master_session *session, const rheos__mast
     server.task_index = session->peers->cluster.tasks[task].parsed.task;
     server.protocol = "grpc";
   }
-  fields.master_task = session->peers->cluster.tasks[session->own_task].name;
-  fields.master_incarnation = (int64_t)session->worker->incarnation;
+  if (!session->has_old_tasks) {  // by what TensorFlow 1 leaves out workers know how loops count
+    fields.master_task = session->peers->cluster.tasks[session->own_task].name;
+    fields.master_incarnation = (int64_t)session->worker->incarnation;
+  }
   rheos__message_put(&request, &fields.base);
   rheos_status *status =
       rheos__peers_call(session->peers, task, rheos__method_names[RHEOS__CREATE_WORKER_SESSION],
@@ -151,6 +154,22 @@ static rheos_status *tell_task(rheos__master_session *session, const rheos__mast
   return status;
 }
 
+static rheos_status *tell_own_task(rheos__master_session *session, const rheos__master_options *o) {
+  const rheos__device_name *self = &session->peers->cluster.tasks[session->own_task].parsed;
+  const rheos__session_from_master own = {
+      .handle = session->handle,
+      .is_isolated = session->is_isolated,
+      .master = "",
+      .cluster = session->cluster != NULL ? o->config->cluster_def : NULL,
+      .job = self->job,
+      .task = self->task,
+      .names_frames = session->has_old_tasks};
+  RHEOS_TRY(rheos__worker_create_session(session->worker, &own));
+  session->has_session[session->own_task] = true;
+  return NULL;
+}
+
+// All are asked before one is told: what that is depends on who is there.
 static rheos_status *join_tasks(rheos__master_session *session, const rheos__master_options *o) {
   const int64_t most_ms = session->timeout_ms > 0 ? session->timeout_ms : START_MS;
   const int64_t until_ns = rheos__clock_ns() + most_ms * 1000000;
@@ -163,6 +182,11 @@ static rheos_status *join_tasks(rheos__master_session *session, const rheos__mas
     }
     if (!is_seen || i == session->own_task) continue;
     RHEOS_TRY(ask_task(session, o, i, until_ns));
+    session->is_asked[i] = true;
+  }
+  RHEOS_TRY(tell_own_task(session, o));
+  for (int32_t i = 0; i < cluster->num_tasks; i++) {
+    if (!session->is_asked[i]) continue;
     RHEOS_TRY(tell_task(session, o, i));
     session->has_session[i] = true;
   }
@@ -287,19 +311,11 @@ static rheos_status *fill(rheos__master_session *session, const rheos__master_op
   }
   const size_t num_tasks = (size_t)session->peers->cluster.num_tasks;
   session->has_session = rheos__alloc_zeroed(num_tasks + 1);
+  session->is_asked = rheos__alloc_zeroed(num_tasks + 1);
   session->graph = rheos_graph_new();
-  if (session->has_session == NULL || session->graph == NULL) return rheos__out_of_memory();
+  if (session->has_session == NULL || session->is_asked == NULL || session->graph == NULL)
+    return rheos__out_of_memory();
   RHEOS_TRY(extend(session, o->graph_def, o->graph_bytes));
-  const rheos__device_name *self = &session->peers->cluster.tasks[session->own_task].parsed;
-  const rheos__session_from_master own = {
-      .handle = session->handle,
-      .is_isolated = session->is_isolated,
-      .master = "",
-      .cluster = session->cluster != NULL ? o->config->cluster_def : NULL,
-      .job = self->job,
-      .task = self->task};
-  RHEOS_TRY(rheos__worker_create_session(session->worker, &own));
-  session->has_session[session->own_task] = true;
   RHEOS_TRY(add_own_devices(session));
   return join_tasks(session, o);
 }
@@ -371,6 +387,7 @@ void rheos__master_session_unref(rheos__master_session *session) {
   }
   rheos__free(session->devices);
   rheos__free(session->has_session);
+  rheos__free(session->is_asked);
   rheos__free(session->device_of);
   rheos__session_cluster_free(session->cluster);
   rheos_graph_unref(session->graph);

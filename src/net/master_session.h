@@ -29,10 +29,12 @@ typedef struct rheos__master_session {
   int32_t own_task;
   rheos__session_cluster *cluster;  // that the client brought; NULL: none
   bool allow_soft_placement, is_isolated;
+  bool has_old_tasks;  // of TensorFlow 1
   int64_t timeout_ms;  // of a step that says none; 0: none
   rheos_graph *graph;
   rheos__master_device *devices;  // the own task's first
   int32_t num_devices;
+  bool *is_asked;     // by task: it is another one, and has told of its devices
   bool *has_session;  // by task: it was told of this session
   _Atomic int32_t references;
   _Atomic int64_t last_call_ns, last_end_ns;  // when a call for it came last, and ended

@@ -11,6 +11,7 @@ struct rheos__worker_session {
   rheos_host *host;                 // its own, or the worker's
   rheos__session_cluster *cluster;  // NULL: the server's
   rheos__worker_session *next;
+  bool names_frames;
 };
 
 void rheos__worker_init(rheos__worker *worker, rheos_host *host, rheos__peers *peers,
@@ -59,6 +60,7 @@ static rheos_status *session_new(rheos__worker *worker, const rheos__session_fro
   session->handle = rheos__strdup(from->handle);
   session->master = rheos__strdup(from->master);
   session->master_incarnation = from->master_incarnation;
+  session->names_frames = from->names_frames;
   rheos_status *status =
       session->handle != NULL && session->master != NULL ? NULL : rheos__out_of_memory();
   if (status == NULL) status = make_host(worker, from, session);
@@ -237,8 +239,9 @@ static rheos_status *fill_graph(const rheos__worker *worker, rheos__worker_graph
 // The session may have ended meanwhile.
 static rheos_status *keep_graph(rheos__worker *worker, rheos__worker_graph *graph) {
   pthread_mutex_lock(&worker->mutex);
-  const bool is_wanted =
-      graph->of_session[0] == '\0' || *find_session(worker, graph->of_session) != NULL;
+  const rheos__worker_session *session = *find_session(worker, graph->of_session);
+  const bool is_wanted = graph->of_session[0] == '\0' || session != NULL;
+  graph->names_frames = session != NULL && session->names_frames;
   if (is_wanted) {
     graph->references = 1;
     graph->next = worker->graphs;
@@ -357,6 +360,7 @@ rheos_status *rheos__worker_run(rheos__worker *worker, const rheos__part_run *ru
   rheos_status *status = rheos__worker_steps_get(&worker->steps, run->step, &step);
   if (status == NULL) {
     rheos__worker_step_join(step, graph->cluster);
+    if (graph->names_frames) rheos__rendezvous_name_frames(step->rendezvous);
     status = run->is_partial ? rheos__worker_run_partial(worker, graph, step, run)
                              : run_part(graph, step, run);
     if (status != NULL) {

@@ -44,6 +44,7 @@ typedef struct rheos__session_from_master {
       *cluster;  // the session's own, of which this is task `task` of `job`
   const char *job;
   int32_t task;
+  bool names_frames;  // its steps number the frames of loops by their names: TensorFlow 1 is there
 } rheos__session_from_master;
 // RHEOS_ALREADY_EXISTS. Sessions of a master that was there before go: nobody else ends them.
 rheos_status *rheos__worker_create_session(rheos__worker *worker,
@@ -94,6 +95,7 @@ struct rheos__worker_graph {
   rheos_graph *graph;
   rheos_session *session;
   rheos_callable *callable;
+  bool names_frames;   // as its session
   int32_t references;  // the list and runs; guarded by the worker's mutex
   rheos__worker_graph *next;
 };

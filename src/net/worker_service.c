@@ -25,6 +25,7 @@ static rheos_status *list_devices(const rheos_server *server, rheos__arena *aren
     all[i].device_type = (char *)(uintptr_t)server->host->attributes[i].type;
     all[i].memory_limit = server->host->attributes[i].memory_limit_bytes;
     all[i].locality = locality;
+    all[i].xla_global_id = -1;  // none; TensorFlow 1 does not know the field
     all[i].incarnation = server->worker.incarnation;
     list[i] = &all[i];
   }
@@ -51,7 +52,9 @@ rheos_status *rheos__serve_CreateWorkerSession(rheos__served *served) {
       .master_incarnation = (uint64_t)r->master_incarnation,
       .cluster = r->server_def != NULL ? r->server_def->cluster : NULL,
       .job = r->server_def != NULL ? r->server_def->job_name : "",
-      .task = r->server_def != NULL ? r->server_def->task_index : 0};
+      .task = r->server_def != NULL ? r->server_def->task_index : 0,
+      // TensorFlow 1 tells no task.
+      .names_frames = r->master_task[0] == '\0'};
   return rheos__worker_create_session(&served->server->worker, &from);
 }
 

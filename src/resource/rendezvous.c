@@ -32,6 +32,7 @@ typedef struct meeting {
 
 struct rheos__rendezvous {
   _Atomic int32_t references;
+  _Atomic int32_t names_frames;
   rheos__rendezvous_source source;
   rheos__bell nobody;  // rings for receives that have a function to be told by
   pthread_mutex_t mutex;
@@ -170,6 +171,12 @@ void rheos__rendezvous_unref(rheos__rendezvous *rendezvous) {
   rheos__bell_deinit(&rendezvous->nobody);
   pthread_mutex_destroy(&rendezvous->mutex);
   rheos__free(rendezvous);
+}
+
+void rheos__rendezvous_name_frames(rheos__rendezvous *r) { atomic_store(&r->names_frames, 1); }
+
+bool rheos__rendezvous_names_frames(const rheos__rendezvous *r) {
+  return atomic_load(&r->names_frames) != 0;
 }
 
 int64_t rheos__rendezvous_step(const rheos__rendezvous *rendezvous) {

@@ -28,6 +28,11 @@ void rheos__rendezvous_unref(rheos__rendezvous *rendezvous);
 // The number of the step that it belongs to; 0: that has none.
 int64_t rheos__rendezvous_step(const rheos__rendezvous *rendezvous);
 
+// Has frames of loops numbered by their whole names, as TensorFlow 1 does in keys; without it
+// numbers are mixed of numbers, as TensorFlow 2 does. Before anything is sent from a loop.
+void rheos__rendezvous_name_frames(rheos__rendezvous *rendezvous);
+bool rheos__rendezvous_names_frames(const rheos__rendezvous *rendezvous);
+
 // Puts a value, counted, under the key; NULL: it is dead. Fails with what the rendezvous was
 // aborted with.
 rheos_status *rheos__rendezvous_send(rheos__rendezvous *rendezvous, const char *key,

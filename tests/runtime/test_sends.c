@@ -1,6 +1,7 @@
 // Sends and receives: of a step by itself, and of two that are parts of one.
 #include <stdio.h>
 
+#include "base/fingerprint.h"
 #include "ops/array_fixture.h"
 #include "runtime/parts.h"
 
@@ -334,6 +335,43 @@ static void test_sends__both_end_where_one_is_cancelled(void **state) {
   rheos_cancellation_free(cancellation);
 }
 
+// ---- Frames of loops
+
+static rheos_output enter(fixture *f, rheos_output value, const char *frame) {
+  const rheos_attr attrs[] = {rheos_attr_string("frame_name", frame, strlen(frame))};
+  return rheos_operation_output(
+      rheos_op(
+          f->scope,
+          &(rheos_op_args){
+              .type = "Enter", .inputs = &value, .num_inputs = 1, .attrs = attrs, .num_attrs = 1}),
+      0);
+}
+
+static void take_in_frame(rheos__rendezvous *rendezvous, const char *frame, asked *a) {
+  ends e;
+  set_ends(&e, rheos_attr_type("T", RHEOS_FLOAT), 0, 1, "x");
+  const uint64_t number = rheos__murmur_hash(frame, strlen(frame));
+  char *key = rheos__rendezvous_key(e.from, 1, e.to, "x", number, 0);
+  check(rheos__rendezvous_receive_for(rendezvous, key, note_sum, a));
+  rheos_free(key);
+}
+
+// TensorFlow 1's workers number them so.
+static void test_sends__frames_may_be_numbered_by_their_whole_names(void **state) {
+  tasks *t = *state;
+  fixture *f = &t->f[0];
+  const rheos_output inner = enter(f, enter(f, float_scalar(f, 7), "outer"), "inner");
+  const rheos_operation sent = send(f, 0, "x", inner);
+  ask(t, 0, NULL, 0, &sent, 1);
+  asked a = {.sum = 0};
+  rheos__rendezvous_name_frames(t->rendezvous);
+  assert_true(rheos__rendezvous_names_frames(t->rendezvous));
+  take_in_frame(t->rendezvous, ";0;outer;0;inner", &a);
+  run_parts(t->parts, 1, t->rendezvous);
+  check(t->parts[0].status);
+  assert_true(a.sum == 7);
+}
+
 int main(void) {
 #define TASKS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up_tasks, tear_down_tasks)
   const struct CMUnitTest tests[] = {
@@ -347,6 +385,7 @@ int main(void) {
       TASKS_TEST(test_sends__the_other_part_ends_with_the_error_of_one),
       TASKS_TEST(test_sends__both_end_by_the_deadline_of_one),
       TASKS_TEST(test_sends__both_end_where_one_is_cancelled),
+      TASKS_TEST(test_sends__frames_may_be_numbered_by_their_whole_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,11 @@
 #include "runtime/run/flow_run.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fingerprint.h"
+#include "base/text.h"
 #include "plan/segment/dynamic.h"
 #include "runtime/step/waiting.h"
 
@@ -220,9 +222,34 @@ static uint64_t mix(uint64_t a, uint64_t b) {
   return a ^ (b + 0x9e3779b97f4a7800u + (a << 10) + (a >> 4));
 }
 
+// ";0;outer;3;inner": a frame's name behind those of the frames and trips that it is in.
+static void add_whole_name(const flow_run *f, const rheos__flow_frame *frame, rheos__text *text) {
+  char number[32];
+  if (frame->parent < 0) return;
+  add_whole_name(f, &f->flow->frames[frame->parent], text);
+  snprintf(number, sizeof number, ";%llu;",
+           (unsigned long long)f->s->trips[frame->parent].now.number);
+  rheos__text_add_string(text, number);
+  rheos__text_add_string(text, frame->name);
+}
+
+// As TensorFlow 1 numbers frames.
+static rheos__trip first_trip_by_name(flow_run *f, const rheos__flow_frame *frame) {
+  rheos__text text = {0};
+  add_whole_name(f, frame, &text);
+  if (text.failed && f->failed == NULL) f->failed = rheos__out_of_memory();
+  const rheos__trip trip = {.frame = text.failed ? 0 : rheos__murmur_hash(text.data, text.size)};
+  rheos__text_deinit(&text);
+  return trip;
+}
+
 // The first trip of a frame that is entered, numbered as TensorFlow does.
-static rheos__trip first_trip(const flow_run *f, const rheos__flow_frame *frame) {
+static rheos__trip first_trip(flow_run *f, const rheos__flow_frame *frame) {
   if (frame->parent < 0) return (rheos__trip){0};
+  const rheos__rendezvous *rendezvous = f->r->step->rendezvous;
+  if (rendezvous != NULL && rheos__rendezvous_names_frames(rendezvous)) {
+    return first_trip_by_name(f, frame);
+  }
   const rheos__trip around = f->s->trips[frame->parent].now;
   const uint64_t name = rheos__murmur_hash(frame->name, strlen(frame->name));
   return (rheos__trip){.frame = mix(around.frame, mix(around.number, name))};
