@@ -5,7 +5,7 @@ from rheos.framework.graph import control_dependencies, name_scope
 from rheos.layers import values
 from rheos.layers.layer import each_once
 from rheos.models.losses import Loss
-from rheos.models.shapes_of_losses import fit_weights, reduced, weighted
+from rheos.models.shapes_of_losses import fit_weights, reduced, share_of_replica, weighted
 from rheos.ops.array import array_ops
 from rheos.ops.flow import control_flow_ops
 from rheos.ops.math import math_ops
@@ -49,6 +49,8 @@ class Losses:
                 dtype = "float32" if total is None else total.dtype
                 extra = [math_ops.cast(math_ops.reduce_sum(x), dtype) for x in each_once(extra)]
                 extra = math_ops.add_n(extra)
+                if not values.runs_in_session():
+                    extra = share_of_replica(extra)
                 total = extra if total is None else total + extra
         if total is None:
             raise ValueError("The model cannot be compiled because it has no loss to optimize.")

@@ -257,17 +257,21 @@ class OpenTrainer:
         whole = [np.concatenate([x.numpy() for x in column]) for column in columns]
         return nest.pack_sequence_as(parts[0], whole)
 
-    def _open_on_batch(self, mode, item, return_dict):
-        self.reset_metrics()
-        logs = _numbers(self._open_function(mode)(self._shared(item)))
-        if return_dict:
-            return logs
+    def _in_order(self, logs):
+        """The values of logs, in the order of the metrics."""
         names = []
         for metric in self.metrics:
             is_several = isinstance(metric, CompiledMetrics)
             names += self._metric_names if is_several else [metric.name]
         rest = [name for name in logs if name not in names]
-        found = [logs[name] for name in (*names, *rest) if name in logs]
+        return [logs[name] for name in (*names, *rest) if name in logs]
+
+    def _open_on_batch(self, mode, item, return_dict):
+        self.reset_metrics()
+        logs = _numbers(self._open_function(mode)(self._shared(item)))
+        if return_dict:
+            return logs
+        found = self._in_order(logs)
         return found[0] if len(found) == 1 else found
 
 

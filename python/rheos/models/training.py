@@ -623,8 +623,9 @@ class Trainer(OpenTrainer):
         calls.finish("test", logs)
         if return_dict:
             return logs
-        found = list(logs.values())
-        if not batches.is_open:
+        if batches.is_open:
+            found = self._in_order(logs)
+        else:
             found = [logs[name] for name in self.metrics_names]
         return found[0] if len(found) == 1 else found
 

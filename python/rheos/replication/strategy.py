@@ -123,7 +123,14 @@ class StrategyExtended:
         return nest.map_leaves(_as_tensor, regroup(results, Mirrored))
 
     def sum_for_variables(self, grads, variables):
-        """The sums over replicas of gradients of variables, for the copies of these."""
+        """The sums over replicas of gradients of variables, for the copies of these; ValueError for
+        variables that were not made in the strategy's scope."""
+        for variable in variables:
+            if not self.variable_created_in_scope(variable):
+                raise ValueError(
+                    f"{variable.name} was not made in the scope of the strategy ({self._strategy}) "
+                    "whose replicas change it: replicas have no copies of it"
+                )
         return self.batch_reduce_to(reductions.ReduceOp.SUM, list(zip(grads, variables)))
 
     def for_each_copy(self, fn, args):

@@ -255,7 +255,8 @@ class _Saving:
                     name="VARIABLE_VALUE", full_name=value.name.split(":")[0], checkpoint_key=key
                 )
                 self.variables.append((self.numbers[id(value)], key, value))
-                self.numbers[id(value.handle)] = self.numbers[id(value)]
+                for copy in value.values if value._is_distributed else (value,):
+                    self.numbers[id(copy.handle)] = self.numbers[id(value)]
 
     def _number(self, value):
         self.objects.append(value)

@@ -41,6 +41,17 @@ def test_a_net_learns_on_a_cluster(grpc):
     assert losses["0"][0] > 0.5 and min(losses["0"][-1], losses["1"][-1]) < 0.25, losses
 
 
+def test_a_net_learns_on_two_replicas():
+    example = Path(__file__).resolve().parents[3] / "examples" / "mirrored.py"
+    command = [BIN / "rheos", "run", example]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    lines = run.stdout.splitlines()
+    assert lines[0] == "2 replicas" and float(lines[-1].removeprefix("accuracy ")) > 0.85
+    for start in ("by hand", "fit"):
+        losses = [float(line.split()[-1]) for line in lines if line.startswith(start)]
+        assert len(losses) == 3 and losses[0] > losses[1] > losses[2]
+
+
 def test_a_pipeline_of_files_and_functions_of_a_program_trains_a_net():
     program = BIN / "pipeline"
     if not program.exists():

@@ -209,6 +209,8 @@ def test_metrics_and_weights_of_samples(strategy):
     close(history["loss"], [0.6558, 0.5832, 0.462])
     close(history["sce"], [0.6558, 0.5832, 0.462])
     close(fit(model, X, CLASSES, sample_weight=np.linspace(0, 1, 20))["loss"], [0.1494])
+    found = model.evaluate(X, CLASSES, batch_size=8, verbose=0)
+    close(found[1], np.mean(model.predict(X, verbose=0).argmax(axis=1) == CLASSES))
     close(model.train_on_batch(X[:8], CLASSES[:8]), [0.2926, 1, 0.2926])
     close(model.test_on_batch(X[:8], CLASSES[:8]), [0.2546, 1, 0.2546])
 
