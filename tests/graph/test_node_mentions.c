@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "graph/counting_allocator.h"
 #include "graph/graph_fixture.h"
 #include <rheos/scope.h>
 
@@ -74,10 +75,31 @@ static void test_node_mentions__others_are_told_in_their_form(void **state) {
   assert_null(rheos__status_for_others_take(NULL));
 }
 
+// Where memory is short the error is told as it came.
+static void test_node_mentions__survive_that_memory_is_short(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  rheos_constant_float(f.scope, 1, "a");
+  for (int64_t n = 1, requests = n; requests >= n; n++) {
+    counting_allocator counter = {.fail_at = n, .fail_after = true};
+    counting_allocator_install(&counter);
+    rheos_status *status = rheos_status_new(RHEOS_ABORTED, "x [[node a]] {{node a}}");
+    status = rheos__status_for_others_take(rheos__status_with_lines_take(status, f.graph));
+    const rheos_code code = rheos_status_code(status);
+    assert_true(code == RHEOS_ABORTED || code == RHEOS_RESOURCE_EXHAUSTED);
+    rheos_status_free(status);
+    rheos_set_allocator(NULL);
+    assert_int_equal(counter.alive, 0);
+    requests = counter.requests;
+  }
+  fixture_free(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_node_mentions__known_nodes_get_their_lines),
       cmocka_unit_test(test_node_mentions__all_else_stays),
+      cmocka_unit_test(test_node_mentions__survive_that_memory_is_short),
       cmocka_unit_test(test_node_mentions__others_are_told_in_their_form),
   };
   return cmocka_run_group_tests_name("node_mentions", tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "device/cpu/cpu.h"
+#include "graph/counting_allocator.h"
 #include "ops/array_fixture.h"
 #include "plan/entries/place.h"
 
@@ -233,6 +234,32 @@ static void test_place__a_list_needs_whole_names_of_cpus(void **state) {
   }
 }
 
+// By the number of the allocation, until none fails.
+static void test_place__survives_that_memory_is_short(void **state) {
+  fixture *f = *state;
+  const char *const names[] = {"/job:ps/task:0/replica:0/cpu:0", "/job:w/task:1/replica:0/cpu:1"};
+  const rheos_placement_options options = {.devices = names, .num_devices = 2};
+  named_on(f, "x", "/job:w");
+  beside(f, "loc:@x", "/task:1");
+  rheos_size(f->scope, float_scalar(f, 1));
+  check(rheos_scope_finish(f->scope));
+  for (int64_t n = 1;; n++) {
+    counting_allocator counter = {.fail_at = n};
+    rheos_placement *list;
+    size_t count;
+    counting_allocator_install(&counter);
+    rheos_status *status = rheos_graph_place(f->graph, &options, &list, &count);
+    const bool has_failed = counter.requests >= n;
+    assert_int_equal(rheos_status_code(status), has_failed ? RHEOS_RESOURCE_EXHAUSTED : RHEOS_OK);
+    assert_true((list == NULL) == has_failed);
+    rheos_status_free(status);
+    rheos_free(list);
+    rheos_set_allocator(NULL);
+    assert_int_equal(counter.alive, 0);
+    if (!has_failed) break;
+  }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -247,6 +274,7 @@ int main(void) {
       TEST(test_place__what_has_state_stays_where_it_was),
       TEST(test_place__the_list_says_why),
       TEST(test_place__a_list_needs_whole_names_of_cpus),
+      TEST(test_place__survives_that_memory_is_short),
       TEST(test_place__constants_and_shapes_are_where_they_are_used),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
