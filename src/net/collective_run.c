@@ -10,7 +10,7 @@ enum { KEY_BYTES = 160 };
 
 // Of a member.
 typedef struct run {
-  _Atomic int32_t pending;  // pieces that are not done with, and who begins
+  _Atomic int32_t pending;  // pieces that are not done with, or not taken, and who begins
   rheos__membership *membership;
   rheos__worker_step *step;
   const rheos__task_group *group;
@@ -58,18 +58,35 @@ static char *bytes_at(const run *r, rheos_tensor *tensor, int64_t first) {
   return (char *)rheos_tensor_data(tensor) + (size_t)first * r->element_bytes;
 }
 
-// Elements of a tensor, which it keeps; nobody changes them.
-static rheos_status *part_of(const run *r, rheos_tensor *whole, int64_t first, int64_t count,
-                             rheos_tensor **out_part) {
-  const rheos_shape shape = RHEOS_SHAPE(count);
-  return rheos__tensor_place(whole, &shape, (size_t)first * r->element_bytes, out_part);
+// Elements of a tensor on their way to another member. A part ends after they have been taken,
+// since its step may end with it, or its process.
+typedef struct posted {
+  run *run;
+  rheos_tensor *whole;  // counted
+} posted;
+
+static void posted_taken(void *argument) {
+  posted *p = argument;
+  run *r = p->run;
+  rheos_tensor_unref(p->whole);
+  rheos__free(p);
+  done_with_one(r);
 }
 
 static rheos_status *post(run *r, const char *key, rheos_tensor *whole, int64_t first,
                           int64_t count) {
+  posted *p = rheos__alloc(sizeof *p);
   rheos_tensor *part = NULL;
-  RHEOS_TRY(part_of(r, whole, first, count, &part));
-  rheos_status *status = rheos__rendezvous_send(r->step->rendezvous, key, part);
+  if (p == NULL) return rheos__out_of_memory();
+  rheos_status *status = rheos_tensor_borrow(whole->dtype, RHEOS_SHAPE(count),
+                                             bytes_at(r, whole, first), posted_taken, p, &part);
+  if (status != NULL) {
+    rheos__free(p);
+    return status;
+  }
+  *p = (posted){r, rheos_tensor_ref(whole)};
+  atomic_fetch_add(&r->pending, 1);
+  status = rheos__rendezvous_send(r->step->rendezvous, key, part);
   rheos_tensor_unref(part);
   return status;
 }

@@ -44,9 +44,9 @@ static void send_buffer(void *argument, rheos_status *failed, rheos_tensor *valu
     rheos__message_put(&reply, &fields.base);
     rheos__message_put_buffer(&reply, 4, value);
   }
-  rheos_tensor_unref(value);
   rheos__answer_take(asked->server, asked->call, failed, &reply);
   rheos__message_deinit(&reply);
+  rheos_tensor_unref(value);  // then it is taken
   rheos__worker_step_unref(asked->step);
   rheos__free(asked);
 }
@@ -181,7 +181,7 @@ rheos_status *rheos__serve_GetStepSequence(rheos__served *served) {
   for (size_t i = 0; i < r->n_graph_key; i++) {
     tensorflow__step_sequence__init(&all[i]);
     all[i].graph_key = r->graph_key[i];
-    RHEOS_TRY(rheos__task_collectives_next_step(&served->server->collectives, r->graph_key[i],
+    RHEOS_TRY(rheos__task_collectives_tell_step(&served->server->collectives, r->graph_key[i],
                                                 &all[i].next_step_id));
     reply.step_sequence[i] = &all[i];
   }

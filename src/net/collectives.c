@@ -3,7 +3,11 @@
 #include "base/alloc.h"
 #include "net/collective_run.h"
 #include "net/ids.h"
+#include "net/methods.h"
 #include "runtime/step/host.h"
+#include "worker.pb-c.h"
+
+enum { LEADER_MS = 300000 };  // that it may be late when the tasks start
 
 // A part that begins.
 typedef struct beginning {
@@ -13,7 +17,7 @@ typedef struct beginning {
 } beginning;
 
 struct step_sequence {
-  int64_t graph_key, next_step;
+  int64_t graph_key, next_step;  // 0: not known
   struct step_sequence *next;
 };
 
@@ -119,21 +123,87 @@ static void leave(void *argument, rheos__membership *membership) {
 
 // ---- Numbers of steps
 
-rheos_status *rheos__task_collectives_next_step(rheos__task_collectives *c, int64_t graph_key,
-                                                int64_t *out_step) {
-  pthread_mutex_lock(&c->mutex);
+static const int64_t LAST_STEP = ((int64_t)1 << 56) - 1;
+
+// With the mutex held; NULL when memory is short. A new one has the number 0: it is not known.
+static struct step_sequence *sequence_of(rheos__task_collectives *c, int64_t graph_key) {
   struct step_sequence *s = c->sequences;
   while (s != NULL && s->graph_key != graph_key) s = s->next;
-  if (s == NULL) {
-    s = rheos__alloc_zeroed(sizeof *s);
-    if (s != NULL) {
-      *s = (struct step_sequence){graph_key, rheos__step_id(), c->sequences};
-      c->sequences = s;
-    }
+  if (s != NULL) return s;
+  s = rheos__alloc_zeroed(sizeof *s);
+  if (s == NULL) return NULL;
+  s->graph_key = graph_key;
+  s->next = c->sequences;
+  return c->sequences = s;
+}
+
+static bool is_leader(const rheos__task_collectives *c) {
+  return c->groups.leader == c->groups.own_task;
+}
+
+// The next number; 0 where that has to be asked for.
+static rheos_status *look_up_step(rheos__task_collectives *c, int64_t graph_key,
+                                  int64_t *out_step) {
+  pthread_mutex_lock(&c->mutex);
+  struct step_sequence *s = sequence_of(c, graph_key);
+  if (s != NULL) {
+    if (s->next_step == 0 && is_leader(c)) s->next_step = rheos__step_id();
+    *out_step = s->next_step;
   }
-  if (s != NULL) *out_step = s->next_step;
   pthread_mutex_unlock(&c->mutex);
   return s != NULL ? NULL : rheos__out_of_memory();
+}
+
+rheos_status *rheos__task_collectives_tell_step(rheos__task_collectives *c, int64_t graph_key,
+                                                int64_t *out_step) {
+  return look_up_step(c, graph_key, out_step);
+}
+
+static rheos_status *ask_for_step(rheos__task_collectives *c, int64_t graph_key,
+                                  bool (*should_stop)(void *), void *should_stop_argument) {
+  static const rheos__message_form form = {.descriptor =
+                                               &tensorflow__get_step_sequence_response__descriptor};
+  static const rheos__peer_options options = {.timeout_ms = LEADER_MS, .waits = true};
+  Tensorflow__GetStepSequenceRequest fields = TENSORFLOW__GET_STEP_SEQUENCE_REQUEST__INIT;
+  rheos__message request = {0};
+  rheos__received reply;
+  fields.n_graph_key = 1;
+  fields.graph_key = &graph_key;
+  rheos__message_put(&request, &fields.base);
+  rheos_status *status = rheos__peers_call(
+      c->groups.peers, c->groups.leader, rheos__method_names[RHEOS__GET_STEP_SEQUENCE], &request,
+      &options, should_stop, should_stop_argument, &form, &reply);
+  if (status == NULL) {
+    const Tensorflow__GetStepSequenceResponse *r = (const void *)reply.message;
+    const bool is_told = r->n_step_sequence == 1 && r->step_sequence[0]->next_step_id > 0;
+    pthread_mutex_lock(&c->mutex);
+    struct step_sequence *s = sequence_of(c, graph_key);
+    if (s != NULL && is_told) s->next_step = r->step_sequence[0]->next_step_id;
+    pthread_mutex_unlock(&c->mutex);
+    if (!is_told) status = RHEOS_INVALID("the leader of the collectives tells no number of a step");
+  }
+  rheos__received_deinit(&reply);
+  rheos__message_deinit(&request);
+  return status;
+}
+
+rheos_status *rheos__task_collectives_next_step(rheos__task_collectives *c, int64_t graph_key,
+                                                bool (*should_stop)(void *),
+                                                void *should_stop_argument, int64_t *out_step) {
+  RHEOS_TRY(look_up_step(c, graph_key, out_step));
+  if (*out_step != 0) return NULL;
+  RHEOS_TRY(ask_for_step(c, graph_key, should_stop, should_stop_argument));
+  return look_up_step(c, graph_key, out_step);
+}
+
+void rheos__task_collectives_end_step(rheos__task_collectives *c, int64_t graph_key, int64_t step,
+                                      bool has_failed) {
+  pthread_mutex_lock(&c->mutex);
+  struct step_sequence *s = sequence_of(c, graph_key);
+  if (s != NULL && s->next_step == step) {
+    s->next_step = has_failed ? 0 : step < LAST_STEP ? step + 1 : 1;
+  }
+  pthread_mutex_unlock(&c->mutex);
 }
 
 // ---- The whole

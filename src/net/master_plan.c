@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "format/partition/graph_cut.h"
 #include "net/methods.h"
@@ -131,7 +132,8 @@ static rheos_status *cut(const rheos__master_session *session, const rheos__mast
 // ---- Parts
 
 static rheos_status *register_there(const rheos__master_session *session,
-                                    const rheos__cut_part *made, rheos__master_part *part) {
+                                    const rheos__cut_part *made, int64_t collective_key,
+                                    rheos__master_part *part) {
   static const rheos__message_form form = {.descriptor =
                                                &tensorflow__register_graph_response__descriptor};
   const rheos__peer_options options = {.timeout_ms = session->timeout_ms};
@@ -142,6 +144,7 @@ static rheos_status *register_there(const rheos__master_session *session,
   fields.session_handle = (char *)(uintptr_t)session->handle;
   fields.create_worker_session_called = true;
   fields.graph_options = &graph_options;
+  fields.collective_graph_key = collective_key;
   rheos__message_put(&request, &fields.base);
   rheos__message_put_bytes(&request, 2, made->graph_def, made->size_bytes);
   rheos_status *status =
@@ -157,8 +160,9 @@ static rheos_status *register_there(const rheos__master_session *session,
 }
 
 static rheos_status *register_part(const rheos__master_session *session,
-                                   const rheos__cut_part *made, rheos__master_part *part) {
-  if (part->task != session->own_task) return register_there(session, made, part);
+                                   const rheos__cut_part *made, int64_t collective_key,
+                                   rheos__master_part *part) {
+  if (part->task != session->own_task) return register_there(session, made, collective_key, part);
   return rheos__worker_register(session->worker, session->handle, made->graph_def, made->size_bytes,
                                 part->graph);
 }
@@ -185,7 +189,7 @@ static rheos_status *add_part(const rheos__master_session *session, const rheos_
       !keep_ends(made->fetches, made->num_fetches, &part->fetches, &part->fetch_keys)) {
     return rheos__out_of_memory();
   }
-  return register_part(session, made, part);
+  return register_part(session, made, plan->collective_key, part);
 }
 
 static bool has_nodes(const rheos__cut_part *part) { return part->num_nodes > 0; }
@@ -239,6 +243,54 @@ void rheos__master_plan_unref(rheos__master_session *session, rheos__master_plan
   rheos__free(plan);
 }
 
+// ---- Collectives
+
+static bool is_collective(const rheos__node *node) {
+  return strncmp(node->signature->op->name, "Collective", 10) == 0;
+}
+
+static bool has_keys(const rheos__node *node) {
+  return is_collective(node) && rheos__attrs_find(node->attrs, "instance_key") != NULL;
+}
+
+static bool have_same_keys(const rheos__node *a, const rheos__node *b) {
+  return has_keys(a) && has_keys(b) &&
+         rheos__attr_int(a->attrs, "group_key") == rheos__attr_int(b->attrs, "group_key") &&
+         rheos__attr_int(a->attrs, "instance_key") == rheos__attr_int(b->attrs, "instance_key");
+}
+
+// How many members the graph has of the node's instance; 0 if the node is not the first of them.
+static int64_t count_members(const rheos_graph *graph, int32_t id) {
+  const rheos__node *node = rheos__graph_node(graph, id);
+  int64_t count = 0;
+  for (int32_t i = 0; i < rheos_graph_num_operations(graph); i++) {
+    if (!have_same_keys(node, rheos__graph_node(graph, i))) continue;
+    if (i < id) return 0;
+    count++;
+  }
+  return count;
+}
+
+// The key is the same for graphs with the same instances, in whatever order: a sum of numbers that
+// stand for them.
+static void find_collectives(const rheos_graph *graph, rheos__master_plan *plan) {
+  uint64_t key = 0;
+  bool has_any = false;
+  for (int32_t i = 0; i < rheos_graph_num_operations(graph); i++) {
+    const rheos__node *node = rheos__graph_node(graph, i);
+    if (!is_collective(node)) continue;
+    has_any = true;
+    const int64_t count = count_members(graph, i);
+    if (count == 0 || count >= rheos__attr_int(node->attrs, "group_size")) continue;
+    const int64_t keys[] = {rheos__attr_int(node->attrs, "group_key"),
+                            rheos__attr_int(node->attrs, "instance_key")};
+    plan->is_shared = true;
+    key += rheos__hash_bytes(0, keys, sizeof keys);
+  }
+  key &= INT64_MAX;
+  plan->collective_key = key != 0 ? (int64_t)key : has_any ? 1 : 0;
+}
+
 static rheos_status *plan_new(rheos__master_session *session, const rheos__master_run *run,
                               char *signature, rheos__master_plan **out_plan) {
   rheos__master_plan *plan = rheos__alloc_zeroed(sizeof *plan);
@@ -250,6 +302,7 @@ static rheos_status *plan_new(rheos__master_session *session, const rheos__maste
   atomic_init(&plan->references, 1);
   plan->signature = signature;
   plan->version = session->version;
+  find_collectives(session->graph, plan);
   rheos__arena_init(&a.arena);
   rheos_status *status = fill_plan(session, run, &a, plan);
   rheos__arena_deinit(&a.arena);

@@ -127,6 +127,10 @@ struct rheos__master_plan {
   int64_t version;  // of the graph when it was made: nodes that came later change nothing
   rheos__master_part *parts;
   int32_t num_parts;
+  // Of collectives in the graph; 0: it has none. Whether members are missing, which other sessions
+  // have then.
+  int64_t collective_key;
+  bool is_shared;
   _Atomic int32_t references;
   rheos__master_plan *next;
 };

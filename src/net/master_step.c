@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "net/collectives.h"
 #include "net/master_logs.h"
 #include "net/methods.h"
 #include "runtime/threads/pool.h"
@@ -404,6 +405,15 @@ static rheos_status *begin_step(rheos__master_step *step, rheos__master_plan **o
   return status;
 }
 
+// A step that has collectives with those of other sessions has the number that theirs have.
+static void number_step(rheos__master_step *step, const rheos__master_plan *plan) {
+  const rheos__master_run *run = step->run;
+  if (!plan->is_shared || run->step != 0) return;
+  fail_take(step, rheos__task_collectives_next_step(step->session->worker->collectives,
+                                                    plan->collective_key, run->should_stop,
+                                                    run->should_stop_argument, &step->id));
+}
+
 static void end_step(rheos__master_step *step, rheos__master_plan *plan) {
   rheos__master_session *session = step->session;
   pthread_mutex_lock(&session->mutex);
@@ -424,7 +434,12 @@ rheos_status *rheos__master_session_run(rheos__master_session *session,
   pthread_cond_init(&step.changed, NULL);
   rheos_status *status = begin_step(&step, &plan);
   if (status == NULL) {
-    run_parts(&step, plan);
+    number_step(&step, plan);
+    if (step.failed == NULL) run_parts(&step, plan);
+    if (plan->is_shared && run->step == 0) {
+      rheos__task_collectives_end_step(session->worker->collectives, plan->collective_key, step.id,
+                                       step.failed != NULL);
+    }
     end_step(&step, plan);
     status = step.failed != NULL ? step.failed : take_known(run);
   }

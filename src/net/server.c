@@ -221,6 +221,7 @@ static rheos_status *fill(rheos_server *server, const rheos_server_options *opti
   server->worker.program_function = options->program_function;
   server->worker.program_argument = options->program_argument;
   RHEOS_TRY(keep_default_config(server, options));
+  server->worker.collectives = &server->collectives;
   RHEOS_TRY(open_collectives(server));
   RHEOS_TRY(rheos__server_set_limits(server, options));
   server->master.transport = server->transport;

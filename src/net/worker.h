@@ -18,7 +18,8 @@ typedef struct rheos__worker {
   uint64_t incarnation;  // tells its devices from those of a task that was here before
   rheos_program_function program_function;  // what PyFunc calls; NULL: it fails
   void *program_argument;
-  rheos__graph_limits limits;  // for graphs of others
+  rheos__graph_limits limits;                   // for graphs of others
+  struct rheos__task_collectives *collectives;  // the server's
   rheos__worker_steps steps;
   pthread_mutex_t mutex;        // guards what follows
   rheos__worker_graph *graphs;  // latest first

@@ -273,6 +273,16 @@ static void sort_by_rank(round *r) {
   }
 }
 
+static void number_by_name(round *r) {
+  for (int32_t i = 0; i < r->num_come; ++i) {
+    r->contributions[i].by_name = 0;
+    for (int32_t j = 0; j < r->num_come; ++j) {
+      r->contributions[i].by_name +=
+          compare_devices(r->members[j].device, r->members[i].device) < 0;
+    }
+  }
+}
+
 // A broadcast has one source.
 static void check_source(round *r) {
   int32_t source = -1;
@@ -535,6 +545,7 @@ static rheos_status *join_round(instance *i, const rheos__collective *what, join
     j->round = r;
     if (r->failed == RHEOS_OK && r->num_come == r->what.group_size) {
       sort_by_rank(r);
+      if (what->rank >= 0) number_by_name(r);
       check_source(r);
       j->is_last = r->failed == RHEOS_OK;
       if (j->is_last) r->state = COMBINING;

@@ -39,6 +39,7 @@ typedef struct rheos__contribution {
   rheos_tensor *input;   // counted; NULL: it only receives
   rheos_tensor *output;  // counted, by who combines
   bool is_source;        // of a broadcast
+  int32_t by_name;       // its place in the order of devices' names, whatever the ranks are
 } rheos__contribution;
 
 typedef struct rheos__collective rheos__collective;

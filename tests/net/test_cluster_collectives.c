@@ -335,6 +335,67 @@ static void test_cluster_collectives__members_may_be_in_one_step(void **state) {
   stop_cluster(&c);
 }
 
+// ---- In steps of sessions that know nothing of each other
+
+typedef struct program {
+  pthread_t thread;
+  const rheos_server *server;
+  int task;
+  rheos_status *failed;
+  float last;  // of the sums
+} program;
+
+// A graph with one member of a group of two, as each process would have it.
+static void *run_program(void *argument) {
+  program *p = argument;
+  const int64_t offset = 0;
+  fixture f = {.graph = rheos_graph_new()};
+  f.scope = rheos_scope_new(f.graph);
+  f.session = session_on(f.graph, p->server);
+  const rheos_attr attrs[] = {
+      rheos_attr_int("group_size", 2),        rheos_attr_int("group_key", 1),
+      rheos_attr_int("instance_key", 1),      rheos_attr_string("merge_op", "Add", 3),
+      rheos_attr_string("final_op", "Id", 2), rheos_attr_ints("subdiv_offsets", &offset, 1)};
+  char device[64];
+  snprintf(device, sizeof device, "/job:worker/task:%d/device:CPU:0", p->task);
+  const rheos_output x = floats(&f, RHEOS_SHAPE(2), (const float[]){1 + (float)p->task, 10});
+  const rheos_operation op = rheos_op(f.scope, &(rheos_op_args){.type = "CollectiveReduce",
+                                                                .inputs = &x,
+                                                                .num_inputs = 1,
+                                                                .attrs = attrs,
+                                                                .num_attrs = 6,
+                                                                .device = device});
+  check(rheos_scope_finish(f.scope));
+  for (int step = 0; step < 20 && p->failed == NULL; step++) {
+    rheos_fetch fetch = {rheos_operation_output(op, 0), NULL};
+    p->failed = rheos_session_run(f.session, NULL, 0, &fetch, 1, NULL, 0, NULL);
+    if (p->failed == NULL) p->last = *(float *)rheos_tensor_data(fetch.value);
+    rheos_tensor_unref(fetch.value);
+  }
+  rheos_session_free(f.session);
+  rheos_scope_free(f.scope);
+  rheos_graph_unref(f.graph);
+  return NULL;
+}
+
+static void test_cluster_collectives__sessions_meet_step_by_step(void **state) {
+  (void)state;
+  if (!can_serve()) return;
+  cluster c;
+  start_cluster(&c, 2, 0);
+  program programs[2];
+  for (int i = 0; i < 2; i++) {
+    programs[i] = (program){.server = c.servers[i], .task = i};
+    assert_int_equal(pthread_create(&programs[i].thread, NULL, run_program, &programs[i]), 0);
+  }
+  for (int i = 0; i < 2; i++) {
+    pthread_join(programs[i].thread, NULL);
+    check(programs[i].failed);
+    assert_true(programs[i].last == 3);
+  }
+  stop_cluster(&c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_cluster_collectives__sums_go_round),
@@ -344,6 +405,7 @@ int main(void) {
       cmocka_unit_test(test_cluster_collectives__who_is_stopped_ends_it_for_others),
       cmocka_unit_test(test_cluster_collectives__a_server_that_stops_ends_the_wait),
       cmocka_unit_test(test_cluster_collectives__members_may_be_in_one_step),
+      cmocka_unit_test(test_cluster_collectives__sessions_meet_step_by_step),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

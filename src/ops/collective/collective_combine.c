@@ -153,6 +153,8 @@ static rheos_status *combine_broadcast(const rheos__collective *what, rheos__ste
   return NULL;
 }
 
+// A member gets, from all in the order of ranks, the element that its rank says, as TensorFlow has
+// it; where the program said the ranks, the one that the order of the devices' names says.
 static rheos_status *combine_all_to_all(const rheos__collective *what, rheos__step *step,
                                         rheos__contribution *members) {
   (void)step;
@@ -160,10 +162,11 @@ static rheos_status *combine_all_to_all(const rheos__collective *what, rheos__st
   for (int32_t to = 0; to < count; ++to) {
     RHEOS_TRY(rheos__tensor_new(what->dtype, &what->shape, &members[to].output));
     const size_t part = rheos_tensor_size_bytes(members[to].output) / (size_t)count;
+    const int32_t element = what->rank >= 0 ? members[to].by_name : to;
     char *bytes = rheos_tensor_data(members[to].output);
     for (int32_t from = 0; part > 0 && from < count; ++from) {
       const char *in = rheos_tensor_data(members[from].input);
-      memcpy(bytes + (size_t)from * part, in + (size_t)to * part, part);
+      memcpy(bytes + (size_t)from * part, in + (size_t)element * part, part);
     }
   }
   return NULL;
