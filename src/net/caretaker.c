@@ -3,9 +3,12 @@
 #include <errno.h>
 #include <time.h>
 
+#include "net/process.h"
 #include "runtime/threads/pool.h"
 
-enum { PERIOD_MS = 250, AT_A_TIME = 64 };
+// Memory is given back when it has grown by so much since that was done last: what connections
+// took that came and went, in blocks that are strewn about.
+enum { PERIOD_MS = 250, AT_A_TIME = 64, TRIM_PERIODS = 8, TRIM_BYTES = 32 << 20 };
 #define NS_PER_S INT64_C(1000000000)
 
 // ---- What is due
@@ -86,8 +89,18 @@ static bool wait_a_while(rheos__caretaker *c) {
   return goes_on;
 }
 
+static void trim_memory(int64_t *bytes_before) {
+  if (rheos__process_memory_bytes() < *bytes_before + TRIM_BYTES) return;
+  rheos__process_trim_memory();
+  *bytes_before = rheos__process_memory_bytes();
+}
+
 static void *look_after(void *argument) {
-  while (wait_a_while(argument)) close_due(argument);
+  int64_t bytes_before = rheos__process_memory_bytes();
+  for (int period = 1; wait_a_while(argument); period++) {
+    close_due(argument);
+    if (period % TRIM_PERIODS == 0) trim_memory(&bytes_before);
+  }
   return NULL;
 }
 

@@ -1,6 +1,9 @@
 #include "net/process.h"
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,4 +18,10 @@ int64_t rheos__process_memory_bytes(void) {
   text[size] = '\0';
   const char *resident = strchr(text, ' ');  // the second number, in pages
   return resident != NULL ? strtoll(resident, NULL, 10) * sysconf(_SC_PAGESIZE) : 0;
+}
+
+void rheos__process_trim_memory(void) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }

@@ -7,4 +7,7 @@
 // Memory that is there (resident); 0 where the system does not tell.
 int64_t rheos__process_memory_bytes(void);
 
+// Gives the system what the allocator keeps for later, where it can.
+void rheos__process_trim_memory(void);
+
 #endif  // RHEOS_SRC_NET_PROCESS_H

@@ -266,7 +266,8 @@ static grpc_channel *new_channel(const char *address, grpc_channel_credentials *
       {.type = GRPC_ARG_INTEGER,
        .key = GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
        .value.integer = 100},
-      {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, .value.integer = 1000},
+      // How long a server may take to greet, too.
+      {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, .value.integer = 4000},
       {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, .value.integer = 1000},
       {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_ENABLE_RETRIES, .value.integer = 0},
   };
