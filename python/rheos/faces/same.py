@@ -115,7 +115,6 @@ SAME = {
     },
     "distribute.experimental": {
         "replication.mirrored": "TPUStrategy",
-        "replication.multi_worker": "ParameterServerStrategy",
         "replication.options": "CollectiveCommunication=CommunicationImplementation",
     },
     "distribute.cluster_resolver": {

@@ -5,6 +5,8 @@ import weakref
 
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.dtypes import float32
+from rheos.framework.eager import get_eager_graph
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import op1
 from rheos.ops.array import array_ops, rearrange_ops
@@ -47,6 +49,14 @@ class Collectives:
         counts = graph.__dict__.setdefault("_collective_numbers", itertools.count())
         first = _FIRST_OF_FUNCTIONS + self._functions[function] * _MOST_OF_FUNCTION
         return first + next(counts)
+
+    def meet(self):
+        """Waits until all workers have called it."""
+        with get_eager_graph().as_default():
+            op1(
+                "CollectiveReduceV2", None, 0.0, self._size, _GROUP, _FIRST_OF_FUNCTIONS - 1, [],
+                merge_op="Add", final_op="Id", timeout_seconds=self._timeout_s, T=float32,
+            )  # fmt: skip
 
     def reduce(self, reduce_op, value):
         """The sum or mean of a tensor of each worker; IndexedSlices are put together."""

@@ -1,11 +1,17 @@
 """Strategies as TensorFlow 1 has them: with iterators of their own, and in graphs."""
 
+import contextlib
+
+from rheos.framework.eager import executing_eagerly
+from rheos.framework.graph import device
 from rheos.ops.flow.control_flow_ops import group as grouped
 from rheos.pipelines.dataset import DatasetV2
 from rheos.pipelines.iterators import make_initializable_iterator
 from rheos.replication import mirrored, multi_worker, strategy as strategies
 from rheos.replication.input import DistributedDataset, dealt_out
 from rheos.replication.options import InputReplicationMode
+from rheos.training.cluster_resolver import TFConfigClusterResolver
+from rheos.training.device_setter import replica_device_setter
 
 
 class InputIterator:
@@ -84,7 +90,51 @@ class CentralStorageStrategy(StrategyV1, mirrored.CentralStorageStrategy):
 
 
 class MultiWorkerMirroredStrategy(StrategyV1, multi_worker.MultiWorkerMirroredStrategy):
-    """Replicas in several tasks."""
+    """Replicas in several tasks, where operations run at once."""
+
+    def __init__(self, cluster_resolver=None, communication_options=None):
+        resolver = cluster_resolver or TFConfigClusterResolver()
+        if resolver.cluster_spec() and not executing_eagerly():
+            raise NotImplementedError(
+                "Rheos has MultiWorkerMirroredStrategy of several tasks only where operations run "
+                "at once: call tf.compat.v1.enable_eager_execution(), or train by "
+                "tf.train.SyncReplicasOptimizer"
+            )
+        super().__init__(resolver, communication_options)
+
+
+class ParameterServerStrategy(StrategyV1):
+    """Variables on the parameter servers of a cluster, in turn, which each worker changes when it
+    has gradients: a worker has one replica.
+
+    cluster_resolver: which task this is, by default as TF_CONFIG says; without a cluster all is in
+    this process. ValueError for a cluster without parameter servers.
+    """
+
+    def __init__(self, cluster_resolver=None):
+        super().__init__()
+        resolver = cluster_resolver or TFConfigClusterResolver()
+        spec, job = resolver.cluster_spec(), resolver.task_type
+        self._extended._cluster_resolver = resolver
+        self._extended.experimental_between_graph = True
+        self._placement = None
+        if spec and job != "evaluator":
+            if "ps" not in spec.jobs:
+                raise ValueError("ParameterServerStrategy needs tasks of the job ps")
+            worker = f"/job:{job}/task:{resolver.task_id}"
+            self._placement = replica_device_setter(cluster=spec, worker_device=worker)
+            is_chief = job in ("chief", "master") or (
+                "chief" not in spec.jobs and (job, resolver.task_id) == ("worker", 0)
+            )
+            self._extended.experimental_should_init = is_chief
+            self._extended.should_checkpoint = self._extended.should_save_summary = is_chief
+
+    @contextlib.contextmanager
+    def scope(self):
+        """A context in which the strategy is the one in use, and variables are on the servers."""
+        placed = device(self._placement) if self._placement else contextlib.nullcontext()
+        with super().scope(), placed:
+            yield self
 
 
 # ---- tf.contrib.distribute

@@ -1,9 +1,10 @@
 """Strategies of replicas in several tasks."""
 
 import atexit
-import time
+import contextlib
+import sys
 
-from rheos.framework import messages, replicas
+from rheos.framework import errors, messages, replicas
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.eager import device_name, get_eager_graph
 from rheos.framework.graph import init_scope
@@ -15,7 +16,7 @@ from rheos.replication.strategy import Strategy, StrategyExtended
 from rheos.training.cluster import Server
 from rheos.training.cluster_resolver import TFConfigClusterResolver
 
-_LINGER_S = 0.3  # at the end, for what others still take of what this task has given
+_LEAVE_S = 10.0  # how long a task that is done waits for the others to be
 _JOBS = ("chief", "worker")  # of which each task has a replica, in this order
 
 
@@ -43,7 +44,15 @@ def _join(spec, task):
     server = Server(spec, job_name=task[0], task_index=task[1], config=config)
     server.run_eagerly_here()
     _Tasks.servers[key] = server
-    atexit.register(time.sleep, _LINGER_S)  # before servers are stopped, who are registered earlier
+    atexit.register(_leave, len(_ranked(spec)))  # before servers are stopped
+
+
+def _leave(size):
+    """Waits for the others to be done too: they may still take what this task has given. Who ends
+    by an error does not wait."""
+    if getattr(sys, "last_type", None) is None:
+        with contextlib.suppress(errors.OpError):
+            Collectives(size, _LEAVE_S).meet()
 
 
 class _MultiWorkerExtended(StrategyExtended):

@@ -205,10 +205,10 @@ class StrategyExtended:
         kwargs = kwargs or {}
         self._check_meets()
         if self._num_copies == 1:
-            context = self._strategy._context
-            with replicas.within(context, self._strategy), self._strategy._device(
-                self.worker_devices[0]
-            ):
+            there = contextlib.nullcontext()
+            if self._own_devices is not None:
+                there = self._strategy._device(self._own_devices[0])
+            with replicas.within(self._strategy._context, self._strategy), there:
                 return fn(*args, **kwargs)
         return replica_threads.run_step(self._strategy, fn, args, kwargs)
 

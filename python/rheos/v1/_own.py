@@ -226,7 +226,9 @@ OWN = {
         "training.cluster": "Server",
     },
     "distribute.experimental": {
-        "replication.first_version": "CentralStorageStrategy MultiWorkerMirroredStrategy",
+        "replication.first_version": """
+            CentralStorageStrategy MultiWorkerMirroredStrategy ParameterServerStrategy
+        """,
     },
     "estimator": {
         "models.canned": """

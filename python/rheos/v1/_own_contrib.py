@@ -35,9 +35,8 @@ CONTRIB = {
     "contrib.distribute": {
         "replication.first_version": """
             CentralStorageStrategy CollectiveAllReduceStrategy=MultiWorkerMirroredStrategy
-            MirroredStrategy=ContribMirroredStrategy OneDeviceStrategy
+            MirroredStrategy=ContribMirroredStrategy OneDeviceStrategy ParameterServerStrategy
         """,
-        "replication.multi_worker": "ParameterServerStrategy",
         "replication.mirrored": "TPUStrategy",
         "replication.reductions": """
             AllReduceCrossDeviceOps CrossDeviceOps

@@ -109,9 +109,14 @@ OWN = {
     },
     "distribute.experimental": {
         "replication.mirrored": "CentralStorageStrategy",
-        "replication.multi_worker": "MultiWorkerMirroredStrategy",
+        "replication.multi_worker": "MultiWorkerMirroredStrategy ParameterServerStrategy",
         "replication.options": """
             CollectiveHints CommunicationImplementation CommunicationOptions ValueContext
+        """,
+    },
+    "distribute.experimental.partitioners": {
+        "replication.partitioners": """
+            FixedShardsPartitioner MaxSizePartitioner MinSizePartitioner Partitioner
         """,
     },
     "dtypes.experimental": {"framework.dtypes": "int4 uint4"},

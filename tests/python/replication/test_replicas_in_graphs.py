@@ -1,5 +1,7 @@
 """Strategies of several replicas in graphs and sessions; the answers are TensorFlow 1.15.5's."""
 
+import json
+
 import numpy as np
 import pytest
 import rheos.v1 as tf
@@ -193,3 +195,52 @@ def test_replicas_need_a_dataset(tmp_path):
     estimator = tf.estimator.Estimator(lambda features, labels, mode: None, str(tmp_path), config)
     with pytest.raises(ValueError, match="share a dataset"):
         estimator.train(lambda: (tf.constant([1.0]), tf.constant([1.0])), steps=1)
+
+
+# ---- Parameter servers
+
+
+def test_variables_are_on_parameter_servers_in_turn(monkeypatch):
+    cluster = {"ps": ["localhost:1", "localhost:2"], "worker": ["localhost:3", "localhost:4"]}
+    for task, is_chief in ((0, True), (1, False)):
+        config = {"cluster": cluster, "task": {"type": "worker", "index": task}}
+        monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+        strategy = tf.distribute.experimental.ParameterServerStrategy()
+        assert strategy.num_replicas_in_sync == 1
+        assert strategy.extended.should_checkpoint is is_chief
+        with tf.Graph().as_default(), strategy.scope():
+            made = [tf.get_variable(name, [1]) for name in "abc"]
+            total = strategy.experimental_run_v2(lambda made=made: made[0] + made[1])
+        assert [v.device for v in made] == [f"/job:ps/task:{i}" for i in (0, 1, 0)]
+        assert total.device == f"/job:worker/task:{task}"
+    del cluster["ps"]
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": config["task"]}))
+    with pytest.raises(ValueError, match="job ps"):
+        tf.distribute.experimental.ParameterServerStrategy()
+    with pytest.raises(NotImplementedError, match="at once"):
+        tf.distribute.experimental.MultiWorkerMirroredStrategy()
+
+
+def test_without_a_cluster_parameters_are_here(monkeypatch):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    strategy = tf.distribute.experimental.ParameterServerStrategy()
+    with strategy.scope():
+        loss = strategy.experimental_run_v2(step, args=(tf.constant(ROWS[:2]),))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert [round(float(session.run(loss)), 4) for _ in range(2)] == [2.0, 1.9602]
+
+
+def test_workers_train_on_parameter_servers(grpc, monkeypatch):
+    workers, servers = tf.test.create_local_cluster(1, 2)
+    cluster = tf.train.ClusterSpec(workers[0].server_def.cluster)
+    resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
+        cluster, task_type="worker", task_id=0
+    )
+    strategy = tf.distribute.experimental.ParameterServerStrategy(resolver)
+    with strategy.scope():
+        loss = strategy.experimental_run_v2(step, args=(tf.constant(ROWS[:2]),))
+    with tf.Session(workers[0].target) as session:
+        session.run(tf.global_variables_initializer())
+        assert [round(float(session.run(loss)), 4) for _ in range(2)] == [2.0, 1.9602]
+    assert len(servers) == 2
