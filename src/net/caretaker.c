@@ -6,9 +6,11 @@
 #include "net/process.h"
 #include "runtime/threads/pool.h"
 
-// Memory is given back when it has grown by so much since that was done last: what connections
-// took that came and went, in blocks that are strewn about.
-enum { PERIOD_MS = 250, AT_A_TIME = 64, TRIM_PERIODS = 8, TRIM_BYTES = 32 << 20 };
+enum { PERIOD_MS = 250, AT_A_TIME = 64 };
+// Memory is given back while the process has so much more than it had at least: what connections
+// took that came and went, in blocks that are strewn about. Where that brings little it is done
+// less often, at last every minute.
+enum { TRIM_BYTES = 32 << 20, TRIM_SHARE = 16, TRIM_PERIODS = 8, MAX_TRIM_PERIODS = 240 };
 #define NS_PER_S INT64_C(1000000000)
 
 // ---- What is due
@@ -89,17 +91,23 @@ static bool wait_a_while(rheos__caretaker *c) {
   return goes_on;
 }
 
-static void trim_memory(int64_t *bytes_before) {
-  if (rheos__process_memory_bytes() < *bytes_before + TRIM_BYTES) return;
+// How many periods to wait before the next time, of those it was before this one.
+static int trim_memory(int64_t *least_bytes, int periods) {
+  const int64_t bytes = rheos__process_memory_bytes();
+  if (bytes < *least_bytes) *least_bytes = bytes;
+  if (bytes < *least_bytes + TRIM_BYTES) return TRIM_PERIODS;
   rheos__process_trim_memory();
-  *bytes_before = rheos__process_memory_bytes();
+  if (bytes - rheos__process_memory_bytes() > bytes / TRIM_SHARE) return TRIM_PERIODS;
+  return 2 * periods < MAX_TRIM_PERIODS ? 2 * periods : MAX_TRIM_PERIODS;
 }
 
 static void *look_after(void *argument) {
-  int64_t bytes_before = rheos__process_memory_bytes();
-  for (int period = 1; wait_a_while(argument); period++) {
+  int64_t least_bytes = rheos__process_memory_bytes();
+  int periods = TRIM_PERIODS, left = periods;
+  while (wait_a_while(argument)) {
     close_due(argument);
-    if (period % TRIM_PERIODS == 0) trim_memory(&bytes_before);
+    if (--left > 0) continue;
+    periods = left = trim_memory(&least_bytes, periods);
   }
   return NULL;
 }
