@@ -17,6 +17,7 @@ from rheos.models.metric import Mean, Metric
 from rheos.models.shapes_of_losses import without_share
 from rheos.ops.array import array_ops
 from rheos.ops.differentiation.gradient_tape import GradientTape
+from rheos.replication.input import DistributedDataset
 from rheos.tracing.function import function as traced, functions_run_eagerly
 
 _STEPS = ("train_step", "test_step", "predict_step", "compute_loss", "compute_metrics")
@@ -215,7 +216,7 @@ class OpenTrainer:
         calls.begin(mode)
         for i, item in enumerate(batches):
             calls.batch_begin(mode, i, {})
-            logs = step(self._shared(item))
+            logs = step(self._shared(item, batches))
             count += 1
             if has_end:
                 calls.batch_end(mode, i, _numbers(logs))
@@ -226,14 +227,15 @@ class OpenTrainer:
             raise ValueError("there was no batch: the data are empty, or used up")
         return _numbers(self._of_all_replicas(logs))
 
-    def _shared(self, item):
+    def _shared(self, item, batches=None):
         """A batch as the replicas share it; makes the variables, where it is the first."""
         if self._strategy is None:
             return item
+        is_shared = batches is not None and batches.is_shared
         if self._ends() is None:
             x = shared_training.of_first_replica(unpack_x_y_sample_weight(item)[0])
             self._call_once(x)
-        return shared_training.batch_of(self._strategy, item)
+        return item if is_shared else shared_training.batch_of(self._strategy, item)
 
     def _of_all_replicas(self, logs):
         """Logs of a step with what the metrics have of all replicas."""
@@ -247,7 +249,7 @@ class OpenTrainer:
         calls.begin("predict")
         for i, item in enumerate(batches):
             calls.batch_begin("predict", i, {})
-            parts.append(step(self._shared(item)))
+            parts.append(step(self._shared(item, batches)))
             calls.batch_end("predict", i, {"outputs": parts[-1]})
         calls.end("predict")
         calls.finish("predict", {})
@@ -371,7 +373,7 @@ def _arrays(structure):
 class OpenArrayBatches(Batches):
     """Batches of arrays in their structure, in a new order each epoch if `shuffle`."""
 
-    is_open = True
+    is_open, is_shared = True, False
 
     def __init__(self, model, parts, batch_size, shuffle, steps=None):
         super().__init__(model)
@@ -399,6 +401,7 @@ class OpenStreamBatches(data.StreamBatches):
     """Batches that something else makes, as it gives them."""
 
     is_open = True
+    is_shared = False  # whether it gives the parts of this process's replicas
 
 
 def _with_class_weights(item, class_weight):
@@ -438,5 +441,7 @@ def open_batches(model, x, y, sample_weight, batch_size, shuffle, steps, class_w
     if data.is_dataset(x):
         start, restarts = lambda: iter(x), steps is None
         size = data.size_of_dataset(x) if restarts else None
-        return OpenStreamBatches(model, start, steps, restarts, standardize, size)
+        batches = OpenStreamBatches(model, start, steps, restarts, standardize, size)
+        batches.is_shared = isinstance(x, DistributedDataset)
+        return batches
     return OpenStreamBatches(model, lambda: x, steps, False, standardize)

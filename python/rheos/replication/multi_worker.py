@@ -11,6 +11,7 @@ from rheos.framework.graph import init_scope
 from rheos.pipelines.options import AutoShardPolicy
 from rheos.replication import input as distributed_input, reductions, variables
 from rheos.replication.collectives import Collectives
+from rheos.replication.input import DistributedDataset
 from rheos.replication.options import CommunicationOptions, InputContext
 from rheos.replication.strategy import Strategy, StrategyExtended
 from rheos.training.cluster import Server
@@ -140,8 +141,11 @@ class _MultiWorkerExtended(StrategyExtended):
             )
         if policy is AutoShardPolicy.OFF:  # each worker goes over the whole
             parts = distributed_input.split_batches(dataset, count)._dataset
-            return distributed_input.one_after_the_other(parts)
-        return distributed_input.share_of(dataset, number, count)
+            return DistributedDataset(distributed_input.one_after_the_other(parts))
+        return DistributedDataset(distributed_input.share_of(dataset, number, count))
+
+    def _distribute_datasets_from_function(self, dataset_fn, options):
+        return DistributedDataset(dataset_fn(self._input_context()))
 
     def _input_context(self):
         return InputContext(
