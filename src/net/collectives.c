@@ -218,7 +218,7 @@ rheos_status *rheos__task_collectives_init(rheos__task_collectives *c, rheos_hos
   pthread_cond_init(&c->none_left, NULL);
   c->opened = rheos__collectives_new(host->num_devices);
   if (c->opened == NULL) return rheos__out_of_memory();
-  rheos__collectives_open(c->opened, &door);
+  RHEOS_TRY(rheos__collectives_open(c->opened, &door));
   host->collectives = rheos__collectives_ref(c->opened);
   return NULL;
 }

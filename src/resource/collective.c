@@ -5,11 +5,13 @@
 #include "resource/collective.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "base/text.h"
 
 typedef struct group {
@@ -46,11 +48,9 @@ typedef struct instance {
 struct rheos__collectives {
   _Atomic int32_t references;
   int32_t num_devices;
-  rheos__collective_door door;  // `begin` is NULL: there is none
-  pthread_mutex_t mutex;        // guards what follows
-  bool is_closed;               // the door
-  int32_t num_inside;           // who is in one of its functions
-  pthread_cond_t none_inside;
+  rheos__doorway *doorway;  // NULL: there is none
+  rheos__alarms alarms;     // of members who do not wait for ever
+  pthread_mutex_t mutex;    // guards what follows
   group *groups;
   instance *instances;
 };
@@ -316,7 +316,7 @@ rheos__collectives *rheos__collectives_new(int32_t num_devices) {
   if (c == NULL) return NULL;
   atomic_init(&c->references, 1);
   c->num_devices = num_devices;
-  pthread_cond_init(&c->none_inside, NULL);
+  rheos__alarms_init(&c->alarms);
   pthread_mutex_init(&c->mutex, NULL);
   return c;
 }
@@ -333,7 +333,8 @@ void rheos__collectives_unref(rheos__collectives *collectives) {
     next = g->next;
     group_free(g);
   }
-  pthread_cond_destroy(&collectives->none_inside);
+  rheos__alarms_deinit(&collectives->alarms);
+  rheos__doorway_unref(collectives->doorway);
   pthread_mutex_destroy(&collectives->mutex);
   rheos__free(collectives);
 }
@@ -454,6 +455,7 @@ typedef struct joining {
   char *device;
   rheos_tensor *output;
   bool is_last;  // to come to the round
+  rheos__alarm alarm;
 } joining;
 
 static rheos__tried run_joining(rheos__attempt *attempt) {
@@ -489,6 +491,7 @@ static rheos_status *finish_joining(rheos__attempt *attempt, rheos__step *step,
 static void deinit_joining(rheos__attempt *attempt) {
   joining *j = (joining *)attempt;
   instance *i = (instance *)attempt->on;
+  rheos__alarm_cancel(&j->owner->collectives->alarms, &j->alarm);
   pthread_mutex_lock(&i->waitable.mutex);
   --j->round->num_users;
   pthread_mutex_unlock(&i->waitable.mutex);
@@ -506,6 +509,35 @@ static const rheos__attempt_kind joining_kind = {.what = "the other members",
                                                  .lets_pass = true};
 
 static void serve(instance *i) { rheos__waitable_serve(&i->waitable); }
+
+static void add_text(rheos__text *text, const char *part) {
+  rheos__text_add(text, part, strlen(part));
+}
+
+// The round waits no longer.
+static void time_out(rheos__alarm *alarm) {
+  joining *j = (joining *)((char *)alarm - offsetof(joining, alarm));
+  instance *i = (instance *)j->attempt.on;
+  round *r = j->round;
+  rheos__text text = {0};
+  char numbers[160];
+  pthread_mutex_lock(&i->waitable.mutex);
+  if (!is_decided(r)) {
+    snprintf(
+        numbers, sizeof numbers,
+        "Collective has timed out waiting for other workers: of the %d members of %s %d came, ",
+        (int)r->what.group_size, i->waitable.base.name, (int)r->num_come);
+    add_text(&text, numbers);
+    for (int32_t k = 0; k < r->num_come; ++k) {
+      if (k > 0) add_text(&text, ", ");
+      add_text(&text, r->members[k].device);
+    }
+    fail_round(r, RHEOS_DEADLINE_EXCEEDED, text.failed ? numbers : text.data);
+    serve(i);
+  }
+  pthread_mutex_unlock(&i->waitable.mutex);
+  rheos__text_deinit(&text);
+}
 
 // With the groups' mutex held.
 static void fail_group(rheos__collectives *c, group *g, const rheos_status *why) {
@@ -589,158 +621,22 @@ static rheos_status *join(rheos__instances *instances, const rheos__collective *
 
 // ---- Beyond the process
 
-void rheos__collectives_open(rheos__collectives *collectives, const rheos__collective_door *door) {
-  collectives->door = *door;
+rheos_status *rheos__collectives_open(rheos__collectives *collectives,
+                                      const rheos__collective_door *door) {
+  collectives->doorway = rheos__doorway_new(door);
+  return collectives->doorway != NULL ? NULL : rheos__out_of_memory();
 }
 
 void rheos__collectives_close(rheos__collectives *collectives) {
-  pthread_mutex_lock(&collectives->mutex);
-  collectives->is_closed = true;
-  while (collectives->num_inside > 0) {
-    pthread_cond_wait(&collectives->none_inside, &collectives->mutex);
-  }
-  pthread_mutex_unlock(&collectives->mutex);
-}
-
-// False: it is closed.
-static bool go_in(rheos__collectives *c) {
-  pthread_mutex_lock(&c->mutex);
-  const bool is_open = !c->is_closed;
-  if (is_open) ++c->num_inside;
-  pthread_mutex_unlock(&c->mutex);
-  return is_open;
-}
-
-static void come_out(rheos__collectives *c) {
-  pthread_mutex_lock(&c->mutex);
-  if (--c->num_inside == 0) pthread_cond_broadcast(&c->none_inside);
-  pthread_mutex_unlock(&c->mutex);
-}
-
-void rheos__membership_unref(rheos__membership *membership) {
-  if (membership == NULL || atomic_fetch_sub(&membership->references, 1) != 1) return;
-  rheos__free((char *)(uintptr_t)membership->what.device);
-  rheos_tensor_unref(membership->what.input);
-  rheos_tensor_unref(membership->output);
-  rheos_status_free(membership->failed);
-  if (membership->on != NULL) rheos__resource_unref(&membership->on->base);
-  rheos__free(membership);
-}
-
-void rheos__membership_end_take(rheos__membership *membership, rheos_status *failed,
-                                rheos_tensor *output) {
-  rheos__waitable *on = membership->on;
-  pthread_mutex_lock(&on->mutex);
-  assert(!membership->is_over);
-  membership->is_over = true;
-  membership->failed = failed;
-  membership->output = output;
-  rheos__waitable_serve(on);
-  pthread_mutex_unlock(&on->mutex);
-}
-
-typedef struct membership_attempt {
-  rheos__attempt attempt;
-  rheos__instances *owner;        // counted
-  rheos__membership *membership;  // counted
-  rheos_tensor *output;
-  bool has_left;
-} membership_attempt;
-
-static rheos__tried run_membership(rheos__attempt *attempt) {
-  membership_attempt *a = (membership_attempt *)attempt;
-  rheos__membership *m = a->membership;
-  if (!m->is_over) return RHEOS__TRIED_IN_VAIN;
-  attempt->status = m->failed;
-  m->failed = NULL;
-  a->output = m->output;
-  m->output = NULL;
-  return RHEOS__TRIED_DONE;
-}
-
-static void note_left(rheos__attempt *attempt) { ((membership_attempt *)attempt)->has_left = true; }
-
-static rheos_status *finish_membership(rheos__attempt *attempt, rheos__step *step,
-                                       rheos_tensor **outputs) {
-  (void)step;
-  membership_attempt *a = (membership_attempt *)attempt;
-  if (a->output != NULL) outputs[0] = a->output;
-  a->output = NULL;
-  return NULL;
-}
-
-static void deinit_membership(rheos__attempt *attempt) {
-  membership_attempt *a = (membership_attempt *)attempt;
-  rheos__collectives *c = a->owner->collectives;
-  if (a->has_left && go_in(c)) {
-    c->door.leave(c->door.argument, a->membership);
-    come_out(c);
-  }
-  rheos__membership_unref(a->membership);
-  rheos_tensor_unref(a->output);
-  rheos__instances_unref(a->owner);
-}
-
-static const rheos__attempt_kind membership_kind = {.what = "the other members",
-                                                    .run = run_membership,
-                                                    .give_back = note_left,
-                                                    .finish = finish_membership,
-                                                    .deinit = deinit_membership,
-                                                    .lets_pass = true};
-
-static rheos_status *membership_new(const rheos__instances *instances,
-                                    const rheos__collective *what,
-                                    rheos__membership **out_membership) {
-  rheos__membership *m = rheos__alloc_zeroed(sizeof *m);
-  rheos__resource *on = NULL;
-  if (m == NULL) return rheos__out_of_memory();
-  atomic_init(&m->references, 1);
-  m->what = *what;
-  m->what.input = NULL;
-  m->what.device = rheos__strdup(what->device);
-  m->step_id = instances->step_id;
-  rheos_status *status = m->what.device == NULL ? rheos__out_of_memory() : new_instance(what, &on);
-  if (status != NULL) {
-    rheos__membership_unref(m);
-    return status;
-  }
-  m->on = &((instance *)on)->waitable;
-  if (what->input != NULL) m->what.input = rheos_tensor_ref(what->input);
-  *out_membership = m;
-  return NULL;
-}
-
-static rheos_status *join_beyond(rheos__instances *instances, const rheos__collective *what,
-                                 rheos__attempt **out_attempt) {
-  rheos__collectives *c = instances->collectives;
-  rheos__membership *m = NULL;
-  membership_attempt *a = rheos__alloc_zeroed(sizeof *a);
-  rheos_status *status = a == NULL ? rheos__out_of_memory() : membership_new(instances, what, &m);
-  if (status != NULL) {
-    rheos__free(a);
-    return status;
-  }
-  a->membership = m;
-  a->owner = rheos__instances_ref(instances);
-  rheos__attempt_init(&a->attempt, &membership_kind, m->on, RHEOS__TAKES);
-  atomic_fetch_add(&m->references, 1);
-  if (go_in(c)) {
-    c->door.begin(c->door.argument, m);
-    come_out(c);
-  } else {
-    rheos__membership_end_take(
-        m, rheos_status_new(RHEOS_UNAVAILABLE, "the server of the collectives was stopped"), NULL);
-    rheos__membership_unref(m);
-  }
-  *out_attempt = &a->attempt;
-  return NULL;
+  if (collectives->doorway != NULL) rheos__doorway_close(collectives->doorway);
 }
 
 rheos_status *rheos__collective_join(rheos__instances *instances, const rheos__collective *what,
                                      rheos__step *step, rheos__attempt **out_attempt) {
   *out_attempt = NULL;
-  if (instances->collectives->door.begin != NULL) {
-    return join_beyond(instances, what, out_attempt);
+  rheos__doorway *doorway = instances->collectives->doorway;
+  if (doorway != NULL) {
+    return rheos__doorway_join(doorway, what, instances->step_id, out_attempt);
   }
   RHEOS_TRY(check_size(instances->collectives, what->group_size));
   joining *j = rheos__alloc_zeroed(sizeof *j);
@@ -756,6 +652,10 @@ rheos_status *rheos__collective_join(rheos__instances *instances, const rheos__c
   j->device = device;
   j->owner = rheos__instances_ref(instances);
   rheos__attempt_init(&j->attempt, &joining_kind, &i->waitable, RHEOS__TAKES);
+  if (what->timeout_s > 0 && !j->is_last) {
+    j->alarm = (rheos__alarm){.ring = time_out, .at_ns = rheos__alarm_after(what->timeout_s)};
+    rheos__alarm_set(&instances->collectives->alarms, &j->alarm);
+  }
   if (j->is_last) combine(i, j->round, what, step);
   *out_attempt = &j->attempt;
   return NULL;

@@ -16,6 +16,7 @@ typedef struct member {
   float first;  // the values are first, first + 1, ...
   int32_t size, group, instance;
   int64_t timeout_ms;
+  float timeout_s;  // the op's own
   rheos_tensor *output;
   rheos_status *status;
 } member;
@@ -45,7 +46,8 @@ static rheos_status *take_part(member *m) {
   rheos_tensor *inputs[4] = {value, keys[0], keys[1], keys[2]};
   rheos_tensor *received[4] = {keys[0], keys[1], keys[2], value};
   const rheos_attr merged[] = {rheos_attr_string("merge_op", "Add", 3),
-                               rheos_attr_string("final_op", "Id", 2)};
+                               rheos_attr_string("final_op", "Id", 2),
+                               rheos_attr_float("timeout_seconds", m->timeout_s)};
   const rheos_attr dtype = rheos_attr_type("T", RHEOS_FLOAT);
   char device[64];
   snprintf(device, sizeof device, "/job:worker/task:%d/device:CPU:%d", m->task, m->cpu);
@@ -53,7 +55,7 @@ static rheos_status *take_part(member *m) {
                              .inputs = receives ? received : inputs,
                              .num_inputs = 4,
                              .attrs = reduces ? merged : &dtype,
-                             .num_attrs = reduces ? 2 : 1,
+                             .num_attrs = reduces ? 3 : 1,
                              .device = device};
   rheos_region *region = NULL;
   const rheos_run_options options = {.timeout_ms = m->timeout_ms};
@@ -268,6 +270,25 @@ static void test_cluster_collectives__who_is_stopped_ends_it_for_others(void **s
   stop_workers(&w);
 }
 
+static void test_cluster_collectives__an_op_may_wait_so_long_only(void **state) {
+  (void)state;
+  if (!can_serve()) return;
+  workers w;
+  start_workers(&w, 2, 1);
+  member m = {.eager = w.eager[1],
+              .task = 1,
+              .num_rounds = 1,
+              .type = "CollectiveReduceV2",
+              .shape = RHEOS_SHAPE(2),
+              .size = 2,
+              .group = 1,
+              .instance = 1,
+              .timeout_s = 0.1f};
+  run_member(&m);
+  expect_error(m.status, RHEOS_DEADLINE_EXCEEDED, "task:1/device:CPU:0 waited 0.1 s in group 1");
+  stop_workers(&w);
+}
+
 static void *stop_later(void *server) {
   usleep(200000);
   rheos_server_stop(server, 0);
@@ -403,6 +424,7 @@ int main(void) {
       cmocka_unit_test(test_cluster_collectives__any_member_may_be_the_source),
       cmocka_unit_test(test_cluster_collectives__shapes_that_differ_end_it_for_all),
       cmocka_unit_test(test_cluster_collectives__who_is_stopped_ends_it_for_others),
+      cmocka_unit_test(test_cluster_collectives__an_op_may_wait_so_long_only),
       cmocka_unit_test(test_cluster_collectives__a_server_that_stops_ends_the_wait),
       cmocka_unit_test(test_cluster_collectives__members_may_be_in_one_step),
       cmocka_unit_test(test_cluster_collectives__sessions_meet_step_by_step),

@@ -344,6 +344,20 @@ static void test_collectives__an_allocation_may_fail(void **state) {
   for (int i = 0; i < 4; ++i) rheos_tensor_unref(values[i]);
 }
 
+// The op's own deadline; the session goes on.
+static void test_collectives__an_op_may_wait_so_long_only(void **state) {
+  fixture *f = *state;
+  rheos_tensor *value = NULL;
+  const rheos_attr attrs[] = {rheos_attr_float("timeout_seconds", 0.05f),
+                              rheos_attr_string("merge_op", "Add", 3),
+                              rheos_attr_string("final_op", "Id", 2)};
+  const rheos_output y =
+      collective(f, 1, "CollectiveReduceV2", pair(f, 1, 2), (keys){2, 1, 5}, attrs, 3);
+  expect_error(run_all(f, &y, 1, &value, NULL), RHEOS_DEADLINE_EXCEEDED,
+               "of the 2 members of group 1, instance 5 1 came, "
+               "/job:localhost/replica:0/task:0/device:CPU:1");
+}
+
 // ---- Threads that run operations eagerly
 
 typedef struct replica {
@@ -496,6 +510,7 @@ int main(void) {
       ON_DEVICES(test_collectives__groups_keep_their_size),
       ON_DEVICES(test_collectives__a_deadline_ends_the_wait_for_others),
       ON_DEVICES(test_collectives__an_allocation_may_fail),
+      ON_DEVICES(test_collectives__an_op_may_wait_so_long_only),
       cmocka_unit_test(test_collectives__threads_meet_round_after_round),
       cmocka_unit_test(test_collectives__who_leaves_ends_the_round_for_others),
       cmocka_unit_test(test_collectives__a_failed_round_is_told_to_all),

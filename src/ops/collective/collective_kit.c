@@ -26,6 +26,9 @@ rheos__collective *rheos__prepare_member(rheos__prepare *p, rheos__collective_ty
     what->divides = rheos__attrs_find(p->attrs, "final_op") != NULL &&
                     strcmp(rheos__attr_string(p->attrs, "final_op"), "Div") == 0;
   }
+  what->timeout_s = rheos__attrs_find(p->attrs, "timeout_seconds") != NULL
+                        ? rheos__attr_float(p->attrs, "timeout_seconds")
+                        : 0;
   what->max_subdivisions = -1;
   if (rheos__attrs_find(p->attrs, "max_subdivs_per_device") != NULL) {
     what->max_subdivisions = (int32_t)rheos__attr_int(p->attrs, "max_subdivs_per_device");
