@@ -558,9 +558,11 @@ void rheos__groups_add_to_instance(rheos__groups *groups, const rheos__collectiv
     i->waiters = waiter;
   }
   if (i != NULL) ready = take_source_waiters(i);
+  const rheos_code failed = i != NULL ? i->failed : RHEOS_OK;
+  const char *why = i != NULL ? i->why : NULL;  // it lasts as long as the instance
+  const int32_t source_rank = i != NULL ? i->source_rank : -1;
   pthread_mutex_unlock(&groups->mutex);
-  // Once it is known it stays as it is.
-  if (ready != NULL) tell_source(ready, i->failed, i->why, i->source_rank);
+  tell_source(ready, failed, why, source_rank);
   if (status == NULL) return;
   rheos__free(waiter);
   told(argument, status, -1);

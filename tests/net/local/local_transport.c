@@ -354,7 +354,7 @@ static void wait_for(rheos__incoming *call, bool (*should_stop)(void *), void *a
   const rheos__reply end = {.code = call->code,
                             .message = call->text,
                             .chunks = {&chunk, call->code == RHEOS_OK ? 1 : 0}};
-  call->replied(call->argument, &end);
+  if (call->replied != NULL) call->replied(call->argument, &end);
 }
 
 static void call_and_wait(rheos__channel *channel, const rheos__call *options,
@@ -394,6 +394,12 @@ static void cancel(rheos__outgoing *outgoing) {
 
 static void forget(rheos__outgoing *outgoing) { call_unref(&outgoing->call); }
 
+// The thread of the call ends soon; disconnect() waits for it.
+static void let_go(rheos__outgoing *held) {
+  cancel(held);
+  forget(held);
+}
+
 __attribute__((visibility("default"))) extern const rheos__transport rheos__grpc_transport;
 const rheos__transport rheos__grpc_transport = {
     .version = RHEOS_VERSION_STRING,
@@ -409,4 +415,6 @@ const rheos__transport rheos__grpc_transport = {
     .start = start,
     .cancel = cancel,
     .forget = forget,
+    .hold = start,
+    .let_go = let_go,
 };
