@@ -62,20 +62,27 @@ static rheos_status *check_incarnation(const rheos_server *server,
                           server->peers.cluster.tasks[server->own_task].name);
 }
 
+static rheos_status *answer_with_buffer(rheos__served *served, rheos__worker_step *step,
+                                        const char *key) {
+  asked_later *asked = answer_later(served, step, 0);
+  if (asked == NULL) return rheos__out_of_memory();
+  rheos__worker_step_ref(step);
+  rheos_status *status = rheos__rendezvous_receive_for(step->rendezvous, key, send_buffer, asked);
+  if (status == NULL) return NULL;
+  served->is_later = false;
+  rheos__worker_step_unref(step);
+  rheos__free(asked);
+  return status;
+}
+
+// The answer may be given, and the step be over, before this is.
 rheos_status *rheos__serve_RecvBuf(rheos__served *served) {
   const Tensorflow__RecvBufRequest *r = REQUEST(RecvBuf);
   rheos__worker_step *step;
   RHEOS_TRY(check_incarnation(served->server, r));
   RHEOS_TRY(rheos__worker_steps_get(&served->server->worker.steps, r->step_id, &step));
-  asked_later *asked = answer_later(served, step, 0);
-  rheos_status *status = asked == NULL
-                             ? rheos__out_of_memory()
-                             : rheos__rendezvous_receive_for(
-                                   step->rendezvous, r->buf_rendezvous_key, send_buffer, asked);
-  if (status == NULL) return NULL;
-  served->is_later = false;
+  rheos_status *status = answer_with_buffer(served, step, r->buf_rendezvous_key);
   rheos__worker_step_unref(step);
-  rheos__free(asked);
   return status;
 }
 
