@@ -65,6 +65,12 @@ class Trainer(OpenTrainer):
                 raise TypeError(f"Invalid keyword argument(s) in `compile`: {{'{key}'}}")
         if target_tensors is not None:
             raise NotImplementedError("compile(target_tensors=...): pass the targets to fit()")
+        if replicas.several() is not None and values.runs_in_session():
+            raise NotImplementedError(
+                "Keras shares steps by replicas where operations run at once (TensorFlow 2). In a "
+                "graph of TensorFlow 1 train by an Estimator with `train_distribute`, or by a loop "
+                "of the program's own"
+            )
         self.optimizer = optimizers.get(optimizer)
         if self._scales_losses(kwargs):
             self.optimizer = more_optimizers.scaled(self.optimizer)

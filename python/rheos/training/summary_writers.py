@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from rheos.framework import dtypes, logging, messages
+from rheos.framework import dtypes, logging, messages, replicas
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope as op_name_scope
@@ -145,7 +145,13 @@ def should_record_summaries():
 
 
 def is_recording(by_default):
-    """What the context says of whether summaries are written; `by_default`, if it says nothing."""
+    """What the context says of whether summaries are written; `by_default`, if it says nothing.
+
+    Of the replicas of a strategy the first one writes.
+    """
+    context = replicas.current()
+    if context is not None and context._id:
+        return False
     if _state.condition is None:
         return by_default
     return _state.condition() if callable(_state.condition) else _state.condition

@@ -186,3 +186,19 @@ def test_devices_have_to_be_there(cpus):
         tf.distribute.MirroredStrategy([])
     with pytest.raises(ValueError, match="CrossDeviceOps"):
         tf.distribute.MirroredStrategy(cross_device_ops="nccl")
+
+
+def test_the_first_replica_writes_summaries(strategy, tmp_path):
+    writer = tf.summary.create_file_writer(str(tmp_path))
+
+    def step():
+        tf.summary.scalar("x", replica() + 5, step=1)
+        return tf.summary.should_record_summaries()
+
+    with writer.as_default():
+        assert strategy.run(step).values == (True, False)
+        tf.function(lambda: strategy.run(step))()
+    writer.close()
+    events = tf.compat.v1.train.summary_iterator(str(next(tmp_path.iterdir())))
+    found = [(event.step, value.tag) for event in events for value in event.summary.value]
+    assert found == [(1, "x")] * 2

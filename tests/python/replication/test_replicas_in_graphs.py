@@ -197,6 +197,13 @@ def test_replicas_need_a_dataset(tmp_path):
         estimator.train(lambda: (tf.constant([1.0]), tf.constant([1.0])), steps=1)
 
 
+def test_keras_says_that_it_trains_by_replicas_in_version_2():
+    with two_cpus().scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+        with pytest.raises(NotImplementedError, match="Estimator"):
+            model.compile("sgd", "mse")
+
+
 # ---- Parameter servers
 
 
