@@ -70,6 +70,19 @@ static rheos_status *find_targets(rheos_graph *graph, const rheos__master_run *r
   return NULL;
 }
 
+// Each node once, when it is placed for the first time.
+static rheos_status *log_new(const rheos__master_session *session, int32_t count) {
+  for (int32_t i = session->num_placed; i < count; i++) {
+    const rheos__node *node = rheos__graph_node(session->graph, i);
+    char *name = rheos__node_name(session->graph, node);
+    if (name == NULL) return rheos__out_of_memory();
+    fprintf(stderr, "%s: (%s): %s\n", name, node->signature->op->name,
+            session->devices[session->device_of[i]].device.name);
+    rheos__free(name);
+  }
+  return NULL;
+}
+
 // What has state stays where it was placed first, however the graph grows.
 static rheos_status *place(rheos__master_session *session, asked *a) {
   const int32_t count = rheos_graph_num_operations(session->graph);
@@ -90,6 +103,7 @@ static rheos_status *place(rheos__master_session *session, asked *a) {
   RHEOS_TRY(rheos__place_graph(session->graph, devices, session->num_devices,
                                session->allow_soft_placement, session->num_placed, a->device_of));
   memcpy(device_of, a->device_of, (size_t)count * sizeof *device_of);
+  if (session->log_device_placement) RHEOS_TRY(log_new(session, count));
   session->num_placed = count;
   return NULL;
 }

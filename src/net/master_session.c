@@ -289,6 +289,7 @@ rheos_status *rheos__master_session_extend(rheos__master_session *session, int64
 static void read_config(rheos__master_session *session, const Tensorflow__ConfigProto *config) {
   if (config == NULL) return;
   session->allow_soft_placement = config->allow_soft_placement;
+  session->log_device_placement = config->log_device_placement;
   session->is_isolated = config->isolate_session_state;
   session->timeout_ms = config->operation_timeout_in_ms;
 }

@@ -30,6 +30,7 @@ typedef struct rheos__master_session {
   rheos__session_cluster *cluster;  // that the client brought; NULL: none
   bool allow_soft_placement, is_isolated;
   bool has_old_tasks;  // of TensorFlow 1
+  bool log_device_placement;
   int64_t timeout_ms;  // of a step that says none; 0: none
   rheos_graph *graph;
   rheos__master_device *devices;  // the own task's first

@@ -90,6 +90,16 @@ def test_a_step_tells_only_what_is_asked_for(target, product):
         assert not metadata.partition_graphs and len(ran(metadata)) == 2
 
 
+def test_a_master_logs_where_operations_are(target, product, capfd):
+    x, y = product
+    with tf.Session(target, config=tf.ConfigProto(log_device_placement=True)) as sess:
+        sess.run(y, {x: [1, 2]})
+        sess.run(y + 1, {x: [1, 2]})
+    lines = capfd.readouterr().err.splitlines()
+    assert f"first: (Sin): {WORKER % 0}" in lines and f"second: (Cos): {WORKER % 1}" in lines
+    assert len(lines) == len(set(lines))
+
+
 def test_a_server_has_defaults_for_its_sessions():
     with tf.device("/job:local/gpu:0"):
         y = tf.constant(1.0)
