@@ -91,6 +91,14 @@ static bool wait_a_while(rheos__caretaker *c) {
   return goes_on;
 }
 
+static bool is_stopping(void *argument) {
+  rheos__caretaker *c = argument;
+  pthread_mutex_lock(&c->mutex);
+  const bool is = c->is_stopping;
+  pthread_mutex_unlock(&c->mutex);
+  return is;
+}
+
 // How many periods to wait before the next time, of those it was before this one.
 static int trim_memory(int64_t *least_bytes, int periods) {
   const int64_t bytes = rheos__process_memory_bytes();
@@ -106,6 +114,7 @@ static void *look_after(void *argument) {
   int periods = TRIM_PERIODS, left = periods;
   while (wait_a_while(argument)) {
     close_due(argument);
+    rheos__orphans_look(&((rheos__caretaker *)argument)->orphans, is_stopping, argument);
     if (--left > 0) continue;
     periods = left = trim_memory(&least_bytes, periods);
   }
@@ -113,14 +122,15 @@ static void *look_after(void *argument) {
 }
 
 rheos_status *rheos__caretaker_init(rheos__caretaker *caretaker, rheos__master *master,
-                                    const rheos__transport *transport, int32_t gone_s,
-                                    int32_t idle_s) {
+                                    rheos__worker *worker, const rheos__transport *transport,
+                                    int32_t gone_s, int32_t idle_s) {
   *caretaker = (rheos__caretaker){.transport = transport,
                                   .master = master,
                                   .gone_ns = gone_s * NS_PER_S,
                                   .idle_ns = idle_s * NS_PER_S};
   pthread_mutex_init(&caretaker->mutex, NULL);
   pthread_cond_init(&caretaker->changed, NULL);
+  RHEOS_TRY(rheos__orphans_init(&caretaker->orphans, worker, caretaker->gone_ns));
   caretaker->has_thread = pthread_create(&caretaker->thread, NULL, look_after, caretaker) == 0;
   if (caretaker->has_thread) return NULL;
   return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "a thread cannot be made");
@@ -130,6 +140,7 @@ void rheos__caretaker_deinit(rheos__caretaker *caretaker) {
   if (caretaker->transport == NULL) return;
   rheos__caretaker_stop(caretaker);
   if (caretaker->has_thread) pthread_join(caretaker->thread, NULL);
+  rheos__orphans_deinit(&caretaker->orphans);
   pthread_cond_destroy(&caretaker->changed);
   pthread_mutex_destroy(&caretaker->mutex);
 }

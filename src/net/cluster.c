@@ -214,7 +214,7 @@ int32_t rheos__cluster_task_of(const rheos__cluster *cluster, const char *device
   for (int32_t i = 0; i < cluster->num_tasks; i++) {
     const char *name = cluster->tasks[i].name;
     const size_t size = strlen(name);
-    if (strncmp(device, name, size) == 0 && device[size] == '/') return i;
+    if (strncmp(device, name, size) == 0 && (device[size] == '/' || device[size] == '\0')) return i;
   }
   return -1;
 }

@@ -30,7 +30,7 @@ void rheos__cluster_deinit(rheos__cluster *cluster);
 // The number of the task among all; RHEOS_NOT_FOUND tells which there are.
 rheos_status *rheos__cluster_find(const rheos__cluster *cluster, const char *job, int32_t task,
                                   int32_t *out_index);
-// The number of the task that a device is of, by its full name; -1: there is none.
+// The number of the task that a device is of, or that this is, by the full name; -1: there is none.
 int32_t rheos__cluster_task_of(const rheos__cluster *cluster, const char *device);
 
 #endif  // RHEOS_SRC_NET_CLUSTER_H

@@ -231,7 +231,7 @@ static rheos_status *fill(rheos_server *server, const rheos_server_options *opti
   server->peers.pulse.told_lost = lose_task;
   server->peers.pulse.told_lost_argument = server;
   RHEOS_TRY(
-      rheos__caretaker_init(&server->caretaker, &server->master, server->transport,
+      rheos__caretaker_init(&server->caretaker, &server->master, &server->worker, server->transport,
                             options->session_gone_s > 0 ? options->session_gone_s : DEFAULT_GONE_S,
                             options->session_idle_s));
   RHEOS_TRY(listen(server, options));

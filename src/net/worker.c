@@ -73,11 +73,11 @@ static rheos_status *session_new(rheos__worker *worker, const rheos__session_fro
 }
 
 // Takes a session of a master that was there before that one; NULL: there is none.
-static rheos__worker_session *take_orphan(rheos__worker *worker,
-                                          const rheos__session_from_master *from) {
+static rheos__worker_session *take_orphan(rheos__worker *worker, const char *master,
+                                          uint64_t incarnation) {
   rheos__worker_session **place = &worker->sessions;
-  while (*place != NULL && (strcmp((*place)->master, from->master) != 0 ||
-                            (*place)->master_incarnation == from->master_incarnation)) {
+  while (*place != NULL &&
+         (strcmp((*place)->master, master) != 0 || (*place)->master_incarnation == incarnation)) {
     place = &(*place)->next;
   }
   rheos__worker_session *session = *place;
@@ -116,12 +116,23 @@ static void end_session(rheos__worker *worker, rheos__worker_session *session) {
   session_free(session);
 }
 
-static void end_orphans(rheos__worker *worker, const rheos__session_from_master *from) {
+void rheos__worker_find_masters(rheos__worker *worker, bool *is_master) {
+  const rheos__cluster *cluster = &worker->steps.peers->cluster;
+  memset(is_master, 0, (size_t)cluster->num_tasks * sizeof *is_master);
+  pthread_mutex_lock(&worker->mutex);
+  for (const rheos__worker_session *s = worker->sessions; s != NULL; s = s->next) {
+    const int32_t task = s->cluster == NULL ? rheos__cluster_task_of(cluster, s->master) : -1;
+    if (task >= 0) is_master[task] = true;
+  }
+  pthread_mutex_unlock(&worker->mutex);
+}
+
+void rheos__worker_end_orphans(rheos__worker *worker, const char *master, uint64_t incarnation) {
   rheos__worker_session *session = NULL;
-  if (from->master[0] == '\0') return;
+  if (master[0] == '\0') return;
   do {
     pthread_mutex_lock(&worker->mutex);
-    session = take_orphan(worker, from);
+    session = take_orphan(worker, master, incarnation);
     pthread_mutex_unlock(&worker->mutex);
     if (session != NULL) end_session(worker, session);
   } while (session != NULL);
@@ -130,7 +141,7 @@ static void end_orphans(rheos__worker *worker, const rheos__session_from_master 
 rheos_status *rheos__worker_create_session(rheos__worker *worker,
                                            const rheos__session_from_master *from) {
   rheos__worker_session *session = NULL;
-  end_orphans(worker, from);
+  rheos__worker_end_orphans(worker, from->master, from->master_incarnation);
   RHEOS_TRY(session_new(worker, from, &session));
   pthread_mutex_lock(&worker->mutex);
   const bool exists = *find_session(worker, from->handle) != NULL;

@@ -50,6 +50,10 @@ typedef struct rheos__session_from_master {
 // RHEOS_ALREADY_EXISTS. Sessions of a master that was there before go: nobody else ends them.
 rheos_status *rheos__worker_create_session(rheos__worker *worker,
                                            const rheos__session_from_master *from);
+// Ends the sessions that a master made before it had this incarnation; 0: all of that master's.
+void rheos__worker_end_orphans(rheos__worker *worker, const char *master, uint64_t incarnation);
+// Which tasks of the cluster have sessions here, by number.
+void rheos__worker_find_masters(rheos__worker *worker, bool *is_master);
 // With its graphs, and its resources if they are its own.
 rheos_status *rheos__worker_delete_session(rheos__worker *worker, const char *handle);
 

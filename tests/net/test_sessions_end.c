@@ -143,6 +143,14 @@ static int be_client(const char *target) {
   return 0;
 }
 
+// What such a master does: it has a client of its own.
+static int be_master(const char *text) {
+  const rheos_server_options options = {.cluster = text, .job = "worker", .num_threads = 2};
+  rheos_server *server;
+  check(rheos_server_new(&options, &server));
+  return be_client(rheos_server_target(server));
+}
+
 static char *own_path;
 
 // ---- Tests
@@ -181,6 +189,30 @@ static void test_sessions_end__those_of_a_killed_client_leave_nothing(void **sta
     expect_back(&c, &before);
   }
   assert_true(rheos__process_memory_bytes() < memory + (32 << 20));
+  stop_cluster(&c);
+}
+
+// The master is another process, which is killed while its client has sessions.
+static void test_sessions_end__those_of_a_killed_master_leave_nothing(void **state) {
+  (void)state;
+  cluster c = {.text = "{"};
+  add_job(&c, "worker", 1);
+  add_job(&c, "ps", 1);
+  strcat(c.text, "}");
+  const rheos_server_options options = {
+      .cluster = c.text, .job = "ps", .num_threads = 2, .session_gone_s = GONE_S};
+  check(rheos_server_new(&options, &c.servers[c.num_servers++]));
+  const held before = look(&c);
+  const pid_t child = fork();
+  if (child == 0) {
+    execl(own_path, own_path, "--master", c.text, (char *)NULL);
+    _exit(127);
+  }
+  for (int ms = 0; ms < MOST_MS && look(&c).graphs < ROUNDS; ms += 50) sleep_ms(50);
+  assert_true(look(&c).worker_sessions >= ROUNDS);
+  kill(child, SIGKILL);
+  assert_int_equal(waitpid(child, NULL, 0), child);
+  expect_back(&c, &before);
   stop_cluster(&c);
 }
 
@@ -242,11 +274,12 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       TEST(test_sessions_end__those_that_are_closed_leave_nothing),
       TEST(test_sessions_end__those_of_a_killed_client_leave_nothing),
+      TEST(test_sessions_end__those_of_a_killed_master_leave_nothing),
       TEST(test_sessions_end__those_that_are_idle_are_closed),
       TEST(test_sessions_end__a_client_that_is_there_keeps_its_own),
       TEST(test_sessions_end__there_are_not_too_many),
   };
-  if (argc > 2) return be_client(argv[2]);
+  if (argc > 2) return strcmp(argv[1], "--master") == 0 ? be_master(argv[2]) : be_client(argv[2]);
   own_path = argv[0];
   if (!can_serve()) return 0;
   return cmocka_run_group_tests(tests, NULL, NULL);
