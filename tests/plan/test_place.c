@@ -131,6 +131,22 @@ static void test_place__a_group_that_cannot_be_in_one_place_is_an_error(void **s
   assert_int_equal(placed[x.id], placed[y.id]);
 }
 
+static void test_place__an_error_names_who_asks(void **state) {
+  fixture *f = *state;
+  const rheos_string group = {(char *)(uintptr_t)"loc:@x", 6};
+  const rheos_attr attrs[] = {
+      {"_class", {.kind = RHEOS_ATTR_LIST_STRING, .count = 1, .strings = &group}}};
+  const rheos_output one = float_scalar(f, 1);
+  add(f, "Neg", &one, 1, attrs, 1);
+  named_on(f, "x", "/job:nowhere");
+  int16_t placed[MAX_NODES];
+  rheos_status *status = place(f, false, placed);
+  const char *told = rheos_status_message(status);
+  assert_non_null(strstr(told, "for operation Neg: it is to be with x (defined at "));
+  assert_non_null(strstr(told, "), which was explicitly assigned to /job:nowhere but available "));
+  rheos_status_free(status);
+}
+
 static void test_place__jobs_are_never_merged(void **state) {
   fixture *f = *state;
   named_on(f, "x", "/job:worker");
@@ -269,6 +285,7 @@ int main(void) {
       TEST(test_place__soft_placement_stays_on_the_task),
       TEST(test_place__a_group_is_where_all_ask_to_be),
       TEST(test_place__a_group_that_cannot_be_in_one_place_is_an_error),
+      TEST(test_place__an_error_names_who_asks),
       TEST(test_place__jobs_are_never_merged),
       TEST(test_place__a_variable_says_where_its_update_is),
       TEST(test_place__what_has_state_stays_where_it_was),

@@ -216,7 +216,7 @@ static rheos_status *place_on_one(const rheos__placer *p, rheos__plan *plan) {
     if (status == NULL && !p->allow_soft_placement &&
         !rheos__device_name_matches(&name, &p->devices[0]->parsed_name)) {
       const rheos__placed what = entry_placed(plan, entry);
-      status = rheos__place_no_device(p, &what, asked);
+      status = rheos__place_no_device(p, &what, asked, what.id);
     }
     if (status != NULL) return rheos__plan_status_at_take(status, plan, entry->id);
     fits = asked;

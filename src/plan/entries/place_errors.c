@@ -24,12 +24,33 @@ static void add_item(rheos__text *text, bool is_first, const char *item) {
   rheos__text_add_string(text, item);
 }
 
+// "a (defined at model.py:3)", where that is known.
+static void add_place(const rheos__placer *p, rheos__text *text, int32_t id) {
+  const char *file = NULL;
+  int32_t line;
+  add_name(p, text, id);
+  if (id >= rheos_graph_num_operations(p->graph)) return;  // of an inlined body
+  rheos_operation_source((rheos_operation){(rheos_graph *)(uintptr_t)p->graph, id}, &file, &line);
+  if (file == NULL) return;
+  char *at = rheos__text_format(" (defined at %s:%d)", file, (int)line);
+  if (at == NULL) text->failed = true;
+  rheos__text_add_string(text, at != NULL ? at : "");
+  rheos__free(at);
+}
+
 rheos_status *rheos__place_no_device(const rheos__placer *p, const rheos__placed *what,
-                                     const char *asked) {
+                                     const char *asked, int32_t asker) {
   rheos__text text = {0};
   rheos__text_add_string(&text, "Cannot assign a device for operation ");
   add_name(p, &text, what->id);
-  rheos__text_add_string(&text, ": the operation was explicitly assigned to ");
+  if (asker == what->id) {
+    rheos__text_add_string(&text, ": the operation");
+  } else {
+    rheos__text_add_string(&text, ": it is to be with ");
+    add_place(p, &text, asker);
+    rheos__text_add_string(&text, ", which");
+  }
+  rheos__text_add_string(&text, " was explicitly assigned to ");
   rheos__text_add_string(&text, asked);
   rheos__text_add_string(&text, " but available devices are [ ");
   for (int32_t i = 0; i < p->num_devices; ++i) add_item(&text, i == 0, p->devices[i]->name);
@@ -60,20 +81,6 @@ rheos_status *rheos__place_no_kernel(const rheos__placer *p, const rheos__placed
   }
   rheos__text_add_string(&text, " ].");
   return invalid_take(&text);
-}
-
-// "a (defined at model.py:3)", where that is known.
-static void add_place(const rheos__placer *p, rheos__text *text, int32_t id) {
-  const char *file = NULL;
-  int32_t line;
-  add_name(p, text, id);
-  if (id >= rheos_graph_num_operations(p->graph)) return;  // of an inlined body
-  rheos_operation_source((rheos_operation){(rheos_graph *)(uintptr_t)p->graph, id}, &file, &line);
-  if (file == NULL) return;
-  char *at = rheos__text_format(" (defined at %s:%d)", file, (int)line);
-  if (at == NULL) text->failed = true;
-  rheos__text_add_string(text, at != NULL ? at : "");
-  rheos__free(at);
 }
 
 static const char *what_differs(const rheos__device_name *a, const rheos__device_name *b) {

@@ -286,7 +286,8 @@ static rheos_status *place_asked(rheos__placer *p, const rheos__placed *what,
   const int32_t other = find_softly(p, what, &wanted->name);
   if (!p->allow_soft_placement || other == RHEOS__NOWHERE) {
     return is_there ? rheos__place_no_kernel(p, what, wanted->text, device)
-                    : rheos__place_no_device(p, what, wanted->text);
+                    : rheos__place_no_device(p, what, wanted->text,
+                                             p->places[root_of(p, what->id)].asker);
   }
   give(p, what, other, is_there ? RHEOS__PLACE_NO_KERNEL : RHEOS__PLACE_NO_DEVICE, RHEOS__NOWHERE);
   return NULL;

@@ -113,8 +113,9 @@ rheos_status *rheos__place_nodes(rheos__placer *placer);
 
 // ---- Errors
 
+// `asker` is the id of what asks for the device: its own, or that of another one of its group.
 rheos_status *rheos__place_no_device(const rheos__placer *placer, const rheos__placed *what,
-                                     const char *asked);
+                                     const char *asked, int32_t asker);
 rheos_status *rheos__place_no_kernel(const rheos__placer *placer, const rheos__placed *what,
                                      const char *asked, int32_t device);
 // Of two groups, by their roots.
