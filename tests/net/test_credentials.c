@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "graph/counting_allocator.h"
 #include "graph/graph_fixture.h"
 
 #define PEM "-----BEGIN CERTIFICATE-----\n"
@@ -101,6 +102,31 @@ static void test_credentials__a_token_is_not_asked_for_in_the_open(void **state)
   rheos__credentials_deinit(&c);
 }
 
+// Each allocation fails in turn.
+static void test_credentials__short_memory_is_an_error(void **state) {
+  (void)state;
+  counting_allocator counter = {0};
+  const rheos_allocator counting = {counting_allocate, counting_reallocate, counting_release,
+                                    &counter};
+  const rheos_credentials given = {
+      .tls_ca = PEM, .tls_certificate = PEM, .tls_private_key = KEY, .token = "secret"};
+  int64_t num_failed = 0;
+  rheos_set_allocator(&counting);
+  for (rheos_code code = RHEOS_RESOURCE_EXHAUSTED; code != RHEOS_OK; num_failed++) {
+    rheos__credentials c;
+    counter.requests = 0;
+    counter.fail_at = num_failed + 1;
+    rheos_status *status = rheos__credentials_init(&c, &given);
+    code = rheos_status_code(status);
+    assert_true(code == RHEOS_OK || code == RHEOS_RESOURCE_EXHAUSTED);
+    rheos_status_free(status);
+    rheos__credentials_deinit(&c);
+    assert_int_equal(counter.alive, 0);
+  }
+  rheos_set_allocator(NULL);
+  assert_int_equal(num_failed, 5);  // four texts, and none
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_credentials__what_cannot_be_used_is_named),
@@ -108,6 +134,7 @@ int main(void) {
       cmocka_unit_test(test_credentials__loopback_is_this_machine),
       cmocka_unit_test(test_credentials__a_token_is_not_sent_in_the_open),
       cmocka_unit_test(test_credentials__a_token_is_not_asked_for_in_the_open),
+      cmocka_unit_test(test_credentials__short_memory_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,9 @@
 #include <rheos/format.h>
 #include <rheos/function.h>
 
+#include <stdlib.h>
+
+#include "graph/counting_allocator.h"
 #include "ops/array_fixture.h"
 
 static rheos_status *check_graph(fixture *f, const rheos__graph_limits *limits, int64_t num_nodes) {
@@ -97,6 +100,37 @@ static void test_graph_limits__what_is_no_graph_is_an_error(void **state) {
   rheos_status_free(status);
 }
 
+// Each allocation fails in turn; what is refused is never taken for want of memory.
+static void test_graph_limits__short_memory_is_an_error(void **state) {
+  fixture *f = *state;
+  const rheos__graph_limits no_files = {.refuses_files = true};
+  counting_allocator counter = {0};
+  const rheos_allocator counting = {counting_allocate, counting_reallocate, counting_release,
+                                    &counter};
+  const rheos_output name = text(f, "/etc/passwd");
+  void *bytes;
+  size_t size;
+  add(f, "ReadFile", &name, 1, NULL, 0);
+  check(rheos_scope_finish(f->scope));
+  check(rheos_graph_to_graph_def(f->graph, &bytes, &size));
+  char *copy = malloc(size);
+  memcpy(copy, bytes, size);
+  rheos_free(bytes);
+  rheos_code code = RHEOS_RESOURCE_EXHAUSTED;
+  for (int64_t failing = 1; code == RHEOS_RESOURCE_EXHAUSTED; failing++) {
+    counter.requests = 0;
+    counter.fail_at = failing;
+    rheos_set_allocator(&counting);
+    rheos_status *status = rheos__graph_limits_check(&no_files, 0, copy, size);
+    code = rheos_status_code(status);
+    rheos_status_free(status);
+    rheos_set_allocator(NULL);
+    assert_int_equal(counter.alive, 0);
+  }
+  assert_int_equal(code, RHEOS_PERMISSION_DENIED);
+  free(copy);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -106,6 +140,7 @@ int main(void) {
       TEST(test_graph_limits__a_cache_may_be_in_memory),
       TEST(test_graph_limits__sizes_are_held),
       TEST(test_graph_limits__what_is_no_graph_is_an_error),
+      TEST(test_graph_limits__short_memory_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
