@@ -159,3 +159,52 @@ def test_steps_may_branch_and_loop_over_tensors(strategy):
 
     rows = tf.data.Dataset.range(8).map(lambda x: tf.cast(x, tf.float32)).batch(4)
     assert of_all(strategy.experimental_distribute_dataset(rows)).numpy() == 78
+
+
+# ---- What fit() is given
+
+ROWS = np.random.RandomState(0).randn(16, 4).astype("float32")
+TWICE = ROWS[:, :1] * 2
+
+
+def test_parts_of_data_by_name_and_sequences_of_batches(strategy):
+    class Batches(tf.keras.utils.PyDataset):
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, i):
+            return ROWS[4 * i : 4 * i + 4], TWICE[4 * i : 4 * i + 4]
+
+    with strategy.scope():
+        a, b = tf.keras.Input([2], name="a"), tf.keras.Input([2], name="b")
+        dense = layers.Dense(1, kernel_initializer="ones")
+        named = tf.keras.Model({"a": a, "b": b}, dense(layers.Concatenate()([a, b])))
+        named.compile("sgd", "mse")
+    wanted = [3.1928, 2.7276]
+    close(losses(named, {"a": ROWS[:, :2], "b": ROWS[:, 2:]}, TWICE)["loss"], wanted)
+    close(losses(one_layer(strategy, "sgd"), Batches(), None, batch_size=None)["loss"], wanted)
+
+
+def test_classes_may_count_more(strategy):
+    labels = (TWICE[:, 0] > 0).astype("int32")
+    model = one_layer(strategy, "sgd")
+    found = losses(model, ROWS, labels, epochs=1, class_weight={0: 1.0, 1: 3.0})
+    alone = one_layer(tf.distribute.get_strategy(), "sgd")
+    wanted = losses(alone, ROWS, labels, epochs=1, class_weight={0: 1.0, 1: 3.0})
+    close(found["loss"], wanted["loss"])
+
+
+def test_running_means_of_weights(strategy):
+    model = one_layer(strategy, lambda: sgd(0.1, use_ema=True, ema_momentum=0.9))
+    losses(model, ROWS, TWICE)
+    np.testing.assert_allclose(
+        model.get_weights()[0].ravel(), [1.479, 0.466, 0.757, 0.506], atol=1e-3
+    )
+
+
+def test_the_rate_may_be_set_between_steps(strategy):
+    model = one_layer(strategy, "sgd")
+    model.optimizer.learning_rate = 0.5
+    model.optimizer.learning_rate.assign(0.2)
+    close(losses(model, ROWS, TWICE, batch_size=8)["loss"], [3.1403, 0.5249])
+    assert model.optimizer.learning_rate.numpy() == np.float32(0.2)
