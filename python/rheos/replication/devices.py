@@ -1,9 +1,8 @@
 """The devices of a strategy's replicas: their full names, and whether they are there."""
 
-from rheos.framework import config, device_spec
+from rheos.framework import config
 from rheos.framework.defaults import get_default_graph
-
-DeviceSpec = device_spec.DeviceSpec
+from rheos.framework.device_spec import DeviceSpec
 
 
 def _default_devices():
@@ -33,12 +32,10 @@ def _full_name(device, job, task):
     is_eager = get_default_graph()._root._is_eager
     is_missing = is_eager and index >= known
     if kind != "CPU" or is_missing:
+        there = f"there are CPU:0 to CPU:{known - 1}" if known > 1 else "there is one device, CPU:0"
         raise RuntimeError(
-            f"Rheos has no device {kind}:{index} for a strategy: there are CPU:0 to "
-            f"CPU:{known - 1}. tf.config.set_logical_device_configuration makes more of one CPU"
-            if known > 1
-            else f"Rheos has one device, CPU:0, so a strategy cannot use {kind}:{index}. "
-            "tf.config.set_logical_device_configuration makes several of one CPU"
+            f"Rheos has no device {kind}:{index} for a strategy: {there}. "
+            "tf.config.set_logical_device_configuration makes more of one CPU"
         )
     job = spec.job or job or ("localhost" if is_eager else None)
     task = task if spec.task is None else spec.task

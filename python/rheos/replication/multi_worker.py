@@ -6,7 +6,7 @@ import sys
 
 from rheos.framework import errors, messages, replicas
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.eager import device_name, get_eager_graph
+from rheos.framework.eager import device_name, executing_eagerly
 from rheos.framework.graph import init_scope
 from rheos.pipelines.options import AutoShardPolicy
 from rheos.replication import input as distributed_input, reductions, variables
@@ -175,8 +175,8 @@ class MultiWorkerMirroredStrategy(Strategy):
             super().__init__()
             self._extended._cluster_resolver = resolver
             return
-        if replicas.several() is not None or not get_eager_graph()._is_eager:
-            raise RuntimeError("a strategy of several tasks is made outside of all scopes")
+        if replicas.several() is not None or not executing_eagerly():
+            raise RuntimeError("a strategy of several tasks is made outside of scopes")
         super().__init__(_MultiWorkerExtended(self, resolver, options))
 
 

@@ -12,7 +12,7 @@ from rheos.framework.operation import Tensor
 from rheos.ops.array import array_ops
 from rheos.ops.math import math_ops
 from rheos.ops.state.variables import VariableAggregation
-from rheos.replication.values import DistributedValues, Mirrored, is_distributed
+from rheos.replication.values import Mirrored, is_distributed
 
 
 class ReduceOp(enum.Enum):
@@ -231,6 +231,4 @@ class HierarchicalCopyAllReduce(AllReduceCrossDeviceOps):
 
 def values_of(value):
     """The values of a distributed one as a list; None for one that all replicas have."""
-    if isinstance(value, DistributedValues) or is_distributed(value):
-        return list(value.values)
-    return None
+    return list(value.values) if is_distributed(value) else None

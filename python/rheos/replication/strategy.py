@@ -39,6 +39,7 @@ class StrategyExtended:
     experimental_should_init = True
     should_checkpoint = True
     should_save_summary = True
+    _first_replica = 0  # the number of the first replica of this process
 
     def __init__(self, container_strategy, devices=None, cross_device_ops=None):
         self._strategy = container_strategy
@@ -190,6 +191,10 @@ class StrategyExtended:
     def _reduce_local(self, reduce_op, values):
         """The sum or mean over all replicas, of the values of those of this process."""
         return reductions.reduced(reduce_op, values)
+
+    def _reduce_over(self, reduce_op, values, axis):
+        """The sum or mean over all replicas and an axis."""
+        return reductions.reduced_over(reduce_op, values, axis)
 
     def gather_rows(self, values):
         """What replicas of this process have, with those of others, in the order of replicas."""
@@ -394,10 +399,6 @@ class Strategy:
     def update_config_proto(self, config_proto):
         """A ConfigProto for the strategy's sessions: the one given."""
         return config_proto
-
-
-StrategyExtended._first_replica = 0
-StrategyExtended._reduce_over = staticmethod(reductions.reduced_over)
 
 
 class _DefaultStrategy(Strategy):
