@@ -158,9 +158,12 @@ static rheos_status *fetch(piece *p, int32_t from_rank, const char *key, piece_f
                                          .size_bytes = (size_t)p->count * r->element_bytes};
     RHEOS_TRY(rheos__worker_step_fetch(r->step, &wanted));
   }
-  RHEOS_TRY(rheos__rendezvous_receive_for(r->step->rendezvous, key, take_piece, p));
-  *out_waits = true;
-  return NULL;
+  // The piece may be taken, and the run be over, before this returns.
+  rheos__worker_step *step = rheos__worker_step_ref(r->step);
+  rheos_status *status = rheos__rendezvous_receive_for(step->rendezvous, key, take_piece, p);
+  rheos__worker_step_unref(step);
+  *out_waits = status == NULL;
+  return status;
 }
 
 static rheos_status *piece_new(run *r, int64_t first, int64_t count, piece **out_piece) {
