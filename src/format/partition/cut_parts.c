@@ -214,14 +214,28 @@ static rheos_status *edge_text(writer *w, int32_t number, rheos__edge edge, cons
   return c->failed ? rheos__out_of_memory() : NULL;
 }
 
+// A value from another device of the same part is not received here, but a worker that cuts its
+// part by device does receive it: in a loop it finds by this what that receive waits for, as in
+// parts from TensorFlow's masters.
+static rheos_status *wait_for_trip(writer *w, int32_t number, int32_t num_received,
+                                   const char **inputs, size_t *count) {
+  const rheos__cut_node *node = &w->c->nodes[number];
+  if (node->control_merge < 0 || node->num_far_inputs <= num_received) return NULL;
+  inputs[(*count)++] = input_text(w, rheos__cut_name_of(w->c, node->control_merge), -1);
+  return w->c->failed ? rheos__out_of_memory() : NULL;
+}
+
 static rheos_status *write_node(writer *w, int32_t number) {
   rheos__cutter *c = w->c;
-  const size_t count = c->nodes[number].num_edges;
+  size_t count = c->nodes[number].num_edges;
   const char **inputs = rheos__arena_alloc(&c->arena, (count + 1) * sizeof *inputs);
   if (inputs == NULL) return rheos__out_of_memory();
+  const size_t num_brought = w->count;
   for (size_t i = 0; i < count; ++i) {
     RHEOS_TRY(edge_text(w, number, c->nodes[number].edges[i], &inputs[i]));
   }
+  const int32_t num_received = (int32_t)(w->count - num_brought);
+  RHEOS_TRY(wait_for_trip(w, number, num_received, inputs, &count));
   rheos__cut_node *node = &c->nodes[number];
   Tensorflow__NodeDef def;
   const void *rest = NULL;
