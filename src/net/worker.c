@@ -85,7 +85,8 @@ static rheos__worker_session *take_orphan(rheos__worker *worker, const char *mas
   return session;
 }
 
-// Lets go of the graphs of a session; runs that are under way keep theirs.
+// Lets go of the graphs of a session, and ends the steps in which they run by themselves, in
+// several calls; other runs that are under way keep theirs.
 static void drop_graphs(rheos__worker *worker, const char *session) {
   rheos__worker_graph *dropped = NULL;
   pthread_mutex_lock(&worker->mutex);
@@ -99,11 +100,14 @@ static void drop_graphs(rheos__worker *worker, const char *session) {
     }
   }
   pthread_mutex_unlock(&worker->mutex);
+  rheos_status *over = rheos_status_new(RHEOS_ABORTED, "session %s is over", session);
   while (dropped != NULL) {
     rheos__worker_graph *graph = dropped;
     dropped = graph->next;
+    rheos__worker_steps_end_running(&worker->steps, graph, over);
     rheos__worker_graph_unref(worker, graph);
   }
+  rheos_status_free(over);
 }
 
 static void end_session(rheos__worker *worker, rheos__worker_session *session) {

@@ -349,6 +349,35 @@ void rheos__worker_steps_end_of(rheos__worker_steps *steps, const rheos__session
   while (find_any(steps, cluster, &id)) rheos__worker_steps_end(steps, id, why);
 }
 
+static bool runs_by_itself(rheos__worker_step *step, const void *graph) {
+  bool runs = false;
+  pthread_mutex_lock(&step->mutex);
+  for (const rheos__begun_part *p = step->parts; p != NULL && !runs; p = p->next) {
+    runs = p->graph == graph;
+  }
+  pthread_mutex_unlock(&step->mutex);
+  return runs;
+}
+
+static bool find_running(rheos__worker_steps *steps, const void *graph, int64_t *out_id) {
+  bool found = false;
+  pthread_mutex_lock(&steps->mutex);
+  for (int i = 0; i < RHEOS__STEP_BUCKETS && !found; i++) {
+    for (rheos__worker_step *step = steps->buckets[i]; step != NULL && !found; step = step->next) {
+      found = runs_by_itself(step, graph);
+      if (found) *out_id = step->id;
+    }
+  }
+  pthread_mutex_unlock(&steps->mutex);
+  return found;
+}
+
+void rheos__worker_steps_end_running(rheos__worker_steps *steps, const void *graph,
+                                     const rheos_status *why) {
+  int64_t id = 0;
+  while (find_running(steps, graph, &id)) rheos__worker_steps_end(steps, id, why);
+}
+
 void rheos__worker_steps_end_all(rheos__worker_steps *steps, const rheos_status *why) {
   rheos__worker_steps_end_of(steps, NULL, why);
 }

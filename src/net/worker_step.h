@@ -57,6 +57,9 @@ rheos_status *rheos__worker_steps_get(rheos__worker_steps *steps, int64_t id,
                                       rheos__worker_step **out_step);
 // Says of which cluster the step is, before a part of it runs. NULL: the server's.
 void rheos__worker_step_join(rheos__worker_step *step, rheos__session_cluster *cluster);
+// Aborts the steps in which a graph runs by itself, and forgets them.
+void rheos__worker_steps_end_running(rheos__worker_steps *steps, const void *graph,
+                                     const rheos_status *why);
 // Aborts the steps of a cluster, and forgets them.
 void rheos__worker_steps_end_of(rheos__worker_steps *steps, const rheos__session_cluster *cluster,
                                 const rheos_status *why);

@@ -125,8 +125,25 @@ static void run_and_kill(const char *program, const char *target, int64_t after_
   assert_true(WIFSIGNALED(status));  // it did not end by itself
 }
 
-// What such a client does: makes sessions, runs a step of each, and then one that never ends. All
-// its sessions are dropped when it is killed, one of them in the middle of a step.
+// Begins a step in parts on the parameter server, and feeds one of its two values.
+static void begin_partial(fixture *f, rheos_session *session) {
+  rheos_push_device(f->scope, "/job:ps/task:0");
+  const rheos_output pair[] = {float_scalar(f, 1), float_scalar(f, 2)};
+  const rheos_output sum = rheos_operation_output(add(f, "AddV2", pair, 2, NULL, 0), 0);
+  rheos_scope_pop(f->scope);
+  check(rheos_scope_finish(f->scope));
+  int64_t step;
+  const float value = 5;
+  rheos_feed feed = {.output = pair[0]};
+  check(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SCALAR, &value, &feed.value));
+  check(rheos_session_partial_setup(session, pair, 2, &sum, 1, NULL, 0, &step));
+  check(rheos_session_partial_run(session, step, &feed, 1, NULL, 0, NULL));
+  rheos_tensor_unref(feed.value);
+}
+
+// What such a client does: makes sessions, runs a step of each, begins one in parts, and then one
+// that never ends. All its sessions are dropped when it is killed, one of them in the middle of
+// both steps.
 static int be_client(const char *target) {
   fixture *f;
   void *state = NULL;
@@ -139,6 +156,7 @@ static int be_client(const char *target) {
     check(rheos_session_new(f->graph, &options, &session));
     check(run_once(session, y));
   }
+  begin_partial(f, session);
   rheos_status_free(run_once(session, waits));
   return 0;
 }
@@ -182,6 +200,7 @@ static void test_sessions_end__those_of_a_killed_client_leave_nothing(void **sta
   start_servers(&c);
   const held before = look(&c);
   run_and_kill(own_path, rheos_server_target(c.servers[0]), 3000);
+  assert_true(look(&c).sessions > 0 && look(&c).steps > 0);
   expect_back(&c, &before);
   const int64_t memory = rheos__process_memory_bytes();
   for (int i = 0; i < 2; i++) {
