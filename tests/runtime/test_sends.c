@@ -254,7 +254,7 @@ static void test_sends__a_part_asks_first_for_all_that_it_receives(void **state)
   check(rheos_scope_finish(f->scope));
   check(rheos_callable_new(f->session, &x, 1, NULL, 0, targets, 2, &t->parts[0].callable));
   asked a = {.count = 0};
-  const rheos__rendezvous_source source = {want, &a};
+  const rheos__rendezvous_source source = {.want = want, .argument = &a};
   rheos__rendezvous *rendezvous = rheos__rendezvous_new(&source);
   const rheos_run_options options = {.timeout_ms = 20000};
   const float fed = 1;
