@@ -26,9 +26,11 @@
 #include <rheos/scope.h>
 #include <rheos/server.h>
 #include <rheos/session.h>
+#include <rheos/statistics.h>
 #include <rheos/tensor.h>
 #include <rheos/trace.h>
 #include <rheos/train.h>
+#include <rheos/watch.h>
 
 #include <rheos/lines.h>  // last: it wraps functions declared above
 

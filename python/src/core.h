@@ -154,6 +154,7 @@ int graph_init_types(PyObject *module);
 int tensor_init_types(PyObject *module);
 int session_init_types(PyObject *module);
 int server_init_types(PyObject *module);
+int watch_init_types(PyObject *module);
 struct rheos_host *server_host(PyObject *server);           // the server's; NULL with an exception
 PyObject *cluster_reset(PyObject *module, PyObject *args);  // server_object.c
 

@@ -49,8 +49,7 @@ static rheos_code code_of_exception(PyObject *type) {
   return RHEOS_UNKNOWN;
 }
 
-// The pending exception as a status, with where it was raised.
-static rheos_status *status_of_exception(void) {
+rheos_status *status_of_exception(void) {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);

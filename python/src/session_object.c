@@ -625,6 +625,8 @@ static PyMethodDef session_methods[] = {
     {"_waiting", session_waiting, METH_NOARGS, waiting_doc},
     {"_list_devices", list_devices, METH_NOARGS, "_list_devices()"},
     {"_stats", stats, METH_NOARGS, stats_doc},
+    {"_watch", session_watch, METH_VARARGS,
+     "_watch(names, what, function): a watch that is on; see Session.watch."},
     {NULL, NULL, 0, NULL},
 };
 

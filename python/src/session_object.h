@@ -32,6 +32,7 @@ struct session_object {
   int64_t clock;
   int64_t timeout_ms;    // of runs that have none of their own; 0: none
   int32_t num_released;  // steps that run without the GIL
+  int32_t num_watches;   // whose functions take it
   bool closed;
   bool close_later;  // by the step from within which it was asked for
 };
@@ -83,13 +84,16 @@ int watch_the_end(void);
 void session_step_is_over(session_object *self);
 bool session_check_open(const session_object *self);  // false with an exception
 
-// ---- Steps in parts (session_partial.c): methods
+// ---- Steps in parts (session_partial.c), and watches (watch_object.c): methods
 
+PyObject *session_watch(PyObject *self, PyObject *args);
 PyObject *session_partial_setup(PyObject *self, PyObject *args);
 PyObject *session_partial_run(PyObject *self, PyObject *args);
 
 // ---- Functions of the program (program_function.c)
 
+// The pending exception as a status, with where it was raised.
+rheos_status *status_of_exception(void);
 // What PyFunc calls: `function` is a Python function(token, list of arrays, count of results).
 rheos_status *call_program(void *function, const char *token, rheos_tensor *const *inputs,
                            size_t num_inputs, rheos_tensor **outputs, size_t num_outputs);

@@ -150,7 +150,7 @@ rheos_status *run_step(session_object *self, signature *entry, rheos_tensor **fe
                        bool *out_interrupted) {
   const int64_t cost = rheos_callable_cost_ns(entry->callable);
   const bool release = cost <= 0 || cost >= keep_gil_below_ns || self->num_released > 0 ||
-                       calls_program(self->graph);
+                       self->num_watches > 0 || calls_program(self->graph);
   callable_step step = {entry->callable, feeds, fetches};
   return run_with_signals(self, release, run_callable_step, &step, settings, out_interrupted);
 }

@@ -40,6 +40,7 @@ OWNED = {
     "rheos_trace": "rheos_trace_free",
     "rheos_profile": "rheos_profile_free",
     "rheos_cancellation": "rheos_cancellation_free",
+    "rheos_watch": "rheos_watch_free",
     "rheos_event_writer": "drop_event_writer",
     "rheos_event_writer_cache": "rheos_event_writer_cache_free",
     "rheos_event_reader": "rheos_event_reader_close",
@@ -93,7 +94,8 @@ TEXTS_OF = {
 }
 # Types of functions of the program: none is given.
 FUNCTIONS = {"rheos_program_function", "rheos_gradient_function", "rheos_capture_function",
-             "rheos_backward_function", "rheos_server_event_function"}  # fmt: skip
+             "rheos_backward_function", "rheos_server_event_function",
+             "rheos_watch_function"}  # fmt: skip
 # Functions given to functions: given.h has one that does its work, none, one that does nothing.
 BUILDERS = {"rheos_branch_function", "rheos_condition_function", "rheos_body_function",
             "rheos_row_function"}  # fmt: skip

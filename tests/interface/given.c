@@ -604,6 +604,20 @@ rheos_cancellation *given_rheos_cancellation_handle(int choice) {
   return choice == 1 ? NULL : MADE_BY(rheos_cancellation_new(), rheos_cancellation_free);
 }
 
+static rheos_status *look_away(void *argument, const rheos_seen *seen) {
+  (void)argument;
+  (void)seen;
+  return NULL;
+}
+
+rheos_watch *given_rheos_watch_handle(int choice) {
+  if (choice == 1) return NULL;
+  const rheos_watch_options options = {.seen = look_away};
+  rheos_watch *watch;
+  must(rheos_session_watch(given_rheos_session_handle(0), &options, &watch));
+  return MADE_BY(watch, rheos_watch_free);
+}
+
 rheos_callable *given_rheos_callable_handle(int choice) {
   if (choice == 1) return NULL;
   rheos_session *session = given_rheos_session_handle(0);

@@ -125,6 +125,7 @@ rheos_array given_rheos_array(int choice);
   X(rheos_trace, 2)               \
   X(rheos_profile, 2)             \
   X(rheos_cancellation, 2)        \
+  X(rheos_watch, 2)               \
   X(rheos_callable, 2)            \
   X(rheos_event_writer, 2)        \
   X(rheos_event_writer_cache, 2)  \

@@ -19,6 +19,7 @@ from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from rheos.ops.flow.script_ops import call_function
 from rheos.ops.ragged.ragged_tensor import RaggedTensorValue
 from rheos.ops.state.session_ops import handle_of
+from rheos.training.watches import Watch
 
 # What a trace has, as the library counts it (RHEOS_TRACE_* of session.h).
 _TRACE_STEPS, _TRACE_GRAPHS, _TRACE_COSTS = 1, 2, 4
@@ -281,6 +282,7 @@ class BaseSession(_core.SessionBase):
         self._target = target
         self._config = config
         _sessions.add(self)
+        self._watches = set()  # that are on
         self._dead_handles = []  # of tensors that the session keeps and nobody asks for
         self._open(
             graph,
@@ -312,6 +314,17 @@ class BaseSession(_core.SessionBase):
     def list_devices(self):
         """The devices the session can use."""
         return [_Device(*known) for known in self._list_devices()]
+
+    def watch(self, names="*", tell=None, what="statistics"):
+        """From the next step on, tells of what operations compute. The graph stays as it is.
+
+        names: of operations, also of functions' bodies: "*" stands for any letters, "?" for one;
+        several with "," in between. tell: a function of a Watched (training/watches.py); by default
+        it is printed to standard error. what: "values" for arrays, "statistics" for their numbers,
+        "first_nan" for the first operation of a step that made a NaN, and what it took. Returns a
+        Watch, whose end() ends it. NotFoundError with near names where there is no such operation.
+        """
+        return Watch(self, names, tell, what)
 
     def close(self):
         """Ends the session and frees its variables. Running steps are cancelled."""

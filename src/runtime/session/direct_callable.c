@@ -33,6 +33,24 @@ void rheos__direct_release_callable(rheos_callable *callable) {
   rheos__cached_plan_unref(direct(callable)->plan);
 }
 
+// By a plan that watches what the session's watches name.
+static rheos_status *run_watched(rheos_callable *callable, rheos_tensor *const *values,
+                                 const rheos__bound *bound, rheos_tensor **out_values,
+                                 const rheos_run_options *options, rheos__rendezvous *rendezvous) {
+  rheos__direct_session *session = rheos__direct(callable->session);
+  rheos__signature_ids ids = callable->ids;
+  rheos__watched_step step;
+  rheos__cached_plan *plan = NULL;
+  rheos_status *status = rheos__direct_watch(session, &ids, values, &step);
+  if (status == NULL) status = rheos__direct_plan(session, &ids, options, &plan);
+  if (status == NULL) {
+    status = rheos__direct_run_take(session, plan, values, bound, out_values, options,
+                                    step.watches != NULL ? &step.observer : NULL, rendezvous);
+  }
+  rheos__watched_step_deinit(&step);
+  return status;
+}
+
 // `bound` or `out_values` is NULL, and `rendezvous` may be.
 static rheos_status *run(rheos_callable *callable, rheos_tensor *const *values,
                          const rheos__bound *bound, rheos_tensor **out_values,
@@ -40,12 +58,18 @@ static rheos_status *run(rheos_callable *callable, rheos_tensor *const *values,
   rheos__direct_session *session = rheos__direct(callable->session);
   rheos__cached_plan *plan = NULL;
   RHEOS_TRY(rheos__home_enter(&session->home));
+  if (rheos__is_watched(session->watches)) {
+    rheos_status *watched = run_watched(callable, values, bound, out_values, options, rendezvous);
+    rheos__home_leave(&session->home);
+    return watched;
+  }
   pthread_mutex_lock(&session->mutex);
   rheos_status *status = current_plan(direct(callable), session, options, &plan);
   if (status == NULL) ++session->num_runs;
   pthread_mutex_unlock(&session->mutex);
   if (status == NULL) {
-    status = rheos__direct_run_take(session, plan, values, bound, out_values, options, rendezvous);
+    status =
+        rheos__direct_run_take(session, plan, values, bound, out_values, options, NULL, rendezvous);
   }
   rheos__home_leave(&session->home);
   return status;

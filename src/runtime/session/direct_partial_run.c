@@ -79,7 +79,8 @@ static rheos_status *run_part(rheos__direct_session *session, rheos__part *part,
   if (part->ids.num_fetches == 0 && part->ids.num_targets == 0) return NULL;
   rheos__cached_plan *plan = NULL;
   RHEOS_TRY(rheos__direct_plan(session, &part->ids, options, &plan));
-  return rheos__direct_run_take(session, plan, part->values, NULL, part->results, options, NULL);
+  return rheos__direct_run_take(session, plan, part->values, NULL, part->results, options, NULL,
+                                NULL);
 }
 
 // With the run's mutex held. `*out_is_over`: the handle stands for nothing any more.

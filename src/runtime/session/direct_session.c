@@ -65,7 +65,9 @@ static rheos_status *init(rheos_session *base, const rheos_session_options *opti
                   .leaves_functions = options->leaves_functions,
                   .rewrites = options->rewrites,
                   .num_threads = options->num_threads_between_ops}};
-  return rheos__home_init(&session->home, &home);
+  RHEOS_TRY(rheos__home_init(&session->home, &home));
+  session->watches = rheos__watch_list_new();
+  return session->watches != NULL ? NULL : rheos__out_of_memory();
 }
 
 static void close_session(rheos_session *base) {
@@ -74,6 +76,7 @@ static void close_session(rheos_session *base) {
   rheos__direct_forget_partial_runs(session);
   rheos__plan_cache_clear(&session->plans);
   rheos__watched_bodies_clear(session->watched);
+  if (session->watches != NULL) rheos__watch_list_forget(session->watches);
   rheos__home_clear(&session->home);
   rheos__large_trim();
 }
@@ -82,6 +85,7 @@ static void deinit(rheos_session *base) {
   rheos__direct_session *session = rheos__direct(base);
   rheos__plan_cache_deinit(&session->plans);
   rheos__watched_bodies_free(session->watched);
+  rheos__watch_list_unref(session->watches);
   rheos__home_deinit(&session->home);
   pthread_mutex_destroy(&session->mutex);
 }
@@ -106,6 +110,10 @@ static void get_stats(rheos_session *base, rheos_session_stats *out_stats) {
   out_stats->num_runs = session->num_runs;
   rheos__add_plans(&session->plans, out_stats);
   pthread_mutex_unlock(&session->mutex);
+}
+
+static rheos__watch_list *watches(rheos_session *session) {
+  return rheos__direct(session)->watches;
 }
 
 static rheos__home *home(rheos_session *session) { return &rheos__direct(session)->home; }
@@ -163,9 +171,10 @@ static rheos_status *run_plan(rheos__direct_session *session, rheos__cached_plan
 rheos_status *rheos__direct_run_take(rheos__direct_session *session, rheos__cached_plan *plan,
                                      rheos_tensor *const *values, const rheos__bound *bound,
                                      rheos_tensor **out_values, const rheos_run_options *options,
+                                     const rheos__observer *observer,
                                      rheos__rendezvous *rendezvous) {
   rheos_status *status =
-      run_plan(session, plan, values, bound, out_values, options, NULL, rendezvous);
+      run_plan(session, plan, values, bound, out_values, options, observer, rendezvous);
   rheos__cached_plan_unref(plan);
   return status;
 }
@@ -185,12 +194,6 @@ static rheos_status *run_observed(rheos__direct_session *session, const rheos__s
   return status;
 }
 
-static rheos_status *run(rheos_session *base, const rheos__signature_ids *ids,
-                         rheos_tensor *const *values, rheos_tensor **out_values,
-                         const rheos_run_options *options) {
-  return run_observed(rheos__direct(base), ids, values, out_values, options, NULL);
-}
-
 // What the plan is to watch: a part of its signature. NULL is nothing.
 static rheos_status *find_watched(rheos__direct_session *session, rheos__watches *watches,
                                   rheos__signature_ids *ids) {
@@ -203,6 +206,35 @@ static rheos_status *find_watched(rheos__direct_session *session, rheos__watches
   ids->watched = found;
   if (status == NULL) rheos__signature_ids_hash(ids);
   return status;
+}
+
+rheos_status *rheos__direct_watch(rheos__direct_session *session, rheos__signature_ids *ids,
+                                  rheos_tensor *const *values, rheos__watched_step *out_step) {
+  RHEOS_TRY(rheos__watched_step_init(out_step, session->watches, session->base.graph, ids, values));
+  return find_watched(session, out_step->watches, ids);
+}
+
+static rheos_status *run_watched(rheos__direct_session *session, rheos__signature_ids ids,
+                                 rheos_tensor *const *values, rheos_tensor **out_values,
+                                 const rheos_run_options *options) {
+  rheos__watched_step step;
+  rheos_status *status = rheos__direct_watch(session, &ids, values, &step);
+  if (status == NULL) {
+    status = run_observed(session, &ids, values, out_values, options,
+                          step.watches != NULL ? &step.observer : NULL);
+  }
+  rheos__watched_step_deinit(&step);
+  return status;
+}
+
+static rheos_status *run(rheos_session *base, const rheos__signature_ids *ids,
+                         rheos_tensor *const *values, rheos_tensor **out_values,
+                         const rheos_run_options *options) {
+  rheos__direct_session *session = rheos__direct(base);
+  if (rheos__is_watched(session->watches)) {
+    return run_watched(session, *ids, values, out_values, options);
+  }
+  return run_observed(session, ids, values, out_values, options, NULL);
 }
 
 rheos_status *rheos__session_run_watched(rheos_session *base, const rheos_feed *feeds,
@@ -291,5 +323,6 @@ const rheos__session_kind rheos__direct_session_kind = {
     .run_bound = rheos__direct_run_bound,
     .callable_cost_ns = rheos__direct_callable_cost_ns,
     .home = home,
+    .watches = watches,
     .make_plan = make_plan_to_show,
 };

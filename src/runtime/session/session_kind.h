@@ -70,6 +70,7 @@ struct rheos__session_kind {
   // ---- What only sessions of this process have; NULL: this one is none
   // What steps of other things than plans begin in, such as those that go over datasets.
   rheos__home *(*home)(rheos_session *session);
+  struct rheos__watch_list *(*watches)(rheos_session *session);
   // As rheos__session_plan() has it.
   rheos_status *(*make_plan)(rheos_session *session, const rheos__step_ends *ends,
                              const rheos_shape *shapes, rheos__plan **out_plan,

@@ -1,0 +1,80 @@
+// Watches: a session tells of the values of operations while its steps run. The graph is not
+// changed, and what is computed has the same bits; steps that nobody watches cost nothing more.
+#ifndef RHEOS_WATCH_H
+#define RHEOS_WATCH_H
+
+#include <rheos/session.h>
+#include <rheos/statistics.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What is told of a value.
+typedef enum rheos_watch_what {
+  RHEOS_WATCH_VALUES,      // the tensor
+  RHEOS_WATCH_STATISTICS,  // its numbers
+  // Of each step the first operation that made a NaN of numbers that were none, or that took one
+  // that was fed or came from what is not watched; and what it took.
+  RHEOS_WATCH_FIRST_NAN,
+} rheos_watch_what;
+
+typedef struct rheos_seen_input {
+  rheos_output output;
+  const rheos_statistics *statistics;  // NULL: it has no numbers, or is not watched
+} rheos_seen_input;
+
+// A value that a step computed, for as long as the function runs.
+typedef struct rheos_seen {
+  rheos_output output;  // of the session's graph, or of a function's body
+  const char *name;     // of the output: "outer/c:0"
+  const char *place;  // "": the session's graph; else the calls and loops that it is in, each with
+                      // the number of its trip, 0 of what is no loop: "while;3;body/call;0"
+  int64_t step;       // among the session's watched ones, from 0 on
+  rheos_tensor *value;  // NULL unless values are watched; the caller may keep a reference
+  const rheos_statistics *statistics;  // NULL where values are watched, or have no numbers
+  const rheos_seen_input *inputs;      // of the first NaN; else none
+  size_t num_inputs;
+} rheos_seen;
+
+// Is told of values in the order in which the step computes them, by one thread at a time. An error
+// ends the step and is the operation's.
+typedef rheos_status *(*rheos_watch_function)(void *argument, const rheos_seen *seen);
+
+typedef struct rheos_watch_options {
+  // Names of operations, of the graph and of its functions: "*" stands for any letters, "?" for
+  // one; several with "," in between. NULL: all.
+  const char *names RHEOS_LEFT_OUT;
+  rheos_watch_what what RHEOS_LEFT_OUT;
+  rheos_watch_function seen RHEOS_LEFT_OUT;  // must be given
+  void *argument RHEOS_LEFT_OUT;
+} rheos_watch_options;
+
+typedef struct rheos_watch rheos_watch;
+
+// From the next step on, tells of what it computes of the outputs of these operations; nothing runs
+// for being watched, and what a step does not need is not told. Operations that come later count.
+// RHEOS_NOT_FOUND with names that are near where there is no such operation, RHEOS_UNIMPLEMENTED
+// for a session on a server.
+RHEOS_MUST_USE static inline rheos_status *rheos_session_watch(rheos_session *session,
+                                                               const rheos_watch_options *options,
+                                                               rheos_watch **out_watch);
+// Ends it, and frees the handle: nothing is told when this has returned. Before or after its
+// session.
+RHEOS_API void rheos_watch_free(rheos_watch *watch);
+
+// ---- What the functions above call
+
+RHEOS_STATUS rheos_session_watch_sized(rheos_session *session, const rheos_watch_options *options,
+                                       size_t options_bytes, rheos_watch **out_watch);
+RHEOS_MUST_USE static inline rheos_status *rheos_session_watch(rheos_session *session,
+                                                               const rheos_watch_options *options,
+                                                               rheos_watch **out_watch) {
+  return rheos_session_watch_sized(session, options, sizeof *options, out_watch);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // RHEOS_WATCH_H

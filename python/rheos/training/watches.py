@@ -1,0 +1,96 @@
+"""Watches of a session: what its steps compute, told while they run."""
+
+import sys
+from collections import namedtuple
+
+_WHATS = {"values": 0, "statistics": 1, "first_nan": 2}
+
+
+class Statistics(
+    namedtuple(
+        "Statistics",
+        "count nan negative zero positive negative_infinite positive_infinite least most mean norm",
+    )
+):
+    """The numbers of a tensor. Complex ones count by their real and imaginary parts.
+
+    count: of numbers, which nan, negative, zero and positive add up to; negative_infinite and
+    positive_infinite are among the negative and positive ones. least, most, mean and norm (the
+    square root of the sum of squares) are of the finite ones, and 0 where there are none.
+    """
+
+    __slots__ = ()
+
+    def __str__(self):
+        text = f"{self.least:.6g} to {self.most:.6g}, mean {self.mean:.6g}"
+        infinite = self.negative_infinite + self.positive_infinite
+        if self.nan or infinite:
+            text += f", {self.nan} NaN and {infinite} infinite of {self.count}"
+        return text
+
+
+class Watched(namedtuple("Watched", "name op place step file line value statistics inputs")):
+    """A value that a step computed.
+
+    name: the tensor's, "scope/op:0"; op: its operation's type. place: "" in the graph itself, else
+    the calls and loops that it is in, each with the number of its trip: "while;3". step: among the
+    watched ones, from 0 on. file, line: where the program made the operation; None and 0 if that
+    is not known. value: a NumPy array, where values are watched. statistics: Statistics, where
+    these are, and the value has numbers. inputs: of the first NaN, what the operation took:
+    [(name, Statistics or None)].
+    """
+
+    __slots__ = ()
+
+    def __str__(self):
+        text = f"step {self.step}: {self.name} ({self.op})"
+        if self.place:
+            text += f" in {self.place}"
+        if self.file is not None:
+            text += f", {self.file}:{self.line}"
+        if self.value is not None:
+            text += f": {self.value}"
+        if self.statistics is not None:
+            text += f": {self.statistics}"
+        for name, statistics in self.inputs:
+            text += f"\n  took {name}: {'not watched' if statistics is None else statistics}"
+        return text
+
+
+def _print(watched):
+    print(watched, file=sys.stderr, flush=True)
+
+
+def _numbers(told):
+    return None if told is None else Statistics(*told)
+
+
+class Watch:
+    """A watch that is on until end() is called, or the `with` block that it is in ends."""
+
+    def __init__(self, session, names, tell, what):
+        if what not in _WHATS:
+            raise ValueError(f"what is to be told is one of {', '.join(_WHATS)}, not {what!r}")
+        if tell is None:
+            tell = _print
+
+        def told(name, op, place, step, file, line, value, statistics, inputs):
+            inputs = [(taken, _numbers(numbers)) for taken, numbers in inputs]
+            tell(
+                Watched(name, op, place, step, file, line, value, _numbers(statistics), inputs)
+            )
+
+        self._watch = session._watch(names, _WHATS[what], told)
+        self._session = session
+        session._watches.add(self)
+
+    def end(self):
+        """Ends the watch; nothing is told any more."""
+        self._watch.end()
+        self._session._watches.discard(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        self.end()

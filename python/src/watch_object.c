@@ -1,0 +1,158 @@
+// Watch objects: one watch of a session each, that is on until it is ended. What is told of a value
+// goes to a function of the package, which makes objects of it.
+
+#include <rheos/watch.h>
+#include <string.h>
+
+#include "session_object.h"
+
+typedef struct watch_object {
+  PyObject_HEAD session_object *session;  // NULL: it has ended
+  rheos_watch *watch;
+  PyObject *function;
+} watch_object;
+
+static PyTypeObject watch_type;
+
+// (count, nan, negative, zero, positive, -inf, inf, least, most, mean, norm); None: no numbers.
+static PyObject *statistics_to_python(const rheos_statistics *s) {
+  if (!s) Py_RETURN_NONE;
+  return Py_BuildValue("LLLLLLLdddd", (long long)s->count, (long long)s->num_nan,
+                       (long long)s->num_negative, (long long)s->num_zero,
+                       (long long)s->num_positive, (long long)s->num_negative_infinite,
+                       (long long)s->num_positive_infinite, s->least, s->most, s->mean, s->norm);
+}
+
+// A copy: the function may keep it, and write to it.
+static PyObject *value_to_python(rheos_tensor *value) {
+  rheos_tensor *copy = NULL;
+  if (!value) Py_RETURN_NONE;
+  rheos_status *status = rheos_tensor_copy(value, &copy);
+  if (!status) return tensor_to_python_take(copy);
+  raise_run_error_take(status, NULL);
+  return NULL;
+}
+
+static PyObject *name_to_python(rheos_output output) {
+  const rheos_operation operation = {output.graph, output.id};
+  const size_t size = rheos_operation_name(operation, NULL, 0);
+  char *name = PyMem_Malloc(size + 1);
+  if (!name) return PyErr_NoMemory();
+  rheos_operation_name(operation, name, size + 1);
+  PyObject *text = PyUnicode_FromFormat("%s:%d", name, (int)output.index);
+  PyMem_Free(name);
+  return text;
+}
+
+// [(name, statistics)]
+static PyObject *inputs_to_python(const rheos_seen *seen) {
+  PyObject *list = PyList_New((Py_ssize_t)seen->num_inputs);
+  for (size_t i = 0; list && i < seen->num_inputs; ++i) {
+    PyObject *item = Py_BuildValue("NN", name_to_python(seen->inputs[i].output),
+                                   statistics_to_python(seen->inputs[i].statistics));
+    if (!item)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, (Py_ssize_t)i, item);
+  }
+  return list;
+}
+
+static rheos_status *tell(void *argument, const rheos_seen *seen) {
+  PyGILState_STATE gil = PyGILState_Ensure();
+  PyObject *pending, *of_pending, *traceback;
+  PyErr_Fetch(&pending, &of_pending, &traceback);
+  const rheos_operation operation = {seen->output.graph, seen->output.id};
+  const char *file;
+  int32_t line;
+  rheos_operation_source(operation, &file, &line);
+  PyObject *done = PyObject_CallFunction(
+      argument, "sssLziNNN", seen->name, rheos_operation_type(operation), seen->place,
+      (long long)seen->step, file, (int)line, value_to_python(seen->value),
+      statistics_to_python(seen->statistics), inputs_to_python(seen));
+  rheos_status *status = done ? NULL : status_of_exception();
+  Py_XDECREF(done);
+  PyErr_Restore(pending, of_pending, traceback);
+  PyGILState_Release(gil);
+  return status;
+}
+
+PyObject *session_watch(PyObject *object, PyObject *args) {
+  session_object *session = (session_object *)object;
+  rheos_watch_options options = {.seen = tell};
+  int what;
+  PyObject *function;
+  if (!PyArg_ParseTuple(args, "siO", &options.names, &what, &function)) return NULL;
+  if (!session_check_open(session)) return NULL;
+  watch_object *self = PyObject_GC_New(watch_object, &watch_type);
+  if (!self) return NULL;
+  self->session = NULL;
+  self->watch = NULL;
+  self->function = Py_NewRef(function);
+  PyObject_GC_Track(self);
+  options.what = (rheos_watch_what)what;
+  options.argument = function;
+  rheos_status *status = rheos_session_watch(session->session, &options, &self->watch);
+  if (status) {
+    Py_DECREF(self);
+    raise_run_error_take(status, session->graph);
+    return NULL;
+  }
+  self->session = (session_object *)Py_NewRef(object);
+  ++session->num_watches;
+  return (PyObject *)self;
+}
+
+// Waits for the function, which waits for the GIL, to have been told.
+static void end_watch(watch_object *self) {
+  session_object *session = self->session;
+  if (!session) return;
+  self->session = NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  rheos_watch_free(self->watch);
+  Py_END_ALLOW_THREADS;
+  --session->num_watches;
+  Py_DECREF(session);
+}
+
+static PyObject *watch_end(PyObject *object, PyObject *unused) {
+  (void)unused;
+  end_watch((watch_object *)object);
+  Py_RETURN_NONE;
+}
+
+static int watch_traverse(PyObject *object, visitproc visit, void *arg) {
+  Py_VISIT(((watch_object *)object)->session);
+  Py_VISIT(((watch_object *)object)->function);
+  return 0;
+}
+
+static int watch_clear(PyObject *object) {
+  end_watch((watch_object *)object);
+  Py_CLEAR(((watch_object *)object)->function);
+  return 0;
+}
+
+static void watch_dealloc(PyObject *object) {
+  PyObject_GC_UnTrack(object);
+  watch_clear(object);
+  PyObject_GC_Del(object);
+}
+
+static PyMethodDef watch_methods[] = {
+    {"end", watch_end, METH_NOARGS, "end(): nothing is told any more; twice is once."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyTypeObject watch_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "rheos._core._Watch",
+    .tp_basicsize = sizeof(watch_object),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "A watch of a session.",
+    .tp_dealloc = watch_dealloc,
+    .tp_traverse = watch_traverse,
+    .tp_clear = watch_clear,
+    .tp_methods = watch_methods,
+};
+
+int watch_init_types(PyObject *module) { return PyModule_AddType(module, &watch_type); }

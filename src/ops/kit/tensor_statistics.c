@@ -1,0 +1,146 @@
+// Floats are added up in blocks, each in lanes that the compiler keeps in vectors, as long as all
+// of them are finite; a block that is not, and every other dtype, number by number.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
+#include "ops/kit/tensor_statistics.h"
+
+#include <math.h>
+
+#include "ops/kit/elements.h"
+#include "ops/kit/elementwise.h"
+
+enum { LANES = 16, BLOCK = 4096 };
+
+typedef struct sums {
+  rheos_statistics s;  // without mean and norm
+  double sum, squares;
+  int64_t num_finite;
+} sums;
+
+bool rheos__has_numbers(rheos_dtype dtype) {
+  switch (dtype) {
+    case RHEOS_STRING:
+    case RHEOS_RESOURCE:
+    case RHEOS_VARIANT:
+    case RHEOS_INVALID_DTYPE: return false;
+    default: return true;
+  }
+}
+
+static void add_finite(sums *a, double value) {
+  if (a->num_finite == 0 || value < a->s.least) a->s.least = value;
+  if (a->num_finite == 0 || value > a->s.most) a->s.most = value;
+  a->sum += value;
+  a->squares += value * value;
+  a->num_finite++;
+}
+
+static void add(sums *a, double value) {
+  a->s.count++;
+  a->s.num_nan += isnan(value);
+  a->s.num_negative += value < 0;
+  a->s.num_zero += value == 0;
+  a->s.num_positive += value > 0;
+  a->s.num_negative_infinite += value == -INFINITY;
+  a->s.num_positive_infinite += value == INFINITY;
+  if (isfinite(value)) add_finite(a, value);
+}
+
+typedef struct lanes {
+  float least[LANES], most[LANES], sum[LANES], squares[LANES];
+  int32_t negative[LANES], zero[LANES];
+} lanes;
+
+// x (BLOCK). What is not finite makes a sum that is not.
+RHEOS__WIDE static void add_block(const float *x, lanes *out_lanes) {
+  lanes l = *out_lanes;
+  for (int i = 0; i < BLOCK; i += LANES) {
+    for (int k = 0; k < LANES; k++) {
+      const float value = x[i + k];
+      l.least[k] = value < l.least[k] ? value : l.least[k];
+      l.most[k] = value > l.most[k] ? value : l.most[k];
+      l.sum[k] += value;
+      l.squares[k] += value * value;
+      l.negative[k] += value < 0;
+      l.zero[k] += value == 0;
+    }
+  }
+  *out_lanes = l;
+}
+
+// False: not all are finite, or their squares do not fit; nothing is added then.
+static bool take_lanes(const lanes *l, sums *a) {
+  double sum = 0, squares = 0;
+  int64_t negative = 0, zero = 0;
+  for (int k = 0; k < LANES; k++) {
+    sum += (double)l->sum[k];
+    squares += (double)l->squares[k];
+    negative += l->negative[k];
+    zero += l->zero[k];
+  }
+  if (!isfinite(sum) || !isfinite(squares)) return false;
+  for (int k = 0; k < LANES; k++) {
+    const double least = (double)l->least[k], most = (double)l->most[k];
+    if ((k == 0 && a->num_finite == 0) || least < a->s.least) a->s.least = least;
+    if ((k == 0 && a->num_finite == 0) || most > a->s.most) a->s.most = most;
+  }
+  a->s.count += BLOCK;
+  a->s.num_negative += negative;
+  a->s.num_zero += zero;
+  a->s.num_positive += BLOCK - negative - zero;
+  a->num_finite += BLOCK;
+  a->sum += sum;
+  a->squares += squares;
+  return true;
+}
+
+static void add_floats(const float *x, int64_t count, sums *a) {
+  int64_t i = 0;
+  for (; i + BLOCK <= count; i += BLOCK) {
+    lanes l = {.negative = {0}};
+    for (int k = 0; k < LANES; k++) l.least[k] = l.most[k] = x[i + k];
+    add_block(x + i, &l);
+    if (take_lanes(&l, a)) continue;
+    for (int k = 0; k < BLOCK; k++) add(a, (double)x[i + k]);
+  }
+  for (; i < count; i++) add(a, (double)x[i]);
+}
+
+static bool is_complex(rheos_dtype dtype) {
+  return dtype == RHEOS_COMPLEX64 || dtype == RHEOS_COMPLEX128;
+}
+
+rheos_statistics rheos__statistics_of(const rheos_tensor *tensor) {
+  sums a = {.num_finite = 0};
+  if (tensor->dtype == RHEOS_FLOAT) {
+    add_floats(tensor->data, tensor->num_elements, &a);
+  } else {
+    for (int64_t i = 0; i < tensor->num_elements; i++) {
+      if (is_complex(tensor->dtype)) {
+        const double complex value = rheos__complex_at(tensor->dtype, tensor->data, i);
+        add(&a, creal(value));
+        add(&a, cimag(value));
+      } else {
+        add(&a, rheos__real_at(tensor, i));
+      }
+    }
+  }
+  if (a.num_finite > 0) a.s.mean = a.sum / (double)a.num_finite;
+  a.s.norm = sqrt(a.squares);
+  return a.s;
+}
+
+rheos_status *rheos_tensor_statistics(const rheos_tensor *tensor,
+                                      rheos_statistics *out_statistics) {
+  RHEOS_NEED(tensor);
+  RHEOS_NEED(out_statistics);
+  *out_statistics = (rheos_statistics){0};
+  if (!rheos__has_numbers(tensor->dtype) || tensor->memory != NULL) {
+    return RHEOS_INVALID("a tensor of %s has no numbers to add up",
+                         rheos_dtype_name(tensor->dtype));
+  }
+  *out_statistics = rheos__statistics_of(tensor);
+  return NULL;
+}
