@@ -12,6 +12,7 @@ BUILD = Path(os.environ.get("RHEOS_BUILD", SOURCE / "build"))
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = [SOURCE / "ARCHITECTURE.md", *sorted((SOURCE / "docs" / "inside").glob("*.md"))]
 WITH_PROGRAMS = [path for path in PAGES if "\n```python\n" in path.read_text()]
+WITH_PLANS = [path for path in WITH_PROGRAMS if "`rheos show --plan " in path.read_text()]
 
 
 def rheos(*arguments, folder):
@@ -27,13 +28,26 @@ def without_numbers_of_kernels(text):
     return re.sub(r"^ *memory: .*\n", "", lines, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", WITH_PROGRAMS, ids=lambda path: path.stem)
+def run_program(blocks, folder):
+    """Runs the first block of Python; returns its number."""
+    first = next(i for i, (language, _) in enumerate(blocks) if language == "python")
+    (folder / "program.py").write_text(blocks[first][1])
+    rheos("run", "program.py", folder=folder)
+    return first
+
+
+@pytest.mark.parametrize(
+    "page", [path for path in WITH_PROGRAMS if path not in WITH_PLANS], ids=lambda path: path.stem
+)
+def test_a_page_has_a_program_that_runs(page, tmp_path):
+    run_program(BLOCK.findall(page.read_text()), tmp_path)
+
+
+@pytest.mark.parametrize("page", WITH_PLANS, ids=lambda path: path.stem)
 def test_a_page_prints_what_the_command_prints(page, tmp_path):
     text = page.read_text()
     blocks = BLOCK.findall(text)
-    first = next(i for i, (language, _) in enumerate(blocks) if language == "python")
-    (tmp_path / "program.py").write_text(blocks[first][1])
-    rheos("run", "program.py", folder=tmp_path)
+    first = run_program(blocks, tmp_path)
     (command,) = re.findall(r"`rheos (show --plan [^`]*)`", text)
     printed = "\n" + without_numbers_of_kernels(rheos(*command.split(), folder=tmp_path))
     parts = [block for language, block in blocks[first + 1 :] if language == ""]
