@@ -6,11 +6,11 @@ Where there is no TensorFlow 2 (tensorflow_process.py), these tests are skipped.
 
 import json
 import os
-import socket
 import subprocess
 import sys
 
 import pytest
+from ports import free_port
 from tensorflow_process import INTERPRETER, is_tensorflow_1
 
 pytestmark = pytest.mark.skipif(
@@ -94,13 +94,7 @@ os._exit(0)
 
 
 def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [str(one.getsockname()[1]) for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+    return [str(free_port()) for _ in range(count)]
 
 
 def start(task, is_tensorflow, ports):

@@ -3,26 +3,20 @@ has the whole batches."""
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import rheos as tf
+from ports import free_port
 
 PROGRAM = Path(__file__).with_name("worker_program.py")
 DEADLINE_S = 60
 
 
 def free_addresses(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("localhost", 0))
-    addresses = [f"localhost:{one.getsockname()[1]}" for one in sockets]
-    for one in sockets:
-        one.close()
-    return addresses
+    return [f"localhost:{free_port()}" for _ in range(count)]
 
 
 def environment(task, addresses):

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import textwrap
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 import rheos
 import rheos.v1 as tf
+from ports import free_port
 
 COMMAND = Path(rheos.__file__).resolve().parents[2] / "bin" / "rheos"
 pytestmark = [
@@ -81,19 +81,13 @@ def _environment(files, ca=None, cert=None, token=None):
 # ---- Servers and clients, processes of their own
 
 
-def _free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 @pytest.fixture
 def serve(files, tmp_path):
     """serve(**credentials), serve(job=..., cluster=...): the address of a server that is ready."""
     servers = []
 
     def start(*options, job="worker", cluster=None, **credentials):
-        cluster = cluster or {job: [f"localhost:{_free_port()}"]}
+        cluster = cluster or {job: [f"localhost:{free_port()}"]}
         path = tmp_path / "cluster.json"
         path.write_text(json.dumps(cluster))
         server = subprocess.Popen(
@@ -228,7 +222,7 @@ def test_a_token_does_not_go_where_others_may_read_it(files):
 
 
 def test_tasks_call_each_other_with_their_credentials(files, serve):
-    cluster = {job: [f"localhost:{_free_port()}"] for job in ("worker", "ps")}
+    cluster = {job: [f"localhost:{free_port()}"] for job in ("worker", "ps")}
     credentials = {"ca": "ca", "cert": "here", "token": "token"}
     serve(job="ps", cluster=cluster, **credentials)
     target = serve(job="worker", cluster=cluster, **credentials)
@@ -236,7 +230,7 @@ def test_tasks_call_each_other_with_their_credentials(files, serve):
 
 
 def test_a_task_that_another_does_not_accept_is_named(files, serve):
-    cluster = {job: [f"localhost:{_free_port()}"] for job in ("worker", "ps")}
+    cluster = {job: [f"localhost:{free_port()}"] for job in ("worker", "ps")}
     serve(job="ps", cluster=cluster, cert="strange")
     target = serve("--no-client-certs", job="worker", cluster=cluster, ca="ca", cert="here")
     said = _said(files, target, "/job:ps", ca="ca")

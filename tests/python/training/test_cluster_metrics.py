@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import rheos
 import rheos.v1 as tf
+from ports import free_port
 
 COMMAND = Path(rheos.__file__).resolve().parents[2] / "bin" / "rheos"
 pytestmark = [
@@ -24,7 +25,7 @@ class Served:
 
     def __init__(self, folder, *options):
         (folder / "cluster.json").write_text('{"worker": ["localhost:0"]}')
-        self.port = _free_port()
+        self.port = free_port()
         self.log = (folder / "log").open("w+")
         self.process = subprocess.Popen(
             [COMMAND, "serve", "--cluster", folder / "cluster.json", "--job", "worker",
@@ -54,14 +55,6 @@ class Served:
         self.process.terminate()
         self.process.stdout.close()
         assert self.process.wait(30) == 0
-
-
-def _free_port():
-    import socket
-
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 @pytest.fixture
