@@ -213,6 +213,60 @@ static void test_watches__errors_are_the_operations(void **state) {
                "needs a function");
 }
 
+// ---- Threads
+
+typedef struct runner {
+  rheos_session *session;
+  straight g;
+  pthread_t thread;
+  atomic_bool *is_over;
+  rheos_status *status;
+} runner;
+
+static void *run_on(void *argument) {
+  runner *own = argument;
+  float found;
+  while (own->status == NULL && !atomic_load(own->is_over)) {
+    own->status = run_fed(own->session, own->g.x, 3, own->g.y, &found);
+  }
+  return NULL;
+}
+
+static rheos_status *count(void *argument, const rheos_seen *seen) {
+  (void)seen;
+  ++*(int *)argument;  // one thread at a time
+  return NULL;
+}
+
+// Watches come and go while other threads run steps.
+static void test_watches__come_and_go_between_steps_of_other_threads(void **state) {
+  fixture *f = *state;
+  const straight g = build(f);
+  runner runners[3];
+  atomic_bool is_over = false;
+  int num_told = 0;
+  for (int i = 0; i < 3; i++) {
+    runners[i] = (runner){.session = f->session, .g = g, .is_over = &is_over};
+    assert_int_equal(pthread_create(&runners[i].thread, NULL, run_on, &runners[i]), 0);
+  }
+  for (int i = 0; i < 40; i++) {
+    const rheos_watch_options options = {.names = i % 2 == 0 ? "*" : "layer/sum",
+                                         .what = (rheos_watch_what)(i % 3),
+                                         .seen = count,
+                                         .argument = &num_told};
+    rheos_watch *made;
+    check(rheos_session_watch(f->session, &options, &made));
+    run(f->session, g.x, 3, g.y, -7);
+    rheos_watch_free(made);
+  }
+  assert_true(num_told > 0);
+  atomic_store(&is_over, true);
+  for (int i = 0; i < 3; i++) {
+    pthread_join(runners[i].thread, NULL);
+    check(runners[i].status);
+  }
+}
+
 // ---- Statistics
 
 static void test_watches__statistics_count_all_numbers(void **state) {
@@ -321,6 +375,7 @@ int main(void) {
       TEST(test_watches__name_the_first_nan),
       TEST(test_watches__end_in_their_function_and_after_their_session),
       TEST(test_watches__errors_are_the_operations),
+      TEST(test_watches__come_and_go_between_steps_of_other_threads),
       cmocka_unit_test(test_watches__statistics_count_all_numbers),
       cmocka_unit_test(test_watches__statistics_are_of_any_numbers),
       cmocka_unit_test(test_watches__every_allocation_may_fail),
