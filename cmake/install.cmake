@@ -10,7 +10,7 @@ set(CMAKE_INSTALL_MESSAGE LAZY)
 
 install(TARGETS rheos EXPORT rheos_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
-foreach(part IN ITEMS rheos_jit rheos_grpc)
+foreach(part IN ITEMS rheos_jit rheos_grpc rheos_mpi)
   if(TARGET ${part})
     install(TARGETS ${part} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
   endif()

@@ -36,7 +36,7 @@ set_source_files_properties(${proto_sources} PROPERTIES COMPILE_OPTIONS "-w")
 
 # ---- The objects
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
-list(FILTER core_sources EXCLUDE REGEX "/src/(device/cpu/jit|net/grpc)/")  # libraries of their own
+list(FILTER core_sources EXCLUDE REGEX "/src/(device/cpu/jit|net/grpc|net/mpi)/")  # libraries of their own
 # What a library computes that may be left out has a file without it beside.
 foreach(part IN ITEMS LAPACK ONEDNN)
   string(TOLOWER ${part} file)

@@ -22,6 +22,7 @@
 #include <rheos/op_def.h>
 #include <rheos/ops.h>
 #include <rheos/placement.h>
+#include <rheos/ranks.h>
 #include <rheos/saved_model.h>
 #include <rheos/scope.h>
 #include <rheos/server.h>

@@ -155,7 +155,10 @@ int tensor_init_types(PyObject *module);
 int session_init_types(PyObject *module);
 int server_init_types(PyObject *module);
 int watch_init_types(PyObject *module);
-struct rheos_host *server_host(PyObject *server);           // the server's; NULL with an exception
+int ranks_init_types(PyObject *module);
+// Of a server or of ranks; NULL with an exception.
+struct rheos_host *server_host(PyObject *object);
+struct rheos_host *ranks_host(PyObject *object);  // NULL: it is another object
 PyObject *cluster_reset(PyObject *module, PyObject *args);  // server_object.c
 
 // ---- Names and shapes

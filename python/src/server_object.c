@@ -110,8 +110,9 @@ static PyTypeObject server_type = {
 
 rheos_host *server_host(PyObject *object) {
   if (Py_IS_TYPE(object, &server_type)) return rheos_server_host(((server_object *)object)->server);
-  PyErr_Format(PyExc_TypeError, "expected a server, got %R", object);
-  return NULL;
+  rheos_host *host = ranks_host(object);
+  if (!host) PyErr_Format(PyExc_TypeError, "expected a server, got %R", object);
+  return host;
 }
 
 int server_init_types(PyObject *module) { return PyModule_AddType(module, &server_type); }

@@ -32,6 +32,7 @@ OWNED = {
     "rheos_callable": "rheos_callable_free",
     "rheos_host": "rheos_host_unref",
     "rheos_server": "rheos_server_free",
+    "rheos_ranks": "rheos_ranks_free",
     "rheos_eager": "rheos_eager_free",
     "rheos_region": "rheos_region_unref",
     "rheos_tape": "rheos_tape_free",

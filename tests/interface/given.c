@@ -562,6 +562,12 @@ rheos_server *given_rheos_server_handle(int choice) {
   return server != NULL ? MADE_BY(server, rheos_server_free) : NULL;
 }
 
+// There are none without mpirun.
+rheos_ranks *given_rheos_ranks_handle(int choice) {
+  (void)choice;
+  return NULL;
+}
+
 rheos_eager *given_rheos_eager_handle(int choice) {
   if (choice == 1) return NULL;
   const rheos_eager_options options = {.num_threads = 1};

@@ -118,6 +118,7 @@ rheos_array given_rheos_array(int choice);
   X(rheos_status, 2)              \
   X(rheos_host, 2)                \
   X(rheos_server, 2)              \
+  X(rheos_ranks, 2)               \
   X(rheos_eager, 2)               \
   X(rheos_op_def, 2)              \
   X(rheos_region, 3)              \

@@ -289,8 +289,8 @@ def set_num_threads(number):
 
 
 def join_server(server):
-    """Has operations that run at once be run by a server's task, so that they take part in the
-    collectives of its cluster; RuntimeError if one ran already."""
+    """Has operations that run at once be run by a server's task, or by a rank, so that they take
+    part in the collectives of its cluster; RuntimeError if one ran already."""
     if _core._eager_was_used():
         raise RuntimeError("Collective ops must be configured at program startup")
     get_eager_graph()._become_eager(_call_program_function, _num_threads, server)

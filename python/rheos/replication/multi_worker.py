@@ -14,6 +14,7 @@ from rheos.replication.collectives import Collectives
 from rheos.replication.input import DistributedDataset
 from rheos.replication.options import CommunicationOptions, InputContext
 from rheos.replication.strategy import Strategy, StrategyExtended
+from rheos.training import ranks
 from rheos.training.cluster import Server
 from rheos.training.cluster_resolver import TFConfigClusterResolver
 
@@ -68,7 +69,8 @@ class _MultiWorkerExtended(StrategyExtended):
                 f"the task {task[0]}:{task[1]} has no replica: the cluster's are "
                 + ", ".join(f"{job}:{i}" for job, i in ranked)
             )
-        _join(spec, task)
+        if resolver.rpc_layer != ranks.RPC_LAYER:
+            _join(spec, task)
         super().__init__(strategy, [device_name()])
         self._cluster_resolver = resolver
         self._num_replicas_in_sync = len(ranked)
@@ -158,25 +160,34 @@ def _own(value):
     return value if values is None else values[0]
 
 
+def _check_outside():
+    if replicas.several() is not None or not executing_eagerly():
+        raise RuntimeError("a strategy of several tasks is made outside of scopes")
+
+
 class MultiWorkerMirroredStrategy(Strategy):
     """A replica in each task of a cluster, which all have copies of the variables.
 
-    cluster_resolver: which task this is, by default as TF_CONFIG says; without a cluster there is
+    cluster_resolver: which task this is, by default as TF_CONFIG says. Without a cluster each
+    process that mpirun has started has a replica, and they reduce by MPI; without mpirun there is
     one replica. Each task runs the same program, which makes the strategy before any operation
     runs. communication_options: CommunicationOptions, of which the timeout counts.
 
-    RuntimeError if an operation ran already; ValueError for a task that has no replica.
+    RuntimeError if an operation ran already; ValueError for a task that has no replica;
+    tf.errors.UnimplementedError under mpirun where librheos-mpi.so or MPI is not there.
     """
 
     def __init__(self, cluster_resolver=None, communication_options=None):
         resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver
         options = CommunicationOptions() if communication_options is None else communication_options
+        if cluster_resolver is None and not resolver.cluster_spec() and ranks.are_there():
+            _check_outside()
+            resolver = ranks.join()
         if not resolver.cluster_spec():
             super().__init__()
             self._extended._cluster_resolver = resolver
             return
-        if replicas.several() is not None or not executing_eagerly():
-            raise RuntimeError("a strategy of several tasks is made outside of scopes")
+        _check_outside()
         super().__init__(_MultiWorkerExtended(self, resolver, options))
 
 
