@@ -1,7 +1,7 @@
 // What sums of two ranks cost under mpirun, beside MPI_Allreduce alone for as many bytes: a large
 // one, and a step of many small ones. The program starts mpirun itself, for either side in turn,
-// since MPI begins once in a process. Time of day. One JSON object a line; nothing where there is no
-// mpirun.
+// since MPI begins once in a process. Time of day. One JSON object a line; nothing where there is
+// no mpirun.
 #include <mpi.h>
 #include <rheos/ranks.h>
 #include <string.h>
@@ -125,8 +125,8 @@ static times run_under_mpirun(const char *self, const char *which) {
   times found;
   snprintf(command, sizeof command, "mpirun -n 2 '%s' %s", self, which);
   FILE *told = popen(command, "r");
-  const bool is_told = told != NULL && fscanf(told, "%lf %lf", &found.large_ns,
-                                              &found.small_ns) == 2;
+  const bool is_told =
+      told != NULL && fscanf(told, "%lf %lf", &found.large_ns, &found.small_ns) == 2;
   if (told == NULL || pclose(told) != 0 || !is_told) {
     fprintf(stderr, "failed: %s\n", command);
     exit(1);

@@ -162,7 +162,7 @@ static void *end_rank(void *argument) {
   return NULL;
 }
 
-// Those that have not ended yet; each waits for all.
+// Ends all ranks at once, since each waits for the others.
 static void end_ranks(void) {
   pthread_t threads[MAX_RANKS];
   for (int32_t i = 0; i < world.count; i++) {
