@@ -17,7 +17,7 @@ RHEOS_API bool rheos_ranks_are_there(void);
 
 // Joins the other ranks, which a process does once, and waits for all of them to do so.
 // RHEOS_UNIMPLEMENTED where MPI is not there, saying what to install; RHEOS_FAILED_PRECONDITION in
-// a process that mpirun has not started, or that has joined already.
+// a process that mpirun has not started, or another MPI's, or that has joined already.
 RHEOS_STATUS rheos_ranks_join(rheos_ranks **out_ranks);
 
 RHEOS_API int32_t rheos_ranks_rank(const rheos_ranks *ranks);   // of this process; -1: no ranks

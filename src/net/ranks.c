@@ -1,7 +1,9 @@
 #include "net/ranks.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,7 +304,10 @@ static bool do_alone(rheos_ranks *r, const part *p, int32_t source) {
 static bool work(rheos_ranks *r, const rheos__rank_verdict *verdicts, size_t count) {
   part *parts[MAX_VERDICTS];
   size_t done = 0;
-  for (size_t i = 0; i < count; i++) parts[i] = take_by_key(r, &verdicts[i].key);
+  for (size_t i = 0; i < count; i++) {
+    parts[i] = take_by_key(r, &verdicts[i].key);
+    assert(parts[i] != NULL);  // rank 0 has heard of it
+  }
   while (done < count) {
     const size_t packed = num_packed(parts + done, count - done);
     const size_t now = packed > 1 ? packed : 1;
@@ -523,7 +528,12 @@ static rheos_status *make_host(rheos_ranks *r) {
 }
 
 static rheos_status *start_thread(rheos_ranks *r) {
-  if (pthread_create(&r->thread, NULL, serve, r) != 0) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's threads
+  const int error = pthread_create(&r->thread, NULL, serve, r);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error != 0) {
     return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "the process may have no more threads");
   }
   pthread_mutex_lock(&r->mutex);
@@ -561,13 +571,19 @@ rheos_status *rheos__ranks_join_by(const rheos__rank_link *link, rheos_ranks **o
   return NULL;
 }
 
-bool rheos_ranks_are_there(void) {
-  static const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    const char *count = getenv(counts[i]);
-    if (count != NULL) return strtol(count, NULL, 10) > 1;
+// How many ranks there are to be, as the environment has it; 0: it does not say.
+static int64_t said_count(void) {
+  static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *count = getenv(names[i]);
+    if (count != NULL) return strtoll(count, NULL, 10);
   }
-  return getenv("PMIX_RANK") != NULL;
+  return 0;
+}
+
+bool rheos_ranks_are_there(void) {
+  const int64_t count = said_count();
+  return count > 1 || (count == 0 && getenv("PMIX_RANK") != NULL);
 }
 
 // MPI begins once in a process.
@@ -584,7 +600,15 @@ rheos_status *rheos_ranks_join(rheos_ranks **out_ranks) {
   if (atomic_flag_test_and_set(&has_joined)) {
     return rheos_status_new(RHEOS_FAILED_PRECONDITION, "this process has joined the ranks already");
   }
-  return rheos__ranks_join_by(link, out_ranks);
+  RHEOS_TRY(rheos__ranks_join_by(link, out_ranks));
+  const int64_t said = said_count(), found = (*out_ranks)->count;
+  if (said == 0 || said == found) return NULL;
+  rheos_ranks_free(*out_ranks);
+  *out_ranks = NULL;
+  return rheos_status_new(RHEOS_FAILED_PRECONDITION,
+                          "%lld processes were started, of which MPI knows %lld: mpirun is not of "
+                          "the MPI that " RHEOS__RANK_LINK_FILE " was built with",
+                          (long long)said, (long long)found);
 }
 
 int32_t rheos_ranks_rank(const rheos_ranks *ranks) { return ranks != NULL ? ranks->rank : -1; }

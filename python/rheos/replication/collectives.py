@@ -22,14 +22,17 @@ class Collectives:
     """The collectives of all workers.
 
     size: the number of workers. timeout_s: how long an operation waits for them, 0: for ever.
+    begins_early: in a traced function each value is reduced by itself, as soon as it is there,
+    while others are computed: for what puts small ones together by itself.
 
     Each operation has a key of its own, which is the same in all workers, since these run the same
     program. They may trace a function differently often, as their parts of batches have different
     shapes: so keys in it come from its number and that of the operation in it.
     """
 
-    def __init__(self, size, timeout_s=0.0):
+    def __init__(self, size, timeout_s=0.0, begins_early=False):
         self._size = size
+        self._begins_early = begins_early
         self._timeout_s = timeout_s
         self._numbers = itertools.count(1)
         self._functions = weakref.WeakKeyDictionary()  # {Function: its number}
@@ -78,7 +81,10 @@ class Collectives:
         return total / self._size if is_mean and not divides else total
 
     def reduce_all(self, reduce_op, values):
-        """The sums or means of several values: those of tensors in one go for each dtype."""
+        """The sums or means of several values: those of tensors in one go for each dtype, or all at
+        the same time."""
+        if self._begins_early and get_default_graph().building_function:
+            return [self.reduce(reduce_op, value) for value in values]
         found = list(values)
         together = {}
         for i, value in enumerate(values):

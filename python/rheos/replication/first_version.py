@@ -94,13 +94,14 @@ class MultiWorkerMirroredStrategy(StrategyV1, multi_worker.MultiWorkerMirroredSt
 
     def __init__(self, cluster_resolver=None, communication_options=None):
         resolver = cluster_resolver or TFConfigClusterResolver()
-        if resolver.cluster_spec() and not executing_eagerly():
+        is_of_several = resolver.cluster_spec() or multi_worker.is_of_ranks(cluster_resolver)
+        if is_of_several and not executing_eagerly():
             raise NotImplementedError(
                 "Rheos has MultiWorkerMirroredStrategy of several tasks only where operations run "
                 "at once: call tf.compat.v1.enable_eager_execution(), or train by "
                 "tf.train.SyncReplicasOptimizer"
             )
-        super().__init__(resolver, communication_options)
+        super().__init__(cluster_resolver, communication_options)
 
 
 class ParameterServerStrategy(StrategyV1):

@@ -75,7 +75,11 @@ class _MultiWorkerExtended(StrategyExtended):
         self._cluster_resolver = resolver
         self._num_replicas_in_sync = len(ranked)
         self._first_replica = ranked.index(task)
-        self._collectives = Collectives(len(ranked), options.timeout_seconds or 0.0)
+        self._collectives = Collectives(
+            len(ranked),
+            options.timeout_seconds or 0.0,
+            begins_early=resolver.rpc_layer == ranks.RPC_LAYER,
+        )
 
     _num_replicas_in_sync = 1
 
@@ -160,6 +164,15 @@ def _own(value):
     return value if values is None else values[0]
 
 
+def is_of_ranks(cluster_resolver):
+    """Whether a strategy is one of the ranks that mpirun has started."""
+    return cluster_resolver is None and ranks.are_there() and not _said_cluster()
+
+
+def _said_cluster():
+    return TFConfigClusterResolver().cluster_spec()
+
+
 def _check_outside():
     if replicas.several() is not None or not executing_eagerly():
         raise RuntimeError("a strategy of several tasks is made outside of scopes")
@@ -180,7 +193,7 @@ class MultiWorkerMirroredStrategy(Strategy):
     def __init__(self, cluster_resolver=None, communication_options=None):
         resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver
         options = CommunicationOptions() if communication_options is None else communication_options
-        if cluster_resolver is None and not resolver.cluster_spec() and ranks.are_there():
+        if is_of_ranks(cluster_resolver):
             _check_outside()
             resolver = ranks.join()
         if not resolver.cluster_spec():

@@ -27,6 +27,16 @@ static void share_names(void) {
   (void)dlopen(mpi.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
 }
 
+// Whether all ranks are of one version: notes are as its structs are.
+static bool are_alike(void) {
+  char version[32] = "";
+  snprintf(version, sizeof version, "%s", RHEOS_VERSION_STRING);
+  MPI_Bcast(version, sizeof version, MPI_CHAR, 0, notes);
+  int is_like = strcmp(version, RHEOS_VERSION_STRING) == 0, are_all = 0;
+  MPI_Allreduce(&is_like, &are_all, 1, MPI_INT, MPI_LAND, notes);
+  return are_all != 0;
+}
+
 static bool start(int32_t *out_rank, int32_t *out_count, char *error) {
   int was_started = 0, provided = 0, rank = 0, count = 0;
   share_names();
@@ -44,6 +54,10 @@ static bool start(int32_t *out_rank, int32_t *out_count, char *error) {
   MPI_Comm_dup(MPI_COMM_WORLD, &tensors);
   MPI_Comm_rank(notes, &rank);
   MPI_Comm_size(notes, &count);
+  if (!are_alike()) {
+    snprintf(error, RHEOS__RANK_ERROR_BYTES, "they have several versions of Rheos");
+    return false;
+  }
   requests = malloc((size_t)count * RHEOS__PIECES_PER_RANK * sizeof *requests);
   if (requests == NULL) {
     snprintf(error, RHEOS__RANK_ERROR_BYTES, "there is no memory for %d ranks", count);
