@@ -186,14 +186,13 @@ bool rheos__has_loose_effects(const rheos_graph *graph, const rheos__node *node)
   return true;
 }
 
-// A member of a collective waits for others, which may be in the same body: none waits to begin.
-static bool meets_others(const rheos__node *node) {
+bool rheos__meets_others(const rheos__node *node) {
   return rheos__attrs_find(node->attrs, "timeout_seconds") != NULL;
 }
 
 // Of a call, what its function has.
 static bool is_loose(const order *o, const rheos__node *node) {
-  if (meets_others(node)) return false;
+  if (rheos__meets_others(node)) return false;  // they may be in the same body
   if (rheos__has_loose_effects(o->graph, node)) return true;
   return (flags_of(node) & RHEOS_OP_CALLS) != 0 && rheos__is_ordered(node) &&
          (rheos__node_holds(o->graph, node) & RHEOS__HAS_LOOSE_EFFECTS) != 0;

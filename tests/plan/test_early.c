@@ -150,6 +150,39 @@ static void test_early__sends_come_right_behind_what_they_take(void **state) {
   release(&m);
 }
 
+static rheos_output member_of(fixture *f, rheos_output value, int64_t instance) {
+  const rheos_attr attrs[] = {rheos_attr_int("group_size", 2),
+                              rheos_attr_int("group_key", 1),
+                              rheos_attr_int("instance_key", instance),
+                              rheos_attr_string("merge_op", "Add", 3),
+                              rheos_attr_string("final_op", "Id", 2),
+                              rheos_attr_ints("subdiv_offsets", (int64_t[]){0}, 1)};
+  const rheos_operation op = rheos_op(f->scope, &(rheos_op_args){.type = "CollectiveReduce",
+                                                                 .inputs = &value,
+                                                                 .num_inputs = 1,
+                                                                 .attrs = attrs,
+                                                                 .num_attrs = 6});
+  return rheos_operation_output(op, 0);
+}
+
+// As gradients do: one follows from less than the other, and what is asked for first needs both and
+// more. Each member begins before what it does not need is computed.
+static void test_early__members_begin_when_their_values_are_there(void **state) {
+  fixture *f = *state;
+  const rheos_output x = rheos_placeholder(f->scope, RHEOS_FLOAT);
+  const rheos_output less = twice_and_one(f, x), more = twice_and_one(f, less);
+  const rheos_output rest = twice_and_one(f, more);
+  const rheos_output of_more = member_of(f, more, 1), of_less = member_of(f, less, 2);
+  const rheos_operation targets[] = {rheos_output_operation(rest), rheos_output_operation(of_more),
+                                     rheos_output_operation(of_less)};
+  made m = plan_of(f, x, targets, 3);
+  assert_int_equal(place_of(&m, of_less), place_of(&m, less) + 1);
+  assert_true(place_of(&m, of_less) < place_of(&m, more));
+  assert_int_equal(place_of(&m, of_more), place_of(&m, more) + 1);
+  assert_true(place_of(&m, of_more) < m.plan->num_entries - 1);  // the rest comes last
+  release(&m);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -157,6 +190,7 @@ int main(void) {
       TEST(test_early__effects_on_one_queue_keep_their_order),
       TEST(test_early__what_waits_for_an_operation_stays_behind_it),
       TEST(test_early__sends_come_right_behind_what_they_take),
+      TEST(test_early__members_begin_when_their_values_are_there),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

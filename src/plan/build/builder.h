@@ -153,6 +153,12 @@ bool rheos__builder_is_way_back(const rheos__builder *b, const rheos__node *node
 int32_t rheos__builder_next_before_exit(const rheos__builder *b, const rheos__node *node,
                                         int32_t id);
 
+// ---- phases.c
+
+// For each node that is needed, how many phases come before its own, by which members of
+// collectives (of what may wait, which `waits` says by node) begin early. Zeros where it is called.
+rheos_status *rheos__find_phases(rheos__builder *b, const int32_t *waits, int32_t *phases);
+
 // ---- stretches.c
 
 // Raises what lies between the ops that may wait, of a level whose needed nodes are listed in

@@ -3,10 +3,12 @@
 // Of what can run, a step runs that first which is first in the plan's order. So what may wait, and
 // takes nothing but constants, feeds and names of cells, goes to the front of that order. Effects
 // keep theirs: it stays behind what stays and could meet it in a cell. What only sends goes right
-// behind what it takes, since others wait for that.
+// behind what it takes, since others wait for that, and so does a member of a collective.
 #include "plan/build/builder.h"
 
 #include <string.h>
+
+#include "graph/effect_order.h"
 
 enum { FRONT = 0, MOST_CELLS = 64 };
 
@@ -171,9 +173,15 @@ static bool can_begin(const mover *m, const rheos__entry *d) {
   return waits(d) && d->level == 0 && slot_behind_inputs(m, d) == FRONT && !is_held_back(m, d);
 }
 
+static bool is_for_others(const rheos__builder *b, const rheos__entry *d) {
+  if (d->kind != RHEOS__ENTRY_NODE || d->structure != NULL) return false;
+  if (d->signature->op->run_dead != NULL) return true;
+  return waits(d) && !is_in_loop(b, d) && rheos__meets_others(rheos__builder_node(b, d->id));
+}
+
 // What it takes is a value already, which no write could change.
 static bool only_sends(const rheos__builder *b, const rheos__entry *d) {
-  if (d->kind != RHEOS__ENTRY_NODE || d->signature->op->run_dead == NULL) return false;
+  if (!is_for_others(b, d)) return false;
   for (int32_t i = 0; i < d->num_inputs; ++i) {
     const rheos__source *source = &b->sources[d->first_operand + i];
     if (source->draft < 0 || b->drafts[source->draft].structure != NULL) continue;

@@ -11,6 +11,8 @@
 // variable is read in the stretches that take its value, if whoever writes it comes behind these or
 // is the same, else before all that wait. Loops and conditionals that can be raised are each in one
 // stretch; a level that has others stays on tokens, which alone can be dead.
+//
+// What members of collectives follow from is cut further, so that each can begin early: phases.c.
 #include "plan/build/builder.h"
 
 #include <assert.h>
@@ -21,8 +23,8 @@
 #include "plan/raise/raise_impl.h"
 
 enum { MAX_WAITS = 256, MAX_SETS = 256 };
-enum { WORDS = MAX_WAITS / 64 };
-enum { LEAST_MEMBERS = 2 };  // of a stretch: one node by itself runs as well on tokens
+enum { WORDS = MAX_WAITS / 64 + 1 };  // phases have the last one
+enum { LEAST_MEMBERS = 2 };           // of a stretch: one node by itself runs as well on tokens
 
 // Where a node is: the number of a set of ops that wait; or
 enum {
@@ -47,6 +49,7 @@ typedef struct stretcher {
   int32_t *homes;
   int32_t *sets;      // of the ops that its inputs wait for
   int32_t *waits;     // one more than its number among those that may wait; 0: it may not
+  int32_t *phases;    // how many come before its own: phases.c
   bool *is_apart;     // as if it waited
   bool *is_calm;      // it follows from constants and variables, and could be computed at any time
   bool *is_passing;   // of one that is free: it hands on a value that is not
@@ -106,6 +109,7 @@ static int32_t unit_of(const stretcher *s, int32_t id) {
 static int32_t set_of_inputs(stretcher *s, int32_t id) {
   const rheos__node *node = node_at(s, id);
   wait_set set = {{0}};
+  set.bits[WORDS - 1] = ((uint64_t)1 << s->phases[id]) - 1;
   if (unit_of(s, id) >= 0) add_set(s, &set, s->unit_sets[unit_of(s, id)]);
   for (int32_t i = 0; i < num_edges(node); ++i) {
     const rheos__edge edge = node->edges[i];
@@ -517,6 +521,7 @@ static bool allocate(stretcher *s) {
   s->takers = rheos__alloc_array(count, sizeof(int32_t));
   s->touchers = rheos__alloc_array(count, sizeof(int32_t));
   s->draft_stamps = rheos__alloc_array(count, sizeof(int32_t));
+  s->phases = rheos__alloc_array(count, sizeof(int32_t));
   s->is_calm = rheos__alloc_array(count, sizeof *s->is_calm);
   s->is_passing = rheos__alloc_array(count, sizeof *s->is_passing);
   s->is_output = rheos__alloc_array(count, sizeof *s->is_output);
@@ -526,9 +531,10 @@ static bool allocate(stretcher *s) {
   s->drafts = rheos__alloc_array(MAX_SETS, sizeof *s->drafts);
   s->num_members = rheos__alloc_array(MAX_SETS, sizeof *s->num_members);
   return s->homes != NULL && s->sets != NULL && s->waits != NULL && s->takers != NULL &&
-         s->touchers != NULL && s->draft_stamps != NULL && s->is_calm != NULL &&
-         s->is_passing != NULL && s->is_output != NULL && s->is_used_inside != NULL &&
-         s->is_apart != NULL && s->drafts != NULL && s->unit_sets != NULL && s->num_members != NULL;
+         s->touchers != NULL && s->phases != NULL && s->draft_stamps != NULL &&
+         s->is_calm != NULL && s->is_passing != NULL && s->is_output != NULL &&
+         s->is_used_inside != NULL && s->is_apart != NULL && s->drafts != NULL &&
+         s->unit_sets != NULL && s->num_members != NULL;
 }
 
 static void deinit(stretcher *s) {
@@ -540,6 +546,7 @@ static void deinit(stretcher *s) {
   rheos__free(s->takers);
   rheos__free(s->touchers);
   rheos__free(s->draft_stamps);
+  rheos__free(s->phases);
   rheos__free(s->is_calm);
   rheos__free(s->is_passing);
   rheos__free(s->is_output);
@@ -601,7 +608,7 @@ static void begin(stretcher *s) {
   for (int32_t i = 0; i < s->b->num_nodes; ++i) {
     s->homes[i] = s->takers[i] = s->touchers[i] = NOWHERE;
     s->sets[i] = -1;
-    s->waits[i] = 0;
+    s->waits[i] = s->phases[i] = 0;
     s->is_calm[i] = s->is_passing[i] = false;
   }
   for (int32_t i = 0; i < s->units.count; ++i) s->unit_sets[i] = -1;
@@ -609,21 +616,28 @@ static void begin(stretcher *s) {
   s->any_new_apart = false;
 }
 
-// Finds where each node is; false where that cannot be told, or there is nothing to raise.
-static bool divide(stretcher *s) {
+// Finds where each node is; `*out_found` is false where that cannot be told, or there is nothing
+// to raise.
+static rheos_status *divide(stretcher *s, bool *out_found) {
+  *out_found = false;
   do {
     begin(s);
-    if (!number_waits(s) || !find_sets(s) || outlives_dead(s)) return false;
+    if (!number_waits(s)) return NULL;
+    if (s->units.count == 0) RHEOS_TRY(rheos__find_phases(s->b, s->waits, s->phases));
+    if (!find_sets(s) || outlives_dead(s)) return NULL;
     for (size_t i = 0; i < s->b->num_order; ++i) look_at(s, s->b->order[i]);
     find_homes(s);
     find_singles(s);
   } while (s->any_new_apart && !s->is_refused);
-  return !s->is_refused;
+  *out_found = !s->is_refused;
+  return NULL;
 }
 
 static rheos_status *raise(stretcher *s) {
   if (!allocate(s)) return rheos__out_of_memory();
-  if (!divide(s)) return NULL;
+  bool is_found;
+  RHEOS_TRY(divide(s, &is_found));
+  if (!is_found) return NULL;
   for (int32_t i = 0; i < MAX_SETS; ++i) {
     s->drafts[i].kind = RHEOS__STRETCH;
     s->drafts[i].node = -1;
