@@ -6,7 +6,7 @@
 #include "ops/collective/collective_combine.h"
 
 // A scratch that the caches hold, so that what came is merged before it leaves them.
-enum { SCRATCH_BYTES = 1 << 20, LEAST_SEGMENT_BYTES = 16384, SMALL_BYTES = 1 << 15 };
+enum { SCRATCH_BYTES = 2 << 20, LEAST_SEGMENT_BYTES = 16384, SMALL_BYTES = 1 << 15 };
 
 rheos_status *rheos__rank_exchange_init(rheos__rank_exchange *e, const rheos__rank_link *link,
                                         const rheos__rank_wait *wait, int32_t rank,
