@@ -176,9 +176,8 @@ PyMODINIT_FUNC PyInit__core(void) {
   if (graph_init_types(module) < 0 || tensor_init_types(module) < 0 ||
       session_init_types(module) < 0 || server_init_types(module) < 0 ||
       watch_init_types(module) < 0 || ranks_init_types(module) < 0 ||
-      training_init_types(module) < 0 ||
-      files_init_types(module) < 0 || checkpoint_init_types(module) < 0 ||
-      eager_init_types(module) < 0) {
+      training_init_types(module) < 0 || files_init_types(module) < 0 ||
+      checkpoint_init_types(module) < 0 || eager_init_types(module) < 0) {
     Py_DECREF(module);
     return NULL;
   }

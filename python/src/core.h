@@ -158,7 +158,7 @@ int watch_init_types(PyObject *module);
 int ranks_init_types(PyObject *module);
 // Of a server or of ranks; NULL with an exception.
 struct rheos_host *server_host(PyObject *object);
-struct rheos_host *ranks_host(PyObject *object);  // NULL: it is another object
+struct rheos_host *ranks_host(PyObject *object);            // NULL: it is another object
 PyObject *cluster_reset(PyObject *module, PyObject *args);  // server_object.c
 
 // ---- Names and shapes

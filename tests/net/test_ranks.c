@@ -1,6 +1,7 @@
 // Collectives of ranks: of eager contexts on their hosts, by a link within this process.
 #include <rheos/eager.h>
 
+#include "graph/counting_allocator.h"
 #include "net/rank_fixture.h"
 
 // ---- Members: each a thread, as ops that wait have in a process
@@ -330,6 +331,78 @@ static void test_ranks__a_rank_that_has_ended_is_named(void **state) {
   pthread_join(ending, NULL);
 }
 
+// ---- Want of memory
+
+static counting_allocator counter;
+
+// A sum that has been planned, so that only taking part in it is left.
+typedef struct planned {
+  pthread_t thread;
+  rheos_region *region;
+  rheos_tensor *inputs[4], *output;
+  rheos_status *status;
+} planned;
+
+static void plan_sum(planned *p, int32_t rank) {
+  const int32_t size = world.count, key = 1;
+  const rheos_attr merged[] = {rheos_attr_string("merge_op", "Add", 3),
+                               rheos_attr_string("final_op", "Id", 2)};
+  *p = (planned){.inputs = {values_of(rank, 1000), int_tensor(RHEOS_SCALAR, &size),
+                            int_tensor(RHEOS_SCALAR, &key), int_tensor(RHEOS_SCALAR, &key)}};
+  const rheos_eager_op op = {.type = "CollectiveReduceV2",
+                             .inputs = p->inputs,
+                             .num_inputs = 4,
+                             .attrs = merged,
+                             .num_attrs = 2};
+  check(rheos_eager_region(eager[rank], &op, &p->region));
+}
+
+static void *run_planned(void *argument) {
+  planned *p = argument;
+  const rheos_run_options options = {.timeout_ms = 25};
+  p->status = rheos_region_run(p->region, p->inputs, &p->output, &options);
+  return NULL;
+}
+
+static void drop_planned(planned *p) {
+  for (int i = 0; i < 4; i++) rheos_tensor_unref(p->inputs[i]);
+  rheos_tensor_unref(p->output);
+  rheos_region_unref(p->region);
+  rheos_status_free(p->status);
+}
+
+// Each allocation fails in turn: a rank that has no memory says so, the other one is told, and
+// who gets a sum gets the right one.
+static void test_ranks__want_of_memory_ends_the_wait(void **state) {
+  (void)state;
+  int num_failed = 0;
+  bool has_failed = true;
+  for (int64_t at = 1; has_failed; at++) {
+    counter = (counting_allocator){0};
+    counting_allocator_install(&counter);
+    planned p[2];
+    start_ranks(2);
+    for (int32_t i = 0; i < 2; i++) plan_sum(&p[i], i);
+    counter.requests = 0;
+    counter.fail_at = at;
+    for (int32_t i = 0; i < 2; i++) {
+      assert_int_equal(pthread_create(&p[i].thread, NULL, run_planned, &p[i]), 0);
+    }
+    for (int32_t i = 0; i < 2; i++) pthread_join(p[i].thread, NULL);
+    counter.fail_at = 0;
+    has_failed = counter.requests >= at;
+    for (int32_t i = 0; i < 2; i++) {
+      num_failed += rheos_status_code(p[i].status) == RHEOS_RESOURCE_EXHAUSTED;
+      if (p[i].status == NULL) expect_sums_in_order(p[i].output, 1000);
+      drop_planned(&p[i]);
+    }
+    end_ranks();
+    assert_int_equal(counter.alive, 0);
+    rheos_set_allocator(NULL);
+  }
+  assert_true(num_failed > 1);
+}
+
 static void test_ranks__there_are_none_without_mpirun(void **state) {
   (void)state;
   rheos_ranks *none;
@@ -358,6 +431,7 @@ int main(void) {
       cmocka_unit_test(test_ranks__who_is_stopped_ends_it_for_others),
       cmocka_unit_test(test_ranks__an_op_may_wait_so_long_only),
       cmocka_unit_test(test_ranks__a_rank_that_has_ended_is_named),
+      cmocka_unit_test(test_ranks__want_of_memory_ends_the_wait),
       cmocka_unit_test(test_ranks__there_are_none_without_mpirun),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

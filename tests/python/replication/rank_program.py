@@ -21,12 +21,18 @@ def values(strategy):
         rows = tf.fill([rank + 1, 2], rank)
         return context.all_reduce("SUM", mine), context.all_gather(rows, axis=0)
 
+    large = tf.range(300000.0) * 0.1 + [1e8, 1.25, -1e8, 0.3][rank]
+    wanted = tf.range(300000.0) * 0.1 + 1e8
+    for other in (1.25, -1e8, 0.3)[: strategy.num_replicas_in_sync - 1]:
+        wanted += tf.range(300000.0) * 0.1 + other
+    summed = strategy.reduce("SUM", large, axis=None)
     total, gathered = tf.function(lambda: strategy.run(step))()
     resolver = strategy.cluster_resolver
     return {
         "task": [resolver.task_type, resolver.task_id, resolver.rpc_layer],
         "device": strategy.extended.worker_devices[0],
         "drawn": drawn.numpy().tolist(),
+        "is_in_order": bool(tf.reduce_all(summed == wanted)),
         "total": [value.hex() for value in total.numpy().tolist()],
         "gathered": gathered.numpy().tolist(),
         "mean": float(strategy.reduce("MEAN", tf.constant(float(rank)), axis=None)),

@@ -57,6 +57,7 @@ def test_values_of_ranks(tmp_path, count):
     for rank, one in enumerate(found):
         assert one["replicas"] == count and one["task"] == ["worker", rank, "mpi"]
         assert one["device"] == f"/job:worker/replica:0/task:{rank}/device:CPU:0"
+        assert one["is_in_order"]
         assert one["total"] == [value.hex() for value in total.tolist()]
         assert one["gathered"] == [[r, r] for r in range(count) for _ in range(r + 1)]
         assert one["mean"] == (count - 1) / 2 and one["drawn"] == found[0]["drawn"]
