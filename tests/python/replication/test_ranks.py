@@ -29,6 +29,8 @@ def environment():
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        # Containers may forbid a process to read another one's memory.
+        "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     }
     return {**{name: os.environ[name] for name in os.environ if name != "TF_CONFIG"}, **mine}
 
