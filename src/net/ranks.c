@@ -12,13 +12,10 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "net/rank_exchange.h"
-#include "net/rank_order.h"
+#include "net/rank_part.h"
 #include "resource/collective.h"
 #include "runtime/step/host.h"
 
-// Small sums that are next one after the other go in one.
-enum { PACKED_BYTES = 4 << 20, SMALL_BYTES = 1 << 18 };
 enum { MAX_NOTES = 256, MAX_VERDICTS = 256 };
 // Whoever begins one often begins more: the thread lets it, so that rank 0 hears of all at once.
 enum { YIELDS_WITHOUT_NEWS = 3, MOST_YIELDS = 100 };
@@ -26,14 +23,7 @@ enum { YIELDS_WITHOUT_NEWS = 3, MOST_YIELDS = 100 };
 // waited for.
 enum { LOOKS_WITHOUT_REST = 200, REST_NS = 20000, LONGEST_REST_NS = 200000, IDLE_NS = 2000000 };
 
-// A member's part in a round.
-typedef struct part {
-  struct part *next;
-  rheos__membership *membership;  // counted
-  rheos_tensor *output;           // counted
-  rheos__rank_note note;
-  bool is_told, has_left;  // it is told to rank 0
-} part;
+typedef rheos__rank_part part;
 
 struct rheos_ranks {
   const rheos__rank_link *link;
@@ -59,19 +49,6 @@ struct rheos_ranks {
 };
 
 // ---- Parts
-
-static void part_free(part *p) {
-  rheos__membership_unref(p->membership);
-  rheos_tensor_unref(p->output);
-  rheos__free(p);
-}
-
-static void end_part_take(part *p, rheos_status *failed) {
-  rheos_tensor *output = failed == NULL ? p->output : NULL;
-  if (failed == NULL) p->output = NULL;
-  rheos__membership_end_take(p->membership, failed, output);
-  part_free(p);
-}
 
 // Takes it out of the list. With the mutex held.
 static part *take_out(rheos_ranks *r, part **at) {
@@ -109,31 +86,6 @@ static part *take_by_serial(rheos_ranks *r, uint64_t serial) {
 
 // ---- The door
 
-static rheos_status *make_output(const rheos__collective *what, rheos_tensor **out_output) {
-  if (what->type == RHEOS__COLLECTIVE_MEETING || what->is_source) {
-    *out_output = what->input != NULL ? rheos_tensor_ref(what->input) : NULL;
-    return NULL;
-  }
-  return rheos__tensor_new(what->dtype, &what->shape, out_output);
-}
-
-static void write_note(const rheos__collective *what, rheos__rank_note *note) {
-  note->says = RHEOS__RANK_COMES;
-  note->key = (rheos__rank_key){.group_key = what->group_key,
-                                .instance_key = what->instance_key,
-                                .frame = what->frame,
-                                .trip = what->trip};
-  note->rank = what->rank;
-  note->type = (int32_t)what->type;
-  note->group_size = what->group_size;
-  note->dtype = (int32_t)what->dtype;
-  note->merge = what->merge;
-  note->divides = what->divides;
-  note->is_source = what->is_source;
-  note->shape.rank = what->shape.rank;
-  for (int32_t i = 0; i < what->shape.rank; i++) note->shape.dims[i] = what->shape.dims[i];
-}
-
 static void tell_thread(rheos_ranks *r) {
   if (!r->has_news) pthread_cond_signal(&r->changed);
   r->has_news = true;
@@ -148,15 +100,12 @@ static rheos_status *lost(void) {
 
 static void begin(void *argument, rheos__membership *membership) {
   rheos_ranks *r = argument;
-  part *p = rheos__alloc_zeroed(sizeof *p);
-  rheos_status *status = p == NULL ? rheos__out_of_memory() : NULL;
-  if (status == NULL) {
-    p->membership = membership;
-    write_note(&membership->what, &p->note);
-    status = make_output(&membership->what, &p->output);
-  }
+  part *p = NULL;
   pthread_mutex_lock(&r->mutex);
-  if (status == NULL && r->lacks_memory) status = lost();
+  rheos_status *status = r->lacks_memory ? lost() : NULL;
+  pthread_mutex_unlock(&r->mutex);
+  if (status == NULL) status = rheos__rank_part_new(membership, &p);
+  pthread_mutex_lock(&r->mutex);
   if (status == NULL) {
     *r->last = p;
     r->last = &p->next;
@@ -166,12 +115,8 @@ static void begin(void *argument, rheos__membership *membership) {
   tell_thread(r);
   pthread_mutex_unlock(&r->mutex);
   if (status == NULL) return;
-  if (p != NULL) {
-    end_part_take(p, status);
-  } else {
-    rheos__membership_end_take(membership, status, NULL);
-    rheos__membership_unref(membership);
-  }
+  rheos__membership_end_take(membership, status, NULL);
+  rheos__membership_unref(membership);
 }
 
 static void leave(void *argument, rheos__membership *membership) {
@@ -242,68 +187,6 @@ static bool write_letter(rheos_ranks *r, letter *l) {
 
 // ---- Working
 
-static bool is_small_sum(const part *p) {
-  return p->note.type == RHEOS__COLLECTIVE_REDUCE &&
-         rheos_tensor_size_bytes(p->output) <= SMALL_BYTES;
-}
-
-static bool is_like(const part *a, const part *b) {
-  return a->note.dtype == b->note.dtype && a->note.merge == b->note.merge &&
-         a->note.divides == b->note.divides;
-}
-
-// How many of the parts go in one.
-static size_t num_packed(part *const *parts, size_t count) {
-  size_t n = 0, size = 0;
-  while (n < count && is_small_sum(parts[n]) && is_like(parts[0], parts[n])) {
-    size += rheos_tensor_size_bytes(parts[n]->output);
-    if (size > PACKED_BYTES) break;
-    n++;
-  }
-  return n;
-}
-
-static bool reduce_packed(rheos_ranks *r, part *const *parts, size_t count) {
-  const rheos__collective *what = &parts[0]->membership->what;
-  size_t at = 0;
-  for (size_t i = 0; i < count; i++) {
-    const rheos_tensor *input = parts[i]->membership->what.input;
-    const size_t size = rheos_tensor_size_bytes(input);
-    if (size > 0) memcpy(r->packed[0] + at, rheos_tensor_data(input), size);
-    at += size;
-  }
-  const int64_t elements = (int64_t)(at / rheos_dtype_size(what->dtype));
-  if (!rheos__rank_reduce(&r->exchange, what, r->packed[0], r->packed[1], elements)) return false;
-  at = 0;
-  for (size_t i = 0; i < count; i++) {
-    const size_t size = rheos_tensor_size_bytes(parts[i]->output);
-    if (size > 0) memcpy(rheos_tensor_data(parts[i]->output), r->packed[1] + at, size);
-    at += size;
-  }
-  return true;
-}
-
-static bool do_alone(rheos_ranks *r, const part *p, int32_t source) {
-  const rheos__collective *what = &p->membership->what;
-  if (what->type == RHEOS__COLLECTIVE_MEETING) return true;
-  rheos__rank_exchange *e = &r->exchange;
-  const void *input = what->input != NULL ? rheos_tensor_data(what->input) : NULL;
-  void *output = rheos_tensor_data(p->output);
-  const int64_t count = rheos_tensor_num_elements(p->output);
-  const size_t size = rheos_tensor_size_bytes(p->output);
-  switch (what->type) {
-    case RHEOS__COLLECTIVE_REDUCE: return rheos__rank_reduce(e, what, input, output, count);
-    case RHEOS__COLLECTIVE_REDUCE_SCATTER:
-      return rheos__rank_reduce_scatter(e, what, input, output, count);
-    case RHEOS__COLLECTIVE_GATHER:
-      return rheos__rank_gather(e, input, output, size / (size_t)r->count);
-    case RHEOS__COLLECTIVE_ALL_TO_ALL:
-      return rheos__rank_all_to_all(e, input, output, size / (size_t)r->count);
-    case RHEOS__COLLECTIVE_BROADCAST: return rheos__rank_broadcast(e, source, output, size);
-    default: return true;
-  }
-}
-
 // Does what is next, all of it. False: the ranks are to be aborted.
 static bool work(rheos_ranks *r, const rheos__rank_verdict *verdicts, size_t count) {
   part *parts[MAX_VERDICTS];
@@ -313,17 +196,18 @@ static bool work(rheos_ranks *r, const rheos__rank_verdict *verdicts, size_t cou
     assert(parts[i] != NULL);  // rank 0 has heard of it
   }
   while (done < count) {
-    const size_t packed = num_packed(parts + done, count - done);
-    const size_t now = packed > 1 ? packed : 1;
-    const bool goes_on = packed > 1 ? reduce_packed(r, parts + done, packed)
-                                    : do_alone(r, parts[done], verdicts[done].source);
-    if (!goes_on) break;
-    for (size_t i = done; i < done + now; i++) end_part_take(parts[i], NULL);
+    size_t now;
+    if (!rheos__rank_parts_do(&r->exchange, r->packed, parts + done, count - done,
+                              verdicts[done].source, &now)) {
+      break;
+    }
+    for (size_t i = done; i < done + now; i++) rheos__rank_part_end_take(parts[i], NULL);
     done += now;
   }
   const bool is_done = done == count;
   for (; done < count; done++) {
-    end_part_take(parts[done], rheos_status_new(RHEOS_ABORTED, "the ranks were aborted"));
+    rheos__rank_part_end_take(parts[done],
+                              rheos_status_new(RHEOS_ABORTED, "the ranks were aborted"));
   }
   return is_done;
 }
@@ -331,7 +215,8 @@ static bool work(rheos_ranks *r, const rheos__rank_verdict *verdicts, size_t cou
 static void fail_part(rheos_ranks *r, const rheos__rank_verdict *verdict, const char *text) {
   part *p = take_by_serial(r, verdict->serial);
   if (p == NULL) return;
-  end_part_take(p, rheos_status_new(verdict->why, "%.*s", RHEOS__RANK_TEXT_BYTES, text));
+  rheos__rank_part_end_take(p,
+                            rheos_status_new(verdict->why, "%.*s", RHEOS__RANK_TEXT_BYTES, text));
 }
 
 // ---- What rank 0 says
@@ -475,8 +360,8 @@ static rheos_status *start(rheos_ranks *r) {
   r->is_over = false;
   const rheos__rank_wait wait = {.should_stop = should_abort, .argument = r};
   RHEOS_TRY(rheos__rank_exchange_init(&r->exchange, r->link, &wait, r->rank, r->count));
-  r->packed[0] = rheos__alloc(PACKED_BYTES);
-  r->packed[1] = rheos__alloc(PACKED_BYTES);
+  r->packed[0] = rheos__alloc(RHEOS__RANK_PACKED_BYTES);
+  r->packed[1] = rheos__alloc(RHEOS__RANK_PACKED_BYTES);
   if (r->rank == 0) r->order = rheos__rank_order_new(r->count);
   const bool has_all =
       r->packed[0] != NULL && r->packed[1] != NULL && (r->rank > 0 || r->order != NULL);
@@ -508,7 +393,7 @@ static void *serve(void *argument) {
 static void clean(rheos_ranks *r) {
   while (r->first != NULL) {
     part *p = take_out(r, &r->first);
-    end_part_take(p, rheos_status_new(RHEOS_UNAVAILABLE, "this rank has ended"));
+    rheos__rank_part_end_take(p, rheos_status_new(RHEOS_UNAVAILABLE, "this rank has ended"));
   }
   rheos__rank_exchange_deinit(&r->exchange);
   rheos__rank_order_free(r->order);
