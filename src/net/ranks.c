@@ -36,7 +36,7 @@ struct rheos_ranks {
   rheos__rank_order *order;  // NULL: it is not rank 0
   char *packed[2];           // what goes in one, and what comes out
   uint64_t next_serial;
-  bool is_over, was_end_told, was_want_told;
+  bool is_over, was_end_told, was_shortage_told;
   int32_t num_looks;      // since something was done
   pthread_mutex_t mutex;  // guards what follows
   pthread_cond_t changed;
@@ -177,8 +177,8 @@ static bool write_letter(rheos_ranks *r, letter *l) {
       add_note(l, &note);
     }
   }
-  if (r->lacks_memory && !r->was_want_told) add_end(l, RHEOS_RESOURCE_EXHAUSTED);
-  r->was_want_told = r->lacks_memory;
+  if (r->lacks_memory && !r->was_shortage_told) add_end(l, RHEOS_RESOURCE_EXHAUSTED);
+  r->was_shortage_told = r->lacks_memory;
   if (r->is_ending && !r->was_end_told) add_end(l, RHEOS_UNAVAILABLE);
   r->was_end_told = r->is_ending;
   r->has_news = false;
