@@ -29,6 +29,9 @@ def environment():
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "PRTE_ALLOW_RUN_AS_ROOT": "1",  # the same for Open MPI 5
+        "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
         # Containers may forbid a process to read another one's memory.
         "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     }

@@ -96,6 +96,7 @@ def test_embeddings_and_recurrent_layers(strategy):
 
 
 def test_callbacks(strategy, tmp_path):
+    pytest.importorskip("h5py")
     model = one_layer(strategy, "sgd")
     keeps = tf.keras.callbacks.ModelCheckpoint(
         str(tmp_path / "{epoch}.weights.h5"), save_weights_only=True

@@ -246,6 +246,7 @@ def test_a_step_of_the_programs_own(strategy):
 
 
 def test_weights_and_models_are_saved(strategy, tmp_path):
+    pytest.importorskip("h5py")
     model = mean_of_squares(strategy)
     fit(model)
     wanted = model.predict(X, verbose=0)

@@ -343,14 +343,19 @@ def test_ctrl_c_ends_a_join():
 def test_a_program_may_end_in_the_middle():
     program = run_program(
         """
-        import threading, time
+        import contextlib, threading, time
         import rheos.v1 as tf
         workers, ps = tf.test.create_local_cluster(1, 1)
         with tf.device("/job:ps/task:0"):
             queue = tf.FIFOQueue(1, tf.float32)
             x = queue.dequeue()
         sess = tf.Session(workers[0].target)
-        threading.Thread(target=lambda: sess.run(x), daemon=True).start()
+
+        def run():  # what it would print at the end, Python 3.13 takes for an error of its own
+            with contextlib.suppress(tf.errors.OpError):
+                sess.run(x)
+
+        threading.Thread(target=run, daemon=True).start()
         time.sleep(0.3)
         print("end")
         """

@@ -62,7 +62,8 @@ def files(tmp_path_factory):
     _certificate(folder, "here", here)
     _certificate(folder, "elsewhere", "DNS:elsewhere.example")
     _certificate(folder, "strange", here, authority="stranger")
-    _certificate(folder, "late", here, days=-1)
+    _certificate(folder, "late", here, days=0)
+    time.sleep(1.1)  # it counts in seconds
     (folder / "token").write_text("opensesame\n")
     (folder / "wrong").write_text("opensesamf\n")
     return folder
