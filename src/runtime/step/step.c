@@ -172,8 +172,8 @@ bool rheos__is_stopping(void) {
   rheos__step *step = rheos__pool_step();
   if (step == NULL) return false;
   if (rheos__pool_thread() == 0) return rheos__step_poll(step);
-  return atomic_load_explicit(&step->stopped, memory_order_relaxed) != 0 ||
-         is_cancelled(step->options);
+  if (atomic_load_explicit(&step->stopped, memory_order_relaxed) != 0) return true;
+  return is_cancelled(step->options) && stop(step, RHEOS_CANCELLED);
 }
 
 bool rheos__step_should_stop(rheos__step *step) { return step != NULL && rheos__step_poll(step); }
