@@ -6,20 +6,46 @@
 #ifdef RHEOS_WITH_MICROHTTPD
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <microhttpd.h>
-#include <stdio.h>
 
 // At once, and for how long without a word.
 enum { MAX_CONNECTIONS = 64, SILENCE_S = 10 };
 
+// libmicrohttpd is opened where a port is asked for: it brings GnuTLS along, and who wants no port
+// needs neither. Its library has been called so since 2017.
+#define LIBRARY "libmicrohttpd.so.12"
+#define FUNCTIONS(X)                 \
+  X(MHD_start_daemon)                \
+  X(MHD_stop_daemon)                 \
+  X(MHD_create_response_from_buffer) \
+  X(MHD_add_response_header)         \
+  X(MHD_queue_response)              \
+  X(MHD_destroy_response)
+#define POINTER(name) __typeof__(name) *name;
+static struct {
+  FUNCTIONS(POINTER)
+} http;
+
+static bool open_library(void) {
+  void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) return false;
+#define FIND(name)                                                  \
+  http.name = (__typeof__(name) *)(uintptr_t)dlsym(library, #name); \
+  if (http.name == NULL) return false;
+  FUNCTIONS(FIND)
+  return true;
+}
+
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned code, const char *text,
                               enum MHD_ResponseMemoryMode mode) {
   struct MHD_Response *response =
-      MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, mode);
+      http.MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, mode);
   if (response == NULL) return MHD_NO;
-  MHD_add_response_header(response, "Content-Type", "text/plain; version=0.0.4; charset=utf-8");
-  const enum MHD_Result result = MHD_queue_response(connection, code, response);
-  MHD_destroy_response(response);
+  http.MHD_add_response_header(response, "Content-Type",
+                               "text/plain; version=0.0.4; charset=utf-8");
+  const enum MHD_Result result = http.MHD_queue_response(connection, code, response);
+  http.MHD_destroy_response(response);
   return result;
 }
 
@@ -56,16 +82,21 @@ static enum MHD_Result handle(void *argument, struct MHD_Connection *connection,
 }
 
 static struct MHD_Daemon *start(metrics_port *port, unsigned flags, const struct sockaddr *at) {
-  return MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | flags, 0, NULL, NULL,
-                          handle, port, MHD_OPTION_SOCK_ADDR, at, MHD_OPTION_CONNECTION_LIMIT,
-                          (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-                          (unsigned)SILENCE_S, MHD_OPTION_END);
+  return http.MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | flags, 0, NULL,
+                               NULL, handle, port, MHD_OPTION_SOCK_ADDR, at,
+                               MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
+                               MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_S, MHD_OPTION_END);
 }
 
 rheos_status *metrics_port_open(metrics_port *port, rheos_server *server, const char *bind,
                                 int32_t number) {
   struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons((uint16_t)number)};
   struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)number)};
+  if (!open_library()) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "--metrics-port needs " LIBRARY
+                                                 ": Debian's package libmicrohttpd12"
+                                                 " (libmicrohttpd12t64 from Debian 13 on)");
+  }
   port->server = server;
   if (inet_pton(AF_INET, bind, &four.sin_addr) == 1) {
     port->daemon = start(port, 0, (const struct sockaddr *)&four);
@@ -80,7 +111,7 @@ rheos_status *metrics_port_open(metrics_port *port, rheos_server *server, const 
 }
 
 void metrics_port_close(metrics_port *port) {
-  if (port->daemon != NULL) MHD_stop_daemon(port->daemon);
+  if (port->daemon != NULL) http.MHD_stop_daemon(port->daemon);
   port->daemon = NULL;
 }
 

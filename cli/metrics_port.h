@@ -12,7 +12,8 @@ typedef struct metrics_port {
 } metrics_port;
 
 // Begins to answer at "host:port" (the host is an address; [::1]:1 of version 6).
-// RHEOS_UNIMPLEMENTED in a build without libmicrohttpd. The server lasts longer.
+// RHEOS_UNIMPLEMENTED where libmicrohttpd is not, or was not when this was built. The server lasts
+// longer.
 rheos_status *metrics_port_open(metrics_port *port, rheos_server *server, const char *bind,
                                 int32_t number);
 void metrics_port_close(metrics_port *port);

@@ -11,16 +11,16 @@ set_target_properties(rheos_command PROPERTIES OUTPUT_NAME rheos)
 target_include_directories(rheos_command PRIVATE "${generated}")
 target_link_libraries(rheos_command PRIVATE rheos rheos_protobuf_c Threads::Threads m)
 
-# Metrics of `rheos serve` over HTTP, where Debian's libmicrohttpd-dev is.
+# Metrics of `rheos serve` over HTTP, where Debian's libmicrohttpd-dev is. The library itself is opened
+# when it is needed.
 if(RHEOS_WITH_METRICS)
   find_path(MICROHTTPD_INCLUDE_DIR microhttpd.h)
-  find_library(MICROHTTPD_LIBRARY NAMES microhttpd)
-  mark_as_advanced(MICROHTTPD_INCLUDE_DIR MICROHTTPD_LIBRARY)
+  mark_as_advanced(MICROHTTPD_INCLUDE_DIR)
 endif()
-if(RHEOS_WITH_METRICS AND MICROHTTPD_INCLUDE_DIR AND MICROHTTPD_LIBRARY)
+if(RHEOS_WITH_METRICS AND MICROHTTPD_INCLUDE_DIR)
   target_compile_definitions(rheos_command PRIVATE RHEOS_WITH_MICROHTTPD)
   target_include_directories(rheos_command SYSTEM PRIVATE "${MICROHTTPD_INCLUDE_DIR}")
-  target_link_libraries(rheos_command PRIVATE "${MICROHTTPD_LIBRARY}")
+  target_link_libraries(rheos_command PRIVATE ${CMAKE_DL_LIBS})
 endif()
 
 if(RHEOS_WITH_PYTHON)
