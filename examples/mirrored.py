@@ -3,8 +3,8 @@
     rheos run examples/mirrored.py
 
 A TensorFlow 2 program in two ways: a loop of its own, and Keras's fit(). A process has one CPU by
-default, which is seen as two here. With a cluster in TF_CONFIG the same program is one of several
-workers.
+default, which is seen as two here. With a cluster in TF_CONFIG, or under mpirun, the same program is
+one of several workers.
 """
 
 import os
@@ -17,7 +17,7 @@ EPOCHS = 3
 
 
 def make_strategy():
-    if os.environ.get("TF_CONFIG"):
+    if os.environ.get("TF_CONFIG") or os.environ.get("OMPI_COMM_WORLD_SIZE"):
         return tf.distribute.MultiWorkerMirroredStrategy()
     (cpu,) = tf.config.list_physical_devices("CPU")
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
