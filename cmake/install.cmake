@@ -1,6 +1,8 @@
 # make install, and what its components have (cmake --install build --component NAME):
 #
-#   library      librheos.so.0, what compiles loops, what clusters speak by
+#   library      librheos.so.0, what compiles loops
+#   grpc         what clusters speak by
+#   mpi          what ranks speak by
 #   development  headers, the name that is linked with, librheos.a, rheos.pc, CMake package
 #   command      rheos and its page
 #   python       the package and its extension
@@ -10,9 +12,15 @@ set(CMAKE_INSTALL_MESSAGE LAZY)
 
 install(TARGETS rheos EXPORT rheos_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
-foreach(part IN ITEMS rheos_jit rheos_grpc rheos_mpi)
-  if(TARGET ${part})
-    install(TARGETS ${part} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
+# What librheos.so opens itself is nobody's to link with, and lies in a folder of its own.
+foreach(part IN ITEMS jit grpc mpi)
+  if(TARGET rheos_${part})
+    set(component ${part})
+    if(part STREQUAL "jit")
+      set(component library)
+    endif()
+    install(TARGETS rheos_${part}
+      LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/rheos COMPONENT ${component})
   endif()
 endforeach()
 

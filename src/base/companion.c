@@ -33,7 +33,7 @@ static bool find_self(char *path) {
 }
 
 const void *rheos__companion_find(const char *path, const char *file, const char *symbol) {
-  static const char *const folders[] = {"", "../lib/"};
+  static const char *const folders[] = {"", "rheos/", "../lib/", "../lib/rheos/"};
   char self[PATH_BYTES], whole[PATH_BYTES];
   if (path != NULL) return open_companion(path, symbol);
   if (!find_self(self)) return NULL;

@@ -16,7 +16,8 @@ rheos_status *rheos__rank_link_find(const rheos__rank_link **out_link) {
   *out_link = found;
   if (found != NULL) return NULL;
   return rheos_status_new(RHEOS_UNIMPLEMENTED,
-                          "programs that mpirun starts need " RHEOS__RANK_LINK_FILE
-                          " beside Rheos's library, and MPI: Debian's package openmpi-bin"
-                          " (libopenmpi-dev to build it)");
+                          "programs that mpirun starts need Open MPI, by " RHEOS__RANK_LINK_FILE
+                          " of version " RHEOS_VERSION_STRING
+                          ": install Debian's package librheos-mpi, beside a wheel openmpi-bin, or"
+                          " build Rheos where libopenmpi-dev is");
 }

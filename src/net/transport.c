@@ -16,9 +16,9 @@ rheos_status *rheos__transport_find(const rheos__transport **out_transport) {
   pthread_once(&once, find);
   *out_transport = found;
   if (found != NULL) return NULL;
-  return rheos_status_new(
-      RHEOS_UNIMPLEMENTED,
-      "clusters need " RHEOS__TRANSPORT_FILE
-      " beside Rheos's library, and gRPC: Debian's package libgrpc29 (libgrpc-dev"
-      " to build it), libgrpc29t64 from Debian 13 on");
+  return rheos_status_new(RHEOS_UNIMPLEMENTED, "clusters need gRPC, by " RHEOS__TRANSPORT_FILE
+                                               " of version " RHEOS_VERSION_STRING
+                                               ": install Debian's package librheos-grpc, beside a "
+                                               "wheel the wheel rheos_grpc, or build Rheos"
+                                               " where libgrpc-dev is");
 }
