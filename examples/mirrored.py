@@ -3,8 +3,8 @@
     rheos run examples/mirrored.py
 
 A TensorFlow 2 program in two ways: a loop of its own, and Keras's fit(). A process has one CPU by
-default, which is seen as two here. With a cluster in TF_CONFIG, or under mpirun, the same program is
-one of several workers.
+default, which is seen as two here. With a cluster in TF_CONFIG, or under mpirun, the same program
+is one of several workers.
 """
 
 import os

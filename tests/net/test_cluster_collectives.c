@@ -1,88 +1,9 @@
 // Collectives of several tasks: of eager contexts on their servers, and in a step of a session.
-#include <pthread.h>
-
 #include "net/cluster_fixture.h"
+#include "net/member_fixture.h"
 #include "net/server.h"
 
-// ---- Members: each a thread with an eager context of its task, as processes would have
-
-typedef struct member {
-  pthread_t thread;
-  rheos_eager *eager;
-  int task, cpu, num_rounds;
-  const char *type;
-  bool is_source;
-  rheos_shape shape;
-  float first;  // the values are first, first + 1, ...
-  int32_t size, group, instance;
-  int64_t timeout_ms;
-  float timeout_s;  // the op's own
-  rheos_tensor *output;
-  rheos_status *status;
-} member;
-
-static rheos_tensor *ints_tensor(rheos_shape shape, const int32_t *values) {
-  rheos_tensor *tensor = NULL;
-  check(rheos_tensor_from_values(RHEOS_INT32, shape, values, &tensor));
-  return tensor;
-}
-
-static rheos_tensor *numbers(rheos_shape shape, float first) {
-  rheos_tensor *tensor = NULL;
-  check(rheos_tensor_new(RHEOS_FLOAT, shape, &tensor));
-  float *values = rheos_tensor_data(tensor);
-  for (int64_t i = 0; i < rheos_tensor_num_elements(tensor); i++) values[i] = first + (float)i;
-  return tensor;
-}
-
-static rheos_status *take_part(member *m) {
-  const bool receives = strcmp(m->type, "CollectiveBcastRecvV2") == 0;
-  const bool reduces = strstr(m->type, "Reduce") != NULL;
-  const int32_t length = (int32_t)m->shape.dims[0];
-  rheos_tensor *keys[] = {ints_tensor(RHEOS_SCALAR, &m->size), ints_tensor(RHEOS_SCALAR, &m->group),
-                          ints_tensor(RHEOS_SCALAR, &m->instance)};
-  rheos_tensor *value =
-      receives ? ints_tensor(RHEOS_SHAPE(1), &length) : numbers(m->shape, m->first);
-  rheos_tensor *inputs[4] = {value, keys[0], keys[1], keys[2]};
-  rheos_tensor *received[4] = {keys[0], keys[1], keys[2], value};
-  const rheos_attr merged[] = {rheos_attr_string("merge_op", "Add", 3),
-                               rheos_attr_string("final_op", "Id", 2),
-                               rheos_attr_float("timeout_seconds", m->timeout_s)};
-  const rheos_attr dtype = rheos_attr_type("T", RHEOS_FLOAT);
-  char device[64];
-  snprintf(device, sizeof device, "/job:worker/task:%d/device:CPU:%d", m->task, m->cpu);
-  const rheos_eager_op op = {.type = m->type,
-                             .inputs = receives ? received : inputs,
-                             .num_inputs = 4,
-                             .attrs = reduces ? merged : &dtype,
-                             .num_attrs = reduces ? 3 : 1,
-                             .device = device};
-  rheos_region *region = NULL;
-  const rheos_run_options options = {.timeout_ms = m->timeout_ms};
-  rheos_status *status = rheos_eager_region(m->eager, &op, &region);
-  rheos_tensor_unref(m->output);
-  m->output = NULL;
-  if (status == NULL) status = rheos_region_run(region, op.inputs, &m->output, &options);
-  rheos_region_unref(region);
-  for (int i = 0; i < 4; i++) rheos_tensor_unref(inputs[i]);
-  return status;
-}
-
-static void *run_member(void *argument) {
-  member *m = argument;
-  for (int i = 0; i < m->num_rounds && m->status == NULL; i++) m->status = take_part(m);
-  return NULL;
-}
-
-static void begin_all(member *members, int count) {
-  for (int i = 0; i < count; i++) {
-    assert_int_equal(pthread_create(&members[i].thread, NULL, run_member, &members[i]), 0);
-  }
-}
-
-static void wait_for_all(member *members, int count) {
-  for (int i = 0; i < count; i++) pthread_join(members[i].thread, NULL);
-}
+#define REDUCE "CollectiveReduceV2"
 
 // Workers with `cpus` devices each, and an eager context on each.
 typedef struct workers {
@@ -112,6 +33,30 @@ static void stop_workers(workers *w) {
   stop_cluster(&w->cluster);
 }
 
+static rheos_tensor *numbers(rheos_shape shape, float first) {
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_new(RHEOS_FLOAT, shape, &tensor));
+  float *values = rheos_tensor_data(tensor);
+  for (int64_t i = 0; i < rheos_tensor_num_elements(tensor); i++) values[i] = first + (float)i;
+  return tensor;
+}
+
+// One of `size` members, on a device of a task; it brings first, first + 1, ...
+static member member_of(const workers *w, int task, int cpu, const char *type, rheos_shape shape,
+                        float first) {
+  member m = {.eager = w->eager[task],
+              .type = type,
+              .dtype = RHEOS_FLOAT,
+              .shape = shape,
+              .size = w->cluster.num_servers,
+              .group = 1,
+              .instance = 1,
+              .num_rounds = 1};
+  snprintf(m.device, sizeof m.device, "/job:worker/task:%d/device:CPU:%d", task, cpu);
+  if (strcmp(type, "CollectiveBcastRecvV2") != 0) m.input = numbers(shape, first);
+  return m;
+}
+
 static void expect_numbers(member *m, rheos_shape shape, const float *values) {
   check(m->status);
   expect_floats(m->output, shape, values);
@@ -130,24 +75,17 @@ static void test_cluster_collectives__sums_go_round(void **state) {
   for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
     member m[3];
     for (int i = 0; i < 3; i++) {
-      m[i] = (member){.eager = w.eager[i],
-                      .task = i,
-                      .num_rounds = 3,
-                      .type = "CollectiveReduceV2",
-                      .shape = RHEOS_SHAPE(lengths[k]),
-                      .first = (float)(i + 1),
-                      .size = 3,
-                      .group = 1,
-                      .instance = (int32_t)k};
+      m[i] = member_of(&w, i, 0, REDUCE, RHEOS_SHAPE(lengths[k]), (float)(i + 1));
+      m[i].num_rounds = 3;
+      m[i].instance = (int32_t)k;
     }
-    begin_all(m, 3);
-    wait_for_all(m, 3);
+    run_all(m, 3);
     for (int i = 0; i < 3; i++) {
       check(m[i].status);
       const float *sum = rheos_tensor_data(m[i].output);
       for (int64_t n = 0; n < lengths[k]; n++) assert_true(sum[n] == 6 + 3 * (float)n);
-      rheos_tensor_unref(m[i].output);
     }
+    drop(m, 3);
   }
   stop_workers(&w);
 }
@@ -163,19 +101,12 @@ static void test_cluster_collectives__a_task_may_have_several_members(void **sta
   member m[4];
   for (int32_t k = 0; k < 4; k++) {
     for (int i = 0; i < 4; i++) {
-      m[i] = (member){.eager = w.eager[i / 2],
-                      .task = i / 2,
-                      .cpu = i % 2,
-                      .num_rounds = 2,
-                      .type = types[k],
-                      .shape = RHEOS_SHAPE(4),
-                      .first = (float)(10 * i + 1),
-                      .size = 4,
-                      .group = 1,
-                      .instance = k};
+      m[i] = member_of(&w, i / 2, i % 2, types[k], RHEOS_SHAPE(4), (float)(10 * i + 1));
+      m[i].num_rounds = 2;
+      m[i].size = 4;
+      m[i].instance = k;
     }
-    begin_all(m, 4);
-    wait_for_all(m, 4);
+    run_all(m, 4);
     for (int i = 0; i < 4; i++) {
       const float fi = (float)i;
       const float exchanged[] = {fi + 1, fi + 11, fi + 21, fi + 31};
@@ -186,6 +117,7 @@ static void test_cluster_collectives__a_task_may_have_several_members(void **sta
       if (k == 2) expect_numbers(&m[i], RHEOS_SHAPE(4), exchanged);
       if (k == 3) expect_numbers(&m[i], RHEOS_SHAPE(1), &sum[i]);
     }
+    drop(m, 4);
   }
   stop_workers(&w);
 }
@@ -198,22 +130,16 @@ static void test_cluster_collectives__any_member_may_be_the_source(void **state)
   for (int source = 0; source < 6; source++) {
     member m[6];
     for (int i = 0; i < 6; i++) {
-      const bool is_source = i == source;
-      m[i] = (member){.eager = w.eager[i / 2],
-                      .task = i / 2,
-                      .cpu = i % 2,
-                      .num_rounds = 2,
-                      .type = is_source ? "CollectiveBcastSendV2" : "CollectiveBcastRecvV2",
-                      .shape = RHEOS_SHAPE(2),
-                      .first = (float)source,
-                      .size = 6,
-                      .group = 1,
-                      .instance = source};
+      const char *type = i == source ? "CollectiveBcastSendV2" : "CollectiveBcastRecvV2";
+      m[i] = member_of(&w, i / 2, i % 2, type, RHEOS_SHAPE(2), (float)source);
+      m[i].num_rounds = 2;
+      m[i].size = 6;
+      m[i].instance = source;
     }
-    begin_all(m, 6);
-    wait_for_all(m, 6);
+    run_all(m, 6);
     const float values[] = {(float)source, (float)source + 1};
     for (int i = 0; i < 6; i++) expect_numbers(&m[i], RHEOS_SHAPE(2), values);
+    drop(m, 6);
   }
   stop_workers(&w);
 }
@@ -226,19 +152,10 @@ static void test_cluster_collectives__shapes_that_differ_end_it_for_all(void **s
   workers w;
   start_workers(&w, 2, 1);
   member m[2];
-  for (int i = 0; i < 2; i++) {
-    m[i] = (member){.eager = w.eager[i],
-                    .task = i,
-                    .num_rounds = 1,
-                    .type = "CollectiveReduceV2",
-                    .shape = RHEOS_SHAPE(2 + i),
-                    .size = 2,
-                    .group = 1,
-                    .instance = 1};
-  }
-  begin_all(m, 2);
-  wait_for_all(m, 2);
+  for (int i = 0; i < 2; i++) m[i] = member_of(&w, i, 0, REDUCE, RHEOS_SHAPE(2 + i), 0);
+  run_all(m, 2);
   for (int i = 0; i < 2; i++) expect_error(m[i].status, RHEOS_INVALID_ARGUMENT, "Shape mismatch");
+  drop(m, 2);
   stop_workers(&w);
 }
 
@@ -248,25 +165,15 @@ static void test_cluster_collectives__who_is_stopped_ends_it_for_others(void **s
   workers w;
   start_workers(&w, 2, 1);
   member m[2];
-  for (int i = 0; i < 2; i++) {  // a group first
-    m[i] = (member){.eager = w.eager[i],
-                    .task = i,
-                    .num_rounds = 1,
-                    .type = "CollectiveReduceV2",
-                    .shape = RHEOS_SHAPE(2),
-                    .size = 2,
-                    .group = 1,
-                    .instance = 1};
-  }
-  begin_all(m, 2);
-  wait_for_all(m, 2);
+  for (int i = 0; i < 2; i++) m[i] = member_of(&w, i, 0, REDUCE, RHEOS_SHAPE(2), 0);
+  run_all(m, 2);  // a group first
   for (int i = 0; i < 2; i++) check(m[i].status);
   m[1].timeout_ms = 100;
   run_member(&m[1]);
   expect_error(m[1].status, RHEOS_DEADLINE_EXCEEDED, "group 1, instance 1");
   run_member(&m[0]);
   expect_error(m[0].status, RHEOS_CANCELLED, "task:1/device:CPU:0 has left");
-  for (int i = 0; i < 2; i++) rheos_tensor_unref(m[i].output);
+  drop(m, 2);
   stop_workers(&w);
 }
 
@@ -275,17 +182,11 @@ static void test_cluster_collectives__an_op_may_wait_so_long_only(void **state) 
   if (!can_serve()) return;
   workers w;
   start_workers(&w, 2, 1);
-  member m = {.eager = w.eager[1],
-              .task = 1,
-              .num_rounds = 1,
-              .type = "CollectiveReduceV2",
-              .shape = RHEOS_SHAPE(2),
-              .size = 2,
-              .group = 1,
-              .instance = 1,
-              .timeout_s = 0.1f};
+  member m = member_of(&w, 1, 0, REDUCE, RHEOS_SHAPE(2), 0);
+  m.timeout_s = 0.1f;
   run_member(&m);
   expect_error(m.status, RHEOS_DEADLINE_EXCEEDED, "task:1/device:CPU:0 waited 0.1 s in group 1");
+  drop(&m, 1);
   stop_workers(&w);
 }
 
@@ -300,19 +201,13 @@ static void test_cluster_collectives__a_server_that_stops_ends_the_wait(void **s
   if (!can_serve()) return;
   workers w;
   start_workers(&w, 2, 1);
-  member m = {.eager = w.eager[0],
-              .task = 0,
-              .num_rounds = 1,
-              .type = "CollectiveReduceV2",
-              .shape = RHEOS_SHAPE(2),
-              .size = 2,
-              .group = 1,
-              .instance = 1};
+  member m = member_of(&w, 0, 0, REDUCE, RHEOS_SHAPE(2), 0);
   pthread_t stopper;
   assert_int_equal(pthread_create(&stopper, NULL, stop_later, w.cluster.servers[0]), 0);
   run_member(&m);
   pthread_join(stopper, NULL);
   expect_error(m.status, RHEOS_UNAVAILABLE, "stopped");
+  drop(&m, 1);
   stop_workers(&w);
 }
 

@@ -1,97 +1,16 @@
 // Collectives of ranks: of eager contexts on their hosts, by a link within this process.
-#include <rheos/eager.h>
-
 #include "graph/counting_allocator.h"
+#include "net/member_fixture.h"
 #include "net/rank_fixture.h"
 
-// ---- Members: each a thread, as ops that wait have in a process
-
-typedef struct member {
-  pthread_t thread;
-  int32_t rank, delay_us, num_rounds;
-  const char *type;
-  bool is_source;
-  rheos_dtype dtype;
-  rheos_tensor *input;  // counted; NULL: none
-  rheos_shape shape;    // of what is received
-  int32_t size, instance;
-  int64_t timeout_ms;
-  float timeout_s;  // the op's own
-  rheos_tensor *output;
-  rheos_status *status;
-} member;
-
-static rheos_tensor *int_tensor(rheos_shape shape, const int32_t *values) {
-  rheos_tensor *tensor = NULL;
-  check(rheos_tensor_from_values(RHEOS_INT32, shape, values, &tensor));
-  return tensor;
-}
-
-static rheos_status *take_part(member *m) {
-  const bool reduces = strstr(m->type, "Reduce") != NULL;
-  const int32_t length = (int32_t)m->shape.dims[0], group = 1;
-  rheos_tensor *keys[] = {int_tensor(RHEOS_SCALAR, &m->size), int_tensor(RHEOS_SCALAR, &group),
-                          int_tensor(RHEOS_SCALAR, &m->instance)};
-  rheos_tensor *value =
-      m->input != NULL ? rheos_tensor_ref(m->input) : int_tensor(RHEOS_SHAPE(1), &length);
-  rheos_tensor *inputs[4] = {value, keys[0], keys[1], keys[2]};
-  rheos_tensor *received[4] = {keys[0], keys[1], keys[2], value};
-  const rheos_attr merged[] = {rheos_attr_string("merge_op", "Add", 3),
-                               rheos_attr_string("final_op", "Id", 2),
-                               rheos_attr_float("timeout_seconds", m->timeout_s)};
-  const rheos_attr dtype = rheos_attr_type("T", m->dtype);
-  const rheos_eager_op op = {.type = m->type,
-                             .inputs = m->input == NULL ? received : inputs,
-                             .num_inputs = 4,
-                             .attrs = reduces ? merged : &dtype,
-                             .num_attrs = reduces ? 3 : 1};
-  const rheos_run_options options = {.timeout_ms = m->timeout_ms};
-  rheos_region *region = NULL;
-  rheos_status *status = rheos_eager_region(eager[m->rank], &op, &region);
-  rheos_tensor_unref(m->output);
-  m->output = NULL;
-  if (status == NULL) status = rheos_region_run(region, op.inputs, &m->output, &options);
-  rheos_region_unref(region);
-  for (int i = 0; i < 4; i++) rheos_tensor_unref(inputs[i]);
-  return status;
-}
-
-static void *run_member(void *argument) {
-  member *m = argument;
-  usleep((useconds_t)m->delay_us);
-  for (int32_t i = 0; i < m->num_rounds && m->status == NULL; i++) m->status = take_part(m);
-  return NULL;
-}
-
-static void begin_all(member *members, int32_t count) {
-  for (int32_t i = 0; i < count; i++) {
-    assert_int_equal(pthread_create(&members[i].thread, NULL, run_member, &members[i]), 0);
-  }
-}
-
-static void wait_for_all(member *members, int32_t count) {
-  for (int32_t i = 0; i < count; i++) pthread_join(members[i].thread, NULL);
-}
-
-static void run_all(member *members, int32_t count) {
-  begin_all(members, count);
-  wait_for_all(members, count);
-}
-
 static member member_of(int32_t rank, const char *type, int32_t instance) {
-  return (member){.rank = rank,
+  return (member){.eager = eager[rank],
                   .type = type,
+                  .group = 1,
                   .instance = instance,
                   .size = world.count,
                   .num_rounds = 1,
                   .dtype = RHEOS_FLOAT};
-}
-
-static void drop(member *members, int32_t count) {
-  for (int32_t i = 0; i < count; i++) {
-    rheos_tensor_unref(members[i].input);
-    rheos_tensor_unref(members[i].output);
-  }
 }
 
 static rheos_tensor *tensor_of(rheos_shape shape, const float *values) {
@@ -347,8 +266,8 @@ static void plan_sum(planned *p, int32_t rank) {
   const int32_t size = world.count, key = 1;
   const rheos_attr merged[] = {rheos_attr_string("merge_op", "Add", 3),
                                rheos_attr_string("final_op", "Id", 2)};
-  *p = (planned){.inputs = {values_of(rank, 1000), int_tensor(RHEOS_SCALAR, &size),
-                            int_tensor(RHEOS_SCALAR, &key), int_tensor(RHEOS_SCALAR, &key)}};
+  *p = (planned){.inputs = {values_of(rank, 1000), ints_tensor(RHEOS_SCALAR, &size),
+                            ints_tensor(RHEOS_SCALAR, &key), ints_tensor(RHEOS_SCALAR, &key)}};
   const rheos_eager_op op = {.type = "CollectiveReduceV2",
                              .inputs = p->inputs,
                              .num_inputs = 4,
