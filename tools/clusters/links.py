@@ -1,21 +1,9 @@
 """Connections that can be cut: what a task of a cluster sends another one goes through a Link."""
 
-import random
 import socket
 import threading
 
 CHUNK = 1 << 16
-
-
-def free_port():
-    """One that nobody has, and that the system gives nobody who does not ask for it."""
-    while True:
-        port = random.randrange(10000, 32000)
-        try:
-            socket.create_server(("127.0.0.1", port)).close()
-            return port
-        except OSError:
-            pass  # somebody has it
 
 
 class Link:

@@ -4,7 +4,8 @@ import json
 import subprocess
 from pathlib import Path
 
-from links import Link, free_port
+from links import Link
+from ports import free_port
 
 HERE = Path(__file__).resolve().parent
 

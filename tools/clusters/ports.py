@@ -1,4 +1,4 @@
-"""Ports for servers that tests start in processes of their own."""
+"""Ports for servers in processes of their own, of tools and of tests."""
 
 import random
 import socket
