@@ -3,9 +3,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "format/message/tensor_proto.h"
-#include "net/methods.h"
-#include "worker.pb-c.h"
 
 typedef struct group_waiter {
   rheos__group_fn told;
@@ -204,224 +201,6 @@ void rheos__groups_add(rheos__groups *groups, const rheos__group_asker *asker, r
   told(argument, status, NULL);
 }
 
-// ---- Asking the leader
-
-typedef struct asked_leader {
-  _Atomic int32_t references;  // whoever asks, and whoever takes the reply
-  rheos__groups *groups;
-  rheos__collective what;  // whose device is its own
-  rheos__group_fn group_told;
-  rheos__source_fn source_told;
-  void *argument;
-  // Guarded by the groups' mutex:
-  rheos__peer_call *call;  // NULL: it is being made
-  struct asked_leader *before, *next;
-} asked;
-
-enum { LEADER_MS = 300000 };  // that the leader may be late when the tasks start
-
-static const rheos__peer_options asks_at_once = {.waits = false};
-
-static void asked_unref(asked *a) {
-  if (atomic_fetch_sub(&a->references, 1) != 1) return;
-  if (a->call != NULL) rheos__peer_call_forget(a->call);
-  rheos__free((char *)(uintptr_t)a->what.device);
-  rheos__free(a);
-}
-
-static asked *asked_new(rheos__groups *groups, const rheos__collective *what, void *argument) {
-  asked *a = rheos__alloc_zeroed(sizeof *a);
-  if (a == NULL) return NULL;
-  atomic_init(&a->references, 1);
-  a->groups = groups;
-  a->what = *what;
-  a->argument = argument;
-  a->what.device = rheos__strdup(what->device);
-  if (a->what.device != NULL) return a;
-  rheos__free(a);
-  return NULL;
-}
-
-static void link_asked(asked *a) {
-  pthread_mutex_lock(&a->groups->mutex);
-  a->next = a->groups->asked;
-  if (a->next != NULL) a->next->before = a;
-  a->groups->asked = a;
-  pthread_mutex_unlock(&a->groups->mutex);
-}
-
-static void unlink_asked(asked *a) {
-  pthread_mutex_lock(&a->groups->mutex);
-  if (a->before != NULL) {
-    a->before->next = a->next;
-  } else {
-    a->groups->asked = a->next;
-  }
-  if (a->next != NULL) a->next->before = a->before;
-  pthread_mutex_unlock(&a->groups->mutex);
-}
-
-// The answer may come before the call is known here.
-static void keep_call(asked *a, rheos__peer_call *call) {
-  pthread_mutex_lock(&a->groups->mutex);
-  a->call = call;
-  if (a->groups->has_ended) rheos__peer_call_cancel(call);
-  pthread_mutex_unlock(&a->groups->mutex);
-}
-
-// With the mutex held: keeps what the leader told, unless it is known.
-static rheos_status *keep_group(rheos__groups *groups,
-                                const Tensorflow__CompleteGroupResponse *reply) {
-  rheos__task_group *g = find_group(groups, reply->group_key);
-  if (g != NULL) return NULL;
-  if (reply->n_device_attributes != (size_t)reply->group_size) {
-    return RHEOS_INVALID("a group of %d was told with %zu devices", (int)reply->group_size,
-                         reply->n_device_attributes);
-  }
-  RHEOS_TRY(group_new(groups, reply->group_key, reply->group_size, &g));
-  rheos_status *status = NULL;
-  for (size_t i = 0; status == NULL && i < reply->n_device_attributes; i++) {
-    const Tensorflow__DeviceAttributes *device = reply->device_attributes[i];
-    status = add_member(groups, g, device->name, device->incarnation);
-  }
-  if (status == NULL) {
-    become_whole(g);
-  } else {
-    groups->groups = g->next;
-    group_free(g);
-  }
-  return status;
-}
-
-static rheos_status *take_group(asked *a, rheos__chunks chunks, const rheos__task_group **out_g) {
-  static const rheos__message_form form = {.descriptor =
-                                               &tensorflow__complete_group_response__descriptor};
-  rheos__received received;
-  rheos_status *status = rheos__receive_message(&form, chunks, &received);
-  if (status == NULL) {
-    const Tensorflow__CompleteGroupResponse *reply = (void *)received.message;
-    pthread_mutex_lock(&a->groups->mutex);
-    status = reply->group_key != a->what.group_key
-                 ? RHEOS_INVALID("another group was told of than the one asked for")
-                 : keep_group(a->groups, reply);
-    *out_g = status == NULL ? find_group(a->groups, a->what.group_key) : NULL;
-    pthread_mutex_unlock(&a->groups->mutex);
-  }
-  rheos__received_deinit(&received);
-  return status;
-}
-
-static rheos_status *check_member(const rheos__task_group *g, const rheos__collective *what) {
-  if (g->size != what->group_size) {
-    return rheos_status_new(RHEOS_INTERNAL, "the group of key %d has size %d, not %d", (int)g->key,
-                            (int)g->size, (int)what->group_size);
-  }
-  if (rheos__group_rank(g, what->device) >= 0) return NULL;
-  return rheos_status_new(RHEOS_INTERNAL,
-                          "Device %s is joining a group that is already full (group_key=%d)",
-                          what->device, (int)g->key);
-}
-
-static void end_group_call(void *argument, rheos_status *status, rheos__chunks chunks) {
-  asked *a = argument;
-  const rheos__task_group *g = NULL;
-  if (status == NULL) status = take_group(a, chunks, &g);
-  if (status == NULL) status = check_member(g, &a->what);
-  unlink_asked(a);
-  a->group_told(a->argument, status, g);
-  asked_unref(a);
-}
-
-static rheos_status *call_leader(asked *a, rheos__method method, const ProtobufCMessage *fields,
-                                 const rheos__peer_options *options,
-                                 rheos__peer_replied_fn replied) {
-  rheos__message request = {0};
-  rheos__peer_call *call = NULL;
-  if (fields != NULL) rheos__message_put(&request, fields);
-  link_asked(a);
-  atomic_fetch_add(&a->references, 1);
-  rheos_status *status =
-      rheos__peers_start(a->groups->peers, a->groups->leader, rheos__method_names[method], &request,
-                         options, replied, a, &call);
-  rheos__message_deinit(&request);
-  if (status == NULL) {
-    keep_call(a, call);
-  } else {
-    unlink_asked(a);
-    asked_unref(a);
-  }
-  return status;
-}
-
-static rheos_status *ask_for_group(asked *a) {
-  Tensorflow__CompleteGroupRequest fields = TENSORFLOW__COMPLETE_GROUP_REQUEST__INIT;
-  Tensorflow__DeviceAttributes device = TENSORFLOW__DEVICE_ATTRIBUTES__INIT;
-  Tensorflow__DeviceLocality locality = TENSORFLOW__DEVICE_LOCALITY__INIT;
-  device.name = (char *)(uintptr_t)a->what.device;
-  device.device_type = (char *)(uintptr_t)"CPU";
-  device.locality = &locality;
-  device.incarnation = a->groups->incarnation;
-  fields.group_key = a->what.group_key;
-  fields.group_size = a->what.group_size;
-  fields.device_type = device.device_type;
-  fields.collective_type = a->what.type;
-  fields.device_attributes = &device;
-  return call_leader(a, RHEOS__COMPLETE_GROUP, &fields.base, &asks_at_once, end_group_call);
-}
-
-// The tasks of a cluster start one after the other: before it is first asked something the leader
-// is waited for.
-static void find_group_of_leader(rheos__groups *groups, const rheos__collective *what,
-                                 bool leader_is_there, rheos__group_fn told, void *argument);
-
-static void end_status_call(void *argument, rheos_status *status, rheos__chunks chunks) {
-  asked *a = argument;
-  (void)chunks;
-  unlink_asked(a);
-  if (status == NULL) {
-    pthread_mutex_lock(&a->groups->mutex);
-    a->groups->leader_is_there = true;
-    pthread_mutex_unlock(&a->groups->mutex);
-    find_group_of_leader(a->groups, &a->what, true, a->group_told, a->argument);
-  } else {
-    a->group_told(a->argument, status, NULL);
-  }
-  asked_unref(a);
-}
-
-static void find_group_of_leader(rheos__groups *groups, const rheos__collective *what,
-                                 bool leader_is_there, rheos__group_fn told, void *argument) {
-  static const rheos__peer_options waits = {
-      .timeout_ms = LEADER_MS, .waits = true, .may_be_late = true};
-  asked *a = asked_new(groups, what, argument);
-  rheos_status *status = rheos__out_of_memory();
-  if (a != NULL) {
-    a->group_told = told;
-    status = leader_is_there ? ask_for_group(a)
-                             : call_leader(a, RHEOS__GET_STATUS, NULL, &waits, end_status_call);
-    asked_unref(a);
-  }
-  if (status != NULL) told(argument, status, NULL);
-}
-
-void rheos__groups_find(rheos__groups *groups, const rheos__collective *what, rheos__group_fn told,
-                        void *argument) {
-  if (groups->leader == groups->own_task) {
-    const rheos__group_asker own = {what, groups->incarnation};
-    rheos__groups_add(groups, &own, told, argument);
-    return;
-  }
-  pthread_mutex_lock(&groups->mutex);
-  const rheos__task_group *g = find_group(groups, what->group_key);
-  const bool leader_is_there = groups->leader_is_there;
-  pthread_mutex_unlock(&groups->mutex);
-  if (g != NULL) {
-    told(argument, check_member(g, what), g);
-  } else {
-    find_group_of_leader(groups, what, leader_is_there, told, argument);
-  }
-}
-
 // ---- Instances, with the mutex held
 
 static task_instance *find_instance(const rheos__groups *groups, const rheos__collective *what) {
@@ -568,78 +347,96 @@ void rheos__groups_add_to_instance(rheos__groups *groups, const rheos__collectiv
   told(argument, status, -1);
 }
 
-static rheos_status *take_source(asked *a, rheos__chunks chunks, int32_t *out_rank) {
-  static const rheos__message_form form = {.descriptor =
-                                               &tensorflow__complete_instance_response__descriptor};
-  rheos__received received;
-  rheos_status *status = rheos__receive_message(&form, chunks, &received);
-  if (status == NULL) {
-    const Tensorflow__CompleteInstanceResponse *reply = (void *)received.message;
-    pthread_mutex_lock(&a->groups->mutex);
-    task_instance *i = find_or_make_instance(a->groups, &a->what);
-    if (i == NULL) {
-      status = rheos__out_of_memory();
-    } else {
-      i->source_rank = *out_rank = reply->source_rank;
-      i->is_told = true;
-    }
-    pthread_mutex_unlock(&a->groups->mutex);
+// ---- What another task that is the leader told
+
+// With the mutex held.
+static rheos_status *keep_group(rheos__groups *groups,
+                                const Tensorflow__CompleteGroupResponse *reply) {
+  rheos__task_group *g = find_group(groups, reply->group_key);
+  if (g != NULL) return NULL;
+  if (reply->n_device_attributes != (size_t)reply->group_size) {
+    return RHEOS_INVALID("a group of %d was told with %zu devices", (int)reply->group_size,
+                         reply->n_device_attributes);
   }
-  rheos__received_deinit(&received);
+  RHEOS_TRY(group_new(groups, reply->group_key, reply->group_size, &g));
+  rheos_status *status = NULL;
+  for (size_t i = 0; status == NULL && i < reply->n_device_attributes; i++) {
+    const Tensorflow__DeviceAttributes *device = reply->device_attributes[i];
+    status = add_member(groups, g, device->name, device->incarnation);
+  }
+  if (status == NULL) {
+    become_whole(g);
+  } else {
+    groups->groups = g->next;
+    group_free(g);
+  }
   return status;
 }
 
-static void end_instance_call(void *argument, rheos_status *status, rheos__chunks chunks) {
-  asked *a = argument;
-  int32_t rank = -1;
-  if (status == NULL) status = take_source(a, chunks, &rank);
-  unlink_asked(a);
-  a->source_told(a->argument, status, rank);
-  asked_unref(a);
-}
-
-static rheos_status *ask_for_source(asked *a) {
-  Tensorflow__CompleteInstanceRequest fields = TENSORFLOW__COMPLETE_INSTANCE_REQUEST__INIT;
-  rheos__arena arena;
-  rheos__arena_init(&arena);
-  fields.name = (char *)(uintptr_t)"collective";
-  fields.type = a->what.type;
-  fields.data_type = (Tensorflow__DataType)a->what.dtype;
-  fields.group_key = a->what.group_key;
-  fields.group_size = a->what.group_size;
-  fields.instance_key = a->what.instance_key;
-  fields.device_type = (char *)(uintptr_t)"CPU";
-  fields.device = (char *)(uintptr_t)a->what.device;
-  fields.is_source = a->what.is_source;
-  rheos_status *status = rheos__shape_to_proto(&a->what.shape, &arena, &fields.shape);
-  if (status == NULL) {
-    status =
-        call_leader(a, RHEOS__COMPLETE_INSTANCE, &fields.base, &asks_at_once, end_instance_call);
-  }
-  rheos__arena_deinit(&arena);
+rheos_status *rheos__groups_keep(rheos__groups *groups,
+                                 const Tensorflow__CompleteGroupResponse *reply,
+                                 const rheos__task_group **out_group) {
+  pthread_mutex_lock(&groups->mutex);
+  rheos_status *status = keep_group(groups, reply);
+  *out_group = status == NULL ? find_group(groups, reply->group_key) : NULL;
+  pthread_mutex_unlock(&groups->mutex);
   return status;
 }
 
-void rheos__groups_find_source(rheos__groups *groups, const rheos__collective *what,
-                               rheos__source_fn told, void *argument) {
-  if (groups->leader == groups->own_task) {
-    rheos__groups_add_to_instance(groups, what, told, argument);
-    return;
+const rheos__task_group *rheos__groups_known(rheos__groups *groups, int32_t key) {
+  pthread_mutex_lock(&groups->mutex);
+  const rheos__task_group *g = find_group(groups, key);
+  pthread_mutex_unlock(&groups->mutex);
+  return g;
+}
+
+rheos_status *rheos__groups_keep_source(rheos__groups *groups, const rheos__collective *what,
+                                        int32_t source_rank) {
+  pthread_mutex_lock(&groups->mutex);
+  task_instance *i = find_or_make_instance(groups, what);
+  if (i != NULL) {
+    i->source_rank = source_rank;
+    i->is_told = true;
   }
+  pthread_mutex_unlock(&groups->mutex);
+  return i != NULL ? NULL : rheos__out_of_memory();
+}
+
+bool rheos__groups_knows_source(rheos__groups *groups, const rheos__collective *what,
+                                int32_t *out_source_rank) {
   pthread_mutex_lock(&groups->mutex);
   const task_instance *i = find_instance(groups, what);
   const bool is_told = i != NULL && i->is_told;
-  const int32_t source = is_told ? i->source_rank : -1;
+  if (is_told) *out_source_rank = i->source_rank;
   pthread_mutex_unlock(&groups->mutex);
-  if (is_told) {
-    told(argument, NULL, source);
-    return;
+  return is_told;
+}
+
+void rheos__groups_begin_call(rheos__groups *groups, rheos__group_call *call) {
+  pthread_mutex_lock(&groups->mutex);
+  call->next = groups->calls;
+  if (call->next != NULL) call->next->before = call;
+  groups->calls = call;
+  pthread_mutex_unlock(&groups->mutex);
+}
+
+void rheos__groups_keep_call(rheos__groups *groups, rheos__group_call *call,
+                             rheos__peer_call *peer_call) {
+  pthread_mutex_lock(&groups->mutex);
+  call->call = peer_call;
+  if (groups->has_ended) rheos__peer_call_cancel(peer_call);
+  pthread_mutex_unlock(&groups->mutex);
+}
+
+void rheos__groups_end_call(rheos__groups *groups, rheos__group_call *call) {
+  pthread_mutex_lock(&groups->mutex);
+  if (call->before != NULL) {
+    call->before->next = call->next;
+  } else {
+    groups->calls = call->next;
   }
-  asked *a = asked_new(groups, what, argument);
-  if (a != NULL) a->source_told = told;
-  rheos_status *status = a != NULL ? ask_for_source(a) : rheos__out_of_memory();
-  if (a != NULL) asked_unref(a);
-  if (status != NULL) told(argument, status, -1);
+  if (call->next != NULL) call->next->before = call->before;
+  pthread_mutex_unlock(&groups->mutex);
 }
 
 // ---- The end
@@ -665,8 +462,8 @@ void rheos__groups_end(rheos__groups *groups) {
       sources = w;
     }
   }
-  for (asked *a = groups->asked; a != NULL; a = a->next) {
-    if (a->call != NULL) rheos__peer_call_cancel(a->call);
+  for (rheos__group_call *c = groups->calls; c != NULL; c = c->next) {
+    if (c->call != NULL) rheos__peer_call_cancel(c->call);
   }
   pthread_mutex_unlock(&groups->mutex);
   const rheos__task_group over = {.failed = RHEOS_UNAVAILABLE,

@@ -1,6 +1,7 @@
 #include "net/collectives.h"
 
 #include "base/alloc.h"
+#include "net/collective_leader.h"
 #include "net/collective_run.h"
 #include "net/ids.h"
 #include "net/methods.h"
@@ -86,7 +87,7 @@ static void take_group(void *argument, rheos_status *failed, const rheos__task_g
   if (what->type == RHEOS__COLLECTIVE_MEETING) {
     run(b, -1);
   } else {
-    rheos__groups_find_source(&b->collectives->groups, what, take_source, b);
+    rheos__leader_find_source(&b->collectives->groups, what, take_source, b);
   }
 }
 
@@ -102,7 +103,7 @@ static void begin(void *argument, rheos__membership *membership) {
   pthread_mutex_lock(&c->mutex);
   c->num_begun++;
   pthread_mutex_unlock(&c->mutex);
-  rheos__groups_find(&c->groups, &membership->what, take_group, b);
+  rheos__leader_find_group(&c->groups, &membership->what, take_group, b);
 }
 
 static void leave(void *argument, rheos__membership *membership) {
