@@ -287,6 +287,15 @@ static void bytes_json(json *j, const rheos_string *bytes) {
   free(text);
 }
 
+void elements_print(FILE *out, const rheos_tensor *tensor, int64_t most) {
+  const int64_t count = rheos_tensor_num_elements(tensor);
+  for (int64_t i = 0; i < count && i < most; i++) {
+    if (i > 0) fputc(' ', out);
+    element_print(out, tensor, i);
+  }
+  if (count > most) fputs(" ...", out);
+}
+
 void element_json(json *j, const rheos_tensor *tensor, int64_t index) {
   const element e = element_at(tensor, index);
   switch (e.kind) {

@@ -35,6 +35,8 @@ rheos_status *elements_convert(rheos_tensor *tensor, rheos_dtype dtype, rheos_te
 
 // As a program would write it: 1.5, true, (1+2j), "text".
 void element_print(FILE *out, const rheos_tensor *tensor, int64_t index);
+// The first `most` elements, "1 2 3 ...".
+void elements_print(FILE *out, const rheos_tensor *tensor, int64_t most);
 // A complex number is a list of two; a string that is no UTF-8 is {"b64": "..."}.
 void element_json(json *j, const rheos_tensor *tensor, int64_t index);
 // All elements, nested as the shape is.

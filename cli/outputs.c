@@ -260,7 +260,7 @@ void outputs_print(const output_value *values, size_t count, output_format forma
     fputs("  ", stdout);
     show_type(rheos_tensor_dtype(values[i].value), rheos_tensor_shape(values[i].value));
     fputs("\n  ", stdout);
-    show_values(values[i].value, MOST_ELEMENTS);
+    elements_print(stdout, values[i].value, MOST_ELEMENTS);
     putchar('\n');
   }
   if (format == OUTPUT_JSON) json_end(&j, '}');

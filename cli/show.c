@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "command.h"
-#include "elements.h"
 #include "limit.h"
 #include "options.h"
 #include "plan_view.h"
@@ -101,15 +100,6 @@ void show_json_head(json *j, const source *s) {
   json_begin(j, NULL, '{');
   json_text(j, "kind", source_kind_name(s->kind));
   json_text(j, "path", s->folder != NULL ? s->folder : s->path);
-}
-
-void show_values(const rheos_tensor *tensor, int64_t most) {
-  const int64_t count = rheos_tensor_num_elements(tensor);
-  for (int64_t i = 0; i < count && i < most; i++) {
-    if (i > 0) putchar(' ');
-    element_print(stdout, tensor, i);
-  }
-  if (count > most) fputs(" ...", stdout);
 }
 
 // ---- The command

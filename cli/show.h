@@ -44,7 +44,5 @@ void show_json_type(json *j, rheos_dtype dtype, const rheos_shape *shape);
 void show_json_head(json *j, const source *s);
 // "tensors": those of a checkpoint.
 void show_json_tensors(json *j, const rheos_checkpoint_reader *reader);
-// The first elements, "1 2 3 ...".
-void show_values(const rheos_tensor *tensor, int64_t most);
 
 #endif  // RHEOS_CLI_SHOW_H

@@ -27,7 +27,7 @@ static int print_values(const source *s, const char *name, const rheos_tensor *t
     fputs("  ", stdout);
     show_type(rheos_tensor_dtype(tensor), rheos_tensor_shape(tensor));
     fputs("\n  ", stdout);
-    show_values(tensor, MOST_ELEMENTS);
+    elements_print(stdout, tensor, MOST_ELEMENTS);
     putchar('\n');
   }
   return EXIT_SUCCESS;

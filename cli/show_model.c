@@ -14,7 +14,6 @@ enum { MOST_LINES = 20, MOST_BODIES = 40, MOST_NODES = 3 };
 typedef struct model {
   const source *source;
   const Tensorflow__MetaGraphDef *meta_graph;  // NULL: a plain graph
-  const Tensorflow__GraphDef *graph_def;
   view view;
 } model;
 
@@ -486,23 +485,9 @@ static int show_view(const model *m, const show_options *options) {
 int show_model(source *s, const show_options *options) {
   model m = {.source = s};
   progress_begin("reading the graph", 0);
-  rheos_status *status = source_read_message(s);
-  if (status == NULL) status = source_meta_graph(s, options->tags, &m.meta_graph);
-  static Tensorflow__GraphDef empty = TENSORFLOW__GRAPH_DEF__INIT;
-  const char *bytes;
-  size_t size_bytes;
-  if (status == NULL) {
-    m.graph_def = m.meta_graph != NULL ? m.meta_graph->graph_def : s->graph_def;
-    if (m.graph_def == NULL) m.graph_def = &empty;
-    if (m.graph_def->n_node > INT32_MAX / 4) status = INVALID("the graph has too many nodes");
-  }
-  if (status == NULL) status = source_graph_bytes(s, m.meta_graph, &bytes, &size_bytes);
-  if (status != NULL) {
-    progress_end();
-    return command_fail_take(s->path, status);
-  }
-  view_init(&m.view, m.graph_def, bytes, size_bytes);
+  rheos_status *status = view_open(&m.view, s, options->tags, &m.meta_graph);
   progress_end();
+  if (status != NULL) return command_fail_take(s->path, status);
   const int result = show_view(&m, options);
   view_deinit(&m.view);
   return result;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute.h"
 #include "command.h"
 #include "elements.h"
 #include "message.h"
@@ -9,78 +10,7 @@
 #include "show.h"
 #include "status.h"
 
-enum { MOST_ELEMENTS = 10, MOST_ITEMS = 10 };
-
-// ---- Values of attributes
-
-static void print_shape(const Tensorflow__TensorShapeProto *proto) {
-  const rheos_shape shape = message_shape(proto);
-  show_type(RHEOS_INVALID_DTYPE, &shape);
-}
-
-static void print_tensor(const Tensorflow__TensorProto *proto) {
-  printf("%s ", view_dtype_name(proto->dtype));
-  print_shape(proto->tensor_shape);
-  rheos_tensor *tensor = message_tensor(proto);
-  if (tensor == NULL) return;
-  fputs("  ", stdout);
-  show_values(tensor, MOST_ELEMENTS);
-  rheos_tensor_unref(tensor);
-}
-
-static void print_bytes(const ProtobufCBinaryData *bytes) {
-  putchar('"');
-  text_print(stdout, (const char *)bytes->data, bytes->len);
-  putchar('"');
-}
-
-static void print_list(const Tensorflow__AttrValue__ListValue *list) {
-  const size_t counts[] = {list->n_s,    list->n_i,     list->n_f,      list->n_b,
-                           list->n_type, list->n_shape, list->n_tensor, list->n_func};
-  putchar('[');
-  for (size_t kind = 0; kind < sizeof counts / sizeof counts[0]; kind++) {
-    for (size_t i = 0; i < counts[kind]; i++) {
-      if (i > 0) fputs(", ", stdout);
-      if (i == MOST_ITEMS && counts[kind] > MOST_ITEMS + 1) {
-        printf("... %zu in all", counts[kind]);
-        break;
-      }
-      switch (kind) {
-        case 0: print_bytes(&list->s[i]); break;
-        case 1: printf("%lld", (long long)list->i[i]); break;
-        case 2: text_print_number(stdout, list->f[i], true); break;
-        case 3: fputs(list->b[i] ? "true" : "false", stdout); break;
-        case 4: fputs(view_dtype_name(list->type[i]), stdout); break;
-        case 5: print_shape(list->shape[i]); break;
-        case 6: print_tensor(list->tensor[i]); break;
-        default: show_name(list->func[i]->name); break;
-      }
-    }
-  }
-  putchar(']');
-}
-
-static void print_attr(const Tensorflow__AttrValue *value) {
-  switch (value != NULL ? value->value_case : TENSORFLOW__ATTR_VALUE__VALUE__NOT_SET) {
-    case TENSORFLOW__ATTR_VALUE__VALUE_S: print_bytes(&value->s); break;
-    case TENSORFLOW__ATTR_VALUE__VALUE_I: printf("%lld", (long long)value->i); break;
-    case TENSORFLOW__ATTR_VALUE__VALUE_F: text_print_number(stdout, value->f, true); break;
-    case TENSORFLOW__ATTR_VALUE__VALUE_B: fputs(value->b ? "true" : "false", stdout); break;
-    case TENSORFLOW__ATTR_VALUE__VALUE_TYPE: fputs(view_dtype_name(value->type), stdout); break;
-    case TENSORFLOW__ATTR_VALUE__VALUE_SHAPE: print_shape(value->shape); break;
-    case TENSORFLOW__ATTR_VALUE__VALUE_TENSOR: print_tensor(value->tensor); break;
-    case TENSORFLOW__ATTR_VALUE__VALUE_FUNC:
-      fputs("function ", stdout);
-      show_name(value->func->name);
-      break;
-    case TENSORFLOW__ATTR_VALUE__VALUE_PLACEHOLDER:
-      putchar('$');
-      show_name(value->placeholder);
-      break;
-    case TENSORFLOW__ATTR_VALUE__VALUE_LIST: print_list(value->list); break;
-    default: fputs("(nothing)", stdout); break;
-  }
-}
+// ---- Values of attributes, as JSON
 
 static void json_shape(json *j, const char *key, const Tensorflow__TensorShapeProto *proto) {
   const rheos_shape shape = message_shape(proto);
@@ -207,7 +137,7 @@ static void print_node(const view *v, int32_t node) {
     fputs("    ", stdout);
     show_name(def->attr[i]->key);
     fputs(" = ", stdout);
-    print_attr(def->attr[i]->value);
+    attribute_print(stdout, def->attr[i]->value);
     putchar('\n');
   }
 }

@@ -67,7 +67,8 @@ void text_print_number(FILE *out, double value, bool is_float) {
 
 // ---- JSON
 
-static void print_quoted(FILE *out, const char *data, size_t size_bytes) {
+static void print_quoted(const json *j, const char *data, size_t size_bytes) {
+  FILE *out = j->out;
   fputc('"', out);
   for (size_t i = 0; i < size_bytes;) {
     const size_t length = text_character(data + i, size_bytes - i);
@@ -79,7 +80,7 @@ static void print_quoted(FILE *out, const char *data, size_t size_bytes) {
     }
     if (c == '"' || c == '\\') {
       fprintf(out, "\\%c", c);
-    } else if (c < ' ' || c == 0x7f) {
+    } else if (c < ' ' || c == 0x7f || (c == '<' && j->is_compact)) {
       fprintf(out, "\\u%04x", c);
     } else {
       fwrite(data + i, 1, length, out);
@@ -96,20 +97,20 @@ static void begin_value(json *j, const char *key) {
     return;
   }
   if (j->depth > 0) {
-    fputs(j->has_items[j->depth] ? ",\n" : "\n", j->out);
+    if (j->has_items[j->depth]) fputc(',', j->out);
     j->has_items[j->depth] = true;
-    fprintf(j->out, "%*s", 2 * j->depth, "");
+    if (!j->is_compact) fprintf(j->out, "\n%*s", 2 * j->depth, "");
   }
   if (key != NULL) {
-    print_quoted(j->out, key, strlen(key));
-    fputs(": ", j->out);
+    print_quoted(j, key, strlen(key));
+    fputs(j->is_compact ? ":" : ": ", j->out);
   }
 }
 
 void json_bytes_key(json *j, const char *key, size_t key_bytes) {
   begin_value(j, NULL);
-  print_quoted(j->out, key, key_bytes);
-  fputs(": ", j->out);
+  print_quoted(j, key, key_bytes);
+  fputs(j->is_compact ? ":" : ": ", j->out);
   j->key_is_there = true;
 }
 
@@ -124,14 +125,14 @@ void json_begin(json *j, const char *key, char bracket) {
 }
 
 void json_end(json *j, char bracket) {
-  if (j->has_items[j->depth--]) fprintf(j->out, "\n%*s", 2 * j->depth, "");
+  if (j->has_items[j->depth--] && !j->is_compact) fprintf(j->out, "\n%*s", 2 * j->depth, "");
   fputc(bracket, j->out);
   if (j->depth == 0) fputc('\n', j->out);
 }
 
 void json_bytes(json *j, const char *key, const char *data, size_t size_bytes) {
   begin_value(j, key);
-  print_quoted(j->out, data, size_bytes);
+  print_quoted(j, data, size_bytes);
 }
 
 void json_text(json *j, const char *key, const char *text) {

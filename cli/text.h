@@ -20,6 +20,7 @@ void text_print_number(FILE *out, double value, bool is_float);
 
 typedef struct json {
   FILE *out;
+  bool is_compact;  // without spaces, and with no '<', so that it can stand inside HTML
   int depth;
   bool has_items[64];
   bool key_is_there;

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "message.h"
+#include "status.h"
 
 // ---- Names
 
@@ -314,4 +315,22 @@ void view_output(const view *v, int32_t node, int32_t index, rheos_dtype *out_dt
   if (shape != NULL && shape->value_case == TENSORFLOW__ATTR_VALUE__VALUE_SHAPE) {
     *out_shape = message_shape(shape->shape);
   }
+}
+
+rheos_status *view_open(view *v, source *s, const char *tags,
+                        const Tensorflow__MetaGraphDef **out_meta_graph) {
+  static const Tensorflow__GraphDef empty = TENSORFLOW__GRAPH_DEF__INIT;
+  const Tensorflow__MetaGraphDef *meta_graph;
+  const char *bytes;
+  size_t size_bytes;
+  *v = (view){.def = NULL};
+  TRY(source_read_message(s));
+  TRY(source_meta_graph(s, tags, &meta_graph));
+  const Tensorflow__GraphDef *def = meta_graph != NULL ? meta_graph->graph_def : s->graph_def;
+  if (def == NULL) def = &empty;
+  if (def->n_node > INT32_MAX / 4) return INVALID("the graph has too many nodes");
+  TRY(source_graph_bytes(s, meta_graph, &bytes, &size_bytes));
+  view_init(v, def, bytes, size_bytes);
+  *out_meta_graph = meta_graph;
+  return NULL;
 }

@@ -7,6 +7,7 @@
 #include <rheos/format.h>
 
 #include "graph.pb-c.h"
+#include "source.h"
 
 enum { VIEW_CONTROL = -1, VIEW_MISSING = -1 };
 
@@ -59,6 +60,10 @@ typedef struct view {
 } view;
 
 void view_init(view *v, const Tensorflow__GraphDef *def, const void *bytes, size_t size_bytes);
+// Of what a source holds: of a meta graph, or of a saved model the one with these tags (NULL: its
+// first). Also gives the meta graph, NULL for a plain graph. After a failure there is no view.
+rheos_status *view_open(view *v, source *s, const char *tags,
+                        const Tensorflow__MetaGraphDef **out_meta_graph);
 void view_deinit(view *v);
 
 int32_t view_find(const view *v, const char *name, size_t name_bytes);  // VIEW_MISSING: none
