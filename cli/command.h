@@ -10,6 +10,7 @@
 #define COMMANDS(X)                                                      \
   X(run, "run a Python program that imports tensorflow, on Rheos")       \
   X(show, "say what is in a graph, checkpoint, record or event file")    \
+  X(view, "draw a graph on a page that opens in a browser")              \
   X(exec, "run a graph or a saved model on files of arrays")             \
   X(bench, "time a graph or a saved model")                              \
   X(convert, "write a graph, saved model or checkpoint in another form") \

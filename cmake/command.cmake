@@ -2,7 +2,8 @@
 # library. Of messages that the interface does not speak of it has classes of its own. It finds library and
 # Python launcher relative to itself, so that a built or an installed tree works wherever it lies.
 
-file(GLOB command_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cli/*.c")
+file(GLOB command_sources CONFIGURE_DEPENDS 
+  "${PROJECT_SOURCE_DIR}/cli/*.c" "${PROJECT_SOURCE_DIR}/cli/page/*.c")
 set(command_messages event graph meta_graph objects tensor types error_codes
   google/protobuf/any google/protobuf/wrappers)
 list(TRANSFORM command_messages REPLACE "(.+)" "${generated}/\\1.pb-c.c")
@@ -10,6 +11,14 @@ add_executable(rheos_command ${command_sources} ${command_messages})
 set_target_properties(rheos_command PROPERTIES OUTPUT_NAME rheos)
 target_include_directories(rheos_command PRIVATE "${generated}")
 target_link_libraries(rheos_command PRIVATE rheos rheos_protobuf_c Threads::Threads m)
+
+# What the assembler puts into the page's object file.
+file(GLOB page_assets CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/cli/page/*.html" "${PROJECT_SOURCE_DIR}/cli/page/*.css"
+  "${PROJECT_SOURCE_DIR}/cli/page/*.js" "${PROJECT_SOURCE_DIR}/cli/page/graphviz/*.js")
+set_source_files_properties("${PROJECT_SOURCE_DIR}/cli/page/page.c" PROPERTIES
+  OBJECT_DEPENDS "${page_assets}"
+  COMPILE_OPTIONS "-Wa,-I,${PROJECT_SOURCE_DIR}/cli/page")
 
 # Metrics of `rheos serve` over HTTP, where Debian's libmicrohttpd-dev is. The library itself is opened
 # when it is needed.

@@ -1,0 +1,182 @@
+// `rheos view`: a graph as a page, as JSON, for Graphviz.
+#include <stdlib.h>
+#include <string.h>
+
+#include "../command.h"
+#include "../files.h"
+#include "../limit.h"
+#include "../options.h"
+#include "../progress.h"
+#include "../source.h"
+#include "../status.h"
+#include "../view.h"
+#include "graph_data.h"
+#include "page.h"
+#include "svg.h"
+
+const char command_view_help[] =
+    "usage: rheos view [OPTIONS] PATH [-o PAGE.html]\n"
+    "\n"
+    "Writes one HTML file that needs nothing else and draws a graph: scopes are boxes that\n"
+    "open where they are clicked, edges tell dtype and shape. PATH is a graph (binary or\n"
+    "text), a meta graph, a saved model, or events with a graph (a file or a folder).\n"
+    "\n"
+    "  -o FILE        where to write it, - for the standard output (else PATH's last name\n"
+    "                 with .html, in this folder)\n"
+    "  --json         scopes, nodes and links as JSON instead of the page\n"
+    "  --dot          what the page shows first, for Graphviz\n"
+    "  --svg          that as a picture, by Graphviz's dot, where it is installed\n"
+    "  --tags A,B     the graph of a saved model with these tags (else its first)\n"
+    "  --memory-limit 8G\n"
+    "                 what reading it may take; none: all there is (else 1G and 64 times its\n"
+    "                 size)\n";
+
+typedef struct view_options {
+  bool json, dot, svg;
+  const char *output, *tags, *memory_limit;
+} view_options;
+
+typedef struct shown {
+  const char *path;
+  view view;
+} shown;
+
+static void print_data(void *argument, FILE *out) {
+  const shown *s = argument;
+  json j = {.out = out, .is_compact = true};
+  graph_data data;
+  graph_data_init(&data, &s->view);
+  json_begin(&j, NULL, '{');
+  json_text(&j, "format", "rheos-view");
+  json_int(&j, "version", 1);
+  json_text(&j, "title", s->path);
+  if (s->view.problem != NULL) json_text(&j, "problem", s->view.problem);
+  graph_data_json(&data, &j);
+  json_end(&j, '}');
+  graph_data_deinit(&data);
+}
+
+static void print_page(void *argument, FILE *out) { page_print(out, print_data, argument); }
+
+static void print_dot(void *argument, FILE *out) {
+  graph_data_dot(&((const shown *)argument)->view, out);
+}
+
+// What is printed, `*out_bytes` for free().
+static rheos_status *text_of(page_data print, void *argument, char **out_bytes, size_t *out_size) {
+  *out_bytes = NULL;
+  *out_size = 0;
+  FILE *out = open_memstream(out_bytes, out_size);
+  if (out == NULL) return NO_MEMORY();
+  print(argument, out);
+  return fclose(out) == 0 ? NULL : NO_MEMORY();
+}
+
+static rheos_status *picture_of(shown *s, char **out_bytes, size_t *out_size) {
+  char *dot;
+  size_t dot_bytes;
+  rheos_status *status = text_of(print_dot, s, &dot, &dot_bytes);
+  *out_bytes = NULL;
+  if (status == NULL) status = svg_by_dot(dot, dot_bytes, out_bytes, out_size);
+  free(dot);
+  return status;
+}
+
+// Where the result goes, for free(); NULL: to the standard output.
+static char *output_path(const shown *s, const view_options *options) {
+  if (options->output != NULL) {
+    return strcmp(options->output, "-") == 0 ? NULL : command_format("%s", options->output);
+  }
+  if (options->json || options->dot || options->svg) return NULL;
+  size_t length = strlen(s->path);
+  while (length > 1 && s->path[length - 1] == '/') length--;
+  char *trimmed = command_format("%.*s", (int)length, s->path);
+  char *path = command_format("%s.html", path_base(trimmed));
+  free(trimmed);
+  return path;
+}
+
+static int write_it(shown *s, const view_options *options) {
+  const page_data print = options->json ? print_data : options->dot ? print_dot : print_page;
+  char *path = output_path(s, options), *bytes;
+  size_t size_bytes;
+  rheos_status *status =
+      options->svg ? picture_of(s, &bytes, &size_bytes) : text_of(print, s, &bytes, &size_bytes);
+  if (status == NULL && path == NULL) {
+    fwrite(bytes, 1, size_bytes, stdout);
+  } else if (status == NULL) {
+    status = file_replace(path, bytes, size_bytes);
+  }
+  int result = EXIT_SUCCESS;
+  if (status != NULL) {
+    result = command_fail_take(path != NULL ? path : s->path, status);
+  } else if (options->output == NULL && path != NULL) {
+    printf("wrote %s\n", path);
+  }
+  free(bytes);
+  free(path);
+  return result;
+}
+
+static int view_source(source *s, const char *path, const view_options *options) {
+  shown shown = {.path = path};
+  const Tensorflow__MetaGraphDef *meta_graph;
+  progress_begin("reading the graph", 0);
+  rheos_status *status =
+      (1 << s->kind & SOURCE_MODELS) != 0
+          ? view_open(&shown.view, s, options->tags, &meta_graph)
+          : INVALID("it is no graph and has none (%s)", source_kind_name(s->kind));
+  progress_end();
+  if (status != NULL) return command_fail_take(path, status);
+  const int result = write_it(&shown, options);
+  view_deinit(&shown.view);
+  return result;
+}
+
+static int check(const view_options *options, const text_list *paths) {
+  if (paths->count == 0) {
+    return command_usage_error("view: a path is missing; see 'rheos help view'");
+  }
+  if (paths->count > 1) return command_usage_error("view: one path at a time");
+  if (options->json + options->dot + options->svg > 1) {
+    return command_usage_error("view: --json, --dot and --svg do not go together");
+  }
+  return EXIT_SUCCESS;
+}
+
+static int view_path(const char *path, const view_options *options, const option *rows,
+                     size_t num_rows) {
+  source s;
+  if (!limit_begin("view", path, options->memory_limit)) return EXIT_USAGE;
+  rheos_status *status = source_open(path, &s);
+  int result;
+  if (status != NULL) {
+    result = command_fail_take(path, status);
+  } else {
+    result = source_fits_options(&s, "view", rows, num_rows) ? view_source(&s, path, options)
+                                                             : EXIT_USAGE;
+  }
+  source_close(&s);
+  return result;
+}
+
+int command_view(int argc, char **argv) {
+  view_options options = {0};
+  text_list paths = {0};
+  const option rows[] = {
+      {"-o", .text = &options.output},
+      {"--json", .flag = &options.json},
+      {"--dot", .flag = &options.dot},
+      {"--svg", .flag = &options.svg},
+      {"--tags", .text = &options.tags, .kinds = SOURCE_TAGGED},
+      {"--memory-limit", .text = &options.memory_limit},
+  };
+  const size_t num_rows = sizeof rows / sizeof rows[0];
+  int result = EXIT_USAGE;
+  if (options_parse("view", rows, num_rows, argc, argv, &paths)) {
+    result = check(&options, &paths);
+    if (result == EXIT_SUCCESS) result = view_path(paths.items[0], &options, rows, num_rows);
+  }
+  text_list_deinit(&paths);
+  return result;
+}
