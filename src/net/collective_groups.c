@@ -232,41 +232,15 @@ static task_instance *find_or_make_instance(rheos__groups *groups, const rheos__
   return i;
 }
 
-static rheos_status *check_fits(const task_instance *i, const rheos__collective *what) {
-  if (i->what.type != what->type || i->what.dtype != what->dtype) {
-    return rheos_status_new(
-        RHEOS_INTERNAL,
-        "Collective instance %d expected type %d and data_type %d but got type %d and data_type %d "
-        "from %s (group_key=%d)",
-        (int)what->instance_key, (int)i->what.type, (int)i->what.dtype, (int)what->type,
-        (int)what->dtype, what->device, (int)what->group_key);
-  }
-  if (rheos_shape_equal(&i->what.shape, &what->shape)) return NULL;
-  char shapes[2][256];
-  rheos_shape_format(&what->shape, shapes[0], sizeof shapes[0]);
-  rheos_shape_format(&i->what.shape, shapes[1], sizeof shapes[1]);
-  return RHEOS_INVALID(
-      "Shape mismatch in the collective instance %d. Op at device %s expected shape %s but another "
-      "member in the group expected shape %s (group_key=%d). This is likely due to different input "
-      "shapes at different members of the collective op.",
-      (int)what->instance_key, what->device, shapes[0], shapes[1], (int)what->group_key);
-}
-
 static rheos_status *note_source(task_instance *i, const rheos__collective *what, int32_t rank) {
   if (what->is_source) {
     if (i->source_rank >= 0 && i->source_rank != rank) {
-      return rheos_status_new(
-          RHEOS_INTERNAL,
-          "Instance %d already has source %d, received second claim from %d (group_key=%d)",
-          (int)what->instance_key, (int)i->source_rank, (int)rank, (int)what->group_key);
+      return rheos__collective_second_source(what, i->source_rank, rank);
     }
     i->source_rank = rank;
   }
   if (i->source_rank >= 0 || i->num_come < what->group_size) return NULL;
-  return rheos_status_new(RHEOS_INTERNAL,
-                          "Instance %d found no source for broadcast. This could mean that there "
-                          "were group_size=%d BcastRecvs but no BcastSend (group_key=%d).",
-                          (int)what->instance_key, (int)what->group_size, (int)what->group_key);
+  return rheos__collective_no_source(what);
 }
 
 // What all have to agree on is looked at when they first come: a later round has its own shape.
@@ -285,7 +259,7 @@ static rheos_status *come_to(const rheos__groups *groups, task_instance *i,
   if (i->has_come[rank]) return NULL;
   i->has_come[rank] = true;
   i->num_come++;
-  RHEOS_TRY(check_fits(i, what));
+  RHEOS_TRY(rheos__collective_check_fits(&i->what, what));
   return what->type == RHEOS__COLLECTIVE_BROADCAST ? note_source(i, what, rank) : NULL;
 }
 

@@ -7,12 +7,11 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "base/text.h"
+#include "resource/collective_round.h"
 
 typedef struct group {
   int32_t key, size, count;
@@ -22,22 +21,9 @@ typedef struct group {
   struct group *next;
 } group;
 
-typedef enum round_state { GATHERING, COMBINING, OVER } round_state;
-
-typedef struct round {
-  struct round *next;
-  round_state state;
-  rheos__collective what;       // of the first member: what all have to agree on
-  int32_t num_come, num_users;  // members that have come; who may look at it
-  rheos_code failed;            // RHEOS_OK: it has not
-  char *why;
-  rheos__named_rank *members;           // that have come; by rank when it is no longer GATHERING
-  rheos__contribution contributions[];  // theirs
-} round;
-
 typedef struct instance {
   rheos__waitable waitable;
-  round *first;  // guarded by the waitable's mutex
+  rheos__round *first;  // guarded by the waitable's mutex
   // Guarded by the groups' mutex:
   const rheos__instances *owner;
   int32_t group_key, instance_key;
@@ -60,26 +46,6 @@ struct rheos__instances {
   rheos__collectives *collectives;
   int64_t step_id;
 };
-
-// ---- Ranks
-
-// A number behind a colon counts as one, so task 10 comes after task 2.
-static int compare_devices(const char *a, const char *b) {
-  for (char before = 0; *a != 0 || *b != 0; before = *a, ++a, ++b) {
-    if (before == ':' && *a >= '0' && *a <= '9' && *b >= '0' && *b <= '9') {
-      const unsigned long x = strtoul(a, NULL, 10), y = strtoul(b, NULL, 10);
-      if (x != y) return x < y ? -1 : 1;
-    }
-    if (*a != *b) return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-  }
-  return 0;
-}
-
-int rheos__compare_ranks(const void *a, const void *b) {
-  const rheos__named_rank *x = a, *y = b;
-  if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
-  return compare_devices(x->device, y->device);
-}
 
 // ---- Groups, with their mutex held
 
@@ -142,63 +108,13 @@ static rheos_status *add_member(group *g, const rheos__collective *what) {
 
 // ---- Rounds, with the instance's mutex held
 
-static round *round_new(const rheos__collective *what) {
-  const size_t count = (size_t)what->group_size;
-  round *r = rheos__alloc_zeroed(sizeof *r + count * sizeof r->contributions[0]);
-  rheos__named_rank *members = rheos__alloc_array(count, sizeof *members);
-  if (r == NULL || members == NULL) {
-    rheos__free(members);
-    rheos__free(r);
-    return NULL;
-  }
-  r->what = *what;
-  r->what.device = NULL;
-  r->what.input = NULL;
-  r->members = members;
-  return r;
-}
-
-static void round_free(round *r) {
-  for (int32_t i = 0; i < r->num_come; ++i) {
-    rheos_tensor_unref(r->contributions[i].input);
-    rheos_tensor_unref(r->contributions[i].output);
-    rheos__free(r->members[i].device);
-  }
-  rheos__free(r->members);
-  rheos__free(r->why);
-  rheos__free(r);
-}
-
-static int32_t place_of(const round *r, const char *device) {
-  for (int32_t i = 0; i < r->num_come; ++i) {
-    if (strcmp(r->members[i].device, device) == 0) return i;
-  }
-  return -1;
-}
-
-static void fail_round(round *r, rheos_code code, const char *why) {
-  if (r->failed != RHEOS_OK) return;
-  r->failed = code;
-  r->why = rheos__strdup(why);
-}
-
-static void fail_round_take(round *r, rheos_status *status) {
-  fail_round(r, rheos_status_code(status), rheos_status_message(status));
-  rheos_status_free(status);
-}
-
-static rheos_status *failure_of(const round *r) {
-  return r->failed == RHEOS_OK ? NULL
-                               : rheos_status_new(r->failed, "%s", r->why != NULL ? r->why : "");
-}
-
 // Lets go of rounds that all members have come to and left, and of what nobody came to.
 static void drop_rounds(instance *i) {
-  for (round **at = &i->first; *at != NULL;) {
-    round *r = *at;
+  for (rheos__round **at = &i->first; *at != NULL;) {
+    rheos__round *r = *at;
     if (r->num_users == 0 && (r->num_come == r->what.group_size || r->num_come == 0)) {
       *at = r->next;
-      round_free(r);
+      rheos__round_free(r);
     } else {
       at = &r->next;
     }
@@ -206,107 +122,11 @@ static void drop_rounds(instance *i) {
 }
 
 // The first round that the device has not come to.
-static round *find_or_begin_round(instance *i, const rheos__collective *what) {
-  round **at = &i->first;
-  while (*at != NULL && place_of(*at, what->device) >= 0) at = &(*at)->next;
-  if (*at == NULL) *at = round_new(what);
+static rheos__round *find_or_begin_round(instance *i, const rheos__collective *what) {
+  rheos__round **at = &i->first;
+  while (*at != NULL && rheos__round_place_of(*at, what->device) >= 0) at = &(*at)->next;
+  if (*at == NULL) *at = rheos__round_new(what);
   return *at;
-}
-
-static void check_fits(round *r, const rheos__collective *what) {
-  const rheos__collective *first = &r->what;
-  if (first->type != what->type || first->dtype != what->dtype) {
-    fail_round_take(
-        r, rheos_status_new(RHEOS_INTERNAL,
-                            "Collective instance %d expected type %d and data_type %d but got type "
-                            "%d and data_type %d from %s (group_key=%d)",
-                            (int)what->instance_key, (int)first->type, (int)first->dtype,
-                            (int)what->type, (int)what->dtype, what->device, (int)what->group_key));
-  } else if (!rheos_shape_equal(&first->shape, &what->shape)) {
-    char shapes[2][256];
-    rheos_shape_format(&what->shape, shapes[0], sizeof shapes[0]);
-    rheos_shape_format(&first->shape, shapes[1], sizeof shapes[1]);
-    fail_round_take(
-        r, RHEOS_INVALID("Shape mismatch in the collective instance %d. Op at device %s expected "
-                         "shape %s but another member in the group expected shape %s "
-                         "(group_key=%d). This is likely due to different input shapes at "
-                         "different members of the collective op.",
-                         (int)what->instance_key, what->device, shapes[0], shapes[1],
-                         (int)what->group_key));
-  }
-}
-
-// A round's size is the one of its first member, whose group may have another one.
-static rheos_status *come_to(round *r, const rheos__collective *what) {
-  if (r->what.group_size != what->group_size) {
-    return rheos_status_new(RHEOS_INTERNAL, "Collective instance %d has %d members, not %d",
-                            (int)what->instance_key, (int)r->what.group_size,
-                            (int)what->group_size);
-  }
-  char *device = rheos__strdup(what->device);
-  if (device == NULL) return rheos__out_of_memory();
-  rheos__contribution *c = &r->contributions[r->num_come];
-  if (what->input != NULL) c->input = rheos_tensor_ref(what->input);
-  c->is_source = what->is_source;
-  r->members[r->num_come] = (rheos__named_rank){.device = device, .rank = what->rank};
-  ++r->num_come;
-  ++r->num_users;
-  check_fits(r, what);
-  return NULL;
-}
-
-// Whether all members have come, or one has failed, so that nobody waits for others any more.
-static bool is_decided(const round *r) { return r->state != GATHERING || r->failed != RHEOS_OK; }
-
-static void sort_by_rank(round *r) {
-  const int32_t count = r->num_come;
-  for (int32_t i = 1; i < count; ++i) {  // insertion: groups are small, or come nearly in order
-    for (int32_t j = i; j > 0 && rheos__compare_ranks(&r->members[j], &r->members[j - 1]) < 0;
-         --j) {
-      const rheos__named_rank member = r->members[j];
-      const rheos__contribution contribution = r->contributions[j];
-      r->members[j] = r->members[j - 1];
-      r->contributions[j] = r->contributions[j - 1];
-      r->members[j - 1] = member;
-      r->contributions[j - 1] = contribution;
-    }
-  }
-}
-
-static void number_by_name(round *r) {
-  for (int32_t i = 0; i < r->num_come; ++i) {
-    r->contributions[i].by_name = 0;
-    for (int32_t j = 0; j < r->num_come; ++j) {
-      r->contributions[i].by_name +=
-          compare_devices(r->members[j].device, r->members[i].device) < 0;
-    }
-  }
-}
-
-// A broadcast has one source.
-static void check_source(round *r) {
-  int32_t source = -1;
-  if (r->what.type != RHEOS__COLLECTIVE_BROADCAST) return;
-  for (int32_t i = 0; i < r->num_come; ++i) {
-    if (!r->contributions[i].is_source) continue;
-    if (source >= 0) {
-      fail_round_take(r, rheos_status_new(RHEOS_INTERNAL,
-                                          "Instance %d already has source %d, received second "
-                                          "claim from %d (group_key=%d)",
-                                          (int)r->what.instance_key, (int)source, (int)i,
-                                          (int)r->what.group_key));
-      return;
-    }
-    source = i;
-  }
-  if (source < 0) {
-    fail_round_take(r, rheos_status_new(RHEOS_INTERNAL,
-                                        "Instance %d found no source for broadcast. This could "
-                                        "mean that there were group_size=%d BcastRecvs but no "
-                                        "BcastSend (group_key=%d).",
-                                        (int)r->what.instance_key, (int)r->what.group_size,
-                                        (int)r->what.group_key));
-  }
 }
 
 // ---- The whole
@@ -388,9 +208,9 @@ static rheos_status *init_instance(rheos__resource *resource, const void *argume
 static void deinit_instance(rheos__resource *resource) {
   instance *i = (instance *)resource;
   while (i->first != NULL) {
-    round *r = i->first;
+    rheos__round *r = i->first;
     i->first = r->next;
-    round_free(r);
+    rheos__round_free(r);
   }
   rheos__waitable_deinit(&i->waitable);
 }
@@ -451,7 +271,7 @@ static void end_use(rheos__collectives *c, instance *used) {
 typedef struct joining {
   rheos__attempt attempt;
   rheos__instances *owner;  // counted
-  round *round;
+  rheos__round *round;
   char *device;
   rheos_tensor *output;
   bool is_last;  // to come to the round
@@ -460,11 +280,11 @@ typedef struct joining {
 
 static rheos__tried run_joining(rheos__attempt *attempt) {
   joining *j = (joining *)attempt;
-  round *r = j->round;
-  attempt->status = failure_of(r);
+  rheos__round *r = j->round;
+  attempt->status = rheos__round_failure(r);
   if (attempt->status != NULL) return RHEOS__TRIED_DONE;
-  if (r->state != OVER) return RHEOS__TRIED_IN_VAIN;
-  rheos__contribution *own = &r->contributions[place_of(r, j->device)];
+  if (r->state != RHEOS__OVER) return RHEOS__TRIED_IN_VAIN;
+  rheos__contribution *own = &r->contributions[rheos__round_place_of(r, j->device)];
   j->output = own->output;
   own->output = NULL;
   return RHEOS__TRIED_DONE;
@@ -476,7 +296,7 @@ static void leave_round(rheos__attempt *attempt) {
   snprintf(why, sizeof why,
            "%s has left the collective of %s before the others had come: its step was stopped",
            j->device, attempt->on->base.name);
-  if (!is_decided(j->round)) fail_round(j->round, RHEOS_CANCELLED, why);
+  if (!rheos__round_is_decided(j->round)) rheos__round_fail(j->round, RHEOS_CANCELLED, why);
 }
 
 static rheos_status *finish_joining(rheos__attempt *attempt, rheos__step *step,
@@ -518,11 +338,11 @@ static void add_text(rheos__text *text, const char *part) {
 static void time_out(rheos__alarm *alarm) {
   joining *j = (joining *)((char *)alarm - offsetof(joining, alarm));
   instance *i = (instance *)j->attempt.on;
-  round *r = j->round;
+  rheos__round *r = j->round;
   rheos__text text = {0};
   char numbers[160];
   pthread_mutex_lock(&i->waitable.mutex);
-  if (!is_decided(r)) {
+  if (!rheos__round_is_decided(r)) {
     snprintf(
         numbers, sizeof numbers,
         "Collective has timed out waiting for other workers: of the %d members of %s %d came, ",
@@ -532,7 +352,7 @@ static void time_out(rheos__alarm *alarm) {
       if (k > 0) add_text(&text, ", ");
       add_text(&text, r->members[k].device);
     }
-    fail_round(r, RHEOS_DEADLINE_EXCEEDED, text.failed ? numbers : text.data);
+    rheos__round_fail(r, RHEOS_DEADLINE_EXCEEDED, text.failed ? numbers : text.data);
     serve(i);
   }
   pthread_mutex_unlock(&i->waitable.mutex);
@@ -547,8 +367,8 @@ static void fail_group(rheos__collectives *c, group *g, const rheos_status *why)
   for (instance *i = c->instances; i != NULL; i = i->next) {
     if (i->group_key != g->key) continue;
     pthread_mutex_lock(&i->waitable.mutex);
-    for (round *r = i->first; r != NULL; r = r->next) {
-      if (!is_decided(r)) fail_round(r, g->failed, rheos_status_message(why));
+    for (rheos__round *r = i->first; r != NULL; r = r->next) {
+      if (!rheos__round_is_decided(r)) rheos__round_fail(r, g->failed, rheos_status_message(why));
     }
     serve(i);
     pthread_mutex_unlock(&i->waitable.mutex);
@@ -571,16 +391,12 @@ static rheos_status *join_group(rheos__collectives *c, const rheos__collective *
 // Comes to the round, and tells the others where that has failed. With the groups' mutex held.
 static rheos_status *join_round(instance *i, const rheos__collective *what, joining *j) {
   pthread_mutex_lock(&i->waitable.mutex);
-  round *r = find_or_begin_round(i, what);
-  rheos_status *status = r == NULL ? rheos__out_of_memory() : come_to(r, what);
+  rheos__round *r = find_or_begin_round(i, what);
+  rheos_status *status = r == NULL ? rheos__out_of_memory() : rheos__round_come_to(r, what);
   if (status == NULL) {
     j->round = r;
     if (r->failed == RHEOS_OK && r->num_come == r->what.group_size) {
-      sort_by_rank(r);
-      if (what->rank >= 0) number_by_name(r);
-      check_source(r);
-      j->is_last = r->failed == RHEOS_OK;
-      if (j->is_last) r->state = COMBINING;
+      j->is_last = rheos__round_begin_combining(r);
     }
     if (r->failed != RHEOS_OK) serve(i);
   }
@@ -588,11 +404,12 @@ static rheos_status *join_round(instance *i, const rheos__collective *what, join
   return status;
 }
 
-static void combine(instance *i, round *r, const rheos__collective *what, rheos__step *step) {
+static void combine(instance *i, rheos__round *r, const rheos__collective *what,
+                    rheos__step *step) {
   rheos_status *status = what->combine(what, step, r->contributions);
   pthread_mutex_lock(&i->waitable.mutex);
-  if (status != NULL) fail_round_take(r, status);
-  r->state = OVER;
+  if (status != NULL) rheos__round_fail_take(r, status);
+  r->state = RHEOS__OVER;
   serve(i);
   pthread_mutex_unlock(&i->waitable.mutex);
 }

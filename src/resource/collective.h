@@ -49,16 +49,4 @@ rheos_status *rheos__collectives_open(rheos__collectives *collectives,
 // Nobody is let through any more: they fail. Waits for those who are in its functions.
 void rheos__collectives_close(rheos__collectives *collectives);
 
-// ---- Of who knows other members
-
-// A member, by which the order of ranks is told: the rank that it asks for (-1: none), then its
-// device's name.
-typedef struct rheos__named_rank {
-  char *device;
-  int32_t rank;
-} rheos__named_rank;
-
-// The order of two of them: for qsort().
-int rheos__compare_ranks(const void *a, const void *b);
-
 #endif  // RHEOS_SRC_RESOURCE_COLLECTIVE_H

@@ -48,4 +48,28 @@ struct rheos__collective {
   rheos__combine_fn combine;
 };
 
+// ---- The order of ranks
+
+// A member, by which the order is told: the rank that it asks for (-1: none), then its device's
+// name.
+typedef struct rheos__named_rank {
+  char *device;
+  int32_t rank;
+} rheos__named_rank;
+
+// The order of two of them: for qsort().
+int rheos__compare_ranks(const void *a, const void *b);
+// A number behind a colon counts as one, so task 10 comes after task 2.
+int rheos__compare_devices(const char *a, const char *b);
+
+// ---- What all members have to agree on
+
+// Whether a member does what the first one does.
+rheos_status *rheos__collective_check_fits(const rheos__collective *first,
+                                           const rheos__collective *what);
+// Errors: a broadcast has one source. These are two members' ranks.
+rheos_status *rheos__collective_second_source(const rheos__collective *what, int32_t first,
+                                              int32_t second);
+rheos_status *rheos__collective_no_source(const rheos__collective *what);
+
 #endif  // RHEOS_SRC_RESOURCE_COLLECTIVE_MEMBER_H
