@@ -165,6 +165,9 @@ rheos_status *rheos__find_phases(rheos__builder *b, const int32_t *waits, int32_
 // `order`. `raised.count` is 0 where nothing is raised.
 rheos_status *rheos__raise_stretches(rheos__builder *b, const int32_t *targets,
                                      int32_t num_targets);
+
+// ---- homes.c
+
 // Whether the output is a reference or a handle.
 bool rheos__node_gives_cell(const rheos__node *node, int32_t output);
 // Whether all that the node does is to name a cell, the same wherever it stands.
