@@ -128,5 +128,15 @@ def container_of(value):
 
 def make_variable(make, arguments):
     """The variable of these arguments: the strategy's in use, of which `make` makes each copy."""
-    strategy = several()
-    return make(**arguments) if strategy is None else strategy._make_variable(make, arguments)
+    if not _state.strategies and _Process.chosen is None:
+        return make(**arguments)
+    strategy = get_strategy()
+    if not strategy._makes_variables:
+        return make(**arguments)
+    return strategy._make_variable(make, arguments)
+
+
+def beside(variable):
+    """A context in which variables are made where another one is, if that is on a server."""
+    context = getattr(variable, "_beside", None)
+    return contextlib.nullcontext() if context is None else context()

@@ -236,7 +236,7 @@ class Optimizer(Trackable):
             start = initializers.get(initializer) if isinstance(initializer, str) else initializer
             dims = [int(d) for d in var.shape.as_list()]
             value = (lambda: start(dims, dtype=var.dtype)) if callable(start) else start
-            with init_scope():
+            with init_scope(), replicas.beside(var):
                 slot = Variable(
                     initial_value=value,
                     name=f"{_shared_name(var)}/{slot_name}",

@@ -202,13 +202,3 @@ class MultiWorkerMirroredStrategy(Strategy):
             return
         _check_outside()
         super().__init__(_MultiWorkerExtended(self, resolver, options))
-
-
-class ParameterServerStrategy(Strategy):
-    """Variables in tasks of their own, with a coordinator: making one is an error."""
-
-    def __init__(self, cluster_resolver=None, variable_partitioner=None):
-        raise NotImplementedError(
-            "Rheos has no coordinator of clusters, which ParameterServerStrategy needs. "
-            "Sessions on clusters with tf.train.replica_device_setter train on parameter servers"
-        )

@@ -277,6 +277,11 @@ class Strategy:
         """Whether several replicas are in this process, or others elsewhere."""
         return self._extended._num_copies > 1 or self._extended._in_multi_worker_mode()
 
+    @property
+    def _makes_variables(self):
+        """Whether variables of its scope are others than those of a program without strategies."""
+        return self._has_copies
+
     def _new_contexts(self):
         """Contexts for a step of each replica of this process."""
         return [ReplicaContext(self, i) for i in range(self._extended._num_copies)]

@@ -8,6 +8,7 @@ from rheos import _core
 from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.elsewhere import elsewhere_of
 from rheos.framework.errors import InvalidArgumentError
 from rheos.framework.func_graph import call_function
 from rheos.framework.op_call import attr_tuples
@@ -130,14 +131,21 @@ class ConcreteFunction(_core.TracedBase):
         try:
             tensors = self._flat(args, kwargs)
         except TypeError:
+            return self.call_flat(self.trace_of(args, kwargs)[1])
+        self.remember_in(self, args, kwargs, tensors)
+        return self.call_flat(tensors)
+
+    def trace_of(self, args, kwargs):
+        """(this function, the tensors that a call of it takes), as a Function has it."""
+        try:
+            return self, self._flat(args, kwargs)
+        except TypeError:
             if self._arg_keywords is not None:
                 raise
             tensors = self._by_inputs(args, kwargs) if kwargs else self._in_order(args)
             if tensors is None:
                 raise
-            return self.call_flat(tensors)
-        self.remember_in(self, args, kwargs, tensors)
-        return self.call_flat(tensors)
+            return self, tensors
 
     def _by_inputs(self, args, kwargs):
         """The tensors of a call that names each input: as the program named its spec, or its
@@ -328,6 +336,9 @@ class ConcreteFunction(_core.TracedBase):
             if self.calls_program:
                 keep_for_tapes(self)
             op_type, attrs, captures = self._at_once
+            cluster = self._cluster(tensors)
+            if cluster is not None:
+                return self._structured(cluster.call(self.graph, tensors + captures))
             return self._structured(caller._node(op_type, None, tensors + captures, attrs).outputs)
         if caller.building_function:
             caller.keep_alive(self)
@@ -337,12 +348,21 @@ class ConcreteFunction(_core.TracedBase):
         """Has calls of `function` with such arguments come down to a call with `tensors`."""
         if self.first is not None or self.at_once_in is None or not get_default_graph()._is_eager:
             return
-        if self.calls_program:
+        if self.calls_program or self._cluster(tensors) is not None:
             return
         op_type, attrs, captures = self._at_once
         function._remember(
             args, kwargs, tensors, self, self._form, op_type, attrs, captures, self._touched
         )
+
+    def _cluster(self, tensors):
+        """Where a call runs whose variables are on servers; None: here."""
+        found = self._captured_elsewhere or elsewhere_of(tensors)
+        return None if found is None else found.cluster
+
+    @functools.cached_property
+    def _captured_elsewhere(self):
+        return elsewhere_of(self.graph.external_captures)
 
     @property
     def _form(self):

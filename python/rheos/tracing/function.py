@@ -218,12 +218,15 @@ class Function(_core.TracedBase, GenericFunction):
         """
         if _Switch.run_eagerly:
             return self._target()(*args, **kwargs)
-        bound = self._bound().bind(args, kwargs)
-        concrete = self._trace_for(*bound)
-        tensors = kinds.tensor_leaves(bound)
+        concrete, tensors = self.trace_of(args, kwargs)
         if replicas.current() is None:  # others would find the trace of one replica
             concrete.remember_in(self, args, kwargs, tensors)
         return concrete.call_flat(tensors)
+
+    def trace_of(self, args, kwargs):
+        """(the trace for arguments of this kind, the tensors that a call of it takes)."""
+        bound = self._bound().bind(args, kwargs)
+        return self._trace_for(*bound), kinds.tensor_leaves(bound)
 
     def get_concrete_function(self, *args, **kwargs):
         """The trace for arguments of this kind; TensorSpecs may stand for tensors."""

@@ -2,7 +2,6 @@
 
 import atexit
 import threading
-import weakref
 
 from rheos import _core
 from rheos.framework import compat, errors, messages
@@ -211,7 +210,7 @@ def _check_protocol(server_def):
 # ---- Servers
 
 
-_servers = weakref.WeakSet()  # that listen
+_servers = set()  # that listen, until the process ends: who joins their cluster goes by that
 
 
 # What the program has waited for, such as the last worker's word in a queue, may be unanswered yet.
@@ -220,7 +219,7 @@ EXIT_GRACE_MS = 500
 
 @atexit.register
 def _stop_servers():
-    for server in list(_servers):
+    for server in _servers:
         server._server.stop(EXIT_GRACE_MS)
 
 

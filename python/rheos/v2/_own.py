@@ -102,17 +102,29 @@ OWN = {
         "training.cluster": "Server=ServerV2",
         "replication.input": "DistributedDataset DistributedIterator",
         "replication.mirrored": "MirroredStrategy OneDeviceStrategy TPUStrategy",
-        "replication.multi_worker": "MultiWorkerMirroredStrategy ParameterServerStrategy",
+        "replication.multi_worker": "MultiWorkerMirroredStrategy",
         "replication.options": "InputOptions RunOptions",
+        "replication.parameter_servers": "ParameterServerStrategy",
         "replication.strategy": "Strategy",
         "replication.values": "DistributedValues",
     },
     "distribute.experimental": {
         "replication.mirrored": "CentralStorageStrategy",
-        "replication.multi_worker": "MultiWorkerMirroredStrategy ParameterServerStrategy",
+        "replication.multi_worker": "MultiWorkerMirroredStrategy",
         "replication.options": """
             CollectiveHints CommunicationImplementation CommunicationOptions ValueContext
         """,
+        "replication.parameter_servers": "ParameterServerStrategy",
+    },
+    "distribute.coordinator": {
+        "replication.cluster_coordinator": """
+            ClusterCoordinator experimental_get_current_worker_index=get_current_worker_index
+        """,
+        "replication.remote_values": "PerWorkerValue=PerWorkerValues RemoteValue",
+    },
+    "distribute.experimental.coordinator": {
+        "replication.cluster_coordinator": "ClusterCoordinator",
+        "replication.remote_values": "PerWorkerValues RemoteValue",
     },
     "distribute.experimental.partitioners": {
         "replication.partitioners": """

@@ -9,6 +9,7 @@ import time
 
 import pytest
 import rheos.v1 as tf
+from ports import free_port
 
 CLUSTER = {"ps": ["a:1", "b:1"], "chief": ["c:1"], "worker": ["d:1", "e:1"]}
 
@@ -115,9 +116,7 @@ PROGRAM = """
 
 
 def test_estimators_train_as_tasks(grpc, tmp_path):
-    servers = [tf.train.Server.create_local_server() for _ in range(3)]  # for free addresses
-    addresses = [server.target[len("grpc://") :] for server in servers]
-    del servers
+    addresses = [f"localhost:{free_port()}" for _ in range(3)]
     cluster = dict(zip(("ps", "chief", "worker"), ([address] for address in addresses)))
     tasks = {}
     for job in ("ps", "chief", "evaluator", "worker"):

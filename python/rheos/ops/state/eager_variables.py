@@ -96,6 +96,9 @@ class EagerVariable(ResourceVariable):
         self._take(_new_handle(value.dtype, shape, name), value.dtype, shape, name)
         if graph._devices:
             self._asked_device = full_device(graph._devices, device_name())
+        self._start_with(value)
+
+    def _start_with(self, value):
         with get_eager_graph().as_default():
             apply_op("AssignVariableOp", None, self._own_handle, value)
 
