@@ -265,26 +265,13 @@ static bool is_utf8(const rheos_string *bytes) {
 }
 
 static void bytes_json(json *j, const rheos_string *bytes) {
-  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   if (is_utf8(bytes)) {
     json_bytes(j, NULL, bytes->data, bytes->size_bytes);
     return;
   }
-  char *text = command_alloc(bytes->size_bytes / 3 * 4 + 5), *to = text;
-  for (size_t i = 0; i < bytes->size_bytes; i += 3) {
-    uint32_t group = 0;
-    const size_t count = bytes->size_bytes - i < 3 ? bytes->size_bytes - i : 3;
-    for (size_t k = 0; k < 3; k++) {
-      group = group << 8 | (k < count ? (unsigned char)bytes->data[i + k] : 0);
-    }
-    for (size_t k = 0; k < 4; k++) {
-      *to++ = k <= count ? digits[group >> (18 - 6 * k) & 63] : '=';
-    }
-  }
   json_begin(j, NULL, '{');
-  json_bytes(j, "b64", text, (size_t)(to - text));
+  json_base64(j, "b64", bytes->data, bytes->size_bytes);
   json_end(j, '}');
-  free(text);
 }
 
 void elements_print(FILE *out, const rheos_tensor *tensor, int64_t most) {

@@ -8,7 +8,9 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import browser
+import numpy as np
 import pytest
+import rheos.v1 as tf
 
 SOURCE = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("RHEOS_BUILD", SOURCE / "build"))
@@ -144,6 +146,90 @@ def test_wrong_usage(tmp_path):
     assert view(GOLDEN / "checkpoints" / "many").returncode == 1
 
 
+# ---- Folders of events
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    """What a training of two runs leaves, with a traced step."""
+    folder = tmp_path_factory.mktemp("logs")
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 4], name="x")
+        with tf.variable_scope("layer"):
+            w = tf.get_variable("w", [4, 3])
+            y = tf.nn.relu(tf.matmul(x, w))
+        loss = tf.reduce_mean(y, name="loss")
+        tf.summary.scalar("loss", loss)
+        tf.summary.histogram("weights", w)
+        tf.summary.image("picture", tf.reshape(w, [1, 4, 3, 1]))
+        merged = tf.summary.merge_all()
+        session.run(tf.global_variables_initializer())
+        train = tf.summary.FileWriter(str(folder / "train"), graph)
+        test = tf.summary.FileWriter(str(folder / "test"))
+        for step in range(5):
+            metadata = tf.RunMetadata()
+            options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+            feed = {x: np.full([8, 4], step + 1, np.float32)}
+            train.add_summary(session.run(merged, feed, options, metadata), step)
+        train.add_run_metadata(metadata, "last step", 4)
+        bad = tf.Summary(value=[tf.Summary.Value(tag="loss_1", simple_value=float("nan"))])
+        test.add_summary(bad, 3)
+        train.close()
+        test.close()
+    return folder
+
+
+def test_a_folder_of_events_has_values_traces_and_the_graph(logs):
+    data = json_of(logs)
+    runs = {run["name"]: run for run in data["logs"]["runs"]}
+    assert set(runs) == {"test", "train"} and data["logs"]["problems"] == []
+    tags = {(tag["tag"], tag["kind"]): tag for tag in runs["train"]["tags"]}
+    (scalars,) = [tag for tag in tags.values() if tag["kind"] == "scalars"]
+    assert scalars["steps"] == [0, 1, 2, 3, 4]
+    assert np.allclose(scalars["values"], scalars["values"][0] * np.arange(1, 6), rtol=1e-5)
+    (histogram,) = [tag for tag in tags.values() if tag["kind"] == "histograms"]
+    assert [sum(p["counts"]) for p in histogram["points"]] == [12] * 5
+    (picture,) = [tag for tag in tags.values() if tag["kind"] == "images"]
+    assert all(p["file"].startswith("iVBOR") for p in picture["points"])
+    assert runs["test"]["tags"][0]["values"] == ["NaN"]
+    (trace,) = runs["train"]["traces"]
+    assert trace["tag"] == "last step" and trace["step"] == 4
+    named = [trace["names"][i] for i in trace["slices"][::6]]
+    assert "layer/Relu" in named and min(trace["slices"][3::6]) == 0
+    assert len(data["graphs"][0]["label"]) > 10
+
+
+def test_many_points_are_thinned_and_the_last_stays(tmp_path):
+    writer = tf.summary.FileWriter(str(tmp_path))
+    for step in range(5000):
+        value = tf.Summary.Value(tag="a", simple_value=float(step))
+        writer.add_summary(tf.Summary(value=[value]), step)
+    writer.close()
+    (tag,) = json_of(tmp_path)["logs"]["runs"][0]["tags"]
+    steps = tag["steps"]
+    assert 400 < len(steps) <= 1000 and steps[0] == 0 and steps[-1] == 4999
+    assert steps == sorted(set(steps)) and tag["values"] == steps
+
+
+def test_damaged_events_are_shown_up_to_there(logs, tmp_path):
+    for file in (logs / "train").iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes()[:-20])
+    done = view(tmp_path, "--json")
+    assert done.returncode == 0
+    assert done.stderr.startswith(b"rheos: ") and done.stderr.count(b"\n") == 1
+    data = json.loads(done.stdout)
+    assert len(data["logs"]["problems"]) == 1 and data["graphs"][0]["label"]
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    assert view(nothing).returncode == 1
+    (nothing / "events.out.tfevents.1").write_bytes(b"")
+    assert json_of(nothing)["graphs"][0]["label"] == []
+
+
+def test_tags_do_not_apply_to_events(logs):
+    assert view(logs, "--tags", "serve").returncode == 2
+
+
 # ---- The page
 
 
@@ -229,6 +315,27 @@ def test_functions_open_as_scopes_do(chromium, tmp_path):
     opened(chromium, GOLDEN / "saved_models" / "functions", tmp_path)
     chromium.run("toggle(VIEW.boxes.find((b) => b.calls.length))")
     chromium.until("VIEW.boxes.some((b) => b.note === '_Arg')")
+
+
+@needs_chromium
+def test_values_and_timeline_stand_beside_the_graph(chromium, tmp_path, logs):
+    opened(chromium, logs, tmp_path)
+    assert chromium.run("[...$('tabs').children].map((t) => t.textContent)") == [
+        "Graph", "Values", "Timeline",
+    ]  # fmt: skip
+    chromium.click("$('tabs').children[1]")
+    chromium.until("document.images.length && document.images[0].naturalWidth === 3")
+    assert chromium.run("$('plots').querySelectorAll('.curve').length") == 2
+    assert chromium.run("$('plots').querySelectorAll('.bad').length") == 1
+    assert chromium.run("$('plots').querySelectorAll('.ridge').length") == 5
+    chromium.click("$('tabs').children[2]")
+    chromium.until("$('plots').querySelector('canvas')")
+    chromium.click("$('tabs').children[0]")
+    chromium.run("$('colouring').value = 'time'; $('colouring').dispatchEvent(new Event('change'))")
+    own = f"{box_of('layer')}.element.querySelector('.face').style.getPropertyValue('--own')"
+    chromium.until(f"({own}).includes('color-mix')")
+    chromium.run("reveal(GRAPHS[0], findNodes('layer/relu', 1).found[0].i)")
+    chromium.until("$('panel').textContent.includes('memory96 B')")
 
 
 @needs_chromium

@@ -135,6 +135,23 @@ void json_bytes(json *j, const char *key, const char *data, size_t size_bytes) {
   print_quoted(j, data, size_bytes);
 }
 
+void json_base64(json *j, const char *key, const char *data, size_t size_bytes) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  begin_value(j, key);
+  fputc('"', j->out);
+  for (size_t i = 0; i < size_bytes; i += 3) {
+    uint32_t group = 0;
+    const size_t count = size_bytes - i < 3 ? size_bytes - i : 3;
+    for (size_t k = 0; k < 3; k++) {
+      group = group << 8 | (k < count ? (unsigned char)data[i + k] : 0);
+    }
+    for (size_t k = 0; k < 4; k++) {
+      fputc(k <= count ? digits[group >> (18 - 6 * k) & 63] : '=', j->out);
+    }
+  }
+  fputc('"', j->out);
+}
+
 void json_text(json *j, const char *key, const char *text) {
   json_bytes(j, key, text, strlen(text));
 }

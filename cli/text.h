@@ -32,6 +32,8 @@ void json_end(json *j, char bracket);                     // '}' or ']'
 // Bytes that are no UTF-8 become the four characters "\xff" (in JSON's spelling, "\\xff").
 void json_text(json *j, const char *key, const char *text);
 void json_bytes(json *j, const char *key, const char *data, size_t size_bytes);
+// A text of base64 that stands for the bytes.
+void json_base64(json *j, const char *key, const char *data, size_t size_bytes);
 // A key whose value comes next, with key NULL; NULL: none.
 void json_key(json *j, const char *key);
 void json_bytes_key(json *j, const char *key, size_t key_bytes);

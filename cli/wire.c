@@ -26,7 +26,7 @@ static bool take_bytes(wire *w, uint64_t size_bytes, wire *out_data) {
 static bool take_value(wire *w, wire_field *field) {
   uint64_t value;
   switch (field->type) {
-    case WIRE_VARINT: return take_varint(w, &value);
+    case WIRE_VARINT: return take_varint(w, &field->value);
     case WIRE_64: return take_bytes(w, 8, &field->data);
     case WIRE_32: return take_bytes(w, 4, &field->data);
     case WIRE_BYTES: return take_varint(w, &value) && take_bytes(w, value, &field->data);

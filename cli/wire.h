@@ -16,7 +16,8 @@ typedef struct wire {
 typedef struct wire_field {
   uint32_t number;
   wire_type type;
-  wire data;  // of WIRE_BYTES
+  wire data;       // of WIRE_BYTES
+  uint64_t value;  // of WIRE_VARINT
 } wire_field;
 
 wire wire_of(const void *data, size_t size_bytes);

@@ -7,11 +7,10 @@
 #include "../limit.h"
 #include "../options.h"
 #include "../progress.h"
-#include "../source.h"
 #include "../status.h"
-#include "../view.h"
 #include "graph_data.h"
 #include "page.h"
+#include "shown.h"
 #include "svg.h"
 
 const char command_view_help[] =
@@ -19,7 +18,8 @@ const char command_view_help[] =
     "\n"
     "Writes one HTML file that needs nothing else and draws a graph: scopes are boxes that\n"
     "open where they are clicked, edges tell dtype and shape. PATH is a graph (binary or\n"
-    "text), a meta graph, a saved model, or events with a graph (a file or a folder).\n"
+    "text), a meta graph, a saved model, or events (a file, or a folder with all below it):\n"
+    "then scalars, histograms, images and traces are beside the graph.\n"
     "\n"
     "  -o FILE        where to write it, - for the standard output (else PATH's last name\n"
     "                 with .html, in this folder)\n"
@@ -36,25 +36,7 @@ typedef struct view_options {
   const char *output, *tags, *memory_limit;
 } view_options;
 
-typedef struct shown {
-  const char *path;
-  view view;
-} shown;
-
-static void print_data(void *argument, FILE *out) {
-  const shown *s = argument;
-  json j = {.out = out, .is_compact = true};
-  graph_data data;
-  graph_data_init(&data, &s->view);
-  json_begin(&j, NULL, '{');
-  json_text(&j, "format", "rheos-view");
-  json_int(&j, "version", 1);
-  json_text(&j, "title", s->path);
-  if (s->view.problem != NULL) json_text(&j, "problem", s->view.problem);
-  graph_data_json(&data, &j);
-  json_end(&j, '}');
-  graph_data_deinit(&data);
-}
+static void print_data(void *argument, FILE *out) { shown_json(argument, false, out); }
 
 static void print_page(void *argument, FILE *out) { page_print(out, print_data, argument); }
 
@@ -118,19 +100,11 @@ static int write_it(shown *s, const view_options *options) {
   return result;
 }
 
-static int view_source(source *s, const char *path, const view_options *options) {
-  shown shown = {.path = path};
-  const Tensorflow__MetaGraphDef *meta_graph;
-  progress_begin("reading the graph", 0);
-  rheos_status *status =
-      (1 << s->kind & SOURCE_MODELS) != 0
-          ? view_open(&shown.view, s, options->tags, &meta_graph)
-          : INVALID("it is no graph and has none (%s)", source_kind_name(s->kind));
-  progress_end();
-  if (status != NULL) return command_fail_take(path, status);
-  const int result = write_it(&shown, options);
-  view_deinit(&shown.view);
-  return result;
+// What was damaged is said, and shown up to there.
+static void say_problems(const shown *s) {
+  for (size_t i = 0; s->has_logs && i < s->logs.num_problems; i++) {
+    command_fail_take(NULL, rheos_status_new(RHEOS_DATA_LOSS, "%s", s->logs.problems[i]));
+  }
 }
 
 static int check(const view_options *options, const text_list *paths) {
@@ -146,17 +120,18 @@ static int check(const view_options *options, const text_list *paths) {
 
 static int view_path(const char *path, const view_options *options, const option *rows,
                      size_t num_rows) {
-  source s;
+  shown s;
+  bool is_misuse;
   if (!limit_begin("view", path, options->memory_limit)) return EXIT_USAGE;
-  rheos_status *status = source_open(path, &s);
-  int result;
-  if (status != NULL) {
-    result = command_fail_take(path, status);
-  } else {
-    result = source_fits_options(&s, "view", rows, num_rows) ? view_source(&s, path, options)
-                                                             : EXIT_USAGE;
-  }
-  source_close(&s);
+  progress_begin("reading the graph", 0);
+  rheos_status *status = shown_load(&s, path, options->tags, rows, num_rows, &is_misuse);
+  progress_end();
+  if (is_misuse) rheos_status_free(status);
+  if (is_misuse) return EXIT_USAGE;
+  if (status != NULL) return command_fail_take(path, status);
+  say_problems(&s);
+  const int result = write_it(&s, options);
+  shown_free(&s);
   return result;
 }
 

@@ -117,7 +117,7 @@ class Graph {
   label(i) {
     const kind = this.kind(i), label = this.rawLabel(i);
     if (kind === KIND.NODE && !label) return "(" + plain(this.path(this.parent(i)).split("/").pop()) + ")";
-    if (kind === KIND.SERIES) return plain(label.replace(/\d+(?=\D*$)/, "") || label) + " \u00d7 " + this.members(i).length;
+    if (kind === KIND.SERIES) return plain(/\d/.test(label) ? label.replace(/\d+(?=\D*$)/, "*") : label + "_*") + " \u00d7 " + this.members(i).length;
     if (kind === KIND.CROWD) {
       const members = this.members(i);
       return shorten(this.label(members[0]), 24) + " \u2026";

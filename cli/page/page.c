@@ -21,6 +21,7 @@ ASSET(html, "page.html")
 ASSET(css, "page.css")
 ASSET(data, "data.js")
 ASSET(draw, "draw.js")
+ASSET(plots, "plots.js")
 ASSET(page, "page.js")
 ASSET(engine, "graphviz/index.js")
 
@@ -30,6 +31,7 @@ static const struct {
     {"css", page_asset_css, page_asset_css_end},
     {"data.js", page_asset_data, page_asset_data_end},
     {"draw.js", page_asset_draw, page_asset_draw_end},
+    {"plots.js", page_asset_plots, page_asset_plots_end},
     {"page.js", page_asset_page, page_asset_page_end},
     {"engine", page_asset_engine, page_asset_engine_end},
 };

@@ -1,6 +1,6 @@
 // ---- What the reader does: opening, choosing, searching, colouring, moving about
 const $ = (id) => document.getElementById(id);
-const VIEW = { boxes: [], edges: [], aside: false, controls: true, colouring: "structure", chosen: null, wasDragged: false, x: 0, y: 0, zoom: 1 };
+const VIEW = { boxes: [], edges: [], aside: false, controls: true, colouring: "structure", chosen: null, tab: "graph", trace: 0, wasDragged: false, x: 0, y: 0, zoom: 1 };
 const ROOT = new Box(GRAPHS[0], GRAPHS[0].root, null);
 ROOT.isOpen = true;
 
@@ -59,6 +59,34 @@ const COLOURINGS = {
     },
   },
 };
+// Colours by what a trace took: a box has the part of all of it that its nodes have.
+function addTraceColourings() {
+  const traces = allTraces();
+  if (!traces.length) return;
+  const sums = (box, key) => {
+    if (box.graph.number !== 0) return 0;
+    const cost = costsOf(traces[VIEW.trace].trace)[key];
+    let sum = 0;
+    box.graph.eachNode(box.item, (i) => { sum += cost[i]; });
+    return sum;
+  };
+  for (const [key, label, text] of [["time", "Time", timeText], ["bytes", "Memory", bytesText]]) {
+    let most = 0;
+    COLOURINGS[key] = {
+      label,
+      begin() { most = costsOf(traces[VIEW.trace].trace)[key].reduce((a, b) => a + b, 0); },
+      of(box) {
+        const sum = sums(box, key);
+        return sum > 0 && most > 0 ? heat(Math.min(1, Math.sqrt(sum / most))) : null;
+      },
+      fact: (box) => (sums(box, key) > 0 ? text(sums(box, key)) : ""),
+      legend: () => [["0", heat(0)], [text(most / 4), heat(0.5)], [text(most), heat(1)]],
+    };
+  }
+}
+function traceFacts(box) {
+  return ["time", "bytes"].filter((k) => COLOURINGS[k] && COLOURINGS[k].fact(box)).map((k) => [k === "time" ? "time" : "memory", COLOURINGS[k].fact(box)]);
+}
 function colourOf(box) { return COLOURINGS[VIEW.colouring].of(box); }
 function showLegend() {
   const legend = $("legend");
@@ -81,7 +109,8 @@ async function draw(anchor) {
     return;
   }
   if (own !== turn) return;
-  const scene = $("scene");
+  const scene = $("scene"), { begin } = COLOURINGS[VIEW.colouring];
+  if (begin) begin();
   scene.replaceChildren();
   VIEW.boxes = [];
   VIEW.edges = [];
@@ -188,6 +217,7 @@ async function reveal(graph, item, near) {
     box = box.child(graph, i);
   }
   await draw();
+  if (VIEW.tab !== "graph") showTab("graph");
   if (!box.element || !box.element.isConnected) {
     say("There are too many boxes beside it to draw it");
     return;
@@ -321,7 +351,7 @@ function nodeList(panel, title, graph, entries) {
   const list = element(section(panel, title, entries.length), "ul");
   for (const { node, text } of entries.slice(0, 60)) {
     const row = element(list, "li");
-    if (node >= 0) link(row, shorten(plain(graph.name(node)), 120), () => reveal(graph, node, VIEW.chosen && VIEW.chosen.box));
+    if (node >= 0) link(row, shorten(plain(graph.name(node)) || graph.label(node), 120), () => reveal(graph, node, VIEW.chosen && VIEW.chosen.box));
     else element(row, "span", "not in the graph");
     element(row, "small", plain(text));
   }
@@ -340,7 +370,7 @@ function showNode(panel, box) {
   if (graph.device(item)) facts.push(["device", graph.device(item)]);
   if (graph.source(item)) facts.push(["source", graph.source(item)]);
   if (graph.aside(item)) facts.push(["stands with", ASIDE[graph.aside(item)]]);
-  rows(panel, "Facts", facts);
+  rows(panel, "Facts", [...facts, ...traceFacts(box)]);
   rows(panel, "Outputs", graph.outputs(item).map((type, n) => [String(n), type || "not known"]));
   rows(panel, "Attributes", graph.attrs(item));
   nodeList(panel, "Inputs", graph, graph.inputs(item).map((e) => ({ node: e.from, text: e.output === CONTROL ? "control" : graph.type(e.from, e.output) + (e.output > 0 ? " :" + e.output : "") })));
@@ -352,6 +382,7 @@ function showGroup(panel, box) {
   const kinds = ["node", "scope", "series of alike scopes", "boxes that are linked"];
   element(panel, "p", `${graph.nodes(item)} nodes` + (box === ROOT ? "" : ", " + kinds[graph.kind(item)]), { class: "op" });
   if (box === ROOT && DATA.problem) element(panel, "p", "It cannot be imported: " + plain(DATA.problem), { class: "problem" });
+  rows(panel, "Facts", traceFacts(box));
   const ops = [];
   graph.eachNode(item, (i) => ops.push(graph.op(i)));
   rows(panel, "Ops", count(ops).slice(0, 25).map(([op, n]) => [op, String(n)]));
@@ -544,9 +575,12 @@ async function start() {
   document.title = base + " - Rheos";
   $("title").textContent = base;
   $("title").title = plain(DATA.title);
+  addTraceColourings();
+  makeTabs();
   for (const key in COLOURINGS) element($("colouring"), "option", COLOURINGS[key].label, { value: key });
   listen();
   showPanel();
+  if (!GRAPHS[0].size && DATA.logs) showTab("plots");
   say("Laying out\u2026");
   openOnly(ROOT);
   await draw();

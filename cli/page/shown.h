@@ -1,0 +1,30 @@
+// What `rheos view` shows: a graph, what was logged, or both.
+#ifndef RHEOS_CLI_PAGE_SHOWN_H
+#define RHEOS_CLI_PAGE_SHOWN_H
+
+#include "../source.h"
+#include "../view.h"
+#include "logs.h"
+
+typedef struct shown {
+  const char *path;  // borrowed
+  source source;     // of a graph's file
+  bool has_source;
+  logs logs;
+  bool has_logs;
+  message_memory memory;  // of a graph that was logged
+  view view;
+  bool has_view;
+} shown;
+
+// Finds out what lies at the path and reads it: for a folder with events all below it. `rows` are
+// the command's options; `*out_is_misuse`: one does not apply, which was said. After a failure
+// there is nothing to free.
+rheos_status *shown_load(shown *s, const char *path, const char *tags, const option *rows,
+                         size_t num_rows, bool *out_is_misuse);
+void shown_free(shown *s);
+
+// The page's data, one JSON object.
+void shown_json(const shown *s, bool is_live, FILE *out);
+
+#endif  // RHEOS_CLI_PAGE_SHOWN_H
