@@ -36,6 +36,6 @@ if(RHEOS_WITH_PYTHON)
   file(RELATIVE_PATH prefix_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_PREFIX}")
   list(TRANSFORM PYTHON_SITE_DIRS REPLACE "(.+)" "\"${prefix_from_bin}\\1\"" OUTPUT_VARIABLE sites)
   list(JOIN sites "," sites)
-  set_source_files_properties(cli/run.c PROPERTIES COMPILE_DEFINITIONS
+  set_source_files_properties(cli/python.c PROPERTIES COMPILE_DEFINITIONS
     "RHEOS_PYTHON=\"${PYTHON_EXECUTABLE}\";RHEOS_SITES_FROM_BIN=${sites}")
 endif()
