@@ -19,6 +19,7 @@
 #include <rheos/graph.h>
 #include <rheos/graph_util.h>
 #include <rheos/host.h>
+#include <rheos/lint.h>
 #include <rheos/op_def.h>
 #include <rheos/ops.h>
 #include <rheos/placement.h>

@@ -27,6 +27,7 @@ ENDS_ON(rheos_import_options, op_list_bytes);
 ENDS_ON(rheos_record_options, strategy);
 ENDS_ON(rheos_saved_model_options, session);
 ENDS_ON(rheos_meta_graph_options, num_collections);
+ENDS_ON(rheos_lint_options, runs);
 
 static const char newer[] = "the program was built for a newer one";
 

@@ -624,6 +624,22 @@ rheos_watch *given_rheos_watch_handle(int choice) {
   return MADE_BY(watch, rheos_watch_free);
 }
 
+rheos_run_log *given_rheos_run_log_handle(int choice) {
+  return choice == 1 ? NULL
+                     : MADE_BY(rheos_run_log_new(given_rheos_graph_handle(0)), rheos_run_log_free);
+}
+
+rheos_growth *given_rheos_growth_handle(int choice) {
+  return choice == 1 ? NULL : MADE_BY(rheos_growth_new(), rheos_growth_free);
+}
+
+rheos_lint *given_rheos_lint_handle(int choice) {
+  if (choice == 1) return NULL;
+  rheos_lint *lint;
+  must(rheos_graph_lint(given_rheos_graph_handle(0), NULL, &lint));
+  return MADE_BY(lint, rheos_lint_free);
+}
+
 rheos_callable *given_rheos_callable_handle(int choice) {
   if (choice == 1) return NULL;
   rheos_session *session = given_rheos_session_handle(0);

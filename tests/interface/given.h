@@ -127,6 +127,9 @@ rheos_array given_rheos_array(int choice);
   X(rheos_profile, 2)             \
   X(rheos_cancellation, 2)        \
   X(rheos_watch, 2)               \
+  X(rheos_run_log, 2)             \
+  X(rheos_growth, 2)              \
+  X(rheos_lint, 2)                \
   X(rheos_callable, 2)            \
   X(rheos_event_writer, 2)        \
   X(rheos_event_writer_cache, 2)  \
