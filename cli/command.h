@@ -11,6 +11,7 @@
   X(run, "run a Python program that imports tensorflow, on Rheos")       \
   X(show, "say what is in a graph, checkpoint, record or event file")    \
   X(view, "draw a graph on a page that opens in a browser")              \
+  X(lint, "find mistakes in a graph, a saved model or a program")        \
   X(exec, "run a graph or a saved model on files of arrays")             \
   X(bench, "time a graph or a saved model")                              \
   X(convert, "write a graph, saved model or checkpoint in another form") \

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "files.h"
 #include "limit.h"
 #include "near.h"
 #include "text.h"
@@ -136,10 +137,15 @@ static int help(int argc, char **argv) {
   return EXIT_SUCCESS;
 }
 
-// --help anywhere before "--", or before the script that takes what follows as its own.
+// Whether the argument is the script that takes what follows as its own.
+static bool is_script(const command *found, const char *argument) {
+  if (found->run == command_lint) return ends_with(argument, ".py");
+  return found->run == command_run && argument[0] != '-';
+}
+
+// --help anywhere before "--", or before a script.
 static bool asks_for_help(const command *found, int argc, char **argv) {
-  for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
-    if (found->run == command_run && argv[i][0] != '-') break;
+  for (int i = 2; i < argc && strcmp(argv[i], "--") != 0 && !is_script(found, argv[i]); i++) {
     if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
   }
   return false;

@@ -927,6 +927,11 @@ def run(code):
     exec(code, main.__dict__)
 
 
+def lint(how, code):
+    """Runs the program for `rheos lint`, which looks on, and ends the process."""
+    importlib.import_module("rheos.training.script_lint").run(lambda: run(code), how)
+
+
 def finish_output():
     """Ends what the program printed: a status of 1 where it cannot be written, like every command.
 
@@ -949,6 +954,8 @@ if __name__ == "__main__":
     except SyntaxError as _error:
         _error.__traceback__ = None  # python shows none for the script's own syntax
         raise
+    if "RHEOS_LINT_SCRIPT" in os.environ:
+        lint(os.environ.pop("RHEOS_LINT_SCRIPT"), _code)
     try:
         run(_code)
     except BaseException as _error:

@@ -141,6 +141,13 @@ static PyMethodDef module_methods[] = {
     {"cluster_reset", cluster_reset, METH_VARARGS,
      "cluster_reset(target, containers, device_filters): ends the sessions on a server, and frees "
      "containers."},
+    {"lint", lint_graph, METH_VARARGS,
+     "lint(graph, notes, is_serving, ids asked for, _RunLog or None): "
+     "[(rule, file or None, line, text, node, function)]."},
+    {"lint_rules", lint_rules, METH_NOARGS,
+     "lint_rules(): [(name, sign, remedy, is_note, wants_runs)]."},
+    {"lint_is_ignored", lint_is_ignored, METH_VARARGS,
+     "lint_is_ignored(file, line, rule): whether the line says so."},
     {"read_checkpoint_state", read_checkpoint_state, METH_VARARGS,
      "read_checkpoint_state(folder, file or None): (newest, all, times, last time), or None."},
     {"read_graph_def", read_graph_def, METH_VARARGS,
@@ -175,7 +182,7 @@ PyMODINIT_FUNC PyInit__core(void) {
   if (!module) return NULL;
   if (graph_init_types(module) < 0 || tensor_init_types(module) < 0 ||
       session_init_types(module) < 0 || server_init_types(module) < 0 ||
-      watch_init_types(module) < 0 || ranks_init_types(module) < 0 ||
+      watch_init_types(module) < 0 || ranks_init_types(module) < 0 || lint_init_types(module) < 0 ||
       training_init_types(module) < 0 || files_init_types(module) < 0 ||
       checkpoint_init_types(module) < 0 || eager_init_types(module) < 0) {
     Py_DECREF(module);

@@ -156,6 +156,11 @@ int session_init_types(PyObject *module);
 int server_init_types(PyObject *module);
 int watch_init_types(PyObject *module);
 int ranks_init_types(PyObject *module);
+int lint_init_types(PyObject *module);
+// lint_object.c
+PyObject *lint_graph(PyObject *module, PyObject *args);
+PyObject *lint_rules(PyObject *module, PyObject *unused);
+PyObject *lint_is_ignored(PyObject *module, PyObject *args);
 // Of a server or of ranks; NULL with an exception.
 struct rheos_host *server_host(PyObject *object);
 struct rheos_host *ranks_host(PyObject *object);            // NULL: it is another object
@@ -228,6 +233,8 @@ bool is_numpy(PyObject *value);
 
 // Tells the scope the file and line of the nearest frame outside the package.
 void scope_set_source(rheos_scope *scope);
+// The line itself; file NULL if there is none. Good until the next call.
+void find_source(const char **out_file, int32_t *out_line);
 
 // ---- Errors (errors.c)
 

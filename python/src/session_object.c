@@ -233,6 +233,7 @@ static PyObject *run_request(session_object *self, request *r, PyObject *fetches
     feeds[i] = feed_value(r->keys[i], r->values[i], output, entry->feed_dtypes[i]);
     ready = feeds[i] != NULL;
   }
+  if (ready) ready = session_note_run(self, r->words, r->num_words, feeds) == 0;
   rheos_status *status = NULL;
   if (ready) status = run_step(self, entry, feeds, fetched, settings, &interrupted);
   entry->in_use--;
@@ -597,6 +598,7 @@ static PyObject *get_closed(PyObject *object, void *unused) {
 static int session_traverse(PyObject *object, visitproc visit, void *arg) {
   Py_VISIT(((session_object *)object)->graph);
   Py_VISIT(((session_object *)object)->program_function);
+  Py_VISIT(((session_object *)object)->log);
   return 0;
 }
 
@@ -609,6 +611,8 @@ static void session_dealloc(PyObject *object) {
       rheos_session_free(self->session);
   Py_END_ALLOW_THREADS Py_CLEAR(self->graph);
   Py_CLEAR(self->program_function);
+  Py_CLEAR(self->log);
+  rheos_growth_free(self->growth);
   Py_TYPE(object)->tp_free(object);
 }
 
@@ -627,6 +631,9 @@ static PyMethodDef session_methods[] = {
     {"_stats", stats, METH_NOARGS, stats_doc},
     {"_watch", session_watch, METH_VARARGS,
      "_watch(names, what, function): a watch that is on; see Session.watch."},
+    {"_log_runs", session_log_runs, METH_O, "_log_runs(_RunLog or None): where runs are noted."},
+    {"_watch_growth", session_watch_growth, METH_NOARGS,
+     "_watch_growth(): has _tell_growth(file, line, text) called if the graph grows and grows."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -5,6 +5,7 @@
 #ifndef RHEOS_PYTHON_SESSION_OBJECT_H
 #define RHEOS_PYTHON_SESSION_OBJECT_H
 
+#include <rheos/lint.h>
 #include <rheos/trace.h>
 
 #include "core.h"
@@ -33,6 +34,8 @@ struct session_object {
   int64_t timeout_ms;    // of runs that have none of their own; 0: none
   int32_t num_released;  // steps that run without the GIL
   int32_t num_watches;   // whose functions take it
+  rheos_growth *growth;  // NULL: nobody asks
+  PyObject *log;         // of its runs; NULL: there is none
   bool closed;
   bool close_later;  // by the step from within which it was asked for
 };
@@ -89,6 +92,14 @@ bool session_check_open(const session_object *self);  // false with an exception
 PyObject *session_watch(PyObject *self, PyObject *args);
 PyObject *session_partial_setup(PyObject *self, PyObject *args);
 PyObject *session_partial_run(PyObject *self, PyObject *args);
+
+// ---- Lint (lint_object.c)
+
+PyObject *session_log_runs(PyObject *self, PyObject *log);
+PyObject *session_watch_growth(PyObject *self, PyObject *unused);
+// Before a run of a signature's words with these values of the feeds: -1 with an exception.
+int session_note_run(session_object *self, const int32_t *words, int32_t num_words,
+                     rheos_tensor *const *values);
 
 // ---- Functions of the program (program_function.c)
 

@@ -52,7 +52,9 @@ static const source_line *line_of(PyFrameObject *frame, PyCodeObject *code) {
   return entry;
 }
 
-void scope_set_source(rheos_scope *scope) {
+void find_source(const char **out_file, int32_t *out_line) {
+  *out_file = NULL;
+  *out_line = 0;
   if (!package.internal_prefix) return;
   PyFrameObject *frame = PyEval_GetFrame();
   Py_XINCREF(frame);
@@ -61,7 +63,8 @@ void scope_set_source(rheos_scope *scope) {
     const source_line *found = is_internal(code) ? NULL : line_of(frame, code);
     Py_DECREF(code);
     if (found) {
-      rheos_scope_set_source(scope, found->file, found->line);
+      *out_file = found->file;
+      *out_line = found->line;
       Py_DECREF(frame);
       return;
     }
@@ -69,5 +72,12 @@ void scope_set_source(rheos_scope *scope) {
     Py_DECREF(frame);
     frame = back;
   }
-  rheos_scope_set_source(scope, NULL, 0);
+}
+
+void scope_set_source(rheos_scope *scope) {
+  const char *file;
+  int32_t line;
+  if (!package.internal_prefix) return;
+  find_source(&file, &line);
+  rheos_scope_set_source(scope, file, line);
 }

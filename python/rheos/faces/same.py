@@ -68,6 +68,7 @@ SAME = {
         "ops.flow.tensor_array_spec": "TensorArraySpec",
         "ops.state.variables": "VariableAggregation VariableSynchronization variable_creator_scope",
         "v1._modes": "enable_v2_behavior get_logger",
+        "training.linting": "lint",
     },
     "audio": {"ops.media.audio_ops": "decode_wav encode_wav"},
     "bitwise": {

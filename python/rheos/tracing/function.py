@@ -11,7 +11,7 @@ import weakref
 
 from rheos import _core
 from rheos.autograph import api
-from rheos.framework import nest, replicas
+from rheos.framework import nest, replicas, run_warnings
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.func_graph import func_graph_from_py_func
 from rheos.framework.marks import GenericFunction
@@ -289,6 +289,8 @@ class Function(_core.TracedBase, GenericFunction):
             self._explain(kind, earlier, args, kwargs)
         if self._count == 1 and self._instance is None:
             retracing.note_first_trace(self._python_function, self._name)
+        if self._count == 1 and run_warnings.watcher() is not None:
+            run_warnings.watcher().function_traced(self)
         concrete = self._traced(args, kwargs)
         concrete = self._without_creation(concrete, args, kwargs)
         concrete.root = weakref.ref(root)

@@ -5,7 +5,7 @@ import threading
 import weakref
 from collections import deque
 
-from rheos.framework import logging
+from rheos.framework import run_warnings
 from rheos.tracing.kinds import ObjectKind, PartsKind, TensorKind, ValueKind
 
 _WARN_FROM = 5  # traces among the last _WINDOW calls
@@ -66,26 +66,24 @@ def note_first_trace(python_function, name):
     count = _remade.count(python_function)
     if count == _WARN_FROM:
         code = python_function.__code__
-        logging.warning(
-            "%s: %s was made and traced %d times, which is slow: make the tf.function at %s:%d "
-            "once, outside of the loop or function that makes it.",
-            caller(),
-            name,
-            count,
-            code.co_filename,
-            code.co_firstlineno,
+        run_warnings.warn(
+            "retracing",
+            *caller(),
+            f"{name} was made and traced {count} times, which is slow: make the tf.function at "
+            f"{code.co_filename}:{code.co_firstlineno} once, outside of the loop or function that "
+            "makes it",
         )
 
 
 def caller():
-    """ "file:line" of the program that is calling the library."""
+    """File and line of the program that is calling the library."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
         if not _is_own(name):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
-    return "?"
+    return None, 0
 
 
 def _differences(name, one, other):
@@ -134,10 +132,9 @@ def explain(function_name, names, kind, earlier, watch):
     lines = [f"'{name}' was {a!r} and is now {b!r}; {_advice(a, b)}" for name, a, b in found[:3]]
     if not lines:
         lines = ["the arguments are those of an earlier trace, but it was dropped or failed"]
-    logging.warning(
-        "%s: %s triggered retracing of the tf.function %s, which is slow; this is said once. %s.",
-        caller(),
-        watch.text(),
-        function_name,
-        ". ".join(lines),
+    run_warnings.warn(
+        "retracing",
+        *caller(),
+        f"{watch.text()} triggered retracing of the tf.function {function_name}, which is slow; "
+        f"this is said once. {'. '.join(lines)}",
     )

@@ -8,7 +8,7 @@ from collections import namedtuple
 import numpy as np
 
 from rheos import _core
-from rheos.framework import compat
+from rheos.framework import compat, run_warnings
 from rheos.framework.defaults import _Default, get_default_graph
 from rheos.framework.graph import Graph
 from rheos.framework.indexed_slices import IndexedSlices
@@ -297,6 +297,15 @@ class BaseSession(_core.SessionBase):
             config.operation_timeout_in_ms if config is not None else 0,
             config.SerializeToString() if config is not None and target else b"",
         )
+        watcher = run_warnings.watcher()
+        if watcher is not None:
+            watcher.session_opened(self)
+        elif run_warnings.are_on():
+            self._watch_growth()
+
+    def _tell_growth(self, file, line, text):
+        """Warns that a line adds nodes between runs; the extension calls it, once."""
+        run_warnings.warn("growing-graph", file, line, text)
 
     @property
     def _graph(self):

@@ -58,7 +58,7 @@ def test_a_warning_says_which_argument_makes_functions_be_traced(warnings):
         assert len(warnings) == (n >= 5)  # the sixth call, then never again
     line = test_a_warning_says_which_argument_makes_functions_be_traced.__code__.co_firstlineno + 6
     said = "5 out of the last 5 calls triggered retracing of the tf.function several"
-    assert f"test_tracing.py:{line}: {said}" in warnings[0]
+    assert f"test_tracing.py:{line}: retracing: {said}" in warnings[0]
     assert "'table['a']' was the Python value 4 and is now the Python value 5" in warnings[0]
     assert "pass it as a tensor" in warnings[0]
 
