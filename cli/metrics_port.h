@@ -5,8 +5,10 @@
 #include <rheos/server.h>
 #include <stdatomic.h>
 
+#include "http.h"
+
 typedef struct metrics_port {
-  void *daemon;  // NULL: it is not open
+  http_port http;
   rheos_server *server;
   atomic_bool is_draining;  // the server takes no more calls: /healthz says so
 } metrics_port;

@@ -194,7 +194,7 @@ static rheos_status *run(const serve *s, rheos_server_options *options, const nu
   credentials_deinit(&options->credentials);
   free(cluster);
   if (status != NULL) return status;
-  metrics_port port = {.daemon = NULL};
+  metrics_port port = {.http = {.daemon = NULL}};
   if (numbers[METRICS_PORT].text != NULL) {
     status =
         metrics_port_open(&port, server, s->metrics_bind != NULL ? s->metrics_bind : "127.0.0.1",

@@ -1,7 +1,10 @@
 """`rheos view`: the hierarchy as JSON and for Graphviz, and the page in Chromium."""
 
+import contextlib
+import http.client
 import json
 import os
+import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
@@ -230,6 +233,78 @@ def test_tags_do_not_apply_to_events(logs):
     assert view(logs, "--tags", "serve").returncode == 2
 
 
+# ---- The server
+
+
+@contextlib.contextmanager
+def served(path, *options):
+    """The port that `rheos view --serve` answers at."""
+    command = [BUILD / "bin" / "rheos", "view", "--serve", path, *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline()
+        if not line and "libmicrohttpd" in process.stderr.read():
+            pytest.skip("this build or system has no libmicrohttpd")
+        ready = re.fullmatch(r"ready http://127\.0\.0\.1:(\d+)/\n", line)
+        assert ready, line
+        yield int(ready[1])
+        process.terminate()
+        assert process.wait(timeout=30) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def ask(port, path, method="GET", **headers):
+    """The status and the body of an answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request(method, path, headers=headers)
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, body
+
+
+def test_the_server_answers_only_its_own_page():
+    with served(TRAINING) as port:
+        status, page = ask(port, "/")
+        assert status == 200 and b"rheos-view" in page
+        assert ask(port, "/", Host=f"localhost:{port}")[0] == 200
+        assert ask(port, "/data.json", Origin=f"http://127.0.0.1:{port}")[0] == 200
+        for headers in (
+            {"Host": "example.com"},
+            {"Host": f"example.com:{port}"},
+            {"Host": "127.0.0.1"},
+            {"Origin": "http://example.com"},
+            {"Origin": "null"},
+            {"Origin": f"https://127.0.0.1:{port}"},
+        ):
+            for path in ("/", "/data.json", "/state"):
+                status, body = ask(port, path, **headers)
+                assert status == 403 and len(body) < 100
+        assert ask(port, "/", "POST")[0] == 405
+        assert ask(port, "/../etc/passwd")[0] == 404
+        assert ask(port, "/state", "HEAD") == (200, b"")
+
+
+def test_what_is_not_there_yet_is_served_when_it_comes(logs, tmp_path):
+    with served(tmp_path / "later") as port:
+        before = ask(port, "/state")
+        data = json.loads(ask(port, "/data.json")[1])
+        assert "no such file" in data["missing"] and data["graphs"][0]["label"] == []
+        shutil.copytree(logs, tmp_path / "later")
+        assert ask(port, "/state") != before
+        data = json.loads(ask(port, "/data.json")[1])
+        assert "missing" not in data and data["graphs"][0]["label"]
+
+
+def test_wrong_usage_of_the_server():
+    assert view(TRAINING, "--serve", "--port", "x").returncode == 2
+    assert view(TRAINING, "--serve", "--port", "65536").returncode == 2
+    assert view(TRAINING, "--port", "1").returncode == 2
+    assert view(TRAINING, "--serve", "-o", "x.html").returncode == 2
+
+
 # ---- The page
 
 
@@ -336,6 +411,25 @@ def test_values_and_timeline_stand_beside_the_graph(chromium, tmp_path, logs):
     chromium.until(f"({own}).includes('color-mix')")
     chromium.run("reveal(GRAPHS[0], findNodes('layer/relu', 1).found[0].i)")
     chromium.until("$('panel').textContent.includes('memory96 B')")
+
+
+@needs_chromium
+def test_a_served_page_follows_a_folder(chromium, tmp_path):
+    writer = tf.summary.FileWriter(str(tmp_path))
+
+    def write(step):
+        value = tf.Summary.Value(tag="a", simple_value=float(step))
+        writer.add_summary(tf.Summary(value=[value]), step)
+        writer.flush()
+
+    write(0)
+    with served(tmp_path) as port:
+        chromium.open(f"http://127.0.0.1:{port}/")
+        chromium.until("$('plots').querySelector('.read').textContent === '.: 0'")
+        write(7)
+        chromium.until("$('plots').querySelector('.read').textContent === '.: 7'")
+        chromium.run("location.href = 'about:blank'")
+    writer.close()
 
 
 @needs_chromium

@@ -10,6 +10,7 @@
 #include "../status.h"
 #include "graph_data.h"
 #include "page.h"
+#include "serve_page.h"
 #include "shown.h"
 #include "svg.h"
 
@@ -26,17 +27,20 @@ const char command_view_help[] =
     "  --json         scopes, nodes and links as JSON instead of the page\n"
     "  --dot          what the page shows first, for Graphviz\n"
     "  --svg          that as a picture, by Graphviz's dot, where it is installed\n"
+    "  --serve        the page at http://127.0.0.1:PORT/, for browsers of this machine, anew\n"
+    "                 when what it shows has changed, until it is interrupted\n"
+    "  --port N       that port (else one that is free)\n"
     "  --tags A,B     the graph of a saved model with these tags (else its first)\n"
     "  --memory-limit 8G\n"
     "                 what reading it may take; none: all there is (else 1G and 64 times its\n"
     "                 size)\n";
 
 typedef struct view_options {
-  bool json, dot, svg;
-  const char *output, *tags, *memory_limit;
+  bool json, dot, svg, serve;
+  const char *port, *output, *tags, *memory_limit;
 } view_options;
 
-static void print_data(void *argument, FILE *out) { shown_json(argument, false, out); }
+static void print_data(void *argument, FILE *out) { shown_json(argument, NULL, out); }
 
 static void print_page(void *argument, FILE *out) { page_print(out, print_data, argument); }
 
@@ -112,16 +116,35 @@ static int check(const view_options *options, const text_list *paths) {
     return command_usage_error("view: a path is missing; see 'rheos help view'");
   }
   if (paths->count > 1) return command_usage_error("view: one path at a time");
-  if (options->json + options->dot + options->svg > 1) {
-    return command_usage_error("view: --json, --dot and --svg do not go together");
+  if (options->json + options->dot + options->svg + options->serve > 1) {
+    return command_usage_error("view: --json, --dot, --svg and --serve do not go together");
+  }
+  if (options->serve && options->output != NULL) {
+    return command_usage_error("view: -o does not go with --serve");
+  }
+  if (options->port != NULL && !options->serve) {
+    return command_usage_error("view: --port goes with --serve");
   }
   return EXIT_SUCCESS;
+}
+
+static int serve(const char *path, const view_options *options, const option *rows,
+                 size_t num_rows) {
+  const serve_page page = {path, options->tags, rows, num_rows};
+  char *end = NULL;
+  const long port = options->port != NULL ? strtol(options->port, &end, 10) : 0;
+  if (options->port != NULL && (*end != '\0' || end == options->port || port < 0 || port > 65535)) {
+    return command_usage_error("view: --port is a number up to 65535, not '%s'", options->port);
+  }
+  rheos_status *status = serve_page_run(&page, (int32_t)port);
+  return status == NULL ? EXIT_SUCCESS : command_fail_take(path, status);
 }
 
 static int view_path(const char *path, const view_options *options, const option *rows,
                      size_t num_rows) {
   shown s;
   bool is_misuse;
+  if (options->serve) return serve(path, options, rows, num_rows);
   if (!limit_begin("view", path, options->memory_limit)) return EXIT_USAGE;
   progress_begin("reading the graph", 0);
   rheos_status *status = shown_load(&s, path, options->tags, rows, num_rows, &is_misuse);
@@ -143,6 +166,8 @@ int command_view(int argc, char **argv) {
       {"--json", .flag = &options.json},
       {"--dot", .flag = &options.dot},
       {"--svg", .flag = &options.svg},
+      {"--serve", .flag = &options.serve},
+      {"--port", .text = &options.port},
       {"--tags", .text = &options.tags, .kinds = SOURCE_TAGGED},
       {"--memory-limit", .text = &options.memory_limit},
   };

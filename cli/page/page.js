@@ -381,6 +381,7 @@ function showGroup(panel, box) {
   element(panel, "h2", box === ROOT ? plain(DATA.title) : shorten(plain(graph.name(item)) || box.title, 300));
   const kinds = ["node", "scope", "series of alike scopes", "boxes that are linked"];
   element(panel, "p", `${graph.nodes(item)} nodes` + (box === ROOT ? "" : ", " + kinds[graph.kind(item)]), { class: "op" });
+  if (box === ROOT && DATA.missing) element(panel, "p", plain(DATA.missing), { class: "problem" });
   if (box === ROOT && DATA.problem) element(panel, "p", "It cannot be imported: " + plain(DATA.problem), { class: "problem" });
   rows(panel, "Facts", traceFacts(box));
   const ops = [];
@@ -570,6 +571,40 @@ function forgetPorts(box) {
   for (const child of box.byKey.values()) forgetPorts(child);
 }
 
+// ---- A page that is served asks whether what it shows has changed
+async function follow(state) {
+  try {
+    const now = await (await fetch("state")).text();
+    if (now !== state) await takeNew(await (await fetch("data.json")).json());
+    if (VIEW.isAway) say("");
+    VIEW.isAway = false;
+    setTimeout(() => follow(now), 1000);
+  } catch (error) {
+    VIEW.isAway = true;
+    say("The server has ended");
+    setTimeout(() => follow(state), 3000);
+  }
+}
+async function takeNew(data) {
+  if (JSON.stringify(data.graphs) !== JSON.stringify(DATA.graphs)) {
+    location.reload();
+    return;
+  }
+  DATA.logs = data.logs;
+  const place = $("plots").scrollTop;
+  makeTabs();
+  addTraceColourings();
+  listColourings();
+  if (VIEW.tab === "plots") showPlots();
+  $("plots").scrollTop = place;
+}
+function listColourings() {
+  const list = $("colouring");
+  list.replaceChildren();
+  for (const key in COLOURINGS) element(list, "option", COLOURINGS[key].label, { value: key });
+  list.value = VIEW.colouring;
+}
+
 async function start() {
   const base = plain(DATA.title.replace(/\/+$/, "").split("/").pop() || DATA.title);
   document.title = base + " - Rheos";
@@ -577,9 +612,10 @@ async function start() {
   $("title").title = plain(DATA.title);
   addTraceColourings();
   makeTabs();
-  for (const key in COLOURINGS) element($("colouring"), "option", COLOURINGS[key].label, { value: key });
+  listColourings();
   listen();
   showPanel();
+  if (DATA.live) follow(DATA.live);
   if (!GRAPHS[0].size && DATA.logs) showTab("plots");
   say("Laying out\u2026");
   openOnly(ROOT);

@@ -22,8 +22,9 @@ static bool is_model(const char *folder) {
   return found;
 }
 
+static const Tensorflow__GraphDef empty = TENSORFLOW__GRAPH_DEF__INIT;
+
 static rheos_status *load_logged_graph(shown *s) {
-  static const Tensorflow__GraphDef empty = TENSORFLOW__GRAPH_DEF__INIT;
   const Tensorflow__GraphDef *def = &empty;
   if (s->logs.graph != NULL) {
     ProtobufCMessage *message;
@@ -76,14 +77,20 @@ rheos_status *shown_load(shown *s, const char *path, const char *tags, const opt
   return status;
 }
 
+void shown_empty(shown *s, const char *path, const char *problem) {
+  *s = (shown){.path = path, .has_view = true, .problem = command_format("%s", problem)};
+  view_init(&s->view, &empty, NULL, 0);
+}
+
 void shown_free(shown *s) {
+  free(s->problem);
   if (s->has_view) view_deinit(&s->view);
   if (s->has_source) source_close(&s->source);
   if (s->has_logs) logs_deinit(&s->logs);
   message_memory_free(&s->memory);
 }
 
-void shown_json(const shown *s, bool is_live, FILE *out) {
+void shown_json(const shown *s, const char *state, FILE *out) {
   json j = {.out = out, .is_compact = true};
   graph_data data;
   graph_data_init(&data, &s->view);
@@ -91,7 +98,8 @@ void shown_json(const shown *s, bool is_live, FILE *out) {
   json_text(&j, "format", "rheos-view");
   json_int(&j, "version", 1);
   json_text(&j, "title", s->path);
-  if (is_live) json_bool(&j, "live", true);
+  if (state != NULL) json_text(&j, "live", state);
+  if (s->problem != NULL) json_text(&j, "missing", s->problem);
   if (s->view.problem != NULL) json_text(&j, "problem", s->view.problem);
   graph_data_json(&data, &j);
   if (s->has_logs) logs_json(&s->logs, &j, "logs");

@@ -15,6 +15,7 @@ typedef struct shown {
   message_memory memory;  // of a graph that was logged
   view view;
   bool has_view;
+  char *problem;  // why there is nothing
 } shown;
 
 // Finds out what lies at the path and reads it: for a folder with events all below it. `rows` are
@@ -22,9 +23,12 @@ typedef struct shown {
 // there is nothing to free.
 rheos_status *shown_load(shown *s, const char *path, const char *tags, const option *rows,
                          size_t num_rows, bool *out_is_misuse);
+// Nothing, and why.
+void shown_empty(shown *s, const char *path, const char *problem);
 void shown_free(shown *s);
 
-// The page's data, one JSON object.
-void shown_json(const shown *s, bool is_live, FILE *out);
+// The page's data, one JSON object. `state` is a text that changes when what lies there does; NULL:
+// nobody looks.
+void shown_json(const shown *s, const char *state, FILE *out);
 
 #endif  // RHEOS_CLI_PAGE_SHOWN_H
