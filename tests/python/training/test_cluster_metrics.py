@@ -164,5 +164,5 @@ def test_a_port_that_is_taken_is_an_error(tmp_path):
          "--metrics-port", str(server.port)],
         capture_output=True, text=True, timeout=30,
     )  # fmt: skip
-    assert done.returncode == 1 and "could not answer for metrics" in done.stderr
+    assert done.returncode == 1 and "could not answer at 127.0.0.1" in done.stderr
     server.end()
