@@ -305,6 +305,63 @@ def test_wrong_usage_of_the_server():
     assert view(TRAINING, "--serve", "-o", "x.html").returncode == 2
 
 
+# ---- Programs
+
+
+PROGRAM = """
+import tensorflow.compat.v1 as tf
+x = tf.placeholder(tf.float32, [None, 3], name="x")
+y = tf.nn.relu(tf.matmul(x, tf.ones([3, 2])), name="y")
+with tf.Session() as session:
+    for i in range(11):
+        result = session.run(y, {x: [[1, 2, 3]]})
+    print(result.tolist())
+"""
+
+
+def run_with_view(folder, text, *options):
+    (folder / "program.py").write_text(text)
+    return subprocess.run(
+        [BUILD / "bin" / "rheos", "run", *options, "program.py"],
+        capture_output=True, text=True, timeout=120, cwd=folder,
+    )  # fmt: skip
+
+
+def test_a_program_is_recorded_with_lines_and_steps(tmp_path):
+    done = run_with_view(tmp_path, PROGRAM, "--view")
+    assert done.returncode == 0 and done.stdout == "[[6.0, 6.0]]\n"
+    assert "view http://127.0.0.1:" in done.stderr or "libmicrohttpd" in done.stderr
+    data = json_of(tmp_path / "program.view")
+    graph = data["graphs"][0]
+    (y,) = [i for i, label in enumerate(graph["label"]) if label == "y"]
+    assert data["strings"][graph["source"][y]] == f"{tmp_path / 'program.py'}:4"
+    traces = [trace for run in data["logs"]["runs"] for trace in run["traces"]]
+    assert [trace["step"] for trace in traces] == [2, 10]
+    assert all("y" in trace["names"] for trace in traces)
+
+
+def test_a_function_is_recorded_where_there_is_no_session(tmp_path):
+    text = """
+import tensorflow as tf
+@tf.function
+def f(x):
+    return tf.reduce_sum(x * 2)
+print(f(tf.ones([3])).numpy())
+raise SystemExit(3)
+"""
+    done = run_with_view(tmp_path, text, "--view=there")
+    assert done.returncode == 3 and done.stdout == "6.0\n"
+    data = json_of(tmp_path / "there")
+    ops = {data["strings"][i] for i in data["graphs"][0]["op"]}
+    assert {"Mul", "Sum"} <= ops
+
+
+def test_a_folder_that_cannot_be_made_ends_the_run(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = run_with_view(tmp_path, PROGRAM, "--view=file/x")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and done.stdout == ""
+
+
 # ---- The page
 
 

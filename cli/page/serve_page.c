@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../command.h"
 #include "../files.h"
@@ -143,6 +145,14 @@ static void handle(void *argument, const http_request *request, http_reply *out_
   }
 }
 
+// What `rheos run --view` started ends with it, however that ends.
+static void end_with_parent(void) {
+  const char *parent = getenv("RHEOS_VIEW_PARENT");
+  if (parent == NULL) return;
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (atol(parent) != (long)getppid()) raise(SIGTERM);  // it has ended already
+}
+
 rheos_status *serve_page_run(const serve_page *page, int32_t port) {
   serving s = {.page = page};
   sigset_t ends;
@@ -151,6 +161,7 @@ rheos_status *serve_page_run(const serve_page *page, int32_t port) {
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ends, NULL);  // the port's thread, too
+  end_with_parent();
   TRY(http_open(&s.port, "--serve", "127.0.0.1", port, handle, &s));
   printf("ready http://127.0.0.1:%d/\n", (int)s.port.number);
   fflush(stdout);

@@ -932,6 +932,11 @@ def lint(how, code):
     importlib.import_module("rheos.training.script_lint").run(lambda: run(code), how)
 
 
+def view(how):
+    """Has the program recorded for `rheos view`."""
+    importlib.import_module("rheos.training.script_view").begin(how)
+
+
 def finish_output():
     """Ends what the program printed: a status of 1 where it cannot be written, like every command.
 
@@ -956,6 +961,8 @@ if __name__ == "__main__":
         raise
     if "RHEOS_LINT_SCRIPT" in os.environ:
         lint(os.environ.pop("RHEOS_LINT_SCRIPT"), _code)
+    if "RHEOS_VIEW_RUN" in os.environ:
+        view(os.environ.pop("RHEOS_VIEW_RUN"))
     try:
         run(_code)
     except BaseException as _error:
