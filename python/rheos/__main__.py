@@ -11,12 +11,16 @@ from rheos._launch import PACKAGE
 
 
 def _command():
-    """The path of the command: inside a wheel's package, beside a built one, else on PATH."""
-    for place in ("bin", "../../bin"):
-        path = os.path.normpath(os.path.join(PACKAGE, place, "rheos"))
-        if os.access(path, os.X_OK) and not os.path.isdir(path):
-            return path
+    """The path of the command: in a wheel's package, beside a built or installed one, on PATH.
+
+    A wheel's launcher has the command's name, and is not it.
+    """
     own = os.path.realpath(sys.argv[0])
+    for place in ("bin", "../../bin", "../../../../bin"):
+        path = os.path.normpath(os.path.join(PACKAGE, place, "rheos"))
+        is_there = os.access(path, os.X_OK) and not os.path.isdir(path)
+        if is_there and os.path.realpath(path) != own:
+            return path
     found = shutil.which("rheos")
     return None if found is None or os.path.realpath(found) == own else found
 

@@ -35,6 +35,24 @@ def test_the_prefix_has_the_command():
     assert os.access(COMMAND, os.X_OK)
 
 
+def test_the_command_of_an_installed_tree_is_found(tmp_path):
+    package, command = tmp_path / "lib/python3/dist-packages/rheos", tmp_path / "bin/rheos"
+    package.mkdir(parents=True)
+    command.parent.mkdir()
+    for name in ("__init__.py", "__main__.py", "_launch.py"):
+        source = open(os.path.join(PACKAGE, name)).read() if name != "__init__.py" else ""
+        (package / name).write_text(source)
+    command.write_text('#!/bin/sh\necho "$RHEOS_PYTHON $*"\n')
+    command.chmod(0o755)
+    done = python("-m", "rheos", "show", PYTHONPATH=str(package.parent), PATH="")
+    assert done.stdout == f"{sys.executable} show\n", done.stderr
+    # A wheel's launcher there ends in a sentence where the wheel has lost its command.
+    command.write_text(f"#!{sys.executable}\nfrom rheos.__main__ import main\nmain()\n")
+    done = subprocess.run([command], env={"PYTHONPATH": str(package.parent), "PATH": ""},
+                          capture_output=True, text=True, timeout=60)  # fmt: skip
+    assert "the command is not installed with this package" in done.stderr
+
+
 def copied_without(tmp_path, *names):
     """A package with nothing but its first module, and the names of the rest."""
     package = tmp_path / "rheos"
