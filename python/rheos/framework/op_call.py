@@ -8,6 +8,7 @@ from rheos.framework import dtypes, errors, signatures
 from rheos.framework.attr_values import tensor_value
 from rheos.framework.conversion import _is_tensor_like, convert
 from rheos.framework.defaults import _Default, get_default_graph
+from rheos.framework.elsewhere import Elsewhere, elsewhere_of
 from rheos.framework.graph import graph_from_inputs
 from rheos.framework.operation import Operation, Tensor, _VariableBase
 
@@ -252,6 +253,10 @@ def apply_op(op_type, name, *inputs, **attrs):
 def add_op(op_type, name, *inputs, **attrs):
     """apply_op(), but what stands for an operation that ran at once where it has no outputs too."""
     if _core._executes_eagerly():
+        if Elsewhere.is_used:
+            found = elsewhere_of(inputs)
+            if found is not None:
+                return found.cluster.run_op(op_type, inputs, attrs)
         results = _core._run_now(op_type, inputs, attrs)
         if results is not None:
             return results

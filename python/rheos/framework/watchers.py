@@ -2,6 +2,7 @@
 
 from rheos._core import TapeBase, _listen, _listeners, _stop_listening, _variable_was_read
 
+listeners = _listeners  # gives the tapes that record
 variable_was_read = _variable_was_read  # has tapes watch a variable that the program reads
 
 

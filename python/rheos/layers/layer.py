@@ -19,6 +19,7 @@ from rheos.layers.input_spec import InputSpec
 from rheos.ops.array import array_ops
 from rheos.ops.math import math_ops
 from rheos.ops.state.module import Module
+from rheos.ops.state.partitioned_variables import PartitionedVariable, parts_of
 from rheos.ops.state.variables import Variable, VariableAggregation, VariableSynchronization
 
 _KEYWORDS = (
@@ -580,7 +581,8 @@ class Layer(Module):
             synchronization=synchronization,
             aggregation=aggregation,
         )
-        (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+        kept = self._trainable_weights if trainable else self._non_trainable_weights
+        kept += parts_of(variable)
         if regularizer is not None:
             self._regularize(name, variable, _made(regularizer, "regularizer"))
         return variable
@@ -951,6 +953,8 @@ def _gather(value, kind, found):
     """Adds the objects of a kind in a value, which may have lists and dicts, to a list."""
     if kind(value):
         found.append(value)
+    elif isinstance(value, PartitionedVariable):
+        found += filter(kind, value)
     elif isinstance(value, _CONTAINERS):
         for item in list(value.values() if isinstance(value, dict) else value):
             _gather(item, kind, found)

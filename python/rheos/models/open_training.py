@@ -10,7 +10,7 @@ from rheos.framework import nest
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.tensor_spec import TensorSpec
 from rheos.layers import values
-from rheos.models import data, shared_training
+from rheos.models import data, served_training, shared_training
 from rheos.models.data import Batches
 from rheos.models.graph_functions import Losses
 from rheos.models.metric import Mean, Metric
@@ -84,12 +84,13 @@ class OpenTrainer:
     steps_per_execution = 1
     _open_functions = None
     _strategy = None  # whose replicas share the steps
+    _served = None  # whose workers make them: a ParameterServerStrategy
 
     def _is_open(self, x=None):
         """Whether the program has steps of its own, or wants to see each operation."""
         if values.runs_in_session():
             return False
-        if self._strategy is not None:
+        if self._strategy is not None or self._served is not None:
             return True
         kind = type(self)
         if any(getattr(kind, name) is not getattr(OpenTrainer, name) for name in _STEPS):
@@ -211,7 +212,7 @@ class OpenTrainer:
     def _open_epoch(self, mode, batches, calls):
         """Goes through the batches once; returns the logs of the last one, as numbers."""
         self.reset_metrics()
-        step, logs, count = self._open_function(mode), None, 0
+        step, logs, count = self._steps_of(mode, batches), None, 0
         has_end = calls.listens(mode, "end")
         calls.begin(mode)
         for i, item in enumerate(batches):
@@ -219,13 +220,28 @@ class OpenTrainer:
             logs = step(self._shared(item, batches))
             count += 1
             if has_end:
-                calls.batch_end(mode, i, _numbers(logs))
+                calls.batch_end(mode, i, {} if self._served is not None else _numbers(logs))
             if self.stop_training and mode == "train":
                 break
+        if self._served is not None:
+            step.join()
+            logs = logs and logs.get()
         calls.end(mode)
         if not count:
             raise ValueError("there was no batch: the data are empty, or used up")
         return _numbers(self._of_all_replicas(logs))
+
+    def _steps_of(self, mode, batches):
+        """What makes a step of an item: at once, or on a worker, with a RemoteValue."""
+        step = self._open_function(mode)
+        if self._served is None:
+            return step
+        kept = self.__dict__.setdefault("_served_steps", {})
+        key = mode, type(batches)
+        if key not in kept or kept[key][0] is not step:
+            own = getattr(self, f"{mode}_step")  # traced once, with what gives the batch
+            kept[key] = step, served_training.Steps(self, own, batches)
+        return kept[key][1]
 
     def _shared(self, item, batches=None):
         """A batch as the replicas share it; makes the variables, where it is the first."""
@@ -239,18 +255,22 @@ class OpenTrainer:
 
     def _of_all_replicas(self, logs):
         """Logs of a step with what the metrics have of all replicas."""
-        if self._strategy is None or not isinstance(logs, dict):
+        if self._strategy is None and self._served is None or not isinstance(logs, dict):
             return logs
         found = self.get_metrics_result()
         return found if found.keys() == logs.keys() else logs
 
     def _open_predict(self, batches, calls):
-        step, parts = self._open_function("predict"), []
+        step, parts = self._steps_of("predict", batches), []
         calls.begin("predict")
         for i, item in enumerate(batches):
             calls.batch_begin("predict", i, {})
             parts.append(step(self._shared(item, batches)))
-            calls.batch_end("predict", i, {"outputs": parts[-1]})
+            calls.batch_end("predict", i, {} if self._served is not None else
+                            {"outputs": parts[-1]})  # fmt: skip
+        if self._served is not None:
+            step.join()
+            parts = [value.get() for value in parts]
         calls.end("predict")
         calls.finish("predict", {})
         if not parts:

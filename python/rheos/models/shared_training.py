@@ -53,7 +53,7 @@ def in_scope(method):
 
     @functools.wraps(method)
     def scoped(self, *args, **kwargs):
-        strategy = self._strategy
+        strategy = self._strategy if self._served is None else self._served
         with contextlib.nullcontext() if strategy is None else strategy.scope():
             return method(self, *args, **kwargs)
 

@@ -17,6 +17,12 @@ from rheos.models import (
 from rheos.models.graph_functions import Step, flat_shapes
 from rheos.models.metric import Mean, MeanMetricWrapper, Metric
 from rheos.models.open_training import OpenTrainer, open_batches
+from rheos.models.served_training import (
+    DatasetCreator,
+    WorkerBatches,
+    dataset_of,
+    strategy_in_use,
+)
 from rheos.models.shared_training import in_scope
 from rheos.models.traced_functions import TracedStep, _narrow
 from rheos.ops.array import array_ops
@@ -26,7 +32,7 @@ class Trainer(OpenTrainer):
     """What a model has to be trained: compile(), fit() and what goes with them."""
 
     def _init_training(self):
-        self._strategy = replicas.several()
+        self._strategy, self._served = replicas.several(), strategy_in_use()
         self.optimizer = None
         self.loss = None
         self.stop_training = False
@@ -327,6 +333,10 @@ class Trainer(OpenTrainer):
 
     def _batches(self, x, y, sample_weight, batch_size, shuffle, steps, class_weight=None, **flags):
         """The Batches of what fit() or its like was given."""
+        if isinstance(x, DatasetCreator):
+            if self._served is not None:
+                return WorkerBatches(self, x, steps)
+            x = dataset_of(x, self._strategy)
         if self._is_open(x):
             parts = (x, y, sample_weight, batch_size, shuffle, steps, class_weight)
             return open_batches(self, *parts)
@@ -534,7 +544,7 @@ class Trainer(OpenTrainer):
         return (*train, tuple(test))
 
     def _validation(self, validation_data, batch_size, steps):
-        if data.is_stream(validation_data):
+        if data.is_stream(validation_data) or isinstance(validation_data, DatasetCreator):
             return self._batches(validation_data, None, None, batch_size, False, steps)
         if not isinstance(validation_data, (tuple, list)) or len(validation_data) not in (2, 3):
             raise ValueError(

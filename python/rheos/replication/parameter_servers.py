@@ -2,22 +2,27 @@
 
 import contextlib
 import itertools
+import re
 import threading
 import uuid
 
 from rheos.framework import errors
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
-from rheos.framework.elsewhere import elsewhere
+from rheos.framework.elsewhere import Ran, elsewhere
+from rheos.framework.func_graph import FuncGraph
 from rheos.framework.graph import init_scope
+from rheos.framework.op_call import apply_op
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import as_shape
+from rheos.framework.watchers import listeners
 from rheos.replication.options import InputContext
 from rheos.replication.remote_session import RemoteSession
 from rheos.replication.remote_variables import RemoteVariable, VariableOnServer
 from rheos.replication.sharded_variables import ShardedVariable
 from rheos.replication.strategy import Strategy, StrategyExtended
 from rheos.replication.variables import check_arguments
+from rheos.tracing.function import Function
 from rheos.training.cluster_resolver import TFConfigClusterResolver
 
 _JOBS = ("chief", "worker", "ps", "evaluator")
@@ -65,9 +70,60 @@ class ServedCluster:
             return errors.UnavailableError(None, None, text)
         return None
 
+    def run_op(self, op_type, inputs, attrs):
+        """Runs an operation on handles of the cluster's resources; gives a Ran."""
+        are_fed = [isinstance(one, Tensor) and elsewhere(one) is None for one in inputs]
+        places = [i for i, is_fed in enumerate(are_fed) if is_fed]
+
+        def run(*tensors):
+            own = list(inputs)
+            for place, tensor in zip(places, tensors):
+                own[place] = tensor
+            operation = apply_op(op_type, None, *own, **attrs)
+            return list(operation.outputs)
+
+        function = Function(run, op_type, autograph=False)
+        return Ran(self.call_traced(function, [inputs[i] for i in places]))
+
+    def call_traced(self, function, args):
+        """Calls a Function on the parameter servers; tapes see nothing of it."""
+        concrete, tensors = function.trace_of(tuple(args), {})
+        captures = concrete.captured_inputs
+        return concrete._structured(self.call(concrete.graph.finish(), tensors + captures))
+
+    def call_for_tapes(self, graph, tensors, call_here):
+        """call(); what only reads is called here, on the values, where a tape records it."""
+        variables = [place.variable() for place in map(elsewhere, tensors) if place is not None]
+        if not listeners() or None in variables or _writes(graph):
+            return self.call(graph, tensors)
+        with contextlib.ExitStack() as filled:
+            for variable in variables:
+                filled.enter_context(variable._filled())
+            return call_here()
+
     def call(self, graph, tensors):
         """Calls a function that uses resources of the cluster, on the parameter servers."""
         return self.session.call(graph, tensors)
+
+
+_WRITES = re.compile(
+    "Assign|ResourceA|ResourceCount|ResourceScatter|ResourceSparse|ResourceStrided|Destroy"
+)
+
+
+def _writes(graph):
+    """Whether a function, or one that it calls, may change variables."""
+    waiting, seen = [graph], set()
+    while waiting:
+        graph = waiting.pop()
+        if id(graph) in seen:
+            continue
+        seen.add(id(graph))
+        if any(_WRITES.match(operation.type) for operation in graph.get_operations()):
+            return True
+        called = [getattr(one, "graph", one) for one in graph._called]
+        waiting += [one for one in called if isinstance(one, FuncGraph)]
+    return False
 
 
 class _Extended(StrategyExtended):

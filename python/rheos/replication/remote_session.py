@@ -15,7 +15,9 @@ from rheos.framework.elsewhere import elsewhere
 from rheos.framework.errors import InvalidArgumentError
 from rheos.framework.graph import Graph, device
 from rheos.framework.importer import import_graph_def
+from rheos.framework.inlined_calls import inline_calls
 from rheos.framework.op_call import op1
+from rheos.framework.op_defs import op_def_message
 from rheos.ops.array.constant_op import constant
 from rheos.training.session import Session
 
@@ -86,7 +88,7 @@ class RemoteSession:
         fixed = tuple(
             (i, elsewhere(tensor) or id(tensor))
             for i, tensor in enumerate(tensors)
-            if i >= number or elsewhere(tensor) is not None
+            if i >= number or tensor.dtype in (dtypes.resource, dtypes.variant)
         )
         body, text = self._body(graph)
         key = text, fixed
@@ -111,6 +113,8 @@ class RemoteSession:
     def _body(self, graph):
         if graph not in self._bodies:
             body = graph.as_graph_def()
+            if any(True for _ in _called_functions(body.node)):
+                body = inline_calls(body, _library())
             self._bodies[graph] = body, body.SerializeToString(deterministic=True)
         return self._bodies[graph]
 
@@ -155,15 +159,12 @@ class RemoteSession:
 
     def _add_library(self, body):
         """Adds the functions that a body calls."""
-        root = get_eager_graph()
-        known = None
-        waiting, needed = [body.node], {}
+        waiting, needed, known = [body.node], {}, None
         while waiting:
-            for name in _called(waiting.pop()):
+            for name in _called_functions(waiting.pop()):
                 if name in needed or name in self._functions:
                     continue
-                if known is None:
-                    known = {f.signature.name: f for f in root.as_graph_def().library.function}
+                known = _library() if known is None else known
                 if name in known:
                     needed[name] = known[name]
                     waiting.append(known[name].node_def)
@@ -184,10 +185,16 @@ def _is_used(name, inputs):
     return name in inputs or name.removesuffix(":0") in inputs
 
 
-def _called(nodes):
-    """What nodes name that may be functions."""
+def _library():
+    """The functions that there are where operations run at once, by name."""
+    return {f.signature.name: f for f in get_eager_graph().as_graph_def().library.function}
+
+
+def _called_functions(nodes):
+    """The names of the functions that nodes call."""
     for node in nodes:
-        yield node.op
+        if op_def_message(node.op) is None:
+            yield node.op
         for attr in node.attr.values():
             if attr.HasField("func"):
                 yield attr.func.name

@@ -20,6 +20,10 @@ class RemoteValue:
         self._error = error
         self._done.set()
 
+    def wait(self):
+        """Waits until the function has run, or never will."""
+        self._done.wait()
+
     def get(self):
         """The result, with tensors; waits for it. Raises what the function raised;
         tf.errors.CancelledError if another one's error had it never run."""

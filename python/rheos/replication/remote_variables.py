@@ -6,14 +6,16 @@ while the program reads it: then it holds the value that the server has, so tape
 
 import contextlib
 import threading
+import weakref
 
+from rheos.framework import replicas
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.eager import get_eager_graph
 from rheos.framework.elsewhere import Elsewhere
 from rheos.framework.graph import device
 from rheos.framework.indexed_slices import IndexedSlices
-from rheos.framework.op_call import apply_op, op1
+from rheos.framework.op_call import apply_op, attr_tuples, op1
 from rheos.ops.array import array_ops
 from rheos.ops.state.eager_variables import EagerVariable
 from rheos.ops.state.variables import Variable
@@ -56,6 +58,7 @@ class RemoteVariable(EagerVariable):
     def _take(self, handle, dtype, shape, name):
         super()._take(handle, dtype, shape, name)
         self._place = handle._elsewhere = self._place_of(name, dtype, shape)
+        self._place.variable = weakref.ref(self)
         self._asked_device = self._place.device
 
     def _start_with(self, value):
@@ -67,9 +70,13 @@ class RemoteVariable(EagerVariable):
         """The strategy in whose scope it was made."""
         return self._strategy
 
+    @contextlib.contextmanager
     def _beside(self):
-        """A context in which variables are on the same server."""
-        return self._strategy.extended.colocate_vars_with(self)
+        """A context in which variables are on the same server, also outside of scopes."""
+        is_inside = replicas.get_strategy() is self._strategy
+        with contextlib.nullcontext() if is_inside else self._strategy.scope():
+            with self._strategy.extended.colocate_vars_with(self):
+                yield
 
     def _remotely(self, key, function, *args):
         """Has a function of tensors be traced, once for each kind of them, and run where the
@@ -77,7 +84,7 @@ class RemoteVariable(EagerVariable):
         with get_eager_graph().as_default():
             if key not in self._functions:
                 self._functions[key] = Function(function, f"{key}_on_server", autograph=False)
-            return self._functions[key](*args)
+            return self._place.cluster.call_traced(self._functions[key], args)
 
     # Reads
 
@@ -88,15 +95,15 @@ class RemoteVariable(EagerVariable):
             is_outermost, self._is_filled = not self._is_filled, True
             if is_outermost:
                 value = self._remotely("read", lambda: EagerVariable._read(self))
-                with get_eager_graph().as_default():
-                    apply_op("AssignVariableOp", None, self._own_handle, value)
+                attrs = attr_tuples("AssignVariableOp", {"dtype": self._own_dtype})
+                here = get_eager_graph()
+                here._node("AssignVariableOp", None, [self._own_handle, value], attrs)
             try:
                 yield
             finally:
                 if is_outermost:
                     self._is_filled = False
-                    with get_eager_graph().as_default():
-                        apply_op("DestroyResourceOp", None, self._own_handle)
+                    here._node("DestroyResourceOp", None, [self._own_handle], ())
 
     def _at_once(self, method, *args):
         if not get_default_graph()._is_eager:

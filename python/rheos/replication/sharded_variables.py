@@ -20,6 +20,7 @@ class ShardedVariable(PartitionedVariable, Trackable):
     """
 
     _is_resource = True
+    _lookup_strategy = "div"  # the parts hold rows one after the other
 
     def __init__(self, variables, name="ShardedVariable"):
         parts = list(variables)

@@ -336,10 +336,15 @@ class ConcreteFunction(_core.TracedBase):
             if self.calls_program:
                 keep_for_tapes(self)
             op_type, attrs, captures = self._at_once
+
+            def call():
+                return caller._node(op_type, None, tensors + captures, attrs).outputs
+
             cluster = self._cluster(tensors)
             if cluster is not None:
-                return self._structured(cluster.call(self.graph, tensors + captures))
-            return self._structured(caller._node(op_type, None, tensors + captures, attrs).outputs)
+                outputs = cluster.call_for_tapes(self.graph, tensors + captures, call)
+                return self._structured(outputs)
+            return self._structured(call())
         if caller.building_function:
             caller.keep_alive(self)
         return self._structured(list(call_function(self.graph, tensors).outputs))

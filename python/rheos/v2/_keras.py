@@ -164,6 +164,7 @@ KERAS = {
         "models.sequence_data": "pad_sequences",
         "models.utils": "set_random_seed",
     },
+    "keras.utils.experimental": {"models.served_training": "DatasetCreator"},
 }
 
 # What is also there without `keras.`.

@@ -59,6 +59,46 @@ def test_a_loop_of_the_program_trains(served, coordinator, optimizer):
     assert losses[-1].fetch() < 0.1 * losses[0].fetch()
 
 
+def test_functions_call_others_with_variables_of_several_servers(served, coordinator):
+    with served.scope():
+        a, b = tf.Variable(1.0), tf.Variable(2.0)
+
+    @tf.function
+    def inner(x):
+        a.assign_add(x)
+        b.assign_add(x)
+        return a * b
+
+    @tf.function
+    def gradients(x):
+        with tf.GradientTape() as tape:
+            y = inner(x) * 2.0
+        return tape.gradient(y, [a, b])
+
+    outer = tf.function(lambda x: inner(x) + inner(x))
+    assert coordinator.schedule(outer, args=(tf.constant(1.0),)).fetch() == 18
+    assert coordinator.schedule(gradients, args=(tf.constant(1.0),)).fetch() == [10, 8]
+
+
+def test_rows_of_tables_in_parts_are_trained(resolver_of):
+    strategy = tf.distribute.ParameterServerStrategy(
+        resolver_of(1, 2), tf.distribute.experimental.partitioners.FixedShardsPartitioner(2)
+    )
+    with strategy.scope():
+        layer = tf.keras.layers.Embedding(7, 2)
+        layer.build((None,))
+
+    @tf.function
+    def gradients(ids):
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(layer(ids) * 2)
+        return [tf.convert_to_tensor(g) for g in tape.gradient(y, layer.trainable_variables)]
+
+    found = coordinator_of(strategy).schedule(gradients, args=(tf.constant([6, 0, 0]),)).fetch()
+    np.testing.assert_array_equal(found[0][:, 0], [4, 0, 0, 0])
+    np.testing.assert_array_equal(found[1][:, 0], [0, 0, 2])
+
+
 def test_results_are_fetched_in_their_structure(coordinator):
     @tf.function
     def function(x, y=2.0):

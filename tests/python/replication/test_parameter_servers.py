@@ -73,6 +73,31 @@ def test_traced_functions_run_on_the_servers(served):
     assert a.numpy() == 6
 
 
+def test_operations_on_handles_run_on_the_servers(served):
+    with served.scope():
+        v = tf.Variable([1.0, 2.0])
+        optimizer = tf.keras.optimizers.Adam(0.5)
+    tf.raw_ops.AssignAddVariableOp(resource=v.handle, value=tf.constant([1.0, 1.0]))
+    np.testing.assert_array_equal(
+        tf.raw_ops.ReadVariableOp(resource=v.handle, dtype=tf.float32), [2, 3]
+    )
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(v)
+        optimizer.apply_gradients([(tape.gradient(y, v), v)])
+    np.testing.assert_allclose(v, [1, 2], atol=1e-4)
+    assert optimizer.variables[-1].device == v.device
+
+
+def test_tapes_see_functions_that_read(served):
+    with served.scope():
+        a, b = tf.Variable(2.0), tf.Variable(3.0)
+    function = tf.function(lambda x: a * x + b)
+    with tf.GradientTape() as tape:
+        y = function(tf.constant(5.0))
+    assert [g.numpy() for g in tape.gradient(y, [a, b])] == [5, 1]
+
+
 def test_resources_of_the_process_cannot_go_there(served):
     mine = tf.Variable(1.0)
     with served.scope():

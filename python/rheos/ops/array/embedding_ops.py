@@ -29,6 +29,11 @@ def _tables(params):
     return list(params) if isinstance(params, (list, tuple, PartitionedVariable)) else [params]
 
 
+def _strategy_of(params, strategy):
+    """How ids are shared by the parts of a table: as the table says, else as asked for."""
+    return getattr(params, "_lookup_strategy", None) or strategy
+
+
 def embedding_lookup(
     params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None
 ):
@@ -47,6 +52,7 @@ def embedding_lookup(
             embedding_lookup(params, flat, partition_strategy, name, max_norm=max_norm)
         )
     is_list = isinstance(params, (list, tuple, PartitionedVariable))
+    partition_strategy = _strategy_of(params, partition_strategy)
     params = _tables(params)
     with name_scope(name, "embedding_lookup", [*params, ids]) as name:
         tables = params
@@ -144,6 +150,7 @@ def embedding_lookup_sparse(
             raise TypeError(f"{label} must be SparseTensor or RaggedTensor")
     if sp_weights is not None and is_rows(sp_ids) != is_rows(sp_weights):
         raise TypeError("sp_ids and sp_weights must be of the same type")
+    partition_strategy = _strategy_of(params, partition_strategy)
     params = _tables(params)
     if not params:
         raise ValueError("Missing params")
@@ -232,8 +239,8 @@ def safe_embedding_lookup_sparse(
     """
     if embedding_weights is None:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
-    tables = embedding_weights
-    tables = _tables(tables)
+    partition_strategy = _strategy_of(embedding_weights, partition_strategy)
+    tables = _tables(embedding_weights)
     if not tables:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     kind = sparse_weights.dtype.base_dtype if sparse_weights is not None else None

@@ -7,6 +7,7 @@ from rheos.framework import nest
 from rheos.framework.graph import name_scope
 from rheos.framework.operation import _VariableBase
 from rheos.framework.trackable import AutoTrackable
+from rheos.ops.state.partitioned_variables import PartitionedVariable
 
 _WORDS = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")
 
@@ -118,7 +119,7 @@ def _leaves_in(value, path):
     if isinstance(value, dict):
         keys = sorted(value)
         return [leaf for key in keys for leaf in _leaves_in(value[key], (*path, key))]
-    if nest.is_nested(value):
+    if nest.is_nested(value) or isinstance(value, PartitionedVariable):
         return [leaf for i, part in enumerate(value) for leaf in _leaves_in(part, (*path, i))]
     return [(path, value)]
 

@@ -59,6 +59,8 @@ class PartitionInfo:
 class PartitionedVariable:
     """Variables that are the parts of one. Where a tensor is wanted it is them put together."""
 
+    _lookup_strategy = None  # how ids of rows are shared by the parts, if it is always the same
+
     def __init__(self, name, shape, dtype, variable_list, partitions):
         self._name = name
         self._shape = tensor_shape.as_shape(shape)
@@ -139,6 +141,11 @@ class PartitionedVariable:
         """Subtracts from the parts."""
         settings = {"use_locking": use_locking, "name": name, "read_value": read_value}
         return self._on_parts("assign_sub", value, **settings)
+
+
+def parts_of(variable):
+    """The parts of a variable, or the variable itself where it is in one piece, as a list."""
+    return list(variable) if isinstance(variable, PartitionedVariable) else [variable]
 
 
 # ---- Cutting
