@@ -126,14 +126,18 @@ def container_of(value):
     return value if container is None else container
 
 
+def makes_variables():
+    """Whether variables that are made here are not plain ones but a strategy's."""
+    if not _state.strategies and _Process.chosen is None:
+        return False
+    return get_strategy()._makes_variables
+
+
 def make_variable(make, arguments):
     """The variable of these arguments: the strategy's in use, of which `make` makes each copy."""
-    if not _state.strategies and _Process.chosen is None:
+    if not makes_variables():
         return make(**arguments)
-    strategy = get_strategy()
-    if not strategy._makes_variables:
-        return make(**arguments)
-    return strategy._make_variable(make, arguments)
+    return get_strategy()._make_variable(make, arguments)
 
 
 def beside(variable):

@@ -14,6 +14,9 @@ from rheos.replication.remote_values import PerWorkerValues, RemoteValue, fetche
 from rheos.replication.worker_datasets import PerWorkerDataset, worker_index
 from rheos.tracing.concrete import ConcreteFunction
 from rheos.tracing.function import Function
+from rheos.tracing.restored import RestoredFunction
+
+_TRACED = (Function, ConcreteFunction, RestoredFunction)
 
 _RETRY_S = 0.5  # how often a worker that is lost is looked for
 
@@ -301,7 +304,7 @@ class ClusterCoordinator:
         that it makes are the strategy's. TypeError for other functions, ValueError for a
         RemoteValue among the arguments. Raises the error of a function that was scheduled before.
         """
-        if not isinstance(fn, (Function, ConcreteFunction)):
+        if not isinstance(fn, _TRACED):
             raise TypeError(
                 "`tf.distribute.experimental.coordinator.ClusterCoordinator.schedule` only accepts "
                 "a `tf.function` or a concrete function."
@@ -341,7 +344,7 @@ class ClusterCoordinator:
 
     def _create_per_worker_resources(self, fn, args=None, kwargs=None):
         """What a function gives on each worker, as PerWorkerValues."""
-        function = fn if isinstance(fn, (Function, ConcreteFunction)) else Function(fn)
+        function = fn if isinstance(fn, _TRACED) else Function(fn)
         values = []
         for number in range(self._num_workers):
             closure = self._closure(function, args or (), kwargs or {}, is_own=True)

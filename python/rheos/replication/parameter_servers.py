@@ -112,7 +112,9 @@ _WRITES = re.compile(
 
 
 def _writes(graph):
-    """Whether a function, or one that it calls, may change variables."""
+    """Whether a function, or one that it calls, may change variables; so may those of files."""
+    if not isinstance(graph, FuncGraph):
+        return True
     waiting, seen = [graph], set()
     while waiting:
         graph = waiting.pop()
@@ -157,6 +159,15 @@ class _Extended(StrategyExtended):
         finally:
             self._tasks.given = outer
 
+    @contextlib.contextmanager
+    def in_one_piece(self):
+        """A context in which variables are not cut into parts."""
+        self._tasks.is_whole = True
+        try:
+            yield
+        finally:
+            self._tasks.is_whole = False
+
     def variable_created_in_scope(self, v):
         """Whether the variable was made in the strategy's scope."""
         return getattr(v, "_strategy", None) is self._strategy
@@ -190,7 +201,8 @@ class _Extended(StrategyExtended):
 
         Its initial value becomes a tensor by that.
         """
-        if self._partitioner is None or getattr(self._tasks, "given", None) is not None:
+        is_beside = getattr(self._tasks, "given", None) is not None
+        if self._partitioner is None or is_beside or getattr(self._tasks, "is_whole", False):
             return None
         if arguments.get("initial_value") is None:
             raise ValueError(

@@ -13,10 +13,11 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.eager import get_eager_graph
 from rheos.framework.elsewhere import elsewhere
 from rheos.framework.errors import InvalidArgumentError
+from rheos.framework.func_graph import FuncGraph
 from rheos.framework.graph import Graph, device
 from rheos.framework.importer import import_graph_def
 from rheos.framework.inlined_calls import inline_calls
-from rheos.framework.op_call import op1
+from rheos.framework.op_call import apply_op, op1
 from rheos.framework.op_defs import op_def_message
 from rheos.ops.array.constant_op import constant
 from rheos.training.session import Session
@@ -42,6 +43,7 @@ class RemoteSession:
         self._installed = {}  # {what a function is: a list that ends with its callable}
         self._functions = set()  # names of the graph's library
         self._bodies = weakref.WeakKeyDictionary()  # {FuncGraph: (its body, as bytes too)}
+        self._wrappers = weakref.WeakKeyDictionary()  # {function of a saved model: FuncGraph}
         self._numbers = itertools.count()
 
     def close(self):
@@ -75,6 +77,8 @@ class RemoteSession:
         tensors. InvalidArgumentError for a resource of this process among them.
         """
         with self._lock:
+            if not isinstance(graph, FuncGraph):
+                graph = self._wrapped(graph, tensors)
             run, feeds, dtypes_ = self._callable(graph, tensors)
             values = run(*(tensors[i]._numpy() for i in feeds))
         with get_eager_graph().as_default():
@@ -109,6 +113,22 @@ class RemoteSession:
             found = run, places, [t.dtype.base_dtype for t in outputs], list(tensors[number:])
             self._installed[key] = found
         return found[:3]
+
+    def _wrapped(self, function, tensors):
+        """The body of a function that calls one which is in the library alone."""
+        if function not in self._wrappers:
+            with get_eager_graph().as_default():
+                graph = FuncGraph(f"{function.name}_on_cluster")
+                with graph.as_default():
+                    for tensor in tensors:
+                        graph.add_argument(tensor.dtype.base_dtype, tensor.shape)
+                    types = [one.base_dtype for one in function.output_types]
+                    attrs = {"Tout": types, "f": function.name}
+                    called = apply_op("StatefulPartitionedCall", None, graph.inputs, **attrs)
+                    graph.outputs = list(called.outputs)
+                    graph.add_control_output(called)
+                self._wrappers[function] = graph
+        return self._wrappers[function]
 
     def _body(self, graph):
         if graph not in self._bodies:

@@ -81,6 +81,10 @@ class StrategyExtended:
             return contextlib.nullcontext()
         return _variables_there(colocate_with_variable)
 
+    def in_one_piece(self):
+        """A context in which variables are not cut into parts."""
+        return contextlib.nullcontext()
+
     def variable_created_in_scope(self, v):
         """Whether the variable was made in the strategy's scope."""
         return self._num_copies == 1 or getattr(v, "_strategy", None) is self._strategy

@@ -27,9 +27,15 @@ class _Body:
         self.outputs = [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
         self.output_types = [spec.dtype for spec in self.outputs]
         self.inputs = [arg.name for arg in signature.input_arg]
-        self.external_captures = []
+        self._captures = []
         self.control_captures = ()
         self.variables = ()
+
+    @property
+    def external_captures(self):
+        """What calls give the function behind its arguments: of variables with several copies the
+        one that is meant here."""
+        return [getattr(one, "handle", one) for one in self._captures]
 
     @property
     def captures(self):
@@ -75,8 +81,15 @@ class RestoredConcrete(ConcreteFunction):
 
     def bind(self, captures, variables):
         """Says what the arguments behind those of calls are, and which variables are there."""
-        self.graph.external_captures = captures
+        self.graph._captures = captures
+        if any(getattr(one, "_is_distributed", False) for one in captures):
+            self.at_once_in = None  # calls that are remembered are of one replica
         self.graph.variables = tuple(variables)
+
+    @property
+    def _at_once(self):
+        op_type, attrs, _ = super()._at_once
+        return op_type, attrs, self.graph.external_captures
 
     def by_keywords(self, keywords, positional):
         """Has calls give tensors by these names, and at most so many by position."""
@@ -197,7 +210,8 @@ class RestoredFunction(GenericFunction):
         bound.apply_defaults()
         return bound.args, bound.kwargs
 
-    def _find(self, args, kwargs):
+    def trace_of(self, args, kwargs):
+        """(the trace that takes such arguments, the tensors that a call of it takes)."""
         bound = self._bound(args, kwargs)
         for converts in (False, True):
             for concrete in self.concrete_functions:
@@ -218,14 +232,14 @@ class RestoredFunction(GenericFunction):
 
     def __call__(self, *args, **kwargs):
         """Calls the trace that takes such arguments."""
-        concrete, tensors = self._find(args, kwargs)
+        concrete, tensors = self.trace_of(args, kwargs)
         return concrete.call_flat(tensors)
 
     def get_concrete_function(self, *args, **kwargs):
         """The trace that takes such arguments, for which TensorSpecs may stand."""
         if not args and not kwargs and len(self.concrete_functions) == 1:
             return self.concrete_functions[0]
-        return self._find(args, kwargs)[0]
+        return self.trace_of(args, kwargs)[0]
 
     def _list_all_concrete_functions(self):
         return list(self.concrete_functions)

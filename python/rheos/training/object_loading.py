@@ -4,7 +4,7 @@ import itertools
 import os
 import weakref
 
-from rheos.framework import dtypes, errors, messages
+from rheos.framework import dtypes, errors, messages, replicas
 from rheos.framework.eager import get_eager_graph
 from rheos.framework.imported_functions import renamed
 from rheos.framework.importer import import_graph_def
@@ -12,9 +12,10 @@ from rheos.framework.op_call import apply_op
 from rheos.framework.tensor_proto import make_ndarray
 from rheos.framework.tensor_shape import TensorShape
 from rheos.framework.trackable import AutoTrackable
+from rheos.ops.array import array_ops
 from rheos.ops.array.constant_op import constant
 from rheos.ops.state.eager_variables import EagerVariable
-from rheos.ops.state.variables import VariableAggregation, VariableSynchronization
+from rheos.ops.state.variables import Variable, VariableAggregation, VariableSynchronization
 from rheos.tracing.restored import RestoredConcrete, RestoredFunction, Signatures
 from rheos.training import graph_loading, saved_model
 from rheos.training.checkpoints import OBJECT_GRAPH_KEY, CheckpointReader
@@ -122,9 +123,20 @@ class _Loading:
 
     def _new_variable(self, saved, node):
         dtype, shape = dtypes.as_dtype(saved.dtype), TensorShape(saved.shape)
+        synchronization = _member(VariableSynchronization, saved.synchronization)
+        aggregation = _member(VariableAggregation, saved.aggregation)
+        if replicas.makes_variables():
+            with replicas.get_strategy().extended.in_one_piece():
+                return Variable(
+                    array_ops.zeros([dim or 0 for dim in shape.as_list()], dtype),
+                    trainable=saved.trainable,
+                    name=saved.name or None,
+                    shape=shape,
+                    synchronization=synchronization,
+                    aggregation=aggregation,
+                )
         made = EagerVariable.without_value(dtype, shape, saved.trainable, saved.name or None)
-        made._synchronization = _member(VariableSynchronization, saved.synchronization)
-        made._aggregation = _member(VariableAggregation, saved.aggregation)
+        made._synchronization, made._aggregation = synchronization, aggregation
         return made
 
     def _new_constant(self, saved, node):
@@ -237,8 +249,9 @@ class _Loading:
 
 
 def _captured(value):
+    """What a function captures: a variable of several copies as it is, since calls choose one."""
     if isinstance(value, EagerVariable):
-        return value.handle
+        return value if value._is_distributed else value.handle
     if isinstance(value, _Resource):
         return value.resource_handle
     return value
