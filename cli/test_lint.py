@@ -165,6 +165,67 @@ def test_mending_writes_a_smaller_graph(graph_file):
     assert 'name: "sum"' in (graph_file / "g.pbtxt").read_text()
 
 
+def save_model(folder, make):
+    """A saved model of a layer and what `make` makes of it."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        h = tf.layers.dense(x, 4)
+        y = make(h)
+        session.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(session, str(folder), {"x": x}, {"y": y})
+    return str(folder)
+
+
+TRAINING_MODE = [
+    lambda h: tf.nn.dropout(h, 0.5),
+    lambda h: tf.layers.dropout(h, training=True),
+    lambda h: tf.layers.dense(tf.nn.dropout(h, rate=0.1), 2),
+    lambda h: tf.keras.layers.Dropout(0.5)(h, training=True),
+    lambda h: tf.layers.batch_normalization(tf.reshape(h, [-1, 2, 2, 1]), training=True),
+]
+SERVING_MODE = [
+    lambda h: tf.layers.dropout(h, training=False),
+    lambda h: tf.keras.layers.Dropout(0.5)(h),
+    lambda h: h + tf.random_uniform(tf.shape(h)),
+    lambda h: tf.layers.batch_normalization(tf.reshape(h, [-1, 2, 2, 1]), training=False),
+    lambda h: tf.contrib.layers.layer_norm(h),
+    lambda h: tf.cast(h > 0.5, tf.float32) * h,
+    lambda h: tf.layers.dropout(h, training=tf.placeholder_with_default(False, [])),
+]
+
+
+@pytest.mark.parametrize("make", TRAINING_MODE)
+def test_what_serves_in_training_mode_is_found(tmp_path, make):
+    found = json.loads(lint("--json", save_model(tmp_path / "model", make)).stdout)
+    assert [each["rule"] for each in found] == ["training-mode"]
+
+
+@pytest.mark.parametrize("make", SERVING_MODE)
+def test_what_serves_as_it_should_has_no_findings(tmp_path, make):
+    done = lint(save_model(tmp_path / "model", make))
+    assert done.returncode == 0 and done.stdout == ""
+
+
+def test_dropout_beside_what_serves_is_none_of_its(tmp_path):
+    def make(h):
+        tf.reduce_mean(tf.nn.dropout(h, 0.5), name="loss")
+        return h * 2.0
+
+    assert lint(save_model(tmp_path / "model", make)).returncode == 0
+
+
+def test_variables_that_nothing_initializes_are_found(tmp_path):
+    with tf.Graph().as_default() as graph:
+        w = tf.get_variable("w", [3])
+        tf.multiply(w, 2.0, name="y")
+        whole = graph.as_graph_def()
+    part = tf.graph_util.extract_sub_graph(whole, ["y"])
+    for name, message, count in (("whole", whole, 0), ("part", part, 1)):
+        (tmp_path / f"{name}.pb").write_bytes(message.SerializeToString())
+        found = json.loads(lint("--json", "--notes", str(tmp_path / f"{name}.pb")).stdout)
+        assert [f["rule"] for f in found] == ["uninitialized-variable"] * count
+
+
 def test_models_and_recorded_graphs_are_sound():
     paths = [*GOLDEN.glob("keras_saved_models/*"), *GOLDEN.glob("saved_models/*")]
     paths += [*GOLDEN.glob("meta_graphs/*.meta"), *GOLDEN.glob("models/*.pb")]

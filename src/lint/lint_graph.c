@@ -107,6 +107,9 @@ rheos__edge rheos__lint_input(const rheos__lint_graph *g, int32_t id, int32_t in
   return edge.id < g->num_nodes ? edge : none;
 }
 
+// Of a walk backwards: a loop of version 1 has no end.
+enum { MOST_STEPS = 100 };
+
 rheos__edge rheos__lint_behind(const rheos__lint_graph *g, rheos__edge edge, bool reshapes) {
   static const char *const passing[] = {"Identity",
                                         "StopGradient",
@@ -116,11 +119,11 @@ rheos__edge rheos__lint_behind(const rheos__lint_graph *g, rheos__edge edge, boo
                                         "PlaceholderWithDefault",
                                         NULL};
   static const char *const reshaping[] = {"Reshape", "Squeeze", "ExpandDims", NULL};
-  while (edge.id >= 0) {
+  for (int step = 0; edge.id >= 0 && step < MOST_STEPS; step++) {
     const bool passes = rheos__lint_is_one(g, edge.id, passing) ||
                         (reshapes && rheos__lint_is_one(g, edge.id, reshaping));
     const rheos__edge next = rheos__lint_input(g, edge.id, 0);
-    if (!passes || next.id < 0 || next.id >= edge.id) break;
+    if (!passes || next.id < 0) break;
     edge = next;
   }
   return edge;
@@ -164,12 +167,12 @@ bool rheos__lint_is_update(const rheos__lint_graph *g, int32_t id) {
 }
 
 int32_t rheos__lint_variable_of(const rheos__lint_graph *g, rheos__edge edge) {
-  while (edge.id >= 0 && !rheos__lint_is_variable(g, edge.id)) {
+  for (int step = 0; edge.id >= 0 && !rheos__lint_is_variable(g, edge.id); step++) {
     static const char *const ops[] = {"Identity", "Switch",         "RefSwitch",   "Enter",
                                       "RefEnter", "ReadVariableOp", "RefIdentity", NULL};
     const rheos__edge next = rheos__lint_input(g, edge.id, 0);
     const bool passes = rheos__lint_is_one(g, edge.id, ops) || rheos__lint_is_update(g, edge.id);
-    if (!passes || next.id >= edge.id) return -1;
+    if (!passes || step == MOST_STEPS) return -1;
     edge = next;
   }
   return edge.id;

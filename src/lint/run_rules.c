@@ -107,7 +107,7 @@ void rheos__lint_unscaled_input(rheos__lint_findings *found, const rheos__lint_g
   static const char *const ops[] = {"Conv2D", "MatMul", NULL};
   if (g->function[0] != '\0') return;
   for (int32_t id = 0; id < g->num_nodes; id++) {
-    if (!rheos__lint_is_one(g, id, ops)) continue;
+    if (!g->reached[id] || !rheos__lint_is_one(g, id, ops)) continue;
     rheos__edge value = rheos__lint_behind(g, rheos__lint_input(g, id, 0), true);
     if (rheos__lint_is(g, value.id, "Cast")) value = rheos__lint_input(g, value.id, 0);
     const rheos__fed *fed = fed_at(g, rheos__lint_behind(g, value, true));

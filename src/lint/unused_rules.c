@@ -2,6 +2,7 @@
 #include "lint/lint.h"
 
 #include <rheos/collections.h>
+#include <stdio.h>
 
 #include "graph/library.h"
 #include "lint/run_log.h"
@@ -57,19 +58,25 @@ static bool is_moving_average(const rheos__lint_graph *g, int32_t id) {
   return variable >= 0 && variable == of;
 }
 
-// Whether no optimizer's update comes before it: averages of variables that are trained are kept
-// after the step, and a program may ask for these seldom.
-static bool is_of_statistics(const rheos__lint_graph *g, int32_t id) {
+// Whether a value comes from what a batch has on average, or as its variance: averages of variables
+// are kept by programs that may ask for them seldom.
+static bool is_of_batch(const rheos__lint_graph *g, rheos__edge edge, int depth) {
   static const char *const reductions[] = {"Mean", "FusedBatchNorm", "FusedBatchNormV2",
                                            "FusedBatchNormV3", NULL};
+  // The variance of a batch is corrected by its size: Mul.
+  static const char *const passing[] = {"Switch", "Merge", "Mul", "Cast", NULL};
+  edge = rheos__lint_behind(g, edge, true);
+  if (rheos__lint_is_one(g, edge.id, reductions)) return true;
+  if (depth == 0 || !rheos__lint_is_one(g, edge.id, passing)) return false;
+  const bool chooses = rheos__lint_is(g, edge.id, "Merge");
+  return is_of_batch(g, rheos__lint_input(g, edge.id, 0), depth - 1) ||
+         (chooses && is_of_batch(g, rheos__lint_input(g, edge.id, 1), depth - 1));
+}
+
+static bool is_of_statistics(const rheos__lint_graph *g, int32_t id) {
   const rheos__edge delta = rheos__lint_input(g, id, 1);
   const rheos__edge difference = rheos__lint_input(g, delta.id, 0);
-  rheos__edge value = rheos__lint_behind(g, rheos__lint_input(g, difference.id, 1), true);
-  // The variance of a batch is corrected by its size.
-  if (rheos__lint_is(g, value.id, "Mul")) value = rheos__lint_input(g, value.id, 0);
-  value = rheos__lint_behind(g, value, true);
-  if (rheos__lint_is(g, value.id, "Merge")) value = rheos__lint_input(g, value.id, 0);
-  return rheos__lint_is_one(g, rheos__lint_behind(g, value, true).id, reductions);
+  return is_of_batch(g, rheos__lint_input(g, difference.id, 1), 6);
 }
 
 static bool is_in_collection(const rheos__lint_graph *g, const char *key, int32_t id) {
@@ -120,9 +127,7 @@ void rheos__lint_unused_updates(rheos__lint_findings *found, const rheos__lint_g
   for (int32_t id = 0; id < g->num_nodes; id++) {
     const bool is_listed = is_in_collection(g, "update_ops", id);
     if (!is_listed && !(is_moving_average(g, id) && is_of_statistics(g, id))) continue;
-    const bool runs =
-        g->has_asked && g->runs != NULL ? g->reached[id] : rheos__lint_num_uses(g, id) > 0;
-    if (runs || g->reached[id]) continue;
+    if (g->reached[id] || (g->runs == NULL && leads_on(g, id, 4))) continue;
     rheos__lint_tell(found, g, id,
                      "variables are trained and '%s', which keeps what inference needs, never runs",
                      rheos__lint_name(found, g, id));
@@ -161,10 +166,29 @@ static bool is_auxiliary(rheos__lint_findings *found, const rheos__lint_graph *g
          rheos__has_effects(g->nodes[id]);
 }
 
+// Marks what gradients were made of, by the names of the gradients' nodes,
+// "gradients/Sum_grad/Fill": a loss is built to be differentiated, whoever looks at it.
+static void mark_differentiated(rheos__lint_findings *found, const rheos__lint_graph *g,
+                                bool *marks) {
+  for (int32_t id = 0; id < g->num_nodes && !found->is_short; id++) {
+    const char *name = rheos__lint_name(found, g, id), *of = strchr(name, '/');
+    const char *end = of != NULL ? strstr(of, "_grad/") : NULL;
+    char source[256];
+    if (end == NULL || (size_t)(end - of) > sizeof source) continue;
+    snprintf(source, sizeof source, "%.*s", (int)(end - of - 1), of + 1);
+    const rheos_operation operation = rheos_graph_operation(g->graph, source);
+    if (operation.graph != NULL && operation.id < g->num_nodes) marks[operation.id] = true;
+  }
+}
+
 void rheos__lint_unreached_ops(rheos__lint_findings *found, const rheos__lint_graph *g) {
   if (g->function[0] != '\0' || !g->has_asked) return;
+  bool *marks = rheos__lint_alloc(found, (size_t)g->num_nodes, sizeof *marks);
+  if (marks != NULL) mark_differentiated(found, g, marks);
   for (int32_t id = 0; id < g->num_nodes && !found->is_short; id++) {
-    if (g->reached[id] || rheos__lint_num_uses(g, id) > 0 || is_auxiliary(found, g, id)) continue;
+    if (g->reached[id] || marks[id] || rheos__lint_num_uses(g, id) > 0 ||
+        is_auxiliary(found, g, id))
+      continue;
     rheos__lint_tell(found, g, id, "nothing that was asked for needs '%s'",
                      rheos__lint_name(found, g, id));
   }

@@ -73,14 +73,8 @@ void rheos__lint_unread_variable(rheos__lint_findings *found, const rheos__lint_
 }
 
 static bool is_trainable(const rheos__lint_graph *g, int32_t id) {
-  const char *key = RHEOS_COLLECTION_TRAINABLE_VARIABLES;
-  const int32_t count = rheos_graph_collection_size(g->graph, key);
-  for (int32_t i = 0; i < count; i++) {
-    const rheos_item item = rheos_graph_collection_item(g->graph, key, i);
-    if (item.kind != RHEOS_ITEM_VARIABLE) continue;
-    if (rheos_graph_variable(g->graph, item.index).handle.id == id) return true;
-  }
-  return false;
+  const rheos_variable variable = rheos_variable_of((rheos_output){g->graph, id, 0});
+  return variable.graph != NULL && variable.trainable;
 }
 
 void rheos__lint_untrained_variable(rheos__lint_findings *found, const rheos__lint_graph *g) {

@@ -1,0 +1,771 @@
+"""Rules of lint: for each, programs that have the mistake, and near ones that do not.
+
+A program is a text, run with `tf` (TensorFlow 1) and `np`, as `rheos lint` would run it. A comment
+`# <-` marks the line that is told of.
+"""
+
+import linecache
+import textwrap
+
+import numpy as np
+import pytest
+import rheos.v1 as tf
+from rheos import _core
+from rheos.framework import run_warnings
+from rheos.training.script_lint import Recorder
+
+# What programs begin with.
+HEAD = """
+    softmax_loss = tf.nn.softmax_cross_entropy_with_logits_v2
+    sparse_loss = tf.nn.sparse_softmax_cross_entropy_with_logits
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    y = tf.placeholder(tf.float32, [None, 3], name="y")
+    w = tf.get_variable("w", [3, 3])
+    z = tf.matmul(x, w)
+    xs, ys = np.ones([6, 3], np.float32), np.eye(3, dtype=np.float32)[[0, 1, 2, 0, 1, 2]]
+    feed = {x: xs, y: ys}
+    use = tf.add_n([z, y], name="use")
+"""
+
+def program(text, head=HEAD):
+    return textwrap.dedent(head) + textwrap.dedent(text)
+
+
+def found_in(text, name="program.py", notes=True):
+    """[Finding] of a program that is run here."""
+    lines = text.splitlines(keepends=True)
+    linecache.cache[name] = len(text), None, lines, name
+    recorder = Recorder(notes)
+    run_warnings.set_watcher(recorder)
+    try:
+        with tf.Graph().as_default():
+            exec(compile(text, name, "exec"), {"tf": tf, "np": np, "__name__": "program"})
+            return recorder.findings()
+    finally:
+        run_warnings.set_watcher(None)
+
+
+# {rule: (programs with the mistake, programs without)}
+CASES = {}
+
+
+def cases(rule, bad, good, head=HEAD):
+    CASES[rule] = [program(text, head) for text in bad], [program(text, head) for text in good]
+
+
+cases(
+    "double-softmax",
+    [
+        "tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=tf.nn.softmax(z))  # <-",
+        "tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=tf.nn.softmax(z))  # <-",
+        """
+        p = tf.identity(tf.nn.softmax(z))
+        n = tf.argmax(y, 1)
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=n, logits=p)  # <-
+        """,
+        "tf.losses.softmax_cross_entropy(y, tf.nn.softmax(z))  # <-",
+        "tf.losses.softmax_cross_entropy(y, tf.nn.log_softmax(z))  # <-",
+        """
+        p = tf.layers.dense(x, 3, activation=tf.nn.softmax)
+        tf.losses.sparse_softmax_cross_entropy(tf.argmax(y, 1), p)  # <-
+        """,
+        """
+        loss = tf.keras.losses.CategoricalCrossentropy(from_logits=True)
+        model = tf.keras.Sequential([tf.keras.layers.Dense(3, activation="softmax")])
+        loss(y, model(x))  # <-
+        """,
+    ],
+    [
+        "tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=z)",
+        "tf.losses.softmax_cross_entropy(y, z); tf.nn.softmax(z)",
+        "tf.nn.softmax_cross_entropy_with_logits_v2(labels=tf.nn.softmax(y), logits=z)",
+        """
+        softmax_loss(labels=y, logits=tf.matmul(tf.nn.softmax(z), w))
+        """,
+        "tf.keras.losses.CategoricalCrossentropy()(y, tf.nn.softmax(z))",
+        "tf.keras.losses.SparseCategoricalCrossentropy()(tf.argmax(y, 1), tf.nn.softmax(z))",
+    ],
+)
+cases(
+    "double-sigmoid",
+    [
+        "tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=tf.sigmoid(z))  # <-",
+        "tf.losses.sigmoid_cross_entropy(y, tf.nn.sigmoid(z))  # <-",
+        """
+        p = tf.layers.dense(x, 3, tf.nn.sigmoid)
+        tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=tf.identity(p))  # <-
+        """,
+        """
+        s = tf.sigmoid(z)
+        tf.nn.weighted_cross_entropy_with_logits(targets=y, logits=s, pos_weight=2.0)  # <-
+        """,
+        "tf.keras.losses.BinaryCrossentropy(from_logits=True)(y, tf.sigmoid(z))  # <-",
+    ],
+    [
+        "tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=z)",
+        "tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.sigmoid(y), logits=z)",
+        "tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=tf.tanh(z))",
+        "tf.keras.losses.BinaryCrossentropy()(y, tf.sigmoid(z))",
+        "tf.nn.softplus(tf.sigmoid(z))",
+    ],
+)
+cases(
+    "log-of-softmax",
+    [
+        "tf.log(tf.nn.softmax(z))  # <-",
+        "-tf.reduce_sum(y * tf.log(tf.nn.softmax(z)), 1)  # <-",
+        "tf.log(tf.identity(tf.sigmoid(z)))  # <-",
+        "tf.math.log(tf.nn.softmax(z, axis=-1))  # <-",
+    ],
+    [
+        "tf.nn.log_softmax(z)",
+        "tf.log(tf.nn.softmax(z) + 1e-7)",
+        "tf.log(tf.clip_by_value(tf.nn.softmax(z), 1e-7, 1.0))",
+        "tf.log_sigmoid(z)",
+    ],
+)
+cases(
+    "root-at-zero",
+    [
+        "s = tf.reduce_sum(tf.square(z)); r = tf.sqrt(s); tf.gradients(r, w)  # <-",
+        "r = tf.sqrt(tf.reduce_sum(z * z, 1)); tf.gradients(r, w)  # <-",
+        "r = tf.sqrt(tf.reduce_sum(tf.squared_difference(z, y), 1)); tf.gradients(r, w)  # <-",
+        "r = tf.norm(z); tf.gradients(r, w)  # <-",
+    ],
+    [
+        "tf.sqrt(tf.reduce_sum(tf.square(z)))",
+        "r = tf.sqrt(tf.reduce_sum(tf.square(z)) + 1e-12); tf.gradients(r, w)",
+        "r = tf.sqrt(tf.exp(z)); tf.gradients(r, w)",
+        "r = tf.nn.l2_normalize(z, 1); tf.gradients(r, w)",
+    ],
+)
+cases(
+    "swapped-labels",
+    [
+        "tf.nn.softmax_cross_entropy_with_logits_v2(labels=z, logits=y)  # <-",
+        "tf.losses.softmax_cross_entropy(tf.nn.softmax(z), y)  # <-",
+        """
+        o = tf.one_hot(tf.argmax(y, 1), 3)
+        tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=o)  # <-
+        """,
+        """
+        softmax_loss(labels=tf.stop_gradient(z), logits=tf.identity(y))  # <-
+        """,
+    ],
+    [
+        "tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=z)",
+        """
+        softmax_loss(labels=tf.nn.softmax(z), logits=tf.matmul(z, w))
+        """,
+        "tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=x)",
+        "tf.losses.softmax_cross_entropy(tf.one_hot(tf.argmax(y, 1), 3), z)",
+    ],
+)
+cases(
+    "one-hot-labels",
+    [
+        """
+        o = tf.reshape(tf.one_hot([1, 0], 3, dtype=tf.int32), [-1])
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=o, logits=z)  # <-
+        """,
+        """
+        o = tf.cast(tf.reshape(tf.one_hot([1, 0], 3), [-1]), tf.int32)
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=o, logits=z)  # <-
+        """,
+        """
+        o = tf.squeeze(tf.one_hot([1], 3, dtype=tf.int64), 0)
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=o, logits=z)  # <-
+        """,
+    ],
+    [
+        "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.argmax(y, 1), logits=z)",
+        """
+        sparse_loss(labels=tf.argmax(tf.one_hot([1], 3), 1), logits=z)
+        """,
+        "tf.nn.softmax_cross_entropy_with_logits_v2(labels=tf.one_hot([1], 3), logits=z)",
+    ],
+)
+COLUMNS = """
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    y = tf.placeholder(tf.float32, [None], name="y")
+    z = tf.layers.dense(x, 1)
+"""
+cases(
+    "outer-broadcast",
+    [
+        "tf.reduce_mean(tf.square(y - z))  # <-",
+        "tf.reduce_mean(tf.squared_difference(z, y))  # <-",
+        "tf.reduce_sum(tf.abs(z - y))  # <-",
+        "d = y - z  # <-\ntf.sqrt(tf.reduce_mean(d * d))",
+        "tf.reduce_mean(tf.cast(tf.equal(tf.round(z), y), tf.float32))  # <-",
+        "a = tf.zeros([8]); b = tf.zeros([8, 1]); tf.reduce_mean((a - tf.exp(b)) ** 2)  # <-",
+    ],
+    [
+        "tf.reduce_mean(tf.square(y - tf.squeeze(z, 1)))",
+        "tf.reduce_mean(tf.square(tf.reshape(y, [-1, 1]) - z))",
+        "tf.reduce_sum(y - tf.expand_dims(y, 1))",
+        "d = y - z; tf.reduce_sum(d, 1)",
+        "tf.reduce_mean(tf.square(z - tf.zeros([1])))",
+        "tf.reduce_mean(tf.square(y - z[0]))",
+        "tf.reduce_mean(tf.square(x - z))",
+    ],
+    COLUMNS,
+)
+cases(
+    "accidental-float64",
+    [
+        "a = tf.constant(np.ones([4, 3]))  # <-\ntf.matmul(tf.cast(a, tf.float32), w)",
+        "a = tf.placeholder(tf.float64, [None, 3])  # <-\ntf.matmul(tf.cast(a, tf.float32), w)",
+        "a = tf.constant(np.zeros([9]))  # <-\ntf.reshape(tf.to_float(a), [3, 3]) + w",
+    ],
+    [
+        "a = tf.constant(np.ones([4, 3], np.float32)); tf.matmul(a, w)",
+        "a = tf.cast(tf.constant(np.ones([4, 3])) * 2.0, tf.float64)",
+        "tf.cast(tf.constant(3.0, tf.float64), tf.float32)",
+        "a = tf.placeholder(tf.uint8, [None, 3]); tf.matmul(tf.cast(a, tf.float32), w)",
+    ],
+)
+cases(
+    "large-constant",
+    [
+        "a = tf.constant(np.zeros([11 << 18], np.float32)); a + 1  # <-",
+        "tf.reduce_sum(np.ones([1000, 3000], np.float32))  # <-",
+        "for i in range(9): tf.constant(np.full([2 << 20], i, np.float32)) + 1  # <-",
+    ],
+    [
+        "tf.constant(np.zeros([1 << 18], np.float32)) + 1",
+        "tf.zeros([1 << 24]) + 1",
+        "tf.constant(0.0, shape=[1 << 16]) + 1",
+    ],
+)
+cases(
+    "medium-constant",
+    ["a = tf.constant(np.zeros([3 << 18], np.float32)); a + 1  # <-"],
+    ["a = tf.constant(np.zeros([3 << 10], np.float32)); a + 1"],
+)
+cases(
+    "large-constant of a frozen graph",
+    [],
+    ["a = tf.constant(np.zeros([11 << 18], np.float32)); a + 1"],
+    "",
+)
+cases(
+    "duplicate-constant",
+    [
+        """
+        a = np.arange(1 << 19, dtype=np.float32)
+        b = tf.constant(a)
+        c = tf.constant(a) + b  # <-
+        """,
+        """
+        a = np.arange(1 << 20, dtype=np.uint8)
+        b = tf.identity(a)
+        c = tf.bitcast(a, tf.int8)  # <-
+        """,
+    ],
+    [
+        "a = np.arange(1 << 19, dtype=np.float32); b = tf.constant(a); c = tf.constant(a + 1) + b",
+        "a = np.arange(1 << 10, dtype=np.float32); b = tf.constant(a); c = tf.constant(a) + b",
+        "a = np.zeros(1 << 19, np.float32); b = tf.constant(a); c = tf.constant(a.reshape(2, -1))",
+    ],
+)
+CHAIN = """
+    def chain(v):
+        for _ in range(15): v = tf.tanh(v) * 2.0
+        return v
+"""
+cases(
+    "duplicate-subgraph",
+    [
+        CHAIN + "    a = chain(x)\n    b = chain(x)\n    tf.add(a, b)",
+        CHAIN + "    tf.stack([chain(z) for _ in range(2)])",
+    ],
+    [
+        CHAIN + "    tf.add(chain(x), chain(y))",
+        "tf.add(tf.tanh(x), tf.tanh(x))",
+        "a = [tf.random_uniform([3]) for _ in range(30)]; tf.add_n(a)",
+        CHAIN + """
+    with tf.device("/cpu:0"): a = chain(x)
+    b = chain(x)
+    tf.add(a, b)""",
+    ],
+)
+cases(
+    "device-ping-pong",
+    [
+        """
+        v = x
+        for i in range(4):
+            with tf.device(f"/cpu:{i % 2}"): v = tf.tanh(v)  # <-
+        """,
+        """
+        v = x
+        for i in range(8):
+            with tf.device("/gpu:0" if i % 2 else "/cpu:0"): v = v * 2.0  # <-
+        """,
+    ],
+    [
+        "v = x\nfor i in range(8):\n    with tf.device('/cpu:0'): v = tf.tanh(v)",
+        "v = x\nfor i in range(8):\n    with tf.device(f'/cpu:{i}'): v = tf.tanh(v)",
+        "with tf.device('/cpu:0'): a = tf.tanh(x)\nwith tf.device('/gpu:0'): b = tf.tanh(a)",
+        """
+        for i in range(8):
+            with tf.device(f"/cpu:{i % 2}"): tf.tanh(x)
+        """,
+    ],
+)
+cases(
+    "saver-in-loop",
+    [
+        "for _ in range(3): tf.train.Saver()  # <-",
+        "for _ in range(5): tf.train.Saver([w])  # <-",
+        "def saver(): return tf.train.Saver()  # <-\nfor _ in range(3): saver()",
+    ],
+    [
+        "saver = tf.train.Saver()",
+        "tf.train.Saver([w])\ntf.train.Saver()",
+        "v = [tf.get_variable(f'v{i}', []) for i in range(3)]\nfor one in v: tf.train.Saver([one])",
+    ],
+)
+cases(
+    "initializer-in-loop",
+    [
+        "for _ in range(3): tf.global_variables_initializer()  # <-",
+        "for _ in range(4): tf.variables_initializer([w])  # <-",
+        "for _ in range(3): tf.initialize_all_variables()  # <-",
+    ],
+    [
+        "tf.global_variables_initializer()",
+        "tf.global_variables_initializer(); tf.local_variables_initializer()",
+        """
+        v = [tf.get_variable(f'v{i}', []) for i in range(3)]
+        for one in v: tf.variables_initializer([one])
+        """,
+        "for _ in range(3): tf.no_op()",
+    ],
+)
+cases(
+    "summaries-in-loop",
+    [
+        """
+        tf.summary.scalar('m', tf.reduce_mean(z))
+        for _ in range(3): tf.summary.merge_all()  # <-
+        """,
+        "s = tf.summary.histogram('w', w)\nfor _ in range(4): tf.summary.merge([s])  # <-",
+    ],
+    [
+        "tf.summary.scalar('m', tf.reduce_mean(z)); tf.summary.merge_all()",
+        "for i in range(4): tf.summary.merge([tf.summary.scalar(f'm{i}', tf.reduce_mean(z))])",
+    ],
+)
+cases(
+    "training-in-loop",
+    [
+        """
+        optimizer = tf.train.GradientDescentOptimizer(0.1)
+        for _ in range(10): optimizer.minimize(tf.reduce_sum(z))  # <-
+        """,
+        "for _ in range(12): tf.train.AdamOptimizer().minimize(tf.reduce_sum(z))  # <-",
+    ],
+    [
+        "tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(z))",
+        "for i in range(4): tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(z[i]))",
+    ],
+)
+cases(
+    "copied-layer",
+    [
+        """
+        def model(v): return tf.layers.dense(v, 3)
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(model(x)))
+        guess = model(y)
+        """,
+    ],
+    [
+        """
+        dense = tf.layers.Dense(3)
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(dense(x)))
+        guess = dense(y)
+        """,
+        "tf.layers.dense(tf.layers.dense(x, 3), 3)",
+    ],
+)
+cases(
+    "unused-check",
+    [
+        "tf.Print(x, [x])  # <-",
+        "tf.assert_greater(tf.reduce_sum(x), 0.0)  # <-",
+        "tf.Assert(tf.reduce_all(x > 0), [x])  # <-",
+        "tf.check_numerics(z, 'z')  # <-",
+        "tf.print(x)  # <-",
+        "with tf.control_dependencies([z]): tf.Print(x, [x])  # <-",
+    ],
+    [
+        "tf.reduce_sum(tf.Print(x, [x]))",
+        "with tf.control_dependencies([tf.assert_greater(tf.reduce_sum(x), 0.0)]): z * 2.0",
+        "tf.group(tf.Assert(tf.reduce_all(x > 0), [x]))",
+        "tf.check_numerics(z, 'z') + 1.0",
+        "p = tf.print('here')\nwith tf.Session() as session: session.run(p)",
+        "@tf.function\ndef f(v):\n    tf.print(v)\n    return v\nf(x)",
+    ],
+)
+cases(
+    "unused-placeholder",
+    [
+        "p = tf.placeholder(tf.float32)  # <-",
+        "p = tf.placeholder(tf.int32, [3])  # <-",
+        "def inputs(): return x, tf.placeholder(tf.bool)  # <-\ninputs()",
+    ],
+    [
+        "p = tf.placeholder(tf.float32, []); z * p",
+        "p = tf.placeholder_with_default(1.0, [])",
+        "p = tf.placeholder(tf.float32, [])\nwith tf.Session() as s: s.run(p, {p: 1.0})",
+        "p = tf.placeholder(tf.float32, [])\nwith tf.control_dependencies([p]): tf.no_op()",
+    ],
+)
+cases(
+    "unused-updates",
+    [
+        """
+        h = tf.layers.batch_normalization(z, training=True)  # <-
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(h))
+        """,
+        """
+        h = tf.layers.batch_normalization(tf.reshape(z, [-1, 1, 1, 3]), training=True)  # <-
+        train = tf.train.AdamOptimizer().minimize(tf.reduce_sum(h))
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            for _ in range(12): session.run([train, use], feed)
+        """,
+        """
+        t = tf.placeholder(tf.bool)
+        h = tf.layers.batch_normalization(z, training=t)  # <-
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(h))
+        """,
+    ],
+    [
+        """
+        h = tf.layers.batch_normalization(z, training=True)
+        with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+            train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(h))
+        """,
+        """
+        h = tf.layers.batch_normalization(z, training=True)
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(h))
+        both = tf.group(train, *tf.get_collection(tf.GraphKeys.UPDATE_OPS))
+        """,
+        "h = tf.layers.batch_normalization(z, training=True)",
+        """
+        h = tf.layers.batch_normalization(z, training=False)
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(h))
+        """,
+        """
+        average = tf.train.ExponentialMovingAverage(0.9)
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(z))
+        keep = average.apply([w])
+        """,
+    ],
+)
+cases(
+    "unread-variable",
+    [
+        "tf.get_variable('v', [3])  # <-",
+        "tf.Variable(1.0)  # <-",
+        "tf.get_variable('v', [3], use_resource=True)  # <-",
+        "tf.layers.Dense(3).build([None, 3])  # <-",
+    ],
+    [
+        "v = tf.get_variable('v', [3]); z * v",
+        "tf.train.get_or_create_global_step(); tf.assign_add(tf.train.get_global_step(), 1)",
+        """
+        v = tf.get_variable('v', [3])
+        with tf.Session() as s:
+            s.run(v.initializer)
+            s.run(v)
+        """,
+        "v = tf.get_variable('v', [3], use_resource=True); z * v",
+        "tf.train.AdamOptimizer().minimize(tf.reduce_sum(z))",
+        "tf.metrics.accuracy(tf.argmax(y, 1), tf.argmax(z, 1))",
+    ],
+)
+cases(
+    "untrained-variable",
+    [
+        """
+        v = tf.get_variable("v", [3])  # <-
+        z + v
+        tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(z))
+        """,
+        """
+        v = tf.get_variable("v", [3])  # <-
+        tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(z * tf.stop_gradient(v)))
+        """,
+    ],
+    [
+        """
+        v = tf.get_variable("v", [3])
+        tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(z * v))
+        """,
+        """
+        v = tf.get_variable("v", [3], trainable=False)
+        tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(z * v))
+        """,
+        "v = tf.get_variable('v', [3]); z * v",
+    ],
+)
+cases(
+    "unknown-rank",
+    ["p = tf.placeholder(tf.float32)  # <-\np + 1.0"],
+    [
+        "p = tf.placeholder(tf.float32, [None, None]); p + 1.0",
+        "p = tf.placeholder(tf.float32, []); p + 1.0",
+        "p = tf.placeholder(tf.string); tf.strings.length(p)",
+    ],
+)
+RUN = """
+    session = tf.Session()
+    session.run(tf.global_variables_initializer())
+"""
+cases(
+    "growing-graph",
+    [
+        "for i in range(5): session.run(tf.reduce_sum(use), feed)  # <-",
+        "for i in range(5): session.run(use * float(i), feed)  # <-",
+        """
+        def step():
+            return tf.reduce_sum(use)  # <-
+        for i in range(5): session.run(step(), feed)
+        """,
+        "for i in range(5): session.run(w.assign(np.ones([3, 3])))  # <-",
+        "run = session.make_callable(w)\nfor i in range(5):\n    tf.identity(w)  # <-\n    run()",
+    ],
+    [
+        "s = tf.reduce_sum(use)\nfor i in range(20): session.run(s, feed)",
+        "session.run(tf.reduce_sum(use), feed)\nsession.run(tf.reduce_max(use), feed)",
+        "a = [tf.reduce_sum(use, i) for i in range(2)]\nfor one in a: session.run(one, feed)",
+        """
+        p = tf.placeholder(tf.float32, [])
+        s = use * p
+        for i in range(9): session.run(s, {**feed, p: i})
+        """,
+    ],
+    HEAD + RUN,
+)
+cases(
+    "new-fetches",
+    [
+        "all = [use + float(i) for i in range(12)]\nfor one in all: session.run(one, feed)  # <-",
+        """
+        all = [use + float(i) for i in range(12)]
+        for i in range(12): session.run([use] + all[:i], feed)  # <-
+        """,
+    ],
+    [
+        "all = [use + float(i) for i in range(12)]\nsession.run(all, feed)",
+        "for i in range(30): session.run([use, z][i % 2], feed)",
+        "all = [use + float(i) for i in range(5)]\nfor one in all: session.run(one, feed)",
+        """
+        all = [use + float(i) for i in range(12)]
+        for i in range(99): session.run(all[i % 12], feed)
+        """,
+    ],
+    HEAD + RUN,
+)
+cases(
+    "many-shapes",
+    ["for i in range(1, 12): session.run(z, {x: np.ones([i, 3])})"],
+    [
+        "for i in range(40): session.run(z, {x: np.ones([i % 4 + 1, 3])})",
+        "for i in range(12): session.run(z, {x: np.ones([4, 3])})",
+    ],
+    HEAD + RUN,
+)
+cases(
+    "partial-batch",
+    ["for i in range(33): session.run(z, {x: np.ones([2 if i == 32 else 8, 3])})"],
+    [
+        "for i in range(33): session.run(z, {x: np.ones([8, 3])})",
+        "for i in range(33): session.run(z, {x: np.ones([2 if i % 2 else 8, 3])})",
+    ],
+    HEAD + RUN,
+)
+cases(
+    "fed-labels",
+    [
+        "loss = tf.losses.softmax_cross_entropy(y, z)  # <-\nsession.run(loss, {x: xs, y: xs})",
+        "loss = tf.losses.softmax_cross_entropy(y, z)  # <-\nsession.run(loss, {x: xs, y: 2 * ys})",
+        """
+        loss = tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=z)  # <-
+        session.run(loss, {x: xs, y: np.random.normal(size=[6, 3])})
+        """,
+    ],
+    [
+        "loss = tf.losses.softmax_cross_entropy(y, z); session.run(loss, feed)",
+        """
+        loss = tf.losses.softmax_cross_entropy(y, z)
+        session.run(loss, {x: xs, y: ys * 0.9 + 0.1 / 3})
+        """,
+        "loss = tf.losses.sigmoid_cross_entropy(y, z); session.run(loss, {x: xs, y: xs})",
+    ],
+    HEAD + RUN,
+)
+cases(
+    "unscaled-input",
+    [
+        "session.run(z, {x: np.arange(240, 252).reshape(4, 3)})",
+        "session.run(z, {x: np.arange(100, 160).reshape(20, 3)})",
+    ],
+    [
+        "session.run(z, {x: np.arange(12).reshape(4, 3) / 255})",
+        "session.run(z, {x: np.arange(12).reshape(4, 3)})",
+        "session.run(tf.matmul(x / 255, w), {x: np.arange(240, 252).reshape(4, 3)})",
+    ],
+    HEAD + RUN,
+)
+cases(
+    "constant-phase",
+    [
+        """
+        phase = tf.keras.backend.learning_phase()
+        h = tf.keras.layers.Dropout(0.5)(z)
+        for _ in range(12): session.run(h, {x: xs, phase: 0})
+        """
+    ],
+    [
+        """
+        phase = tf.keras.backend.learning_phase()
+        h = tf.keras.layers.Dropout(0.5)(z)
+        for i in range(12): session.run(h, {x: xs, phase: i % 2})
+        """,
+        "for _ in range(12): session.run(z, {x: xs})",
+    ],
+    HEAD + RUN,
+)
+cases(
+    "unreached-ops",
+    [
+        "hits = tf.reduce_mean(use)  # <-\nsession.run(z, feed)",
+        "a = tf.exp(z)\nb = tf.sin(a)  # <-\nsession.run([a, use], feed)",
+    ],
+    [
+        "hits = tf.reduce_mean(use); session.run([hits, use], feed)",
+        "tf.summary.scalar('m', tf.reduce_mean(use)); session.run(use, feed)",
+        """
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(use))
+        session.run([train, use], feed)
+        """,
+    ],
+    HEAD + RUN,
+)
+cases(
+    "many-sessions",
+    ["kept = [tf.Session() for _ in range(9)]  # <-"],
+    [
+        "kept = [tf.Session() for _ in range(8)]",
+        "for _ in range(20):\n    with tf.Session() as session: pass",
+        "for _ in range(20):\n    session = tf.Session(); session.close()",
+    ],
+)
+FUNCTION = """
+    import random, time, datetime
+    from time import time as now
+    drawn = np.random.RandomState(1)
+    seen, total = [], 0
+    v = tf.constant([1.0, 2.0])
+"""
+
+
+def traced(*lines, use="f(v)"):
+    return "@tf.function\ndef f(a):\n" + "".join(f"    {line}\n" for line in lines) + use
+
+
+cases(
+    "baked-value",
+    [
+        traced("return a + time.time()  # <-"),
+        traced("return a + now()  # <-"),
+        traced("n = random.random()  # <-", "return a + n"),
+        traced("return a + np.random.rand(2)  # <-"),
+        traced("return a + np.random.normal(size=[2])  # <-"),
+        traced("return a + drawn.uniform(size=[2])  # <-"),
+        traced("n = datetime.datetime.now().hour  # <-", "return a + float(n)"),
+        traced("if random.random() < 2:  # <-", "    return a", "return a + 1"),
+    ],
+    [
+        traced("return a + tf.random.uniform([2])"),
+        traced("return a + tf.cast(tf.timestamp(), tf.float32)"),
+        traced("return a + np.sqrt(2.0)"),
+        "n = random.random()\n" + traced("return a + n"),
+        "def g(a): return a + time.time()\ng(v)",
+        traced(
+            "def g(b): return (b + np.random.rand(2)).astype(np.float32)",
+            "return tf.numpy_function(g, [a], tf.float32)",
+        ),
+    ],
+    FUNCTION,
+)
+cases(
+    "side-effect",
+    [
+        traced("print('called')  # <-", "return a"),
+        traced("seen.append(a.shape)  # <-", "return a"),
+        traced("global total  # <-", "total = 3", "return a"),
+        traced("open('/dev/null')  # <-", "return a"),
+    ],
+    [
+        traced("tf.print('called')", "return a"),
+        traced("parts = []", "parts.append(a)", "return tf.stack(parts)"),
+        traced("return a + float(len(seen))"),
+        "def g(a):\n    seen.append(a)\n    print(a.shape)\n    return a\ng(v)",
+    ],
+    FUNCTION,
+)
+cases(
+    "retracing",
+    [
+        "@tf.function\ndef f(a, n): return a * n\nfor n in range(12): f(v, n)  # <-",
+        "@tf.function\ndef f(a): return a * 2.0\nfor n in range(1, 12): f(tf.zeros([n]))  # <-",
+        "for n in range(12):\n    f = tf.function(lambda a: a + 1.0)\n    f(v)  # <-",
+    ],
+    [
+        "@tf.function\ndef f(a, n): return a * n\nfor n in range(12): f(v, tf.constant(float(n)))",
+        """
+        @tf.function(input_signature=[tf.TensorSpec([None])])
+        def f(a): return a * 2.0
+        for n in range(1, 12): f(tf.zeros([n]))
+        """,
+        "@tf.function\ndef f(a, n): return a * n\nfor n in range(40): f(v, float(n % 2))",
+    ],
+    FUNCTION,
+)
+
+
+def marked_line(text):
+    return next((i for i, line in enumerate(text.splitlines(), 1) if "# <-" in line), None)
+
+
+ALL_BAD = [(rule, text) for rule, (bad, _) in CASES.items() for text in bad]
+ALL_GOOD = [(rule, text) for rule, (_, good) in CASES.items() for text in good]
+
+
+def name_of(value):
+    return value if value in CASES else ""
+
+
+@pytest.mark.parametrize(("rule", "text"), ALL_BAD, ids=name_of)
+def test_the_mistake_is_found_at_its_line(rule, text):
+    found = [f for f in found_in(text) if f.rule == rule]
+    assert found, text
+    if marked_line(text) is not None:
+        assert (found[0].file, found[0].line) == ("program.py", marked_line(text)), text
+
+
+@pytest.mark.parametrize(("rule", "text"), ALL_GOOD, ids=name_of)
+def test_nothing_is_found_in_near_programs(rule, text):
+    assert [f for f in found_in(text) if f.rule == rule.split()[0]] == [], text
+
+
+def test_all_rules_have_programs():
+    left = {"graph-near-limit", "queue-not-filled", "training-mode", "uninitialized-variable"}
+    names = {name for name, *_ in _core.lint_rules()}
+    assert names - left <= set(CASES)
