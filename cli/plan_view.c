@@ -156,16 +156,26 @@ static void print_json(const plan_view *v, const source *s, const char *object) 
   json_end(&j, '}');
 }
 
+static rheos_status *text_of(plan_view *v, const char *path, const show_options *options,
+                             plan_text how, char **out_text) {
+  TRY(make_view(v, path, options));
+  return how(v->runner.session, v->feeds, v->shapes, (size_t)v->num_feeds, v->fetches,
+             (size_t)v->num_fetches, NULL, 0, out_text);
+}
+
+rheos_status *plan_view_json(const char *path, const show_options *options, char **out_text) {
+  plan_view v = {.num_feeds = 0};
+  *out_text = NULL;
+  rheos_status *status = text_of(&v, path, options, rheos_session_plan_json, out_text);
+  close_view(&v);
+  return status;
+}
+
 int plan_view_print(const char *path, const source *s, const show_options *options,
                     plan_text as_text, plan_text as_json) {
   plan_view v = {.num_feeds = 0};
   char *text = NULL;
-  rheos_status *status = make_view(&v, path, options);
-  if (status == NULL) {
-    status = (options->json ? as_json : as_text)(v.runner.session, v.feeds, v.shapes,
-                                                 (size_t)v.num_feeds, v.fetches,
-                                                 (size_t)v.num_fetches, NULL, 0, &text);
-  }
+  rheos_status *status = text_of(&v, path, options, options->json ? as_json : as_text, &text);
   if (status == NULL) (options->json ? print_json : print_text)(&v, s, text);
   rheos_free(text);
   close_view(&v);

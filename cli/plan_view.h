@@ -17,4 +17,8 @@ typedef rheos_status *(*plan_text)(rheos_session *session, const rheos_output *f
 int plan_view_print(const char *path, const source *s, const show_options *options,
                     plan_text as_text, plan_text as_json);
 
+// What a step becomes, as JSON for rheos_free(); of the options `tags` and `feed_shapes` are looked
+// at.
+rheos_status *plan_view_json(const char *path, const show_options *options, char **out_text);
+
 #endif  // RHEOS_CLI_PLAN_VIEW_H

@@ -1,49 +1,16 @@
-"""`rheos view`: the hierarchy as JSON and for Graphviz, and the page in Chromium."""
+"""`rheos view`: the hierarchy as JSON and for Graphviz, logs, the server, programs."""
 
-import contextlib
 import http.client
 import json
-import os
-import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
-import browser
 import numpy as np
-import pytest
 import rheos.v1 as tf
+from viewing import BUILD, GOLDEN, TRAINING, json_of, logs, served, view, write_graph
 
-SOURCE = Path(__file__).resolve().parent.parent
-BUILD = Path(os.environ.get("RHEOS_BUILD", SOURCE / "build"))
-GOLDEN = SOURCE / "tests" / "golden"
-TRAINING = GOLDEN / "meta_graphs" / "training.meta"
-
-needs_chromium = pytest.mark.skipif(
-    browser.find_chromium() is None, reason="chromium is not installed"
-)
-
-
-def view(*arguments, **options):
-    return subprocess.run(
-        [BUILD / "bin" / "rheos", "view", *arguments], capture_output=True, timeout=120, **options
-    )
-
-
-def json_of(path):
-    done = view("--json", path)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def write_graph(path, *nodes):
-    """A text GraphDef of (name, op, inputs...)."""
-    with open(path, "w") as file:
-        for name, op, *inputs in nodes:
-            quoted = "".join(f" input: {json.dumps(i)}" for i in inputs)
-            file.write(f"node {{ name: {json.dumps(name)} op: {json.dumps(op)}{quoted} }}\n")
-    return path
+__all__ = ["logs"]  # a fixture
 
 
 class Items:
@@ -152,36 +119,6 @@ def test_wrong_usage(tmp_path):
 # ---- Folders of events
 
 
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory):
-    """What a training of two runs leaves, with a traced step."""
-    folder = tmp_path_factory.mktemp("logs")
-    with tf.Graph().as_default() as graph, tf.Session() as session:
-        x = tf.placeholder(tf.float32, [None, 4], name="x")
-        with tf.variable_scope("layer"):
-            w = tf.get_variable("w", [4, 3])
-            y = tf.nn.relu(tf.matmul(x, w))
-        loss = tf.reduce_mean(y, name="loss")
-        tf.summary.scalar("loss", loss)
-        tf.summary.histogram("weights", w)
-        tf.summary.image("picture", tf.reshape(w, [1, 4, 3, 1]))
-        merged = tf.summary.merge_all()
-        session.run(tf.global_variables_initializer())
-        train = tf.summary.FileWriter(str(folder / "train"), graph)
-        test = tf.summary.FileWriter(str(folder / "test"))
-        for step in range(5):
-            metadata = tf.RunMetadata()
-            options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
-            feed = {x: np.full([8, 4], step + 1, np.float32)}
-            train.add_summary(session.run(merged, feed, options, metadata), step)
-        train.add_run_metadata(metadata, "last step", 4)
-        bad = tf.Summary(value=[tf.Summary.Value(tag="loss_1", simple_value=float("nan"))])
-        test.add_summary(bad, 3)
-        train.close()
-        test.close()
-    return folder
-
-
 def test_a_folder_of_events_has_values_traces_and_the_graph(logs):
     data = json_of(logs)
     runs = {run["name"]: run for run in data["logs"]["runs"]}
@@ -236,25 +173,6 @@ def test_tags_do_not_apply_to_events(logs):
 # ---- The server
 
 
-@contextlib.contextmanager
-def served(path, *options):
-    """The port that `rheos view --serve` answers at."""
-    command = [BUILD / "bin" / "rheos", "view", "--serve", path, *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        line = process.stdout.readline()
-        if not line and "libmicrohttpd" in process.stderr.read():
-            pytest.skip("this build or system has no libmicrohttpd")
-        ready = re.fullmatch(r"ready http://127\.0\.0\.1:(\d+)/\n", line)
-        assert ready, line
-        yield int(ready[1])
-        process.terminate()
-        assert process.wait(timeout=30) == 0
-    finally:
-        process.kill()
-        process.communicate()
-
-
 def ask(port, path, method="GET", **headers):
     """The status and the body of an answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
@@ -296,6 +214,13 @@ def test_what_is_not_there_yet_is_served_when_it_comes(logs, tmp_path):
         assert ask(port, "/state") != before
         data = json.loads(ask(port, "/data.json")[1])
         assert "missing" not in data and data["graphs"][0]["label"]
+
+
+def test_plans_want_a_graph(logs):
+    assert view("--plan", logs).returncode == 1
+    assert view("--feed-shape", "x=1", TRAINING).returncode == 2
+    missing = view("--plan", "--feed-shape", "none=1", GOLDEN / "saved_models" / "mlp")
+    assert missing.returncode == 1 and missing.stdout == b""
 
 
 def test_wrong_usage_of_the_server():
@@ -360,195 +285,3 @@ def test_a_folder_that_cannot_be_made_ends_the_run(tmp_path):
     (tmp_path / "file").write_text("")
     done = run_with_view(tmp_path, PROGRAM, "--view=file/x")
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and done.stdout == ""
-
-
-# ---- The page
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    with browser.Page(tmp_path_factory.mktemp("chromium")) as page:
-        yield page
-        assert page.said == []
-
-
-def opened(page, path, folder):
-    done = view(path, "-o", folder / "page.html")
-    assert done.returncode == 0, done.stderr
-    page.open(folder / "page.html")
-    return folder / "page.html"
-
-
-BOX = "VIEW.boxes.find((b) => b.title === {})"
-
-
-def box_of(title):
-    return BOX.format(json.dumps(title))
-
-
-@needs_chromium
-def test_a_scope_opens_where_it_is_clicked_and_closes(chromium, tmp_path):
-    opened(chromium, TRAINING, tmp_path)
-    assert chromium.run(f"{box_of('Momentum')}.isOpen") is False
-    chromium.click(f"{box_of('Momentum')}.element.querySelector('.label')")
-    chromium.until(f"{box_of('Momentum')}.isOpen && {box_of('update_parts')}")
-    assert chromium.run(f"{box_of('Momentum')}.element.getAttribute('aria-expanded')") == "true"
-    chromium.click(f"{box_of('Momentum')}.element.querySelector('.close')")
-    chromium.until(f"!{box_of('Momentum')}.isOpen && !{box_of('update_parts')}")
-
-
-@needs_chromium
-def test_search_opens_what_a_node_lies_in(chromium, tmp_path):
-    opened(chromium, TRAINING, tmp_path)
-    chromium.run("$('search').focus()")
-    chromium.call("Input.insertText", text="op:applymomentum")
-    chromium.until("$('found').children.length > 3")
-    chromium.press("Enter")
-    op = "VIEW.chosen.box.graph.op(VIEW.chosen.box.item)"
-    chromium.until(f"VIEW.chosen && {op} === 'ApplyMomentum'")
-    text = chromium.run("$('panel').textContent")
-    assert "use_nesterov" in text and "float_ref" in text
-
-
-@needs_chromium
-def test_what_a_node_needs_and_reaches_lights_up(chromium, tmp_path):
-    opened(chromium, TRAINING, tmp_path)
-    chromium.click(f"{box_of('sub')}.element.querySelector('.label')")
-    classes = "Object.fromEntries(VIEW.boxes.map((b) => [b.title, [...b.element.classList]]))"
-    chromium.until("VIEW.chosen")
-    lit = chromium.run(classes)
-    assert "up" in lit["x"] and "up" in lit["add"] and "down" in lit["loss"]
-    assert "chosen" in lit["sub"] and "dim" in lit["cond"]
-
-
-@needs_chromium
-def test_an_edge_is_followed(chromium, tmp_path):
-    opened(chromium, TRAINING, tmp_path)
-    edge = "VIEW.edges.find(({edge}) => edge.label === 'float [?,3]').edge"
-    click = "dispatchEvent(new MouseEvent('click', {bubbles: true}))"
-    chromium.run(f"{edge}.element.querySelector('.hit').{click}")
-    assert "float [?,3]" in chromium.run("$('panel').textContent")
-    chromium.run("[...$('panel').querySelectorAll('.link')].at(-1).click()")
-    chromium.until("VIEW.chosen && VIEW.chosen.box")
-
-
-@needs_chromium
-def test_colours_change(chromium, tmp_path):
-    opened(chromium, TRAINING, tmp_path)
-    own = f"{box_of('Tanh')}.element.querySelector('.face').style.getPropertyValue('--own')"
-    assert chromium.run(own) == ""
-    chromium.run("$('colouring').value = 'op'; $('colouring').dispatchEvent(new Event('change'))")
-    chromium.until(own)
-    assert "Placeholder" in chromium.run("$('legend').textContent")
-
-
-@needs_chromium
-def test_functions_open_as_scopes_do(chromium, tmp_path):
-    opened(chromium, GOLDEN / "saved_models" / "functions", tmp_path)
-    chromium.run("toggle(VIEW.boxes.find((b) => b.calls.length))")
-    chromium.until("VIEW.boxes.some((b) => b.note === '_Arg')")
-
-
-@needs_chromium
-def test_values_and_timeline_stand_beside_the_graph(chromium, tmp_path, logs):
-    opened(chromium, logs, tmp_path)
-    assert chromium.run("[...$('tabs').children].map((t) => t.textContent)") == [
-        "Graph", "Values", "Timeline",
-    ]  # fmt: skip
-    chromium.click("$('tabs').children[1]")
-    chromium.until("document.images.length && document.images[0].naturalWidth === 3")
-    assert chromium.run("$('plots').querySelectorAll('.curve').length") == 2
-    assert chromium.run("$('plots').querySelectorAll('.bad').length") == 1
-    assert chromium.run("$('plots').querySelectorAll('.ridge').length") == 5
-    chromium.click("$('tabs').children[2]")
-    chromium.until("$('plots').querySelector('canvas')")
-    chromium.click("$('tabs').children[0]")
-    chromium.run("$('colouring').value = 'time'; $('colouring').dispatchEvent(new Event('change'))")
-    own = f"{box_of('layer')}.element.querySelector('.face').style.getPropertyValue('--own')"
-    chromium.until(f"({own}).includes('color-mix')")
-    chromium.run("reveal(GRAPHS[0], findNodes('layer/relu', 1).found[0].i)")
-    chromium.until("$('panel').textContent.includes('memory96 B')")
-
-
-@needs_chromium
-def test_a_served_page_follows_a_folder(chromium, tmp_path):
-    writer = tf.summary.FileWriter(str(tmp_path))
-
-    def write(step):
-        value = tf.Summary.Value(tag="a", simple_value=float(step))
-        writer.add_summary(tf.Summary(value=[value]), step)
-        writer.flush()
-
-    write(0)
-    with served(tmp_path) as port:
-        chromium.open(f"http://127.0.0.1:{port}/")
-        chromium.until("$('plots').querySelector('.read').textContent === '.: 0'")
-        write(7)
-        chromium.until("$('plots').querySelector('.read').textContent === '.: 7'")
-        chromium.run("location.href = 'about:blank'")
-    writer.close()
-
-
-@needs_chromium
-def test_hostile_names_do_nothing(chromium, tmp_path):
-    names = ["</script><script>document.title='owned'</script>", "<img src=x onerror=alert(1)>/a"]
-    names += ["\u202eabc", "a\nb\tc\x01", "q" * 10000, "<!--", "]]>", "\\\"'&amp;", "s//t/", "/"]
-    write_graph(tmp_path / "g.pbtxt", *((n, "Placeholder") for n in names))
-    html = opened(chromium, tmp_path / "g.pbtxt", tmp_path).read_text()
-    assert "document.title='owned'" in html and "</script><script>document" not in html
-    assert chromium.run("document.title") == "g.pbtxt - Rheos"
-    assert chromium.run("document.images.length + document.scripts.length") == 2
-    assert chromium.run("VIEW.boxes.length") == len(names)
-    assert chromium.run("[...Array(GRAPHS[0].size).keys()].map((i) => GRAPHS[0].name(i))") == names
-    assert "\u202e" not in chromium.run("document.body.innerText")
-
-
-@needs_chromium
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (480, 700)])
-def test_nothing_is_wider_than_the_window(chromium, tmp_path, width, height):
-    chromium.resize(width, height)
-    try:
-        opened(chromium, TRAINING, tmp_path)
-        assert chromium.run("document.documentElement.scrollWidth") <= width
-        assert chromium.run("$('drawing').getBoundingClientRect().height") > 200
-    finally:
-        chromium.resize(1280, 800)
-
-
-def large_graph(path, count):
-    """A graph of about so many nodes: blocks of layers, and a flat scope of a tenth of it."""
-    nodes, last = [("x", "Placeholder")], "x"
-    for i in range(count * 9 // 10 // 12):
-        scope = f"block_{i // 120}/part_{i // 12 % 10}/layer_{i % 12}"
-        for k in range(12):
-            name = f"{scope}/op_{k}" if k else f"{scope}/first"
-            nodes.append((name, ["MatMul", "Add", "Relu", "Neg"][(k + i // 500) % 4], last))
-            last = name
-    for i in range(count // 10):
-        op, source = ["Abs", "Exp", "Log"][i % 7 % 3], nodes[i * 13 % len(nodes)][0]
-        nodes.append((f"flat/n{i}", op, source))
-    return write_graph(path, *nodes)
-
-
-# Seconds on an idle machine are far fewer (docs/view.md); a test that shares it allows for more.
-@needs_chromium
-@pytest.mark.parametrize(("count", "seconds"), [(100, 1), (5000, 2), (100000, 5)])
-def test_large_graphs_open(chromium, tmp_path, count, seconds):
-    page = opened(chromium, large_graph(tmp_path / "g.pbtxt", count), tmp_path)
-    if count == 5000:
-        assert page.stat().st_size < 3e6
-    took = chromium.run("(performance.getEntriesByName('ready')[0].startTime)") / 1000
-    assert took < 4 * seconds
-    slowest = chromium.run("""(async () => {
-      let slowest = 0;
-      for (let k = 0; k < 4; k++) {
-        const box = VIEW.boxes.find((b) => b.isGroup && !b.isOpen);
-        if (!box) break;
-        const start = performance.now();
-        await toggle(box);
-        slowest = Math.max(slowest, performance.now() - start);
-      }
-      return slowest;
-    })()""")
-    assert slowest < 1500
-    assert chromium.run("VIEW.boxes.length") < 1000

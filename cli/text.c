@@ -156,6 +156,20 @@ void json_text(json *j, const char *key, const char *text) {
   json_bytes(j, key, text, strlen(text));
 }
 
+void json_value(json *j, const char *key, const char *text) {
+  bool is_inside = false;  // a text of it
+  begin_value(j, key);
+  for (; *text != '\0'; text++) {
+    if (j->is_compact && *text == '<') {
+      fputs("\\u003c", j->out);
+    } else if (!j->is_compact || is_inside || strchr(" \n", *text) == NULL) {
+      fputc(*text, j->out);
+    }
+    if (*text == '"') is_inside = !is_inside;
+    if (*text == '\\' && text[1] != '\0') fputc(*++text, j->out);
+  }
+}
+
 void json_int(json *j, const char *key, int64_t value) {
   begin_value(j, key);
   fprintf(j->out, "%lld", (long long)value);

@@ -43,6 +43,8 @@ void json_bool(json *j, const char *key, bool value);
 // What JSON has no number for is a text: "NaN", "Infinity", "-Infinity".
 void json_number(json *j, const char *key, double value, bool is_float);
 void json_null(json *j, const char *key);
+// A value that is JSON text already; spaces go where there are to be none.
+void json_value(json *j, const char *key, const char *text);
 // The members of an object that stands at the top of other JSON text, written as here.
 void json_members(json *j, const char *object);
 

@@ -27,6 +27,10 @@ const char command_view_help[] =
     "  --json         scopes, nodes and links as JSON instead of the page\n"
     "  --dot          what the page shows first, for Graphviz\n"
     "  --svg          that as a picture, by Graphviz's dot, where it is installed\n"
+    "  --plan         what a step makes of each node: fused, folded, dropped, by which rule\n"
+    "  --feed-shape NAME=2,28,28\n"
+    "                 with --plan, the shape of an input; dimensions that are not known\n"
+    "                 count as 1\n"
     "  --serve        the page at http://127.0.0.1:PORT/, for browsers of this machine, anew\n"
     "                 when what it shows has changed, until it is interrupted\n"
     "  --port N       that port (else one that is free)\n"
@@ -36,7 +40,8 @@ const char command_view_help[] =
     "                 size)\n";
 
 typedef struct view_options {
-  bool json, dot, svg, serve;
+  bool json, dot, svg, serve, plan;
+  text_list feed_shapes;
   const char *port, *output, *tags, *memory_limit;
 } view_options;
 
@@ -122,6 +127,12 @@ static int check(const view_options *options, const text_list *paths) {
   if (options->serve && options->output != NULL) {
     return command_usage_error("view: -o does not go with --serve");
   }
+  if (options->plan && options->serve) {
+    return command_usage_error("view: --plan does not go with --serve");
+  }
+  if (options->feed_shapes.count > 0 && !options->plan) {
+    return command_usage_error("view: --feed-shape goes with --plan");
+  }
   if (options->port != NULL && !options->serve) {
     return command_usage_error("view: --port goes with --serve");
   }
@@ -153,7 +164,8 @@ static int view_path(const char *path, const view_options *options, const option
   if (is_misuse) return EXIT_USAGE;
   if (status != NULL) return command_fail_take(path, status);
   say_problems(&s);
-  const int result = write_it(&s, options);
+  if (options->plan) status = shown_plan(&s, options->tags, &options->feed_shapes);
+  const int result = status != NULL ? command_fail_take(path, status) : write_it(&s, options);
   shown_free(&s);
   return result;
 }
@@ -166,6 +178,8 @@ int command_view(int argc, char **argv) {
       {"--json", .flag = &options.json},
       {"--dot", .flag = &options.dot},
       {"--svg", .flag = &options.svg},
+      {"--plan", .flag = &options.plan},
+      {"--feed-shape", .list = &options.feed_shapes},
       {"--serve", .flag = &options.serve},
       {"--port", .text = &options.port},
       {"--tags", .text = &options.tags, .kinds = SOURCE_TAGGED},
@@ -178,5 +192,6 @@ int command_view(int argc, char **argv) {
     if (result == EXIT_SUCCESS) result = view_path(paths.items[0], &options, rows, num_rows);
   }
   text_list_deinit(&paths);
+  text_list_deinit(&options.feed_shapes);
   return result;
 }

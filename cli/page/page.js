@@ -84,6 +84,19 @@ function addTraceColourings() {
     };
   }
 }
+function addPlanColouring() {
+  if (!DATA.plan) return;
+  const colours = { fed: tint(210), runs: tint(150), rewritten: tint(275), fused: tint(30), folded: tint(55), dropped: tint(340), unused: null };
+  COLOURINGS.plan = {
+    label: "Plan",
+    of: (box) => (box.graph.number === 0 && box.graph.isNode(box.item) ? colours[planOf(box.item).state] : null),
+    legend: () => Object.entries(colours).map(([state, colour]) => [state === "unused" ? "not in the plan" : state, colour]),
+  };
+}
+function planFact(box) {
+  const fact = box.graph.number === 0 && planOf(box.item);
+  return fact ? [["plan", fact.text]] : [];
+}
 function traceFacts(box) {
   return ["time", "bytes"].filter((k) => COLOURINGS[k] && COLOURINGS[k].fact(box)).map((k) => [k === "time" ? "time" : "memory", COLOURINGS[k].fact(box)]);
 }
@@ -370,7 +383,7 @@ function showNode(panel, box) {
   if (graph.device(item)) facts.push(["device", graph.device(item)]);
   if (graph.source(item)) facts.push(["source", graph.source(item)]);
   if (graph.aside(item)) facts.push(["stands with", ASIDE[graph.aside(item)]]);
-  rows(panel, "Facts", [...facts, ...traceFacts(box)]);
+  rows(panel, "Facts", [...facts, ...planFact(box), ...traceFacts(box)]);
   rows(panel, "Outputs", graph.outputs(item).map((type, n) => [String(n), type || "not known"]));
   rows(panel, "Attributes", graph.attrs(item));
   nodeList(panel, "Inputs", graph, graph.inputs(item).map((e) => ({ node: e.from, text: e.output === CONTROL ? "control" : graph.type(e.from, e.output) + (e.output > 0 ? " :" + e.output : "") })));
@@ -610,6 +623,7 @@ async function start() {
   document.title = base + " - Rheos";
   $("title").textContent = base;
   $("title").title = plain(DATA.title);
+  addPlanColouring();
   addTraceColourings();
   makeTabs();
   listColourings();

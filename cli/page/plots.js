@@ -298,6 +298,54 @@ function drawTimeline(place, read, trace) {
   paint();
 }
 
+// ---- What the plan of a step made of each node of the graph, by name: {state, text}
+function planOf(node) {
+  if (!DATA.plan) return null;
+  if (!DATA.plan.facts) DATA.plan.facts = planFacts();
+  return DATA.plan.facts.get(GRAPHS[0].name(node)) || planAbsent(node);
+}
+function planFacts() {
+  const facts = new Map(), entries = DATA.plan.entries;
+  for (const feed of DATA.plan.feeds || []) facts.set(feed.name, { state: "fed", text: "fed" });
+  for (const e of entries) {
+    if (e.op === null) continue;
+    const parts = [`entry e${e.entry}`];
+    if (e.rule) parts.push(`${e.op} by ${e.rule}`);
+    facts.set(e.name, { state: e.rule ? "rewritten" : "runs", text: parts.join(", "), rule: e.rule });
+  }
+  for (const segment of DATA.plan.segments || []) {
+    for (const value of segment.values) {
+      const fact = facts.get(value.name.replace(/:\d+$/, ""));
+      if (!fact) continue;
+      if (value.lies === "constant" && value.made_by) Object.assign(fact, { state: "folded", text: `${fact.text}, folded by ${value.made_by}` });
+    }
+    for (const i of segment.instructions) {
+      if (i.runs.length < 2) continue;
+      const names = i.runs.map((e) => entries.find((x) => x.entry === e)).filter((e) => e).map((e) => e.name);
+      for (const name of names) {
+        const fact = facts.get(name);
+        if (fact) Object.assign(fact, { state: "fused", text: `${fact.text}, in one loop with ${names.filter((n) => n !== name).join(", ")}` + (i.made_by ? ` by ${i.made_by}` : "") });
+      }
+    }
+  }
+  return facts;
+}
+// What has no entry was taken into one by a rule, or dropped, or nobody asked for it.
+function planAbsent(node) {
+  const graph = GRAPHS[0], facts = DATA.plan.facts, seen = new Set([node]), todo = [node];
+  while (todo.length && seen.size < 2000) {
+    for (const use of graph.consumers(todo.shift())) {
+      if (use.output === CONTROL || seen.has(use.to)) continue;
+      seen.add(use.to);
+      const fact = facts.get(graph.name(use.to));
+      if (!fact) todo.push(use.to);
+      else if (fact.rule) return { state: "fused", text: `taken into ${graph.name(use.to)} by ${fact.rule}` };
+      else return { state: "dropped", text: `dropped: ${graph.name(use.to)} takes what it would give` };
+    }
+  }
+  return { state: "unused", text: "not in the plan: none of its outputs needs it" };
+}
+
 // ---- Tabs
 function showTab(name) {
   VIEW.tab = name;

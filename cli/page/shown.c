@@ -7,6 +7,7 @@
 #include "../command.h"
 #include "../files.h"
 #include "../message.h"
+#include "../plan_view.h"
 #include "../status.h"
 #include "graph_data.h"
 
@@ -77,6 +78,12 @@ rheos_status *shown_load(shown *s, const char *path, const char *tags, const opt
   return status;
 }
 
+rheos_status *shown_plan(shown *s, const char *tags, const text_list *feed_shapes) {
+  if (s->has_logs) return INVALID("--plan wants a graph or a saved model, not events");
+  const show_options options = {.tags = tags, .feed_shapes = *feed_shapes};
+  return plan_view_json(s->path, &options, &s->plan);
+}
+
 void shown_empty(shown *s, const char *path, const char *problem) {
   *s = (shown){.path = path, .has_view = true, .problem = command_format("%s", problem)};
   view_init(&s->view, &empty, NULL, 0);
@@ -84,6 +91,7 @@ void shown_empty(shown *s, const char *path, const char *problem) {
 
 void shown_free(shown *s) {
   free(s->problem);
+  rheos_free(s->plan);
   if (s->has_view) view_deinit(&s->view);
   if (s->has_source) source_close(&s->source);
   if (s->has_logs) logs_deinit(&s->logs);
@@ -101,6 +109,7 @@ void shown_json(const shown *s, const char *state, FILE *out) {
   if (state != NULL) json_text(&j, "live", state);
   if (s->problem != NULL) json_text(&j, "missing", s->problem);
   if (s->view.problem != NULL) json_text(&j, "problem", s->view.problem);
+  if (s->plan != NULL) json_value(&j, "plan", s->plan);
   graph_data_json(&data, &j);
   if (s->has_logs) logs_json(&s->logs, &j, "logs");
   json_end(&j, '}');

@@ -16,6 +16,7 @@ typedef struct shown {
   view view;
   bool has_view;
   char *problem;  // why there is nothing
+  char *plan;     // as JSON; NULL: none was asked for
 } shown;
 
 // Finds out what lies at the path and reads it: for a folder with events all below it. `rows` are
@@ -23,6 +24,8 @@ typedef struct shown {
 // there is nothing to free.
 rheos_status *shown_load(shown *s, const char *path, const char *tags, const option *rows,
                          size_t num_rows, bool *out_is_misuse);
+// Adds what a step of the graph becomes, for inputs of these shapes ("NAME=2,3").
+rheos_status *shown_plan(shown *s, const char *tags, const text_list *feed_shapes);
 // Nothing, and why.
 void shown_empty(shown *s, const char *path, const char *problem);
 void shown_free(shown *s);

@@ -1,0 +1,229 @@
+"""The page of `rheos view` in Chromium, where that is installed."""
+
+import json
+
+import browser
+import pytest
+import rheos.v1 as tf
+from viewing import GOLDEN, TRAINING, logs, served, view, write_graph
+
+__all__ = ["logs"]  # a fixture
+
+needs_chromium = pytest.mark.skipif(
+    browser.find_chromium() is None, reason="chromium is not installed"
+)
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    with browser.Page(tmp_path_factory.mktemp("chromium")) as page:
+        yield page
+        assert page.said == []
+
+
+def opened(page, path, folder):
+    done = view(path, "-o", folder / "page.html")
+    assert done.returncode == 0, done.stderr
+    page.open(folder / "page.html")
+    return folder / "page.html"
+
+
+BOX = "VIEW.boxes.find((b) => b.title === {})"
+
+
+def box_of(title):
+    return BOX.format(json.dumps(title))
+
+
+@needs_chromium
+def test_a_scope_opens_where_it_is_clicked_and_closes(chromium, tmp_path):
+    opened(chromium, TRAINING, tmp_path)
+    assert chromium.run(f"{box_of('Momentum')}.isOpen") is False
+    chromium.click(f"{box_of('Momentum')}.element.querySelector('.label')")
+    chromium.until(f"{box_of('Momentum')}.isOpen && {box_of('update_parts')}")
+    assert chromium.run(f"{box_of('Momentum')}.element.getAttribute('aria-expanded')") == "true"
+    chromium.click(f"{box_of('Momentum')}.element.querySelector('.close')")
+    chromium.until(f"!{box_of('Momentum')}.isOpen && !{box_of('update_parts')}")
+
+
+@needs_chromium
+def test_search_opens_what_a_node_lies_in(chromium, tmp_path):
+    opened(chromium, TRAINING, tmp_path)
+    chromium.run("$('search').focus()")
+    chromium.call("Input.insertText", text="op:applymomentum")
+    chromium.until("$('found').children.length > 3")
+    chromium.press("Enter")
+    op = "VIEW.chosen.box.graph.op(VIEW.chosen.box.item)"
+    chromium.until(f"VIEW.chosen && {op} === 'ApplyMomentum'")
+    text = chromium.run("$('panel').textContent")
+    assert "use_nesterov" in text and "float_ref" in text
+
+
+@needs_chromium
+def test_what_a_node_needs_and_reaches_lights_up(chromium, tmp_path):
+    opened(chromium, TRAINING, tmp_path)
+    chromium.click(f"{box_of('sub')}.element.querySelector('.label')")
+    classes = "Object.fromEntries(VIEW.boxes.map((b) => [b.title, [...b.element.classList]]))"
+    chromium.until("VIEW.chosen")
+    lit = chromium.run(classes)
+    assert "up" in lit["x"] and "up" in lit["add"] and "down" in lit["loss"]
+    assert "chosen" in lit["sub"] and "dim" in lit["cond"]
+
+
+@needs_chromium
+def test_an_edge_is_followed(chromium, tmp_path):
+    opened(chromium, TRAINING, tmp_path)
+    edge = "VIEW.edges.find(({edge}) => edge.label === 'float [?,3]').edge"
+    click = "dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    chromium.run(f"{edge}.element.querySelector('.hit').{click}")
+    assert "float [?,3]" in chromium.run("$('panel').textContent")
+    chromium.run("[...$('panel').querySelectorAll('.link')].at(-1).click()")
+    chromium.until("VIEW.chosen && VIEW.chosen.box")
+
+
+@needs_chromium
+def test_colours_change(chromium, tmp_path):
+    opened(chromium, TRAINING, tmp_path)
+    own = f"{box_of('Tanh')}.element.querySelector('.face').style.getPropertyValue('--own')"
+    assert chromium.run(own) == ""
+    chromium.run("$('colouring').value = 'op'; $('colouring').dispatchEvent(new Event('change'))")
+    chromium.until(own)
+    assert "Placeholder" in chromium.run("$('legend').textContent")
+
+
+@needs_chromium
+def test_functions_open_as_scopes_do(chromium, tmp_path):
+    opened(chromium, GOLDEN / "saved_models" / "functions", tmp_path)
+    chromium.run("toggle(VIEW.boxes.find((b) => b.calls.length))")
+    chromium.until("VIEW.boxes.some((b) => b.note === '_Arg')")
+
+
+@needs_chromium
+def test_values_and_timeline_stand_beside_the_graph(chromium, tmp_path, logs):
+    opened(chromium, logs, tmp_path)
+    assert chromium.run("[...$('tabs').children].map((t) => t.textContent)") == [
+        "Graph", "Values", "Timeline",
+    ]  # fmt: skip
+    chromium.click("$('tabs').children[1]")
+    chromium.until("document.images.length && document.images[0].naturalWidth === 3")
+    assert chromium.run("$('plots').querySelectorAll('.curve').length") == 2
+    assert chromium.run("$('plots').querySelectorAll('.bad').length") == 1
+    assert chromium.run("$('plots').querySelectorAll('.ridge').length") == 5
+    chromium.click("$('tabs').children[2]")
+    chromium.until("$('plots').querySelector('canvas')")
+    chromium.click("$('tabs').children[0]")
+    chromium.run("$('colouring').value = 'time'; $('colouring').dispatchEvent(new Event('change'))")
+    own = f"{box_of('layer')}.element.querySelector('.face').style.getPropertyValue('--own')"
+    chromium.until(f"({own}).includes('color-mix')")
+    chromium.run("reveal(GRAPHS[0], findNodes('layer/relu', 1).found[0].i)")
+    chromium.until("$('panel').textContent.includes('memory96 B')")
+
+
+@needs_chromium
+def test_a_served_page_follows_a_folder(chromium, tmp_path):
+    writer = tf.summary.FileWriter(str(tmp_path))
+
+    def write(step):
+        value = tf.Summary.Value(tag="a", simple_value=float(step))
+        writer.add_summary(tf.Summary(value=[value]), step)
+        writer.flush()
+
+    write(0)
+    with served(tmp_path) as port:
+        chromium.open(f"http://127.0.0.1:{port}/")
+        chromium.until("$('plots').querySelector('.read').textContent === '.: 0'")
+        write(7)
+        chromium.until("$('plots').querySelector('.read').textContent === '.: 7'")
+        chromium.run("location.href = 'about:blank'")
+    writer.close()
+
+
+@needs_chromium
+def test_the_panel_says_what_the_plan_made_of_a_node(chromium, tmp_path):
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        doubled = tf.multiply(tf.ones([3, 2]), 2.0, name="doubled")
+        y = tf.nn.relu(tf.matmul(x, doubled, name="product"), name="y")
+        tf.exp(tf.square(y, name="square"), name="exp")
+        tf.train.write_graph(graph, str(tmp_path), "g.pb", as_text=False)
+    page = tmp_path / "page.html"
+    done = view(tmp_path / "g.pb", "--plan", "--feed-shape", "x=5,3", "-o", page)
+    assert done.returncode == 0, done.stderr
+    chromium.open(page)
+
+    def fact(name):
+        nodes = "[...Array(GRAPHS[0].size).keys()]"
+        own = f"{nodes}.find((i) => GRAPHS[0].name(i) === {json.dumps(name)})"
+        return chromium.run(f"planOf({own}).text")
+
+    assert fact("product") == "taken into y by take_activation"
+    assert "_FusedMatMul by take_activation" in fact("y")
+    assert "folded by constant_folding" in fact("doubled")
+    assert "in one loop with exp by elementwise_fusion" in fact("square")
+    chromium.run("reveal(GRAPHS[0], findNodes('product', 1).found[0].i)")
+    chromium.until("$('panel').textContent.includes('taken into y')")
+
+
+@needs_chromium
+def test_hostile_names_do_nothing(chromium, tmp_path):
+    names = ["</script><script>document.title='owned'</script>", "<img src=x onerror=alert(1)>/a"]
+    names += ["\u202eabc", "a\nb\tc\x01", "q" * 10000, "<!--", "]]>", "\\\"'&amp;", "s//t/", "/"]
+    write_graph(tmp_path / "g.pbtxt", *((n, "Placeholder") for n in names))
+    html = opened(chromium, tmp_path / "g.pbtxt", tmp_path).read_text()
+    assert "document.title='owned'" in html and "</script><script>document" not in html
+    assert chromium.run("document.title") == "g.pbtxt - Rheos"
+    assert chromium.run("document.images.length + document.scripts.length") == 2
+    assert chromium.run("VIEW.boxes.length") == len(names)
+    assert chromium.run("[...Array(GRAPHS[0].size).keys()].map((i) => GRAPHS[0].name(i))") == names
+    assert "\u202e" not in chromium.run("document.body.innerText")
+
+
+@needs_chromium
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (480, 700)])
+def test_nothing_is_wider_than_the_window(chromium, tmp_path, width, height):
+    chromium.resize(width, height)
+    try:
+        opened(chromium, TRAINING, tmp_path)
+        assert chromium.run("document.documentElement.scrollWidth") <= width
+        assert chromium.run("$('drawing').getBoundingClientRect().height") > 200
+    finally:
+        chromium.resize(1280, 800)
+
+
+def large_graph(path, count):
+    """A graph of about so many nodes: blocks of layers, and a flat scope of a tenth of it."""
+    nodes, last = [("x", "Placeholder")], "x"
+    for i in range(count * 9 // 10 // 12):
+        scope = f"block_{i // 120}/part_{i // 12 % 10}/layer_{i % 12}"
+        for k in range(12):
+            name = f"{scope}/op_{k}" if k else f"{scope}/first"
+            nodes.append((name, ["MatMul", "Add", "Relu", "Neg"][(k + i // 500) % 4], last))
+            last = name
+    for i in range(count // 10):
+        op, source = ["Abs", "Exp", "Log"][i % 7 % 3], nodes[i * 13 % len(nodes)][0]
+        nodes.append((f"flat/n{i}", op, source))
+    return write_graph(path, *nodes)
+
+
+# Seconds on an idle machine are far fewer (docs/view.md); a test that shares it allows for more.
+@needs_chromium
+@pytest.mark.parametrize(("count", "seconds"), [(100, 1), (5000, 2), (100000, 5)])
+def test_large_graphs_open(chromium, tmp_path, count, seconds):
+    page = opened(chromium, large_graph(tmp_path / "g.pbtxt", count), tmp_path)
+    if count == 5000:
+        assert page.stat().st_size < 3e6
+    took = chromium.run("(performance.getEntriesByName('ready')[0].startTime)") / 1000
+    assert took < 4 * seconds
+    slowest = chromium.run("""(async () => {
+      let slowest = 0;
+      for (let k = 0; k < 4; k++) {
+        const box = VIEW.boxes.find((b) => b.isGroup && !b.isOpen);
+        if (!box) break;
+        const start = performance.now();
+        await toggle(box);
+        slowest = Math.max(slowest, performance.now() - start);
+      }
+      return slowest;
+    })()""")
+    assert slowest < 1500
+    assert chromium.run("VIEW.boxes.length") < 1000
