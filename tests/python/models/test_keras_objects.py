@@ -282,3 +282,12 @@ def test_layers_refuse_arguments_that_are_nonsense(name, settings, wrong):
         for value in given:
             with pytest.raises((ValueError, TypeError)):
                 getattr(layers, name)(**{**settings, argument: value})
+
+
+def test_networks_with_vocabularies_tell_what_these_lack():
+    words = keras.Input([1], dtype=tf.string)
+    lookup = layers.StringLookup(vocabulary=["no", "yes"], num_oov_indices=0, mask_token=None)
+    model = keras.Model(words, lookup(words))
+    assert model(tf.constant([["yes"], ["no"]])).numpy().tolist() == [[1], [0]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="maybe"):
+        tf.function(model)(tf.constant([["maybe"]]))

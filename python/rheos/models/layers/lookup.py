@@ -398,7 +398,7 @@ class IndexLookup(Layer):
                     f"values {wrong[:10]}, consider setting `num_oov_indices=1`.",
                 )
             return None
-        wrong = rearrange_ops.boolean_mask(x, math_ops.logical_not(is_there))
+        wrong = array_ops.boolean_mask(x, math_ops.logical_not(is_there))
         return control_flow_ops.Assert(
             math_ops.reduce_all(is_there),
             [
