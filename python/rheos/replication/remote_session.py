@@ -168,6 +168,9 @@ class RemoteSession:
         remote = elsewhere(value)
         if remote is not None:
             return self.handle_of(remote)
+        make_copy = getattr(value, "_elsewhere_as", None)  # of what does not change
+        if make_copy is not None:
+            return make_copy(self)
         if value.dtype in (dtypes.resource, dtypes.variant):
             raise InvalidArgumentError(
                 None, None,

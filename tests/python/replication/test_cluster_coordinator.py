@@ -177,6 +177,28 @@ def test_each_worker_has_its_own_dataset_and_number(coordinator):
         next(iterator)
 
 
+def test_tables_come_along(coordinator):
+    keys, numbers = ["a", "b"], tf.constant([1, 2], tf.int64)
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(keys, numbers), -1)
+    iterator = iter(
+        coordinator.create_per_worker_dataset(
+            lambda: tf.data.Dataset.from_tensor_slices(["a", "x"]).map(table.lookup).repeat()
+        )
+    )
+    function = tf.function(lambda it: (next(it), next(it), table.lookup(tf.constant("b"))))
+    assert coordinator.schedule(function, args=(iterator,)).fetch() == (1, -1, 2)
+
+
+def test_values_of_each_worker_are_arguments(coordinator):
+    index = tf.distribute.coordinator.experimental_get_current_worker_index
+    values = coordinator._create_per_worker_resources(tf.function(lambda: index() * 10))
+    assert coordinator.fetch(values) == (0, 10)
+    function = tf.function(lambda x: (x, index()))
+    for _ in range(10):
+        value, number = coordinator.schedule(function, args=(values,)).fetch()
+        assert value == 10 * number
+
+
 def test_the_end_of_a_dataset_is_an_error(coordinator):
     iterator = iter(coordinator.create_per_worker_dataset(lambda: tf.data.Dataset.range(1)))
     function = tf.function(lambda it: next(it))

@@ -10,6 +10,7 @@ from rheos.framework import dtypes
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.eager import get_eager_graph
 from rheos.framework.graph import init_scope, name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
 from rheos.framework.ragged import RaggedBase
@@ -381,10 +382,23 @@ class StaticHashTable(_Table):
             key_dtype=initializer.key_dtype,
             value_dtype=initializer.value_dtype,
         )
+        if self.resource_handle._is_eager:
+            self.resource_handle._elsewhere_as = self._made_elsewhere
         self._init_op = initializer.initialize(self)
 
     def _fill_anew(self):
         return self._initializer.initialize(self)
+
+    def _made_elsewhere(self, session):
+        """The handle of such a table in a RemoteSession, filled."""
+        with init_scope(), get_eager_graph().as_default():
+            keys, values = (one.numpy() for one in self.export())
+        types = {"key_dtype": self.key_dtype, "value_dtype": self.value_dtype}
+        own = f"hash_table_{os.urandom(16).hex()}"
+        handle = op1("HashTableV2", None, shared_name=own, **types)
+        parts = constant(keys, self.key_dtype), constant(values, self.value_dtype)
+        session.run(apply_op("InitializeTableV2", None, handle, *parts))
+        return handle
 
     def _trackable_children(self, save_type="checkpoint", **kwargs):
         is_tracked = hasattr(self._initializer, "_trackable_children")
