@@ -83,6 +83,7 @@ SAME = {
     "config": {
         "framework.config": "get_soft_device_placement set_soft_device_placement",
         "tracing.function": "experimental_run_functions_eagerly=run_functions_eagerly",
+        "training.connecting": "experimental_connect_to_cluster=connect_to_cluster",
     },
     "config.experimental": {
         "framework.config": """

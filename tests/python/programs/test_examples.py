@@ -52,6 +52,18 @@ def test_a_net_learns_on_two_replicas():
         assert len(losses) == 3 and losses[0] > losses[1] > losses[2]
 
 
+def test_a_net_learns_on_parameter_servers_by_a_coordinator(grpc):
+    example = Path(__file__).resolve().parents[3] / "examples" / "parameter_servers.py"
+    command = [BIN / "rheos", "run", example]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    lines = run.stdout.splitlines()
+    losses = [float(re.search("loss ([0-9.]+)", line)[1]) for line in lines[:4]]
+    assert losses[-1] < 0.5 * losses[0] and len(lines) == 8
+    assert {line.split()[-1] for line in lines[4:]} == {
+        f"/job:ps/replica:0/task:{i}/device:CPU:0" for i in range(2)
+    }
+
+
 def test_a_pipeline_of_files_and_functions_of_a_program_trains_a_net():
     program = BIN / "pipeline"
     if not program.exists():
