@@ -1,4 +1,4 @@
-// Conditionals: If, StatelessIf, Case, StatelessCase.
+// Conditionals: If, StatelessIf, Case, StatelessCase; ToBool, by which they choose.
 #include "ops/flow/call.h"
 #include "ops/kit/op_util.h"
 
@@ -128,6 +128,27 @@ CHOICE(
     Case, INDEX, CASE, EFFECTS, prepare_case,
     "The results for `input` of the function `branch_index` of `branches`; out of range: the last.")
 CHOICE(StatelessCase, INDEX, CASE, 0, prepare_case, "Case, of functions that have no effects.")
+
+static rheos_status *run_to_bool(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                 rheos_tensor **outputs) {
+  (void)state, (void)step;
+  RHEOS_TRY(rheos__tensor_new(RHEOS_BOOL, &(rheos_shape){.rank = 0}, &outputs[0]));
+  return rheos__is_true(inputs[0], outputs[0]->data);
+}
+
+static rheos_status *prepare_to_bool(rheos__prepare *p) {
+  p->compute = run_to_bool;
+  return NULL;
+}
+
+const rheos__op_def rheos__op_ToBool = {
+    .name = "ToBool",
+    .signature = "input: T -> output: bool; T: type",
+    .doc = "Whether a scalar `input` is not 0 and no empty string, another one has any element.",
+    .shape = rheos__shape_scalar,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_to_bool,
+};
 
 #define RAISED(op, more_flags, text) \
   RHEOS__RAISED(op, "cond: bool, ", more_flags, prepare_raised, text)

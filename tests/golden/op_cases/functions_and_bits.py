@@ -32,6 +32,20 @@ def unary(t):
     t.add("Rint", "to_even", f([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]))
 
 
+def conditions(t):
+    for dtype in (F32, F64, F16, I32, I64, I8, U8, np.bool_):
+        for value in (0, 1):
+            t.add("ToBool", "%s_%d" % (dtype.__name__, value), a(dtype, value))
+    t.add("ToBool", "minus_zero", f(-0.0))
+    t.add("ToBool", "nan", f(NAN))
+    t.add("ToBool", "small", d(1e-300))
+    t.add("ToBool", "string", s("x"))
+    t.add("ToBool", "no_string", s(""))
+    t.add("ToBool", "zeros", f([0, 0]))
+    t.add("ToBool", "none", empty(F32, (0,)))
+    t.add("ToBool", "one_none", empty(F32, (2, 0)))
+
+
 def binary(t):
     x, y = [0.5, -1.5, 2.25, 0, -3], [1.5, 2, -0.75, 4, 0.5]
     for op in ("Atan2", "Xdivy", "Xlogy", "MulNoNan"):
@@ -70,5 +84,6 @@ def binary(t):
 def cases():
     t = Table()
     unary(t)
+    conditions(t)
     binary(t)
     return t.cases
