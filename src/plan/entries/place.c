@@ -142,12 +142,14 @@ static rheos_status *place_entry(rheos__placer *p, const rheos__plan *plan, rheo
 
 static rheos_status *place_entries(rheos__placer *p, rheos__plan *plan) {
   rheos_status *status = NULL;
-  for (int pass = 0; pass < 2; ++pass) {
+  for (int pass = 0; pass < 3; ++pass) {
     for (int32_t i = 0; status == NULL && i < plan->num_entries; ++i) {
       rheos__entry *entry = &plan->entries[i];
       if (entry->kind == RHEOS__ENTRY_WATCH) continue;  // the first device is a CPU
       const rheos__placed what = entry_placed(plan, entry);
-      status = pass == 0 ? rheos__placer_join(p, &what) : place_entry(p, plan, entry);
+      status = pass == 0   ? rheos__placer_hear(p, &what)
+               : pass == 1 ? rheos__placer_join(p, &what)
+                           : place_entry(p, plan, entry);
       if (status != NULL) status = rheos__plan_status_at_take(status, plan, entry->id);
     }
   }
@@ -309,10 +311,12 @@ rheos_status *rheos__place_nodes(rheos__placer *p) {
   p->name_of = node_name;
   p->whole = graph;
   rheos_status *status = rheos__placer_init(p);
-  for (int pass = 0; pass < 2; ++pass) {
+  for (int pass = 0; pass < 3; ++pass) {
     for (int32_t i = 0; status == NULL && i < p->num_ids; ++i) {
       const rheos__placed what = node_placed(graph, i);
-      status = pass == 0 ? rheos__placer_join(p, &what) : place_node(p, &what);
+      status = pass == 0   ? rheos__placer_hear(p, &what)
+               : pass == 1 ? rheos__placer_join(p, &what)
+                           : place_node(p, &what);
       if (status != NULL) status = rheos__status_at_take(status, graph, i);
     }
   }

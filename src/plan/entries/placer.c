@@ -227,10 +227,14 @@ static rheos_status *join_classes(rheos__placer *p, const rheos__placed *what) {
   return NULL;
 }
 
+rheos_status *rheos__placer_hear(rheos__placer *p, const rheos__placed *what) {
+  rheos__place *place = &p->places[what->id];
+  place->asker = what->id;
+  return is_kept(p, what) ? find_kept(p, what, &place->wanted)
+                          : find_wanted(p, what, &place->wanted);
+}
+
 rheos_status *rheos__placer_join(rheos__placer *p, const rheos__placed *what) {
-  rheos__place own = {.asker = what->id};
-  RHEOS_TRY(is_kept(p, what) ? find_kept(p, what, &own.wanted) : find_wanted(p, what, &own.wanted));
-  RHEOS_TRY(take_wanted(p, &p->places[root_of(p, what->id)], &own));
   if (what->cell >= 0) RHEOS_TRY(join(p, what, what->cell, RHEOS__PLACE_REFERENCE));
   return join_classes(p, what);
 }

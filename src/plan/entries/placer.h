@@ -89,6 +89,9 @@ typedef struct rheos__placer {
 rheos_status *rheos__placer_init(rheos__placer *placer);
 void rheos__placer_deinit(rheos__placer *placer);
 
+// Notes what it asks for, of all before any is joined.
+rheos_status *rheos__placer_hear(rheos__placer *placer, const rheos__placed *what);
+
 // Joins it with what it has to be beside. RHEOS_INVALID_ARGUMENT where both ask for devices that
 // cannot be one.
 rheos_status *rheos__placer_join(rheos__placer *placer, const rheos__placed *what);
