@@ -21,6 +21,7 @@ typedef struct rheos__message {
   rheos__place_of_tensor *tensors;
   size_t num_tensors, capacity;
   rheos__piece *pieces;
+  rheos_status *status;  // why it cannot be sent: what rheos__message_pieces() says
 } rheos__message;
 
 // Appends fields: those of a message; bytes, or a message that is bytes already; a TensorProto, and

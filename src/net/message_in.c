@@ -2,6 +2,7 @@
 
 #include "codec/wire.h"
 #include "format/message/tensor_proto.h"
+#include "format/message/variant_proto.h"
 
 // Fields of NamedTensorProto and TensorProto.
 enum { NAMED_NAME = 1, NAMED_TENSOR = 2 };
@@ -178,7 +179,6 @@ static rheos_status *take_in_order(cursor c, rheos__arena *arena, rheos_tensor *
 static rheos_status *take_tensor(cursor *c, size_t size_bytes, rheos__arena *arena,
                                  rheos_tensor **out_tensor) {
   const char *bytes;
-  Tensorflow__TensorProto *proto;
   *out_tensor = NULL;
   RHEOS_TRY(take_in_order(inside(c, size_bytes), arena, out_tensor));
   if (*out_tensor != NULL) {
@@ -186,8 +186,7 @@ static rheos_status *take_tensor(cursor *c, size_t size_bytes, rheos__arena *are
     return NULL;
   }
   RHEOS_TRY(take_bytes(c, size_bytes, arena, &bytes));
-  RHEOS_TRY(RHEOS_PROTO_UNPACK(tensor_proto, bytes, size_bytes, arena, &proto));
-  return rheos__tensor_from_proto(proto, out_tensor);
+  return rheos__tensor_message_parse(bytes, size_bytes, out_tensor);
 }
 
 static rheos_status *take_name(cursor *c, size_t size_bytes, rheos__arena *arena, char **out_name) {

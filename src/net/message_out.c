@@ -1,7 +1,7 @@
 #include "net/message.h"
 
 #include "codec/wire.h"
-#include "format/message/tensor_proto.h"
+#include "format/message/variant_proto.h"
 
 // A tensor of fewer bytes is copied into the message.
 enum { LEAST_BYTES = 4096 };
@@ -33,21 +33,6 @@ static void put_head(rheos__buffer *head, const rheos_tensor *tensor) {
   rheos__wire_put_varint(head, TENSOR_DTYPE, (uint64_t)tensor->dtype);
   rheos__wire_put_shape(head, TENSOR_SHAPE, &tensor->shape);
   if (tensor->size_bytes > 0) put_length(head, TENSOR_CONTENT, tensor->size_bytes);
-}
-
-// Strings, resources and variants: whole.
-static void put_lists(rheos__buffer *buffer, const rheos_tensor *tensor) {
-  rheos__arena arena;
-  Tensorflow__TensorProto *proto = NULL;
-  rheos__arena_init(&arena);
-  rheos_status *status = rheos__tensor_to_proto(tensor, &arena, &proto);
-  if (status == NULL) {
-    rheos__proto_pack(&proto->base, buffer);
-  } else {
-    buffer->failed = true;
-  }
-  rheos_status_free(status);
-  rheos__arena_deinit(&arena);
 }
 
 static void put_apart(rheos__message *message, rheos_tensor *tensor) {
@@ -103,10 +88,16 @@ static void put_plain(rheos__message *message, int field, const char *name, rheo
   rheos__buffer_deinit(&outer);
 }
 
+// Strings and variants. What has no message fails the one that it would be in.
 static void put_whole(rheos__message *message, int field, const char *name,
                       const rheos_tensor *tensor) {
   rheos__buffer inner = {0}, outer = {0};
-  put_lists(&inner, tensor);
+  rheos_status *status = rheos__tensor_message_put(&inner, tensor);
+  if (message->status == NULL) {
+    message->status = status;
+  } else {
+    rheos_status_free(status);
+  }
   if (name == NULL) {
     rheos__wire_put_message(&message->bytes, field, &inner);
     return;
@@ -152,6 +143,9 @@ static void release_tensor(void *tensor) { rheos_tensor_unref(tensor); }
 
 rheos_status *rheos__message_pieces(rheos__message *message, rheos__pieces *out_pieces) {
   *out_pieces = (rheos__pieces){NULL, 0};
+  rheos_status *failed = message->status;
+  message->status = NULL;
+  if (failed != NULL) return failed;
   if (message->bytes.failed) return rheos__out_of_memory();
   rheos__piece *pieces = rheos__alloc_array(2 * message->num_tensors + 1, sizeof *pieces);
   if (pieces == NULL) return rheos__out_of_memory();
@@ -175,6 +169,7 @@ void rheos__message_deinit(rheos__message *message) {
   for (size_t i = 0; i < message->num_tensors; i++) rheos_tensor_unref(message->tensors[i].tensor);
   rheos__free(message->tensors);
   rheos__free(message->pieces);
+  rheos_status_free(message->status);
   rheos__buffer_deinit(&message->bytes);
   *message = (rheos__message){.num_tensors = 0};
 }

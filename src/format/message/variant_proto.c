@@ -112,7 +112,8 @@ static rheos_status *put_variant(rheos__buffer *to, const rheos_tensor *variants
     return put_optional(to, components, count, depth);
   }
   if (variant->kind == &rheos__list_kind) return put_list(to, (rheos__list *)variant, depth);
-  return rheos_status_new(RHEOS_UNIMPLEMENTED, "a variant that holds a %s cannot be put in files",
+  return rheos_status_new(RHEOS_UNIMPLEMENTED,
+                          "a variant that holds a %s cannot be put in files or sent",
                           variant->kind->name);
 }
 
@@ -137,7 +138,8 @@ static rheos_status *put_variants(rheos__buffer *to, const rheos_tensor *tensor,
 static rheos_status *put_tensor(rheos__buffer *buffer, const rheos_tensor *tensor, int32_t depth) {
   if (tensor->dtype == RHEOS_VARIANT) return put_variants(buffer, tensor, depth);
   if (tensor->dtype == RHEOS_RESOURCE) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "tensors of resource cannot be put in files");
+    return rheos_status_new(RHEOS_UNIMPLEMENTED,
+                            "tensors of resource cannot be put in files or sent");
   }
   rheos__wire_put_tensor(buffer, tensor);
   return NULL;
