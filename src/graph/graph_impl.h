@@ -125,6 +125,11 @@ bool rheos__graph_add_controls(rheos_graph *graph, int32_t id, const int32_t *id
 // Leaves it no control inputs but these, which it has.
 void rheos__graph_keep_controls(rheos_graph *graph, int32_t id, const int32_t *ids, size_t count);
 
+// The node becomes a NoOp that waits also for these, whatever it was. Nobody takes what it gave.
+// The graph is locked.
+rheos_status *rheos__graph_become_no_op(rheos_graph *graph, int32_t id, const int32_t *ids,
+                                        size_t count);
+
 // ---- Scopes
 
 // The canonical, interned text of `inner` within `outer`. The graph is locked.

@@ -210,6 +210,22 @@ void rheos__graph_keep_controls(rheos_graph *graph, int32_t id, const int32_t *i
   graph->consumers.is_stale = true;
 }
 
+rheos_status *rheos__graph_become_no_op(rheos_graph *graph, int32_t id, const int32_t *ids,
+                                        size_t count) {
+  rheos__node *node = rheos__node_at(graph, id);
+  const rheos__signature *signature = rheos__signature_by_name("NoOp");
+  const rheos__attrs *attrs = rheos__intern_attrs(graph, NULL, 0);
+  if (signature == NULL || attrs == NULL) return rheos__out_of_memory();
+  node->edges += node->num_inputs;
+  node->num_inputs = 0;
+  node->num_outputs = 0;
+  node->signature = signature;
+  node->attrs = attrs;
+  graph->consumers.is_stale = true;
+  rheos__graph_changed(graph);
+  return rheos__graph_add_controls(graph, id, ids, count) ? NULL : rheos__out_of_memory();
+}
+
 static rheos_status *set_device(rheos_graph *graph, int32_t id, const char *device) {
   rheos__device_name name;
   RHEOS_TRY(rheos__device_name_parse(device, &name));

@@ -1,9 +1,9 @@
-// Copies of nodes in another graph. See function_split.h.
-#include "autodiff/function_split.h"
+// See node_copies.h.
+#include "graph/node_copies.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "graph/build.h"
 
 // Puts a node behind its inputs in the order; `state`: 0 not seen, 1 open, 2 done. `stack` has
@@ -27,7 +27,7 @@ static rheos_status *order_node(rheos__copier *c, int32_t root, uint8_t *state, 
       if (state[from] == 2) continue;
       if (state[from] == 1 || was_open) {
         return rheos_status_new(RHEOS_UNIMPLEMENTED,
-                                "gradients of functions with loops of version 1 in them");
+                                "copies of functions with loops of version 1 in them");
       }
       is_ready = false;
     }
@@ -104,7 +104,7 @@ bool rheos__is_free(const rheos__node *node) {
 // The node's name if nothing has it; else one like it.
 static char *name_of_copy(const rheos__copier *c, const rheos__node *node) {
   char *name = rheos__node_name(c->from, node);
-  if (name == NULL) return NULL;
+  if (name == NULL || c->is_named_in_scope) return name;
   const size_t length = strlen(name);
   char *exact = rheos__alloc(length + 2);
   if (exact != NULL) {
@@ -127,36 +127,84 @@ static void learn_shapes(const rheos__copier *c, int32_t id, const rheos__node *
   }
 }
 
+// "loc:@" and the name that the copy of that node has.
+static bool rename_group(const rheos__copier *c, rheos_string *group, rheos__arena *arena) {
+  static const char prefix[] = "loc:@";
+  const size_t length = sizeof prefix - 1, scope_length = rheos_scope_name(c->to, NULL, 0);
+  if (scope_length == 0 || group->size_bytes <= length ||
+      memcmp(group->data, prefix, length) != 0) {
+    return true;
+  }
+  char *text = rheos__arena_alloc(arena, scope_length + 1 + group->size_bytes);
+  if (text == NULL) return false;
+  memcpy(text, prefix, length);
+  rheos_scope_name(c->to, text + length, scope_length + 1);
+  text[length + scope_length] = '/';
+  memcpy(text + length + scope_length + 1, group->data + length, group->size_bytes - length);
+  *group = (rheos_string){text, scope_length + 1 + group->size_bytes};
+  return true;
+}
+
+// The attributes of the copy; NULL when memory is short.
+static const rheos_attr *attrs_of_copy(const rheos__copier *c, const rheos__node *node,
+                                       rheos__arena *arena) {
+  const rheos_attr_value *groups = rheos__attrs_find(node->attrs, "_class");
+  if (!c->is_named_in_scope || groups == NULL || groups->kind != RHEOS_ATTR_LIST_STRING ||
+      groups->count == 0) {
+    return node->attrs->items;
+  }
+  const size_t count = (size_t)node->attrs->count, num_groups = (size_t)groups->count;
+  rheos_attr *attrs = rheos__arena_copy(arena, node->attrs->items, count * sizeof *attrs);
+  rheos_string *renamed = rheos__arena_copy(arena, groups->strings, num_groups * sizeof *renamed);
+  if (attrs == NULL || renamed == NULL) return NULL;
+  for (size_t i = 0; i < num_groups; i++) {
+    if (!rename_group(c, &renamed[i], arena)) return NULL;
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(attrs[i].name, "_class") == 0) attrs[i].value.strings = renamed;
+  }
+  return attrs;
+}
+
+// Sets `args` in the arena; false when memory is short.
+static bool describe_copy(const rheos__copier *c, const rheos__node *node, rheos__arena *arena,
+                          rheos_op_args *args) {
+  const size_t num_inputs = (size_t)node->num_inputs;
+  rheos_output *inputs = rheos__arena_alloc(arena, (num_inputs + 1) * sizeof *inputs);
+  rheos_operation *controls =
+      rheos__arena_alloc(arena, ((size_t)node->num_control_inputs + 1) * sizeof *controls);
+  const rheos_attr *attrs = attrs_of_copy(c, node, arena);
+  if (inputs == NULL || controls == NULL || attrs == NULL) return false;
+  *args = (rheos_op_args){.type = node->signature->op->name,
+                          .inputs = inputs,
+                          .num_inputs = num_inputs,
+                          .attrs = attrs,
+                          .num_attrs = (size_t)node->attrs->count,
+                          .control_inputs = controls,
+                          .device = node->device};
+  for (size_t i = 0; i < num_inputs; i++) inputs[i] = rheos__copier_at(c, node->edges[i]);
+  for (int32_t i = 0; i < node->num_control_inputs; i++) {
+    const int32_t copy = c->nodes[node->edges[num_inputs + (size_t)i].id];
+    if (copy < 0) continue;  // of the other part, or an argument
+    controls[args->num_control_inputs++] = (rheos_operation){rheos_scope_graph(c->to), copy};
+  }
+  return true;
+}
+
 static void copy_node(rheos__copier *c, int32_t id) {
   const rheos__node *node = rheos__graph_node(c->from, id);
-  const size_t num_inputs = (size_t)node->num_inputs;
-  rheos_output *inputs = rheos__alloc_array(num_inputs + 1, sizeof *inputs);
-  rheos_operation *controls =
-      rheos__alloc_array((size_t)node->num_control_inputs + 1, sizeof *controls);
   char *name = name_of_copy(c, node);
-  size_t num_controls = 0;
-  if (inputs == NULL || controls == NULL || name == NULL) {
+  rheos_op_args args;
+  rheos__arena arena;
+  rheos__arena_init(&arena);
+  if (name == NULL || !describe_copy(c, node, &arena, &args)) {
     rheos_scope_fail_take(c->to, rheos__out_of_memory());
   } else {
-    for (size_t i = 0; i < num_inputs; i++) inputs[i] = rheos__copier_at(c, node->edges[i]);
-    for (int32_t i = 0; i < node->num_control_inputs; i++) {
-      const int32_t copy = c->nodes[node->edges[num_inputs + (size_t)i].id];
-      if (copy < 0) continue;  // of the other part, or an argument
-      controls[num_controls++] = (rheos_operation){rheos_scope_graph(c->to), copy};
-    }
-    const rheos_op_args args = {.type = node->signature->op->name,
-                                .name = name,
-                                .inputs = inputs,
-                                .num_inputs = num_inputs,
-                                .attrs = node->attrs->items,
-                                .num_attrs = (size_t)node->attrs->count,
-                                .control_inputs = controls,
-                                .num_control_inputs = num_controls,
-                                .device = node->device};
     const char *file;
     int32_t line;
     rheos_operation_source((rheos_operation){c->from, id}, &file, &line);
     rheos_scope_set_source(c->to, file, line);
+    args.name = name;
     const rheos_operation copy = rheos__op_of_file(c->to, &args, node->signature);
     if (copy.graph != NULL) {
       c->nodes[id] = copy.id;
@@ -164,9 +212,8 @@ static void copy_node(rheos__copier *c, int32_t id) {
       if (c->copied != NULL) c->copied(c->argument, copy.graph, copy.id);
     }
   }
+  rheos__arena_deinit(&arena);
   rheos__free(name);
-  rheos__free(inputs);
-  rheos__free(controls);
 }
 
 static bool stands_for(const rheos__copier *c, int32_t id) {

@@ -42,11 +42,12 @@ typedef struct asked {
   rheos__arena arena;
 } asked;
 
-static rheos_status *find_edges(rheos_graph *graph, char *const *names, size_t count,
-                                const char *what, rheos__edge *edges) {
+static rheos_status *find_edges(const rheos__master_session *session, char *const *names,
+                                size_t count, const char *what, rheos__edge *edges) {
   for (size_t i = 0; i < count; i++) {
     rheos_output output;
-    rheos_status *status = rheos_graph_output(graph, names[i], &output);
+    rheos_status *status =
+        rheos__lowered_output(&session->lowered, session->graph, names[i], &output);
     if (status != NULL) {
       rheos_status *told = rheos_status_new(rheos_status_code(status), "%s %s: %s", what, names[i],
                                             rheos_status_message(status));
@@ -122,8 +123,8 @@ static rheos_status *ask(rheos__master_session *session, const rheos__master_run
       a->devices == NULL || a->parts == NULL) {
     return rheos__out_of_memory();
   }
-  RHEOS_TRY(find_edges(session->graph, run->feeds, run->num_feeds, "feed", a->feeds));
-  RHEOS_TRY(find_edges(session->graph, run->fetches, run->num_fetches, "fetch", a->fetches));
+  RHEOS_TRY(find_edges(session, run->feeds, run->num_feeds, "feed", a->feeds));
+  RHEOS_TRY(find_edges(session, run->fetches, run->num_fetches, "fetch", a->fetches));
   RHEOS_TRY(find_targets(session->graph, run, a->targets));
   return place(session, a);
 }

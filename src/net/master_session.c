@@ -220,19 +220,21 @@ static rheos_status *list_inputs(const Tensorflow__GraphDef *def, rheos__arena *
 }
 
 // Whether the graph has what an input names; else it is one of the new nodes.
-static bool find_input(rheos_graph *graph, const char *input, rheos_output *out_output) {
+static bool find_input(const rheos__master_session *session, const char *input,
+                       rheos_output *out_output) {
+  rheos_graph *graph = session->graph;
   if (input[0] == '^') {
     const rheos_operation operation = rheos_graph_operation(graph, input + 1);
     *out_output = (rheos_output){graph, operation.id, 0};
     return operation.graph != NULL;
   }
-  rheos_status *status = rheos_graph_output(graph, input, out_output);
+  rheos_status *status = rheos__lowered_output(&session->lowered, graph, input, out_output);
   rheos_status_free(status);
   return status == NULL;
 }
 
-static rheos_status *map_inputs(mappings *m, rheos_graph *graph, const void *graph_def,
-                                size_t size_bytes) {
+static rheos_status *map_inputs(mappings *m, const rheos__master_session *session,
+                                const void *graph_def, size_t size_bytes) {
   Tensorflow__GraphDef *def;
   const char **inputs;
   size_t count = 0;
@@ -242,7 +244,7 @@ static rheos_status *map_inputs(mappings *m, rheos_graph *graph, const void *gra
   if (m->all == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < count; i++) {
     rheos_output output;
-    if (!find_input(graph, inputs[i], &output)) continue;
+    if (!find_input(session, inputs[i], &output)) continue;
     m->all[m->count++] = (rheos_import_mapping){.from = inputs[i], .to = output};
   }
   return NULL;
@@ -256,12 +258,11 @@ static rheos_status *extend(rheos__master_session *session, const void *graph_de
                                       graph_def, size_bytes));
   rheos__arena_init(&m.arena);
   rheos_status *status = NULL;
-  if (rheos_graph_num_operations(graph) > 0) {
-    status = map_inputs(&m, graph, graph_def, size_bytes);
-  }
+  const int32_t first = rheos_graph_num_operations(graph);
+  if (first > 0) status = map_inputs(&m, session, graph_def, size_bytes);
   if (status == NULL) status = rheos__add_to_graph(graph, graph_def, size_bytes, m.all, m.count);
   rheos__arena_deinit(&m.arena);
-  return status;
+  return status != NULL ? status : rheos__lower_calls(graph, first, &session->lowered);
 }
 
 rheos_status *rheos__master_session_extend(rheos__master_session *session, int64_t version,
@@ -391,6 +392,7 @@ void rheos__master_session_unref(rheos__master_session *session) {
   rheos__free(session->is_asked);
   rheos__free(session->device_of);
   rheos__session_cluster_free(session->cluster);
+  rheos__lowered_calls_deinit(&session->lowered);
   rheos_graph_unref(session->graph);
   pthread_cond_destroy(&session->none_runs);
   pthread_mutex_destroy(&session->mutex);

@@ -7,6 +7,7 @@
 #include <rheos/session.h>
 
 #include "device/device.h"
+#include "format/partition/lowering.h"
 #include "net/run_stats.h"
 #include "net/worker.h"
 
@@ -33,6 +34,7 @@ typedef struct rheos__master_session {
   bool log_device_placement;
   int64_t timeout_ms;  // of a step that says none; 0: none
   rheos_graph *graph;
+  rheos__lowered_calls lowered;   // in the graph
   rheos__master_device *devices;  // the own task's first
   int32_t num_devices;
   bool *is_asked;     // by task: it is another one, and has told of its devices
