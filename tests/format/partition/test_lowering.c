@@ -19,7 +19,7 @@ static counting_allocator counter;
   "input: 'x' device: '" device                                                              \
   "' attr { key: 'T' value { type: DT_FLOAT } } } "                                          \
   "ret { key: 'y' value: 'sum:z:0' } } "
-// That calls itself.
+// One that calls itself.
 #define ENDLESS                                                                                  \
   "function { signature { name: 'endless' input_arg { name: 'x' type: DT_FLOAT } "               \
   "output_arg { name: 'y' type: DT_FLOAT } } node_def { name: 'again' op: 'endless' input: 'x' " \
@@ -114,7 +114,7 @@ static void read_program(fixture *f, const char *name) {
   rheos__free(bytes);
 }
 
-// Its calls are moved to a task where its functions are not.
+// Moves what the calls run to a task that they do not ask for.
 static void spread(rheos_graph *graph) {
   for (int32_t i = 0; i < rheos_graph_num_operations(graph); i++) {
     const rheos__function **functions;
