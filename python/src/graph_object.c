@@ -179,6 +179,15 @@ rheos_scope *graph_scope(graph_object *graph) {
   return scope ? scope->scope : NULL;
 }
 
+// With the line of the program, since what adds a node may look like a computation.
+static void raise_finalized(void) {
+  const char *file;
+  int32_t line;
+  find_source(&file, &line);
+  PyErr_Format(PyExc_RuntimeError, "Graph is finalized and cannot be modified. (%s:%d)",
+               file ? file : "?", (int)line);
+}
+
 rheos_scope *graph_scope_for_adding(graph_object *graph) {
   if (graph->finalized && graph->function) {
     PyErr_Format(PyExc_TypeError,
@@ -188,7 +197,7 @@ rheos_scope *graph_scope_for_adding(graph_object *graph) {
     return NULL;
   }
   if (graph->finalized) {
-    PyErr_SetString(PyExc_RuntimeError, "Graph is finalized and cannot be modified.");
+    raise_finalized();
     return NULL;
   }
   rheos_scope *scope = graph_scope(graph);

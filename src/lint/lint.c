@@ -191,6 +191,8 @@ static void finish_findings(rheos__lint_findings *found) {
 
 // ---- Graphs and the functions that they call
 
+enum { MOST_BODIES = 10000 };
+
 typedef struct bodies {
   rheos_graph **graphs;
   const char **names;
@@ -210,6 +212,7 @@ static void add_body(rheos__lint_findings *found, bodies *to, const rheos_func *
   for (size_t i = 0; i < to->count; i++) {
     if (to->graphs[i] == function->graph) return;
   }
+  if (to->count == MOST_BODIES) return;
   const size_t count = to->count + 1;
   if (!RHEOS_RESERVE(to->graphs, to->graph_capacity, count) ||
       !RHEOS_RESERVE(to->names, to->name_capacity, count) ||

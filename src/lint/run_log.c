@@ -76,6 +76,8 @@ static rheos_status *note_growth(rheos_run_log *log) {
     if (is_short) break;
     added->num_nodes += items[i].num_nodes;
     added->num_runs++;
+    added->num_alike = added->latest == items[i].num_nodes ? added->num_alike + 1 : 1;
+    added->latest = items[i].num_nodes;
   }
   rheos__free(items);
   return is_short ? rheos__out_of_memory() : NULL;

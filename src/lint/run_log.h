@@ -12,7 +12,9 @@ typedef struct rheos__added {
   const char *file;
   int32_t line;
   int64_t num_nodes;
-  int32_t num_runs;  // before which it added some
+  int32_t num_runs;   // before which it added some
+  int64_t latest;     // how many it added the last time
+  int32_t num_alike;  // of the latest times, how many it added as many
 } rheos__added;
 
 // What runs asked for, each set of feeds, fetches and targets once.

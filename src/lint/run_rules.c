@@ -11,7 +11,8 @@ void rheos__lint_growing_graph(rheos__lint_findings *found, const rheos__lint_gr
   if (g->function[0] != '\0') return;
   for (size_t i = 0; i < g->runs->num_added; i++) {
     const rheos__added *added = &g->runs->added[i];
-    if (added->num_runs < 3 || added->num_nodes < added->num_runs) continue;
+    // A model that is built and run in turn adds something else each time.
+    if (added->num_alike < 3 && added->num_runs < MANY_RUNS) continue;
     rheos__lint_tell_line(found, added->file, added->line, "line %d added %lld nodes in %lld runs",
                           (int)added->line, (long long)added->num_nodes,
                           (long long)added->num_runs);

@@ -145,14 +145,43 @@ static bool is_end_of_copy(const rheos__lint_graph *g, const int32_t *first, int
   return true;
 }
 
+// How many copies there are among a node and those before it; `seen` and `stack` have room for all
+// nodes.
+static int32_t count_copies(const rheos__lint_graph *g, const int32_t *first, int32_t id,
+                            int32_t *seen, int32_t *stack) {
+  int32_t count = 0, height = 0;
+  const int32_t mark = id + 1;
+  stack[height++] = id;
+  seen[id] = mark;
+  while (height > 0) {
+    const rheos__node *node = g->nodes[stack[--height]];
+    count++;
+    for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; i++) {
+      const int32_t from = node->edges[i].id;
+      if (first[from] == from || seen[from] == mark) continue;
+      seen[from] = mark;
+      stack[height++] = from;
+    }
+  }
+  return count;
+}
+
+enum { MOST_COUNTED = 200 };  // ends whose copies are counted one by one
+
 void rheos__lint_duplicate_subgraph(rheos__lint_findings *found, const rheos__lint_graph *g) {
   int32_t *first = rheos__lint_alloc(found, (size_t)g->num_nodes, sizeof *first);
   int32_t *sizes = rheos__lint_alloc(found, (size_t)g->num_nodes, sizeof *sizes);
-  if (first == NULL || sizes == NULL) return;
+  int32_t *seen = rheos__lint_alloc(found, (size_t)g->num_nodes, sizeof *seen);
+  int32_t *stack = rheos__lint_alloc(found, (size_t)g->num_nodes, sizeof *stack);
+  if (found->is_short) return;
   rheos__lint_find_copies(found, g, first, sizes);
+  int32_t num_counted = 0;
   for (int32_t id = 0; id < g->num_nodes && !found->is_short; id++) {
     if (!is_end_of_copy(g, first, id) || sizes[id] < DUPLICATE_NODES) continue;
-    rheos__lint_tell(found, g, id, "'%s' and about %d nodes before it compute again what '%s' is",
+    if (num_counted++ == MOST_COUNTED) break;
+    sizes[id] = count_copies(g, first, id, seen, stack);
+    if (sizes[id] < DUPLICATE_NODES) continue;
+    rheos__lint_tell(found, g, id, "'%s' and %d nodes before it compute again what '%s' is",
                      rheos__lint_name(found, g, id), (int)sizes[id] - 1,
                      rheos__lint_name(found, g, first[id]));
   }

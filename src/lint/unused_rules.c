@@ -161,7 +161,7 @@ static bool is_auxiliary(rheos__lint_findings *found, const rheos__lint_graph *g
   if (rheos__lint_is_one(g, id, ops) || rheos__lint_is_variable(g, id)) return true;
   if (rheos__lint_is_update(g, id) || strstr(g->ops[id], "Summary") != NULL) return true;
   const char *name = rheos__lint_name(found, g, id);
-  return strncmp(name, "gradients", 9) == 0 || strncmp(name, "save", 4) == 0 ||
+  return strstr(name, "gradients") != NULL || strncmp(name, "save", 4) == 0 ||
          strstr(name, "report_uninitialized") != NULL || strstr(name, "/Initializer/") != NULL ||
          rheos__has_effects(g->nodes[id]);
 }
@@ -251,15 +251,18 @@ static bool is_training_norm(const rheos__lint_graph *g, int32_t id) {
          is_learned(g, rheos__lint_input(g, id, 1));
 }
 
+enum { MOST_INPUTS = 1000 };
+
 // Whether a conditional decides about the node: what it takes, directly or by a few nodes, comes
-// from a Switch.
-static bool is_conditional(const rheos__lint_graph *g, int32_t id, int depth) {
+// from a Switch. `*budget` is how many more inputs are looked at.
+static bool is_conditional(const rheos__lint_graph *g, int32_t id, int depth, int *budget) {
   const rheos__node *node = g->nodes[id];
   for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; i++) {
     const int32_t from = node->edges[i].id;
-    if (from >= id || from >= g->num_nodes) continue;
+    if (from >= g->num_nodes) continue;
+    if ((*budget)-- <= 0) return false;
     if (rheos__lint_is(g, from, "Switch")) return true;
-    if (depth > 0 && is_conditional(g, from, depth - 1)) return true;
+    if (depth > 0 && is_conditional(g, from, depth - 1, budget)) return true;
   }
   return false;
 }
@@ -269,7 +272,9 @@ void rheos__lint_training_mode(rheos__lint_findings *found, const rheos__lint_gr
   for (int32_t id = 0; id < g->num_nodes; id++) {
     if (g->has_asked && !g->reached[id]) continue;
     const bool drops = is_dropout(g, id);
-    if ((!drops && !is_training_norm(g, id)) || is_conditional(g, id, 6)) continue;
+    if (!drops && !is_training_norm(g, id)) continue;
+    int budget = MOST_INPUTS;
+    if (is_conditional(g, id, 6, &budget)) continue;
     rheos__lint_tell(found, g, id, "'%s' %s in what serves", rheos__lint_name(found, g, id),
                      drops ? "drops values by chance" : "normalizes by the batch's statistics");
   }

@@ -16,6 +16,8 @@ static bool is_vector_and_column(const rheos_shape *vector, const rheos_shape *c
          vector->dims[0] == column->dims[0] && vector->dims[0] != 1;
 }
 
+enum { MOST_CONSUMERS = 1000 };
+
 // Whether a reduction takes both axes: it gives a scalar.
 static bool reduces_all(const rheos__lint_graph *g, int32_t id) {
   static const char *const ops[] = {"Mean", "Sum", NULL};
@@ -23,15 +25,18 @@ static bool reduces_all(const rheos__lint_graph *g, int32_t id) {
 }
 
 // Whether what follows from a matrix of differences, one by one, is reduced to one number.
-static bool is_reduced(const rheos__lint_graph *g, int32_t id, int depth) {
+// `*budget` is how many more consumers are looked at.
+static bool is_reduced(const rheos__lint_graph *g, int32_t id, int depth, int *budget) {
   static const char *const one_by_one[] = {
       "Square",   "Abs",  "Mul", "Add",     "AddV2",   "Sub",    "Neg",      "Cast",
       "Identity", "Sqrt", "Pow", "RealDiv", "Minimum", "Select", "SelectV2", NULL};
   for (int32_t u = g->first_use[id]; u < g->first_use[id + 1]; u++) {
     const int32_t user = g->uses[u].id;
+    if ((*budget)-- <= 0) return false;
     if (g->uses[u].input < 0) continue;
     if (reduces_all(g, user)) return true;
-    if (depth > 0 && rheos__lint_is_one(g, user, one_by_one) && is_reduced(g, user, depth - 1)) {
+    if (depth > 0 && rheos__lint_is_one(g, user, one_by_one) &&
+        is_reduced(g, user, depth - 1, budget)) {
       return true;
     }
   }
@@ -47,7 +52,8 @@ void rheos__lint_outer_broadcast(rheos__lint_findings *found, const rheos__lint_
     const bool a_is_vector = is_vector_and_column(x, y);
     if (!a_is_vector && !is_vector_and_column(y, x)) continue;
     const rheos__edge column = a_is_vector ? b : a;
-    if (is_made_to_broadcast(g, column) || !is_reduced(g, id, 4)) continue;
+    int budget = MOST_CONSUMERS;
+    if (is_made_to_broadcast(g, column) || !is_reduced(g, id, 4, &budget)) continue;
     char one[64], other[64];
     rheos_shape_format(x, one, sizeof one);
     rheos_shape_format(y, other, sizeof other);

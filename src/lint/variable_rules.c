@@ -60,13 +60,21 @@ static variable_uses uses_of(const rheos__lint_graph *g, int32_t variable) {
   return uses;
 }
 
-// A counter or an average is there to be looked at from outside.
+// A counter is there to be looked at from outside, and is not trainable, or, where that is not
+// known, a scalar.
+static bool is_counter(const rheos__lint_graph *g, int32_t id) {
+  const rheos_variable variable = rheos_variable_of((rheos_output){g->graph, id, 0});
+  if (variable.graph != NULL) return !variable.trainable;
+  const rheos_attr_value *shape = rheos__attrs_find(g->nodes[id]->attrs, "shape");
+  return shape != NULL && shape->kind == RHEOS_ATTR_SHAPE && shape->shape->rank == 0;
+}
+
 void rheos__lint_unread_variable(rheos__lint_findings *found, const rheos__lint_graph *g) {
   if (g->function[0] != '\0' || g->is_serving) return;
   for (int32_t id = 0; id < g->num_nodes; id++) {
     if (!rheos__lint_is_variable(g, id)) continue;
     const variable_uses uses = uses_of(g, id);
-    if (uses.is_read || uses.is_updated) continue;
+    if (uses.is_read || uses.is_updated || is_counter(g, id)) continue;
     rheos__lint_tell(found, g, id, "nothing reads the variable '%s'",
                      rheos__lint_name(found, g, id));
   }

@@ -549,6 +549,10 @@ def test_a_finalized_graph_does_not_grow(sess):
     ):
         with pytest.raises(RuntimeError, match="Graph is finalized and cannot be modified."):
             call()
+    with pytest.raises(RuntimeError) as said:
+        tf.constant(2)
+    line = test_a_finalized_graph_does_not_grow.__code__.co_firstlineno + 14
+    assert f"({__file__}:{line})" in str(said.value)
     assert sess.run(c) == 1
 
 
