@@ -1,7 +1,6 @@
 // Crowds: where a group holds more boxes than can be laid out and looked at, what is linked goes
 // together into boxes of its own, which are cut likewise until all are small.
 #include <stdlib.h>
-#include <string.h>
 
 #include "../command.h"
 #include "hierarchy.h"
@@ -9,16 +8,15 @@
 enum { MOST_CROWDS = 60, LEAST_MEMBERS = 20 };
 
 // Neighbours of members of the groups that are cut: those of item i are
-// to[first[i] ... first[i + 1]), with how many edges lead there.
+// to[first[i] ... first[i + 1]).
 typedef struct neighbours {
   size_t *first;
-  int32_t *to, *counts;
+  int32_t *to;
 } neighbours;
 
 static void find_neighbours(const hierarchy *h, neighbours *n) {
   n->first = command_alloc(((size_t)h->count + 2) * sizeof *n->first);
   n->to = command_alloc(2 * h->num_links * sizeof *n->to);
-  n->counts = command_alloc(2 * h->num_links * sizeof *n->counts);
   for (size_t i = 0; i < h->num_links; i++) {
     n->first[h->links[i].from + 2]++;
     n->first[h->links[i].to + 2]++;
@@ -29,7 +27,6 @@ static void find_neighbours(const hierarchy *h, neighbours *n) {
     for (int way = 0; way < 2; way++) {
       const size_t at = n->first[(way == 0 ? link->from : link->to) + 1]++;
       n->to[at] = way == 0 ? link->to : link->from;
-      n->counts[at] = link->count + link->controls;
     }
   }
 }
@@ -37,44 +34,39 @@ static void find_neighbours(const hierarchy *h, neighbours *n) {
 typedef struct cutting {
   hierarchy *h;
   neighbours near;
-  int32_t *crowd_of;  // of each item of before: the crowd that it was put into, -1: none yet
-  int32_t *sizes;     // of crowds, by item
-  int32_t *weights;   // of crowds, while a member's is looked for
+  int32_t *queue;    // members that are linked to what was placed
+  bool *is_waiting;  // of each item: it is in the queue, or was
 } cutting;
 
-// The crowd with room that most edges of a member lead to; -1: none.
-static int32_t nearest_crowd(const cutting *c, int32_t item, int32_t group, int32_t most) {
-  int32_t best = -1;
-  for (size_t at = c->near.first[item]; at < c->near.first[item + 1]; at++) {
-    const int32_t crowd = c->crowd_of[c->near.to[at]];
-    if (crowd < 0 || c->h->items[crowd].parent != group || c->sizes[crowd] >= most) continue;
-    c->weights[crowd] += c->near.counts[at];
-    if (best < 0 || c->weights[crowd] > c->weights[best]) best = crowd;
-  }
-  for (size_t at = c->near.first[item]; at < c->near.first[item + 1]; at++) {
-    const int32_t crowd = c->crowd_of[c->near.to[at]];
-    if (crowd >= 0) c->weights[crowd] = 0;
-  }
-  return best;
+static void put_into(hierarchy *h, int32_t crowd, int32_t item) {
+  h->items[crowd].num_nodes += h->items[item].num_nodes;
+  h->items[item].parent = crowd;
 }
 
-// `members` stand in the order of the graph. Those that no edge leads to go to the crowd that is
-// open, so that no more crowds are made than the members fill.
+// From each member that is left, in the order of the graph, one goes along the links, breadth
+// first; what is met fills one crowd after the other. So all but the last one are full.
 static void cut_group(cutting *c, int32_t group, const int32_t *members, int32_t count) {
   const int32_t even = (count + MOST_CROWDS - 1) / MOST_CROWDS;
   const int32_t most = even > LEAST_MEMBERS ? even : LEAST_MEMBERS;
-  int32_t open = -1;
+  int32_t crowd = -1, placed = 0;
   for (int32_t i = 0; i < count; i++) {
-    int32_t crowd = nearest_crowd(c, members[i], group, most);
-    if (crowd < 0 && (open < 0 || c->sizes[open] >= most)) {
-      open =
-          hierarchy_add(c->h, (hierarchy_item){.kind = ITEM_CROWD, .parent = group, .label = ""});
+    int32_t at = 0, end = 0;
+    if (!c->is_waiting[members[i]]) c->queue[end++] = members[i];
+    c->is_waiting[members[i]] = true;
+    for (; at < end; at++) {
+      if (placed++ % most == 0) {
+        crowd =
+            hierarchy_add(c->h, (hierarchy_item){.kind = ITEM_CROWD, .parent = group, .label = ""});
+      }
+      const int32_t item = c->queue[at];
+      put_into(c->h, crowd, item);
+      for (size_t k = c->near.first[item]; k < c->near.first[item + 1]; k++) {
+        const int32_t other = c->near.to[k];
+        if (c->is_waiting[other] || c->h->items[other].aside != ASIDE_NOT) continue;
+        c->is_waiting[other] = true;
+        c->queue[end++] = other;
+      }
     }
-    if (crowd < 0) crowd = open;
-    c->crowd_of[members[i]] = crowd;
-    c->sizes[crowd]++;
-    c->h->items[crowd].num_nodes += c->h->items[members[i]].num_nodes;
-    c->h->items[members[i]].parent = crowd;
   }
 }
 
@@ -98,12 +90,10 @@ static bool cut_once(hierarchy *h) {
     const int32_t num_drawn =
         too_many(h, members + first[group], first[group + 1] - first[group], drawn);
     if (num_drawn == 0) continue;
-    if (c.crowd_of == NULL) {
+    if (c.queue == NULL) {
       find_neighbours(h, &c.near);
-      c.crowd_of = command_alloc((size_t)count * sizeof *c.crowd_of);
-      memset(c.crowd_of, -1, (size_t)count * sizeof *c.crowd_of);
-      c.sizes = command_alloc(2 * (size_t)count * sizeof *c.sizes);
-      c.weights = command_alloc(2 * (size_t)count * sizeof *c.weights);
+      c.queue = command_alloc((size_t)count * sizeof *c.queue);
+      c.is_waiting = command_alloc((size_t)count * sizeof *c.is_waiting);
     }
     cut_group(&c, group, drawn, num_drawn);
   }
@@ -112,10 +102,8 @@ static bool cut_once(hierarchy *h) {
   free(drawn);
   free(c.near.first);
   free(c.near.to);
-  free(c.near.counts);
-  free(c.crowd_of);
-  free(c.sizes);
-  free(c.weights);
+  free(c.queue);
+  free(c.is_waiting);
   return h->count > count;
 }
 
