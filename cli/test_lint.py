@@ -12,6 +12,7 @@ import rheos.v1 as tf
 
 SOURCE = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("RHEOS_BUILD", SOURCE / "build"))
+TESTS = [Path(__file__), *(SOURCE / "tests" / "python" / "training").glob("test_lint_*.py")]
 GOLDEN = SOURCE / "tests" / "golden"
 
 
@@ -257,6 +258,16 @@ def test_wrong_usage_is_told(graph_file, tmp_path):
         done = lint(*arguments)
         assert done.returncode == 2, arguments
         assert done.stderr.startswith("rheos: ") and done.stdout == "", arguments
+
+
+# ---- Rules
+
+
+def test_all_rules_have_programs():
+    text = "".join(path.read_text() for path in TESTS)
+    for rule in rules():
+        if rule["name"] != "graph-near-limit":  # it would take 2 GB
+            assert f'"{rule["name"]}"' in text or f": {rule['name']}: " in text, rule["name"]
 
 
 # ---- Pages

@@ -133,6 +133,9 @@ void rheos__lint_unused_placeholder(rheos__lint_findings *found, const rheos__li
 void rheos__lint_unused_updates(rheos__lint_findings *found, const rheos__lint_graph *g);
 void rheos__lint_unreached_ops(rheos__lint_findings *found, const rheos__lint_graph *g);
 void rheos__lint_training_mode(rheos__lint_findings *found, const rheos__lint_graph *g);
+void rheos__lint_unrun_update(rheos__lint_findings *found, const rheos__lint_graph *g);
+// mode_rules.c
+void rheos__lint_dropout_in_runs(rheos__lint_findings *found, const rheos__lint_graph *g);
 // variable_rules.c
 void rheos__lint_unread_variable(rheos__lint_findings *found, const rheos__lint_graph *g);
 void rheos__lint_untrained_variable(rheos__lint_findings *found, const rheos__lint_graph *g);
@@ -145,6 +148,7 @@ void rheos__lint_partial_batch(rheos__lint_findings *found, const rheos__lint_gr
 void rheos__lint_fed_labels(rheos__lint_findings *found, const rheos__lint_graph *g);
 void rheos__lint_unscaled_input(rheos__lint_findings *found, const rheos__lint_graph *g);
 void rheos__lint_queue_not_filled(rheos__lint_findings *found, const rheos__lint_graph *g);
+void rheos__lint_fed_variable(rheos__lint_findings *found, const rheos__lint_graph *g);
 void rheos__lint_constant_phase(rheos__lint_findings *found, const rheos__lint_graph *g);
 
 #endif  // RHEOS_SRC_LINT_LINT_H

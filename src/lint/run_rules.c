@@ -151,6 +151,22 @@ void rheos__lint_queue_not_filled(rheos__lint_findings *found, const rheos__lint
   }
 }
 
+// ---- Variables that are fed
+
+void rheos__lint_fed_variable(rheos__lint_findings *found, const rheos__lint_graph *g) {
+  static const char *const reads[] = {"Identity", "ReadVariableOp", NULL};
+  if (g->function[0] != '\0') return;
+  for (size_t i = 0; i < g->runs->num_fed; i++) {
+    const rheos__fed *fed = &g->runs->fed[i];
+    if (fed->id >= g->num_nodes || fed->num_feeds < MANY_RUNS) continue;
+    int32_t variable = fed->id;
+    if (rheos__lint_is_one(g, variable, reads)) variable = rheos__lint_input(g, fed->id, 0).id;
+    if (variable < 0 || !rheos__lint_is_variable(g, variable)) continue;
+    rheos__lint_tell(found, g, variable, "%lld runs were fed a value in the place of '%s'",
+                     (long long)fed->num_feeds, rheos__lint_name(found, g, variable));
+  }
+}
+
 // ---- Keras's learning phase
 
 void rheos__lint_constant_phase(rheos__lint_findings *found, const rheos__lint_graph *g) {

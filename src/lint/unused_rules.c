@@ -2,6 +2,7 @@
 #include "lint/lint.h"
 
 #include <rheos/collections.h>
+#include <rheos/train.h>
 #include <stdio.h>
 
 #include "graph/library.h"
@@ -194,88 +195,29 @@ void rheos__lint_unreached_ops(rheos__lint_findings *found, const rheos__lint_gr
   }
 }
 
-// ---- Dropout and batch statistics in what serves
+// ---- Updates that no run reached
 
-// A value times what is 0 or 1 by chance: Mul(x, Cast(GreaterEqual(uniform, rate))), or a choice
-// by it, or Mul(x, Floor(keep + uniform)) as it was once written.
-static bool is_uniform(const rheos__lint_graph *g, rheos__edge edge) {
-  static const char *const random[] = {"RandomUniform", "StatelessRandomUniform",
-                                       "StatelessRandomUniformV2", NULL};
-  static const char *const passing[] = {"Add", "AddV2", "Mul", "Sub", "Identity", NULL};
-  for (int depth = 0; depth < 6 && edge.id >= 0; depth++) {
-    if (rheos__lint_is_one(g, edge.id, random)) return true;
-    if (!rheos__lint_is_one(g, edge.id, passing)) return false;
-    const rheos__edge second = rheos__lint_input(g, edge.id, 1);
-    if (rheos__lint_is_one(g, second.id, random)) return true;
-    if (second.id >= 0 && !rheos__lint_is(g, second.id, "Const") &&
-        rheos__lint_is_one(g, second.id, passing)) {
-      const rheos__edge first = rheos__lint_input(g, edge.id, 0);
-      edge = rheos__lint_is(g, first.id, "Const") ? second : first;
-    } else {
-      edge = rheos__lint_input(g, edge.id, 0);
-    }
-  }
-  return false;
+enum { LONG_RUNS = 100 };
+
+// What gives a variable its first value, or one that was saved.
+static bool is_first_value(const rheos__lint_graph *g, int32_t id) {
+  static const char *const assignments[] = {"Assign", "AssignVariableOp", NULL};
+  static const char *const restoring[] = {"RestoreV2", "Restore", "RestoreSlice", NULL};
+  if (!rheos__lint_is_one(g, id, assignments)) return false;
+  const rheos__edge value = rheos__lint_behind(g, rheos__lint_input(g, id, 1), true);
+  if (rheos__lint_is_one(g, value.id, restoring)) return true;
+  const rheos_variable variable = rheos_variable_of(
+      (rheos_output){g->graph, rheos__lint_variable_of(g, rheos__lint_input(g, id, 0)), 0});
+  return variable.graph != NULL && variable.initializer.id == id;
 }
 
-static bool is_mask(const rheos__lint_graph *g, rheos__edge edge) {
-  static const char *const compared[] = {"GreaterEqual", "Greater", "Less", "LessEqual", NULL};
-  if (rheos__lint_is(g, edge.id, "Cast")) edge = rheos__lint_input(g, edge.id, 0);
-  if (rheos__lint_is(g, edge.id, "Floor")) return is_uniform(g, rheos__lint_input(g, edge.id, 0));
-  if (!rheos__lint_is_one(g, edge.id, compared)) return false;
-  return is_uniform(g, rheos__lint_input(g, edge.id, 0)) ||
-         is_uniform(g, rheos__lint_input(g, edge.id, 1));
-}
-
-static bool is_dropout(const rheos__lint_graph *g, int32_t id) {
-  static const char *const choices[] = {"Select", "SelectV2", NULL};
-  if (rheos__lint_is_one(g, id, choices)) return is_mask(g, rheos__lint_input(g, id, 0));
-  return rheos__lint_is(g, id, "Mul") &&
-         (is_mask(g, rheos__lint_input(g, id, 1)) || is_mask(g, rheos__lint_input(g, id, 0)));
-}
-
-// Normalization of batches scales by what is learned; the kernel is used with ones to normalize
-// each element by itself.
-static bool is_learned(const rheos__lint_graph *g, rheos__edge edge) {
-  edge = rheos__lint_behind(g, edge, true);
-  if (rheos__lint_is(g, edge.id, "Cast")) edge = rheos__lint_input(g, edge.id, 0);
-  return rheos__lint_is(g, edge.id, "ReadVariableOp") || rheos__lint_variable_of(g, edge) >= 0;
-}
-
-static bool is_training_norm(const rheos__lint_graph *g, int32_t id) {
-  if (strncmp(g->ops[id], "FusedBatchNorm", 14) != 0 || strstr(g->ops[id], "Grad") != NULL) {
-    return false;
-  }
-  const rheos_attr_value *value = rheos__attrs_find(g->nodes[id]->attrs, "is_training");
-  return value != NULL && value->kind == RHEOS_ATTR_BOOL && value->b &&
-         is_learned(g, rheos__lint_input(g, id, 1));
-}
-
-enum { MOST_INPUTS = 1000 };
-
-// Whether a conditional decides about the node: what it takes, directly or by a few nodes, comes
-// from a Switch. `*budget` is how many more inputs are looked at.
-static bool is_conditional(const rheos__lint_graph *g, int32_t id, int depth, int *budget) {
-  const rheos__node *node = g->nodes[id];
-  for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; i++) {
-    const int32_t from = node->edges[i].id;
-    if (from >= g->num_nodes) continue;
-    if ((*budget)-- <= 0) return false;
-    if (rheos__lint_is(g, from, "Switch")) return true;
-    if (depth > 0 && is_conditional(g, from, depth - 1, budget)) return true;
-  }
-  return false;
-}
-
-void rheos__lint_training_mode(rheos__lint_findings *found, const rheos__lint_graph *g) {
-  if (!g->is_serving) return;
+void rheos__lint_unrun_update(rheos__lint_findings *found, const rheos__lint_graph *g) {
+  if (g->function[0] != '\0' || g->runs->num_runs < LONG_RUNS) return;
   for (int32_t id = 0; id < g->num_nodes; id++) {
-    if (g->has_asked && !g->reached[id]) continue;
-    const bool drops = is_dropout(g, id);
-    if (!drops && !is_training_norm(g, id)) continue;
-    int budget = MOST_INPUTS;
-    if (is_conditional(g, id, 6, &budget)) continue;
-    rheos__lint_tell(found, g, id, "'%s' %s in what serves", rheos__lint_name(found, g, id),
-                     drops ? "drops values by chance" : "normalizes by the batch's statistics");
+    const bool fills = strncmp(g->ops[id], "QueueEnqueue", 12) == 0;
+    if (g->reached[id] || (!fills && !rheos__lint_is_update(g, id))) continue;
+    if (is_first_value(g, id)) continue;
+    rheos__lint_tell(found, g, id, "none of %lld runs reached '%s', a %s",
+                     (long long)g->runs->num_runs, rheos__lint_name(found, g, id), g->ops[id]);
   }
 }

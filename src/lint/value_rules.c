@@ -104,11 +104,17 @@ static void tell_constant(rheos__lint_findings *found, const rheos__lint_graph *
                    rheos__lint_name(found, g, id), (double)size_bytes / (1 << 20));
 }
 
-// A graph without variables is frozen: there constants are where they belong.
+// A graph without variables is frozen: there constants are where they belong. Functions of programs
+// take arrays as constants, in each trace.
+static bool may_be_frozen(const rheos__lint_graph *g) {
+  if (g->function[0] == '\0') return !rheos__lint_has_variables(g);
+  return g->num_nodes == 0 || g->nodes[0]->source_file == 0;
+}
+
 void rheos__lint_large_constant(rheos__lint_findings *found, const rheos__lint_graph *g) {
   size_t sum_bytes = 0, largest_bytes = 0;
   int32_t largest = -1;
-  if (!rheos__lint_has_variables(g)) return;
+  if (may_be_frozen(g)) return;
   for (int32_t id = 0; id < g->num_nodes; id++) {
     const size_t size_bytes = bytes_of_constant(g, id);
     if (size_bytes >= LARGE_BYTES) {
@@ -126,7 +132,7 @@ void rheos__lint_large_constant(rheos__lint_findings *found, const rheos__lint_g
 }
 
 void rheos__lint_medium_constant(rheos__lint_findings *found, const rheos__lint_graph *g) {
-  if (!rheos__lint_has_variables(g)) return;
+  if (may_be_frozen(g)) return;
   for (int32_t id = 0; id < g->num_nodes; id++) {
     const size_t size_bytes = bytes_of_constant(g, id);
     if (size_bytes >= MEDIUM_BYTES && size_bytes < LARGE_BYTES) {

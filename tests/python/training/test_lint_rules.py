@@ -1,57 +1,9 @@
-"""Rules of lint: for each, programs that have the mistake, and near ones that do not.
+"""Rules of lint about graphs: for each, programs that have the mistake, and near ones without."""
 
-A program is a text, run with `tf` (TensorFlow 1) and `np`, as `rheos lint` would run it. A comment
-`# <-` marks the line that is told of.
-"""
-
-import linecache
-import textwrap
-
-import numpy as np
 import pytest
-import rheos.v1 as tf
-from rheos import _core
-from rheos.framework import run_warnings
-from rheos.training.script_lint import Recorder
+from lint_programs import Cases, check_mistake, check_near, name_of
 
-# What programs begin with.
-HEAD = """
-    softmax_loss = tf.nn.softmax_cross_entropy_with_logits_v2
-    sparse_loss = tf.nn.sparse_softmax_cross_entropy_with_logits
-    x = tf.placeholder(tf.float32, [None, 3], name="x")
-    y = tf.placeholder(tf.float32, [None, 3], name="y")
-    w = tf.get_variable("w", [3, 3])
-    z = tf.matmul(x, w)
-    xs, ys = np.ones([6, 3], np.float32), np.eye(3, dtype=np.float32)[[0, 1, 2, 0, 1, 2]]
-    feed = {x: xs, y: ys}
-    use = tf.add_n([z, y], name="use")
-"""
-
-def program(text, head=HEAD):
-    return textwrap.dedent(head) + textwrap.dedent(text)
-
-
-def found_in(text, name="program.py", notes=True):
-    """[Finding] of a program that is run here."""
-    lines = text.splitlines(keepends=True)
-    linecache.cache[name] = len(text), None, lines, name
-    recorder = Recorder(notes)
-    run_warnings.set_watcher(recorder)
-    try:
-        with tf.Graph().as_default():
-            exec(compile(text, name, "exec"), {"tf": tf, "np": np, "__name__": "program"})
-            return recorder.findings()
-    finally:
-        run_warnings.set_watcher(None)
-
-
-# {rule: (programs with the mistake, programs without)}
-CASES = {}
-
-
-def cases(rule, bad, good, head=HEAD):
-    CASES[rule] = [program(text, head) for text in bad], [program(text, head) for text in good]
-
+cases = Cases()
 
 cases(
     "double-softmax",
@@ -231,6 +183,12 @@ cases(
         "a = tf.constant(np.zeros([11 << 18], np.float32)); a + 1  # <-",
         "tf.reduce_sum(np.ones([1000, 3000], np.float32))  # <-",
         "for i in range(9): tf.constant(np.full([2 << 20], i, np.float32)) + 1  # <-",
+        """
+        big = np.ones([3 << 20], np.float32)
+        @tf.function
+        def f(v): return v + tf.reduce_sum(big)  # <-
+        f(tf.constant(1.0))
+        """,
     ],
     [
         "tf.constant(np.zeros([1 << 18], np.float32)) + 1",
@@ -522,250 +480,13 @@ cases(
         "p = tf.placeholder(tf.string); tf.strings.length(p)",
     ],
 )
-RUN = """
-    session = tf.Session()
-    session.run(tf.global_variables_initializer())
-"""
-cases(
-    "growing-graph",
-    [
-        "for i in range(5): session.run(tf.reduce_sum(use), feed)  # <-",
-        "for i in range(5): session.run(use * float(i), feed)  # <-",
-        """
-        def step():
-            return tf.reduce_sum(use)  # <-
-        for i in range(5): session.run(step(), feed)
-        """,
-        "for i in range(5): session.run(w.assign(np.ones([3, 3])))  # <-",
-        "run = session.make_callable(w)\nfor i in range(5):\n    tf.identity(w)  # <-\n    run()",
-    ],
-    [
-        "s = tf.reduce_sum(use)\nfor i in range(20): session.run(s, feed)",
-        "session.run(tf.reduce_sum(use), feed)\nsession.run(tf.reduce_max(use), feed)",
-        "a = [tf.reduce_sum(use, i) for i in range(2)]\nfor one in a: session.run(one, feed)",
-        """
-        p = tf.placeholder(tf.float32, [])
-        s = use * p
-        for i in range(9): session.run(s, {**feed, p: i})
-        """,
-    ],
-    HEAD + RUN,
-)
-cases(
-    "new-fetches",
-    [
-        "all = [use + float(i) for i in range(12)]\nfor one in all: session.run(one, feed)  # <-",
-        """
-        all = [use + float(i) for i in range(12)]
-        for i in range(12): session.run([use] + all[:i], feed)  # <-
-        """,
-    ],
-    [
-        "all = [use + float(i) for i in range(12)]\nsession.run(all, feed)",
-        "for i in range(30): session.run([use, z][i % 2], feed)",
-        "all = [use + float(i) for i in range(5)]\nfor one in all: session.run(one, feed)",
-        """
-        all = [use + float(i) for i in range(12)]
-        for i in range(99): session.run(all[i % 12], feed)
-        """,
-    ],
-    HEAD + RUN,
-)
-cases(
-    "many-shapes",
-    ["for i in range(1, 12): session.run(z, {x: np.ones([i, 3])})"],
-    [
-        "for i in range(40): session.run(z, {x: np.ones([i % 4 + 1, 3])})",
-        "for i in range(12): session.run(z, {x: np.ones([4, 3])})",
-    ],
-    HEAD + RUN,
-)
-cases(
-    "partial-batch",
-    ["for i in range(33): session.run(z, {x: np.ones([2 if i == 32 else 8, 3])})"],
-    [
-        "for i in range(33): session.run(z, {x: np.ones([8, 3])})",
-        "for i in range(33): session.run(z, {x: np.ones([2 if i % 2 else 8, 3])})",
-    ],
-    HEAD + RUN,
-)
-cases(
-    "fed-labels",
-    [
-        "loss = tf.losses.softmax_cross_entropy(y, z)  # <-\nsession.run(loss, {x: xs, y: xs})",
-        "loss = tf.losses.softmax_cross_entropy(y, z)  # <-\nsession.run(loss, {x: xs, y: 2 * ys})",
-        """
-        loss = tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=z)  # <-
-        session.run(loss, {x: xs, y: np.random.normal(size=[6, 3])})
-        """,
-    ],
-    [
-        "loss = tf.losses.softmax_cross_entropy(y, z); session.run(loss, feed)",
-        """
-        loss = tf.losses.softmax_cross_entropy(y, z)
-        session.run(loss, {x: xs, y: ys * 0.9 + 0.1 / 3})
-        """,
-        "loss = tf.losses.sigmoid_cross_entropy(y, z); session.run(loss, {x: xs, y: xs})",
-    ],
-    HEAD + RUN,
-)
-cases(
-    "unscaled-input",
-    [
-        "session.run(z, {x: np.arange(240, 252).reshape(4, 3)})",
-        "session.run(z, {x: np.arange(100, 160).reshape(20, 3)})",
-    ],
-    [
-        "session.run(z, {x: np.arange(12).reshape(4, 3) / 255})",
-        "session.run(z, {x: np.arange(12).reshape(4, 3)})",
-        "session.run(tf.matmul(x / 255, w), {x: np.arange(240, 252).reshape(4, 3)})",
-    ],
-    HEAD + RUN,
-)
-cases(
-    "constant-phase",
-    [
-        """
-        phase = tf.keras.backend.learning_phase()
-        h = tf.keras.layers.Dropout(0.5)(z)
-        for _ in range(12): session.run(h, {x: xs, phase: 0})
-        """
-    ],
-    [
-        """
-        phase = tf.keras.backend.learning_phase()
-        h = tf.keras.layers.Dropout(0.5)(z)
-        for i in range(12): session.run(h, {x: xs, phase: i % 2})
-        """,
-        "for _ in range(12): session.run(z, {x: xs})",
-    ],
-    HEAD + RUN,
-)
-cases(
-    "unreached-ops",
-    [
-        "hits = tf.reduce_mean(use)  # <-\nsession.run(z, feed)",
-        "a = tf.exp(z)\nb = tf.sin(a)  # <-\nsession.run([a, use], feed)",
-    ],
-    [
-        "hits = tf.reduce_mean(use); session.run([hits, use], feed)",
-        "tf.summary.scalar('m', tf.reduce_mean(use)); session.run(use, feed)",
-        """
-        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(use))
-        session.run([train, use], feed)
-        """,
-    ],
-    HEAD + RUN,
-)
-cases(
-    "many-sessions",
-    ["kept = [tf.Session() for _ in range(9)]  # <-"],
-    [
-        "kept = [tf.Session() for _ in range(8)]",
-        "for _ in range(20):\n    with tf.Session() as session: pass",
-        "for _ in range(20):\n    session = tf.Session(); session.close()",
-    ],
-)
-FUNCTION = """
-    import random, time, datetime
-    from time import time as now
-    drawn = np.random.RandomState(1)
-    seen, total = [], 0
-    v = tf.constant([1.0, 2.0])
-"""
 
 
-def traced(*lines, use="f(v)"):
-    return "@tf.function\ndef f(a):\n" + "".join(f"    {line}\n" for line in lines) + use
-
-
-cases(
-    "baked-value",
-    [
-        traced("return a + time.time()  # <-"),
-        traced("return a + now()  # <-"),
-        traced("n = random.random()  # <-", "return a + n"),
-        traced("return a + np.random.rand(2)  # <-"),
-        traced("return a + np.random.normal(size=[2])  # <-"),
-        traced("return a + drawn.uniform(size=[2])  # <-"),
-        traced("n = datetime.datetime.now().hour  # <-", "return a + float(n)"),
-        traced("if random.random() < 2:  # <-", "    return a", "return a + 1"),
-    ],
-    [
-        traced("return a + tf.random.uniform([2])"),
-        traced("return a + tf.cast(tf.timestamp(), tf.float32)"),
-        traced("return a + np.sqrt(2.0)"),
-        "n = random.random()\n" + traced("return a + n"),
-        "def g(a): return a + time.time()\ng(v)",
-        traced(
-            "def g(b): return (b + np.random.rand(2)).astype(np.float32)",
-            "return tf.numpy_function(g, [a], tf.float32)",
-        ),
-    ],
-    FUNCTION,
-)
-cases(
-    "side-effect",
-    [
-        traced("print('called')  # <-", "return a"),
-        traced("seen.append(a.shape)  # <-", "return a"),
-        traced("global total  # <-", "total = 3", "return a"),
-        traced("open('/dev/null')  # <-", "return a"),
-    ],
-    [
-        traced("tf.print('called')", "return a"),
-        traced("parts = []", "parts.append(a)", "return tf.stack(parts)"),
-        traced("return a + float(len(seen))"),
-        "def g(a):\n    seen.append(a)\n    print(a.shape)\n    return a\ng(v)",
-    ],
-    FUNCTION,
-)
-cases(
-    "retracing",
-    [
-        "@tf.function\ndef f(a, n): return a * n\nfor n in range(12): f(v, n)  # <-",
-        "@tf.function\ndef f(a): return a * 2.0\nfor n in range(1, 12): f(tf.zeros([n]))  # <-",
-        "for n in range(12):\n    f = tf.function(lambda a: a + 1.0)\n    f(v)  # <-",
-    ],
-    [
-        "@tf.function\ndef f(a, n): return a * n\nfor n in range(12): f(v, tf.constant(float(n)))",
-        """
-        @tf.function(input_signature=[tf.TensorSpec([None])])
-        def f(a): return a * 2.0
-        for n in range(1, 12): f(tf.zeros([n]))
-        """,
-        "@tf.function\ndef f(a, n): return a * n\nfor n in range(40): f(v, float(n % 2))",
-    ],
-    FUNCTION,
-)
-
-
-def marked_line(text):
-    return next((i for i, line in enumerate(text.splitlines(), 1) if "# <-" in line), None)
-
-
-ALL_BAD = [(rule, text) for rule, (bad, _) in CASES.items() for text in bad]
-ALL_GOOD = [(rule, text) for rule, (_, good) in CASES.items() for text in good]
-
-
-def name_of(value):
-    return value if value in CASES else ""
-
-
-@pytest.mark.parametrize(("rule", "text"), ALL_BAD, ids=name_of)
+@pytest.mark.parametrize(("rule", "text"), cases.bad, ids=name_of)
 def test_the_mistake_is_found_at_its_line(rule, text):
-    found = [f for f in found_in(text) if f.rule == rule]
-    assert found, text
-    if marked_line(text) is not None:
-        assert (found[0].file, found[0].line) == ("program.py", marked_line(text)), text
+    check_mistake(rule, text)
 
 
-@pytest.mark.parametrize(("rule", "text"), ALL_GOOD, ids=name_of)
+@pytest.mark.parametrize(("rule", "text"), cases.good, ids=name_of)
 def test_nothing_is_found_in_near_programs(rule, text):
-    assert [f for f in found_in(text) if f.rule == rule.split()[0]] == [], text
-
-
-def test_all_rules_have_programs():
-    left = {"graph-near-limit", "queue-not-filled", "training-mode", "uninitialized-variable"}
-    names = {name for name, *_ in _core.lint_rules()}
-    assert names - left <= set(CASES)
+    check_near(rule, text)
