@@ -94,6 +94,30 @@ def test_functions_are_graphs_that_nodes_call():
     assert data["strings"][called["op"][0]] == "_Arg"
 
 
+def test_bodies_have_dtypes_and_outputs_by_number(tmp_path):
+    text = """
+      library { function { signature { name: "F" input_arg { name: "x" type: DT_FLOAT }
+          output_arg { name: "r" type: DT_INT32 } }
+        node_def { name: "top" op: "TopKV2" input: "x" input: "k:output:0"
+          attr { key: "T" value { type: DT_FLOAT } } }
+        node_def { name: "k" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+          attr { key: "_output_shapes" value { list { shape { } } } } }
+        ret { key: "r" value: "top:indices:0" } } }
+      node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+      node { name: "f" op: "PartitionedCall" input: "x"
+        attr { key: "f" value { func { name: "F" } } }
+        attr { key: "Tin" value { list { type: DT_FLOAT } } }
+        attr { key: "Tout" value { list { type: DT_INT32 } } } }
+    """
+    (tmp_path / "g.pbtxt").write_text(text)
+    data = json_of(tmp_path / "g.pbtxt")
+    body, texts = data["graphs"][1], data["strings"]
+    assert body["label"] == ["x", "top", "k", "r"]
+    outputs = [[texts[i] for i in types] for types in body["outputs"]]
+    assert outputs == [["float"], ["float", "int32"], ["int32 []"], []]
+    assert body["inputs"] == [[], [0, 0, 2, 0], [], [1, 1]]
+
+
 def test_for_graphviz(tmp_path):
     dot = view("--dot", TRAINING).stdout.decode()
     assert dot.startswith("digraph rheos {") and "Momentum" in dot

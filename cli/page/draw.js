@@ -40,7 +40,7 @@ class Engine {
 const ENGINE = new Engine();
 
 // ---- Boxes: what is on the drawing. The place of a box that a call opens is its function's.
-const LEAF_HEIGHT = 34, HEAD = 26, PAD = 12, MOST_WIDTH = 230, MOST_LINKS = 420, MOST_PORTS = 10, MOST_SHOWN = 200;
+const LEAF_HEIGHT = 34, HEAD = 26, PAD = 12, MOST_WIDTH = 230, MOST_PORTS = 10, MOST_PORT_LINKS = 60, MOST_SHOWN = 200;
 const PEN = document.createElement("canvas").getContext("2d");
 const FONT = "system-ui, sans-serif";
 function widthOf(text, size, weight) {
@@ -199,16 +199,24 @@ async function layOut(box) {
   const present = new Map(boxes.map((b, n) => [b.item, n]));
   const ports = portsOf(box).filter((p) => [...p.links.keys()].some((m) => present.has(m)));
   const allLinks = linksInside(box).filter((l) => present.has(l.from) && present.has(l.to));
-  const shown = allLinks.length > MOST_LINKS ? [...allLinks].sort((a, b) => b.count - a.count).slice(0, MOST_LINKS) : allLinks;
+  // Time grows faster than links: of very many only the strongest are drawn.
+  const most = Math.max(100, Math.ceil(2.5 * boxes.length));
+  const shown = allLinks.length > most ? [...allLinks].sort((a, b) => b.count - a.count).slice(0, most) : allLinks;
   const state = JSON.stringify([boxes.map((b) => [b.item, b.size.width, b.size.height]), ports.map((p) => p.key), VIEW.controls]);
   if (box.drawn && box.drawn.state === state) return;
   const dot = ["digraph{nodesep=.28;ranksep=.42;node[shape=box,fixedsize=true,label=\"\"];edge[arrowhead=none,fontsize=9,fontname=Courier];"];
+  if (shown.length > 120) dot.push("mclimit=.4;nslimit=3;");
   boxes.forEach((b, n) => dot.push(`n${n}[width=${(b.size.width / SCALE).toFixed(3)},height=${(b.size.height / SCALE).toFixed(3)}];`));
   ports.forEach((p, n) => {
     p.text = fitted((p.isInput ? "\u2190 " : "\u2192 ") + plain(box.inside.graph.name(p.item) || box.inside.graph.label(p.item)), 11, 170);
     p.width = Math.ceil(widthOf(p.text, 11)) + 18;
     dot.push(`p${n}[width=${(p.width / SCALE).toFixed(3)},height=.31];`);
   });
+  // Boxes that no link ties to another would be one long row: links that are not seen make rows of
+  // them.
+  const tied = new Set(shown.flatMap((l) => [l.from, l.to])), free = boxes.filter((b) => !tied.has(b.item));
+  const isFree = free.length > 8 ? new Set(free.map((b) => b.item)) : new Set(), columns = Math.ceil(Math.sqrt(1.4 * free.length));
+  if (isFree.size) free.slice(columns).forEach((b, n) => dot.push(`n${present.get(free[n].item)}->n${present.get(b.item)}[style=invis];`));
   const edges = [], hasLabels = shown.length <= 90;
   const add = (from, to, link, port) => {
     const label = shorten(labelOf(link), 34);
@@ -218,8 +226,8 @@ async function layOut(box) {
   };
   for (const link of shown) add("n" + present.get(link.from), "n" + present.get(link.to), link, null);
   ports.forEach((p, n) => {
-    for (const [member, link] of p.links) {
-      if (!present.has(member)) continue;
+    for (const [member, link] of [...p.links].sort((a, b) => b[1].count - a[1].count).slice(0, Math.max(1, MOST_PORT_LINKS / ports.length))) {
+      if (!present.has(member) || isFree.has(member)) continue;
       const inner = "n" + present.get(member), outer = "p" + n;
       const ends = { ...link, from: p.isInput ? -1 : member, to: p.isInput ? member : -1, bytes: 0 };
       if (p.isInput) add(outer, inner, ends, p);
@@ -268,7 +276,9 @@ function readLayout(text, boxes, ports, edges) {
       if (word[1][0] === "n") drawn.places[number] = { box: boxes[number], x: at.x - boxes[number].size.width / 2, y: at.y - boxes[number].size.height / 2 };
       else drawn.ports[number] = { port: ports[number], x: at.x - ports[number].width / 2, y: at.y - 11 };
     } else if (word[0] === "edge") {
-      const edge = byEnds.get(word[1] + " " + word[2]).shift(), count = Number(word[3]), points = [];
+      const edge = (byEnds.get(word[1] + " " + word[2]) || []).shift();
+      if (!edge) continue;
+      const count = Number(word[3]), points = [];
       for (let k = 0; k < count; k++) points.push([x(4 + 2 * k), y(5 + 2 * k)]);
       const after = 4 + 2 * count, hasPlace = /^x+$/.test(word[after]);
       const middle = points[count >> 1];

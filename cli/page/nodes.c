@@ -1,6 +1,7 @@
 // Reads nodes from a view or from the definition of a function.
 #include "nodes.h"
 
+#include <rheos/host.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,8 +114,86 @@ static void set_end(page_nodes *n, int32_t i, const char *name, const char *op) 
   n->devices[i] = "";
 }
 
+// How many tensors an output has that a node's definition names.
+static int32_t count_of(const Tensorflow__NodeDef *def, const rheos_op_argument *output) {
+  enum { MOST = 10000 };
+  const Tensorflow__AttrValue *number =
+      output->number_attr != NULL ? view_attr(def, output->number_attr) : NULL;
+  const Tensorflow__AttrValue *types =
+      output->type_list_attr != NULL ? view_attr(def, output->type_list_attr) : NULL;
+  if (number != NULL && number->value_case == TENSORFLOW__ATTR_VALUE__VALUE_I) {
+    return number->i < 0 ? 0 : number->i > MOST ? MOST : (int32_t)number->i;
+  }
+  if (types != NULL && types->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST) {
+    return types->list->n_type > MOST ? MOST : (int32_t)types->list->n_type;
+  }
+  return 1;
+}
+
+static rheos_dtype dtype_of(int64_t number) {
+  return number > 0 && number <= RHEOS_UINT4 ? (rheos_dtype)number : RHEOS_INVALID_DTYPE;
+}
+
+static rheos_dtype default_dtype(const rheos_op_def *op, const char *name) {
+  for (int32_t i = 0; i < rheos_op_def_num_attrs(op); i++) {
+    const rheos_op_attr attr = rheos_op_def_attr(op, i);
+    if (strcmp(attr.name, name) != 0) continue;
+    if (attr.default_value.kind == RHEOS_ATTR_TYPE) return attr.default_value.type;
+  }
+  return RHEOS_INVALID_DTYPE;
+}
+
+static rheos_dtype dtype_at(const rheos_op_def *op, const Tensorflow__NodeDef *def,
+                            const rheos_op_argument *output, int32_t index) {
+  const char *name = output->type_list_attr != NULL ? output->type_list_attr : output->type_attr;
+  const Tensorflow__AttrValue *value = name != NULL ? view_attr(def, name) : NULL;
+  if (name == NULL) return output->dtype;
+  if (value == NULL) return default_dtype(op, name);
+  if (value->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TYPE) return dtype_of(value->type);
+  const bool is_list = value->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST &&
+                       index < (int32_t)value->list->n_type;
+  return is_list ? dtype_of(value->list->type[index]) : RHEOS_INVALID_DTYPE;
+}
+
+// Of the outputs that a node has by its op the number of the one that is called so; 0: there is
+// none.
+static int32_t output_number(const page_nodes *n, int32_t node, const char *name,
+                             size_t name_bytes) {
+  const Tensorflow__NodeDef *def = n->defs[node];
+  const rheos_op_def *op = def != NULL ? rheos_op_def_find(n->view->graph, def->op) : NULL;
+  int32_t number = 0;
+  for (int32_t i = 0; op != NULL && i < rheos_op_def_num_outputs(op); i++) {
+    const rheos_op_argument output = rheos_op_def_output(op, i);
+    if (strlen(output.name) == name_bytes && memcmp(output.name, name, name_bytes) == 0) {
+      return number;
+    }
+    number += count_of(def, &output);
+  }
+  return 0;
+}
+
+// What a node's op and attributes say; shapes only where a program noted them.
+static void add_outputs_by_op(page_nodes *n, int32_t node) {
+  const Tensorflow__NodeDef *def = n->defs[node];
+  const rheos_op_def *op = rheos_op_def_find(n->view->graph, def->op);
+  const Tensorflow__AttrValue *shapes = view_attr(def, "_output_shapes");
+  size_t number = 0;
+  for (int32_t i = 0; op != NULL && i < rheos_op_def_num_outputs(op); i++) {
+    const rheos_op_argument output = rheos_op_def_output(op, i);
+    const int32_t count = count_of(def, &output);
+    for (int32_t k = 0; k < count; k++, number++) {
+      rheos_shape shape = RHEOS_UNKNOWN_SHAPE;
+      if (shapes != NULL && shapes->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST &&
+          number < shapes->list->n_shape) {
+        shape = message_shape(shapes->list->shape[number]);
+      }
+      add_output(n, node, dtype_at(op, def, &output, k), &shape);
+    }
+  }
+}
+
 // "^name", "name" of an argument, "name:output:0" of a node.
-static hierarchy_edge edge_of(name_table *by_name, const char *input) {
+static hierarchy_edge edge_of(const page_nodes *n, name_table *by_name, const char *input) {
   const bool is_control = input[0] == '^';
   const char *name = input + is_control, *last = strrchr(name, ':');
   const size_t name_bytes = strcspn(name, ":");
@@ -123,7 +202,12 @@ static hierarchy_edge edge_of(name_table *by_name, const char *input) {
     edge.output = (int32_t)strtol(last + 1, NULL, 10);
   }
   const name_row *row = name_table_row(by_name, name, name_bytes);
-  if (row->count > 0) edge.from = (int32_t)row->least;
+  if (row->count == 0) return edge;
+  edge.from = (int32_t)row->least;
+  if (last > name + name_bytes) {
+    const char *output = name + name_bytes + 1;
+    edge.output += output_number(n, edge.from, output, (size_t)(last - output));
+  }
   return edge;
 }
 
@@ -164,11 +248,11 @@ static void read_function_edges(page_nodes *n, const Tensorflow__FunctionDef *fu
   for (int32_t i = 0; i < n->count; i++) {
     const Tensorflow__NodeDef *def = n->defs[i];
     for (size_t k = 0; def != NULL && k < def->n_input; k++) {
-      n->edges[count++] = edge_of(by_name, def->input[k]);
+      n->edges[count++] = edge_of(n, by_name, def->input[k]);
     }
     const bool is_result = (size_t)i >= signature->n_input_arg + function->n_node_def;
     const char *result = is_result ? result_of(function, n->names[i]) : NULL;
-    if (result != NULL) n->edges[count++] = edge_of(by_name, result);
+    if (result != NULL) n->edges[count++] = edge_of(n, by_name, result);
     n->first_edge[i + 1] = count;
   }
 }
@@ -188,10 +272,11 @@ void page_nodes_of_function(page_nodes *n, const view *v, const Tensorflow__Func
   const rheos_shape unknown = RHEOS_UNKNOWN_SHAPE;
   for (int32_t i = 0; i < n->count; i++) {
     n->first_output[i + 1] = n->first_output[i];
-    if ((size_t)i >= signature->n_input_arg) continue;
-    const int type = (int)signature->input_arg[i]->type;
-    const bool is_known = type > 0 && type <= RHEOS_UINT4;
-    add_output(n, i, is_known ? (rheos_dtype)type : RHEOS_INVALID_DTYPE, &unknown);
+    if ((size_t)i < signature->n_input_arg) {
+      add_output(n, i, dtype_of((int64_t)signature->input_arg[i]->type), &unknown);
+    } else if (n->defs[i] != NULL) {
+      add_outputs_by_op(n, i);
+    }
   }
   set_types_of_edges(n);
 }

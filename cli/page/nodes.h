@@ -26,8 +26,8 @@ typedef struct page_nodes {
 } page_nodes;
 
 void page_nodes_of_graph(page_nodes *n, const view *v);
-// Arguments come first as nodes of the op "_Arg", results last as "_Retval". An edge's output is
-// its number among those of one name.
+// Arguments come first as nodes of the op "_Arg", results last as "_Retval". Of an op that is not
+// known an edge's output is its number among those of one name.
 void page_nodes_of_function(page_nodes *n, const view *v, const Tensorflow__FunctionDef *function);
 void page_nodes_deinit(page_nodes *n);
 

@@ -395,7 +395,7 @@ function showGroup(panel, box) {
   const kinds = ["node", "scope", "series of alike scopes", "boxes that are linked"];
   element(panel, "p", `${graph.nodes(item)} nodes` + (box === ROOT ? "" : ", " + kinds[graph.kind(item)]), { class: "op" });
   if (box === ROOT && DATA.missing) element(panel, "p", plain(DATA.missing), { class: "problem" });
-  if (box === ROOT && DATA.problem) element(panel, "p", "It cannot be imported: " + plain(DATA.problem), { class: "problem" });
+  if (box === ROOT && DATA.problem) element(panel, "p", "It cannot be imported: " + plain(DATA.problem.replace(/\s+/g, " ")), { class: "problem" });
   rows(panel, "Facts", traceFacts(box));
   const ops = [];
   graph.eachNode(item, (i) => ops.push(graph.op(i)));
