@@ -1,5 +1,6 @@
 """The coordinator of a cluster: gives functions to its workers, whichever is free."""
 
+import atexit
 import collections
 import contextlib
 import socket
@@ -11,13 +12,14 @@ from rheos.framework import errors, logging, nest
 from rheos.framework.operation import Tensor
 from rheos.replication.parameter_servers import ParameterServerStrategy
 from rheos.replication.remote_values import PerWorkerValues, RemoteValue, fetched
-from rheos.replication.worker_datasets import PerWorkerDataset, worker_index
+from rheos.replication.worker_datasets import OnWorker, PerWorkerDataset, worker_index
 from rheos.tracing.concrete import ConcreteFunction
 from rheos.tracing.function import Function
 from rheos.tracing.restored import RestoredFunction
 
 _TRACED = (Function, ConcreteFunction, RestoredFunction)
 
+_LEAVE_S = 2.0  # how long a program that ends waits for workers
 _RETRY_S = 0.5  # how often a worker that is lost is looked for
 
 # What a step may end by whose task was lost, or was started anew.
@@ -169,23 +171,39 @@ class _Worker:
         self._cluster, self._number, self._queue = cluster, number, queue
         self._session = None
         name = f"worker {number} of a ClusterCoordinator"
-        threading.Thread(target=self._serve, name=name, daemon=True).start()
+        self.thread = threading.Thread(target=self._serve, name=name, daemon=True)
+        self.thread.start()
 
     def _serve(self):
         while True:
-            if self._session is None:
-                self._wait_for_server()
+            self._connect()
             closure = self._queue.take(self._number)
             if closure is None:
                 break
             self._run(closure)
             del closure  # who waits for its value may let go of it
-        self._close()
+        self._leave()
+
+    def _connect(self):
+        """Makes a session, once the worker is there; None where a parameter server is lost, for
+        which a new session would wait."""
+        while self._session is None and not self._queue.is_over:
+            self._wait_for_server()
+            if self._cluster.lost_servers() is not None:
+                return
+            session = self._cluster.session_on_worker(self._number)
+            try:
+                session.ask()
+            except errors.OpError:
+                session.close()
+                time.sleep(_RETRY_S)
+            else:
+                self._session = session
 
     def _run(self, closure):
         try:
             if self._session is None:
-                self._session = self._cluster.session_on_worker(self._number)
+                raise errors.UnavailableError(None, None, "there is no session on the worker")
             value = closure.run(self._session)
         except _OF_LOST_TASKS as error:
             self._after(error, closure)
@@ -227,6 +245,14 @@ class _Worker:
             with contextlib.suppress(errors.OpError):
                 session.close()
 
+    def _leave(self):
+        """Has the worker forget its iterators and tables; the variables are not its own."""
+        if self._session is not None:
+            own = [one for one in self._session.resources if isinstance(one, OnWorker)]
+            with contextlib.suppress(errors.OpError):
+                self._session.destroy(own)
+        self._close()
+
     def _wait_for_server(self):
         """Waits until something listens at the worker's address."""
         host, _, port = self._cluster.address_of("worker", self._number).rpartition(":")
@@ -236,6 +262,14 @@ class _Worker:
                 return
             except OSError:
                 time.sleep(_RETRY_S)
+
+
+def _leave(queue, threads):
+    """Ends the threads, those that do not wait for a worker."""
+    queue.end()
+    end = time.monotonic() + _LEAVE_S
+    for thread in threads:
+        thread.join(max(end - time.monotonic(), 0))
 
 
 class _Scheduling(threading.local):
@@ -287,9 +321,10 @@ class ClusterCoordinator:
         self._cluster = strategy.extended._cluster
         self._num_workers = self._cluster.num_workers
         self._queue = _Queue(self._num_workers)
-        for number in range(self._num_workers):
-            _Worker(self._cluster, number, self._queue)
-        weakref.finalize(strategy, self._queue.end)
+        numbers = range(self._num_workers)
+        threads = [_Worker(self._cluster, i, self._queue).thread for i in numbers]
+        weakref.finalize(strategy, self._queue.end).atexit = False
+        atexit.register(_leave, self._queue, threads)
         strategy.extended._coordinator = self
 
     @property

@@ -1,10 +1,12 @@
 """The strategy of parameter servers with a coordinator: they have variables, workers make steps."""
 
+import atexit
 import contextlib
 import itertools
 import re
 import threading
 import uuid
+import weakref
 
 from rheos.framework import errors
 from rheos.framework.conversion import convert_to_tensor
@@ -40,6 +42,8 @@ class ServedCluster:
         self.num_workers = spec.num_tasks("worker")
         self._session = None
         self._lock = threading.Lock()
+        self._abandoned = []  # VariableOnServers
+        atexit.register(_leave, weakref.ref(self))
 
     def address_of(self, job, number):
         """The address of a task."""
@@ -101,9 +105,29 @@ class ServedCluster:
                 filled.enter_context(variable._filled())
             return call_here()
 
+    def abandon(self, resource):
+        """Says that nothing of the program uses a variable any more."""
+        self._abandoned.append(resource)
+
+    def leave(self):
+        """Has the parameter servers forget the variables."""
+        if self._session is not None:
+            with contextlib.suppress(errors.OpError):
+                self._session.destroy()
+
     def call(self, graph, tensors):
         """Calls a function that uses resources of the cluster, on the parameter servers."""
+        if self._abandoned:
+            abandoned, self._abandoned = self._abandoned, []
+            self.session.destroy(abandoned)
         return self.session.call(graph, tensors)
+
+
+def _leave(cluster):
+    """What a program does at its end: servers go on, and keep nothing of it."""
+    cluster = cluster()
+    if cluster is not None:
+        cluster.leave()
 
 
 _WRITES = re.compile(

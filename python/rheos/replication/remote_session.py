@@ -50,6 +50,20 @@ class RemoteSession:
         """Ends the session; its calls under way are cancelled."""
         self._session.close()
 
+    def destroy(self, resources=None):
+        """Has the cluster forget resources that nothing uses any more, by default all that the
+        session knows. What is gone already is no error."""
+        with self._lock, self.graph.as_default():
+            resources = list(self._handles) if resources is None else resources
+            handles = [self._handles.pop(one, None) for one in resources]
+            operations = [
+                apply_op("DestroyResourceOp", None, handle, ignore_lookup_error=True)
+                for handle in handles
+                if handle is not None
+            ]
+            if operations:
+                self._session.run(operations)
+
     def ask(self):
         """Asks tasks whether they know the session; tf.errors.OpError if one does not answer."""
         with self._lock:
@@ -57,6 +71,11 @@ class RemoteSession:
                 with self.graph.as_default():
                     self._question = [_question(device) for device in self._asked]
             self._session.run(self._question)
+
+    @property
+    def resources(self):
+        """What the session has handles of."""
+        return list(self._handles)
 
     def handle_of(self, resource):
         """The tensor of the graph that is a resource's handle."""
@@ -109,8 +128,9 @@ class RemoteSession:
                     )  # fmt: skip
             places = [i for i in range(len(tensors)) if i not in dict(fixed)]
             run = self._session.make_callable(elements, feeds)
-            # What is captured lives as long, so that its id stays its own.
-            found = run, places, [t.dtype.base_dtype for t in outputs], list(tensors[number:])
+            # What is known by its id lives as long, so that this stays its own.
+            kept = [tensors[i] for i, key in fixed if isinstance(key, int)]
+            found = run, places, [t.dtype.base_dtype for t in outputs], kept
             self._installed[key] = found
         return found[:3]
 

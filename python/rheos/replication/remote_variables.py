@@ -59,6 +59,8 @@ class RemoteVariable(EagerVariable):
         super()._take(handle, dtype, shape, name)
         self._place = handle._elsewhere = self._place_of(name, dtype, shape)
         self._place.variable = weakref.ref(self)
+        # Functions capture the handle, and may outlive this object.
+        weakref.finalize(handle, self._place.cluster.abandon, self._place).atexit = False
         self._asked_device = self._place.device
 
     def _start_with(self, value):
