@@ -88,6 +88,9 @@ bool rheos__lint_is_update(const rheos__lint_graph *g, int32_t id);
 bool rheos__lint_is_training(const rheos__lint_graph *g, int32_t id);
 // The variable that a handle or reference comes from; -1 if it is not found.
 int32_t rheos__lint_variable_of(const rheos__lint_graph *g, rheos__edge edge);
+// Whether an assignment gives a variable its first value, or one that was saved. Of a variable of
+// which only the nodes are known every assignment may.
+bool rheos__lint_is_first_value(const rheos__lint_graph *g, int32_t id);
 // Whether the value depends on a variable, by data.
 bool rheos__lint_needs_variable(rheos__lint_findings *found, const rheos__lint_graph *g,
                                 rheos__edge edge);

@@ -2,9 +2,7 @@
 // that only pass values on.
 #include "lint/lint.h"
 
-#include <stdio.h>
-
-#include "graph/library.h"
+#include <rheos/train.h>
 
 // ---- Making
 
@@ -176,6 +174,17 @@ int32_t rheos__lint_variable_of(const rheos__lint_graph *g, rheos__edge edge) {
     edge = next;
   }
   return edge.id;
+}
+
+bool rheos__lint_is_first_value(const rheos__lint_graph *g, int32_t id) {
+  static const char *const assignments[] = {"Assign", "AssignVariableOp", NULL};
+  static const char *const restoring[] = {"RestoreV2", "Restore", "RestoreSlice", NULL};
+  if (!rheos__lint_is_one(g, id, assignments)) return false;
+  const rheos__edge value = rheos__lint_behind(g, rheos__lint_input(g, id, 1), true);
+  if (rheos__lint_is_one(g, value.id, restoring)) return true;
+  const rheos_variable variable = rheos_variable_of(
+      (rheos_output){g->graph, rheos__lint_variable_of(g, rheos__lint_input(g, id, 0)), 0});
+  return variable.graph == NULL || variable.initializer.id == id;
 }
 
 bool rheos__lint_has_variables(const rheos__lint_graph *g) {

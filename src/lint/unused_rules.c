@@ -2,7 +2,6 @@
 #include "lint/lint.h"
 
 #include <rheos/collections.h>
-#include <rheos/train.h>
 #include <stdio.h>
 
 #include "graph/library.h"
@@ -199,24 +198,12 @@ void rheos__lint_unreached_ops(rheos__lint_findings *found, const rheos__lint_gr
 
 enum { LONG_RUNS = 100 };
 
-// What gives a variable its first value, or one that was saved.
-static bool is_first_value(const rheos__lint_graph *g, int32_t id) {
-  static const char *const assignments[] = {"Assign", "AssignVariableOp", NULL};
-  static const char *const restoring[] = {"RestoreV2", "Restore", "RestoreSlice", NULL};
-  if (!rheos__lint_is_one(g, id, assignments)) return false;
-  const rheos__edge value = rheos__lint_behind(g, rheos__lint_input(g, id, 1), true);
-  if (rheos__lint_is_one(g, value.id, restoring)) return true;
-  const rheos_variable variable = rheos_variable_of(
-      (rheos_output){g->graph, rheos__lint_variable_of(g, rheos__lint_input(g, id, 0)), 0});
-  return variable.graph != NULL && variable.initializer.id == id;
-}
-
 void rheos__lint_unrun_update(rheos__lint_findings *found, const rheos__lint_graph *g) {
   if (g->function[0] != '\0' || g->runs->num_runs < LONG_RUNS) return;
   for (int32_t id = 0; id < g->num_nodes; id++) {
     const bool fills = strncmp(g->ops[id], "QueueEnqueue", 12) == 0;
     if (g->reached[id] || (!fills && !rheos__lint_is_update(g, id))) continue;
-    if (is_first_value(g, id)) continue;
+    if (rheos__lint_is_first_value(g, id)) continue;
     rheos__lint_tell(found, g, id, "none of %lld runs reached '%s', a %s",
                      (long long)g->runs->num_runs, rheos__lint_name(found, g, id), g->ops[id]);
   }

@@ -44,6 +44,7 @@ static void look_at_use(const rheos__lint_graph *g, const rheos__lint_use *use,
     uses->is_read |= is_value_used(g, id);
   } else if (use->input == 0 && is_assignment(g, id)) {
     uses->is_assigned = true;
+    uses->is_updated |= !rheos__lint_is_first_value(g, id);
   } else if (use->input == 0 && rheos__lint_is_update(g, id)) {
     uses->is_updated = true;
     uses->is_trained |= rheos__lint_is_training(g, id);

@@ -468,6 +468,11 @@ cases(
         v = tf.get_variable("v", [3], trainable=False)
         tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(z * v))
         """,
+        """
+        v = tf.get_variable("v", [3, 3])
+        copy = v.assign(w)
+        tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(z - tf.stop_gradient(v)))
+        """,
         "v = tf.get_variable('v', [3]); z * v",
     ],
 )
