@@ -164,6 +164,54 @@ def test_the_panel_says_what_the_plan_made_of_a_node(chromium, tmp_path):
     chromium.until("$('panel').textContent.includes('taken into y')")
 
 
+LOOKED_AT = sorted(
+    path
+    for folder in ("graphs", "flow", "flow_by_hand", "functions", "meta_graphs", "saved_models")
+    for path in (GOLDEN / folder).glob("*")
+    if path.suffix in (".pb", ".meta") or path.is_dir()
+)[::9]
+
+
+@needs_chromium
+def test_recorded_graphs_open_to_the_last_box(chromium, tmp_path):
+    """All that can be opened, up to a number of boxes; nothing fails or says so on the console."""
+    assert len(LOOKED_AT) > 10
+    for path in LOOKED_AT:
+        opened(chromium, path, tmp_path)
+        failed = chromium.run("""(async () => {
+          for (let k = 0; k < 12; k++) {
+            const box = VIEW.boxes.find((b) => b.isGroup && !b.isOpen);
+            if (!box) break;
+            await toggle(box);
+            select(box);
+            if (!box.element.isConnected) return box.key;
+          }
+          for (const box of VIEW.boxes.slice(0, 40)) select(box);
+          $('aside').click();
+          await draw();
+          return $('status').textContent.includes('failed');
+        })()""")
+        assert failed is False, path
+        chromium.run("$('aside').click()")
+        assert chromium.said == [], path
+
+
+@needs_chromium
+def test_keys_move_open_and_close(chromium, tmp_path):
+    opened(chromium, TRAINING, tmp_path)
+    chromium.run("focusOn(VIEW.boxes.find((b) => b.title === 'Momentum'))")
+    chromium.press("Enter")
+    chromium.until(f"{box_of('Momentum')}.isOpen && {box_of('update_parts')}")
+    chromium.press("Escape")
+    chromium.until(f"!{box_of('Momentum')}.isOpen")
+    chromium.press("ArrowUp")
+    chromium.until("VIEW.chosen.box.title !== 'Momentum'")
+    label = "document.activeElement.getAttribute('aria-label')"
+    assert chromium.run(f"{label}.startsWith(VIEW.chosen.box.title)")
+    chromium.press("/")
+    assert chromium.run("document.activeElement.id") == "search"
+
+
 @needs_chromium
 def test_hostile_names_do_nothing(chromium, tmp_path):
     names = ["</script><script>document.title='owned'</script>", "<img src=x onerror=alert(1)>/a"]

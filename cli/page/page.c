@@ -22,6 +22,7 @@ ASSET(css, "page.css")
 ASSET(data, "data.js")
 ASSET(draw, "draw.js")
 ASSET(plots, "plots.js")
+ASSET(panel, "panel.js")
 ASSET(page, "page.js")
 ASSET(engine, "graphviz/index.js")
 
@@ -32,6 +33,7 @@ static const struct {
     {"data.js", page_asset_data, page_asset_data_end},
     {"draw.js", page_asset_draw, page_asset_draw_end},
     {"plots.js", page_asset_plots, page_asset_plots_end},
+    {"panel.js", page_asset_panel, page_asset_panel_end},
     {"page.js", page_asset_page, page_asset_page_end},
     {"engine", page_asset_engine, page_asset_engine_end},
 };
