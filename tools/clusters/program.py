@@ -58,6 +58,36 @@ def control_flow(session):
     expect(session.run([looped, chosen], {x: -1.5}), [-96, -2.5])
 
 
+def functions(session):
+    """A branch and a loop of version 2, with nodes and variables on both tasks, and gradients."""
+    tf.enable_control_flow_v2()
+    try:
+        with tf.device("/job:ps/task:0"):
+            v = tf.get_variable("v", initializer=[2.0, 3.0], use_resource=True)
+        with tf.device("/job:worker/task:0"):
+            w = tf.get_variable("w", initializer=[0.5, 0.25], use_resource=True)
+            x = tf.placeholder(tf.float32, [])
+
+        def body(i, value):
+            with tf.device("/job:ps/task:0"):
+                grown = value * v
+            return i + 1, grown + w
+
+        _, looped = tf.while_loop(lambda i, _: i < 3, body, [0, w + 0.0])
+        y = tf.cond(x > 0, lambda: looped * v, lambda: w - v)
+        slopes = tf.gradients(y, [v, w])
+    finally:
+        tf.disable_control_flow_v2()
+    session.run([v.initializer, w.initializer])
+    a, b = np.float32([2, 3]), np.float32([0.5, 0.25])
+    expect(session.run([y, *slopes], {x: 1.0}), [
+        b * (a**4 + a**3 + a**2 + a),
+        b * (4 * a**3 + 3 * a**2 + 2 * a + 1),
+        a**4 + a**3 + a**2 + a,
+    ])  # fmt: skip
+    expect(session.run([y, *slopes], {x: -1.0}), [b - a, [-1, -1], [1, 1]])
+
+
 def kinds_of_values(session):
     """Strings, whole numbers, halves, nothing and a large tensor, each sent to the other task."""
     values = [
@@ -106,6 +136,7 @@ TRIALS = {
     "training": lambda session: training(session, False),
     "resource variables": lambda session: training(session, True),
     "control flow": control_flow,
+    "functions": functions,
     "kinds of values": kinds_of_values,
     "errors": errors,
     "growth": growth,
