@@ -10,6 +10,7 @@
 #define COMMANDS(X)                                                      \
   X(run, "run a Python program that imports tensorflow, on Rheos")       \
   X(show, "say what is in a graph, checkpoint, record or event file")    \
+  X(diff, "say what differs between two graphs or checkpoints")          \
   X(view, "draw a graph on a page that opens in a browser")              \
   X(lint, "find mistakes in a graph, a saved model or a program")        \
   X(exec, "run a graph or a saved model on files of arrays")             \

@@ -1,0 +1,203 @@
+"""`rheos diff`: what it says of graphs, functions and checkpoints, and the exit status."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import rheos.v1 as tf
+
+SOURCE = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("RHEOS_BUILD", SOURCE / "build"))
+GOLDEN = SOURCE / "tests" / "golden"
+
+
+def diff(*arguments):
+    return subprocess.run(
+        [BUILD / "bin" / "rheos", "diff", *arguments], capture_output=True, text=True, timeout=120
+    )
+
+
+def model(scope="layer", dropout=False, factor=2.0, dtype=tf.float32, swap=False):
+    x = tf.placeholder(dtype, [None, 3], name="x")
+    with tf.variable_scope(scope):
+        w = tf.get_variable("w", [3, 4], dtype)
+        y = tf.nn.relu(tf.matmul(x, w))
+    if dropout:
+        with tf.name_scope("dropout"):
+            y = y * tf.cast(tf.random_uniform([4]) > 0.5, dtype)
+    a = tf.reduce_sum(y * factor, name="loss")
+    with tf.control_dependencies([a if swap else x]):
+        tf.no_op(name="end")
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(name, build=model, **arguments):
+        with tf.Graph().as_default():
+            build(**arguments)
+            return tf.train.write_graph(
+                tf.get_default_graph(), str(tmp_path), f"{name}.pb", as_text=False
+            )
+
+    return write
+
+
+def lines_of(done):
+    assert done.returncode == 1 and done.stderr == "", done
+    *lines, counts = done.stdout.splitlines()
+    assert "nodes the same" in counts or "tensors the same" in counts
+    return lines
+
+
+def test_the_same_graph_does_not_differ(written):
+    done = diff(written("a"), written("b"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith(
+        "nodes the same, 0 changed, 0 by other names, 0 only in the first, 0 only in the second\n"
+    )
+    assert done.stdout.count("\n") == 1
+
+
+def test_a_scope_of_one_side_is_one_line(written):
+    lines = lines_of(diff(written("a"), written("b", dropout=True)))
+    assert lines == ["+ dropout/ (11 nodes)", "~ mul: input 0 layer/Relu -> dropout/mul"]
+    lines = lines_of(diff(written("b", dropout=True), written("a")))
+    assert lines == ["- dropout/ (11 nodes)", "~ mul: input 0 dropout/mul -> layer/Relu"]
+
+
+def test_all_names_each_node(written):
+    lines = lines_of(diff("--all", written("a"), written("b", dropout=True)))
+    assert "+ dropout/Cast (Cast)" in lines and len([s for s in lines if s[0] == "+"]) == 11
+
+
+def test_a_renamed_scope_is_one_line(written):
+    lines = lines_of(diff(written("a"), written("b", scope="dense")))
+    assert lines == ["> layer/ -> dense/ (12 nodes)"]
+
+
+def test_changes_are_named(written):
+    assert lines_of(diff(written("a"), written("b", factor=3.0))) == [
+        "~ mul/y: attribute value float []  2 -> float []  3"
+    ]
+    assert lines_of(diff(written("a"), written("b", swap=True))) == [
+        "~ end: waits for x -> (none), waits for (none) -> loss"
+    ]
+    lines = lines_of(diff(written("a"), written("b", dtype=tf.float64)))
+    assert "~ layer/MatMul: attribute T float -> double" in lines
+
+
+def other_op(op):
+    x = tf.placeholder(tf.float32, [], name="x")
+    with tf.device("/cpu:1" if op == "Neg" else None):
+        tf.identity({"Neg": tf.negative, "Exp": tf.exp}[op](x, name="y"), name="z")
+
+
+def test_another_op_or_device_of_the_same_name_is_a_change(written):
+    one, two = written("a", other_op, op="Neg"), written("b", other_op, op="Exp")
+    assert lines_of(diff(one, two)) == [
+        "~ y: op Neg -> Exp, device /device:CPU:1 -> (none)",
+        "~ z: device /device:CPU:1 -> (none)",
+    ]
+
+
+def with_function(power, name="f"):
+    @tf.function
+    def f(x):
+        return x**power + 1.0
+
+    f.__name__ = name
+    tf.identity(f(tf.constant([1.0, 2.0])), name="y")
+
+
+def test_functions_are_compared_whatever_number_their_names_end_in(written):
+    one = written("a", with_function, power=2.0)
+    assert diff(one, written("b", with_function, power=2.0)).returncode == 0
+    lines = lines_of(diff(one, written("c", with_function, power=3.0)))
+    assert len(lines) == 2 and lines[0].startswith("~ function ")
+    assert lines[1].startswith("    ~ ") and lines[1].endswith("float []  2 -> float []  3")
+
+
+def test_json_has_all_that_the_text_says(written):
+    done = diff("--json", written("a"), written("b", scope="dense", dropout=True, factor=3.0))
+    told = json.loads(done.stdout)
+    assert done.returncode == 1 and told["kind"] == "graphs"
+    assert len(told["only_in_b"]) == 11 and told["only_in_a"] == []
+    assert {"a": "layer/w", "b": "dense/w"} in told["renamed"]
+    changes = {node["name"]: node["changes"] for node in told["changed"]}
+    assert changes == {
+        "mul": [{"what": "input", "which": "0", "a": "layer/Relu", "b": "dropout/mul"}],
+        "mul/y": [
+            {"what": "attribute", "which": "value", "a": "float []  2", "b": "float []  3"}
+        ],
+    }
+    counts = told["counts"]
+    assert (counts["changed"], counts["renamed"], counts["only_in_b"]) == (2, 12, 11)
+
+
+def test_saved_models_are_compared_with_graphs_in_them():
+    models = GOLDEN / "saved_models"
+    assert diff(models / "mlp", models / "mlp").returncode == 0
+    assert diff(models / "mlp", models / "tables").returncode == 1
+
+
+# ---- Checkpoints
+
+
+@pytest.fixture
+def saved(tmp_path):
+    def save(name, **values):
+        with tf.Graph().as_default(), tf.Session() as session:
+            for key, value in values.items():
+                tf.get_variable(key, initializer=value)
+            session.run(tf.global_variables_initializer())
+            return tf.train.Saver().save(session, str(tmp_path / name))
+
+    return save
+
+
+def test_tensors_of_checkpoints(saved):
+    one = saved("a", same=[1.0, 2.0], v=[1.0, 2.0, 3.0], gone=1.0, shape=[1, 2], text="x")
+    two = saved("b", same=[1.0, 2.0], v=[1.0, 2.5, 2.0], new=[1.0], shape=[1, 2, 3], text="y")
+    assert diff(one, one).returncode == 0
+    assert lines_of(diff(one, two)) == [
+        "- gone  float []",
+        "~ shape: int32 [2] -> int32 [3]",
+        '~ text: 1 of 1 elements differ; element 0: "x" -> "y"',
+        "~ v: 2 of 3 elements differ, by 1 at most; element 1: 2 -> 2.5",
+        "+ new  float [1]",
+    ]
+    told = json.loads(diff("--json", one, two).stdout)
+    assert told["counts"] == {"same": 1, "changed": 3, "only_in_a": 1, "only_in_b": 1}
+    assert {"name": "v", "differing": 2, "elements": 3, "largest": 1.0, "first": 1} in told[
+        "tensors"
+    ]
+
+
+def test_numbers_may_be_near(saved):
+    one, two = saved("a", v=[1.0, 100.0]), saved("b", v=[1.00001, 100.001])
+    assert diff("--tolerance", "1e-4", one, two).returncode == 0
+    assert diff("--tolerance", "1e-6", one, two).returncode == 1
+    nan = saved("c", v=[float("nan"), 1.0])
+    assert diff(nan, nan).returncode == 0 and diff(nan, one).returncode == 1
+
+
+# ---- What cannot be compared
+
+
+def test_what_cannot_be_compared_is_said(written, saved, tmp_path):
+    graph, checkpoint = written("a"), saved("c", v=1.0)
+    (tmp_path / "cut.pb").write_bytes(Path(graph).read_bytes()[:-3])
+    for arguments, words in (
+        ((graph,), "two paths"),
+        ((graph, checkpoint), "only graphs and checkpoints"),
+        ((graph, tmp_path / "none.pb"), "none.pb"),
+        ((graph, tmp_path / "cut.pb"), "cut.pb"),
+        (("--tolerance", "x", checkpoint, checkpoint), "no number"),
+        (("--tolerance", "1", graph, graph), "--tolerance"),
+    ):
+        done = diff(*arguments)
+        assert done.returncode == 2 and done.stdout == "", done
+        assert done.stderr.startswith("rheos: ") and words in done.stderr, done
+        assert done.stderr.count("\n") == 1
