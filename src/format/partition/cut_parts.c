@@ -225,6 +225,16 @@ static rheos_status *wait_for_trip(writer *w, int32_t number, int32_t num_receiv
   return w->c->failed ? rheos__out_of_memory() : NULL;
 }
 
+// The name of a variable for those who look for mistakes: TensorFlow 1 refuses nodes that have it.
+static void drop_debug_name(Tensorflow__NodeDef *def) {
+  if (strcmp(def->op, "VarHandleOp") != 0) return;
+  size_t count = 0;
+  for (size_t i = 0; i < def->n_attr; ++i) {
+    if (strcmp(def->attr[i]->key, "debug_name") != 0) def->attr[count++] = def->attr[i];
+  }
+  def->n_attr = count;
+}
+
 static rheos_status *write_node(writer *w, int32_t number) {
   rheos__cutter *c = w->c;
   size_t count = c->nodes[number].num_edges;
@@ -242,6 +252,7 @@ static rheos_status *write_node(writer *w, int32_t number) {
   size_t rest_bytes = 0;
   if (number < c->num_graph_nodes) {
     RHEOS_TRY(rheos__node_to_proto(c->graph, number, &w->arena, &def));
+    drop_debug_name(&def);
     const rheos__graph_extras *extras = rheos__graph_format_slot(c->graph)->data;
     rest = rheos__graph_node_fields(extras, number, &rest_bytes);
   } else {
