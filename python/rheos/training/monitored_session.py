@@ -227,6 +227,7 @@ def _merged_options(options, incoming):
     merged.trace_level = max(options.trace_level, incoming.trace_level)
     merged.timeout_in_ms = max(options.timeout_in_ms, incoming.timeout_in_ms)
     merged.output_partition_graphs |= incoming.output_partition_graphs
+    merged.debug_options.MergeFrom(incoming.debug_options)
     return merged
 
 
