@@ -108,10 +108,11 @@ static bool is_said(const asked_task *known, const asked_task *wanted) {
          (y->replica < 0 || x->replica == y->replica) && (y->task < 0 || x->task == y->task);
 }
 
-// The device that the node asks for which makes what a handle or reference is of.
+// The device that the node asks for which makes what a handle or reference is of. What passes it
+// on, such as the Enter of a loop that was lowered, may ask for that of a call.
 static const char *device_of_handle(const rheos_graph *graph, rheos__edge edge) {
   const rheos__node *node = rheos__graph_node(graph, edge.id);
-  for (int32_t i = 0; i < MAX_DEPTH && node->device[0] == '\0' && node->num_inputs > 0; i++) {
+  for (int32_t i = 0; i < MAX_DEPTH && node->num_inputs > 0; i++) {
     const rheos_dtype dtype = node->outputs[edge.index].dtype;
     int32_t k = 0;
     while (k < node->num_inputs) {
