@@ -53,7 +53,8 @@ class ServedCluster:
         """A new session on a worker, which knows that one and the parameter servers."""
         task = self._spec.task_indices("worker")[number]
         target = f"grpc://{self.address_of('worker', number)}"
-        return RemoteSession(target, ["/job:ps", f"/job:worker/task:{task}"], number)
+        device = f"/job:worker/task:{task}"
+        return RemoteSession(target, ["/job:ps", device], number, calls_on=device)
 
     @property
     def session(self):

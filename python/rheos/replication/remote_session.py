@@ -16,7 +16,6 @@ from rheos.framework.errors import InvalidArgumentError
 from rheos.framework.func_graph import FuncGraph
 from rheos.framework.graph import Graph, device
 from rheos.framework.importer import import_graph_def
-from rheos.framework.inlined_calls import inline_calls
 from rheos.framework.op_call import apply_op, op1
 from rheos.framework.op_defs import op_def_message
 from rheos.ops.array.constant_op import constant
@@ -27,12 +26,15 @@ class RemoteSession:
     """A session on a server, for functions whose variables are on the cluster's tasks.
 
     target: of the server. tasks: of which tasks it knows, as filters of devices such as "/job:ps".
-    worker: the number of the worker that functions run on. asked: the devices whose tasks ask()
-    asks, by default the server. Its calls wait for one another.
+    worker: the number of the worker that functions run on, calls_on: its device, to which calls,
+    branches and loops are bound, as they would go to the servers of the variables that they take:
+    so the master cuts their bodies. asked: the devices whose tasks ask() asks, by default the
+    server. Calls of the session wait for one another.
     """
 
-    def __init__(self, target, tasks, worker=None, asked=("",)):
+    def __init__(self, target, tasks, worker=None, calls_on="", asked=("",)):
         self.worker = worker
+        self._calls_on = calls_on
         self._asked, self._question = asked, None
         config = messages.ConfigProto()
         config.device_filters.extend(tasks)
@@ -153,8 +155,7 @@ class RemoteSession:
     def _body(self, graph):
         if graph not in self._bodies:
             body = graph.as_graph_def()
-            if any(True for _ in _called_functions(body.node)):
-                body = inline_calls(body, _library())
+            self._bind_calls(body.node)
             self._bodies[graph] = body, body.SerializeToString(deterministic=True)
         return self._bodies[graph]
 
@@ -163,6 +164,12 @@ class RemoteSession:
         body, _ = self._body(graph)
         found, _ = self._install(graph, body, tensors, range(len(tensors)))
         return found[: len(graph.outputs)]
+
+    def _bind_calls(self, nodes):
+        """Binds calls, branches and loops to the worker."""
+        for node in nodes:
+            if any(True for _ in _called_functions([node])):
+                node.device = node.device or self._calls_on
 
     def _install(self, graph, body, tensors, fixed):
         """The body as a part of the graph: ([results, then what every call runs], feeds)."""
@@ -212,6 +219,8 @@ class RemoteSession:
                     needed[name] = known[name]
                     waiting.append(known[name].node_def)
         if needed:
+            for function in needed.values():
+                self._bind_calls(function.node_def)
             library = messages.FunctionDefLibrary(function=needed.values())
             import_graph_def(messages.GraphDef(library=library), name="")
             self._functions.update(needed)

@@ -80,6 +80,65 @@ def test_functions_call_others_with_variables_of_several_servers(served, coordin
     assert coordinator.schedule(gradients, args=(tf.constant(1.0),)).fetch() == [10, 8]
 
 
+def test_branches_and_loops_take_variables_of_several_servers(served, coordinator):
+    with served.scope():
+        a, b = tf.Variable(1.0), tf.Variable(2.0)
+    elements = coordinator.create_per_worker_dataset(lambda: tf.data.Dataset.range(3).repeat(2))
+
+    @tf.function
+    def loop(iterator):
+        total = tf.constant(0, tf.int64)
+        for x in iterator:
+            total += x
+            if x > 0:
+                a.assign_add(1.0)
+            else:
+                b.assign_add(1.0)
+        return total
+
+    @tf.function
+    def gradients(n):
+        with tf.GradientTape() as tape:
+            y = tf.constant(1.0)
+            for _ in tf.range(n):
+                y = y * a + b
+        return tape.gradient(y, [a, b])
+
+    assert coordinator.schedule(loop, args=(iter(elements),)).fetch() == 6
+    assert (a.numpy(), b.numpy()) == (5, 4)
+    found = coordinator.schedule(gradients, args=(tf.constant(3),)).fetch()
+    assert found == [3 * 5**2 + 2 * 4 * 5 + 4, 5**2 + 5 + 1]
+
+
+def test_workers_compute_what_takes_variables(resolver_of):
+    strategy = tf.distribute.ParameterServerStrategy(resolver_of(1, 1))
+    with strategy.scope():
+        v = tf.Variable(tf.ones([4, 4]))
+
+    @tf.function
+    def product(x):
+        return tf.sin(tf.matmul(x, v))
+
+    @tf.function
+    def products(x):
+        for _ in tf.range(2):
+            x = product(x)
+        return x
+
+    session = strategy.extended._cluster.session_on_worker(0)
+    for function in (tf.function(lambda x: product(x)), products):
+        concrete, tensors = function.trace_of((tf.ones([4, 4]),), {})
+        given = tensors + concrete.captured_inputs
+        (result,) = session.added(concrete.graph.finish(), given)
+        options = tf.compat.v1.RunOptions(output_partition_graphs=True)
+        told = tf.compat.v1.RunMetadata()
+        session._session.run(result, options=options, run_metadata=told)
+        jobs = {n.device.split("/")[1] for g in told.partition_graphs for n in g.node
+                if n.op in ("MatMul", "Sin")}  # fmt: skip
+        assert jobs == {"job:worker"}
+    session.close()
+
+
 def test_rows_of_tables_in_parts_are_trained(resolver_of):
     strategy = tf.distribute.ParameterServerStrategy(
         resolver_of(1, 2), tf.distribute.experimental.partitioners.FixedShardsPartitioner(2)
