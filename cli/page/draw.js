@@ -150,6 +150,7 @@ function portsOf(box) {
   const { graph, item } = inside, ports = new Map(), depth = graph.depth(item);
   const note = (outer, node, isInput, type, isControl) => {
     if (isControl && !VIEW.controls || outer < 0 || graph.isUnder(outer, item)) return;
+    if (graph.aside(outer) && !VIEW.aside && !graph.aside(node)) return;
     let own = item, other = outer;
     while (graph.depth(other) > graph.depth(own)) other = graph.parent(other);
     while (graph.depth(own) > graph.depth(other)) own = graph.parent(own);

@@ -455,6 +455,7 @@ function listen() {
   });
   $("aside").addEventListener("change", (event) => {
     VIEW.aside = event.target.checked;
+    forgetPorts(ROOT);
     draw();
   });
   $("controls").addEventListener("change", (event) => {

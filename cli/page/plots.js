@@ -114,13 +114,17 @@ function drawHistogram(card, tag, { series, number }) {
   const px = (x) => left + (Math.min(x1, Math.max(x0, x)) - x0) / (x1 - x0) * (width - left - right);
   points.forEach((p, n) => {
     const base = rise + 10 + (points.length > 1 ? n / (points.length - 1) : 1) * (height - rise - bottom - 14);
-    let before = x0;
-    const dense = p.limits.map((l, k) => {
-      const limit = typeof l === "number" ? Math.min(l, x1) : x1, wide = Math.max(limit - before, (x1 - x0) / 400), middle = (limit + before) / 2;
-      before = limit;
-      return [px(middle), p.counts[k] / wide];
-    }).filter((d) => isFinite(d[1]));
-    const most = Math.max(...dense.map((d) => d[1]), 1e-300);
+    // Buckets grow with their distance from 0: what they count is spread over equal ones.
+    const bins = new Float64Array(48), wide = (x1 - x0) / bins.length;
+    let before = Math.min(x0, ...p.limits.filter((l) => typeof l === "number" && Math.abs(l) < 1e300));
+    p.limits.forEach((l, k) => {
+      const limit = typeof l === "number" ? Math.min(l, x1) : x1, from = Math.max(before, x0), count = p.counts[k];
+      before = Math.max(before, limit);
+      if (!(count > 0)) return;
+      const first = Math.min(bins.length - 1, Math.max(0, Math.floor((from - x0) / wide))), last = Math.min(bins.length - 1, Math.max(first, Math.ceil((limit - x0) / wide) - 1));
+      for (let bin = first; bin <= last; bin++) bins[bin] += count / (last - first + 1);
+    });
+    const most = Math.max(...bins, 1e-300), dense = [...bins].map((count, bin) => [px(x0 + (bin + 0.5) * wide), count]);
     const path = dense.map((d) => `L${d[0].toFixed(1)} ${(base - d[1] / most * rise).toFixed(1)}`).join("");
     make(svg, "path", { class: "ridge", d: `M${left} ${base}${path}L${width - right} ${base}Z`, style: `--part: ${points.length > 1 ? n / (points.length - 1) : 1}; --hue: ${runHue(number)}` });
     if (n === 0 || n === points.length - 1) make(svg, "text", { x: width - right + 6, y: base, class: "tick start" }, numberText(p.step));
