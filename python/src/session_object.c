@@ -632,6 +632,8 @@ static PyMethodDef session_methods[] = {
     {"_watch", session_watch, METH_VARARGS,
      "_watch(names, what, function): a watch that is on; see Session.watch."},
     {"_log_runs", session_log_runs, METH_O, "_log_runs(_RunLog or None): where runs are noted."},
+    {"_plan_json", session_plan_json, METH_VARARGS,
+     "_plan_json(feeds, shapes, fetches, operations): what a step becomes; see Session.explain."},
     {"_watch_growth", session_watch_growth, METH_NOARGS,
      "_watch_growth(): has _tell_growth(file, line, text) called if the graph grows and grows."},
     {NULL, NULL, 0, NULL},

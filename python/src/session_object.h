@@ -87,9 +87,15 @@ int watch_the_end(void);
 void session_step_is_over(session_object *self);
 bool session_check_open(const session_object *self);  // false with an exception
 
+// The outputs of a list of tensors of the session's graph, the operations of one, for PyMem_Free();
+// NULL with an exception.
+rheos_output *session_outputs_of(const session_object *self, PyObject *tensors);
+rheos_operation *session_targets_of(const session_object *self, PyObject *operations);
+
 // ---- Steps in parts (session_partial.c), and watches (watch_object.c): methods
 
 PyObject *session_watch(PyObject *self, PyObject *args);
+PyObject *session_plan_json(PyObject *self, PyObject *args);  // session_plan.c
 PyObject *session_partial_setup(PyObject *self, PyObject *args);
 PyObject *session_partial_run(PyObject *self, PyObject *args);
 

@@ -2,8 +2,7 @@
 
 #include "session_object.h"
 
-// The outputs of a list of tensors of the session's graph; NULL with an exception.
-static rheos_output *outputs_of(const session_object *self, PyObject *tensors) {
+rheos_output *session_outputs_of(const session_object *self, PyObject *tensors) {
   const Py_ssize_t count = PyList_GET_SIZE(tensors);
   rheos_output *outputs = PyMem_Calloc((size_t)count + 1, sizeof *outputs);
   if (!outputs) {
@@ -22,7 +21,7 @@ static rheos_output *outputs_of(const session_object *self, PyObject *tensors) {
   return outputs;
 }
 
-static rheos_operation *targets_of(const session_object *self, PyObject *operations) {
+rheos_operation *session_targets_of(const session_object *self, PyObject *operations) {
   const Py_ssize_t count = PyList_GET_SIZE(operations);
   rheos_operation *targets = PyMem_Calloc((size_t)count + 1, sizeof *targets);
   if (!targets) {
@@ -49,9 +48,9 @@ PyObject *session_partial_setup(PyObject *object, PyObject *args) {
     return NULL;
   }
   if (!session_check_open(self)) return NULL;
-  rheos_output *fed = outputs_of(self, feeds);
-  rheos_output *fetched = fed ? outputs_of(self, fetches) : NULL;
-  rheos_operation *targets = fetched ? targets_of(self, operations) : NULL;
+  rheos_output *fed = session_outputs_of(self, feeds);
+  rheos_output *fetched = fed ? session_outputs_of(self, fetches) : NULL;
+  rheos_operation *targets = fetched ? session_targets_of(self, operations) : NULL;
   PyObject *result = NULL;
   if (targets) {
     int64_t handle;
@@ -134,7 +133,8 @@ PyObject *session_partial_run(PyObject *object, PyObject *args) {
   if (!session_check_open(self)) return NULL;
   const size_t num_keys = (size_t)PyList_GET_SIZE(keys);
   part p = {.session = self, .handle = handle, .num_fetches = (size_t)PyList_GET_SIZE(fetches)};
-  rheos_output *fed = outputs_of(self, keys), *fetched = fed ? outputs_of(self, fetches) : NULL;
+  rheos_output *fed = session_outputs_of(self, keys),
+               *fetched = fed ? session_outputs_of(self, fetches) : NULL;
   p.feeds = PyMem_Calloc(num_keys + 1, sizeof *p.feeds);
   p.fetches = PyMem_Calloc(p.num_fetches + 1, sizeof *p.fetches);
   if (fetched && (!p.feeds || !p.fetches)) PyErr_NoMemory();

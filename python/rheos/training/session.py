@@ -336,6 +336,24 @@ class BaseSession(_core.SessionBase):
         """
         return Watch(self, names, tell, what)
 
+    def explain(self, fetches, feed_dict=None):
+        """What a step for these fetches will run; nothing is run.
+
+        feed_dict: values, or shapes as tuples, of what is fed; placeholders that are not in it
+        have their static shape, with 1 for dimensions that are not known. Returns an Explanation
+        (training/explanation.py), which prints as text. Not for sessions on a server.
+        """
+        self._check_runnable()
+        mapper = _Fetches(self.graph)
+        mapper.add(fetches)
+        keys, values = [], []
+        for key, value in (feed_dict or {}).items():
+            keys.append(self._feed_tensor(key))
+            values.append(value)
+        tensors, operations = _kinds(mapper.elements)
+        module = importlib.import_module("rheos.training.explanation")
+        return module.explain(self, mapper.elements, keys, values, tensors, operations)
+
     def close(self):
         """Ends the session and frees its variables. Running steps are cancelled."""
         self._close()
