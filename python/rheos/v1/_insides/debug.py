@@ -9,6 +9,7 @@ from rheos.debugging.dump_dir import (
     load_tensor_from_event_file,
     reconstruct_non_debug_graph_def,
 )
+from rheos.debugging.local_cli import LocalCLIDebugHook, LocalCLIDebugWrapperSession
 from rheos.debugging.tensor_watches import (
     WatchOptions,
     add_debug_tensor_watch,
