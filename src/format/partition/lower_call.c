@@ -246,7 +246,12 @@ static void build_body(rheos_scope *s, void *argument, const rheos_output *varia
   enter_args(l, variables);
   const rheos_operation effects = copy_body(s, l->call->functions[1], "body", l->args, l->results);
   if (!is_ok(s)) return;
-  for (size_t i = 0; i < l->num_variables; i++) next[i] = l->results[l->variables[i]];
+  for (size_t i = 0; i < l->num_variables; i++) {
+    next[i] = l->results[l->variables[i]];
+    // What a call gives that is not lowered yet has no shape here; the loop says which one it has.
+    if (rheos_output_shape(next[i]).rank >= 0) continue;
+    fail(s, rheos_output_set_shape(next[i], rheos_output_shape(variables[i])));
+  }
   rheos_output *done = &next[num_variables - 1];
   if (num_variables > l->num_variables) *done = variables[num_variables - 1];
   if (effects.graph != NULL) *done = rheos__with_dependency(s, effects, *done);
