@@ -22,6 +22,13 @@ from rheos.ops.array.constant_op import constant
 from rheos.training.session import Session
 
 
+class _GrowingSession(Session):
+    """A session whose graph is meant to grow between runs."""
+
+    def _tell_growth(self, file, line, text):
+        pass
+
+
 class RemoteSession:
     """A session on a server, for functions whose variables are on the cluster's tasks.
 
@@ -39,7 +46,7 @@ class RemoteSession:
         config = messages.ConfigProto()
         config.device_filters.extend(tasks)
         self.graph = Graph()
-        self._session = Session(target, self.graph, config)
+        self._session = _GrowingSession(target, self.graph, config)
         self._lock = threading.RLock()
         self._handles = {}  # Elsewhere: its tensor in the graph
         self._installed = {}  # {what a function is: a list that ends with its callable}

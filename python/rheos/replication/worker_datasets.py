@@ -97,11 +97,16 @@ class PerWorkerDataset:
     """A dataset on each worker, made there by a function.
 
     dataset_fn: a function, traced or not, that gives a dataset. TypeError if it gives something
-    else, ValueError if it makes variables.
+    else, ValueError if it makes variables, NotImplementedError for a dataset itself.
     """
 
     def __init__(self, dataset_fn, cluster):
         self._cluster = cluster
+        if isinstance(dataset_fn, (DatasetBase, DistributedDataset)):
+            raise NotImplementedError(
+                "create_per_worker_dataset() takes a function that makes the dataset, as each "
+                "worker does by itself: a dataset that is there cannot be sent to them"
+            )
         made = []
 
         def variant():

@@ -282,3 +282,5 @@ def test_functions_of_datasets_make_no_variables(coordinator):
         coordinator.create_per_worker_dataset(dataset)
     with pytest.raises(TypeError, match="dataset"):
         coordinator.create_per_worker_dataset(lambda: tf.constant(1))
+    with pytest.raises(NotImplementedError, match="function that makes"):
+        coordinator.create_per_worker_dataset(tf.data.Dataset.range(1))
