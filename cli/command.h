@@ -13,6 +13,7 @@
   X(diff, "say what differs between two graphs or checkpoints")          \
   X(view, "draw a graph on a page that opens in a browser")              \
   X(lint, "find mistakes in a graph, a saved model or a program")        \
+  X(debug, "stop a program in its steps and look at values")             \
   X(exec, "run a graph or a saved model on files of arrays")             \
   X(bench, "time a graph or a saved model")                              \
   X(convert, "write a graph, saved model or checkpoint in another form") \

@@ -944,6 +944,11 @@ def view(how):
     importlib.import_module("rheos.training.script_view").begin(how)
 
 
+def debug(how):
+    """Has the program stopped before its runs, for `rheos debug`."""
+    importlib.import_module("rheos.debugging.step_debugger").begin(how)
+
+
 def finish_output():
     """Ends what the program printed: a status of 1 where it cannot be written, like every command.
 
@@ -968,6 +973,8 @@ if __name__ == "__main__":
         raise
     if "RHEOS_LINT_SCRIPT" in os.environ:
         lint(os.environ.pop("RHEOS_LINT_SCRIPT"), _code)
+    if "RHEOS_DEBUG_SCRIPT" in os.environ:
+        debug(os.environ.pop("RHEOS_DEBUG_SCRIPT"))
     if "RHEOS_VIEW_RUN" in os.environ:
         view(os.environ.pop("RHEOS_VIEW_RUN"))
     try:
