@@ -226,6 +226,17 @@ def _pairs(keys, values):
 
 
 _sessions = weakref.WeakSet()  # that are there, for a report
+_told_of_new = [None]  # a function of each session that opens
+
+
+def on_open(function):
+    """Has a function be told of each session that opens from now on; None: no more."""
+    _told_of_new[:] = [function]
+
+
+def open_sessions():
+    """The sessions that are open."""
+    return [session for session in _sessions if not session._closed]
 
 
 def waiting():
@@ -303,6 +314,8 @@ class BaseSession(_core.SessionBase):
             watcher.session_opened(self)
         elif run_warnings.are_on():
             self._watch_growth()
+        if _told_of_new[0] is not None:
+            _told_of_new[0](self)
 
     def _tell_growth(self, file, line, text):
         """Warns that a line adds nodes between runs; the extension calls it, once."""
@@ -500,7 +513,7 @@ class BaseSession(_core.SessionBase):
         arguments = elements, feeds, values, options, run_metadata
         if options is None or not options.debug_options.debug_tensor_watch_opts:
             return self._run_told(*arguments)
-        dumps = importlib.import_module("rheos.debugging.step_dumps")
+        dumps = importlib.import_module("rheos.inspection.step_dumps")
         return dumps.run(self, *arguments[:4], lambda: self._run_told(*arguments))
 
     def _run_told(self, elements, feeds, values, options, run_metadata):

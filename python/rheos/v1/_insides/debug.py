@@ -1,6 +1,6 @@
 """tfdbg: tensorflow.python.debug, and the modules below it that programs import."""
 
-from rheos.debugging.dump_dir import (
+from rheos.inspection.dump_dir import (
     DebugDumpDir,
     DebugTensorDatum,
     InconvertibleTensorProto,
@@ -9,12 +9,12 @@ from rheos.debugging.dump_dir import (
     load_tensor_from_event_file,
     reconstruct_non_debug_graph_def,
 )
-from rheos.debugging.local_cli import LocalCLIDebugHook, LocalCLIDebugWrapperSession
-from rheos.debugging.tensor_watches import (
+from rheos.inspection.local_cli import LocalCLIDebugHook, LocalCLIDebugWrapperSession
+from rheos.inspection.tensor_watches import (
     WatchOptions,
     add_debug_tensor_watch,
     watch_graph,
     watch_graph_with_blacklists,
     watch_graph_with_denylists,
 )
-from rheos.debugging.wrappers import DumpingDebugHook, DumpingDebugWrapperSession
+from rheos.inspection.wrappers import DumpingDebugHook, DumpingDebugWrapperSession

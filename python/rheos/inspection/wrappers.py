@@ -4,10 +4,10 @@ import os
 import re
 import threading
 
-from rheos.debugging import dump_dir, step_dumps
-from rheos.debugging.tensor_watches import WatchOptions, watch_graph
 from rheos.framework import messages
 from rheos.framework.defaults import _Default
+from rheos.inspection import dump_dir, step_dumps
+from rheos.inspection.tensor_watches import WatchOptions, watch_graph
 from rheos.training.session_hooks import SessionRunArgs, SessionRunHook
 
 

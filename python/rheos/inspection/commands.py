@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from rheos.debugging.dump_dir import InconvertibleTensorProto
+from rheos.inspection.dump_dir import InconvertibleTensorProto
 
 _MOST_ELEMENTS = 2000  # that are printed unless all are asked for
 _DEPTH = 20

@@ -10,11 +10,11 @@ import shutil
 import sys
 import tempfile
 
-from rheos.debugging import commands
-from rheos.debugging.dump_dir import DebugDumpDir, has_inf_or_nan
-from rheos.debugging.tensor_watches import WatchOptions
-from rheos.debugging.wrappers import BaseDebugWrapperSession, add_watches
 from rheos.framework import errors, messages
+from rheos.inspection import commands
+from rheos.inspection.dump_dir import DebugDumpDir, has_inf_or_nan
+from rheos.inspection.tensor_watches import WatchOptions
+from rheos.inspection.wrappers import BaseDebugWrapperSession, add_watches
 from rheos.training.session_hooks import SessionRunArgs, SessionRunHook
 
 _UI_TYPES = ("curses", "readline")

@@ -4,7 +4,7 @@ import os
 
 import pytest
 import rheos.v1 as tf
-from rheos.debugging import dump_dir
+from rheos.inspection import dump_dir
 from rheos.v1._insides import debug as tf_debug
 
 
