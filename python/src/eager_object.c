@@ -93,6 +93,18 @@ static bool should_release(const region_run *run) {
   return cost <= 0 || cost >= keep_gil_below_ns;  // 0: not known, and it may call the program
 }
 
+// -1 with an exception, and without outputs.
+static int check_outputs(const region_run *r, const char *type) {
+  const eager_ran ran = {type, r->inputs, r->outputs, rheos_region_num_inputs(r->region),
+                         rheos_region_num_outputs(r->region)};
+  if (eager_check_numbers(&ran) == 0) return 0;
+  for (int32_t i = 0; i < ran.num_outputs; ++i) {
+    rheos_tensor_unref(r->outputs[i]);
+    r->outputs[i] = NULL;
+  }
+  return -1;
+}
+
 // -1 with an exception.
 static int run(region_run *r, const char *type) {
   bool interrupted = false;
@@ -110,7 +122,7 @@ static int run(region_run *r, const char *type) {
     rheos_status_free(status);
     return -1;
   }
-  if (!status) return 0;
+  if (!status) return eager_numbers_are_checked() ? check_outputs(r, type) : 0;
   raise_eager_error_take(status, type);
   return -1;
 }
@@ -734,6 +746,7 @@ static PyMethodDef eager_functions[] = {
 };
 
 int eager_init_types(PyObject *module) {
+  if (eager_numerics_init(module) < 0) return -1;
   if (eager_tensor_init_type(module) < 0) return -1;
   if (PyModule_AddType(module, &results_type) < 0) return -1;
   if (PyModule_AddFunctions(module, eager_functions) < 0) return -1;

@@ -53,6 +53,21 @@ PyObject *eager_subscript(PyObject *self, PyObject *key);  // eager_slice.c
 int eager_run_region(rheos_region *region, rheos_tensor *const *inputs, rheos_tensor **outputs,
                      const char *type);
 
+// ---- Checks of numbers (eager_numerics.c)
+
+// What an operation was run on, and what it gave.
+typedef struct eager_ran {
+  const char *type;
+  rheos_tensor *const *inputs, *const *outputs;
+  int32_t num_inputs, num_outputs;
+} eager_ran;
+
+bool eager_numbers_are_checked(void);
+// -1 with an exception, where an output has a NaN or an infinity that the package does not let
+// pass.
+int eager_check_numbers(const eager_ran *ran);
+int eager_numerics_init(PyObject *module);
+
 // ---- Variables (eager_variable.c)
 
 static inline bool is_eager_variable(PyObject *object) {

@@ -120,6 +120,24 @@ typedef struct gradient_call {
   rheos_tensor_gradient *gradients;
 } gradient_call;
 
+// The gradients as outputs of one operation, by source; false with an exception, and gone then.
+static bool are_gradients_sound(const gradient_call *call) {
+  rheos_tensor **values = PyMem_Calloc(call->num_sources + 1, sizeof *values);
+  if (!values) PyErr_NoMemory();
+  for (size_t i = 0; values && i < call->num_sources; ++i) values[i] = call->gradients[i].values;
+  const eager_ran ran = {.type = "GradientTape.gradient",
+                         .outputs = values,
+                         .num_outputs = (int32_t)call->num_sources};
+  const bool is_sound = values && eager_check_numbers(&ran) == 0;
+  for (size_t i = 0; !is_sound && i < call->num_sources; ++i) {
+    rheos_tensor_unref(call->gradients[i].values);
+    rheos_tensor_unref(call->gradients[i].indices);
+    rheos_tensor_unref(call->gradients[i].dense_shape);
+  }
+  PyMem_Free(values);
+  return is_sound;
+}
+
 static PyObject *call_gradient(rheos_tape *tape, gradient_call *call) {
   call->gradients = PyMem_Calloc(call->num_sources + 1, sizeof *call->gradients);
   if (!call->gradients) return PyErr_NoMemory();
@@ -129,9 +147,12 @@ static PyObject *call_gradient(rheos_tape *tape, gradient_call *call) {
       status = rheos_tape_gradient(tape, call->targets, call->num_targets, call->weights,
                                    call->sources, call->num_sources, call->gradients);
   Py_END_ALLOW_THREADS;
-  if (!status) return gradients_to_python_take(call->gradients, call->num_sources);
-  raise_gradient_error_take(status);
-  return NULL;
+  if (status) {
+    raise_gradient_error_take(status);
+    return NULL;
+  }
+  if (eager_numbers_are_checked() && !are_gradients_sound(call)) return NULL;
+  return gradients_to_python_take(call->gradients, call->num_sources);
 }
 
 PyDoc_STRVAR(gradient_doc,

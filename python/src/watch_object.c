@@ -58,6 +58,28 @@ static PyObject *inputs_to_python(const rheos_seen *seen) {
   return list;
 }
 
+// The pending exception: one of tf.errors ends the step as what it is.
+static rheos_status *status_of_telling(void) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  PyObject *code = value ? PyObject_GetAttrString(value, "error_code") : NULL;
+  PyObject *message = code ? PyObject_GetAttrString(value, "message") : NULL;
+  rheos_status *status = NULL;
+  if (message && PyLong_Check(code) && PyUnicode_Check(message)) {
+    const long number = PyLong_AsLong(code);
+    const char *text = PyUnicode_AsUTF8(message);
+    if (text && number > 0 && number <= RHEOS_UNAUTHENTICATED)
+      status = rheos_status_new((rheos_code)number, "%s", text);
+  }
+  Py_XDECREF(code);
+  Py_XDECREF(message);
+  PyErr_Restore(type, value, traceback);
+  if (!status) return status_of_exception();
+  PyErr_Clear();
+  return status;
+}
+
 static rheos_status *tell(void *argument, const rheos_seen *seen) {
   PyGILState_STATE gil = PyGILState_Ensure();
   PyObject *pending, *of_pending, *traceback;
@@ -70,7 +92,7 @@ static rheos_status *tell(void *argument, const rheos_seen *seen) {
       argument, "sssLziNNN", seen->name, rheos_operation_type(operation), seen->place,
       (long long)seen->step, file, (int)line, value_to_python(seen->value),
       statistics_to_python(seen->statistics), inputs_to_python(seen));
-  rheos_status *status = done ? NULL : status_of_exception();
+  rheos_status *status = done ? NULL : status_of_telling();
   Py_XDECREF(done);
   PyErr_Restore(pending, of_pending, traceback);
   PyGILState_Release(gil);

@@ -87,6 +87,7 @@ OWN = {
         """,
     },
     "debugging": {
+        "inspection.numerics": "disable_check_numerics enable_check_numerics",
         "framework.config": "get_log_device_placement set_log_device_placement",
         "v2._misc": """
             disable_traceback_filtering enable_traceback_filtering is_traceback_filtering_enabled
