@@ -292,27 +292,28 @@ void rheos__lint_training_in_loop(rheos__lint_findings *found, const rheos__lint
 
 // ---- Layers whose variables were made twice
 
-// The length of the name's part before its last "/"; 0 if there is none.
-static size_t scope_length(const char *name) {
-  const char *slash = strrchr(name, '/');
-  return slash != NULL ? (size_t)(slash - name) : 0;
-}
-
-// Of "scope_1/kernel" the node "scope/kernel", if it is a variable of the same shape; else -1.
-static int32_t original_of(const rheos__lint_graph *g, int32_t id, const char *name) {
-  const size_t length = scope_length(name);
-  if (length < 3 || memcmp(name + length - 2, "_1", 2) != 0) return -1;
-  char other[512];
-  if (strlen(name) >= sizeof other) return -1;
-  snprintf(other, sizeof other, "%.*s%s", (int)length - 2, name, name + length);
-  const rheos_operation found = rheos_graph_operation(g->graph, other);
-  if (found.graph == NULL || found.id >= g->num_nodes || found.id >= id) return -1;
-  if (!rheos__lint_is_variable(g, found.id)) return -1;
+// The variable of that name, if it was made before and has the same shape; else -1.
+static int32_t alike(const rheos__lint_graph *g, int32_t id, const char *name) {
+  const rheos_operation found = rheos_graph_operation(g->graph, name);
+  if (found.graph == NULL || found.id >= id || !rheos__lint_is_variable(g, found.id)) return -1;
   const rheos_attr_value *one = rheos__attrs_find(g->nodes[id]->attrs, "shape");
   const rheos_attr_value *two = rheos__attrs_find(g->nodes[found.id]->attrs, "shape");
   const bool same = one != NULL && two != NULL && one->kind == RHEOS_ATTR_SHAPE &&
                     two->kind == RHEOS_ATTR_SHAPE && rheos_shape_equal(one->shape, two->shape);
   return same ? found.id : -1;
+}
+
+// Of "net_1/a/kernel" the variable "net/a/kernel", whichever scope has the _1; -1 if there is none.
+static int32_t original_of(const rheos__lint_graph *g, int32_t id, const char *name) {
+  char other[512];
+  int32_t original = -1;
+  if (strlen(name) >= sizeof other) return -1;
+  for (const char *at = strstr(name, "_1/"); at != NULL && original < 0;
+       at = strstr(at + 1, "_1/")) {
+    snprintf(other, sizeof other, "%.*s%s", (int)(at - name), name, at + 2);
+    original = alike(g, id, other);
+  }
+  return original;
 }
 
 static bool is_trained(const rheos__lint_graph *g, int32_t variable) {

@@ -59,7 +59,10 @@ def _value_of(node, names):
         return names.get(node.id)
     if isinstance(node, ast.Attribute):
         owner = _value_of(node.value, names)
-        return inspect.getattr_static(owner, node.attr, None) and getattr(owner, node.attr, None)
+        there = inspect.getattr_static(owner, node.attr, None)
+        # A property would run the program's code.
+        is_plain = there is not None and not isinstance(there, property)
+        return getattr(owner, node.attr, None) if is_plain else None
     return None
 
 

@@ -208,47 +208,6 @@ cases(
     "",
 )
 cases(
-    "duplicate-constant",
-    [
-        """
-        a = np.arange(1 << 19, dtype=np.float32)
-        b = tf.constant(a)
-        c = tf.constant(a) + b  # <-
-        """,
-        """
-        a = np.arange(1 << 20, dtype=np.uint8)
-        b = tf.identity(a)
-        c = tf.bitcast(a, tf.int8)  # <-
-        """,
-    ],
-    [
-        "a = np.arange(1 << 19, dtype=np.float32); b = tf.constant(a); c = tf.constant(a + 1) + b",
-        "a = np.arange(1 << 10, dtype=np.float32); b = tf.constant(a); c = tf.constant(a) + b",
-        "a = np.zeros(1 << 19, np.float32); b = tf.constant(a); c = tf.constant(a.reshape(2, -1))",
-    ],
-)
-CHAIN = """
-    def chain(v):
-        for _ in range(15): v = tf.tanh(v) * 2.0
-        return v
-"""
-cases(
-    "duplicate-subgraph",
-    [
-        CHAIN + "    a = chain(x)\n    b = chain(x)\n    tf.add(a, b)",
-        CHAIN + "    tf.stack([chain(z) for _ in range(2)])",
-    ],
-    [
-        CHAIN + "    tf.add(chain(x), chain(y))",
-        "tf.add(tf.tanh(x), tf.tanh(x))",
-        "a = [tf.random_uniform([3]) for _ in range(30)]; tf.add_n(a)",
-        CHAIN + """
-    with tf.device("/cpu:0"): a = chain(x)
-    b = chain(x)
-    tf.add(a, b)""",
-    ],
-)
-cases(
     "device-ping-pong",
     [
         """
@@ -270,82 +229,6 @@ cases(
         for i in range(8):
             with tf.device(f"/cpu:{i % 2}"): tf.tanh(x)
         """,
-    ],
-)
-cases(
-    "saver-in-loop",
-    [
-        "for _ in range(3): tf.train.Saver()  # <-",
-        "for _ in range(5): tf.train.Saver([w])  # <-",
-        "def saver(): return tf.train.Saver()  # <-\nfor _ in range(3): saver()",
-    ],
-    [
-        "saver = tf.train.Saver()",
-        "tf.train.Saver([w])\ntf.train.Saver()",
-        "v = [tf.get_variable(f'v{i}', []) for i in range(3)]\nfor one in v: tf.train.Saver([one])",
-    ],
-)
-cases(
-    "initializer-in-loop",
-    [
-        "for _ in range(3): tf.global_variables_initializer()  # <-",
-        "for _ in range(4): tf.variables_initializer([w])  # <-",
-        "for _ in range(3): tf.initialize_all_variables()  # <-",
-    ],
-    [
-        "tf.global_variables_initializer()",
-        "tf.global_variables_initializer(); tf.local_variables_initializer()",
-        """
-        v = [tf.get_variable(f'v{i}', []) for i in range(3)]
-        for one in v: tf.variables_initializer([one])
-        """,
-        "for _ in range(3): tf.no_op()",
-    ],
-)
-cases(
-    "summaries-in-loop",
-    [
-        """
-        tf.summary.scalar('m', tf.reduce_mean(z))
-        for _ in range(3): tf.summary.merge_all()  # <-
-        """,
-        "s = tf.summary.histogram('w', w)\nfor _ in range(4): tf.summary.merge([s])  # <-",
-    ],
-    [
-        "tf.summary.scalar('m', tf.reduce_mean(z)); tf.summary.merge_all()",
-        "for i in range(4): tf.summary.merge([tf.summary.scalar(f'm{i}', tf.reduce_mean(z))])",
-    ],
-)
-cases(
-    "training-in-loop",
-    [
-        """
-        optimizer = tf.train.GradientDescentOptimizer(0.1)
-        for _ in range(10): optimizer.minimize(tf.reduce_sum(z))  # <-
-        """,
-        "for _ in range(12): tf.train.AdamOptimizer().minimize(tf.reduce_sum(z))  # <-",
-    ],
-    [
-        "tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(z))",
-        "for i in range(4): tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(z[i]))",
-    ],
-)
-cases(
-    "copied-layer",
-    [
-        """
-        def model(v): return tf.layers.dense(v, 3)
-        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(model(x)))
-        guess = model(y)
-        """,
-    ],
-    [
-        """
-        dense = tf.layers.Dense(3)
-        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(dense(x)))
-        guess = dense(y)
-        """,
-        "tf.layers.dense(tf.layers.dense(x, 3), 3)",
     ],
 )
 cases(
@@ -484,6 +367,93 @@ cases(
         "p = tf.placeholder(tf.float32, []); p + 1.0",
         "p = tf.placeholder(tf.string); tf.strings.length(p)",
     ],
+)
+cases(
+    "one-hot-labels",
+    [
+        """
+        o = tf.reshape(tf.one_hot(tf.argmax(y, 1), 3, dtype=tf.int64), [-1])
+        tf.losses.sparse_softmax_cross_entropy(o, tf.zeros([9, 3]))  # <-
+        """,
+        """
+        o = tf.cast(tf.squeeze(tf.one_hot([2], 3), 0), tf.int64)
+        sparse_loss(labels=o, logits=z)  # <-
+        """,
+    ],
+    ["sparse_loss(labels=tf.cast(y[:, 0], tf.int32), logits=z)", "tf.one_hot([1], 3)"],
+)
+cases(
+    "accidental-float64",
+    [
+        "a = tf.constant(np.linspace(0, 1, 9))  # <-\ntf.cast(tf.reshape(a, [3, 3]), tf.float32)",
+        "a = tf.placeholder(tf.float64, [3])  # <-\nz + tf.cast(a, tf.float32)",
+    ],
+    ["a = tf.constant(np.arange(9)); tf.cast(a, tf.float32)"],
+)
+cases(
+    "device-ping-pong",
+    [
+        """
+        v = x
+        for i in range(5):
+            with tf.device(["/cpu:0", "/cpu:1"][i % 2]):
+                v = tf.matmul(v, w)  # <-
+        """,
+        """
+        def there(v):
+            with tf.device("/job:a/cpu:0"): return tf.tanh(v)
+        def back(v):
+            with tf.device("/job:b/cpu:0"): return tf.tanh(v)  # <-
+        back(there(back(there(x))))
+        """,
+    ],
+    [],
+)
+cases(
+    "unused-placeholder",
+    [
+        "a, b = [tf.placeholder(tf.float32) for _ in range(2)]  # <-",
+        "tf.placeholder(tf.string)  # <-",
+    ],
+    [],
+)
+cases(
+    "untrained-variable",
+    [
+        """
+        v = tf.get_variable("v", [3])  # <-
+        guess = tf.argmax(z * v, 1)
+        tf.train.AdamOptimizer().minimize(tf.reduce_sum(z))
+        """,
+        """
+        v = tf.get_variable("v", [3, 3])  # <-
+        loss = tf.reduce_sum(tf.cast(tf.matmul(x, v) > 0, tf.float32) + z)
+        tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+        """,
+        """
+        v = tf.Variable(tf.ones([3]))  # <-
+        tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(z + tf.round(v)))
+        """,
+    ],
+    [],
+)
+cases(
+    "unknown-rank",
+    [
+        "p = tf.placeholder(tf.float32)  # <-\nz * p",
+        "p = tf.placeholder(tf.float32, name='p')  # <-\ntf.reduce_sum(p)",
+        "p, q = tf.placeholder(tf.float32), tf.placeholder(tf.float32, [3])  # <-\np + q",
+    ],
+    ["p = tf.placeholder(tf.float32, [None]); p + 1.0", "p = tf.placeholder(tf.int32); p + 1"],
+)
+cases(
+    "medium-constant",
+    [
+        "tf.add(np.ones([500, 600]), 1.0)  # <-",
+        "a = tf.Variable(np.ones([1 << 20], np.float32)) + 1.0  # <-",
+        "a = tf.constant(1, shape=[1 << 20])  # <-\ntf.reduce_sum(a)",
+    ],
+    ["tf.Variable(tf.ones([1 << 20])) + 1.0", "tf.placeholder(tf.float32, [1 << 20]) + 1.0"],
 )
 
 

@@ -286,6 +286,104 @@ cases(
     ],
     FUNCTION,
 )
+cases(
+    "new-fetches",
+    [
+        """
+        all = [use * float(i) for i in range(10)]
+        for i in range(10): session.run({"a": all[i]}, feed)  # <-
+        """,
+        """
+        all = [use * float(i) for i in range(11)]
+        def get(one): return session.run(one, feed)  # <-
+        for one in all: get(one)
+        """,
+        "for i in range(3, 14): session.run([z] * i, feed)  # <-",
+    ],
+    [],
+    HEAD + RUN,
+)
+cases(
+    "many-shapes",
+    [
+        "for i in range(1, 40): session.run(z, {x: np.ones([i, 3])})",
+        "for i in range(1, 10): session.run(use, {x: np.ones([i, 3]), y: np.ones([i, 3])})",
+    ],
+    ["for i in range(1, 9): session.run(z, {x: np.ones([i, 3])})"],
+    HEAD + RUN,
+)
+cases(
+    "partial-batch",
+    [
+        "for i in range(60): session.run(z, {x: np.ones([7 if i % 20 == 19 else 8, 3])})",
+        "for n in [16] * 12 + [4]: session.run(use, {x: np.ones([n, 3]), y: np.ones([n, 3])})",
+    ],
+    ["for n in [16, 4]: session.run(z, {x: np.ones([n, 3])})"],
+    HEAD + RUN,
+)
+cases(
+    "fed-labels",
+    [
+        "loss = softmax_loss(labels=y, logits=z)  # <-\nsession.run(loss, {x: xs, y: ys * 255})",
+        "loss = softmax_loss(labels=tf.identity(y), logits=z)  # <-\n"
+        "session.run(loss, {x: xs, y: np.zeros([6, 3])})",
+    ],
+    [
+        "loss = softmax_loss(labels=y, logits=z)\nsession.run(loss, {x: xs, y: ys})",
+        "loss = softmax_loss(labels=y, logits=z)\n"
+        "session.run(loss, {x: xs, y: ys * [[1], [1], [1], [1], [0], [0]]})",
+    ],
+    HEAD + RUN,
+)
+cases(
+    "many-sessions",
+    [
+        "def session(): return tf.Session()  # <-\nkept = [session() for _ in range(12)]",
+        """
+        kept = []
+        for _ in range(10):
+            kept.append(tf.Session(graph=tf.get_default_graph()))  # <-
+        """,
+    ],
+    [],
+)
+cases(
+    "fed-variable",
+    [
+        "for _ in range(10): session.run([z, use], {**feed, w: np.eye(3)})",
+        """
+        v = tf.get_variable("v", [3])
+        for i in range(20): session.run(z + v, {x: xs, v: np.full([3], i)})
+        """,
+    ],
+    [],
+    HEAD + RUN,
+)
+cases(
+    "retracing",
+    [
+        """
+        class Settings: pass
+        @tf.function
+        def f(a, s): return a + 1.0
+        for _ in range(12): f(v, Settings())  # <-
+        """,
+        """
+        @tf.function
+        def f(a): return a[0] + 1.0
+        for n in range(12): f([v] * (n + 1))  # <-
+        """,
+    ],
+    [
+        """
+        @tf.function(reduce_retracing=True)
+        def f(a): return a * 2.0
+        for n in range(1, 30): f(tf.zeros([n]))
+        """,
+        "@tf.function\ndef f(a): return a * 2.0\nfor n in range(30): f(v)",
+    ],
+    FUNCTION,
+)
 
 
 @pytest.mark.parametrize(("rule", "text"), cases.bad, ids=name_of)
