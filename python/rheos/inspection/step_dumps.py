@@ -36,6 +36,11 @@ _written_bytes = 0
 # ---- Debug ops
 
 
+def _array(value):
+    """A value as an array, which one text is not."""
+    return np.array(value, object) if isinstance(value, (bytes, str)) else np.asarray(value)
+
+
 def _identity(value, unused):
     return value
 
@@ -327,7 +332,7 @@ def run(session, elements, feeds, values, options, run_step):
             return
         try:
             if _is_of_graph(session.graph, watched.place):
-                dump.add(watched.name, watched.value)
+                dump.add(watched.name, _array(watched.value))
         except Exception as error:
             failures.append(error)
             raise

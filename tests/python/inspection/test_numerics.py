@@ -103,6 +103,24 @@ def test_sessions_that_were_open_and_bodies_of_functions():
         assert np.isnan(sess.run(y))
 
 
+def test_steps_with_texts_handles_and_loops_are_sound():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [2], name="x")
+        w = v1.get_variable("w", [2], initializer=v1.ones_initializer())
+        looped = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * w), [0, x])[1]
+        text = tf.strings.as_string(x[0])
+        fetches = [v1.gradients(looped, [w])[0], text, tf.sparse.from_dense(x)]
+        with v1.Session() as sess:
+            sess.run(v1.global_variables_initializer())
+            slope, text, _ = sess.run(fetches, {x: [1, 2]})
+    assert slope.tolist() == [3, 6] and text == b"1.000000"
+
+
+def test_it_has_its_place_in_both_faces():
+    assert tf.compat.v1.debugging.enable_check_numerics is tf.debugging.enable_check_numerics
+
+
 def test_nothing_is_checked_when_it_is_off():
     tf.debugging.disable_check_numerics()
     tf.debugging.disable_check_numerics()

@@ -99,11 +99,28 @@ def test_variables_strings_and_updates_are_dumped(tmp_path):
     w = tf.Variable([1.0, 2.0], name="w")
     step = tf.assign_add(w, [1.0, 1.0], name="step")
     text = tf.identity(tf.constant([b"a", b"bc"]), name="text")
+    one = tf.identity(tf.constant(b"a\0"), name="one")
     sess = tf.Session()
     sess.run(w.initializer)
-    _, dump = _dump(tmp_path, [step, text], {}, session=sess)
+    _, dump = _dump(tmp_path, [step, text, one], {}, session=sess)
     np.testing.assert_array_equal(dump.get_tensors("step", 0, "DebugIdentity")[0], [2, 3])
     assert dump.get_tensors("text", 0, "DebugIdentity")[0].tolist() == [b"a", b"bc"]
+    assert dump.get_tensors("one", 0, "DebugIdentity")[0].item() == b"a\0"
+
+
+def test_handles_queues_and_datasets_are_no_hindrance(tmp_path):
+    w = tf.get_variable("w", [2], use_resource=True, initializer=tf.ones_initializer())
+    queue = tf.FIFOQueue(1, [tf.float32], shapes=[[]])
+    looped = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * w), [0, w])[1]
+    slope = tf.gradients(looped, w)[0]
+    element = tf.data.make_one_shot_iterator(tf.data.Dataset.range(3)).get_next()
+    step = tf.train.AdamOptimizer(0.1).minimize(tf.reduce_sum(looped))
+    sess = tf.Session()
+    sess.run([tf.global_variables_initializer(), queue.enqueue(5.0)])
+    fetches = [slope, element, tf.identity(queue.dequeue(), name="taken"), step]
+    values, dump = _dump(tmp_path, fetches, {}, session=sess)
+    assert values[0].tolist() == [4, 4] and values[1] == 0
+    assert dump.get_tensors("taken", 0, "DebugIdentity") == [5.0]
 
 
 def test_an_op_that_cannot_be_asked_is_an_error_unless_that_is_tolerated(layer, tmp_path):
