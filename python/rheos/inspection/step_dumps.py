@@ -270,7 +270,7 @@ def _graph_def(graph, needed):
 
 
 def _write_facts(session, folders, elements, feeds, options):
-    """The graph and the metadata of a step."""
+    """Writes the graph and the metadata of a step; the GraphDef."""
     index = _run_counts[session] = _run_counts.get(session, 0) + 1
     time_us = now_us()
     facts = {
@@ -282,13 +282,15 @@ def _write_facts(session, folders, elements, feeds, options):
         "target_nodes": [e.name for e in elements if not hasattr(e, "op")],
     }
     text = json.dumps(facts, separators=(",", ":"))
-    graph_def = _graph_def(session.graph, _needed(elements, feeds)).SerializeToString()
-    number = hash(graph_def) & 0xFFFFFFFFFFFFFFFF
-    event = messages.Event(wall_time=time_us, graph_def=graph_def)
+    graph_def = _graph_def(session.graph, _needed(elements, feeds))
+    data = graph_def.SerializeToString()
+    number = hash(data) & 0xFFFFFFFFFFFFFFFF
+    event = messages.Event(wall_time=time_us, graph_def=data)
     for folder in sorted(folders):
         metadata = f"_tfdbg_core_metadata_sessionrun{index:014d}_{time_us}"
         write_message(os.path.join(folder, metadata), time_us, text)
         _write(os.path.join(folder, DEVICE_FOLDER, f"_tfdbg_graph_hash{number}_{time_us}"), event)
+    return graph_def
 
 
 # ---- The step
@@ -307,10 +309,11 @@ def _is_of_graph(graph, place):
     return True
 
 
-def run(session, elements, feeds, values, options, run_step):
+def run(session, elements, feeds, values, options, run_metadata, run_step):
     """Runs run_step(), a step of a session, and dumps what the RunOptions name.
 
     elements: the tensors and operations that are run, feeds: the tensors fed with the values.
+    run_metadata may be None; its partition graphs are the nodes that dumps are of.
     UnimplementedError for debug ops and URLs that are not known, before anything runs.
     """
     global _written_bytes
@@ -319,7 +322,7 @@ def run(session, elements, feeds, values, options, run_step):
         _written_bytes = 0
     wanted = _wanted(session.graph, debug)
     folders = {folder for w in wanted.values() for *_, some in w.ops for folder in some}
-    _write_facts(session, folders, elements, feeds, debug)
+    graph_def = _write_facts(session, folders, elements, feeds, debug)
     dump = _Dump(wanted)
     for tensor, value in zip(feeds, values):  # before what takes them, though told behind it
         if isinstance(tensor.dtype.as_numpy_dtype, type):
@@ -340,8 +343,12 @@ def run(session, elements, feeds, values, options, run_step):
     names = sorted({name.rpartition(":")[0] for name in wanted})
     with session.watch(",".join(names) if len(names) <= _MOST_NAMES else "*", tell, "values"):
         try:
-            return run_step()
+            results = run_step()
         except errors.OpError:
             if failures:  # which the step tells as one of an operation
                 raise failures[0] from None
             raise
+    if run_metadata is not None:
+        del run_metadata.partition_graphs[:]
+        run_metadata.partition_graphs.add().CopyFrom(graph_def)
+    return results

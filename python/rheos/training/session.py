@@ -514,7 +514,7 @@ class BaseSession(_core.SessionBase):
         if options is None or not options.debug_options.debug_tensor_watch_opts:
             return self._run_told(*arguments)
         dumps = importlib.import_module("rheos.inspection.step_dumps")
-        return dumps.run(self, *arguments[:4], lambda: self._run_told(*arguments))
+        return dumps.run(self, *arguments, lambda: self._run_told(*arguments))
 
     def _run_told(self, elements, feeds, values, options, run_metadata):
         timeout, traced = 0, 0

@@ -169,6 +169,16 @@ def test_too_many_bytes_are_an_error(layer, tmp_path, monkeypatch):
         _dump(tmp_path, result, {x: [1, 2, 3]}, reset_disk_byte_usage=True)
 
 
+def test_metadata_has_the_nodes_that_dumps_are_of(layer, tmp_path):
+    x, _, result = layer
+    options, metadata = tf.RunOptions(output_partition_graphs=True), tf.RunMetadata()
+    tf_debug.watch_graph(options, result.graph, debug_urls=f"file://{tmp_path}")
+    with tf.Session() as sess:
+        sess.run(result, {x: [1, 2, 3]}, options=options, run_metadata=metadata)
+    dump = tf_debug.DebugDumpDir(str(tmp_path), partition_graphs=metadata.partition_graphs)
+    assert dump.node_inputs("layer/result") == ["layer/hidden"] and dump.size == 4
+
+
 def test_steps_behind_it_are_not_watched(layer, tmp_path):
     x, _, result = layer
     sess = tf.Session()

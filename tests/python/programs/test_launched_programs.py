@@ -52,6 +52,24 @@ def test_a_program_of_tensorflow_2_runs_eagerly(launch):
     assert shown.split() == "11.0 [3. 4.] 2 True True 6".split()
 
 
+def test_tfdbg_is_there_and_loaded_when_it_is_asked_for(launch):
+    shown = launch(
+        """
+        import sys
+        import tensorflow as tf
+
+        placeholder = tf.placeholder
+        print([name for name in sys.modules if name.startswith("rheos.inspection")])
+        from tensorflow.python import debug as tf_debug
+        from tensorflow.python.debug.lib.debug_data import DebugDumpDir
+        from tensorflow.python.debug.wrappers.hooks import LocalCLIDebugHook
+
+        print(tf_debug.DebugDumpDir is DebugDumpDir, callable(LocalCLIDebugHook))
+        """
+    )
+    assert shown.split() == "[] True True".split()
+
+
 def test_what_both_versions_have_means_version_2(launch):
     source = "import tensorflow as tf\nprint((tf.constant([1, 2]) + 1).numpy())"
     assert launch(source) == "[2 3]\n"
