@@ -166,6 +166,38 @@ def test_steps_of_monitored_sessions_stop(layer, said):
     assert "layer/hidden:0" in text
 
 
+def test_keras_trains_in_a_session_that_stops(said):
+    def run():
+        backend = tf.keras.backend
+        backend.set_session(tf_debug.LocalCLIDebugWrapperSession(tf.Session()))
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+        model.compile("sgd", "mse")
+        model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+        backend.clear_session()
+
+    text = said(run, "run -f everything", *["run", "run"] * 4)
+    assert "no tensor filter" in text and " dense/MatMul:0\n" in text
+
+
+def test_estimators_stop_by_a_hook(said):
+    def model_fn(features, labels, mode):
+        w = tf.get_variable("w", [1], initializer=tf.ones_initializer())
+        loss = tf.reduce_mean(tf.square(features["x"] * w - labels), name="loss")
+        step = tf.train.get_global_step()
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, step)
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train)
+
+    def data():
+        return {"x": tf.constant([1.0])}, tf.constant([3.0])
+
+    def run():
+        hook = tf_debug.LocalCLIDebugHook(ui_type="readline")
+        tf.estimator.Estimator(model_fn).train(data, steps=2, hooks=[hook])
+
+    text = said(run, "run", "pt loss:0", "run -n")
+    assert "array(4., dtype=float32)" in text and "run-start: run #2" in text
+
+
 def test_interfaces_that_are_none():
     with pytest.raises(ValueError, match="ui_type"):
         tf_debug.LocalCLIDebugWrapperSession(tf.Session(), ui_type="web")
