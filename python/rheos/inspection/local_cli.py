@@ -14,7 +14,7 @@ from rheos.framework import errors, messages
 from rheos.inspection import commands
 from rheos.inspection.dump_dir import DebugDumpDir, has_inf_or_nan
 from rheos.inspection.tensor_watches import WatchOptions
-from rheos.inspection.wrappers import BaseDebugWrapperSession, add_watches
+from rheos.inspection.wrappers import BaseDebugWrapperSession, add_watches, thread_filter
 from rheos.training.session_hooks import SessionRunArgs, SessionRunHook
 
 _UI_TYPES = ("curses", "readline")
@@ -311,8 +311,9 @@ class LocalCLIDebugHook(SessionRunHook):
     def __init__(
         self, ui_type="curses", dump_root=None, thread_name_filter=None, config_file_path=None
     ):
-        del thread_name_filter, config_file_path
+        del config_file_path  # there is nothing to configure
         self._cli = _Cli(dump_root, ui_type)
+        self._is_disabled_thread = thread_filter(thread_name_filter)
         self._count = 0
         self._is_dumped = False
 
@@ -323,6 +324,9 @@ class LocalCLIDebugHook(SessionRunHook):
 
     def before_run(self, run_context):
         """Takes commands, and adds what is to be dumped to the options of the step."""
+        self._is_dumped = False
+        if self._is_disabled_thread():
+            return None
         self._count += 1
         asked = run_context.original_args
         wanted = self._cli.begin(self._count, asked.fetches, asked.feed_dict)

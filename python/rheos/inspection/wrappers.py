@@ -11,19 +11,25 @@ from rheos.inspection.tensor_watches import WatchOptions, watch_graph
 from rheos.training.session_hooks import SessionRunArgs, SessionRunHook
 
 
+def thread_filter(pattern):
+    """A function that says whether the name of the thread that calls it does not match."""
+    compiled = re.compile(pattern) if pattern else None
+    return lambda: compiled is not None and not compiled.match(threading.current_thread().name)
+
+
 class BaseDebugWrapperSession:
     """A session in a session's place; what it has no method for is the other one's.
 
     thread_name_filter: a regular expression; runs of threads whose names do not match go as they
-    are. pass_through_operrors: whether errors of steps are raised.
+    are. Errors of steps are raised whatever pass_through_operrors says.
     """
 
     def __init__(self, sess, thread_name_filter=None, pass_through_operrors=None):
         if not callable(getattr(sess, "run", None)):
             raise TypeError(f"Expected type tf.Session, got {type(sess)}")
         self._sess = sess
-        self._thread_filter = re.compile(thread_name_filter) if thread_name_filter else None
-        self._pass_through_operrors = pass_through_operrors
+        del pass_through_operrors
+        self._is_disabled_thread = thread_filter(thread_name_filter)
         self._run_call_count = 0
         self._default = None
 
@@ -45,10 +51,6 @@ class BaseDebugWrapperSession:
     def increment_run_call_count(self):
         """Counts a run."""
         self._run_call_count += 1
-
-    def _is_disabled_thread(self):
-        name = threading.current_thread().name
-        return self._thread_filter is not None and not self._thread_filter.match(name)
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         """As Session.run()."""
@@ -192,12 +194,11 @@ class DumpingDebugHook(SessionRunHook):
     def __init__(self, session_root, watch_fn=None, thread_name_filter=None, log_usage=True):
         del log_usage
         self._runs = _Runs(_checked_root(session_root), watch_fn)
-        self._thread_filter = re.compile(thread_name_filter) if thread_name_filter else None
+        self._is_disabled_thread = thread_filter(thread_name_filter)
 
     def before_run(self, run_context):
         """Adds the watches to the options of the step."""
-        name = threading.current_thread().name
-        if self._thread_filter is not None and not self._thread_filter.match(name):
+        if self._is_disabled_thread():
             return None
         asked = run_context.original_args
         options = messages.RunOptions()

@@ -198,6 +198,17 @@ def test_estimators_stop_by_a_hook(said):
     assert "array(4., dtype=float32)" in text and "run-start: run #2" in text
 
 
+def test_a_hook_lets_other_threads_run(layer, said):
+    x, result = layer
+
+    def run():
+        hook = tf_debug.LocalCLIDebugHook(thread_name_filter="nobody")
+        with tf.train.MonitoredSession(hooks=[hook]) as sess:
+            sess.run(result, {x: [0, 1, 2]})
+
+    assert said(run) == ""
+
+
 def test_interfaces_that_are_none():
     with pytest.raises(ValueError, match="ui_type"):
         tf_debug.LocalCLIDebugWrapperSession(tf.Session(), ui_type="web")
