@@ -153,6 +153,29 @@ def test_mistakes_are_answered_and_the_program_goes_on(debug):
         assert words in done.stderr, words
 
 
+def test_a_run_is_recorded_and_replayed(tmp_path):
+    script, path = tmp_path / "program.py", tmp_path / "run.rec"
+    script.write_text(textwrap.dedent(PROGRAM))
+    command = [BUILD / "bin" / "rheos", "debug"]
+    done = subprocess.run(
+        [*command, "--record", path, "--run", "3", script],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0 and done.stdout == "loss 4.27667\n" * 3 + "the end\n"
+    assert done.stderr.startswith(f"run 3 is in {path}: ")
+    for options in ([], ["--threads", "1", "--no-rewriting", "--whole"]):
+        done = subprocess.run(
+            [*command, "--replay", path, *options], capture_output=True, text=True, timeout=120
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.endswith(" values are the same\n")
+    path.write_bytes(b"x")
+    done = subprocess.run(
+        [*command, "--replay", path], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 2 and "it is no recording of a step" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -161,6 +184,10 @@ def test_mistakes_are_answered_and_the_program_goes_on(debug):
         (["--commands", "/nowhere/at/all", "x.py"], "cannot be read"),
         (["-"], "standard input has the commands"),
         (["--comands=x", "x.py"], "--commands"),
+        (["--run", "2", "x.py"], "goes with --record"),
+        (["--record", "r", "--run", "0", "x.py"], "a number from 1 on"),
+        (["--record", "r", "--commands", "c", "x.py"], "do not go together"),
+        (["--replay"], "the file of a recording"),
     ],
 )
 def test_wrong_usage(arguments, words):

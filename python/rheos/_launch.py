@@ -946,7 +946,7 @@ def view(how):
 
 def debug(how):
     """Has the program stopped before its runs, for `rheos debug`."""
-    importlib.import_module("rheos.debugging.step_debugger").begin(how)
+    importlib.import_module("rheos.inspection.step_debugger").begin(how)
 
 
 def finish_output():

@@ -4,6 +4,7 @@ Within a run every value that the step computes is watched, in the order of comp
 waits while the debugger asks. Commands come from the terminal, or from a file of them.
 """
 
+import atexit
 import fnmatch
 import linecache
 import os
@@ -13,6 +14,7 @@ import traceback
 import numpy as np
 
 from rheos.framework import run_warnings
+from rheos.inspection import recording
 
 _HELP = """\
 before a run and within it
@@ -458,10 +460,21 @@ def _names(fetches):
     return str(getattr(fetches, "name", fetches))
 
 
+def _begin_recording(how):
+    number, path = how.split("\n", 1)
+    recorder = recording.Recorder(path, int(number) if number else None)
+    atexit.register(recorder.program_ended)
+    run_warnings.set_watcher(recorder)
+
+
 def begin(how):
-    """Has the program that runs next debugged; `how`: "-", or a file of commands."""
-    if how != "-":
-        with open(how) as file:
+    """Has the program that runs next debugged; `how`: "commands" or "record", and where."""
+    kind, _, rest = how.partition("\n")
+    if kind == "record":
+        _begin_recording(rest)
+        return
+    if rest != "-":
+        with open(rest) as file:
             lines = file.read().splitlines()
         answers, is_terminal = iter(lines), False
     else:

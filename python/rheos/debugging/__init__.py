@@ -1,1 +1,0 @@
-"""`rheos debug`, which stops a program in its steps."""
