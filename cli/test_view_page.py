@@ -102,7 +102,7 @@ def test_functions_open_as_scopes_do(chromium, tmp_path):
 def test_values_and_timeline_stand_beside_the_graph(chromium, tmp_path, logs):
     opened(chromium, logs, tmp_path)
     assert chromium.run("[...$('tabs').children].map((t) => t.textContent)") == [
-        "Graph", "Values", "Timeline",
+        "Graph", "Values", "Timeline", "Scopes by time",
     ]  # fmt: skip
     chromium.click("$('tabs').children[1]")
     chromium.until("document.images.length && document.images[0].naturalWidth === 3")
@@ -117,6 +117,26 @@ def test_values_and_timeline_stand_beside_the_graph(chromium, tmp_path, logs):
     chromium.until(f"({own}).includes('color-mix')")
     chromium.run("reveal(GRAPHS[0], findNodes('layer/relu', 1).found[0].i)")
     chromium.until("$('panel').textContent.includes('memory96 B')")
+
+
+@needs_chromium
+def test_scopes_are_as_wide_as_their_time(chromium, tmp_path, logs):
+    opened(chromium, logs, tmp_path)
+    chromium.click("$('tabs').children[3]")
+    flame = "[...document.querySelectorAll('.flame button')]"
+    told = chromium.run(f"{flame}.map((b) => b.ariaLabel || b.getAttribute('aria-label'))")
+    assert told[0].startswith("all: ") and told[0].endswith(", 100 %")
+    layer = f"{flame}.find((b) => b.getAttribute('aria-label').startsWith('layer: '))"
+    all_time = chromium.run("timesOf(allTraces()[0].trace)[GRAPHS[0].root]")
+    assert chromium.run("costsOf(allTraces()[0].trace).time.reduce((a, b) => a + b)") == all_time
+    width = chromium.run(f"{layer}.getBoundingClientRect().width / {flame}[0].clientWidth")
+    share = float(next(t for t in told if t.startswith("layer: ")).split(", ")[1].rstrip(" %"))
+    assert abs(100 * width - share) < 1
+    chromium.click(layer)
+    assert chromium.run(f"{flame}[0].getAttribute('aria-label')").startswith("layer: ")
+    chromium.click(f"{flame}[0]")  # out again
+    assert chromium.run(f"{flame}[0].getAttribute('aria-label')") == told[0]
+    assert chromium.said == []
 
 
 @needs_chromium

@@ -200,19 +200,73 @@ function costsOf(trace) {
   return trace.costs;
 }
 
-function showTimeline() {
+// A choice among the traces, and what one of them shows below it.
+function showTrace(draw, about) {
   const parent = $("plots"), traces = allTraces();
   parent.replaceChildren();
   const bar = element(parent, "p", undefined, { class: "runs" }), chooser = element(bar, "select", undefined, { "aria-label": "Trace" });
   traces.forEach((t, n) => element(chooser, "option", t.label, { value: n }));
   chooser.value = String(VIEW.trace);
-  const place = element(parent, "div", undefined, { class: "timeline" }), read = element(parent, "p", "Wheel: zoom; drag: move; click an operation to find it in the graph.", { class: "read" });
+  const place = element(parent, "div", undefined, { class: "timeline" }), read = element(parent, "p", about, { class: "read" });
   chooser.addEventListener("change", () => {
     VIEW.trace = Number(chooser.value);
-    drawTimeline(place, read, traces[VIEW.trace].trace);
+    draw(place, read, traces[VIEW.trace].trace);
   });
-  if (traces.length) drawTimeline(place, read, traces[VIEW.trace].trace);
+  if (traces.length) draw(place, read, traces[VIEW.trace].trace);
 }
+function showTimeline() {
+  showTrace(drawTimeline, "Wheel: zoom; drag: move; click an operation to find it in the graph.");
+}
+
+// ---- Scopes by time: a box is as wide as what it holds took, and holds the boxes below it
+const FLAME_LEAST = 1 / 400, FLAME_DEEP = 40;
+function showFlame() {
+  showTrace((place, read, trace) => drawFlame(place, read, trace, GRAPHS[0].root), "Click a scope to have it fill the width, an operation to find it in the graph.");
+}
+// By item the time of all that it holds.
+function timesOf(trace) {
+  if (trace.times) return trace.times;
+  const graph = GRAPHS[0], { time } = costsOf(trace), times = new Float64Array(graph.count);
+  for (let i = 0; i < graph.size; i++) {
+    for (let k = i; time[i] > 0 && k >= 0; k = graph.parent(k)) times[k] += time[i];
+  }
+  trace.times = times;
+  return times;
+}
+function drawFlame(place, read, trace, top) {
+  const graph = GRAPHS[0], times = timesOf(trace), whole = times[top];
+  place.replaceChildren();
+  const flame = element(place, "div", undefined, { class: "flame", role: "group", "aria-label": "Scopes by time" });
+  let deepest = 0, left = 0;
+  const put = (item, from, depth) => {
+    const part = times[item] / whole, isScope = !graph.isNode(item);
+    deepest = Math.max(deepest, depth);
+    const name = item === graph.root ? "all" : graph.label(item), text = `${name}: ${timeText(times[item])}, ${(100 * times[item] / times[graph.root]).toPrecision(3)} %`;
+    const box = element(flame, "button", part > 1 / 30 ? name : "", { type: "button", "aria-label": text });
+    box.style.cssText = `left: ${100 * from}%; width: ${100 * part}%; top: ${depth * 26}px`;
+    if (item !== graph.root) box.style.setProperty("--own", `hsl(${isScope ? hueOf(name) : hueOf(graph.op(item))} 55% ${isScope ? 78 : 66}%)`);
+    const tell = () => { read.textContent = item === graph.root ? text : `${plain(graph.name(item))}, ${text}`; };
+    box.addEventListener("pointerenter", tell);
+    box.addEventListener("focus", tell);
+    box.addEventListener("click", () => {
+      if (isScope) return drawFlame(place, read, trace, item === top && item !== graph.root ? graph.parent(item) : item);
+      showTab("graph");
+      reveal(graph, item);
+    });
+    if (!isScope || depth === FLAME_DEEP) return;
+    const members = graph.members(item).filter((m) => times[m] > 0).sort((a, b) => times[b] - times[a]);
+    for (const member of members) {
+      if (times[member] / whole < FLAME_LEAST) left++;
+      else put(member, from, depth + 1);
+      from += times[member] / whole;
+    }
+  };
+  if (whole > 0) put(top, 0, 0);
+  flame.style.height = `${(deepest + 1) * 26}px`;
+  if (left) element(place, "p", `${left} too small to be drawn`, { class: "read" });
+  if (!(whole > 0)) element(place, "p", "No time of this trace is of a node of the graph.", { class: "read" });
+}
+
 function drawTimeline(place, read, trace) {
   place.replaceChildren();
   costsOf(trace);
@@ -360,11 +414,12 @@ function showTab(name) {
   for (const tab of $("tabs").children) tab.setAttribute("aria-selected", String(tab.dataset.tab === name));
   if (name === "plots") showPlots();
   if (name === "timeline") showTimeline();
+  if (name === "flame") showFlame();
 }
 function makeTabs() {
   const tabs = $("tabs"), names = [["graph", "Graph"]];
   if (DATA.logs) names.push(["plots", "Values"]);
-  if (allTraces().length) names.push(["timeline", "Timeline"]);
+  if (allTraces().length) names.push(["timeline", "Timeline"], ["flame", "Scopes by time"]);
   tabs.replaceChildren();
   if (names.length < 2) return;
   for (const [name, text] of names) {
