@@ -112,11 +112,12 @@ static void drop_graphs(rheos__worker *worker, const char *session) {
 
 static void end_session(rheos__worker *worker, rheos__worker_session *session) {
   drop_graphs(worker, session->handle);
+  rheos_status *over = rheos_status_new(RHEOS_ABORTED, "session %s is over", session->handle);
+  rheos__worker_steps_end_of_session(&worker->steps, session->handle, over);
   if (session->cluster != NULL) {
-    rheos_status *over = rheos_status_new(RHEOS_ABORTED, "session %s is over", session->handle);
     rheos__worker_steps_end_of(&worker->steps, session->cluster, over);
-    rheos_status_free(over);
   }
+  rheos_status_free(over);
   session_free(session);
 }
 
@@ -367,6 +368,22 @@ static void drop(rheos_tensor **values, size_t count) {
   }
 }
 
+void rheos__worker_clean_up(rheos__worker *worker, int64_t step) {
+  rheos_status *over = rheos_status_new(RHEOS_ABORTED, "step %lld is over", (long long)step);
+  rheos__worker_steps_end(&worker->steps, step, over);
+  rheos_status_free(over);
+}
+
+// A step whose session ended while it ran: nobody cleans it up.
+static void end_step_of_none(rheos__worker *worker, const rheos__worker_graph *graph,
+                             int64_t step) {
+  if (graph->of_session[0] == '\0') return;
+  pthread_mutex_lock(&worker->mutex);
+  const bool has_session = *find_session(worker, graph->of_session) != NULL;
+  pthread_mutex_unlock(&worker->mutex);
+  if (!has_session) rheos__worker_clean_up(worker, step);
+}
+
 rheos_status *rheos__worker_run(rheos__worker *worker, const rheos__part_run *run) {
   rheos__worker_graph *graph;
   rheos__worker_step *step;
@@ -374,7 +391,7 @@ rheos_status *rheos__worker_run(rheos__worker *worker, const rheos__part_run *ru
   RHEOS_TRY(get_graph(worker, run->graph, &graph));
   rheos_status *status = rheos__worker_steps_get(&worker->steps, run->step, &step);
   if (status == NULL) {
-    rheos__worker_step_join(step, graph->cluster);
+    rheos__worker_step_join(step, graph->of_session, graph->cluster);
     if (graph->names_frames) rheos__rendezvous_name_frames(step->rendezvous);
     status = run->is_partial ? rheos__worker_run_partial(worker, graph, step, run)
                              : run_part(graph, step, run);
@@ -383,15 +400,10 @@ rheos_status *rheos__worker_run(rheos__worker *worker, const rheos__part_run *ru
       rheos__worker_step_abort(step, status);
     }
     rheos__worker_step_unref(step);
+    end_step_of_none(worker, graph, run->step);
   }
   rheos__worker_graph_unref(worker, graph);
   return status;
-}
-
-void rheos__worker_clean_up(rheos__worker *worker, int64_t step) {
-  rheos_status *over = rheos_status_new(RHEOS_ABORTED, "step %lld is over", (long long)step);
-  rheos__worker_steps_end(&worker->steps, step, over);
-  rheos_status_free(over);
 }
 
 rheos_status *rheos__worker_reset(rheos__worker *worker, char *const *containers, size_t count) {

@@ -1,5 +1,8 @@
 #include "net/worker_step.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "net/ids.h"
 #include "net/methods.h"
 #include "runtime/threads/pool.h"
@@ -229,10 +232,11 @@ static void step_free(rheos__worker_step *step) {
   rheos__free(step);
 }
 
-void rheos__worker_step_join(rheos__worker_step *step, rheos__session_cluster *cluster) {
-  if (cluster == NULL) return;
+void rheos__worker_step_join(rheos__worker_step *step, const char *session,
+                             rheos__session_cluster *cluster) {
   pthread_mutex_lock(&step->mutex);
-  if (atomic_load(&step->cluster) == NULL) {
+  if (step->session[0] == '\0') snprintf(step->session, sizeof step->session, "%s", session);
+  if (cluster != NULL && atomic_load(&step->cluster) == NULL) {
     atomic_store(&step->cluster, rheos__session_cluster_use(cluster));
   }
   pthread_mutex_unlock(&step->mutex);
@@ -326,27 +330,42 @@ int32_t rheos__worker_steps_count(rheos__worker_steps *steps) {
   return count;
 }
 
-// One of a cluster; NULL: any.
-static bool find_any(rheos__worker_steps *steps, const rheos__session_cluster *cluster,
-                     int64_t *out_id) {
+typedef bool (*step_test)(rheos__worker_step *step, const void *argument);
+
+static bool find_step(rheos__worker_steps *steps, step_test test, const void *argument,
+                      int64_t *out_id) {
   bool found = false;
   pthread_mutex_lock(&steps->mutex);
   for (int i = 0; i < RHEOS__STEP_BUCKETS && !found; i++) {
-    const rheos__worker_step *step = steps->buckets[i];
-    while (step != NULL && cluster != NULL && atomic_load(&step->cluster) != cluster) {
-      step = step->next;
+    for (rheos__worker_step *step = steps->buckets[i]; step != NULL && !found; step = step->next) {
+      found = test(step, argument);
+      if (found) *out_id = step->id;
     }
-    found = step != NULL;
-    if (found) *out_id = step->id;
   }
   pthread_mutex_unlock(&steps->mutex);
   return found;
 }
 
-void rheos__worker_steps_end_of(rheos__worker_steps *steps, const rheos__session_cluster *cluster,
-                                const rheos_status *why) {
+static void end_those(rheos__worker_steps *steps, step_test test, const void *argument,
+                      const rheos_status *why) {
   int64_t id = 0;
-  while (find_any(steps, cluster, &id)) rheos__worker_steps_end(steps, id, why);
+  while (find_step(steps, test, argument, &id)) rheos__worker_steps_end(steps, id, why);
+}
+
+static bool is_any(rheos__worker_step *step, const void *argument) {
+  (void)step, (void)argument;
+  return true;
+}
+
+static bool is_of_cluster(rheos__worker_step *step, const void *cluster) {
+  return atomic_load(&step->cluster) == cluster;
+}
+
+static bool is_of_session(rheos__worker_step *step, const void *session) {
+  pthread_mutex_lock(&step->mutex);
+  const bool is = strncmp(step->session, session, sizeof step->session - 1) == 0;
+  pthread_mutex_unlock(&step->mutex);
+  return is;
 }
 
 static bool runs_by_itself(rheos__worker_step *step, const void *graph) {
@@ -359,25 +378,21 @@ static bool runs_by_itself(rheos__worker_step *step, const void *graph) {
   return runs;
 }
 
-static bool find_running(rheos__worker_steps *steps, const void *graph, int64_t *out_id) {
-  bool found = false;
-  pthread_mutex_lock(&steps->mutex);
-  for (int i = 0; i < RHEOS__STEP_BUCKETS && !found; i++) {
-    for (rheos__worker_step *step = steps->buckets[i]; step != NULL && !found; step = step->next) {
-      found = runs_by_itself(step, graph);
-      if (found) *out_id = step->id;
-    }
-  }
-  pthread_mutex_unlock(&steps->mutex);
-  return found;
+void rheos__worker_steps_end_of(rheos__worker_steps *steps, const rheos__session_cluster *cluster,
+                                const rheos_status *why) {
+  end_those(steps, is_of_cluster, cluster, why);
+}
+
+void rheos__worker_steps_end_of_session(rheos__worker_steps *steps, const char *session,
+                                        const rheos_status *why) {
+  if (session[0] != '\0') end_those(steps, is_of_session, session, why);
 }
 
 void rheos__worker_steps_end_running(rheos__worker_steps *steps, const void *graph,
                                      const rheos_status *why) {
-  int64_t id = 0;
-  while (find_running(steps, graph, &id)) rheos__worker_steps_end(steps, id, why);
+  end_those(steps, runs_by_itself, graph, why);
 }
 
 void rheos__worker_steps_end_all(rheos__worker_steps *steps, const rheos_status *why) {
-  rheos__worker_steps_end_of(steps, NULL, why);
+  end_those(steps, is_any, NULL, why);
 }

@@ -45,6 +45,7 @@ struct rheos__worker_step {
   struct incoming_value *incoming;   // that are asked for elsewhere
   rheos__begun_part *parts;
   bool is_over;
+  char session[64];  // the handle's beginning, of the one whose part ran first; "": none did
 };
 
 void rheos__worker_steps_init(rheos__worker_steps *steps, rheos__peers *peers, int32_t own_task);
@@ -55,11 +56,17 @@ int32_t rheos__worker_steps_count(rheos__worker_steps *steps);
 // it is over.
 rheos_status *rheos__worker_steps_get(rheos__worker_steps *steps, int64_t id,
                                       rheos__worker_step **out_step);
-// Says of which cluster the step is, before a part of it runs. NULL: the server's.
-void rheos__worker_step_join(rheos__worker_step *step, rheos__session_cluster *cluster);
+// Says of which session the step is, and of which cluster (NULL: the server's), before a part of it
+// runs.
+void rheos__worker_step_join(rheos__worker_step *step, const char *session,
+                             rheos__session_cluster *cluster);
 // Aborts the steps in which a graph runs by itself, and forgets them.
 void rheos__worker_steps_end_running(rheos__worker_steps *steps, const void *graph,
                                      const rheos_status *why);
+// Aborts the steps of a session: whoever made it may have gone before it cleaned them up. Of the
+// session "", which nobody made, none.
+void rheos__worker_steps_end_of_session(rheos__worker_steps *steps, const char *session,
+                                        const rheos_status *why);
 // Aborts the steps of a cluster, and forgets them.
 void rheos__worker_steps_end_of(rheos__worker_steps *steps, const rheos__session_cluster *cluster,
                                 const rheos_status *why);

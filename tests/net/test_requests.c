@@ -2,6 +2,7 @@
 // may send them that are not ours.
 #include "master.pb-c.h"
 #include "net/cluster_fixture.h"
+#include "net/server.h"
 #include "net/remote_call.h"
 #include "worker.pb-c.h"
 
@@ -237,7 +238,9 @@ static void test_requests__a_master_that_was_started_anew_leaves_nothing(void **
   for (int i = 0; i < 4; i++) graphs[i] = register_graph(&a, f, names[i]);
   for (int i = 0; i < 4; i++) check(run_graph(&a, graphs[i], 10 + i, 20 + i));
   expect_error(create_worker_session(&a, names[1], one, 11), RHEOS_ALREADY_EXISTS, "session 2");
+  assert_int_equal(rheos__worker_count(&a.c.servers[0]->worker).steps, 4);
   check(create_worker_session(&a, names[0], one, 13));
+  assert_int_equal(rheos__worker_count(&a.c.servers[0]->worker).steps, 2);  // nobody cleaned up
   for (int i = 0; i < 4; i++) {
     rheos_status *status = run_graph(&a, graphs[i], 30 + i, 40 + i);
     if (i >= 2) check(status);
