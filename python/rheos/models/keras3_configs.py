@@ -206,7 +206,7 @@ def model_config(model):
 
 def _sequence_config(model):
     layers = [object_config(layer) for layer in model._list]
-    shape = getattr(model, "_batch_input_shape", None)
+    shape = model._shape_built_for()
     if model.inputs:
         shape = model.inputs[0].shape.as_list()
     config = {"name": model.name, "trainable": model.trainable, "dtype": "float32",

@@ -497,10 +497,18 @@ class Sequential(Model):
         config = {"name": self.name, "layers": [objects.serialize(x) for x in self.layers]}
         if not values.runs_in_session():
             config["layers"] = [objects.serialize(x) for x in self._list]
-        shape = getattr(self, "_batch_input_shape", None)
+        shape = self._shape_built_for()
         if not self._is_graph_network and shape is not None:
             config["build_input_shape"] = list(shape)
         return config
+
+    def _shape_built_for(self):
+        """The shape for which it was built, by its caller or by its first input; or None."""
+        shape = getattr(self, "_batch_input_shape", None)
+        built = getattr(self, "_built_for", None)
+        if shape is None and hasattr(built, "ndims") and built.ndims is not None:
+            shape = built.as_list()
+        return shape
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

@@ -243,9 +243,9 @@ class Trainer(OpenTrainer):
         """Calls the model on data, so that its variables and outputs are known."""
         arrays = nest.map_leaves(lambda a: _narrow(np.asarray(a)[:1]), _as_leaves(x))
         self._data_structures = arrays
-        met = {id(layer) for layer in self.submodules if hasattr(layer, "_built_for")}
+        met = {id(x) for x in (self, *self.submodules) if hasattr(x, "_built_for")}
         outputs = self(nest.map_leaves(convert_to_tensor, arrays))
-        _forget_one_row(layer for layer in self.submodules if id(layer) not in met)
+        _forget_one_row(x for x in (self, *self.submodules) if id(x) not in met)
         self._seen_outputs = nest.flatten(outputs)
         leaves = nest.flatten(arrays)
         names = sorted(arrays) if isinstance(arrays, dict) else None

@@ -254,3 +254,17 @@ def test_nested_layers_have_the_paths_of_keras_3(tmp_path):
     assert found == [
         f"{rows}{inside}dense/vars/{i}" for inside in ("container/container/", "") for i in (0, 1)
     ]
+
+
+@needs_h5py
+@pytest.mark.parametrize("suffix", ["keras", "h5"])
+def test_sequences_that_learned_their_input_by_training_come_back(tmp_path, suffix):
+    dense = tf.keras.layers.Dense
+    inner = tf.keras.Sequential([dense(5, activation="tanh")])
+    model = tf.keras.Sequential([inner, dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(X, X.sum(1, keepdims=True), epochs=1, verbose=0)
+    assert list(model.get_config()["build_input_shape"]) == [None, 6]
+    model.save(tmp_path / f"model.{suffix}")
+    found = tf.keras.models.load_model(tmp_path / f"model.{suffix}")
+    np.testing.assert_allclose(found(X), model(X), rtol=1e-6)
