@@ -4,10 +4,11 @@
 #include <rheos/format.h>
 
 #include "bundle.pb-c.h"
+#include "config.pb-c.h"
 #include "event.pb-c.h"
 #include "meta_graph.pb-c.h"
 
-// The messages that files hold, or Anys in them.
+// The messages that files hold, or Anys in them, and those that programs give to sessions.
 static const ProtobufCMessageDescriptor *const types[] = {
     &tensorflow__graph_def__descriptor,
     &tensorflow__meta_graph_def__descriptor,
@@ -34,6 +35,9 @@ static const ProtobufCMessageDescriptor *const types[] = {
     &tensorflow__checkpoint_state__descriptor,
     &tensorflow__event__descriptor,
     &tensorflow__summary__descriptor,
+    &tensorflow__config_proto__descriptor,
+    &tensorflow__run_options__descriptor,
+    &tensorflow__server_def__descriptor,
 };
 
 const ProtobufCMessageDescriptor *rheos__message_type(const char *name, size_t name_bytes) {
