@@ -6,6 +6,7 @@
 #   development  headers, the name that is linked with, librheos.a, rheos.pc, CMake package
 #   command      rheos and its page
 #   python       the package and its extension
+#   libtensorflow  TensorFlow's C interface, aside in a prefix of its own
 
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_MESSAGE LAZY)
@@ -55,6 +56,16 @@ if(SKBUILD)  # beside the command that pip puts in bin/, where man looks
   install(FILES docs/rheos.1 DESTINATION "${SKBUILD_DATA_DIR}/share/man/man1")
 else()
   install(FILES docs/rheos.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+
+if(TARGET rheos_tensorflow)
+  set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME libtensorflow)
+  set(capi_prefix ${CMAKE_INSTALL_LIBDIR}/rheos/libtensorflow)
+  set_target_properties(rheos_tensorflow rheos_tensorflow_framework PROPERTIES
+    INSTALL_RPATH "$ORIGIN;$ORIGIN/../../..")
+  install(TARGETS rheos_tensorflow rheos_tensorflow_framework LIBRARY DESTINATION ${capi_prefix}/lib)
+  install(DIRECTORY capi/include DESTINATION ${capi_prefix} FILES_MATCHING PATTERN "*.h")
+  install(FILES "${capi_dir}/lib/pkgconfig/tensorflow.pc" DESTINATION ${capi_prefix}/lib/pkgconfig)
 endif()
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME python)
