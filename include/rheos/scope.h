@@ -42,6 +42,11 @@ RHEOS_API size_t rheos_scope_name(const rheos_scope *scope, char *buffer, size_t
 RHEOS_API size_t rheos_scope_unique_name(rheos_scope *scope, const char *name, bool mark_as_used,
                                          char *buffer, size_t size_bytes);
 
+// Whether operations may be called anything, as TensorFlow's C interface lets them: what has no
+// ":", does not begin with "^", and has no empty part between the "/"s. Else letters, digits and a
+// few signs, as its Python does.
+RHEOS_API void rheos_scope_take_any_name(rheos_scope *scope, bool takes);
+
 // ---- Devices: "/job:ps/task:1/device:CPU:0", "/cpu:0", "gpu:1", "" . An inner device overrides
 // the fields it names and leaves the others as the outer ones say; NULL clears them all.
 RHEOS_API void rheos_push_device(rheos_scope *scope, const char *device);

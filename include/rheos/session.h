@@ -66,7 +66,10 @@ typedef struct rheos_session_options {
   // the program that other threads call for it: these go on, so that the function and its argument
   // have to last until they have come back.
   bool leaves_functions RHEOS_LEFT_OUT;
-  bool reserved_[7] RHEOS_LEFT_OUT;  // zeros
+  // A run's feed may have another shape than what the graph knows of its tensor, as in TensorFlow's
+  // C interface. A step with such feeds has a plan of its own, without rewrites.
+  bool feeds_any_shape RHEOS_LEFT_OUT;
+  bool reserved_[6] RHEOS_LEFT_OUT;  // zeros
   // For a session on a server: the bytes of a ConfigProto message, which goes there instead of what
   // the options above say. NULL: they count.
   const void *config RHEOS_LEFT_OUT;

@@ -40,11 +40,24 @@ static bool is_internal(const rheos__node_build *b) {
          rheos__name_is_valid(0, b->name + 1, b->name_length - 1);
 }
 
+static bool is_any_name(const char *text, size_t length) {
+  if (length == 0 || text[0] == '^' || memchr(text, ':', length) != NULL) return false;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '/' && (i == 0 || i == length - 1 || text[i - 1] == '/')) return false;
+  }
+  return true;
+}
+
+static bool takes_name(const rheos__node_build *b) {
+  return rheos__name_is_valid(b->parent, b->name, b->name_length) || is_internal(b) ||
+         (b->scope->takes_any_name && is_any_name(b->name, b->name_length));
+}
+
 // The name the node gets, in the work space; the name asked for when memory is short.
 static const char *final_name(rheos__node_build *b) {
   if (b->name == NULL) return "";
   const rheos__names *names = &b->graph->names;
-  if (!rheos__name_is_valid(b->parent, b->name, b->name_length) && !is_internal(b)) return b->name;
+  if (!takes_name(b)) return b->name;
   size_t length = b->name_length;
   if (!b->name_is_exact) {
     length = rheos__names_peek(names, b->parent, b->name, b->name_length, NULL, 0);
@@ -71,7 +84,7 @@ static rheos_status *read_name(rheos__node_build *b) {
     b->parent = 0;
     b->name_length--;
   }
-  if (!rheos__name_is_valid(b->parent, b->name, b->name_length) && !is_internal(b)) {
+  if (!takes_name(b)) {
     return RHEOS_INVALID("'%s' is not a valid node name", b->name);
   }
   if (!b->name_is_exact) return NULL;

@@ -178,6 +178,7 @@ struct rheos_scope {
   const char *source_file;  // interned, NULL: not known
   uint32_t source_file_number, source_line;
   bool takes_internal_names;
+  bool takes_any_name;  // rheos_scope_take_any_name()
 };
 
 // From now on operations may be called "_x" too, as those are that TensorFlow adds to graphs.

@@ -39,6 +39,10 @@ rheos_graph *rheos_scope_graph(const rheos_scope *scope) {
   return scope != NULL ? scope->graph : NULL;
 }
 
+void rheos_scope_take_any_name(rheos_scope *scope, bool takes) {
+  if (scope != NULL) scope->takes_any_name = takes;
+}
+
 const rheos_status *rheos_scope_status(const rheos_scope *scope) {
   return scope != NULL ? scope->status : rheos__no_scope();
 }

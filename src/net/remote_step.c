@@ -137,7 +137,7 @@ rheos_status *rheos__remote_run_named(rheos__remote_session *session, const char
 rheos_status *rheos__remote_check_feeds(const rheos_graph *graph, const rheos__signature_ids *ids,
                                         rheos_tensor *const *values) {
   for (int32_t i = 0; i < ids->num_feeds; i++) {
-    RHEOS_TRY(rheos__check_feed(graph, ids->feeds[i], values[i]));
+    RHEOS_TRY(rheos__check_feed(graph, ids->feeds[i], values[i], false));
   }
   return NULL;
 }

@@ -240,6 +240,30 @@ static void test_scope__attributes_reach_every_operation(void **state) {
   fixture_free(&f);
 }
 
+static void test_scope__any_name_is_taken_if_it_says_so(void **state) {
+  (void)state;
+  static const char *const taken[] = {"a b/", "_x/", "const/0/[1 2 3]/"};
+  static const char *const refused[] = {"/", "/a/", "a //b/", "a:0/", "^a/", "a b//"};
+  graph_fixture f = fixture_new();
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+    assert_null(no_op(f.scope, taken[i]).graph);
+    expect_error(f.scope, RHEOS_INVALID_ARGUMENT, "is not a valid node name");
+  }
+  rheos_scope_take_any_name(f.scope, true);
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    assert_null(no_op(f.scope, refused[i]).graph);
+    expect_error(f.scope, RHEOS_INVALID_ARGUMENT, "is not a valid node name");
+  }
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+    assert_non_null(no_op(f.scope, taken[i]).graph);
+  }
+  assert_non_null(rheos_graph_operation(f.graph, "const/0/[1 2 3]").graph);
+  no_op(f.scope, "a b/");
+  expect_error(f.scope, RHEOS_INVALID_ARGUMENT, "Duplicate node name in graph: 'a b'");
+  rheos_scope_take_any_name(NULL, true);
+  fixture_free(&f);
+}
+
 static void test_scope__joined_frames_are_popped_as_one(void **state) {
   (void)state;
   graph_fixture f = fixture_new();
@@ -268,6 +292,7 @@ int main(void) {
       cmocka_unit_test(test_scope__an_operation_gets_another_device),
       cmocka_unit_test(test_scope__colocation_gives_class_and_device),
       cmocka_unit_test(test_scope__attributes_reach_every_operation),
+      cmocka_unit_test(test_scope__any_name_is_taken_if_it_says_so),
       cmocka_unit_test(test_scope__joined_frames_are_popped_as_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

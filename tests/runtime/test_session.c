@@ -331,6 +331,39 @@ static void test_session__a_shape_may_be_fed(void **state) {
 
 // ---- Plans
 
+// A product with ones is the matrix by the graph's shapes, and not by those of the feed.
+static void test_session__feeds_may_have_any_shape_if_it_says_so(void **state) {
+  fixture *f = *state;
+  rheos_shape declared = RHEOS_SHAPE(2, 2);
+  rheos_output x = rheos_placeholder(f->scope, RHEOS_FLOAT, .shape = &declared);
+  rheos_output y = rheos_mul(f->scope, x, rheos_const_f32(f->scope, 1, 1));
+  check(rheos_scope_finish(f->scope));
+  rheos_session *session;
+  check(rheos_session_new(f->graph, &(rheos_session_options){.feeds_any_shape = true}, &session));
+  rheos_tensor *three = scalar(3), *matrix = floats(declared, (float[]){1, 2, 3, 4});
+  rheos_feed feed = {x, three};
+  rheos_fetch fetch = {y, NULL};
+  expect(rheos_session_run(f->session, &feed, 1, &fetch, 1, NULL, 0, NULL), RHEOS_INVALID_ARGUMENT,
+         "Cannot feed a value of shape [] for a tensor of shape [2,2]");
+  for (int i = 0; i < 2; i++) {
+    feed.value = three;
+    check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));
+    assert_int_equal(rheos_tensor_num_elements(fetch.value), 2);
+    assert_true(((float *)rheos_tensor_data(fetch.value))[1] == 3);
+    rheos_tensor_unref(fetch.value);
+    feed.value = matrix;
+    check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));
+    assert_int_equal(rheos_tensor_num_elements(fetch.value), 4);
+    rheos_tensor_unref(fetch.value);
+  }
+  rheos_session_stats stats;
+  rheos_session_get_stats(session, &stats);
+  assert_int_equal(stats.num_plans, 2);
+  rheos_tensor_unref(three);
+  rheos_tensor_unref(matrix);
+  rheos_session_free(session);
+}
+
 static void test_session__the_same_signature_plans_once(void **state) {
   fixture *f = *state;
   rheos_output x = rheos_constant_float(f->scope, 2, NULL);
@@ -509,6 +542,7 @@ int main(void) {
       TEST(test_session__new_shapes_reuse_the_plan),
       TEST(test_session__shapes_may_depend_on_values),
       TEST(test_session__a_shape_may_be_fed),
+      TEST(test_session__feeds_may_have_any_shape_if_it_says_so),
       TEST(test_session__the_same_signature_plans_once),
       TEST(test_session__the_plan_cache_is_bounded),
       TEST(test_callable__runs_and_outlives_growth),

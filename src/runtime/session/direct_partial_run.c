@@ -89,7 +89,7 @@ static rheos_status *run_next(rheos__direct_session *session, rheos__partial_run
                               const rheos_run_options *options, rheos_tensor **out_values,
                               bool *out_is_over) {
   for (int32_t i = 0; i < ids->num_feeds; ++i) {
-    RHEOS_TRY(rheos__check_feed(session->base.graph, ids->feeds[i], values[i]));
+    RHEOS_TRY(rheos__check_feed(session->base.graph, ids->feeds[i], values[i], false));
   }
   rheos__part part;
   rheos_status *status = rheos__partial_run_begin(run, ids, values, &part);

@@ -27,6 +27,8 @@ static rheos_status *make_plan(void *argument, const rheos__signature_ids *ids,
   rheos__direct_session *session = argument;
   RHEOS_TRY(check_feeds_differ(session->base.graph, ids));
   rheos__plan_context context = session->home.context;
+  // Rules go by the shapes that the graph knows.
+  if (ids->any_shapes) context.rewrites.disable_meta_optimizer = true;
   context.done = ids->done;
   context.num_done = ids->num_done;
   if (ids->watched != NULL) {
@@ -52,6 +54,7 @@ static void init_plans(rheos__direct_session *session, int32_t max_plans) {
 static rheos_status *init(rheos_session *base, const rheos_session_options *options) {
   rheos__direct_session *session = rheos__direct(base);
   init_plans(session, options->max_cached_plans);
+  session->feeds_any_shape = options->feeds_any_shape;
   const rheos__home_options home = {
       .owner = "Session",
       .host = options->host,
@@ -129,9 +132,10 @@ rheos_status *rheos__direct_plan(rheos__direct_session *session, const rheos__si
   return status;
 }
 
-static rheos_status *check_feeds(const rheos__plan *plan, rheos_tensor *const *values) {
+static rheos_status *check_feeds(const rheos__cached_plan *cached, rheos_tensor *const *values) {
+  const rheos__plan *plan = cached->plan;
   for (int32_t i = 0; i < plan->num_feeds; ++i) {
-    RHEOS_TRY(rheos__check_feed(plan->graph, plan->feeds[i], values[i]));
+    RHEOS_TRY(rheos__check_feed(plan->graph, plan->feeds[i], values[i], cached->ids.any_shapes));
   }
   return NULL;
 }
@@ -151,7 +155,7 @@ static rheos_status *run_plan(rheos__direct_session *session, rheos__cached_plan
   rheos__step step;
   rheos__observers observers;
   double cost_ns;
-  RHEOS_TRY(check_feeds(plan, values));
+  RHEOS_TRY(check_feeds(cached, values));
   rheos__step_init(&step, &session->home, options);
   if (observer != NULL) rheos__step_observe(&step, observer, &observers);
   RHEOS_TRY(rheos__step_begin(&step));
@@ -231,6 +235,13 @@ static rheos_status *run(rheos_session *base, const rheos__signature_ids *ids,
                          rheos_tensor *const *values, rheos_tensor **out_values,
                          const rheos_run_options *options) {
   rheos__direct_session *session = rheos__direct(base);
+  rheos__signature_ids any;
+  if (session->feeds_any_shape && !rheos__feeds_fit(base->graph, ids, values)) {
+    any = *ids;
+    any.any_shapes = true;
+    rheos__signature_ids_hash(&any);
+    ids = &any;
+  }
   if (rheos__is_watched(session->watches)) {
     return run_watched(session, *ids, values, out_values, options);
   }

@@ -11,6 +11,7 @@ typedef struct rheos__direct_session {
   rheos_session base;
   rheos__home home;
   rheos__watch_list *watches;
+  bool feeds_any_shape;
   pthread_mutex_t mutex;  // guards what follows
   rheos__plan_cache plans;
   struct rheos__watched_bodies *watched;  // latest first

@@ -48,7 +48,7 @@ static bool same_bytes(const void *a, const void *b, size_t size_bytes) {
 static bool same_ids(const rheos__signature_ids *a, const rheos__signature_ids *b) {
   return a->hash == b->hash && a->num_feeds == b->num_feeds && a->num_fetches == b->num_fetches &&
          a->num_targets == b->num_targets && a->num_done == b->num_done &&
-         a->watched == b->watched &&
+         a->watched == b->watched && a->any_shapes == b->any_shapes &&
          same_bytes(a->feeds, b->feeds, (size_t)a->num_feeds * sizeof *a->feeds) &&
          same_bytes(a->fetches, b->fetches, (size_t)a->num_fetches * sizeof *a->fetches) &&
          same_bytes(a->targets, b->targets, (size_t)a->num_targets * sizeof *a->targets) &&

@@ -12,6 +12,7 @@ void rheos__signature_ids_hash(rheos__signature_ids *ids) {
     hash = rheos__hash_bytes(hash, ids->done, (size_t)ids->num_done * sizeof *ids->done);
   }
   if (ids->watched != NULL) hash = rheos__hash_mix(hash, (uint64_t)(uintptr_t)ids->watched);
+  if (ids->any_shapes) hash = rheos__hash_mix(hash, 1);
   ids->hash = hash;
 }
 
@@ -55,7 +56,7 @@ static rheos_status *check_target(const rheos_graph *graph, rheos_operation targ
 }
 
 rheos_status *rheos__check_feed(const rheos_graph *graph, rheos__edge edge,
-                                const rheos_tensor *value) {
+                                const rheos_tensor *value, bool any_shape) {
   const rheos__node_output *output = &rheos__graph_node(graph, edge.id)->outputs[edge.index];
   rheos_status *status = NULL;
   if (value == NULL) {
@@ -64,13 +65,23 @@ rheos_status *rheos__check_feed(const rheos_graph *graph, rheos__edge edge,
     status = RHEOS_INVALID("Cannot feed a value of dtype %s for a tensor of dtype %s",
                            rheos_dtype_name(value->dtype),
                            rheos_dtype_name(rheos_dtype_base(output->dtype)));
-  } else if (!rheos_shape_compatible(output->shape, &value->shape)) {
+  } else if (!any_shape && !rheos_shape_compatible(output->shape, &value->shape)) {
     rheos__shape_text fed, expected;
     status = RHEOS_INVALID("Cannot feed a value of shape %s for a tensor of shape %s",
                            rheos__shape_text_of(&value->shape, &fed),
                            rheos__shape_text_of(output->shape, &expected));
   }
   return status != NULL ? rheos__status_at_take(status, graph, edge.id) : NULL;
+}
+
+bool rheos__feeds_fit(const rheos_graph *graph, const rheos__signature_ids *ids,
+                      rheos_tensor *const *values) {
+  for (int32_t i = 0; i < ids->num_feeds; ++i) {
+    const rheos__edge edge = ids->feeds[i];
+    const rheos_shape *known = rheos__graph_node(graph, edge.id)->outputs[edge.index].shape;
+    if (values[i] != NULL && !rheos_shape_compatible(known, &values[i]->shape)) return false;
+  }
+  return true;
 }
 
 // ---- Ids

@@ -12,6 +12,7 @@ typedef struct rheos__signature_ids {
   const int32_t *done;  // nodes that ran before, in another part of the step
   int32_t num_feeds, num_fetches, num_targets, num_done;
   const struct rheos__watched_bodies *watched;  // what the plan watches; NULL: nothing
+  bool any_shapes;  // feeds have others than the graph knows: what goes by these is left
   uint64_t hash;
 } rheos__signature_ids;
 
@@ -54,8 +55,11 @@ static inline void rheos__run_signature_deinit(rheos__run_signature *signature) 
   rheos__free(signature->memory);
 }
 
-// Whether the value can be fed there.
+// Whether the value can be fed there; `any_shape`: whatever its shape is.
 rheos_status *rheos__check_feed(const rheos_graph *graph, rheos__edge edge,
-                                const rheos_tensor *value);
+                                const rheos_tensor *value, bool any_shape);
+// Whether the shapes of all values that are there are such as the graph knows them.
+bool rheos__feeds_fit(const rheos_graph *graph, const rheos__signature_ids *ids,
+                      rheos_tensor *const *values);
 
 #endif  // RHEOS_SRC_RUNTIME_SESSION_RUN_SIGNATURE_H
