@@ -389,13 +389,8 @@ static rheos_operation make(TF_OperationDescription *desc, rheos_status **out_er
                                  .num_attrs = desc->attrs.count,
                                  .control_inputs = desc->control_inputs,
                                  .num_control_inputs = desc->num_control_inputs,
-                                 .device = desc->device,
                              });
   *out_error = rheos_scope_finish(graph->scope);
-  // The graph tells devices in full; programs want theirs back as they wrote it.
-  if (*out_error == NULL && desc->device != NULL) {
-    *out_error = rheos_operation_set_device(operation, desc->device);
-  }
   return operation;
 }
 
@@ -407,6 +402,7 @@ TF_Operation *TF_FinishOperationLocked(TF_OperationDescription *desc, TF_Status 
   pthread_mutex_lock(&desc->graph->lock);
   rheos_operation operation = make(desc, &error);
   if (error == NULL) oper = capi_operation(desc->graph, operation);
+  if (oper != NULL && desc->device != NULL) capi_operation_set_device(oper, desc->device);
   pthread_mutex_unlock(&desc->graph->lock);
   if (capi_take(status, error) && oper == NULL) capi_fail_for_memory(status);
   free_description(desc);

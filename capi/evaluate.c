@@ -4,19 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What is looked at on the way from an output back to the constants.
-typedef struct visit {
-  bool *seen;      // by id
-  int32_t *stack;  // operations whose inputs are not looked at yet
-  size_t count;
-} visit;
-
-static void push(visit *v, rheos_operation operation) {
-  if (v->seen[operation.id]) return;
-  v->seen[operation.id] = true;
-  v->stack[v->count++] = operation.id;
-}
-
 // Whether an operation gives the same whenever it runs, as far as that can be told.
 static bool is_steady(rheos_operation operation) {
   const rheos_op_def *op = rheos_operation_op_def(operation);
@@ -25,38 +12,27 @@ static bool is_steady(rheos_operation operation) {
          strncmp(type, "Placeholder", 11) != 0;
 }
 
-static bool depends_on_constants(visit *v, rheos_graph *graph, rheos_operation operation) {
-  push(v, operation);
-  while (v->count > 0) {
-    rheos_operation at = {.graph = graph, .id = v->stack[--v->count]};
-    if (!is_steady(at)) return false;
-    for (int32_t i = 0; i < rheos_operation_num_inputs(at); i++) {
-      push(v, rheos_output_operation(rheos_operation_input(at, i)));
-    }
-  }
-  return true;
-}
-
 static bool evaluate(TF_Graph *graph, rheos_output output, TF_Tensor **result, TF_Status *status) {
-  size_t count = (size_t)rheos_graph_num_operations(graph->graph);
-  visit v = {.seen = calloc(count, sizeof *v.seen), .stack = calloc(count, sizeof *v.stack)};
+  bool *needed = capi_needed_by(graph, &output, 1);
+  if (needed == NULL) {
+    capi_fail_for_memory(status);
+    return false;
+  }
+  bool is_constant = true;
+  for (int32_t id = 0; is_constant && id < rheos_graph_num_operations(graph->graph); id++) {
+    if (needed[id]) is_constant = is_steady((rheos_operation){.graph = graph->graph, .id = id});
+  }
+  free(needed);
+  if (!is_constant) return false;
   rheos_session *session = NULL;
   rheos_fetch fetch = {.output = output};
-  bool is_known = false;
-  if (v.seen == NULL || v.stack == NULL) {
-    capi_fail_for_memory(status);
-  } else if (depends_on_constants(&v, graph->graph, rheos_output_operation(output))) {
-    rheos_status *error =
-        rheos_session_new(graph->graph, &(rheos_session_options){.num_threads = 1}, &session);
-    if (error == NULL) error = rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL);
-    if (error == NULL) error = capi_tensor_of(fetch.value, result);
-    is_known = capi_take(status, error);
-  }
+  rheos_status *error =
+      rheos_session_new(graph->graph, &(rheos_session_options){.num_threads = 1}, &session);
+  if (error == NULL) error = rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL);
+  if (error == NULL) error = capi_tensor_of(fetch.value, result);
   rheos_tensor_unref(fetch.value);
   rheos_session_free(session);
-  free(v.seen);
-  free(v.stack);
-  return is_known;
+  return capi_take(status, error);
 }
 
 unsigned char TF_TryEvaluateConstant(TF_Graph *graph, TF_Output output, TF_Tensor **result,

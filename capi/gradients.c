@@ -33,6 +33,28 @@ static bool read_outputs(TF_Graph *graph, const TF_Output *from, int count, rheo
   return true;
 }
 
+// Every x has to be on the way to a y.
+static bool are_reached(TF_Graph *graph, const rheos_output *ys, int ny, const rheos_output *xs,
+                        int nx, TF_Status *status) {
+  bool *needed = capi_needed_by(graph, ys, (size_t)ny);
+  if (needed == NULL) {
+    capi_fail_for_memory(status);
+    return false;
+  }
+  bool all = true;
+  for (int i = 0; all && i < nx; i++) {
+    all = needed[xs[i].id];
+    if (all) continue;
+    const TF_Operation *oper = capi_operation(graph, rheos_output_operation(xs[i]));
+    capi_fail(status, TF_INVALID_ARGUMENT,
+              "Cannot compute the partial derivative for node '%s' as it's unreachable from the "
+              "output node(s).",
+              oper == NULL ? "" : oper->name);
+  }
+  free(needed);
+  return all;
+}
+
 static void add(TF_Graph *graph, const char *prefix, const rheos_output *ys, int ny,
                 const rheos_output *xs, int nx, const rheos_output *grad_ys, TF_Output *dy,
                 TF_Status *status) {
@@ -68,6 +90,11 @@ void TF_AddGradientsWithPrefix(TF_Graph *g, const char *prefix, TF_Output *y, in
       (nx > 0 && !capi_need(dy, "the list of gradients", status))) {
     return;
   }
+  if (prefix != NULL && capi_prefix_is_in_use(g, prefix)) {
+    capi_fail(status, TF_INVALID_ARGUMENT, "prefix [%s] conflicts with existing node in the graph.",
+              prefix);
+    return;
+  }
   rheos_output *all = calloc(2 * (size_t)ny + (size_t)nx + 1, sizeof *all);
   if (all == NULL) {
     capi_fail_for_memory(status);
@@ -75,7 +102,8 @@ void TF_AddGradientsWithPrefix(TF_Graph *g, const char *prefix, TF_Output *y, in
   }
   rheos_output *xs = all + ny, *grad_ys = xs + nx;
   if (read_outputs(g, y, ny, all, status) && read_outputs(g, x, nx, xs, status) &&
-      (dx == NULL || read_outputs(g, dx, ny, grad_ys, status))) {
+      (dx == NULL || read_outputs(g, dx, ny, grad_ys, status)) &&
+      are_reached(g, all, ny, xs, nx, status)) {
     add(g, prefix, all, ny, xs, nx, dx == NULL ? NULL : grad_ys, dy, status);
   }
   free(all);

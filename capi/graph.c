@@ -11,6 +11,7 @@ TF_Graph *TF_NewGraph(void) {
   if (graph == NULL) return NULL;
   graph->graph = rheos_graph_new();
   graph->scope = graph->graph == NULL ? NULL : rheos_scope_new(graph->graph);
+  rheos_scope_take_any_name(graph->scope, true);
   if (graph->scope == NULL) {
     rheos_graph_unref(graph->graph);
     free(graph);
@@ -25,7 +26,10 @@ TF_Graph *TF_NewGraph(void) {
 }
 
 static void free_graph(TF_Graph *graph) {
-  for (size_t i = 0; i < graph->num_operations; i++) free(graph->operations[i]);
+  for (size_t i = 0; i < graph->num_operations; i++) {
+    if (graph->operations[i] != NULL) free(graph->operations[i]->device);
+    free(graph->operations[i]);
+  }
   free(graph->operations);
   rheos_scope_free(graph->scope);
   rheos_graph_unref(graph->graph);
@@ -61,6 +65,7 @@ rheos_status *capi_graph_replace(TF_Graph *graph, rheos_graph *by) {
   }
   rheos_scope *scope = rheos_scope_new(by);
   if (scope == NULL) return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "out of memory");
+  rheos_scope_take_any_name(scope, true);
   rheos_scope_free(graph->scope);
   rheos_graph_unref(graph->graph);
   graph->graph = rheos_graph_ref(by);
@@ -88,6 +93,7 @@ static TF_Operation *make_operation(TF_Graph *graph, rheos_operation operation) 
   if (oper == NULL) return NULL;
   oper->graph = graph;
   oper->id = operation.id;
+  oper->device = NULL;
   rheos_operation_name(operation, oper->name, length + 1);
   return oper;
 }
@@ -135,6 +141,50 @@ bool capi_output_get(TF_Graph *graph, TF_Output output, rheos_output *out_output
     return true;
   }
   return false;
+}
+
+void capi_operation_set_device(TF_Operation *oper, const char *device) {
+  rheos_status *error = rheos_operation_set_device(capi_operation_of(oper), device);
+  free(oper->device);
+  oper->device = error == NULL ? NULL : strdup(device);
+  rheos_status_free(error);
+}
+
+bool capi_prefix_is_in_use(TF_Graph *graph, const char *prefix) {
+  size_t length = strlen(prefix);
+  int32_t count = rheos_graph_num_operations(graph->graph);
+  for (int32_t id = 0; id < count; id++) {
+    const TF_Operation *oper =
+        capi_operation(graph, (rheos_operation){.graph = graph->graph, .id = id});
+    if (oper == NULL || strncmp(oper->name, prefix, length) != 0) continue;
+    if (oper->name[length] == '\0' || oper->name[length] == '/') return true;
+  }
+  return false;
+}
+
+bool *capi_needed_by(TF_Graph *graph, const rheos_output *outputs, size_t count) {
+  size_t num_operations = (size_t)rheos_graph_num_operations(graph->graph), num_left = 0;
+  bool *needed = calloc(num_operations + 1, sizeof *needed);
+  int32_t *left = calloc(num_operations + 1, sizeof *left);  // whose inputs are not looked at yet
+  if (needed == NULL || left == NULL) {
+    free(needed);
+    free(left);
+    return NULL;
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (!needed[outputs[i].id]) left[num_left++] = outputs[i].id;
+    needed[outputs[i].id] = true;
+  }
+  while (num_left > 0) {
+    rheos_operation at = {.graph = graph->graph, .id = left[--num_left]};
+    for (int32_t i = 0; i < rheos_operation_num_inputs(at); i++) {
+      int32_t id = rheos_operation_input(at, i).id;
+      if (!needed[id]) left[num_left++] = id;
+      needed[id] = true;
+    }
+  }
+  free(left);
+  return needed;
 }
 
 TF_Operation *TF_GraphOperationByName(TF_Graph *graph, const char *oper_name) {

@@ -90,6 +90,7 @@ bool capi_shape(const int64_t *dims, int num_dims, rheos_shape *out_shape);
 struct TF_Operation {
   TF_Graph *graph;
   int32_t id;
+  char *device;  // a text that names none, as it was given; else NULL
   char name[];
 };
 
@@ -111,6 +112,13 @@ rheos_status *capi_graph_replace(TF_Graph *graph, rheos_graph *by);
 // The handle of an operation; NULL for none, or when memory is short.
 TF_Operation *capi_operation(TF_Graph *graph, rheos_operation operation);
 TF_Output capi_output(TF_Graph *graph, rheos_output output);
+// Asks for a device. TensorFlow's C interface takes any text, of which steps tell later: what names
+// no device is kept with the handle, and nothing else looks at it.
+void capi_operation_set_device(TF_Operation *oper, const char *device);
+// Whether an operation has the name, or one inside it.
+bool capi_prefix_is_in_use(TF_Graph *graph, const char *prefix);
+// Which operations the outputs need, by id, for free(); NULL when memory is short.
+bool *capi_needed_by(TF_Graph *graph, const rheos_output *outputs, size_t count);
 
 static inline rheos_operation capi_operation_of(const TF_Operation *oper) {
   return oper == NULL ? (rheos_operation){0}

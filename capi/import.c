@@ -192,31 +192,29 @@ typedef struct request {
   rheos_import_element *elements;  // outputs, then operations
 } request;
 
-// Whether an operation has the name, or one inside it.
-static bool is_in_use(TF_Graph *graph, const char *prefix) {
-  size_t length = strlen(prefix);
-  int32_t count = rheos_graph_num_operations(graph->graph);
-  for (int32_t id = 0; id < count; id++) {
-    const TF_Operation *oper =
-        capi_operation(graph, (rheos_operation){.graph = graph->graph, .id = id});
-    if (oper == NULL || strncmp(oper->name, prefix, length) != 0) continue;
-    if (oper->name[length] == '\0' || oper->name[length] == '/') return true;
-  }
-  return false;
-}
-
 // The prefix, or "prefix_1" and so on if it is in use; NULL: none, or memory was short.
 static const char *make_prefix(TF_Graph *graph, const TF_ImportGraphDefOptions *opts,
                                capi_pool *pool) {
   if (opts->prefix == NULL || opts->prefix[0] == '\0') return NULL;
-  if (!opts->uniquify_prefix || !is_in_use(graph, opts->prefix)) return opts->prefix;
+  if (!opts->uniquify_prefix || !capi_prefix_is_in_use(graph, opts->prefix)) return opts->prefix;
   size_t size = strlen(opts->prefix) + 16;
   char *made = capi_pool_get(pool, size);
   for (int i = 1; made != NULL; i++) {
     snprintf(made, size, "%s_%d", opts->prefix, i);
-    if (!is_in_use(graph, made)) break;
+    if (!capi_prefix_is_in_use(graph, made)) break;
   }
   return made;
+}
+
+// The device of the operations from number `first` on that ask for none.
+static void set_devices(TF_Graph *graph, int32_t first, const char *device) {
+  int32_t count = rheos_graph_num_operations(graph->graph);
+  for (int32_t id = first; id < count; id++) {
+    TF_Operation *oper = capi_operation(graph, (rheos_operation){.graph = graph->graph, .id = id});
+    if (oper != NULL && TF_OperationDevice(oper)[0] == '\0') {
+      capi_operation_set_device(oper, device);
+    }
+  }
 }
 
 static rheos_status *import(TF_Graph *graph, const TF_Buffer *graph_def,
@@ -257,12 +255,14 @@ static rheos_status *import(TF_Graph *graph, const TF_Buffer *graph_def,
       .elements = r.elements,
       .num_elements = num_elements,
   };
-  rheos_push_device(graph->scope, opts->default_device == NULL ? "" : opts->default_device);
+  int32_t first = rheos_graph_num_operations(graph->graph);
   rheos_push_control_dependencies(graph->scope, opts->control_inputs, opts->num_control_inputs);
   rheos_import_graph_def(graph->scope, graph_def->data, graph_def->length, &options);
   rheos_status *status = rheos_scope_finish(graph->scope);
   rheos_scope_pop(graph->scope);
-  rheos_scope_pop(graph->scope);
+  if (status == NULL && opts->default_device != NULL) {
+    set_devices(graph, first, opts->default_device);
+  }
   *out_request = r;
   if (rheos_status_code(status) != RHEOS_DATA_LOSS) return status;
   rheos_status *told = rheos_status_new(RHEOS_INVALID_ARGUMENT, "Invalid GraphDef: %s",

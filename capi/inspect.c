@@ -12,7 +12,8 @@ const char *TF_OperationOpType(TF_Operation *oper) {
 }
 
 const char *TF_OperationDevice(TF_Operation *oper) {
-  return oper == NULL ? NULL : rheos_operation_device(capi_operation_of(oper));
+  if (oper == NULL) return NULL;
+  return oper->device != NULL ? oper->device : rheos_operation_device(capi_operation_of(oper));
 }
 
 int TF_OperationNumOutputs(TF_Operation *oper) {

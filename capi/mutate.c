@@ -7,8 +7,7 @@
 void TF_SetRequestedDevice(TF_Graph *graph, TF_Operation *op, const char *device) {
   if (graph == NULL || op == NULL || op->graph != graph) return;
   pthread_mutex_lock(&graph->lock);
-  rheos_status_free(
-      rheos_operation_set_device(capi_operation_of(op), device == NULL ? "" : device));
+  capi_operation_set_device(op, device == NULL ? "" : device);
   pthread_mutex_unlock(&graph->lock);
 }
 

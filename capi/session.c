@@ -72,7 +72,7 @@ static void read_device_count(capi_wire entry, rheos_session_options *options) {
 }
 
 rheos_session_options capi_session_options(const TF_SessionOptions *from, int64_t *out_timeout_ms) {
-  rheos_session_options options = {0};
+  rheos_session_options options = {.feeds_any_shape = true};
   *out_timeout_ms = 0;
   if (from == NULL) return options;
   options.target = from->target;

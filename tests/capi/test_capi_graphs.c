@@ -333,6 +333,21 @@ static void test_constants__are_evaluated(void **state) {
   TF_DeleteGraph(graph);
 }
 
+// Neither is looked at before a step needs it.
+static void test_operation__names_and_devices_may_be_any(void **state) {
+  (void)state;
+  TF_Graph *graph = TF_NewGraph();
+  TF_OperationDescription *desc = TF_NewOperation(graph, "NoOp", "const/0/[1 2 3]");
+  TF_SetDevice(desc, "no such device");
+  TF_Operation *oper = finish(desc).oper;
+  assert_string_equal(TF_OperationName(oper), "const/0/[1 2 3]");
+  assert_string_equal(TF_OperationDevice(oper), "no such device");
+  TF_SetRequestedDevice(graph, oper, "/cpu:1");
+  assert_string_equal(TF_OperationDevice(oper), "/cpu:1");
+  refuse(TF_NewOperation(graph, "NoOp", "a:0"), TF_INVALID_ARGUMENT, "not a valid node name");
+  TF_DeleteGraph(graph);
+}
+
 static void test_operations__of_a_graph_change(void **state) {
   (void)state;
   TF_Graph *graph = TF_NewGraph();
@@ -457,6 +472,7 @@ int main(void) {
       cmocka_unit_test(test_attributes__are_set_by_messages),
       cmocka_unit_test(test_shapes__are_refined),
       cmocka_unit_test(test_constants__are_evaluated),
+      cmocka_unit_test(test_operation__names_and_devices_may_be_any),
       cmocka_unit_test(test_operations__of_a_graph_change),
       cmocka_unit_test(test_import__maps_inputs_and_tells_what_it_made),
       cmocka_unit_test(test_ops__are_all_listed),

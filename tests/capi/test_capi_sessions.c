@@ -158,6 +158,29 @@ static void test_parts__run_one_after_the_other(void **state) {
   TF_DeleteGraph(graph);
 }
 
+// As TensorFlow's sessions of C take it: only Python's front end compares shapes.
+static void test_run__takes_feeds_of_any_shape(void **state) {
+  (void)state;
+  static const int64_t declared[] = {2, 2}, fed[] = {3};
+  TF_Graph *graph = TF_NewGraph();
+  TF_Status *status = TF_NewStatus();
+  TF_OperationDescription *desc = TF_NewOperation(graph, "Placeholder", "feed");
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  TF_SetAttrShape(desc, "shape", declared, 2);
+  TF_Output feed = finish(desc), neg = unary(graph, "Neg", "neg", feed);
+  TF_Session *session = new_session(graph);
+  TF_Tensor *value = float_tensor(fed, 1, (float[]){1, 2, 3}), *got = NULL;
+  TF_SessionRun(session, NULL, &feed, &value, 1, &neg, &got, 1, NULL, 0, NULL, status);
+  succeeded(status);
+  assert_int_equal(TF_Dim(got, 0), 3);
+  assert_true(((float *)TF_TensorData(got))[2] == -3);
+  TF_DeleteTensor(got);
+  TF_DeleteTensor(value);
+  end_session(session);
+  TF_DeleteStatus(status);
+  TF_DeleteGraph(graph);
+}
+
 static void test_strings__go_in_and_come_out(void **state) {
   (void)state;
   static const char text[] = "a text of more than twenty-two bytes";
@@ -213,6 +236,11 @@ static void test_gradients__are_operations_of_the_graph(void **state) {
   assert_true(*(float *)TF_TensorData(got[1]) == 54);
   TF_AddGradients(graph, &y, -1, &x, 1, NULL, status, &none);
   assert_int_equal(TF_GetCode(status), TF_INVALID_ARGUMENT);
+  TF_AddGradientsWithPrefix(graph, "again", &y, 1, &x, 1, NULL, status, &none);
+  failed(status, TF_INVALID_ARGUMENT, "prefix [again] conflicts with existing node in the graph.");
+  TF_AddGradients(graph, &x, 1, &y, 1, NULL, status, &none);
+  failed(status, TF_INVALID_ARGUMENT,
+         "Cannot compute the partial derivative for node 'y' as it's unreachable");
   TF_DeleteTensor(got[0]);
   TF_DeleteTensor(got[1]);
   TF_DeleteTensor(value);
@@ -313,6 +341,7 @@ int main(void) {
       cmocka_unit_test(test_run__has_options_and_metadata),
       cmocka_unit_test(test_config__is_read_when_it_is_set),
       cmocka_unit_test(test_parts__run_one_after_the_other),
+      cmocka_unit_test(test_run__takes_feeds_of_any_shape),
       cmocka_unit_test(test_strings__go_in_and_come_out),
       cmocka_unit_test(test_gradients__are_operations_of_the_graph),
       cmocka_unit_test(test_gradients__of_rows_are_dense),
