@@ -61,6 +61,7 @@ void capi_attrs_set(capi_attrs *attrs, const char *name, rheos_attr_value value)
     fail_for_value(attrs, name);
     return;
   }
+  if (attrs->keeps_first && capi_attrs_find(attrs, name) != NULL) return;
   size_t bytes = element_bytes(value.kind);
   if (bytes > 0) {
     bool is_list = value.kind >= RHEOS_ATTR_LIST_STRING;

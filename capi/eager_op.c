@@ -28,6 +28,8 @@ static bool set_type(TFE_Op *op, const char *type, TF_Status *status) {
               type);
     return false;
   }
+  // As in TensorFlow: so the type of an input counts more than an attribute that is set after it.
+  op->attrs.keeps_first = true;
   op->type = strdup(type);
   if (op->type == NULL) capi_fail_for_memory(status);
   return op->type != NULL;
@@ -112,11 +114,20 @@ static bool next_argument(TFE_Op *op, rheos_op_argument *out_argument) {
   return out_argument->name != NULL;
 }
 
+// The attribute that has the type of an argument, by one of its tensors.
+static void infer_type(TFE_Op *op, rheos_op_argument argument, const TFE_TensorHandle *input) {
+  if (argument.type_attr == NULL) return;
+  rheos_dtype dtype = rheos_tensor_dtype(input->value);
+  capi_attrs_set(&op->attrs, argument.type_attr,
+                 (rheos_attr_value){.kind = RHEOS_ATTR_TYPE, .type = dtype});
+}
+
 void TFE_OpAddInput(TFE_Op *op, TFE_TensorHandle *input, TF_Status *status) {
   rheos_op_argument argument;
   capi_succeed(status);
   if (!capi_need(op, "the operation", status) || !add_input(op, input, status)) return;
   if (next_argument(op, &argument)) {
+    infer_type(op, argument, input);
     op->is_flat = argument.number_attr != NULL || argument.type_list_attr != NULL;
   }
 }
@@ -138,7 +149,9 @@ void TFE_OpAddInputList(TFE_Op *op, TFE_TensorHandle **inputs, int num_inputs, T
     if (!add_input(op, inputs[i], status)) return;
     types[i] = rheos_tensor_dtype(inputs[i]->value);
   }
-  if (next_argument(op, &argument)) capi_attrs_infer(&op->attrs, argument, types, num_inputs);
+  if (!next_argument(op, &argument)) return;
+  if (num_inputs > 0) infer_type(op, argument, inputs[0]);
+  capi_attrs_infer(&op->attrs, argument, types, num_inputs);
 }
 
 int TFE_OpGetFlatInputCount(const TFE_Op *op, TF_Status *status) {

@@ -139,6 +139,7 @@ typedef struct capi_attrs {
   rheos_tensor **tensors;  // that they hold
   size_t num_tensors;
   rheos_status *error;  // the first, told when the operation is made
+  bool keeps_first;     // what is set later under a name that is set counts for nothing
 } capi_attrs;
 
 // Sets one, in place of what the name had. The value is copied; NULL values are an error.

@@ -112,6 +112,26 @@ static void test_op__infers_lists(void **state) {
   TFE_DeleteOp(same);
 }
 
+static void test_op__takes_the_first_value_of_an_attribute(void **state) {
+  fixture *f = *state;
+  int64_t length = 3;
+  float value = 7;
+  TFE_TensorHandle *dims = NULL, *filled = NULL;
+  TF_Tensor *tensor = TF_AllocateTensor(TF_INT64, (int64_t[]){1}, 1, sizeof length);
+  memcpy(TF_TensorData(tensor), &length, sizeof length);
+  dims = TFE_NewTensorHandle(tensor, f->status);
+  filled = TFE_NewTensorHandleFromScalar(TF_FLOAT, &value, sizeof value, f->status);
+  succeeded(f->status);
+  TFE_Op *op = new_op(f, "Fill");
+  TFE_OpAddInput(op, dims, f->status);
+  TFE_OpAddInput(op, filled, f->status);
+  TFE_OpSetAttrType(op, "index_type", TF_INT32);  // the input has said TF_INT64
+  assert_true(first_of(f, execute(f, op)) == 7);
+  TF_DeleteTensor(tensor);
+  TFE_DeleteTensorHandle(dims);
+  TFE_DeleteTensorHandle(filled);
+}
+
 static void test_op__that_does_not_fit_is_refused(void **state) {
   fixture *f = *state;
   TFE_TensorHandle *result = NULL;
@@ -202,6 +222,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_handle__tells_of_its_tensor, begin, end),
       cmocka_unit_test_setup_teardown(test_op__runs, begin, end),
       cmocka_unit_test_setup_teardown(test_op__infers_lists, begin, end),
+      cmocka_unit_test_setup_teardown(test_op__takes_the_first_value_of_an_attribute, begin, end),
       cmocka_unit_test_setup_teardown(test_op__that_does_not_fit_is_refused, begin, end),
       cmocka_unit_test_setup_teardown(test_variables__keep_values, begin, end),
       cmocka_unit_test_setup_teardown(test_functions__run, begin, end),
