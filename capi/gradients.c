@@ -2,6 +2,7 @@
 #include "handles.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // Sums rows into a dense tensor: what TensorFlow's C interface gives is always dense.
 static rheos_output densify(rheos_scope *scope, rheos_gradient gradient) {
@@ -55,6 +56,52 @@ static bool are_reached(TF_Graph *graph, const rheos_output *ys, int ny, const r
   return all;
 }
 
+// Ops past which TensorFlow's C interface says itself that no gradient flows. Other ops without a
+// gradient, as ArgMax, are an error to it; Rheos's gradients end there too.
+static const char *const ENDS[] = {
+    "ApproximateEqual",
+    "BroadcastGradientArgs",
+    "ConcatOffset",
+    "Const",
+    "EditDistance",
+    "Equal",
+    "Greater",
+    "GreaterEqual",
+    "InvertPermutation",
+    "Less",
+    "LessEqual",
+    "LogicalAnd",
+    "LogicalNot",
+    "LogicalOr",
+    "NotEqual",
+    "OneHot",
+    "Rank",
+    "Shape",
+    "ShapeN",
+    "Size",
+    "StopGradient",
+    "ZerosLike",
+};
+
+static bool ends_gradients(rheos_operation operation) {
+  for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+    if (strcmp(rheos_operation_type(operation), ENDS[i]) == 0) return true;
+  }
+  return false;
+}
+
+// Whether one that ends gradients takes something, on some way from the ys back. It need not be the
+// way to an x.
+static bool may_end(TF_Graph *graph, const rheos_output *ys, int ny) {
+  bool *needed = capi_needed_by(graph, ys, (size_t)ny), found = needed == NULL;
+  for (int32_t id = 0; !found && id < rheos_graph_num_operations(graph->graph); id++) {
+    rheos_operation operation = {.graph = graph->graph, .id = id};
+    found = needed[id] && rheos_operation_num_inputs(operation) > 0 && ends_gradients(operation);
+  }
+  free(needed);
+  return found;
+}
+
 static void add(TF_Graph *graph, const char *prefix, const rheos_output *ys, int ny,
                 const rheos_output *xs, int nx, const rheos_output *grad_ys, TF_Output *dy,
                 TF_Status *status) {
@@ -67,6 +114,14 @@ static void add(TF_Graph *graph, const char *prefix, const rheos_output *ys, int
   pthread_mutex_lock(&graph->lock);
   rheos_gradients(graph->scope, ys, (size_t)ny, xs, (size_t)nx, &options, gradients);
   for (int i = 0; i < nx; i++) {
+    if (gradients[i].values.graph == NULL && rheos_scope_status(graph->scope) == NULL &&
+        !may_end(graph, ys, ny)) {
+      rheos_scope_fail_take(
+          graph->scope, rheos_status_new(RHEOS_NOT_FOUND,
+                                         "No gradient defined for an op between the outputs and "
+                                         "input %d of the gradient",
+                                         i));
+    }
     dy[i] = (TF_Output){0};
     if (rheos_scope_status(graph->scope) != NULL) continue;
     rheos_output dense = densify(graph->scope, gradients[i]);

@@ -249,6 +249,23 @@ static void test_gradients__are_operations_of_the_graph(void **state) {
   TF_DeleteGraph(graph);
 }
 
+static void test_gradients__that_there_are_none_of(void **state) {
+  (void)state;
+  TF_Graph *graph = TF_NewGraph();
+  TF_Status *status = TF_NewStatus();
+  TF_Output x = placeholder(graph, "x", TF_FLOAT), dx = {x.oper, 0};
+  TF_Output largest = binary(graph, "ArgMax", "largest", x, constant(graph, "zero", int_tensor(0)));
+  TF_AddGradients(graph, &largest, 1, &x, 1, NULL, status, &dx);
+  failed(status, TF_NOT_FOUND, "No gradient defined for");
+  assert_null(dx.oper);
+  TF_Output stopped = unary(graph, "StopGradient", "stopped", x);
+  TF_AddGradients(graph, &stopped, 1, &x, 1, NULL, status, &dx);
+  succeeded(status);
+  assert_null(dx.oper);
+  TF_DeleteStatus(status);
+  TF_DeleteGraph(graph);
+}
+
 // Of rows that a gather took: TensorFlow's C interface gives them dense.
 static void test_gradients__of_rows_are_dense(void **state) {
   (void)state;
@@ -344,6 +361,7 @@ int main(void) {
       cmocka_unit_test(test_run__takes_feeds_of_any_shape),
       cmocka_unit_test(test_strings__go_in_and_come_out),
       cmocka_unit_test(test_gradients__are_operations_of_the_graph),
+      cmocka_unit_test(test_gradients__that_there_are_none_of),
       cmocka_unit_test(test_gradients__of_rows_are_dense),
       cmocka_unit_test(test_saved_model__fills_an_empty_graph),
       cmocka_unit_test(test_threads__grow_a_graph_and_run_it),
