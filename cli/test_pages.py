@@ -1,4 +1,5 @@
-"""The examples of ARCHITECTURE.md and docs/inside: they run, and print what the pages print."""
+"""What pages say: examples of ARCHITECTURE.md and docs/inside run, and print what the pages print;
+the first page of measurements has the numbers of the others."""
 
 import os
 import re
@@ -54,3 +55,18 @@ def test_a_page_prints_what_the_command_prints(page, tmp_path):
     assert parts
     for part in parts:
         assert "\n" + without_numbers_of_kernels(part) in printed
+
+
+MEASUREMENTS = SOURCE / "docs" / "measurements"
+ROW = re.compile(r"^\| (.*) \| \[[^]]*\]\((\w[\w-]*\.md)[^)]*\) \|$", re.MULTILINE)
+NUMBER = re.compile(r"\d[\d.,]*\d|\d")
+
+
+def test_the_first_page_of_measurements_has_numbers_of_the_others():
+    rows = ROW.findall((MEASUREMENTS / "README.md").read_text())
+    assert len(rows) > 5
+    for row, page in rows:
+        measured = set(NUMBER.findall(row.split(" | ", 1)[1]))
+        # The page has them in one row, or in one sentence, which may be broken into lines.
+        lines = re.split(r"\n\||\n\n", (MEASUREMENTS / page).read_text())
+        assert any(measured <= set(NUMBER.findall(line)) for line in lines), row
