@@ -1,4 +1,4 @@
-"""The man page knows every command and every option that --help speaks of."""
+"""The man page knows every command and every option that --help speaks of, and so do all pages."""
 
 import json
 import os
@@ -39,6 +39,26 @@ def test_the_page_has_a_section_with_all_options(command):
     assert options_in(help_of(command)) - {"--help"} <= options_in(section)
     assert options_in(section) <= options_in(help_of(command))
     assert f"rheos {command}" in PAGE
+
+
+# Words behind `rheos COMMAND`, up to the end of the command; a backslash goes on in the next line.
+CALLS = re.compile(r"(?<![\w/-])rheos (\w+)((?:\\\n|[^\n`|;&#>])*)")
+PAGES = [*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md")]
+
+
+def test_pages_name_commands_and_options_that_there_are():
+    options = {command: options_in(help_of(command)) for command in COMMANDS}
+    seen = set()
+    for page in PAGES:
+        text = page.read_text()
+        for code in re.findall(r"^```[^\n]*\n.*?^```$|`[^`\n]+`", text, re.MULTILINE | re.DOTALL):
+            for command, words in CALLS.findall(code):
+                if command not in options:  # as in "rheos prints"
+                    continue
+                seen.add(command)
+                words = words.partition(".py")[0]  # what follows a script is its own
+                assert options_in(words) <= options[command], f"{page.name}: {command} {words}"
+    assert {"run", "show", "exec", "convert", "bench"} <= seen
 
 
 def test_help_lines_fit_a_terminal():
