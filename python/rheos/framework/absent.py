@@ -51,10 +51,12 @@ def no_attribute(module, name, known, version, is_of_version_1=False):
         )
     near = near_names(name, known)
     meant = f"did you mean {' or '.join(f'{public}.{n}' for n in near)}? " if near else ""
-    return AttributeError(
+    error = AttributeError(
         f"module '{module}' has no attribute '{name}': {meant}If TensorFlow {version} has "
         f"{public}.{name}, it is not in Rheos yet"
     )
+    error.name, error.obj = name, None  # else Python asks the module too, and says it once more
+    return error
 
 
 def _below_compat(public, name):

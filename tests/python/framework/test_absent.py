@@ -1,5 +1,8 @@
 """What is not there is said, and can be asked for."""
 
+import subprocess
+import sys
+
 import pytest
 import rheos.v1 as tf
 
@@ -30,6 +33,15 @@ def test_programs_can_ask_which_name_exists():
 def test_a_misspelt_name_tells_near_ones(wrong, right):
     with pytest.raises(AttributeError, match=f"did you mean .*{right}"):
         eval(f"tf.{wrong}")
+
+
+def test_what_is_near_is_said_once():
+    program = "import rheos.v1 as tf; tf.reduce_meen"
+    done = subprocess.run(
+        [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, timeout=60
+    )
+    assert done.stderr.lower().count("did you mean") == 1
+
 
 
 @pytest.mark.parametrize(
