@@ -309,7 +309,7 @@ static void print_meta_graph(const model *m) {
   }
   if (meta_graph->meta_info_def != NULL &&
       meta_graph->meta_info_def->tensorflow_version[0] != '\0') {
-    fputs("  written by TensorFlow ", stdout);
+    fputs("  version of TensorFlow: ", stdout);
     show_name(meta_graph->meta_info_def->tensorflow_version);
     putchar('\n');
   }

@@ -296,6 +296,8 @@ def test_a_saved_model(tmp_path):
     assert json_of(folder / "variables")["kind"] == "checkpoint"
     text = text_of("--tags", "serve", folder)
     assert "serving_default" in text and "-> out  float [?,2]" in text
+    # Whose graphs these are: the file does not say who wrote it.
+    assert f"  version of TensorFlow: {tf.__version__}\n" in text and "written" not in text
     assert "'train'" in fails("--tags", "train", folder)
     # Some do not tell the version of their format, which comes first.
     message = (folder / "saved_model.pb").read_bytes()
