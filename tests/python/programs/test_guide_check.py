@@ -83,9 +83,9 @@ def test_a_page_is_right_if_it_shows_what_is_printed_and_only_then(check):
     wrong = [PAGE.replace(*change) for change in WRONG]
     # Digits that another processor may give, and lines left out.
     also_right = PAGE.replace("\nsum 1.25", "\nsum 1.24").replace("2 // line.c\n", "...\n")
-    # Times may vary, words may not.
+    # Times and their units may vary, words may not.
     varying = PAGE.replace("```console\n$ cc", "```console varies\n$ cc")
-    also_right_too = varying.replace("\nsum 1.25", "\nsum 17")
+    also_right_too = varying.replace("\nsum 1.25", "\nsum 17ms").replace("%.2f\\n", "%.2fus\\n")
     wrong.append(varying.replace("\nsum 1.25", "\ntime 1.25"))
     right = [PAGE, also_right, also_right_too]
     said, _ = check(right + wrong)
