@@ -74,9 +74,10 @@ rheos_status *rheos__functions_of_call(rheos_graph *graph, const rheos__node *no
 
 // ---- Which tasks a call asks for
 
-// Of calls in each other; of nodes that are looked at for one call: functions may call themselves;
-// of calls in all.
-enum { MAX_DEPTH = 64, MAX_LOOKS = 1000000, MAX_LOWERED = 20000 };
+// Of calls in each other that are looked into, and of nodes that are looked at, for one call:
+// functions may call themselves. Of calls in each other that are lowered, whose names stand in each
+// other too, and of calls in all.
+enum { MAX_DEPTH = 64, MAX_LOOKS = 1000000, MAX_LOWERED_DEPTH = 100, MAX_LOWERED = 20000 };
 
 typedef struct asked_task {
   rheos__device_name name;
@@ -247,7 +248,22 @@ void rheos__lowered_calls_deinit(rheos__lowered_calls *calls) {
   *calls = (rheos__lowered_calls){0};
 }
 
+// How many calls, which were lowered, the node is in.
+static int32_t depth_of(const rheos__lowered_calls *calls, int32_t id) {
+  size_t low = 0, high = calls->count;
+  while (low < high) {  // the first that was lowered when the node was there
+    const size_t middle = low + (high - low) / 2;
+    if (calls->items[middle].first_behind <= id) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < calls->count && id >= calls->items[low].first_made ? calls->items[low].depth : 0;
+}
+
 static rheos_status *lower(rheos_graph *graph, int32_t id, rheos__lowered_calls *calls) {
+  const int32_t first_made = rheos_graph_num_operations(graph);
   const int32_t num_outputs = rheos__graph_node(graph, id)->num_outputs;
   rheos__edge *outputs = rheos__alloc_array((size_t)num_outputs + 1, sizeof *outputs);
   if (outputs == NULL || !RHEOS_RESERVE(calls->items, calls->capacity, calls->count + 1)) {
@@ -259,7 +275,14 @@ static rheos_status *lower(rheos_graph *graph, int32_t id, rheos__lowered_calls 
     rheos__free(outputs);
     return status;
   }
-  calls->items[calls->count++] = (rheos__lowered_call){id, num_outputs, outputs};
+  calls->items[calls->count] =
+      (rheos__lowered_call){.id = id,
+                            .num_outputs = num_outputs,
+                            .outputs = outputs,
+                            .first_made = first_made,
+                            .first_behind = rheos_graph_num_operations(graph),
+                            .depth = depth_of(calls, id) + 1};
+  calls->count++;
   return NULL;
 }
 
@@ -281,7 +304,7 @@ rheos_status *rheos__lower_calls(rheos_graph *graph, int32_t first, rheos__lower
     if (rheos__call_kind_of(node) == RHEOS__NO_CALL) continue;
     RHEOS_TRY(is_spread(graph, node, &spreads));
     if (!spreads) continue;
-    if (calls->count - before == MAX_LOWERED) {
+    if (calls->count - before == MAX_LOWERED || depth_of(calls, id) == MAX_LOWERED_DEPTH) {
       return rheos_status_new(RHEOS_UNIMPLEMENTED,
                               "%s lies on several tasks and calls itself, or calls too many others",
                               node->signature->op->name);

@@ -9,7 +9,9 @@
 // A call that has become a NoOp, which runs when all of it has run. What it gave others give.
 typedef struct rheos__lowered_call {
   int32_t id, num_outputs;
-  rheos__edge *outputs;  // perhaps of lowered calls
+  rheos__edge *outputs;              // perhaps of lowered calls
+  int32_t first_made, first_behind;  // the nodes that were made of it
+  int32_t depth;                     // of calls in each other, from 1
 } rheos__lowered_call;
 
 typedef struct rheos__lowered_calls {
