@@ -49,7 +49,7 @@ def test_workers_train_on_datasets_of_their_own(grpc, partitioner):
     }
 
 
-def test_batches_of_the_program_are_shared_by_workers(grpc, tmp_path):
+def test_batches_of_the_program_are_shared_by_workers(grpc):
     model, plain = model_of(strategy_of()), model_of(tf.distribute.get_strategy())
     x = np.random.default_rng(0).random((100, 4), "float32")
     y = x.sum(1, keepdims=True)
@@ -63,6 +63,13 @@ def test_batches_of_the_program_are_shared_by_workers(grpc, tmp_path):
     model.fit(pairs, verbose=0)
     assert model.optimizer.iterations.numpy() == 40
     assert model.train_on_batch(x, y)[0] < log["loss"][0]
+
+
+def test_a_model_that_was_served_is_saved_and_read_again(grpc, tmp_path):
+    pytest.importorskip("h5py")
+    model = model_of(strategy_of())
+    x = np.random.default_rng(0).random((20, 4), "float32")
+    model.fit(x, x.sum(1, keepdims=True), verbose=0)
     model.save(str(tmp_path / "model.keras"))
     loaded = tf.keras.models.load_model(str(tmp_path / "model.keras"))
     np.testing.assert_allclose(loaded.predict(x, verbose=0), model.predict(x, verbose=0), rtol=1e-5)
