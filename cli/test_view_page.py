@@ -35,6 +35,10 @@ def box_of(title):
     return BOX.format(json.dumps(title))
 
 
+def colour_by(page, what):
+    page.run(f"$('colouring').value = '{what}'; $('colouring').dispatchEvent(new Event('change'))")
+
+
 @needs_chromium
 def test_a_scope_opens_where_it_is_clicked_and_closes(chromium, tmp_path):
     opened(chromium, TRAINING, tmp_path)
@@ -86,7 +90,7 @@ def test_colours_change(chromium, tmp_path):
     opened(chromium, TRAINING, tmp_path)
     own = f"{box_of('Tanh')}.element.querySelector('.face').style.getPropertyValue('--own')"
     assert chromium.run(own) == ""
-    chromium.run("$('colouring').value = 'op'; $('colouring').dispatchEvent(new Event('change'))")
+    colour_by(chromium, "op")
     chromium.until(own)
     assert "Placeholder" in chromium.run("$('legend').textContent")
 
@@ -112,7 +116,7 @@ def test_values_and_timeline_stand_beside_the_graph(chromium, tmp_path, logs):
     chromium.click("$('tabs').children[2]")
     chromium.until("$('plots').querySelector('canvas')")
     chromium.click("$('tabs').children[0]")
-    chromium.run("$('colouring').value = 'time'; $('colouring').dispatchEvent(new Event('change'))")
+    colour_by(chromium, "time")
     own = f"{box_of('layer')}.element.querySelector('.face').style.getPropertyValue('--own')"
     chromium.until(f"({own}).includes('color-mix')")
     chromium.run("reveal(GRAPHS[0], findNodes('layer/relu', 1).found[0].i)")
@@ -295,3 +299,85 @@ def test_large_graphs_open(chromium, tmp_path, count, seconds):
     })()""")
     assert slowest < 1500
     assert chromium.run("VIEW.boxes.length") < 1000
+
+
+def layered(folder):
+    """A training graph of four alike layers and a loop, with its gradients."""
+    with tf.Graph().as_default() as graph:
+        h = tf.placeholder(tf.float32, [None, 8], name="x")
+        for i in range(4):
+            h = tf.layers.dense(h, 8, activation=tf.nn.relu, name=f"layer_{i}")
+        with tf.name_scope("rnn"):
+            body = lambda i, h: (i + 1, tf.tanh(tf.matmul(h, tf.ones([8, 8]))))  # noqa: E731
+            _, h = tf.while_loop(lambda i, _: i < 5, body, [tf.constant(0), h])
+        loss = tf.reduce_mean(tf.square(h), name="loss")
+        tf.train.GradientDescentOptimizer(0.1).minimize(loss, name="train")
+        return tf.train.write_graph(graph, str(folder), "g.pb", as_text=False)
+
+
+@needs_chromium
+def test_a_series_is_drawn_one_by_one_and_folded_again(chromium, tmp_path):
+    opened(chromium, layered(tmp_path), tmp_path)
+    chromium.click(f"{box_of('layer_* × 4')}.element.querySelector('.label')")
+    chromium.until("$('panel').textContent.includes('Draw all 4 one by one')")
+    chromium.run("[...$('panel').children].find((b) => /^Draw/.test(b.textContent)).click()")
+    chromium.until(f"{box_of('layer_0')} && !{box_of('layer_* × 4')}")
+    links = chromium.run("""VIEW.edges.filter(({box}) => box === ROOT)
+      .map(({edge}) => `${edge.link.from} ${edge.link.to} ${edge.link.count}`)""")
+    items = [chromium.run(f"{box_of(f'layer_{i}')}.item") for i in range(4)]
+    for before, after in zip(items, items[1:]):
+        assert f"{before} {after} 1" in links
+    # What is opened of a member, found by search and so on is where it was.
+    chromium.run("reveal(GRAPHS[0], findNodes('layer_2/MatMul', 1).found[0].i)")
+    chromium.until("VIEW.chosen.box.title === 'MatMul'")
+    assert chromium.run("VIEW.chosen.box.parent.title") == "layer_2"
+    chromium.run(f"focusOn({box_of('layer_1')})")
+    chromium.press("u")
+    chromium.until(f"{box_of('layer_* × 4')} && !{box_of('layer_1')}")
+    assert chromium.run("VIEW.chosen.box.title") == "layer_* × 4"
+
+
+@needs_chromium
+def test_gradients_have_the_colour_of_what_they_are_of(chromium, tmp_path):
+    opened(chromium, layered(tmp_path), tmp_path)
+    colour_by(chromium, "gradient")
+    chromium.run(f"toggle({box_of('gradients')})")
+    chromium.until(box_of("Square_grad"))
+    own = "{}.element.querySelector('.face').style.getPropertyValue('--own')"
+    colours = [chromium.run(own.format(box_of(t))) for t in ("Square", "Square_grad", "loss_grad")]
+    assert colours[0] == colours[1] != "" and colours[2] not in ("", colours[0])
+    chromium.run(f"select({box_of('Square')})")
+    assert chromium.run(f"{box_of('Square_grad')}.element.classList.contains('pair')")
+    assert "Gradients (1)gradients/Square_grad" in chromium.run("$('panel').textContent")
+
+
+@needs_chromium
+def test_loops_of_version_1_are_boxes_of_their_own(chromium, tmp_path):
+    opened(chromium, layered(tmp_path), tmp_path)
+    chromium.run(f"toggle({box_of('rnn')})")
+    chromium.until(box_of("while"))
+    assert chromium.run(f"{box_of('while')}.note").startswith("loop, ")
+    chromium.run(f"select({box_of('while')})")
+    assert "rnn/while/while_context" in chromium.run("$('panel').textContent")
+    inside = chromium.run("""(() => {
+      const graph = GRAPHS[0], all = [];
+      const loop = [...Array(graph.count).keys()].find((i) => graph.loop(i));
+      graph.eachNode(loop, (i) => all.push(graph.name(i)));
+      return all;
+    })()""")
+    assert {"rnn/while/Exit", "rnn/while/Tanh", "gradients/f_count_1"} <= set(inside)
+    assert "rnn/Const" not in inside and "gradients/b_count_1" not in inside
+
+
+@needs_chromium
+def test_the_map_shows_and_moves_the_window(chromium, tmp_path):
+    opened(chromium, layered(tmp_path), tmp_path)
+    chromium.run("fit(true)")
+    assert chromium.run("$('map').style.visibility") == "hidden"
+    chromium.run("zoomBy(3)")
+    assert chromium.run("$('map').style.visibility") == "visible"
+    before = chromium.run("VIEW.y")
+    upper = "{...$('map').getBoundingClientRect().toJSON(), height: 4}"
+    chromium.click(f"({{getBoundingClientRect: () => ({upper})}})")
+    assert chromium.run("VIEW.y") > before
+    assert 0 < chromium.run("VIEW.y") < chromium.run("$('drawing').clientHeight")

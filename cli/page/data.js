@@ -1,7 +1,7 @@
 // ---- The graphs as `rheos view` wrote them, and what follows from them. A place is a pair of a
 // graph's number and an item's: nodes first, then groups, as in the columns.
 const DATA = JSON.parse(document.getElementById("data").textContent);
-const KIND = { NODE: 0, SCOPE: 1, SERIES: 2, CROWD: 3 };
+const KIND = { NODE: 0, SCOPE: 1, SERIES: 2, CROWD: 3, LOOP: 4, ELSEWHERE: 5 };
 const ASIDE = ["", "constants", "summaries", "savers", "initializers"];
 const CONTROL = -1;
 
@@ -39,6 +39,8 @@ class Graph {
   aside(i) { return this.isNode(i) ? this.c.aside[i] : this.c.groups.aside[i - this.size]; }
   nodes(i) { return this.isNode(i) ? 1 : this.c.groups.nodes[i - this.size]; }
   structure(i) { return this.isNode(i) ? 0 : this.c.groups.class[i - this.size]; }
+  // The frame's name of a loop of version 1, else "".
+  loop(i) { return this.isNode(i) ? "" : DATA.strings[this.c.groups.loop[i - this.size]]; }
   rawLabel(i) { return this.isNode(i) ? this.c.label[i] : this.c.groups.label[i - this.size]; }
   op(i) { return DATA.strings[this.c.op[i]]; }
   device(i) { return DATA.strings[this.c.device[i]]; }
@@ -97,10 +99,10 @@ class Graph {
     for (let k = way.length - 1; k >= 0; k--) this.depths_[way[k]] = ++depth;
     return depth;
   }
-  // The path of a scope; series and crowds have no name of their own.
+  // The path of a scope; series, crowds and loops have no name of their own.
   path(group) {
     const parts = [];
-    for (let i = group; i >= 0 && i !== this.root; i = this.parent(i)) {
+    for (let i = group; i >= 0 && i !== this.root && this.kind(i) !== KIND.ELSEWHERE; i = this.parent(i)) {
       if (this.kind(i) === KIND.SCOPE) parts.push(this.rawLabel(i));
     }
     return parts.reverse().join("/");
@@ -122,6 +124,7 @@ class Graph {
       const members = this.members(i);
       return shorten(this.label(members[0]), 24) + " \u2026";
     }
+    if (kind === KIND.ELSEWHERE) return "named elsewhere";
     return plain(label);
   }
   isUnder(i, group) {

@@ -69,6 +69,7 @@ class Box {
     this.key = (parent ? parent.key + " " : "") + graph.number + "." + item;
     this.isOpen = false;
     this.showsAside = false;
+    this.ungrouped = new Set(); // series inside whose members are drawn one by one
     this.byKey = new Map();
     this.drawn = null;
   }
@@ -90,12 +91,27 @@ class Box {
   get note() {
     if (this.graph.isNode(this.item)) return plain(this.graph.op(this.item));
     const count = this.graph.nodes(this.item);
-    return count + (count === 1 ? " node" : " nodes");
+    return (this.graph.loop(this.item) ? "loop, " : "") + count + (count === 1 ? " node" : " nodes");
   }
   child(graph, item, role) {
     const key = graph.number + "." + item + (role === undefined ? "" : "." + role);
     if (!this.byKey.has(key)) this.byKey.set(key, new Box(graph, item, this, role));
     return this.byKey.get(key);
+  }
+  // The items to draw inside: in the place of a series that is ungrouped its members.
+  items() {
+    const { graph, item } = this.inside, all = graph.members(item);
+    return this.ungrouped.size ? all.flatMap((i) => (this.ungrouped.has(i) ? graph.members(i) : [i])) : all;
+  }
+  // Which of them holds an item that lies deeper.
+  holder(i) {
+    const { graph, item } = this.inside, depth = graph.depth(item) + 1;
+    let below = i;
+    while (graph.depth(i) > depth) {
+      below = i;
+      i = graph.parent(i);
+    }
+    return this.ungrouped.has(i) ? below : i;
   }
   // The boxes to draw inside, and how many stand aside, by reason.
   children() {
@@ -105,7 +121,7 @@ class Box {
     }
     const boxes = [], aside = [];
     let left = 0;
-    for (const item of inside.graph.members(inside.item)) {
+    for (const item of this.items()) {
       const reason = inside.graph.aside(item), isAside = reason > 0 && this.canSetAside;
       if (isAside && !this.showsAside && !VIEW.aside) aside[reason] = (aside[reason] || 0) + 1;
       else if (boxes.length >= MOST_SHOWN) left++;
@@ -139,7 +155,46 @@ function linksInside(box) {
     if (!count && !VIEW.controls) continue;
     found.push({ from, to, count, controls, type: type >= 0 ? DATA.strings[type] : "", bytes });
   }
-  return found;
+  return box.ungrouped.size ? splitLinks(box, found) : found;
+}
+
+// Bytes of a tensor by its type, "float [2,?]"; dimensions that are not known count as 1.
+const WIDTHS = { bool: 1, int8: 1, uint8: 1, int16: 2, uint16: 2, half: 2, bfloat16: 2, int64: 8, uint64: 8, double: 8, complex64: 8, complex128: 16 };
+function bytesOfType(type) {
+  const [, dtype, dims] = /^(\w*)(?: ?\[([^\]]*)\])?/.exec(type);
+  return (dims || "").split(",").reduce((size, d) => size * (Number(d) || 1), WIDTHS[dtype] || 4);
+}
+
+// Adds the edge of a tensor, or a control edge, to what goes from one item to another.
+function addToLink(links, from, to, type, isControl) {
+  const key = from + " " + to, link = links.get(key) || { from, to, count: 0, controls: 0, type, bytes: 0 };
+  links.set(key, link);
+  if (isControl) {
+    link.controls++;
+    return;
+  }
+  if (!link.count) link.type = type;
+  else if (link.type !== type) link.type = "";
+  link.count++;
+  link.bytes += bytesOfType(type);
+}
+
+// Links where series are ungrouped: theirs go to and from each member.
+function splitLinks(box, links) {
+  const { graph, item } = box.inside, split = new Map(), isSplit = (i) => box.ungrouped.has(graph.parent(i));
+  const note = (node, to, output) => {
+    const isControl = output === CONTROL, ends = [box.holder(node), box.holder(to)];
+    if (ends[0] !== ends[1] && (!isControl || VIEW.controls)) addToLink(split, ...ends, graph.type(node, output), isControl);
+  };
+  for (const series of box.ungrouped) {
+    graph.eachNode(series, (i) => {
+      for (const e of graph.inputs(i)) if (e.from >= 0 && graph.isUnder(e.from, item)) note(e.from, i, e.output);
+      for (const use of graph.consumers(i)) {
+        if (graph.isUnder(use.to, item) && !isSplit(box.holder(use.to))) note(i, use.to, use.output);
+      }
+    });
+  }
+  return [...links.filter((l) => !box.ungrouped.has(l.from) && !box.ungrouped.has(l.to)), ...split.values()];
 }
 
 // What nodes inside take from outside of a scope and give there, by the item outside that holds
@@ -147,7 +202,7 @@ function linksInside(box) {
 function portsOf(box) {
   const inside = box.inside;
   if (!inside || inside.item === inside.graph.root || box.ports_) return box.ports_ || [];
-  const { graph, item } = inside, ports = new Map(), depth = graph.depth(item);
+  const { graph, item } = inside, ports = new Map();
   const note = (outer, node, isInput, type, isControl) => {
     if (isControl && !VIEW.controls || outer < 0 || graph.isUnder(outer, item)) return;
     if (graph.aside(outer) && !VIEW.aside && !graph.aside(node)) return;
@@ -158,8 +213,7 @@ function portsOf(box) {
       own = graph.parent(own);
       other = graph.parent(other);
     }
-    let member = node;
-    while (graph.depth(member) > depth + 1) member = graph.parent(member);
+    const member = box.holder(node);
     const key = (isInput ? "i" : "o") + other;
     if (!ports.has(key)) ports.set(key, { key, isInput, item: other, node: outer, links: new Map(), count: 0 });
     const port = ports.get(key);
@@ -355,9 +409,9 @@ function drawPort(box, place, into) {
 
 function drawBox(box, into, x, y) {
   const size = box.size, kind = box.graph.kind(box.item);
-  const names = ["node", "scope", "series", "crowd"];
+  const names = ["node", "scope", "series", "crowd", "loop", "crowd"], isLoop = box.graph.loop(box.item);
   const group = make(into, "g", {
-    class: `box ${names[kind]}${box.isOpen ? " open" : ""}${box.calls.length ? " call" : ""}${box.graph.aside(box.item) ? " aside" : ""}`,
+    class: `box ${names[kind]}${box.isOpen ? " open" : ""}${box.calls.length ? " call" : ""}${box.graph.aside(box.item) ? " aside" : ""}${isLoop ? " loop" : ""}`,
     transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`,
     role: "treeitem", tabindex: -1, "aria-label": shorten(`${box.title}, ${box.note}`, 300), "aria-selected": "false",
   });

@@ -167,7 +167,7 @@ static void json_calls(graph_data *d, json *j, const page_nodes *n) {
 
 // ---- Groups
 
-static void json_groups(json *j, const hierarchy *h) {
+static void json_groups(graph_data *d, json *j, const hierarchy *h) {
   const int32_t root = hierarchy_root(h);
   const size_t count = (size_t)(h->count - root);
   int64_t *column = command_alloc(count * sizeof *column);
@@ -183,6 +183,11 @@ static void json_groups(json *j, const hierarchy *h) {
   json_ints(j, "class", column, count);
   for (size_t i = 0; i < count; i++) column[i] = (int64_t)h->items[(size_t)root + i].aside;
   json_ints(j, "aside", column, count);
+  for (size_t i = 0; i < count; i++) {
+    const char *loop = h->items[(size_t)root + i].loop;
+    column[i] = loop != NULL ? string_of(d, loop) : 0;
+  }
+  json_ints(j, "loop", column, count);
   json_end(j, '}');
   free(column);
 }
@@ -208,7 +213,7 @@ static void json_links(graph_data *d, json *j, const page_nodes *n, const hierar
 // ---- The whole
 
 static hierarchy hierarchy_of(const page_nodes *n) {
-  const hierarchy_nodes nodes = {n->count, n->names, n->ops, n->first_edge, n->edges};
+  const hierarchy_nodes nodes = {n->count, n->names, n->ops, n->first_edge, n->edges, n->frames};
   hierarchy h;
   hierarchy_init(&h, &nodes);
   return h;
@@ -231,7 +236,7 @@ static void json_graph(graph_data *d, json *j, const char *name, const page_node
   for (int32_t i = 0; i < n->count; i++) column[i] = (int64_t)h.items[i].aside;
   json_ints(j, "aside", column, (size_t)n->count);
   json_calls(d, j, n);
-  json_groups(j, &h);
+  json_groups(d, j, &h);
   json_links(d, j, n, &h);
   json_end(j, '}');
   free(column);
@@ -292,7 +297,8 @@ static void print_dot_label(FILE *out, const char *text, size_t size_bytes) {
 }
 
 static void print_dot_item(FILE *out, const hierarchy *h, int32_t number) {
-  static const char *const shapes[] = {"box, style=rounded", "box3d", "folder", "folder"};
+  static const char *const shapes[] = {
+      "box, style=rounded", "box3d", "folder", "folder", "tab", "folder"};
   const hierarchy_item *item = &h->items[number];
   fprintf(out, "  n%d [shape=%s, label=\"", (int)number, shapes[item->kind]);
   print_dot_label(out, item->label, item->label_bytes);

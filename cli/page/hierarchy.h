@@ -28,7 +28,14 @@ typedef enum hierarchy_aside {
   ASIDE_INITIALIZER,
 } hierarchy_aside;
 
-typedef enum hierarchy_kind { ITEM_NODE, ITEM_SCOPE, ITEM_SERIES, ITEM_CROWD } hierarchy_kind;
+typedef enum hierarchy_kind {
+  ITEM_NODE,
+  ITEM_SCOPE,
+  ITEM_SERIES,
+  ITEM_CROWD,
+  ITEM_LOOP,       // a frame of version 1 that is no scope by its names
+  ITEM_ELSEWHERE,  // in a loop what names put elsewhere: names of members begin anew in it
+} hierarchy_kind;
 
 typedef struct hierarchy_edge {
   int32_t from, output;
@@ -43,6 +50,7 @@ typedef struct hierarchy_nodes {
   const char *const *ops;
   const size_t *first_edge;
   const hierarchy_edge *edges;
+  const char *const *frames;  // of an Enter its loop's, else NULL; NULL: there are no loops
 } hierarchy_nodes;
 
 typedef struct hierarchy_item {
@@ -51,6 +59,7 @@ typedef struct hierarchy_item {
   int32_t parent;         // -1: of the whole graph
   const char *label;      // borrowed from the names; not NUL-terminated
   size_t label_bytes;     // 0: a node named as the scope that it lies in, a crowd, the whole graph
+  const char *loop;       // of a group that is a loop of version 1 its frame's name, else NULL
   int32_t num_nodes;
   uint64_t hash;  // equal for groups that hold the same ops, linked likewise
 } hierarchy_item;
@@ -78,7 +87,8 @@ void hierarchy_deinit(hierarchy *h);
 
 // ---- The steps, in this order
 
-// Scopes by the names; h has only the nodes and the whole graph.
+// Scopes by the names and loops by their frames (scopes.c); h has only the nodes and the whole
+// graph.
 void hierarchy_scopes(hierarchy *h);
 // Sets `aside` of nodes, then of groups.
 void hierarchy_aside_nodes(hierarchy *h);

@@ -13,6 +13,7 @@ static void make_room(page_nodes *n, size_t num_edges) {
   n->names = command_alloc(count * sizeof *n->names);
   n->ops = command_alloc(count * sizeof *n->ops);
   n->devices = command_alloc(count * sizeof *n->devices);
+  n->frames = command_alloc(count * sizeof *n->frames);
   n->defs = command_alloc(count * sizeof *n->defs);
   n->first_edge = command_alloc((count + 1) * sizeof *n->first_edge);
   n->edges = command_alloc(num_edges * sizeof *n->edges);
@@ -23,12 +24,21 @@ void page_nodes_deinit(page_nodes *n) {
   free(n->names);
   free(n->ops);
   free(n->devices);
+  free(n->frames);
   free(n->defs);
   free(n->first_edge);
   free(n->edges);
   free(n->first_output);
   free(n->outputs);
   name_table_deinit(&n->types);
+  name_table_deinit(&n->frame_names);
+}
+
+static const char *frame_of(page_nodes *n, const Tensorflow__NodeDef *def) {
+  if (strcmp(def->op, "Enter") != 0 && strcmp(def->op, "RefEnter") != 0) return NULL;
+  const Tensorflow__AttrValue *name = view_attr(def, "frame_name");
+  if (name == NULL || name->value_case != TENSORFLOW__ATTR_VALUE__VALUE_S) return NULL;
+  return name_table_row(&n->frame_names, (const char *)name->s.data, name->s.len)->name;
 }
 
 static void set_node(page_nodes *n, int32_t i, const Tensorflow__NodeDef *def) {
@@ -36,6 +46,7 @@ static void set_node(page_nodes *n, int32_t i, const Tensorflow__NodeDef *def) {
   n->names[i] = def->name;
   n->ops[i] = def->op;
   n->devices[i] = def->device;
+  n->frames[i] = frame_of(n, def);
 }
 
 // ---- Types

@@ -16,6 +16,7 @@ typedef struct page_nodes {
   bool is_function;
   int32_t count;
   const char **names, **ops, **devices;
+  const char **frames;               // of an Enter its loop's, else NULL
   const Tensorflow__NodeDef **defs;  // NULL: an argument or result of a function
   size_t *first_edge;                // of each node, and one more
   hierarchy_edge *edges;
@@ -23,6 +24,7 @@ typedef struct page_nodes {
   page_output *outputs;
   size_t output_capacity;
   name_table types;  // "float [2,?]"
+  name_table frame_names;
 } page_nodes;
 
 void page_nodes_of_graph(page_nodes *n, const view *v);

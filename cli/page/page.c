@@ -21,6 +21,9 @@ ASSET(html, "page.html")
 ASSET(css, "page.css")
 ASSET(data, "data.js")
 ASSET(draw, "draw.js")
+ASSET(map, "map.js")
+ASSET(gradients, "gradients.js")
+ASSET(compare, "compare.js")
 ASSET(plots, "plots.js")
 ASSET(panel, "panel.js")
 ASSET(page, "page.js")
@@ -32,6 +35,9 @@ static const struct {
     {"css", page_asset_css, page_asset_css_end},
     {"data.js", page_asset_data, page_asset_data_end},
     {"draw.js", page_asset_draw, page_asset_draw_end},
+    {"map.js", page_asset_map, page_asset_map_end},
+    {"gradients.js", page_asset_gradients, page_asset_gradients_end},
+    {"compare.js", page_asset_compare, page_asset_compare_end},
     {"plots.js", page_asset_plots, page_asset_plots_end},
     {"panel.js", page_asset_panel, page_asset_panel_end},
     {"page.js", page_asset_page, page_asset_page_end},

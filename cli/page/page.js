@@ -183,10 +183,31 @@ function bringBack(box) {
   return draw(box === ROOT ? null : box);
 }
 
+// The series that a box is, or that is ungrouped and that it is one of; -1: there is none.
+function seriesOf(box) {
+  if (!box.parent || box.role !== undefined) return -1;
+  if (box.graph.kind(box.item) === KIND.SERIES) return box.item;
+  const around = box.graph.parent(box.item);
+  return box.parent.ungrouped.has(around) ? around : -1;
+}
+// Draws the members of a series one by one, or folds them again.
+async function regroup(box) {
+  const series = seriesOf(box), { parent, graph } = box, isFolded = box.item === series;
+  if (series < 0) return;
+  if (isFolded) parent.ungrouped.add(series);
+  else parent.ungrouped.delete(series);
+  parent.ports_ = null;
+  const next = parent.child(graph, isFolded ? graph.members(series)[0] : series);
+  next.isOpen = false;
+  await draw(parent === ROOT ? null : parent);
+  if (next.element && next.element.isConnected) focusOn(next);
+}
+
 // ---- Moving about
 function move() {
   $("scene").setAttribute("transform", `translate(${VIEW.x.toFixed(1)} ${VIEW.y.toFixed(1)}) scale(${VIEW.zoom.toFixed(4)})`);
   $("drawing").classList.toggle("far", VIEW.zoom < 0.45);
+  moveMap();
 }
 function zoomBy(factor, x, y) {
   const view = $("drawing").getBoundingClientRect();
@@ -230,7 +251,7 @@ async function reveal(graph, item, near) {
   for (const i of way.reverse()) {
     box.isOpen = true;
     if (graph.aside(i) && !VIEW.aside && box.canSetAside) box.showsAside = true;
-    box = box.child(graph, i);
+    if (!box.ungrouped.has(i)) box = box.child(graph, i);
   }
   await draw();
   if (VIEW.tab !== "graph") showTab("graph");
@@ -270,7 +291,7 @@ function walk(steps) {
     for (const i of way.reverse()) {
       box.isOpen = true;
       if (caller.aside(i)) box.showsAside = true;
-      box = box.child(caller, i);
+      if (!box.ungrouped.has(i)) box = box.child(caller, i);
     }
     box.isOpen = true;
     if (role !== undefined) box = box.child(called, called.root, role);
@@ -306,17 +327,17 @@ function light() {
     down = lifted(box.graph, chosen.marks.down);
     own = lifted(box.graph, chosen.marks.own);
   }
-  const found = new Set();
+  const pairs = new Set(box ? partnersOf(box.graph, box.item) : []);
   for (const other of VIEW.boxes) {
     const classes = other.element.classList, same = box && other.graph === box.graph && other.role === undefined;
     const isChosen = other === box;
+    classes.toggle("pair", Boolean(same && pairs.has(other.item)));
     classes.toggle("chosen", isChosen);
     other.element.setAttribute("aria-selected", String(isChosen));
     const holds = same && own[other.item];
     classes.toggle("up", Boolean(same && up[other.item]));
     classes.toggle("down", Boolean(same && down[other.item] && !up[other.item]));
-    classes.toggle("dim", Boolean(chosen && !(holds || same && (up[other.item] || down[other.item]) || !same && box && box.key.startsWith(other.key))));
-    if (isChosen) found.add(box);
+    classes.toggle("dim", Boolean(chosen && !(pairs.has(other.item) && same || holds || same && (up[other.item] || down[other.item]) || !same && box && box.key.startsWith(other.key))));
   }
   for (const { box: around, edge } of VIEW.edges) {
     const inside = around.inside, same = box && inside.graph === box.graph, { from, to } = edge.link;
@@ -331,6 +352,7 @@ function light() {
     edge.element.classList.toggle("dim", Boolean(chosen && !(isUp || isDown || direct || isEdge)));
     if (edge.text) edge.text.classList.toggle("lit", Boolean(direct || isEdge));
   }
+  drawMap();
 }
 function select(box) {
   VIEW.chosen = box ? { box } : null;
@@ -403,7 +425,7 @@ function onKey(event) {
     Enter: () => chosen && chosen.isGroup && toggle(chosen).then(() => chosen.element.focus({ preventScroll: true })),
     Escape: () => (chosen && chosen.isOpen ? toggle(chosen) : select(null)),
     "+": () => zoomBy(1.25), "=": () => zoomBy(1.25), "-": () => zoomBy(0.8), 0: () => fit(true),
-    "/": () => $("search").focus(),
+    "/": () => $("search").focus(), u: () => chosen && regroup(chosen),
   };
   if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
@@ -470,6 +492,7 @@ function listen() {
   $("in").addEventListener("click", () => zoomBy(1.25));
   $("out").addEventListener("click", () => zoomBy(0.8));
   $("fit").addEventListener("click", () => fit(true));
+  listenToMap();
   $("theme").addEventListener("click", () => {
     const root = document.documentElement, isDark = matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = (root.dataset.theme || (isDark ? "dark" : "light")) === "dark" ? "light" : "dark";
@@ -519,6 +542,8 @@ async function start() {
   document.title = base + " - Rheos";
   $("title").textContent = base;
   $("title").title = plain(DATA.title);
+  addGradientColouring();
+  addDiffColouring();
   addPlanColouring();
   addTraceColourings();
   makeTabs();

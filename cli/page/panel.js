@@ -28,6 +28,14 @@ function nodeList(panel, title, graph, entries) {
   }
   if (entries.length > 60) element(list, "li", `and ${entries.length - 60} more`);
 }
+// What can be done with a series and its members.
+function seriesButton(panel, box) {
+  const series = seriesOf(box);
+  if (series < 0) return;
+  const count = box.graph.members(series).length;
+  const button = element(panel, "button", box.item === series ? `Draw all ${count} one by one` : `Fold all ${count} into one`, { type: "button", title: "Key: u" });
+  button.addEventListener("click", () => regroup(box));
+}
 function count(values) {
   const counts = new Map();
   for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
@@ -37,24 +45,29 @@ function showNode(panel, box) {
   const { graph, item } = box;
   element(panel, "h2", shorten(plain(graph.name(item)), 300));
   element(panel, "p", plain(graph.op(item)), { class: "op" });
+  seriesButton(panel, box);
   const facts = [];
   if (graph.device(item)) facts.push(["device", graph.device(item)]);
   if (graph.source(item)) facts.push(["source", graph.source(item)]);
   if (graph.aside(item)) facts.push(["stands with", ASIDE[graph.aside(item)]]);
   rows(panel, "Facts", [...facts, ...planFact(box), ...traceFacts(box)]);
+  diffFacts(panel, graph, item);
   rows(panel, "Outputs", graph.outputs(item).map((type, n) => [String(n), type || "not known"]));
   rows(panel, "Attributes", graph.attrs(item));
   nodeList(panel, "Inputs", graph, graph.inputs(item).map((e) => ({ node: e.from, text: e.output === CONTROL ? "control" : graph.type(e.from, e.output) + (e.output > 0 ? " :" + e.output : "") })));
   nodeList(panel, "Consumers", graph, graph.consumers(item).map((c) => ({ node: c.to, text: c.output === CONTROL ? "control" : graph.op(c.to) + ", input " + c.input })));
+  gradientLists(panel, graph, item);
 }
 function showGroup(panel, box) {
   const inside = box.inside || { graph: box.graph, item: box.item }, { graph, item } = inside;
   element(panel, "h2", box === ROOT ? plain(DATA.title) : shorten(plain(graph.name(item)) || box.title, 300));
-  const kinds = ["node", "scope", "series of alike scopes", "boxes that are linked"];
+  const kinds = ["node", "scope", "series of alike scopes", "boxes that are linked", "loop", "of the loop, named elsewhere"];
   element(panel, "p", `${graph.nodes(item)} nodes` + (box === ROOT ? "" : ", " + kinds[graph.kind(item)]), { class: "op" });
+  seriesButton(panel, box);
   if (box === ROOT && DATA.missing) element(panel, "p", plain(DATA.missing), { class: "problem" });
   if (box === ROOT && DATA.problem) element(panel, "p", "It cannot be imported: " + plain(DATA.problem.replace(/\s+/g, " ")), { class: "problem" });
-  rows(panel, "Facts", traceFacts(box));
+  rows(panel, "Facts", [...(graph.loop(item) ? [["loop", graph.loop(item)]] : []), ...traceFacts(box)]);
+  diffFacts(panel, graph, item);
   const ops = [];
   graph.eachNode(item, (i) => ops.push(graph.op(i)));
   rows(panel, "Ops", count(ops).slice(0, 25).map(([op, n]) => [op, String(n)]));
@@ -64,6 +77,7 @@ function showGroup(panel, box) {
     for (let i = graph.size; i < graph.count; i++) if (i !== item && graph.structure(i) === same) alike.push({ node: i, text: "" });
     nodeList(panel, "Equal scopes", graph, alike);
   }
+  gradientLists(panel, graph, item);
   if (box !== ROOT && graph.members(item) && item !== graph.root) {
     const list = (isInput) => portsOf(box).filter((p) => p.isInput === isInput).map((p) => ({ node: p.item, text: `${p.count} edge${p.count > 1 ? "s" : ""}` }));
     nodeList(panel, "Takes from", graph, list(true));

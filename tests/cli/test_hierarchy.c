@@ -33,6 +33,7 @@ typedef struct test_graph {
   hierarchy_nodes nodes;
   char **names;
   char **ops;
+  const char **frames;
   size_t *first_edge;
   hierarchy_edge *edges;
   int32_t capacity;
@@ -43,6 +44,7 @@ static test_graph new_graph(int32_t capacity) {
   const size_t count = (size_t)capacity;
   g.names = calloc(count, sizeof *g.names);
   g.ops = calloc(count, sizeof *g.ops);
+  g.frames = calloc(count, sizeof *g.frames);
   g.first_edge = calloc(count + 1, sizeof *g.first_edge);
   g.edges = calloc(count * MOST_INPUTS, sizeof *g.edges);
   return g;
@@ -68,6 +70,7 @@ static hierarchy hierarchy_of(test_graph *g) {
   hierarchy h;
   g->nodes.names = (const char *const *)g->names;
   g->nodes.ops = (const char *const *)g->ops;
+  g->nodes.frames = g->frames;
   g->nodes.first_edge = g->first_edge;
   g->nodes.edges = g->edges;
   hierarchy_init(&h, &g->nodes);
@@ -81,6 +84,7 @@ static void free_graph(test_graph *g) {
   }
   free(g->names);
   free(g->ops);
+  free(g->frames);
   free(g->first_edge);
   free(g->edges);
 }
@@ -162,8 +166,26 @@ static void check_links(const hierarchy *h) {
   assert_int_equal(edges, linked);
 }
 
+// What groups and labels say of a node's name, from its end on: scopes with their labels, and what
+// is named elsewhere begins anew.
+static void check_name(const hierarchy *h, int32_t node) {
+  const char *name = h->nodes.names[node];
+  size_t left = strlen(name);
+  for (int32_t at = node; at != hierarchy_root(h); at = h->items[at].parent) {
+    const hierarchy_item *item = &h->items[at];
+    if (item->kind == ITEM_ELSEWHERE) break;
+    if ((item->kind != ITEM_NODE && item->kind != ITEM_SCOPE) || item->label_bytes == 0) continue;
+    if (left < strlen(name)) assert_int_equal(name[--left], '/');
+    assert_true(left >= item->label_bytes);
+    left -= item->label_bytes;
+    assert_memory_equal(name + left, item->label, item->label_bytes);
+  }
+  assert_int_equal(left, 0);
+}
+
 static void check(const hierarchy *h) {
   check_items(h);
+  for (int32_t i = 0; i < h->nodes.count; i++) check_name(h, i);
   check_links(h);
 }
 
@@ -322,6 +344,92 @@ static void test_hierarchy__what_a_drawing_can_do_without_stands_aside(void **st
   free_graph(&g);
 }
 
+// A loop that begins with a node of its own: x -> Enter -> Merge -> body -> NextIteration and Exit.
+static int32_t add_loop(test_graph *g, const char *scope, const char *frame, int32_t from) {
+  static const char *const ops[] = {"Enter", "Merge", "Switch", "Neg", "NextIteration", "Exit"};
+  char name[64];
+  int32_t last = from;
+  for (int i = 0; i < 6; i++) {
+    snprintf(name, sizeof name, "%s%s%s", scope, scope[0] != '\0' ? "/" : "", ops[i]);
+    const int32_t node = add_node(g, name, ops[i]);
+    if (i == 0) g->frames[node] = frame;
+    add_input(g, i == 5 ? node - 3 : last, 0, 1, 8);
+    last = node;
+  }
+  return last;
+}
+
+static void test_hierarchy__a_loops_scope_takes_what_of_it_is_named_elsewhere(void **state) {
+  (void)state;
+  test_graph g = new_graph(32);
+  const int32_t x = add_node(&g, "x", "Placeholder");
+  add_node(&g, "net/w", "VariableV2");
+  const int32_t exit = add_loop(&g, "net/while", "net/while/while_context", x);
+  const int32_t after = add_node(&g, "net/after", "Neg");
+  add_input(&g, exit, 0, 1, 8);
+  const int32_t counter = add_node(&g, "gradients/f_count", "Enter");
+  g.frames[counter] = "net/while/while_context";
+  add_input(&g, x, 0, 1, 8);
+  const int32_t push = add_node(&g, "gradients/Push", "StackPushV2");
+  add_input(&g, exit - 2, 0, 1, 8);
+  const int32_t gradient = add_node(&g, "gradients/net", "Neg");
+  add_input(&g, after, 0, 1, 8);
+  hierarchy h = hierarchy_of(&g);
+  check(&h);
+  const int32_t loop = find(&h, "while", hierarchy_root(&h));
+  assert_string_equal(h.items[loop].loop, "net/while/while_context");
+  assert_int_equal(h.items[loop].kind, ITEM_SCOPE);
+  assert_int_equal(h.items[exit].parent, loop);
+  assert_int_equal(h.items[loop].num_nodes, 8);
+  assert_int_not_equal(h.items[after].parent, loop);
+  const int32_t scope = h.items[counter].parent;
+  assert_int_equal(h.items[push].parent, scope);
+  assert_int_equal(h.items[h.items[scope].parent].kind, ITEM_ELSEWHERE);
+  assert_int_equal(h.items[h.items[scope].parent].parent, loop);
+  assert_int_equal(h.items[gradient].parent, hierarchy_root(&h));
+  hierarchy_deinit(&h);
+  free_graph(&g);
+}
+
+static void test_hierarchy__a_loop_without_a_scope_is_a_group(void **state) {
+  (void)state;
+  test_graph g = new_graph(64);
+  const int32_t x = add_node(&g, "x", "Placeholder");
+  const int32_t outer = add_loop(&g, "", "outer", x);
+  const int32_t inner = add_loop(&g, "inner", "inner", outer - 2);  // in the body
+  const int32_t other = add_loop(&g, "inner/deep", "third", inner - 2);
+  hierarchy h = hierarchy_of(&g);
+  check(&h);
+  const int32_t loop = h.items[outer].parent, body = h.items[inner].parent;
+  assert_int_equal(h.items[loop].kind, ITEM_LOOP);
+  assert_int_equal(h.items[loop].parent, hierarchy_root(&h));
+  assert_int_equal(h.items[loop].num_nodes, 18);
+  assert_string_equal(h.items[body].loop, "inner");
+  assert_int_equal(h.items[body].parent, loop);
+  assert_string_equal(h.items[h.items[other].parent].loop, "third");
+  assert_int_equal(h.items[h.items[other].parent].parent, body);
+  assert_int_equal(h.items[x].parent, hierarchy_root(&h));
+  hierarchy_deinit(&h);
+  free_graph(&g);
+}
+
+static void test_hierarchy__frames_may_nest_and_go_round_without_end(void **state) {
+  (void)state;
+  enum { COUNT = 3000 };
+  test_graph g = new_graph(COUNT);
+  char name[16];
+  for (int32_t i = 0; i < COUNT; i++) {
+    snprintf(name, sizeof name, "e%d", (int)i);
+    const int32_t node = add_node(&g, name, "Enter");
+    g.frames[node] = i % 2 == 0 ? "a" : "b";
+    add_input(&g, i > 0 ? i - 1 : COUNT - 1, 0, 1, 8);
+  }
+  hierarchy h = hierarchy_of(&g);
+  check(&h);
+  hierarchy_deinit(&h);
+  free_graph(&g);
+}
+
 static void test_hierarchy__siblings_are_cut_into_crowds_of_what_is_linked(void **state) {
   (void)state;
   enum { CHAINS = 40, LENGTH = 10 };
@@ -356,7 +464,9 @@ static uint32_t random_number(uint32_t *seed) {
 static void test_hierarchy__random_graphs_keep_the_rules(void **state) {
   (void)state;
   static const char letters[] = "//ab01_";
-  static const char *const ops[] = {"Const", "NoOp", "Assign", "SaveV2", "Neg", "RestoreV2"};
+  static const char *const ops[] = {"Const",     "NoOp",  "Assign", "SaveV2", "Neg",
+                                    "RestoreV2", "Enter", "Exit",   "Merge"};
+  static const char *const frames[] = {"a", "b/a", ""};
   for (uint32_t round = 0; round < 600; round++) {
     uint32_t seed = round;
     const int32_t count = (int32_t)(random_number(&seed) % (round % 50 == 0 ? 2000 : 40));
@@ -366,7 +476,9 @@ static void test_hierarchy__random_graphs_keep_the_rules(void **state) {
       const size_t length = random_number(&seed) % sizeof name;
       for (size_t k = 0; k < length; k++) name[k] = letters[random_number(&seed) % 7];
       name[length > 0 ? length - 1 : 0] = '\0';
-      add_node(&g, name, ops[random_number(&seed) % 6]);
+      const int32_t node = add_node(&g, name, ops[random_number(&seed) % (round % 2 == 0 ? 6 : 9)]);
+      const bool is_enter = strcmp(g.ops[node], "Enter") == 0;
+      if (is_enter) g.frames[node] = frames[random_number(&seed) % 3];
       for (uint32_t k = random_number(&seed) % 4; k > 0; k--) {
         const int32_t from = (int32_t)(random_number(&seed) % (uint32_t)(count + 1)) - 1;
         add_input(&g, from, (int32_t)(random_number(&seed) % 3) - 1, (int32_t)k, INT64_MAX / 2);
@@ -403,6 +515,9 @@ int main(void) {
       cmocka_unit_test(test_hierarchy__layers_of_one_structure_are_a_series),
       cmocka_unit_test(test_hierarchy__nodes_are_a_series_where_they_are_linked_alike),
       cmocka_unit_test(test_hierarchy__what_a_drawing_can_do_without_stands_aside),
+      cmocka_unit_test(test_hierarchy__a_loops_scope_takes_what_of_it_is_named_elsewhere),
+      cmocka_unit_test(test_hierarchy__a_loop_without_a_scope_is_a_group),
+      cmocka_unit_test(test_hierarchy__frames_may_nest_and_go_round_without_end),
       cmocka_unit_test(test_hierarchy__siblings_are_cut_into_crowds_of_what_is_linked),
       cmocka_unit_test(test_hierarchy__random_graphs_keep_the_rules),
       cmocka_unit_test(test_hierarchy__names_of_many_scopes_are_cut),
