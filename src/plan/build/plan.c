@@ -180,7 +180,6 @@ static rheos_status *build(rheos__builder *b, const int32_t *targets, int32_t nu
   }
   for (int32_t i = 0; status == NULL && i < num_targets; ++i) b->is_target[targets[i]] = true;
   if (status == NULL) status = rheos__builder_visit(b, targets, num_targets);
-  if (status == NULL) status = rheos__builder_watch_feeds(b);
   plan->may_wait = b->num_waiting > 0 || (b->has_flow && rheos__builder_is_held_twice(b));
   plan->calls_program = b->calls_program;
   int32_t end = level_of_end(b);

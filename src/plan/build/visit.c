@@ -240,7 +240,7 @@ static rheos_status *begin_pass(rheos__builder *b, rheos__pass pass) {
     b->calls_program = false;
   }
   mark_done(b);
-  return NULL;
+  return rheos__builder_watch_feeds(b);
 }
 
 // Tries to do without: `has_flow` is false where all of it was raised.
@@ -284,6 +284,7 @@ static rheos_status *visit_flow(rheos__builder *b, const int32_t *targets, int32
 
 rheos_status *rheos__builder_visit(rheos__builder *b, const int32_t *targets, int32_t num_targets) {
   mark_done(b);
+  RHEOS_TRY(rheos__builder_watch_feeds(b));
   RHEOS_TRY(visit_all(b, targets, num_targets));
   b->has_flow = b->has_flow || rheos__builder_is_held_twice(b);
   return b->has_flow ? visit_flow(b, targets, num_targets) : NULL;
