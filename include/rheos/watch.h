@@ -1,8 +1,10 @@
-// Watches: a session tells of the values of operations while its steps run. The graph is not
-// changed, and what is computed has the same bits; steps that nobody watches cost nothing more.
+// Watches: a session tells of the values of operations while its steps run, an eager context of
+// what runs at once. The graph is not changed, and what is computed has the same bits; what nobody
+// watches costs nothing more.
 #ifndef RHEOS_WATCH_H
 #define RHEOS_WATCH_H
 
+#include <rheos/eager.h>
 #include <rheos/session.h>
 #include <rheos/statistics.h>
 
@@ -26,7 +28,7 @@ typedef struct rheos_seen_input {
 
 // A value that a step computed, for as long as the function runs.
 typedef struct rheos_seen {
-  rheos_output output;  // of the session's graph, or of a function's body
+  rheos_output output;  // of the graph, or of a function's body
   const char *name;     // of the output: "outer/c:0"
   const char *place;  // "": the session's graph; else the calls and loops that it is in, each with
                       // the number of its trip, 0 of what is no loop: "while;3;body/call;0"
@@ -59,8 +61,16 @@ typedef struct rheos_watch rheos_watch;
 RHEOS_MUST_USE static inline rheos_status *rheos_session_watch(rheos_session *session,
                                                                const rheos_watch_options *options,
                                                                rheos_watch **out_watch);
+// From now on, tells of what operations give that run at once, and of what functions compute that
+// they call: branches, loops and gradients too. Each operation that the program runs is a step; its
+// own values have the name of its type ("MatMul:0"), those of functions the name in the function.
+// RHEOS_WATCH_FIRST_NAN tells of a NaN that an operation without functions was given only if the
+// watch has told of none before. Nothing is told of what a watch's own function runs.
+RHEOS_MUST_USE static inline rheos_status *rheos_eager_watch(rheos_eager *eager,
+                                                             const rheos_watch_options *options,
+                                                             rheos_watch **out_watch);
 // Ends it, and frees the handle: nothing is told when this has returned. Before or after its
-// session.
+// session or context.
 RHEOS_API void rheos_watch_free(rheos_watch *watch);
 
 // ---- What the functions above call
@@ -71,6 +81,14 @@ RHEOS_MUST_USE static inline rheos_status *rheos_session_watch(rheos_session *se
                                                                const rheos_watch_options *options,
                                                                rheos_watch **out_watch) {
   return rheos_session_watch_sized(session, options, sizeof *options, out_watch);
+}
+
+RHEOS_STATUS rheos_eager_watch_sized(rheos_eager *eager, const rheos_watch_options *options,
+                                     size_t options_bytes, rheos_watch **out_watch);
+RHEOS_MUST_USE static inline rheos_status *rheos_eager_watch(rheos_eager *eager,
+                                                             const rheos_watch_options *options,
+                                                             rheos_watch **out_watch) {
+  return rheos_eager_watch_sized(eager, options, sizeof *options, out_watch);
 }
 
 #ifdef __cplusplus

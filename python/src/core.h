@@ -113,6 +113,7 @@ typedef struct package_objects {
   bool eager_is_on;
   bool has_eager_tensors;       // some were made since the process began
   bool runs_functions_eagerly;  // functions are called as Python
+  int32_t num_eager_watches;    // that are on, of what runs at once: who is told takes the GIL
   int32_t num_default_graphs;   // made default by threads
 } package_objects;
 extern package_objects package;

@@ -90,7 +90,8 @@ static rheos_status *run_region(void *argument, const rheos_run_options *options
 // Whether other threads should go on while it runs.
 static bool should_release(const region_run *run) {
   const int64_t cost = rheos_region_cost_ns(run->region);
-  return cost <= 0 || cost >= keep_gil_below_ns;  // 0: not known, and it may call the program
+  return cost <= 0 || cost >= keep_gil_below_ns ||  // 0: not known, and it may call the program
+         package.num_eager_watches > 0;
 }
 
 // -1 with an exception, and without outputs.

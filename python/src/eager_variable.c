@@ -26,6 +26,7 @@ static rheos_region *read_region(rheos_tensor *handle, rheos_dtype dtype) {
 // The handle where the variable can be read and assigned at once, else NULL.
 static rheos_tensor *handle_at_once(const variable_object *variable) {
   if (variable->graph || !variable->handle || !executing_eagerly()) return NULL;
+  if (package.num_eager_watches > 0) return NULL;  // who is told takes the GIL
   return eager_value(variable->handle);
 }
 

@@ -1,14 +1,15 @@
-// Watch objects: one watch of a session each, that is on until it is ended. What is told of a value
-// goes to a function of the package, which makes objects of it.
+// Watch objects: one watch of a session each, or of what runs at once, that is on until it is
+// ended. What is told of a value goes to a function of the package, which makes objects of it.
 
 #include <rheos/watch.h>
 #include <string.h>
 
+#include "eager_object.h"
 #include "session_object.h"
 
 typedef struct watch_object {
-  PyObject_HEAD session_object *session;  // NULL: it has ended
-  rheos_watch *watch;
+  PyObject_HEAD session_object *session;  // NULL: of what runs at once
+  rheos_watch *watch;                     // NULL: it has ended
   PyObject *function;
 } watch_object;
 
@@ -88,6 +89,7 @@ static rheos_status *tell(void *argument, const rheos_seen *seen) {
   const char *file;
   int32_t line;
   rheos_operation_source(operation, &file, &line);
+  if (!file && seen->place[0] == '\0') find_source(&file, &line);  // it runs at once
   PyObject *done = PyObject_CallFunction(
       argument, "sssLziNNN", seen->name, rheos_operation_type(operation), seen->place,
       (long long)seen->step, file, (int)line, value_to_python(seen->value),
@@ -99,21 +101,28 @@ static rheos_status *tell(void *argument, const rheos_seen *seen) {
   return status;
 }
 
-PyObject *session_watch(PyObject *object, PyObject *args) {
-  session_object *session = (session_object *)object;
-  rheos_watch_options options = {.seen = tell};
+static watch_object *new_watch(PyObject *args, rheos_watch_options *options) {
   int what;
   PyObject *function;
-  if (!PyArg_ParseTuple(args, "siO", &options.names, &what, &function)) return NULL;
-  if (!session_check_open(session)) return NULL;
+  if (!PyArg_ParseTuple(args, "siO", &options->names, &what, &function)) return NULL;
   watch_object *self = PyObject_GC_New(watch_object, &watch_type);
   if (!self) return NULL;
   self->session = NULL;
   self->watch = NULL;
   self->function = Py_NewRef(function);
   PyObject_GC_Track(self);
-  options.what = (rheos_watch_what)what;
-  options.argument = function;
+  options->seen = tell;
+  options->what = (rheos_watch_what)what;
+  options->argument = function;
+  return self;
+}
+
+PyObject *session_watch(PyObject *object, PyObject *args) {
+  session_object *session = (session_object *)object;
+  rheos_watch_options options = {0};
+  if (!session_check_open(session)) return NULL;
+  watch_object *self = new_watch(args, &options);
+  if (!self) return NULL;
   rheos_status *status = rheos_session_watch(session->session, &options, &self->watch);
   if (status) {
     Py_DECREF(self);
@@ -125,16 +134,36 @@ PyObject *session_watch(PyObject *object, PyObject *args) {
   return (PyObject *)self;
 }
 
+static PyObject *watch_eager(PyObject *module, PyObject *args) {
+  (void)module;
+  rheos_watch_options options = {0};
+  watch_object *self = new_watch(args, &options);
+  if (!self) return NULL;
+  rheos_status *status = rheos_eager_watch(eager_context(), &options, &self->watch);
+  if (status) {
+    Py_DECREF(self);
+    raise_run_error_take(status, NULL);
+    return NULL;
+  }
+  ++package.num_eager_watches;
+  return (PyObject *)self;
+}
+
 // Waits for the function, which waits for the GIL, to have been told.
 static void end_watch(watch_object *self) {
+  rheos_watch *watch = self->watch;
   session_object *session = self->session;
-  if (!session) return;
+  if (!watch) return;
+  self->watch = NULL;
   self->session = NULL;
   Py_BEGIN_ALLOW_THREADS;
-  rheos_watch_free(self->watch);
+  rheos_watch_free(watch);
   Py_END_ALLOW_THREADS;
-  --session->num_watches;
-  Py_DECREF(session);
+  if (session)
+    --session->num_watches;
+  else
+    --package.num_eager_watches;
+  Py_XDECREF(session);
 }
 
 static PyObject *watch_end(PyObject *object, PyObject *unused) {
@@ -170,11 +199,20 @@ static PyTypeObject watch_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "rheos._core._Watch",
     .tp_basicsize = sizeof(watch_object),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .tp_doc = "A watch of a session.",
+    .tp_doc = "A watch of a session, or of what runs at once.",
     .tp_dealloc = watch_dealloc,
     .tp_traverse = watch_traverse,
     .tp_clear = watch_clear,
     .tp_methods = watch_methods,
 };
 
-int watch_init_types(PyObject *module) { return PyModule_AddType(module, &watch_type); }
+static PyMethodDef functions[] = {
+    {"_watch_eager", watch_eager, METH_VARARGS,
+     "_watch_eager(names, what, function): a watch of what runs at once."},
+    {NULL, NULL, 0, NULL},
+};
+
+int watch_init_types(PyObject *module) {
+  if (PyModule_AddType(module, &watch_type) < 0) return -1;
+  return PyModule_AddFunctions(module, functions);
+}

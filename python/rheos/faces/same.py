@@ -103,6 +103,7 @@ SAME = {
             check_numerics is_numeric_tensor
         """,
         "ops.flow.control_flow_ops": "Assert",
+        "training.watches": "watch",
     },
     "distribute": {
         "replication.options": "InputContext InputReplicationMode",

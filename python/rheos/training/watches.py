@@ -1,7 +1,10 @@
-"""Watches of a session: what its steps compute, told while they run."""
+"""Watches of a session, and of what runs at once: what they compute, told while they run."""
 
 import sys
 from collections import namedtuple
+
+from rheos import _core
+from rheos.framework import eager
 
 _WHATS = {"values": 0, "statistics": 1, "first_nan": 2}
 
@@ -30,14 +33,15 @@ class Statistics(
 
 
 class Watched(namedtuple("Watched", "name op place step file line value statistics inputs")):
-    """A value that a step computed.
+    """A value that a step computed, or an operation that ran at once.
 
-    name: the tensor's, "scope/op:0"; op: its operation's type. place: "" in the graph itself, else
-    the calls and loops that it is in, each with the number of its trip: "while;3". step: among the
-    watched ones, from 0 on. file, line: where the program made the operation; None and 0 if that
-    is not known. value: a NumPy array, where values are watched. statistics: Statistics, where
-    these are, and the value has numbers. inputs: of the first NaN, what the operation took:
-    [(name, Statistics or None)].
+    name: the tensor's, "scope/op:0", or with the operation's type, "MatMul:0"; op: its operation's
+    type. place: "" in the graph itself, else the calls and loops that it is in, each with the
+    number of its trip: "while;3". step: among the watched ones, from 0 on; each operation that
+    runs at once is one, and each call of a function. file, line: where the program made the
+    operation, or runs it; None and 0 if that is not known. value: a NumPy array, where values are
+    watched. statistics: Statistics, where these are, and the value has numbers. inputs: of the
+    first NaN, what the operation took: [(name, Statistics or None)].
     """
 
     __slots__ = ()
@@ -65,6 +69,9 @@ def _numbers(told):
     return None if told is None else Statistics(*told)
 
 
+_of_eager = set()  # that are on
+
+
 class Watch:
     """A watch that is on until end() is called, or the `with` block that it is in ends."""
 
@@ -80,17 +87,35 @@ class Watch:
                 Watched(name, op, place, step, file, line, value, _numbers(statistics), inputs)
             )
 
-        self._watch = session._watch(names, _WHATS[what], told)
-        self._session = session
-        session._watches.add(self)
+        make = _core._watch_eager if session is None else session._watch
+        self._watch = make(names, _WHATS[what], told)
+        self._others = _of_eager if session is None else session._watches
+        self._others.add(self)
 
     def end(self):
         """Ends the watch; nothing is told any more."""
         self._watch.end()
-        self._session._watches.discard(self)
+        self._others.discard(self)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *exc_info):
         self.end()
+
+
+def watch(names="*", tell=None, what="statistics"):
+    """From now on, tells of what operations give that run at once, and of what functions compute.
+
+    Of traced functions what is inside is told of, in branches, loops (with the trip), functions
+    that they call, and gradients; they stay compiled. names: of operations: the type of one that
+    runs at once ("MatMul"), the name in the function of what is in one: "*" stands for any
+    letters, "?" for one; several with "," in between. tell: a function of a Watched
+    (training/watches.py); by default it is printed to standard error. What it runs itself is not
+    told of; what it raises ends the call. what: "values" for arrays, "statistics" for their
+    numbers, "first_nan" for the first operation of a call that made a NaN, and what it took.
+    Returns a Watch, whose end() ends it, as the end of a `with` block does. Sessions have a
+    watch() of their own. No graph is changed, and what nobody watches runs as before.
+    """
+    eager.get_eager_graph()
+    return Watch(None, names, tell, what)

@@ -91,6 +91,10 @@ rheos__bodies *rheos__bodies_new(const rheos__plan_context *context) {
   return bodies;
 }
 
+bool rheos__bodies_are_called(const rheos__bodies *bodies) {
+  return atomic_load(&bodies->references) > 1;
+}
+
 static void free_call(rheos__site_call *call) {
   rheos__call_drop(&call->call);
   rheos__free(call);

@@ -3,6 +3,7 @@
 // kept in a table of bounded size. Shapes count only where the gradient has to know them.
 #include <rheos/eager.h>
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -118,7 +119,10 @@ void rheos__eager_unref(rheos_eager *eager) {
   if (atomic_fetch_sub_explicit(&eager->references, 1, memory_order_acq_rel) != 1) return;
   free_cache(eager->ops);
   free_leaving(eager->leaving);
+  rheos__watched_bodies_clear(eager->outliving);
   rheos__home_clear(&eager->home);
+  rheos__watched_bodies_free(eager->outliving);
+  rheos__watch_list_unref(eager->watches);
   rheos__home_deinit(&eager->home);
   rheos_graph_unref(eager->graph);
   pthread_mutex_destroy(&eager->mutex);
@@ -143,6 +147,7 @@ static rheos_status *init_eager(rheos_eager *eager, const rheos_eager_options *o
   eager->gradient_argument = options->gradient_argument;
   eager->ops = new_cache(options->max_cached_ops);
   eager->graph = rheos_graph_new();
+  eager->watches = rheos__watch_list_new();
   const rheos__home_options home = {.owner = "eager context",
                                     .shares_instances = true,
                                     .host = options->host,
@@ -152,7 +157,8 @@ static rheos_status *init_eager(rheos_eager *eager, const rheos_eager_options *o
                                                 .program_argument = options->program_argument,
                                                 .leaves_functions = options->leaves_functions}};
   RHEOS_TRY(rheos__home_init(&eager->home, &home));
-  return eager->ops == NULL || eager->graph == NULL ? rheos__out_of_memory() : NULL;
+  const bool is_whole = eager->ops != NULL && eager->graph != NULL && eager->watches != NULL;
+  return is_whole ? NULL : rheos__out_of_memory();
 }
 
 rheos_status *rheos_eager_new_sized(const rheos_eager_options *options, size_t options_bytes,
@@ -433,10 +439,27 @@ rheos_status *rheos_eager_remove_function(rheos_eager *eager, const char *name) 
 
 // ---- Preparing
 
+// The function's name, as a node may have it: more to who reads of places than "PartitionedCall".
+static void name_call(const rheos_func *function, char *name, size_t size) {
+  const char *from = function->name.data;
+  while (*from == '_') ++from;
+  snprintf(name, size, "%s", from);
+  for (char *c = name; *c != '\0'; ++c) {
+    if (!isalnum((unsigned char)*c) && *c != '.') *c = '_';
+  }
+}
+
 // Random operations keep their state under the node's name: two that differ must not share it.
 static void name_node(rheos__op_cache *cache, rheos_graph *graph, const rheos_eager_op *op,
                       char *name, size_t size) {
   name[0] = '\0';
+  const bool is_call =
+      strcmp(op->type, "PartitionedCall") == 0 || strcmp(op->type, "StatefulPartitionedCall") == 0;
+  for (size_t i = 0; is_call && i < op->num_attrs; ++i) {
+    const rheos_attr_value *value = &op->attrs[i].value;
+    if (value->kind == RHEOS_ATTR_FUNC) name_call(value->func, name, size);
+  }
+  if (name[0] != '\0' && name[0] != '_') return;
   const rheos__signature *signature = rheos__graph_signature(graph, op->type);
   if (signature == NULL || (signature->op->flags & RHEOS_OP_STATEFUL) == 0) return;
   pthread_mutex_lock(&cache->mutex);

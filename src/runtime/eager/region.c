@@ -113,11 +113,13 @@ void rheos_region_unref(rheos_region *r) {
   if (atomic_fetch_sub_explicit(&r->references, 1, memory_order_acq_rel) != 1) return;
   free_gradients(r->gradients);
   rheos_region_unref(r->recorded);
+  rheos_region_unref(r->watched);
   free_calls(atomic_load(&r->idle));
   free_calls(r->calls);
   for (int i = 0; r->buckets != NULL && i < RHEOS__REGION_BUCKETS; ++i) free_calls(r->buckets[i]);
   rheos__free(r->buckets);
   rheos__plan_free(r->plan);
+  rheos__region_watch_deinit(r);
   rheos__resources_free(r->state);
   rheos__free(r->inputs);
   rheos__free(r->feeds);
@@ -217,15 +219,22 @@ static bool has_state(const rheos_region *r) {
   return (rheos__graph_node(r->graph, r->node)->signature->op->flags & RHEOS_OP_STATEFUL) != 0;
 }
 
+// With the region's mutex held. One that watches another has what that one keeps.
+static rheos_status *need_state(rheos_region *r, rheos__resources **out_state) {
+  rheos_region *keeper = r->watches != NULL ? r->watches : r;
+  if (keeper != r) pthread_mutex_lock(&keeper->mutex);
+  if (keeper->state == NULL) keeper->state = rheos__resources_new();
+  *out_state = keeper->state;
+  if (keeper != r) pthread_mutex_unlock(&keeper->mutex);
+  return *out_state != NULL ? NULL : rheos__out_of_memory();
+}
+
 // The plan, made by the first who wants it. With the region's mutex held.
 static rheos_status *need_plan(rheos_region *r) {
   if (r->plan != NULL) return NULL;
   rheos__plan_context context = r->eager->home.context;
-  if (r->node >= 0 && has_state(r)) {
-    if (r->state == NULL) r->state = rheos__resources_new();
-    if (r->state == NULL) return rheos__out_of_memory();
-    context.node_resources = r->state;
-  }
+  if (r->node >= 0 && has_state(r)) RHEOS_TRY(need_state(r, &context.node_resources));
+  if (r->watches != NULL) rheos__region_watch_context(r, &context);
   return rheos__plan_new(r->graph, &context, r->feeds, r->num_feeds, r->fetches, r->num_fetches,
                          r->targets, r->num_targets, &r->plan);
 }
@@ -379,11 +388,26 @@ static rheos_status *own_outputs(const rheos_region *r, rheos_tensor **outputs) 
   return NULL;
 }
 
+__attribute__((noinline, cold)) static rheos_status *begin_observed(
+    rheos__home *home, const rheos_run_options *options, const rheos__observer *observer,
+    rheos__observers *room, rheos__step *step) {
+  RHEOS_TRY(rheos__home_enter(home));
+  rheos__step_init(step, home, options);
+  rheos__step_observe(step, observer, room);
+  rheos_status *status = rheos__step_begin(step);
+  if (status != NULL) rheos__home_leave(home);
+  return status;
+}
+
 static rheos_status *run_call(rheos_region *r, rheos__region_call *call,
                               const rheos__parameters *parameters, rheos_tensor **outputs,
-                              const rheos_run_options *options) {
+                              const rheos_run_options *options, const rheos__observer *observer) {
   rheos__step step;
-  RHEOS_TRY(rheos__home_begin_step(&r->eager->home, options, &step));
+  rheos__observers room;
+  rheos__home *home = &r->eager->home;
+  RHEOS_TRY(__builtin_expect(observer == NULL, 1)
+                ? rheos__home_begin_step(home, options, &step)
+                : begin_observed(home, options, observer, &room, &step));
   rheos_status *status = rheos__call_run(&call->call, parameters, &step, outputs);
   status = rheos__home_end_step_take(&step, status);
   if (status == NULL) status = hand_out_cells(r, call, outputs);
@@ -402,7 +426,8 @@ static void note_cost(rheos_region *r, const rheos__region_call *call) {
 // With tensors and cells for handles apart.
 static rheos_status *run_with_cells(rheos_region *r, rheos_tensor *const *inputs,
                                     rheos_tensor **tensors, rheos__resource **cells,
-                                    rheos_tensor **outputs, const rheos_run_options *options) {
+                                    rheos_tensor **outputs, const rheos_run_options *options,
+                                    const rheos__observer *observer) {
   for (int32_t i = 0; i < r->num_feeds; ++i) {
     cells[i] = rheos__cell_of(inputs[i]);
     tensors[i] = cells[i] == NULL ? inputs[i] : NULL;
@@ -410,35 +435,37 @@ static rheos_status *run_with_cells(rheos_region *r, rheos_tensor *const *inputs
   rheos__region_call *call;
   RHEOS_TRY(take_call_for(r, cells, &call));
   const rheos__parameters parameters = {.tensors = tensors, .cells = cells};
-  rheos_status *status = run_call(r, call, &parameters, outputs, options);
+  rheos_status *status = run_call(r, call, &parameters, outputs, options, observer);
   note_cost(r, call);
   give_call_for(r, call);
   return status;
 }
 
 static rheos_status *split_and_run(rheos_region *r, rheos_tensor *const *inputs,
-                                   rheos_tensor **outputs, const rheos_run_options *options) {
+                                   rheos_tensor **outputs, const rheos_run_options *options,
+                                   const rheos__observer *observer) {
   rheos_tensor *few_tensors[FEW];
   rheos__resource *few_cells[FEW];
   if (r->num_feeds <= FEW) {
-    return run_with_cells(r, inputs, few_tensors, few_cells, outputs, options);
+    return run_with_cells(r, inputs, few_tensors, few_cells, outputs, options, observer);
   }
   rheos_tensor **tensors = rheos__alloc_array((size_t)r->num_feeds, sizeof *tensors);
   rheos__resource **cells = rheos__alloc_array((size_t)r->num_feeds, sizeof *cells);
-  rheos_status *status = tensors == NULL || cells == NULL
-                             ? rheos__out_of_memory()
-                             : run_with_cells(r, inputs, tensors, cells, outputs, options);
+  rheos_status *status =
+      tensors == NULL || cells == NULL
+          ? rheos__out_of_memory()
+          : run_with_cells(r, inputs, tensors, cells, outputs, options, observer);
   rheos__free(tensors);
   rheos__free(cells);
   return status;
 }
 
 static rheos_status *run_plain(rheos_region *r, rheos_tensor *const *inputs, rheos_tensor **outputs,
-                               const rheos_run_options *options) {
+                               const rheos_run_options *options, const rheos__observer *observer) {
   rheos__region_call *call;
   RHEOS_TRY(take_call(r, &call));
   const rheos__parameters parameters = {.tensors = inputs};
-  rheos_status *status = run_call(r, call, &parameters, outputs, options);
+  rheos_status *status = run_call(r, call, &parameters, outputs, options, observer);
   note_cost(r, call);
   give_call(r, call);
   return status;
@@ -480,17 +507,18 @@ static bool may_assign(const rheos_region *r, rheos_tensor *const *inputs) {
   return cell != NULL && cell->dtype == inputs[1]->dtype;
 }
 
-rheos_status *rheos__region_run_alone(rheos_region *r, rheos_tensor *const *inputs,
-                                      rheos_tensor **outputs, const rheos_run_options *options) {
+rheos_status *rheos__region_run_observed(rheos_region *r, rheos_tensor *const *inputs,
+                                         rheos_tensor **outputs, const rheos_run_options *options,
+                                         const rheos__observer *observer) {
   rheos_status *status;
-  if (r->reads_variable) {
+  if (r->reads_variable && observer == NULL) {
     status = read_variable(r, inputs[0], &outputs[0]);
   } else if (may_assign(r, inputs)) {
     status = rheos__variable_assign(variable_of(inputs[0]), inputs[1]);
   } else if (r->takes_cells) {
-    status = split_and_run(r, inputs, outputs, options);
+    status = split_and_run(r, inputs, outputs, options, observer);
   } else {
-    status = run_plain(r, inputs, outputs, options);
+    status = run_plain(r, inputs, outputs, options, observer);
   }
   if (__builtin_expect(status == NULL, 1)) return NULL;
   for (int32_t i = 0; i < r->num_fetches; ++i) {
@@ -498,6 +526,14 @@ rheos_status *rheos__region_run_alone(rheos_region *r, rheos_tensor *const *inpu
     outputs[i] = NULL;
   }
   return status;
+}
+
+rheos_status *rheos__region_run_alone(rheos_region *r, rheos_tensor *const *inputs,
+                                      rheos_tensor **outputs, const rheos_run_options *options) {
+  if (__builtin_expect(rheos__is_watched(r->eager->watches), 0)) {
+    return rheos__region_run_watched(r, inputs, outputs, options);
+  }
+  return rheos__region_run_observed(r, inputs, outputs, options, NULL);
 }
 
 static rheos_status *wrong_dtype(const rheos_region *r, int32_t i, const rheos_tensor *input) {

@@ -7,8 +7,10 @@
 
 #include <rheos/eager.h>
 
+#include "runtime/call/watched_bodies.h"
 #include "runtime/run/executor.h"
 #include "runtime/step/home.h"
+#include "runtime/step/watch_list.h"
 
 typedef struct rheos__op_cache rheos__op_cache;  // eager.c
 
@@ -19,11 +21,13 @@ struct rheos_eager {
   rheos_gradient_function gradient_function;
   void *gradient_argument;
   rheos__op_cache *ops;
-  struct rheos__leaving *leaving;   // functions that go when nothing recorded calls them: eager.c
-  size_t num_leaving, max_leaving;  // of these, and how many are too many
-  pthread_mutex_t mutex;            // of the tapes
-  rheos_tape *tapes;                // that record
-  _Atomic int32_t num_tapes;        // of these
+  rheos__watch_list *watches;
+  struct rheos__leaving *leaving;    // functions that go when nothing recorded calls them: eager.c
+  size_t num_leaving, max_leaving;   // of these, and how many are too many
+  pthread_mutex_t mutex;             // of the tapes, and of what follows
+  rheos__watched_bodies *outliving;  // that are called by what regions left behind: region_watch.c
+  rheos_tape *tapes;                 // that record
+  _Atomic int32_t num_tapes;         // of these
 };
 
 rheos_eager *rheos__eager_ref(rheos_eager *eager);
@@ -83,6 +87,8 @@ struct rheos_region {
   bool extends;  // its gradients make the operation give more than it does: it calls functions
   _Atomic bool has_no_gradient;  // what it calls has an operation without one: it runs as it is
   int32_t node;                  // the operation that it is; -1: no single one
+  rheos_region *watches;  // borrowed: the region that this one watches; NULL: it is not watched
+  rheos__bodies *watched_bodies;  // of one that watches what functions compute; else NULL
   _Atomic int64_t cost_ns;
   _Atomic(rheos__region_call *) idle;  // of a region without cells: the one that ran last
   pthread_mutex_t mutex;               // guards what follows
@@ -94,6 +100,9 @@ struct rheos_region {
   rheos__region_gradient *gradients;
   rheos_region
       *recorded;  // what runs in its place when a tape remembers it; it gives more. NULL: itself
+  rheos_region *watched;          // what runs in its place while it is watched; NULL: itself
+  rheos__watch_set *watched_set;  // of that region: its plan watches equal ones
+  int64_t watched_version;        // of the watches when these two were found; 0: never
 };
 
 // A region of edges, whose arrays are copied. `graph` gets a reference.
@@ -104,6 +113,23 @@ rheos_status *rheos__region_new(rheos_eager *eager, rheos_graph *graph, const rh
 // Runs it without a look at tapes.
 rheos_status *rheos__region_run_alone(rheos_region *region, rheos_tensor *const *inputs,
                                       rheos_tensor **outputs, const rheos_run_options *options);
+
+// Without a look at watches. `observer` may be NULL.
+rheos_status *rheos__region_run_observed(rheos_region *region, rheos_tensor *const *inputs,
+                                         rheos_tensor **outputs, const rheos_run_options *options,
+                                         const rheos__observer *observer);
+
+// ---- Watches (region_watch.c)
+
+// While watches are on: as rheos__region_run_alone(), and they are told.
+rheos_status *rheos__region_run_watched(rheos_region *region, rheos_tensor *const *inputs,
+                                        rheos_tensor **outputs, const rheos_run_options *options);
+// What the plan of a region that watches another one is made with.
+void rheos__region_watch_context(const rheos_region *region, rheos__plan_context *context);
+// Lets go of what it has for that; its plan has gone.
+void rheos__region_watch_deinit(rheos_region *region);
+
+// ----
 
 rheos_dtype rheos__region_input_dtype(const rheos_region *region, int32_t index);
 rheos_dtype rheos__region_output_dtype(const rheos_region *region, int32_t index);

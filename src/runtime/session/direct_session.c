@@ -214,7 +214,8 @@ static rheos_status *find_watched(rheos__direct_session *session, rheos__watches
 
 rheos_status *rheos__direct_watch(rheos__direct_session *session, rheos__signature_ids *ids,
                                   rheos_tensor *const *values, rheos__watched_step *out_step) {
-  RHEOS_TRY(rheos__watched_step_init(out_step, session->watches, session->base.graph, ids, values));
+  const rheos__watched_part part = {session->base.graph, ids->feeds, ids->num_feeds, NULL};
+  RHEOS_TRY(rheos__watched_step_init(out_step, session->watches, &part, values));
   return find_watched(session, out_step->watches, ids);
 }
 

@@ -5,7 +5,7 @@
 #include "runtime/session/partial_run.h"
 #include "runtime/session/plan_cache.h"
 #include "runtime/session/session_kind.h"
-#include "runtime/session/watching.h"
+#include "runtime/step/watched_step.h"
 
 typedef struct rheos__direct_session {
   rheos_session base;

@@ -1,6 +1,4 @@
-// The bodies that watched plans of a session call. The run itself is with the others:
-// direct_session.c.
-#include "runtime/session/watched_run.h"
+#include "runtime/call/watched_bodies.h"
 
 static rheos_status *add(rheos__watched_bodies **first, const rheos__plan_context *context,
                          rheos__watches *watches, rheos__watched_bodies **out_added) {
