@@ -22,6 +22,7 @@ const char command_diff_help[] =
     "  --all              each node by itself, where a scope would stand for many\n"
     "  --tolerance 1e-6   how much numbers in checkpoints may differ, relatively (else 0)\n"
     "  --json             as JSON; the man page lists the fields\n"
+    "  -o PAGE.html       both graphs as one page: what is only in A, only in B, changed\n"
     "  --tags A,B         the graphs of saved models with these tags (else their first)\n"
     "  --memory-limit 8G  what reading them may take; none: all there is (else 1G and 64\n"
     "                     times the size of A)\n";
@@ -32,7 +33,8 @@ static int compare(source *a, source *b, const char *const *paths, const diff_op
   diff_result result = {0};
   rheos_status *status;
   if (is_model(a) && is_model(b)) {
-    status = diff_models(a, b, options, &result);
+    status = options->page != NULL ? diff_page(a, b, options, &result)
+                                   : diff_models(a, b, options, &result);
   } else if (a->kind == SOURCE_CHECKPOINT && b->kind == SOURCE_CHECKPOINT) {
     status = diff_checkpoints(a, b, options, &result);
   } else {
@@ -76,6 +78,7 @@ int command_diff(int argc, char **argv) {
       {"--all", .flag = &options.all, .kinds = SOURCE_MODELS},
       {"--tolerance", .text = &tolerance, .kinds = 1 << SOURCE_CHECKPOINT},
       {"--json", .flag = &options.json},
+      {"-o", .text = &options.page, .kinds = SOURCE_MODELS},
       {"--tags", .text = &options.tags, .kinds = SOURCE_TAGGED},
       {"--memory-limit", .text = &memory_limit},
   };
@@ -83,6 +86,8 @@ int command_diff(int argc, char **argv) {
   int result = EXIT_USAGE;
   if (!options_parse("diff", rows, num_rows, argc, argv, &paths)) {
     result = EXIT_USAGE;
+  } else if (options.page != NULL && (options.json || options.all)) {
+    command_usage_error("diff: --json and --all do not go with -o");
   } else if (paths.count != 2) {
     command_usage_error("diff: two paths are compared; see 'rheos help diff'");
   } else {

@@ -6,7 +6,7 @@
 #include "attribute.h"
 #include "command.h"
 #include "diff.h"
-#include "node_match.h"
+#include "graph_match.h"
 #include "view.h"
 
 // Where what differs goes, and how much there is.
@@ -396,67 +396,28 @@ static void compare_bodies(report *r, const function_names *functions, const bod
 
 // ---- Functions
 
-typedef struct library {
-  Tensorflow__FunctionDef **functions;
-  size_t count;
-} library;
-
-static library library_of(const Tensorflow__GraphDef *def) {
-  if (def->library == NULL) return (library){NULL, 0};
-  return (library){def->library->function, def->library->n_function};
-}
-
-static const char *name_of(const Tensorflow__FunctionDef *function) {
-  return function->signature != NULL ? function->signature->name : "";
-}
-
-static int compare_pairs(const void *x, const void *y) {
-  const struct function_pair *a = x, *b = y;
-  return strcmp(a->a, b->a);
-}
-
-// By name; then by what the name is without the number behind it, in their order.
-static void match_functions(library a, library b, int32_t *of_a, int32_t *of_b) {
-  for (int pass = 0; pass < 2; pass++) {
-    for (size_t i = 0; i < a.count; i++) {
-      const char *name = name_of(a.functions[i]);
-      const size_t stem = function_stem(name);
-      for (size_t k = 0; k < b.count && of_a[i] == NODE_NONE; k++) {
-        const char *other = name_of(b.functions[k]);
-        if (of_b[k] != NODE_NONE) continue;
-        const bool is_same = pass == 0
-                                 ? strcmp(name, other) == 0
-                                 : stem == function_stem(other) && strncmp(name, other, stem) == 0;
-        if (!is_same) continue;
-        of_a[i] = (int32_t)k;
-        of_b[k] = (int32_t)i;
-      }
-    }
-  }
-}
-
 static void tell_function(report *r, char sign, const Tensorflow__FunctionDef *function) {
   ++*(sign == '-' ? &r->num_only_a : &r->num_only_b);
   if (r->j != NULL) {
     json_begin(r->j, NULL, '{');
-    json_text(r->j, "name", name_of(function));
+    json_text(r->j, "name", function_name(function));
     json_text(r->j, "only_in", sign == '-' ? "a" : "b");
     json_end(r->j, '}');
     return;
   }
   printf("%c function ", sign);
-  print_name(name_of(function));
+  print_name(function_name(function));
   printf(" (%zu nodes)\n", function->n_node_def);
 }
 
 static void compare_function(report *r, const function_names *names,
                              const Tensorflow__FunctionDef *a, const Tensorflow__FunctionDef *b) {
-  r->inside = name_of(a);
+  r->inside = function_name(a);
   r->is_inside = false;
   if (r->j != NULL) {
     json_begin(r->j, NULL, '{');
-    json_text(r->j, "name", name_of(a));
-    json_text(r->j, "name_in_b", name_of(b));
+    json_text(r->j, "name", function_name(a));
+    json_text(r->j, "name_in_b", function_name(b));
   }
   const body of_a = {a->node_def, a->n_node_def, a->ret, a->n_ret};
   const body of_b = {b->node_def, b->n_node_def, b->ret, b->n_ret};
@@ -466,42 +427,26 @@ static void compare_function(report *r, const function_names *names,
   r->is_inside = false;
 }
 
-static int32_t *none_of(size_t count) {
-  int32_t *numbers = command_alloc(count * sizeof *numbers);
-  for (size_t i = 0; i < count; i++) numbers[i] = NODE_NONE;
-  return numbers;
-}
-
 static void compare_graphs(report *r, const Tensorflow__GraphDef *a,
                            const Tensorflow__GraphDef *b) {
-  const library in_a = library_of(a), in_b = library_of(b);
-  int32_t *of_a = none_of(in_a.count), *of_b = none_of(in_b.count);
-  match_functions(in_a, in_b, of_a, of_b);
-  function_names names = {.pairs = command_alloc(in_a.count * sizeof *names.pairs)};
-  for (size_t i = 0; i < in_a.count; i++) {
-    if (of_a[i] == NODE_NONE) continue;
-    names.pairs[names.count++] =
-        (struct function_pair){name_of(in_a.functions[i]), name_of(in_b.functions[of_a[i]])};
-  }
-  qsort(names.pairs, names.count, sizeof *names.pairs, compare_pairs);
+  graph_match m;
+  graph_match_init(&m, a, b);
   const body nodes_a = {.nodes = a->node, .num_nodes = a->n_node};
   const body nodes_b = {.nodes = b->node, .num_nodes = b->n_node};
-  compare_bodies(r, &names, &nodes_a, &nodes_b);
+  compare_bodies(r, &m.names, &nodes_a, &nodes_b);
   if (r->j != NULL) json_begin(r->j, "functions", '[');
-  for (size_t i = 0; i < in_a.count; i++) {
-    if (of_a[i] == NODE_NONE) {
-      tell_function(r, '-', in_a.functions[i]);
+  for (size_t i = 0; i < m.a.count; i++) {
+    if (m.of_a[i] == NODE_NONE) {
+      tell_function(r, '-', m.a.functions[i]);
     } else {
-      compare_function(r, &names, in_a.functions[i], in_b.functions[of_a[i]]);
+      compare_function(r, &m.names, m.a.functions[i], m.b.functions[m.of_a[i]]);
     }
   }
-  for (size_t i = 0; i < in_b.count; i++) {
-    if (of_b[i] == NODE_NONE) tell_function(r, '+', in_b.functions[i]);
+  for (size_t i = 0; i < m.b.count; i++) {
+    if (m.of_b[i] == NODE_NONE) tell_function(r, '+', m.b.functions[i]);
   }
   if (r->j != NULL) json_end(r->j, ']');
-  free(names.pairs);
-  free(of_a);
-  free(of_b);
+  graph_match_deinit(&m);
 }
 
 // ---- The whole
@@ -535,20 +480,30 @@ static void tell_counts(const report *r) {
   json_end(r->j, '}');
 }
 
+static bool tell_all(report *r, const Tensorflow__GraphDef *a, const Tensorflow__GraphDef *b) {
+  if (r->j != NULL) {
+    json_begin(r->j, NULL, '{');
+    json_text(r->j, "kind", "graphs");
+  }
+  compare_graphs(r, a, b);
+  tell_counts(r);
+  if (r->j != NULL) json_end(r->j, '}');
+  return r->num_changed + r->num_renamed + r->num_only_a + r->num_only_b > 0;
+}
+
+bool diff_graphs_json(const Tensorflow__GraphDef *a, const Tensorflow__GraphDef *b, FILE *out) {
+  const diff_options options = {.json = true};
+  json j = {.out = out};
+  report r = {.options = &options, .j = &j};
+  return tell_all(&r, a, b);
+}
+
 rheos_status *diff_models(source *a, source *b, const diff_options *options, diff_result *out) {
   json j = {.out = stdout};
   report r = {.options = options, .j = options->json ? &j : NULL};
   const Tensorflow__GraphDef *def_a, *def_b;
   rheos_status *status = graph_of(a, options->tags, &def_a, out);
   if (status == NULL) status = graph_of(b, options->tags, &def_b, out);
-  if (status != NULL) return status;
-  if (r.j != NULL) {
-    json_begin(r.j, NULL, '{');
-    json_text(r.j, "kind", "graphs");
-  }
-  compare_graphs(&r, def_a, def_b);
-  tell_counts(&r);
-  if (r.j != NULL) json_end(r.j, '}');
-  out->differs = r.num_changed + r.num_renamed + r.num_only_a + r.num_only_b > 0;
-  return NULL;
+  if (status == NULL) out->differs = tell_all(&r, def_a, def_b);
+  return status;
 }

@@ -183,6 +183,76 @@ def test_numbers_may_be_near(saved):
     assert diff(nan, nan).returncode == 0 and diff(nan, one).returncode == 1
 
 
+# ---- Both on a page
+
+
+def page_of(one, two, folder):
+    page = folder / "both.html"
+    done = diff("-o", page, one, two)
+    assert (done.stdout, done.stderr) == ("", ""), done
+    html = page.read_text()
+    data = html.split('<script type="application/json" id="data">')[1].split("</script>")[0]
+    return json.loads(data), done.returncode
+
+
+def names_of(data, graph=0):
+    """Each node's name, as the page puts it together, and the outputs' types."""
+    columns, strings = data["graphs"][graph], data["strings"]
+    groups, size = columns["groups"], len(columns["label"])
+    names = {}
+    for label, parent, outputs in zip(columns["label"], columns["parent"], columns["outputs"]):
+        parts = [label] if label else []
+        while parent != size:
+            if groups["kind"][parent - size] == 1:
+                parts.insert(0, groups["label"][parent - size])
+            parent = groups["parent"][parent - size]
+        names["/".join(parts)] = [strings[number] for number in outputs]
+    return names
+
+
+def test_a_page_has_the_nodes_of_both_and_what_differs(written, tmp_path):
+    one, two = written("a", dropout=True), written("b", factor=3.0)
+    data, status = page_of(one, two, tmp_path)
+    assert status == 1 and data["title"] == f"{one} -> {two}"
+    told = json.loads(diff("--json", one, two).stdout)
+    assert data["diff"] == told and len(told["only_in_a"]) == 11
+    names = names_of(data)
+    assert {node["name"] for node in told["only_in_a"]} < set(names) and "layer/Relu" in names
+    # What went has the types that it had, and takes what it took.
+    assert names["dropout/Greater"] == ["bool [4]"] and names["mul"] == ["float [?,4]"]
+    columns = data["graphs"][0]
+    taken = columns["inputs"][list(names).index("dropout/mul")]
+    assert list(names)[taken[0]] == "layer/Relu"
+    assert page_of(one, one, tmp_path)[1] == 0
+
+
+def test_a_page_has_the_functions_of_both(written, tmp_path):
+    one = written("a", with_function, power=2.0)
+    data, status = page_of(one, written("c", with_function, power=3.0), tmp_path)
+    assert status == 1 and len(data["graphs"]) == 2
+    for name in ("f", "g"):
+        function = """library {{ function {{
+          signature {{ name: "{}" input_arg {{ name: "x" type: DT_FLOAT }}
+                       output_arg {{ name: "y" type: DT_FLOAT }} }}
+          node_def {{ name: "n" op: "Neg" input: "x"
+                      attr {{ key: "T" value {{ type: DT_FLOAT }} }} }}
+          ret {{ key: "y" value: "n:y:0" }} }} }}"""
+        (tmp_path / f"{name}.pbtxt").write_text(function.format(name))
+    data, status = page_of(tmp_path / "f.pbtxt", tmp_path / "g.pbtxt", tmp_path)
+    assert status == 1 and len(data["graphs"]) == 3
+    assert {f.get("only_in") for f in data["diff"]["functions"]} == {"a", "b"}
+
+
+def test_names_on_a_page_of_two_stay_names(tmp_path):
+    hostile = "</script><script>document.title='owned'</script>"
+    for name, op in (("a", "Neg"), ("b", "Abs")):
+        text = f"node {{ name: {json.dumps(hostile)} op: {json.dumps(op)} }}"
+        (tmp_path / f"{name}.pbtxt").write_text(text)
+    data, _ = page_of(tmp_path / "a.pbtxt", tmp_path / "b.pbtxt", tmp_path)
+    assert data["diff"]["changed"][0]["name"] == hostile
+    assert "<script>document" not in (tmp_path / "both.html").read_text()
+
+
 # ---- What cannot be compared
 
 
@@ -196,6 +266,9 @@ def test_what_cannot_be_compared_is_said(written, saved, tmp_path):
         ((graph, tmp_path / "cut.pb"), "cut.pb"),
         (("--tolerance", "x", checkpoint, checkpoint), "no number"),
         (("--tolerance", "1", graph, graph), "--tolerance"),
+        (("-o", tmp_path / "x.html", checkpoint, checkpoint), "-o"),
+        (("--json", "-o", tmp_path / "x.html", graph, graph), "--json and --all"),
+        (("-o", tmp_path / "none" / "x.html", graph, graph), "x.html"),
     ):
         done = diff(*arguments)
         assert done.returncode == 2 and done.stdout == "", done

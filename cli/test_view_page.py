@@ -1,11 +1,12 @@
 """The page of `rheos view` in Chromium, where that is installed."""
 
 import json
+import subprocess
 
 import browser
 import pytest
 import rheos.v1 as tf
-from viewing import GOLDEN, TRAINING, logs, served, view, write_graph
+from viewing import BUILD, GOLDEN, TRAINING, logs, served, view, write_graph
 
 __all__ = ["logs"]  # a fixture
 
@@ -367,6 +368,30 @@ def test_loops_of_version_1_are_boxes_of_their_own(chromium, tmp_path):
     })()""")
     assert {"rnn/while/Exit", "rnn/while/Tanh", "gradients/f_count_1"} <= set(inside)
     assert "rnn/Const" not in inside and "gradients/b_count_1" not in inside
+
+
+@needs_chromium
+def test_two_graphs_are_coloured_by_what_differs(chromium, tmp_path):
+    x, w = ("x", "Placeholder"), ("s/w", "Abs", "y")
+    nodes = {"a": [x, ("y", "Neg", "x"), ("s/z", "Sqrt", "y"), w], "b": [x, ("y", "Exp", "x"), w]}
+    nodes["b"].append(("n", "Tanh", "x"))
+    one, two = (write_graph(tmp_path / f"{key}.pbtxt", *nodes[key]) for key in nodes)
+    command = [BUILD / "bin" / "rheos", "diff", one, two, "-o", tmp_path / "page.html"]
+    assert subprocess.run(command).returncode == 1
+    chromium.open(tmp_path / "page.html")
+    assert chromium.run("$('title').textContent") == "a.pbtxt → b.pbtxt"
+    state = "[b.title, statesOf(b.graph)[b.item]]"
+    states = chromium.run(f"Object.fromEntries(VIEW.boxes.map((b) => {state}))")
+    assert states == {"x": "same", "y": "changed", "s": "holds", "n": "added"}
+    own = "{}.element.querySelector('.face').style.getPropertyValue('--own')"
+    colours = [chromium.run(own.format(box_of(t))) for t in ("x", "y", "s", "n")]
+    assert colours[0] == "" and len(set(colours)) == 4
+    assert chromium.run(f"{box_of('n')}.note") == "+ Tanh"
+    chromium.run("reveal(GRAPHS[0], findNodes('s/z', 1).found[0].i)")
+    chromium.until("$('panel').textContent.includes('only in the first')")
+    assert chromium.run("VIEW.chosen.box.element.isConnected")
+    chromium.run(f"select({box_of('y')})")
+    assert "opNeg → Exp" in chromium.run("$('panel').textContent")
 
 
 @needs_chromium

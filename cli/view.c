@@ -284,8 +284,11 @@ bool view_is_output(const view *v, int32_t node) {
 }
 
 rheos_operation view_operation(const view *v, int32_t node) {
-  if (v->graph == NULL) return (rheos_operation){NULL, 0};
-  return rheos_graph_operation(v->graph, v->def->node[node]->name);
+  const char *name = v->def->node[node]->name;
+  rheos_operation found = {NULL, 0};
+  if (v->graph != NULL) found = rheos_graph_operation(v->graph, name);
+  if (found.graph == NULL && v->other != NULL) found = rheos_graph_operation(v->other, name);
+  return found;
 }
 
 int32_t view_num_outputs(const view *v, int32_t node) {

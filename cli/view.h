@@ -46,6 +46,7 @@ typedef struct view {
   const Tensorflow__GraphDef *def;
   int32_t num_nodes;
   rheos_graph *graph;  // NULL: see `problem`
+  rheos_graph *other;  // borrowed: where operations are that the graph lacks; NULL: nowhere
   char *problem;       // why the graph cannot be imported
   int32_t *by_name;    // nodes, sorted by name
   size_t *first_edge;  // of each node, and one more

@@ -53,20 +53,10 @@ static void print_dot(void *argument, FILE *out) {
   graph_data_dot(&((const shown *)argument)->view, out);
 }
 
-// What is printed, `*out_bytes` for free().
-static rheos_status *text_of(page_data print, void *argument, char **out_bytes, size_t *out_size) {
-  *out_bytes = NULL;
-  *out_size = 0;
-  FILE *out = open_memstream(out_bytes, out_size);
-  if (out == NULL) return NO_MEMORY();
-  print(argument, out);
-  return fclose(out) == 0 ? NULL : NO_MEMORY();
-}
-
 static rheos_status *picture_of(shown *s, char **out_bytes, size_t *out_size) {
   char *dot;
   size_t dot_bytes;
-  rheos_status *status = text_of(print_dot, s, &dot, &dot_bytes);
+  rheos_status *status = page_text(print_dot, s, &dot, &dot_bytes);
   *out_bytes = NULL;
   if (status == NULL) status = svg_by_dot(dot, dot_bytes, out_bytes, out_size);
   free(dot);
@@ -92,7 +82,7 @@ static int write_it(shown *s, const view_options *options) {
   char *path = output_path(s, options), *bytes;
   size_t size_bytes;
   rheos_status *status =
-      options->svg ? picture_of(s, &bytes, &size_bytes) : text_of(print, s, &bytes, &size_bytes);
+      options->svg ? picture_of(s, &bytes, &size_bytes) : page_text(print, s, &bytes, &size_bytes);
   if (status == NULL && path == NULL) {
     fwrite(bytes, 1, size_bytes, stdout);
   } else if (status == NULL) {

@@ -1,5 +1,6 @@
 // ---- Two graphs compared: nodes of the second, and of the first those that went
-const DIFF_COLOURS = { added: tint(140), gone: tint(355), changed: tint(40), renamed: tint(265), holds: tint(48) };
+const DIFF_COLOURS = { added: tint(140), gone: tint(355), changed: tint(40), renamed: tint(265), holds: `color-mix(in oklab, ${tint(48)} 35%, var(--face))` };
+const DIFF_SIGNS = { added: "+ ", gone: "\u2212 ", changed: "~ ", renamed: "> " };
 const DIFF_TEXTS = { added: "only in the second", gone: "only in the first", changed: "changed", renamed: "by another name", holds: "holds differences", same: "the same" };
 
 // Of a graph, by the names of nodes: {state, lines}; those that are the same are left out.
@@ -40,6 +41,8 @@ function statesOf(graph) {
   if (states[graph.root] === undefined) states[graph.root] = "same";
   return states;
 }
+// What a colour says, for those who do not see it.
+function diffSign(box) { return DATA.diff && DIFF_SIGNS[statesOf(box.graph)[box.item]] || ""; }
 function addDiffColouring() {
   if (!DATA.diff) return;
   COLOURINGS.diff = {

@@ -89,9 +89,9 @@ class Box {
     return this.graph.label(this.item);
   }
   get note() {
-    if (this.graph.isNode(this.item)) return plain(this.graph.op(this.item));
+    if (this.graph.isNode(this.item)) return diffSign(this) + plain(this.graph.op(this.item));
     const count = this.graph.nodes(this.item);
-    return (this.graph.loop(this.item) ? "loop, " : "") + count + (count === 1 ? " node" : " nodes");
+    return diffSign(this) + (this.graph.loop(this.item) ? "loop, " : "") + count + (count === 1 ? " node" : " nodes");
   }
   child(graph, item, role) {
     const key = graph.number + "." + item + (role === undefined ? "" : "." + role);

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "../status.h"
+
 #define ASSET(name, file)                                 \
   __asm__(                                                \
       ".section .rodata\n"                                \
@@ -57,6 +59,15 @@ static void print_part(FILE *out, const char *name, size_t name_bytes, page_data
     }
     fwrite(assets[i].begin, 1, (size_t)(assets[i].end - assets[i].begin), out);
   }
+}
+
+rheos_status *page_text(page_data print, void *argument, char **out_bytes, size_t *out_size_bytes) {
+  *out_bytes = NULL;
+  *out_size_bytes = 0;
+  FILE *out = open_memstream(out_bytes, out_size_bytes);
+  if (out == NULL) return NO_MEMORY();
+  print(argument, out);
+  return fclose(out) == 0 ? NULL : NO_MEMORY();
 }
 
 void page_print(FILE *out, page_data data, void *argument) {

@@ -538,7 +538,8 @@ function listColourings() {
 }
 
 async function start() {
-  const base = plain(DATA.title.replace(/\/+$/, "").split("/").pop() || DATA.title);
+  const paths = DATA.diff ? DATA.title.split(" -> ") : [DATA.title];
+  const base = paths.map((path) => plain(path.replace(/\/+$/, "").split("/").pop() || path)).join(" \u2192 ");
   document.title = base + " - Rheos";
   $("title").textContent = base;
   $("title").title = plain(DATA.title);

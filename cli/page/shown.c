@@ -92,6 +92,7 @@ void shown_empty(shown *s, const char *path, const char *problem) {
 void shown_free(shown *s) {
   free(s->problem);
   rheos_free(s->plan);
+  free(s->diff);
   if (s->has_view) view_deinit(&s->view);
   if (s->has_source) source_close(&s->source);
   if (s->has_logs) logs_deinit(&s->logs);
@@ -110,6 +111,7 @@ void shown_json(const shown *s, const char *state, FILE *out) {
   if (s->problem != NULL) json_text(&j, "missing", s->problem);
   if (s->view.problem != NULL) json_text(&j, "problem", s->view.problem);
   if (s->plan != NULL) json_value(&j, "plan", s->plan);
+  if (s->diff != NULL) json_value(&j, "diff", s->diff);
   graph_data_json(&data, &j);
   if (s->has_logs) logs_json(&s->logs, &j, "logs");
   json_end(&j, '}');

@@ -17,6 +17,7 @@ typedef struct shown {
   bool has_view;
   char *problem;  // why there is nothing
   char *plan;     // as JSON; NULL: none was asked for
+  char *diff;     // to what it is compared, likewise
 } shown;
 
 // Finds out what lies at the path and reads it: for a folder with events all below it. `rows` are
