@@ -19,6 +19,7 @@ typedef enum rheos_watch_what {
   // Of each step the first operation that made a NaN of numbers that were none, or that took one
   // that was fed or came from what is not watched; and what it took.
   RHEOS_WATCH_FIRST_NAN,
+  RHEOS_WATCH_NOT_FINITE,  // the numbers of each value that has a NaN or an infinity
 } rheos_watch_what;
 
 typedef struct rheos_seen_input {
@@ -37,6 +38,8 @@ typedef struct rheos_seen {
   const rheos_statistics *statistics;  // NULL where values are watched, or have no numbers
   const rheos_seen_input *inputs;      // of the first NaN; else none
   size_t num_inputs;
+  rheos_dtype dtype;
+  const rheos_shape *shape;
 } rheos_seen;
 
 // Is told of values in the order in which the step computes them, by one thread at a time. An error

@@ -91,9 +91,10 @@ static rheos_status *tell(void *argument, const rheos_seen *seen) {
   rheos_operation_source(operation, &file, &line);
   if (!file && seen->place[0] == '\0') find_source(&file, &line);  // it runs at once
   PyObject *done = PyObject_CallFunction(
-      argument, "sssLziNNN", seen->name, rheos_operation_type(operation), seen->place,
+      argument, "sssLziNNNsN", seen->name, rheos_operation_type(operation), seen->place,
       (long long)seen->step, file, (int)line, value_to_python(seen->value),
-      statistics_to_python(seen->statistics), inputs_to_python(seen));
+      statistics_to_python(seen->statistics), inputs_to_python(seen), rheos_dtype_name(seen->dtype),
+      shape_to_python(seen->shape));
   rheos_status *status = done ? NULL : status_of_telling();
   Py_XDECREF(done);
   PyErr_Restore(pending, of_pending, traceback);

@@ -1,27 +1,26 @@
 """Checks of numbers: the first NaN or infinity that an operation gives is an error that names it.
 
-What runs at once is checked by the extension, steps of sessions by a watch of each. Functions run
-as Python meanwhile, so that what they call is checked operation by operation, with its line.
+What runs at once is checked by the extension; what functions compute, and steps of sessions, by
+watches.
 """
 
 import linecache
 import os
 import sys
 
-import numpy as np
-
 from rheos import _core
 from rheos.framework import errors
-from rheos.tracing.function import functions_run_eagerly, run_functions_eagerly
-from rheos.training import session as sessions
+from rheos.training import session as sessions, watches
 
-# Operations that only hand on what they take, or where an infinity is a limit that is meant.
+# Operations that only hand on what they take, or where an infinity is a limit that is meant, and
+# calls, inside of which it is looked.
 _SAFE = frozenset(
     """
     Concat ConcatV2 ExpandDims Fill Gather Identity IdentityN Maximum Minimum Reshape Slice Squeeze
     Stack StridedSlice StridedSliceGrad TensorListConcatV2 TensorListGather TensorListGetItem
     TensorListPopBack TensorListStack Transpose Unpack Enter RefEnter Exit Merge NextIteration
-    Switch RefSwitch Placeholder
+    Switch RefSwitch Placeholder PartitionedCall StatefulPartitionedCall If StatelessIf Case
+    StatelessCase While StatelessWhile
     """.split()
 )
 _BATCH_NORMS = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")  # but for output 0
@@ -31,7 +30,6 @@ _PACKAGE = os.path.realpath(os.path.dirname(os.path.dirname(__file__)))
 class _State:
     is_on = False
     stack_height = path_length = 0
-    functions_ran_eagerly = False
     watches = []
 
 
@@ -88,14 +86,7 @@ def _check_eager(op_type, index, num_outputs, output, inputs, nan, low, high):
     raise errors.InvalidArgumentError(None, None, text)
 
 
-# ---- Sessions
-
-
-def _counts(value):
-    """(-Inf, +Inf, NaN) of an array."""
-    if value.dtype.kind == "c":
-        value = np.stack([value.real, value.imag])
-    return tuple(int(np.count_nonzero(f(value))) for f in (np.isneginf, np.isposinf, np.isnan))
+# ---- Functions and sessions
 
 
 def _graph_facts(graph, watched):
@@ -109,31 +100,34 @@ def _graph_facts(graph, watched):
     return len(op.outputs), list(op.inputs)
 
 
-def _checker(graph):
-    def tell(watched):
-        index = int(watched.name.rpartition(":")[2])
-        value = watched.value
-        if not isinstance(value, (np.ndarray, np.generic)) or _is_safe(watched.op, index):
-            return
-        is_real = value.dtype.kind in "fc" or value.dtype.name == "bfloat16"
-        if not is_real or np.isfinite(value).all():
-            return
-        num_outputs, inputs = _graph_facts(graph, watched)
-        facts = [f"tensor: {watched.name}"]
-        facts += [f"in: {watched.place}"] if watched.place else []
-        facts += [f"dtype: <dtype: '{value.dtype.name}'>", f"shape: {value.shape}"]
-        lines = [_line_text(watched.file, watched.line)] if watched.file else []
-        text = _message(
-            "graph op", watched.op, index, num_outputs, facts, _counts(value), inputs, lines
-        )
-        raise errors.InvalidArgumentError(None, None, text)
+def _check(watched, graph):
+    """graph: of the session; None: it is inside of a function that runs at once."""
+    index = int(watched.name.rpartition(":")[2])
+    if _is_safe(watched.op, index):
+        return
+    num_outputs, inputs = _graph_facts(graph, watched) if graph is not None else (0, [])
+    facts = [f"tensor: {watched.name}"]
+    facts += [f"in: {watched.place}"] if watched.place else []
+    facts += [f"dtype: <dtype: '{watched.dtype}'>", f"shape: {watched.shape}"]
+    lines = [_line_text(watched.file, watched.line)] if watched.file else []
+    numbers = watched.statistics
+    counts = (numbers.negative_infinite, numbers.positive_infinite, numbers.nan)
+    text = _message("graph op", watched.op, index, num_outputs, facts, counts, inputs, lines)
+    raise errors.InvalidArgumentError(None, None, text)
 
-    return tell
+
+def _checker(graph):
+    return lambda watched: _check(watched, graph)
+
+
+def _check_function(watched):
+    if watched.place:  # others are checked by the extension, which knows what they took
+        _check(watched, None)
 
 
 def _watch(session):
     try:
-        _State.watches.append(session.watch("", _checker(session.graph), "values"))
+        _State.watches.append(session.watch("", _checker(session.graph), "not_finite"))
     except errors.UnimplementedError:
         pass  # of a server, whose steps run elsewhere
 
@@ -145,16 +139,16 @@ def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
     """From now on a NaN or an infinity that an operation gives is an InvalidArgumentError.
 
     It names the operation, the output, its dtype and shape, how many there are, the inputs and the
-    program's lines: at most stack_height_limit, with paths cut to path_length_limit. Also in steps
-    of sessions, but of those on servers. Functions run as Python meanwhile.
+    program's lines: at most stack_height_limit, with paths cut to path_length_limit. Of what traced
+    functions compute, and steps of sessions but of those on servers, the place too: the calls and
+    loops that it is in, each with its trip. Functions stay compiled.
     """
     _State.stack_height, _State.path_length = stack_height_limit, path_length_limit
     if _State.is_on:
         return
     _State.is_on = True
-    _State.functions_ran_eagerly = functions_run_eagerly()
-    run_functions_eagerly(True)
     _core._check_numbers(_check_eager)
+    _State.watches.append(watches.watch("*", _check_function, "not_finite"))
     sessions.on_open(_watch)
     for session in sessions.open_sessions():
         _watch(session)
@@ -165,9 +159,8 @@ def disable_check_numerics():
     if not _State.is_on:
         return
     _State.is_on = False
-    run_functions_eagerly(_State.functions_ran_eagerly)
     _core._check_numbers(None)
     sessions.on_open(None)
-    watches, _State.watches = _State.watches, []
-    for watch in watches:
+    ended, _State.watches = _State.watches, []
+    for watch in ended:
         watch.end()

@@ -344,8 +344,9 @@ class BaseSession(_core.SessionBase):
         names: of operations, also of functions' bodies: "*" stands for any letters, "?" for one;
         several with "," in between. tell: a function of a Watched (training/watches.py); by default
         it is printed to standard error. what: "values" for arrays, "statistics" for their numbers,
-        "first_nan" for the first operation of a step that made a NaN, and what it took. Returns a
-        Watch, whose end() ends it. NotFoundError with near names where there is no such operation.
+        "first_nan" for the first operation of a step that made a NaN, and what it took,
+        "not_finite" for the numbers of each value that has a NaN or an infinity. Returns a Watch,
+        whose end() ends it. NotFoundError with near names where there is no such operation.
         """
         return Watch(self, names, tell, what)
 

@@ -6,7 +6,7 @@ from collections import namedtuple
 from rheos import _core
 from rheos.framework import eager
 
-_WHATS = {"values": 0, "statistics": 1, "first_nan": 2}
+_WHATS = {"values": 0, "statistics": 1, "first_nan": 2, "not_finite": 3}
 
 
 class Statistics(
@@ -32,7 +32,9 @@ class Statistics(
         return text
 
 
-class Watched(namedtuple("Watched", "name op place step file line value statistics inputs")):
+class Watched(
+    namedtuple("Watched", "name op place step file line value statistics inputs dtype shape")
+):
     """A value that a step computed, or an operation that ran at once.
 
     name: the tensor's, "scope/op:0", or with the operation's type, "MatMul:0"; op: its operation's
@@ -41,7 +43,8 @@ class Watched(namedtuple("Watched", "name op place step file line value statisti
     runs at once is one, and each call of a function. file, line: where the program made the
     operation, or runs it; None and 0 if that is not known. value: a NumPy array, where values are
     watched. statistics: Statistics, where these are, and the value has numbers. inputs: of the
-    first NaN, what the operation took: [(name, Statistics or None)].
+    first NaN, what the operation took: [(name, Statistics or None)]. dtype: its name; shape: a
+    tuple.
     """
 
     __slots__ = ()
@@ -81,10 +84,11 @@ class Watch:
         if tell is None:
             tell = _print
 
-        def told(name, op, place, step, file, line, value, statistics, inputs):
+        def told(name, op, place, step, file, line, value, statistics, inputs, dtype, shape):
             inputs = [(taken, _numbers(numbers)) for taken, numbers in inputs]
+            numbers = _numbers(statistics)
             tell(
-                Watched(name, op, place, step, file, line, value, _numbers(statistics), inputs)
+                Watched(name, op, place, step, file, line, value, numbers, inputs, dtype, shape)
             )
 
         make = _core._watch_eager if session is None else session._watch
@@ -113,7 +117,8 @@ def watch(names="*", tell=None, what="statistics"):
     letters, "?" for one; several with "," in between. tell: a function of a Watched
     (training/watches.py); by default it is printed to standard error. What it runs itself is not
     told of; what it raises ends the call. what: "values" for arrays, "statistics" for their
-    numbers, "first_nan" for the first operation of a call that made a NaN, and what it took.
+    numbers, "first_nan" for the first operation of a call that made a NaN, and what it took,
+    "not_finite" for the numbers of each value that has a NaN or an infinity.
     Returns a Watch, whose end() ends it, as the end of a `with` block does. Sessions have a
     watch() of their own. No graph is changed, and what nobody watches runs as before.
     """

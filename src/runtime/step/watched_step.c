@@ -68,6 +68,8 @@ static rheos_status *tell(telling *t, rheos_watch *watch) {
   if (watch->options.what == RHEOS_WATCH_FIRST_NAN) {
     return t->has_statistics ? tell_nan(t, watch) : NULL;
   }
+  const int64_t num_bad = t->statistics.num_nan + rheos__num_infinite(&t->statistics);
+  if (watch->options.what == RHEOS_WATCH_NOT_FINITE && num_bad == 0) return NULL;
   return watch->options.seen(watch->options.argument, &t->seen);
 }
 
@@ -144,7 +146,9 @@ static rheos_status *deliver(void *argument, const rheos__delivered *delivered) 
                .seen = {.output = {edge->graph, edge->edge.id, edge->edge.index},
                         .name = name,
                         .place = place.data != NULL ? place.data : "",
-                        .step = step->number}};
+                        .step = step->number,
+                        .dtype = delivered->value->dtype,
+                        .shape = &delivered->value->shape}};
   step->is_telling = true;
   rheos_status *status = place.failed ? rheos__out_of_memory() : tell_all(&t);
   step->is_telling = false;

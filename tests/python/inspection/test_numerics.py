@@ -62,6 +62,38 @@ def test_functions_say_their_own_line():
     assert outer(tf.constant(4.0)).numpy() == 4.0
 
 
+def test_functions_stay_compiled_and_name_the_trip():
+    traced = []
+
+    @tf.function
+    def f(x):
+        traced.append(1)
+        for _ in tf.range(4):
+            x = tf.divide(1.0, x - 1.0, name="quotient")  # in the loop
+        return x
+
+    assert f(tf.constant(5.0)).numpy() != 0 and len(traced) == 1
+    with _raises("graph op \"RealDiv\"") as e:
+        f(tf.constant(1.5))  # 2, 1, infinity
+    text = e.value.message
+    assert "tensor: quotient:0" in text and "# of +Inf elements: 1" in text
+    assert "while;2" in text and "# in the loop" in text
+    assert len(traced) == 1 and not tf.config.functions_run_eagerly()
+
+
+def test_gradients_inside_functions_are_checked():
+    @tf.function
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.sqrt(x)
+        return tape.gradient(y, x)
+
+    with _raises("tensor: gradient.*"):
+        slope(tf.constant(0.0))
+    assert slope(tf.constant(1.0)).numpy() == 0.5
+
+
 def test_gradients_are_checked():
     x = tf.Variable(0.0)
     with tf.GradientTape() as tape:
