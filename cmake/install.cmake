@@ -27,7 +27,7 @@ endforeach()
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(DIRECTORY include/rheos "${CMAKE_BINARY_DIR}/generated/include/rheos"
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 if(TARGET rheos_static AND NOT SKBUILD)  # a wheel has no room for it
   install(FILES "${rheos_archive}" DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

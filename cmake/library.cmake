@@ -6,7 +6,7 @@
 
 set(generated "${CMAKE_BINARY_DIR}/generated")
 set(generated_include "${generated}/include")
-file(MAKE_DIRECTORY "${generated_include}/rheos")
+file(MAKE_DIRECTORY "${generated_include}/rheos/cpp")
 
 # ---- Wire formats: src/format/proto/**/*.proto -> generated/**/*.pb-c.[ch]
 set(proto_root "${PROJECT_SOURCE_DIR}/src/format/proto")
@@ -70,6 +70,7 @@ endif()
 
 # ---- The typed wrappers: a program linked with the op table writes a header
 set(wrappers_header "${generated_include}/rheos/ops.h")
+set(wrappers_cpp "${generated_include}/rheos/cpp/ops.hpp")
 set(wrappers_list "${generated}/wrappers.def")
 add_executable(generate_wrappers tools/generate_wrappers.c)
 target_link_libraries(generate_wrappers PRIVATE rheos_core)
@@ -78,14 +79,15 @@ set_target_properties(generate_wrappers PROPERTIES
 # The generator is linked anew with every change of the core; what it writes seldom changes.
 set(wrappers_new "${CMAKE_BINARY_DIR}/tools/ops")
 add_custom_command(
-  OUTPUT "${wrappers_header}" "${wrappers_list}"
-  COMMAND generate_wrappers "${wrappers_new}.h" "${wrappers_new}.def"
+  OUTPUT "${wrappers_header}" "${wrappers_cpp}" "${wrappers_list}"
+  COMMAND generate_wrappers "${wrappers_new}.h" "${wrappers_new}.hpp" "${wrappers_new}.def"
   COMMAND ${CMAKE_COMMAND} -E copy_if_different "${wrappers_new}.h" "${wrappers_header}"
+  COMMAND ${CMAKE_COMMAND} -E copy_if_different "${wrappers_new}.hpp" "${wrappers_cpp}"
   COMMAND ${CMAKE_COMMAND} -E copy_if_different "${wrappers_new}.def" "${wrappers_list}"
   DEPENDS generate_wrappers  # a COMMAND alone orders, it does not renew
   COMMENT "Writing the op wrappers"
   VERBATIM)
-add_custom_target(rheos_wrappers DEPENDS "${wrappers_header}" "${wrappers_list}")
+add_custom_target(rheos_wrappers DEPENDS "${wrappers_header}" "${wrappers_cpp}" "${wrappers_list}")
 
 # ---- The three libraries
 add_library(rheos SHARED $<TARGET_OBJECTS:rheos_core>)

@@ -1,8 +1,9 @@
-// Writes the typed C wrapper of every op, <rheos/ops.h>, from the op table, and a list of them for
-// the tests.
+// Writes the typed wrappers of every op from the op table: <rheos/ops.h> for C, <rheos/cpp/ops.hpp>
+// for C++, and a list of them for the tests.
 //
 // Each op gets a struct of arguments (graph/op_args.h); an inline function on that struct; and a
-// macro that makes the struct from a call's arguments and notes the caller's line.
+// macro that makes the struct from a call's arguments and notes the caller's line. In C++ it gets a
+// struct of what may be left out, and a function that takes the rest by position.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -308,6 +309,120 @@ static void print_declaration(FILE *out, const rheos__signature *s, const char *
   print_macros(out, s, name);
 }
 
+// ---- C++
+
+// What a field is as a parameter of C++, and as one that may be left out.
+static const struct {
+  const char *parameter, *optional;
+} cpp_types[] = {
+    [RHEOS__FIELD_INPUT] = {"const rheos_output &", "Output"},
+    [RHEOS__FIELD_INPUTS] = {"Outputs", "Outputs"},
+    [RHEOS__FIELD_INT] = {"int64_t", "int64_t"},
+    [RHEOS__FIELD_OPTIONAL_INT] = {"int64_t", "std::optional<int64_t>"},
+    [RHEOS__FIELD_FLOAT] = {"float", "float"},
+    [RHEOS__FIELD_OPTIONAL_FLOAT] = {"float", "std::optional<float>"},
+    [RHEOS__FIELD_BOOL] = {"bool", "bool"},
+    [RHEOS__FIELD_NOT_BOOL] = {"bool", "bool"},
+    [RHEOS__FIELD_DTYPE] = {"rheos_dtype", "rheos_dtype"},
+    [RHEOS__FIELD_TEXT] = {"Text", "Text"},
+    [RHEOS__FIELD_SHAPE] = {"const Shape &", "std::optional<Shape>"},
+    [RHEOS__FIELD_TENSOR] = {"TensorRef", "TensorRef"},
+    [RHEOS__FIELD_LIST_STRING] = {"Span<const rheos_string>", "Span<const rheos_string>"},
+    [RHEOS__FIELD_LIST_INT] = {"Span<const int64_t>", "Span<const int64_t>"},
+    [RHEOS__FIELD_LIST_FLOAT] = {"Span<const float>", "Span<const float>"},
+    [RHEOS__FIELD_LIST_BOOL] = {"Span<const bool>", "Span<const bool>"},
+    [RHEOS__FIELD_LIST_TYPE] = {"Span<const rheos_dtype>", "Span<const rheos_dtype>"},
+    [RHEOS__FIELD_LIST_SHAPE] = {"Span<const Shape>", "Span<const Shape>"},
+};
+
+static bool is_optional_field(const rheos__signature *s, const rheos__op_field *field) {
+  const rheos__attr_def *attr = attr_of(s, field);
+  return attr != NULL && attr->has_default;
+}
+
+// The start of `args.x = `, and what is assigned, of a parameter x or the member of `options_`.
+static void print_cpp_assignment(FILE *out, const rheos__signature *s,
+                                 const rheos__op_field *field) {
+  const bool is_optional = is_optional_field(s, field);
+  const char *from = is_optional ? "options_." : "";
+  fputs("  args_.", out);
+  print_field_name(out, s, field);
+  fputs(" = ", out);
+  const bool by_number =
+      field->kind == RHEOS__FIELD_OPTIONAL_INT || field->kind == RHEOS__FIELD_OPTIONAL_FLOAT;
+  if (is_optional && by_number) {
+    fputs("given(", out);
+  } else if (field->kind == RHEOS__FIELD_SHAPE) {
+    fputs(is_optional ? "detail::address(" : "&", out);
+  }
+  fputs(from, out);
+  print_field_name(out, s, field);
+  if (has_count(field)) {
+    fputs(".data();\n", out);
+    fprintf(out, "  args_.num_%s = static_cast<%s>(%s", argument_name(s, field),
+            field_types[field->kind].count_type, from);
+    print_field_name(out, s, field);
+    fputs(".size());\n", out);
+    return;
+  }
+  if (field->kind == RHEOS__FIELD_TENSOR) fputs(".get()", out);
+  if (is_optional && (by_number || field->kind == RHEOS__FIELD_SHAPE)) fputc(')', out);
+  fputs(";\n", out);
+}
+
+static bool next_cpp_field(const rheos__signature *s, rheos__op_field *field) {
+  return rheos__next_op_field(s, field) && field->kind < RHEOS__FIELD_END;
+}
+
+static void print_cpp(FILE *out, const rheos__signature *s, const char *name) {
+  static const char *const taken[] = {"assert", "const", "for", "if", "switch", "while"};
+  const char *behind = "";
+  for (size_t i = 0; i < sizeof taken / sizeof taken[0]; ++i) {
+    if (strcmp(name, taken[i]) == 0) behind = "_";
+  }
+  fprintf(out, "\n// %s: %s\nstruct %s_options {\n", s->op->name, s->op->doc, name);
+  for (rheos__op_field field = {.kind = RHEOS__FIELD_NONE}; next_cpp_field(s, &field);) {
+    if (!is_optional_field(s, &field)) continue;
+    fprintf(out, "  %s ", cpp_types[field.kind].optional);
+    print_field_name(out, s, &field);
+    fputs(" = {};  // optional", out);
+    print_default(out, &attr_of(s, &field)->default_value);
+    fputc('\n', out);
+  }
+  char result[160];
+  result_type(s, name, result, sizeof result);
+  const char *type = strcmp(result, "rheos_output") == 0      ? "Output"
+                     : strcmp(result, "rheos_operation") == 0 ? "Operation"
+                                                              : result;
+  fprintf(out, "  Text name = {};\n};\ninline %s %s%s(At s_, ", type, name, behind);
+  for (rheos__op_field field = {.kind = RHEOS__FIELD_NONE}; next_cpp_field(s, &field);) {
+    if (is_optional_field(s, &field)) continue;
+    const char *parameter = cpp_types[field.kind].parameter;
+    fprintf(out, "%s%s", parameter, strchr(parameter, '&') != NULL ? "" : " ");
+    print_field_name(out, s, &field);
+    fputs(", ", out);
+  }
+  fprintf(out, "const %s_options &options_ = {}) {\n  rheos_%s_args args_ = {};\n", name, name);
+  for (rheos__op_field field = {.kind = RHEOS__FIELD_NONE}; next_cpp_field(s, &field);) {
+    print_cpp_assignment(out, s, &field);
+  }
+  fprintf(out, "  args_.name = options_.name;\n  return rheos_%s_with(s_, args_);\n}\n", name);
+}
+
+static const char cpp_start[] =
+    "// Every op as a function of C++: rheos::matmul(s, x, w, {.transpose_b = true, .name = "
+    "\"logits\"}).\n"
+    "// Inputs and required attributes by position, the rest in a struct; lists are borrowed for "
+    "the "
+    "call.\n"
+    "// Names that C++ has itself end with \"_\". Generated from the op table. After an error (in "
+    "the\n"
+    "// scope's status) the result is none.\n"
+    "#ifndef RHEOS_CPP_OPS_HPP\n#define RHEOS_CPP_OPS_HPP\n\n#include <rheos/cpp/scope.hpp>\n\n"
+    "RHEOS_CPP_BEGIN\n";
+
+// ---- The files
+
 static const char header_start[] =
     "// Every op as a function: rheos_matmul(scope, x, w, .transpose_b = true, .name = "
     "\"logits\").\n"
@@ -338,17 +453,18 @@ static void print_counting(FILE *out) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 3) {
-    fprintf(stderr, "usage: generate_wrappers HEADER LIST\n");
+  if (argc != 4) {
+    fprintf(stderr, "usage: generate_wrappers HEADER CPP_HEADER LIST\n");
     return 2;
   }
-  FILE *header = fopen(argv[1], "w"), *list = fopen(argv[2], "w");
-  if (header == NULL || list == NULL) {
+  FILE *header = fopen(argv[1], "w"), *cpp = fopen(argv[2], "w"), *list = fopen(argv[3], "w");
+  if (header == NULL || cpp == NULL || list == NULL) {
     perror("generate_wrappers");
     return 1;
   }
   fputs(header_start, header);
   print_counting(header);
+  fputs(cpp_start, cpp);
   fputs("// X(op, name of its wrapper): generated from the op table.\n", list);
   for (int32_t i = 0; i < rheos__op_table_size; ++i) {
     const rheos__signature *s = rheos__signature_at(i);
@@ -361,8 +477,10 @@ int main(int argc, char **argv) {
     char name[128];
     c_name(s->op->name, name, sizeof name);
     print_declaration(header, s, name);
+    print_cpp(cpp, s, name);
     fprintf(list, "X(%s, %s)\n", s->op->name, name);
   }
   fputs("\n#ifdef __cplusplus\n}\n#endif\n\n#endif  // RHEOS_OPS_H\n", header);
-  return fclose(header) != 0 || fclose(list) != 0;
+  fputs("\nRHEOS_CPP_END\n\n#endif  // RHEOS_CPP_OPS_HPP\n", cpp);
+  return (fclose(header) | fclose(cpp) | fclose(list)) != 0;
 }
