@@ -288,7 +288,13 @@ static void with_attr_value(TF_Operation *oper, const char *name, TF_Status *sta
   void *bytes = NULL;
   size_t size = 0;
   capi_wire message = {0};
-  if (!find(oper, name, &value, status)) return;
+  if (!find(oper, name, &value, status)) {
+    if (TF_GetCode(status) == TF_NOT_FOUND) {
+      capi_fail(status, TF_INVALID_ARGUMENT, "Operation '%s' has no attr named '%s'.", oper->name,
+                name);
+    }
+    return;
+  }
   rheos_status *error = rheos_operation_to_node_def(capi_operation_of(oper), &bytes, &size);
   if (capi_take(status, error) && find_attr_value(capi_wire_of(bytes, size), name, &message)) {
     use(message, argument, status);

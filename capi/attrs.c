@@ -38,6 +38,11 @@ const rheos_attr *capi_attrs_find(const capi_attrs *attrs, const char *name) {
   return NULL;
 }
 
+void capi_attrs_remove(capi_attrs *attrs, const char *name) {
+  rheos_attr *at = (rheos_attr *)(uintptr_t)capi_attrs_find(attrs, name);
+  if (at != NULL) *at = attrs->attrs[--attrs->count];
+}
+
 // Bytes of an element of a list of that kind, of the value itself where it is no list; 0: it holds
 // no bytes elsewhere.
 static size_t element_bytes(rheos_attr_kind kind) {

@@ -124,6 +124,10 @@ void TF_Run(TF_DeprecatedSession *session, const TF_Buffer *run_options, const c
   found f;
   capi_succeed(status);
   for (int i = 0; outputs != NULL && i < noutputs; i++) outputs[i] = NULL;
+  if (session != NULL && rheos_graph_num_operations(session->graph->graph) == 0) {
+    capi_fail(status, TF_INVALID_ARGUMENT, "Session was not created with a graph before Run()!");
+    return;
+  }
   if (find(session, input_names, ninputs, output_names, noutputs, target_oper_names, ntargets, &f,
            status)) {
     TF_SessionRun(session->session, run_options, f.inputs, inputs, ninputs, f.outputs, outputs,

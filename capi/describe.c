@@ -144,6 +144,11 @@ void TF_ColocateWith(TF_OperationDescription *desc, TF_Operation *op) {
 
 // ---- Attributes
 
+// Setting the list that says what it is colocated with takes the place of what it was before.
+static void forget_colocations(TF_OperationDescription *desc, const char *attr_name) {
+  if (attr_name != NULL && strcmp(attr_name, "_class") == 0) desc->num_colocations = 0;
+}
+
 void TF_SetAttrString(TF_OperationDescription *desc, const char *attr_name, const void *value,
                       size_t length) {
   if (desc == NULL) return;
@@ -156,9 +161,9 @@ void TF_SetAttrString(TF_OperationDescription *desc, const char *attr_name, cons
 
 void TF_SetAttrStringList(TF_OperationDescription *desc, const char *attr_name,
                           const void *const *values, const size_t *lengths, int num_values) {
-  if (desc != NULL) {
-    capi_attrs_set_strings(&desc->attrs, attr_name, values, lengths, num_values);
-  }
+  if (desc == NULL) return;
+  forget_colocations(desc, attr_name);
+  capi_attrs_set_strings(&desc->attrs, attr_name, values, lengths, num_values);
 }
 
 void TF_SetAttrInt(TF_OperationDescription *desc, const char *attr_name, int64_t value) {
@@ -290,6 +295,7 @@ void TF_SetAttrValueProto(TF_OperationDescription *desc, const char *attr_name, 
                           size_t proto_len, TF_Status *status) {
   capi_succeed(status);
   if (!capi_need(desc, "the description", status)) return;
+  forget_colocations(desc, attr_name);
   capi_attrs_set_proto(&desc->attrs, attr_name, proto, proto_len, status);
 }
 
@@ -305,6 +311,20 @@ static void infer_list(TF_OperationDescription *desc, rheos_op_argument argument
   }
   for (int i = 0; i < count; i++) types[i] = rheos_dtype_base(rheos_output_dtype(inputs[i]));
   capi_attrs_infer(&desc->attrs, argument, types, count);
+}
+
+// An argument of one type takes no other.
+static bool check_type(TF_OperationDescription *desc, rheos_op_argument argument,
+                       rheos_output input) {
+  rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(input));
+  if (dtype == argument.dtype) return true;
+  capi_attrs_fail_take(
+      &desc->attrs,
+      rheos_status_new(RHEOS_INVALID_ARGUMENT,
+                       "Input '%s' passed %s expected %s while building NodeDef '%s' using Op %s",
+                       argument.name, rheos_dtype_name(dtype), rheos_dtype_name(argument.dtype),
+                       desc->name, desc->type));
+  return false;
 }
 
 // Compares what was given with the op's arguments: lists for lists, tensors for tensors.
@@ -336,32 +356,51 @@ static void check_arguments(TF_OperationDescription *desc) {
       return;
     }
     if (is_list) infer_list(desc, argument, desc->inputs + place, count);
+    if (!is_list && argument.dtype != RHEOS_INVALID_DTYPE && place < desc->num_inputs &&
+        !check_type(desc, argument, desc->inputs[place])) {
+      return;
+    }
     place += count < 0 ? 1 : (size_t)count;
   }
 }
 
-// Adds what it is colocated with to the attribute `_class`.
-static void add_colocations(TF_OperationDescription *desc) {
+static int compare_strings(const void *a, const void *b) {
+  return strcmp(((const rheos_string *)a)->data, ((const rheos_string *)b)->data);
+}
+
+// What it is colocated with is the attribute `_class`, each once and in order; without any there is
+// no such attribute.
+static void set_colocations(TF_OperationDescription *desc) {
   const rheos_attr *given = capi_attrs_find(&desc->attrs, "_class");
+  bool is_list = given != NULL && given->value.kind >= RHEOS_ATTR_LIST_STRING;
   size_t before =
-      given == NULL || given->value.kind != RHEOS_ATTR_LIST_STRING ? 0 : (size_t)given->value.count;
-  if (desc->num_colocations == 0) return;
-  size_t count = before + desc->num_colocations;
+      is_list && given->value.kind == RHEOS_ATTR_LIST_STRING ? (size_t)given->value.count : 0;
+  size_t count = before + desc->num_colocations, kept = 0;
+  if (count == 0) {
+    if (is_list) capi_attrs_remove(&desc->attrs, "_class");
+    return;
+  }
   rheos_string *all = capi_pool_get(&desc->attrs.pool, count * sizeof *all);
   if (all == NULL) {
     fail_for_memory(desc);
     return;
   }
   if (before > 0) memcpy(all, given->value.strings, before * sizeof *all);
-  memcpy(all + before, desc->colocations, desc->num_colocations * sizeof *all);
-  capi_attrs_set_list(&desc->attrs, "_class", RHEOS_ATTR_LIST_STRING, all, (int)count);
+  if (count > before) {
+    memcpy(all + before, desc->colocations, desc->num_colocations * sizeof *all);
+  }
+  qsort(all, count, sizeof *all, compare_strings);
+  for (size_t i = 0; i < count; i++) {
+    if (kept == 0 || compare_strings(&all[kept - 1], &all[i]) != 0) all[kept++] = all[i];
+  }
+  capi_attrs_set_list(&desc->attrs, "_class", RHEOS_ATTR_LIST_STRING, all, (int)kept);
 }
 
 static rheos_operation make(TF_OperationDescription *desc, rheos_status **out_error) {
   rheos_operation none = {0};
   TF_Graph *graph = desc->graph;
   check_arguments(desc);
-  add_colocations(desc);
+  set_colocations(desc);
   *out_error = desc->attrs.error;
   desc->attrs.error = NULL;
   if (*out_error != NULL) return none;

@@ -143,10 +143,29 @@ static const char *reference(builder *b, rheos_output output, rheos_operation by
   return "";
 }
 
+// The number that TensorFlow gives an edge, which its message names: edges count as they are added,
+// one before all others, an operation's inputs before its control inputs.
+static int edge_id(rheos_operation to, int control_input) {
+  int count = 1;
+  for (rheos_operation at = {.graph = to.graph}; at.id < to.id; at.id++) {
+    count += rheos_operation_num_inputs(at) + rheos_operation_num_control_inputs(at);
+  }
+  return count + rheos_operation_num_inputs(to) + control_input;
+}
+
+// What a node of the body writes for a control input: a node, or the argument that its place takes.
+static const char *control_name(const builder *b, rheos_operation from) {
+  const char *name = node_name(b, from);
+  for (int i = 0; name == NULL && i < b->num_inputs; i++) {
+    if (b->inputs[i].oper->id == from.id) name = b->input_names[i];
+  }
+  return name;
+}
+
 static void write_control_inputs(builder *b, rheos_operation operation, capi_message *node) {
   for (int i = 0; b->error == NULL && i < rheos_operation_num_control_inputs(operation); i++) {
     rheos_operation from = rheos_operation_control_input(operation, i);
-    const char *name = node_name(b, from);
+    const char *name = control_name(b, from);
     char *text = name == NULL ? NULL : capi_pool_get(&b->pool, strlen(name) + 2);
     if (text != NULL) {
       capi_write_text(node, 3, strcat(strcpy(text, "^"), name));
@@ -158,8 +177,9 @@ static void write_control_inputs(builder *b, rheos_operation operation, capi_mes
       rheos_operation_name(operation, to, sizeof to);
       b->error = rheos_status_new(
           RHEOS_INVALID_ARGUMENT,
-          "The source of control edge ^%s of node '%s' in function '%s' is not in the body", source,
-          to, b->name);
+          "The source of control edge [id=%d %s:-1 -> %s:-1] is not in the body. Encountered while "
+          "creating function '%s'",
+          edge_id(operation, i), source, to, b->name);
     }
   }
 }
@@ -249,6 +269,33 @@ static bool is_stateful(const builder *b) {
   return false;
 }
 
+// The attributes of inputs whose names begin with "_" are the arguments': FunctionDef's field 7, a
+// map of places, whose value's field 1 is a map of attributes.
+static void write_argument_attrs(builder *b, capi_message *body) {
+  for (int i = 0; b->error == NULL && i < b->num_inputs; i++) {
+    void *bytes = NULL;
+    size_t size = 0;
+    capi_message attrs = {0}, entry = {0};
+    b->error = rheos_operation_to_node_def(capi_operation_of(b->inputs[i].oper), &bytes, &size);
+    capi_wire node = capi_wire_of(bytes, b->error == NULL ? size : 0);
+    for (capi_field field; capi_wire_next(&node, &field);) {
+      capi_wire key = {0};
+      if (field.number != 5 || !capi_wire_find(field.bytes, 1, &key)) continue;
+      if (capi_wire_size(key) == 0 || key.at[0] != '_') continue;
+      capi_write_bytes(&attrs, 1, field.bytes.at, capi_wire_size(field.bytes));
+    }
+    rheos_free(bytes);
+    if (attrs.size > 0) {
+      capi_write_number(&entry, 1, (uint64_t)i);
+      capi_write_message(&entry, 2, &attrs);
+      capi_write_message(body, 7, &entry);
+    } else {
+      body->failed |= attrs.failed;
+    }
+    free(attrs.bytes);
+  }
+}
+
 // What control outputs are called, and which nodes they are.
 static void write_control_outputs(builder *b, const wanted *w, capi_message *signature,
                                   capi_message *body) {
@@ -267,35 +314,52 @@ static void write_control_outputs(builder *b, const wanted *w, capi_message *sig
   }
 }
 
-// The results in the signature, the nodes, and which of their outputs the results are.
+// What a result is of: a node of the body, or an argument.
+static const char *result_source(builder *b, const TF_Output *of) {
+  rheos_output output = capi_output_of(*of);
+  const char *name = input_name(b, output);
+  if (name != NULL) return name;
+  const char *node = node_name(b, rheos_output_operation(output));
+  if (node != NULL) return output_name(b, node, output);
+  if (b->error == NULL) {
+    b->error = rheos_status_new(RHEOS_INVALID_ARGUMENT,
+                                "TF_Output %s:%d is neither in the function body nor among "
+                                "function inputs. Encountered while creating function '%s'",
+                                of->oper->name, of->index, b->name);
+  }
+  return "";
+}
+
+// Arguments and results in the signature, the nodes, and which of their outputs the results are.
+// The results are named first, then the arguments: of equal names, the results keep theirs.
 static void write_body(builder *b, const wanted *w, capi_message *signature, capi_message *body) {
   const char **names = capi_pool_get(&b->pool, (size_t)w->num_outputs * sizeof(char *));
   if (names == NULL) {
     fail_for_memory(b);
     return;
   }
+  for (int i = 0; i < w->num_outputs; i++) names[i] = result_name(b, w, i);
+  for (int i = 0; i < b->num_inputs; i++) {
+    b->input_names[i] = argument_name(b, b->inputs[i].oper->name);
+    write_argument(signature, 2, b->input_names[i],
+                   rheos_output_dtype(capi_output_of(b->inputs[i])));
+  }
   for (int i = 0; i < w->num_outputs; i++) {
-    names[i] = result_name(b, w, i);
     write_argument(signature, 3, names[i], rheos_output_dtype(capi_output_of(w->outputs[i])));
   }
   name_nodes(b);
   for (size_t i = 0; b->error == NULL && i < b->num_body; i++) write_node(b, i, body);
   for (int i = 0; b->error == NULL && i < w->num_outputs; i++) {
-    rheos_output output = capi_output_of(w->outputs[i]);
-    write_pair(body, 4, names[i], reference(b, output, rheos_output_operation(output), 0));
+    write_pair(body, 4, names[i], result_source(b, &w->outputs[i]));
   }
   write_control_outputs(b, w, signature, body);
+  write_argument_attrs(b, body);
   if (w->description != NULL) capi_write_text(signature, 6, w->description);
   if (is_stateful(b)) capi_write_number(signature, 17, 1);
 }
 
 static TF_Function *build(builder *b, const wanted *w, TF_Status *status) {
   capi_message signature = {0}, body = {0}, def = {0}, named = {0};
-  for (int i = 0; i < b->num_inputs; i++) {
-    rheos_output input = capi_output_of(b->inputs[i]);
-    b->input_names[i] = argument_name(b, b->inputs[i].oper->name);
-    write_argument(&signature, 2, b->input_names[i], rheos_output_dtype(input));
-  }
   write_body(b, w, &signature, &body);
   char hash[20] = "";
   if (w->has_hash) {
@@ -348,13 +412,50 @@ static bool choose_body(builder *b, int num_opers, const TF_Operation *const *op
   return true;
 }
 
-static bool check_outputs(const TF_Graph *graph, const TF_Output *outputs, int count,
-                          const char *what, TF_Status *status) {
+// Adds to what is wrong with an output which one it is.
+static void fail_output(TF_Output output, const char *what, const char *name, TF_Status *status) {
+  char *told = status == NULL || output.oper == NULL ? NULL : strdup(TF_Message(status));
+  capi_fail(status, TF_GetCode(status), "%s\n\tEncountered while processing %s '%s'",
+            told == NULL ? "Node is null" : told, what, name);
+  free(told);
+}
+
+static bool check_outputs(const TF_Graph *graph, const TF_Output *outputs, int count, bool is_input,
+                          const char *name, TF_Status *status) {
   rheos_output output;
+  const char *what = is_input ? "inputs" : "outputs";
   if (count < 0) capi_fail(status, TF_INVALID_ARGUMENT, "there are %d %s", count, what);
   if (count < 0 || (count > 0 && !capi_need(outputs, what, status))) return false;
   for (int i = 0; i < count; i++) {
-    if (!capi_output_get((TF_Graph *)(uintptr_t)graph, outputs[i], &output, status)) return false;
+    if (!capi_output_get((TF_Graph *)(uintptr_t)graph, outputs[i], &output, status)) {
+      char place[64];
+      snprintf(place, sizeof place, is_input ? "input %d into function" : "output %d from function",
+               i);
+      fail_output(outputs[i], place, name, status);
+      return false;
+    }
+    for (int k = 0; is_input && k < i; k++) {
+      if (outputs[k].oper != outputs[i].oper || outputs[k].index != outputs[i].index) continue;
+      capi_fail(status, TF_INVALID_ARGUMENT,
+                "TF_Output %s:%d appears more than once in the input list", outputs[i].oper->name,
+                outputs[i].index);
+      return false;
+    }
+  }
+  return true;
+}
+
+// Where the body is all operations but those that give the inputs, these can give nothing else.
+static bool check_input_operations(const TF_Output *inputs, int count, const char *name,
+                                   TF_Status *status) {
+  for (int i = 0; i < count; i++) {
+    int num_outputs = TF_OperationNumOutputs(inputs[i].oper);
+    if (num_outputs == 1) continue;
+    capi_fail(status, TF_INVALID_ARGUMENT,
+              "When `num_opers` is set to -1, nodes referenced in `inputs` must have a single "
+              "output. Node %s has %d outputs. Encountered while creating function '%s'",
+              inputs[i].oper->name, num_outputs, name);
+    return false;
   }
   return true;
 }
@@ -368,8 +469,9 @@ TF_Function *TF_GraphToFunctionWithControlOutputs(
   (void)opts;
   capi_succeed(status);
   if (!capi_need(fn_body, "the graph", status) || !capi_need(fn_name, "the name", status) ||
-      !check_outputs(fn_body, inputs, ninputs, "inputs", status) ||
-      !check_outputs(fn_body, outputs, noutputs, "outputs", status) ||
+      !check_outputs(fn_body, inputs, ninputs, true, fn_name, status) ||
+      !check_outputs(fn_body, outputs, noutputs, false, fn_name, status) ||
+      (num_opers < 0 && !check_input_operations(inputs, ninputs, fn_name, status)) ||
       (num_opers > 0 && !capi_need(opers, "the list of operations", status)) ||
       (ncontrol_outputs > 0 && !capi_need(control_outputs, "control outputs", status))) {
     return NULL;

@@ -153,7 +153,13 @@ rheos_status *capi_add_function(rheos_scope *scope, const void *bytes, size_t si
 void TF_GraphCopyFunction(TF_Graph *g, const TF_Function *func, const TF_Function *grad,
                           TF_Status *status) {
   capi_succeed(status);
-  if (!capi_need(g, "the graph", status) || !capi_need(func, "the function", status)) return;
+  if (!capi_need(g, "the graph", status) || func == NULL) {
+    if (g != NULL) {
+      capi_fail(status, TF_INVALID_ARGUMENT,
+                "'func' argument to TF_GraphCopyFunction cannot be null");
+    }
+    return;
+  }
   pthread_mutex_lock(&g->lock);
   rheos_status *error = capi_add_function(g->scope, func->def, func->def_bytes);
   if (error == NULL && grad != NULL) {
@@ -200,6 +206,13 @@ void TF_GraphRemoveFunction(TF_Graph *g, const char *func_name, TF_Status *statu
   capi_succeed(status);
   if (!capi_need(g, "the graph", status) || !capi_need(func_name, "the name", status)) return;
   pthread_mutex_lock(&g->lock);
-  capi_take(status, rheos_graph_remove_function(g->graph, func_name));
+  rheos_status *error = rheos_graph_remove_function(g->graph, func_name);
   pthread_mutex_unlock(&g->lock);
+  if (rheos_status_code(error) == RHEOS_NOT_FOUND) {
+    capi_fail(status, TF_INVALID_ARGUMENT, "Tried to remove non-existent function '%s'.",
+              func_name);
+    rheos_status_free(error);
+  } else {
+    capi_take(status, error);
+  }
 }

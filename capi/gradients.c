@@ -110,7 +110,7 @@ static void add(TF_Graph *graph, const char *prefix, const rheos_output *ys, int
     capi_fail_for_memory(status);
     return;
   }
-  rheos_gradients_options options = {.grad_ys = grad_ys, .name = prefix};
+  rheos_gradients_options options = {.grad_ys = grad_ys, .name = prefix, .flat_names = true};
   pthread_mutex_lock(&graph->lock);
   rheos_gradients(graph->scope, ys, (size_t)ny, xs, (size_t)nx, &options, gradients);
   for (int i = 0; i < nx; i++) {

@@ -145,6 +145,7 @@ typedef struct capi_attrs {
 // Sets one, in place of what the name had. The value is copied; NULL values are an error.
 void capi_attrs_set(capi_attrs *attrs, const char *name, rheos_attr_value value);
 const rheos_attr *capi_attrs_find(const capi_attrs *attrs, const char *name);
+void capi_attrs_remove(capi_attrs *attrs, const char *name);  // whether it is there or not
 void capi_attrs_fail_take(capi_attrs *attrs, rheos_status *error);
 void capi_attrs_free(capi_attrs *attrs);
 

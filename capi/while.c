@@ -185,8 +185,31 @@ static void build_body(rheos_scope *scope, void *argument, const rheos_output *v
              b->params->body_outputs, (int)num_variables, variables, next);
 }
 
+// A result of a graph of the loop, which has to be of that graph.
+static bool check_result(TF_Graph *graph, TF_Output output, TF_Status *status) {
+  if (output.oper->graph != graph) {
+    capi_fail(status, TF_INVALID_ARGUMENT, "Requested return tensor '%s:%d' not found in graph def",
+              output.oper->name, output.index);
+    return false;
+  }
+  int count = TF_OperationNumOutputs(output.oper);
+  if (output.index >= 0 && output.index < count) return true;
+  capi_fail(status, TF_INVALID_ARGUMENT,
+            "Invalid return output %d of node '%s', which has %d output(s)", output.index,
+            output.oper->name, count);
+  return false;
+}
+
+static bool is_condition(TF_Output output, TF_Status *status) {
+  TF_DataType dtype = TF_OperationOutputType(output);
+  if (dtype == TF_BOOL) return true;
+  capi_fail(status, TF_INVALID_ARGUMENT,
+            "BuildWhileLoop: 'cond' argument must return a boolean output, got %s",
+            rheos_dtype_name((rheos_dtype)dtype));
+  return false;
+}
+
 static bool is_complete(const TF_WhileParams *params, TF_Status *status) {
-  rheos_output checked;
   if (params->cond_output.oper == NULL) {
     capi_fail(status, TF_INVALID_ARGUMENT, "TF_WhileParams `cond_output` field isn't set");
     return false;
@@ -197,15 +220,14 @@ static bool is_complete(const TF_WhileParams *params, TF_Status *status) {
                 i);
       return false;
     }
-    if (!capi_output_get(params->body_graph, params->body_outputs[i], &checked, status)) {
-      return false;
-    }
+    if (!check_result(params->body_graph, params->body_outputs[i], status)) return false;
   }
   if (params->name == NULL) {
     capi_fail(status, TF_INVALID_ARGUMENT, "TF_WhileParams `name` field is null");
     return false;
   }
-  return capi_output_get(params->cond_graph, params->cond_output, &checked, status);
+  return check_result(params->cond_graph, params->cond_output, status) &&
+         is_condition(params->cond_output, status);
 }
 
 static void add_loop(const TF_WhileParams *params, TF_Status *status, TF_Output *outputs) {

@@ -50,6 +50,10 @@ typedef struct rheos_gradients_options {
   // Gradients end at operations that are not recorded. NULL: all are; so it is where operations may
   // take what was made after them, as in loops of version 1.
   const rheos_recorded *recorded RHEOS_LEFT_OUT;
+  // Names and first gradients as those of TensorFlow's C interface: no name scope for each
+  // operation, `grad_ys` taken as they are, ones by OnesLike.
+  bool flat_names RHEOS_LEFT_OUT;
+  bool reserved_[7] RHEOS_LEFT_OUT;  // zeros
 } rheos_gradients_options;
 
 // Adds the operations that compute d sum(ys) / d x for each x, summed over all paths. A slot of

@@ -337,10 +337,13 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
   const int32_t num_inputs = node->num_inputs;  // the gradient of a loop adds some
   if (num_inputs == 0 || gradient == rheos__no_gradient) return;
   fill_in_zeros(b, node, id);
-  char *name = rheos__name_with_suffix(b->scope, operation, "_grad");
-  if (name == NULL) return;
-  rheos_push_name_scope(b->scope, name);
-  rheos__free(name);
+  const bool has_scope = !b->options->flat_names;
+  if (has_scope) {
+    char *name = rheos__name_with_suffix(b->scope, operation, "_grad");
+    if (name == NULL) return;
+    rheos_push_name_scope(b->scope, name);
+    rheos__free(name);
+  }
   rheos__grad grad = {.scope = b->scope,
                       .op = op,
                       .operation = operation,
@@ -363,7 +366,7 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
   }
   if (!failed(b)) gate(b, num_inputs);
   if (!failed(b)) check_gradients(b, node, num_inputs);
-  rheos_scope_pop(b->scope);
+  if (has_scope) rheos_scope_pop(b->scope);
 }
 
 static void add_zeros_for_exit(backprop *b, int32_t id) {
@@ -501,6 +504,7 @@ static rheos_output start_gradient(backprop *b, rheos_output y, size_t index) {
                             rheos_dtype_name(dtype)));
       return none;
     }
+    if (b->options->flat_names) return rheos__op_1(s, "OnesLike", y);
     rheos_output shape = rheos__shape_of(s, y, RHEOS_INT32);
     return rheos__op_2(s, "Fill", shape, rheos__const_scalar(s, dtype, 1, name));
   }
@@ -510,6 +514,7 @@ static rheos_output start_gradient(backprop *b, rheos_output y, size_t index) {
                           rheos_dtype_name(given_dtype), rheos_dtype_name(dtype)));
     return none;
   }
+  if (b->options->flat_names) return given;
   return rheos_operation_output(rheos__op_n(s, "Identity", name, &given, 1, NULL, 0), 0);
 }
 

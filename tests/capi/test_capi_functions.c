@@ -54,6 +54,90 @@ static void test_function__names_are_tensorflows(void **state) {
   TF_DeleteGraph(body);
 }
 
+static void test_function__names_results_before_arguments(void **state) {
+  (void)state;
+  TF_Graph *body = TF_NewGraph();
+  TF_Status *status = TF_NewStatus();
+  size_t length;
+  TF_Output x = placeholder(body, "x", TF_INT32);
+  TF_Function *function =
+      TF_GraphToFunction(body, "F", 0, -1, NULL, 1, &x, 1, &x, NULL, NULL, NULL, status);
+  succeeded(status);
+  char *text = TF_FunctionDebugString(function, &length);
+  assert_non_null(strstr(text, "input_arg {\n    name: \"x_0\""));
+  assert_non_null(strstr(text, "key: \"x\"\n  value: \"x_0\""));
+  free(text);
+  TF_DeleteFunction(function);
+  TF_DeleteStatus(status);
+  TF_DeleteGraph(body);
+}
+
+static void test_function__keeps_attributes_of_inputs(void **state) {
+  (void)state;
+  TF_Graph *body = TF_NewGraph();
+  TF_Status *status = TF_NewStatus();
+  size_t length;
+  TF_OperationDescription *desc = TF_NewOperation(body, "Placeholder", "x");
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  TF_SetAttrString(desc, "_mine", "value", 5);
+  TF_Output x = finish(desc);
+  desc = TF_NewOperation(body, "LeakyRelu", "y");
+  TF_AddInput(desc, x);
+  TF_AddControlInput(desc, x.oper);
+  TF_Output y = finish(desc);
+  TF_Function *function =
+      TF_GraphToFunction(body, "F", 0, -1, NULL, 1, &x, 1, &y, NULL, NULL, NULL, status);
+  succeeded(status);
+  char *text = TF_FunctionDebugString(function, &length);
+  assert_non_null(strstr(text, "arg_attr {"));
+  assert_non_null(strstr(text, "key: \"_mine\""));
+  assert_non_null(strstr(text, "input: \"^x\""));
+  free(text);
+  TF_DeleteFunction(function);
+  TF_DeleteStatus(status);
+  TF_DeleteGraph(body);
+}
+
+static void refuse(TF_Graph *body, int num_opers, const TF_Operation *const *opers, int ninputs,
+                   const TF_Output *inputs, int noutputs, const TF_Output *outputs, TF_Code code,
+                   const char *part) {
+  TF_Status *status = TF_NewStatus();
+  assert_null(TF_GraphToFunction(body, "F", 0, num_opers, opers, ninputs, inputs, noutputs, outputs,
+                                 NULL, NULL, NULL, status));
+  failed(status, code, part);
+  TF_DeleteStatus(status);
+}
+
+static void test_function__errors_name_the_place(void **state) {
+  (void)state;
+  TF_Graph *body = TF_NewGraph();
+  TF_Output a = placeholder(body, "a", TF_INT32), b = placeholder(body, "b", TF_INT32);
+  TF_OperationDescription *desc = TF_NewOperation(body, "AddV2", "sum");
+  TF_AddInput(desc, a);
+  TF_AddInput(desc, b);
+  TF_AddControlInput(desc, constant(body, "c", int_tensor(1)).oper);
+  TF_Output sum = finish(desc), other = constant(body, "d", int_tensor(1));
+  const TF_Operation *only = sum.oper;
+  refuse(body, -1, NULL, 2, (TF_Output[]){a, a}, 1, &sum, TF_INVALID_ARGUMENT,
+         "TF_Output a:0 appears more than once in the input list");
+  refuse(body, -1, NULL, 2, (TF_Output[]){a, {b.oper, 2}}, 1, &sum, TF_OUT_OF_RANGE,
+         "does not have output 2\n\tEncountered while processing input 1 into function 'F'");
+  refuse(body, -1, NULL, 1, &a, 1, &(TF_Output){NULL, 0}, TF_INVALID_ARGUMENT,
+         "Node is null\n\tEncountered while processing output 0 from function 'F'");
+  refuse(body, 1, &only, 2, (TF_Output[]){a, b}, 1, &sum, TF_INVALID_ARGUMENT,
+         "The source of control edge [id=3 c:-1 -> sum:-1] is not in the body.");
+  TF_Output neg = unary(body, "Neg", "neg", a);
+  only = neg.oper;
+  refuse(body, 1, &only, 1, &a, 1, &other, TF_INVALID_ARGUMENT,
+         "TF_Output d:0 is neither in the function body nor among function inputs.");
+  TF_OperationDescription *unique = TF_NewOperation(body, "Unique", "unique");
+  TF_AddInput(unique, a);
+  TF_Output two = finish(unique);
+  refuse(body, -1, NULL, 1, &two, 1, &neg, TF_INVALID_ARGUMENT,
+         "must have a single output. Node unique has 2 outputs.");
+  TF_DeleteGraph(body);
+}
+
 static void test_function__that_cannot_be_made_is_refused(void **state) {
   (void)state;
   TF_Graph *body = TF_NewGraph();
@@ -151,6 +235,24 @@ static void test_loop__that_is_not_complete_is_refused(void **state) {
   failed(status, TF_INVALID_ARGUMENT, "TF_WhileParams `body_outputs[0]` field isn't set");
   TF_WhileParams third = TF_NewWhile(graph, &input, 1, status);
   TF_AbortWhile(&third);
+  TF_WhileParams fourth = TF_NewWhile(graph, &input, 1, status);
+  fourth.cond_output = fourth.cond_inputs[0];
+  fourth.body_outputs[0] = fourth.body_inputs[0];
+  fourth.name = "loop";
+  TF_FinishWhile(&fourth, status, &output);
+  failed(status, TF_INVALID_ARGUMENT, "'cond' argument must return a boolean output, got int32");
+  TF_WhileParams fifth = TF_NewWhile(graph, &input, 1, status);
+  fifth.cond_output = input;
+  fifth.body_outputs[0] = fifth.body_inputs[0];
+  fifth.name = "loop";
+  TF_FinishWhile(&fifth, status, &output);
+  failed(status, TF_INVALID_ARGUMENT, "not found in graph def");
+  TF_WhileParams sixth = TF_NewWhile(graph, &input, 1, status);
+  sixth.cond_output = (TF_Output){sixth.cond_inputs[0].oper, 100};
+  sixth.body_outputs[0] = sixth.body_inputs[0];
+  sixth.name = "loop";
+  TF_FinishWhile(&sixth, status, &output);
+  failed(status, TF_INVALID_ARGUMENT, "Invalid return output 100 of node 'cond_input0'");
   TF_DeleteStatus(status);
   TF_DeleteGraph(graph);
 }
@@ -159,6 +261,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_function__is_called_as_an_op),
       cmocka_unit_test(test_function__names_are_tensorflows),
+      cmocka_unit_test(test_function__names_results_before_arguments),
+      cmocka_unit_test(test_function__keeps_attributes_of_inputs),
+      cmocka_unit_test(test_function__errors_name_the_place),
       cmocka_unit_test(test_function__that_cannot_be_made_is_refused),
       cmocka_unit_test(test_function__has_attributes_and_a_hash),
       cmocka_unit_test(test_loop__counts),

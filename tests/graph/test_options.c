@@ -8,7 +8,7 @@
   _Static_assert(sizeof(type) == offsetof(type, field) + sizeof(((const type *)0)->field), \
                  #type " has room behind " #field)
 ENDS_ON(rheos_op_args, device);
-ENDS_ON(rheos_gradients_options, recorded);
+ENDS_ON(rheos_gradients_options, reserved_);
 ENDS_ON(rheos_host_options, task);
 ENDS_ON(rheos_server_options, event_argument);
 ENDS_ON(rheos_placement_options, reserved_);
