@@ -1,5 +1,5 @@
 // The step of the model's signature; without one, from all placeholders to all that no operation
-// takes.
+// takes; or to what the options name.
 // Its shapes are the graph's and those that the options tell.
 #include "plan_view.h"
 
@@ -7,14 +7,16 @@
 #include <string.h>
 
 #include "command.h"
+#include "request.h"
 #include "runner.h"
 #include "status.h"
 
 typedef struct plan_view {
   runner runner;
   rheos_output *feeds, *fetches;
+  rheos_operation *targets;
   rheos_shape *shapes;  // of the feeds
-  int32_t num_feeds, num_fetches;
+  int32_t num_feeds, num_fetches, num_targets;
   bool has_guesses;  // dimensions that nobody told
 } plan_view;
 
@@ -39,9 +41,66 @@ static rheos_status *ends_of_signature(plan_view *v) {
 static rheos_status *ends_of_graph(plan_view *v) {
   runner_ends(&v->runner, &v->feeds, &v->num_feeds, &v->fetches, &v->num_fetches);
   v->shapes = command_alloc((size_t)v->num_feeds * sizeof *v->shapes);
-  if (v->num_fetches == 0) return INVALID("the graph has no outputs");
   return NULL;
 }
+
+// ---- What is asked for instead
+
+// Of all operations whether what is asked for is computed from them; for free().
+static bool *find_needed(const plan_view *v) {
+  const int32_t count = rheos_graph_num_operations(v->runner.graph);
+  bool *needed = command_alloc((size_t)count * sizeof *needed);
+  int32_t *todo = command_alloc((size_t)count * sizeof *todo), num_todo = 0;
+  const int32_t num_ends = v->num_fetches + v->num_targets;
+  for (int32_t i = 0; i < num_ends; i++) {
+    const bool is_fetch = i < v->num_fetches;
+    const int32_t id = is_fetch ? v->fetches[i].id : v->targets[i - v->num_fetches].id;
+    if (!needed[id]) todo[num_todo++] = id;
+    needed[id] = true;
+  }
+  while (num_todo > 0) {
+    const rheos_operation operation = {v->runner.graph, todo[--num_todo]};
+    const int32_t num_inputs = rheos_operation_num_inputs(operation);
+    const int32_t num_controls = rheos_operation_num_control_inputs(operation);
+    for (int32_t i = 0; i < num_inputs + num_controls; i++) {
+      const int32_t id = i < num_inputs
+                             ? rheos_operation_input(operation, i).id
+                             : rheos_operation_control_input(operation, i - num_inputs).id;
+      if (!needed[id]) todo[num_todo++] = id;
+      needed[id] = true;
+    }
+  }
+  free(todo);
+  return needed;
+}
+
+// Inputs that what is asked for does not need are not fed.
+static void drop_feeds(plan_view *v) {
+  bool *needed = find_needed(v);
+  int32_t count = 0;
+  for (int32_t i = 0; i < v->num_feeds; i++) {
+    if (needed[v->feeds[i].id]) v->feeds[count++] = v->feeds[i];
+  }
+  v->num_feeds = count;
+  free(needed);
+}
+
+static rheos_status *ask_for(plan_view *v, const text_list *names) {
+  request r = {.fetches = *names, .runner = v->runner};
+  rheos_status *status = request_find_fetches(&r);
+  free(v->fetches);
+  v->fetches = command_alloc(r.num_fetched * sizeof *v->fetches);
+  v->num_fetches = (int32_t)r.num_fetched;
+  for (size_t i = 0; i < r.num_fetched; i++) v->fetches[i] = r.fetched[i].output;
+  v->targets = r.targets;
+  v->num_targets = (int32_t)r.num_targets;
+  free(r.fetched);
+  free(r.fetched_names);
+  if (status == NULL) drop_feeds(v);
+  return status;
+}
+
+// ---- Shapes
 
 // "2,28,28", or nothing for a scalar.
 static rheos_status *parse_shape(const char *text, rheos_shape *out_shape) {
@@ -117,7 +176,10 @@ static rheos_status *fill_shapes(plan_view *v, const text_list *told) {
 static rheos_status *make_view(plan_view *v, const char *path, const show_options *options) {
   const runner_options how = {.tags = options->tags};
   TRY(runner_open(path, &how, &v->runner));
-  TRY(v->runner.signature != NULL ? ends_of_signature(v) : ends_of_graph(v));
+  const bool is_asked = options->fetches.count > 0;
+  TRY(v->runner.signature != NULL && !is_asked ? ends_of_signature(v) : ends_of_graph(v));
+  if (is_asked) TRY(ask_for(v, &options->fetches));
+  if (v->num_fetches + v->num_targets == 0) return INVALID("the graph has no outputs");
   return fill_shapes(v, &options->feed_shapes);
 }
 
@@ -125,6 +187,7 @@ static void close_view(plan_view *v) {
   free(v->feeds);
   free(v->shapes);
   free(v->fetches);
+  free(v->targets);
   runner_close(&v->runner);
 }
 
@@ -160,7 +223,7 @@ static rheos_status *text_of(plan_view *v, const char *path, const show_options 
                              plan_text how, char **out_text) {
   TRY(make_view(v, path, options));
   return how(v->runner.session, v->feeds, v->shapes, (size_t)v->num_feeds, v->fetches,
-             (size_t)v->num_fetches, NULL, 0, out_text);
+             (size_t)v->num_fetches, v->targets, (size_t)v->num_targets, out_text);
 }
 
 rheos_status *plan_view_json(const char *path, const show_options *options, char **out_text) {

@@ -36,6 +36,7 @@ const char command_show_help[] =
     "  --feed-shape NAME=2,28,28\n"
     "                 with --memory or --plan, the shape of an input; dimensions that are\n"
     "                 not known count as 1\n"
+    "  --fetch NAME   with --memory or --plan, what the step is for, a tensor or an operation\n"
     "  --json         as JSON; the man page lists the fields\n"
     "  --tags A,B     the graph of a saved model with these tags (else its first)\n"
     "  --memory-limit 8G\n"
@@ -135,6 +136,9 @@ static int check(const show_options *options, const text_list *paths) {
       (options->task != NULL && options->job == NULL)) {
     return command_usage_error("show: --job goes with --cluster, and --task with --job");
   }
+  if (options->fetches.count > 0 && !options->memory && !options->plan) {
+    return command_usage_error("show: --fetch goes with --memory or --plan");
+  }
   if (options->feed_shapes.count > 0 && !options->memory && !options->plan) {
     return command_usage_error("show: --feed-shape goes with --memory or --plan");
   }
@@ -187,6 +191,7 @@ int command_show(int argc, char **argv) {
       {"--cpus", .text = &options.cpus, .kinds = SOURCE_MODELS},
       {"--soft-placement", .flag = &options.soft_placement, .kinds = SOURCE_MODELS},
       {"--feed-shape", .list = &options.feed_shapes, .kinds = SOURCE_MODELS},
+      {"--fetch", .list = &options.fetches, .kinds = SOURCE_MODELS},
   };
   const size_t num_rows = sizeof rows / sizeof rows[0];
   int result = EXIT_USAGE;
@@ -196,5 +201,6 @@ int command_show(int argc, char **argv) {
   }
   text_list_deinit(&paths);
   text_list_deinit(&options.feed_shapes);
+  text_list_deinit(&options.fetches);
   return result;
 }

@@ -7,6 +7,7 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
+import pytest
 import rheos.v1 as tf
 from viewing import BUILD, GOLDEN, TRAINING, json_of, logs, served, view, write_graph
 
@@ -247,10 +248,76 @@ def test_plans_want_a_graph(logs):
     assert missing.returncode == 1 and missing.stdout == b""
 
 
+@pytest.fixture
+def branches(tmp_path):
+    """Two outputs, each of an input of its own; of one not even the rank is known."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        other = tf.placeholder(tf.float32, name="other")
+        tf.nn.relu(tf.matmul(x, tf.ones([3, 2]), name="product"), name="y")
+        z = tf.square(other, name="z")
+        w = tf.get_variable("w", [2], initializer=tf.zeros_initializer())
+        tf.group(tf.assign_add(w, z, name="add"), name="end")
+        return tf.train.write_graph(graph, str(tmp_path), "branches.pb", as_text=False)
+
+
+def entries_of(*arguments):
+    done = view("--json", "--plan", *arguments)
+    assert done.returncode == 0, done.stderr
+    return {entry["name"] for entry in json.loads(done.stdout)["plan"]["entries"]}
+
+
+def test_a_plan_is_for_what_is_fetched(branches):
+    assert b"--feed-shape other" in view("--json", "--plan", branches).stderr
+    assert {"y"} <= entries_of("--fetch", "y", branches)
+    assert {"product"} <= entries_of("--fetch", "product:0", branches)
+    assert "z" not in entries_of("--fetch", "y", branches)
+    # An operation without outputs is a target.
+    names = entries_of("--fetch", "end", "--feed-shape", "other=2", branches)
+    assert {"z", "add"} <= names and "y" not in names
+    for arguments, status, words in (
+        (("--plan", "--fetch", "none"), 1, b"none"),
+        (("--plan", "--fetch", "y", "--feed-shape", "other=2"), 1, b"none of the inputs"),
+        (("--fetch", "y"), 2, b"--fetch go with --plan"),
+    ):
+        done = view(*arguments, branches)
+        assert done.returncode == status and words in done.stderr, done.stderr
+
+
+def test_a_served_page_has_the_plan(branches):
+    with served(branches, "--plan", "--fetch", "y") as port:
+        data = json.loads(ask(port, "/data.json")[1])
+        assert "y" in {entry["name"] for entry in data["plan"]["entries"]}
+    with served(branches, "--plan") as port:
+        data = json.loads(ask(port, "/data.json")[1])
+        assert "plan" not in data and "--feed-shape other" in data["missing"]
+        assert data["graphs"][0]["label"]
+
+
+def test_traces_of_runs_are_beside_a_graph(branches, logs, tmp_path):
+    trace = tmp_path / "trace.json"
+    rheos = [BUILD / "bin" / "rheos", "bench", branches, "--fetch", "y", "--shape", "x=5,3"]
+    subprocess.run([*rheos, "--runs", "2", "--trace", trace], check=True, capture_output=True)
+    work = [e["args"] for e in json.loads(trace.read_text())["traceEvents"] if e.get("cat") == "Op"]
+    assert any(args.get("flops", 0) >= 2 * 5 * 3 * 2 for args in work)
+    assert all(args.get("bytes", 1) > 0 for args in work)
+    told = json.loads(view("--json", "--trace", trace, branches).stdout)["traced"]
+    assert told["text"] == trace.read_text() and told["gflops"] > 0 and told["gbytes"] > 0
+    (tmp_path / "none.json").write_text("{}")
+    for arguments in (
+        ("--trace", tmp_path / "missing.json", branches),
+        ("--trace", tmp_path / "none.json", branches),
+        ("--trace", trace, logs),
+    ):
+        done = view(*arguments)
+        assert done.returncode == 1 and done.stderr.count(b"\n") == 1, done
+
+
 def test_wrong_usage_of_the_server():
     assert view(TRAINING, "--serve", "--port", "x").returncode == 2
     assert view(TRAINING, "--serve", "--port", "65536").returncode == 2
     assert view(TRAINING, "--port", "1").returncode == 2
+    assert view(TRAINING, "--serve", "--trace", "x.json").returncode == 2
     assert view(TRAINING, "--serve", "-o", "x.html").returncode == 2
 
 

@@ -189,6 +189,34 @@ def test_the_panel_says_what_the_plan_made_of_a_node(chromium, tmp_path):
     chromium.until("$('panel').textContent.includes('taken into y')")
 
 
+@needs_chromium
+def test_what_a_traced_run_reached_of_the_limit(chromium, tmp_path):
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [256, 256], name="x")
+        with tf.name_scope("layer"):
+            y = tf.matmul(x, x, name="product")
+        tf.negative(tf.reduce_sum(y, 1), name="y")
+        tf.train.write_graph(graph, str(tmp_path), "g.pb", as_text=False)
+    trace, page, rheos = tmp_path / "trace.json", tmp_path / "page.html", BUILD / "bin" / "rheos"
+    bench = [rheos, "bench", tmp_path / "g.pb", "--fetch", "y", "--runs", "3", "--trace", trace]
+    subprocess.run(bench, check=True, capture_output=True)
+    assert view(tmp_path / "g.pb", "--trace", trace, "-o", page).returncode == 0
+    chromium.open(page)
+    assert "Timeline" in chromium.run("$('tabs').textContent")
+    colour_by(chromium, "limit")
+    style = f"{box_of('layer/product')}.element.querySelector('.face').style"
+    chromium.until(f"{style}.getPropertyValue('--own').includes('color-mix')")
+    sums = [chromium.run(f"sumOf({box_of('layer/product')}, '{k}')") for k in ("flops", "time")]
+    runs = len([e for e in json.loads(trace.read_text())["traceEvents"] if e.get("cat") == "Step"])
+    assert sums[0] == runs * 2 * 256**3
+    chromium.run(f"select({box_of('layer/product')})")
+    assert "set by arithmetic" in chromium.run("$('panel').textContent")
+    trace.write_text('{"traceEvents": [' + "</script>")
+    assert view(tmp_path / "g.pb", "--trace", trace, "-o", page).returncode == 0
+    chromium.open(page)
+    assert "cannot be read" in chromium.run("$('panel').textContent")
+
+
 LOOKED_AT = sorted(
     path
     for folder in ("graphs", "flow", "flow_by_hand", "functions", "meta_graphs", "saved_models")

@@ -31,6 +31,10 @@ const char command_view_help[] =
     "  --feed-shape NAME=2,28,28\n"
     "                 with --plan, the shape of an input; dimensions that are not known\n"
     "                 count as 1\n"
+    "  --fetch NAME   with --plan, what the step is for: a tensor or an operation (else what\n"
+    "                 the signature gives, or all outputs)\n"
+    "  --trace FILE   what 'rheos bench --trace FILE' wrote of runs of the graph: a timeline,\n"
+    "                 and colours by time and by the share of what this machine can do\n"
     "  --serve        the page at http://127.0.0.1:PORT/, for browsers of this machine, anew\n"
     "                 when what it shows has changed, until it is interrupted\n"
     "  --port N       that port (else one that is free)\n"
@@ -40,9 +44,9 @@ const char command_view_help[] =
     "                 size)\n";
 
 typedef struct view_options {
-  bool json, dot, svg, serve, plan;
-  text_list feed_shapes;
-  const char *port, *output, *tags, *memory_limit;
+  bool json, dot, svg, serve;
+  show_options plan;  // `plan`: it is asked for; its tags are those of the graph
+  const char *port, *output, *trace, *memory_limit;
 } view_options;
 
 static void print_data(void *argument, FILE *out) { shown_json(argument, NULL, out); }
@@ -117,11 +121,11 @@ static int check(const view_options *options, const text_list *paths) {
   if (options->serve && options->output != NULL) {
     return command_usage_error("view: -o does not go with --serve");
   }
-  if (options->plan && options->serve) {
-    return command_usage_error("view: --plan does not go with --serve");
+  if (options->plan.feed_shapes.count + options->plan.fetches.count > 0 && !options->plan.plan) {
+    return command_usage_error("view: --feed-shape and --fetch go with --plan");
   }
-  if (options->feed_shapes.count > 0 && !options->plan) {
-    return command_usage_error("view: --feed-shape goes with --plan");
+  if (options->trace != NULL && options->serve) {
+    return command_usage_error("view: --trace does not go with --serve");
   }
   if (options->port != NULL && !options->serve) {
     return command_usage_error("view: --port goes with --serve");
@@ -131,7 +135,7 @@ static int check(const view_options *options, const text_list *paths) {
 
 static int serve(const char *path, const view_options *options, const option *rows,
                  size_t num_rows) {
-  const serve_page page = {path, options->tags, rows, num_rows};
+  const serve_page page = {path, &options->plan, rows, num_rows};
   char *end = NULL;
   const long port = options->port != NULL ? strtol(options->port, &end, 10) : 0;
   if (options->port != NULL && (*end != '\0' || end == options->port || port < 0 || port > 65535)) {
@@ -148,14 +152,19 @@ static int view_path(const char *path, const view_options *options, const option
   if (options->serve) return serve(path, options, rows, num_rows);
   if (!limit_begin("view", path, options->memory_limit)) return EXIT_USAGE;
   progress_begin("reading the graph", 0);
-  rheos_status *status = shown_load(&s, path, options->tags, rows, num_rows, &is_misuse);
+  rheos_status *status = shown_load(&s, path, options->plan.tags, rows, num_rows, &is_misuse);
   progress_end();
   if (is_misuse) rheos_status_free(status);
   if (is_misuse) return EXIT_USAGE;
   if (status != NULL) return command_fail_take(path, status);
   say_problems(&s);
-  if (options->plan) status = shown_plan(&s, options->tags, &options->feed_shapes);
-  const int result = status != NULL ? command_fail_take(path, status) : write_it(&s, options);
+  const char *failed = path;
+  if (options->plan.plan) status = shown_plan(&s, &options->plan);
+  if (status == NULL && options->trace != NULL) {
+    failed = options->trace;
+    status = shown_trace(&s, options->trace);
+  }
+  const int result = status != NULL ? command_fail_take(failed, status) : write_it(&s, options);
   shown_free(&s);
   return result;
 }
@@ -168,11 +177,13 @@ int command_view(int argc, char **argv) {
       {"--json", .flag = &options.json},
       {"--dot", .flag = &options.dot},
       {"--svg", .flag = &options.svg},
-      {"--plan", .flag = &options.plan},
-      {"--feed-shape", .list = &options.feed_shapes},
+      {"--plan", .flag = &options.plan.plan},
+      {"--feed-shape", .list = &options.plan.feed_shapes},
+      {"--fetch", .list = &options.plan.fetches},
+      {"--trace", .text = &options.trace},
       {"--serve", .flag = &options.serve},
       {"--port", .text = &options.port},
-      {"--tags", .text = &options.tags, .kinds = SOURCE_TAGGED},
+      {"--tags", .text = &options.plan.tags, .kinds = SOURCE_TAGGED},
       {"--memory-limit", .text = &options.memory_limit},
   };
   const size_t num_rows = sizeof rows / sizeof rows[0];
@@ -182,6 +193,7 @@ int command_view(int argc, char **argv) {
     if (result == EXIT_SUCCESS) result = view_path(paths.items[0], &options, rows, num_rows);
   }
   text_list_deinit(&paths);
-  text_list_deinit(&options.feed_shapes);
+  text_list_deinit(&options.plan.feed_shapes);
+  text_list_deinit(&options.plan.fetches);
   return result;
 }

@@ -27,6 +27,7 @@ ASSET(map, "map.js")
 ASSET(gradients, "gradients.js")
 ASSET(compare, "compare.js")
 ASSET(plots, "plots.js")
+ASSET(traces, "traces.js")
 ASSET(panel, "panel.js")
 ASSET(page, "page.js")
 ASSET(engine, "graphviz/index.js")
@@ -41,6 +42,7 @@ static const struct {
     {"gradients.js", page_asset_gradients, page_asset_gradients_end},
     {"compare.js", page_asset_compare, page_asset_compare_end},
     {"plots.js", page_asset_plots, page_asset_plots_end},
+    {"traces.js", page_asset_traces, page_asset_traces_end},
     {"panel.js", page_asset_panel, page_asset_panel_end},
     {"page.js", page_asset_page, page_asset_page_end},
     {"engine", page_asset_engine, page_asset_engine_end},

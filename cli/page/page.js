@@ -59,31 +59,6 @@ const COLOURINGS = {
     },
   },
 };
-// Colours by what a trace took: a box has the part of all of it that its nodes have.
-function addTraceColourings() {
-  const traces = allTraces();
-  if (!traces.length) return;
-  const sums = (box, key) => {
-    if (box.graph.number !== 0) return 0;
-    const cost = costsOf(traces[VIEW.trace].trace)[key];
-    let sum = 0;
-    box.graph.eachNode(box.item, (i) => { sum += cost[i]; });
-    return sum;
-  };
-  for (const [key, label, text] of [["time", "Time", timeText], ["bytes", "Memory", bytesText]]) {
-    let most = 0;
-    COLOURINGS[key] = {
-      label,
-      begin() { most = costsOf(traces[VIEW.trace].trace)[key].reduce((a, b) => a + b, 0); },
-      of(box) {
-        const sum = sums(box, key);
-        return sum > 0 && most > 0 ? heat(Math.min(1, Math.sqrt(sum / most))) : null;
-      },
-      fact: (box) => (sums(box, key) > 0 ? text(sums(box, key)) : ""),
-      legend: () => [["0", heat(0)], [text(most / 4), heat(0.5)], [text(most), heat(1)]],
-    };
-  }
-}
 function addPlanColouring() {
   if (!DATA.plan) return;
   const colours = { fed: tint(210), runs: tint(150), rewritten: tint(275), fused: tint(30), folded: tint(55), dropped: tint(340), unused: null };
@@ -96,9 +71,6 @@ function addPlanColouring() {
 function planFact(box) {
   const fact = box.graph.number === 0 && planOf(box.item);
   return fact ? [["plan", fact.text]] : [];
-}
-function traceFacts(box) {
-  return ["time", "bytes"].filter((k) => COLOURINGS[k] && COLOURINGS[k].fact(box)).map((k) => [k === "time" ? "time" : "memory", COLOURINGS[k].fact(box)]);
 }
 function colourOf(box) { return COLOURINGS[VIEW.colouring].of(box); }
 function showLegend() {
@@ -518,7 +490,7 @@ async function follow(state) {
   }
 }
 async function takeNew(data) {
-  if (JSON.stringify(data.graphs) !== JSON.stringify(DATA.graphs)) {
+  if (["graphs", "plan"].some((key) => JSON.stringify(data[key]) !== JSON.stringify(DATA[key]))) {
     location.reload();
     return;
   }

@@ -65,6 +65,8 @@ function showGroup(panel, box) {
   element(panel, "p", `${graph.nodes(item)} nodes` + (box === ROOT ? "" : ", " + kinds[graph.kind(item)]), { class: "op" });
   seriesButton(panel, box);
   if (box === ROOT && DATA.missing) element(panel, "p", plain(DATA.missing), { class: "problem" });
+  const trace = box === ROOT && chromeTrace();
+  if (trace && trace.problem) element(panel, "p", plain(trace.problem), { class: "problem" });
   if (box === ROOT && DATA.problem) element(panel, "p", "It cannot be imported: " + plain(DATA.problem.replace(/\s+/g, " ")), { class: "problem" });
   rows(panel, "Facts", [...(graph.loop(item) ? [["loop", graph.loop(item)]] : []), ...traceFacts(box)]);
   diffFacts(panel, graph, item);

@@ -180,25 +180,6 @@ function showPlots() {
 }
 
 // ---- Traces
-function allTraces() {
-  return LOGS().runs.flatMap((run) => run.traces.map((trace) => ({ trace, label: `${run.name ? plain(run.name) + ", " : ""}${plain(trace.tag)}` })));
-}
-// Of the graph's nodes the time and the bytes of a trace, as arrays.
-function costsOf(trace) {
-  if (trace.costs) return trace.costs;
-  const graph = GRAPHS[0], byName = new Map();
-  for (let i = 0; i < graph.size; i++) byName.set(graph.name(i), i);
-  const time = new Float64Array(graph.size), bytes = new Float64Array(graph.size);
-  trace.nodes = trace.names.map((name) => byName.get(name));
-  for (let k = 0; k < trace.slices.length; k += 6) {
-    const node = trace.nodes[trace.slices[k]];
-    if (node === undefined) continue;
-    time[node] += trace.slices[k + 4];
-    bytes[node] += trace.slices[k + 5];
-  }
-  trace.costs = { time, bytes };
-  return trace.costs;
-}
 
 // A choice among the traces, and what one of them shows below it.
 function showTrace(draw, about) {
@@ -357,10 +338,11 @@ function drawTimeline(place, read, trace) {
 }
 
 // ---- What the plan of a step made of each node of the graph, by name: {state, text}
+let knownPlanFacts = null;
 function planOf(node) {
   if (!DATA.plan) return null;
-  if (!DATA.plan.facts) DATA.plan.facts = planFacts();
-  return DATA.plan.facts.get(GRAPHS[0].name(node)) || planAbsent(node);
+  knownPlanFacts = knownPlanFacts || planFacts();
+  return knownPlanFacts.get(GRAPHS[0].name(node)) || planAbsent(node);
 }
 function planFacts() {
   const facts = new Map(), entries = DATA.plan.entries;
@@ -390,7 +372,7 @@ function planFacts() {
 }
 // What has no entry was taken into one by a rule, or dropped, or nobody asked for it.
 function planAbsent(node) {
-  const graph = GRAPHS[0], facts = DATA.plan.facts, seen = new Set([node]), todo = [node];
+  const graph = GRAPHS[0], facts = knownPlanFacts, seen = new Set([node]), todo = [node];
   while (todo.length && seen.size < 2000) {
     for (const use of graph.consumers(todo.shift())) {
       if (use.output === CONTROL || seen.has(use.to)) continue;

@@ -79,9 +79,14 @@ static void load_data(serving *s) {
   if (s->text != NULL && state == s->state) return;
   shown shown;
   bool is_misuse;
-  rheos_status *status = shown_load(&shown, s->page->path, s->page->tags, s->page->rows,
+  rheos_status *status = shown_load(&shown, s->page->path, s->page->plan->tags, s->page->rows,
                                     s->page->num_rows, &is_misuse);
-  if (status != NULL) shown_empty(&shown, s->page->path, rheos_status_message(status));
+  if (status == NULL && s->page->plan->plan) {
+    status = shown_plan(&shown, s->page->plan);
+    if (status != NULL) shown.problem = command_format("no plan: %s", rheos_status_message(status));
+  } else if (status != NULL) {
+    shown_empty(&shown, s->page->path, rheos_status_message(status));
+  }
   rheos_status_free(status);
   free(s->text);
   s->text = NULL;

@@ -5,8 +5,9 @@
 #include "shown.h"
 
 typedef struct serve_page {
-  const char *path, *tags;
-  const option *rows;  // of the command
+  const char *path;
+  const show_options *plan;  // how a step is planned, if it is; its tags are those of the graph
+  const option *rows;        // of the command
   size_t num_rows;
 } serve_page;
 

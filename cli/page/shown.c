@@ -3,10 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../command.h"
 #include "../files.h"
 #include "../message.h"
+#include "../peaks.h"
 #include "../plan_view.h"
 #include "../status.h"
 #include "graph_data.h"
@@ -78,10 +80,28 @@ rheos_status *shown_load(shown *s, const char *path, const char *tags, const opt
   return status;
 }
 
-rheos_status *shown_plan(shown *s, const char *tags, const text_list *feed_shapes) {
+rheos_status *shown_plan(shown *s, const show_options *options) {
   if (s->has_logs) return INVALID("--plan wants a graph or a saved model, not events");
-  const show_options options = {.tags = tags, .feed_shapes = *feed_shapes};
-  return plan_view_json(s->path, &options, &s->plan);
+  return plan_view_json(s->path, options, &s->plan);
+}
+
+rheos_status *shown_trace(shown *s, const char *path) {
+  if (s->has_logs)
+    return INVALID("--trace goes with a graph or a saved model, events have their own");
+  TRY(file_read(path, &s->trace, &s->trace_bytes));
+  if (strstr(s->trace, "traceEvents") != NULL) return NULL;
+  return INVALID("it is no trace in Chrome's form");
+}
+
+// The trace as a text of JSON, whatever it holds: the page reads it.
+static void trace_text_json(const shown *s, json *j) {
+  const long num_threads = sysconf(_SC_NPROCESSORS_ONLN);
+  const peaks most = peaks_measure(num_threads > 0 ? (int)num_threads : 1);
+  json_begin(j, "traced", '{');
+  json_number(j, "gflops", most.gflops, false);
+  json_number(j, "gbytes", most.gbytes, false);
+  json_bytes(j, "text", s->trace, s->trace_bytes);
+  json_end(j, '}');
 }
 
 void shown_empty(shown *s, const char *path, const char *problem) {
@@ -93,6 +113,7 @@ void shown_free(shown *s) {
   free(s->problem);
   rheos_free(s->plan);
   free(s->diff);
+  free(s->trace);
   if (s->has_view) view_deinit(&s->view);
   if (s->has_source) source_close(&s->source);
   if (s->has_logs) logs_deinit(&s->logs);
@@ -112,6 +133,7 @@ void shown_json(const shown *s, const char *state, FILE *out) {
   if (s->view.problem != NULL) json_text(&j, "problem", s->view.problem);
   if (s->plan != NULL) json_value(&j, "plan", s->plan);
   if (s->diff != NULL) json_value(&j, "diff", s->diff);
+  if (s->trace != NULL) trace_text_json(s, &j);
   graph_data_json(&data, &j);
   if (s->has_logs) logs_json(&s->logs, &j, "logs");
   json_end(&j, '}');

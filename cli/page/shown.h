@@ -2,6 +2,7 @@
 #ifndef RHEOS_CLI_PAGE_SHOWN_H
 #define RHEOS_CLI_PAGE_SHOWN_H
 
+#include "../show.h"
 #include "../source.h"
 #include "../view.h"
 #include "logs.h"
@@ -18,6 +19,8 @@ typedef struct shown {
   char *problem;  // why there is nothing
   char *plan;     // as JSON; NULL: none was asked for
   char *diff;     // to what it is compared, likewise
+  char *trace;    // of runs, in Chrome's form; NULL: none was named
+  size_t trace_bytes;
 } shown;
 
 // Finds out what lies at the path and reads it: for a folder with events all below it. `rows` are
@@ -25,8 +28,10 @@ typedef struct shown {
 // there is nothing to free.
 rheos_status *shown_load(shown *s, const char *path, const char *tags, const option *rows,
                          size_t num_rows, bool *out_is_misuse);
-// Adds what a step of the graph becomes, for inputs of these shapes ("NAME=2,3").
-rheos_status *shown_plan(shown *s, const char *tags, const text_list *feed_shapes);
+// Adds what a step of the graph becomes: of the options `tags`, `feed_shapes` and `fetches` count.
+rheos_status *shown_plan(shown *s, const show_options *options);
+// Adds a trace in Chrome's form, and what the machine can do.
+rheos_status *shown_trace(shown *s, const char *path);
 // Nothing, and why.
 void shown_empty(shown *s, const char *path, const char *problem);
 void shown_free(shown *s);

@@ -94,6 +94,12 @@ static void put_outputs(chrome *c, const rheos__traced_segment *segment,
   put(c, "\"");
 }
 
+// What the kernel estimates of its arithmetic and memory traffic.
+static void put_work(chrome *c, const rheos__traced_op *op) {
+  if (op->flops > 0) put_int(c, ", \"flops\": ", (int64_t)op->flops);
+  if (op->bytes > 0) put_int(c, ", \"bytes\": ", (int64_t)op->bytes);
+}
+
 static const char *name_of(const rheos__traced_op *op) {
   if (op->is_copy) return "copy";
   return op->is_read ? "read variable" : op->signature->op->name;
@@ -110,6 +116,7 @@ static void put_op(chrome *c, const rheos__traced_segment *segment, const rheos_
   rheos__trace_put_inputs(&c->text, names, segment, op);
   put_member(c, ", \"inputs\": ");
   put_outputs(c, segment, event);
+  put_work(c, op);
   put(c, "}}");
 }
 
