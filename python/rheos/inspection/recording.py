@@ -1,6 +1,7 @@
 """`rheos debug --record` and `--replay`: one step kept in a file, and computed again.
 
-A recording has the graph, and of one run of a session what each operation computed, in order.
+A recording has the graph, and of one run of a session, or of one call of a traced function, what
+each operation computed, in order.
 Replaying computes each value again from the sources: what was fed, and what comes out of variables,
 queues, random numbers and all else that has state, as it was recorded. So another build, number of
 threads or set of rewriting rules shows where it first gives something else.
@@ -8,6 +9,7 @@ threads or set of rewriting rules shows where it first gives something else.
 
 import argparse
 import base64
+import contextlib
 import json
 import sys
 import zipfile
@@ -19,6 +21,9 @@ from rheos.framework import messages, run_warnings
 from rheos.framework.errors import OpError
 from rheos.framework.graph import Graph
 from rheos.framework.importer import import_graph_def
+from rheos.inspection.calls import arguments_of
+from rheos.training import watches
+from rheos.training.object_saving import called_by, needed_functions
 from rheos.training.session import Session
 
 _VERSION = 1
@@ -112,13 +117,27 @@ def _tensor_names(fetches, graph):
     return flat
 
 
+def _keeper(values, order, lines, depth=0):
+    """What keeps the values of the graph whose place is that deep, and none of bodies."""
+
+    def seen(watched):
+        if watched.place.count(";") != depth:
+            return
+        values[watched.name] = watched.value
+        order.append(watched.name)
+        if watched.file is not None:
+            lines[watched.name] = (watched.file, watched.line)
+
+    return seen
+
+
 class Recorder(run_warnings.Watcher):
-    """Records one run of a program's sessions: the one of that number, or None for the first that
-    fetches a tensor."""
+    """Records one run of a program's sessions, or call of its traced functions: the one of that
+    number, or None for the first that gives a tensor."""
 
     def __init__(self, path, number):
         self._path, self._number = path, number
-        self._count, self._is_done = 0, False
+        self._count, self._is_done, self._is_recording = 0, False, False
 
     def session_opened(self, session):
         """Has one of the session's runs recorded."""
@@ -133,6 +152,32 @@ class Recorder(run_warnings.Watcher):
 
         session.run = recorded_run
 
+    def called(self, function, tensors):
+        """Calls a traced function, and records the call if it is the one that is wanted."""
+        traced = function.first or function
+        self._count += not self._is_recording
+        wanted = self._is_call_wanted(traced)
+        if self._is_recording or self._is_done or not wanted:
+            return function.call_unobserved(tensors)
+        self._is_done = True
+        values, order, lines = arguments_of(traced, tensors), [], {}
+        seen = _keeper(values, order, lines, depth=1)
+        with self._within(), watches.watch("*", seen, "values"):
+            result = function.call_unobserved(tensors)
+        graph_def = traced.graph.as_graph_def()
+        named = [name for node in graph_def.node for name in called_by(node)]
+        graph_def.library.CopyFrom(needed_functions(named))
+        names = [tensor.name for tensor in traced.graph.outputs]
+        self._keep(Recording(graph_def, names, values, order, lines))
+        return result
+
+    def _is_call_wanted(self, function):
+        if not hasattr(function.graph, "inputs"):
+            return False  # of a saved model: its graph is not known
+        if self._number is not None:
+            return self._count == self._number
+        return bool(function.graph.outputs)
+
     def _is_wanted(self, session, fetches):
         if self._number is not None:
             return self._count == self._number
@@ -144,25 +189,28 @@ class Recorder(run_warnings.Watcher):
         for key, value in (feed_dict or {}).items():
             tensor = session.graph.as_graph_element(key)
             values[tensor.name] = np.asarray(value, tensor.dtype.as_numpy_dtype)
-
-        def seen(watched):
-            if watched.place:
-                return
-            values[watched.name] = watched.value
-            order.append(watched.name)
-            if watched.file is not None:
-                lines[watched.name] = (watched.file, watched.line)
-
-        with session.watch("*", seen, "values"):
+        with self._within(), session.watch("*", _keeper(values, order, lines), "values"):
             result = run(*arguments)
         graph_def = session.graph.as_graph_def()
         names = _tensor_names(fetches, session.graph)
+        self._keep(Recording(graph_def, names, values, order, lines))
+        return result
+
+    @contextlib.contextmanager
+    def _within(self):
+        self._is_recording = True
         try:
-            write(self._path, Recording(graph_def, names, values, order, lines))
+            yield
+        finally:
+            self._is_recording = False
+
+    def _keep(self, recording):
+        try:
+            write(self._path, recording)
         except OSError as error:
             sys.exit(f"rheos: {self._path}: {error.strerror}")
-        print(f"run {self._count} is in {self._path}: {len(order)} values", file=sys.stderr)
-        return result
+        count = len(recording.order)
+        print(f"run {self._count} is in {self._path}: {count} values", file=sys.stderr)
 
     def program_ended(self):
         """Says where nothing was recorded."""

@@ -1,7 +1,8 @@
 """`rheos debug`: stops a program before its runs and within them, and answers questions.
 
-Within a run every value that the step computes is watched, in the order of computing, and the step
-waits while the debugger asks. Commands come from the terminal, or from a file of them.
+A run is that of a session, or the call of a traced function. Within it every value that the step
+computes is watched, in the order of computing, and the step waits while the debugger asks. Commands
+come from the terminal, or from a file of them.
 """
 
 import atexit
@@ -13,20 +14,24 @@ import traceback
 
 import numpy as np
 
-from rheos.framework import run_warnings
-from rheos.inspection import recording
+from rheos.framework import eager, run_warnings
+from rheos.inspection import calls, recording
+from rheos.inspection.value_text import describe, histogram, is_numeric
+from rheos.tracing import concrete
+from rheos.training import watches
 
 _HELP = """\
-before a run and within it
+before a run of a session or a call of a traced function, and within it
   step, s              go on to the next value that is computed; into bodies
   next, n              the same, but over the bodies of functions, branches and loops
   out, o               go on to the end of the body
   until NAME, u        go on to the operation; "*" stands for any letters
   continue, c          go on to the next stop, or the end of the run
-  runs N               go on for N runs, without stops before them
+  runs N               go on for N runs and calls, without stops before them
   quit, q              end the program
 stops
-  break NAME [if EXPR] stop at each such operation; EXPR of Python sees value, name, step, np
+  break NAME [if EXPR] stop at each such operation, one that runs at once too ("MatMul"); EXPR of
+                       Python sees value, name, step, np
   break nan            stop at the first value with a NaN or infinity
   breaks, delete N     list them, remove one
 looking
@@ -74,43 +79,6 @@ def _depth(place):
     return place.count(";") if place else 0
 
 
-def _is_numeric(value):
-    return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiucb"
-
-
-def _numbers(value):
-    return np.abs(value) if value.dtype.kind == "c" else value.astype(np.float64)
-
-
-def describe(value):
-    """A line about an array: dtype, shape, least, most, mean, NaN, infinities and zeros."""
-    value = np.asarray(value)
-    text = f"{value.dtype} {list(value.shape)}"
-    if not _is_numeric(value) or value.size == 0:
-        return text
-    numbers = _numbers(value)
-    finite = numbers[np.isfinite(numbers)]
-    if finite.size:
-        text += f", {finite.min():.6g} to {finite.max():.6g}, mean {finite.mean():.6g}"
-    text += f", {int((numbers == 0).sum())} zeros"
-    nan, infinite = int(np.isnan(numbers).sum()), int(np.isinf(numbers).sum())
-    return text + (f", {nan} NaN, {infinite} infinite" if nan or infinite else "")
-
-
-def histogram(value, bins=10, width=40):
-    """Lines of a histogram of the finite numbers of an array."""
-    numbers = _numbers(np.asarray(value)).ravel()
-    numbers = numbers[np.isfinite(numbers)]
-    if not numbers.size:
-        return ["there are no finite numbers"]
-    counts, edges = np.histogram(numbers, bins)
-    most = max(int(counts.max()), 1)
-    return [
-        f"{edges[i]:12.5g} to {edges[i + 1]:12.5g} {count:8} {'#' * (count * width // most)}"
-        for i, count in enumerate(counts)
-    ]
-
-
 class Debugger(run_warnings.Watcher):
     """Asks on `answers` (an iterator of lines) and tells on `out`."""
 
@@ -126,6 +94,9 @@ class Debugger(run_warnings.Watcher):
         self._at = None  # the Watched where the step is
         self._values, self._before = {}, {}
         self._fed = {}
+        self._base = 0  # the depth of what the run computes itself
+        self._at_once = None  # the watch of what runs at once, while there are breaks
+        self._is_running = False
         self._failed = None  # an error of ours within a step
 
     # ---- What the program does
@@ -140,36 +111,81 @@ class Debugger(run_warnings.Watcher):
         session.run = stopped_run
 
     def _run(self, session, run, fetches, feed_dict, options, run_metadata):
+        self._session, self._graph, self._base = session, session.graph, 0
+        self._fetches, self._feeds = fetches, feed_dict
+        feeds = f", feeds {_names(list(feed_dict))}" if feed_dict else ""
+        if not self._begin("run", f"fetches {_names(fetches)}{feeds}"):
+            return run(fetches, feed_dict, options, run_metadata)
+        if self._fed:
+            feed_dict = {**(feed_dict or {}), **self._fed}
+        return self._watched(
+            lambda: run(fetches, feed_dict, options, run_metadata),
+            lambda: session.watch("*", self._seen, "values"),
+        )
+
+    def called(self, function, tensors):
+        """Calls a traced function, and stops before and within that."""
+        if self._is_running:  # by what the step calls
+            return function.call_unobserved(tensors)
+        traced = function.first or function
+        self._session, self._graph, self._base = None, traced.graph, 1
+        if self._runs_to_pass == 0 and hasattr(traced.graph, "inputs"):
+            self._before = {**self._before, **calls.arguments_of(traced, tensors)}
+        if not self._begin("call", calls.describe_call(traced, tensors)):
+            return function.call_unobserved(tensors)
+        if self._fed:
+            return self._watched(
+                lambda: calls.call_with(traced, tensors, self._fed), self._watch_calls
+            )
+        return self._watched(lambda: function.call_unobserved(tensors), self._watch_calls)
+
+    def _watch_calls(self):
+        return watches.watch("*", self._seen, "values")
+
+    def _begin(self, kind, what):
+        """Whether the run is to be watched."""
         self._num_runs += 1
-        self._session, self._graph = session, session.graph
+        self._fed = {}
         if self._runs_to_pass > 0:
             self._runs_to_pass -= 1
-            if not self._breaks:
-                return run(fetches, feed_dict, options, run_metadata)
-            self._stop = _Stop()
+            if self._breaks:
+                self._stop = _Stop()
         else:
-            feed_dict = self._ask_before(session, fetches, feed_dict)
-        if not self._breaks and self._stop.kind == "none":
-            return run(fetches, feed_dict, options, run_metadata)
+            self._ask_before(kind, what)
+        return bool(self._breaks or self._fed or self._stop.kind != "none")
+
+    def _watched(self, run, watch):
         self._values = {}
-        with session.watch("*", self._seen, "values"):
+        self._is_running = True
+        with watch():
             try:
-                result = run(fetches, feed_dict, options, run_metadata)
+                result = run()
             except Exception:
                 if self._failed is not None:
                     raise self._failed from None
                 raise
             finally:
                 self._at = None
+                self._is_running = False
         self._before = self._values
         self._tell(f"the run is over: {len(self._values)} values")
         return result
+
+    def _seen_at_once(self, watched):
+        """Of an operation that runs at once, outside of calls."""
+        if not self._is_running and not watched.place:
+            self._graph = None
+            self._values[watched.name] = watched.value
+            self._stop_at(watched, self._why_broken(watched))
 
     def _seen(self, watched):
         self._values[watched.name] = watched.value
         if self._failed is not None:
             return
-        why = self._why_stopped(watched)
+        is_there = self._stop.is_at(watched, _depth(watched.place))
+        self._stop_at(watched, "" if is_there else self._why_broken(watched))
+
+    def _stop_at(self, watched, why):
         if why is None:
             return
         self._at = watched
@@ -180,13 +196,11 @@ class Debugger(run_warnings.Watcher):
             self._failed = end
             raise
 
-    def _why_stopped(self, watched):
-        if self._stop.is_at(watched, _depth(watched.place)):
-            return ""
+    def _why_broken(self, watched):
         for number, pattern, condition in self._breaks:
             if pattern == "nan":
                 value = watched.value
-                bad = _is_numeric(value) and value.dtype.kind in "fc"
+                bad = is_numeric(value) and value.dtype.kind in "fc"
                 if bad and not np.isfinite(value).all():
                     return f"break {number}: NaN or infinity: "
                 continue
@@ -206,23 +220,18 @@ class Debugger(run_warnings.Watcher):
 
     # ---- Asking
 
-    def _ask_before(self, session, fetches, feed_dict):
-        self._stop, self._fed = _Stop(), {}
-        place = self._program_place()
-        self._tell(f"run {self._num_runs}: {place}")
-        feeds = f", feeds {_names(list(feed_dict))}" if feed_dict else ""
-        self._tell(f"  fetches {_names(fetches)}{feeds}")
-        self._fetches, self._feeds = fetches, feed_dict
-        self._ask("before the run")
-        if not self._fed:
-            return feed_dict
-        return {**(feed_dict or {}), **self._fed}
+    def _ask_before(self, kind, what):
+        self._stop = _Stop()
+        self._tell(f"{kind} {self._num_runs}: {self._program_place()}")
+        self._tell(f"  {what}")
+        self._ask(f"before the {kind}")
 
     def _ask(self, prompt):
         while True:
             line = self._read(prompt)
             if line is None:
                 self._stop, self._breaks, self._runs_to_pass = _Stop(), [], sys.maxsize
+                self._breaks_changed()
                 return
             line = line.strip() or self._last
             if line.startswith("#") or not line:
@@ -271,7 +280,7 @@ class Debugger(run_warnings.Watcher):
     # ---- Going on: these give True
 
     def _depth_here(self):
-        return 0 if self._at is None else _depth(self._at.place)
+        return self._base if self._at is None else _depth(self._at.place)
 
     def _step(self, _):
         self._stop = _Stop("step")
@@ -308,7 +317,13 @@ class Debugger(run_warnings.Watcher):
             raise ValueError("which operation? Give its name or a pattern")
         if any(letter in pattern for letter in "*?["):
             return
-        self._operation(pattern)
+        if self._session is not None:
+            self._operation(pattern)
+            return
+        try:
+            self._operation(pattern)
+        except ValueError as error:
+            self._tell(f"{error}; what it calls, and what runs at once, may have one")
 
     def _break(self, text):
         pattern, _, condition = text.partition(" if ")
@@ -320,6 +335,15 @@ class Debugger(run_warnings.Watcher):
         self._num_breaks += 1
         self._breaks.append((self._num_breaks, pattern, condition.strip() or None))
         self._tell(f"break {self._num_breaks}: {text}")
+        self._breaks_changed()
+
+    def _breaks_changed(self):
+        """Operations that run at once are watched while there are breaks."""
+        if self._breaks and self._at_once is None and eager.is_set_up():
+            self._at_once = watches.watch("*", self._seen_at_once, "values")
+        elif not self._breaks and self._at_once is not None:
+            self._at_once, ended = None, self._at_once
+            ended.end()
 
     def _list_breaks(self, _):
         for number, pattern, condition in self._breaks:
@@ -332,6 +356,7 @@ class Debugger(run_warnings.Watcher):
         if len(kept) == len(self._breaks):
             raise ValueError(f"there is no break {number}")
         self._breaks = kept
+        self._breaks_changed()
 
     # ---- Looking
 
@@ -347,6 +372,8 @@ class Debugger(run_warnings.Watcher):
 
     def _operation(self, name):
         name = name.partition(":")[0] or (self._at.name.partition(":")[0] if self._at else "")
+        if not hasattr(self._graph, "get_operation_by_name"):
+            raise ValueError("no graph is known here whose operations could be told of")
         try:
             return self._graph.get_operation_by_name(name)
         except (KeyError, ValueError):
@@ -366,7 +393,7 @@ class Debugger(run_warnings.Watcher):
 
     def _histogram(self, name):
         value = self._value(name)
-        if not _is_numeric(value):
+        if not is_numeric(value):
             raise ValueError("it has no numbers")
         for line in histogram(value):
             self._tell(line)
@@ -430,6 +457,8 @@ class Debugger(run_warnings.Watcher):
     def _explain(self, _):
         if self._at is not None:
             raise ValueError("the run has begun: explain is for before it")
+        if self._session is None:
+            raise ValueError("explain is for runs of sessions, and this is a call")
         self._tell(str(self._session.explain(self._fetches, self._feeds)))
 
     def _eval(self, text):
@@ -465,6 +494,7 @@ def _begin_recording(how):
     recorder = recording.Recorder(path, int(number) if number else None)
     atexit.register(recorder.program_ended)
     run_warnings.set_watcher(recorder)
+    concrete.observe_calls(recorder.called)
 
 
 def begin(how):
@@ -479,4 +509,6 @@ def begin(how):
         answers, is_terminal = iter(lines), False
     else:
         answers, is_terminal = iter(sys.stdin.readline, ""), sys.stdin.isatty()
-    run_warnings.set_watcher(Debugger(answers, sys.stderr, is_terminal))
+    debugger = Debugger(answers, sys.stderr, is_terminal)
+    run_warnings.set_watcher(debugger)
+    concrete.observe_calls(debugger.called)

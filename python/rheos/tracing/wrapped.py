@@ -47,7 +47,7 @@ class WrappedFunction(ConcreteFunction):
             for outside, inside in graph.captures:
                 if id(inside) not in fed:
                     fed[id(inside)] = inner.capture(outside)
-            found = _copied(graph, fed, wanted)
+            found = copied(graph, fed, wanted)
             return nest.map_leaves(
                 lambda one: None if one is None else found[id(one)], wanted, expand_composites=True
             )
@@ -93,7 +93,7 @@ def _needed(leaves, fed):
     return operations, used
 
 
-def _copied(graph, fed, wanted):
+def copied(graph, fed, wanted):
     """{id of a tensor or operation: what stands for it in the default graph, a copy}.
 
     fed: {id of a tensor: what takes its place}.

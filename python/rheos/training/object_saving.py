@@ -373,7 +373,7 @@ class _Saving:
     def build(self):
         """Writes the graph that servers run: variables, calls of signatures, a saver."""
         with Graph().as_default() as graph:
-            library = _needed(self.saved.concrete_functions)
+            library = needed_functions(self.saved.concrete_functions)
             self._handles = {}
             from_functions = messages.GraphDef(library=library)
             graph._import_graph_def(from_functions.SerializeToString(), "", [], True, [], True)
@@ -507,7 +507,7 @@ def _handle(variable, number):
     )  # fmt: skip
 
 
-def _called(node):
+def called_by(node):
     """The names of functions that a node calls."""
     yield node.op
     for attr in node.attr.values():
@@ -517,7 +517,7 @@ def _called(node):
             yield from (function.name for function in attr.list.func)
 
 
-def _needed(names):
+def needed_functions(names):
     """The functions of these names, and all that they call."""
     known = {f.signature.name: f for f in get_eager_graph().as_graph_def().library.function}
     made, todo, seen = messages.FunctionDefLibrary(), list(names), set()
@@ -527,7 +527,7 @@ def _needed(names):
             continue
         seen.add(name)
         made.function.append(known[name])
-        todo += [called for node in known[name].node_def for called in _called(node)]
+        todo += [called for node in known[name].node_def for called in called_by(node)]
     return made
 
 
