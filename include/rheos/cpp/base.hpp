@@ -329,7 +329,13 @@ class Owned : public Ref {
     std::swap(this->handle_, other.handle_);
     return *this;
   }
-  ~Owned() { static_cast<void>(Free(this->handle_)); }
+  ~Owned() {
+    if constexpr (std::is_void_v<decltype(Free(this->handle_))>) {
+      Free(this->handle_);
+    } else {
+      rheos_status_free(Free(this->handle_));
+    }
+  }
   // For C: the caller frees it.
   c_type *release() { return std::exchange(this->handle_, nullptr); }
 };
