@@ -285,6 +285,24 @@ rheos_status *status_of(Function &&function) {
 }
 #endif
 
+// A function, or an object that is called, as the argument of a callback of C, and back.
+template <class Function>
+void *argument_of(Function &function) {
+  if constexpr (std::is_function_v<Function>) {
+    return reinterpret_cast<void *>(&function);
+  } else {
+    return const_cast<void *>(static_cast<const void *>(&function));
+  }
+}
+template <class Function>
+Function &function_of(void *argument) {
+  if constexpr (std::is_function_v<Function>) {
+    return *reinterpret_cast<Function *>(argument);
+  } else {
+    return *static_cast<Function *>(argument);
+  }
+}
+
 // Where a value is; NULL if there is none.
 template <class T>
 const T *address(const std::optional<T> &value) {

@@ -116,9 +116,9 @@ template <class F>
 rheos_status *call_program(void *argument, const char *token, rheos_tensor *const *inputs,
                            size_t num_inputs, rheos_tensor **outputs, size_t num_outputs) {
   return status_of([&] {
-    return (*static_cast<F *>(argument))(
-        token, Tensors(reinterpret_cast<const Tensor *>(inputs), num_inputs),
-        Span<Tensor>(reinterpret_cast<Tensor *>(outputs), num_outputs));
+    return function_of<F>(argument)(token,
+                                    Tensors(reinterpret_cast<const Tensor *>(inputs), num_inputs),
+                                    Span<Tensor>(reinterpret_cast<Tensor *>(outputs), num_outputs));
   });
 }
 }  // namespace detail
@@ -129,7 +129,7 @@ rheos_status *call_program(void *argument, const char *token, rheos_tensor *cons
 template <class Options, class Function>
 void set_program_function(Options &options, Function &function) {
   options.program_function = detail::call_program<Function>;
-  options.program_argument = &function;
+  options.program_argument = detail::argument_of(function);
 }
 
 // ---- Callables
@@ -165,9 +165,9 @@ class Watch : public Owned<Handle<rheos_watch>, rheos_watch_free> {
 template <class Function>
 void set_seen_function(rheos_watch_options &options, Function &function) {
   options.seen = [](void *argument, const rheos_seen *seen) {
-    return detail::status_of([&] { return (*static_cast<Function *>(argument))(*seen); });
+    return detail::status_of([&] { return detail::function_of<Function>(argument)(*seen); });
   };
-  options.argument = &function;
+  options.argument = detail::argument_of(function);
 }
 
 // ---- Sessions

@@ -10,8 +10,9 @@ import rheos
 BIN = Path(rheos.__file__).resolve().parents[2] / "bin"
 
 
-def test_a_recurrent_net_learns_through_a_loop():
-    program = BIN / "recurrent"
+@pytest.mark.parametrize("name", ["recurrent", "recurrent_cpp"])
+def test_a_recurrent_net_learns_through_a_loop(name):
+    program = BIN / name
     if not program.exists():
         pytest.skip("the examples are not built")
     run = subprocess.run([program, "200"], capture_output=True, text=True, timeout=120, check=True)
@@ -97,3 +98,39 @@ def test_a_pipeline_says_which_file_and_what_record_it_cannot_read(tmp_path):
         writer.write(example.SerializeToString())
     other = subprocess.run([program, path], **limits)
     assert other.returncode == 1 and 'no "point" of 2 float' in other.stderr
+
+
+@pytest.mark.parametrize("name", ["roots", "roots_cpp"])
+def test_roots_are_found_by_a_loop_and_a_branch(name):
+    program = BIN / name
+    if not program.exists():
+        pytest.skip("the examples are not built")
+    run = subprocess.run([program, "2", "9", "-1"], capture_output=True, text=True, timeout=60)
+    assert run.stdout.splitlines()[:2] == ["2: 1.41421", "9: 3"] and "nan" in run.stdout
+
+
+def test_a_pipeline_in_cpp_trains_on_files_that_it_wrote(tmp_path):
+    program = BIN / "pipeline_cpp"
+    if not program.exists():
+        pytest.skip("the examples are not built")
+    path = tmp_path / "a.tfrecord"
+    run = subprocess.run([program, path], capture_output=True, text=True, timeout=120, check=True)
+    assert float(run.stdout.split()[-1]) < 0.5
+    path.write_bytes(b"no records")
+    other = subprocess.run([program, path], capture_output=True, text=True, timeout=60)
+    assert other.returncode == 1 and "a.tfrecord" in other.stderr
+
+
+def test_a_model_is_called_in_cpp(tmp_path):
+    program = BIN / "call_model_cpp"
+    if not program.exists():
+        pytest.skip("the examples are not built")
+    module = rheos.Module()
+    module.slope = rheos.Variable(2.0)
+    signature = [rheos.TensorSpec([None], rheos.float32, name="x")]
+    module.call = rheos.function(lambda x: {"y": module.slope * x}, input_signature=signature)
+    rheos.saved_model.save(module, tmp_path / "m", signatures=module.call)
+    run = subprocess.run([program, tmp_path / "m"], capture_output=True, text=True, timeout=60)
+    assert run.stdout == "y: float[1] 2\n"
+    missing = subprocess.run([program, tmp_path / "n"], capture_output=True, text=True, timeout=60)
+    assert missing.returncode == 1 and missing.stderr.startswith("call_model: ")
