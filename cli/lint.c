@@ -8,6 +8,7 @@
 #include "command.h"
 #include "files.h"
 #include "limit.h"
+#include "mend.h"
 #include "options.h"
 #include "python.h"
 #include "source.h"
@@ -16,7 +17,7 @@
 
 const char command_lint_help[] =
     "usage: rheos lint [OPTIONS] GRAPH | SAVED_MODEL\n"
-    "       rheos lint [OPTIONS] SCRIPT.py [ARGUMENTS]\n"
+    "       rheos lint [OPTIONS] SCRIPT.py | -m MODULE | -c TEXT [ARGUMENTS]\n"
     "       rheos lint --rules [--json]\n"
     "\n"
     "Finds mistakes, each told in one line:\n"
@@ -33,10 +34,10 @@ const char command_lint_help[] =
     "  --tf1, --tf2, --keras 2 or 3\n"
     "                     as 'rheos run' has them\n"
     "  --outputs A,B      what a graph is for; else all that nothing takes\n"
-    "  --fix              write a graph without nodes that compute what others compute, and\n"
-    "                     without what the outputs do not need, if they are given; then tell\n"
-    "                     what is left\n"
-    "  -o FILE            where --fix writes, else in the place of the graph\n"
+    "  --fix              write the file without nodes that compute what others compute, and\n"
+    "                     without what the outputs, or a model that serves, do not need; what\n"
+    "                     lies beside the graph stays as it is. Then tell what is left\n"
+    "  -o FILE            where --fix writes, else in its place\n"
     "  --tags A,B         the graph of a saved model with these tags (else its first)\n"
     "  --memory-limit 8G  what reading it may take; none: all there is (else 1G and 64 times\n"
     "                     its size)\n";
@@ -211,33 +212,63 @@ static rheos_status *read_subject(subject *s, source *from, const lint_options *
 
 // ---- Mending
 
+// Where the result goes, for free(): of a folder the file in it.
+static char *mended_path(const source *from, const char *path, const lint_options *options) {
+  const char *out = options->out != NULL ? options->out : path;
+  if (from->kind != SOURCE_SAVED_MODEL || !is_folder(out)) return command_format("%s", out);
+  return command_format("%s/saved_model.pb%s", out, from->is_text ? "txt" : "");
+}
+
+static rheos_status *write_mended(const source *from, const char *out, const char *bytes,
+                                  size_t size_bytes) {
+  if (from->is_text ? !ends_with(out, "txt") : !ends_with(out, ".pbtxt")) {
+    return file_replace(out, bytes, size_bytes);
+  }
+  char *text = NULL;
+  TRY(rheos_message_to_text(source_message_type(from->kind), bytes, size_bytes, &text,
+                            &size_bytes));
+  rheos_status *status = file_replace(out, text, size_bytes);
+  rheos_free(text);
+  return status;
+}
+
+// What serves is what its signatures need.
+static bool is_served(const source *from, const char *tags) {
+  const Tensorflow__MetaGraphDef *meta_graph;
+  rheos_status *status = source_meta_graph(from, tags, &meta_graph);
+  bool serves = false, trains = false;
+  if (status != NULL || meta_graph == NULL || meta_graph->meta_info_def == NULL) {
+    rheos_status_free(status);
+    return false;
+  }
+  for (size_t i = 0; i < meta_graph->meta_info_def->n_tags; i++) {
+    serves = serves || strcmp(meta_graph->meta_info_def->tags[i], "serve") == 0;
+    trains = trains || strcmp(meta_graph->meta_info_def->tags[i], "train") == 0;
+  }
+  return serves && !trains && meta_graph->n_signature_def > 0;
+}
+
 static rheos_status *mend(source *from, const char *path, const lint_options *options) {
   char *text = command_format("%s", options->outputs != NULL ? options->outputs : ""), *rest = NULL;
-  text_list outputs = {0};
+  mend_options how = {.tags = options->tags};
   for (char *name = strtok_r(text, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest)) {
-    text_list_add(&outputs, name);
+    text_list_add(&how.outputs, name);
   }
-  void *bytes = NULL;
+  char *bytes = NULL, *out = mended_path(from, path, options);
   size_t size_bytes;
   int32_t num_removed;
   rheos_status *status = source_read_message(from);
   if (status == NULL) {
-    status = rheos_graph_def_mend(from->bytes, from->size_bytes, outputs.items, outputs.count,
-                                  &bytes, &size_bytes, &num_removed);
+    how.is_serving = is_served(from, options->tags);
+    status = mend_source(from, &how, &bytes, &size_bytes, &num_removed);
   }
-  const char *out = options->out != NULL ? options->out : path;
-  if (status == NULL && (from->is_text ? ends_with(out, "txt") : ends_with(out, ".pbtxt"))) {
-    char *as_text = NULL;
-    status = rheos_message_to_text("GraphDef", bytes, size_bytes, &as_text, &size_bytes);
-    rheos_free(bytes);
-    bytes = as_text;
-  }
-  if (status == NULL) status = file_replace(out, bytes, size_bytes);
+  if (status == NULL) status = write_mended(from, out, bytes, size_bytes);
   if (status == NULL) {
     fprintf(stderr, "rheos: %d nodes went, '%s' is written\n", (int)num_removed, out);
   }
-  rheos_free(bytes);
-  text_list_deinit(&outputs);
+  free(bytes);
+  free(out);
+  text_list_deinit(&how.outputs);
   free(text);
   return status;
 }
@@ -335,6 +366,7 @@ static int lint_path(const char *path, const lint_options *options, const option
     status = options->fix ? mend(&from, path, options) : NULL;
     if (options->fix) {
       source_close(&from);
+      from = (source){0};
       if (status == NULL) status = source_open(options->out ? options->out : path, &from);
     }
     if (status == NULL) status = lint_source(&from, options, &lint);
@@ -392,6 +424,11 @@ static int check(const lint_options *options, const text_list *paths) {
   return EXIT_SUCCESS;
 }
 
+// Whether a program begins there: a script, -m MODULE, -c TEXT.
+static bool is_program(const char *argument) {
+  return ends_with(argument, ".py") || strcmp(argument, "-m") == 0 || strcmp(argument, "-c") == 0;
+}
+
 int command_lint(int argc, char **argv) {
   lint_options options = {0};
   text_list paths = {0};
@@ -404,14 +441,14 @@ int command_lint(int argc, char **argv) {
       {"--tf2", .flag = &options.tf2},
       {"--keras", .text = &options.keras},
       {"--outputs", .text = &options.outputs, .kinds = SOURCE_MODELS},
-      {"--fix", .flag = &options.fix, .kinds = 1 << SOURCE_GRAPH},
-      {"-o", .text = &options.out, .kinds = 1 << SOURCE_GRAPH},
+      {"--fix", .flag = &options.fix, .kinds = SOURCE_MODELS},
+      {"-o", .text = &options.out, .kinds = SOURCE_MODELS},
       {"--tags", .text = &options.tags, .kinds = SOURCE_TAGGED},
       {"--memory-limit", .text = &options.memory_limit},
   };
   const size_t num_rows = sizeof rows / sizeof rows[0];
   int script = 1;  // where it stands among the arguments; argc: there is none
-  while (script < argc && !ends_with(argv[script], ".py")) script++;
+  while (script < argc && !is_program(argv[script])) script++;
   int result = EXIT_USAGE;
   if (options_parse("lint", rows, num_rows, script, argv, &paths)) {
     if (options.rules && paths.count == 0 && script == argc) {

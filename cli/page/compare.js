@@ -50,7 +50,7 @@ function addDiffColouring() {
     of: ({ graph, item }) => DIFF_COLOURS[statesOf(graph)[item]] || null,
     legend() {
       const { counts } = DATA.diff, numbers = { added: counts.only_in_b, gone: counts.only_in_a, changed: counts.changed, renamed: counts.renamed, same: counts.same };
-      return Object.entries(DIFF_TEXTS).map(([state, text]) => [numbers[state] === undefined ? text : `${text}: ${numbers[state]}`, DIFF_COLOURS[state] || null]);
+      return Object.entries(DIFF_TEXTS).filter(([state]) => numbers[state] !== 0).map(([state, text]) => [numbers[state] === undefined ? text : `${text}: ${numbers[state]}`, DIFF_COLOURS[state] || null]);
     },
   };
   VIEW.colouring = "diff";

@@ -511,7 +511,7 @@ function listColourings() {
 
 async function start() {
   const paths = DATA.diff ? DATA.title.split(" -> ") : [DATA.title];
-  const base = paths.map((path) => plain(path.replace(/\/+$/, "").split("/").pop() || path)).join(" \u2192 ");
+  const base = paths.map((path) => plain(path.replace(/(\/saved_model\.pb(txt)?)?\/*$/, "").split("/").pop() || path)).join(" \u2192 ");
   document.title = base + " - Rheos";
   $("title").textContent = base;
   $("title").title = plain(DATA.title);

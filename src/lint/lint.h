@@ -110,6 +110,7 @@ void rheos__lint_find_copies(rheos__lint_findings *found, const rheos__lint_grap
 // loss_rules.c
 void rheos__lint_double_softmax(rheos__lint_findings *found, const rheos__lint_graph *g);
 void rheos__lint_double_sigmoid(rheos__lint_findings *found, const rheos__lint_graph *g);
+void rheos__lint_log_at_zero(rheos__lint_findings *found, const rheos__lint_graph *g);
 void rheos__lint_log_of_softmax(rheos__lint_findings *found, const rheos__lint_graph *g);
 void rheos__lint_root_at_zero(rheos__lint_findings *found, const rheos__lint_graph *g);
 void rheos__lint_swapped_labels(rheos__lint_findings *found, const rheos__lint_graph *g);

@@ -62,6 +62,47 @@ void rheos__lint_log_of_softmax(rheos__lint_findings *found, const rheos__lint_g
   }
 }
 
+// Whether a value is kept from 0 by a constant: added, or as its least.
+static bool is_kept_from_zero(const rheos__lint_graph *g, rheos__edge edge) {
+  static const char *const ops[] = {"Add", "AddV2", "Maximum", "ClipByValue", "BiasAdd", NULL};
+  edge = rheos__lint_behind(g, edge, true);
+  if (rheos__lint_is(g, edge.id, "Minimum")) {  // of a value that is clipped
+    edge = rheos__lint_behind(g, rheos__lint_input(g, edge.id, 0), true);
+  }
+  if (!rheos__lint_is_one(g, edge.id, ops)) return false;
+  return rheos__lint_is(g, edge.id, "ClipByValue") ||
+         rheos__lint_is(g, rheos__lint_input(g, edge.id, 0).id, "Const") ||
+         rheos__lint_is(g, rheos__lint_input(g, edge.id, 1).id, "Const");
+}
+
+// Whether `value` is the logarithm of `x`, or of a quotient of x.
+static bool is_log_of(const rheos__lint_graph *g, rheos__edge value, rheos__edge x) {
+  static const char *const quotients[] = {"RealDiv", "Div", NULL};
+  const rheos__edge log = rheos__lint_behind(g, value, true);
+  if (!rheos__lint_is(g, log.id, "Log")) return false;
+  rheos__edge of = rheos__lint_behind(g, rheos__lint_input(g, log.id, 0), false);
+  if (rheos__lint_is_one(g, of.id, quotients) && of.id != x.id) {
+    of = rheos__lint_behind(g, rheos__lint_input(g, of.id, 0), false);
+  }
+  return of.id == x.id && of.index == x.index;
+}
+
+void rheos__lint_log_at_zero(rheos__lint_findings *found, const rheos__lint_graph *g) {
+  for (int32_t id = 0; id < g->num_nodes; id++) {
+    if (!rheos__lint_is(g, id, "Mul")) continue;
+    for (int32_t i = 0; i < 2; i++) {
+      const rheos__edge x = rheos__lint_behind(g, rheos__lint_input(g, id, i), false);
+      if (x.id < 0 || rheos__lint_is(g, x.id, "Const")) continue;
+      if (!is_log_of(g, rheos__lint_input(g, id, 1 - i), x) || is_kept_from_zero(g, x)) continue;
+      rheos__lint_tell(found, g, id,
+                       "'%s' is '%s' times its logarithm: where that is 0 no number, and no "
+                       "gradient",
+                       rheos__lint_name(found, g, id), rheos__lint_name(found, g, x.id));
+      break;
+    }
+  }
+}
+
 // Whether a value is a sum of squares, with nothing added that keeps it from 0.
 static bool is_sum_of_squares(const rheos__lint_graph *g, rheos__edge edge) {
   const rheos__edge sum = rheos__lint_behind(g, edge, true);

@@ -52,6 +52,8 @@ static const rheos__lint_row rows[] = {
     ROW("large-constant", SURE, GRAPH, rheos__lint_large_constant,
         "a constant of 10 MB or more, or 64 MB of smaller ones, in a graph with variables",
         "feed it, read it by a dataset, or keep it in a variable that a placeholder initializes"),
+    ROW("log-at-zero", NOTE, GRAPH, rheos__lint_log_at_zero, "a value times its own logarithm",
+        "use tf.math.xlogy(x, x), or add a small number to x such as 1e-12"),
     ROW("log-of-softmax", NOTE, GRAPH, rheos__lint_log_of_softmax,
         "the logarithm of a softmax or sigmoid",
         "use tf.nn.log_softmax() or tf.log_sigmoid(), or a loss that takes logits"),

@@ -396,6 +396,28 @@ static rheos_status *mend(void *argument) {
   return status;
 }
 
+// Constants of one tensor, each of which counts, since a file has them all.
+static int near_limit(int num_constants, int64_t megabytes) {
+  graph_fixture f = fixture_new();
+  rheos_tensor *tensor = NULL;
+  assert_ok(rheos_tensor_new(RHEOS_UINT8, RHEOS_SHAPE(megabytes << 20), &tensor));
+  for (int i = 0; i < num_constants; i++) rheos_const(f.scope, tensor, RHEOS_UINT8);
+  rheos_tensor_unref(tensor);
+  const int count = lint_count(f.graph, "graph-near-limit");
+  fixture_free(&f);
+  return count;
+}
+
+static void test_lint__a_graph_of_one_and_a_half_gigabytes_is_found(void **state) {
+  (void)state;
+  const int found[][2] = {{24, 64}, {25, 64}, {16, 96}, {48, 32}, {97, 16}};
+  const int near[][2] = {{23, 64}, {15, 96}, {47, 32}, {95, 16}, {1, 1}};
+  for (size_t i = 0; i < 5; i++) {
+    assert_int_equal(near_limit(found[i][0], found[i][1]), 1);
+    assert_int_equal(near_limit(near[i][0], near[i][1]), 0);
+  }
+}
+
 static void test_lint__short_memory_is_an_error(void **state) {
   (void)state;
   graph_fixture f = fixture_new();
@@ -428,6 +450,7 @@ int main(void) {
       cmocka_unit_test(test_lint__fed_shapes_and_labels_are_looked_at),
       cmocka_unit_test(test_lint__runs_of_another_graph_are_refused),
       cmocka_unit_test(test_lint__mending_merges_what_is_the_same),
+      cmocka_unit_test(test_lint__a_graph_of_one_and_a_half_gigabytes_is_found),
       cmocka_unit_test(test_lint__short_memory_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

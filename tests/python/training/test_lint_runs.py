@@ -385,6 +385,226 @@ cases(
     FUNCTION,
 )
 
+cases(
+    "growing-graph", [], ["for i in range(2): session.run(tf.reduce_sum(use), feed)"], HEAD + RUN
+)
+cases(
+    "new-fetches",
+    [],
+    ["for i in range(40): session.run([use, z] if i % 2 else use, feed)"],
+    HEAD + RUN,
+)
+cases(
+    "many-shapes",
+    [
+        """
+        p = tf.placeholder(tf.float32)
+        q = p + 1.0
+        for i in range(10): session.run(q, {p: np.ones([i + 1])})
+        """,
+        "for i in range(20): session.run(z, {x: np.ones([2 * i + 1, 3])})",
+    ],
+    [
+        "for i in range(1, 9): session.run(use, {x: np.ones([i, 3]), y: np.ones([i, 3])})",
+        "for i in range(30): session.run(z, {x: np.ones([2 ** (i % 5), 3])})",
+    ],
+    HEAD + RUN,
+)
+cases(
+    "partial-batch",
+    [
+        "for i in range(24): session.run(z, {x: np.ones([1 if i % 12 == 11 else 4, 3])})",
+        """
+        data = np.ones([100, 3], np.float32)
+        for epoch in range(2):
+            for i in range(0, 100, 8): session.run(z, {x: data[i:i + 8]})
+        """,
+    ],
+    [
+        "for i in range(33): session.run(z, {x: np.ones([32 if i == 32 else 8, 3])})",
+        "for i in range(12): session.run(z, {x: np.ones([[8, 4, 2][i % 3], 3])})",
+    ],
+    HEAD + RUN,
+)
+cases(
+    "unscaled-input",
+    [
+        "session.run(tf.matmul(tf.identity(x), w), {x: np.full([2, 3], 255)})",
+        """
+        b = tf.placeholder(tf.uint8, [None, 3])
+        session.run(tf.matmul(tf.cast(b, tf.float32), w), {b: np.full([2, 3], 200, np.uint8)})
+        """,
+        """
+        image = tf.placeholder(tf.float32, [1, 4, 4, 1])
+        k = tf.get_variable("k", [2, 2, 1, 1])
+        session.run(k.initializer)
+        picture = np.arange(0, 256, 16).reshape(1, 4, 4, 1)
+        session.run(tf.nn.conv2d(image, k, [1, 1, 1, 1], "SAME"), {image: picture})
+        """,
+    ],
+    [
+        "session.run(z, {x: np.arange(240, 252).reshape(4, 3) + 0.5})",
+        "session.run(z, {x: np.arange(-3, 249, 21).reshape(4, 3)})",
+    ],
+    HEAD + RUN,
+)
+PHASE = HEAD + RUN + """
+    phase = tf.keras.backend.learning_phase()
+    h = tf.keras.layers.Dropout(0.5)(z)
+"""
+cases(
+    "constant-phase",
+    [
+        "for _ in range(20): session.run(h, {x: xs, phase: 1})",
+        "for _ in range(10): session.run([h, z], {x: xs, phase: False})",
+        "def guess(v): return session.run(h, {x: v, phase: 0})\nfor i in range(15): guess(xs * i)",
+        "feed[phase] = 0\nfor _ in range(11): session.run([h, use], feed)",
+    ],
+    [
+        "for _ in range(3): session.run(h, {x: xs, phase: 0})",
+        "for i in range(20): session.run(h, {x: xs, phase: i < 19})",
+        """
+        p = tf.placeholder(tf.float32, [])
+        product = z * p
+        for _ in range(12): session.run(product, {x: xs, p: 0.0})
+        """,
+    ],
+    PHASE,
+)
+cases(
+    "unreached-ops",
+    [
+        "top = tf.nn.top_k(z)  # <-\nsession.run(use, feed)",
+        "a = tf.reduce_max(z)  # <-\nfor _ in range(3): session.run(use, feed)",
+        "def debug(v): return tf.reduce_mean(v)  # <-\ndebug(use)\nsession.run(use, feed)",
+    ],
+    [
+        "hits = tf.reduce_mean(use); session.run(use, feed); session.run(hits, feed)",
+        "tf.Print(z, [z]); session.run(use, feed)",
+    ],
+    HEAD + RUN,
+)
+cases(
+    "many-sessions",
+    [
+        """
+        def predict(v):
+            session = tf.Session()  # <-
+            kept.append(session)
+        kept = []
+        for i in range(9): predict(i)
+        """,
+        "kept = {i: tf.Session() for i in range(20)}  # <-",
+    ],
+    [
+        "one = tf.Session()\nfor _ in range(20): one.run(tf.constant(1))",
+        "kept = [tf.Session() for _ in range(5)]\nmore = [tf.Session() for _ in range(5)]",
+    ],
+)
+cases(
+    "dropout-in-runs",
+    [
+        """
+        h = tf.nn.dropout(z, rate=0.2)  # <-
+        guess = tf.argmax(h, 1)
+        for i in range(15): session.run(guess, feed)
+        """,
+        """
+        keep = tf.placeholder_with_default(0.5, [])
+        d = tf.nn.dropout(z, keep_prob=keep)  # <-
+        for _ in range(10): session.run([d, use], feed)
+        """,
+        """
+        mask = tf.floor(0.5 + tf.random_uniform([3]))
+        d = z * mask  # <-
+        for _ in range(12): session.run(d, feed)
+        """,
+    ],
+    [],
+    HEAD + RUN,
+)
+cases(
+    "fed-variable",
+    ["for _ in range(11): session.run('MatMul:0', {x: xs, w: np.eye(3)})"],
+    [
+        "for _ in range(12): session.run(use, {use: xs})",
+        "for i in range(9): session.run(z, {x: xs, w: np.eye(3) * i})",
+    ],
+    HEAD + RUN,
+)
+cases(
+    "unrun-update",
+    [
+        """
+        v = tf.get_variable("v", [3], use_resource=True)
+        r = v.assign_sub(v * 0.1)  # <-
+        session.run(v.initializer)
+        for _ in range(101): session.run(use, feed)
+        """,
+        """
+        r = tf.scatter_add(w, [0], [[1.0, 1.0, 1.0]])  # <-
+        for _ in range(150): session.run(z, feed)
+        """,
+    ],
+    [
+        "for _ in range(120): session.run(use, feed)",
+        "r = w.assign(w * 0.9)\nsession.run(r)\nfor _ in range(101): session.run(use, feed)",
+    ],
+    HEAD + RUN,
+)
+cases(
+    "side-effect",
+    [traced("seen.insert(0, a)  # <-", "return a")],
+    [traced("return a + float(len('print'))")],
+    FUNCTION,
+)
+QUEUE = HEAD + RUN + """
+    queue = tf.FIFOQueue(3, tf.float32, [[]], name="queue")
+    put, taken, errors = queue.enqueue(1.0), queue.dequeue(), tf.errors
+    options = tf.RunOptions(timeout_in_ms=50)
+    def wait(fetch, session=session):
+        try: session.run(fetch, options=options)
+        except (errors.DeadlineExceededError, errors.OutOfRangeError, errors.CancelledError): pass
+"""
+cases(
+    "queue-not-filled",
+    [
+        "wait(taken)",
+        "many = queue.dequeue_many(2)  # <-\nwait(many)",
+        "twice = taken * 2.0\nwait(twice)",
+        """
+        other = tf.RandomShuffleQueue(3, 1, tf.float32, [[]])
+        one = other.dequeue()  # <-
+        session.run(put)
+        wait(one)
+        """,
+        """
+        values = tf.train.batch([tf.constant(1.0)], 2)  # <-
+        wait(values)
+        """,
+        "wait([taken, w])",
+    ],
+    [
+        "session.run(put); session.run(taken)",
+        "wait(w)",
+        "session.run([put, put])\nfor _ in range(1): session.run(taken)",
+        """
+        session.run(queue.enqueue_many([[1.0, 2.0]]))
+        session.run(queue.dequeue_many(2))
+        """,
+        "session.run(queue.size())",
+        """
+        values = tf.train.batch([tf.constant(1.0)], 2)
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        session.run(values)
+        coordinator.request_stop()
+        coordinator.join(threads)
+        """,
+    ],
+    QUEUE,
+)
+
 
 @pytest.mark.parametrize(("rule", "text"), cases.bad, ids=name_of)
 def test_the_mistake_is_found_at_its_line(rule, text):
