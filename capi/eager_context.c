@@ -66,20 +66,28 @@ TFE_Context *TFE_NewContext(const TFE_ContextOptions *opts, TF_Status *status) {
       error = rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "out of memory");
     }
   }
+  if (error == NULL) {
+    context->executor = TFE_NewExecutor(opts->is_async, true, 0);
+    if (context->executor == NULL) {
+      error = rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "out of memory");
+    }
+  }
   if (!capi_take(status, error)) {
+    rheos_scope_free(context->scope);
     rheos_eager_free(context->eager);
     free(context);
     return NULL;
   }
   pthread_mutex_init(&context->lock, NULL);
   context->policy = opts->policy;
-  context->is_async = opts->is_async;
   context->id = atomic_fetch_add(&last_id, 1) + 1;
   return context;
 }
 
 void TFE_DeleteContext(TFE_Context *context) {
   if (context == NULL) return;
+  capi_free_executors(context);
+  rheos_trace_free(context->trace);
   rheos_scope_free(context->scope);
   rheos_eager_free(context->eager);
   pthread_mutex_destroy(&context->lock);
@@ -119,13 +127,6 @@ void TFE_ContextSetThreadLocalDevicePlacementPolicy(TFE_Context *context,
 
 TFE_ContextDevicePlacementPolicy TFE_ContextGetDevicePlacementPolicy(TFE_Context *context) {
   return context == NULL ? TFE_DEVICE_PLACEMENT_EXPLICIT : context->policy;
-}
-
-// Operations have run when TFE_Execute() returns, asynchronous or not: there is nothing to wait
-// for.
-void TFE_ContextAsyncWait(TFE_Context *context, TF_Status *status) {
-  capi_succeed(status);
-  capi_need(context, "the context", status);
 }
 
 void TFE_ContextStartStep(TFE_Context *context) { (void)context; }
@@ -211,12 +212,12 @@ TF_Function *TFE_ContextGetFunction(TFE_Context *context, const char *name, TF_S
 // ---- Handles of tensors
 
 TFE_TensorHandle *capi_tensor_handle(rheos_tensor *value, TF_Status *status) {
-  TFE_TensorHandle *handle = malloc(sizeof *handle);
+  TFE_TensorHandle *handle = calloc(1, sizeof *handle);
   if (handle == NULL) {
     capi_fail_for_memory(status);
     return NULL;
   }
-  handle->value = rheos_tensor_ref(value);
+  if (value != NULL) handle->value = rheos_tensor_ref(value);
   return handle;
 }
 
@@ -254,28 +255,36 @@ TFE_TensorHandle *TFE_NewTensorHandleFromScalar(TF_DataType data_type, void *dat
 void TFE_DeleteTensorHandle(TFE_TensorHandle *h) {
   if (h == NULL) return;
   rheos_tensor_unref(h->value);
+  TF_DeleteStatus(h->error);
   free(h);
 }
 
 TF_DataType TFE_TensorHandleDataType(TFE_TensorHandle *h) {
-  return h == NULL ? (TF_DataType)0 : (TF_DataType)rheos_tensor_dtype(h->value);
+  return h == NULL || h->value == NULL ? (TF_DataType)0 : (TF_DataType)rheos_tensor_dtype(h->value);
 }
 
-static bool need_handle(TFE_TensorHandle *h, TF_Status *status) {
+bool capi_need_handle(const TFE_TensorHandle *h, TF_Status *status) {
   capi_succeed(status);
-  return capi_need(h, "the handle", status);
+  if (h == NULL) {
+    capi_fail(status, TF_INVALID_ARGUMENT, "Invalid handle");
+  } else if (h->value == NULL) {
+    TF_SetStatus(status, TF_GetCode(h->error), TF_Message(h->error));
+  } else {
+    return true;
+  }
+  return false;
 }
 
 int TFE_TensorHandleNumDims(TFE_TensorHandle *h, TF_Status *status) {
-  return need_handle(h, status) ? rheos_tensor_shape(h->value)->rank : -1;
+  return capi_need_handle(h, status) ? rheos_tensor_shape(h->value)->rank : -1;
 }
 
 int64_t TFE_TensorHandleNumElements(TFE_TensorHandle *h, TF_Status *status) {
-  return need_handle(h, status) ? rheos_tensor_num_elements(h->value) : -1;
+  return capi_need_handle(h, status) ? rheos_tensor_num_elements(h->value) : -1;
 }
 
 int64_t TFE_TensorHandleDim(TFE_TensorHandle *h, int dim_index, TF_Status *status) {
-  if (!need_handle(h, status)) return -1;
+  if (!capi_need_handle(h, status)) return -1;
   const rheos_shape *shape = rheos_tensor_shape(h->value);
   if (dim_index >= 0 && dim_index < shape->rank) return shape->dims[dim_index];
   capi_fail(status, TF_INVALID_ARGUMENT, "the tensor has no dimension %d", dim_index);
@@ -284,7 +293,7 @@ int64_t TFE_TensorHandleDim(TFE_TensorHandle *h, int dim_index, TF_Status *statu
 
 // Of a tensor in the host's memory, whatever host that is.
 const char *TFE_TensorHandleDeviceName(TFE_TensorHandle *h, TF_Status *status) {
-  if (!need_handle(h, status)) return NULL;
+  if (!capi_need_handle(h, status)) return NULL;
   const char *device = rheos_tensor_device(h->value);
   return device[0] == '\0' ? "/job:localhost/replica:0/task:0/device:CPU:0" : device;
 }
@@ -294,22 +303,24 @@ const char *TFE_TensorHandleBackingDeviceName(TFE_TensorHandle *h, TF_Status *st
 }
 
 const char *TFE_TensorHandleDeviceType(TFE_TensorHandle *h, TF_Status *status) {
-  return need_handle(h, status) ? "CPU" : NULL;
+  return capi_need_handle(h, status) ? "CPU" : NULL;
 }
 
 int TFE_TensorHandleDeviceID(TFE_TensorHandle *h, TF_Status *status) {
-  return need_handle(h, status) ? 0 : -1;
+  return capi_need_handle(h, status) ? 0 : -1;
 }
 
-void TFE_TensorHandleGetStatus(TFE_TensorHandle *h, TF_Status *status) { need_handle(h, status); }
+void TFE_TensorHandleGetStatus(TFE_TensorHandle *h, TF_Status *status) {
+  capi_need_handle(h, status);
+}
 
 TFE_TensorHandle *TFE_TensorHandleCopySharingTensor(TFE_TensorHandle *h, TF_Status *status) {
-  return need_handle(h, status) ? capi_tensor_handle(h->value, status) : NULL;
+  return capi_need_handle(h, status) ? capi_tensor_handle(h->value, status) : NULL;
 }
 
 TF_Tensor *TFE_TensorHandleResolve(TFE_TensorHandle *h, TF_Status *status) {
   TF_Tensor *tensor = NULL;
-  if (need_handle(h, status)) capi_take(status, capi_tensor_of(h->value, &tensor));
+  if (capi_need_handle(h, status)) capi_take(status, capi_tensor_of(h->value, &tensor));
   return tensor;
 }
 
@@ -327,11 +338,16 @@ static bool is_device(TFE_Context *context, const char *name) {
   return false;
 }
 
+bool capi_need_device(TFE_Context *context, const char *name, TF_Status *status) {
+  if (is_device(context, name)) return true;
+  capi_fail(status, TF_INVALID_ARGUMENT, "%s unknown device.", name);
+  return false;
+}
+
 TFE_TensorHandle *TFE_TensorHandleCopyToDevice(TFE_TensorHandle *h, TFE_Context *context,
                                                const char *device_name, TF_Status *status) {
-  if (!need_handle(h, status) || !capi_need(context, "the context", status)) return NULL;
-  if (!is_device(context, device_name)) {
-    capi_fail(status, TF_INVALID_ARGUMENT, "%s unknown device.", device_name);
+  if (!capi_need_handle(h, status) || !capi_need(context, "the context", status) ||
+      !capi_need_device(context, device_name, status)) {
     return NULL;
   }
   rheos_eager_op op = {.type = "Identity", .inputs = &h->value, .num_inputs = 1};
@@ -344,11 +360,11 @@ TFE_TensorHandle *TFE_TensorHandleCopyToDevice(TFE_TensorHandle *h, TFE_Context 
 }
 
 void *TFE_TensorHandleDevicePointer(TFE_TensorHandle *h, TF_Status *status) {
-  return need_handle(h, status) ? rheos_tensor_data(h->value) : NULL;
+  return capi_need_handle(h, status) ? rheos_tensor_data(h->value) : NULL;
 }
 
 size_t TFE_TensorHandleDeviceMemorySize(TFE_TensorHandle *h, TF_Status *status) {
-  return need_handle(h, status) ? rheos_tensor_size_bytes(h->value) : 0;
+  return capi_need_handle(h, status) ? rheos_tensor_size_bytes(h->value) : 0;
 }
 
 TF_Tensor *TFE_AllocateHostTensor(TFE_Context *context, TF_DataType dtype, const int64_t *dims,

@@ -1,4 +1,5 @@
 // Operations that run at once: what they are given, one call each, and running them.
+#include "cancellation.h"
 #include "eager_handles.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@ static void clear_op(TFE_Op *op) {
   op->num_inputs = 0;
   op->num_arguments = 0;
   op->is_flat = false;
+  op->cancellation = NULL;
   capi_attrs_free(&op->attrs);
 }
 
@@ -97,7 +99,7 @@ const char *TFE_OpGetDevice(const TFE_Op *op, TF_Status *status) {
 // ---- Inputs
 
 static bool add_input(TFE_Op *op, TFE_TensorHandle *input, TF_Status *status) {
-  if (!capi_need(input, "an input", status)) return false;
+  if (!capi_need_handle(input, status)) return false;
   if (!capi_grow(&op->inputs, op->num_inputs, sizeof *op->inputs)) {
     capi_fail_for_memory(status);
     return false;
@@ -386,30 +388,97 @@ int TFE_OpGetOutputLength(TFE_Op *op, const char *output_name, TF_Status *status
 
 // ---- Running
 
-static void run_op(TFE_Op *op, TFE_TensorHandle **retvals, int *num_retvals, TF_Status *status) {
+void TFE_OpSetCancellationManager(TFE_Op *op, TFE_CancellationManager *cancellation_manager,
+                                  TF_Status *status) {
+  capi_succeed(status);
+  if (!capi_need(op, "the operation", status)) return;
+  op->cancellation = cancellation_manager;
+}
+
+// Attributes that calls of functions may have, about which Rheos has nothing to choose.
+static size_t meaningful_attrs(TFE_Op *op, const rheos_attr **out_attrs) {
+  *out_attrs = op->attrs.attrs;
+  if (rheos_op_def_find(NULL, op->type) != NULL) return op->attrs.count;
+  capi_attrs_remove(&op->attrs, "config_proto");
+  capi_attrs_remove(&op->attrs, "executor_type");
+  return op->attrs.count;
+}
+
+// The metadata of runs is added to what the context has of before.
+static rheos_status *run_region(TFE_Op *op, rheos_region *region, rheos_tensor **values) {
+  TFE_Context *context = op->context;
+  rheos_run_options options = {0};
+  if (op->cancellation != NULL) {
+    options.should_stop = capi_should_stop;
+    options.should_stop_argument = op->cancellation;
+    if (capi_should_stop(op->cancellation)) {
+      return rheos_status_new(RHEOS_CANCELLED, "operation '%s' was cancelled", op->type);
+    }
+  }
+  pthread_mutex_lock(&context->lock);
+  bool is_traced = context->trace != NULL;
+  options.trace = context->trace;
+  if (!is_traced) pthread_mutex_unlock(&context->lock);
+  rheos_status *error = rheos_region_run(region, op->inputs, values, &options);
+  if (is_traced) pthread_mutex_unlock(&context->lock);
+  return error;
+}
+
+// The handles of a run: of its values, or of an error that is told later.
+static void give_handles(rheos_tensor **values, const TF_Status *error, int count,
+                         TFE_TensorHandle **retvals, TF_Status *status) {
+  for (int i = 0; i < count; i++) {
+    retvals[i] = capi_tensor_handle(values[i], status);
+    rheos_tensor_unref(values[i]);
+    if (retvals[i] == NULL || error == NULL) continue;
+    retvals[i]->error = TF_NewStatus();
+    TF_SetStatus(retvals[i]->error, TF_GetCode(error), TF_Message(error));
+  }
+  for (int i = 0; i < count; i++) {
+    if (retvals[i] != NULL && (retvals[i]->value != NULL || retvals[i]->error != NULL)) continue;
+    for (int k = 0; k < count; k++) {
+      TFE_DeleteTensorHandle(retvals[k]);
+      retvals[k] = NULL;
+    }
+    capi_fail_for_memory(status);
+    return;
+  }
+}
+
+// Runs it; an asynchronous executor keeps the error for later.
+static void run_prepared(TFE_Op *op, TFE_Executor *executor, rheos_region *region,
+                         TFE_TensorHandle **retvals, int count, TF_Status *status) {
+  rheos_tensor **values = calloc((size_t)count + 1, sizeof *values);
+  if (values == NULL) {
+    capi_fail_for_memory(status);
+    return;
+  }
+  TF_Status *late = TFE_ExecutorIsAsync(executor) ? TF_NewStatus() : NULL;
+  if (capi_take(late == NULL ? status : late, run_region(op, region, values))) {
+    give_handles(values, NULL, count, retvals, status);
+  } else if (late != NULL) {
+    capi_executor_fail(executor, late);
+    give_handles(values, late, count, retvals, status);
+  }
+  TF_DeleteStatus(late);
+  free(values);
+}
+
+static void run_op(TFE_Op *op, TFE_Executor *executor, TFE_TensorHandle **retvals, int *num_retvals,
+                   TF_Status *status) {
   rheos_region *region = NULL;
-  rheos_eager_op eager = {.type = op->type,
-                          .inputs = op->inputs,
-                          .num_inputs = op->num_inputs,
-                          .attrs = op->attrs.attrs,
-                          .num_attrs = op->attrs.count,
-                          .device = op->device};
+  rheos_eager_op eager = {
+      .type = op->type, .inputs = op->inputs, .num_inputs = op->num_inputs, .device = op->device};
+  eager.num_attrs = meaningful_attrs(op, &eager.attrs);
   if (!capi_take(status, rheos_eager_region(op->context->eager, &eager, &region))) return;
   int count = rheos_region_num_outputs(region);
-  rheos_tensor **values = NULL;
   if (count > *num_retvals) {
     capi_fail(status, TF_INVALID_ARGUMENT, "Expecting %d outputs, but *num_retvals is %d", count,
               *num_retvals);
-  } else if ((values = calloc((size_t)count + 1, sizeof *values)) == NULL) {
-    capi_fail_for_memory(status);
-  } else if (capi_take(status, rheos_region_run(region, op->inputs, values, NULL))) {
-    *num_retvals = count;
-    for (int i = 0; i < count; i++) {
-      retvals[i] = capi_tensor_handle(values[i], status);
-      rheos_tensor_unref(values[i]);
-    }
+  } else {
+    run_prepared(op, executor, region, retvals, count, status);
+    if (status == NULL || TF_GetCode(status) == TF_OK) *num_retvals = count;
   }
-  free(values);
   rheos_region_unref(region);
 }
 
@@ -422,44 +491,15 @@ void TFE_Execute(TFE_Op *op, TFE_TensorHandle **retvals, int *num_retvals, TF_St
   }
   if (op->type == NULL) {
     capi_fail(status, TF_FAILED_PRECONDITION, "the operation was reset to none");
-  } else if (op->attrs.error != NULL) {
-    tell(op, status);
-  } else {
-    run_op(op, retvals, num_retvals, status);
+    return;
   }
-}
-
-// ---- Executors and cancellation
-
-struct TFE_Executor {
-  bool is_async;
-};
-
-TFE_Executor *TFE_NewExecutor(bool is_async, bool enable_streaming_enqueue,
-                              int in_flight_nodes_limit) {
-  (void)enable_streaming_enqueue;
-  (void)in_flight_nodes_limit;
-  TFE_Executor *executor = malloc(sizeof *executor);
-  if (executor != NULL) executor->is_async = is_async;
-  return executor;
-}
-
-void TFE_DeleteExecutor(TFE_Executor *executor) { free(executor); }
-
-bool TFE_ExecutorIsAsync(TFE_Executor *executor) { return executor != NULL && executor->is_async; }
-
-void TFE_ExecutorWaitForAllPendingNodes(TFE_Executor *executor, TF_Status *status) {
-  capi_succeed(status);
-  capi_need(executor, "the executor", status);
-}
-
-void TFE_ExecutorClearError(TFE_Executor *executor) { (void)executor; }
-
-void TFE_ContextSetExecutorForThread(TFE_Context *context, TFE_Executor *executor) {
-  (void)context;
-  (void)executor;  // each runs operations where they are executed
-}
-
-TFE_Executor *TFE_ContextGetExecutorForThread(TFE_Context *context) {
-  return TFE_NewExecutor(context != NULL && context->is_async, true, 0);
+  if (op->attrs.error != NULL) {
+    tell(op, status);
+    return;
+  }
+  TFE_Executor *executor = TFE_ContextGetExecutorForThread(op->context);
+  if (!capi_executor_has_failed(executor, status)) {
+    run_op(op, executor, retvals, num_retvals, status);
+  }
+  TFE_DeleteExecutor(executor);
 }

@@ -1,23 +1,64 @@
 // What belongs to no graph: the version, the ops and their definitions.
 #include "handles.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *TF_Version(void) { return "2.21.0"; }
 
-// ---- The list of all ops: an OpList, whose field 1 is an OpDef
+// ---- Libraries of ops. Those of TensorFlow define ops by C++ that is not here, and do not load.
+
+struct TF_Library {
+  void *handle;
+};
+
+TF_Library *TF_LoadLibrary(const char *library_filename, TF_Status *status) {
+  capi_succeed(status);
+  if (!capi_need(library_filename, "the library's name", status)) return NULL;
+  TF_Library *library = calloc(1, sizeof *library);
+  if (library == NULL) {
+    capi_fail_for_memory(status);
+    return NULL;
+  }
+  library->handle = dlopen(library_filename, RTLD_NOW | RTLD_LOCAL);
+  if (library->handle != NULL) return library;
+  const char *reason = dlerror();
+  capi_fail(status, TF_NOT_FOUND, "%s", reason == NULL ? library_filename : reason);
+  free(library);
+  return NULL;
+}
+
+// None: there is no way to define one.
+TF_Buffer TF_GetOpList(TF_Library *lib_handle) {
+  (void)lib_handle;
+  return (TF_Buffer){0};
+}
+
+// What it defines stays, as in TensorFlow.
+void TF_DeleteLibraryHandle(TF_Library *lib_handle) { free(lib_handle); }
+
+// ---- The list of all ops: an OpList, whose field 1 is an OpDef. An OpDef's field 5 is what it is
+// for, in a line, which code generators want.
+
+static void write_op(capi_message *list, const char *type) {
+  void *bytes = NULL;
+  size_t size = 0;
+  capi_message def = {0};
+  const char *description = rheos_op_def_description(rheos_op_def_find(NULL, type));
+  rheos_status *error = rheos_op_to_op_def(type, &bytes, &size);
+  list->failed |= error != NULL;
+  if (error == NULL) capi_write_fields(&def, bytes, size);
+  if (description[0] != '\0') capi_write_text(&def, 5, description);
+  capi_write_message(list, 1, &def);
+  rheos_status_free(error);
+  rheos_free(bytes);
+}
 
 TF_Buffer *TF_GetAllOpList(void) {
   capi_message list = {0};
   for (int32_t i = 0; i < rheos_num_ops(); i++) {
-    void *bytes = NULL;
-    size_t size = 0;
-    rheos_status *status = rheos_op_to_op_def(rheos_op_type(i), &bytes, &size);
-    list.failed |= status != NULL;
-    capi_write_bytes(&list, 1, bytes, size);
-    rheos_status_free(status);
-    rheos_free(bytes);
+    write_op(&list, rheos_op_type(i));
   }
   TF_Buffer *buffer = list.failed ? NULL : TF_NewBufferFromString(list.bytes, list.size);
   free(list.bytes);

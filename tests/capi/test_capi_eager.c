@@ -1,54 +1,5 @@
 // Operations that run at once.
-#include "capi/capi_fixture.h"
-
-static const float MATRIX[] = {1, 2, 3, 4};
-
-typedef struct fixture {
-  TF_Status *status;
-  TFE_Context *context;
-  TFE_TensorHandle *matrix;
-} fixture;
-
-static int begin(void **state) {
-  static const int64_t dims[] = {2, 2};
-  fixture *f = calloc(1, sizeof *f);
-  f->status = TF_NewStatus();
-  TFE_ContextOptions *options = TFE_NewContextOptions();
-  f->context = TFE_NewContext(options, f->status);
-  succeeded(f->status);
-  TFE_DeleteContextOptions(options);
-  TF_Tensor *tensor = float_tensor(dims, 2, MATRIX);
-  f->matrix = TFE_NewTensorHandle(tensor, f->status);
-  succeeded(f->status);
-  TF_DeleteTensor(tensor);
-  *state = f;
-  return 0;
-}
-
-static int end(void **state) {
-  fixture *f = *state;
-  TFE_DeleteTensorHandle(f->matrix);
-  TFE_DeleteContext(f->context);
-  TF_DeleteStatus(f->status);
-  free(f);
-  return 0;
-}
-
-static TFE_Op *new_op(fixture *f, const char *type) {
-  TFE_Op *op = TFE_NewOp(f->context, type, f->status);
-  succeeded(f->status);
-  return op;
-}
-
-// The first element of what a handle holds; deletes the handle.
-static float first_of(fixture *f, TFE_TensorHandle *handle) {
-  TF_Tensor *tensor = TFE_TensorHandleResolve(handle, f->status);
-  succeeded(f->status);
-  float value = *(float *)TF_TensorData(tensor);
-  TF_DeleteTensor(tensor);
-  TFE_DeleteTensorHandle(handle);
-  return value;
-}
+#include "capi/eager_fixture.h"
 
 // Runs and deletes an operation with one result.
 static TFE_TensorHandle *execute(fixture *f, TFE_Op *op) {
@@ -72,7 +23,7 @@ static void test_handle__tells_of_its_tensor(void **state) {
   assert_int_equal(TFE_TensorHandleDim(f->matrix, 2, f->status), -1);
   failed(f->status, TF_INVALID_ARGUMENT, "dimension 2");
   assert_int_equal(TFE_TensorHandleNumDims(NULL, f->status), -1);
-  failed(f->status, TF_INVALID_ARGUMENT, "NULL");
+  failed(f->status, TF_INVALID_ARGUMENT, "Invalid handle");
   TF_Tensor *first = TFE_TensorHandleResolve(f->matrix, f->status);
   TF_Tensor *second = TFE_TensorHandleResolve(f->matrix, f->status);
   assert_ptr_equal(TF_TensorData(first), TF_TensorData(second));
@@ -148,7 +99,7 @@ static void test_op__that_does_not_fit_is_refused(void **state) {
   TFE_Execute(op, &result, &count, f->status);
   failed(f->status, TF_INVALID_ARGUMENT, "Expecting 1 outputs, but *num_retvals is 0");
   TFE_OpAddInput(op, NULL, f->status);
-  failed(f->status, TF_INVALID_ARGUMENT, "NULL");
+  failed(f->status, TF_INVALID_ARGUMENT, "Invalid handle");
   TFE_OpGetInputLength(op, "none", f->status);
   failed(f->status, TF_INVALID_ARGUMENT, "'none' not found");
   TFE_OpGetAttrType(op, "none", NULL, f->status);

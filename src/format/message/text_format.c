@@ -3,6 +3,7 @@
 
 #include <rheos/format.h>
 
+#include "api_def.pb-c.h"
 #include "bundle.pb-c.h"
 #include "config.pb-c.h"
 #include "event.pb-c.h"
@@ -38,6 +39,8 @@ static const ProtobufCMessageDescriptor *const types[] = {
     &tensorflow__config_proto__descriptor,
     &tensorflow__run_options__descriptor,
     &tensorflow__server_def__descriptor,
+    &tensorflow__api_def__descriptor,
+    &tensorflow__api_defs__descriptor,
 };
 
 const ProtobufCMessageDescriptor *rheos__message_type(const char *name, size_t name_bytes) {
