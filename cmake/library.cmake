@@ -19,7 +19,7 @@ endif()
 list(TRANSFORM protos PREPEND "${proto_root}/" OUTPUT_VARIABLE proto_files)
 set(all_protos ${protos})
 # What only the Python front end has messages of is not compiled to C.
-set(python_protos example.proto projector.proto xplane.proto)
+set(python_protos debug_event.proto example.proto projector.proto xplane.proto)
 list(REMOVE_ITEM protos ${python_protos})
 foreach(proto IN LISTS protos)
   string(REGEX REPLACE "\\.proto$" ".pb-c" stem "${proto}")

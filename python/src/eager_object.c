@@ -95,10 +95,10 @@ static bool should_release(const region_run *run) {
 }
 
 // -1 with an exception, and without outputs.
-static int check_outputs(const region_run *r, const char *type) {
+static int look_at(const region_run *r, const char *type) {
   const eager_ran ran = {type, r->inputs, r->outputs, rheos_region_num_inputs(r->region),
                          rheos_region_num_outputs(r->region)};
-  if (eager_check_numbers(&ran) == 0) return 0;
+  if (eager_tell_op(&ran, r->region) == 0 && eager_check_numbers(&ran) == 0) return 0;
   for (int32_t i = 0; i < ran.num_outputs; ++i) {
     rheos_tensor_unref(r->outputs[i]);
     r->outputs[i] = NULL;
@@ -123,7 +123,7 @@ static int run(region_run *r, const char *type) {
     rheos_status_free(status);
     return -1;
   }
-  if (!status) return eager_numbers_are_checked() ? check_outputs(r, type) : 0;
+  if (!status) return eager_ops_are_looked_at() ? look_at(r, type) : 0;
   raise_eager_error_take(status, type);
   return -1;
 }

@@ -66,6 +66,9 @@ bool eager_numbers_are_checked(void);
 // -1 with an exception, where an output has a NaN or an infinity that the package does not let
 // pass.
 int eager_check_numbers(const eager_ran *ran);
+bool eager_ops_are_looked_at(void);  // by one of both
+// Tells who follows operations of one, if anybody does. -1 with an exception of that.
+int eager_tell_op(const eager_ran *ran, const rheos_region *region);
 int eager_numerics_init(PyObject *module);
 
 // ---- Variables (eager_variable.c)

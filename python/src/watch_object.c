@@ -11,6 +11,7 @@ typedef struct watch_object {
   PyObject_HEAD session_object *session;  // NULL: of what runs at once
   rheos_watch *watch;                     // NULL: it has ended
   PyObject *function;
+  const rheos_seen *seen;  // that the function is told of now
 } watch_object;
 
 static PyTypeObject watch_type;
@@ -43,6 +44,12 @@ static PyObject *name_to_python(rheos_output output) {
   PyObject *text = PyUnicode_FromFormat("%s:%d", name, (int)output.index);
   PyMem_Free(name);
   return text;
+}
+
+// As the package has it: "float32".
+static PyObject *dtype_name(rheos_dtype dtype) {
+  PyObject *known = dtype_to_python(dtype);
+  return known ? PyObject_GetAttrString(known, "name") : NULL;
 }
 
 // [(name, statistics)]
@@ -90,13 +97,19 @@ static rheos_status *tell(void *argument, const rheos_seen *seen) {
   int32_t line;
   rheos_operation_source(operation, &file, &line);
   if (!file && seen->place[0] == '\0') find_source(&file, &line);  // it runs at once
+  watch_object *self = argument;
+  const rheos_seen *before = self->seen;
+  Py_INCREF(self);
+  self->seen = seen;
   PyObject *done = PyObject_CallFunction(
-      argument, "sssLziNNNsN", seen->name, rheos_operation_type(operation), seen->place,
+      self->function, "sssLziNNNNN", seen->name, rheos_operation_type(operation), seen->place,
       (long long)seen->step, file, (int)line, value_to_python(seen->value),
-      statistics_to_python(seen->statistics), inputs_to_python(seen), rheos_dtype_name(seen->dtype),
+      statistics_to_python(seen->statistics), inputs_to_python(seen), dtype_name(seen->dtype),
       shape_to_python(seen->shape));
   rheos_status *status = done ? NULL : status_of_telling();
   Py_XDECREF(done);
+  self->seen = before;
+  Py_DECREF(self);
   PyErr_Restore(pending, of_pending, traceback);
   PyGILState_Release(gil);
   return status;
@@ -110,11 +123,12 @@ static watch_object *new_watch(PyObject *args, rheos_watch_options *options) {
   if (!self) return NULL;
   self->session = NULL;
   self->watch = NULL;
+  self->seen = NULL;
   self->function = Py_NewRef(function);
   PyObject_GC_Track(self);
   options->seen = tell;
   options->what = (rheos_watch_what)what;
-  options->argument = function;
+  options->argument = self;
   return self;
 }
 
@@ -191,7 +205,62 @@ static void watch_dealloc(PyObject *object) {
   PyObject_GC_Del(object);
 }
 
+// What the function may ask while it is told of a value.
+static const rheos_seen *seen_now(const watch_object *self) {
+  if (!self->seen) PyErr_SetString(PyExc_RuntimeError, "the watch is not telling of a value");
+  return self->seen;
+}
+
+static PyObject *watch_graph(PyObject *object, PyObject *unused) {
+  (void)unused;
+  const rheos_seen *seen = seen_now((watch_object *)object);
+  return seen ? PyLong_FromVoidPtr(seen->output.graph) : NULL;
+}
+
+static PyObject *inputs_of(rheos_operation operation) {
+  const int32_t count = rheos_operation_num_inputs(operation);
+  PyObject *list = PyList_New(count);
+  for (int32_t i = 0; list && i < count; ++i) {
+    PyObject *name = name_to_python(rheos_operation_input(operation, i));
+    if (!name)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, name);
+  }
+  return list;
+}
+
+static PyObject *node_to_python(rheos_operation operation) {
+  const char *file;
+  int32_t line;
+  rheos_operation_source(operation, &file, &line);
+  return Py_BuildValue("NsNizi", name_to_python((rheos_output){operation.graph, operation.id, 0}),
+                       rheos_operation_type(operation), inputs_of(operation),
+                       (int)rheos_operation_num_outputs(operation), file, (int)line);
+}
+
+static PyObject *watch_nodes(PyObject *object, PyObject *unused) {
+  (void)unused;
+  const rheos_seen *seen = seen_now((watch_object *)object);
+  if (!seen) return NULL;
+  const int32_t count = rheos_graph_num_operations(seen->output.graph);
+  PyObject *list = PyList_New(count);
+  for (int32_t id = 0; list && id < count; ++id) {
+    PyObject *node = node_to_python((rheos_operation){seen->output.graph, id});
+    if (!node)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, id, node);
+  }
+  return list;
+}
+
 static PyMethodDef watch_methods[] = {
+    {"_graph", watch_graph, METH_NOARGS,
+     "_graph(): a number for the graph of the value that the function is told of."},
+    {"_nodes", watch_nodes, METH_NOARGS,
+     "_nodes(): of that graph, [(name of output 0, type, names of inputs, number of outputs, file "
+     "or None, line)]."},
     {"end", watch_end, METH_NOARGS, "end(): nothing is told any more; twice is once."},
     {NULL, NULL, 0, NULL},
 };
@@ -207,7 +276,22 @@ static PyTypeObject watch_type = {
     .tp_methods = watch_methods,
 };
 
+static PyObject *statistics_of(PyObject *module, PyObject *tensor) {
+  (void)module;
+  rheos_statistics statistics;
+  if (!eager_value(tensor)) {
+    PyErr_SetString(PyExc_TypeError, "expected a tensor with a value");
+    return NULL;
+  }
+  rheos_status *status = rheos_tensor_statistics(eager_value(tensor), &statistics);
+  if (!status) return statistics_to_python(&statistics);
+  raise_run_error_take(status, NULL);
+  return NULL;
+}
+
 static PyMethodDef functions[] = {
+    {"_statistics_of", statistics_of, METH_O,
+     "_statistics_of(tensor): what a watch tells of a tensor with a value."},
     {"_watch_eager", watch_eager, METH_VARARGS,
      "_watch_eager(names, what, function): a watch of what runs at once."},
     {NULL, NULL, 0, NULL},

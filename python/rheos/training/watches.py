@@ -72,6 +72,11 @@ def _numbers(told):
     return None if told is None else Statistics(*told)
 
 
+def statistics_of(tensor):
+    """The Statistics of a tensor with a value; InvalidArgumentError where it has no numbers."""
+    return Statistics(*_core._statistics_of(tensor))
+
+
 _of_eager = set()  # that are on
 
 
@@ -100,6 +105,15 @@ class Watch:
         """Ends the watch; nothing is told any more."""
         self._watch.end()
         self._others.discard(self)
+
+    def graph(self):
+        """While the function is told of a value: a number for the graph that the value is of."""
+        return self._watch._graph()
+
+    def nodes(self):
+        """Of that graph: [(name of output 0, type, names of inputs, number of outputs, file or
+        None, line)]."""
+        return self._watch._nodes()
 
     def __enter__(self):
         return self

@@ -99,6 +99,9 @@ OWN = {
             assert_scalar
         """,
     },
+    "debugging.experimental": {
+        "inspection.event_dumps": "disable_dump_debug_info enable_dump_debug_info",
+    },
     "distribute": {
         "training.cluster": "Server=ServerV2",
         "replication.input": "DistributedDataset DistributedIterator",
