@@ -38,6 +38,7 @@ SAME_KERAS = {
             CSVLogger Callback EarlyStopping History LambdaCallback LearningRateScheduler
             ModelCheckpoint ProgbarLogger ReduceLROnPlateau RemoteMonitor TerminateOnNaN
         """,
+        "models.nan_callback": "FirstNaN",
         "models.tensorboard": "TensorBoard",
     },
     "keras.constraints": {
