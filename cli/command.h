@@ -17,7 +17,8 @@
   X(exec, "run a graph or a saved model on files of arrays")             \
   X(bench, "time a graph or a saved model")                              \
   X(convert, "write a graph, saved model or checkpoint in another form") \
-  X(serve, "be one task of a cluster")
+  X(serve, "be one task of a cluster")                                   \
+  X(env, "print what a shell is to set for libtensorflow")
 
 // Gets the arguments from its own name on (argv[0] is "run"); returns the exit status. What it
 // prints is flushed behind it: where that fails, the command has failed.

@@ -12,6 +12,11 @@ set_target_properties(rheos_command PROPERTIES OUTPUT_NAME rheos)
 target_include_directories(rheos_command PRIVATE "${generated}")
 target_link_libraries(rheos_command PRIVATE rheos rheos_protobuf_c Threads::Threads m)
 
+file(RELATIVE_PATH libtensorflow_from_bin
+  "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}/rheos/libtensorflow")
+set_source_files_properties(cli/env.c PROPERTIES COMPILE_DEFINITIONS
+  "RHEOS_LIBTENSORFLOW_FROM_BIN=\"${libtensorflow_from_bin}\"")
+
 # What the assembler puts into the page's object file.
 file(GLOB page_assets CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/cli/page/*.html" "${PROJECT_SOURCE_DIR}/cli/page/*.css"
