@@ -7,6 +7,7 @@
 #   make install DESTDIR= PREFIX=/usr/local
 #   make wheel                 a wheel for pip in build/wheels (PYTHON=python3.12: for that one)
 #   make deb                   Debian packages in build/deb
+#   make libtensorflow         TensorFlow's C interface as an archive that runs on any Linux
 #   make dist                  the sources as an archive, the same bits each time
 #   make docs                  renews the table of ops in docs/ops.md
 #   make lint                  whether C, Python and scripts are formatted (tools/check-format --fix)
@@ -15,7 +16,7 @@
 #
 #   PYTHON=python3.12          builds for that interpreter (tools/find-python chooses else)
 #   SANITIZE=address,undefined (or thread) builds with sanitizers; give it a BUILD= of its own
-#   PACKAGES=folder            where wheel, deb and dist put what they make
+#   PACKAGES=folder            where wheel, deb, libtensorflow and dist put what they make
 #   JOBS=2                     how many compilers at a time
 
 # PyTorch is not among them: its package of the registry brings gigabytes for graphics cards along.
@@ -31,7 +32,7 @@ export PYTHON
 QUIET_MAKE := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,--no-print-directory)
 CONFIGURE = tools/configure "$(BUILD)" "-DRHEOS_SANITIZE=$(SANITIZE)" "-DPYTHON=$(PYTHON)"
 
-.PHONY: all build deps test test-c docs demo install wheel deb dist bench bench-peers size lint clean
+.PHONY: all build deps test test-c docs demo install wheel deb libtensorflow dist bench bench-peers size lint clean
 
 all: build
 	@echo "built $(BUILD)/bin/rheos, $(BUILD)/lib/librheos.so, $(BUILD)/python/rheos"
@@ -72,6 +73,10 @@ wheel: deps
 deb: deps
 	@tools/install-deps debhelper dh-python lintian
 	@tools/build-deb "$(or $(PACKAGES),$(BUILD)/deb)"
+
+libtensorflow: deps
+	@tools/install-deps patchelf
+	@tools/build-libtensorflow "$(or $(PACKAGES),$(BUILD)/libtensorflow-archive)"
 
 dist:
 	@tools/dist "$(or $(PACKAGES),$(BUILD))"

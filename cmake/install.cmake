@@ -7,6 +7,7 @@
 #   command      rheos and its page
 #   python       the package and its extension
 #   libtensorflow  TensorFlow's C interface, aside in a prefix of its own
+#   libtensorflow_development  its headers, the names that are linked with, tensorflow.pc
 
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_MESSAGE LAZY)
@@ -59,11 +60,13 @@ else()
 endif()
 
 if(TARGET rheos_tensorflow)
-  set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME libtensorflow)
+  set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME libtensorflow_development)
   set(capi_prefix ${CMAKE_INSTALL_LIBDIR}/rheos/libtensorflow)
   set_target_properties(rheos_tensorflow rheos_tensorflow_framework PROPERTIES
     INSTALL_RPATH "$ORIGIN;$ORIGIN/../../..")
-  install(TARGETS rheos_tensorflow rheos_tensorflow_framework LIBRARY DESTINATION ${capi_prefix}/lib)
+  install(TARGETS rheos_tensorflow rheos_tensorflow_framework
+    LIBRARY DESTINATION ${capi_prefix}/lib COMPONENT libtensorflow
+    NAMELINK_COMPONENT libtensorflow_development)
   install(DIRECTORY capi/include DESTINATION ${capi_prefix} FILES_MATCHING PATTERN "*.h")
   install(FILES "${capi_dir}/lib/pkgconfig/tensorflow.pc" DESTINATION ${capi_prefix}/lib/pkgconfig)
 endif()
