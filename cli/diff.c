@@ -23,11 +23,21 @@ const char command_diff_help[] =
     "  --tolerance 1e-6   how much numbers in checkpoints may differ, relatively (else 0)\n"
     "  --json             as JSON; the man page lists the fields\n"
     "  -o PAGE.html       both graphs as one page: what is only in A, only in B, changed\n"
+    "  --plan             what a step runs in each, and by which rule; A and B may also be what\n"
+    "                     'rheos show --plan --json' printed (FILE.json)\n"
+    "  --fetch NAME, --feed-shape NAME=2,3\n"
+    "                     with --plan, as 'rheos show' has them\n"
     "  --tags A,B         the graphs of saved models with these tags (else their first)\n"
     "  --memory-limit 8G  what reading them may take; none: all there is (else 1G and 64\n"
     "                     times the size of A)\n";
 
 static bool is_model(const source *s) { return (SOURCE_MODELS >> s->kind & 1) != 0; }
+
+static int finish(const diff_result *result, rheos_status *status) {
+  if (status == NULL) return result->differs ? EXIT_FAILURE : EXIT_SUCCESS;
+  command_fail_take(result->failed, status);
+  return EXIT_USAGE;
+}
 
 static int compare(source *a, source *b, const char *const *paths, const diff_options *options) {
   diff_result result = {0};
@@ -42,9 +52,7 @@ static int compare(source *a, source *b, const char *const *paths, const diff_op
         "diff: %s is a %s, %s a %s: only graphs and checkpoints are compared", paths[0],
         source_kind_name(a->kind), paths[1], source_kind_name(b->kind));
   }
-  if (status == NULL) return result.differs ? EXIT_FAILURE : EXIT_SUCCESS;
-  command_fail_take(result.failed, status);
-  return EXIT_USAGE;
+  return finish(&result, status);
 }
 
 static int diff_paths(const char *const *paths, const diff_options *options, const option *rows,
@@ -78,6 +86,9 @@ int command_diff(int argc, char **argv) {
       {"--all", .flag = &options.all, .kinds = SOURCE_MODELS},
       {"--tolerance", .text = &tolerance, .kinds = 1 << SOURCE_CHECKPOINT},
       {"--json", .flag = &options.json},
+      {"--plan", .flag = &options.plan.plan},
+      {"--feed-shape", .list = &options.plan.feed_shapes},
+      {"--fetch", .list = &options.plan.fetches},
       {"-o", .text = &options.page, .kinds = SOURCE_MODELS},
       {"--tags", .text = &options.tags, .kinds = SOURCE_TAGGED},
       {"--memory-limit", .text = &memory_limit},
@@ -88,6 +99,11 @@ int command_diff(int argc, char **argv) {
     result = EXIT_USAGE;
   } else if (options.page != NULL && (options.json || options.all)) {
     command_usage_error("diff: --json and --all do not go with -o");
+  } else if (options.plan.plan && (options.page != NULL || options.all || tolerance != NULL)) {
+    command_usage_error("diff: -o, --all and --tolerance do not go with --plan");
+  } else if (options.plan.feed_shapes.count + options.plan.fetches.count > 0 &&
+             !options.plan.plan) {
+    command_usage_error("diff: --feed-shape and --fetch go with --plan");
   } else if (paths.count != 2) {
     command_usage_error("diff: two paths are compared; see 'rheos help diff'");
   } else {
@@ -95,10 +111,18 @@ int command_diff(int argc, char **argv) {
     if (tolerance != NULL) options.tolerance = strtod(tolerance, &end);
     if (tolerance != NULL && (*end != '\0' || end == tolerance || !(options.tolerance >= 0))) {
       command_usage_error("diff: --tolerance %s is no number from 0 on", tolerance);
-    } else if (limit_begin("diff", paths.items[0], memory_limit)) {
+    } else if (!limit_begin("diff", paths.items[0], memory_limit)) {
+      result = EXIT_USAGE;
+    } else if (options.plan.plan) {
+      diff_result plans = {0};
+      options.plan.tags = options.tags;
+      result = finish(&plans, diff_plans(paths.items[0], paths.items[1], &options, &plans));
+    } else {
       result = diff_paths(paths.items, &options, rows, num_rows);
     }
   }
   text_list_deinit(&paths);
+  text_list_deinit(&options.plan.feed_shapes);
+  text_list_deinit(&options.plan.fetches);
   return result;
 }

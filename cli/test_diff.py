@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -251,6 +252,104 @@ def test_names_on_a_page_of_two_stay_names(tmp_path):
     data, _ = page_of(tmp_path / "a.pbtxt", tmp_path / "b.pbtxt", tmp_path)
     assert data["diff"]["changed"][0]["name"] == hostile
     assert "<script>document" not in (tmp_path / "both.html").read_text()
+
+
+# ---- Plans
+
+
+def steps(last="exp", factor=2.0, activation=tf.nn.relu, given=False):
+    x = tf.placeholder(tf.float32, [4, 3], name="x")
+    w = tf.placeholder(tf.float32, [3, 2], name="w") if given else tf.ones([3, 2], name="w")
+    scaled = tf.multiply(w, factor, name="scaled")
+    h = tf.matmul(x, scaled, name="product")
+    h = activation(h, name="y") if activation else tf.reduce_max(h, 0, keepdims=True, name="y")
+    h = {"exp": tf.exp, "sum": tf.cumsum}[last](tf.square(h, name="square"), name="last")
+    return tf.identity(h, name="end")
+
+
+def test_plans_of_the_same_graph_do_not_differ(written):
+    one = written("a", steps)
+    done = diff("--plan", one, one)
+    assert (done.returncode, done.stderr) == (0, "")
+    counts = r"[1-9]\d* entries the same, 0 changed(, 0 only in the \w+){2}\n"
+    assert re.fullmatch(counts, done.stdout)
+
+
+def test_plans_tell_what_rules_did_otherwise(written):
+    one, two = written("a", steps), written("b", steps, activation=None)
+    done = diff("--plan", one, two)
+    assert done.returncode == 1 and done.stderr == ""
+    assert "+ product (MatMul); the first plan has it in y, by take_activation\n" in done.stdout
+    assert "~ y: op _FusedMatMul by take_activation -> Max" in done.stdout
+    assert "- product" in diff("--plan", two, one).stdout
+    told = json.loads(diff("--plan", "--json", one, two).stdout)
+    product = next(each for each in told["only_in_b"] if each["name"] == "product")
+    assert (product["op"], product["taken_into"]) == ("MatMul", "y")
+    assert product["by"] == "take_activation"
+    counts = told["counts"]
+    assert counts["changed"] == len(told["changed"]) > 0
+    assert counts["only_in_b"] == len(told["only_in_b"])
+
+
+def test_plans_tell_of_loops_and_of_what_is_folded(written):
+    done = diff("--plan", written("a", steps), written("b", steps, last="sum"))
+    lines = done.stdout.splitlines()
+    assert "~ square: runs with last, by elementwise_fusion -> alone" in lines
+    assert any(line.startswith("~ last: op Exp -> Cumsum, runs with square") for line in lines)
+    done = diff("--plan", written("a", steps), written("c", steps, given=True))
+    assert "~ scaled: runs folded by constant_folding -> alone\n" in done.stdout
+
+
+def test_plans_of_two_fetches_and_from_files(written, tmp_path):
+    path = written("a", steps)
+    for name in ("product", "last"):
+        shown = [BUILD / "bin" / "rheos", "show", "--plan", "--json", "--fetch", name, path]
+        text = subprocess.run(shown, capture_output=True, check=True).stdout
+        (tmp_path / f"{name}.json").write_bytes(text)
+    one, two = tmp_path / "product.json", tmp_path / "last.json"
+    lines = diff("--plan", one, two).stdout.splitlines()
+    assert "+ last (Exp)" in lines and "- product (MatMul)" in lines[0]
+    assert diff("--plan", "--fetch", "last", path, two).returncode == 0
+    assert diff("--plan", one, one).returncode == 0
+
+
+def test_bodies_of_plans_are_compared(written):
+    loops = {}
+    for name, op in (("a", tf.exp), ("b", tf.sin)):
+        with tf.Graph().as_default():
+            x = tf.placeholder(tf.float32, [2], name="x")
+            body = lambda i, v: (i + 1, op(v, name="step"))  # noqa: B023, E731
+            done = tf.while_loop(lambda i, v: i < 3, body, [tf.constant(0), x], name="loop")
+            tf.identity(done[1], name="end")
+            folder = Path(written("unused", steps)).parent
+            loops[name] = tf.train.write_graph(
+                tf.get_default_graph(), str(folder), f"loop_{name}.pb", as_text=False
+            )
+    lines = diff("--plan", loops["a"], loops["b"]).stdout.splitlines()
+    assert any(line.startswith("~ body of ") for line in lines), lines
+    assert any(line.startswith("    ~ loop/step: op Exp -> Sin") for line in lines), lines
+
+
+def test_what_is_no_plan_is_said(written, tmp_path):
+    path = written("a", steps)
+    texts = {
+        "empty": "", "cut": '{"entries": [{"entry": 0', "list": "[]", "none": "{}",
+        "names": '{"entries": [{"entry": 0}]}', "order": '{"entries": [{"entry": 1, "name": "a"}, '
+        '{"entry": 0, "name": "b"}]}', "deep": "[" * 100000,
+    }  # fmt: skip
+    for name, text in texts.items():
+        (tmp_path / f"{name}.json").write_text(text)
+        done = diff("--plan", tmp_path / f"{name}.json", path)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1, (name, done)
+    for arguments in (
+        ("--plan", "--all", path, path),
+        ("--fetch", "y", path, path),
+        ("--plan", "-o", "x.html", path, path),
+        ("--plan", "--fetch", "none", path, path),
+        ("--plan", path, tmp_path / "missing.json"),
+    ):
+        done = diff(*arguments)
+        assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1, done
 
 
 # ---- What cannot be compared
