@@ -132,6 +132,20 @@ static void test_eager__runs_and_differentiates(void **) {
   assert_throws(RHEOS_INVALID_ARGUMENT, [&] { tape.gradient({y}, {x}, {x, x}); });
 }
 
+static void test_eager__is_watched(void **) {
+  const auto eager = rheos::Eager::make();
+  std::vector<std::string> names;
+  auto note = [&](const rheos_seen &seen) { names.push_back(seen.name); };
+  rheos_watch_options options = {.what = RHEOS_WATCH_STATISTICS};
+  rheos::set_seen_function(options, note);
+  {
+    const rheos::Watch watch = eager.watch(options);
+    eager.execute_one("Square", {rheos::Tensor::of(3.0F)});
+  }
+  eager.execute_one("Square", {rheos::Tensor::of(3.0F)});
+  assert_true(names == std::vector<std::string>{"Square:0"});
+}
+
 static void test_eager__has_gradients_of_the_program(void **) {
   const auto eager = rheos::Eager::make();
   const rheos::Tensor x = rheos::Tensor::of(3.0F), y = rheos::Tensor::of(100.0F);
@@ -252,6 +266,7 @@ int main() {
       cmocka_unit_test(test_events__are_written_and_read),
       cmocka_unit_test(test_npz__holds_named_arrays),
       cmocka_unit_test(test_eager__runs_and_differentiates),
+      cmocka_unit_test(test_eager__is_watched),
       cmocka_unit_test(test_eager__has_gradients_of_the_program),
       cmocka_unit_test(test_threads__share_a_session),
       cmocka_unit_test(test_runs__are_cancelled),

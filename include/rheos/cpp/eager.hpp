@@ -74,6 +74,11 @@ class EagerRef : public Handle<rheos_eager> {
         [&](rheos_tensor **out) { return rheos_eager_variable(handle_, dtype, name, out); });
   }
 
+  Result<Watch> watch(const rheos_watch_options &options) const {
+    return detail::handle_of<Watch>(
+        [&](rheos_watch **out) { return rheos_eager_watch(handle_, &options, out); });
+  }
+
   // Tells tapes of what the program has computed. `backward` is kept until no tape needs it, and is
   // called as backward(Tensors out_gradients, Span<rheos_tensor_gradient> in_gradients): it sets
   // these, references of its own, and throws, or gives a Status, where it fails.
