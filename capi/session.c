@@ -1,9 +1,11 @@
 // Sessions, whole runs and runs in parts, SavedModels, lists of devices.
 #include "handles.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct TF_Session {
   TF_Graph *graph;
@@ -210,6 +212,21 @@ static void copy_meta_graph(const char *folder, const char *const *tags, int tag
   free(bytes);
 }
 
+// Whether the folder has the file of a SavedModel. If not, says so in the words that programs look
+// for.
+static bool need_saved_model(const char *export_dir, TF_Status *status) {
+  static const char *const names[] = {"saved_model.pb", "saved_model.pbtxt"};
+  char path[PATH_MAX];
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    const int length = snprintf(path, sizeof path, "%s/%s", export_dir, names[i]);
+    if (length < 0 || (size_t)length >= sizeof path || access(path, F_OK) == 0) return true;
+  }
+  capi_fail(status, TF_NOT_FOUND,
+            "Could not find SavedModel .pb or .pbtxt at supplied export directory path: %s",
+            export_dir);
+  return false;
+}
+
 TF_Session *TF_LoadSessionFromSavedModel(const TF_SessionOptions *session_options,
                                          const TF_Buffer *run_options, const char *export_dir,
                                          const char *const *tags, int tags_len, TF_Graph *graph,
@@ -230,6 +247,7 @@ TF_Session *TF_LoadSessionFromSavedModel(const TF_SessionOptions *session_option
     capi_fail(status, TF_INVALID_ARGUMENT, "Passing non-empty TF_Buffer is invalid.");
     return NULL;
   }
+  if (!need_saved_model(export_dir, status)) return NULL;
   TF_Session *session = calloc(1, sizeof *session);
   if (session == NULL) {
     capi_fail_for_memory(status);

@@ -179,14 +179,28 @@ TF_Tensor *TF_NewTensor(TF_DataType dtype, const int64_t *dims, int num_dims, vo
 
 size_t TF_TensorDefaultAlignment(void) { return ALIGNMENT; }
 
+// How long memory for texts is, though a program may count those bytes only that it writes.
+static size_t bytes_of_texts(const int64_t *dims, int num_dims, size_t len) {
+  rheos_shape shape;
+  const bool is_shape = num_dims >= 0 && capi_shape(dims, num_dims, &shape);
+  const int64_t count = is_shape ? rheos_shape_num_elements(&shape) : -1;
+  if (count < 0 || (uint64_t)count > SIZE_MAX / 2 / sizeof(TF_TString)) return len;
+  const size_t whole = (size_t)count * sizeof(TF_TString);
+  return len > whole ? len : whole;
+}
+
 TF_Tensor *TF_AllocateTensor(TF_DataType dtype, const int64_t *dims, int num_dims, size_t len) {
   if (len > SIZE_MAX / 2) return NULL;
+  const size_t asked = len;
+  if (dtype == TF_STRING) len = bytes_of_texts(dims, num_dims, len);
   size_t rounded = (len + ALIGNMENT) & ~(size_t)(ALIGNMENT - 1);
   void *data = aligned_alloc(ALIGNMENT, rounded);
   if (data == NULL) return NULL;
   memset(data, 0, dtype == TF_STRING ? rounded : 0);
   TF_Tensor *tensor = TF_NewTensor(dtype, dims, num_dims, data, len, free_memory, NULL);
-  if (tensor != NULL) tensor->is_own = true;
+  if (tensor == NULL) return NULL;
+  tensor->is_own = true;
+  tensor->length = asked;
   return tensor;
 }
 

@@ -307,7 +307,8 @@ static void test_saved_model__fills_an_empty_graph(void **state) {
   assert_null(TF_LoadSessionFromSavedModel(options, NULL, folder, &none, 1, empty, NULL, status));
   assert_int_equal(TF_GetCode(status), TF_NOT_FOUND);
   assert_null(TF_LoadSessionFromSavedModel(options, NULL, "/none", &serve, 1, empty, NULL, status));
-  assert_int_equal(TF_GetCode(status), TF_NOT_FOUND);
+  failed(status, TF_NOT_FOUND,
+         "Could not find SavedModel .pb or .pbtxt at supplied export directory path: /none");
   end_session(session);
   TF_DeleteBuffer(meta_graph);
   TF_DeleteSessionOptions(options);

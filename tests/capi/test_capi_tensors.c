@@ -134,6 +134,23 @@ static void test_tensor__of_strings_is_not_read_when_made(void **state) {
   assert_int_equal(calls, 1);
 }
 
+// As Java's binding has it, which counts the length and the text of a small one.
+static void test_tensor__of_strings_has_whole_elements(void **state) {
+  (void)state;
+  const int64_t dims[] = {2};
+  TF_Tensor *tensor = TF_AllocateTensor(TF_STRING, dims, 1, 5);
+  assert_int_equal(TF_TensorByteSize(tensor), 5);
+  TF_TString *strings = TF_TensorData(tensor);
+  memcpy(strings,
+         "\x10"
+         "abcd",
+         5);
+  assert_int_equal(TF_StringGetSize(&strings[0]), 4);
+  assert_int_equal(TF_StringGetSize(&strings[1]), 0);
+  TF_DeleteTensor(tensor);
+  assert_null(TF_AllocateTensor(TF_STRING, (int64_t[]){INT64_MAX / 64}, 1, 5));
+}
+
 static void test_tensor__of_other_bits_shares_memory(void **state) {
   (void)state;
   float one = 1;
@@ -170,6 +187,7 @@ int main(void) {
       cmocka_unit_test(test_tensor__keeps_the_programs_bytes),
       cmocka_unit_test(test_tensor__that_cannot_be_is_null_and_freed),
       cmocka_unit_test(test_tensor__of_strings_is_not_read_when_made),
+      cmocka_unit_test(test_tensor__of_strings_has_whole_elements),
       cmocka_unit_test(test_tensor__of_other_bits_shares_memory),
       cmocka_unit_test(test_sizes__are_tensorflows),
   };
