@@ -32,9 +32,19 @@ static void begin_line(plan_report *r, char sign, const char *name) {
 
 // ---- Texts of facts, for free()
 
+// "_FusedMatMul of BiasAdd, Relu by take_activation".
 static char *op_text(const plan_fact *fact) {
-  const char *op = fact->op != NULL ? fact->op : "(read)";
-  return fact->rule != NULL ? command_format("%s by %s", op, fact->rule) : command_format("%s", op);
+  char *text = NULL;
+  size_t size_bytes;
+  FILE *out = open_memstream(&text, &size_bytes);
+  if (out == NULL) return command_format("?");
+  fputs(fact->op != NULL ? fact->op : "(read)", out);
+  for (const json_item *op = fact->fused; op != NULL; op = op->next) {
+    fprintf(out, "%s%s", op == fact->fused ? " with " : ", ", op->text != NULL ? op->text : "?");
+  }
+  if (fact->rule != NULL) fprintf(out, " by %s", fact->rule);
+  fclose(out);
+  return text;
 }
 
 enum { MOST_NAMES = 6 };

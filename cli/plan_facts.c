@@ -68,6 +68,7 @@ static rheos_status *read_entries(plan_facts *f, const json_item *plan) {
     char *own = name_of(f, name);
     f->rows[f->count++] = (plan_fact){.name = own,
                                       .op = json_text_of(at, "op"),
+                                      .fused = json_list(at, "fused_ops"),
                                       .rule = json_text_of(at, "rule"),
                                       .device = json_text_of(at, "device"),
                                       .entry = entry};

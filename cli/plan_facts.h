@@ -7,12 +7,13 @@
 
 // An entry of the plan. Texts are of the JSON, or of the facts.
 typedef struct plan_fact {
-  char *name;          // of the node; what the plan has put in has no number of its place
-  const char *op;      // NULL: a read of a variable
-  const char *rule;    // that made the op; NULL: none
-  const char *device;  // NULL: none
-  const char *folded;  // the rule that computed it when the plan was made; NULL: it is run
-  const char *group;   // the names of those that run in one loop, in their order; NULL: it is alone
+  char *name;              // of the node; what the plan has put in has no number of its place
+  const char *op;          // NULL: a read of a variable
+  const json_item *fused;  // the first op behind its product; NULL: there is none
+  const char *rule;        // that made the op; NULL: none
+  const char *device;      // NULL: none
+  const char *folded;      // the rule that computed it when the plan was made; NULL: it is run
+  const char *group;  // the names of those that run in one loop, in their order; NULL: it is alone
   const char *made_by;  // the rule that made the loop, or NULL
   int64_t entry;
 } plan_fact;

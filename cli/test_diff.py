@@ -280,8 +280,11 @@ def test_plans_tell_what_rules_did_otherwise(written):
     done = diff("--plan", one, two)
     assert done.returncode == 1 and done.stderr == ""
     assert "+ product (MatMul); the first plan has it in y, by take_activation\n" in done.stdout
-    assert "~ y: op _FusedMatMul by take_activation -> Max" in done.stdout
+    assert "~ y: op _FusedMatMul with Relu by take_activation -> Max" in done.stdout
     assert "- product" in diff("--plan", two, one).stdout
+    done = diff("--plan", one, written("c", steps, activation=tf.sigmoid))
+    words = "~ y: op _FusedMatMul with {} by take_activation"
+    assert words.format("Relu") + " -> _FusedMatMul with Sigmoid by" in done.stdout
     told = json.loads(diff("--plan", "--json", one, two).stdout)
     product = next(each for each in told["only_in_b"] if each["name"] == "product")
     assert (product["op"], product["taken_into"]) == ("MatMul", "y")

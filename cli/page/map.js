@@ -1,5 +1,5 @@
 // ---- The map: all that is drawn, small, with what the window shows of it
-const MAP = { most: 170, deepest: 3, scale: 1 };
+const MAP = { most: 130, deepest: 3, scale: 1 };
 
 // The boxes inside a drawn one as a path, those that are open apart.
 function outline(box, x, y, depth, paths) {

@@ -350,7 +350,8 @@ function planFacts() {
   for (const e of entries) {
     if (e.op === null) continue;
     const parts = [`entry e${e.entry}`];
-    if (e.rule) parts.push(`${e.op} by ${e.rule}`);
+    const behind = e.fused_ops && e.fused_ops.length ? ` with ${e.fused_ops.join(", ")}` : "";
+    if (e.rule) parts.push(`${e.op}${behind} by ${e.rule}`);
     facts.set(e.name, { state: e.rule ? "rewritten" : "runs", text: parts.join(", "), rule: e.rule });
   }
   for (const segment of DATA.plan.segments || []) {

@@ -115,6 +115,15 @@ typedef struct entry_printer {
   rheos__json_text *j;
 } entry_printer;
 
+// What a fused op does behind its product, "BiasAdd", "Relu"; nothing of other ops.
+static void print_fused_ops(rheos__json_text *j, const rheos__attrs *attrs) {
+  const rheos_attr_value *ops = rheos__attrs_find(attrs, "fused_ops");
+  if (ops == NULL || ops->kind != RHEOS_ATTR_LIST_STRING) return;
+  rheos__json_begin(j, "fused_ops", '[');
+  for (int32_t i = 0; i < ops->count; i++) rheos__json_add_text(j, NULL, ops->strings[i].data);
+  rheos__json_end(j, ']');
+}
+
 static rheos_status *print_entry(void *argument, const rheos__shown *shown) {
   const entry_printer *p = argument;
   rheos__json_text *j = p->j;
@@ -128,6 +137,7 @@ static rheos_status *print_entry(void *argument, const rheos__shown *shown) {
   print_numbers(j, "operands", plan->operands + entry->first_operand, entry->num_inputs);
   print_range(j, "values", entry->first_value, entry->num_outputs);
   print_text_or_null(j, "rule", rheos__rule_name(entry));
+  print_fused_ops(j, shown->attrs);
   rheos__json_add_int(j, "level", entry->level);
   print_waits(j, plan, entry->first_wait, entry->num_waits);
   rheos__json_begin(j, "effects", '[');
