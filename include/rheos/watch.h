@@ -67,8 +67,12 @@ RHEOS_MUST_USE static inline rheos_status *rheos_session_watch(rheos_session *se
 // From now on, tells of what operations give that run at once, and of what functions compute that
 // they call: branches, loops and gradients too. Each operation that the program runs is a step; its
 // own values have the name of its type ("MatMul:0"), those of functions the name in the function.
-// RHEOS_WATCH_FIRST_NAN tells of a NaN that an operation without functions was given only if the
-// watch has told of none before. Nothing is told of what a watch's own function runs.
+// RHEOS_WATCH_FIRST_NAN tells of a NaN that an operation without functions was given, or read, only
+// if the watch has told of none before. Nothing is told of what a watch's own function runs.
+//
+// Watches of both kinds tell of the functions of datasets too, whoever made these: each call is a
+// step, and its place begins with the function's name; it may be told of by another thread, ahead
+// of the step that asks for the element.
 RHEOS_MUST_USE static inline rheos_status *rheos_eager_watch(rheos_eager *eager,
                                                              const rheos_watch_options *options,
                                                              rheos_watch **out_watch);

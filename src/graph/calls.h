@@ -102,6 +102,11 @@ rheos_status *rheos__site_enter(rheos__site *site, rheos__step *step, rheos__sit
 rheos_status *rheos__site_call_run(rheos__site_call *call, const rheos__parameters *parameters,
                                    rheos__step *step, rheos_tensor **values);
 void rheos__site_leave(rheos__site *site, rheos__site_call *call);
+// The whole call of a dataset's function, where somebody watches something of it; otherwise nothing
+// is done, and it says so.
+rheos_status *rheos__site_call_watched(rheos__site *site, const rheos__parameters *parameters,
+                                       rheos__step *step, rheos_tensor **results,
+                                       bool *out_is_watched);
 
 // Whether values may lie in different memories in the body.
 bool rheos__site_call_is_mixed(const rheos__site_call *call);

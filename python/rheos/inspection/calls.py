@@ -31,6 +31,11 @@ def _shape_text(tensor):
     return list(tensor.shape) if tensor.shape.rank is not None else "of any shape"
 
 
+def place_name(function):
+    """What stands in places for calls of a function of that name."""
+    return "".join(c if c.isalnum() or c == "." else "_" for c in function.lstrip("_"))
+
+
 def call_with(function, tensors, values):
     """The call in which tensors of the function's graph have other values: {tensor: array}."""
     graph = function.graph

@@ -19,6 +19,7 @@ import numpy as np
 
 from rheos import _core
 from rheos.framework import dtypes, eager, messages
+from rheos.inspection.calls import place_name
 from rheos.ops.array.constant_op import make_tensor_proto
 from rheos.training import watches
 from rheos.training.records import TFRecordWriter
@@ -280,7 +281,7 @@ class _Dump:
                 return
             graph_id = ""
             if function is not None:
-                graph_id = self._by_path.get(_path_of_call(function), "")
+                graph_id = self._by_path.get(place_name(function), "")
             seen = [_seen_of(tensor, self.mode == "FULL_TENSOR") for tensor in outputs]
             self._write_execution(function or op_type, graph_id, given, made, seen)
 
@@ -380,10 +381,6 @@ class _Dump:
 def _path_of(place):
     """The names of a place's calls, without trips."""
     return ";".join(place.split(";")[::2])
-
-
-def _path_of_call(function):
-    return "".join(c if c.isalnum() or c == "." else "_" for c in function.lstrip("_"))
 
 
 # ---- On and off

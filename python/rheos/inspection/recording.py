@@ -21,7 +21,7 @@ from rheos.framework import messages, run_warnings
 from rheos.framework.errors import OpError
 from rheos.framework.graph import Graph
 from rheos.framework.importer import import_graph_def
-from rheos.inspection.calls import arguments_of
+from rheos.inspection.calls import arguments_of, place_name
 from rheos.training import watches
 from rheos.training.object_saving import called_by, needed_functions
 from rheos.training.session import Session
@@ -117,11 +117,11 @@ def _tensor_names(fetches, graph):
     return flat
 
 
-def _keeper(values, order, lines, depth=0):
-    """What keeps the values of the graph whose place is that deep, and none of bodies."""
+def _keeper(values, order, lines, place=""):
+    """What keeps the values of the graph that is there, and none of bodies."""
 
     def seen(watched):
-        if watched.place.count(";") != depth:
+        if watched.place != place:
             return
         values[watched.name] = watched.value
         order.append(watched.name)
@@ -161,7 +161,7 @@ class Recorder(run_warnings.Watcher):
             return function.call_unobserved(tensors)
         self._is_done = True
         values, order, lines = arguments_of(traced, tensors), [], {}
-        seen = _keeper(values, order, lines, depth=1)
+        seen = _keeper(values, order, lines, f"{place_name(traced.graph.name)};0")
         with self._within(), watches.watch("*", seen, "values"):
             result = function.call_unobserved(tensors)
         graph_def = traced.graph.as_graph_def()

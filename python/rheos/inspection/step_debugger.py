@@ -96,6 +96,7 @@ class Debugger(run_warnings.Watcher):
         self._fed = {}
         self._base = 0  # the depth of what the run computes itself
         self._at_once = None  # the watch of what runs at once, while there are breaks
+        self._place = ""  # how those of the function that is called begin
         self._is_running = False
         self._failed = None  # an error of ours within a step
 
@@ -129,6 +130,7 @@ class Debugger(run_warnings.Watcher):
             return function.call_unobserved(tensors)
         traced = function.first or function
         self._session, self._graph, self._base = None, traced.graph, 1
+        self._place = calls.place_name(traced.graph.name).rstrip("0123456789")
         if self._runs_to_pass == 0 and hasattr(traced.graph, "inputs"):
             self._before = {**self._before, **calls.arguments_of(traced, tensors)}
         if not self._begin("call", calls.describe_call(traced, tensors)):
@@ -178,7 +180,21 @@ class Debugger(run_warnings.Watcher):
             self._values[watched.name] = watched.value
             self._stop_at(watched, self._why_broken(watched))
 
+    def _is_of_run(self, watched):
+        """Whether it is of the run itself, not of a dataset's function, which may run ahead."""
+        first = watched.place.partition(";")[0]
+        if not first:
+            return True
+        if self._session is None:
+            return first.startswith(self._place)
+        try:
+            return self._graph.get_operation_by_name(first) is not None
+        except KeyError:
+            return False
+
     def _seen(self, watched):
+        if not self._is_of_run(watched):
+            return
         self._values[watched.name] = watched.value
         if self._failed is not None:
             return

@@ -365,6 +365,12 @@ rheos_status *rheos__site_new_like(const rheos__site *site, rheos__resources *ar
   return status;
 }
 
+rheos_status *rheos__site_new_in(const rheos__site *site, rheos__bodies *bodies,
+                                 rheos__site **out_site) {
+  *out_site = NULL;
+  return new_site(bodies, site->of->function, NULL, site->of->of_call, out_site);
+}
+
 rheos_status *rheos__site_new_of_gradient(const rheos__prepare *p, const rheos_func *func,
                                           const rheos__site_types *types, rheos__site **out_site) {
   const rheos__function *function;

@@ -31,6 +31,10 @@ rheos__bodies *rheos__site_bodies_ref(const rheos__site *site);
 rheos_status *rheos__site_new_like(const rheos__site *site, rheos__resources *around,
                                    rheos__site **out_site);
 
+// A site of the same function, with the state of the same calls, among other bodies.
+rheos_status *rheos__site_new_in(const rheos__site *site, rheos__bodies *bodies,
+                                 rheos__site **out_site);
+
 // The call of the plan that it is, and an error in it with the body's name.
 rheos__call *rheos__site_call_of_plan(rheos__site_call *call);
 rheos_status *rheos__site_call_failed_take(const rheos__site_call *call, rheos_status *status);

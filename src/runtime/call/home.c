@@ -1,6 +1,6 @@
 #include "runtime/step/home.h"
 
-#include "runtime/call/bodies.h"
+#include "runtime/call/watched_calls.h"
 
 static rheos_status *find_host(const rheos__home_options *options, rheos_host **out_host) {
   if (options->host == NULL) return rheos_host_new(&options->own_host, out_host);
@@ -49,6 +49,7 @@ rheos_status *rheos__home_init(rheos__home *home, const rheos__home_options *opt
 
 void rheos__home_deinit(rheos__home *home) {
   rheos__home_close(home);
+  rheos__watched_calls_free(home);
   rheos__bodies_unref(home->bodies);
   rheos__tasks_unref(home->tasks);
   rheos__instances_unref(home->instances);
@@ -80,6 +81,7 @@ void rheos__home_close(rheos__home *home) {
 }
 
 void rheos__home_clear(rheos__home *home) {
+  rheos__watched_calls_clear(home);
   rheos__bodies_clear(home->bodies);
   rheos__resources_clear(home->own_resources);
 }

@@ -119,11 +119,9 @@ void rheos__eager_unref(rheos_eager *eager) {
   if (atomic_fetch_sub_explicit(&eager->references, 1, memory_order_acq_rel) != 1) return;
   free_cache(eager->ops);
   free_leaving(eager->leaving);
-  rheos__watched_bodies_clear(eager->outliving);
   rheos__home_clear(&eager->home);
-  rheos__watched_bodies_free(eager->outliving);
-  rheos__watch_list_unref(eager->watches);
   rheos__home_deinit(&eager->home);
+  rheos__watch_list_unref(eager->watches);
   rheos_graph_unref(eager->graph);
   pthread_mutex_destroy(&eager->mutex);
   rheos__free(eager);
@@ -157,6 +155,7 @@ static rheos_status *init_eager(rheos_eager *eager, const rheos_eager_options *o
                                                 .program_argument = options->program_argument,
                                                 .leaves_functions = options->leaves_functions}};
   RHEOS_TRY(rheos__home_init(&eager->home, &home));
+  eager->home.watches = eager->watches;
   const bool is_whole = eager->ops != NULL && eager->graph != NULL && eager->watches != NULL;
   return is_whole ? NULL : rheos__out_of_memory();
 }

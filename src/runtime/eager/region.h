@@ -7,7 +7,7 @@
 
 #include <rheos/eager.h>
 
-#include "runtime/call/watched_bodies.h"
+#include "runtime/call/watched_calls.h"
 #include "runtime/run/executor.h"
 #include "runtime/step/home.h"
 #include "runtime/step/watch_list.h"
@@ -22,12 +22,11 @@ struct rheos_eager {
   void *gradient_argument;
   rheos__op_cache *ops;
   rheos__watch_list *watches;
-  struct rheos__leaving *leaving;    // functions that go when nothing recorded calls them: eager.c
-  size_t num_leaving, max_leaving;   // of these, and how many are too many
-  pthread_mutex_t mutex;             // of the tapes, and of what follows
-  rheos__watched_bodies *outliving;  // that are called by what regions left behind: region_watch.c
-  rheos_tape *tapes;                 // that record
-  _Atomic int32_t num_tapes;         // of these
+  struct rheos__leaving *leaving;   // functions that go when nothing recorded calls them: eager.c
+  size_t num_leaving, max_leaving;  // of these, and how many are too many
+  pthread_mutex_t mutex;            // of the tapes
+  rheos_tape *tapes;                // that record
+  _Atomic int32_t num_tapes;        // of these
 };
 
 rheos_eager *rheos__eager_ref(rheos_eager *eager);

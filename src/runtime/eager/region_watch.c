@@ -21,50 +21,11 @@ static rheos_status *make_bodies(rheos_region *r) {
   return r->watched_bodies != NULL ? NULL : rheos__out_of_memory();
 }
 
-static void free_bodies(rheos__watched_bodies *first) {
-  rheos__watched_bodies_clear(first);
-  rheos__watched_bodies_free(first);
-}
-
-// Takes out those that nothing calls any more.
-static rheos__watched_bodies *take_uncalled(rheos_eager *eager) {
-  rheos__watched_bodies *uncalled = NULL;
-  pthread_mutex_lock(&eager->mutex);
-  for (rheos__watched_bodies **link = &eager->outliving; *link != NULL;) {
-    rheos__watched_bodies *w = *link;
-    if (rheos__bodies_are_called(w->bodies)) {
-      link = &w->next;
-      continue;
-    }
-    *link = w->next;
-    w->next = uncalled;
-    uncalled = w;
-  }
-  pthread_mutex_unlock(&eager->mutex);
-  return uncalled;
-}
-
-// A dataset may have sites of them that outlive the region: then the context keeps them.
-static void leave_bodies(rheos_region *r) {
-  rheos__bodies *bodies = r->watched_bodies;
-  rheos__watched_bodies *kept = NULL;
-  if (rheos__bodies_are_called(bodies)) kept = rheos__alloc_zeroed(sizeof *kept);
-  if (kept == NULL) {  // if memory is short, what calls them fails
-    rheos__bodies_clear(bodies);
-    rheos__bodies_unref(bodies);
-  } else {
-    kept->bodies = bodies;
-    kept->watches = rheos__watches_ref(r->watched_set->watches);
-    pthread_mutex_lock(&r->eager->mutex);
-    kept->next = r->eager->outliving;
-    r->eager->outliving = kept;
-    pthread_mutex_unlock(&r->eager->mutex);
-  }
-  free_bodies(take_uncalled(r->eager));
-}
-
+// A dataset may have sites of them that outlive the region.
 void rheos__region_watch_deinit(rheos_region *r) {
-  if (r->watched_bodies != NULL) leave_bodies(r);
+  if (r->watched_bodies != NULL) {
+    rheos__home_leave_bodies(&r->eager->home, r->watched_bodies, r->watched_set->watches);
+  }
   rheos__watch_set_unref(r->watched_set);
 }
 

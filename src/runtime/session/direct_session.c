@@ -69,7 +69,7 @@ static rheos_status *init(rheos_session *base, const rheos_session_options *opti
                   .rewrites = options->rewrites,
                   .num_threads = options->num_threads_between_ops}};
   RHEOS_TRY(rheos__home_init(&session->home, &home));
-  session->watches = rheos__watch_list_new();
+  session->watches = session->home.watches = rheos__watch_list_new();
   return session->watches != NULL ? NULL : rheos__out_of_memory();
 }
 
@@ -88,8 +88,8 @@ static void deinit(rheos_session *base) {
   rheos__direct_session *session = rheos__direct(base);
   rheos__plan_cache_deinit(&session->plans);
   rheos__watched_bodies_free(session->watched);
-  rheos__watch_list_unref(session->watches);
   rheos__home_deinit(&session->home);
+  rheos__watch_list_unref(session->watches);
   pthread_mutex_destroy(&session->mutex);
 }
 

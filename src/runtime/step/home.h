@@ -9,6 +9,7 @@
 #include "plan/entries/plan.h"
 #include "runtime/step/step.h"
 #include "runtime/step/tasks.h"
+#include "runtime/step/watch_list.h"
 
 enum { RHEOS__HOME_CLOSED = 1, RHEOS__HOME_USER = 2 };  // as `users` counts
 
@@ -28,6 +29,9 @@ struct rheos__home {
   bool is_empty;                    // it is closed, and the last user has left
   rheos__collectives *collectives;  // NULL until a step asks
   rheos__instances *instances;      // that its steps share; NULL until one asks, or if they do not
+  rheos__watch_list *watches;       // of its owner, borrowed; NULL: it has none. Not guarded
+  struct rheos__watched_function *watched_functions;  // that datasets call: watched_calls.c
+  struct rheos__watched_bodies *outliving;            // that are called by what went: the same
 };
 
 typedef struct rheos__home_options {

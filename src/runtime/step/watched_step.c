@@ -42,7 +42,8 @@ static rheos_status *tell_nan(telling *t, rheos_watch *watch) {
   // Who takes what is fed, or the body's argument, is told of.
   const unsigned given = RHEOS_OP_PLACEHOLDER | RHEOS_OP_ARG;
   if ((node->signature->op->flags & given) != 0) return NULL;
-  if (step->is_short && step->was_fed_nan && watch->has_told_nan) return NULL;
+  const bool was_given = step->was_fed_nan || !step->was_fed_numbers;
+  if (step->is_short && was_given && watch->has_told_nan) return NULL;
   rheos_seen_input *inputs = rheos__alloc_array((size_t)node->num_inputs + 1, sizeof *inputs);
   if (inputs == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < node->num_inputs; i++) {
@@ -119,6 +120,17 @@ static int32_t find_item(const rheos__watched_step *step, const rheos__delivered
   return count > 0 ? own->order[at] : -1;
 }
 
+static void set_place(const rheos__watched_step *step, const rheos__delivered *delivered,
+                      rheos__text *place) {
+  const char *within = step->within;
+  while (within != NULL && *within == '_') ++within;
+  if (within != NULL) {
+    rheos__text_add_string(place, within);
+    rheos__text_add_string(place, ";0");
+  }
+  rheos__place_text(delivered->place, place);
+}
+
 static void set_name(const rheos__watched_step *step, const rheos__watch *edge,
                      char name[NAME_BYTES + 16]) {
   const rheos__node *node = rheos__graph_node(edge->graph, edge->edge.id);
@@ -138,7 +150,7 @@ static rheos_status *deliver(void *argument, const rheos__delivered *delivered) 
   char name[NAME_BYTES + 16];
   rheos__text place = {0};
   set_name(step, edge, name);
-  rheos__place_text(delivered->place, &place);
+  set_place(step, delivered, &place);
   telling t = {.step = step,
                .delivered = delivered,
                .item = item,
@@ -162,7 +174,7 @@ static rheos_status *deliver(void *argument, const rheos__delivered *delivered) 
 static void know_feed(rheos__watched_step *step, int32_t item, const rheos_tensor *value) {
   if (value == NULL || !rheos__has_numbers(value->dtype) || value->memory != NULL) return;
   step->latest[item] = rheos__statistics_of(value);
-  step->is_known[item] = true;
+  step->is_known[item] = step->was_fed_numbers = true;
   step->was_fed_nan = step->was_fed_nan || step->latest[item].num_nan > 0;
 }
 

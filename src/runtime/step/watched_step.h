@@ -11,12 +11,13 @@ typedef struct rheos__watched_step {
   rheos__watch_list *list;  // borrowed
   rheos__observer observer;
   const rheos__node *op;  // of the part
+  const char *within;     // the function that the step is a call of; NULL: none
   int64_t number;
   rheos_statistics *latest;  // by watched edge, where a NaN is looked for; else NULL
   bool *is_known;            // of these
   bool has_told;             // of the NaN
-  bool was_fed_nan;
-  bool is_short;    // an operation alone: a NaN that it was given was told of where it was made
+  bool was_fed_numbers, was_fed_nan;
+  bool is_short;    // an operation alone: a NaN that it was given, or read, was told of before
   bool is_telling;  // on the step's thread
 } rheos__watched_step;
 

@@ -252,3 +252,87 @@ def test_what_is_told_does_not_depend_on_threads(tmp_path):
         assert done.returncode == 0, done.stderr
         told.append(done.stdout)
     assert told[0].count("\n") == 7 and told[0] == told[1]
+
+
+# ---- Datasets
+
+
+def roots(count, **options):
+    def function(x):
+        return tf.sqrt(tf.cast(x, tf.float32) - 1.0, name="data_root")
+
+    return tf.data.Dataset.range(count).map(function, **options)
+
+
+@pytest.mark.parametrize("parallel", [None, 4])
+def test_functions_of_datasets_are_told_whoever_made_them(parallel):
+    made_before = roots(4, num_parallel_calls=parallel)
+    made_within = []
+
+    def make():
+        made_within.append(roots(4, num_parallel_calls=parallel))
+        list(made_within[0])
+
+    for run in (lambda: list(made_before), make):
+        seen = watched(run, "data_root")
+        assert sorted(w.value for w in seen)[-3:] == pytest.approx([0, 1, 2**0.5])
+        assert len({w.step for w in seen}) == 4
+        assert all("Dataset_map_function" in w.place for w in seen)
+    assert len(list(made_before.batch(2).prefetch(1))) == 2
+
+
+def test_a_nan_of_a_dataset_is_named():
+    seen = watched(lambda: list(roots(3).batch(3).prefetch(2)), what="first_nan")
+    assert seen[0].name == "data_root:0" and seen[0].op == "Sqrt" and len(seen) == 1
+    ((_, taken),) = seen[0].inputs
+    assert taken.most == -1
+
+
+def test_datasets_inside_functions_are_told():
+    @tf.function
+    def total(data):
+        result = 0.0
+        for x in data:
+            result = tf.add(result, x, name="sum_of_roots")
+        return result
+
+    data = roots(4).skip(1)
+    seen = watched(lambda: total(data), "data_root,sum_of_roots", of=lambda w: w.name)
+    assert seen.count("data_root:0") == 4 and seen.count("sum_of_roots:0") == 3
+
+
+def test_random_numbers_of_datasets_go_on_as_if_nobody_watched():
+    def drawn(is_watched):
+        tf.random.set_seed(3)
+        data = tf.data.Dataset.range(6).map(lambda x: tf.random.uniform([], seed=9))
+        iterator = iter(data)
+        values = [next(iterator).numpy() for _ in range(2)]
+        if is_watched:
+            watched(lambda: values.extend(next(iterator).numpy() for _ in range(2)))
+        return [*values, *(one.numpy() for one in iterator)]
+
+    assert drawn(True) == drawn(False)
+
+
+def test_an_error_of_the_function_ends_the_dataset():
+    def tell(w):
+        raise tf.errors.AbortedError(None, None, "seen enough")
+
+    with tf.debugging.watch("data_root", tell, "values"):
+        with pytest.raises(tf.errors.AbortedError, match="seen enough"):
+            list(roots(4))
+    assert len(list(roots(4))) == 4
+
+
+def test_datasets_of_sessions_are_told():
+    v1, seen = tf.compat.v1, []
+    with tf.Graph().as_default(), v1.Session() as session:
+        get_next = v1.data.make_one_shot_iterator(roots(3)).get_next()
+        session.run(get_next)
+        with session.watch("*", seen.append, "values"):
+            session.run(get_next)
+            session.run(get_next)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(get_next)
+    told = [float(w.value) for w in seen if w.name == "data_root:0"]
+    assert told == [0, 1]
