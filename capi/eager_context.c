@@ -221,13 +221,24 @@ TFE_TensorHandle *capi_tensor_handle(rheos_tensor *value, TF_Status *status) {
   return handle;
 }
 
+// A handle of a value, which is taken, and of the texts that it was made of, or NULL.
+static TFE_TensorHandle *handle_take(rheos_tensor *value, const TF_Tensor *texts,
+                                     TF_Status *status) {
+  TFE_TensorHandle *handle = capi_tensor_handle(value, status);
+  rheos_tensor_unref(value);
+  if (handle != NULL && texts != NULL && (handle->texts = capi_tensor_share(texts)) == NULL) {
+    capi_fail_for_memory(status);
+    TFE_DeleteTensorHandle(handle);
+    return NULL;
+  }
+  return handle;
+}
+
 TFE_TensorHandle *TFE_NewTensorHandle(const TF_Tensor *t, TF_Status *status) {
   rheos_tensor *value = NULL;
   capi_succeed(status);
   if (!capi_take(status, capi_tensor_value(t, &value))) return NULL;
-  TFE_TensorHandle *handle = capi_tensor_handle(value, status);
-  rheos_tensor_unref(value);
-  return handle;
+  return handle_take(value, t->dtype == TF_STRING ? t : NULL, status);
 }
 
 TFE_TensorHandle *TFE_NewTensorHandleFromTensor(TFE_Context *context, TF_Tensor *t,
@@ -255,6 +266,7 @@ TFE_TensorHandle *TFE_NewTensorHandleFromScalar(TF_DataType data_type, void *dat
 void TFE_DeleteTensorHandle(TFE_TensorHandle *h) {
   if (h == NULL) return;
   rheos_tensor_unref(h->value);
+  TF_DeleteTensor(h->texts);
   TF_DeleteStatus(h->error);
   free(h);
 }
@@ -315,12 +327,18 @@ void TFE_TensorHandleGetStatus(TFE_TensorHandle *h, TF_Status *status) {
 }
 
 TFE_TensorHandle *TFE_TensorHandleCopySharingTensor(TFE_TensorHandle *h, TF_Status *status) {
-  return capi_need_handle(h, status) ? capi_tensor_handle(h->value, status) : NULL;
+  if (!capi_need_handle(h, status)) return NULL;
+  return handle_take(rheos_tensor_ref(h->value), h->texts, status);
 }
 
 TF_Tensor *TFE_TensorHandleResolve(TFE_TensorHandle *h, TF_Status *status) {
   TF_Tensor *tensor = NULL;
-  if (capi_need_handle(h, status)) capi_take(status, capi_tensor_of(h->value, &tensor));
+  if (!capi_need_handle(h, status)) return NULL;
+  if (h->texts == NULL) {
+    capi_take(status, capi_tensor_of(h->value, &tensor));
+  } else if ((tensor = capi_tensor_share(h->texts)) == NULL) {
+    capi_fail_for_memory(status);
+  }
   return tensor;
 }
 
@@ -354,9 +372,7 @@ TFE_TensorHandle *TFE_TensorHandleCopyToDevice(TFE_TensorHandle *h, TFE_Context 
   rheos_tensor *value = NULL;
   rheos_status *error = rheos_eager_execute(context->eager, &op, &value, 1);
   if (!capi_take(status, error)) return NULL;
-  TFE_TensorHandle *copy = capi_tensor_handle(value, status);
-  rheos_tensor_unref(value);
-  return copy;
+  return handle_take(value, h->texts, status);
 }
 
 void *TFE_TensorHandleDevicePointer(TFE_TensorHandle *h, TF_Status *status) {

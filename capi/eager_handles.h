@@ -26,6 +26,9 @@ struct TFE_Context {
 // Of a run whose error is told later, `value` is NULL.
 struct TFE_TensorHandle {
   rheos_tensor *value;
+  // The program's texts that it was made of, or NULL: who resolves the handle gets these again,
+  // since programs free the elements then.
+  TF_Tensor *texts;
   TF_Status *error;
 };
 

@@ -80,6 +80,8 @@ struct TF_Tensor {
 
 // A tensor of Rheos with the values that a tensor has now, for rheos_tensor_unref().
 rheos_status *capi_tensor_value(const TF_Tensor *tensor, rheos_tensor **out_value);
+// Another tensor of the same memory, for TF_DeleteTensor(); NULL where memory is short.
+TF_Tensor *capi_tensor_share(const TF_Tensor *tensor);
 // A tensor of a value, which it counts.
 rheos_status *capi_tensor_of(rheos_tensor *value, TF_Tensor **out_tensor);
 // A shape of dimensions as programs give them; false for one that Rheos cannot hold.

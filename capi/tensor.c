@@ -211,6 +211,15 @@ void TF_DeleteTensor(TF_Tensor *tensor) {
   free(tensor);
 }
 
+TF_Tensor *capi_tensor_share(const TF_Tensor *tensor) {
+  TF_Tensor *share = malloc(sizeof *share);
+  if (share == NULL) return NULL;
+  *share = *tensor;
+  rheos_tensor_ref(share->value);
+  if (share->bytes != NULL) atomic_fetch_add(&share->bytes->references, 1);
+  return share;
+}
+
 // Only memory of the library moves; the handle is as good as a new one.
 TF_Tensor *TF_TensorMaybeMove(TF_Tensor *tensor) {
   return tensor != NULL && tensor->is_own ? tensor : NULL;

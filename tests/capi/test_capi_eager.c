@@ -31,6 +31,30 @@ static void test_handle__tells_of_its_tensor(void **state) {
   TF_DeleteTensor(second);
 }
 
+// Programs free the texts by what a handle resolves to, whoever has the handle.
+static void test_handle__of_texts_resolves_to_them(void **state) {
+  static const char text[] = "a text of more than twenty-two bytes";
+  fixture *f = *state;
+  TF_Tensor *tensor = TF_AllocateTensor(TF_STRING, NULL, 0, sizeof(TF_TString));
+  TF_TString *element = TF_TensorData(tensor);
+  TF_StringInit(element);
+  TF_StringCopy(element, text, strlen(text));
+  TFE_TensorHandle *handle = TFE_NewTensorHandle(tensor, f->status);
+  succeeded(f->status);
+  TF_DeleteTensor(tensor);
+  TFE_TensorHandle *copy = TFE_TensorHandleCopyToDevice(handle, f->context, "/cpu:0", f->status);
+  succeeded(f->status);
+  TFE_DeleteTensorHandle(handle);
+  TFE_TensorHandle *shared = TFE_TensorHandleCopySharingTensor(copy, f->status);
+  TFE_DeleteTensorHandle(copy);
+  TF_Tensor *resolved = TFE_TensorHandleResolve(shared, f->status);
+  assert_ptr_equal(TF_TensorData(resolved), element);
+  assert_memory_equal(TF_StringGetDataPointer(element), text, strlen(text));
+  TF_StringDealloc(element);
+  TF_DeleteTensor(resolved);
+  TFE_DeleteTensorHandle(shared);
+}
+
 static void test_op__runs(void **state) {
   fixture *f = *state;
   TFE_Op *op = new_op(f, "MatMul");
@@ -171,6 +195,7 @@ static void test_context__lists_its_devices(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_handle__tells_of_its_tensor, begin, end),
+      cmocka_unit_test_setup_teardown(test_handle__of_texts_resolves_to_them, begin, end),
       cmocka_unit_test_setup_teardown(test_op__runs, begin, end),
       cmocka_unit_test_setup_teardown(test_op__infers_lists, begin, end),
       cmocka_unit_test_setup_teardown(test_op__takes_the_first_value_of_an_attribute, begin, end),
