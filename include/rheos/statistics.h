@@ -21,6 +21,19 @@ typedef struct rheos_statistics {
 // RHEOS_INVALID_ARGUMENT for a tensor without numbers.
 RHEOS_STATUS rheos_tensor_statistics(const rheos_tensor *tensor, rheos_statistics *out_statistics);
 
+enum { RHEOS_HISTOGRAM_BUCKETS = 32 };
+
+// How the finite numbers of a tensor are spread: how many are in each of as many buckets of equal
+// width from the least to the most, whose upper ends are in the next ones but for the last. Where
+// all are the same, they are in the first.
+typedef struct rheos_histogram {
+  double least, most;  // 0 where there are none
+  int64_t counts[RHEOS_HISTOGRAM_BUCKETS];
+} rheos_histogram;
+
+// RHEOS_INVALID_ARGUMENT for a tensor without numbers.
+RHEOS_STATUS rheos_tensor_histogram(const rheos_tensor *tensor, rheos_histogram *out_histogram);
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,6 +20,7 @@ typedef enum rheos_watch_what {
   // that was fed or came from what is not watched; and what it took.
   RHEOS_WATCH_FIRST_NAN,
   RHEOS_WATCH_NOT_FINITE,  // the numbers of each value that has a NaN or an infinity
+  RHEOS_WATCH_HISTOGRAM,   // its numbers, and how they are spread
 } rheos_watch_what;
 
 typedef struct rheos_seen_input {
@@ -40,6 +41,7 @@ typedef struct rheos_seen {
   size_t num_inputs;
   rheos_dtype dtype;
   const rheos_shape *shape;
+  const rheos_histogram *histogram;  // NULL unless histograms are watched, and it has numbers
 } rheos_seen;
 
 // Is told of values in the order in which the step computes them, by one thread at a time. An error

@@ -35,6 +35,20 @@ static PyObject *value_to_python(rheos_tensor *value) {
   return NULL;
 }
 
+// (least, most, [count]); None: no numbers, or it is not watched.
+static PyObject *histogram_to_python(const rheos_histogram *h) {
+  if (!h) Py_RETURN_NONE;
+  PyObject *counts = PyList_New(RHEOS_HISTOGRAM_BUCKETS);
+  for (Py_ssize_t i = 0; counts && i < RHEOS_HISTOGRAM_BUCKETS; ++i) {
+    PyObject *count = PyLong_FromLongLong((long long)h->counts[i]);
+    if (!count)
+      Py_CLEAR(counts);
+    else
+      PyList_SET_ITEM(counts, i, count);
+  }
+  return Py_BuildValue("ddN", h->least, h->most, counts);
+}
+
 static PyObject *name_to_python(rheos_output output) {
   const rheos_operation operation = {output.graph, output.id};
   const size_t size = rheos_operation_name(operation, NULL, 0);
@@ -102,10 +116,10 @@ static rheos_status *tell(void *argument, const rheos_seen *seen) {
   Py_INCREF(self);
   self->seen = seen;
   PyObject *done = PyObject_CallFunction(
-      self->function, "sssLziNNNNN", seen->name, rheos_operation_type(operation), seen->place,
+      self->function, "sssLziNNNNNN", seen->name, rheos_operation_type(operation), seen->place,
       (long long)seen->step, file, (int)line, value_to_python(seen->value),
       statistics_to_python(seen->statistics), inputs_to_python(seen), dtype_name(seen->dtype),
-      shape_to_python(seen->shape));
+      shape_to_python(seen->shape), histogram_to_python(seen->histogram));
   rheos_status *status = done ? NULL : status_of_telling();
   Py_XDECREF(done);
   self->seen = before;

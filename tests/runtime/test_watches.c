@@ -306,6 +306,31 @@ static void test_watches__statistics_count_all_numbers(void **state) {
   rheos_tensor_unref(tensor);
 }
 
+static void test_watches__histograms_count_the_finite_numbers(void **state) {
+  (void)state;
+  float values[] = {0, 1, 2, 32, 31.5f, NAN, INFINITY, -INFINITY};
+  rheos_tensor *tensor;
+  rheos_histogram h;
+  check(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(8), values, &tensor));
+  check(rheos_tensor_histogram(tensor, &h));
+  assert_true(h.least == 0 && h.most == 32);
+  assert_true(h.counts[0] == 1 && h.counts[1] == 1 && h.counts[2] == 1 && h.counts[31] == 2);
+  rheos_tensor_unref(tensor);
+  const double far[] = {-1.7e308, 1.7e308, 0};
+  check(rheos_tensor_from_values(RHEOS_DOUBLE, RHEOS_SHAPE(3), far, &tensor));
+  check(rheos_tensor_histogram(tensor, &h));
+  assert_true(h.counts[0] == 1 && h.counts[16] == 1 && h.counts[31] == 1);
+  rheos_tensor_unref(tensor);
+  const int32_t same[] = {7, 7, 7};
+  check(rheos_tensor_from_values(RHEOS_INT32, RHEOS_SHAPE(3), same, &tensor));
+  check(rheos_tensor_histogram(tensor, &h));
+  assert_true(h.counts[0] == 3 && h.least == 7 && h.most == 7);
+  rheos_tensor_unref(tensor);
+  check(rheos_tensor_new(RHEOS_STRING, RHEOS_SHAPE(2), &tensor));
+  expect_error(rheos_tensor_histogram(tensor, &h), RHEOS_INVALID_ARGUMENT, "has no numbers");
+  rheos_tensor_unref(tensor);
+}
+
 static void test_watches__statistics_are_of_any_numbers(void **state) {
   (void)state;
   static const rheos_dtype dtypes[] = {RHEOS_DOUBLE, RHEOS_INT32,    RHEOS_UINT8,     RHEOS_INT64,
@@ -378,6 +403,7 @@ int main(void) {
       TEST(test_watches__come_and_go_between_steps_of_other_threads),
       cmocka_unit_test(test_watches__statistics_count_all_numbers),
       cmocka_unit_test(test_watches__statistics_are_of_any_numbers),
+      cmocka_unit_test(test_watches__histograms_count_the_finite_numbers),
       cmocka_unit_test(test_watches__every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -345,8 +345,9 @@ class BaseSession(_core.SessionBase):
         several with "," in between. tell: a function of a Watched (training/watches.py); by default
         it is printed to standard error. what: "values" for arrays, "statistics" for their numbers,
         "first_nan" for the first operation of a step that made a NaN, and what it took,
-        "not_finite" for the numbers of each value that has a NaN or an infinity. Returns a Watch,
-        whose end() ends it. NotFoundError with near names where there is no such operation.
+        "not_finite" for the numbers of each value that has a NaN or an infinity, "histogram" for
+        numbers and how they are spread. Returns a Watch, whose end() ends it. NotFoundError with
+        near names where there is no such operation.
         """
         return Watch(self, names, tell, what)
 

@@ -6,7 +6,7 @@ from collections import namedtuple
 from rheos import _core
 from rheos.framework import eager
 
-_WHATS = {"values": 0, "statistics": 1, "first_nan": 2, "not_finite": 3}
+_WHATS = {"values": 0, "statistics": 1, "first_nan": 2, "not_finite": 3, "histogram": 4}
 
 
 class Statistics(
@@ -32,9 +32,25 @@ class Statistics(
         return text
 
 
-class Watched(
-    namedtuple("Watched", "name op place step file line value statistics inputs dtype shape")
-):
+class Histogram(namedtuple("Histogram", "least most counts")):
+    """How the finite numbers of a tensor are spread: counts of 32 buckets of equal width from the
+    least to the most."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        width = (self.most - self.least) / len(self.counts)
+        most = max(*self.counts, 1)
+        return "\n".join(
+            f"  {self.least + i * width:12.5g} {count:9} {'#' * (count * 40 // most)}".rstrip()
+            for i, count in enumerate(self.counts)
+        )
+
+
+_FIELDS = "name op place step file line value statistics inputs dtype shape histogram"
+
+
+class Watched(namedtuple("Watched", _FIELDS)):
     """A value that a step computed, or an operation that ran at once.
 
     name: the tensor's, "scope/op:0", or with the operation's type, "MatMul:0"; op: its operation's
@@ -44,7 +60,7 @@ class Watched(
     operation, or runs it; None and 0 if that is not known. value: a NumPy array, where values are
     watched. statistics: Statistics, where these are, and the value has numbers. inputs: of the
     first NaN, what the operation took: [(name, Statistics or None)]. dtype: its name; shape: a
-    tuple.
+    tuple. histogram: a Histogram, where these are watched.
     """
 
     __slots__ = ()
@@ -59,6 +75,8 @@ class Watched(
             text += f": {self.value}"
         if self.statistics is not None:
             text += f": {self.statistics}"
+        if self.histogram is not None:
+            text += f"\n{self.histogram}"
         for name, statistics in self.inputs:
             text += f"\n  took {name}: {'not watched' if statistics is None else statistics}"
         return text
@@ -89,11 +107,16 @@ class Watch:
         if tell is None:
             tell = _print
 
-        def told(name, op, place, step, file, line, value, statistics, inputs, dtype, shape):
+        def told(
+            name, op, place, step, file, line, value, statistics, inputs, dtype, shape, spread
+        ):
             inputs = [(taken, _numbers(numbers)) for taken, numbers in inputs]
             numbers = _numbers(statistics)
+            spread = None if spread is None else Histogram(*spread)
             tell(
-                Watched(name, op, place, step, file, line, value, numbers, inputs, dtype, shape)
+                Watched(
+                    name, op, place, step, file, line, value, numbers, inputs, dtype, shape, spread
+                )
             )
 
         make = _core._watch_eager if session is None else session._watch
@@ -132,7 +155,8 @@ def watch(names="*", tell=None, what="statistics"):
     (training/watches.py); by default it is printed to standard error. What it runs itself is not
     told of; what it raises ends the call. what: "values" for arrays, "statistics" for their
     numbers, "first_nan" for the first operation of a call that made a NaN, and what it took,
-    "not_finite" for the numbers of each value that has a NaN or an infinity.
+    "not_finite" for the numbers of each value that has a NaN or an infinity, "histogram" for
+    numbers and how they are spread.
     Returns a Watch, whose end() ends it, as the end of a `with` block does. Sessions have a
     watch() of their own. No graph is changed, and what nobody watches runs as before.
     """

@@ -132,15 +132,65 @@ rheos_statistics rheos__statistics_of(const rheos_tensor *tensor) {
   return a.s;
 }
 
+// ---- Histograms
+
+// Halves, because the range itself may be no double.
+typedef struct buckets {
+  rheos_histogram *h;
+  double half_least, per_half;  // of the range
+} buckets;
+
+static void count(const buckets *b, double value) {
+  if (!isfinite(value)) return;
+  const double place = (value / 2 - b->half_least) * b->per_half;
+  const int bucket = place < RHEOS_HISTOGRAM_BUCKETS ? (int)place : RHEOS_HISTOGRAM_BUCKETS - 1;
+  b->h->counts[bucket > 0 ? bucket : 0]++;
+}
+
+void rheos__histogram_of(const rheos_tensor *tensor, const rheos_statistics *statistics,
+                         rheos_histogram *out_histogram) {
+  *out_histogram = (rheos_histogram){.least = statistics->least, .most = statistics->most};
+  const double half_range = statistics->most / 2 - statistics->least / 2;
+  const buckets b = {.h = out_histogram,
+                     .half_least = statistics->least / 2,
+                     .per_half = half_range > 0 ? RHEOS_HISTOGRAM_BUCKETS / half_range : 0};
+  const float *floats = tensor->dtype == RHEOS_FLOAT ? tensor->data : NULL;
+  for (int64_t i = 0; i < tensor->num_elements; i++) {
+    if (floats != NULL) {
+      count(&b, (double)floats[i]);
+    } else if (is_complex(tensor->dtype)) {
+      const double complex value = rheos__complex_at(tensor->dtype, tensor->data, i);
+      count(&b, creal(value));
+      count(&b, cimag(value));
+    } else {
+      count(&b, rheos__real_at(tensor, i));
+    }
+  }
+}
+
+// ---- Of tensors that may have none
+
+static rheos_status *check(const rheos_tensor *tensor) {
+  if (rheos__has_numbers(tensor->dtype) && tensor->memory == NULL) return NULL;
+  return RHEOS_INVALID("a tensor of %s has no numbers to add up", rheos_dtype_name(tensor->dtype));
+}
+
 rheos_status *rheos_tensor_statistics(const rheos_tensor *tensor,
                                       rheos_statistics *out_statistics) {
   RHEOS_NEED(tensor);
   RHEOS_NEED(out_statistics);
   *out_statistics = (rheos_statistics){0};
-  if (!rheos__has_numbers(tensor->dtype) || tensor->memory != NULL) {
-    return RHEOS_INVALID("a tensor of %s has no numbers to add up",
-                         rheos_dtype_name(tensor->dtype));
-  }
+  RHEOS_TRY(check(tensor));
   *out_statistics = rheos__statistics_of(tensor);
+  return NULL;
+}
+
+rheos_status *rheos_tensor_histogram(const rheos_tensor *tensor, rheos_histogram *out_histogram) {
+  RHEOS_NEED(tensor);
+  RHEOS_NEED(out_histogram);
+  *out_histogram = (rheos_histogram){0};
+  RHEOS_TRY(check(tensor));
+  const rheos_statistics statistics = rheos__statistics_of(tensor);
+  rheos__histogram_of(tensor, &statistics, out_histogram);
   return NULL;
 }

@@ -417,7 +417,7 @@ rheos_status *rheos__check_watched_names(rheos_graph *graph, const char *names) 
 
 rheos_status *rheos__check_watch_options(const rheos_watch_options *options) {
   if (options->seen == NULL) return RHEOS_INVALID("a watch needs a function to tell");
-  if (options->what <= RHEOS_WATCH_NOT_FINITE) return NULL;
+  if (options->what <= RHEOS_WATCH_HISTOGRAM) return NULL;
   return RHEOS_INVALID("a watch of %d: there is no such thing to tell", (int)options->what);
 }
 

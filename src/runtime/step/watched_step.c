@@ -69,6 +69,10 @@ static rheos_status *tell(telling *t, rheos_watch *watch) {
   if (watch->options.what == RHEOS_WATCH_FIRST_NAN) {
     return t->has_statistics ? tell_nan(t, watch) : NULL;
   }
+  rheos_histogram histogram;
+  const bool has_histogram = watch->options.what == RHEOS_WATCH_HISTOGRAM && t->has_statistics;
+  if (has_histogram) rheos__histogram_of(t->delivered->value, &t->statistics, &histogram);
+  t->seen.histogram = has_histogram ? &histogram : NULL;
   const int64_t num_bad = t->statistics.num_nan + rheos__num_infinite(&t->statistics);
   if (watch->options.what == RHEOS_WATCH_NOT_FINITE && num_bad == 0) return NULL;
   return watch->options.seen(watch->options.argument, &t->seen);
