@@ -92,6 +92,9 @@ static void test_operation__that_does_not_fit_is_refused(void **state) {
   TF_AddControlInput(desc, NULL);
   TF_SetAttrShape(desc, NULL, NULL, 3);
   refuse(desc, TF_INVALID_ARGUMENT, "no output");
+  desc = TF_NewOperation(graph, "AddN", "x");
+  TF_AddInputList(desc, (TF_Output[]){{NULL, 0}, {NULL, 0}, foreign}, 3);
+  refuse(desc, TF_INVALID_ARGUMENT, "no output");
   refuse(NULL, TF_INVALID_ARGUMENT, "NULL");
   assert_null(TF_NewOperation(NULL, "Neg", "x"));
   TF_DeleteGraph(graph);
