@@ -129,6 +129,41 @@ static rheos_status *check_second_gradient(const rheos__infer *c, const rheos_sh
   return rheos__shape_merge(&c->input_shapes[1], pooled, &ignored);
 }
 
+// How many channels windows over them give, as shape functions count them.
+static int64_t depth_outputs(const rheos__attrs *attrs, int64_t channels, int64_t depth,
+                             int64_t stride) {
+  if (channels < 0 || depth < 1 || stride < 1) return -1;
+  const bool is_same = strcmp(rheos__attr_string(attrs, "padding"), "SAME") == 0;
+  if (is_same) return (channels + stride - 1) / stride;
+  return channels < depth ? -1 : (channels - depth) / stride + 1;
+}
+
+// Windows over batch or channels, which have a shape whether or not a kernel takes them: MaxPool's
+// over the channels count, others do not. Kernels refuse what they cannot do when they are
+// prepared.
+static rheos_status *fit_any(const rheos__infer *c, const rheos__pool_op *op,
+                             const rheos_shape *image, rheos__pool *pool, rheos_shape *out_shape) {
+  int64_t kernel[RHEOS__WINDOW_DIMS], stride[RHEOS__WINDOW_DIMS];
+  int64_t sizes[RHEOS_MAX_RANK], strides[RHEOS_MAX_RANK];
+  int64_t batch, depth, batch_stride, depth_stride;
+  rheos__layout layout;
+  RHEOS_TRY(rheos__layout_of(c->attrs, op->spatial, &layout));
+  RHEOS_TRY(rheos__window_numbers(c->attrs, "ksize", &layout, NULL, kernel, &batch, &depth));
+  RHEOS_TRY(rheos__window_numbers(c->attrs, "strides", &layout, NULL, stride, &batch_stride,
+                                  &depth_stride));
+  for (int32_t d = 0; d < op->spatial + 2; d++) sizes[d] = strides[d] = 1;
+  for (int32_t d = 0; d < op->spatial; d++) {
+    sizes[layout.first + d] = kernel[RHEOS__WINDOW_DIMS - op->spatial + d];
+    strides[layout.first + d] = stride[RHEOS__WINDOW_DIMS - op->spatial + d];
+  }
+  RHEOS_TRY(rheos__pool_fit(c->attrs, op, image, sizes, strides, pool, out_shape));
+  if (op->kind == RHEOS__POOL_MAX) {
+    out_shape->dims[layout.channel] =
+        depth_outputs(c->attrs, image->dims[layout.channel], depth, depth_stride);
+  }
+  return NULL;
+}
+
 static rheos_status *pool_shape(rheos__infer *c, const rheos__pool_op *op) {
   rheos_shape image, pooled = rheos__shape_of_rank(op->spatial + 2);
   RHEOS_TRY(infer_image(c, op, &image));
@@ -152,6 +187,11 @@ static rheos_status *pool_shape(rheos__infer *c, const rheos__pool_op *op) {
     rheos_status *fitted =
         rheos__pool_fit(c->attrs, op, &image, given[0], given[1], &pool, &pooled);
     const bool forward = output_roles(op)[0] == 'p' && op->roles[1] != 'p';
+    const bool is_refused = rheos_status_code(fitted) == RHEOS_UNIMPLEMENTED || pool.depth > 1;
+    if (forward && given[0] == NULL && fitted != NULL && is_refused) {
+      rheos_status_free(fitted);
+      fitted = fit_any(c, op, &image, &pool, &pooled);
+    }
     RHEOS_TRY(forward ? rheos__windows_inferred_take(c, &pool.windows, fitted) : fitted);
   } else {
     pooled.dims[0] = image.dims[0];
