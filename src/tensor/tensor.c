@@ -278,9 +278,9 @@ rheos_status *rheos__tensor_place(rheos_tensor *block, const rheos_shape *shape,
 
 void rheos__tensor_init_view(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shape *shape,
                              void *data) {
-  int64_t count = 1;
-  for (int32_t i = 0; i < shape->rank; i++) count *= shape->dims[i];
-  set_header(tensor, dtype, shape, count, (size_t)count * rheos__dtype_size(dtype));
+  uint64_t count = 1;  // large dimensions beside one of 0 pass any bound on the way
+  for (int32_t i = 0; i < shape->rank; i++) count *= (uint64_t)shape->dims[i];
+  set_header(tensor, dtype, shape, (int64_t)count, count * rheos__dtype_size(dtype));
   atomic_init(&tensor->references, 0);
   tensor->data = data;
 }
