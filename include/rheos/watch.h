@@ -82,6 +82,10 @@ RHEOS_MUST_USE static inline rheos_status *rheos_eager_watch(rheos_eager *eager,
 // session or context.
 RHEOS_API void rheos_watch_free(rheos_watch *watch);
 
+// Whether anything was met so far that it names: where an eager context is watched, names may be of
+// functions that come later.
+RHEOS_API bool rheos_watch_has_matched(const rheos_watch *watch);
+
 // ---- What the functions above call
 
 RHEOS_STATUS rheos_session_watch_sized(rheos_session *session, const rheos_watch_options *options,

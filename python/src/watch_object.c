@@ -197,8 +197,10 @@ static void end_watch(watch_object *self) {
 
 static PyObject *watch_end(PyObject *object, PyObject *unused) {
   (void)unused;
-  end_watch((watch_object *)object);
-  Py_RETURN_NONE;
+  watch_object *self = (watch_object *)object;
+  const bool has_matched = !self->watch || rheos_watch_has_matched(self->watch);
+  end_watch(self);
+  return PyBool_FromLong(has_matched);
 }
 
 static int watch_traverse(PyObject *object, visitproc visit, void *arg) {
@@ -275,7 +277,8 @@ static PyMethodDef watch_methods[] = {
     {"_nodes", watch_nodes, METH_NOARGS,
      "_nodes(): of that graph, [(name of output 0, type, names of inputs, number of outputs, file "
      "or None, line)]."},
-    {"end", watch_end, METH_NOARGS, "end(): nothing is told any more; twice is once."},
+    {"end", watch_end, METH_NOARGS,
+     "end(): nothing is told any more; twice is once. Whether anything was met that it names."},
     {NULL, NULL, 0, NULL},
 };
 

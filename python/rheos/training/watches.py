@@ -4,7 +4,8 @@ import sys
 from collections import namedtuple
 
 from rheos import _core
-from rheos.framework import eager
+from rheos.framework import eager, logging
+from rheos.framework.absent import near_names
 
 _WHATS = {"values": 0, "statistics": 1, "first_nan": 2, "not_finite": 3, "histogram": 4}
 
@@ -98,6 +99,16 @@ def statistics_of(tensor):
 _of_eager = set()  # that are on
 
 
+def _say_unmatched(names):
+    """Warns that a watch of what runs at once met nothing that it names."""
+    functions = eager.get_eager_graph().as_graph_def().library.function
+    known = {node.name for function in functions for node in function.node_def}
+    known.update(_core.op_types())
+    near = [name for wanted in names.split(",") for name in near_names(wanted, known)]
+    also = f"; near it are {', '.join(near[:3])}" if near else ""
+    logging.warning("nothing that ran is called '%s', which was watched%s", names, also)
+
+
 class Watch:
     """A watch that is on until end() is called, or the `with` block that it is in ends."""
 
@@ -120,14 +131,17 @@ class Watch:
             )
 
         make = _core._watch_eager if session is None else session._watch
+        self._names = names
         self._watch = make(names, _WHATS[what], told)
         self._others = _of_eager if session is None else session._watches
         self._others.add(self)
 
     def end(self):
         """Ends the watch; nothing is told any more."""
-        self._watch.end()
+        has_matched = self._watch.end()
         self._others.discard(self)
+        if not has_matched and self._others is _of_eager and self._names not in ("", "*"):
+            _say_unmatched(self._names)
 
     def graph(self):
         """While the function is told of a value: a number for the graph that the value is of."""

@@ -12,7 +12,9 @@ rheos_status *rheos_session_watch_sized(rheos_session *session, const rheos_watc
   RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_watch_options, options, options_bytes, &known));
   RHEOS_TRY(rheos__check_watch_options(&known));
   if (session->kind->watches == NULL) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "a %s session cannot be watched",
+    return rheos_status_new(RHEOS_UNIMPLEMENTED,
+                            "a %s session cannot be watched: its steps run in other processes, and "
+                            "only what is fetched comes from there",
                             session->kind->name);
   }
   RHEOS_TRY(rheos__check_watched_names(session->graph, known.names));

@@ -155,6 +155,7 @@ static bool add_watcher(set_builder *b, rheos_watch *watch) {
     b->watcher_capacity = capacity;
   }
   atomic_fetch_add(&watch->references, 1);
+  atomic_store(&watch->has_matched, true);
   set->watchers[set->num_watchers++] = watch;
   return true;
 }
@@ -442,6 +443,10 @@ rheos_status *rheos__watch_list_add(rheos__watch_list *list, const rheos_watch_o
   atomic_fetch_add(&list->num_on, 1);
   *out_watch = watch;
   return NULL;
+}
+
+bool rheos_watch_has_matched(const rheos_watch *watch) {
+  return watch != NULL && atomic_load(&watch->has_matched);
 }
 
 void rheos_watch_free(rheos_watch *watch) {

@@ -14,8 +14,9 @@ struct rheos_watch {
   rheos_watch_options options;
   rheos_watch *next;
   pthread_mutex_t mutex;  // recursive: a watch may be ended by its own function
-  bool is_off;            // guarded by it
-  bool has_told_nan;      // guarded by it
+  _Atomic bool has_matched;
+  bool is_off;        // guarded by it
+  bool has_told_nan;  // guarded by it
 };
 
 // The edges that watches name, in one list, and who watches each. Constant once it is made.

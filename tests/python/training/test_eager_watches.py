@@ -267,6 +267,16 @@ def test_histograms_are_told(capfd):
     assert "\n             0         3 ########################################\n" in told
 
 
+def test_names_that_meet_nothing_are_said(caplog, capfd):
+    watched(lambda: inner(tf.constant([4.0])), "rooot")
+    watched(lambda: inner(tf.constant([4.0])), "Sqaure")
+    watched(lambda: inner(tf.constant([4.0])), "ro?t,nothing")
+    watched(lambda: None)
+    told = caplog.text + capfd.readouterr().err
+    assert "nothing that ran is called 'rooot', which was watched; near it are root" in told
+    assert "near it are Square" in told and told.count("nothing that ran") == 2
+
+
 # ---- Datasets
 
 

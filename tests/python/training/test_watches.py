@@ -141,3 +141,12 @@ def test_a_session_on_a_server_says_that_it_cannot():
     tf.constant(1, name="one")
     with tf.Session(server.target) as sess, pytest.raises(tf.errors.UnimplementedError):
         sess.watch("one")
+
+
+def test_sessions_on_servers_say_that_they_cannot_be_watched():
+    server = tf.train.Server.create_local_server()
+    tf.constant(1.0, name="one")
+    with tf.Session(server.target) as sess:
+        with pytest.raises(tf.errors.UnimplementedError, match="run in other processes"):
+            sess.watch("one")
+        assert sess.run("one:0") == 1
