@@ -22,8 +22,10 @@ foreach(folder IN LISTS example_folders)
 endforeach()
 
 # examples/NAME.cc, the same in C++, is build/bin/NAME_cpp; where there is no C++ compiler, none is.
-include(CheckLanguage)
-check_language(CXX)
+if(NOT SKBUILD AND NOT RHEOS_FUZZ AND NOT CMAKE_CROSSCOMPILING)
+  include(CheckLanguage)
+  check_language(CXX)
+endif()
 file(GLOB cpp_example_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cc")
 if(CMAKE_CXX_COMPILER)
   enable_language(CXX)
