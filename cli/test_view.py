@@ -248,6 +248,53 @@ def test_plans_want_a_graph(logs):
     assert missing.returncode == 1 and missing.stdout == b""
 
 
+def types_in(data, function):
+    """{label: types of outputs} of a function whose name begins so."""
+    graph = next(g for g in data["graphs"] if g["name"].startswith(function))
+    strings = data["strings"]
+    return {
+        label or strings[op]: [strings[t] for t in types]
+        for label, op, types in zip(graph["label"], graph["op"], graph["outputs"])
+    }
+
+
+def test_shapes_are_known_in_bodies_of_functions(tmp_path):
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+
+        @tf.function
+        def scaled(v):
+            v = tf.multiply(v, tf.ones([3]), name="product")
+            n = tf.constant(0)
+            while n < 2:
+                v = tf.tanh(v, name="tanh")
+                n += 1
+            return tf.matmul(v, tf.ones([3, 5]), name="last")
+
+        tf.identity(scaled(x), name="y")
+        tf.train.write_graph(graph, str(tmp_path), "g.pb", as_text=False)
+    data = json_of(tmp_path / "g.pb")
+    outer = [types_in(data, g["name"]) for g in data["graphs"][1:]]
+    found = {label: types for function in outer for label, types in function.items()}
+    assert found["product"] == ["float [?,3]"] and found["last"] == ["float [?,5]"]
+    assert found["tanh"] == ["float [?,3]"]
+
+
+def test_functions_that_cannot_be_inferred_have_what_their_ops_say(tmp_path):
+    library = """
+      node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+      library { function {
+        signature { name: "f" input_arg { name: "a" type: DT_FLOAT } }
+        node_def { name: "n" op: "Neg" input: "a" attr { key: "T" value { type: DT_FLOAT } } }
+        node_def { name: "m" op: "Neg" input: "none:y:0"
+                   attr { key: "T" value { type: DT_FLOAT } } }
+      } }
+    """
+    (tmp_path / "g.pbtxt").write_text(library)
+    found = types_in(json_of(tmp_path / "g.pbtxt"), "f")
+    assert found["n"] == ["float"] and found["m"] == ["float"]
+
+
 @pytest.fixture
 def branches(tmp_path):
     """Two outputs, each of an input of its own; of one not even the rank is known."""

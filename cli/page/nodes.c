@@ -7,6 +7,7 @@
 
 #include "../command.h"
 #include "../message.h"
+#include "function_types.h"
 
 static void make_room(page_nodes *n, size_t num_edges) {
   const size_t count = (size_t)n->count;
@@ -203,6 +204,20 @@ static void add_outputs_by_op(page_nodes *n, int32_t node) {
   }
 }
 
+// What inference found; false where it did not get there.
+static bool add_inferred_outputs(page_nodes *n, int32_t node, rheos_graph *graph) {
+  if (graph == NULL) return false;
+  const rheos_operation operation = rheos_graph_operation(graph, n->names[node]);
+  if (operation.graph == NULL) return false;
+  const int32_t num_outputs = rheos_operation_num_outputs(operation);
+  for (int32_t i = 0; i < num_outputs; i++) {
+    const rheos_output output = rheos_operation_output(operation, i);
+    const rheos_shape shape = rheos_output_shape(output);
+    add_output(n, node, rheos_output_dtype(output), &shape);
+  }
+  return true;
+}
+
 // "^name", "name" of an argument, "name:output:0" of a node.
 static hierarchy_edge edge_of(const page_nodes *n, name_table *by_name, const char *input) {
   const bool is_control = input[0] == '^';
@@ -281,14 +296,18 @@ void page_nodes_of_function(page_nodes *n, const view *v, const Tensorflow__Func
   read_function_edges(n, function, &by_name);
   name_table_deinit(&by_name);
   const rheos_shape unknown = RHEOS_UNKNOWN_SHAPE;
+  rheos_graph *graph = function_types_graph(n, function);
   for (int32_t i = 0; i < n->count; i++) {
     n->first_output[i + 1] = n->first_output[i];
+    const bool is_result = (size_t)i >= signature->n_input_arg + function->n_node_def;
+    if (!is_result && add_inferred_outputs(n, i, graph)) continue;
     if ((size_t)i < signature->n_input_arg) {
       add_output(n, i, dtype_of((int64_t)signature->input_arg[i]->type), &unknown);
     } else if (n->defs[i] != NULL) {
       add_outputs_by_op(n, i);
     }
   }
+  rheos_graph_unref(graph);
   set_types_of_edges(n);
 }
 
