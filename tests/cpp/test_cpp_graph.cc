@@ -177,6 +177,16 @@ static void test_operations__are_made_by_name(void **) {
   assert_floats(rheos::Session(graph).fetch(sum.output(0)), {3});
 }
 
+static void test_texts__are_constants(void **) {
+  rheos::Graph graph;
+  rheos::Scope s(graph);
+  const auto joined =
+      rheos::string_join(s, {rheos::constant(s, "a"), rheos::constant_texts(s, {"b", "c"})});
+  s.finish();
+  const rheos::Tensor tensor = rheos::Session(graph).fetch(joined);
+  assert_string_equal(rheos::to_string(tensor.values<rheos_string>()[1]).c_str(), "ac");
+}
+
 static void test_gradients__of_a_square(void **) {
   rheos::Graph graph;
   rheos::Scope s(graph);
@@ -219,6 +229,7 @@ int main() {
       cmocka_unit_test(test_errors__name_the_line_of_the_program),
       cmocka_unit_test(test_scopes__nest),
       cmocka_unit_test(test_operations__are_made_by_name),
+      cmocka_unit_test(test_texts__are_constants),
       cmocka_unit_test(test_gradients__of_a_square),
       cmocka_unit_test(test_files__of_graphs),
   };

@@ -189,6 +189,29 @@ static void test_threads__share_a_session(void **) {
   assert_int_equal(right, 200);
 }
 
+static void test_queues__hand_elements_between_threads(void **) {
+  rheos::Graph graph;
+  rheos::Scope s(graph);
+  const auto queue = rheos::fifo_queue_v2(s, {RHEOS_FLOAT}, {.capacity = 2});
+  const auto x = rheos::placeholder(s, RHEOS_FLOAT, {.shape = rheos::Shape()});
+  const auto enqueue = rheos::queue_enqueue_v2(s, queue, {x});
+  const auto dequeue = rheos::queue_dequeue_v2(s, queue, {RHEOS_FLOAT});
+  const auto close = rheos::queue_close_v2(s, queue);
+  s.finish();
+  const rheos::Session session(graph);
+  std::thread producer([&] {
+    for (int i = 1; i <= 10; i++) {
+      session.run_target(enqueue, {{x, rheos::Tensor::of(static_cast<float>(i))}});
+    }
+    session.run_target(close);
+  });
+  float sum = 0;
+  for (int i = 0; i < 10; i++) sum += session.fetch(dequeue.output(0)).scalar<float>();
+  producer.join();
+  assert_true(sum == 55);
+  assert_throws(RHEOS_OUT_OF_RANGE, [&] { session.fetch(dequeue.output(0)); });
+}
+
 static void test_runs__are_cancelled(void **) {
   rheos::Graph graph;
   rheos::Scope s(graph);
@@ -269,6 +292,7 @@ int main() {
       cmocka_unit_test(test_eager__is_watched),
       cmocka_unit_test(test_eager__has_gradients_of_the_program),
       cmocka_unit_test(test_threads__share_a_session),
+      cmocka_unit_test(test_queues__hand_elements_between_threads),
       cmocka_unit_test(test_runs__are_cancelled),
       cmocka_unit_test(test_traces__profiles_and_watches),
       cmocka_unit_test(test_lint__finds_a_mistake),

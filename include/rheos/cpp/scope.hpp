@@ -147,6 +147,9 @@ template <class T, class = std::enable_if_t<dtype_of<T> != RHEOS_INVALID_DTYPE>>
 Output constant(At s, const Shape &shape, std::initializer_list<T> values, Text name = {}) {
   return constant_values<T>(s, shape, values, name);
 }
+inline Output constant(At s, const char *text, Text name = {}) {
+  return (rheos_constant_texts)(s, &text, 1, name);
+}
 inline Output constant_texts(At s, Texts texts, Text name = {}) {
   return (rheos_constant_texts)(s, texts.data(), texts.size(), name);
 }

@@ -5,6 +5,7 @@
 #include <rheos/cpp/base.hpp>
 
 #include <complex>
+#include <iterator>
 
 RHEOS_CPP_BEGIN
 
@@ -140,6 +141,18 @@ class Tensor : public Counted<TensorRef, rheos_tensor_ref, rheos_tensor_unref> {
   static Result<Tensor> from_values(const Shape &shape, std::initializer_list<T> values) {
     return from_values<T>(shape, Span<const T>(values));
   }
+  // Of a vector, an array or any other list.
+  template <class List, class T = std::remove_const_t<std::remove_pointer_t<
+                            decltype(std::data(std::declval<const List &>()))>>>
+  static Result<Tensor> from_values(const Shape &shape, const List &values) {
+    return from_values<T>(shape, Span<const T>(values));
+  }
+  // Of texts, a vector of them; their bytes end with NUL.
+  static Result<Tensor> from_texts(Texts texts) {
+    std::vector<rheos_string> strings;
+    for (const char *text : texts) strings.push_back(string_of(text));
+    return from_values<rheos_string>({static_cast<int64_t>(strings.size())}, strings);
+  }
   // A vector of a list of values, a scalar of one value.
   template <class T>
   static Result<Tensor> of(std::initializer_list<T> values) {
@@ -149,11 +162,8 @@ class Tensor : public Counted<TensorRef, rheos_tensor_ref, rheos_tensor_unref> {
   static Result<Tensor> of(const T &value) {
     return from_values<T>({}, Span<const T>(&value, 1));
   }
-  static Result<Tensor> of(Text text) {
-    const rheos_string bytes = {const_cast<char *>(text.get()),
-                                std::char_traits<char>::length(text.get())};
-    return of<rheos_string>(bytes);
-  }
+  static Result<Tensor> of(Text text) { return of<rheos_string>(string_of(text)); }
+  static Result<Tensor> of(std::initializer_list<const char *> texts) { return from_texts(texts); }
   // Over the caller's bytes.
   static Result<Tensor> borrow_data(rheos_dtype dtype, const Shape &shape, void *data,
                                     void (*release)(void *argument) = nullptr,
@@ -188,6 +198,11 @@ class Tensor : public Counted<TensorRef, rheos_tensor_ref, rheos_tensor_unref> {
   Result<Tensor> copy() const {
     return detail::handle_of<Tensor>(
         [this](rheos_tensor **out) { return rheos_tensor_copy(handle_, out); });
+  }
+
+ private:
+  static rheos_string string_of(const char *text) {
+    return {const_cast<char *>(text), std::char_traits<char>::length(text)};
   }
 };
 
