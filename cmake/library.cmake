@@ -38,13 +38,16 @@ set_source_files_properties(${proto_sources} PROPERTIES COMPILE_OPTIONS "-w")
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
 list(FILTER core_sources EXCLUDE REGEX "/src/(device/cpu/jit|net/grpc|net/mpi)/")  # libraries of their own
 # What a library computes that may be left out has a file without it beside.
-foreach(part IN ITEMS LAPACK ONEDNN)
+foreach(part IN ITEMS LAPACK ONEDNN OPENCL)
   string(TOLOWER ${part} file)
   if(RHEOS_WITH_${part})
     string(APPEND file "_left_out")
   endif()
   list(FILTER core_sources EXCLUDE REGEX "/${file}\\.c$")
 endforeach()
+if(NOT RHEOS_WITH_OPENCL)
+  list(FILTER core_sources EXCLUDE REGEX "/src/device/opencl/")
+endif()
 add_library(rheos_core OBJECT ${core_sources} ${proto_sources})
 set_target_properties(rheos_core PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(rheos_core

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "device/cpu/cpu.h"
-#include "plan/segment/offset_allocator.h"
+#include "base/offset_allocator.h"
 
 static const size_t MEMORY_BYTES = (size_t)256 << 20;
 enum { PATTERN = 0xdb, ALIGNMENT = 64 };

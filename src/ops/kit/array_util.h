@@ -127,6 +127,8 @@ static inline rheos_status *rheos__copy_all(const rheos__copy *copy, const void 
 typedef rheos_status *(*rheos__copy_make)(const rheos__operands *o, const void *const *inputs,
                                           rheos__copy *out_copy);
 rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__copy_make make);
+// What such a kernel copies, and from which input; NULL where only a run tells, or of others.
+const rheos__copy *rheos__copy_of(rheos__run_fn run, const void *state, int32_t *out_data_input);
 
 // Every element of `to` becomes the one at `value`.
 rheos_status *rheos__fill_elements(rheos_dtype dtype, void *to, const void *value, int64_t count);

@@ -64,6 +64,25 @@ typedef struct rheos__elementwise {
 // The state of an elementwise kernel; NULL if `run` is another one.
 const rheos__elementwise *rheos__elementwise_of(rheos__run_fn run, const void *state);
 
+// The formula of a loop as text, for code that is compiled for another device: an expression of C
+// in x, y and z, with the names of the section on dtypes below. What computes an element from
+// nothing but elements at the same place, and does not fail, can be written so.
+typedef struct rheos__formula {
+  rheos__loop loop;
+  const char *text;
+  uint8_t num_operands;
+  uint8_t dtypes[RHEOS__MAX_OPERANDS], out_dtype;  // as what the numbers are read and written
+} rheos__formula;
+
+// NULL if there is none.
+const rheos__formula *rheos__formula_of(rheos__loop loop);
+
+// The formulas of a family of ops.
+typedef struct rheos__formulas {
+  const rheos__formula *items;
+  size_t count;
+} rheos__formulas;
+
 // Whether operand k has as many elements as the output.
 bool rheos__elementwise_is_full(const rheos__elementwise *e, int32_t k);
 
@@ -76,6 +95,7 @@ int rheos__elementwise_range(const rheos__elementwise *e, const void *const *in,
 // if there is none.
 typedef enum rheos__binary {
   RHEOS__ADD,
+  RHEOS__SUB,
   RHEOS__MUL,
   RHEOS__DIV,  // whole numbers are rounded towards 0
   RHEOS__MAXIMUM,
@@ -284,6 +304,20 @@ typedef bool rheos__stored_boolean, rheos__computed_boolean, rheos__wrapping_boo
   RHEOS__BINARY_LOOP_TO(S, boolean, qualifier, name, formula)
 // An entry of a table `rheos__loop loops[ROWS][RHEOS__NUM_DTYPES]`, rows numbered row_NAME.
 #define RHEOS__LOOP_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_##S,
+
+// An entry of a table of rheos__formula; in a list of formulas the text is #formula.
+#define RHEOS__UNARY_FORMULA_TO(S, Z, name, text) \
+  {name##_##S, text, 1, {RHEOS__DTYPE_##S}, RHEOS__DTYPE_##Z},
+#define RHEOS__UNARY_FORMULA(S, name, text) RHEOS__UNARY_FORMULA_TO(S, S, name, text)
+#define RHEOS__BINARY_FORMULA_TO(S, Z, name, text) \
+  {name##_##S, text, 2, {RHEOS__DTYPE_##S, RHEOS__DTYPE_##S}, RHEOS__DTYPE_##Z},
+#define RHEOS__BINARY_FORMULA(S, name, text) RHEOS__BINARY_FORMULA_TO(S, S, name, text)
+#define RHEOS__UNARY_TEST_FORMULA(S, name, text) RHEOS__UNARY_FORMULA_TO(S, boolean, name, text)
+#define RHEOS__BINARY_TEST_FORMULA(S, name, text) RHEOS__BINARY_FORMULA_TO(S, boolean, name, text)
+// The table that a family has of them; `family` is listed in formulas.c too.
+#define RHEOS__FORMULAS(family, ...)                      \
+  static const rheos__formula formulas[] = {__VA_ARGS__}; \
+  const rheos__formulas rheos__##family##_formulas = {formulas, sizeof formulas / sizeof *formulas}
 
 // Family files start with this, before any include: the loops are worth the compiler's full effort.
 //   #pragma GCC optimize("O3")

@@ -520,3 +520,10 @@ rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__c
   int64_t count = rheos_shape_num_elements(&p->output_shapes[0]);
   return rheos__answer_run(p, run_copy, (count + RHEOS__COPY_UNIT - 1) / RHEOS__COPY_UNIT);
 }
+
+const rheos__copy *rheos__copy_of(rheos__run_fn run, const void *state, int32_t *out_data_input) {
+  if (run != run_copy && run != run_turned && run != run_many && run != run_tiled) return NULL;
+  const copy_kernel *k = state;
+  *out_data_input = k->data_input;
+  return k->ready ? &k->copy : NULL;
+}

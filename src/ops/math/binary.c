@@ -185,6 +185,12 @@ POWERS_LOOP(double)
 POWERS_LOOP(half)
 POWERS_LOOP(bfloat16)
 
+// ---- The formulas as text
+
+#define ROW(name, dtypes, qualifier, formula) RHEOS__##dtypes(RHEOS__BINARY_FORMULA, name, #formula)
+RHEOS__FORMULAS(binary, FORMULAS(ROW) RHEOS__FLOATS(RHEOS__BINARY_FORMULA, Pow, "pow(x, y)"));
+#undef ROW
+
 // ---- Gradients: g arrives at z = f(x, y), and goes back to the shapes of x and y.
 
 static rheos__unbroadcast unbroadcast(const rheos__grad *g) {
@@ -525,8 +531,8 @@ static const rheos__loop loops[NUM_ROWS][RHEOS__NUM_DTYPES] = {
 
 rheos__loop rheos__binary_loop(rheos__binary kind, rheos_dtype dtype) {
   static const int rows[] = {
-      [RHEOS__ADD] = row_Add,         [RHEOS__MUL] = row_Mul,         [RHEOS__DIV] = row_Div,
-      [RHEOS__MAXIMUM] = row_Maximum, [RHEOS__MINIMUM] = row_Minimum,
+      [RHEOS__ADD] = row_Add, [RHEOS__SUB] = row_Sub,         [RHEOS__MUL] = row_Mul,
+      [RHEOS__DIV] = row_Div, [RHEOS__MAXIMUM] = row_Maximum, [RHEOS__MINIMUM] = row_Minimum,
   };
   return loops[rows[kind]][dtype];
 }

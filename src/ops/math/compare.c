@@ -402,6 +402,21 @@ enum { row_clip };
 static const rheos__loop clip_loops[1][RHEOS__NUM_DTYPES] = {
     RHEOS__NUMBERS(RHEOS__LOOP_ENTRY, clip) RHEOS__COMPLEXES(RHEOS__LOOP_ENTRY, clip)};
 
+// ---- The formulas as text. Select moves bits, whatever they mean.
+
+#define OF_THREE(loop, x, y, z, text) {loop, text, 3, {x, y, y}, z},
+#define CLIP_FORMULA(S, text) \
+  OF_THREE(clip_##S, RHEOS__DTYPE_##S, RHEOS__DTYPE_##S, RHEOS__DTYPE_##S, text)
+#define SELECT_FORMULA(loop, dtype) OF_THREE(loop, RHEOS_BOOL, dtype, dtype, "x ? y : z")
+#define ROW(name, dtypes, qualifier, formula) \
+  RHEOS__##dtypes(RHEOS__BINARY_TEST_FORMULA, name, #formula)
+RHEOS__FORMULAS(compare,
+                FORMULAS(ROW) SELECT_FORMULA(select_1, RHEOS_UINT8)
+                    SELECT_FORMULA(select_2, RHEOS_UINT16) SELECT_FORMULA(select_4, RHEOS_UINT32)
+                        SELECT_FORMULA(select_8, RHEOS_UINT64)
+                            RHEOS__NUMBERS(CLIP_FORMULA, "x < y ? y : x > z ? z : x"));
+#undef ROW
+
 static rheos_status *prepare_ClipByValue(rheos__prepare *p) {
   for (int32_t k = 1; k < 3; k++) {
     if (p->input_shapes[k].rank == 0 ||

@@ -64,117 +64,119 @@ typedef rheos__reducer reducer;
   typedef rheos__computed_##S C __attribute__((unused)); \
   typedef TOTAL total
 
-#define REDUCER(S, qualifier, name, TOTAL, initial, step, join, result)                     \
-  static void name##_start_##S(void *totals, int64_t n) {                                   \
-    REDUCER_TYPES(S, TOTAL);                                                                \
-    total *t = totals;                                                                      \
-    for (int64_t i = 0; i < n; i++) t[i] = initial;                                         \
-  }                                                                                         \
-  qualifier static void name##_block_##S(void *into, const void *values, int64_t n) {       \
-    REDUCER_TYPES(S, TOTAL);                                                                \
-    const rheos__stored_##S *xs = values;                                                   \
-    total lanes[LANES];                                                                     \
-    for (int j = 0; j < LANES; j++) lanes[j] = initial;                                     \
-    int64_t i = 0;                                                                          \
-    for (; i + LANES <= n; i += LANES) {                                                    \
-      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                   \
-        const C x = RHEOS__LOAD_##S(xs[i + j]);                                             \
-        const total a = lanes[j];                                                           \
-        lanes[j] = (total)(step);                                                           \
-      }                                                                                     \
-    }                                                                                       \
-    for (int j = 0; i < n; i++, j++) {                                                      \
-      const C x = RHEOS__LOAD_##S(xs[i]);                                                   \
-      const total a = lanes[j];                                                             \
-      lanes[j] = (total)(step);                                                             \
-    }                                                                                       \
-    for (int width = LANES / 2; width > 0; width /= 2) {                                    \
-      for (int j = 0; j < width; j++) {                                                     \
-        const total a = lanes[j], b = lanes[j + width];                                     \
-        lanes[j] = (total)(join);                                                           \
-      }                                                                                     \
-    }                                                                                       \
-    const total a = *(total *)into, b = lanes[0];                                           \
-    *(total *)into = (total)(join);                                                         \
-  }                                                                                         \
-  static void name##_run_##S(void *into, const void *values, int64_t n) {                   \
-    REDUCER_TYPES(S, TOTAL);                                                                \
-    const rheos__stored_##S *xs = values;                                                   \
-    if (n >= LANES) {                                                                       \
-      for (int64_t i = 0; i < n; i += BLOCK_ELEMENTS) {                                     \
-        name##_block_##S(into, xs + i, n - i < BLOCK_ELEMENTS ? n - i : BLOCK_ELEMENTS);    \
-      }                                                                                     \
-      return;                                                                               \
-    }                                                                                       \
-    total a = *(total *)into;                                                               \
-    for (int64_t i = 0; i < n; i++) {                                                       \
-      const C x = RHEOS__LOAD_##S(xs[i]);                                                   \
-      a = (total)(step);                                                                    \
-    }                                                                                       \
-    *(total *)into = a;                                                                     \
-  }                                                                                         \
-  qualifier static void name##_columns_##S(void *totals, const void *values, int64_t n,     \
-                                           int64_t rows, int64_t step_elements) {           \
-    REDUCER_TYPES(S, TOTAL);                                                                \
-    const rheos__stored_##S *xs = values;                                                   \
-    total *t = totals;                                                                      \
-    int64_t row = 0;                                                                        \
-    const int64_t whole = n - n % LANES;                                                    \
-    for (; row + ROWS <= rows; row += ROWS, xs += ROWS * step_elements) {                   \
-      for (int64_t i = 0; i < whole; i += LANES) {                                          \
-        total lanes[LANES];                                                                 \
-        for (int j = 0; j < LANES; j++) lanes[j] = t[i + j];                                \
-        for (int k = 0; k < ROWS; k++) {                                                    \
-          const rheos__stored_##S *row_xs = xs + k * step_elements + i;                     \
-          RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                               \
-            const C x = RHEOS__LOAD_##S(row_xs[j]);                                         \
-            const total a = lanes[j];                                                       \
-            lanes[j] = (total)(step);                                                       \
-          }                                                                                 \
-        }                                                                                   \
-        for (int j = 0; j < LANES; j++) t[i + j] = lanes[j];                                \
-      }                                                                                     \
-      for (int64_t i = whole; i < n; i++) {                                                 \
-        total a = t[i];                                                                     \
-        for (int k = 0; k < ROWS; k++) {                                                    \
-          const C x = RHEOS__LOAD_##S(xs[k * step_elements + i]);                           \
-          a = (total)(step);                                                                \
-        }                                                                                   \
-        t[i] = a;                                                                           \
-      }                                                                                     \
-    }                                                                                       \
-    for (; row < rows; row++, xs += step_elements) {                                        \
-      RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                  \
-        const C x = RHEOS__LOAD_##S(xs[i]);                                                 \
-        const total a = t[i];                                                               \
-        t[i] = (total)(step);                                                               \
-      }                                                                                     \
-    }                                                                                       \
-  }                                                                                         \
-  static void name##_join_##S(void *totals, const void *others, int64_t n) {                \
-    REDUCER_TYPES(S, TOTAL);                                                                \
-    total *t = totals;                                                                      \
-    const total *o = others;                                                                \
-    for (int64_t i = 0; i < n; i++) {                                                       \
-      const total a = t[i], b = o[i];                                                       \
-      t[i] = (total)(join);                                                                 \
-    }                                                                                       \
-  }                                                                                         \
-  static void name##_finish_##S(void *out, const void *totals, int64_t n, int64_t count) {  \
-    REDUCER_TYPES(S, TOTAL);                                                                \
-    (void)count;                                                                            \
-    const total *t = totals;                                                                \
-    rheos__stored_##S *zs = out;                                                            \
-    for (int64_t i = 0; i < n; i++) {                                                       \
-      const total a = t[i];                                                                 \
-      zs[i] = RHEOS__STORE_##S(result);                                                     \
-    }                                                                                       \
-  }                                                                                         \
-  static const reducer name##_##S = {name##_start_##S,   name##_run_##S,  name##_block_##S, \
-                                     name##_columns_##S, name##_join_##S, name##_finish_##S};
+#define REDUCER(S, qualifier, name, TOTAL, initial, step, join, result, ...)                 \
+  static void name##_start_##S(void *totals, int64_t n) {                                    \
+    REDUCER_TYPES(S, TOTAL);                                                                 \
+    total *t = totals;                                                                       \
+    for (int64_t i = 0; i < n; i++) t[i] = initial;                                          \
+  }                                                                                          \
+  qualifier static void name##_block_##S(void *into, const void *values, int64_t n) {        \
+    REDUCER_TYPES(S, TOTAL);                                                                 \
+    const rheos__stored_##S *xs = values;                                                    \
+    total lanes[LANES];                                                                      \
+    for (int j = 0; j < LANES; j++) lanes[j] = initial;                                      \
+    int64_t i = 0;                                                                           \
+    for (; i + LANES <= n; i += LANES) {                                                     \
+      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                    \
+        const C x = RHEOS__LOAD_##S(xs[i + j]);                                              \
+        const total a = lanes[j];                                                            \
+        lanes[j] = (total)(step);                                                            \
+      }                                                                                      \
+    }                                                                                        \
+    for (int j = 0; i < n; i++, j++) {                                                       \
+      const C x = RHEOS__LOAD_##S(xs[i]);                                                    \
+      const total a = lanes[j];                                                              \
+      lanes[j] = (total)(step);                                                              \
+    }                                                                                        \
+    for (int width = LANES / 2; width > 0; width /= 2) {                                     \
+      for (int j = 0; j < width; j++) {                                                      \
+        const total a = lanes[j], b = lanes[j + width];                                      \
+        lanes[j] = (total)(join);                                                            \
+      }                                                                                      \
+    }                                                                                        \
+    const total a = *(total *)into, b = lanes[0];                                            \
+    *(total *)into = (total)(join);                                                          \
+  }                                                                                          \
+  static void name##_run_##S(void *into, const void *values, int64_t n) {                    \
+    REDUCER_TYPES(S, TOTAL);                                                                 \
+    const rheos__stored_##S *xs = values;                                                    \
+    if (n >= LANES) {                                                                        \
+      for (int64_t i = 0; i < n; i += BLOCK_ELEMENTS) {                                      \
+        name##_block_##S(into, xs + i, n - i < BLOCK_ELEMENTS ? n - i : BLOCK_ELEMENTS);     \
+      }                                                                                      \
+      return;                                                                                \
+    }                                                                                        \
+    total a = *(total *)into;                                                                \
+    for (int64_t i = 0; i < n; i++) {                                                        \
+      const C x = RHEOS__LOAD_##S(xs[i]);                                                    \
+      a = (total)(step);                                                                     \
+    }                                                                                        \
+    *(total *)into = a;                                                                      \
+  }                                                                                          \
+  qualifier static void name##_columns_##S(void *totals, const void *values, int64_t n,      \
+                                           int64_t rows, int64_t step_elements) {            \
+    REDUCER_TYPES(S, TOTAL);                                                                 \
+    const rheos__stored_##S *xs = values;                                                    \
+    total *t = totals;                                                                       \
+    int64_t row = 0;                                                                         \
+    const int64_t whole = n - n % LANES;                                                     \
+    for (; row + ROWS <= rows; row += ROWS, xs += ROWS * step_elements) {                    \
+      for (int64_t i = 0; i < whole; i += LANES) {                                           \
+        total lanes[LANES];                                                                  \
+        for (int j = 0; j < LANES; j++) lanes[j] = t[i + j];                                 \
+        for (int k = 0; k < ROWS; k++) {                                                     \
+          const rheos__stored_##S *row_xs = xs + k * step_elements + i;                      \
+          RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                \
+            const C x = RHEOS__LOAD_##S(row_xs[j]);                                          \
+            const total a = lanes[j];                                                        \
+            lanes[j] = (total)(step);                                                        \
+          }                                                                                  \
+        }                                                                                    \
+        for (int j = 0; j < LANES; j++) t[i + j] = lanes[j];                                 \
+      }                                                                                      \
+      for (int64_t i = whole; i < n; i++) {                                                  \
+        total a = t[i];                                                                      \
+        for (int k = 0; k < ROWS; k++) {                                                     \
+          const C x = RHEOS__LOAD_##S(xs[k * step_elements + i]);                            \
+          a = (total)(step);                                                                 \
+        }                                                                                    \
+        t[i] = a;                                                                            \
+      }                                                                                      \
+    }                                                                                        \
+    for (; row < rows; row++, xs += step_elements) {                                         \
+      RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                   \
+        const C x = RHEOS__LOAD_##S(xs[i]);                                                  \
+        const total a = t[i];                                                                \
+        t[i] = (total)(step);                                                                \
+      }                                                                                      \
+    }                                                                                        \
+  }                                                                                          \
+  static void name##_join_##S(void *totals, const void *others, int64_t n) {                 \
+    REDUCER_TYPES(S, TOTAL);                                                                 \
+    total *t = totals;                                                                       \
+    const total *o = others;                                                                 \
+    for (int64_t i = 0; i < n; i++) {                                                        \
+      const total a = t[i], b = o[i];                                                        \
+      t[i] = (total)(join);                                                                  \
+    }                                                                                        \
+  }                                                                                          \
+  static void name##_finish_##S(void *out, const void *totals, int64_t n, int64_t count) {   \
+    REDUCER_TYPES(S, TOTAL);                                                                 \
+    (void)count;                                                                             \
+    const total *t = totals;                                                                 \
+    rheos__stored_##S *zs = out;                                                             \
+    for (int64_t i = 0; i < n; i++) {                                                        \
+      const total a = t[i];                                                                  \
+      zs[i] = RHEOS__STORE_##S(result);                                                      \
+    }                                                                                        \
+  }                                                                                          \
+  static const reducer name##_##S = {name##_start_##S,   name##_run_##S,  name##_block_##S,  \
+                                     name##_columns_##S, name##_join_##S, name##_finish_##S, \
+                                     __VA_ARGS__,        RHEOS__DTYPE_##S};
 
-#define ROW(name, dtypes, qualifier, TOTAL, start, step, join, result) \
-  RHEOS__##dtypes(REDUCER, qualifier, name, TOTAL, start, step, join, result)
+#define ROW(name, dtypes, qualifier, TOTAL, start, step, join, result)                        \
+  RHEOS__##dtypes(REDUCER, qualifier, name, TOTAL, start, step, join, result, #TOTAL, #start, \
+                  #step, #join, #result)
 FORMULAS(ROW)
 #undef ROW
 

@@ -23,6 +23,10 @@ typedef struct rheos__reducer {
   void (*columns)(void *totals, const void *x, int64_t n, int64_t rows, int64_t step);
   void (*join)(void *totals, const void *others, int64_t n);
   void (*finish)(void *out, const void *totals, int64_t n, int64_t count);
+  // As text, like rheos__formula: the type of totals, with which they start, a total `a`
+  // with the next element x or with another total `b`, and what comes out of `a`, of `count`
+  const char *total, *initial, *step, *joined, *result;
+  uint8_t dtype;
 } rheos__reducer;
 
 // What to do, settled by shapes and axes.

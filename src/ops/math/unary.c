@@ -167,6 +167,17 @@ TESTS(ROW)
 COUNTS(ROW)
 #undef ROW
 
+// ---- The formulas as text
+
+#define ROW(name, dtypes, qualifier, formula) RHEOS__##dtypes(RHEOS__UNARY_FORMULA, name, #formula)
+#define TEST(name, dtypes, qualifier, formula) \
+  RHEOS__##dtypes(RHEOS__UNARY_TEST_FORMULA, name, #formula)
+RHEOS__FORMULAS(unary, FORMULAS(ROW) TESTS(TEST) RHEOS__FLOATS(RHEOS__UNARY_FORMULA, Sin, "sin(x)")
+                           RHEOS__FLOATS(RHEOS__UNARY_FORMULA, Cos, "cos(x)")
+                               RHEOS__FLOATS(RHEOS__UNARY_FORMULA, Tan, "tan(x)"));
+#undef TEST
+#undef ROW
+
 // ---- Gradients: g arrives at y = f(x). The nodes are TensorFlow's.
 
 static void grad_abs(rheos__grad *g) {

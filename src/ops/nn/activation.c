@@ -63,6 +63,15 @@ FORMULAS(ROW)
 GRADIENT_FORMULAS(ROW)
 #undef ROW
 
+// ---- The formulas as text
+
+#define ROW(name, dtypes, qualifier, formula) RHEOS__##dtypes(RHEOS__UNARY_FORMULA, name, #formula)
+#define GRADIENT_ROW(name, dtypes, qualifier, formula) \
+  RHEOS__##dtypes(RHEOS__BINARY_FORMULA, name, #formula)
+RHEOS__FORMULAS(activation, FORMULAS(ROW) GRADIENT_FORMULAS(GRADIENT_ROW));
+#undef GRADIENT_ROW
+#undef ROW
+
 // ---- Gradients of the activations
 
 static void grad_by(rheos__grad *g, const char *type, rheos_output of) {

@@ -21,8 +21,27 @@ typedef enum rheos__apply_checks {
 } rheos__apply_checks;
 
 // Fills in `p` for an op of `num_cells` cells. `loop` NULL: there is none for this dtype.
+// `formula`: its name in apply_formulas.h.
 rheos_status *rheos__prepare_apply(rheos__prepare *p, int32_t num_cells, rheos__apply_loop loop,
-                                   bool flag, rheos__apply_checks checks);
+                                   bool flag, rheos__apply_checks checks, const char *formula);
+
+// ---- For devices that update by kernels of their own, and say so to what the above has made
+
+typedef struct rheos__apply_parts {
+  const char *formula;
+  bool flag;
+  int32_t num_cells, num_numbers;
+  int32_t grad, indices, numbers[RHEOS__MAX_NUMBERS];  // inputs; indices -1: there are none
+} rheos__apply_parts;
+rheos__apply_parts rheos__apply_parts_of(const void *state);
+
+// Locks the cells, whose values are brought to the memory that `p` told of, checks the shapes and
+// calls `run` on them, unless they have no elements. The numbers are not looked at.
+rheos_status *rheos__apply_by(const void *state, rheos_tensor *const *inputs,
+                              rheos_status *(*run)(void *argument, rheos_tensor *const *cells,
+                                                   rheos_tensor *const *inputs),
+                              void *argument);
+
 rheos_status *rheos__shape_apply(rheos__infer *c);
 
 #endif  // RHEOS_SRC_OPS_STATE_APPLY_H

@@ -28,6 +28,7 @@ typedef struct apply_state {
   int32_t numbers[RHEOS__MAX_NUMBERS];  // inputs
   const rheos__signature *limited;      // where TensorFlow looks at the numbers, else NULL
   bool may_be_zero;                     // the rate
+  const char *formula;
 } apply_state;
 
 typedef struct apply_work {
@@ -170,6 +171,29 @@ static rheos_status *compute_apply(void *state, rheos__step *step, rheos_tensor 
   return status;
 }
 
+// ---- By another device
+
+rheos__apply_parts rheos__apply_parts_of(const void *state) {
+  const apply_state *s = state;
+  rheos__apply_parts parts = {s->formula,     s->flag, s->cells.count,
+                              s->num_numbers, s->grad, s->indices};
+  memcpy(parts.numbers, s->numbers, sizeof parts.numbers);
+  return parts;
+}
+
+rheos_status *rheos__apply_by(const void *state, rheos_tensor *const *inputs,
+                              rheos_status *(*run)(void *argument, rheos_tensor *const *cells,
+                                                   rheos_tensor *const *inputs),
+                              void *argument) {
+  const apply_state *s = state;
+  apply_work work = {.state = s, .grad = inputs[s->grad]};
+  RHEOS_TRY(rheos__cells_begin_write(&s->cells, work.cells));
+  rheos_status *status = check_shapes(&work);
+  if (status == NULL && work.grad->num_elements > 0) status = run(argument, work.cells, inputs);
+  rheos__cells_end_write(&s->cells);
+  return status;
+}
+
 // ---- Several updates at once
 
 // A cell of one of them.
@@ -282,7 +306,7 @@ static void assign_roles(apply_state *s, const rheos__op_def *op, int32_t num_in
 }
 
 rheos_status *rheos__prepare_apply(rheos__prepare *p, int32_t num_cells, rheos__apply_loop loop,
-                                   bool flag, rheos__apply_checks checks) {
+                                   bool flag, rheos__apply_checks checks, const char *formula) {
   apply_state *s = RHEOS_NEW_STATE(p, apply_state);
   if (s == NULL) return rheos__out_of_memory();
   RHEOS_TRY(rheos__cells_of(p, num_cells, &s->cells));
@@ -293,6 +317,7 @@ rheos_status *rheos__prepare_apply(rheos__prepare *p, int32_t num_cells, rheos__
   }
   s->loop = loop;
   s->flag = flag;
+  s->formula = formula;
   if (checks == RHEOS__CHECKS_EVERYWHERE || (checks == RHEOS__CHECKS_IN_ROWS && s->indices >= 0)) {
     const rheos_attr_value *by_rate = rheos__attrs_find(p->attrs, "multiply_linear_by_lr");
     s->limited = rheos__signature_by_name(p->op->name);

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "plan/segment/offset_allocator.h"
+#include "base/offset_allocator.h"
 
 typedef struct placer {
   rheos__segment *segment;

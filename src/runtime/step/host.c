@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "base/random_id.h"
 #include "device/cpu/cpu.h"
+#include "device/opencl/opencl.h"
 
 enum { MAX_DEVICES = 64, MAX_THREADS = 4096 };
 
@@ -64,6 +65,24 @@ static rheos_status *add_cpus(rheos_host *host, int32_t count, const rheos__devi
   return NULL;
 }
 
+// The graphics cards of the machine.
+static rheos_status *add_cards(rheos_host *host, const rheos__device_name *task) {
+  const int32_t count = rheos__opencl_count();
+  if (count == 0) return NULL;
+  host->cards = rheos__alloc_array((size_t)count, sizeof *host->cards);
+  if (host->cards == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < count && host->num_devices < MAX_DEVICES; ++i) {
+    rheos__device *card = &host->cards[i];
+    RHEOS_TRY(rheos__opencl_device_init(card, i));
+    host->num_cards++;
+    rheos__device_set_task(card, task);
+    RHEOS_TRY(keep_device(host, card));
+    rheos_device_attributes *told = &host->attributes[host->num_devices - 1];
+    told->memory_limit_bytes = rheos__opencl_memory_bytes(i);
+  }
+  return NULL;
+}
+
 static rheos_status *add_devices(rheos_host *host, const rheos_host_options *options) {
   const int32_t count = options->num_cpu_devices < 1 ? 1 : options->num_cpu_devices;
   rheos__device_name task;
@@ -71,7 +90,8 @@ static rheos_status *add_devices(rheos_host *host, const rheos_host_options *opt
   if (count > MAX_DEVICES) {
     return RHEOS_INVALID("%d CPU devices asked for, at most %d", (int)count, MAX_DEVICES);
   }
-  return add_cpus(host, count, &task);
+  RHEOS_TRY(add_cpus(host, count, &task));
+  return add_cards(host, &task);
 }
 
 rheos_status *rheos__host_add_device(rheos_host *host, const rheos__device *device) {
@@ -123,6 +143,7 @@ rheos_status *rheos__host_apart(rheos_host *whole, rheos_host **out_host) {
                        .resources = resources,
                        .collectives = whole->collectives,
                        .cpus = whole->cpus,
+                       .cards = whole->cards,
                        .devices = whole->devices,
                        .attributes = whole->attributes,
                        .num_devices = whole->num_devices};
@@ -140,11 +161,13 @@ rheos_status *rheos__host_as_task(rheos_host *whole, const rheos__device_name *t
   while (num_cpus < whole->num_devices && whole->devices[num_cpus] == &whole->cpus[num_cpus]) {
     num_cpus++;
   }
-  host->cpus = NULL;
+  host->cpus = host->cards = NULL;
+  host->num_cards = 0;
   host->devices = NULL;
   host->attributes = NULL;
   host->num_devices = 0;
   rheos_status *status = add_cpus(host, num_cpus, task);
+  if (status == NULL) status = add_cards(host, task);
   if (status == NULL) {
     *out_host = host;
   } else {
@@ -154,6 +177,8 @@ rheos_status *rheos__host_as_task(rheos_host *whole, const rheos__device_name *t
 }
 
 static void free_devices(rheos_host *host) {
+  for (int32_t i = 0; i < host->num_cards; ++i) rheos__device_deinit(&host->cards[i]);
+  rheos__free(host->cards);
   rheos__free((void *)host->devices);
   rheos__free(host->attributes);
   rheos__free(host->cpus);

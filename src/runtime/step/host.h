@@ -19,8 +19,9 @@ struct rheos_host {
   // Of all that runs on it, where it is a task's of a cluster; counted. NULL: sessions and eager
   // contexts have their own.
   rheos__collectives *collectives;
-  rheos__device *cpus;
-  const rheos__device **devices;        // these first
+  rheos__device *cpus, *cards;
+  int32_t num_cards;                    // of which it has the memory
+  const rheos__device **devices;        // the CPUs, then the cards, then others
   rheos_device_attributes *attributes;  // of all devices
   int32_t num_devices;
 };

@@ -1,5 +1,5 @@
 // Places in a block: never two at once on the same bytes, joined when they are free.
-#include "plan/segment/offset_allocator.h"
+#include "base/offset_allocator.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // Places in a block of memory: taken, given back, joined with their neighbours. Constant time each.
-#ifndef RHEOS_SRC_PLAN_SEGMENT_OFFSET_ALLOCATOR_H
-#define RHEOS_SRC_PLAN_SEGMENT_OFFSET_ALLOCATOR_H
+#ifndef RHEOS_SRC_BASE_OFFSET_ALLOCATOR_H
+#define RHEOS_SRC_BASE_OFFSET_ALLOCATOR_H
 
 #include "base/alloc.h"
 
@@ -28,4 +28,4 @@ bool rheos__offset_allocator_take(rheos__offset_allocator *space, size_t bytes, 
                                   int32_t *out_place);
 void rheos__offset_allocator_give(rheos__offset_allocator *space, int32_t place);
 
-#endif  // RHEOS_SRC_PLAN_SEGMENT_OFFSET_ALLOCATOR_H
+#endif  // RHEOS_SRC_BASE_OFFSET_ALLOCATOR_H

@@ -1,7 +1,7 @@
 // Two-level segregated fit: free places hang in lists by size, eight to a doubling, with a bit for
 // each list that is not empty; every place knows its neighbours, so that free ones are joined at
 // once.
-#include "plan/segment/offset_allocator.h"
+#include "base/offset_allocator.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,0 +1,49 @@
+// A device of OpenCL as the process has it: a context, a queue in which all is done in the order in
+// which it was given, its memory, and the programs that were compiled for it.
+//
+// There is one queue for a card, so whatever was given to it later finds what came before done:
+// memory may be given anew while a kernel that reads it is still under way, and nothing waits but
+// where the host takes bytes.
+#ifndef RHEOS_SRC_DEVICE_OPENCL_CARD_H
+#define RHEOS_SRC_DEVICE_OPENCL_CARD_H
+
+#include <pthread.h>
+
+#include "device/opencl/library.h"
+
+typedef struct rheos__card_program {
+  char *source;
+  uint64_t hash;
+  cl_program program;  // NULL: it does not compile
+} rheos__card_program;
+
+typedef struct rheos__card {
+  const rheos__cl *cl;
+  cl_device_id id;
+  cl_context context;
+  cl_command_queue queue;
+  struct rheos__card_pool *pool;  // its memory: card_memory.h
+  char name[128], driver[64], description[256];
+  bool has_double, rounds_quotients;
+  size_t max_group;  // work-items
+  uint64_t memory_bytes, max_block_bytes;
+  pid_t process;          // which may use it: not its children
+  pthread_mutex_t mutex;  // guards what follows, and arguments of kernels until they are queued
+  rheos__card_program *programs;
+  size_t num_programs, program_capacity;
+  int64_t num_kernels;  // given to the queue so far
+} rheos__card;
+
+// The cards of the process; found and opened by the first call.
+int32_t rheos__card_count(void);
+rheos__card *rheos__card_at(int32_t index);
+
+// Kernel `name` of the program, which is compiled where it was not yet; the caller's. NULL in
+// *out_kernel: it does not compile here.
+rheos_status *rheos__card_kernel(rheos__card *card, const char *source, const char *name,
+                                 cl_kernel *out_kernel);
+
+// A status in a process that was forked from the one that opened it.
+rheos_status *rheos__card_check_process(const rheos__card *card);
+
+#endif  // RHEOS_SRC_DEVICE_OPENCL_CARD_H

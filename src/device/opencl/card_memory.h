@@ -1,0 +1,23 @@
+// The memory of a card: see tensor/memory.h for what its addresses mean to others.
+#ifndef RHEOS_SRC_DEVICE_OPENCL_CARD_MEMORY_H
+#define RHEOS_SRC_DEVICE_OPENCL_CARD_MEMORY_H
+
+#include "device/opencl/card.h"
+#include "tensor/memory.h"
+
+// The card's buffers, which it keeps until the process ends.
+typedef struct rheos__card_pool rheos__card_pool;
+rheos_status *rheos__card_pool_new(rheos__card *card, rheos__card_pool **out_pool);
+
+// A memory whose blocks come from them.
+rheos_status *rheos__card_memory_new(rheos__card *card, rheos__memory **out_memory);
+
+typedef struct rheos__card_place {
+  cl_mem buffer;
+  cl_ulong offset;  // bytes
+} rheos__card_place;
+
+// What an address in the card's memory means. `buffer` is NULL where it is none.
+rheos__card_place rheos__card_place_of(const rheos__card *card, const void *address);
+
+#endif  // RHEOS_SRC_DEVICE_OPENCL_CARD_MEMORY_H

@@ -1,0 +1,37 @@
+// Products of matrices, by a kernel of our own.
+#ifndef RHEOS_SRC_DEVICE_OPENCL_CARD_PRODUCT_H
+#define RHEOS_SRC_DEVICE_OPENCL_CARD_PRODUCT_H
+
+#include "base/text.h"
+#include "device/opencl/launch.h"
+
+// c = a b, for each place of the batch: operands as numbered for stages, from bytes on.
+typedef struct rheos__product {
+  rheos_dtype dtype;
+  rheos__stage_operand a, b, c;
+  int64_t m, n, k;
+  bool transpose_a, transpose_b;
+  // The batch: dimensions, and how many matrices a and b move along each
+  int32_t rank;
+  int64_t dims[RHEOS_MAX_RANK], a_steps[RHEOS_MAX_RANK], b_steps[RHEOS_MAX_RANK];
+} rheos__product;
+
+// How many rows, columns, products a number, and products there are.
+typedef struct rheos__sizes {
+  int64_t m, n, k, count;
+} rheos__sizes;
+
+// Adds the kernel of product.cl for these sizes, behind `text` that says what A, B and C are; frees
+// it. Further arguments are the caller's to set.
+void rheos__product_add_text(rheos__launch *launch, rheos__text *text,
+                             const rheos__stage_operand *operands, const rheos__sizes *sizes);
+
+// Defines MULTIPLY_ADD for numbers of the dtype.
+void rheos__product_add_arithmetic(rheos__text *text, rheos_dtype dtype);
+
+void rheos__product_add(rheos__launch *launch, const rheos__product *product);
+
+rheos_status *rheos__cl_prepare_matmul(rheos__prepare *p);
+rheos_status *rheos__cl_prepare_batch_matmul(rheos__prepare *p);
+
+#endif  // RHEOS_SRC_DEVICE_OPENCL_CARD_PRODUCT_H

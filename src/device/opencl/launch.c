@@ -1,0 +1,164 @@
+#include "device/opencl/launch.h"
+
+#include "base/arena.h"
+#include "device/opencl/card_memory.h"
+
+enum { GROUP = 128, SQUARE = 16 };
+
+rheos__launch *rheos__launch_begin(rheos__card *card, rheos__arena *arena, int32_t num_inputs,
+                                   int32_t num_stages) {
+  rheos__launch *launch = rheos__arena_alloc_zeroed(arena, sizeof *launch);
+  if (launch == NULL) return NULL;
+  launch->card = card;
+  launch->arena = arena;
+  launch->num_inputs = num_inputs;
+  launch->stage_capacity = num_stages;
+  launch->stages = rheos__arena_alloc_zeroed(arena, (size_t)num_stages * sizeof *launch->stages);
+  return launch->stages != NULL ? launch : NULL;
+}
+
+static bool is_broken(const rheos__launch *launch) {
+  return launch->cannot || launch->status != NULL;
+}
+
+// Whole groups that have all items.
+static rheos__grid in_groups(const rheos__card *card, const rheos__grid *wanted) {
+  rheos__grid grid = *wanted;
+  if (grid.group[0] == 0) {
+    const size_t most = card->max_group > 0 ? card->max_group : 1;
+    grid.group[0] = grid.num_dims == 1 ? GROUP : SQUARE;
+    grid.group[1] = grid.num_dims > 1 ? SQUARE : 1;
+    grid.group[2] = 1;
+    while (grid.group[0] * grid.group[1] > most) {
+      grid.group[grid.group[1] > 1 ? 1 : 0] /= 2;
+    }
+  }
+  for (uint32_t d = 0; d < grid.num_dims; d++) {
+    grid.items[d] = (grid.items[d] + grid.group[d] - 1) / grid.group[d] * grid.group[d];
+  }
+  return grid;
+}
+
+void rheos__launch_add(rheos__launch *launch, const char *source, const char *name,
+                       const rheos__stage_operand *operands, int32_t num_operands,
+                       const rheos__grid *grid) {
+  if (is_broken(launch)) return;
+  cl_kernel kernel;
+  const rheos__stage_operand *kept =
+      rheos__arena_copy(launch->arena, operands, (size_t)num_operands * sizeof *operands);
+  launch->status = kept == NULL ? rheos__out_of_memory()
+                                : rheos__card_kernel(launch->card, source, name, &kernel);
+  launch->cannot = launch->status == NULL && kernel == NULL;
+  if (is_broken(launch)) return;
+  launch->stages[launch->num_stages++] = (rheos__stage){.kernel = kernel,
+                                                        .operands = kept,
+                                                        .num_operands = num_operands,
+                                                        .num_arguments = 2 * num_operands,
+                                                        .grid = in_groups(launch->card, grid)};
+}
+
+void rheos__launch_add_text(rheos__launch *launch, rheos__text *text, const char *name,
+                            const rheos__stage_operand *operands, int32_t num_operands,
+                            const rheos__grid *grid) {
+  if (text->failed) {
+    if (launch->status == NULL) launch->status = rheos__out_of_memory();
+  } else {
+    rheos__launch_add(launch, text->data, name, operands, num_operands, grid);
+  }
+  rheos__text_deinit(text);
+}
+
+static void set(rheos__launch *launch, size_t size_bytes, const void *value) {
+  if (is_broken(launch)) return;
+  rheos__stage *stage = &launch->stages[launch->num_stages - 1];
+  launch->status =
+      rheos__cl_status(launch->card->cl->clSetKernelArg(
+                           stage->kernel, (cl_uint)stage->num_arguments++, size_bytes, value),
+                       "preparing a kernel");
+}
+
+void rheos__launch_set(rheos__launch *launch, const void *value, size_t size_bytes) {
+  set(launch, size_bytes, value);
+}
+
+void rheos__launch_set_local(rheos__launch *launch, size_t size_bytes) {
+  set(launch, size_bytes, NULL);
+}
+
+rheos_status *rheos__launch_end(rheos__launch *launch, rheos__prepare *p, size_t scratch_bytes) {
+  if (is_broken(launch)) {
+    rheos_status *status = launch->status;
+    rheos__launch_release(launch);
+    if (status == NULL) p->decline_reason = "its kernel does not compile for the device";
+    return status;
+  }
+  p->state = launch;
+  p->run = rheos__launch_run;
+  p->compute = NULL;
+  p->release = rheos__launch_release;
+  p->scratch_bytes = scratch_bytes;
+  p->num_units = 1;
+  p->unit_elements = 0;
+  return NULL;
+}
+
+void rheos__launch_release(void *state) {
+  rheos__launch *launch = state;
+  for (int32_t i = 0; i < launch->num_stages; i++) {
+    launch->card->cl->clReleaseKernel(launch->stages[i].kernel);
+  }
+  launch->num_stages = 0;
+}
+
+// ---- Running
+
+static rheos_status *place_operand(const rheos__launch *launch, const rheos__stage_operand *operand,
+                                   const void *const *inputs, void *const *outputs,
+                                   const void *scratch, rheos__card_place *out) {
+  const void *address = operand->number == RHEOS__SCRATCH ? scratch
+                        : operand->number < launch->num_inputs
+                            ? inputs[operand->number]
+                            : outputs[operand->number - launch->num_inputs];
+  *out = rheos__card_place_of(launch->card, address);
+  out->offset += operand->offset_bytes;
+  if (out->buffer != NULL) return NULL;
+  return rheos_status_new(RHEOS_INTERNAL, "operand %d is not in the memory of the device",
+                          (int)operand->number);
+}
+
+// With the lock held.
+static rheos_status *run_stage(const rheos__launch *launch, const rheos__stage *stage,
+                               const void *const *inputs, void *const *outputs,
+                               const void *scratch) {
+  const rheos__cl *cl = launch->card->cl;
+  for (int32_t i = 0; i < stage->num_operands; i++) {
+    rheos__card_place place;
+    RHEOS_TRY(place_operand(launch, &stage->operands[i], inputs, outputs, scratch, &place));
+    cl_int code =
+        cl->clSetKernelArg(stage->kernel, (cl_uint)(2 * i), sizeof place.buffer, &place.buffer);
+    if (code == CL_SUCCESS) {
+      code = cl->clSetKernelArg(stage->kernel, (cl_uint)(2 * i + 1), sizeof place.offset,
+                                &place.offset);
+    }
+    RHEOS_TRY(rheos__cl_status(code, "setting an operand of a kernel"));
+  }
+  launch->card->num_kernels++;
+  return rheos__cl_status(
+      cl->clEnqueueNDRangeKernel(launch->card->queue, stage->kernel, stage->grid.num_dims, NULL,
+                                 stage->grid.items, stage->grid.group, 0, NULL, NULL),
+      "starting a kernel");
+}
+
+rheos_status *rheos__launch_run(const void *state, const void *const *inputs, void *const *outputs,
+                                void *scratch, int64_t first_unit, int64_t last_unit) {
+  (void)first_unit, (void)last_unit;
+  const rheos__launch *launch = state;
+  RHEOS_TRY(rheos__card_check_process(launch->card));
+  rheos_status *status = NULL;
+  pthread_mutex_lock(&launch->card->mutex);
+  for (int32_t i = 0; i < launch->num_stages && status == NULL; i++) {
+    status = run_stage(launch, &launch->stages[i], inputs, outputs, scratch);
+  }
+  pthread_mutex_unlock(&launch->card->mutex);
+  return status;
+}

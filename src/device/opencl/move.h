@@ -1,0 +1,22 @@
+// What only moves elements: from steps to steps, and the same value to all places.
+#ifndef RHEOS_SRC_DEVICE_OPENCL_MOVE_H
+#define RHEOS_SRC_DEVICE_OPENCL_MOVE_H
+
+#include "device/opencl/launch.h"
+#include "ops/kit/array_util.h"
+
+// Adds a copy from one operand to another, numbered as for stages.
+void rheos__move_add(rheos__launch *launch, const rheos__copy *copy, int32_t from, int32_t to);
+// Sets `count` elements of `size` bytes to what the bits are, of which the others are 0.
+void rheos__move_add_fill(rheos__launch *launch, int32_t to, int64_t count, size_t size,
+                          uint64_t bits);
+
+// Ops that are one copy; that join inputs, or take one apart; and others.
+rheos_status *rheos__cl_prepare_copy(rheos__prepare *p);
+rheos_status *rheos__cl_prepare_join(rheos__prepare *p);
+rheos_status *rheos__cl_prepare_take_apart(rheos__prepare *p);
+rheos_status *rheos__cl_prepare_pad(rheos__prepare *p);
+rheos_status *rheos__cl_prepare_fill(rheos__prepare *p);
+rheos_status *rheos__cl_prepare_constant_fill(rheos__prepare *p);
+
+#endif  // RHEOS_SRC_DEVICE_OPENCL_MOVE_H

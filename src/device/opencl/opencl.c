@@ -1,0 +1,343 @@
+// The table of the device's functions, and its kernels for each op.
+#include "device/opencl/opencl.h"
+
+#include <stdlib.h>
+
+#include "device/opencl/card_memory.h"
+#include "device/opencl/conv.h"
+#include "device/opencl/index.h"
+#include "device/opencl/launch.h"
+#include "device/opencl/loop.h"
+#include "device/opencl/card_product.h"
+#include "device/opencl/move.h"
+#include "device/opencl/norm.h"
+#include "device/opencl/pool.h"
+#include "device/opencl/reduce.h"
+#include "device/opencl/softmax.h"
+#include "device/opencl/update.h"
+
+#define RHEOS_OP(op) extern const rheos__op_def rheos__op_##op;
+#include "ops/ops.def"
+#undef RHEOS_OP
+
+// Of ops that may give their input's bytes another shape.
+static rheos_status *prepare_alias(rheos__prepare *p) {
+  RHEOS_TRY(p->op->prepare(p));
+  if (p->alias_input >= 0) return NULL;
+  if (p->release != NULL) p->release(p->state);
+  p->decline_reason = "it does more than give its input another shape";
+  return NULL;
+}
+
+// Of ops that hand tensors on, whatever memory these lie in.
+static rheos_status *prepare_own(rheos__prepare *p) { return p->op->prepare(p); }
+
+static const rheos__prepare_fn elementwise[] = {rheos__cl_prepare_elementwise, NULL};
+static const rheos__prepare_fn reduction[] = {rheos__cl_prepare_reduction, NULL};
+static const rheos__prepare_fn copy[] = {rheos__cl_prepare_copy, NULL};
+static const rheos__prepare_fn join[] = {rheos__cl_prepare_join, NULL};
+static const rheos__prepare_fn take_apart[] = {rheos__cl_prepare_take_apart, NULL};
+static const rheos__prepare_fn pad[] = {rheos__cl_prepare_pad, NULL};
+static const rheos__prepare_fn fill[] = {rheos__cl_prepare_fill, NULL};
+static const rheos__prepare_fn constant_fill[] = {rheos__cl_prepare_constant_fill, NULL};
+static const rheos__prepare_fn matmul[] = {rheos__cl_prepare_matmul, NULL};
+static const rheos__prepare_fn batch_matmul[] = {rheos__cl_prepare_batch_matmul, NULL};
+static const rheos__prepare_fn apply[] = {rheos__cl_prepare_apply, NULL};
+static const rheos__prepare_fn assign_add[] = {rheos__cl_prepare_assign_add, NULL};
+static const rheos__prepare_fn assign_sub[] = {rheos__cl_prepare_assign_sub, NULL};
+static const rheos__prepare_fn own[] = {prepare_own, NULL};
+static const rheos__prepare_fn conv[] = {rheos__cl_prepare_conv, NULL};
+static const rheos__prepare_fn conv_by_input[] = {rheos__cl_prepare_conv_by_input, NULL};
+static const rheos__prepare_fn conv_by_filter[] = {rheos__cl_prepare_conv_by_filter, NULL};
+static const rheos__prepare_fn softmax[] = {rheos__cl_prepare_softmax, NULL};
+static const rheos__prepare_fn batch_norm[] = {rheos__cl_prepare_batch_norm, NULL};
+static const rheos__prepare_fn batch_norm_grad[] = {rheos__cl_prepare_batch_norm_grad, NULL};
+static const rheos__prepare_fn pool[] = {rheos__cl_prepare_pool, NULL};
+static const rheos__prepare_fn gather[] = {rheos__cl_prepare_gather, NULL};
+static const rheos__prepare_fn one_hot[] = {rheos__cl_prepare_one_hot, NULL};
+static const rheos__prepare_fn arg_extreme[] = {rheos__cl_prepare_arg_extreme, NULL};
+static const rheos__prepare_fn aliases[] = {prepare_alias, NULL};
+
+typedef struct op_kernels {
+  const rheos__op_def *op;
+  const rheos__prepare_fn *kernels;  // NULL-terminated
+} op_kernels;
+
+static const op_kernels table[] = {
+    {&rheos__op_Abs, elementwise},
+    {&rheos__op_Acos, elementwise},
+    {&rheos__op_Acosh, elementwise},
+    {&rheos__op_Add, elementwise},
+    {&rheos__op_AddV2, elementwise},
+    {&rheos__op_All, reduction},
+    {&rheos__op_Any, reduction},
+    {&rheos__op_ApplyAdaMax, apply},
+    {&rheos__op_ApplyAdadelta, apply},
+    {&rheos__op_ApplyAdagrad, apply},
+    {&rheos__op_ApplyAdagradDA, apply},
+    {&rheos__op_ApplyAdagradV2, apply},
+    {&rheos__op_ApplyAdam, apply},
+    {&rheos__op_ApplyAddSign, apply},
+    {&rheos__op_ApplyCenteredRMSProp, apply},
+    {&rheos__op_ApplyFtrl, apply},
+    {&rheos__op_ApplyFtrlV2, apply},
+    {&rheos__op_ApplyGradientDescent, apply},
+    {&rheos__op_ApplyMomentum, apply},
+    {&rheos__op_ApplyPowerSign, apply},
+    {&rheos__op_ApplyProximalAdagrad, apply},
+    {&rheos__op_ApplyProximalGradientDescent, apply},
+    {&rheos__op_ApplyRMSProp, apply},
+    {&rheos__op_ApproximateEqual, elementwise},
+    {&rheos__op_ArgMax, arg_extreme},
+    {&rheos__op_ArgMin, arg_extreme},
+    {&rheos__op_Asin, elementwise},
+    {&rheos__op_Asinh, elementwise},
+    {&rheos__op_Assign, own},
+    {&rheos__op_AssignAdd, assign_add},
+    {&rheos__op_AssignAddVariableOp, assign_add},
+    {&rheos__op_AssignSub, assign_sub},
+    {&rheos__op_AssignSubVariableOp, assign_sub},
+    {&rheos__op_AssignVariableOp, own},
+    {&rheos__op_Atan, elementwise},
+    {&rheos__op_Atan2, elementwise},
+    {&rheos__op_Atanh, elementwise},
+    {&rheos__op_AvgPool, pool},
+    {&rheos__op_AvgPool3D, pool},
+    {&rheos__op_AvgPool3DGrad, pool},
+    {&rheos__op_AvgPoolGrad, pool},
+    {&rheos__op_BatchMatMul, batch_matmul},
+    {&rheos__op_BatchMatMulV2, batch_matmul},
+    {&rheos__op_BiasAdd, elementwise},
+    {&rheos__op_BiasAddGrad, reduction},
+    {&rheos__op_BiasAddV1, elementwise},
+    {&rheos__op_BitwiseAnd, elementwise},
+    {&rheos__op_BitwiseOr, elementwise},
+    {&rheos__op_BitwiseXor, elementwise},
+    {&rheos__op_BroadcastTo, copy},
+    {&rheos__op_Cast, elementwise},
+    {&rheos__op_Ceil, elementwise},
+    {&rheos__op_ClipByValue, elementwise},
+    {&rheos__op_Concat, join},
+    {&rheos__op_ConcatV2, join},
+    {&rheos__op_Conv2D, conv},
+    {&rheos__op_Conv2DBackpropFilter, conv_by_filter},
+    {&rheos__op_Conv2DBackpropInput, conv_by_input},
+    {&rheos__op_Conv3D, conv},
+    {&rheos__op_Conv3DBackpropFilterV2, conv_by_filter},
+    {&rheos__op_Conv3DBackpropInputV2, conv_by_input},
+    {&rheos__op_Cos, elementwise},
+    {&rheos__op_Cosh, elementwise},
+    {&rheos__op_DepthwiseConv2dNative, conv},
+    {&rheos__op_DepthwiseConv2dNativeBackpropFilter, conv_by_filter},
+    {&rheos__op_DepthwiseConv2dNativeBackpropInput, conv_by_input},
+    {&rheos__op_Div, elementwise},
+    {&rheos__op_DivNoNan, elementwise},
+    {&rheos__op_Elu, elementwise},
+    {&rheos__op_EluGrad, elementwise},
+    {&rheos__op_Equal, elementwise},
+    {&rheos__op_Erf, elementwise},
+    {&rheos__op_Erfc, elementwise},
+    {&rheos__op_EuclideanNorm, reduction},
+    {&rheos__op_Exp, elementwise},
+    {&rheos__op_ExpandDims, aliases},
+    {&rheos__op_Expm1, elementwise},
+    {&rheos__op_Fill, fill},
+    {&rheos__op_Floor, elementwise},
+    {&rheos__op_FloorDiv, elementwise},
+    {&rheos__op_FloorMod, elementwise},
+    {&rheos__op_FusedBatchNorm, batch_norm},
+    {&rheos__op_FusedBatchNormGrad, batch_norm_grad},
+    {&rheos__op_FusedBatchNormGradV2, batch_norm_grad},
+    {&rheos__op_FusedBatchNormGradV3, batch_norm_grad},
+    {&rheos__op_FusedBatchNormV2, batch_norm},
+    {&rheos__op_FusedBatchNormV3, batch_norm},
+    {&rheos__op_Gather, gather},
+    {&rheos__op_GatherV2, gather},
+    {&rheos__op_Greater, elementwise},
+    {&rheos__op_GreaterEqual, elementwise},
+    {&rheos__op_Inv, elementwise},
+    {&rheos__op_InvGrad, elementwise},
+    {&rheos__op_Invert, elementwise},
+    {&rheos__op_IsFinite, elementwise},
+    {&rheos__op_IsInf, elementwise},
+    {&rheos__op_IsNan, elementwise},
+    {&rheos__op_L2Loss, reduction},
+    {&rheos__op_LeakyRelu, elementwise},
+    {&rheos__op_LeakyReluGrad, elementwise},
+    {&rheos__op_LeftShift, elementwise},
+    {&rheos__op_Less, elementwise},
+    {&rheos__op_LessEqual, elementwise},
+    {&rheos__op_Log, elementwise},
+    {&rheos__op_Log1p, elementwise},
+    {&rheos__op_LogSoftmax, softmax},
+    {&rheos__op_LogicalAnd, elementwise},
+    {&rheos__op_LogicalNot, elementwise},
+    {&rheos__op_LogicalOr, elementwise},
+    {&rheos__op_MatMul, matmul},
+    {&rheos__op_Max, reduction},
+    {&rheos__op_MaxPool, pool},
+    {&rheos__op_MaxPool3D, pool},
+    {&rheos__op_MaxPool3DGrad, pool},
+    {&rheos__op_MaxPoolGrad, pool},
+    {&rheos__op_MaxPoolGradV2, pool},
+    {&rheos__op_MaxPoolV2, pool},
+    {&rheos__op_MaxPoolWithArgmax, pool},
+    {&rheos__op_Maximum, elementwise},
+    {&rheos__op_Mean, reduction},
+    {&rheos__op_Min, reduction},
+    {&rheos__op_Minimum, elementwise},
+    {&rheos__op_Mod, elementwise},
+    {&rheos__op_Mul, elementwise},
+    {&rheos__op_MulNoNan, elementwise},
+    {&rheos__op_Neg, elementwise},
+    {&rheos__op_NextAfter, elementwise},
+    {&rheos__op_NotEqual, elementwise},
+    {&rheos__op_OneHot, one_hot},
+    {&rheos__op_OnesLike, constant_fill},
+    {&rheos__op_Pack, join},
+    {&rheos__op_Pad, pad},
+    {&rheos__op_PadV2, pad},
+    {&rheos__op_Pow, elementwise},
+    {&rheos__op_Prod, reduction},
+    {&rheos__op_RealDiv, elementwise},
+    {&rheos__op_Reciprocal, elementwise},
+    {&rheos__op_ReciprocalGrad, elementwise},
+    {&rheos__op_Relu, elementwise},
+    {&rheos__op_Relu6, elementwise},
+    {&rheos__op_Relu6Grad, elementwise},
+    {&rheos__op_ReluGrad, elementwise},
+    {&rheos__op_Reshape, aliases},
+    {&rheos__op_ResourceApplyAdaMax, apply},
+    {&rheos__op_ResourceApplyAdadelta, apply},
+    {&rheos__op_ResourceApplyAdagrad, apply},
+    {&rheos__op_ResourceApplyAdagradDA, apply},
+    {&rheos__op_ResourceApplyAdagradV2, apply},
+    {&rheos__op_ResourceApplyAdam, apply},
+    {&rheos__op_ResourceApplyAdamWithAmsgrad, apply},
+    {&rheos__op_ResourceApplyAddSign, apply},
+    {&rheos__op_ResourceApplyCenteredRMSProp, apply},
+    {&rheos__op_ResourceApplyFtrl, apply},
+    {&rheos__op_ResourceApplyFtrlV2, apply},
+    {&rheos__op_ResourceApplyGradientDescent, apply},
+    {&rheos__op_ResourceApplyKerasMomentum, apply},
+    {&rheos__op_ResourceApplyMomentum, apply},
+    {&rheos__op_ResourceApplyPowerSign, apply},
+    {&rheos__op_ResourceApplyProximalAdagrad, apply},
+    {&rheos__op_ResourceApplyProximalGradientDescent, apply},
+    {&rheos__op_ResourceApplyRMSProp, apply},
+    {&rheos__op_Reverse, copy},
+    {&rheos__op_ReverseV2, copy},
+    {&rheos__op_RightShift, elementwise},
+    {&rheos__op_Rint, elementwise},
+    {&rheos__op_Round, elementwise},
+    {&rheos__op_Rsqrt, elementwise},
+    {&rheos__op_RsqrtGrad, elementwise},
+    {&rheos__op_Select, elementwise},
+    {&rheos__op_SelectV2, elementwise},
+    {&rheos__op_Selu, elementwise},
+    {&rheos__op_SeluGrad, elementwise},
+    {&rheos__op_Sigmoid, elementwise},
+    {&rheos__op_SigmoidGrad, elementwise},
+    {&rheos__op_Sign, elementwise},
+    {&rheos__op_Sin, elementwise},
+    {&rheos__op_Sinh, elementwise},
+    {&rheos__op_Slice, copy},
+    {&rheos__op_Softmax, softmax},
+    {&rheos__op_SoftmaxCrossEntropyWithLogits, softmax},
+    {&rheos__op_Softplus, elementwise},
+    {&rheos__op_SoftplusGrad, elementwise},
+    {&rheos__op_Softsign, elementwise},
+    {&rheos__op_SoftsignGrad, elementwise},
+    {&rheos__op_SparseSoftmaxCrossEntropyWithLogits, softmax},
+    {&rheos__op_Split, take_apart},
+    {&rheos__op_SplitV, take_apart},
+    {&rheos__op_Sqrt, elementwise},
+    {&rheos__op_SqrtGrad, elementwise},
+    {&rheos__op_Square, elementwise},
+    {&rheos__op_SquaredDifference, elementwise},
+    {&rheos__op_Squeeze, aliases},
+    {&rheos__op_StridedSlice, copy},
+    {&rheos__op_Sub, elementwise},
+    {&rheos__op_Sum, reduction},
+    {&rheos__op_Tan, elementwise},
+    {&rheos__op_Tanh, elementwise},
+    {&rheos__op_TanhGrad, elementwise},
+    {&rheos__op_Tile, copy},
+    {&rheos__op_Transpose, copy},
+    {&rheos__op_TruncateDiv, elementwise},
+    {&rheos__op_TruncateMod, elementwise},
+    {&rheos__op_Unpack, take_apart},
+    {&rheos__op_VarHandleOp, own},
+    {&rheos__op_Variable, own},
+    {&rheos__op_VariableV2, own},
+    {&rheos__op_Xdivy, elementwise},
+    {&rheos__op_Xlog1py, elementwise},
+    {&rheos__op_Xlogy, elementwise},
+    {&rheos__op_ZerosLike, constant_fill},
+};
+
+static const rheos__prepare_fn *kernels_of(const rheos__op_def *op) {
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    if (table[i].op == op) return table[i].kernels;
+  }
+  return NULL;
+}
+
+// Whether the values may lie on a card at all.
+static bool is_of_numbers(const rheos__attrs *attrs) {
+  static const char *const names[] = {"T", "dtype", "SrcT", "DstT"};
+  for (size_t i = 0; attrs != NULL && i < sizeof names / sizeof *names; i++) {
+    const rheos_attr_value *dtype = rheos__attrs_find(attrs, names[i]);
+    if (dtype == NULL) continue;
+    if (dtype->type == RHEOS_STRING || dtype->type == RHEOS_VARIANT ||
+        dtype->type == RHEOS_RESOURCE || rheos_dtype_is_complex(dtype->type)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool has_kernel(const rheos__op_def *op, const rheos__attrs *attrs) {
+  return kernels_of(op) != NULL && is_of_numbers(attrs);
+}
+
+static rheos_status *synchronize(const rheos__device *device) {
+  const rheos__card *card = rheos__card_of(device);
+  RHEOS_TRY(rheos__card_check_process(card));
+  return rheos__cl_status(card->cl->clFinish(card->queue), "finishing a step");
+}
+
+const rheos__device_kind rheos__opencl_kind = {
+    .name = "GPU",
+    .max_operands = RHEOS__LOOP_OPERANDS,
+    .has_kernel = has_kernel,
+    .variants = kernels_of,
+    .synchronize = synchronize,
+};
+
+int32_t rheos__opencl_count(void) { return rheos__card_count(); }
+
+rheos_status *rheos__opencl_device_init(rheos__device *device, int32_t index) {
+  rheos__memory *memory;
+  if (index < 0 || index >= rheos__card_count()) {
+    return rheos_status_new(RHEOS_INVALID_ARGUMENT, "there is no graphics card %d", (int)index);
+  }
+  rheos__card *card = rheos__card_at(index);
+  RHEOS_TRY(rheos__card_memory_new(card, &memory));
+  rheos__device_init(device, &rheos__opencl_kind, index, memory, card);
+  return NULL;
+}
+
+int64_t rheos__opencl_memory_bytes(int32_t index) {
+  return (int64_t)(rheos__card_at(index)->memory_bytes / 5 * 4);
+}
+
+const char *rheos__opencl_description(int32_t index) { return rheos__card_at(index)->description; }
+
+int64_t rheos__opencl_num_kernels(int32_t index) {
+  rheos__card *card = rheos__card_at(index);
+  pthread_mutex_lock(&card->mutex);
+  const int64_t count = card->num_kernels;
+  pthread_mutex_unlock(&card->mutex);
+  return count;
+}

@@ -1,0 +1,26 @@
+// Graphics cards, and whatever else OpenCL drivers offer: one kind of device, "GPU". OpenCL's
+// loader, libOpenCL.so.1, is opened at run time; where it or a driver is missing there are none.
+//
+// The environment variable RHEOS_OPENCL says which devices take part: unset, or "gpu": graphics
+// cards; "cpu": processors too, such as PoCL's, which tests run on; "off": none, and no driver is
+// looked for.
+#ifndef RHEOS_SRC_DEVICE_OPENCL_OPENCL_H
+#define RHEOS_SRC_DEVICE_OPENCL_OPENCL_H
+
+#include "device/device.h"
+
+extern const rheos__device_kind rheos__opencl_kind;
+
+// How many devices there are. The first call looks for them, which may load drivers. Any thread.
+int32_t rheos__opencl_count(void);
+
+// Device `index` of those. All devices that are made of one share its memory and its queue.
+rheos_status *rheos__opencl_device_init(rheos__device *device, int32_t index);
+
+// Bytes of memory that the device may give, and a text about it that the process keeps.
+int64_t rheos__opencl_memory_bytes(int32_t index);
+const char *rheos__opencl_description(int32_t index);
+// Kernels that it was given so far.
+int64_t rheos__opencl_num_kernels(int32_t index);
+
+#endif  // RHEOS_SRC_DEVICE_OPENCL_OPENCL_H

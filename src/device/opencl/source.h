@@ -1,0 +1,39 @@
+// Programs for cards, written as text: the prelude, and what dtypes are called in them.
+#ifndef RHEOS_SRC_DEVICE_OPENCL_SOURCE_H
+#define RHEOS_SRC_DEVICE_OPENCL_SOURCE_H
+
+#include "base/text.h"
+#include "device/opencl/card.h"
+#include "ops/kit/elementwise.h"
+
+// How a number of a dtype is stored, computed with, and brought from the one to the other.
+typedef struct rheos__cl_dtype {
+  const char *stored, *computed, *wrapping;
+  const char *load, *store;  // the beginnings of expressions, closed by a parenthesis
+  const char *lowest, *highest;
+} rheos__cl_dtype;
+
+// NULL if the card does not compute with it.
+const rheos__cl_dtype *rheos__cl_dtype_of(const rheos__card *card, rheos_dtype dtype);
+
+// Whether the text of a formula uses nothing that programs for cards lack.
+bool rheos__cl_can_write(const char *formula);
+
+void rheos__cl_add_prelude(rheos__text *text);
+// As printf(), for short pieces.
+void rheos__cl_add(rheos__text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// The types of a formula over one dtype: C, and `wrapping`.
+void rheos__cl_add_types(rheos__text *text, const rheos__cl_dtype *dtype);
+
+// As macros, for kernels of whole files: STORED, COMPUTED, LOAD(v) and STORE(v).
+void rheos__cl_add_macros(rheos__text *text, const rheos__cl_dtype *dtype);
+
+// The index of element `index` (an unsigned variable `at`) of an operand that is broadcast: the
+// dimensions of the whole are arguments PREFIXd0.., the steps PREFIXs0...; `steps` says which are
+// 0. Declares `NAME` of type `place`.
+void rheos__cl_add_index(rheos__text *text, const char *name, const char *prefix, int32_t rank,
+                         const int64_t *steps);
+
+#endif  // RHEOS_SRC_DEVICE_OPENCL_SOURCE_H

@@ -1,0 +1,132 @@
+// Conformance: every recorded case whose op OpenCL's devices have a kernel for gives the CPU's
+// answer there, within the tolerance of functions that are not exact. Skipped where there is no
+// device. Usage: test_opencl_golden [op]
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/opencl/opencl.h"
+#include "graph/op_def.h"
+#include "ops/op_harness.h"
+#include "runtime/step/host.h"
+
+static rheos_host *host;
+static rheos__device device;
+static int num_compared, num_on_cpu;
+
+// Each kernel is compiled, which takes PoCL a tenth of a second: the whole takes minutes. Without
+// RHEOS_OPENCL_CASES=all, or an op, a share of the cases is run.
+enum { SHARE = 12 };
+static bool all;
+
+static bool is_plain(rheos_dtype dtype) {
+  return dtype != RHEOS_STRING && dtype != RHEOS_RESOURCE && dtype != RHEOS_VARIANT;
+}
+
+static bool is_wanted(const op_case *c) {
+  const rheos__signature *signature = rheos__signature_by_name(c->op);
+  if (!signature || !rheos__opencl_kind.has_kernel(signature->op, NULL)) return false;
+  if (signature->op->flags & RHEOS_OP_CONSTANT || c->num_nodes > 0) return false;
+  for (int i = 0; i < c->num_inputs; i++) {
+    if (c->inputs[i].kind == INPUT_NODE || !is_plain(c->inputs[i].dtype)) return false;
+  }
+  for (int i = 0; i < c->num_outputs; i++) {
+    if (!is_plain(rheos_tensor_dtype(c->outputs[i].tensor))) return false;
+  }
+  return true;
+}
+
+static bool is_host_only(const rheos_status *status) {
+  return strstr(rheos_status_message(status), "no supported kernel for GPU devices") != NULL;
+}
+
+// A few units in the last place more than the CPU's functions are allowed.
+static op_tolerance tolerance_of(const op_case *c, rheos_dtype dtype) {
+  op_tolerance t = op_tolerance_of(c, dtype);
+  if (rheos_dtype_is_floating(dtype)) {
+    const double unit = dtype == RHEOS_FLOAT ? 1e-6 : dtype == RHEOS_DOUBLE ? 1e-14 : 0;
+    t.relative = fmax(t.relative, unit);
+    t.absolute = fmax(t.absolute, unit * 1e-2);
+  }
+  return t;
+}
+
+// Errors in data that the host never sees: as on TensorFlow's GPUs an index that is out of range
+// reads 0, a label that is none makes NaN, and an optimizer's numbers are taken as they are.
+static bool is_unseen(const op_case *c) {
+  static const char *const ops[] = {"Gather", "SparseSoftmax", "Apply", "ResourceApply"};
+  if (strncmp(c->tag, "bad_", 4) != 0) return false;
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+    if (strncmp(c->op, ops[i], strlen(ops[i])) == 0) return true;
+  }
+  return false;
+}
+
+// Where no window covers a place the card multiplies by 0, which is not nothing for infinity.
+static bool is_infinite(const op_case *c) {
+  return strstr(c->op, "BackpropInput") != NULL && strcmp(c->tag, "not_finite") == 0;
+}
+
+static void compare(const op_case *c, build_mode mode, rheos_tensor *const *expected,
+                    rheos_tensor *const *actual, int count, const char *what) {
+  for (int i = 0; i < count; i++) {
+    char message[512];
+    if (expected[i] == NULL || actual[i] == NULL) continue;
+    const op_tolerance tolerance = tolerance_of(c, rheos_tensor_dtype(expected[i]));
+    if (op_tensors_agree(expected[i], actual[i], tolerance, message, sizeof message)) continue;
+    op_wrong(c, "mode %d: %s %d: %s", (int)mode, what, i, message);
+  }
+}
+
+static void check_mode(const op_case *c, build_mode mode) {
+  const rheos_session_options options = {.host = host};
+  op_result expected, actual;
+  rheos_status *on_cpu = op_case_run_on(c, mode, &options, NULL, &expected);
+  rheos_status *on_device = op_case_run_on(c, mode, &options, "/device:GPU:0", &actual);
+  if (on_device != NULL && is_host_only(on_device)) {
+    num_on_cpu++;
+  } else if (rheos_status_code(on_cpu) != rheos_status_code(on_device)) {
+    op_wrong(c, "mode %d: on the device %s", (int)mode, op_status_text(on_device));
+  } else if (on_cpu == NULL) {
+    num_compared++;
+    compare(c, mode, expected.outputs, actual.outputs, expected.num_outputs, "output");
+    compare(c, mode, expected.after, actual.after, expected.num_after, "variable");
+  }
+  rheos_status_free(on_cpu);
+  rheos_status_free(on_device);
+  op_result_free(&expected);
+  op_result_free(&actual);
+}
+
+static void check_cases(const op_cases *cases, size_t first, size_t end) {
+  for (size_t i = first; i < end; i++) {
+    if (!is_wanted(&cases->items[i]) || is_unseen(&cases->items[i])) continue;
+    if (is_infinite(&cases->items[i]) || (!all && (i - first) % SHARE != 0)) continue;
+    check_mode(&cases->items[i], BUILD_AS_RECORDED);
+    if (all) check_mode(&cases->items[i], BUILD_UNKNOWN_SHAPES);
+  }
+}
+
+int main(int argc, char **argv) {
+  const char *cases = getenv("RHEOS_OPENCL_CASES");
+  all = argc > 1 || (cases != NULL && strcmp(cases, "all") == 0);
+  setenv("RHEOS_OPENCL", "cpu", 1);
+  if (rheos__opencl_count() == 0) {
+    printf("no device of OpenCL\n");
+    return 77;
+  }
+  rheos_status *status = rheos_host_new(&(rheos_host_options){.num_threads = 2}, &host);
+  if (!status) status = rheos__opencl_device_init(&device, 0);
+  if (!status) status = rheos__host_add_device(host, &device);
+  if (status) {
+    fprintf(stderr, "%s\n", rheos_status_message(status));
+    return 1;
+  }
+  const int failed = op_tests_run("opencl_golden", check_cases, is_wanted, argc, argv);
+  printf("%d runs compared, %d refused, %lld kernels on the device\n", num_compared, num_on_cpu,
+         (long long)rheos__opencl_num_kernels(0));
+  rheos_host_unref(host);
+  rheos__device_deinit(&device);
+  return failed;
+}
