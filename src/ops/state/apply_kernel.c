@@ -175,8 +175,12 @@ static rheos_status *compute_apply(void *state, rheos__step *step, rheos_tensor 
 
 rheos__apply_parts rheos__apply_parts_of(const void *state) {
   const apply_state *s = state;
-  rheos__apply_parts parts = {s->formula,     s->flag, s->cells.count,
-                              s->num_numbers, s->grad, s->indices};
+  rheos__apply_parts parts = {.formula = s->formula,
+                              .flag = s->flag,
+                              .num_cells = s->cells.count,
+                              .num_numbers = s->num_numbers,
+                              .grad = s->grad,
+                              .indices = s->indices};
   memcpy(parts.numbers, s->numbers, sizeof parts.numbers);
   return parts;
 }
