@@ -100,22 +100,21 @@ static const rheos__loop loops[RHEOS__NUM_DTYPES][RHEOS__NUM_DTYPES] = {
 #define CAST_FORMULA(S, Z, text) {S##_to_##Z, text, 1, {RHEOS__DTYPE_##S}, RHEOS__DTYPE_##Z},
 #define CAST_FORMULAS(S, M) \
   M(S, float, "x") M(S, double, "x") M(S, half, "x") M(S, bfloat16, "x") M(S, boolean, "x != 0")
-#define FROM_FLOAT(S, ...)                                                                   \
-  CAST_FORMULAS(S, CAST_FORMULA)                                                             \
-  CAST_FORMULA(S, int8, "(int8_t)to_int32(x)")                                               \
-  CAST_FORMULA(S, int16, "(int16_t)to_int32(x)")                                             \
-  CAST_FORMULA(S, uint8, "(uint8_t)to_int32(x)")                                             \
-  CAST_FORMULA(S, uint16, "(uint16_t)to_int32(x)")                                           \
-      CAST_FORMULA(S, uint32, "(uint32_t)to_int64(x)") CAST_FORMULA(S, int32, "to_int32(x)") \
-          CAST_FORMULA(S, int64, "to_int64(x)")
-#define FROM_WHOLE(S, ...)                                                          \
-  CAST_FORMULAS(S, CAST_FORMULA)                                                    \
-  CAST_FORMULA(S, int8, "(int8_t)x")                                                \
-  CAST_FORMULA(S, int16, "(int16_t)x")                                              \
-  CAST_FORMULA(S, int32, "(int32_t)x")                                              \
-  CAST_FORMULA(S, int64, "(int64_t)x") CAST_FORMULA(S, uint8, "(uint8_t)x")         \
-      CAST_FORMULA(S, uint16, "(uint16_t)x") CAST_FORMULA(S, uint32, "(uint32_t)x") \
-          CAST_FORMULA(S, uint64, "(uint64_t)x")
+// clang-format off
+#define FROM_FLOAT(S, ...)                                                                      \
+  CAST_FORMULAS(S, CAST_FORMULA)                                                                \
+  CAST_FORMULA(S, int8, "(int8_t)to_int32(x)") CAST_FORMULA(S, int16, "(int16_t)to_int32(x)")   \
+  CAST_FORMULA(S, uint8, "(uint8_t)to_int32(x)")                                                \
+  CAST_FORMULA(S, uint16, "(uint16_t)to_int32(x)")                                              \
+  CAST_FORMULA(S, uint32, "(uint32_t)to_int64(x)")                                              \
+  CAST_FORMULA(S, int32, "to_int32(x)") CAST_FORMULA(S, int64, "to_int64(x)")
+#define FROM_WHOLE(S, ...)                                                                      \
+  CAST_FORMULAS(S, CAST_FORMULA)                                                                \
+  CAST_FORMULA(S, int8, "(int8_t)x") CAST_FORMULA(S, int16, "(int16_t)x")                       \
+  CAST_FORMULA(S, int32, "(int32_t)x") CAST_FORMULA(S, int64, "(int64_t)x")                     \
+  CAST_FORMULA(S, uint8, "(uint8_t)x") CAST_FORMULA(S, uint16, "(uint16_t)x")                   \
+  CAST_FORMULA(S, uint32, "(uint32_t)x") CAST_FORMULA(S, uint64, "(uint64_t)x")
+// clang-format on
 RHEOS__FORMULAS(cast, RHEOS__FLOATS(FROM_FLOAT, ) RHEOS__INTEGERS(FROM_WHOLE, )
                           RHEOS__BOOLS(FROM_WHOLE, ));
 
