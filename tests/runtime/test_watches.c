@@ -316,6 +316,16 @@ static void test_watches__histograms_count_the_finite_numbers(void **state) {
   assert_true(h.least == 0 && h.most == 32);
   assert_true(h.counts[0] == 1 && h.counts[1] == 1 && h.counts[2] == 1 && h.counts[31] == 2);
   rheos_tensor_unref(tensor);
+  enum { MANY_NUMBERS = 1000 };
+  check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(MANY_NUMBERS), &tensor));
+  float *data = rheos_tensor_data(tensor);
+  for (int i = 0; i < MANY_NUMBERS; i++) data[i] = (float)(i % 32) + (i % 32 == 31 ? 1.0f : 0.5f);
+  data[0] = 0;
+  check(rheos_tensor_histogram(tensor, &h));
+  for (int k = 0; k < RHEOS_HISTOGRAM_BUCKETS; k++) {
+    assert_int_equal(h.counts[k], MANY_NUMBERS / 32 + (k < MANY_NUMBERS % 32));
+  }
+  rheos_tensor_unref(tensor);
   const double far[] = {-1.7e308, 1.7e308, 0};
   check(rheos_tensor_from_values(RHEOS_DOUBLE, RHEOS_SHAPE(3), far, &tensor));
   check(rheos_tensor_histogram(tensor, &h));
