@@ -8,12 +8,26 @@
 
 // ---- What is left behind
 
-// Takes out those that nothing calls any more.
-static rheos__watched_bodies *take_uncalled(rheos__home *home) {
-  rheos__watched_bodies *uncalled = NULL;
+static void put_back(rheos__home *home, rheos__watched_bodies *first) {
+  while (first != NULL) {
+    rheos__watched_bodies *w = first;
+    first = w->next;
+    pthread_mutex_lock(&home->mutex);
+    w->next = home->outliving;
+    home->outliving = w;
+    pthread_mutex_unlock(&home->mutex);
+  }
+}
+
+// Lets go of those that nothing calls any more.
+static void sweep(rheos__home *home) {
   pthread_mutex_lock(&home->mutex);
-  for (rheos__watched_bodies **link = &home->outliving; *link != NULL;) {
+  rheos__watched_bodies *called = home->outliving, *uncalled = NULL;
+  home->outliving = NULL;
+  pthread_mutex_unlock(&home->mutex);
+  for (rheos__watched_bodies **link = &called; *link != NULL;) {
     rheos__watched_bodies *w = *link;
+    rheos__bodies_sweep(w->bodies);
     if (rheos__bodies_are_called(w->bodies)) {
       link = &w->next;
       continue;
@@ -22,27 +36,23 @@ static rheos__watched_bodies *take_uncalled(rheos__home *home) {
     w->next = uncalled;
     uncalled = w;
   }
-  pthread_mutex_unlock(&home->mutex);
-  return uncalled;
+  rheos__watched_bodies_clear(uncalled);
+  rheos__watched_bodies_free(uncalled);
+  put_back(home, called);
 }
 
 void rheos__home_leave_bodies(rheos__home *home, rheos__bodies *bodies, rheos__watches *watches) {
   rheos__watched_bodies *kept = NULL;
+  rheos__bodies_forget(bodies);  // they may call each other
   if (rheos__bodies_are_called(bodies)) kept = rheos__alloc_zeroed(sizeof *kept);
   if (kept == NULL) {  // if memory is short, what calls them fails
     rheos__bodies_clear(bodies);
     rheos__bodies_unref(bodies);
   } else {
-    kept->bodies = bodies;
-    kept->watches = rheos__watches_ref(watches);
-    pthread_mutex_lock(&home->mutex);
-    kept->next = home->outliving;
-    home->outliving = kept;
-    pthread_mutex_unlock(&home->mutex);
+    *kept = (rheos__watched_bodies){.bodies = bodies, .watches = rheos__watches_ref(watches)};
+    put_back(home, kept);
   }
-  rheos__watched_bodies *uncalled = take_uncalled(home);
-  rheos__watched_bodies_clear(uncalled);
-  rheos__watched_bodies_free(uncalled);
+  sweep(home);
 }
 
 void rheos__watched_calls_clear(rheos__home *home) {
@@ -52,14 +62,18 @@ void rheos__watched_calls_clear(rheos__home *home) {
   rheos__watched_bodies_clear(home->outliving);
 }
 
+static void free_function(rheos__watched_function *w) {
+  rheos__bodies_unref(w->bodies);
+  rheos__watch_set_unref(w->set);
+  rheos_graph_unref(w->graph);
+  rheos__free(w);
+}
+
 void rheos__watched_calls_free(rheos__home *home) {
   while (home->watched_functions != NULL) {
     rheos__watched_function *w = home->watched_functions;
     home->watched_functions = w->next;
-    rheos__bodies_unref(w->bodies);
-    rheos__watch_set_unref(w->set);
-    rheos_graph_unref(w->graph);
-    rheos__free(w);
+    free_function(w);
   }
   rheos__watched_bodies_free(home->outliving);
   home->outliving = NULL;
@@ -79,7 +93,7 @@ static rheos__watched_part part_of(const rheos__function *f) {
 // With the home's mutex held.
 static rheos__watched_function *find(rheos__home *home, const rheos__function *f) {
   rheos__watched_function *w = home->watched_functions;
-  while (w != NULL && w->graph != f->graph) w = w->next;
+  while (w != NULL && w->function != f) w = w->next;
   return w;
 }
 
@@ -87,6 +101,7 @@ static rheos_status *add(rheos__home *home, const rheos__function *f,
                          rheos__watched_function **out_added) {
   rheos__watched_function *w = rheos__alloc_zeroed(sizeof *w);
   if (w == NULL) return rheos__out_of_memory();
+  w->function = f;
   w->graph = rheos_graph_ref(f->graph);
   w->next = home->watched_functions;
   home->watched_functions = *out_added = w;
@@ -119,6 +134,25 @@ static rheos_status *watch(rheos__home *home, rheos__watched_function *w, rheos_
   return NULL;
 }
 
+// Takes out one of a function that has left its library; NULL: there is none.
+static rheos__watched_function *take_removed(rheos__home *home) {
+  pthread_mutex_lock(&home->mutex);
+  rheos__watched_function **link = &home->watched_functions;
+  while (*link != NULL && !atomic_load(&(*link)->function->is_removed)) link = &(*link)->next;
+  rheos__watched_function *removed = *link;
+  if (removed != NULL) *link = removed->next;
+  pthread_mutex_unlock(&home->mutex);
+  return removed;
+}
+
+static void forget_removed(rheos__home *home) {
+  for (rheos__watched_function *w; (w = take_removed(home)) != NULL;) {
+    if (w->bodies != NULL) rheos__home_leave_bodies(home, w->bodies, w->set->watches);
+    w->bodies = NULL;
+    free_function(w);
+  }
+}
+
 static rheos_status *look_again(rheos__home *home, const rheos__function *f) {
   const rheos__watched_part part = part_of(f);
   rheos__watch_set *set = NULL;
@@ -126,6 +160,7 @@ static rheos_status *look_again(rheos__home *home, const rheos__function *f) {
   int64_t version;
   RHEOS_TRY(rheos__watch_set_of_part(home->watches, &part, &set, &version));
   if (set == NULL) return NULL;  // the watches went meanwhile
+  forget_removed(home);
   pthread_mutex_lock(&home->mutex);
   rheos__watched_function *w = find(home, f);
   rheos_status *status = w == NULL ? add(home, f, &w) : NULL;

@@ -4,13 +4,15 @@
 #ifndef RHEOS_SRC_RUNTIME_CALL_WATCHED_CALLS_H
 #define RHEOS_SRC_RUNTIME_CALL_WATCHED_CALLS_H
 
+#include "graph/library.h"
 #include "runtime/call/watched_bodies.h"
 #include "runtime/step/home.h"
 
 // What of a function is watched.
 typedef struct rheos__watched_function {
   struct rheos__watched_function *next;
-  rheos_graph *graph;     // of the function; counted
+  const rheos__function *function;
+  rheos_graph *graph;     // of it; counted
   rheos__watch_set *set;  // counted
   int64_t version;        // of the watches when it was made
   rheos__bodies *bodies;  // NULL: nothing is watched
