@@ -636,6 +636,11 @@ PyObject *graph_become_eager(PyObject *self, PyObject *args) {
   PyObject *function, *server = Py_None;
   int num_threads = 0;
   if (!PyArg_ParseTuple(args, "O|iO", &function, &num_threads, &server)) return NULL;
+  if (package.num_eager_watches > 0) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "what runs at once is watched: say threads and servers before that");
+    return NULL;
+  }
   rheos_eager_options options = {.num_threads = num_threads, .gradient_function = program_gradient};
   if (server != Py_None) {
     options.host = server_host(server);

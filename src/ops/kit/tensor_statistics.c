@@ -54,7 +54,7 @@ typedef struct lanes {
 } lanes;
 
 // x (BLOCK). What is not finite makes a sum that is not.
-RHEOS__WIDE static void add_block(const float *x, lanes *out_lanes) {
+RHEOS__WIDEST static void add_block(const float *x, lanes *out_lanes) {
   lanes l = *out_lanes;
   for (int i = 0; i < BLOCK; i += LANES) {
     for (int k = 0; k < LANES; k++) {

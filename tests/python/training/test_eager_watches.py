@@ -398,3 +398,18 @@ def test_functions_and_datasets_that_go_leave_nothing_behind():
         for _ in range(60):
             run()
         assert resident() - before < 60 * 64 * 1024
+
+
+def test_threads_are_said_before_a_watch(tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text(
+        "import rheos as tf\n"
+        "watch = tf.debugging.watch('Square')\n"
+        "try:\n"
+        "    tf.config.threading.set_intra_op_parallelism_threads(2)\n"
+        "except RuntimeError as error:\n"
+        "    print(error)\n"
+        "tf.square(2.0)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert "is watched: say threads" in done.stdout and "Square:0" in done.stderr
