@@ -189,10 +189,13 @@ rheos_tensor *capi_attrs_hold_take(capi_attrs *attrs, rheos_tensor *value) {
   return value;
 }
 
-// The value of a tensor, which the attributes hold; NULL with an error.
+// What a tensor has now, which the attributes hold: programs go on writing to its memory. NULL with
+// an error.
 static rheos_tensor *hold(capi_attrs *attrs, const TF_Tensor *tensor) {
-  rheos_tensor *value = NULL;
-  rheos_status *error = capi_tensor_value(tensor, &value);
+  rheos_tensor *shared = NULL, *value = NULL;
+  rheos_status *error = capi_tensor_value(tensor, &shared);
+  if (error == NULL) error = rheos_tensor_copy(shared, &value);
+  rheos_tensor_unref(shared);
   if (error == NULL) return capi_attrs_hold_take(attrs, value);
   capi_attrs_fail_take(attrs, error);
   return NULL;

@@ -70,6 +70,19 @@ static void test_op__runs(void **state) {
   assert_true(first_of(f, execute(f, op)) == 10);
 }
 
+static void test_op__keeps_what_a_tensor_had(void **state) {
+  fixture *f = *state;
+  const int64_t dims[] = {2, 2};
+  TF_Tensor *tensor = float_tensor(dims, 2, MATRIX);
+  TFE_Op *op = new_op(f, "Const");
+  TFE_OpSetAttrTensor(op, "value", tensor, f->status);
+  TFE_OpSetAttrType(op, "dtype", TF_FLOAT);
+  succeeded(f->status);
+  *(float *)TF_TensorData(tensor) = 7;
+  assert_true(first_of(f, execute(f, op)) == 1);
+  TF_DeleteTensor(tensor);
+}
+
 static void test_op__infers_lists(void **state) {
   fixture *f = *state;
   TFE_TensorHandle *three[] = {f->matrix, f->matrix, f->matrix}, *results[4];
@@ -197,6 +210,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_handle__tells_of_its_tensor, begin, end),
       cmocka_unit_test_setup_teardown(test_handle__of_texts_resolves_to_them, begin, end),
       cmocka_unit_test_setup_teardown(test_op__runs, begin, end),
+      cmocka_unit_test_setup_teardown(test_op__keeps_what_a_tensor_had, begin, end),
       cmocka_unit_test_setup_teardown(test_op__infers_lists, begin, end),
       cmocka_unit_test_setup_teardown(test_op__takes_the_first_value_of_an_attribute, begin, end),
       cmocka_unit_test_setup_teardown(test_op__that_does_not_fit_is_refused, begin, end),
