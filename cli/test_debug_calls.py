@@ -92,6 +92,16 @@ def test_it_steps_through_loops_and_functions(debug):
     assert told(done, "o")[0].startswith("PartitionedCall:0 (PartitionedCall) in inference_step")
 
 
+def test_bodies_tell_of_their_operations(debug):
+    done = debug("u twice", "info", "inputs", "outputs", "info nothing", "u root", "inputs", "c")
+    assert done.stdout == OUTPUT
+    assert told(done, "info")[0] == "twice (Mul)"
+    assert told(done, "info")[1].endswith('x = tf.multiply(x, 2.0, name="twice")')
+    assert told(done, "inputs") == ["  x:0 (Placeholder)", "  twice/y:0 (Const)"]
+    assert told(done, "outputs") == ["  twice:0 to Identity_3 (Identity)"]
+    assert "no operation 'nothing' in inference_step_1;0;while;0" in told(done, "info nothing")[0]
+
+
 def test_a_body_is_stepped_over(debug):
     done = debug("n", *["n"] * 30, "c")
     assert done.stdout == OUTPUT

@@ -1,5 +1,7 @@
 """Calls of traced functions, for who looks into them: what one takes, and one with other values."""
 
+from collections import namedtuple
+
 from rheos.framework.conversion import convert_to_tensor
 from rheos.tracing.function import Function
 from rheos.tracing.wrapped import copied
@@ -29,6 +31,20 @@ def arguments_of(function, tensors):
 
 def _shape_text(tensor):
     return list(tensor.shape) if tensor.shape.rank is not None else "of any shape"
+
+
+class BodyNode(namedtuple("BodyNode", "op inputs file line")):
+    """An operation of a function's body: its type, the names of what it takes, its line."""
+
+    __slots__ = ()
+
+
+def body_nodes(watch):
+    """{name: BodyNode} of the graph that a watch is telling of."""
+    return {
+        name.rpartition(":")[0]: BodyNode(op, inputs, file, line)
+        for name, op, inputs, _, file, line in watch.nodes()
+    }
 
 
 def place_name(function):

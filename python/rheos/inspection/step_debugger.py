@@ -95,6 +95,7 @@ class Debugger(run_warnings.Watcher):
         self._values, self._before = {}, {}
         self._fed = {}
         self._base = 0  # the depth of what the run computes itself
+        self._watch = None  # of the run
         self._at_once = None  # the watch of what runs at once, while there are breaks
         self._place = ""  # how those of the function that is called begin
         self._is_running = False
@@ -159,7 +160,7 @@ class Debugger(run_warnings.Watcher):
     def _watched(self, run, watch):
         self._values = {}
         self._is_running = True
-        with watch():
+        with watch() as self._watch:
             try:
                 result = run()
             except Exception:
@@ -419,7 +420,28 @@ class Debugger(run_warnings.Watcher):
             if not pattern or _fits(name, pattern):
                 self._tell(f"{name}  {describe(value) if value is not None else 'no value'}")
 
+    def _body(self, name):
+        """Of the body that the step is in: {name: BodyNode} and a name there; (None, name) where it
+        is in none."""
+        if self._at is None or _depth(self._at.place) <= self._base:
+            return None, name
+        nodes = calls.body_nodes(self._watch)
+        if self._session is not None and len(nodes) == len(self._graph.get_operations()):
+            return None, name  # a loop of version 1 lies in the graph itself
+        name = name.partition(":")[0] or self._at.name.rpartition(":")[0]
+        if name not in nodes:
+            raise ValueError(f"there is no operation '{name}' in {self._at.place}")
+        return nodes, name
+
     def _info(self, name):
+        nodes, name = self._body(name)
+        if nodes is not None:
+            node = nodes[name]
+            self._tell(f"{name} ({node.op})")
+            if node.file:
+                line = linecache.getline(node.file, node.line).strip()
+                self._tell(f"  {node.file}:{node.line}: {line}")
+            return
         operation = self._operation(name)
         device = f" on {operation.device}" if operation.device else ""
         self._tell(f"{operation.name} ({operation.type}){device}")
@@ -429,6 +451,11 @@ class Debugger(run_warnings.Watcher):
             self._tell(line)
 
     def _inputs(self, name):
+        nodes, name = self._body(name)
+        if nodes is not None:
+            for taken in nodes[name].inputs:
+                self._tell(f"  {taken} ({nodes[taken.rpartition(':')[0]].op})")
+            return
         operation = self._operation(name)
         for tensor in operation.inputs:
             self._tell(f"  {tensor.name} ({tensor.op.type})")
@@ -436,6 +463,13 @@ class Debugger(run_warnings.Watcher):
             self._tell(f"  ^{control.name} ({control.type})")
 
     def _outputs(self, name):
+        nodes, name = self._body(name)
+        if nodes is not None:
+            for other, node in nodes.items():
+                for taken in node.inputs:
+                    if taken.rpartition(":")[0] == name:
+                        self._tell(f"  {taken} to {other} ({node.op})")
+            return
         operation = self._operation(name)
         for tensor in operation.outputs:
             for consumer in tensor.consumers():

@@ -94,6 +94,12 @@ def test_gradients_inside_functions_are_checked():
     assert slope(tf.constant(1.0)).numpy() == 0.5
 
 
+def test_functions_of_datasets_are_checked():
+    data = tf.data.Dataset.from_tensor_slices([1.0, 0.0]).map(lambda x: tf.divide(1.0, x))
+    with _raises("graph op \"RealDiv\".*\n.*\n  in: inference_Dataset_map_"):
+        list(data)
+
+
 def test_gradients_are_checked():
     x = tf.Variable(0.0)
     with tf.GradientTape() as tape:
