@@ -63,6 +63,7 @@ static void test_tensor__copies_share_and_moves_empty(void **) {
   assert_floats(b.reshaped({2, 1}), {1, 2});
   assert_floats(b.filled({4}), {1, 2, 2, 2});
   assert_true(b.statistics().mean == 1.5);
+  assert_int_equal(b.histogram().counts[0], 1);
   const rheos::Bytes npy = b.npy_encode();
   assert_floats(rheos::Tensor::npy_decode(npy), {1, 2});
 }

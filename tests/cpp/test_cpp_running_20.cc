@@ -141,6 +141,7 @@ static void test_eager__is_watched(void **) {
   {
     const rheos::Watch watch = eager.watch(options);
     eager.execute_one("Square", {rheos::Tensor::of(3.0F)});
+    assert_true(watch.has_matched());
   }
   eager.execute_one("Square", {rheos::Tensor::of(3.0F)});
   assert_true(names == std::vector<std::string>{"Square:0"});

@@ -160,6 +160,7 @@ using Callable = Owned<CallableRef, rheos_callable_free>;
 class Watch : public Owned<Handle<rheos_watch>, rheos_watch_free> {
  public:
   using Owned::Owned;
+  bool has_matched() const { return rheos_watch_has_matched(handle_); }
 };
 // Has a watch call `function`, which is borrowed, as function(const rheos_seen &).
 template <class Function>

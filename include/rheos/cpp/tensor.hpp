@@ -115,6 +115,11 @@ class TensorRef : public Handle<rheos_tensor> {
     rheos_status *status = rheos_tensor_statistics(handle_, &statistics);
     return detail::made<rheos_statistics>(status, statistics);
   }
+  Result<rheos_histogram> histogram() const {
+    rheos_histogram histogram{};
+    rheos_status *status = rheos_tensor_histogram(handle_, &histogram);
+    return detail::made<rheos_histogram>(status, histogram);
+  }
 };
 
 class Tensor : public Counted<TensorRef, rheos_tensor_ref, rheos_tensor_unref> {
