@@ -142,6 +142,79 @@ static void test_dataset__gives_what_it_is_made_of(void **state) {
   pipeline_free(&p);
 }
 
+// ---- Watches
+
+typedef struct sum_told {
+  int64_t sum;
+  int count;
+  rheos_code fails;
+} sum_told;
+
+static rheos_status *add_told(void *argument, const rheos_seen *seen) {
+  sum_told *t = argument;
+  assert_string_equal(seen->place, "increment;0");
+  assert_string_equal(seen->name, "AddV2:0");
+  t->sum += *(const int64_t *)rheos_tensor_data(seen->value);
+  t->count++;
+  return t->fails != RHEOS_OK ? rheos_status_new(t->fails, "seen enough") : NULL;
+}
+
+static rheos_watch *watch_sums(const pipeline *p, sum_told *t) {
+  rheos_watch *watch = NULL;
+  const rheos_watch_options options = {.names = "AddV2", .seen = add_told, .argument = t};
+  assert_ok(rheos_session_watch(p->session, &options, &watch));
+  return watch;
+}
+
+// The session was not watched when the dataset was made.
+static void test_dataset__tells_watches_what_functions_compute(void **state) {
+  (void)state;
+  for (int32_t num_threads = 1; num_threads <= 8; num_threads += 7) {
+    pipeline p;
+    sum_told t = {.count = 0}, late = {.count = 0};
+    pipeline_init(&p);
+    rheos_function *increment = make_increment(p.f.scope);
+    rheos_output d = rheos_dataset_range(p.f.scope, 0, 10, 1);
+    d = rheos_dataset_map(p.f.scope, d, increment, num_threads == 1 ? 1 : 4);
+    rheos_function_free(increment);
+    begin(&p, d, num_threads);
+    for (int64_t i = 1; i < 3; ++i) assert_int_equal(next_int(&p), i);
+    rheos_watch *watch = watch_sums(&p, &t);
+    for (int64_t i = 3; i < 7; ++i) assert_int_equal(next_int(&p), i);
+    rheos_watch_free(watch);
+    assert_true(num_threads > 1 || (t.sum == 3 + 4 + 5 + 6 && t.count == 4));
+    assert_true(t.count <= 8);
+    const int count = t.count;
+    assert_int_equal(next_int(&p), 7);
+    assert_int_equal(t.count, count);
+    watch = watch_sums(&p, &late);
+    for (int64_t i = 8; i < 11; ++i) assert_int_equal(next_int(&p), i);
+    assert_int_equal(next_int(&p), -1);
+    assert_true(num_threads > 1 || late.sum == 8 + 9 + 10);
+    pipeline_free(&p);
+    rheos_watch_free(watch);
+  }
+}
+
+static void test_dataset__fails_as_its_watch_says(void **state) {
+  (void)state;
+  pipeline p;
+  sum_told t = {.fails = RHEOS_ABORTED};
+  pipeline_init(&p);
+  rheos_function *increment = make_increment(p.f.scope);
+  rheos_output d = rheos_dataset_range(p.f.scope, 0, 3, 1);
+  begin(&p, rheos_dataset_map(p.f.scope, d, increment, 1), 1);
+  rheos_function_free(increment);
+  rheos_watch *watch = watch_sums(&p, &t);
+  rheos_tensor *element;
+  bool end;
+  expect_status_take(rheos_dataset_iterator_next(p.iterator, &element, &end, NULL), RHEOS_ABORTED,
+                     "seen enough");
+  rheos_watch_free(watch);
+  assert_int_equal(next_int(&p), 2);
+  pipeline_free(&p);
+}
+
 static void test_dataset__of_the_program_ends_where_it_says(void **state) {
   (void)state;
   for (int64_t parallel = 1; parallel <= 4; parallel += 3) {
@@ -367,6 +440,8 @@ int main(void) {
       cmocka_unit_test(test_dataset__may_be_left_while_it_runs_ahead),
       cmocka_unit_test(test_dataset__deadline_ends_the_wait_and_loses_nothing_ahead),
       cmocka_unit_test(test_dataset__closed_session_has_no_elements),
+      cmocka_unit_test(test_dataset__tells_watches_what_functions_compute),
+      cmocka_unit_test(test_dataset__fails_as_its_watch_says),
       cmocka_unit_test(test_explain__names_what_binds),
       cmocka_unit_test(test_explain__says_when_the_caller_binds),
       cmocka_unit_test(test_dataset__stages_are_in_the_trace_of_who_asks),
