@@ -7,8 +7,6 @@
 #include "hash.h"
 #include "view.h"
 
-enum { MOST_PASSES = 1000 };  // each goes one node further from what is known
-
 // ---- Lists
 
 static const node_list *sorted;  // while it is sorted
@@ -185,18 +183,12 @@ static uint64_t hash_attrs(const Tensorflow__NodeDef *node) {
   return sum;
 }
 
-typedef struct keyed {
-  uint64_t key;
-  int32_t node;
-} keyed;
-
-// What the node is and takes, by numbers of the second list. False where it takes what is in no
-// other list yet. Control inputs count only as far as they are known.
-static bool find_key(const node_match *m, bool is_a, int32_t id, uint64_t attrs,
-                     uint64_t *out_key) {
+// What the node is and takes, by numbers of the second list, of which all are known. Control inputs
+// do not count.
+static uint64_t key_of(const node_match *m, bool is_a, int32_t id) {
   const node_list *list = is_a ? &m->a : &m->b;
   const Tensorflow__NodeDef *node = list->nodes[id];
-  uint64_t key = hash_text(attrs, node->op);
+  uint64_t key = hash_text(hash_attrs(node), node->op);
   for (size_t i = 0; i < node->n_input; i++) {
     const char *rest;
     if (node->input[i][0] == '^') break;
@@ -205,82 +197,184 @@ static bool find_key(const node_match *m, bool is_a, int32_t id, uint64_t attrs,
       key = hash_text(key, node->input[i]);
       continue;
     }
-    const int32_t other = is_a ? m->of_a[from] : m->of_b[from];
-    if (other == NODE_NONE) return false;
-    const int32_t number = is_a ? other : from;
+    const int32_t number = is_a ? m->of_a[from] : from;
     key = hash_text(hash_bytes(key, (const char *)&number, sizeof number), rest);
   }
-  *out_key = key;
-  return true;
+  return key;
 }
 
-static int compare_keys(const void *a, const void *b) {
-  const keyed *x = a, *y = b;
-  if (x->key != y->key) return x->key < y->key ? -1 : 1;
-  return (x->node > y->node) - (x->node < y->node);
+// ---- By what they are and take: a node is looked at when all that it takes has a fellow
+
+// One of the two lists.
+typedef struct side {
+  size_t *first_use;  // of each node those that take from it
+  int32_t *uses;
+  int32_t *waits;  // how many of its inputs have no fellow yet
+  int32_t *ready;  // that wait for nothing, and were not looked at
+  int32_t num_ready;
+  int32_t *next;  // in the group; NODE_NONE: the last
+} side;
+
+// Nodes of one key that have no fellow.
+typedef struct group {
+  uint64_t key;
+  bool is_used, is_touched;
+  int32_t first[2], count[2];  // in the first list and in the second
+} group;
+
+typedef struct matching {
+  node_match *m;
+  side sides[2];
+  group *groups;  // open addressing
+  size_t num_groups;
+  size_t *touched;  // since the last round
+  size_t num_touched;
+  int32_t *members[2];  // room for a group's
+} matching;
+
+static const node_list *list_of(const matching *s, int which) {
+  return which == 0 ? &s->m->a : &s->m->b;
 }
 
-static size_t list_keys(const node_match *m, bool is_a, const uint64_t *attrs, keyed *keys) {
-  const int32_t *others = is_a ? m->of_a : m->of_b;
-  const int32_t num_nodes = is_a ? m->a.count : m->b.count;
+static int32_t fellow_of(const matching *s, int which, int32_t node) {
+  return which == 0 ? s->m->of_a[node] : s->m->of_b[node];
+}
+
+// The node that an input that counts comes from, or NODE_NONE.
+static int32_t data_input(const node_list *list, int32_t node, size_t input) {
+  const char *rest;
+  return node_of_input(list, list->nodes[node]->input[input], &rest);
+}
+
+static size_t count_data_inputs(const Tensorflow__NodeDef *node) {
   size_t count = 0;
-  for (int32_t i = 0; i < num_nodes; i++) {
-    if (others[i] != NODE_NONE || !find_key(m, is_a, i, attrs[i], &keys[count].key)) continue;
-    keys[count++].node = i;
-  }
-  qsort(keys, count, sizeof *keys, compare_keys);
+  while (count < node->n_input && node->input[count][0] != '^') count++;
   return count;
 }
 
-static size_t run_length(const keyed *keys, size_t count, size_t at) {
-  size_t end = at;
-  while (end < count && keys[end].key == keys[at].key) end++;
-  return end - at;
+static void begin_side(matching *s, int which) {
+  side *own = &s->sides[which];
+  const node_list *list = list_of(s, which);
+  const size_t count = (size_t)list->count;
+  size_t num_inputs = 0;
+  for (size_t i = 0; i < count; i++) num_inputs += count_data_inputs(list->nodes[i]);
+  own->first_use = command_alloc((count + 2) * sizeof *own->first_use);
+  own->uses = command_alloc(num_inputs * sizeof *own->uses);
+  own->waits = command_alloc(count * sizeof *own->waits);
+  own->ready = command_alloc(count * sizeof *own->ready);
+  own->next = command_alloc(count * sizeof *own->next);
+  int32_t *froms = command_alloc(num_inputs * sizeof *froms);
+  size_t at = 0;
+  for (int32_t i = 0; i < list->count; i++) {
+    const size_t num_data = count_data_inputs(list->nodes[i]);
+    for (size_t k = 0; k < num_data; k++, at++) {
+      froms[at] = data_input(list, i, k);
+      if (froms[at] == NODE_NONE) continue;
+      own->first_use[froms[at] + 2]++;
+      own->waits[i] += fellow_of(s, which, froms[at]) == NODE_NONE;
+    }
+  }
+  for (size_t i = 1; i <= count; i++) own->first_use[i + 1] += own->first_use[i];
+  at = 0;
+  for (int32_t i = 0; i < list->count; i++) {
+    const size_t num_data = count_data_inputs(list->nodes[i]);
+    for (size_t k = 0; k < num_data; k++, at++) {
+      if (froms[at] != NODE_NONE) own->uses[own->first_use[froms[at] + 1]++] = i;
+    }
+    const bool is_ready = own->waits[i] == 0 && fellow_of(s, which, i) == NODE_NONE;
+    if (is_ready) own->ready[own->num_ready++] = i;
+  }
+  free(froms);
+}
+
+static void end_side(side *own) {
+  free(own->first_use);
+  free(own->uses);
+  free(own->waits);
+  free(own->ready);
+  free(own->next);
+}
+
+static size_t group_of(const matching *s, uint64_t key) {
+  size_t at = (size_t)key & (s->num_groups - 1);
+  while (s->groups[at].is_used && s->groups[at].key != key) at = (at + 1) & (s->num_groups - 1);
+  return at;
+}
+
+// Puts the nodes that are ready into their groups.
+static void group_ready(matching *s, int which) {
+  side *own = &s->sides[which];
+  for (int32_t i = 0; i < own->num_ready; i++) {
+    const int32_t node = own->ready[i];
+    const size_t at = group_of(s, key_of(s->m, which == 0, node));
+    group *g = &s->groups[at];
+    if (!g->is_used) {
+      *g = (group){key_of(s->m, which == 0, node), true, false, {NODE_NONE, NODE_NONE}, {0, 0}};
+    }
+    own->next[node] = g->first[which];
+    g->first[which] = node;
+    g->count[which]++;
+    if (!g->is_touched) s->touched[s->num_touched++] = at;
+    g->is_touched = true;
+  }
+  own->num_ready = 0;
+}
+
+static int compare_nodes(const void *a, const void *b) {
+  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+static void tell_uses(matching *s, int which, int32_t node) {
+  side *own = &s->sides[which];
+  for (size_t at = own->first_use[node]; at < own->first_use[node + 1]; at++) {
+    const int32_t user = own->uses[at];
+    const bool is_last = --own->waits[user] == 0;
+    if (is_last && fellow_of(s, which, user) == NODE_NONE) own->ready[own->num_ready++] = user;
+  }
 }
 
 // Alike nodes are matched in their order, if there are as many of them on both sides.
-static bool match_alike(node_match *m, const keyed *a, size_t num_a, const keyed *b, size_t num_b) {
-  bool has_any = false;
-  size_t i = 0, k = 0;
-  while (i < num_a && k < num_b) {
-    if (a[i].key != b[k].key) {
-      if (a[i].key < b[k].key) {
-        i++;
-      } else {
-        k++;
-      }
-      continue;
+static void match_group(matching *s, group *g) {
+  g->is_touched = false;
+  if (g->count[0] != g->count[1]) return;
+  const size_t count = (size_t)g->count[0];
+  for (int which = 0; which < 2; which++) {
+    int32_t node = g->first[which];
+    for (size_t i = 0; i < count; i++, node = s->sides[which].next[node]) {
+      s->members[which][i] = node;
     }
-    const size_t here = run_length(a, num_a, i), there = run_length(b, num_b, k);
-    for (size_t n = 0; here == there && n < here; n++) match(m, a[i + n].node, b[k + n].node);
-    has_any = has_any || here == there;
-    i += here;
-    k += there;
+    qsort(s->members[which], count, sizeof *s->members[which], compare_nodes);
+    g->first[which] = NODE_NONE;
+    g->count[which] = 0;
   }
-  return has_any;
-}
-
-static uint64_t *hash_all(const node_list *list, const int32_t *others) {
-  uint64_t *hashes = command_alloc((size_t)list->count * sizeof *hashes);
-  for (int32_t i = 0; i < list->count; i++) {
-    if (others[i] == NODE_NONE) hashes[i] = hash_attrs(list->nodes[i]);
+  for (size_t i = 0; i < count; i++) match(s->m, s->members[0][i], s->members[1][i]);
+  for (int which = 0; which < 2; which++) {
+    for (size_t i = 0; i < count; i++) tell_uses(s, which, s->members[which][i]);
   }
-  return hashes;
 }
 
 static void match_others(node_match *m) {
-  uint64_t *attrs_a = hash_all(&m->a, m->of_a), *attrs_b = hash_all(&m->b, m->of_b);
-  keyed *a = command_alloc((size_t)m->a.count * sizeof *a);
-  keyed *b = command_alloc((size_t)m->b.count * sizeof *b);
-  bool goes_on = true;
-  for (int pass = 0; goes_on && pass < MOST_PASSES; pass++) {
-    const size_t num_a = list_keys(m, true, attrs_a, a), num_b = list_keys(m, false, attrs_b, b);
-    goes_on = match_alike(m, a, num_a, b, num_b);
+  const size_t count = (size_t)m->a.count + (size_t)m->b.count;
+  matching s = {.m = m, .num_groups = 64};
+  while (s.num_groups < 2 * count) s.num_groups *= 2;
+  s.groups = command_alloc(s.num_groups * sizeof *s.groups);
+  s.touched = command_alloc(count * sizeof *s.touched);
+  for (int which = 0; which < 2; which++) {
+    s.members[which] = command_alloc(count * sizeof *s.members[which]);
+    begin_side(&s, which);
   }
-  free(a);
-  free(b);
-  free(attrs_a);
-  free(attrs_b);
+  while (s.sides[0].num_ready + s.sides[1].num_ready > 0) {
+    s.num_touched = 0;
+    for (int which = 0; which < 2; which++) group_ready(&s, which);
+    for (size_t i = 0; i < s.num_touched; i++) match_group(&s, &s.groups[s.touched[i]]);
+  }
+  for (int which = 0; which < 2; which++) {
+    end_side(&s.sides[which]);
+    free(s.members[which]);
+  }
+  free(s.groups);
+  free(s.touched);
 }
 
 void node_match_init(node_match *m, const function_names *functions, Tensorflow__NodeDef **a,

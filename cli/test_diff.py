@@ -78,6 +78,33 @@ def test_a_renamed_scope_is_one_line(written):
     assert lines == ["> layer/ -> dense/ (12 nodes)"]
 
 
+def test_a_long_chain_by_other_names_is_one_line(tmp_path):
+    for scope in ("one", "two"):
+        lines, last = ['node { name: "x" op: "Placeholder" }'], "x"
+        for i in range(2500):
+            name, op = f"{scope}/n{i}", ["Neg", "Abs", "Exp"][i % 7 % 3]
+            lines.append(f'node {{ name: "{name}" op: "{op}" input: "{last}" }}')
+            last = name
+        (tmp_path / f"{scope}.pbtxt").write_text("\n".join(lines))
+    done = diff(tmp_path / "one.pbtxt", tmp_path / "two.pbtxt")
+    assert lines_of(done) == ["> one/ -> two/ (2500 nodes)"]
+
+
+def test_alike_nodes_are_the_same_in_their_order(tmp_path):
+    def graph(path, *names):
+        nodes = [f'node {{ name: "{n}" op: "Neg" input: "x" }}' for n in names]
+        path.write_text('node { name: "x" op: "Placeholder" }' + "\n".join(nodes))
+        return path
+
+    one = graph(tmp_path / "a.pbtxt", "a", "b", "c")
+    assert lines_of(diff(one, graph(tmp_path / "b.pbtxt", "d", "e", "f"))) == [
+        "> a -> d", "> b -> e", "> c -> f",
+    ]  # fmt: skip
+    # Which of three are two others is not known.
+    lines = lines_of(diff(one, graph(tmp_path / "c.pbtxt", "d", "e")))
+    assert lines == ["- a (Neg)", "- b (Neg)", "- c (Neg)", "+ d (Neg)", "+ e (Neg)"]
+
+
 def test_changes_are_named(written):
     assert lines_of(diff(written("a"), written("b", factor=3.0))) == [
         "~ mul/y: attribute value float []  2 -> float []  3"

@@ -1,5 +1,5 @@
 // ---- Two graphs compared: nodes of the second, and of the first those that went
-const DIFF_COLOURS = { added: tint(140), gone: tint(355), changed: tint(40), renamed: tint(265), holds: `color-mix(in oklab, ${tint(48)} 35%, var(--face))` };
+const DIFF_COLOURS = { added: tint(140), gone: tint(355), changed: tint(40), renamed: tint(265), holds: `color-mix(in oklab, ${tint(48)} 60%, var(--face))` };
 const DIFF_SIGNS = { added: "+ ", gone: "\u2212 ", changed: "~ ", renamed: "> " };
 const DIFF_TEXTS = { added: "only in the second", gone: "only in the first", changed: "changed", renamed: "by another name", holds: "holds differences", same: "the same" };
 
