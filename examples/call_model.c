@@ -3,6 +3,7 @@
 //   call_model FOLDER [SIGNATURE]
 //
 // Without a folder it first writes a model of its own, y = 2 x + 1, to a temporary one.
+#define _XOPEN_SOURCE 700  // mkdtemp()
 #include <rheos/rheos.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 // some first: points that are of class 1 inside of a ring. A function of this program parses the
 // records, on threads; another one is the source of the points on which the network is tried in the
 // end.
+#define _XOPEN_SOURCE 700  // mkdtemp()
 #include <math.h>
 #include <rheos/rheos.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 // vectors, a hidden layer mixes the eight, an output layer scores every character. It is built as a
 // graph, trained on TEXT (by default the LICENSE of this project), saved as CHECKPOINT, restored
 // into a fresh graph and session, and asked to write.
+#define _XOPEN_SOURCE 700  // mkdtemp(), readlink()
 #include <ctype.h>
 #include <math.h>
 #include <rheos/rheos.h>
