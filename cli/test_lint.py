@@ -89,7 +89,7 @@ def test_time_ends_a_run_that_waits(tmp_path):
         with tf.Session() as session:
             session.run(taken)
     """
-    done = lint("--for=1s", write(tmp_path / "waits.py", text))
+    done = lint("--for=5s", write(tmp_path / "waits.py", text))
     assert done.returncode == 1 and ":5: queue-not-filled: " in done.stdout
 
 

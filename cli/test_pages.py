@@ -70,3 +70,11 @@ def test_the_first_page_of_measurements_has_numbers_of_the_others():
         # The page has them in one row, or in one sentence, which may be broken into lines.
         lines = re.split(r"\n\||\n\n", (MEASUREMENTS / page).read_text())
         assert any(measured <= set(NUMBER.findall(line)) for line in lines), row
+
+
+def test_pictures_of_the_guide_are_small_and_shown():
+    guide = SOURCE / "docs" / "guide"
+    text = "".join(page.read_text() for page in guide.rglob("*.md"))
+    shown = set(re.findall(r"!\[[^\]]+\]\(pictures/([\w.-]+)\)", text))
+    assert {path.name for path in (guide / "pictures").iterdir()} == shown != set()
+    assert all((guide / "pictures" / name).stat().st_size < 100_000 for name in shown)
