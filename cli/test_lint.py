@@ -445,9 +445,12 @@ def test_programs_have_no_findings_but_those_that_are_true(tmp_path, module):
     assert [(f["file"], f["rule"]) for f in json.loads(done.stdout)] == TRUE[module]
 
 
-@pytest.mark.parametrize("name", ["layers", "linear_regression"])
+EXAMPLES = ["layers", "linear_regression", "digits", "gan", "recommender", "word_vectors"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_are_sound(name, tmp_path):
-    done = lint(str(SOURCE / "examples" / f"{name}.py"), cwd=tmp_path)
+    done = lint("--for", "5s", str(SOURCE / "examples" / f"{name}.py"), cwd=tmp_path)
     assert done.returncode == 0 and done.stdout == "", done
 
 
