@@ -21,7 +21,51 @@ typedef struct model {
 
 typedef bool (*choose)(const view *v, int32_t node);
 
-static void print_ends(const view *v, const char *title, choose is_chosen) {
+// Whether a folder of the name, "save" in "save/Const", is the word, with or without a number.
+static bool is_in(const char *name, const char *word) {
+  const size_t bytes = strlen(word);
+  for (const char *end; (end = strchr(name, '/')) != NULL; name = end + 1) {
+    const char *at = name + bytes;
+    if ((size_t)(end - name) < bytes || strncmp(name, word, bytes) != 0) continue;
+    if (*at == '_') at++;
+    while (*at >= '0' && *at <= '9') at++;
+    if (at == end) return true;
+  }
+  return false;
+}
+
+static bool is_told_input(const view *v, int32_t node) {
+  return view_is_input(v, node) && !is_in(v->def->node[node]->name, "save");
+}
+
+// Of what nobody waits for, most is left over from building: shapes and constants of checks, reads
+// of slots, gradients that nothing needs, the saver's. What is left is what the graph is for.
+static bool is_told_output(const view *v, int32_t node) {
+  static const char *const scopes[] = {"save", "gradients", "assert_broadcastable"};
+  static const char *const ops[] = {"Const", "Shape",          "Rank",
+                                    "Size",  "ReadVariableOp", "VarIsInitializedOp"};
+  if (!view_is_output(v, node)) return false;
+  const char *name = v->def->node[node]->name, *op = v->def->node[node]->op;
+  for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++) {
+    if (is_in(name, scopes[i])) return false;
+  }
+  for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+    if (strcmp(op, ops[i]) == 0) return false;
+  }
+  const char *last = strrchr(name, '/');
+  return last == NULL || strcmp(last, "/read") != 0 || strcmp(op, "Identity") != 0;
+}
+
+static int count_ends(const view *v, choose is_chosen) {
+  int count = 0;
+  for (int32_t i = 0; i < v->num_nodes; i++) count += is_chosen(v, i);
+  return count;
+}
+
+// Prints those that a person looks for, or all where these are none.
+static void print_ends(const view *v, const char *title, choose is_told, choose is_one) {
+  const int all = count_ends(v, is_one), told = count_ends(v, is_told);
+  const choose is_chosen = told > 0 ? is_told : is_one;
   int width = 0, count = 0;
   for (int32_t i = 0; i < v->num_nodes; i++) {
     const int own = is_chosen(v, i) ? show_width(v->def->node[i]->name) : 0;
@@ -48,6 +92,7 @@ static void print_ends(const view *v, const char *title, choose is_chosen) {
     shown++;
   }
   if (count > shown) printf("  ... and %d more\n", count - shown);
+  if (all > count) printf("  ... and %d of training and saving; --json lists them\n", all - count);
 }
 
 static void json_ends(json *j, const view *v, const char *key, choose is_chosen) {
@@ -417,8 +462,8 @@ static void print_model(const model *m, const rheos_checkpoint_reader *variables
     printf(" elements in %zu variables\n", rheos_checkpoint_reader_count(variables));
   }
   if (m->meta_graph != NULL) print_meta_graph(m);
-  print_ends(v, "inputs", view_is_input);
-  print_ends(v, "outputs", view_is_output);
+  print_ends(v, "inputs", is_told_input, view_is_input);
+  print_ends(v, "outputs", is_told_output, view_is_output);
   puts("ops");
   print_ops(v, MOST_LINES);
   print_functions(v->def->library);

@@ -873,3 +873,24 @@ def test_a_placement_that_cannot_be_is_an_error(tmp_path):
     assert "from 1 to 64" in fails("--placement", "--cpus=x", path)
     (tmp_path / "cluster.json").write_text('{"ps": [')
     assert "expected a string" in fails("--placement", cluster, path)
+
+
+def test_what_training_leaves_over_is_counted(tmp_path):
+    """Inputs and outputs are those that a person looks for; --json has all of them."""
+    path = tmp_path / "trained.pb"
+    path.write_bytes(
+        node(b"x", b"Placeholder")
+        + node(b"save/Const", b"PlaceholderWithDefault")
+        + node(b"saved", b"NoOp")
+        + node(b"gradients_1/of_x", b"NoOp")
+        + node(b"net/save_2/restore_all", b"NoOp")
+        + node(b"check/Rank", b"Rank")
+    )
+    text = text_of(path)
+    assert "outputs\n  saved  NoOp" in text
+    assert "of_x" not in text and "restore_all" not in text and "save/Const" not in text
+    assert "... and 1 of training and saving; --json lists them" in text
+    assert "... and 3 of training and saving; --json lists them" in text
+    assert len(json_of(path)["outputs"]) == 4
+    path.write_bytes(node(b"save/restore_all", b"NoOp"))  # nothing else is there
+    assert "save/restore_all" in text_of(path)
