@@ -161,6 +161,15 @@ RHEOS_STATUS rheos_operation_set_device(rheos_operation operation, const char *d
 // Has it wait for `from` too, an operation of its graph that was made before it.
 RHEOS_STATUS rheos_operation_add_control_input(rheos_operation operation, rheos_operation from);
 
+// Has it wait for nobody any more but those whose outputs it takes.
+RHEOS_STATUS rheos_operation_clear_control_inputs(rheos_operation operation);
+
+// Has it take `output`, of an operation of its graph that was made before it, as input `input`: of
+// the dtype of what it took before. What was known about shapes from it on, and does not follow any
+// more, is forgotten.
+RHEOS_STATUS rheos_operation_set_input(rheos_operation operation, int32_t input,
+                                       rheos_output output);
+
 // Closes a loop: input `input` of a Merge or RefMerge, made with anything of the dtype in its
 // place, comes from `next`, an output of a NextIteration or RefNextIteration that was made later.
 // What is known about shapes from the Merge on becomes what holds in every trip.

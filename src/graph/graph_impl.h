@@ -99,6 +99,7 @@ const void **rheos__intern_find(const rheos__intern_set *set, uint64_t hash,
 
 // A way back now comes into input `input` of the Merge `id`: shapes of it and of what follows from
 // it become what holds in every trip. The graph is locked.
+rheos_status *rheos__graph_relax_from(rheos_graph *graph, int32_t id);  // whatever came
 rheos_status *rheos__graph_relax(rheos_graph *graph, int32_t id, int32_t input);
 
 // A node of the graph, to be changed while it is locked.

@@ -108,6 +108,22 @@ rheos_status *rheos__graph_set_input(rheos_graph *graph, int32_t id, int32_t inp
   return rheos__status_at_take(status, graph, id);
 }
 
+rheos_status *rheos_operation_set_input(rheos_operation operation, int32_t input,
+                                        rheos_output output) {
+  rheos_graph *graph = operation.graph;
+  if (rheos__node_of(operation) == NULL) return RHEOS_INVALID("there is no such operation");
+  if (output.graph != graph) return RHEOS_INVALID("what it is to take is of another graph");
+  if (output.id >= operation.id) {
+    return RHEOS_INVALID("an operation takes outputs of those that were made before it only");
+  }
+  rheos__graph_lock(graph);
+  rheos_status *status =
+      set_input(graph, operation.id, input, (rheos__edge){output.id, output.index});
+  if (status == NULL) status = rheos__graph_relax_from(graph, operation.id);
+  rheos__graph_unlock(graph);
+  return rheos__status_at_take(status, graph, operation.id);
+}
+
 // The node's attributes with those values in the place of its own.
 static const rheos__attrs *changed_attrs(rheos_graph *graph, const rheos__attrs *attrs,
                                          const rheos_attr *values, size_t num_values) {
@@ -280,4 +296,14 @@ rheos_status *rheos_operation_add_control_input(rheos_operation operation, rheos
   rheos_status *status = add_control_input(graph, operation.id, from.id);
   rheos__graph_unlock(graph);
   return rheos__status_at_take(status, graph, operation.id);
+}
+
+rheos_status *rheos_operation_clear_control_inputs(rheos_operation operation) {
+  rheos_graph *graph = operation.graph;
+  if (rheos__node_of(operation) == NULL) return RHEOS_INVALID("there is no such operation");
+  rheos__graph_lock(graph);
+  rheos__graph_keep_controls(graph, operation.id, NULL, 0);
+  rheos__graph_changed(graph);
+  rheos__graph_unlock(graph);
+  return NULL;
 }

@@ -1,6 +1,7 @@
-// Shapes in loops. The nodes of a loop are made before its way back is there, with shapes that hold
-// in the first trip. Where other shapes come back, those of the Merge and of all that follows are
-// inferred again, until nothing changes: less is known each time, so that comes to an end.
+// Shapes in loops, and behind nodes that take other inputs than before. The nodes of a loop are
+// made before its way back is there, with shapes that hold in the first trip. Where other shapes
+// come back, those of the Merge and of all that follows are inferred again, until nothing changes:
+// less is known each time, so that comes to an end.
 #include "graph/graph_impl.h"
 
 typedef struct relaxation {
@@ -120,6 +121,10 @@ rheos_status *rheos__graph_relax(rheos_graph *graph, int32_t id, int32_t input) 
                 merge->outputs[0].shape)) {
     return NULL;
   }
+  return rheos__graph_relax_from(graph, id);
+}
+
+rheos_status *rheos__graph_relax_from(rheos_graph *graph, int32_t id) {
   const int32_t end = rheos_graph_num_operations(graph);
   relaxation r = {.graph = graph, .first = id, .any = true};
   r.changed = rheos__alloc_array((size_t)(end - id), sizeof *r.changed);

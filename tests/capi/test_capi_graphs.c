@@ -362,6 +362,30 @@ static void test_operations__of_a_graph_change(void **state) {
   assert_int_equal(TF_OperationNumControlInputs(neg.oper), 1);
   TF_SetRequestedDevice(NULL, NULL, NULL);
   TF_AddOperationControlInput(graph, neg.oper, NULL);
+  TF_RemoveAllControlInputs(graph, neg.oper);
+  assert_int_equal(TF_OperationNumControlInputs(neg.oper), 0);
+  TF_Status *status = TF_NewStatus();
+  TF_Output five = constant(graph, "five", int_tensor(5)), abs = unary(graph, "Abs", "abs", five);
+  TF_UpdateEdge(graph, three, (TF_Input){abs.oper, 0}, status);
+  succeeded(status);
+  assert_ptr_equal(TF_OperationInput((TF_Input){abs.oper, 0}).oper, three.oper);
+  TF_Session *session = new_session(graph);
+  assert_int_equal(run_ints(session, NULL, NULL, 0, abs), 3);
+  end_session(session);
+  // What was known of shapes is forgotten where it does not follow any more.
+  TF_Output any = placeholder(graph, "any", TF_INT32), of = unary(graph, "Neg", "of", three);
+  TF_Output behind = unary(graph, "Neg", "behind", of);
+  assert_int_equal(TF_GraphGetTensorNumDims(graph, behind, status), 0);
+  TF_UpdateEdge(graph, any, (TF_Input){of.oper, 0}, status);
+  succeeded(status);
+  assert_int_equal(TF_GraphGetTensorNumDims(graph, behind, status), -1);
+  TF_UpdateEdge(graph, abs, (TF_Input){neg.oper, 0}, status);
+  failed(status, TF_INVALID_ARGUMENT, "made before it");
+  TF_UpdateEdge(graph, three, (TF_Input){neg.oper, 1}, status);
+  failed(status, TF_OUT_OF_RANGE, "does not have input 1");
+  TF_UpdateEdge(graph, (TF_Output){NULL, 0}, (TF_Input){NULL, 0}, status);
+  failed(status, TF_INVALID_ARGUMENT, "no operation");
+  TF_DeleteStatus(status);
   TF_DeleteGraph(graph);
 }
 

@@ -93,6 +93,33 @@ static void test_graph__surgery_changes_edges(void **state) {
                      RHEOS_INVALID_ARGUMENT, "no such operation: 3 and 77 of ");
   expect_status_take(rheos_operation_add_control_input(one, sum), RHEOS_INVALID_ARGUMENT,
                      "made before it");
+  assert_ok(rheos_operation_clear_control_inputs(sum));
+  assert_int_equal(rheos_operation_num_control_inputs(sum), 0);
+  assert_int_equal(rheos_operation_num_inputs(sum), 2);
+  expect_status_take(rheos_operation_clear_control_inputs((rheos_operation){f.graph, 77}),
+                     RHEOS_INVALID_ARGUMENT, "no such operation");
+  fixture_free(&f);
+}
+
+static void test_graph__inputs_are_replaced(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new(), other = fixture_new();
+  rheos_scope *s = f.scope;
+  rheos_output x = rheos_constant_float(s, 1, NULL), y = rheos_constant_float(s, 5, NULL);
+  rheos_output foreign = rheos_constant_float(other.scope, 1, NULL);
+  const rheos_operation sum = rheos_output_operation(rheos__op_2(s, "Add", x, x));
+  rheos_output later = rheos_constant_float(s, 2, NULL);
+  assert_ok(rheos_operation_set_input(sum, 1, y));
+  assert_int_equal(rheos_operation_input(sum, 0).id, x.id);
+  assert_int_equal(rheos_operation_input(sum, 1).id, y.id);
+  expect_status_take(rheos_operation_set_input(sum, 0, later), RHEOS_INVALID_ARGUMENT,
+                     "made before it");
+  expect_status_take(rheos_operation_set_input(sum, 0, foreign), RHEOS_INVALID_ARGUMENT,
+                     "another graph");
+  expect_status_take(rheos_operation_set_input(sum, 2, x), RHEOS_INVALID_ARGUMENT, "no input 2");
+  expect_status_take(rheos_operation_set_input((rheos_operation){f.graph, 77}, 0, x),
+                     RHEOS_INVALID_ARGUMENT, "no such operation");
+  fixture_free(&other);
   fixture_free(&f);
 }
 
@@ -193,6 +220,7 @@ int main(void) {
       cmocka_unit_test(test_graph__shapes_can_be_refined_but_not_contradicted),
       cmocka_unit_test(test_graph__collections_keep_order_and_copies),
       cmocka_unit_test(test_graph__surgery_changes_edges),
+      cmocka_unit_test(test_graph__inputs_are_replaced),
       cmocka_unit_test(test_graph__seeds_are_tensorflows),
       cmocka_unit_test(test_graph__lives_as_long_as_somebody_holds_it),
       cmocka_unit_test(test_graph__can_be_read_while_it_grows),

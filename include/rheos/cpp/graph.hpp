@@ -91,6 +91,12 @@ class Operation : public rheos_operation {
   Result<void> add_control_input(const rheos_operation &from) {
     return detail::done(rheos_operation_add_control_input(*this, from));
   }
+  Result<void> clear_control_inputs() {
+    return detail::done(rheos_operation_clear_control_inputs(*this));
+  }
+  Result<void> set_input(int32_t input, const rheos_output &output) {
+    return detail::done(rheos_operation_set_input(*this, input, output));
+  }
   Result<void> close_loop(int32_t input, const rheos_output &next) {
     return detail::done(rheos_operation_close_loop(*this, input, next));
   }
