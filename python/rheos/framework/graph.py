@@ -315,11 +315,13 @@ class Graph(_core.GraphBase):
         return op
 
     def get_operation_by_name(self, name):
+        """The operation of a name, "scope/x"; KeyError where there is none."""
         if not isinstance(name, str):
             raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_tensor=False)
 
     def get_tensor_by_name(self, name):
+        """An output by its name, "scope/x:0"; KeyError where there is none."""
         if not isinstance(name, str):
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_operation=False)
@@ -349,6 +351,7 @@ class Graph(_core.GraphBase):
             raise ValueError(f"'{name}' is not a valid scope name")
 
     def get_name_scope(self):
+        """The scope that is open, "a/b"; "" outside of all."""
         return self._scope_name()[:-1]
 
     def device(self, device_name_or_function):
@@ -456,10 +459,12 @@ class Graph(_core.GraphBase):
     # Collections
 
     def add_to_collection(self, name, value):
+        """Appends a value to a collection, which begins with its first."""
         self._check_not_finalized()
         self._collections.setdefault(name, []).append(value)
 
     def add_to_collections(self, names, value):
+        """Appends a value to several collections, to each once."""
         self._check_not_finalized()
         for name in (names,) if isinstance(names, str) else dict.fromkeys(names):
             self.add_to_collection(name, value)
@@ -479,14 +484,17 @@ class Graph(_core.GraphBase):
         return [item for item in items if hasattr(item, "name") and match(item.name)]
 
     def get_all_collection_keys(self):
+        """The names of collections that are strings."""
         return [key for key in self._collections if isinstance(key, str)]
 
     def clear_collection(self, name):
+        """Drops a collection."""
         self._check_not_finalized()
         self._collections.pop(name, None)
 
     @property
     def collections(self):
+        """The names of the collections."""
         return self.get_all_collection_keys()
 
     # Feeding and fetching
