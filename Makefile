@@ -10,6 +10,7 @@
 #   make libtensorflow         TensorFlow's C interface as an archive that runs on any Linux
 #   make dist                  the sources as an archive, the same bits each time
 #   make docs                  renews the table of ops in docs/ops.md
+#   make docs-site             guide and reference as a site for a browser, from disk: build/site
 #   make lint                  whether C, Python and scripts are formatted (tools/check-format --fix)
 #   make bench | size | deps | clean
 #   make bench-peers           TensorFlow, JAX, ONNX Runtime for `make bench`, into build/bench-peers
@@ -32,7 +33,7 @@ export PYTHON
 QUIET_MAKE := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,--no-print-directory)
 CONFIGURE = tools/configure "$(BUILD)" "-DRHEOS_SANITIZE=$(SANITIZE)" "-DPYTHON=$(PYTHON)"
 
-.PHONY: all build deps test test-c docs demo install wheel deb libtensorflow dist bench bench-peers size lint clean
+.PHONY: all build deps test test-c docs docs-site demo install wheel deb libtensorflow dist bench bench-peers size lint clean
 
 all: build
 	@echo "built $(BUILD)/bin/rheos, $(BUILD)/lib/librheos.so, $(BUILD)/python/rheos"
@@ -80,6 +81,10 @@ libtensorflow: deps
 
 dist:
 	@tools/dist "$(or $(PACKAGES),$(BUILD))"
+
+docs-site: build
+	@tools/install-deps python3-sphinx python3-myst-parser furo
+	@tools/site/make "$(BUILD)"
 
 docs:
 	@$(CONFIGURE)
