@@ -18,6 +18,8 @@ typedef struct rheos_host_options {
   const char *job RHEOS_LEFT_OUT;
   int32_t replica RHEOS_LEFT_OUT;
   int32_t task RHEOS_LEFT_OUT;
+  // Graphics cards, /device:GPU:0, ..., at most; 0: all that OpenCL finds, below: none.
+  int32_t num_gpu_devices RHEOS_LEFT_OUT;
 } rheos_host_options;
 
 // A host (counted), which each of its sessions holds on to. `options` may be NULL. Steps of several
@@ -42,6 +44,13 @@ RHEOS_API int32_t rheos_host_num_devices(const rheos_host *host);
 RHEOS_API const char *rheos_host_device(const rheos_host *host, int32_t index);
 
 RHEOS_API int32_t rheos_host_num_threads(const rheos_host *host);
+
+// How many graphics cards OpenCL finds, which hosts have as /device:GPU:0, ...; processors count
+// too where the environment variable RHEOS_OPENCL is "cpu". The first call may load drivers. Any
+// thread.
+RHEOS_API int32_t rheos_num_graphics_cards(void);
+// The name of card `index` and its driver; NULL if there is none. The process keeps it.
+RHEOS_API const char *rheos_graphics_card(int32_t index);
 
 // Whether a CPU can run the op: has a kernel for it, or needs none. An op that a file only defines
 // has none.

@@ -125,7 +125,21 @@ static PyObject *is_plain(PyObject *module, PyObject *value) {
   return PyBool_FromLong(is_plain_value(value));
 }
 
+static PyObject *graphics_cards(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  const int32_t count = rheos_num_graphics_cards();
+  PyObject *names = PyList_New(count);
+  for (int32_t i = 0; names != NULL && i < count; i++) {
+    PyObject *name = PyUnicode_FromString(rheos_graphics_card(i));
+    if (name == NULL) Py_CLEAR(names);
+    if (name != NULL) PyList_SET_ITEM(names, i, name);
+  }
+  return names;
+}
+
 static PyMethodDef module_methods[] = {
+    {"graphics_cards", graphics_cards, METH_NOARGS,
+     "graphics_cards(): the names of the cards that sessions have as /device:GPU:0, ..."},
     {"_register", register_package, METH_VARARGS, register_doc},
     {"_value", value_of, METH_VARARGS, value_doc},
     {"is_plain", is_plain, METH_O,

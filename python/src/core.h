@@ -8,6 +8,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <rheos/function.h>
+#include <rheos/host.h>
 #include <rheos/train.h>
 
 #if PY_VERSION_HEX < 0x030A0000  // what came with Python 3.10

@@ -456,7 +456,8 @@ PyDoc_STRVAR(
     open_doc,
     "_open(graph, target='', threads=0, cpu_devices=0, soft_placement=False, "
     "log_placement=False, rewrites=(0,) * 8, threads_between_ops=0, "
-    "program_function=None, timeout_ms=0, config=b'')\n\nrewrites: no rules at all, then "
+    "program_function=None, timeout_ms=0, config=b'', gpu_devices=0)\n\nrewrites: no rules at all, "
+    "then "
     "RewriterConfig.Toggle for folding constants, common subexpressions, arithmetic, "
     "dependencies, remapping, layouts, for compiled loops and for inlined calls. "
     "program_function(token, "
@@ -470,11 +471,11 @@ static PyObject *open_session(PyObject *object, PyObject *args) {
   int remap = 0, layout = 0, compiled = 0, inlining = 0;
   long long timeout_ms = 0;
   Py_ssize_t config_bytes = 0;
-  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiiiii)iOLy#", &graph_base_type, &graph, &options.target,
-                        &options.num_threads, &options.num_cpu_devices, &soft, &log, &off, &folding,
-                        &merging, &arithmetic, &dependency, &remap, &layout, &compiled, &inlining,
-                        &options.num_threads_between_ops, &function, &timeout_ms, &options.config,
-                        &config_bytes)) {
+  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiiiii)iOLy#i", &graph_base_type, &graph,
+                        &options.target, &options.num_threads, &options.num_cpu_devices, &soft,
+                        &log, &off, &folding, &merging, &arithmetic, &dependency, &remap, &layout,
+                        &compiled, &inlining, &options.num_threads_between_ops, &function,
+                        &timeout_ms, &options.config, &config_bytes, &options.num_gpu_devices)) {
     return NULL;
   }
   options.rewrites = (rheos_rewrite_options){

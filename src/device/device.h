@@ -26,6 +26,8 @@ typedef struct rheos__device_kind {
   // its shapes: then the CPU runs it, on copies. Of an op that gives a reference or handle: whether
   // it has kernels for those that change what is behind it.
   bool (*has_kernel)(const rheos__op_def *op, const rheos__attrs *attrs);
+  // Optional: whether the node is better here than on a CPU, where nothing says on which it is.
+  bool (*prefers)(const rheos__op_def *op, const rheos__attrs *attrs);
   // The device's kernels for the op, best first, NULL-terminated; NULL if there are none. On a
   // device in the host's memory the op's reference kernel comes after them.
   const rheos__prepare_fn *(*variants)(const rheos__op_def *op);

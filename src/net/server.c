@@ -139,7 +139,8 @@ static rheos_status *make_host(rheos_server *server, const rheos_server_options 
   const rheos_host_options host = {.num_cpu_devices = options->num_cpu_devices,
                                    .num_threads = options->num_threads,
                                    .job = name->job,
-                                   .task = name->task};
+                                   .task = name->task,
+                                   .num_gpu_devices = -1};
   return rheos_host_new(&host, &server->host);
 }
 

@@ -248,6 +248,13 @@ def waiting():
             yield f"{type(session).__name__} of {session.graph}:\n{lines}"
 
 
+def _num_gpus(config):
+    """How many graphics cards the session has at most: 0 for all, -1 for none."""
+    if config is None or "GPU" not in config.device_count:
+        return 0
+    return config.device_count["GPU"] or -1
+
+
 def _threads(config):
     return max(config.intra_op_parallelism_threads, 0) if config is not None else 0
 
@@ -308,6 +315,7 @@ class BaseSession(_core.SessionBase):
             call_function,
             config.operation_timeout_in_ms if config is not None else 0,
             config.SerializeToString() if config is not None and target else b"",
+            _num_gpus(config),
         )
         watcher = run_warnings.watcher()
         if watcher is not None:

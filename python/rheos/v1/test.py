@@ -11,6 +11,7 @@ import unittest as _unittest
 
 import numpy as _np
 
+from rheos import _core
 from rheos.framework import errors as _errors, messages as _messages, nest as _nest
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.defaults import (
@@ -44,8 +45,8 @@ def get_temp_dir():
 
 
 def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
-    """Whether there is a GPU that can be used."""
-    return False
+    """Whether there is a GPU that sessions can use; through OpenCL, so none by CUDA alone."""
+    return not cuda_only and bool(_core.graphics_cards())
 
 
 def is_built_with_cuda():
@@ -71,13 +72,13 @@ def is_cpu_target_available(target):
 
 
 def is_built_with_gpu_support():
-    """Whether there is support for any GPUs."""
-    return False
+    """Whether there is support for any GPUs: for those with OpenCL."""
+    return True
 
 
 def gpu_device_name():
-    """The name of the first GPU: empty, there is none."""
-    return ""
+    """The name of the first GPU; empty if there is none."""
+    return "/device:GPU:0" if _core.graphics_cards() else ""
 
 
 def _softly_placed(config, force_gpu):

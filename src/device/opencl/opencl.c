@@ -301,6 +301,16 @@ static bool has_kernel(const rheos__op_def *op, const rheos__attrs *attrs) {
   return kernels_of(op) != NULL && is_of_numbers(attrs);
 }
 
+// Of floats: whole numbers are mostly shapes and indices, which the host reads.
+static bool prefers(const rheos__op_def *op, const rheos__attrs *attrs) {
+  static const char *const names[] = {"T", "dtype", "SrcT", "DstT", "Tparams"};
+  for (size_t i = 0; attrs != NULL && i < sizeof names / sizeof *names; i++) {
+    const rheos_attr_value *dtype = rheos__attrs_find(attrs, names[i]);
+    if (dtype != NULL && rheos_dtype_is_floating(dtype->type)) return has_kernel(op, attrs);
+  }
+  return false;
+}
+
 static rheos_status *synchronize(const rheos__device *device) {
   const rheos__card *card = rheos__card_of(device);
   RHEOS_TRY(rheos__card_check_process(card));
@@ -311,6 +321,7 @@ const rheos__device_kind rheos__opencl_kind = {
     .name = "GPU",
     .max_operands = RHEOS__LOOP_OPERANDS,
     .has_kernel = has_kernel,
+    .prefers = prefers,
     .variants = kernels_of,
     .synchronize = synchronize,
 };

@@ -253,6 +253,7 @@ rheos_status *rheos__place_plan(rheos__plan *plan) {
                      .devices = plan->context.devices,
                      .num_devices = plan->context.num_devices,
                      .allow_soft_placement = plan->context.allow_soft_placement,
+                     .prefers_cards = plan->context.prefers_cards,
                      .num_ids = rheos__plan_num_ids(plan),
                      .name_of = entry_name,
                      .whole = plan};

@@ -323,7 +323,24 @@ static bool place_beside(rheos__placer *p, const rheos__placed *what, int32_t ro
   return true;
 }
 
+// A device that would rather have it than others; 0: none.
+static int32_t preferred(const rheos__placer *p, const rheos__placed *what) {
+  for (int32_t i = 1; p->prefers_cards && i < p->num_devices; ++i) {
+    const rheos__device_kind *kind = device_at(p, i)->kind;
+    if (kind->prefers != NULL && !what->needs_no_kernel && !what->is_constant &&
+        kind->prefers(what->op, what->attrs) && rheos__placer_fits(p, what, i)) {
+      return i;
+    }
+  }
+  return 0;
+}
+
 static void place_freely(rheos__placer *p, const rheos__placed *what) {
+  const int32_t faster = p->has_memories ? preferred(p, what) : 0;
+  if (faster > 0) {
+    give(p, what, faster, RHEOS__PLACE_PREFERRED, RHEOS__NOWHERE);
+    return;
+  }
   const int32_t device = first_that_fits(p, what);
   rheos__place_reason reason = RHEOS__PLACE_FIRST;
   if (device > 0) reason = RHEOS__PLACE_KERNEL;
@@ -397,6 +414,7 @@ char *rheos__placer_why(const rheos__placer *p, int32_t id) {
       return named(p, "beside %s, whose reference or handle it takes", given->beside);
     case RHEOS__PLACE_TAKERS: return named(p, "taken only there, first by %s", given->beside);
     case RHEOS__PLACE_SHAPE: return named(p, "looks at the shape of %s", given->beside);
+    case RHEOS__PLACE_PREFERRED: return rheos__strdup("the fastest device with a kernel");
     case RHEOS__PLACE_KERNEL: return rheos__strdup("the first device with a kernel");
     case RHEOS__PLACE_HOST: return rheos__strdup("its values are in the host's memory only");
     case RHEOS__PLACE_NO_DEVICE:

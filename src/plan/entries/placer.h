@@ -16,6 +16,7 @@ typedef enum rheos__place_reason {
   RHEOS__PLACE_TAKERS,     // it makes a value, of nothing, that is taken only there
   RHEOS__PLACE_SHAPE,      // it looks at the shape of what is there
   RHEOS__PLACE_KERNEL,     // the only one with a kernel, or the first of those
+  RHEOS__PLACE_PREFERRED,  // nothing speaks for another device, and this one is faster
   RHEOS__PLACE_HOST,       // what it takes or gives exists in the host's memory only
   RHEOS__PLACE_NO_DEVICE,  // soft placement: what it asks for is not there
   RHEOS__PLACE_NO_KERNEL,  // soft placement: where it asks to be there is no kernel
@@ -69,6 +70,7 @@ typedef struct rheos__placer {
   const rheos__device *const *devices;
   int32_t num_devices;
   bool allow_soft_placement;
+  bool prefers_cards;
   // By id, for the first num_kept: the device where something is already that has state, and stays;
   // RHEOS__NOWHERE: there is none.
   const int16_t *kept;

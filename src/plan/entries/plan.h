@@ -85,6 +85,7 @@ typedef struct rheos__plan_context {
   const rheos__device *const *devices;  // the first is a CPU; they and the list outlive the plan
   int32_t num_devices;
   bool allow_soft_placement, log_device_placement;
+  bool prefers_cards;  // what asks for no device goes to one that would rather have it
   rheos_program_function program_function;  // what PyFunc calls, with its argument; may be NULL
   void *program_argument;
   bool leaves_functions;  // as the session's options say

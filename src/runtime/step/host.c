@@ -66,8 +66,10 @@ static rheos_status *add_cpus(rheos_host *host, int32_t count, const rheos__devi
 }
 
 // The graphics cards of the machine.
-static rheos_status *add_cards(rheos_host *host, const rheos__device_name *task) {
-  const int32_t count = rheos__opencl_count();
+static rheos_status *add_cards(rheos_host *host, const rheos__device_name *task, int32_t most) {
+  if (most < 0) return NULL;
+  int32_t count = rheos__opencl_count();
+  if (most > 0 && count > most) count = most;
   if (count == 0) return NULL;
   host->cards = rheos__alloc_array((size_t)count, sizeof *host->cards);
   if (host->cards == NULL) return rheos__out_of_memory();
@@ -91,7 +93,7 @@ static rheos_status *add_devices(rheos_host *host, const rheos_host_options *opt
     return RHEOS_INVALID("%d CPU devices asked for, at most %d", (int)count, MAX_DEVICES);
   }
   RHEOS_TRY(add_cpus(host, count, &task));
-  return add_cards(host, &task);
+  return add_cards(host, &task, options->num_gpu_devices);
 }
 
 rheos_status *rheos__host_add_device(rheos_host *host, const rheos__device *device) {
@@ -167,7 +169,9 @@ rheos_status *rheos__host_as_task(rheos_host *whole, const rheos__device_name *t
   host->attributes = NULL;
   host->num_devices = 0;
   rheos_status *status = add_cpus(host, num_cpus, task);
-  if (status == NULL) status = add_cards(host, task);
+  if (status == NULL && whole->num_cards > 0) {
+    status = add_cards(host, task, whole->num_cards);
+  }
   if (status == NULL) {
     *out_host = host;
   } else {
@@ -216,6 +220,12 @@ const char *rheos_host_device(const rheos_host *host, int32_t index) {
 
 int32_t rheos_host_num_threads(const rheos_host *host) {
   return host != NULL ? rheos__pool_num_threads(host->pool) : 0;
+}
+
+int32_t rheos_num_graphics_cards(void) { return rheos__opencl_count(); }
+
+const char *rheos_graphics_card(int32_t index) {
+  return index >= 0 && index < rheos__opencl_count() ? rheos__opencl_description(index) : NULL;
 }
 
 bool rheos_op_def_has_kernel(const rheos_op_def *op) {
