@@ -20,6 +20,7 @@ typedef struct rheos_host_options {
   int32_t task RHEOS_LEFT_OUT;
   // Graphics cards, /device:GPU:0, ..., at most; 0: all that OpenCL finds, below: none.
   int32_t num_gpu_devices RHEOS_LEFT_OUT;
+  int32_t reserved_ RHEOS_LEFT_OUT;  // zero
 } rheos_host_options;
 
 // A host (counted), which each of its sessions holds on to. `options` may be NULL. Steps of several

@@ -76,6 +76,7 @@ typedef struct rheos_session_options {
   size_t config_bytes RHEOS_LEFT_OUT;
   rheos_credentials credentials RHEOS_LEFT_OUT;  // for a session on a server
   int32_t num_gpu_devices RHEOS_LEFT_OUT;        // as rheos_host_options says, of a host of its own
+  int32_t reserved_number_ RHEOS_LEFT_OUT;       // zero
 } rheos_session_options;
 
 // A session on a graph (counted). The graph may grow while the session lives. `options` may be

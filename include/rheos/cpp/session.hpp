@@ -16,6 +16,10 @@ class HostRef : public Handle<rheos_host> {
   int32_t num_threads() const { return rheos_host_num_threads(handle_); }
 };
 
+// The graphics cards that hosts have, by number.
+inline int32_t num_graphics_cards() { return rheos_num_graphics_cards(); }
+inline const char *graphics_card(int32_t index) { return rheos_graphics_card(index); }
+
 class Host : public Counted<HostRef, rheos_host_ref, rheos_host_unref> {
  public:
   using Counted::Counted;
