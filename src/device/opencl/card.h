@@ -1,6 +1,9 @@
 // A device of OpenCL as the process has it: a context, a queue in which all is done in the order in
 // which it was given, its memory, and the programs that were compiled for it.
 //
+// No more is given to it than what two stretches have, a millisecond's work or so each: then who
+// gives more waits, so that a step that is to stop leaves little behind.
+//
 // There is one queue for a card, so whatever was given to it later finds what came before done:
 // memory may be given anew while a kernel that reads it is still under way, and nothing waits but
 // where the host takes bytes.
@@ -32,6 +35,9 @@ typedef struct rheos__card {
   rheos__card_program *programs;
   size_t num_programs, program_capacity;
   int64_t num_kernels;  // given to the queue so far
+  double queued_work;   // arithmetic and bytes since the last mark
+  int32_t num_queued;   // kernels since
+  cl_event mark;        // the last kernel of the stretch before; NULL: there is none
 } rheos__card;
 
 // The cards of the process; found and opened by the first call.

@@ -3,7 +3,10 @@
 #include "base/arena.h"
 #include "device/opencl/card_memory.h"
 
-enum { GROUP = 128, SQUARE = 16 };
+enum { GROUP = 128, SQUARE = 16, STRETCH_KERNELS = 64 };
+
+// A stretch's: what a large card does in a millisecond.
+static const double STRETCH_WORK = 4e9;
 
 rheos__launch *rheos__launch_begin(rheos__card *card, rheos__arena *arena, int32_t num_inputs,
                                    int32_t num_stages) {
@@ -85,6 +88,19 @@ void rheos__launch_set_local(rheos__launch *launch, size_t size_bytes) {
   set(launch, size_bytes, NULL);
 }
 
+static double bytes_of(const rheos__prepare *p) {
+  double bytes = 0;
+  for (int32_t i = 0; i < p->num_inputs; i++) {
+    bytes += (double)rheos_shape_num_elements(&p->input_shapes[i]) *
+             (double)rheos_dtype_size(p->input_dtypes[i]);
+  }
+  for (int32_t i = 0; i < p->num_outputs; i++) {
+    bytes += (double)rheos_shape_num_elements(&p->output_shapes[i]) *
+             (double)rheos_dtype_size(p->output_dtypes[i]);
+  }
+  return bytes > 0 ? bytes : 0;
+}
+
 rheos_status *rheos__launch_end(rheos__launch *launch, rheos__prepare *p, size_t scratch_bytes) {
   if (is_broken(launch)) {
     rheos_status *status = launch->status;
@@ -92,6 +108,7 @@ rheos_status *rheos__launch_end(rheos__launch *launch, rheos__prepare *p, size_t
     if (status == NULL) p->decline_reason = "its kernel does not compile for the device";
     return status;
   }
+  launch->work = (double)p->flops + bytes_of(p);
   p->state = launch;
   p->run = rheos__launch_run;
   p->compute = NULL;
@@ -126,10 +143,10 @@ static rheos_status *place_operand(const rheos__launch *launch, const rheos__sta
                           (int)operand->number);
 }
 
-// With the lock held.
+// With the lock held. `mark`: where the event of the kernel goes; NULL: it has none.
 static rheos_status *run_stage(const rheos__launch *launch, const rheos__stage *stage,
-                               const void *const *inputs, void *const *outputs,
-                               const void *scratch) {
+                               const void *const *inputs, void *const *outputs, const void *scratch,
+                               cl_event *mark) {
   const rheos__cl *cl = launch->card->cl;
   for (int32_t i = 0; i < stage->num_operands; i++) {
     rheos__card_place place;
@@ -145,20 +162,51 @@ static rheos_status *run_stage(const rheos__launch *launch, const rheos__stage *
   launch->card->num_kernels++;
   return rheos__cl_status(
       cl->clEnqueueNDRangeKernel(launch->card->queue, stage->kernel, stage->grid.num_dims, NULL,
-                                 stage->grid.items, stage->grid.group, 0, NULL, NULL),
+                                 stage->grid.items, stage->grid.group, 0, NULL, mark),
       "starting a kernel");
+}
+
+// Whether a stretch ends with what is queued now. With the lock held.
+static bool ends_stretch(rheos__card *card, const rheos__launch *launch) {
+  card->queued_work += launch->work;
+  card->num_queued += launch->num_stages;
+  if (card->queued_work < STRETCH_WORK && card->num_queued < STRETCH_KERNELS) return false;
+  card->queued_work = 0;
+  card->num_queued = 0;
+  return true;
+}
+
+// Until the stretch before is done.
+static rheos_status *wait_for(const rheos__card *card, cl_event mark) {
+  if (mark == NULL) return NULL;
+  const cl_int code = card->cl->clWaitForEvents(1, &mark);
+  card->cl->clReleaseEvent(mark);
+  return rheos__cl_status(code, "waiting for a kernel");
 }
 
 rheos_status *rheos__launch_run(const void *state, const void *const *inputs, void *const *outputs,
                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)first_unit, (void)last_unit;
   const rheos__launch *launch = state;
-  RHEOS_TRY(rheos__card_check_process(launch->card));
+  rheos__card *card = launch->card;
+  if (launch->num_stages == 0) return NULL;
+  RHEOS_TRY(rheos__card_check_process(card));
   rheos_status *status = NULL;
-  pthread_mutex_lock(&launch->card->mutex);
+  cl_event mark = NULL, before = NULL;
+  pthread_mutex_lock(&card->mutex);
+  const bool ends = ends_stretch(card, launch);
   for (int32_t i = 0; i < launch->num_stages && status == NULL; i++) {
-    status = run_stage(launch, &launch->stages[i], inputs, outputs, scratch);
+    const bool is_last = i + 1 == launch->num_stages;
+    status = run_stage(launch, &launch->stages[i], inputs, outputs, scratch,
+                       ends && is_last ? &mark : NULL);
   }
-  pthread_mutex_unlock(&launch->card->mutex);
+  if (mark != NULL) {
+    before = card->mark;
+    card->mark = mark;
+  }
+  pthread_mutex_unlock(&card->mutex);
+  rheos_status *waited = wait_for(card, before);
+  if (status == NULL) return waited;
+  rheos_status_free(waited);
   return status;
 }

@@ -35,6 +35,7 @@ typedef struct rheos__launch {
   rheos__card *card;
   rheos__arena *arena;
   int32_t num_inputs, num_stages, stage_capacity;
+  double work;  // multiplications and additions, and bytes
   bool cannot;  // a kernel does not compile here
   rheos_status *status;
   rheos__stage *stages;

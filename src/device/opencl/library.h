@@ -31,6 +31,8 @@
   F(clEnqueueWriteBuffer)      \
   F(clEnqueueCopyBuffer)       \
   F(clEnqueueFillBuffer)       \
+  F(clWaitForEvents)           \
+  F(clReleaseEvent)            \
   F(clFlush)                   \
   F(clFinish)
 
