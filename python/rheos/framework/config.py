@@ -1,5 +1,5 @@
-"""tf.config: devices, threads, and how functions run. There is one device, the CPU, which a program
-may see as several."""
+"""tf.config: devices, threads, and how functions run. The devices are the CPU, which a program may
+see as several, and the graphics cards that OpenCL finds."""
 
 from collections import namedtuple
 
@@ -10,12 +10,17 @@ from rheos.framework.devices import insist_on_devices
 PhysicalDevice = namedtuple("PhysicalDevice", "name device_type")
 LogicalDevice = namedtuple("LogicalDevice", "name device_type")
 
+_hidden = set()  # names of cards
+_growth = {}
 _settings = {"intra": 0, "inter": 0, "soft": True, "deterministic": False, "log_placement": False}
 
 
 def list_physical_devices(device_type=None):
     """The devices of the machine of that type, by default all."""
     found = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
+    if device_type != "CPU":  # to look for cards may load drivers
+        cards = range(len(_core.graphics_cards()))
+        found += [PhysicalDevice(f"/physical_device:GPU:{i}", "GPU") for i in cards]
     return [d for d in found if device_type in (None, d.device_type)]
 
 
@@ -23,22 +28,36 @@ def list_logical_devices(device_type=None):
     """The devices that operations run on."""
     parts = max([1, *map(len, _logical.values())])
     found = [LogicalDevice(f"/device:CPU:{i}", "CPU") for i in range(parts)]
+    if device_type != "CPU":
+        cards = range(len(get_visible_devices("GPU")))
+        found += [LogicalDevice(f"/device:GPU:{i}", "GPU") for i in cards]
     return [d for d in found if device_type in (None, d.device_type)]
 
 
 def list_device_names():
     """The full names of the devices that operations run on."""
-    first = eager.device_name().rpartition(":")[0]
-    return [f"{first}:{i}" for i in range(len(list_logical_devices()))]
+    task = eager.device_name().rpartition("/")[0]
+    return [task + device.name for device in list_logical_devices()]
 
 
 def get_visible_devices(device_type=None):
-    """The devices that are used: all."""
-    return list_physical_devices(device_type)
+    """The devices that are used: all, but for cards that the program does without."""
+    found = list_physical_devices(device_type)
+    return [d for d in found if d.device_type != "GPU" or d.name not in _hidden]
 
 
 def set_visible_devices(devices, device_type=None):
-    """Says which devices are used. The CPU always is."""
+    """Says which devices are used: the program is told of no others. The CPU always is."""
+    wanted = [devices] if isinstance(devices, PhysicalDevice) else list(devices)
+    for device in wanted:
+        if device not in list_physical_devices():
+            raise ValueError(f"Unrecognized device: {device!r}")
+        if device_type not in (None, device.device_type):
+            raise ValueError(f"{device!r} is not of type {device_type}")
+    if device_type in (None, "GPU"):
+        names = {device.name for device in wanted}
+        _hidden.clear()
+        _hidden.update(d.name for d in list_physical_devices("GPU") if d.name not in names)
 
 
 def _set_threads(kind, number):
@@ -141,13 +160,15 @@ def enable_op_determinism():
 
 
 def get_memory_growth(device):
-    """Whether memory is taken as it is needed: of GPUs only."""
-    return False
+    """What set_memory_growth() was told of a card; False at first, and of the CPU."""
+    return _growth.get(device, False)
 
 
 def set_memory_growth(device, enable):
-    """Always a ValueError: there is no GPU."""
-    raise ValueError("Cannot set memory growth on devices that are no GPUs")
+    """Says whether a card's memory is taken as it is needed, which it always is."""
+    if device.device_type != "GPU":
+        raise ValueError("Cannot set memory growth on devices that are no GPUs")
+    _growth[device] = bool(enable)
 
 
 # ---- What TensorFlow 2 has under tf.config.experimental
@@ -158,9 +179,12 @@ _experimental = {"policy": "silent", "synchronous": True, "tf32": True}
 
 
 def get_device_details(device):
-    """What is known of a device of the machine beside its name: of a CPU nothing."""
+    """What is known of a device of the machine beside its name: of a CPU nothing, of a card what
+    its driver calls it."""
     if not isinstance(device, PhysicalDevice):
         raise ValueError(f"device must be a tf.config.PhysicalDevice, but got: {device}")
+    if device.device_type == "GPU":
+        return {"device_name": _core.graphics_cards()[int(device.name.rpartition(":")[2])]}
     return {}
 
 

@@ -24,11 +24,12 @@ def _check_is_there(devices):
     if wanted.device_index is None:
         wanted = wanted.replace(device_index=0)
     if device and wanted.to_string() not in names:
+        kinds = ", ".join(sorted({DeviceSpec.from_string(name).device_type for name in names}))
         raise InvalidArgumentError(
             None,
             None,
             f"Could not satisfy device specification '{wanted.to_string()}'. "
-            "enable_soft_placement=0. Supported device types [CPU]. All available devices "
+            "enable_soft_placement=0. Supported device types [{kinds}]. All available devices "
             f"[{', '.join(names)}].",
         )
 

@@ -146,15 +146,14 @@ static rheos_status *init_eager(rheos_eager *eager, const rheos_eager_options *o
   eager->ops = new_cache(options->max_cached_ops);
   eager->graph = rheos_graph_new();
   eager->watches = rheos__watch_list_new();
-  const rheos__home_options home = {
-      .owner = "eager context",
-      .shares_instances = true,
-      .host = options->host,
-      .own_host = {.num_threads = options->num_threads, .num_gpu_devices = -1},
-      .context = {.allow_soft_placement = true,
-                  .program_function = options->program_function,
-                  .program_argument = options->program_argument,
-                  .leaves_functions = options->leaves_functions}};
+  const rheos__home_options home = {.owner = "eager context",
+                                    .shares_instances = true,
+                                    .host = options->host,
+                                    .own_host = {.num_threads = options->num_threads},
+                                    .context = {.allow_soft_placement = true,
+                                                .program_function = options->program_function,
+                                                .program_argument = options->program_argument,
+                                                .leaves_functions = options->leaves_functions}};
   RHEOS_TRY(rheos__home_init(&eager->home, &home));
   eager->home.watches = eager->watches;
   const bool is_whole = eager->ops != NULL && eager->graph != NULL && eager->watches != NULL;

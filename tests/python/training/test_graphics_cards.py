@@ -157,3 +157,46 @@ session.run(y, {"x:0": [1, 2, 3]})
 """
     done = run(TRAINING + program, {"RHEOS_OPENCL": "cpu"})
     assert done.returncode == 0, done.stderr
+
+
+def test_second_version():
+    program = """
+import numpy as np
+import rheos.v2 as tf
+
+cards = tf.config.list_physical_devices("GPU")
+if not cards:
+    raise SystemExit(77)
+assert cards[0].name == "/physical_device:GPU:0"
+tf.config.experimental.set_memory_growth(cards[0], True)
+assert tf.config.experimental.get_memory_growth(cards[0])
+assert tf.config.experimental.get_device_details(cards[0])["device_name"]
+assert [d.name for d in tf.config.list_logical_devices()] == ["/device:CPU:0", "/device:GPU:0"]
+
+
+def train(device):
+    with tf.device(device):
+        w = tf.Variable(tf.ones([3, 2]))
+    optimizer = tf.keras.optimizers.Adam(0.1)
+
+    @tf.function
+    def step(x, y):
+        with tf.device(device):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((tf.tanh(x @ w) - y) ** 2)
+            optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+        return loss
+
+    rng = np.random.RandomState(0)
+    x, y = rng.rand(8, 3).astype("f"), rng.rand(8, 2).astype("f")
+    with tf.device(device):
+        once = tf.linalg.matmul(x, y, transpose_a=True) + 1
+    return [float(step(x, y)) for _ in range(10)] + list(once.numpy().ravel())
+
+
+np.testing.assert_allclose(train("/GPU:0"), train("/CPU:0"), rtol=1e-5)
+tf.config.set_visible_devices([], "GPU")
+assert tf.config.list_logical_devices("GPU") == []
+"""
+    done = run(program, {"RHEOS_OPENCL": "cpu"})
+    assert done.returncode == 0, done.stderr
