@@ -29,7 +29,7 @@ def _check_is_there(devices):
             None,
             None,
             f"Could not satisfy device specification '{wanted.to_string()}'. "
-            "enable_soft_placement=0. Supported device types [{kinds}]. All available devices "
+            f"enable_soft_placement=0. Supported device types [{kinds}]. All available devices "
             f"[{', '.join(names)}].",
         )
 
