@@ -184,17 +184,30 @@ static rheos_status *wait_for(const rheos__card *card, cl_event mark) {
   return rheos__cl_status(code, "waiting for a kernel");
 }
 
-rheos_status *rheos__launch_run(const void *state, const void *const *inputs, void *const *outputs,
-                                void *scratch, int64_t first_unit, int64_t last_unit) {
-  (void)first_unit, (void)last_unit;
-  const rheos__launch *launch = state;
+// Arguments after those that were set beforehand. With the lock held.
+static rheos_status *set_numbers(const rheos__launch *launch, const uint64_t *numbers,
+                                 int32_t count) {
+  const rheos__stage *stage = &launch->stages[0];
+  for (int32_t i = 0; i < count; i++) {
+    const cl_ulong number = numbers[i];
+    const cl_uint at = (cl_uint)(stage->num_arguments + i);
+    RHEOS_TRY(rheos__cl_status(
+        launch->card->cl->clSetKernelArg(stage->kernel, at, sizeof number, &number),
+        "setting a number of a kernel"));
+  }
+  return NULL;
+}
+
+rheos_status *rheos__launch_run_with(const rheos__launch *launch, const void *const *inputs,
+                                     void *const *outputs, void *scratch, const uint64_t *numbers,
+                                     int32_t num_numbers) {
   rheos__card *card = launch->card;
   if (launch->num_stages == 0) return NULL;
   RHEOS_TRY(rheos__card_check_process(card));
-  rheos_status *status = NULL;
   cl_event mark = NULL, before = NULL;
   pthread_mutex_lock(&card->mutex);
   const bool ends = ends_stretch(card, launch);
+  rheos_status *status = set_numbers(launch, numbers, num_numbers);
   for (int32_t i = 0; i < launch->num_stages && status == NULL; i++) {
     const bool is_last = i + 1 == launch->num_stages;
     status = run_stage(launch, &launch->stages[i], inputs, outputs, scratch,
@@ -209,4 +222,10 @@ rheos_status *rheos__launch_run(const void *state, const void *const *inputs, vo
   if (status == NULL) return waited;
   rheos_status_free(waited);
   return status;
+}
+
+rheos_status *rheos__launch_run(const void *state, const void *const *inputs, void *const *outputs,
+                                void *scratch, int64_t first_unit, int64_t last_unit) {
+  (void)first_unit, (void)last_unit;
+  return rheos__launch_run_with(state, inputs, outputs, scratch, NULL, 0);
 }

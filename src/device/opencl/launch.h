@@ -68,6 +68,10 @@ rheos_status *rheos__launch_end(rheos__launch *launch, rheos__prepare *p, size_t
 rheos_status *rheos__launch_run(const void *launch, const void *const *inputs, void *const *outputs,
                                 void *scratch, int64_t first_unit, int64_t last_unit);
 void rheos__launch_release(void *launch);
+// As rheos__launch_run(), with numbers of this run alone as the last arguments of its one kernel.
+rheos_status *rheos__launch_run_with(const rheos__launch *launch, const void *const *inputs,
+                                     void *const *outputs, void *scratch, const uint64_t *numbers,
+                                     int32_t num_numbers);
 
 static inline rheos__card *rheos__card_of(const rheos__device *device) {
   return (rheos__card *)device->state;

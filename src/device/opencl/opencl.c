@@ -12,6 +12,7 @@
 #include "device/opencl/move.h"
 #include "device/opencl/norm.h"
 #include "device/opencl/pool.h"
+#include "device/opencl/random.h"
 #include "device/opencl/reduce.h"
 #include "device/opencl/softmax.h"
 #include "device/opencl/update.h"
@@ -56,6 +57,9 @@ static const rheos__prepare_fn pool[] = {rheos__cl_prepare_pool, NULL};
 static const rheos__prepare_fn gather[] = {rheos__cl_prepare_gather, NULL};
 static const rheos__prepare_fn one_hot[] = {rheos__cl_prepare_one_hot, NULL};
 static const rheos__prepare_fn arg_extreme[] = {rheos__cl_prepare_arg_extreme, NULL};
+static const rheos__prepare_fn uniform[] = {rheos__cl_prepare_uniform, NULL};
+static const rheos__prepare_fn normal[] = {rheos__cl_prepare_normal, NULL};
+static const rheos__prepare_fn truncated[] = {rheos__cl_prepare_truncated, NULL};
 static const rheos__prepare_fn aliases[] = {prepare_alias, NULL};
 
 typedef struct op_kernels {
@@ -199,6 +203,8 @@ static const op_kernels table[] = {
     {&rheos__op_PadV2, pad},
     {&rheos__op_Pow, elementwise},
     {&rheos__op_Prod, reduction},
+    {&rheos__op_RandomStandardNormal, normal},
+    {&rheos__op_RandomUniform, uniform},
     {&rheos__op_RealDiv, elementwise},
     {&rheos__op_Reciprocal, elementwise},
     {&rheos__op_ReciprocalGrad, elementwise},
@@ -266,6 +272,7 @@ static const op_kernels table[] = {
     {&rheos__op_Transpose, copy},
     {&rheos__op_TruncateDiv, elementwise},
     {&rheos__op_TruncateMod, elementwise},
+    {&rheos__op_TruncatedNormal, truncated},
     {&rheos__op_Unpack, take_apart},
     {&rheos__op_VarHandleOp, own},
     {&rheos__op_Variable, own},
@@ -297,8 +304,15 @@ static bool is_of_numbers(const rheos__attrs *attrs) {
   return true;
 }
 
+// Random numbers are floats; of what has state a kernel cannot decline.
+static bool is_random(const rheos__prepare_fn *kernels) {
+  return kernels == uniform || kernels == normal || kernels == truncated;
+}
+
 static bool has_kernel(const rheos__op_def *op, const rheos__attrs *attrs) {
-  return kernels_of(op) != NULL && is_of_numbers(attrs);
+  const rheos__prepare_fn *kernels = kernels_of(op);
+  if (kernels == NULL || !is_of_numbers(attrs)) return false;
+  return !is_random(kernels) || attrs == NULL || rheos__attr_type(attrs, "dtype") == RHEOS_FLOAT;
 }
 
 // Of floats: whole numbers are mostly shapes and indices, which the host reads.
