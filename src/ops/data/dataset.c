@@ -259,17 +259,18 @@ static rheos_status *run_function(const rheos__dataset *d, const rheos__data_fun
   rheos__site *site = f->site;
   if (f->draws) RHEOS_TRY(rheos__site_for(f->site, rheos__step_states(step), &site));
   fill_lists(d, f, leading, num_leading, lists);
-  for (int32_t i = 0; i < num_leading; ++i) {
-    if (lists->given[i]) leading[i] = NULL;
-  }
   bool any_cell = false;
   for (int32_t i = 0; i < f->num_args; ++i) any_cell = any_cell || lists->cells[i] != NULL;
-  const rheos__parameters parameters = {
-      .tensors = lists->tensors, .cells = any_cell ? lists->cells : NULL, .given = lists->given};
+  rheos__parameters parameters = {.tensors = lists->tensors,
+                                  .cells = any_cell ? lists->cells : NULL};
   bool is_watched;
   rheos_status *status = rheos__site_call_watched(site, &parameters, step, results, &is_watched);
   if (status == NULL && !is_watched) status = rheos__site_enter(site, step, &call);
   if (status == NULL && !is_watched) {
+    parameters.given = lists->given;
+    for (int32_t i = 0; i < num_leading; ++i) {
+      if (lists->given[i]) leading[i] = NULL;
+    }
     status = rheos__site_call_run(call, &parameters, step, results);
     rheos__site_leave(site, call);
   }
