@@ -290,14 +290,10 @@ def test_tensor_specs():
         tf.TensorSpec([1], "float99")
 
 
-def test_no_devices_but_the_processor_are_built_in():
-    assert not any(
-        (
-            tf.test.is_built_with_cuda(),
-            tf.test.is_built_with_rocm(),
-            tf.test.is_built_with_gpu_support(),
-        )
-    )
+def test_cards_are_those_of_opencl():
+    assert not tf.test.is_built_with_cuda() and not tf.test.is_built_with_rocm()
+    assert tf.test.is_built_with_gpu_support()
+    assert not tf.test.is_gpu_available(cuda_only=True)
 
 
 def test_assert_equal_graph_def():

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -125,11 +126,17 @@ def test_a_model_is_called_in_cpp(tmp_path):
     program = BIN / "call_model_cpp"
     if not program.exists():
         pytest.skip("the examples are not built")
-    module = rheos.Module()
-    module.slope = rheos.Variable(2.0)
-    signature = [rheos.TensorSpec([None], rheos.float32, name="x")]
-    module.call = rheos.function(lambda x: {"y": module.slope * x}, input_signature=signature)
-    rheos.saved_model.save(module, tmp_path / "m", signatures=module.call)
+    save = """
+import sys
+import rheos
+
+module = rheos.Module()
+module.slope = rheos.Variable(2.0)
+signature = [rheos.TensorSpec([None], rheos.float32, name="x")]
+module.call = rheos.function(lambda x: {"y": module.slope * x}, input_signature=signature)
+rheos.saved_model.save(module, sys.argv[1], signatures=module.call)
+"""
+    subprocess.run([sys.executable, "-c", save, tmp_path / "m"], check=True)
     run = subprocess.run([program, tmp_path / "m"], capture_output=True, text=True, timeout=60)
     assert run.stdout == "y: float[1] 2\n"
     missing = subprocess.run([program, tmp_path / "n"], capture_output=True, text=True, timeout=60)
