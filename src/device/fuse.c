@@ -1,16 +1,12 @@
 // Finds the clusters in one walk over the instructions, then writes the instructions anew. Clusters
 // are bounded, so both take constant time an instruction.
-#include "device/cpu/fuse.h"
+#include "device/fuse.h"
 
 #include <assert.h>
 
-#include "device/cpu/fused_reduction.h"
 #include "plan/segment/memory.h"
 
-enum {
-  MAX_MEMBERS = RHEOS__FUSED_MEMBERS,
-  MAX_INPUTS = RHEOS__FUSED_OPERANDS - RHEOS__FUSED_MEMBERS,  // so that outputs fit too
-};
+enum { MAX_MEMBERS = RHEOS__FUSED_MEMBERS };
 
 typedef struct cluster {
   int64_t num_elements;
@@ -25,6 +21,7 @@ typedef struct cluster {
 
 typedef struct fuser {
   rheos__segment *segment;
+  const rheos__fusing *by;
   cluster *clusters;
   size_t num_clusters, cluster_capacity;
   int32_t *cluster_of;   // of each instruction, or -1
@@ -48,16 +45,12 @@ bool rheos__fuses(const rheos__plan *plan) {
 static const rheos__elementwise *row_of(const fuser *f, int32_t index) {
   const rheos__instruction *in = &f->segment->instructions[index];
   if (in->kind != RHEOS__RUN || in->num_outputs != 1) return NULL;
-  const rheos__elementwise *row = rheos__elementwise_of(in->run, in->state);
+  const rheos__elementwise *row = f->by->row_of(in);
   return row != NULL && !row->can_fail && row->num_elements > 0 ? row : NULL;
 }
 
-// NULL if it is another kernel.
 static const rheos__reduction *reduction_of(const fuser *f, int32_t index) {
-  const rheos__instruction *in = &f->segment->instructions[index];
-  if (in->kind == RHEOS__RUN) return rheos__reduction_of(in->run, NULL, in->state);
-  if (in->kind == RHEOS__COMPUTE) return rheos__reduction_of(NULL, in->compute, in->state);
-  return NULL;
+  return f->by->reduction_of(&f->segment->instructions[index]);
 }
 
 static int32_t operand_of(const fuser *f, const rheos__instruction *in, int32_t k) {
@@ -86,14 +79,14 @@ static int32_t source_of(const fuser *f, const rheos__instruction *in, int32_t k
 static bool may_join(const fuser *f, const cluster *c, const rheos__elementwise *row, int32_t k) {
   return !c->closed && !(c->reads_tensors && c->num_writes != f->num_writes) &&
          c->num_elements == row->num_elements && rheos__elementwise_is_full(row, k) &&
-         c->num_members < MAX_MEMBERS && c->num_inputs + row->num_operands <= MAX_INPUTS;
+         c->num_members < f->by->max_rows && c->num_inputs + row->num_operands <= f->by->max_inputs;
 }
 
 // Moves the members of `from` into `into`, in order.
 static void merge(fuser *f, int32_t into_id, int32_t from_id) {
   cluster *into = &f->clusters[into_id], *from = &f->clusters[from_id];
   assert(into_id != from_id && !from->closed && from->num_elements == into->num_elements);
-  assert(into->num_members + from->num_members <= MAX_MEMBERS);
+  assert(into->num_members + from->num_members <= f->by->max_rows);
   int32_t a = into->first, b = from->first, *link = &into->first;
   while (a >= 0 || b >= 0) {
     const bool take_a = b < 0 || (a >= 0 && a < b);
@@ -119,7 +112,7 @@ static void merge(fuser *f, int32_t into_id, int32_t from_id) {
 // Puts instruction `index` into cluster `id`, its last member so far.
 static void append(fuser *f, int32_t id, int32_t index) {
   cluster *c = &f->clusters[id];
-  assert(index > c->last && c->num_members < MAX_MEMBERS && !c->closed);
+  assert(index > c->last && c->num_members < f->by->max_rows && !c->closed);
   f->next[c->last] = index;
   c->last = index;
   c->num_members++;
@@ -154,8 +147,8 @@ static rheos_status *add_member(fuser *f, int32_t index, const rheos__elementwis
     const int32_t from = source_of(f, in, k);
     if (from == id) continue;
     if (from >= 0 && may_join(f, &f->clusters[from], row, k) &&
-        c->num_members + f->clusters[from].num_members <= MAX_MEMBERS &&
-        c->num_inputs + f->clusters[from].num_inputs + row->num_operands <= MAX_INPUTS) {
+        c->num_members + f->clusters[from].num_members <= f->by->max_rows &&
+        c->num_inputs + f->clusters[from].num_inputs + row->num_operands <= f->by->max_inputs) {
       merge(f, id, from);
       continue;
     }
@@ -170,7 +163,7 @@ static rheos_status *add_member(fuser *f, int32_t index, const rheos__elementwis
 // A reduction of what a cluster computes ends it, if nothing else has.
 static void add_reduction(fuser *f, int32_t index) {
   const rheos__reduction *r = reduction_of(f, index);
-  if (r == NULL || !rheos__reduction_can_fuse(r)) return;
+  if (r == NULL) return;
   const int32_t producer = producer_of(f, operand_of(f, &f->segment->instructions[index], 0));
   const int32_t id = producer >= 0 ? f->cluster_of[producer] : -1;
   if (id < 0) return;
@@ -263,7 +256,7 @@ typedef struct fusion {
   int32_t first;                           // operand of the new instruction
   int32_t num_inputs;
   int32_t num_input_readers[RHEOS__FUSED_OPERANDS];  // of each input, inside
-  rheos__fused_builder loop;
+  rheos__fused_cluster whole;
 } fusion;
 
 static int32_t member_of(const fusion *u, int32_t instruction) {
@@ -322,7 +315,7 @@ static rheos_status *list_inputs(fuser *f, fusion *u) {
       if (at < 0) {
         RHEOS_TRY(add_operand(f, value, value));
         const bool full = rheos__elementwise_is_full(row, k);
-        rheos__fused_add_operand(&u->loop, full ? row->element_bytes[k] : 0);
+        u->whole.steps[u->whole.num_operands++] = full ? row->element_bytes[k] : 0;
         at = u->num_inputs++;
       }
       ++u->num_input_readers[at];
@@ -337,9 +330,9 @@ static rheos_status *list_outputs(fuser *f, fusion *u) {
     u->outputs[m] = m == u->target ? RHEOS__TO_OUTPUT : RHEOS__IN_SLOT;
     if (!u->needed[m] || (m == u->target && u->reduction == NULL)) continue;
     rheos__instruction held = f->segment->instructions[u->members[m]];
-    u->outputs[m] = u->loop.num_operands;
+    u->outputs[m] = u->whole.num_operands;
     RHEOS_TRY(add_operand(f, held.first_value, held.first_value));
-    rheos__fused_add_operand(&u->loop, row_of(f, u->members[m])->out_bytes);
+    u->whole.steps[u->whole.num_operands++] = row_of(f, u->members[m])->out_bytes;
     held.kind = RHEOS__HOLD;
     held.num_inputs = 0;
     held.reuse_input = -1;
@@ -349,44 +342,28 @@ static rheos_status *list_outputs(fuser *f, fusion *u) {
   return NULL;
 }
 
-// Whether a cast between floats leaves bits off where others round.
-static bool cuts_bits(const rheos__entry *entry) {
-  const rheos_attr_value *truncate = rheos__attrs_find(entry->attrs, "Truncate");
-  return truncate != NULL && truncate->b;
-}
-
-static void kind_of(const fuser *f, int32_t index, rheos__fused_kind *out_kind) {
-  const rheos__segment *segment = f->segment;
-  const rheos__instruction *in = &segment->instructions[index];
-  const rheos__entry *entry = &segment->plan->entries[in->entry];
-  *out_kind = (rheos__fused_kind){.out_dtype = (uint8_t)output_of(f, index)->dtype};
-  if (!cuts_bits(entry)) out_kind->simple = rheos__simple_of(entry->signature->op->name);
-  for (int32_t k = 0; k < in->num_inputs; ++k) {
-    out_kind->dtypes[k] = (uint8_t)rheos__find_value(segment, operand_of(f, in, k))->dtype;
-  }
-}
-
-// Gives the place of the output, or of what is reduced.
-static int32_t add_members(fuser *f, fusion *u) {
-  int32_t places[MAX_MEMBERS];
+static void add_rows(fuser *f, fusion *u) {
+  rheos__fused_cluster *whole = &u->whole;
   for (int32_t m = 0; m < u->count; ++m) {
     const rheos__instruction *in = &f->segment->instructions[u->members[m]];
-    int32_t inputs[RHEOS__MAX_OPERANDS];
+    rheos__fused_row *row = &whole->rows[whole->num_rows++];
+    *row = (rheos__fused_row){.row = row_of(f, u->members[m]),
+                              .instruction = u->members[m],
+                              .output = u->outputs[m],
+                              .num_readers = u->num_inner_readers[m]};
     for (int32_t k = 0; k < in->num_inputs; ++k) {
       const int32_t value = operand_of(f, in, k);
       const int32_t from = member_of(u, producer_of(f, value));
       assert(from < m);  // members are in the order of their instructions
-      inputs[k] = from >= 0 ? places[from] : find_input(f, u, value);
-      assert(inputs[k] >= 0);
+      row->inputs[k] = from >= 0 ? -1 - from : find_input(f, u, value);
+      assert(from >= 0 || row->inputs[k] >= 0);
     }
-    rheos__fused_kind kind;
-    kind_of(f, u->members[m], &kind);
-    places[m] = rheos__fused_add_member(&u->loop, row_of(f, u->members[m]), &kind, inputs,
-                                        u->outputs[m], u->num_inner_readers[m]);
     const bool is_output = m == u->target && u->reduction == NULL;
     if (u->outputs[m] < 0 && !is_output) output_of(f, u->members[m])->kind = RHEOS__VALUE_NONE;
+    if (u->outputs[m] == RHEOS__TO_OUTPUT) whole->steps[whole->num_operands] = row->row->out_bytes;
   }
-  return places[u->target];
+  whole->target = u->target;
+  whole->reduction = u->reduction;
 }
 
 // An input that the output may be written over: as long, and read by nothing else.
@@ -394,7 +371,7 @@ static int32_t input_to_reuse(const fuser *f, const fusion *u) {
   const rheos__segment *segment = f->segment;
   for (int32_t k = 0; k < u->num_inputs; ++k) {
     const int32_t index = f->operands[u->first + k] - segment->first_value;
-    if (index < 0 || u->loop.steps[k] != u->loop.steps[u->loop.num_operands]) continue;
+    if (index < 0 || u->whole.steps[k] != u->whole.steps[u->whole.num_operands]) continue;
     const rheos__value *value = &segment->values[index];
     if (value->kind == RHEOS__VALUE_ARENA && !value->escapes &&
         f->num_readers[index] == u->num_input_readers[k]) {
@@ -410,65 +387,32 @@ static void set_cost(const fuser *f, const fusion *u, rheos__instruction *in) {
   for (int32_t m = 0; m < u->count; ++m) {
     flops += (double)f->segment->instructions[u->members[m]].flops;
   }
-  const int32_t num_full = u->loop.num_operands + (u->reduction == NULL);
+  const int32_t num_full = u->whole.num_operands + (u->reduction == NULL);
   for (int32_t k = 0; k < num_full; ++k) {
-    bytes += (double)u->loop.steps[k] * (double)u->loop.num_elements;
+    bytes += (double)u->whole.steps[k] * (double)u->whole.num_elements;
   }
   in->flops = (float)flops;
   in->bytes = (float)bytes;
   in->cost_ns =
       (float)(RHEOS__NS_OVERHEAD + RHEOS__NS_PER_BYTE * bytes + RHEOS__NS_PER_FLOP * flops);
-  in->parallel = in->num_units > 1 && in->cost_ns > RHEOS__PARALLEL_NS;
-}
-
-static void make_loop(const fuser *f, const fusion *u, const rheos__fused *loop,
-                      rheos__instruction *in) {
-  in->run = rheos__run_fused;
-  in->state = (void *)(uintptr_t)loop;
-  in->num_units = loop->num_units;
-  in->scratch_bytes = loop->scratch_bytes;
-  in->reuse_input = input_to_reuse(f, u);
-  set_cost(f, u, in);
-}
-
-// The kind of kernel stays, and with it what the output is.
-static rheos_status *make_reduction(const fuser *f, const fusion *u, const rheos__fused *loop,
-                                    int32_t reduced, rheos__instruction *in) {
-  set_cost(f, u, in);
-  rheos__fused_reduction *made = rheos__fused_reduction_new(
-      u->reduction, loop, reduced, rheos__flops((double)in->flops), &f->segment->arena);
-  if (made == NULL) return rheos__out_of_memory();
-  if (in->kind == RHEOS__COMPUTE) {
-    in->compute = rheos__compute_fused_reduction;
-  } else {
-    in->run = rheos__run_fused_reduction;
-    in->scratch_bytes = made->scratch_bytes;
-  }
-  in->state = made;
-  in->reuse_input = -1;
-  return NULL;
 }
 
 static rheos_status *fuse_cluster(fuser *f, const cluster *c) {
   fusion u = {.first = (int32_t)f->num_operands};
-  rheos__fused_init(&u.loop, c->num_elements);
-  u.loop.compiles = f->segment->plan->context.rewrites.compiled_loops != RHEOS_TOGGLE_OFF;
+  u.whole.num_elements = c->num_elements;
   list_members(f, c, &u);
   RHEOS_TRY(list_inputs(f, &u));
   RHEOS_TRY(list_outputs(f, &u));
-  const int32_t target = add_members(f, &u);
-  const rheos__fused *loop = rheos__fused_finish(&u.loop, &f->segment->arena);
-  if (loop == NULL) return rheos__out_of_memory();
+  add_rows(f, &u);
   rheos__instruction in = f->segment->instructions[end_of(c)];
   in.first_operand = u.first;
-  in.num_inputs = u.loop.num_operands;
+  in.num_inputs = u.whole.num_operands;
   assert(in.num_inputs <= RHEOS__FUSED_OPERANDS);
   assert((size_t)(u.first + in.num_inputs) == f->num_operands);
-  if (u.reduction != NULL) {
-    RHEOS_TRY(make_reduction(f, &u, loop, target, &in));
-  } else {
-    make_loop(f, &u, loop, &in);
-  }
+  in.reuse_input = u.reduction != NULL ? -1 : input_to_reuse(f, &u);
+  set_cost(f, &u, &in);
+  RHEOS_TRY(f->by->make(f->segment, &u.whole, &in));
+  in.parallel = in.num_units > 1 && in.cost_ns > RHEOS__PARALLEL_NS;
   return add_instruction(f, &in);
 }
 
@@ -547,8 +491,8 @@ static rheos_status *fuse(fuser *f) {
   return NULL;
 }
 
-rheos_status *rheos__fuse(rheos__segment *segment) {
-  fuser f = {.segment = segment};
+rheos_status *rheos__fuse(rheos__segment *segment, const rheos__fusing *by) {
+  fuser f = {.segment = segment, .by = by};
   rheos_status *status = fuse(&f);
   rheos__free(f.clusters);
   rheos__free(f.cluster_of);

@@ -1,8 +1,7 @@
 // The table of the CPU's functions.
 #include "device/cpu/cpu.h"
 
-#include "device/cpu/fuse.h"
-#include "device/cpu/fused_loop.h"
+#include "device/cpu/fused_cluster.h"
 
 bool rheos__cpu_has_kernel(const rheos__op_def *op) {
   return rheos__runs_by_itself(op) || rheos__cpu_variants(op) != NULL;
@@ -15,7 +14,7 @@ static bool has_kernel(const rheos__op_def *op, const rheos__attrs *attrs) {
 
 static rheos_status *finish(const rheos__device *device, rheos__segment *segment) {
   (void)device;
-  return rheos__fuses(segment->plan) ? rheos__fuse(segment) : NULL;
+  return rheos__fuses(segment->plan) ? rheos__fuse(segment, &rheos__cpu_fusing) : NULL;
 }
 
 const rheos__device_kind rheos__cpu_kind = {

@@ -9,14 +9,8 @@
 
 #include "device/cpu/compiled_loop.h"
 #include "device/cpu/fused_float.h"
+#include "device/fuse.h"
 #include "ops/kit/elementwise.h"
-
-enum {
-  RHEOS__FUSED_MEMBERS = 32,   // rows in one loop, at most
-  RHEOS__FUSED_OPERANDS = 64,  // operands, at most: inputs, and outputs but one
-  RHEOS__IN_SLOT = -1,         // where a row writes: to a slot of its own,
-  RHEOS__TO_OUTPUT = -2,       // to the output, or to an operand (its number)
-};
 
 typedef struct rheos__fused_member {
   const rheos__elementwise *row;

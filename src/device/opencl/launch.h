@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "device/opencl/card.h"
+#include "ops/kit/elementwise.h"
 
 enum { RHEOS__SCRATCH = -1 };
 
@@ -36,6 +37,9 @@ typedef struct rheos__launch {
   rheos__arena *arena;
   int32_t num_inputs, num_stages, stage_capacity;
   double work;  // multiplications and additions, and bytes
+  // Of an elementwise op, for clusters of them; else NULL
+  const rheos__elementwise *row;
+  const rheos__formula *formula;
   bool cannot;  // a kernel does not compile here
   rheos_status *status;
   rheos__stage *stages;

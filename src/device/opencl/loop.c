@@ -1,5 +1,6 @@
 #include "device/opencl/loop.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,6 +68,17 @@ static void add_loads(rheos__text *text, const rheos__card *card, const rheos__c
   }
 }
 
+// The number that member m made, whose bits may be read as those of another dtype: Select's are.
+static void add_earlier(rheos__text *text, const rheos__card *card, const rheos__loop_member *made,
+                        int m, const rheos__cl_dtype *as) {
+  const rheos__cl_dtype *dtype = rheos__cl_dtype_of(card, (rheos_dtype)made->formula->out_dtype);
+  if (strcmp(dtype->stored, as->stored) == 0) {
+    rheos__cl_add(text, "%sv%d);", as->load, m);
+  } else {
+    rheos__cl_add(text, "%sas_%s(v%d));", as->load, as->stored, m);
+  }
+}
+
 // Declares v<m>, stores it where it is to be.
 static void add_member(rheos__text *text, const rheos__card *card, const rheos__card_loop *loop,
                        int32_t m) {
@@ -85,7 +97,7 @@ static void add_member(rheos__text *text, const rheos__card *card, const rheos__
     const int32_t input = member->inputs[k];
     rheos__cl_add(text, " const %s %c = ", in->computed, names[k]);
     if (input >= 0) {
-      rheos__cl_add(text, "%sv%d);", in->load, (int)input);
+      add_earlier(text, card, &loop->members[input], (int)input, in);
     } else {
       rheos__cl_add(text, "i%d;", (int)(-1 - input));
     }
@@ -112,7 +124,9 @@ void rheos__loop_add(rheos__launch *launch, const rheos__card_loop *loop) {
   rheos__text text = {0};
   rheos__stage_operand operands[RHEOS__LOOP_OPERANDS];
   add_source(&text, launch->card, loop);
-  for (int32_t i = 0; i < loop->num_operands; i++) operands[i] = (rheos__stage_operand){i, 0};
+  for (int32_t i = 0; i < loop->num_operands; i++) {
+    operands[i] = (rheos__stage_operand){loop->operands[i].number, 0};
+  }
   const rheos__grid grid = {1, {(size_t)loop->num_elements}, {0}};
   rheos__launch_add_text(launch, &text, "loop", operands, loop->num_operands, &grid);
   rheos__launch_set_number(launch, loop->num_elements);
@@ -142,14 +156,108 @@ rheos_status *rheos__cl_prepare_elementwise(rheos__prepare *p) {
   loop.members[0] = (rheos__loop_member){
       .formula = formula, .parameter = e->parameter, .output = e->num_operands};
   for (int32_t k = 0; k < e->num_operands; k++) {
+    loop.operands[k].number = k;
     loop.operands[k].dtype = formula->dtypes[k];
     rheos__loop_read(e, k, &loop.operands[k]);
     loop.members[0].inputs[k] = -1 - k;
   }
   loop.operands[e->num_operands] =
-      (rheos__loop_operand){.dtype = formula->out_dtype, .is_output = true};
+      (rheos__loop_operand){e->num_operands, formula->out_dtype, .is_output = true};
   rheos__launch *launch = rheos__launch_begin(card, p->arena, p->num_inputs, 1);
   if (launch == NULL) return rheos__out_of_memory();
   if (loop.num_elements > 0) rheos__loop_add(launch, &loop);
+  launch->row = e;
+  launch->formula = formula;
   return rheos__launch_end(launch, p, 0);
 }
+
+// ---- Clusters
+
+// So that operands of any kind fit, and stay far below what drivers take as arguments.
+enum { MOST_ROWS = 8, MOST_INPUTS = 12 };
+
+static const rheos__launch *launch_of(const rheos__instruction *in) {
+  return in->kind == RHEOS__RUN && in->run == rheos__launch_run ? in->state : NULL;
+}
+
+static const rheos__elementwise *row_of(const rheos__instruction *in) {
+  const rheos__launch *launch = launch_of(in);
+  return launch != NULL ? launch->row : NULL;
+}
+
+static const rheos__reduction *reduction_of(const rheos__instruction *in) {
+  (void)in;
+  return NULL;
+}
+
+static bool same_operand(const rheos__loop_operand *a, const rheos__loop_operand *b) {
+  return memcmp(a, b, sizeof *a) == 0;
+}
+
+// An operand of the loop, one for each way in which one of the cluster is read.
+static int32_t operand_for(rheos__card_loop *loop, const rheos__loop_operand *wanted) {
+  for (int32_t i = 0; i < loop->num_operands; i++) {
+    if (same_operand(&loop->operands[i], wanted)) return i;
+  }
+  assert(loop->num_operands < RHEOS__LOOP_OPERANDS);
+  loop->operands[loop->num_operands] = *wanted;
+  return loop->num_operands++;
+}
+
+static void add_row(const rheos__segment *segment, const rheos__fused_cluster *cluster,
+                    const rheos__fused_row *row, rheos__card_loop *loop) {
+  const rheos__formula *formula = launch_of(&segment->instructions[row->instruction])->formula;
+  rheos__loop_member member = {.formula = formula, .parameter = row->row->parameter, .output = -1};
+  rheos__loop_operand operand;
+  for (int32_t k = 0; k < row->row->num_operands; k++) {
+    if (row->inputs[k] < 0) {
+      member.inputs[k] = -1 - row->inputs[k];
+      continue;
+    }
+    memset(&operand, 0, sizeof operand);  // what lies between the fields too
+    operand.number = row->inputs[k];
+    operand.dtype = formula->dtypes[k];
+    rheos__loop_read(row->row, k, &operand);
+    member.inputs[k] = -1 - operand_for(loop, &operand);
+  }
+  if (row->output != RHEOS__IN_SLOT) {
+    memset(&operand, 0, sizeof operand);
+    operand.number = row->output == RHEOS__TO_OUTPUT ? cluster->num_operands : row->output;
+    operand.dtype = formula->out_dtype;
+    operand.is_output = true;
+    member.output = operand_for(loop, &operand);
+  }
+  loop->members[loop->num_members++] = member;
+}
+
+static rheos_status *make(rheos__segment *segment, const rheos__fused_cluster *cluster,
+                          rheos__instruction *in) {
+  rheos__card *card = rheos__card_of(segment->device);
+  rheos__card_loop loop = {.num_elements = cluster->num_elements};
+  for (int32_t m = 0; m < cluster->num_rows; m++) {
+    add_row(segment, cluster, &cluster->rows[m], &loop);
+  }
+  rheos__launch *launch = rheos__launch_begin(card, &segment->arena, cluster->num_operands, 1);
+  if (launch == NULL) return rheos__out_of_memory();
+  rheos__loop_add(launch, &loop);
+  launch->work = (double)in->flops + (double)in->bytes;
+  if (launch->cannot && launch->status == NULL) {
+    launch->status =
+        rheos_status_new(RHEOS_INTERNAL, "a cluster does not compile for %s", card->description);
+  }
+  if (launch->status != NULL) {
+    rheos__launch_release(launch);
+    return launch->status;
+  }
+  in->run = rheos__launch_run;
+  in->state = launch;
+  in->num_units = 1;
+  in->scratch_bytes = 0;
+  return rheos__segment_add_release(segment, rheos__launch_release, launch);
+}
+
+const rheos__fusing rheos__cl_fusing = {.max_rows = MOST_ROWS,
+                                        .max_inputs = MOST_INPUTS,
+                                        .row_of = row_of,
+                                        .reduction_of = reduction_of,
+                                        .make = make};

@@ -2,13 +2,15 @@
 #ifndef RHEOS_SRC_DEVICE_OPENCL_LOOP_H
 #define RHEOS_SRC_DEVICE_OPENCL_LOOP_H
 
+#include "device/fuse.h"
 #include "device/opencl/launch.h"
 #include "ops/kit/elementwise.h"
 
 enum { RHEOS__LOOP_OPERANDS = 24, RHEOS__LOOP_MEMBERS = 32 };
 
 typedef struct rheos__loop_operand {
-  uint8_t dtype;  // as what its numbers are read or written
+  int32_t number;  // of the stage's operands
+  uint8_t dtype;   // as what its numbers are read or written
   bool is_output;
   // How it is read: one number for all; or if there are dimensions those of the whole, and how many
   // elements it moves along each; else its element
@@ -38,10 +40,11 @@ void rheos__loop_read(const rheos__elementwise *e, int32_t k, rheos__loop_operan
 // Whether the card can compute a formula.
 bool rheos__loop_can(const rheos__card *card, const rheos__formula *formula);
 
-// Adds its kernel; operand i of the loop is operand i of the stage.
+// Adds its kernel.
 void rheos__loop_add(rheos__launch *launch, const rheos__card_loop *loop);
 
-// The kernel for an elementwise op.
+// The kernel for an elementwise op, and what clusters of them become.
 rheos_status *rheos__cl_prepare_elementwise(rheos__prepare *p);
+extern const rheos__fusing rheos__cl_fusing;
 
 #endif  // RHEOS_SRC_DEVICE_OPENCL_LOOP_H

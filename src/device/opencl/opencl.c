@@ -325,6 +325,11 @@ static bool prefers(const rheos__op_def *op, const rheos__attrs *attrs) {
   return false;
 }
 
+static rheos_status *finish(const rheos__device *device, rheos__segment *segment) {
+  (void)device;
+  return rheos__fuses(segment->plan) ? rheos__fuse(segment, &rheos__cl_fusing) : NULL;
+}
+
 static rheos_status *synchronize(const rheos__device *device) {
   const rheos__card *card = rheos__card_of(device);
   RHEOS_TRY(rheos__card_check_process(card));
@@ -337,6 +342,7 @@ const rheos__device_kind rheos__opencl_kind = {
     .has_kernel = has_kernel,
     .prefers = prefers,
     .variants = kernels_of,
+    .finish = finish,
     .synchronize = synchronize,
 };
 

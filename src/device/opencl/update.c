@@ -172,7 +172,7 @@ static rheos_status *prepare_change(rheos__prepare *p, const char *name) {
                            .num_members = 1,
                            .members = {{formula, 0, {-1, -2}, 2}}};
   for (int32_t i = 0; i < 3; i++) {
-    loop.operands[i] = (rheos__loop_operand){.dtype = (uint8_t)dtype, .is_output = i == 2};
+    loop.operands[i] = (rheos__loop_operand){i, (uint8_t)dtype, .is_output = i == 2};
   }
   rheos__launch *launch = rheos__launch_begin(card, p->arena, 2, 1);
   if (launch == NULL) return rheos__out_of_memory();

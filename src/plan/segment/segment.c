@@ -102,7 +102,8 @@ static rheos_status *add_instruction(specializer *z, int32_t entry_index,
   return NULL;
 }
 
-static rheos_status *add_release(rheos__segment *segment, void (*release)(void *), void *state) {
+rheos_status *rheos__segment_add_release(rheos__segment *segment, void (*release)(void *),
+                                         void *state) {
   if (release == NULL) return NULL;
   if (!RHEOS_RESERVE(segment->kernel_releases, segment->kernel_release_capacity,
                      segment->num_kernel_releases + 1)) {
@@ -512,7 +513,7 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
     return add_dynamic(z, entry_index, &p);
   }
   RHEOS_TRY(status);
-  RHEOS_TRY(add_release(z->segment, p.release, p.state));
+  RHEOS_TRY(rheos__segment_add_release(z->segment, p.release, p.state));
   RHEOS_TRY(rheos__check_handles(entry, &p));
   if (p.called_shapes != NULL) p.output_shapes = p.called_shapes;
   if (has_nothing_to_run(&p)) return add_outputs(z, entry, &p, RHEOS__VALUE_NONE);

@@ -285,6 +285,11 @@ static inline bool rheos__segment_is_for(const rheos__segment *segment, const rh
 rheos__segment *rheos__segment_find(rheos__plan *plan, rheos__segment *parent,
                                     const rheos__key *key);
 
+// Keeps what is to be called for a kernel's state when the segment goes (`release` NULL: nothing);
+// calls it where memory is short.
+rheos_status *rheos__segment_add_release(rheos__segment *segment, void (*release)(void *state),
+                                         void *state);
+
 // Puts a section in its place among those that are there.
 rheos_status *rheos__segment_add_section(rheos__segment *segment, const rheos__section *section);
 
