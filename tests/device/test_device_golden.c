@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "device/private_device.h"
-#include "graph/op_def.h"
 #include "ops/op_harness.h"
 #include "runtime/step/host.h"
 
@@ -12,24 +11,7 @@ static rheos_host *host;
 static rheos__device device;
 static int num_compared;
 
-static bool is_plain(rheos_dtype dtype) {
-  return dtype != RHEOS_STRING && dtype != RHEOS_RESOURCE && dtype != RHEOS_VARIANT;
-}
-
-// What the device may be asked for: numbers and variables of them in, numbers out, all from
-// outside.
-static bool is_wanted(const op_case *c) {
-  const rheos__signature *signature = rheos__signature_by_name(c->op);
-  if (!signature || !private_device_kind.has_kernel(signature->op, NULL)) return false;
-  if (signature->op->flags & RHEOS_OP_CONSTANT || c->num_nodes > 0) return false;
-  for (int i = 0; i < c->num_inputs; i++) {
-    if (c->inputs[i].kind == INPUT_NODE || !is_plain(c->inputs[i].dtype)) return false;
-  }
-  for (int i = 0; i < c->num_outputs; i++) {
-    if (!is_plain(rheos_tensor_dtype(c->outputs[i].tensor))) return false;
-  }
-  return true;
-}
+static bool is_wanted(const op_case *c) { return op_case_runs_on(c, &private_device_kind); }
 
 // Of dtypes that never leave the CPU, where the case's inputs and outputs do not tell.
 static bool is_host_only(const rheos_status *status) {

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "device/opencl/opencl.h"
-#include "graph/op_def.h"
 #include "ops/op_harness.h"
 #include "runtime/step/host.h"
 
@@ -20,22 +19,7 @@ static int num_compared, num_on_cpu;
 enum { SHARE = 12 };
 static bool all;
 
-static bool is_plain(rheos_dtype dtype) {
-  return dtype != RHEOS_STRING && dtype != RHEOS_RESOURCE && dtype != RHEOS_VARIANT;
-}
-
-static bool is_wanted(const op_case *c) {
-  const rheos__signature *signature = rheos__signature_by_name(c->op);
-  if (!signature || !rheos__opencl_kind.has_kernel(signature->op, NULL)) return false;
-  if (signature->op->flags & RHEOS_OP_CONSTANT || c->num_nodes > 0) return false;
-  for (int i = 0; i < c->num_inputs; i++) {
-    if (c->inputs[i].kind == INPUT_NODE || !is_plain(c->inputs[i].dtype)) return false;
-  }
-  for (int i = 0; i < c->num_outputs; i++) {
-    if (!is_plain(rheos_tensor_dtype(c->outputs[i].tensor))) return false;
-  }
-  return true;
-}
+static bool is_wanted(const op_case *c) { return op_case_runs_on(c, &rheos__opencl_kind); }
 
 static bool is_host_only(const rheos_status *status) {
   return strstr(rheos_status_message(status), "no supported kernel for GPU devices") != NULL;

@@ -242,6 +242,23 @@ rheos_status *op_case_run_on(const op_case *c, build_mode mode,
   return status;
 }
 
+static bool is_of_numbers(rheos_dtype dtype) {
+  return dtype != RHEOS_STRING && dtype != RHEOS_RESOURCE && dtype != RHEOS_VARIANT;
+}
+
+bool op_case_runs_on(const op_case *c, const rheos__device_kind *kind) {
+  const rheos__signature *signature = rheos__signature_by_name(c->op);
+  if (!signature || !kind->has_kernel(signature->op, NULL)) return false;
+  if (signature->op->flags & RHEOS_OP_CONSTANT || c->num_nodes > 0) return false;
+  for (int i = 0; i < c->num_inputs; i++) {
+    if (c->inputs[i].kind == INPUT_NODE || !is_of_numbers(c->inputs[i].dtype)) return false;
+  }
+  for (int i = 0; i < c->num_outputs; i++) {
+    if (!is_of_numbers(rheos_tensor_dtype(c->outputs[i].tensor))) return false;
+  }
+  return true;
+}
+
 // ---- Comparing
 
 double op_number_at(const rheos_tensor *tensor, int64_t index) {

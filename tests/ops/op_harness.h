@@ -2,6 +2,7 @@
 #ifndef RHEOS_TESTS_OPS_OP_HARNESS_H
 #define RHEOS_TESTS_OPS_OP_HARNESS_H
 
+#include "device/device.h"
 #include "ops/op_cases.h"
 
 typedef enum build_mode {
@@ -56,6 +57,10 @@ rheos_status *op_case_run(const op_case *c, build_mode mode, int num_threads, op
 rheos_status *op_case_run_on(const op_case *c, build_mode mode,
                              const rheos_session_options *options, const char *device,
                              op_result *result);
+
+// Whether the kind of device has a kernel for the op, and may be asked for the case: numbers and
+// variables of them in, numbers out, all from outside.
+bool op_case_runs_on(const op_case *c, const rheos__device_kind *kind);
 
 // How near an answer has to be: |x - y| <= absolute + relative * |y|; both 0: equal. NaN equals
 // NaN, infinities equal themselves.

@@ -3,40 +3,22 @@
 #include "device/opencl/card_product.h"
 #include "device/opencl/move.h"
 #include "device/opencl/source.h"
+#include "device/opencl/windows.h"
 #include "ops/nn/conv.h"
 
 #include "opencl/conv.inc"
 
 // As conv.cl has it.
 typedef struct card_conv {
-  cl_int batch, groups, group_in, group_out;
-  cl_int in[3], out[3], taps[3], stride[3], dilation[3], before[3];
-  cl_int in_batch, in_steps[3], in_channel, out_batch, out_steps[3], out_channel;
+  rheos__card_windows w;
+  cl_int groups, group_in, group_out;
 } card_conv;
 
 static bool fits(int64_t number) { return number >= 0 && number < INT32_MAX; }
 
 static card_conv conv_for_card(const rheos__conv *c) {
-  card_conv k = {.batch = (cl_int)c->batch,
-                 .groups = (cl_int)c->groups,
-                 .group_in = (cl_int)c->group_in,
-                 .group_out = (cl_int)c->group_out,
-                 .in_batch = (cl_int)c->in.batch,
-                 .in_channel = (cl_int)c->in.channel,
-                 .out_batch = (cl_int)c->out.batch,
-                 .out_channel = (cl_int)c->out.channel};
-  for (int d = 0; d < 3; d++) {
-    const rheos__window *w = &c->windows.dims[d];
-    k.in[d] = (cl_int)w->in;
-    k.out[d] = (cl_int)w->out;
-    k.taps[d] = (cl_int)w->kernel;
-    k.stride[d] = (cl_int)w->stride;
-    k.dilation[d] = (cl_int)w->dilation;
-    k.before[d] = (cl_int)w->before;
-    k.in_steps[d] = (cl_int)c->in.dims[d];
-    k.out_steps[d] = (cl_int)c->out.dims[d];
-  }
-  return k;
+  return (card_conv){rheos__windows_for_card(&c->windows, c->batch, &c->in, &c->out),
+                     (cl_int)c->groups, (cl_int)c->group_in, (cl_int)c->group_out};
 }
 
 static int64_t product_of(const cl_int *sizes) { return (int64_t)sizes[0] * sizes[1] * sizes[2]; }
@@ -54,8 +36,9 @@ static rheos_status *answer(rheos__prepare *p, const rheos__conv *c, const char 
     return NULL;
   }
   const card_conv k = conv_for_card(c);
-  const int64_t windows = k.batch * product_of(k.out), places = k.batch * product_of(k.in);
-  const int64_t taps = product_of(k.taps);
+  const int64_t windows = k.w.batch * product_of(k.w.out);
+  const int64_t places = k.w.batch * product_of(k.w.in);
+  const int64_t taps = product_of(k.w.taps);
   rheos__sizes sizes = {windows, k.group_out, taps * k.group_in, k.groups};
   if (kind[5] == 'B') sizes = (rheos__sizes){places, k.group_in, taps * k.group_out, k.groups};
   if (kind[5] == 'W') sizes = (rheos__sizes){taps * k.group_in, k.group_out, windows, k.groups};
@@ -69,6 +52,7 @@ static rheos_status *answer(rheos__prepare *p, const rheos__conv *c, const char 
     rheos__cl_add_macros(&text, dtype);
     rheos__cl_add(&text, "#define %s 1\n", kind);
     rheos__product_add_arithmetic(&text, p->output_dtypes[0]);
+    rheos__windows_add_text(&text);
     rheos__text_add_string(&text, rheos__cl_conv);
     rheos__product_add_text(launch, &text, operands, &sizes);
     rheos__launch_set(launch, &k, sizeof k);

@@ -2,36 +2,11 @@
 
 #include <string.h>
 
+#include "device/opencl/move.h"
 #include "device/opencl/source.h"
 #include "ops/kit/array_util.h"
 
 static const char late[] = "it is known only when it runs along which dimension";
-
-// The dimension that input `input` (-1: the attribute "axis") says; false if nothing does yet.
-static bool find_axis(const rheos__prepare *p, int32_t input, int32_t rank, int32_t *out_axis) {
-  int64_t axis = 0;
-  if (input < 0) {
-    axis = rheos__attr_int(p->attrs, "axis");
-  } else if (input < p->num_inputs) {
-    if (p->input_values == NULL || p->input_values[input] == NULL) return false;
-    axis = rheos__int_in(p->input_dtypes[input], p->input_values[input]->data, 0);
-  }
-  rheos_status *status = rheos__normal_axis(axis, rank, out_axis);
-  const bool is_fine = status == NULL;
-  rheos_status_free(status);
-  return is_fine;
-}
-
-static const char *integer_of(rheos_dtype dtype) {
-  switch (dtype) {
-    case RHEOS_INT64: return "long";
-    case RHEOS_INT32: return "int";
-    case RHEOS_INT16: return "short";
-    case RHEOS_INT8: return "char";
-    case RHEOS_UINT8: return "uchar";
-    default: return NULL;
-  }
-}
 
 // ---- Gather
 
@@ -50,21 +25,13 @@ static const char gather_source[] =
     "  ((global WORD *)(bz + oz))[at] = value;\n"
     "}\n";
 
-static const char *word_of(size_t size) {
-  return size == 1   ? "uchar"
-         : size == 2 ? "ushort"
-         : size == 4 ? "uint"
-         : size == 8 ? "ulong"
-                     : NULL;
-}
-
 rheos_status *rheos__cl_prepare_gather(rheos__prepare *p) {
   const rheos_shape *params = &p->input_shapes[0], *indices = &p->input_shapes[1];
-  const char *word = word_of(rheos_dtype_size(p->output_dtypes[0]));
-  const char *index = integer_of(p->input_dtypes[1]);
+  const char *word = rheos__cl_word_of(rheos_dtype_size(p->output_dtypes[0]));
+  const char *index = rheos__cl_integer_of(p->input_dtypes[1]);
   const int64_t count = rheos_shape_num_elements(&p->output_shapes[0]);
   int32_t axis;
-  if (!find_axis(p, 2, params->rank, &axis)) {
+  if (!rheos__cl_find_axis(p, 2, params->rank, &axis)) {
     p->decline_reason = late;
     return NULL;
   }
@@ -111,11 +78,11 @@ static const char one_hot_source[] =
 
 rheos_status *rheos__cl_prepare_one_hot(rheos__prepare *p) {
   const rheos_shape *indices = &p->input_shapes[0], *out = &p->output_shapes[0];
-  const char *word = word_of(rheos_dtype_size(p->output_dtypes[0]));
-  const char *index = integer_of(p->input_dtypes[0]);
+  const char *word = rheos__cl_word_of(rheos_dtype_size(p->output_dtypes[0]));
+  const char *index = rheos__cl_integer_of(p->input_dtypes[0]);
   const int64_t count = rheos_shape_num_elements(out);
   int32_t axis;
-  if (word == NULL || index == NULL || !find_axis(p, -1, out->rank, &axis)) {
+  if (word == NULL || index == NULL || !rheos__cl_find_axis(p, -1, out->rank, &axis)) {
     p->decline_reason = "the device does not make numbers of this dtype";
     return NULL;
   }
@@ -158,12 +125,12 @@ rheos_status *rheos__cl_prepare_arg_extreme(rheos__prepare *p) {
   rheos__card *card = rheos__card_of(p->device);
   const rheos__cl_dtype *dtype = rheos__cl_dtype_of(card, p->input_dtypes[0]);
   const rheos_shape *in = &p->input_shapes[0];
-  const char *index = integer_of(p->output_dtypes[0]);
+  const char *index = rheos__cl_integer_of(p->output_dtypes[0]);
   const bool is_max = strcmp(p->op->name, "ArgMax") == 0;
   const int64_t count = rheos_shape_num_elements(&p->output_shapes[0]);
   int32_t axis;
   RHEOS_TRY(p->op->prepare(p));  // which checks the shapes
-  if (!find_axis(p, 1, in->rank, &axis) || dtype == NULL || index == NULL) {
+  if (!rheos__cl_find_axis(p, 1, in->rank, &axis) || dtype == NULL || index == NULL) {
     if (p->release != NULL) p->release(p->state);
     p->decline_reason = dtype == NULL ? "the device does not compare numbers of this dtype" : late;
     return NULL;

@@ -4,16 +4,6 @@
 
 #include "device/opencl/source.h"
 
-static const char *word_of(size_t size) {
-  switch (size) {
-    case 1: return "uchar";
-    case 2: return "ushort";
-    case 4: return "uint";
-    case 8: return "ulong";
-    default: return size == 16 ? "ulong2" : NULL;
-  }
-}
-
 static void add_kernel(rheos__launch *launch, rheos__text *text, const char *name,
                        const rheos__stage_operand *operands, int32_t num_operands,
                        int64_t num_items) {
@@ -35,7 +25,7 @@ static void add_walk(rheos__text *text, int32_t rank) {
 
 void rheos__move_add(rheos__launch *launch, const rheos__copy *copy, int32_t from, int32_t to) {
   const rheos__stage_operand operands[] = {{from, 0}, {to, 0}};
-  const char *word = word_of(rheos_dtype_size(copy->dtype));
+  const char *word = rheos__cl_word_of(rheos_dtype_size(copy->dtype));
   rheos__text text = {0};
   if (copy->num_elements == 0) return;
   if (word == NULL) launch->cannot = true;
@@ -65,7 +55,7 @@ void rheos__move_add_fill(rheos__launch *launch, int32_t to, int64_t count, size
                           uint64_t bits) {
   const rheos__stage_operand operand = {to, 0};
   const bool is_pair = size == 16;
-  const char *word = word_of(is_pair ? 8 : size);
+  const char *word = rheos__cl_word_of(is_pair ? 8 : size);
   rheos__text text = {0};
   if (count == 0) return;
   if (word == NULL) launch->cannot = true;
@@ -106,17 +96,15 @@ rheos_status *rheos__cl_prepare_copy(rheos__prepare *p) {
 
 // ---- Joining and taking apart
 
-// The dimension of `whole` along which parts lie; false where it is not known yet.
-static bool find_axis(const rheos__prepare *p, const rheos_shape *whole, int32_t axis_input,
-                      int32_t *out_axis) {
-  int64_t axis;
-  if (axis_input < 0) {
+bool rheos__cl_find_axis(const rheos__prepare *p, int32_t input, int32_t rank, int32_t *out_axis) {
+  int64_t axis = 0;
+  if (input < 0) {
     axis = rheos__attr_int(p->attrs, "axis");
-  } else {
-    if (p->input_values == NULL || p->input_values[axis_input] == NULL) return false;
-    axis = rheos__int_in(p->input_dtypes[axis_input], p->input_values[axis_input]->data, 0);
+  } else if (input < p->num_inputs) {
+    if (p->input_values == NULL || p->input_values[input] == NULL) return false;
+    axis = rheos__int_in(p->input_dtypes[input], p->input_values[input]->data, 0);
   }
-  rheos_status *status = rheos__normal_axis(axis, whole->rank, out_axis);
+  rheos_status *status = rheos__normal_axis(axis, rank, out_axis);
   const bool is_fine = status == NULL;
   rheos_status_free(status);
   return is_fine;
@@ -137,7 +125,7 @@ rheos_status *rheos__cl_prepare_join(rheos__prepare *p) {
   const rheos_shape *out = &p->output_shapes[0];
   const int32_t first = is_v1, count = p->num_inputs - !packs;
   int32_t axis;
-  if (!find_axis(p, out, packs ? -1 : is_v1 ? 0 : p->num_inputs - 1, &axis)) {
+  if (!rheos__cl_find_axis(p, packs ? -1 : is_v1 ? 0 : p->num_inputs - 1, out->rank, &axis)) {
     return decline(p, late);
   }
   rheos__launch *launch =
@@ -162,7 +150,8 @@ rheos_status *rheos__cl_prepare_take_apart(rheos__prepare *p) {
   const int32_t data = unpacks || is_v ? 0 : 1;
   const rheos_shape *in = &p->input_shapes[data];
   int32_t axis;
-  if (!find_axis(p, in, unpacks ? -1 : is_v ? 2 : 0, &axis)) return decline(p, late);
+  if (!rheos__cl_find_axis(p, unpacks ? -1 : is_v ? 2 : 0, in->rank, &axis))
+    return decline(p, late);
   rheos__launch *launch =
       rheos__launch_begin(rheos__card_of(p->device), p->arena, p->num_inputs, p->num_outputs);
   if (launch == NULL) return rheos__out_of_memory();

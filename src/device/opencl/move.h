@@ -11,6 +11,10 @@ void rheos__move_add(rheos__launch *launch, const rheos__copy *copy, int32_t fro
 void rheos__move_add_fill(rheos__launch *launch, int32_t to, int64_t count, size_t size,
                           uint64_t bits);
 
+// The dimension that input `input` says (-1: the attribute "axis"; an input that there is not: the
+// first one), of so many; false where nothing says it yet.
+bool rheos__cl_find_axis(const rheos__prepare *p, int32_t input, int32_t rank, int32_t *out_axis);
+
 // Ops that are one copy; that join inputs, or take one apart; and others.
 rheos_status *rheos__cl_prepare_copy(rheos__prepare *p);
 rheos_status *rheos__cl_prepare_join(rheos__prepare *p);

@@ -6,8 +6,6 @@
 
 #include "opencl/norm.inc"
 
-enum { GROUP = 128 };
-
 // As norm.cl has it.
 typedef struct card_norm {
   cl_long batch, channels, spatial, batch_step, channel_step, spatial_step;
@@ -29,7 +27,8 @@ static void add(norm_work *w, const char *name, const int32_t *numbers, int32_t 
   for (int32_t i = 0; i < count; i++) operands[i] = (rheos__stage_operand){numbers[i], 0};
   rheos__cl_add_prelude(&text);
   rheos__cl_add_macros(&text, w->dtype);
-  rheos__text_add_string(&text, "#define PARAM float\ntypedef double TOTAL;\n");
+  rheos__text_add_string(&text, "#define PARAM float\n");
+  rheos__cl_add_group(&text, "double");
   rheos__text_add_string(&text, rheos__cl_norm);
   rheos__launch_add_text(w->launch, &text, name, operands, count, grid);
 }
@@ -49,14 +48,14 @@ static rheos_status *begin(rheos__prepare *p, int32_t num_stages, norm_work *w) 
   RHEOS_TRY(rheos__prepare_reference(p));
   const rheos__norm *s = p->state;
   *w = (norm_work){.s = s, .dtype = rheos__cl_dtype_of(card, s->dtype)};
-  if (w->dtype == NULL || s->param_dtype != RHEOS_FLOAT || card->max_group < GROUP ||
+  if (w->dtype == NULL || s->param_dtype != RHEOS_FLOAT || card->max_group < RHEOS__GROUP ||
       s->batch * s->spatial == 0) {
     p->decline_reason = "the device does not normalize numbers of these dtypes, or none";
     return NULL;
   }
   w->k = (card_norm){s->batch,      s->channels,     s->spatial,
                      s->batch_step, s->channel_step, s->spatial_step};
-  w->channels = (rheos__grid){1, {(size_t)s->channels * GROUP}, {GROUP, 1, 1}};
+  w->channels = (rheos__grid){1, {(size_t)s->channels * RHEOS__GROUP}, {RHEOS__GROUP, 1, 1}};
   w->elements = (rheos__grid){1, {(size_t)(s->batch * s->channels * s->spatial)}, {0}};
   w->launch = rheos__launch_begin(card, p->arena, p->num_inputs, num_stages);
   return w->launch != NULL ? NULL : rheos__out_of_memory();

@@ -1,22 +1,8 @@
 // Batch normalization: a group for each channel sums up, then every element is normalized.
-#define GROUP 128
 typedef struct norm {
   long batch, channels, spatial, batch_step, channel_step, spatial_step;
 } norm;
 #define AT(n, c, s) ((n) * k.batch_step + (c) * k.channel_step + (s) * k.spatial_step)
-
-inline TOTAL sum_of(local TOTAL *all, TOTAL mine) {
-  const int at = get_local_id(0);
-  all[at] = mine;
-  for (int width = GROUP / 2; width > 0; width /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (at < width) all[at] += all[at + width];
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const TOTAL sum = all[0];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return sum;
-}
 
 // Mean and variance of each channel, mixed into the running ones, and beside them.
 kernel void moments(global const char *bx, ulong ox, global const char *bmean, ulong omean,

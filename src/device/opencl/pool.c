@@ -3,38 +3,20 @@
 #include <string.h>
 
 #include "device/opencl/source.h"
+#include "device/opencl/windows.h"
 #include "ops/nn/pool.h"
 
 #include "opencl/pool.inc"
 
 // As pool.cl has it.
 typedef struct card_pool {
-  cl_int batch, channels, depth, batch_in_index;
-  cl_int in[3], out[3], taps[3], stride[3], dilation[3], before[3];
-  cl_int in_batch, in_steps[3], in_channel, out_batch, out_steps[3], out_channel;
+  rheos__card_windows w;
+  cl_int channels, depth, batch_in_index;
 } card_pool;
 
 static card_pool pool_for_card(const rheos__pool *p) {
-  card_pool k = {.batch = (cl_int)p->batch,
-                 .channels = (cl_int)p->channels,
-                 .depth = (cl_int)p->depth,
-                 .batch_in_index = p->batch_in_index,
-                 .in_batch = (cl_int)p->in.batch,
-                 .in_channel = (cl_int)p->in.channel,
-                 .out_batch = (cl_int)p->out.batch,
-                 .out_channel = (cl_int)p->out.channel};
-  for (int d = 0; d < 3; d++) {
-    const rheos__window *w = &p->windows.dims[d];
-    k.in[d] = (cl_int)w->in;
-    k.out[d] = (cl_int)w->out;
-    k.taps[d] = (cl_int)w->kernel;
-    k.stride[d] = (cl_int)w->stride;
-    k.dilation[d] = (cl_int)w->dilation;
-    k.before[d] = (cl_int)w->before;
-    k.in_steps[d] = (cl_int)p->in.dims[d];
-    k.out_steps[d] = (cl_int)p->out.dims[d];
-  }
-  return k;
+  return (card_pool){rheos__windows_for_card(&p->windows, p->batch, &p->in, &p->out),
+                     (cl_int)p->channels, (cl_int)p->depth, p->batch_in_index};
 }
 
 static const char *macros_of(rheos__pool_kind kind) {
@@ -94,6 +76,7 @@ rheos_status *rheos__cl_prepare_pool(rheos__prepare *p) {
     rheos__cl_add_macros(&text, dtype);
     rheos__cl_add(&text, "%s#define LOWEST %s\n#define INDEX %s\ntypedef double TOTAL;\n", macros,
                   lowest_of(p->output_dtypes[0], dtype), s->wide_index ? "long" : "int");
+    rheos__windows_add_text(&text);
     rheos__text_add_string(&text, rheos__cl_pool);
     rheos__launch_add_text(launch, &text, "run", is_forward ? forward : backward,
                            is_forward ? 3 : 4, &grid);

@@ -1,156 +1,119 @@
 // Pooling: a work-item for each element of what comes out. A gradient is gathered: each element of
 // the image asks the windows that have it, so nothing is added twice at the same time.
 typedef struct pool {
-  int batch, channels, depth, batch_in_index;
-  int in[3], out[3], taps[3], stride[3], dilation[3], before[3];
-  int in_batch, in_steps[3], in_channel, out_batch, out_steps[3], out_channel;
+  windows w;
+  int channels, depth, batch_in_index;
 } pool;
 
-inline int image_at(const pool *p, int n, int z, int y, int x, int c) {
-  return n * p->in_batch + z * p->in_steps[0] + y * p->in_steps[1] + x * p->in_steps[2] +
-         c * p->in_channel;
-}
-inline int result_at(const pool *p, int n, int z, int y, int x, int c) {
-  return n * p->out_batch + z * p->out_steps[0] + y * p->out_steps[1] + x * p->out_steps[2] +
-         c * p->out_channel;
-}
-
 // Elements of the window at (oz, oy, ox) inside the image: z, y, x.
-#define FOR_WINDOW                                                            \
-  for (int kz = 0; kz < p->taps[0]; kz++)                                     \
-    for (int ky = 0; ky < p->taps[1]; ky++)                                   \
-      for (int kx = 0; kx < p->taps[2]; kx++)                                 \
-        for (int z = oz * p->stride[0] - p->before[0] + kz * p->dilation[0],  \
-                 y = oy * p->stride[1] - p->before[1] + ky * p->dilation[1],  \
-                 x = ox * p->stride[2] - p->before[2] + kx * p->dilation[2],  \
-                 once = z >= 0 && z < p->in[0] && y >= 0 && y < p->in[1] && x >= 0 && x < p->in[2]; \
-             once; once = 0)
-// Windows that have the image's element (z, y, x): oz, oy, ox.
-#define FOR_COVERING                                                          \
-  for (int kz = 0; kz < p->taps[0]; kz++)                                     \
-    for (int ky = 0; ky < p->taps[1]; ky++)                                   \
-      for (int kx = 0; kx < p->taps[2]; kx++)                                 \
-        for (int oz = window_with(p, 0, z, kz), oy = window_with(p, 1, y, ky), \
-                 ox = window_with(p, 2, x, kx), once = oz >= 0 && oy >= 0 && ox >= 0; \
-             once; once = 0)
-
-inline int window_with(const pool *p, int d, int i, int k) {
-  const int start = i + p->before[d] - k * p->dilation[d];
-  if (start < 0 || start % p->stride[d] != 0 || start / p->stride[d] >= p->out[d]) return -1;
-  return start / p->stride[d];
-}
+#define FOR_TAPS(k)                          \
+  for (int4 k = 0; k.x < p->w.taps[0]; k.x++) \
+    for (k.y = 0; k.y < p->w.taps[1]; k.y++)  \
+      for (k.z = 0; k.z < p->w.taps[2]; k.z++)
+// The last first.
+#define FOR_TAPS_BACK(k)                              \
+  for (int4 k = p->w.taps[0] - 1; k.x >= 0; k.x--)    \
+    for (k.y = p->w.taps[1] - 1; k.y >= 0; k.y--)     \
+      for (k.z = p->w.taps[2] - 1; k.z >= 0; k.z--)
 
 // The first element of a window that no other exceeds; -1: it has none.
-inline int first_largest(const pool *p, global const STORED *xs, int n, int oz, int oy, int ox,
-                         int c) {
+inline int first_largest(const pool *p, global const STORED *xs, int4 o, int c) {
   int best = -1;
-  FOR_WINDOW {
-    const int i = image_at(p, n, z, y, x, c);
-    if (best < 0 || LOAD(xs[i]) > LOAD(xs[best])) best = i;
+  FOR_TAPS(k) {
+    const int4 i = covered(&p->w, o, k);
+    if (!is_inside(&p->w, i)) continue;
+    const int at = image_at(&p->w, i, c);
+    if (best < 0 || LOAD(xs[at]) > LOAD(xs[best])) best = at;
   }
   return best;
 }
 
-inline int inside(const pool *p, int oz, int oy, int ox) {
+inline int count_inside(const pool *p, int4 o) {
   int count = 0;
-  FOR_WINDOW count++;
+  FOR_TAPS(k) count += is_inside(&p->w, covered(&p->w, o, k));
   return count;
 }
 
-// A number of a work-item as batch entry, place and channel of `sizes`.
-#define PLACE(sizes)                                       \
-  int rest = (int)at;                                      \
-  const int c = rest % p->channels;                        \
-  rest /= p->channels;                                     \
-  const int px = rest % p->sizes[2];                       \
-  rest /= p->sizes[2];                                     \
-  const int py = rest % p->sizes[1];                       \
-  rest /= p->sizes[1];                                     \
-  const int pz = rest % p->sizes[0], n = rest / p->sizes[0];
-
-#define BEGIN                                              \
-  const ulong at = get_global_id(0);                       \
-  if (at >= (ulong)count) return;                          \
-  const pool *p = &given;
+#define BEGIN                                \
+  const ulong at = get_global_id(0);         \
+  if (at >= (ulong)count) return;            \
+  const pool *p = &given;                    \
+  const int c = (int)(at % (ulong)p->channels);
 
 #if POOL_FORWARD
-kernel void run(global const char *bx, ulong ox_, global char *bz, ulong oz_, global char *bi,
-                ulong oi_, pool given, long count) {
+kernel void run(global const char *bx, ulong ox, global char *bz, ulong oz, global char *bi,
+                ulong oi, pool given, long count) {
   BEGIN
-  PLACE(out)
-  global const STORED *xs = (global const STORED *)(bx + ox_);
-  global STORED *zs = (global STORED *)(bz + oz_);
-  const int oz = pz, oy = py, ox = px, to = result_at(p, n, oz, oy, ox, c);
-#if POOL_MAX
-  COMPUTED best = LOWEST;
-  FOR_WINDOW {
-    for (int d = c * p->depth; d < (c + 1) * p->depth; d++) {
-      const COMPUTED v = LOAD(xs[image_at(p, n, z, y, x, d)]);
-      if (v > best) best = v;
-    }
-  }
-  zs[to] = STORE(best);
-#elif POOL_MAX_3D
-  COMPUTED best = -INFINITY;
-  FOR_WINDOW {
-    const COMPUTED v = LOAD(xs[image_at(p, n, z, y, x, c)]);
-    best = best > v ? best : v;
-  }
-  zs[to] = STORE(best);
-#elif POOL_ARGMAX
-  const int best = first_largest(p, xs, n, oz, oy, ox, c);
+  global const STORED *xs = (global const STORED *)(bx + ox);
+  global STORED *zs = (global STORED *)(bz + oz);
+  const int4 o = place_of((int)(at / (ulong)p->channels), p->w.out);
+  const int to = result_at(&p->w, o, c);
+#if POOL_ARGMAX
+  const int best = first_largest(p, xs, o, c);
   zs[to] = xs[best];
-  ((global INDEX *)(bi + oi_))[to] = best - (p->batch_in_index ? 0 : n * p->in_batch);
+  ((global INDEX *)(bi + oi))[to] = best - (p->batch_in_index ? 0 : o.w * p->w.in_batch);
 #else
-  TOTAL sum = 0;
-  FOR_WINDOW sum += LOAD(xs[image_at(p, n, z, y, x, c)]);
-  zs[to] = STORE(sum / inside(p, oz, oy, ox));
+#if POOL_MAX
+  COMPUTED total = LOWEST;
+#elif POOL_MAX_3D
+  COMPUTED total = -INFINITY;
+#else
+  TOTAL total = 0;
+#endif
+  FOR_TAPS(k) {
+    const int4 i = covered(&p->w, o, k);
+    if (!is_inside(&p->w, i)) continue;
+#if POOL_MAX
+    for (int d = c * p->depth; d < (c + 1) * p->depth; d++) {
+      const COMPUTED v = LOAD(xs[image_at(&p->w, i, d)]);
+      if (v > total) total = v;
+    }
+#elif POOL_MAX_3D
+    const COMPUTED v = LOAD(xs[image_at(&p->w, i, c)]);
+    total = total > v ? total : v;
+#else
+    total += LOAD(xs[image_at(&p->w, i, c)]);
+#endif
+  }
+#if POOL_MAX || POOL_MAX_3D
+  zs[to] = STORE(total);
+#else
+  zs[to] = STORE(total / count_inside(p, o));
+#endif
 #endif
 }
 #else
-// bx: the image (not read for averages), by: the result, bd: what arrives
-kernel void run(global const char *bx, ulong ox_, global const char *by, ulong oy_,
-                global const char *bd, ulong od_, global char *bz, ulong oz_, pool given,
+// bx: the image (not read for averages), by: the result, bd: what arrives. In the order of the
+// windows, which is that of falling taps.
+kernel void run(global const char *bx, ulong ox, global const char *by, ulong oy,
+                global const char *bd, ulong od, global char *bz, ulong oz, pool given,
                 long count) {
   BEGIN
-  PLACE(in)
-  global const STORED *xs = (global const STORED *)(bx + ox_);
-  global const STORED *ys = (global const STORED *)(by + oy_);
-  global const STORED *ds = (global const STORED *)(bd + od_);
-  const int z = pz, y = py, x = px, mine = image_at(p, n, z, y, x, c);
+  global const STORED *xs = (global const STORED *)(bx + ox);
+  global const STORED *ys = (global const STORED *)(by + oy);
+  global const STORED *ds = (global const STORED *)(bd + od);
+  const int4 i = place_of((int)(at / (ulong)p->channels), p->w.in);
+  const int mine = image_at(&p->w, i, c);
 #if POOL_AVERAGE
   TOTAL sum = 0;
-  FOR_COVERING sum += LOAD(ds[result_at(p, n, oz, oy, ox, c)]) / (TOTAL)inside(p, oz, oy, ox);
-#elif POOL_MAX
-  COMPUTED sum = 0;
-  // In the order of the windows, which is that of falling places in them.
-  for (int kz = p->taps[0] - 1; kz >= 0; kz--) {
-    for (int ky = p->taps[1] - 1; ky >= 0; ky--) {
-      for (int kx = p->taps[2] - 1; kx >= 0; kx--) {
-        const int oz = window_with(p, 0, z, kz), oy = window_with(p, 1, y, ky);
-        const int ox = window_with(p, 2, x, kx);
-        if (oz < 0 || oy < 0 || ox < 0) continue;
-        if (first_largest(p, xs, n, oz, oy, ox, c) != mine) continue;
-        sum = (COMPUTED)LOAD(STORE(sum + LOAD(ds[result_at(p, n, oz, oy, ox, c)])));
-      }
-    }
-  }
 #else
   COMPUTED sum = 0;
-  for (int kz = p->taps[0] - 1; kz >= 0; kz--) {
-    for (int ky = p->taps[1] - 1; ky >= 0; ky--) {
-      for (int kx = p->taps[2] - 1; kx >= 0; kx--) {
-        const int oz = window_with(p, 0, z, kz), oy = window_with(p, 1, y, ky);
-        const int ox = window_with(p, 2, x, kx);
-        if (oz < 0 || oy < 0 || ox < 0) continue;
-        const int from = result_at(p, n, oz, oy, ox, c);
-        if (LOAD(xs[mine]) == LOAD(ys[from])) {
-          sum = (COMPUTED)LOAD(STORE(sum + LOAD(ds[from])));
-        }
-      }
-    }
-  }
 #endif
-  ((global STORED *)(bz + oz_))[mine] = STORE(sum);
+  FOR_TAPS_BACK(k) {
+    const int4 o = window_over(&p->w, i, k);
+    if (!is_window(o)) continue;
+    const int from = result_at(&p->w, o, c);
+#if POOL_AVERAGE
+    sum += LOAD(ds[from]) / (TOTAL)count_inside(p, o);
+#else
+#if POOL_MAX
+    if (first_largest(p, xs, o, c) != mine) continue;
+#else
+    if (LOAD(xs[mine]) != LOAD(ys[from])) continue;
+#endif
+    sum = (COMPUTED)LOAD(STORE(sum + LOAD(ds[from])));
+#endif
+  }
+  ((global STORED *)(bz + oz))[mine] = STORE(sum);
 }
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "opencl/group.inc"
 #include "opencl/prelude.inc"
 
 static const rheos__cl_dtype dtypes[RHEOS__NUM_DTYPES] = {
@@ -61,6 +62,25 @@ void rheos__cl_add_macros(rheos__text *text, const rheos__cl_dtype *dtype) {
                 "#define STORED %s\n#define COMPUTED %s\n#define LOAD(v) %sv)\n"
                 "#define STORE(v) %sv)\n",
                 dtype->stored, dtype->computed, dtype->load, dtype->store);
+}
+
+const char *rheos__cl_word_of(size_t size_bytes) {
+  switch (size_bytes) {
+    case 1: return "uchar";
+    case 2: return "ushort";
+    case 4: return "uint";
+    case 8: return "ulong";
+    default: return size_bytes == 16 ? "ulong2" : NULL;
+  }
+}
+
+const char *rheos__cl_integer_of(rheos_dtype dtype) {
+  return rheos_dtype_is_integer(dtype) ? dtypes[dtype].stored : NULL;
+}
+
+void rheos__cl_add_group(rheos__text *text, const char *total) {
+  rheos__cl_add(text, "typedef %s TOTAL;\n#define GROUP %d\n", total, (int)RHEOS__GROUP);
+  rheos__text_add_string(text, rheos__cl_group);
 }
 
 void rheos__cl_add_index(rheos__text *text, const char *name, const char *prefix, int32_t rank,

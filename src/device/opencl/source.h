@@ -27,6 +27,15 @@ void rheos__cl_add(rheos__text *text, const char *format, ...)
 // The types of a formula over one dtype: C, and `wrapping`.
 void rheos__cl_add_types(rheos__text *text, const rheos__cl_dtype *dtype);
 
+// What holds the bits of an element of so many bytes; NULL: nothing does.
+const char *rheos__cl_word_of(size_t size_bytes);
+// The type of an index; NULL: it is none.
+const char *rheos__cl_integer_of(rheos_dtype dtype);
+
+// What a group makes together, RHEOS__GROUP work-items in one dimension: group.cl.
+enum { RHEOS__GROUP = 128 };
+void rheos__cl_add_group(rheos__text *text, const char *total);
+
 // As macros, for kernels of whole files: STORED, COMPUTED, LOAD(v) and STORE(v).
 void rheos__cl_add_macros(rheos__text *text, const rheos__cl_dtype *dtype);
 
