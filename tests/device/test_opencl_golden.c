@@ -10,8 +10,7 @@
 #include "ops/op_harness.h"
 #include "runtime/step/host.h"
 
-static rheos_host *host;
-static rheos__device device;
+static rheos_host *host, *without_device;
 static int num_compared, num_on_cpu;
 
 // Each kernel is compiled, which takes PoCL a tenth of a second: the whole takes minutes. Without
@@ -36,10 +35,13 @@ static op_tolerance tolerance_of(const op_case *c, rheos_dtype dtype) {
   return t;
 }
 
-// Errors in data that the host never sees: as on TensorFlow's GPUs an index that is out of range
-// reads 0, a label that is none makes NaN, and an optimizer's numbers are taken as they are.
-static bool is_unseen(const op_case *c) {
-  static const char *const ops[] = {"Gather", "SparseSoftmax", "Apply", "ResourceApply"};
+// Whether a case is one of an error in data that the host never sees: as on TensorFlow's GPUs an
+// index that is out of range reads 0 and is not written to, a label that is none makes NaN, and an
+// optimizer's numbers are taken as they are.
+static bool may_go_unseen(const op_case *c) {
+  static const char *const ops[] = {"Gather",          "SparseSoftmax", "Apply",
+                                    "ResourceApply",   "Scatter",       "ResourceGather",
+                                    "ResourceScatter", "TensorScatter", "UnsortedSegment"};
   if (strncmp(c->tag, "bad_", 4) != 0) return false;
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
     if (strncmp(c->op, ops[i], strlen(ops[i])) == 0) return true;
@@ -64,14 +66,16 @@ static void compare(const op_case *c, build_mode mode, rheos_tensor *const *expe
 }
 
 static void check_mode(const op_case *c, build_mode mode) {
-  const rheos_session_options options = {.host = host};
+  const rheos_session_options options = {.host = host}, plain = {.host = without_device};
   op_result expected, actual;
-  rheos_status *on_cpu = op_case_run_on(c, mode, &options, NULL, &expected);
+  rheos_status *on_cpu = op_case_run_on(c, mode, &plain, NULL, &expected);
   rheos_status *on_device = op_case_run_on(c, mode, &options, "/device:GPU:0", &actual);
   if (on_device != NULL && is_host_only(on_device)) {
     num_on_cpu++;
   } else if (rheos_status_code(on_cpu) != rheos_status_code(on_device)) {
-    op_wrong(c, "mode %d: on the device %s", (int)mode, op_status_text(on_device));
+    if (on_device != NULL || !may_go_unseen(c)) {
+      op_wrong(c, "mode %d: on the device %s", (int)mode, op_status_text(on_device));
+    }
   } else if (on_cpu == NULL) {
     num_compared++;
     compare(c, mode, expected.outputs, actual.outputs, expected.num_outputs, "output");
@@ -85,7 +89,7 @@ static void check_mode(const op_case *c, build_mode mode) {
 
 static void check_cases(const op_cases *cases, size_t first, size_t end) {
   for (size_t i = first; i < end; i++) {
-    if (!is_wanted(&cases->items[i]) || is_unseen(&cases->items[i])) continue;
+    if (!is_wanted(&cases->items[i])) continue;
     if (is_infinite(&cases->items[i]) || (!all && (i - first) % SHARE != 0)) continue;
     check_mode(&cases->items[i], BUILD_AS_RECORDED);
     if (all) check_mode(&cases->items[i], BUILD_UNKNOWN_SHAPES);
@@ -100,9 +104,10 @@ int main(int argc, char **argv) {
     printf("no device of OpenCL\n");
     return 77;
   }
-  rheos_status *status = rheos_host_new(&(rheos_host_options){.num_threads = 2}, &host);
-  if (!status) status = rheos__opencl_device_init(&device, 0);
-  if (!status) status = rheos__host_add_device(host, &device);
+  const rheos_host_options with = {.num_threads = 2, .num_gpu_devices = 1};
+  const rheos_host_options without = {.num_threads = 2, .num_gpu_devices = -1};
+  rheos_status *status = rheos_host_new(&with, &host);
+  if (!status) status = rheos_host_new(&without, &without_device);
   if (status) {
     fprintf(stderr, "%s\n", rheos_status_message(status));
     return 1;
@@ -111,6 +116,6 @@ int main(int argc, char **argv) {
   printf("%d runs compared, %d refused, %lld kernels on the device\n", num_compared, num_on_cpu,
          (long long)rheos__opencl_num_kernels(0));
   rheos_host_unref(host);
-  rheos__device_deinit(&device);
+  rheos_host_unref(without_device);
   return failed;
 }

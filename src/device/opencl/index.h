@@ -6,6 +6,8 @@
 #include "device/opencl/launch.h"
 
 rheos_status *rheos__cl_prepare_gather(rheos__prepare *p);
+rheos_status *rheos__cl_prepare_gather_nd(rheos__prepare *p);
+rheos_status *rheos__cl_prepare_variable_gather(rheos__prepare *p);
 rheos_status *rheos__cl_prepare_one_hot(rheos__prepare *p);
 rheos_status *rheos__cl_prepare_arg_extreme(rheos__prepare *p);
 

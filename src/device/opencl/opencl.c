@@ -14,6 +14,7 @@
 #include "device/opencl/pool.h"
 #include "device/opencl/random.h"
 #include "device/opencl/reduce.h"
+#include "device/opencl/scatter.h"
 #include "device/opencl/softmax.h"
 #include "device/opencl/update.h"
 
@@ -60,6 +61,12 @@ static const rheos__prepare_fn arg_extreme[] = {rheos__cl_prepare_arg_extreme, N
 static const rheos__prepare_fn uniform[] = {rheos__cl_prepare_uniform, NULL};
 static const rheos__prepare_fn normal[] = {rheos__cl_prepare_normal, NULL};
 static const rheos__prepare_fn truncated[] = {rheos__cl_prepare_truncated, NULL};
+static const rheos__prepare_fn scatter[] = {rheos__cl_prepare_scatter, NULL};
+static const rheos__prepare_fn scatter_nd[] = {rheos__cl_prepare_scatter_nd, NULL};
+static const rheos__prepare_fn tensor_scatter[] = {rheos__cl_prepare_tensor_scatter, NULL};
+static const rheos__prepare_fn unsorted_segment[] = {rheos__cl_prepare_unsorted_segment, NULL};
+static const rheos__prepare_fn gather_nd[] = {rheos__cl_prepare_gather_nd, NULL};
+static const rheos__prepare_fn variable_gather[] = {rheos__cl_prepare_variable_gather, NULL};
 static const rheos__prepare_fn aliases[] = {prepare_alias, NULL};
 
 typedef struct op_kernels {
@@ -156,6 +163,7 @@ static const op_kernels table[] = {
     {&rheos__op_FusedBatchNormV2, batch_norm},
     {&rheos__op_FusedBatchNormV3, batch_norm},
     {&rheos__op_Gather, gather},
+    {&rheos__op_GatherNd, gather_nd},
     {&rheos__op_GatherV2, gather},
     {&rheos__op_Greater, elementwise},
     {&rheos__op_GreaterEqual, elementwise},
@@ -231,6 +239,20 @@ static const op_kernels table[] = {
     {&rheos__op_ResourceApplyProximalAdagrad, apply},
     {&rheos__op_ResourceApplyProximalGradientDescent, apply},
     {&rheos__op_ResourceApplyRMSProp, apply},
+    {&rheos__op_ResourceGather, variable_gather},
+    {&rheos__op_ResourceGatherNd, variable_gather},
+    {&rheos__op_ResourceScatterAdd, scatter},
+    {&rheos__op_ResourceScatterDiv, scatter},
+    {&rheos__op_ResourceScatterMax, scatter},
+    {&rheos__op_ResourceScatterMin, scatter},
+    {&rheos__op_ResourceScatterMul, scatter},
+    {&rheos__op_ResourceScatterNdAdd, scatter},
+    {&rheos__op_ResourceScatterNdMax, scatter},
+    {&rheos__op_ResourceScatterNdMin, scatter},
+    {&rheos__op_ResourceScatterNdSub, scatter},
+    {&rheos__op_ResourceScatterNdUpdate, scatter},
+    {&rheos__op_ResourceScatterSub, scatter},
+    {&rheos__op_ResourceScatterUpdate, scatter},
     {&rheos__op_Reverse, copy},
     {&rheos__op_ReverseV2, copy},
     {&rheos__op_RightShift, elementwise},
@@ -238,6 +260,20 @@ static const op_kernels table[] = {
     {&rheos__op_Round, elementwise},
     {&rheos__op_Rsqrt, elementwise},
     {&rheos__op_RsqrtGrad, elementwise},
+    {&rheos__op_ScatterAdd, scatter},
+    {&rheos__op_ScatterDiv, scatter},
+    {&rheos__op_ScatterMax, scatter},
+    {&rheos__op_ScatterMin, scatter},
+    {&rheos__op_ScatterMul, scatter},
+    {&rheos__op_ScatterNd, scatter_nd},
+    {&rheos__op_ScatterNdAdd, scatter},
+    {&rheos__op_ScatterNdMax, scatter},
+    {&rheos__op_ScatterNdMin, scatter},
+    {&rheos__op_ScatterNdNonAliasingAdd, tensor_scatter},
+    {&rheos__op_ScatterNdSub, scatter},
+    {&rheos__op_ScatterNdUpdate, scatter},
+    {&rheos__op_ScatterSub, scatter},
+    {&rheos__op_ScatterUpdate, scatter},
     {&rheos__op_Select, elementwise},
     {&rheos__op_SelectV2, elementwise},
     {&rheos__op_Selu, elementwise},
@@ -268,12 +304,21 @@ static const op_kernels table[] = {
     {&rheos__op_Tan, elementwise},
     {&rheos__op_Tanh, elementwise},
     {&rheos__op_TanhGrad, elementwise},
+    {&rheos__op_TensorScatterAdd, tensor_scatter},
+    {&rheos__op_TensorScatterMax, tensor_scatter},
+    {&rheos__op_TensorScatterMin, tensor_scatter},
+    {&rheos__op_TensorScatterSub, tensor_scatter},
+    {&rheos__op_TensorScatterUpdate, tensor_scatter},
     {&rheos__op_Tile, copy},
     {&rheos__op_Transpose, copy},
     {&rheos__op_TruncateDiv, elementwise},
     {&rheos__op_TruncateMod, elementwise},
     {&rheos__op_TruncatedNormal, truncated},
     {&rheos__op_Unpack, take_apart},
+    {&rheos__op_UnsortedSegmentMax, unsorted_segment},
+    {&rheos__op_UnsortedSegmentMin, unsorted_segment},
+    {&rheos__op_UnsortedSegmentProd, unsorted_segment},
+    {&rheos__op_UnsortedSegmentSum, unsorted_segment},
     {&rheos__op_VarHandleOp, own},
     {&rheos__op_Variable, own},
     {&rheos__op_VariableV2, own},

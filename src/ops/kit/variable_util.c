@@ -139,6 +139,15 @@ rheos__change rheos__change_of(rheos__change_kind kind, rheos_dtype dtype) {
   return changes[kind][dtype];
 }
 
+#define FORMULA_ENTRY(S, name, text) [RHEOS__CHANGE_##name][RHEOS__DTYPE_##S] = text,
+#define ROW_FORMULAS(name, DTYPES, qualifier, formula) DTYPES(FORMULA_ENTRY, name, #formula)
+
+static const char *const change_formulas[][RHEOS__NUM_DTYPES] = {CHANGES(ROW_FORMULAS)};
+
+const char *rheos__change_formula(rheos__change_kind kind, rheos_dtype dtype) {
+  return (int)dtype < RHEOS__NUM_DTYPES ? change_formulas[kind][dtype] : NULL;
+}
+
 rheos_status *rheos__change_elements(rheos__change_kind kind, rheos_dtype dtype, void *to,
                                      const void *from, int64_t n, bool repeated) {
   if (dtype != RHEOS_STRING) {

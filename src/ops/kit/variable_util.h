@@ -49,6 +49,10 @@ typedef enum rheos__change_kind {
 // rheos__check_divisors() before.
 rheos__change rheos__change_of(rheos__change_kind kind, rheos_dtype dtype);
 
+// The formula of such a change as text, in x, which is there, and y, with the names of
+// elementwise.h; NULL as above. Of complex numbers and what is only copied there is none.
+const char *rheos__change_formula(rheos__change_kind kind, rheos_dtype dtype);
+
 // A change that can fail: strings are copied, integers not divided by 0.
 rheos_status *rheos__change_elements(rheos__change_kind kind, rheos_dtype dtype, void *to,
                                      const void *from, int64_t n, bool repeated);

@@ -16,13 +16,28 @@
 
 // ---- Rows
 
-rheos__change rheos__segment_join(rheos__segment_kind kind, rheos_dtype dtype) {
-  switch (kind) {
-    case RHEOS__SEGMENT_PROD: return rheos__change_of(RHEOS__CHANGE_MUL, dtype);
-    case RHEOS__SEGMENT_MAX: return rheos__change_of(RHEOS__CHANGE_NEWEST_MAX, dtype);
-    case RHEOS__SEGMENT_MIN: return rheos__change_of(RHEOS__CHANGE_NEWEST_MIN, dtype);
-    default: return rheos__change_of(RHEOS__CHANGE_ADD, dtype);
+rheos__segment_kind rheos__segment_kind_named(const char *op) {
+  static const char *const names[] = {
+      [RHEOS__SEGMENT_SUM] = "SegmentSum",      [RHEOS__SEGMENT_MEAN] = "SegmentMean",
+      [RHEOS__SEGMENT_SQRT_N] = "SegmentSqrtN", [RHEOS__SEGMENT_PROD] = "SegmentProd",
+      [RHEOS__SEGMENT_MAX] = "SegmentMax",      [RHEOS__SEGMENT_MIN] = "SegmentMin"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strstr(op, names[i]) != NULL) return (rheos__segment_kind)i;
   }
+  return RHEOS__SEGMENT_SUM;
+}
+
+rheos__change_kind rheos__segment_change(rheos__segment_kind kind) {
+  switch (kind) {
+    case RHEOS__SEGMENT_PROD: return RHEOS__CHANGE_MUL;
+    case RHEOS__SEGMENT_MAX: return RHEOS__CHANGE_NEWEST_MAX;
+    case RHEOS__SEGMENT_MIN: return RHEOS__CHANGE_NEWEST_MIN;
+    default: return RHEOS__CHANGE_ADD;
+  }
+}
+
+rheos__change rheos__segment_join(rheos__segment_kind kind, rheos_dtype dtype) {
+  return rheos__change_of(rheos__segment_change(kind), dtype);
 }
 
 #define DIVIDE_CASE(S, by)                                                                     \
@@ -41,9 +56,7 @@ void rheos__divide_row(rheos_dtype dtype, void *row, int64_t width, double divis
   }
 }
 
-// What stands for a segment without rows: of unsorted ids what joins without an effect, of sorted
-// ones 0, or 1 for products.
-static void start_of(rheos__segment_kind kind, rheos_dtype dtype, bool sorted, void *out) {
+void rheos__segment_start(rheos__segment_kind kind, rheos_dtype dtype, bool sorted, void *out) {
 #define LIMIT_CASE(S, ...)                                                                         \
   case RHEOS__DTYPE_##S: {                                                                         \
     const rheos__computed_##S half_range = (rheos__computed_##S)1                                  \
@@ -149,7 +162,7 @@ static rheos_status *prepare_unsorted(rheos__prepare *p, rheos__segment_kind kin
   k->operands = rheos__keep_operands(p);
   if (k->operands == NULL) return rheos__out_of_memory();
   k->join = join;
-  start_of(kind, p->output_dtypes[0], false, k->start);
+  rheos__segment_start(kind, p->output_dtypes[0], false, k->start);
   return rheos__answer_run(p, run_unsorted_segment, 1);
 }
 
@@ -348,7 +361,7 @@ static rheos_status *prepare_sorted(rheos__prepare *p, rheos__segment_kind kind)
   if (k->operands == NULL) return rheos__out_of_memory();
   k->kind = kind;
   k->join = join;
-  start_of(kind, p->output_dtypes[0], true, k->gap);
+  rheos__segment_start(kind, p->output_dtypes[0], true, k->gap);
   p->compute = compute_segment;
   return NULL;
 }

@@ -15,8 +15,16 @@ typedef enum rheos__segment_kind {
   RHEOS__SEGMENT_MIN,
 } rheos__segment_kind;
 
+// Of an op by its name, such as UnsortedSegmentSum.
+rheos__segment_kind rheos__segment_kind_named(const char *op);
+
 // How to join a row to those before; NULL where there is none for the dtype.
 rheos__change rheos__segment_join(rheos__segment_kind kind, rheos_dtype dtype);
+
+// By which change that is, and what stands for a segment without rows: of unsorted ids what joins
+// without an effect, of sorted ones 0, or 1 for products. `out` has 16 bytes.
+rheos__change_kind rheos__segment_change(rheos__segment_kind kind);
+void rheos__segment_start(rheos__segment_kind kind, rheos_dtype dtype, bool sorted, void *out);
 
 // The elements of `row` divided by `divisor`; whole numbers towards 0.
 void rheos__divide_row(rheos_dtype dtype, void *row, int64_t width, double divisor);

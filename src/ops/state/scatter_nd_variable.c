@@ -3,13 +3,7 @@
 // half done: a step that is to stop waits for them, some nanoseconds an element.
 #include "graph/build.h"
 #include "ops/kit/array_util.h"
-#include "ops/kit/variable_util.h"
-
-typedef struct scatter_state {
-  rheos__cells cells;
-  rheos__change_kind change;
-  bool ignore_bad_indices;
-} scatter_state;
+#include "ops/state/scatter.h"
 
 // Shapes may have unknown parts, which fit everything.
 static rheos_status *check_shapes(const rheos_shape *variable, const rheos_shape *indices,
@@ -40,7 +34,7 @@ static rheos_status *check_shapes(const rheos_shape *variable, const rheos_shape
 }
 
 // Nothing is changed unless everything can be.
-static rheos_status *scatter(rheos_tensor *variable, const scatter_state *s,
+static rheos_status *scatter(rheos_tensor *variable, const rheos__scatter *s,
                              const rheos_tensor *indices, const rheos_tensor *updates) {
   const rheos_shape *shape = &variable->shape;
   RHEOS_TRY(check_shapes(shape, &indices->shape, &updates->shape));
@@ -67,7 +61,7 @@ static rheos_status *scatter(rheos_tensor *variable, const scatter_state *s,
 static rheos_status *compute_scatter(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                      rheos_tensor **outputs) {
   (void)step, (void)outputs;
-  const scatter_state *s = state;
+  const rheos__scatter *s = state;
   rheos_tensor *values[RHEOS__MAX_CELLS];
   RHEOS_TRY(rheos__cells_begin_write(&s->cells, values));
   rheos_status *status = scatter(values[0], s, inputs[1], inputs[2]);
@@ -76,12 +70,14 @@ static rheos_status *compute_scatter(void *state, rheos__step *step, rheos_tenso
 }
 
 static rheos_status *prepare_scatter(rheos__prepare *p, rheos__change_kind kind) {
-  scatter_state *s = RHEOS_NEW_STATE(p, scatter_state);
+  rheos__scatter *s = RHEOS_NEW_STATE(p, rheos__scatter);
   if (s == NULL) return rheos__out_of_memory();
   RHEOS_TRY(rheos__cells_of(p, 1, &s->cells));
   RHEOS_TRY(rheos__check_change(p, kind, p->input_dtypes[2]));
   RHEOS_TRY(rheos__bad_indices_policy(p->attrs, &s->ignore_bad_indices));
   s->change = kind;
+  s->by_coordinates = true;
+  s->check = check_shapes;
   p->compute = compute_scatter;
   rheos__pass_reference(p);
   return NULL;

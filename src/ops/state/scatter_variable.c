@@ -1,42 +1,36 @@
 // Changes to rows of variables, which are never left half done: a step that is to stop waits for
 // them, some nanoseconds an element.
 #include "graph/build.h"
-#include "ops/kit/variable_util.h"
+#include "ops/state/scatter.h"
 
 #include <string.h>
 
 #define ANY_NUMBER "number"
 #define COMPARABLE "{half, bfloat16, float, double, int32, int64}"
 
-typedef struct scatter_state {
-  rheos__cells cells;
-  rheos__change_kind change;
-} scatter_state;
-
 // updates.shape must be indices.shape + variable.shape[1:], or []: one number for all.
-static rheos_status *check_updates(const rheos_tensor *variable, const rheos_tensor *indices,
-                                   const rheos_tensor *updates) {
-  if (variable->shape.rank == 0) return RHEOS_INVALID("the variable is a scalar: it has no rows");
-  if (updates->shape.rank == 0) return NULL;
-  bool fits = updates->shape.rank == indices->shape.rank + variable->shape.rank - 1;
-  for (int32_t i = 0; fits && i < updates->shape.rank; ++i) {
-    int64_t expected = i < indices->shape.rank ? indices->shape.dims[i]
-                                               : variable->shape.dims[i - indices->shape.rank + 1];
-    fits = updates->shape.dims[i] == expected;
+static rheos_status *check_updates(const rheos_shape *variable, const rheos_shape *indices,
+                                   const rheos_shape *updates) {
+  if (variable->rank == 0) return RHEOS_INVALID("the variable is a scalar: it has no rows");
+  if (updates->rank == 0) return NULL;
+  bool fits = updates->rank == indices->rank + variable->rank - 1;
+  for (int32_t i = 0; fits && i < updates->rank; ++i) {
+    int64_t expected = i < indices->rank ? indices->dims[i] : variable->dims[i - indices->rank + 1];
+    fits = updates->dims[i] == expected;
   }
   if (fits) return NULL;
   rheos__shape_text a, b, c;
   return RHEOS_INVALID(
       "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], "
       "got updates.shape %s, indices.shape %s, params.shape %s",
-      rheos__shape_text_of(&updates->shape, &a), rheos__shape_text_of(&indices->shape, &b),
-      rheos__shape_text_of(&variable->shape, &c));
+      rheos__shape_text_of(updates, &a), rheos__shape_text_of(indices, &b),
+      rheos__shape_text_of(variable, &c));
 }
 
 // Nothing is changed unless everything can be.
 static rheos_status *scatter(rheos_tensor *variable, rheos__change_kind change,
                              const rheos_tensor *indices, const rheos_tensor *updates) {
-  RHEOS_TRY(check_updates(variable, indices, updates));
+  RHEOS_TRY(check_updates(&variable->shape, &indices->shape, &updates->shape));
   RHEOS_TRY(rheos__check_divisors(change, updates));
   int64_t rows = variable->shape.dims[0];
   RHEOS_TRY(rheos__check_indices(indices, rows));
@@ -55,7 +49,7 @@ static rheos_status *scatter(rheos_tensor *variable, rheos__change_kind change,
 static rheos_status *compute_scatter(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                      rheos_tensor **outputs) {
   (void)step, (void)outputs;
-  const scatter_state *s = state;
+  const rheos__scatter *s = state;
   rheos_tensor *values[RHEOS__MAX_CELLS];
   RHEOS_TRY(rheos__cells_begin_write(&s->cells, values));
   rheos_status *status = scatter(values[0], s->change, inputs[1], inputs[2]);
@@ -64,10 +58,11 @@ static rheos_status *compute_scatter(void *state, rheos__step *step, rheos_tenso
 }
 
 static rheos_status *prepare_scatter(rheos__prepare *p, rheos__change_kind kind) {
-  scatter_state *s = RHEOS_NEW_STATE(p, scatter_state);
+  rheos__scatter *s = RHEOS_NEW_STATE(p, rheos__scatter);
   if (s == NULL) return rheos__out_of_memory();
   RHEOS_TRY(rheos__cells_of(p, 1, &s->cells));
   s->change = kind;
+  s->check = check_updates;
   RHEOS_TRY(rheos__check_change(p, kind, p->input_dtypes[2]));
   p->compute = compute_scatter;
   rheos__pass_reference(p);
