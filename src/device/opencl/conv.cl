@@ -6,23 +6,23 @@ typedef struct conv {
 #define PARAMETERS , conv c
 #define ALL_OUT (c.groups * c.group_out)
 
-inline COMPUTED image(global const STORED *xs, const windows *w, int window, int tap,
+COMPUTED image(global const STORED *xs, const windows *w, int window, int tap,
                       int channel) {
   const int4 i = covered(w, place_of(window, w->out), place_of(tap, w->taps));
   return is_inside(w, i) ? LOAD(xs[image_at(w, i, channel)]) : 0;
 }
 
-inline COMPUTED arrived(global const STORED *ys, const windows *w, int place, int tap,
+COMPUTED arrived(global const STORED *ys, const windows *w, int place, int tap,
                         int channel) {
   const int4 o = window_over(w, place_of(place, w->in), place_of(tap, w->taps));
   return is_window(o) ? LOAD(ys[result_at(w, o, channel)]) : 0;
 }
 
 // Element (window, channel) of the result, (place, channel) of the image.
-inline int of_result(const windows *w, int window, int channel) {
+int of_result(const windows *w, int window, int channel) {
   return result_at(w, place_of(window, w->out), channel);
 }
-inline int of_image(const windows *w, int place, int channel) {
+int of_image(const windows *w, int place, int channel) {
   return image_at(w, place_of(place, w->in), channel);
 }
 

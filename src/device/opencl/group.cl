@@ -1,6 +1,6 @@
 // What a group makes together. Who includes this says what TOTAL is, and how large a GROUP.
 
-inline TOTAL sum_of(local TOTAL *all, TOTAL mine) {
+TOTAL sum_of(local TOTAL *all, TOTAL mine) {
   const int at = get_local_id(0);
   all[at] = mine;
   for (int width = GROUP / 2; width > 0; width /= 2) {
@@ -14,7 +14,7 @@ inline TOTAL sum_of(local TOTAL *all, TOTAL mine) {
 }
 
 // A NaN is the largest.
-inline TOTAL largest_of(local TOTAL *all, TOTAL mine) {
+TOTAL largest_of(local TOTAL *all, TOTAL mine) {
   const int at = get_local_id(0);
   all[at] = mine;
   for (int width = GROUP / 2; width > 0; width /= 2) {

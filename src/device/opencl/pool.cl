@@ -17,7 +17,7 @@ typedef struct pool {
       for (k.z = p->w.taps[2] - 1; k.z >= 0; k.z--)
 
 // The first element of a window that no other exceeds; -1: it has none.
-inline int first_largest(const pool *p, global const STORED *xs, int4 o, int c) {
+int first_largest(const pool *p, global const STORED *xs, int4 o, int c) {
   int best = -1;
   FOR_TAPS(k) {
     const int4 i = covered(&p->w, o, k);
@@ -28,7 +28,7 @@ inline int first_largest(const pool *p, global const STORED *xs, int4 o, int c) 
   return best;
 }
 
-inline int count_inside(const pool *p, int4 o) {
+int count_inside(const pool *p, int4 o) {
   int count = 0;
   FOR_TAPS(k) count += is_inside(&p->w, covered(&p->w, o, k));
   return count;

@@ -34,8 +34,8 @@ typedef ulong uint64_t;
   (fmod(x, y) != 0 && (fmod(x, y) < 0) != (y < 0) ? fmod(x, y) + y : fmod(x, y))
 
 // How far to shift: as far as asked, but not out of the number.
-#define shift_of(y, bits) ((y) < 0 ? 0 : (y) < (long)(bits) ? (int)(y) : (int)(bits) - 1)
-#define unsigned_shift_of(y, bits) ((y) < (bits) ? (int)(y) : (int)(bits) - 1)
+#define shift_of(y, bits) ((int)min(max((long)(y), 0L), (long)(bits) - 1))
+#define unsigned_shift_of(y, bits) ((int)min((ulong)(y), (ulong)(bits) - 1))
 
 // A float that does not fit a whole number becomes the least one.
 #define to_int32(v) ((v) >= -2147483648.0f && (v) < 2147483648.0f ? (int)(v) : INT_MIN)
@@ -43,17 +43,17 @@ typedef ulong uint64_t;
   ((v) >= -9223372036854775808.0f && (v) < 9223372036854775808.0f ? (long)(v) : LONG_MIN)
 
 // Half and bfloat16 are computed in float.
-inline float half_to_float(ushort bits) {
+float half_to_float(ushort bits) {
   ushort kept = bits;
   return vload_half(0, (private const half *)&kept);
 }
-inline ushort float_to_half(float x) {
+ushort float_to_half(float x) {
   ushort bits = 0;
   vstore_half_rte(x, 0, (private half *)&bits);
   return bits;
 }
-inline float bfloat16_to_float(ushort bits) { return as_float((uint)bits << 16); }
-inline ushort float_to_bfloat16(float x) {
+float bfloat16_to_float(ushort bits) { return as_float((uint)bits << 16); }
+ushort float_to_bfloat16(float x) {
   const uint bits = as_uint(x);
   if (x != x) return (ushort)((bits >> 16) | 0x40);
   return (ushort)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);

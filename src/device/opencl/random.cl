@@ -4,7 +4,7 @@ typedef struct generator {
   ulong key, low, high;
 } generator;
 
-inline uint4 block_at(generator g) {
+uint4 block_at(generator g) {
   uint a = (uint)g.low, b = (uint)(g.low >> 32), c = (uint)g.high, d = (uint)(g.high >> 32);
   uint k0 = (uint)g.key, k1 = (uint)(g.key >> 32);
   for (int round = 0; round < 10; round++) {
@@ -19,35 +19,35 @@ inline uint4 block_at(generator g) {
   return (uint4)(a, b, c, d);
 }
 
-inline generator moved(generator g, ulong steps) {
+generator moved(generator g, ulong steps) {
   const ulong low = g.low + steps;
   g.high += low < g.low;
   g.low = low;
   return g;
 }
 
-inline float fraction(uint x) { return as_float(0x3f800000u | (x & 0x7fffffu)) - 1.0f; }
+float fraction(uint x) { return as_float(0x3f800000u | (x & 0x7fffffu)) - 1.0f; }
 
 // Box and Muller, 1958.
-inline float2 normal_pair(uint x0, uint x1) {
+float2 normal_pair(uint x0, uint x1) {
   const float u = fmax(fraction(x0), 1.0e-7f);
   const float angle = (float)(6.283185307179586f * fraction(x1));
   const float radius = sqrt(-2.0f * log(u));
   return (float2)(sin(angle) * radius, cos(angle) * radius);
 }
 
-inline float4 uniform_group(generator g) {
+float4 uniform_group(generator g) {
   const uint4 x = block_at(g);
   return (float4)(fraction(x.x), fraction(x.y), fraction(x.z), fraction(x.w));
 }
 
-inline float4 normal_group(generator g) {
+float4 normal_group(generator g) {
   const uint4 x = block_at(g);
   return (float4)(normal_pair(x.x, x.y), normal_pair(x.z, x.w));
 }
 
 // Those below 2, as many blocks as that takes.
-inline float4 truncated_group(generator g) {
+float4 truncated_group(generator g) {
   float found[4];
   int count = 0;
   while (count < 4) {

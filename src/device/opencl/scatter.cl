@@ -24,7 +24,7 @@ kernel void keys(global const char *bi, ulong oi, global char *bk, ulong ok, lon
 }
 #endif
 
-inline bool rises(ulong at, ulong width) { return (at & width) == 0; }
+bool rises(ulong at, ulong width) { return (at & width) == 0; }
 
 // The smaller of two first, or the larger.
 #define ORDER(a, b, up)                  \
@@ -38,7 +38,7 @@ inline bool rises(ulong at, ulong width) { return (at & width) == 0; }
 
 #define CHUNK (2 * GROUP)
 // Of each pair that is `apart` within a chunk in a group's own memory.
-inline void merge(local ulong *all, ulong first, ulong width, ulong apart) {
+void merge(local ulong *all, ulong first, ulong width, ulong apart) {
   const ulong mine = get_local_id(0);
   for (; apart > 0; apart /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -5,7 +5,7 @@ typedef struct windows {
 } windows;
 
 // An index as a place of `sizes`.
-inline int4 place_of(int index, const int *sizes) {
+int4 place_of(int index, const int *sizes) {
   int4 p;
   p.z = index % sizes[2];
   index /= sizes[2];
@@ -17,34 +17,34 @@ inline int4 place_of(int index, const int *sizes) {
 }
 
 // Where the image has a place, and where the result has one.
-inline int image_at(const windows *w, int4 i, int channel) {
+int image_at(const windows *w, int4 i, int channel) {
   return i.w * w->in_batch + i.x * w->in_steps[0] + i.y * w->in_steps[1] + i.z * w->in_steps[2] +
          channel * w->in_channel;
 }
-inline int result_at(const windows *w, int4 o, int channel) {
+int result_at(const windows *w, int4 o, int channel) {
   return o.w * w->out_batch + o.x * w->out_steps[0] + o.y * w->out_steps[1] +
          o.z * w->out_steps[2] + channel * w->out_channel;
 }
 
 // What tap `k` of the window at `o` covers, and whether that is in the image or padding.
-inline int4 covered(const windows *w, int4 o, int4 k) {
+int4 covered(const windows *w, int4 o, int4 k) {
   return (int4)(o.x * w->stride[0] - w->before[0] + k.x * w->dilation[0],
                 o.y * w->stride[1] - w->before[1] + k.y * w->dilation[1],
                 o.z * w->stride[2] - w->before[2] + k.z * w->dilation[2], o.w);
 }
-inline bool is_inside(const windows *w, int4 i) {
+bool is_inside(const windows *w, int4 i) {
   return i.x >= 0 && i.x < w->in[0] && i.y >= 0 && i.y < w->in[1] && i.z >= 0 && i.z < w->in[2];
 }
 
 // The window along dimension d that has its tap k at `i`; -1: none.
-inline int window_with(const windows *w, int d, int i, int k) {
+int window_with(const windows *w, int d, int i, int k) {
   const int start = i + w->before[d] - k * w->dilation[d];
   if (start < 0 || start % w->stride[d] != 0 || start / w->stride[d] >= w->out[d]) return -1;
   return start / w->stride[d];
 }
 // The window that covers `i` with tap `k`; a coordinate of it is -1 where there is none.
-inline int4 window_over(const windows *w, int4 i, int4 k) {
+int4 window_over(const windows *w, int4 i, int4 k) {
   return (int4)(window_with(w, 0, i.x, k.x), window_with(w, 1, i.y, k.y),
                 window_with(w, 2, i.z, k.z), i.w);
 }
-inline bool is_window(int4 o) { return o.x >= 0 && o.y >= 0 && o.z >= 0; }
+bool is_window(int4 o) { return o.x >= 0 && o.y >= 0 && o.z >= 0; }
