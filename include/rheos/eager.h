@@ -103,6 +103,12 @@ RHEOS_MUST_USE static inline rheos_status *rheos_eager_execute(rheos_eager *eage
                                                                rheos_tensor **out_outputs,
                                                                size_t num_outputs);
 
+// The tensor in the memory of the first device that the name fits, such as "/gpu:0" or "/cpu:0":
+// itself, counted once more, where it lies there or may lie nowhere but in the host's memory. Tapes
+// remember it. RHEOS_INVALID_ARGUMENT, which lists the devices, where there is no such one.
+RHEOS_STATUS rheos_eager_copy(rheos_eager *eager, rheos_tensor *tensor, const char *device,
+                              rheos_tensor **out_tensor);
+
 // A handle of a new variable of that dtype without a value, for AssignVariableOp, ReadVariableOp
 // and the others of TensorFlow's resource variables. The variable goes with its last handle. Errors
 // call it `name`.

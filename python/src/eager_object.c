@@ -74,6 +74,15 @@ void raise_eager_error_take(rheos_status *status, const char *type) {
   raise_run_error_take(told, NULL);
 }
 
+// On the device that the operation asks for, or else the thread.
+static rheos_status *region_of(const rheos_eager_op *op, rheos_region **out_region) {
+  const char *device = op->device ? NULL : eager_asked_device();
+  if (!device) return rheos_eager_region(eager_context(), op, out_region);
+  rheos_eager_op asking = *op;
+  asking.device = device;
+  return rheos_eager_region(eager_context(), &asking, out_region);
+}
+
 enum { keep_gil_below_ns = 20000, keep_gil_below_bytes = 65536 };
 
 typedef struct region_run {
@@ -144,7 +153,7 @@ static PyObject *run_one(const char *type, rheos_tensor **inputs, size_t num_inp
                        .num_attrs = num_attrs};
   rheos_tensor *output = NULL;
   region_run r = {.inputs = inputs, .outputs = &output};
-  rheos_status *status = rheos_eager_region(eager_context(), &op, &r.region);
+  rheos_status *status = region_of(&op, &r.region);
   if (status) {
     raise_eager_error_take(status, type);
     return NULL;
@@ -159,7 +168,7 @@ static PyObject *run_one(const char *type, rheos_tensor **inputs, size_t num_inp
 // The region; NULL where the package says what is wrong with the operation.
 static rheos_region *region_if_sound(const rheos_eager_op *op) {
   rheos_region *region = NULL;
-  rheos_status *status = rheos_eager_region(eager_context(), op, &region);
+  rheos_status *status = region_of(op, &region);
   rheos_status_free(status);
   return region;
 }
@@ -351,7 +360,7 @@ static PyObject *run_all_take(rheos_region *region, const rheos_eager_op *op) {
 
 static PyObject *run_all(const rheos_eager_op *op) {
   rheos_region *region;
-  rheos_status *status = rheos_eager_region(eager_context(), op, &region);
+  rheos_status *status = region_of(op, &region);
   if (!status) return run_all_take(region, op);
   raise_eager_error_take(status, op->type);
   return NULL;
@@ -420,6 +429,7 @@ PyObject *eager_constant(PyObject *value, rheos_dtype dtype, rheos_dtype preferr
     PyErr_Clear();
     tensor = tensor_from_python(value, RHEOS_INVALID_DTYPE, shape, exact);
   }
+  if (tensor) tensor = eager_placed_take(tensor);
   return tensor ? eager_tensor_take(tensor) : NULL;
 }
 
@@ -756,6 +766,7 @@ int eager_init_types(PyObject *module) {
   if (eager_tensor_init_type(module) < 0) return -1;
   if (PyModule_AddType(module, &results_type) < 0) return -1;
   if (PyModule_AddFunctions(module, eager_functions) < 0) return -1;
+  if (eager_place_init(module) < 0) return -1;
   if (tape_init_types(module) < 0) return -1;
   if (traced_init_types(module) < 0) return -1;
   return op_plan_init(module);

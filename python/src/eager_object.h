@@ -71,6 +71,15 @@ bool eager_ops_are_looked_at(void);  // by one of both
 int eager_tell_op(const eager_ran *ran, const rheos_region *region);
 int eager_numerics_init(PyObject *module);
 
+// ---- Places (eager_place.c)
+
+// What operations of this thread ask for by tf.device; NULL: nothing.
+const char *eager_asked_device(void);
+// A constant where this thread asks for it to be, if it may lie there; takes the reference. NULL
+// with an exception.
+rheos_tensor *eager_placed_take(rheos_tensor *tensor);
+int eager_place_init(PyObject *module);
+
 // ---- Variables (eager_variable.c)
 
 static inline bool is_eager_variable(PyObject *object) {

@@ -119,8 +119,14 @@ static int tensor_get_buffer(PyObject *self, Py_buffer *view, int flags) {
     dims[RHEOS_MAX_RANK + i] = stride;
     stride *= dims[i];
   }
+  void *data = rheos_tensor_data(value);
+  if (!data) {
+    PyMem_Free(dims);
+    PyErr_SetString(PyExc_BufferError, "the tensor cannot be copied from its device");
+    return -1;
+  }
   *view = (Py_buffer){
-      .buf = rheos_tensor_data(value),
+      .buf = data,
       .obj = Py_NewRef(self),
       .len = (Py_ssize_t)rheos_tensor_size_bytes(value),
       .itemsize = (Py_ssize_t)size,

@@ -62,6 +62,7 @@ typedef struct entry {
   rheos_tensor **captured;  // what they stand for
   PyObject *touched;        // a list of variables
   PyObject *type;           // the op that calls, str
+  const char *device;       // that was asked for then; NULL: none
   rheos_region *region;
   int64_t epoch;
   result_form form;
@@ -260,7 +261,7 @@ static bool fits(const pattern *p, const token *t) {
 }
 
 static bool is_for(const entry *e, const call_tokens *tokens) {
-  if (e->count != tokens->count) return false;
+  if (e->count != tokens->count || e->device != eager_asked_device()) return false;
   for (Py_ssize_t i = 0; i < e->count; ++i) {
     if (!fits(&e->patterns[i], &tokens->items[i])) return false;
   }
@@ -506,7 +507,7 @@ static bool are_variables(PyObject *list) {
 static rheos_region *region_for(PyObject *tensors, PyObject *captures, PyObject *type,
                                 PyObject *attr_values) {
   PyObject *all = PySequence_Concat(tensors, captures);
-  rheos_eager_op op = {.type = PyUnicode_AsUTF8(type)};
+  rheos_eager_op op = {.type = PyUnicode_AsUTF8(type), .device = eager_asked_device()};
   rheos_tensor **inputs = all ? eager_values(all, &op.num_inputs) : NULL;
   rheos_region *region = NULL;
   attr_list attrs;
@@ -566,6 +567,7 @@ static PyObject *remember(PyObject *object, PyObject *args) {
   e->touched = PySequence_List(touched);
   e->type = Py_NewRef(type);
   e->epoch = current_epoch;
+  e->device = eager_asked_device();
   e->form = form_of(form);
   call_tokens tokens = {.count = 0};
   e->order = PyMem_Calloc(max_tokens, sizeof *e->order);

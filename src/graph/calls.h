@@ -88,6 +88,10 @@ rheos_status *rheos__site_new_of_gradient(const rheos__prepare *p, const rheos_f
                                           const rheos__site_types *types, rheos__site **out_site);
 void rheos__site_free(rheos__site *site);
 
+// The bodies of the same functions whose nodes are on that device where they ask for none and it
+// has a better kernel than a CPU. They go with `bodies`; these themselves where memory is short.
+rheos__bodies *rheos__bodies_on(rheos__bodies *bodies, const char *device);
+
 // What the results will be for arguments of these shapes and cells (an element NULL where an
 // argument is none): shapes, unknown where only a run tells, and the cells behind those that are
 // handles.

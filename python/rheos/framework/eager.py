@@ -8,6 +8,7 @@ import numpy as np
 from rheos import _core
 from rheos.framework import defaults
 from rheos.framework.defaults import get_default_graph
+from rheos.framework.devices import full_device
 from rheos.framework.graph import Graph
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import enable_v2_tensorshape
@@ -23,7 +24,7 @@ class EagerTensor(_core.EagerTensorBase, Tensor):
     @property
     def device(self):
         """The name of the device that has the value."""
-        return device_name()
+        return _core._device_of(self) or device_name()
 
     backing_device = device
 
@@ -67,12 +68,13 @@ class EagerTensor(_core.EagerTensorBase, Tensor):
         return self
 
     def cpu(self):
-        """The tensor in the memory of the CPU: itself."""
-        return self
+        """The tensor in the host's memory: itself where it lies there."""
+        return _core._copy_to(self, "/device:CPU:0") if _core._device_of(self) else self
 
     def gpu(self, gpu_index=0):
-        """Always a RuntimeError: there is no GPU."""
-        raise RuntimeError(f"there is no device GPU:{gpu_index}")
+        """The tensor in the memory of a graphics card; InvalidArgumentError if there is none of
+        that number."""
+        return _core._copy_to(self, f"/device:GPU:{gpu_index}")
 
     def eval(self, feed_dict=None, session=None):
         """Always a NotImplementedError: the value is there, by numpy()."""
@@ -118,6 +120,7 @@ _MOST_SCOPES = 4096  # whose texts are kept
 class _Scopes(threading.local):
     def __init__(self):
         self.names = [""]
+        self.devices = []
 
 
 class EagerGraph(Graph):
@@ -131,8 +134,8 @@ class EagerGraph(Graph):
 
     def __init__(self, program_function=None, num_threads=0):
         self._own_seed = None
-        super().__init__()
         self._scopes = inherited(_Scopes())
+        super().__init__()
         self._scope_texts = {}  # by the scope around and the name
         self._kept = {}
         self.seed = None
@@ -192,6 +195,20 @@ class EagerGraph(Graph):
         else:
             names.append(text)
         return text
+
+    def _set_devices(self, devices):
+        self._devices = devices
+        text = full_device((d for d in devices if not callable(d)), "") if devices else None
+        _core._ask_device(text)
+
+    @property
+    def _devices(self):
+        """What contexts of this thread ask for, outermost first."""
+        return self._scopes.devices
+
+    @_devices.setter
+    def _devices(self, devices):
+        self._scopes.devices = devices
 
     def _push_unchanged(self, *unused):
         self._scopes.names.append(self._scopes.names[-1])

@@ -99,6 +99,7 @@ static rheos__placed entry_placed(const rheos__plan *plan, const rheos__entry *e
       .is_constant = is_node && is_constant(op, entry->num_outputs),
       .is_other = !is_node,
       .makes_value = is_node && entry->num_inputs == 0 && entry->num_outputs == 1,
+      .default_device = rheos__plan_default_device(plan, entry->id),
       .looks_at = RHEOS__NOWHERE,
       .cell = RHEOS__NOWHERE};
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
@@ -199,7 +200,7 @@ static void place_reads(const rheos__placer *p, rheos__plan *plan, int16_t *want
 static rheos_status *place_all_reads(const rheos__placer *p, rheos__plan *plan) {
   int16_t *wanted = rheos__alloc_array((size_t)plan->num_values, sizeof *wanted);
   if (wanted == NULL) return rheos__out_of_memory();
-  plan->is_mixed = rheos__plan_is_body(plan);
+  plan->is_mixed = rheos__plan_hands_on(plan);
   place_reads(p, plan, wanted);
   rheos__free(wanted);
   return NULL;

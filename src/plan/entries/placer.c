@@ -297,10 +297,28 @@ static rheos_status *place_asked(rheos__placer *p, const rheos__placed *what,
   return NULL;
 }
 
+// A device that would rather have it than others, one of those that its function is called on; 0:
+// none.
+static int32_t preferred(const rheos__placer *p, const rheos__placed *what) {
+  rheos__device_name called = {.replica = -1, .task = -1, .id = -1};
+  if (what->default_device != NULL) {
+    rheos_status_free(rheos__device_name_parse(what->default_device, &called));
+  }
+  for (int32_t i = 1; p->prefers_cards && i < p->num_devices; ++i) {
+    if (!rheos__device_name_matches(&called, &device_at(p, i)->parsed_name)) continue;
+    const rheos__device_kind *kind = device_at(p, i)->kind;
+    if (kind->prefers != NULL && !what->needs_no_kernel && !what->is_constant &&
+        kind->prefers(what->op, what->attrs) && rheos__placer_fits(p, what, i)) {
+      return i;
+    }
+  }
+  return 0;
+}
+
 // Where what it joined is, or will be; RHEOS__NOWHERE: that does not matter.
 static int32_t device_beside(const rheos__placer *p, const rheos__placed *what) {
   const rheos__place *place = &p->places[what->id];
-  if (what->cell == RHEOS__FED) return 0;
+  if (what->cell == RHEOS__FED) return preferred(p, what);
   if (place->joined_to == RHEOS__NOWHERE) return RHEOS__NOWHERE;
   const rheos__place *other = &p->places[place->joined_to];
   if (other->given.device != RHEOS__NOWHERE) return other->given.device;
@@ -323,22 +341,11 @@ static bool place_beside(rheos__placer *p, const rheos__placed *what, int32_t ro
   return true;
 }
 
-// A device that would rather have it than others; 0: none.
-static int32_t preferred(const rheos__placer *p, const rheos__placed *what) {
-  for (int32_t i = 1; p->prefers_cards && i < p->num_devices; ++i) {
-    const rheos__device_kind *kind = device_at(p, i)->kind;
-    if (kind->prefers != NULL && !what->needs_no_kernel && !what->is_constant &&
-        kind->prefers(what->op, what->attrs) && rheos__placer_fits(p, what, i)) {
-      return i;
-    }
-  }
-  return 0;
-}
-
 static void place_freely(rheos__placer *p, const rheos__placed *what) {
   const int32_t faster = p->has_memories ? preferred(p, what) : 0;
   if (faster > 0) {
-    give(p, what, faster, RHEOS__PLACE_PREFERRED, RHEOS__NOWHERE);
+    const bool is_called = what->default_device != NULL;
+    give(p, what, faster, is_called ? RHEOS__PLACE_CALLED : RHEOS__PLACE_PREFERRED, RHEOS__NOWHERE);
     return;
   }
   const int32_t device = first_that_fits(p, what);
@@ -415,6 +422,7 @@ char *rheos__placer_why(const rheos__placer *p, int32_t id) {
     case RHEOS__PLACE_TAKERS: return named(p, "taken only there, first by %s", given->beside);
     case RHEOS__PLACE_SHAPE: return named(p, "looks at the shape of %s", given->beside);
     case RHEOS__PLACE_PREFERRED: return rheos__strdup("the fastest device with a kernel");
+    case RHEOS__PLACE_CALLED: return rheos__strdup("the device that its function is called on");
     case RHEOS__PLACE_KERNEL: return rheos__strdup("the first device with a kernel");
     case RHEOS__PLACE_HOST: return rheos__strdup("its values are in the host's memory only");
     case RHEOS__PLACE_NO_DEVICE:

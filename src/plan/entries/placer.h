@@ -17,6 +17,7 @@ typedef enum rheos__place_reason {
   RHEOS__PLACE_SHAPE,      // it looks at the shape of what is there
   RHEOS__PLACE_KERNEL,     // the only one with a kernel, or the first of those
   RHEOS__PLACE_PREFERRED,  // nothing speaks for another device, and this one is faster
+  RHEOS__PLACE_CALLED,     // the call of its function asks for the device
   RHEOS__PLACE_HOST,       // what it takes or gives exists in the host's memory only
   RHEOS__PLACE_NO_DEVICE,  // soft placement: what it asks for is not there
   RHEOS__PLACE_NO_KERNEL,  // soft placement: where it asks to be there is no kernel
@@ -42,8 +43,10 @@ typedef struct rheos__placed {
   bool is_other;         // an entry that stands for no node
   bool is_on_host;       // it takes or gives what exists in the host's memory only
   bool makes_value;      // one, out of nothing
-  int32_t looks_at;      // the id of what it looks at the shape of; RHEOS__NOWHERE
-  int32_t cell;          // of what it takes a reference or handle from; RHEOS__NOWHERE; RHEOS__FED
+  // What the call asks for of whose body it is, where it asks for nothing itself; NULL: nothing.
+  const char *default_device;
+  int32_t looks_at;  // the id of what it looks at the shape of; RHEOS__NOWHERE
+  int32_t cell;      // of what it takes a reference or handle from; RHEOS__NOWHERE; RHEOS__FED
 } rheos__placed;
 
 // What device is asked for by one, or by all of a group.

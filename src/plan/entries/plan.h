@@ -86,6 +86,8 @@ typedef struct rheos__plan_context {
   int32_t num_devices;
   bool allow_soft_placement, log_device_placement;
   bool prefers_cards;  // what asks for no device goes to one that would rather have it
+  bool any_memory;     // the plan takes and gives values in whatever memory they lie, as bodies do
+  const char *default_device;  // what nodes that ask for none are on, if better there; NULL: any
   rheos_program_function program_function;  // what PyFunc calls, with its argument; may be NULL
   void *program_argument;
   bool leaves_functions;  // as the session's options say
@@ -136,8 +138,8 @@ struct rheos__plan {
   bool calls_program;   // one of them, or a function that it calls, calls functions of the program
   bool is_mixed;        // values may lie in different memories
   bool runs_elsewhere;  // entries run on devices with memories of their own
-  // Of a mixed plan that is a body: by feed, the first device in whose memory it is taken, or
-  // RHEOS__ANYWHERE. NULL: all are taken in the host's.
+  // Of a mixed plan that takes values in any memory: by feed, the first device in whose memory it
+  // is taken, or RHEOS__ANYWHERE. NULL: all are taken in the host's.
   int16_t *feed_homes;
   rheos__flow *flow;  // of version 1's control flow: it has no segments; NULL: it has none
   rheos__structure *structures;  // of version 1's control flow, raised: raise.h; in the arena
@@ -190,6 +192,23 @@ static inline const rheos__device *rheos__entry_device(const rheos__plan *plan,
 // Whether calls run the plan, as the body of a function or of a part of a graph.
 static inline bool rheos__plan_is_body(const rheos__plan *plan) {
   return plan->context.body != NULL;
+}
+
+// Whether the plan takes and gives values in whatever memory they lie.
+static inline bool rheos__plan_hands_on(const rheos__plan *plan) {
+  return plan->context.any_memory || rheos__plan_is_body(plan);
+}
+
+// The device of those nodes of a body that ask for none, and of bodies that they call: the one that
+// the call asks for which node `id` is in, else that of the plan. NULL: none is said.
+static inline const char *rheos__plan_default_device(const rheos__plan *plan, int32_t id) {
+  const rheos__inlined_call *call;
+  while ((call = rheos__inlined_call_of(plan->inlined, id)) != NULL) {
+    id = call->id;
+    const char *device = rheos__plan_node(plan, id)->device;
+    if (device[0] != '\0') return device;
+  }
+  return plan->context.default_device;
 }
 
 // Where a feed is taken: a device, the first of the list for the host's memory, or RHEOS__ANYWHERE.

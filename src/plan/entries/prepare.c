@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "graph/calls.h"
+
 bool rheos__all_known(const rheos_shape *shapes, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
     if (!rheos_shape_is_known(&shapes[i])) return false;
@@ -16,6 +18,35 @@ static const char *name_of_place(const rheos__plan *plan, const rheos__entry *en
                                  const rheos__device *asked) {
   const rheos__device *placed = rheos__entry_device(plan, entry);
   return rheos__share_memory(placed, asked) ? placed->name : asked->name;
+}
+
+static bool has_memories(const rheos__plan_context *context) {
+  for (int32_t i = 0; i < context->num_devices; ++i) {
+    if (!rheos__is_on_host(context->devices[i])) return true;
+  }
+  return false;
+}
+
+// Whether its functions are those of a dataset, which are called on the host.
+static bool is_of_datasets(const rheos__plan *plan, const rheos__entry *entry) {
+  if ((entry->signature->op->flags & RHEOS_OP_TAKES_VARIANTS) != 0) return true;
+  return entry->num_outputs > 0 && plan->dtypes[entry->first_value] == RHEOS_VARIANT;
+}
+
+// The bodies whose nodes are on the device that the call asks for, if they ask for none themselves.
+static rheos__bodies *bodies_of(const rheos__plan *plan, const rheos__entry *entry) {
+  rheos__bodies *bodies = plan->context.bodies;
+  if (bodies == NULL || entry->structure != NULL ||
+      (entry->signature->op->flags & RHEOS_OP_CALLS) == 0 || !has_memories(&plan->context)) {
+    return bodies;
+  }
+  const char *device = rheos__plan_node(plan, entry->id)->device;
+  if (is_of_datasets(plan, entry)) {
+    device = plan->context.devices[0]->name;
+  } else if (device[0] == '\0') {
+    device = rheos__plan_default_device(plan, entry->id);
+  }
+  return device != NULL ? rheos__bodies_on(bodies, device) : bodies;
 }
 
 // Of the device that the node asks for, which no plan decides anew: a resource has one place.
@@ -88,7 +119,7 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
                         .node_resources = plan->context.node_resources,
                         .graph = (rheos_graph *)(uintptr_t)rheos__inlined_place(
                             plan->inlined, plan->graph, entry->id, &local_id),
-                        .bodies = plan->context.bodies,
+                        .bodies = bodies_of(plan, entry),
                         .structure = entry->structure,
                         .program_function = plan->context.program_function,
                         .program_argument = plan->context.program_argument,

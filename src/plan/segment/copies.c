@@ -61,7 +61,7 @@ static void find_homes(copier *c) {
 // does, in that one.
 static rheos_status *find_feed_homes(copier *c) {
   rheos__plan *plan = c->plan;
-  if (!rheos__plan_is_body(plan)) return NULL;
+  if (!rheos__plan_hands_on(plan)) return NULL;
   plan->feed_homes = rheos__alloc_array((size_t)plan->num_feeds, sizeof *plan->feed_homes);
   if (plan->feed_homes == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < plan->num_feeds; ++i) {
@@ -178,6 +178,27 @@ static rheos_status *take_over(copier *c, int32_t index) {
   return add_entry(c, &entry);
 }
 
+// In which memory a fetch of what runs at once asks to be by what hands it on, and may have no
+// entry any more. A body's is where it is.
+static int16_t asked_home(const copier *c, int32_t fetch) {
+  const rheos__plan *plan = c->plan;
+  const rheos__node *node = rheos__plan_node(plan, plan->fetches[fetch].id);
+  rheos__device_name name;
+  const int16_t home = c->homes[plan->fetch_values[fetch]];
+  if (rheos__plan_is_body(plan) || (node->signature->op->flags & RHEOS_OP_FORWARDS) == 0 ||
+      node->device[0] == '\0' || !is_plain(plan, plan->fetch_values[fetch])) {
+    return home;
+  }
+  rheos_status *status = rheos__device_name_parse(node->device, &name);
+  rheos_status_free(status);
+  for (int32_t i = 0; status == NULL && i < plan->context.num_devices; ++i) {
+    if (rheos__device_name_matches(&name, &plan->context.devices[i]->parsed_name)) {
+      return home_of_device(plan, (int16_t)i);
+    }
+  }
+  return home;
+}
+
 static rheos_status *write_entries(copier *c) {
   rheos__plan *plan = c->plan;
   for (int32_t i = 0; i < plan->num_feeds; ++i) {
@@ -188,9 +209,11 @@ static rheos_status *write_entries(copier *c) {
   for (int32_t i = 0; i < plan->num_fetches; ++i) {
     const int32_t value = plan->fetch_values[i];
     int32_t fetched = c->renamed[value];
-    if (c->homes[value] != 0 && !rheos__plan_is_body(plan)) {
-      const int32_t end = rheos__level_behind(&c->entries[c->num_entries - 1]);
-      RHEOS_TRY(copy_of(c, value, 0, end, &fetched));
+    const int16_t home = rheos__plan_hands_on(plan) ? asked_home(c, i) : 0;
+    if (c->homes[value] != home) {
+      const int32_t end =
+          c->num_entries > 0 ? rheos__level_behind(&c->entries[c->num_entries - 1]) : 0;
+      RHEOS_TRY(copy_of(c, value, home, end, &fetched));
     }
     plan->fetch_values[i] = fetched;
   }

@@ -77,6 +77,9 @@ struct rheos__bodies {
   _Atomic bool is_closed;  // the session has ended: nothing is called any more
   rheos__plan_context context;
   body *first;
+  rheos__bodies *whole;   // the home's, of which these are those on a device; NULL: they are it
+  rheos__bodies *others;  // on devices, each with the next; of the home's, whose mutex guards it
+  char *device;           // the context's default device; NULL: none
 };
 
 // ---- All of them
@@ -91,8 +94,46 @@ rheos__bodies *rheos__bodies_new(const rheos__plan_context *context) {
   return bodies;
 }
 
-bool rheos__bodies_are_called(const rheos__bodies *bodies) {
-  return atomic_load(&bodies->references) > 1;
+static rheos__bodies *new_on(rheos__bodies *whole, const char *device) {
+  rheos__bodies *bodies = rheos__bodies_new(&whole->context);
+  if (bodies == NULL) return NULL;
+  bodies->device = rheos__strdup(device);
+  if (bodies->device == NULL) {
+    rheos__bodies_unref(bodies);
+    return NULL;
+  }
+  bodies->context.default_device = bodies->device;
+  bodies->whole = whole;
+  bodies->others = whole->others;
+  whole->others = bodies;
+  return bodies;
+}
+
+rheos__bodies *rheos__bodies_on(rheos__bodies *bodies, const char *device) {
+  rheos__bodies *whole = bodies->whole != NULL ? bodies->whole : bodies;
+  pthread_mutex_lock(&whole->mutex);
+  rheos__bodies *found = whole->others;
+  while (found != NULL && strcmp(found->device, device) != 0) found = found->others;
+  if (found == NULL) found = new_on(whole, device);
+  pthread_mutex_unlock(&whole->mutex);
+  return found != NULL ? found : bodies;
+}
+
+// What comes behind `at` among `bodies` and, if they are a home's, those on devices: these may
+// outlive it, and then are by themselves.
+static rheos__bodies *next_of(rheos__bodies *bodies, rheos__bodies *at) {
+  if (bodies->whole != NULL) return NULL;
+  pthread_mutex_lock(&bodies->mutex);
+  rheos__bodies *next = at->others;
+  pthread_mutex_unlock(&bodies->mutex);
+  return next;
+}
+
+bool rheos__bodies_are_called(rheos__bodies *bodies) {
+  for (rheos__bodies *each = bodies; each != NULL; each = next_of(bodies, each)) {
+    if (atomic_load(&each->references) > 1) return true;
+  }
+  return false;
 }
 
 static void free_call(rheos__site_call *call) {
@@ -117,8 +158,7 @@ static rheos__site_call *take_any_call(rheos__bodies *bodies) {
 }
 
 // Invocations first: their workspaces have kernels that borrow from segments of the plans.
-void rheos__bodies_clear(rheos__bodies *bodies) {
-  if (bodies == NULL) return;
+static void clear_calls(rheos__bodies *bodies) {
   atomic_store(&bodies->is_closed, true);
   for (;;) {
     pthread_mutex_lock(&bodies->mutex);
@@ -127,13 +167,22 @@ void rheos__bodies_clear(rheos__bodies *bodies) {
     if (call == NULL) break;
     free_call(call);
   }
-  // A plan takes the bodies of its parts with it.
+}
+
+// A plan takes the bodies of its parts with it.
+static void clear_plans(rheos__bodies *bodies) {
   for (body *b = bodies->first; b != NULL;) {
     rheos__plan *plan = b->plan;
     b->plan = NULL;
     rheos__plan_free(plan);
     b = plan != NULL ? bodies->first : b->next;
   }
+}
+
+void rheos__bodies_clear(rheos__bodies *bodies) {
+  if (bodies == NULL) return;
+  for (rheos__bodies *each = bodies; each != NULL; each = next_of(bodies, each)) clear_calls(each);
+  for (rheos__bodies *each = bodies; each != NULL; each = next_of(bodies, each)) clear_plans(each);
 }
 
 // The mutex is held.
@@ -170,21 +219,36 @@ static body *take_uncalled(rheos__bodies *bodies) {
   return b;
 }
 
+static body *take_any_uncalled(rheos__bodies *bodies) {
+  body *b = NULL;
+  for (rheos__bodies *each = bodies; each != NULL && b == NULL; each = next_of(bodies, each)) {
+    b = take_uncalled(each);
+  }
+  return b;
+}
+
 void rheos__bodies_sweep(rheos__bodies *bodies) {
   // A plan that goes takes its sites along, so that there may be others then.
-  for (body *b; (b = take_uncalled(bodies)) != NULL;) free_body(b);
+  for (body *b; (b = take_any_uncalled(bodies)) != NULL;) free_body(b);
 }
 
 void rheos__bodies_forget(rheos__bodies *bodies) {
-  pthread_mutex_lock(&bodies->mutex);
-  for (body *b = bodies->first; b != NULL; b = b->next) b->is_forgotten = b->part == NULL;
-  pthread_mutex_unlock(&bodies->mutex);
+  for (rheos__bodies *each = bodies; each != NULL; each = next_of(bodies, each)) {
+    pthread_mutex_lock(&each->mutex);
+    for (body *b = each->first; b != NULL; b = b->next) b->is_forgotten = b->part == NULL;
+    pthread_mutex_unlock(&each->mutex);
+  }
   rheos__bodies_sweep(bodies);
 }
 
 void rheos__bodies_unref(rheos__bodies *bodies) {
   if (bodies == NULL) return;
   if (atomic_fetch_sub_explicit(&bodies->references, 1, memory_order_acq_rel) > 1) return;
+  while (bodies->whole == NULL && bodies->others != NULL) {
+    rheos__bodies *other = bodies->others;
+    bodies->others = other->others;
+    rheos__bodies_unref(other);
+  }
   while (bodies->first != NULL) {
     body *b = bodies->first;
     bodies->first = b->next;
@@ -196,6 +260,7 @@ void rheos__bodies_unref(rheos__bodies *bodies) {
     rheos__free(b);
   }
   pthread_mutex_destroy(&bodies->mutex);
+  rheos__free(bodies->device);
   rheos__free(bodies);
 }
 

@@ -40,7 +40,7 @@ rheos__call *rheos__site_call_of_plan(rheos__site_call *call);
 rheos_status *rheos__site_call_failed_take(const rheos__site_call *call, rheos_status *status);
 
 // Whether sites of them are there, or others who count them.
-bool rheos__bodies_are_called(const rheos__bodies *bodies);
+bool rheos__bodies_are_called(rheos__bodies *bodies);
 
 // Lets go of all plans. No step runs, and none will.
 void rheos__bodies_clear(rheos__bodies *bodies);

@@ -12,7 +12,9 @@
 
 #include "base/hash.h"
 #include "base/options.h"
+#include "base/text.h"
 #include "graph/library.h"
+#include "plan/entries/place.h"
 #include "runtime/call/bodies.h"
 #include "runtime/eager/region.h"
 
@@ -151,6 +153,8 @@ static rheos_status *init_eager(rheos_eager *eager, const rheos_eager_options *o
                                     .host = options->host,
                                     .own_host = {.num_threads = options->num_threads},
                                     .context = {.allow_soft_placement = true,
+                                                .prefers_cards = true,
+                                                .any_memory = true,
                                                 .program_function = options->program_function,
                                                 .program_argument = options->program_argument,
                                                 .leaves_functions = options->leaves_functions}};
@@ -521,7 +525,8 @@ static rheos_status *region_of(rheos_eager *eager, rheos_graph *graph, int32_t i
   (*out_region)->node = id;
   (*out_region)->reads_variable = (flags & RHEOS_OP_READS_VARIABLE) != 0;
   (*out_region)->assigns_variable =
-      (flags & RHEOS_OP_ASSIGNS) != 0 && !rheos__attr_bool(node->attrs, "validate_shape");
+      (flags & RHEOS_OP_ASSIGNS) != 0 && !rheos__attr_bool(node->attrs, "validate_shape") &&
+      node->device[0] == '\0';  // else the value may have to be brought
   (*out_region)->extends = (flags & RHEOS_OP_CALLS) != 0;
   // What goes over a dataset sleeps where threads make its elements.
   const unsigned iterates = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS;
@@ -641,6 +646,58 @@ rheos_status *rheos_eager_execute_sized(rheos_eager *eager, const rheos_eager_op
     status = rheos_region_run(region, known.inputs, out_outputs, NULL);
   }
   rheos_region_unref(region);
+  return status;
+}
+
+// ---- Places
+
+static const rheos__device *find_device(const rheos_host *host, const rheos__device_name *name) {
+  for (int32_t i = 0; i < host->num_devices; ++i) {
+    if (rheos__device_name_matches(name, &host->devices[i]->parsed_name)) return host->devices[i];
+  }
+  return NULL;
+}
+
+static rheos_status *no_device(const rheos_host *host, const char *device) {
+  rheos__text text = {0};
+  for (int32_t i = 0; i < host->num_devices; ++i) {
+    if (i > 0) rheos__text_add_string(&text, ", ");
+    rheos__text_add_string(&text, host->devices[i]->name);
+  }
+  rheos_status *status =
+      text.failed ? rheos__out_of_memory()
+                  : RHEOS_INVALID("%s unknown device. There are [ %s ]", device, text.data);
+  rheos__text_deinit(&text);
+  return status;
+}
+
+// The gradient of a copy.
+static rheos_status *pass_on(void *argument, rheos_tensor *const *out_gradients, size_t num_outputs,
+                             rheos_tensor_gradient *in_gradients, size_t num_inputs) {
+  (void)argument, (void)num_outputs, (void)num_inputs;
+  in_gradients[0].values = rheos_tensor_ref(out_gradients[0]);
+  return NULL;
+}
+
+rheos_status *rheos_eager_copy(rheos_eager *eager, rheos_tensor *tensor, const char *device,
+                               rheos_tensor **out_tensor) {
+  RHEOS_OUT(out_tensor);
+  RHEOS_NEED(eager, tensor, device);
+  rheos__device_name name;
+  RHEOS_TRY(rheos__device_name_parse(device, &name));
+  const rheos_host *host = eager->home.host;
+  const rheos__device *found = find_device(host, &name);
+  if (found == NULL) return no_device(host, device);
+  if (tensor->memory == found->memory || !rheos__is_plain(tensor->dtype)) {
+    *out_tensor = rheos_tensor_ref(tensor);
+    return NULL;
+  }
+  RHEOS_TRY(rheos__tensor_copy_to(tensor, found->memory, out_tensor));
+  rheos_status *status = rheos_eager_record(eager, &tensor, 1, out_tensor, 1, pass_on, NULL, NULL);
+  if (status != NULL) {
+    rheos_tensor_unref(*out_tensor);
+    *out_tensor = NULL;
+  }
   return status;
 }
 

@@ -377,7 +377,7 @@ static rheos_status *run_with_cells(rheos_region *r, rheos_tensor *const *inputs
   }
   rheos__region_call *call;
   RHEOS_TRY(take_call_for(r, cells, &call));
-  const rheos__parameters parameters = {.tensors = tensors, .cells = cells};
+  const rheos__parameters parameters = {.tensors = tensors, .cells = cells, .any_memory = true};
   rheos_status *status = run_call(r, call, &parameters, outputs, options, observer);
   note_cost(r, call);
   give_call_for(r, call);
@@ -407,7 +407,7 @@ static rheos_status *run_plain(rheos_region *r, rheos_tensor *const *inputs, rhe
                                const rheos_run_options *options, const rheos__observer *observer) {
   rheos__region_call *call;
   RHEOS_TRY(take_call(r, &call));
-  const rheos__parameters parameters = {.tensors = inputs};
+  const rheos__parameters parameters = {.tensors = inputs, .any_memory = true};
   rheos_status *status = run_call(r, call, &parameters, outputs, options, observer);
   note_cost(r, call);
   give_call(r, call);
@@ -430,8 +430,8 @@ static rheos_status *read_variable(const rheos_region *r, rheos_tensor *handle,
                          rheos_dtype_name(handle->dtype),
                          rheos__shape_text_of(&handle->shape, &text));
   }
-  rheos_tensor *value = NULL;
-  RHEOS_TRY(rheos__variable_read_in(cell, NULL, &value));
+  rheos_tensor *value = rheos__variable_read(cell);
+  if (value == NULL) return rheos__variable_uninitialized(cell);
   const rheos_dtype wanted = rheos__region_output_dtype(r, 0);
   if (value->dtype != wanted) {
     rheos_status *status =
