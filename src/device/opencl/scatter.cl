@@ -29,10 +29,10 @@ bool rises(ulong at, ulong width) { return (at & width) == 0; }
 // The smaller of two first, or the larger.
 #define ORDER(a, b, up)                  \
   {                                      \
-    const ulong first = a, second = b;   \
-    if ((first > second) == (up)) {      \
-      a = second;                        \
-      b = first;                         \
+    const ulong left = a, right = b;     \
+    if ((left > right) == (up)) {        \
+      a = right;                         \
+      b = left;                          \
     }                                    \
   }
 

@@ -36,7 +36,7 @@ typedef struct rheos__apply_parts {
 rheos__apply_parts rheos__apply_parts_of(const void *state);
 
 // Locks the cells, whose values are brought to the memory that `p` told of, checks the shapes and
-// calls `run` on them, unless they have no elements. The numbers are not looked at.
+// calls `run` on them, unless the gradient has no elements. Numbers and indices are not looked at.
 rheos_status *rheos__apply_by(const void *state, rheos_tensor *const *inputs,
                               rheos_status *(*run)(void *argument, rheos_tensor *const *cells,
                                                    rheos_tensor *const *inputs),

@@ -106,10 +106,8 @@ static rheos_status *check_shapes(const apply_work *work) {
   if (var->rank < 1) return RHEOS_INVALID("var must be at least 1 dimensional");
   if (work->indices->shape.rank != 1) return RHEOS_INVALID("indices must be one-dimensional");
   rows.dims[0] = work->indices->num_elements;
-  if (!rheos_shape_equal(&rows, &work->grad->shape)) {
-    return do_not_fit("rows of grad", &rows, &work->grad->shape);
-  }
-  return rheos__check_indices(work->indices, var->dims[0]);
+  if (rheos_shape_equal(&rows, &work->grad->shape)) return NULL;
+  return do_not_fit("rows of grad", &rows, &work->grad->shape);
 }
 
 static void apply_at(const apply_work *work, int64_t cell_at, int64_t grad_at, int64_t n) {
@@ -139,6 +137,9 @@ static int64_t units_of(int64_t elements) {
 
 static rheos_status *apply(apply_work *work, rheos__step *step) {
   RHEOS_TRY(check_shapes(work));
+  if (work->indices != NULL) {
+    RHEOS_TRY(rheos__check_indices(work->indices, work->cells[0]->shape.dims[0]));
+  }
   int64_t n = work->grad->num_elements;
   if (n == 0) return NULL;
   if (work->indices == NULL) {
@@ -190,7 +191,8 @@ rheos_status *rheos__apply_by(const void *state, rheos_tensor *const *inputs,
                                                    rheos_tensor *const *inputs),
                               void *argument) {
   const apply_state *s = state;
-  apply_work work = {.state = s, .grad = inputs[s->grad]};
+  apply_work work = {
+      .state = s, .grad = inputs[s->grad], .indices = s->indices >= 0 ? inputs[s->indices] : NULL};
   RHEOS_TRY(rheos__cells_begin_write(&s->cells, work.cells));
   rheos_status *status = check_shapes(&work);
   if (status == NULL && work.grad->num_elements > 0) status = run(argument, work.cells, inputs);

@@ -1,0 +1,112 @@
+// Scatters on graphics cards, on what PoCL makes of a processor: rows that go to one place are
+// joined in their order, however many there are, so the bits are the CPU's. Skipped where there is
+// no device.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <rheos/rheos.h>
+
+#include "device/opencl/opencl.h"
+
+enum { WIDTH = 3 };
+
+static void check(rheos_status *status) {
+  if (status != NULL) fail_msg("%s", rheos_status_message(status));
+}
+
+typedef struct program {
+  rheos_graph *graph;
+  rheos_scope *s;
+  rheos_output tensor, indices, updates, results[2];
+} program;
+
+static void build(program *p, const char *device) {
+  const rheos_shape rows = RHEOS_SHAPE(-1, WIDTH), places = RHEOS_SHAPE(-1, 1);
+  p->graph = rheos_graph_new();
+  p->s = rheos_scope_new(p->graph);
+  rheos_push_device(p->s, device);
+  p->tensor = rheos_placeholder(p->s, RHEOS_FLOAT, .shape = &rows, .name = "tensor");
+  p->indices = rheos_placeholder(p->s, RHEOS_INT32, .shape = &places, .name = "indices");
+  p->updates = rheos_placeholder(p->s, RHEOS_FLOAT, .shape = &rows, .name = "updates");
+  p->results[0] = rheos_tensor_scatter_update(p->s, p->tensor, p->indices, p->updates);
+  p->results[1] = rheos_tensor_scatter_add(p->s, p->tensor, p->indices, p->updates);
+  check(rheos_scope_finish(p->s));
+}
+
+static void program_free(program *p) {
+  rheos_scope_free(p->s);
+  rheos_graph_unref(p->graph);
+}
+
+static uint32_t next_random(uint32_t *state) {
+  return (*state = *state * 1664525u + 1013904223u) >> 8;
+}
+
+static rheos_tensor *floats(int64_t rows, uint32_t *state) {
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(rows, WIDTH), &tensor));
+  float *values = rheos_tensor_data(tensor);
+  for (int64_t i = 0; i < WIDTH * rows; i++) {
+    values[i] = (float)next_random(state) * 1e-6f - (float)(i % 11);
+  }
+  return tensor;
+}
+
+static rheos_tensor *places(int64_t rows, int64_t limit, uint32_t *state) {
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(rows, 1), &tensor));
+  int32_t *values = rheos_tensor_data(tensor);
+  for (int64_t i = 0; i < rows; i++) values[i] = (int32_t)(next_random(state) % (uint64_t)limit);
+  return tensor;
+}
+
+static void run(const program *p, rheos_session *session, const rheos_feed *given,
+                rheos_fetch *fetches) {
+  const rheos_feed feeds[] = {
+      {p->tensor, given[0].value}, {p->indices, given[1].value}, {p->updates, given[2].value}};
+  for (int i = 0; i < 2; i++) fetches[i] = (rheos_fetch){p->results[i], NULL};
+  check(rheos_session_run(session, feeds, 3, fetches, 2, NULL, 0, NULL));
+}
+
+static void test_rows_in_their_order(void **unused) {
+  (void)unused;
+  static const int64_t rows[] = {0, 1, 255, 256, 257, 1000, 5000}, limits[] = {1, 7, 3000};
+  program cpu, card;
+  rheos_session *on_cpu = NULL, *on_card = NULL;
+  uint32_t state = 3;
+  build(&cpu, "/device:CPU:0");
+  build(&card, "/device:GPU:0");
+  check(rheos_session_new(cpu.graph, NULL, &on_cpu));
+  check(rheos_session_new(card.graph, NULL, &on_card));
+  for (size_t i = 0; i < 21; i++) {
+    const int64_t count = rows[i / 3], limit = limits[i % 3];
+    rheos_feed given[3] = {{.value = floats(limit, &state)},
+                           {.value = places(count, limit, &state)},
+                           {.value = floats(count, &state)}};
+    rheos_fetch expected[2], actual[2];
+    run(&cpu, on_cpu, given, expected);
+    run(&card, on_card, given, actual);
+    for (int k = 0; k < 2; k++) {
+      assert_memory_equal(rheos_tensor_data(actual[k].value), rheos_tensor_data(expected[k].value),
+                          rheos_tensor_size_bytes(expected[k].value));
+      rheos_tensor_unref(expected[k].value);
+      rheos_tensor_unref(actual[k].value);
+    }
+    for (int k = 0; k < 3; k++) rheos_tensor_unref(given[k].value);
+  }
+  rheos_session_free(on_cpu);
+  rheos_session_free(on_card);
+  program_free(&cpu);
+  program_free(&card);
+}
+
+int main(void) {
+  setenv("RHEOS_OPENCL", "cpu", 1);
+  if (rheos__opencl_count() == 0) return 77;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_in_their_order)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
