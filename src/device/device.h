@@ -25,9 +25,10 @@ typedef struct rheos__device_kind {
   // Whether it has a kernel for nodes with these attributes. A kernel may still decline a node for
   // its shapes: then the CPU runs it, on copies. Of an op that gives a reference or handle: whether
   // it has kernels for those that change what is behind it.
-  bool (*has_kernel)(const rheos__op_def *op, const rheos__attrs *attrs);
+  bool (*has_kernel)(const rheos__device *device, const rheos__op_def *op,
+                     const rheos__attrs *attrs);
   // Optional: whether the node is better here than on a CPU, where nothing says on which it is.
-  bool (*prefers)(const rheos__op_def *op, const rheos__attrs *attrs);
+  bool (*prefers)(const rheos__device *device, const rheos__op_def *op, const rheos__attrs *attrs);
   // The device's kernels for the op, best first, NULL-terminated; NULL if there are none. On a
   // device in the host's memory the op's reference kernel comes after them.
   const rheos__prepare_fn *(*variants)(const rheos__op_def *op);
@@ -66,6 +67,11 @@ void rheos__device_deinit(rheos__device *device);
 
 // Names it as one of the task that `place` tells.
 void rheos__device_set_task(rheos__device *device, const rheos__device_name *place);
+
+static inline bool rheos__device_has_kernel(const rheos__device *device, const rheos__op_def *op,
+                                            const rheos__attrs *attrs) {
+  return device->kind->has_kernel(device, op, attrs);
+}
 
 // Whether reference kernels run on it, and kernels of the CPU find its values.
 static inline bool rheos__is_on_host(const rheos__device *device) { return device->memory == NULL; }

@@ -358,8 +358,6 @@ static void add_rows(fuser *f, fusion *u) {
       row->inputs[k] = from >= 0 ? -1 - from : find_input(f, u, value);
       assert(from >= 0 || row->inputs[k] >= 0);
     }
-    const bool is_output = m == u->target && u->reduction == NULL;
-    if (u->outputs[m] < 0 && !is_output) output_of(f, u->members[m])->kind = RHEOS__VALUE_NONE;
     if (u->outputs[m] == RHEOS__TO_OUTPUT) whole->steps[whole->num_operands] = row->row->out_bytes;
   }
   whole->target = u->target;
@@ -397,8 +395,24 @@ static void set_cost(const fuser *f, const fusion *u, rheos__instruction *in) {
       (float)(RHEOS__NS_OVERHEAD + RHEOS__NS_PER_BYTE * bytes + RHEOS__NS_PER_FLOP * flops);
 }
 
+// Values that only the cluster sees are none any more.
+static void drop_inner_values(const fuser *f, const fusion *u) {
+  for (int32_t m = 0; m < u->count; ++m) {
+    const bool is_output = m == u->target && u->reduction == NULL;
+    if (u->outputs[m] < 0 && !is_output) output_of(f, u->members[m])->kind = RHEOS__VALUE_NONE;
+  }
+}
+
+// The instructions of a cluster that cannot be one, where that would have stood.
+static rheos_status *keep_members(fuser *f, const cluster *c) {
+  for (int32_t at = c->first; at >= 0; at = f->next[at]) RHEOS_TRY(keep(f, at));
+  return c->reduction >= 0 ? keep(f, c->reduction) : NULL;
+}
+
 static rheos_status *fuse_cluster(fuser *f, const cluster *c) {
   fusion u = {.first = (int32_t)f->num_operands};
+  const size_t instructions_before = f->num_instructions;
+  bool made = true;
   u.whole.num_elements = c->num_elements;
   list_members(f, c, &u);
   RHEOS_TRY(list_inputs(f, &u));
@@ -411,7 +425,13 @@ static rheos_status *fuse_cluster(fuser *f, const cluster *c) {
   assert((size_t)(u.first + in.num_inputs) == f->num_operands);
   in.reuse_input = u.reduction != NULL ? -1 : input_to_reuse(f, &u);
   set_cost(f, &u, &in);
-  RHEOS_TRY(f->by->make(f->segment, &u.whole, &in));
+  RHEOS_TRY(f->by->make(f->segment, &u.whole, &in, &made));
+  if (!made) {
+    f->num_instructions = instructions_before;
+    f->num_operands = (size_t)u.first;
+    return keep_members(f, c);
+  }
+  drop_inner_values(f, &u);
   in.parallel = in.num_units > 1 && in.cost_ns > RHEOS__PARALLEL_NS;
   return add_instruction(f, &in);
 }

@@ -46,9 +46,9 @@ typedef struct rheos__fusing {
   const rheos__elementwise *(*row_of)(const rheos__instruction *in);
   const rheos__reduction *(*reduction_of)(const rheos__instruction *in);
   // Makes `in`, the last of the cluster's instructions, that of the whole: it has its operands
-  // and costs already.
+  // and costs already. *out_made false: it cannot, and the cluster's instructions stay as they are.
   rheos_status *(*make)(rheos__segment *segment, const rheos__fused_cluster *cluster,
-                        rheos__instruction *in);
+                        rheos__instruction *in, bool *out_made);
 } rheos__fusing;
 
 // Whether the session wants it.

@@ -211,6 +211,7 @@ struct rheos__prepare {
   rheos_program_function program_function;  // of the session, for the functions of the program
   void *program_argument;
   bool leaves_functions;  // as the session's options say
+  bool is_finished;       // it is part of a segment, which the device finishes before it runs
   rheos__arena *arena;    // for `state`
   // Whether the bytes of an input stay from step to step: see rheos__input_stays().
   bool (*stays)(void *argument, int32_t input);

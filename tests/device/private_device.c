@@ -301,7 +301,9 @@ static bool is_of_variables(const rheos__op_def *op, const rheos__attrs *attrs) 
          ((op->flags & RHEOS_OP_WRITES) != 0 && begins_with(op->name, updates));
 }
 
-static bool has_kernel(const rheos__op_def *op, const rheos__attrs *attrs) {
+static bool has_kernel(const rheos__device *device, const rheos__op_def *op,
+                       const rheos__attrs *attrs) {
+  (void)device;
   if (is_of_variables(op, attrs)) return true;
   static const char *const missing[] = {"Tanh", "Sqrt"};
   for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
@@ -312,7 +314,7 @@ static bool has_kernel(const rheos__op_def *op, const rheos__attrs *attrs) {
 
 static const rheos__prepare_fn *variants_of(const rheos__op_def *op) {
   static const rheos__prepare_fn kernels[] = {prepare, NULL};
-  return has_kernel(op, NULL) ? kernels : NULL;
+  return has_kernel(NULL, op, NULL) ? kernels : NULL;
 }
 
 // ---- The kind

@@ -11,7 +11,7 @@ static rheos_host *host;
 static rheos__device device;
 static int num_compared;
 
-static bool is_wanted(const op_case *c) { return op_case_runs_on(c, &private_device_kind); }
+static bool is_wanted(const op_case *c) { return op_case_runs_on(c, &device); }
 
 // Of dtypes that never leave the CPU, where the case's inputs and outputs do not tell.
 static bool is_host_only(const rheos_status *status) {

@@ -10,6 +10,7 @@
 
 #include <rheos/rheos.h>
 
+#include "device/card_program.h"
 #include "device/opencl/opencl.h"
 #include "graph/counting_allocator.h"
 
@@ -54,48 +55,6 @@ static void test_blocks_keep_their_bytes(void **unused) {
 
 // ---- Steps
 
-typedef struct program {
-  rheos_graph *graph;
-  rheos_scope *s;
-  rheos_output x, y;
-} program;
-
-// The mean of the products of the rows of x, and a tail of elementwise ops.
-static void build(program *p, const char *device) {
-  p->graph = rheos_graph_new();
-  p->s = rheos_scope_new(p->graph);
-  rheos_push_device(p->s, device);
-  const rheos_shape shape = RHEOS_SHAPE(-1, 5);
-  p->x = rheos_placeholder(p->s, RHEOS_FLOAT, .shape = &shape, .name = "x");
-  const int32_t axis = 0;
-  rheos_tensor *axes = NULL;
-  check(rheos_tensor_from_values(RHEOS_INT32, RHEOS_SHAPE(1), &axis, &axes));
-  const rheos_output along = rheos_constant(p->s, axes, NULL);
-  rheos_tensor_unref(axes);
-  const rheos_output product = rheos_matmul(p->s, p->x, p->x, .transpose_b = true);
-  p->y = rheos_mean(p->s, rheos_tanh(p->s, rheos_square(p->s, product)), along);
-  check(rheos_scope_finish(p->s));
-}
-
-static void program_free(program *p) {
-  rheos_scope_free(p->s);
-  rheos_graph_unref(p->graph);
-}
-
-static rheos_status *run(const program *p, rheos_session *session, int64_t rows,
-                         rheos_tensor **out) {
-  rheos_tensor *x = NULL;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(rows, 5), &x));
-  float *values = rheos_tensor_data(x);
-  for (int64_t i = 0; i < 5 * rows; i++) values[i] = (float)(i % 7) * 0.125f - 0.25f;
-  const rheos_feed feed = {p->x, x};
-  rheos_fetch fetch = {p->y, NULL};
-  rheos_status *status = rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL);
-  rheos_tensor_unref(x);
-  *out = fetch.value;
-  return status;
-}
-
 static void assert_near(const rheos_tensor *a, const rheos_tensor *b) {
   assert_true(rheos_shape_equal(rheos_tensor_shape(a), rheos_tensor_shape(b)));
   const float *x = rheos_tensor_data(a), *y = rheos_tensor_data(b);
@@ -105,17 +64,17 @@ static void assert_near(const rheos_tensor *a, const rheos_tensor *b) {
 static void test_shapes_of_all_sizes(void **unused) {
   (void)unused;
   static const int64_t rows[] = {0, 1, 2, 31, 63, 64, 65, 127, 200, 1000};
-  program cpu, card;
+  card_program cpu, card;
   rheos_session *on_cpu = NULL, *on_card = NULL;
-  build(&cpu, "/device:CPU:0");
-  build(&card, "/device:GPU:0");
+  card_program_init(&cpu, "/device:CPU:0");
+  card_program_init(&card, "/device:GPU:0");
   check(rheos_session_new(cpu.graph, NULL, &on_cpu));
   check(rheos_session_new(card.graph, NULL, &on_card));
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     rheos_tensor *expected = NULL, *actual = NULL, *again = NULL;
-    check(run(&cpu, on_cpu, rows[i], &expected));
-    check(run(&card, on_card, rows[i], &actual));
-    check(run(&card, on_card, rows[i], &again));
+    check(card_program_run(&cpu, on_cpu, rows[i], &expected));
+    check(card_program_run(&card, on_card, rows[i], &actual));
+    check(card_program_run(&card, on_card, rows[i], &again));
     if (rows[i] > 0) assert_near(actual, expected);
     assert_memory_equal(rheos_tensor_data(actual), rheos_tensor_data(again),
                         rheos_tensor_size_bytes(actual));
@@ -125,33 +84,33 @@ static void test_shapes_of_all_sizes(void **unused) {
   }
   rheos_session_free(on_cpu);
   rheos_session_free(on_card);
-  program_free(&cpu);
-  program_free(&card);
+  card_program_deinit(&cpu);
+  card_program_deinit(&card);
 }
 
 // One whole go with a counting allocator; whether all went well.
 static bool go(counting_allocator *counter, int64_t fail_at) {
-  program p;
+  card_program p;
   rheos_session *session = NULL;
   rheos_tensor *y = NULL;
-  build(&p, "/device:GPU:0");
+  card_program_init(&p, "/device:GPU:0");
   *counter = (counting_allocator){.fail_at = fail_at};
   counting_allocator_install(counter);
   rheos_status *status = rheos_session_new(p.graph, NULL, &session);
-  if (status == NULL) status = run(&p, session, 70, &y);
+  if (status == NULL) status = card_program_run(&p, session, 70, &y);
   counter->fail_at = 0;
   const bool is_fine = status == NULL;
   if (status != NULL) assert_int_equal(rheos_status_code(status), RHEOS_RESOURCE_EXHAUSTED);
   rheos_status_free(status);
   rheos_tensor_unref(y);
   if (session != NULL) {  // it goes on
-    check(run(&p, session, 70, &y));
+    check(card_program_run(&p, session, 70, &y));
     assert_float_equal(((const float *)rheos_tensor_data(y))[0], 0.02, 0.05);
     rheos_tensor_unref(y);
   }
   rheos_session_free(session);
   rheos_set_allocator(NULL);
-  program_free(&p);
+  card_program_deinit(&p);
   return is_fine;
 }
 
@@ -165,7 +124,7 @@ static void test_failing_allocations(void **unused) {
 }
 
 typedef struct worker {
-  const program *program;
+  const card_program *program;
   rheos_session *session;
   const rheos_tensor *expected;
 } worker;
@@ -174,7 +133,7 @@ static void *work(void *argument) {
   const worker *w = argument;
   for (int i = 0; i < 20; i++) {
     rheos_tensor *y = NULL;
-    check(run(w->program, w->session, 100, &y));
+    check(card_program_run(w->program, w->session, 100, &y));
     assert_memory_equal(rheos_tensor_data(y), rheos_tensor_data(w->expected),
                         rheos_tensor_size_bytes(y));
     rheos_tensor_unref(y);
@@ -185,20 +144,20 @@ static void *work(void *argument) {
 static void test_threads(void **unused) {
   (void)unused;
   enum { THREADS = 4 };
-  program p;
+  card_program p;
   rheos_session *session = NULL;
   rheos_tensor *expected = NULL;
   pthread_t threads[THREADS];
-  build(&p, "/device:GPU:0");
+  card_program_init(&p, "/device:GPU:0");
   check(rheos_session_new(p.graph, NULL, &session));
-  check(run(&p, session, 100, &expected));
+  check(card_program_run(&p, session, 100, &expected));
   worker w = {&p, session, expected};
   for (int i = 0; i < THREADS; i++)
     assert_int_equal(pthread_create(&threads[i], NULL, work, &w), 0);
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   rheos_tensor_unref(expected);
   rheos_session_free(session);
-  program_free(&p);
+  card_program_deinit(&p);
 }
 
 int main(void) {

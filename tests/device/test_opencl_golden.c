@@ -11,6 +11,7 @@
 #include "runtime/step/host.h"
 
 static rheos_host *host, *without_device;
+static rheos__device device;
 static int num_compared, num_on_cpu;
 
 // Each kernel is compiled, which takes PoCL a tenth of a second: the whole takes minutes. Without
@@ -18,7 +19,7 @@ static int num_compared, num_on_cpu;
 enum { SHARE = 12 };
 static bool all;
 
-static bool is_wanted(const op_case *c) { return op_case_runs_on(c, &rheos__opencl_kind); }
+static bool is_wanted(const op_case *c) { return op_case_runs_on(c, &device); }
 
 static bool is_host_only(const rheos_status *status) {
   return strstr(rheos_status_message(status), "no supported kernel for GPU devices") != NULL;
@@ -111,6 +112,7 @@ int main(int argc, char **argv) {
   const rheos_host_options without = {.num_threads = 2, .num_gpu_devices = -1};
   rheos_status *status = rheos_host_new(&with, &host);
   if (!status) status = rheos_host_new(&without, &without_device);
+  if (!status) status = rheos__opencl_device_init(&device, 0);
   if (status) {
     fprintf(stderr, "%s\n", rheos_status_message(status));
     return 1;
@@ -119,6 +121,7 @@ int main(int argc, char **argv) {
   printf("%d runs compared, %d refused, %lld kernels on the device\n", num_compared, num_on_cpu,
          (long long)rheos__opencl_num_kernels(0));
   rheos_host_unref(host);
+  rheos__device_deinit(&device);
   rheos_host_unref(without_device);
   return failed;
 }

@@ -246,9 +246,9 @@ static bool is_of_numbers(rheos_dtype dtype) {
   return dtype != RHEOS_STRING && dtype != RHEOS_RESOURCE && dtype != RHEOS_VARIANT;
 }
 
-bool op_case_runs_on(const op_case *c, const rheos__device_kind *kind) {
+bool op_case_runs_on(const op_case *c, const rheos__device *device) {
   const rheos__signature *signature = rheos__signature_by_name(c->op);
-  if (!signature || !kind->has_kernel(signature->op, NULL)) return false;
+  if (!signature || !rheos__device_has_kernel(device, signature->op, NULL)) return false;
   if (signature->op->flags & RHEOS_OP_CONSTANT || c->num_nodes > 0) return false;
   for (int i = 0; i < c->num_inputs; i++) {
     if (c->inputs[i].kind == INPUT_NODE || !is_of_numbers(c->inputs[i].dtype)) return false;

@@ -58,9 +58,9 @@ rheos_status *op_case_run_on(const op_case *c, build_mode mode,
                              const rheos_session_options *options, const char *device,
                              op_result *result);
 
-// Whether the kind of device has a kernel for the op, and may be asked for the case: numbers and
+// Whether the device has a kernel for the op, and may be asked for the case: numbers and
 // variables of them in, numbers out, all from outside.
-bool op_case_runs_on(const op_case *c, const rheos__device_kind *kind);
+bool op_case_runs_on(const op_case *c, const rheos__device *device);
 
 // How near an answer has to be: |x - y| <= absolute + relative * |y|; both 0: equal. NaN equals
 // NaN, infinities equal themselves.

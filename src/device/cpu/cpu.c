@@ -7,8 +7,9 @@ bool rheos__cpu_has_kernel(const rheos__op_def *op) {
   return rheos__runs_by_itself(op) || rheos__cpu_variants(op) != NULL;
 }
 
-static bool has_kernel(const rheos__op_def *op, const rheos__attrs *attrs) {
-  (void)attrs;
+static bool has_kernel(const rheos__device *device, const rheos__op_def *op,
+                       const rheos__attrs *attrs) {
+  (void)device, (void)attrs;
   return rheos__cpu_has_kernel(op);
 }
 

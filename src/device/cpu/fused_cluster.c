@@ -81,8 +81,9 @@ static rheos_status *make_reduction(rheos__segment *segment, const rheos__reduct
 }
 
 static rheos_status *make(rheos__segment *segment, const rheos__fused_cluster *cluster,
-                          rheos__instruction *in) {
+                          rheos__instruction *in, bool *out_made) {
   rheos__fused_builder loop;
+  *out_made = true;
   rheos__fused_init(&loop, cluster->num_elements);
   loop.compiles = segment->plan->context.rewrites.compiled_loops != RHEOS_TOGGLE_OFF;
   const int32_t target = add_rows(segment, cluster, &loop);

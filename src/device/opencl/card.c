@@ -8,11 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/hash.h"
 #include "device/opencl/card_memory.h"
 
-enum { MAX_CARDS = 16, MAX_PLATFORMS = 16, LOG_BYTES = 4096 };
+enum { MAX_CARDS = 16, MAX_PLATFORMS = 16 };
 
 static rheos__card cards[MAX_CARDS];
 static int32_t num_cards;
@@ -51,6 +49,17 @@ static void read_text(const rheos__cl *cl, cl_device_id id, cl_device_info what,
   text[capacity - 1] = '\0';
 }
 
+// The version of the platform, which a driver does not always tell itself.
+static void read_platform(const rheos__cl *cl, cl_device_id id, char *text, size_t capacity) {
+  cl_platform_id platform = NULL;
+  text[0] = '\0';
+  if (cl->clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) != CL_SUCCESS ||
+      cl->clGetPlatformInfo(platform, CL_PLATFORM_VERSION, capacity, text, NULL) != CL_SUCCESS) {
+    text[0] = '\0';
+  }
+  text[capacity - 1] = '\0';
+}
+
 static uint64_t read_number(const rheos__cl *cl, cl_device_id id, cl_device_info what) {
   cl_ulong number = 0;  // little-endian, as all machines that Rheos runs on: shorter ones fit
   if (cl->clGetDeviceInfo(id, what, sizeof number, &number, NULL) != CL_SUCCESS) return 0;
@@ -73,6 +82,9 @@ static void describe(rheos__card *card) {
   read_text(cl, card->id, CL_DEVICE_NAME, card->name, sizeof card->name);
   read_text(cl, card->id, CL_DRIVER_VERSION, card->driver, sizeof card->driver);
   read_text(cl, card->id, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions);
+  read_platform(cl, card->id, card->platform, sizeof card->platform);
+  card->is_processor = (read_number(cl, card->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+  card->shares_memory = read_number(cl, card->id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
   card->has_double = strstr(extensions, "cl_khr_fp64") != NULL;
   const uint64_t of_floats = read_number(cl, card->id, CL_DEVICE_SINGLE_FP_CONFIG);
   card->rounds_quotients = (of_floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
@@ -128,84 +140,35 @@ int32_t rheos__card_count(void) {
 
 rheos__card *rheos__card_at(int32_t index) { return &cards[index]; }
 
-rheos_status *rheos__card_check_process(const rheos__card *card) {
-  if (card->process == getpid()) return NULL;
+rheos_status *rheos__card_check(const rheos__card *card) {
+  if (card->process != getpid()) {
+    return rheos_status_new(RHEOS_UNAVAILABLE,
+                            "%s was opened by the process that this one was forked from: drivers "
+                            "of graphics cards do not work in the child; start it anew instead",
+                            card->name);
+  }
+  if (!atomic_load_explicit(&card->is_lost, memory_order_relaxed)) return NULL;
   return rheos_status_new(RHEOS_UNAVAILABLE,
-                          "%s was opened by the process that this one was forked from: drivers of "
-                          "graphics cards do not work in the child; start it anew instead",
-                          card->name);
+                          "%s was lost before: this process cannot use it any more", card->name);
 }
 
-// ---- Programs
-
-static void say_log(const rheos__card *card, cl_program program) {
-  char log[LOG_BYTES];
-  log[0] = '\0';
-  card->cl->clGetProgramBuildInfo(program, card->id, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
-  log[sizeof log - 1] = '\0';
-  fprintf(stderr,
-          "rheos: %s: a kernel does not compile, the CPU's takes its place; the driver says:\n"
-          "%.600s\n",
-          card->description, log);
+// What drivers answer once a kernel has crashed, or the card is gone: nothing works afterwards.
+static bool says_lost(cl_int code) {
+  enum { ILLEGAL_ACCESS = -9999 };  // NVIDIA's
+  return code == CL_DEVICE_NOT_AVAILABLE || code == CL_INVALID_CONTEXT ||
+         code == CL_INVALID_COMMAND_QUEUE || code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST ||
+         code == ILLEGAL_ACCESS;
 }
 
-// With the lock held. *out_program is NULL where it does not compile.
-static rheos_status *build(rheos__card *card, const char *source, cl_program *out_program) {
-  const rheos__cl *cl = card->cl;
-  cl_int code;
-  *out_program = NULL;
-  cl_program program = cl->clCreateProgramWithSource(card->context, 1, &source, NULL, &code);
-  RHEOS_TRY(rheos__cl_status(code, "making a program"));
-  char options[128];
-  snprintf(options, sizeof options, "-w -cl-std=CL1.2%s%s",
-           card->rounds_quotients ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
-           card->has_double ? " -DRHEOS_HAS_DOUBLE" : " -cl-single-precision-constant");
-  code = cl->clBuildProgram(program, 1, &card->id, options, NULL, NULL);
-  if (code == CL_SUCCESS) {
-    *out_program = program;
-    return NULL;
+rheos_status *rheos__card_status(rheos__card *card, cl_int code, const char *doing) {
+  if (code == CL_SUCCESS) return NULL;
+  // No more memory, or a kernel that crashed or took too long: then its queue does not end well.
+  const bool is_short =
+      code == CL_OUT_OF_RESOURCES && card->cl->clFinish(card->queue) == CL_SUCCESS;
+  if (is_short || (code != CL_OUT_OF_RESOURCES && !says_lost(code))) {
+    return rheos__cl_status(code, doing);
   }
-  if (code == CL_BUILD_PROGRAM_FAILURE) say_log(card, program);
-  cl->clReleaseProgram(program);
-  return code == CL_BUILD_PROGRAM_FAILURE ? NULL : rheos__cl_status(code, "compiling a kernel");
-}
-
-static rheos_status *find_program(rheos__card *card, const char *source, cl_program *out_program) {
-  const size_t size = strlen(source) + 1;
-  const uint64_t hash = rheos__hash_bytes(0, source, size);
-  for (size_t i = 0; i < card->num_programs; i++) {
-    const rheos__card_program *p = &card->programs[i];
-    if (p->hash != hash || strcmp(p->source, source) != 0) continue;
-    *out_program = p->program;
-    return NULL;
-  }
-  if (!RHEOS_RESERVE(card->programs, card->program_capacity, card->num_programs + 1)) {
-    return rheos__out_of_memory();
-  }
-  rheos__card_program made = {.source = rheos__alloc(size), .hash = hash};
-  if (made.source == NULL) return rheos__out_of_memory();
-  memcpy(made.source, source, size);
-  rheos_status *status = build(card, source, &made.program);
-  if (status != NULL) {
-    rheos__free(made.source);
-    return status;
-  }
-  card->programs[card->num_programs++] = made;
-  *out_program = made.program;
-  return NULL;
-}
-
-rheos_status *rheos__card_kernel(rheos__card *card, const char *source, const char *name,
-                                 cl_kernel *out_kernel) {
-  *out_kernel = NULL;
-  RHEOS_TRY(rheos__card_check_process(card));
-  cl_program program = NULL;
-  pthread_mutex_lock(&card->mutex);
-  rheos_status *status = find_program(card, source, &program);
-  pthread_mutex_unlock(&card->mutex);
-  if (status != NULL || program == NULL) return status;
-  cl_int code;
-  cl_kernel kernel = card->cl->clCreateKernel(program, name, &code);
-  if (code == CL_SUCCESS) *out_kernel = kernel;
-  return rheos__cl_status(code, "making a kernel");
+  atomic_store_explicit(&card->is_lost, true, memory_order_relaxed);
+  return rheos_status_new(RHEOS_UNAVAILABLE, "%s is lost: OpenCL answered %d while %s", card->name,
+                          (int)code, doing);
 }

@@ -11,14 +11,11 @@
 #define RHEOS_SRC_DEVICE_OPENCL_CARD_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "device/opencl/library.h"
 
-typedef struct rheos__card_program {
-  char *source;
-  uint64_t hash;
-  cl_program program;  // NULL: it does not compile
-} rheos__card_program;
+typedef struct rheos__card_program rheos__card_program;
 
 typedef struct rheos__card {
   const rheos__cl *cl;
@@ -26,14 +23,17 @@ typedef struct rheos__card {
   cl_context context;
   cl_command_queue queue;
   struct rheos__card_pool *pool;  // its memory: card_memory.h
-  char name[128], driver[64], description[256];
-  bool has_double, rounds_quotients;
-  size_t max_group;  // work-items
+  char name[128], driver[64], platform[128], description[256];
+  bool has_double, rounds_quotients, is_processor;
+  bool shares_memory;  // with the host
+  size_t max_group;    // work-items
   uint64_t memory_bytes, max_block_bytes;
   pid_t process;          // which may use it: not its children
+  atomic_bool is_lost;    // nothing works on it any more
   pthread_mutex_t mutex;  // guards what follows, and arguments of kernels until they are queued
   rheos__card_program *programs;
   size_t num_programs, program_capacity;
+  bool said;            // that something does not compile
   int64_t num_kernels;  // given to the queue so far
   double queued_work;   // arithmetic and bytes since the last mark
   int32_t num_queued;   // kernels since
@@ -44,12 +44,10 @@ typedef struct rheos__card {
 int32_t rheos__card_count(void);
 rheos__card *rheos__card_at(int32_t index);
 
-// Kernel `name` of the program, which is compiled where it was not yet; the caller's. NULL in
-// *out_kernel: it does not compile here.
-rheos_status *rheos__card_kernel(rheos__card *card, const char *source, const char *name,
-                                 cl_kernel *out_kernel);
+// A status in a process that was forked from the one that opened it, and where it was lost.
+rheos_status *rheos__card_check(const rheos__card *card);
 
-// A status in a process that was forked from the one that opened it.
-rheos_status *rheos__card_check_process(const rheos__card *card);
+// As rheos__cl_status(), of what the card was asked to do; finds out whether it was lost.
+rheos_status *rheos__card_status(rheos__card *card, cl_int code, const char *doing);
 
 #endif  // RHEOS_SRC_DEVICE_OPENCL_CARD_H

@@ -201,7 +201,8 @@ static rheos_status *place_to_copy(card_memory *m, const void *address, rheos__c
 static rheos_status *read_bytes(card_memory *from, const void *address, void *to, size_t size) {
   rheos__card_place place;
   RHEOS_TRY(place_to_copy(from, address, &place));
-  return rheos__cl_status(
+  return rheos__card_status(
+      from->card,
       from->card->cl->clEnqueueReadBuffer(from->card->queue, place.buffer, CL_TRUE, place.offset,
                                           size, to, 0, NULL, NULL),
       "copying from the device");
@@ -210,7 +211,8 @@ static rheos_status *read_bytes(card_memory *from, const void *address, void *to
 static rheos_status *write_bytes(card_memory *to, void *address, const void *from, size_t size) {
   rheos__card_place place;
   RHEOS_TRY(place_to_copy(to, address, &place));
-  return rheos__cl_status(
+  return rheos__card_status(
+      to->card,
       to->card->cl->clEnqueueWriteBuffer(to->card->queue, place.buffer, CL_TRUE, place.offset, size,
                                          from, 0, NULL, NULL),
       "copying to the device");
@@ -220,7 +222,8 @@ static rheos_status *copy_within(card_memory *m, void *to, const void *from, siz
   rheos__card_place source, target;
   RHEOS_TRY(place_to_copy(m, from, &source));
   RHEOS_TRY(place_to_copy(m, to, &target));
-  return rheos__cl_status(
+  return rheos__card_status(
+      m->card,
       m->card->cl->clEnqueueCopyBuffer(m->card->queue, source.buffer, target.buffer, source.offset,
                                        target.offset, size, 0, NULL, NULL),
       "copying on the device");
@@ -241,7 +244,7 @@ static rheos_status *copy(rheos__memory *to, void *to_bytes, rheos__memory *from
                           const void *from_bytes, size_t size_bytes) {
   card_memory *target = (card_memory *)to, *source = (card_memory *)from;
   if (size_bytes == 0) return NULL;
-  RHEOS_TRY(rheos__card_check_process((target != NULL ? target : source)->card));
+  RHEOS_TRY(rheos__card_check((target != NULL ? target : source)->card));
   if (source == NULL) return write_bytes(target, to_bytes, from_bytes, size_bytes);
   if (target == NULL) return read_bytes(source, from_bytes, to_bytes, size_bytes);
   if (target->card == source->card) return copy_within(target, to_bytes, from_bytes, size_bytes);

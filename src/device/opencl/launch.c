@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "device/opencl/card_memory.h"
+#include "device/opencl/program.h"
 
 enum { GROUP = 128, SQUARE = 16, STRETCH_KERNELS = 64 };
 
@@ -75,9 +76,10 @@ static void set(rheos__launch *launch, size_t size_bytes, const void *value) {
   if (is_broken(launch)) return;
   rheos__stage *stage = &launch->stages[launch->num_stages - 1];
   launch->status =
-      rheos__cl_status(launch->card->cl->clSetKernelArg(
-                           stage->kernel, (cl_uint)stage->num_arguments++, size_bytes, value),
-                       "preparing a kernel");
+      rheos__card_status(launch->card,
+                         launch->card->cl->clSetKernelArg(
+                             stage->kernel, (cl_uint)stage->num_arguments++, size_bytes, value),
+                         "preparing a kernel");
 }
 
 void rheos__launch_set(rheos__launch *launch, const void *value, size_t size_bytes) {
@@ -88,7 +90,7 @@ void rheos__launch_set_local(rheos__launch *launch, size_t size_bytes) {
   set(launch, size_bytes, NULL);
 }
 
-static double bytes_of(const rheos__prepare *p) {
+double rheos__launch_work(const rheos__prepare *p) {
   double bytes = 0;
   for (int32_t i = 0; i < p->num_inputs; i++) {
     bytes += (double)rheos_shape_num_elements(&p->input_shapes[i]) *
@@ -98,7 +100,7 @@ static double bytes_of(const rheos__prepare *p) {
     bytes += (double)rheos_shape_num_elements(&p->output_shapes[i]) *
              (double)rheos_dtype_size(p->output_dtypes[i]);
   }
-  return bytes > 0 ? bytes : 0;
+  return (double)p->flops + (bytes > 0 ? bytes : 0);
 }
 
 rheos_status *rheos__launch_end(rheos__launch *launch, rheos__prepare *p, size_t scratch_bytes) {
@@ -108,7 +110,7 @@ rheos_status *rheos__launch_end(rheos__launch *launch, rheos__prepare *p, size_t
     if (status == NULL) p->decline_reason = "its kernel does not compile for the device";
     return status;
   }
-  launch->work = (double)p->flops + bytes_of(p);
+  launch->work = rheos__launch_work(p);
   p->state = launch;
   p->run = rheos__launch_run;
   p->compute = NULL;
@@ -157,10 +159,11 @@ static rheos_status *run_stage(const rheos__launch *launch, const rheos__stage *
       code = cl->clSetKernelArg(stage->kernel, (cl_uint)(2 * i + 1), sizeof place.offset,
                                 &place.offset);
     }
-    RHEOS_TRY(rheos__cl_status(code, "setting an operand of a kernel"));
+    RHEOS_TRY(rheos__card_status(launch->card, code, "setting an operand of a kernel"));
   }
   launch->card->num_kernels++;
-  return rheos__cl_status(
+  return rheos__card_status(
+      launch->card,
       cl->clEnqueueNDRangeKernel(launch->card->queue, stage->kernel, stage->grid.num_dims, NULL,
                                  stage->grid.items, stage->grid.group, 0, NULL, mark),
       "starting a kernel");
@@ -177,11 +180,11 @@ static bool ends_stretch(rheos__card *card, const rheos__launch *launch) {
 }
 
 // Until the stretch before is done.
-static rheos_status *wait_for(const rheos__card *card, cl_event mark) {
+static rheos_status *wait_for(rheos__card *card, cl_event mark) {
   if (mark == NULL) return NULL;
   const cl_int code = card->cl->clWaitForEvents(1, &mark);
   card->cl->clReleaseEvent(mark);
-  return rheos__cl_status(code, "waiting for a kernel");
+  return rheos__card_status(card, code, "waiting for a kernel");
 }
 
 // Arguments after those that were set beforehand. With the lock held.
@@ -191,8 +194,8 @@ static rheos_status *set_numbers(const rheos__launch *launch, const uint64_t *nu
   for (int32_t i = 0; i < count; i++) {
     const cl_ulong number = numbers[i];
     const cl_uint at = (cl_uint)(stage->num_arguments + i);
-    RHEOS_TRY(rheos__cl_status(
-        launch->card->cl->clSetKernelArg(stage->kernel, at, sizeof number, &number),
+    RHEOS_TRY(rheos__card_status(
+        launch->card, launch->card->cl->clSetKernelArg(stage->kernel, at, sizeof number, &number),
         "setting a number of a kernel"));
   }
   return NULL;
@@ -203,7 +206,7 @@ rheos_status *rheos__launch_run_with(const rheos__launch *launch, const void *co
                                      int32_t num_numbers) {
   rheos__card *card = launch->card;
   if (launch->num_stages == 0) return NULL;
-  RHEOS_TRY(rheos__card_check_process(card));
+  RHEOS_TRY(rheos__card_check(card));
   cl_event mark = NULL, before = NULL;
   pthread_mutex_lock(&card->mutex);
   const bool ends = ends_stretch(card, launch);

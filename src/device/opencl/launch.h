@@ -37,9 +37,6 @@ typedef struct rheos__launch {
   rheos__arena *arena;
   int32_t num_inputs, num_stages, stage_capacity;
   double work;  // multiplications and additions, and bytes
-  // Of an elementwise op, for clusters of them; else NULL
-  const rheos__elementwise *row;
-  const rheos__formula *formula;
   bool cannot;  // a kernel does not compile here
   rheos_status *status;
   rheos__stage *stages;
@@ -63,6 +60,9 @@ static inline void rheos__launch_set_number(rheos__launch *launch, int64_t numbe
   const cl_long value = number;
   rheos__launch_set(launch, &value, sizeof value);
 }
+
+// The work of what is prepared.
+double rheos__launch_work(const rheos__prepare *p);
 
 // Answers `p` with it, or declines where a kernel does not compile; frees it unless it is the
 // answer. `scratch_bytes`: what its kernels take together.

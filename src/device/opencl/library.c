@@ -27,8 +27,8 @@ static rheos_code code_of(cl_int code) {
   switch (code) {
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_OUT_OF_HOST_MEMORY:
+    case CL_OUT_OF_RESOURCES:
     case CL_INVALID_BUFFER_SIZE: return RHEOS_RESOURCE_EXHAUSTED;
-    case CL_OUT_OF_RESOURCES:  // of memory, or a kernel that crashed or took too long
     case CL_DEVICE_NOT_AVAILABLE: return RHEOS_UNAVAILABLE;
     default: return RHEOS_INTERNAL;
   }

@@ -20,7 +20,9 @@
   F(clCreateBuffer)            \
   F(clReleaseMemObject)        \
   F(clCreateProgramWithSource) \
+  F(clCreateProgramWithBinary) \
   F(clBuildProgram)            \
+  F(clGetProgramInfo)          \
   F(clGetProgramBuildInfo)     \
   F(clReleaseProgram)          \
   F(clCreateKernel)            \
@@ -31,6 +33,8 @@
   F(clEnqueueWriteBuffer)      \
   F(clEnqueueCopyBuffer)       \
   F(clEnqueueFillBuffer)       \
+  F(clEnqueueMapBuffer)        \
+  F(clEnqueueUnmapMemObject)   \
   F(clWaitForEvents)           \
   F(clReleaseEvent)            \
   F(clFlush)                   \

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/arena.h"
 #include "device/opencl/source.h"
 
 bool rheos__loop_can(const rheos__card *card, const rheos__formula *formula) {
@@ -140,6 +142,82 @@ void rheos__loop_add(rheos__launch *launch, const rheos__card_loop *loop) {
 
 // ---- The kernel of one op
 
+typedef struct row_kernel {
+  rheos__card *card;
+  rheos__memory *memory;
+  const rheos__elementwise *row;
+  const rheos__formula *formula;
+  rheos__launch *launch;  // NULL: it is not compiled
+  double work;
+} row_kernel;
+
+static void release_row(void *state) {
+  const row_kernel *r = state;
+  if (r->launch != NULL) rheos__launch_release(r->launch);
+}
+
+// How far an operand of the row reaches.
+static size_t extent_of(const rheos__elementwise *e, int32_t k) {
+  if (e->rank <= 1) {
+    const int64_t count = (e->repeated >> k & 1) != 0 ? 1 : e->num_elements;
+    return (size_t)(count * e->element_bytes[k]);
+  }
+  int64_t bytes = e->element_bytes[k];
+  for (int32_t d = 0; d < e->rank; d++) bytes += (e->dims[d] - 1) * e->steps[k][d];
+  return (size_t)bytes;
+}
+
+static rheos_status *compute_on_host(const row_kernel *r, const void *const *inputs, void *output,
+                                     void **copies, void *result) {
+  const rheos__elementwise *e = r->row;
+  for (int32_t k = 0; k < e->num_operands; k++) {
+    const size_t size = extent_of(e, k);
+    copies[k] = rheos__alloc(size);
+    if (copies[k] == NULL) return rheos__out_of_memory();
+    RHEOS_TRY(rheos__memory_copy(NULL, copies[k], r->memory, inputs[k], size));
+  }
+  rheos__elementwise_range(e, (const void *const *)copies, result, 0, e->num_elements);
+  return rheos__memory_copy(r->memory, output, NULL, result,
+                            (size_t)(e->num_elements * e->out_bytes));
+}
+
+// Of a row whose kernel does not compile.
+static rheos_status *run_on_host(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
+  (void)scratch, (void)first_unit, (void)last_unit;
+  const row_kernel *r = state;
+  void *copies[RHEOS__MAX_OPERANDS] = {NULL};
+  if (r->row->num_elements == 0) return NULL;
+  void *result = rheos__alloc((size_t)(r->row->num_elements * r->row->out_bytes));
+  if (result == NULL) return rheos__out_of_memory();
+  rheos_status *status = compute_on_host(r, inputs, outputs[0], copies, result);
+  for (int32_t k = 0; k < RHEOS__MAX_OPERANDS; k++) rheos__free(copies[k]);
+  rheos__free(result);
+  return status;
+}
+
+// In place of a launch that was not made: with `launch->cannot`, the card cannot.
+static rheos_status *make_launch(row_kernel *r, rheos__arena *arena) {
+  const rheos__elementwise *e = r->row;
+  rheos__card_loop loop = {
+      .num_elements = e->num_elements, .num_operands = e->num_operands + 1, .num_members = 1};
+  loop.members[0] = (rheos__loop_member){
+      .formula = r->formula, .parameter = e->parameter, .output = e->num_operands};
+  for (int32_t k = 0; k < e->num_operands; k++) {
+    loop.operands[k].number = k;
+    loop.operands[k].dtype = r->formula->dtypes[k];
+    rheos__loop_read(e, k, &loop.operands[k]);
+    loop.members[0].inputs[k] = -1 - k;
+  }
+  loop.operands[e->num_operands] =
+      (rheos__loop_operand){e->num_operands, r->formula->out_dtype, .is_output = true};
+  r->launch = rheos__launch_begin(r->card, arena, e->num_operands, 1);
+  if (r->launch == NULL) return rheos__out_of_memory();
+  r->launch->work = r->work;
+  if (loop.num_elements > 0) rheos__loop_add(r->launch, &loop);
+  return NULL;
+}
+
 rheos_status *rheos__cl_prepare_elementwise(rheos__prepare *p) {
   rheos__card *card = rheos__card_of(p->device);
   RHEOS_TRY(p->op->prepare(p));
@@ -151,24 +229,39 @@ rheos_status *rheos__cl_prepare_elementwise(rheos__prepare *p) {
     p->decline_reason = "its formula cannot be written for the device";
     return NULL;
   }
-  rheos__card_loop loop = {
-      .num_elements = e->num_elements, .num_operands = e->num_operands + 1, .num_members = 1};
-  loop.members[0] = (rheos__loop_member){
-      .formula = formula, .parameter = e->parameter, .output = e->num_operands};
-  for (int32_t k = 0; k < e->num_operands; k++) {
-    loop.operands[k].number = k;
-    loop.operands[k].dtype = formula->dtypes[k];
-    rheos__loop_read(e, k, &loop.operands[k]);
-    loop.members[0].inputs[k] = -1 - k;
+  row_kernel *r = rheos__arena_alloc_zeroed(p->arena, sizeof *r);
+  if (r == NULL) return rheos__out_of_memory();
+  *r = (row_kernel){card, p->memory, e, formula, .work = rheos__launch_work(p)};
+  if (!p->is_finished) {
+    RHEOS_TRY(make_launch(r, p->arena));
+    return rheos__launch_end(r->launch, p, 0);
   }
-  loop.operands[e->num_operands] =
-      (rheos__loop_operand){e->num_operands, formula->out_dtype, .is_output = true};
-  rheos__launch *launch = rheos__launch_begin(card, p->arena, p->num_inputs, 1);
-  if (launch == NULL) return rheos__out_of_memory();
-  if (loop.num_elements > 0) rheos__loop_add(launch, &loop);
-  launch->row = e;
-  launch->formula = formula;
-  return rheos__launch_end(launch, p, 0);
+  p->state = r;
+  p->run = run_on_host;
+  p->compute = NULL;
+  p->release = release_row;
+  p->scratch_bytes = 0;
+  p->num_units = 1;
+  p->unit_elements = 0;
+  return NULL;
+}
+
+static row_kernel *kernel_of(const rheos__instruction *in) {
+  return in->kind == RHEOS__RUN && in->run == run_on_host ? in->state : NULL;
+}
+
+rheos_status *rheos__cl_finish_loops(rheos__segment *segment) {
+  for (int32_t i = 0; i < segment->num_instructions; i++) {
+    rheos__instruction *in = &segment->instructions[i];
+    row_kernel *r = kernel_of(in);
+    if (r == NULL) continue;
+    RHEOS_TRY(make_launch(r, &segment->arena));
+    if (r->launch->status != NULL) return r->launch->status;
+    if (r->launch->cannot) continue;
+    in->run = rheos__launch_run;
+    in->state = r->launch;
+  }
+  return NULL;
 }
 
 // ---- Clusters
@@ -176,13 +269,9 @@ rheos_status *rheos__cl_prepare_elementwise(rheos__prepare *p) {
 // So that operands of any kind fit, and stay far below what drivers take as arguments.
 enum { MOST_ROWS = 8, MOST_INPUTS = 12 };
 
-static const rheos__launch *launch_of(const rheos__instruction *in) {
-  return in->kind == RHEOS__RUN && in->run == rheos__launch_run ? in->state : NULL;
-}
-
 static const rheos__elementwise *row_of(const rheos__instruction *in) {
-  const rheos__launch *launch = launch_of(in);
-  return launch != NULL ? launch->row : NULL;
+  const row_kernel *r = kernel_of(in);
+  return r != NULL ? r->row : NULL;
 }
 
 static const rheos__reduction *reduction_of(const rheos__instruction *in) {
@@ -206,7 +295,7 @@ static int32_t operand_for(rheos__card_loop *loop, const rheos__loop_operand *wa
 
 static void add_row(const rheos__segment *segment, const rheos__fused_cluster *cluster,
                     const rheos__fused_row *row, rheos__card_loop *loop) {
-  const rheos__formula *formula = launch_of(&segment->instructions[row->instruction])->formula;
+  const rheos__formula *formula = kernel_of(&segment->instructions[row->instruction])->formula;
   rheos__loop_member member = {.formula = formula, .parameter = row->row->parameter, .output = -1};
   rheos__loop_operand operand;
   for (int32_t k = 0; k < row->row->num_operands; k++) {
@@ -231,7 +320,7 @@ static void add_row(const rheos__segment *segment, const rheos__fused_cluster *c
 }
 
 static rheos_status *make(rheos__segment *segment, const rheos__fused_cluster *cluster,
-                          rheos__instruction *in) {
+                          rheos__instruction *in, bool *out_made) {
   rheos__card *card = rheos__card_of(segment->device);
   rheos__card_loop loop = {.num_elements = cluster->num_elements};
   for (int32_t m = 0; m < cluster->num_rows; m++) {
@@ -241,11 +330,8 @@ static rheos_status *make(rheos__segment *segment, const rheos__fused_cluster *c
   if (launch == NULL) return rheos__out_of_memory();
   rheos__loop_add(launch, &loop);
   launch->work = (double)in->flops + (double)in->bytes;
-  if (launch->cannot && launch->status == NULL) {
-    launch->status =
-        rheos_status_new(RHEOS_INTERNAL, "a cluster does not compile for %s", card->description);
-  }
-  if (launch->status != NULL) {
+  *out_made = launch->status == NULL && !launch->cannot;
+  if (!*out_made) {
     rheos__launch_release(launch);
     return launch->status;
   }

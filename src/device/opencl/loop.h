@@ -43,8 +43,11 @@ bool rheos__loop_can(const rheos__card *card, const rheos__formula *formula);
 // Adds its kernel.
 void rheos__loop_add(rheos__launch *launch, const rheos__card_loop *loop);
 
-// The kernel for an elementwise op, and what clusters of them become.
+// The kernel for an elementwise op, and what clusters of them become. Where the op is part of a
+// segment its kernel is compiled by rheos__cl_finish_loops(), if it is part of no cluster by then;
+// what does not compile is computed by the CPU, on copies.
 rheos_status *rheos__cl_prepare_elementwise(rheos__prepare *p);
 extern const rheos__fusing rheos__cl_fusing;
+rheos_status *rheos__cl_finish_loops(rheos__segment *segment);
 
 #endif  // RHEOS_SRC_DEVICE_OPENCL_LOOP_H

@@ -358,14 +358,15 @@ static const rheos__prepare_fn *kernels_of(const rheos__op_def *op) {
   return NULL;
 }
 
-// Whether the values may lie on a card at all.
-static bool is_of_numbers(const rheos__attrs *attrs) {
+// Whether the card computes with the values, or may hold them at least.
+static bool is_of_numbers(const rheos__card *card, const rheos__attrs *attrs) {
   static const char *const names[] = {"T", "dtype", "SrcT", "DstT"};
   for (size_t i = 0; attrs != NULL && i < sizeof names / sizeof *names; i++) {
     const rheos_attr_value *dtype = rheos__attrs_find(attrs, names[i]);
     if (dtype == NULL) continue;
     if (dtype->type == RHEOS_STRING || dtype->type == RHEOS_VARIANT ||
-        dtype->type == RHEOS_RESOURCE || rheos_dtype_is_complex(dtype->type)) {
+        dtype->type == RHEOS_RESOURCE || rheos_dtype_is_complex(dtype->type) ||
+        (dtype->type == RHEOS_DOUBLE && !card->has_double)) {
       return false;
     }
   }
@@ -377,31 +378,34 @@ static bool is_random(const rheos__prepare_fn *kernels) {
   return kernels == uniform || kernels == normal || kernels == truncated;
 }
 
-static bool has_kernel(const rheos__op_def *op, const rheos__attrs *attrs) {
+static bool has_kernel(const rheos__device *device, const rheos__op_def *op,
+                       const rheos__attrs *attrs) {
   const rheos__prepare_fn *kernels = kernels_of(op);
-  if (kernels == NULL || !is_of_numbers(attrs)) return false;
+  if (kernels == NULL || !is_of_numbers(rheos__card_of(device), attrs)) return false;
   return !is_random(kernels) || attrs == NULL || rheos__attr_type(attrs, "dtype") == RHEOS_FLOAT;
 }
 
 // Of floats: whole numbers are mostly shapes and indices, which the host reads.
-static bool prefers(const rheos__op_def *op, const rheos__attrs *attrs) {
+static bool prefers(const rheos__device *device, const rheos__op_def *op,
+                    const rheos__attrs *attrs) {
   static const char *const names[] = {"T", "dtype", "SrcT", "DstT", "Tparams"};
   for (size_t i = 0; attrs != NULL && i < sizeof names / sizeof *names; i++) {
     const rheos_attr_value *dtype = rheos__attrs_find(attrs, names[i]);
-    if (dtype != NULL && rheos_dtype_is_floating(dtype->type)) return has_kernel(op, attrs);
+    if (dtype != NULL && rheos_dtype_is_floating(dtype->type)) return has_kernel(device, op, attrs);
   }
   return false;
 }
 
 static rheos_status *finish(const rheos__device *device, rheos__segment *segment) {
   (void)device;
-  return rheos__fuses(segment->plan) ? rheos__fuse(segment, &rheos__cl_fusing) : NULL;
+  if (rheos__fuses(segment->plan)) RHEOS_TRY(rheos__fuse(segment, &rheos__cl_fusing));
+  return rheos__cl_finish_loops(segment);
 }
 
 static rheos_status *synchronize(const rheos__device *device) {
-  const rheos__card *card = rheos__card_of(device);
-  RHEOS_TRY(rheos__card_check_process(card));
-  return rheos__cl_status(card->cl->clFinish(card->queue), "finishing a step");
+  rheos__card *card = rheos__card_of(device);
+  RHEOS_TRY(rheos__card_check(card));
+  return rheos__card_status(card, card->cl->clFinish(card->queue), "finishing a step");
 }
 
 const rheos__device_kind rheos__opencl_kind = {

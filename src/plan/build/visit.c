@@ -26,7 +26,8 @@ static bool can_run(const rheos__plan *plan, const rheos__node *node) {
   const rheos__plan_context *context = &plan->context;
   if (rheos__runs_by_itself(node->signature->op)) return true;  // on the CPU
   for (int32_t i = 0; i < context->num_devices; ++i) {
-    if (context->devices[i]->kind->has_kernel(node->signature->op, node->attrs)) return true;
+    if (rheos__device_has_kernel(context->devices[i], node->signature->op, node->attrs))
+      return true;
   }
   return false;
 }

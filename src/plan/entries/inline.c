@@ -171,7 +171,7 @@ static bool types_fit(const rheos__function *f, const rheos_graph *graph, const 
 
 static bool has_kernel(const rheos__plan *plan, const rheos__node *node) {
   return rheos__runs_by_itself(node->signature->op) ||
-         plan->context.devices[0]->kind->has_kernel(node->signature->op, node->attrs);
+         rheos__device_has_kernel(plan->context.devices[0], node->signature->op, node->attrs);
 }
 
 // A node that may be anywhere in the order of what its call needs and what needs the call.

@@ -73,7 +73,7 @@ rheos_status *rheos__place_no_kernel(const rheos__placer *p, const rheos__placed
   rheos__text_add_string(&text, " has kernels for [ ");
   for (int32_t i = 0; i < p->num_devices; ++i) {
     const rheos__device_kind *kind = p->devices[i]->kind;
-    bool is_new = kind->has_kernel(what->op, what->attrs);
+    bool is_new = rheos__device_has_kernel(p->devices[i], what->op, what->attrs);
     for (int32_t k = 0; k < i; ++k) is_new = is_new && p->devices[k]->kind != kind;
     if (!is_new) continue;
     add_item(&text, is_first, kind->name);

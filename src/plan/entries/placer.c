@@ -64,7 +64,7 @@ bool rheos__placer_fits(const rheos__placer *p, const rheos__placed *what, int32
     if (what->is_other) return false;
     if (what->is_constant) return true;
   }
-  return device_at(p, device)->kind->has_kernel(what->op, what->attrs);
+  return rheos__device_has_kernel(device_at(p, device), what->op, what->attrs);
 }
 
 // The first device that the name allows, and of those the first with a kernel, if any has one.
@@ -306,9 +306,9 @@ static int32_t preferred(const rheos__placer *p, const rheos__placed *what) {
   }
   for (int32_t i = 1; p->prefers_cards && i < p->num_devices; ++i) {
     if (!rheos__device_name_matches(&called, &device_at(p, i)->parsed_name)) continue;
-    const rheos__device_kind *kind = device_at(p, i)->kind;
-    if (kind->prefers != NULL && !what->needs_no_kernel && !what->is_constant &&
-        kind->prefers(what->op, what->attrs) && rheos__placer_fits(p, what, i)) {
+    const rheos__device *device = device_at(p, i);
+    if (device->kind->prefers != NULL && !what->needs_no_kernel && !what->is_constant &&
+        device->kind->prefers(device, what->op, what->attrs) && rheos__placer_fits(p, what, i)) {
       return i;
     }
   }

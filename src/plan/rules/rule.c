@@ -158,8 +158,8 @@ rheos_status *rheos__rule_become(rheos__rewriter *r, rheos__entry *entry, const 
                                  const rheos__attrs *attrs, const int32_t *inputs,
                                  int32_t num_inputs) {
   const rheos__signature *signature = rheos__signature_by_name(op->name);
-  const rheos__device_kind *kind = rheos__entry_device(r->plan, entry)->kind;
-  if (r->plan->is_mixed && !kind->has_kernel(op, attrs)) return NULL;
+  const rheos__device *device = rheos__entry_device(r->plan, entry);
+  if (r->plan->is_mixed && !rheos__device_has_kernel(device, op, attrs)) return NULL;
   if (signature == NULL || !reserve_operands(r, (size_t)num_inputs)) return rheos__out_of_memory();
   r->changed = true;
   const rheos__entry before = *entry;

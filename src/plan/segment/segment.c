@@ -261,7 +261,7 @@ static bool folds_constants(const rheos__plan *plan) {
 }
 
 static bool cpu_has_kernel(const rheos__plan *plan, const rheos__entry *entry) {
-  return plan->context.devices[0]->kind->has_kernel(entry->signature->op, entry->attrs);
+  return rheos__device_has_kernel(plan->context.devices[0], entry->signature->op, entry->attrs);
 }
 
 static bool worth_folding(const rheos__prepare *p) {
@@ -506,6 +506,7 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   p.stays = z->plan->context.packings != NULL && is_on_host(z) ? stays : NULL;
   p.stays_argument = z;
   p.step = z->step;
+  p.is_finished = true;
   status = rheos__prepare_kernel(&p);
   if (rheos_status_code(status) == RHEOS_UNIMPLEMENTED && wants_kernel && !is_on_host(z) &&
       is_pure && !cells) {  // the CPU runs it, on copies
