@@ -84,7 +84,7 @@ dist:
 
 docs-site: build
 	@tools/install-deps python3-sphinx python3-myst-parser furo
-	@tools/site/make "$(BUILD)"
+	@/usr/bin/python3 tools/site/make "$(BUILD)"
 
 docs:
 	@$(CONFIGURE)

@@ -1,8 +1,9 @@
-"""Pages of the ops: the table of docs/ops.md, a section for each op."""
+"""Pages of the ops, from the table of docs/ops.md: one for each op."""
 
 import re
+from html import escape
 
-import rst
+from markup import Page, Writer, table
 
 ROW = re.compile(r"^\| `(\w+)` \| (.*) \| `(.*)` \| (.*) \| (.*) \|$", re.MULTILINE)
 WRAPPER = re.compile(r'rheos_op_from_struct\(scope, "(\w+)"')
@@ -41,44 +42,63 @@ def differences(text):
     return found
 
 
-def entry(row, functions, python, differs):
-    name, what, signature, gradient, kernels = row
-    inputs, outputs, attributes = split_signature(signature)
-    tables = [
-        rst.table((head, "dtype"), [(rst.literal(a), rst.literal(b)) for a, b in pairs])
-        for head, pairs in (("input", inputs), ("output", outputs))
-    ]
-    tables.append(
-        rst.table(
-            ("attribute", "what it takes, and its default"),
-            [(rst.literal(a), rst.literal(b)) for a, b in attributes],
+def code(text):
+    return f"<code>{escape(text)}</code>" if text else ""
+
+
+class Reference:
+    """An op's page has what calls it, in C and in Python."""
+
+    def __init__(self, text, header, python, links):
+        self.links, self.python = links, python
+        self.rows = {row[0]: row for row in ROW.findall(text)}
+        self.functions, self.differs = wrappers(header), differences(text)
+        for name in self.rows:
+            page = links.add(f"op {name}", links.page("ops", name))
+            links.add(name, page)
+            if name in self.functions:
+                links.add(self.functions[name], page)
+
+    def op_page(self, name):
+        _, what, signature, gradient, kernels = self.rows[name]
+        path = self.links.by_name[f"op {name}"]
+        write = Writer(self.links, path)
+        page = Page(path, name, "op", [name])
+        page.add(f"<p>{write.prose(what)}</p>")
+        inputs, outputs, attributes = split_signature(signature)
+        for head, pairs in (("input", inputs), ("output", outputs)):
+            page.add(table((head, "dtype"), [(code(a), code(b)) for a, b in pairs]))
+        heads = ("attribute", "what it takes, and its default")
+        page.add(table(heads, [(code(a), code(b)) for a, b in attributes]))
+        facts = [f"Gradient: {gradient or 'none is there'}.", f"Kernels: {kernels}."]
+        facts += [f"Differs: {write.prose(line)}" for line in self.differs.get(name, ())]
+        page.add("<ul>" + "".join(f"<li>{fact}</li>" for fact in facts) + "</ul>")
+        if name in self.functions:
+            function = self.functions[name]
+            page.names.append((function, "c", "C, function"))
+            call = ", ".join(["scope", *(one for one, _ in inputs), "..."])
+            note = write.text("Inputs by position, the rest by name, as in `.name = \"y\"`.")
+            page.add_section("In C", write.code("c", f"{function}({call})") + note, "c")
+        callers = sorted(self.python.by_op.get(name, ()))
+        page.add_section("In Python", write.list(callers), "python")
+        return page
+
+    def index(self):
+        write = Writer(self.links)
+        page = Page("ops/index.html", "Ops", "op")
+        page.add(
+            '<p>Every op. <a href="../../docs/ops.html">The page of the ops</a> says what all have '
+            "in common.</p>"
         )
-    )
-    calls = []
-    if name in functions:
-        calls.append(f":c:func:`{functions[name]}`")
-    if f"rheos.raw_ops.{name}" in python:
-        calls.append(f":py:func:`rheos.raw_ops.{name}`")
-    also = sorted(one for one in python.by_op.get(name, ()))
-    calls += [f":py:func:`{one}`" for one in also]
-    facts = [f"Gradient: {gradient or 'none is there'}.", f"Kernels: {kernels}."]
-    if calls:
-        facts.append("Called by: " + ", ".join(calls) + ".")
-    facts += [f"Differs: {rst.prose(line)}" for line in differs.get(name, ())]
-    body = [rst.prose(what), *tables, "\n".join(f"- {fact}" for fact in facts)]
-    if name in functions:
-        argument = f"rheos_output {functions[name]}(rheos_scope *scope, ...)"
-        note = f"Adds a node of the op :op:`{name}`: inputs by position, the rest by name."
-        body.append(rst.directive("c:function", argument, note))
-    return rst.directive("op", name, "\n\n".join(filter(None, body)))
+        letters = {}
+        for name in self.rows:
+            letters.setdefault(name.lstrip("_")[0].upper(), []).append(name)
+        for letter, names in sorted(letters.items()):
+            rows = [(write.link(f"op {one}", code(one)), write.summary(self.rows[one][1]))
+                    for one in names]  # fmt: skip
+            page.add_section(letter, table((), rows))
+        return page
 
-
-def pages(text, header, python):
-    """A page for each letter: (name of the page, its text)."""
-    functions, differs = wrappers(header), differences(text)
-    letters = {}
-    for row in ROW.findall(text):
-        letters.setdefault(row[0].lstrip("_")[0].upper(), []).append(row)
-    for letter, rows in sorted(letters.items()):
-        entries = [entry(row, functions, python, differs) for row in rows]
-        yield letter, rst.title(f"Ops: {letter}") + "\n" + "\n\n".join(entries)
+    def pages(self):
+        yield self.index()
+        yield from map(self.op_page, self.rows)

@@ -1,8 +1,8 @@
 """python_names.py FOLDER [--count]: what the built package in FOLDER offers, as JSON.
 
 Run by the interpreter that Rheos is built for. A row is a name with its kind, signature, docstring,
-and for classes the members. --count only says how many lack a docstring or an example, and names
-those without a docstring.
+and for classes the members; or an alias with the name that it is the same as; or a module. --count
+only says how many lack a docstring or an example, and names those without a docstring.
 """
 
 import inspect
@@ -93,6 +93,7 @@ def rows():
     """A row for each name; a value with several has its parts in the first, shortest one."""
     found = []
     for name, module in named_modules():
+        yield {"name": name, "kind": "module", "doc": inspect.cleandoc(module.__doc__ or "")}
         for attribute, value in generate_stubs.public(module):
             if is_offered(value):
                 found.append((f"{name}.{attribute}", value))
@@ -100,14 +101,14 @@ def rows():
     first = {}
     for name, value in found:
         if id(value) in first:
-            yield {"name": name, "same_as": first[id(value)]}
+            yield {"name": name, "kind": "alias", "same_as": first[id(value)]}
         else:
             first[id(value)] = name
             yield row(name, value)
 
 
 def count(found):
-    own = [one for one in found if "same_as" not in one]
+    own = [one for one in found if one["kind"] not in ("alias", "module")]
     members = [
         (f"{one['name']}.{member['name']}", member["doc"])
         for one in own
