@@ -84,7 +84,7 @@ def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffi
         return summary_writers.create_noop_writer()
     suffix = ".v2" if filename_suffix is None else filename_suffix
     seconds = 120 if flush_millis is None else flush_millis / 1000
-    logdir = os.fspath(logdir)
+    logdir = os.fsdecode(logdir)
     return ResourceSummaryWriter(
         lambda: FileWriter(logdir, flush_secs=seconds, filename_suffix=suffix)
     )

@@ -206,7 +206,8 @@ def Glob(filename):
     """The paths that match a pattern, or any of several."""
     import glob
 
-    patterns = [filename] if isinstance(filename, (str, bytes)) else filename
+    one = isinstance(filename, (str, bytes, os.PathLike))
+    patterns = [filename] if one else filename
     found = []
     for pattern in map(os.fspath, patterns):
         local = local_path(pattern)

@@ -426,7 +426,7 @@ def enable_dump_debug_info(
         )
     wanted = _checked_dtypes(tensor_dtypes)
     size, dump = int(circular_buffer_size), _State.dump
-    if dump is not None and dump.root == os.fspath(dump_root):
+    if dump is not None and dump.root == os.fsdecode(dump_root):
         if dump.buffer_size != size or dump.mode != mode:
             raise ValueError(
                 f"{dump.root} is dumped to with tensor_debug_mode {dump.mode} and a "
@@ -434,7 +434,7 @@ def enable_dump_debug_info(
             )
         return dump.writer
     disable_dump_debug_info()
-    _State.dump = _Dump(os.fspath(dump_root), mode, size, op_regex, wanted)
+    _State.dump = _Dump(os.fsdecode(dump_root), mode, size, op_regex, wanted)
     if not _State.ends_with_program:
         _State.ends_with_program = True
         atexit.register(disable_dump_debug_info)

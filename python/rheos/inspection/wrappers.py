@@ -127,7 +127,7 @@ def add_watches(options, graph, wanted, folder):
 def _checked_root(session_root):
     if not isinstance(session_root, (str, os.PathLike)):
         raise TypeError(f"session_root is the path of a folder, not {session_root!r}")
-    session_root = os.fspath(session_root)
+    session_root = os.fsdecode(session_root)
     if os.path.isfile(session_root):
         raise ValueError(f"session_root path points to a file: {session_root}")
     if os.path.isdir(session_root) and os.listdir(session_root):

@@ -56,7 +56,7 @@ def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None)
     if checkpoint_args is not None:
         raise NotImplementedError("checkpoint_args of Dataset.save() is not supported")
     function = _shard_function(shard_func, dataset, "Dataset.save")
-    folder = os.fspath(path)
+    folder = os.fsdecode(path)
     gfile.MakeDirs(folder)
     with gfile.GFile(os.path.join(folder, _SPEC_FILE), "wb") as file:
         file.write(encode(dataset.element_spec).SerializeToString())
@@ -100,7 +100,7 @@ class TFRecordWriter:
 
 def _saved_spec(path):
     message = messages.StructuredValue()
-    name = os.path.join(os.fspath(path), _SPEC_FILE)
+    name = os.path.join(os.fsdecode(path), _SPEC_FILE)
     with gfile.GFile(name, "rb") as file:
         message.ParseFromString(file.read())
     return decode(message)

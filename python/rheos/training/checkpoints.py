@@ -13,7 +13,7 @@ class CheckpointReader:
     """What is in a checkpoint, of either kind. `filepattern`: as a saver was given it."""
 
     def __init__(self, filepattern):
-        self._files = _core.CheckpointFiles(os.fspath(filepattern))
+        self._files = _core.CheckpointFiles(os.fsdecode(filepattern))
         self._entries = self._files.entries()
         self._index = {name: i for i, (name, _, _) in enumerate(self._entries)}
 
@@ -69,7 +69,7 @@ def NewCheckpointReader(filepattern):
 
 def checkpoint_of(file_or_folder):
     """The prefix: the newest one of a folder, anything else as it is."""
-    path = os.fspath(file_or_folder)
+    path = os.fsdecode(file_or_folder)
     return latest_checkpoint(path) if gfile.IsDirectory(path) else path
 
 
@@ -107,14 +107,14 @@ def _matches(pattern):
 
 def checkpoint_exists(checkpoint_prefix):
     """Whether there is a checkpoint of that name or pattern."""
-    prefix = os.fspath(checkpoint_prefix)
+    prefix = os.fsdecode(checkpoint_prefix)
     return bool(_matches(prefix + ".index") or _matches(prefix))
 
 
 def get_checkpoint_mtimes(checkpoint_prefixes):
     """When each checkpoint was written, in seconds since 1970; those not there are left out."""
     times = []
-    for prefix in checkpoint_prefixes:
+    for prefix in map(os.fsdecode, checkpoint_prefixes):
         found = _matches(prefix + ".index") or _matches(prefix)
         if found:
             times.append(float(int(os.path.getmtime(gfile.local_path(found[0])))))
@@ -170,7 +170,7 @@ class CheckpointState:
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
     """The CheckpointState of a folder, None without one. ValueError if it names no checkpoint."""
-    found = _core.read_checkpoint_state(os.fspath(checkpoint_dir), latest_filename)
+    found = _core.read_checkpoint_state(os.fsdecode(checkpoint_dir), latest_filename)
     if found is None:
         return None
     if not found[0]:
@@ -194,7 +194,8 @@ def generate_checkpoint_state_proto(
     last_preserved_timestamp=None,
 ):
     """The CheckpointState that lists these; relative paths where `save_dir` is relative."""
-    paths = list(all_model_checkpoint_paths or ())
+    save_dir, model_checkpoint_path = map(os.fsdecode, (save_dir, model_checkpoint_path))
+    paths = list(map(os.fsdecode, all_model_checkpoint_paths or ()))
     if not paths or paths[-1] != model_checkpoint_path:
         paths.append(model_checkpoint_path)
     times = list(all_model_checkpoint_timestamps or ())
@@ -219,8 +220,8 @@ def update_checkpoint_state(
     last_preserved_timestamp=None,
 ):
     """Writes the list of checkpoints of a folder."""
-    save_dir = os.fspath(save_dir)
-    paths = list(all_model_checkpoint_paths or ())
+    save_dir, model_checkpoint_path = map(os.fsdecode, (save_dir, model_checkpoint_path))
+    paths = list(map(os.fsdecode, all_model_checkpoint_paths or ()))
     state = generate_checkpoint_state_proto(
         save_dir,
         model_checkpoint_path,
@@ -277,5 +278,5 @@ def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, time
 
 def summary_iterator(path):
     """The Event messages of an event file, one by one."""
-    for record in tf_record_iterator(os.fspath(path)):
+    for record in tf_record_iterator(os.fsdecode(path)):
         yield messages.Event.FromString(record)

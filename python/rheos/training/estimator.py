@@ -201,7 +201,7 @@ class RunConfig:
                 allow_soft_placement=True,
                 device_filters=task.cluster_spec and device_filters(task) or (),
             )
-        self.model_dir = None if model_dir is None else os.fspath(model_dir)
+        self.model_dir = None if model_dir is None else os.fsdecode(model_dir)
         self.tf_random_seed = tf_random_seed
         self.save_summary_steps = save_summary_steps
         self.save_checkpoints_steps = save_checkpoints_steps
@@ -340,7 +340,7 @@ class Estimator:
         if config is None:
             logging.info("Using default config.")
             config = RunConfig()
-        model_dir = None if model_dir is None else os.fspath(model_dir)
+        model_dir = None if model_dir is None else os.fsdecode(model_dir)
         if model_dir is not None and config.model_dir not in (None, model_dir):
             raise ValueError(
                 "`model_dir` are set both in constructor and `RunConfig`, but with different "
@@ -357,7 +357,7 @@ class Estimator:
         self._model_fn = model_fn
         self._params = dict(params) if isinstance(params, dict) else params or {}
         if isinstance(warm_start_from, (str, os.PathLike)):
-            warm_start_from = WarmStartSettings(os.fspath(warm_start_from))
+            warm_start_from = WarmStartSettings(os.fsdecode(warm_start_from))
         self._warm_start_from = warm_start_from
 
     @property
@@ -896,7 +896,7 @@ def _signatures(spec, receiver_tensors):
 
 
 def _timestamped(base):
-    base = base.decode() if isinstance(base, bytes) else os.fspath(base)
+    base = os.fsdecode(base)
     for _ in range(10):
         folder = os.path.join(base, str(int(time.time())))
         if not gfile.Exists(folder):

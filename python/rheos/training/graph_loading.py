@@ -217,7 +217,7 @@ class _Loading:
 
     def restore(self, save_path):
         """Sets the variables from a checkpoint, by the names that they have in the graph."""
-        reader = CheckpointReader(os.fspath(save_path))
+        reader = CheckpointReader(os.fsdecode(save_path))
         values = {
             name: _saved_value(reader, name, self._definitions.get(name))
             for name in self._variables

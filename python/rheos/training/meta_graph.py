@@ -224,7 +224,7 @@ def export_meta_graph(
 
 
 def _write(meta_graph_def, filename, as_text):
-    folder, name = os.path.split(gfile.local_path(filename))
+    folder, name = os.path.split(gfile.local_path(os.fsdecode(filename)))
     if folder:
         os.makedirs(folder, exist_ok=True)
     if as_text:

@@ -388,7 +388,7 @@ class Checkpoint(AutoTrackable):
 
     def write(self, file_prefix, options=None, session=None):
         """Writes a checkpoint at `file_prefix`, which comes back."""
-        prefix = os.fspath(file_prefix)
+        prefix = os.fsdecode(file_prefix)
         folder = os.path.dirname(prefix)
         if folder:
             os.makedirs(folder, exist_ok=True)
@@ -410,7 +410,7 @@ class Checkpoint(AutoTrackable):
             number = int(counter.numpy())
         else:
             number = int(_session(session).run(counter.assign_add(np.int64(1))))
-        prefix = self.write(f"{os.fspath(file_prefix)}-{number}", session=session)
+        prefix = self.write(f"{os.fsdecode(file_prefix)}-{number}", session=session)
         checkpoints.update_checkpoint_state(
             os.path.dirname(prefix) or ".", prefix, all_model_checkpoint_paths=[prefix]
         )
@@ -421,7 +421,7 @@ class Checkpoint(AutoTrackable):
 
         NotFoundError if there is none of that name.
         """
-        prefix = os.fspath(save_path)
+        prefix = os.fsdecode(save_path)
         if not checkpoints.checkpoint_exists(prefix):
             raise errors.NotFoundError(
                 None,
@@ -493,7 +493,7 @@ class CheckpointManager:
         if checkpoint_interval is not None and step_counter is None:
             raise ValueError("`step_counter` is needed with `checkpoint_interval`")
         self._checkpoint = checkpoint
-        self._directory = os.fspath(directory)
+        self._directory = os.fsdecode(directory)
         self._max_to_keep = max_to_keep
         self._hours = keep_checkpoint_every_n_hours
         self._name = checkpoint_name

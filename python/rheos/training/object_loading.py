@@ -282,8 +282,8 @@ def load(export_dir, tags=None, options=None):
         )
     made = model.meta_graphs[0] if tags is None else saved_model._graph_of_tags(model, tags)
     if not made.HasField("object_graph_def") or not made.object_graph_def.nodes:
-        return graph_loading.load(os.fspath(export_dir), made)
-    loading = _Loading(os.fspath(export_dir), made)
+        return graph_loading.load(os.fsdecode(export_dir), made)
+    loading = _Loading(os.fsdecode(export_dir), made)
     root = loading.load()
     if getattr(options, "experimental_load_function_aliases", False):
         root.function_aliases = loading.functions_by_alias()

@@ -584,4 +584,4 @@ def save(obj, export_dir, signatures=None, options=None):
         saving = _Saving(obj, _signatures(obj, signatures), options)
         saving.describe()
         saving.build()
-        saving.write(os.fspath(export_dir))
+        saving.write(os.fsdecode(export_dir))

@@ -107,7 +107,7 @@ def start(logdir, options=None):
     with _profiler.lock:
         if _profiler.recording is not None:
             raise errors.AlreadyExistsError(None, None, "Another profiler is running.")
-        _profiler.recording = _Recording(os.fspath(logdir))
+        _profiler.recording = _Recording(os.fsdecode(logdir))
         _profiler.watch()
 
 

@@ -205,7 +205,7 @@ class Builder:
     """
 
     def __init__(self, export_dir):
-        self._export_dir = os.fspath(export_dir)
+        self._export_dir = os.fsdecode(export_dir)
         if os.path.isdir(self._export_dir) and os.listdir(self._export_dir):
             raise AssertionError(
                 "Export directory already exists, and isn't empty. Please choose a different "
@@ -387,11 +387,11 @@ def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):
 def contains_saved_model(export_dir):
     """Whether the folder holds a saved model."""
     names = (SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT)
-    return any(os.path.exists(os.path.join(os.fspath(export_dir), name)) for name in names)
+    return any(os.path.exists(os.path.join(os.fsdecode(export_dir), name)) for name in names)
 
 
 def _read(export_dir):
-    export_dir = os.fspath(export_dir)
+    export_dir = os.fsdecode(export_dir)
     binary = os.path.join(export_dir, SAVED_MODEL_FILENAME_PB)
     text = os.path.join(export_dir, SAVED_MODEL_FILENAME_PBTXT)
     if os.path.exists(binary):
@@ -457,7 +457,7 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     import_scope: put before all names. saver_kwargs: those of import_meta_graph(). OSError if the
     folder holds no model, RuntimeError if none has the tags.
     """
-    export_dir = os.fspath(export_dir)
+    export_dir = os.fsdecode(export_dir)
     made = _graph_of_tags(_read(export_dir), tags)
     with sess.graph.as_default() as graph:
         saver, _ = import_meta_graph_with_elements(made, import_scope=import_scope, **saver_kwargs)

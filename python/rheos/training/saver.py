@@ -282,7 +282,7 @@ class Saver:
         self._check_built()
         if self._at_once is None and not hasattr(sess, "run"):
             raise TypeError(f"'sess' must be a Session; {sess}")
-        save_path = os.fspath(save_path)
+        save_path = os.fsdecode(save_path)
         latest_filename = latest_filename or "checkpoint"
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
@@ -382,7 +382,7 @@ class Saver:
             return
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
-        save_path = os.fspath(save_path)
+        save_path = os.fsdecode(save_path)
         if not checkpoint_exists(save_path) and not gfile.IsDirectory(save_path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
         logging.info("Restoring parameters from %s", save_path)

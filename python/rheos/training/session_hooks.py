@@ -270,8 +270,8 @@ class CheckpointSaverHook(SessionRunHook):
             raise ValueError("You cannot provide both saver and scaffold.")
         self._saver = saver
         self._scaffold = scaffold
-        self._checkpoint_dir = checkpoint_dir
-        self._save_path = os.path.join(checkpoint_dir, checkpoint_basename)
+        self._checkpoint_dir = os.fsdecode(checkpoint_dir)
+        self._save_path = os.path.join(self._checkpoint_dir, checkpoint_basename)
         self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
         self._listeners = listeners or []
 
@@ -530,7 +530,7 @@ class ProfilerHook(SessionRunHook):
     def __init__(
         self, save_steps=None, save_secs=None, output_dir="", show_dataflow=True, show_memory=False
     ):
-        self._output_file = os.path.join(output_dir, "timeline-{}.json")
+        self._output_file = os.path.join(os.fsdecode(output_dir), "timeline-{}.json")
         self._file_writer = FileWriterCache.get(output_dir)
         self._show_dataflow = show_dataflow
         self._show_memory = show_memory

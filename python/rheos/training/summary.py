@@ -42,7 +42,7 @@ class FileWriter:
         filename_suffix=None,
         session=None,
     ):
-        self._logdir = os.fspath(logdir)
+        self._logdir = os.fsdecode(logdir)
         self._suffix = filename_suffix
         self._shared = None if session is None else vars(session).setdefault("_event_files", {})
         self._closed = True
@@ -206,8 +206,8 @@ def write_graph(graph_or_graph_def, logdir, name, as_text=True):
     graph_def = graph_or_graph_def
     if isinstance(graph_def, Graph):
         graph_def = graph_def.as_graph_def()
+    path = os.path.join(os.fsdecode(logdir), os.fsdecode(name))
     gfile.MakeDirs(logdir)
-    path = os.path.join(logdir, name)
     if as_text:
         data = messages.to_text(graph_def).encode()
     else:

@@ -111,7 +111,7 @@ def create_file_writer(
     if logdir is None:
         return create_noop_writer()
     logdir = logdir.numpy() if isinstance(logdir, Tensor) else logdir
-    logdir = logdir.decode() if isinstance(logdir, bytes) else os.fspath(logdir)
+    logdir = os.fsdecode(logdir)
     suffix = ".v2" if filename_suffix is None else filename_suffix
     return SummaryWriter(FileWriter(logdir, filename_suffix=suffix))
 

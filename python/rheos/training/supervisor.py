@@ -108,7 +108,7 @@ class Supervisor:
         self.init_feed_dict = init_feed_dict
         self._init_fn = init_fn
         self._stop_grace_secs = stop_grace_secs
-        self._logdir = logdir if is_chief else None
+        self._logdir = os.fsdecode(logdir) if is_chief and logdir else None
         self.save_summaries_secs = save_summaries_secs if is_chief else None
         self.save_model_secs = save_model_secs if is_chief else None
         self.save_path = os.path.join(self._logdir, checkpoint_basename) if self._logdir else None

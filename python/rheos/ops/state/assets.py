@@ -19,7 +19,7 @@ class Asset:
             if hasattr(path, "dtype"):
                 self._path = convert_to_tensor(path, dtypes.string)
             else:
-                self._path = constant(os.fspath(path), dtypes.string)
+                self._path = constant(os.fsdecode(path), dtypes.string)
 
     @property
     def asset_path(self):

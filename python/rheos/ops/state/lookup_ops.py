@@ -121,6 +121,8 @@ class TextFileInitializer(TableInitializerBase):
         name=None,
         value_index_offset=0,
     ):
+        if isinstance(filename, (bytes, os.PathLike)):
+            filename = os.fsdecode(filename)
         if not isinstance(filename, str) and not hasattr(filename, "dtype") or filename == "":
             raise ValueError("Filename required")
         self._filename_arg = filename
