@@ -251,7 +251,6 @@ class Builder:
                     graph.add_to_collection(key, operation)
             made = saver.export_meta_graph(
                 clear_devices=options["clear_devices"],
-                clear_extraneous_savers=True,
                 strip_default_attrs=options["strip_default_attrs"],
             )
         made.meta_info_def.tags.extend(tags)

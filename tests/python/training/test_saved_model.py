@@ -162,3 +162,17 @@ def test_build_tensor_info__of_a_variable_says_that_it_is_one():
     info = tf.saved_model.utils.build_tensor_info(v)
     assert (info.name, info.dtype) == ("v:0", tf.float32.as_datatype_enum + 100)
     assert tf.saved_model.utils.get_tensor_from_tensor_info(info).dtype == v.dtype
+
+
+def test_a_restore_in_a_scope_takes_none_of_the_model_beside_it_along(tmp_path, sess):
+    x, y = model()
+    signature = {"inputs": {"x": x}, "outputs": {"y": y}}
+    sess.run(tf.global_variables_initializer())
+    first, inner, outer = (str(tmp_path / name) for name in ("first", "inner", "outer"))
+    tf.train.Saver().save(sess, first)
+    tf.train.init_from_checkpoint(first, {"w": tf.global_variables()[0]})
+    tf.saved_model.simple_save(sess, inner, **signature)
+    tf.saved_model.loader.load(sess, SERVE, inner, import_scope="scope")
+    tf.saved_model.simple_save(sess, outer, **signature)
+    called = tf.contrib.predictor.from_saved_model(outer)({"x": [[1, 0, 0]]})
+    assert called["y"].tolist() == [[0, 1]]
