@@ -49,14 +49,30 @@ def no_attribute(module, name, known, version, is_of_version_1=False):
             f"module '{module}' has no attribute '{name}': {public}.{name} is a name of TensorFlow "
             f"1: run the program by 'rheos run --tf1', or write {_below_compat(public, name)}"
         )
-    near = near_names(name, known)
-    meant = f"did you mean {' or '.join(f'{public}.{n}' for n in near)}? " if near else ""
+    moved = _moved(public, name)
+    near = [moved] if moved else [f"{public}.{n}" for n in near_names(name, known)]
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
     error = AttributeError(
         f"module '{module}' has no attribute '{name}': {meant}If TensorFlow {version} has "
         f"{public}.{name}, it is not in Rheos yet"
     )
     error.name, error.obj = name, None  # else Python asks the module too, and says it once more
     return error
+
+
+# Where names of tf.contrib went when they were no longer tried out.
+_BEYOND_CONTRIB = (
+    "estimator", "train", "data", "layers", "nn", "losses", "metrics", "initializers"
+)
+
+
+def _moved(public, name):
+    """The name beside tf.contrib that stands for one of tf.contrib which is missing; "" if none."""
+    tf = sys.modules.get("rheos.v1")
+    if not tf or not public.startswith("tf.contrib.") or name in _BEYOND_CONTRIB:
+        return ""
+    places = {f"tf.{place}": getattr(tf, place, None) for place in _BEYOND_CONTRIB}
+    return next((f"{at}.{name}" for at, place in places.items() if hasattr(place, name)), "")
 
 
 def _below_compat(public, name):

@@ -26,6 +26,7 @@ def test_programs_can_ask_which_name_exists():
         ("placehodler", "tf.placeholder"),
         ("layers.dense1", "tf.layers.dense"),
         ("train.AdamOptmizer", "tf.train.AdamOptimizer"),
+        ("contrib.learn.RunConfig", "tf.estimator.RunConfig"),
         ("contrib.layers.fully_conected", "tf.contrib.layers.fully_connected"),
         ("raw_ops.MatMull", "tf.raw_ops.MatMul"),
     ],
