@@ -506,17 +506,12 @@ static int check(bench *b, const text_list *paths) {
   return EXIT_SUCCESS;
 }
 
-static bool is_script(const char *path) {
-  const size_t length = strlen(path);
-  return length > 3 && strcmp(path + length - 3, ".py") == 0;
-}
-
 // A program whose pipelines tell what held them up, and the arguments that are its own: `bench
 // --pipeline [OPTIONS of run] SCRIPT.py ...`. 0: it is none.
 static int find_script(int argc, char **argv) {
   bool of_pipelines = false;
   for (int i = 1; i < argc; i++) {
-    if (of_pipelines && is_script(argv[i])) return i;
+    if (of_pipelines && ends_with(argv[i], ".py")) return i;
     of_pipelines = of_pipelines || strcmp(argv[i], "--pipeline") == 0;
   }
   return 0;

@@ -310,7 +310,13 @@ static bool is_zlib(const unsigned char *head, size_t size_bytes) {
   return size_bytes >= 2 && (head[0] & 0x0f) == 8 && (head[0] << 8 | head[1]) % 31 == 0;
 }
 
-static rheos_status *not_known(void) {
+static rheos_status *not_known(const char *path) {
+  if (ends_with(path, ".py")) {
+    return INVALID(
+        "this is a program, not a file with a graph or values: 'rheos run --view' runs it and "
+        "shows "
+        "its graph and the times of its steps, 'rheos bench --pipeline' the times of its datasets");
+  }
   return INVALID(
       "this is none of the files that Rheos reads: graph, meta graph, saved model, checkpoint, "
       "records, events, arrays");
@@ -344,7 +350,7 @@ static rheos_status *look_at_message(source *s, const char *head, size_t head_by
   if (s->is_text) return NULL;
   TRY(file_read(s->path, &s->file, &s->size_bytes));
   s->kind = kind_of_message(s->file, s->size_bytes);
-  return s->kind != SOURCE_UNKNOWN ? NULL : not_known();
+  return s->kind != SOURCE_UNKNOWN ? NULL : not_known(s->path);
 }
 
 static rheos_status *open_file(source *s) {

@@ -503,6 +503,11 @@ def test_other_messages_are_not_taken_for_models(tmp_path):
         assert "none of the files that Rheos reads" in fails(tmp_path / name)
 
 
+def test_a_program_is_told_where_programs_go(tmp_path):
+    (tmp_path / "train.py").write_text("import tensorflow as tf\n")
+    assert "'rheos run --view'" in fails(tmp_path / "train.py")
+
+
 def test_an_archive_of_other_files_says_which_is_no_array(tmp_path):
     with zipfile.ZipFile(tmp_path / "model.ckpt", "w") as archive:
         archive.writestr("archive/data.pkl", b"\x80\x02}")
