@@ -24,14 +24,8 @@ def pages(tmp_path_factory):
     return {
         str(path.relative_to(folder)): path.read_text()
         for path in folder.rglob("*")
-        if path.suffix in (".md", ".rst")
+        if path.suffix in (".md", ".html", ".js")
     }
-
-
-def named(pages, folder, directive):
-    """What a directive on the pages of a folder is about."""
-    text = "\n".join(text for path, text in pages.items() if path.startswith(folder))
-    return re.findall(rf"^ *\.\. {directive}:: (.*)$", text, re.MULTILINE)
 
 
 def test_every_function_of_the_headers_is_there(pages):
@@ -41,39 +35,60 @@ def test_every_function_of_the_headers_is_there(pages):
             found = re.search(r"\b(rheos_\w+)\(", line)
             if found and not found[1].endswith(("_", "_sized")):
                 exported.add(found[1])
-    shown = " ".join(named(pages, "reference/c/", "c:function"))
-    missing = {name for name in exported if not re.search(rf"\b{name}\(", shown)}
+    missing = {name for name in exported if f"reference/c/{name}.html" not in pages}
     assert len(exported) > 300 and not missing
+    run = pages["reference/c/rheos_session_run.html"]
+    assert 'href="../c/rheos_session.html"' in run and "rheos_run_options" in run
 
 
 def test_every_op_is_there_with_its_wrapper(pages):
     ops = re.findall(r"^\| `(\w+)` \|", (SOURCE / "docs/ops.md").read_text(), re.MULTILINE)
-    assert sorted(named(pages, "reference/ops/", "op")) == sorted(ops) and len(ops) > 1000
-    matmul = pages["reference/ops/M.rst"].split(".. op:: MatMul\n")[1].split(".. op::")[0]
-    assert "rheos_matmul" in matmul and "rheos.raw_ops.MatMul" in matmul
-    assert "``transpose_a``" in matmul and "Gradient: yes." in matmul
+    there = [path for path in pages if path.startswith("reference/ops/")]
+    assert len(there) == len(ops) + 2 and len(ops) > 1000  # and the first page, and its frame
+    matmul = pages["reference/ops/MatMul.html"]
+    assert "rheos_matmul" in matmul and "rheos.raw_ops.MatMul.html" in matmul
+    assert "<code>transpose_a</code>" in matmul and "Gradient: yes." in matmul
 
 
 def test_python_names_have_their_docstrings_and_ops(pages):
-    nn = pages["reference/python/rheos.nn.rst"]
-    relu = nn.split(":: rheos.nn.relu(")[1].split("\n.. py:")[0]
-    assert ":op:`Relu`" in relu and len(relu.split()) > 5
-    assert "rheos.data.Dataset" in pages["reference/python/rheos.data.rst"]
-    assert "rheos.v1.Session" in pages["reference/python/rheos.v1.rst"]
-    assert ".. py:method:: batch(" in pages["reference/python/rheos.data.rst"]
+    relu = pages["reference/python/rheos.nn.relu.html"]
+    assert "../ops/Relu.html" in relu and len(relu.split()) > 5
+    assert "rheos.data.Dataset.html" in pages["reference/python/rheos.data.html"]
+    assert "reference/python/rheos.v1.Session.html" in pages
+    assert '<section id="batch">' in pages["reference/python/rheos.data.Dataset.html"]
+
+
+def test_names_that_differ_in_small_letters_have_two_pages(pages):
+    lower = [path.lower() for path in pages]
+    assert len(set(lower)) == len(lower)
+    assert '"rheos.keras.layers.add"' in pages["static/names.js"]
+    assert '"rheos.keras.layers.Add"' in pages["static/names.js"]
+
+
+def test_links_of_the_reference_lead_to_pages_and_members(pages):
+    for path, text in pages.items():
+        if not path.endswith(".html"):
+            continue
+        for target in set(re.findall(r'href="([^"#]*(?:#[^"]*)?)"', text)):
+            page, _, anchor = target.partition("#")
+            whole = os.path.normpath(os.path.join(os.path.dirname(path), page)) if page else path
+            if whole not in pages:  # Sphinx makes it of a text
+                assert re.sub("html$", "md", whole) in pages, (path, target)
+            elif anchor:
+                assert f'id="{anchor}"' in pages[whole], (path, target)
 
 
 def test_links_lead_to_pages_of_the_site(pages):
     for path, text in pages.items():
         if path.endswith(".md"):
-            words = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
+            words = re.sub(r"````.*?````|```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
             for target in re.findall(r"\]\(([^)#:\s]+)[^)]*\)", words):
                 whole = os.path.normpath(os.path.join(os.path.dirname(path), target))
                 assert whole in pages or whole.endswith((".png", ".svg")), (path, target)
 
 
 def test_commands_and_their_options_are_there(pages):
-    text = pages["reference/command.rst"]
+    text = pages["reference/command.md"]
     for command in ("run", "show", "exec", "bench", "convert", "view", "lint", "serve"):
-        assert f"\nrheos {command}\n---" in text
-    assert "--feed-shape" in text
+        assert f"\n## rheos {command}\n" in text
+    assert "--feed-shape" in text and '"rheos exec --feed"' in pages["static/names.js"]
