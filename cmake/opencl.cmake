@@ -1,5 +1,5 @@
 # Graphics cards, by OpenCL: its headers alone (Debian: opencl-headers), for its library is opened at
-# run time. What kernels are made of, src/device/opencl/*.cl and the formulas of optimizers, becomes arrays of characters.
+# run time. What kernels are made of, src/device/opencl/*.cl and formulas of ops, becomes arrays of characters.
 
 if(RHEOS_WITH_OPENCL)
   find_path(OPENCL_INCLUDE_DIR CL/cl.h)
@@ -11,7 +11,8 @@ endif()
 
 if(RHEOS_WITH_OPENCL)
   file(GLOB opencl_kernels CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/device/opencl/*.cl")
-  list(APPEND opencl_kernels "${PROJECT_SOURCE_DIR}/src/ops/state/apply_formulas.h")
+  list(APPEND opencl_kernels "${PROJECT_SOURCE_DIR}/src/ops/state/apply_formulas.h"
+    "${PROJECT_SOURCE_DIR}/src/ops/math/whole_formulas.h")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${opencl_kernels})
   foreach(kernels IN LISTS opencl_kernels)
     get_filename_component(name "${kernels}" NAME_WE)

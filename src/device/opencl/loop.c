@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "device/opencl/source.h"
 
+#include "opencl/whole_formulas.inc"
+
 bool rheos__loop_can(const rheos__card *card, const rheos__formula *formula) {
   if (formula == NULL || !rheos__cl_can_write(formula->text)) return false;
   for (int32_t k = 0; k < formula->num_operands; k++) {
@@ -81,6 +83,11 @@ static void add_earlier(rheos__text *text, const rheos__card *card, const rheos_
   }
 }
 
+// Of whole numbers: where the CPU reports an error the card gives -1, all bits of which are set.
+static bool may_fail(const rheos__formula *formula) {
+  return strstr(formula->text, "failed") != NULL;
+}
+
 // Declares v<m>, stores it where it is to be.
 static void add_member(rheos__text *text, const rheos__card *card, const rheos__card_loop *loop,
                        int32_t m) {
@@ -94,6 +101,7 @@ static void add_member(rheos__text *text, const rheos__card *card, const rheos__
   if (strstr(f->text, "parameter") != NULL) {
     rheos__cl_add(text, " const double parameter = %a;", member->parameter);
   }
+  if (may_fail(f)) rheos__text_add_string(text, " int failed = 0;");
   for (int32_t k = 0; k < f->num_operands; k++) {
     const rheos__cl_dtype *in = rheos__cl_dtype_of(card, (rheos_dtype)f->dtypes[k]);
     const int32_t input = member->inputs[k];
@@ -106,7 +114,9 @@ static void add_member(rheos__text *text, const rheos__card *card, const rheos__
   }
   rheos__cl_add(text, " v%d = %s", (int)m, to->store);
   rheos__text_add_string(text, f->text);
-  rheos__text_add_string(text, "); }\n");
+  rheos__text_add_string(text, ");");
+  if (may_fail(f)) rheos__cl_add(text, " if (failed) v%d = -1;", (int)m);
+  rheos__text_add_string(text, " }\n");
   if (member->output >= 0) {
     const int o = (int)member->output;
     rheos__cl_add(text, "((global %s *)(b%d + o%d))[at] = v%d;\n", to->stored, o, o, (int)m);
@@ -115,6 +125,11 @@ static void add_member(rheos__text *text, const rheos__card *card, const rheos__
 
 static void add_source(rheos__text *text, const rheos__card *card, const rheos__card_loop *loop) {
   rheos__cl_add_prelude(text);
+  for (int32_t m = 0; m < loop->num_members; m++) {
+    if (!may_fail(loop->members[m].formula)) continue;
+    rheos__text_add_string(text, rheos__cl_whole_formulas);
+    break;
+  }
   rheos__cl_add(text, "typedef %s place;\n", loop->num_elements < INT32_MAX ? "uint" : "ulong");
   add_arguments(text, loop);
   add_loads(text, card, loop);
@@ -224,7 +239,7 @@ rheos_status *rheos__cl_prepare_elementwise(rheos__prepare *p) {
   if (p->alias_input >= 0) return NULL;
   const rheos__elementwise *e = p->run != NULL ? rheos__elementwise_of(p->run, p->state) : NULL;
   const rheos__formula *formula = e != NULL ? rheos__formula_of(e->loop) : NULL;
-  if (formula == NULL || e->can_fail || !rheos__loop_can(card, formula)) {
+  if (formula == NULL || !rheos__loop_can(card, formula)) {
     if (p->release != NULL) p->release(p->state);
     p->decline_reason = "its formula cannot be written for the device";
     return NULL;

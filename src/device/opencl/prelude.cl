@@ -16,6 +16,8 @@ typedef uint uint32_t;
 typedef ulong uint64_t;
 #define INT32_MIN INT_MIN
 #define INT64_MIN LONG_MIN
+#define UINT64_MAX ULONG_MAX
+#define NUMBER_OF_BITS(v) popcount(v)
 
 #define W(v) ((wrapping)(v))
 #define WIDEN(v) ((ulong)(long)(v))

@@ -12,47 +12,8 @@
 #include "ops/kit/op_util.h"
 #include "ops/kit/special_math.h"
 #include "ops/kit/vector_math.h"
+#include "ops/math/whole_formulas.h"
 
-// ---- What the formulas of whole numbers use. The result of the one quotient that overflows, the
-// least number by -1, wraps around as sums and products do.
-
-static inline int64_t quotient(int64_t x, int64_t y, int *failed) {
-  if (y == 0) *failed = 1;
-  if (y == 0) return 0;
-  return y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
-}
-static inline int64_t remainder_of(int64_t x, int64_t y, int *failed) {
-  if (y == 0) *failed = 1;
-  return y == 0 || y == -1 ? 0 : x % y;
-}
-static inline int64_t floor_quotient(int64_t x, int64_t y, int *failed) {
-  const int64_t q = quotient(x, y, failed);
-  return remainder_of(x, y, failed) != 0 && (x < 0) != (y < 0) ? q - 1 : q;
-}
-static inline int64_t floor_remainder(int64_t x, int64_t y, int *failed) {
-  const int64_t r = remainder_of(x, y, failed);
-  return r != 0 && (r < 0) != (y < 0) ? r + y : r;
-}
-static inline uint64_t unsigned_quotient(uint64_t x, uint64_t y, int *failed) {
-  if (y == 0) *failed = 1;
-  return y == 0 ? 0 : x / y;
-}
-static inline uint64_t unsigned_remainder(uint64_t x, uint64_t y, int *failed) {
-  if (y == 0) *failed = 1;
-  return y == 0 ? 0 : x % y;
-}
-// x^y by squaring, for y >= 0; the low bits are right for every width.
-static inline uint64_t whole_power(uint64_t x, uint64_t y) {
-  uint64_t product = 1;
-  for (; y != 0; y >>= 1, x *= x) {
-    if (y & 1) product *= x;
-  }
-  return product;
-}
-static inline uint64_t signed_power(int64_t x, int64_t y, int *failed) {
-  if (y < 0) *failed = 1;
-  return y < 0 ? 0 : whole_power((uint64_t)x, (uint64_t)y);
-}
 static inline double _Complex complex_power(double _Complex x, double _Complex y) {
   if (x == 0) return y == 0 ? 1 : cpow(x, y);
   return cexp(y * clog(x));

@@ -12,6 +12,7 @@
 #include "ops/kit/special_math.h"
 #include "ops/kit/vector_math.h"
 #include "ops/kit/vector_trig.h"
+#include "ops/math/whole_formulas.h"
 
 // ---- Formulas: ROW(op, dtypes, qualifier, formula)
 #define FORMULAS(ROW)                                                                             \
@@ -95,9 +96,9 @@
   ROW(LogicalNot, BOOLS, , !x)
 
 // Numbers of bits
-#define COUNTS(ROW)                \
-  ROW(PopulationCount, INTEGERS, , \
-      __builtin_popcountll((uint64_t)x &(UINT64_MAX >> (64 - 8 * sizeof x))))
+#define NUMBER_OF_BITS(v) __builtin_popcountll(v)
+#define COUNTS(ROW) \
+  ROW(PopulationCount, INTEGERS, , NUMBER_OF_BITS((uint64_t)x &(UINT64_MAX >> (64 - 8 * sizeof x))))
 
 // By the real functions that are exact near 0.
 static inline double _Complex complex_expm1(double _Complex x) {
@@ -107,11 +108,6 @@ static inline double _Complex complex_expm1(double _Complex x) {
 static inline double _Complex complex_log1p(double _Complex x) {
   const double re = creal(x), im = cimag(x);
   return CMPLX(log1p(re * (2 + re) + im * im) / 2, atan2(im, 1 + re));
-}
-
-static inline int64_t reciprocal_of_integer(int64_t x, int *failed) {
-  if (x == 0) *failed = 1;
-  return x == 1 || x == -1 ? x : 0;
 }
 
 #define ROW(name, dtypes, qualifier, formula) \
@@ -172,9 +168,12 @@ COUNTS(ROW)
 #define ROW(name, dtypes, qualifier, formula) RHEOS__##dtypes(RHEOS__UNARY_FORMULA, name, #formula)
 #define TEST(name, dtypes, qualifier, formula) \
   RHEOS__##dtypes(RHEOS__UNARY_TEST_FORMULA, name, #formula)
-RHEOS__FORMULAS(unary, FORMULAS(ROW) TESTS(TEST) RHEOS__FLOATS(RHEOS__UNARY_FORMULA, Sin, "sin(x)")
-                           RHEOS__FLOATS(RHEOS__UNARY_FORMULA, Cos, "cos(x)")
-                               RHEOS__FLOATS(RHEOS__UNARY_FORMULA, Tan, "tan(x)"));
+#define COUNT_FORMULA(S, name, text) RHEOS__UNARY_FORMULA_TO(S, uint8, name, text)
+#define COUNT(name, dtypes, qualifier, formula) RHEOS__##dtypes(COUNT_FORMULA, name, #formula)
+RHEOS__FORMULAS(unary, FORMULAS(ROW) TESTS(TEST) COUNTS(COUNT)
+                           RHEOS__FLOATS(RHEOS__UNARY_FORMULA, Sin, "sin(x)")
+                               RHEOS__FLOATS(RHEOS__UNARY_FORMULA, Cos, "cos(x)")
+                                   RHEOS__FLOATS(RHEOS__UNARY_FORMULA, Tan, "tan(x)"));
 #undef TEST
 #undef ROW
 
