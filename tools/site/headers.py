@@ -26,7 +26,7 @@ def declarations(text):
                 i += 1
         elif line.startswith("#"):
             i, macro = whole_macro(lines, i)
-            if macro.startswith("#define RHEOS_") and "_H\n" not in macro + "\n":
+            if re.match("#define (RHEOS|rheos)_", macro) and "_H\n" not in macro + "\n":
                 yield section, "\n".join(comment), macro, ""
         elif line.startswith(('extern "C"', "}")):
             comment = []

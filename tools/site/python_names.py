@@ -64,9 +64,18 @@ def class_parts(kind):
             signature_of_member = None
         else:
             continue
-        doc = inspect.cleandoc(getattr(value, "__doc__", None) or "")
+        doc = doc_of_member(kind, name)
         members.append({"name": name, "signature": signature_of_member, "doc": doc})
     return {"signature": signature, "members": members}
+
+
+def doc_of_member(kind, name):
+    """As help() has it: of the member, or of the one that it stands for."""
+    for owner in kind.__mro__:
+        doc = getattr(owner.__dict__.get(name), "__doc__", None)
+        if doc:
+            return inspect.cleandoc(doc)
+    return ""
 
 
 def is_offered(value):

@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import inspect
 import os
+import re
 import sys
 
 import pytest
@@ -37,6 +38,12 @@ def test_every_public_function_has_a_docstring(generator):
         and not (value.__doc__ or "").strip()
     ]
     assert silent == []
+
+
+def test_what_docstrings_of_ops_list_is_what_they_take(generator):
+    for name, op in generator.public(tf.raw_ops):
+        listed = re.findall(r"^ +(\w+): ", op.__doc__.partition("Returns:")[0], re.MULTILINE)
+        assert set(listed) == set(inspect.signature(op).parameters), name
 
 
 def test_every_public_name_is_in_the_stub_of_its_module(generator):

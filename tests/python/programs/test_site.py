@@ -1,5 +1,7 @@
 """The pages of which `make docs-site` makes a site, without Sphinx: every name is on one."""
 
+import functools
+import json
 import os
 import re
 import subprocess
@@ -24,7 +26,7 @@ def pages(tmp_path_factory):
     return {
         str(path.relative_to(folder)): path.read_text()
         for path in folder.rglob("*")
-        if path.suffix in (".md", ".html", ".js")
+        if path.suffix in (".md", ".html", ".js", ".json")
     }
 
 
@@ -92,3 +94,39 @@ def test_commands_and_their_options_are_there(pages):
     for command in ("run", "show", "exec", "bench", "convert", "view", "lint", "serve"):
         assert f"\n## rheos {command}\n" in text
     assert "--feed-shape" in text and '"rheos exec --feed"' in pages["static/names.js"]
+
+
+# What the guide says that Rheos lacks.
+LACKING = {"contrib.learn.RunConfig", "lite", "xla"}
+
+
+def there(name, face):
+    """Whether a name leads to something, from a face of TensorFlow."""
+    try:
+        functools.reduce(getattr, name.split("."), face)
+    except AttributeError:
+        return False
+    return True
+
+
+def test_the_guide_names_what_is_there(pages):
+    known = json.loads(pages["reference.json"])["links"]
+    seen = set()
+    for path in (SOURCE / "docs/guide").rglob("*.md"):
+        text = path.read_text()
+        for name in set(re.findall(r"\brheos_[a-z]\w+(?=\()", text)):
+            seen.add("C")
+            assert name in known, (path, name)
+        prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+        for name in set(re.findall(r"`tf\.([\w.]+)[^`]*`", prose)):
+            seen.add("Python")
+            is_there = there(name, rheos) or there(name, rheos.compat.v1)
+            assert is_there != (name in LACKING), (path, name)
+    assert seen == {"C", "Python"}
+
+
+def test_the_chapter_of_the_command_names_all_commands(pages):
+    overview = pages["reference/command.md"].partition("## ")[0]
+    chapter = (SOURCE / "docs/guide/command.md").read_text()
+    for command in re.findall(r"^  (\w+)  ", overview, re.MULTILINE):
+        assert f"rheos {command}" in chapter
