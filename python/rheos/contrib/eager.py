@@ -103,6 +103,7 @@ class Iterator:
         return self
 
     def __next__(self):
+        """The next element; StopIteration behind the last."""
         return next(self._iterator)
 
     next = __next__

@@ -169,9 +169,11 @@ class HParams:
         return self.override_from_dict(values_map)
 
     def set_model_structure(self, model_structure):
+        """Keeps a description of the model beside the values."""
         self._model_structure = model_structure
 
     def get_model_structure(self):
+        """What set_model_structure() was given, or None."""
         return self._model_structure
 
     def to_json(self, indent=None, separators=None, sort_keys=False):

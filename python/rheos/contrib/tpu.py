@@ -227,6 +227,7 @@ class CrossShardOptimizer(Optimizer):
         return self._opt.get_slot(*args, **kwargs)
 
     def get_slot_names(self, *args, **kwargs):
+        """The names of the slots of the optimizer inside, sorted."""
         return self._opt.get_slot_names(*args, **kwargs)
 
     def variables(self):

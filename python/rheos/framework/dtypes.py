@@ -20,6 +20,7 @@ class DType:
 
     @property
     def name(self):
+        """The name, as in "float32"; that of a reference ends in "_ref"."""
         return self._name
 
     @property
@@ -55,26 +56,32 @@ class DType:
 
     @property
     def is_numpy_compatible(self):
+        """Whether NumPy can hold the values: all dtypes but resources and variants."""
         return self.base_dtype not in (resource, variant)
 
     @property
     def is_bool(self):
+        """Whether it is bool, or a reference to it."""
         return self.base_dtype is bool
 
     @property
     def is_floating(self):
+        """Whether it holds real floating-point numbers; complex ones do not count."""
         return self._type_enum % _REF in _FLOATING
 
     @property
     def is_complex(self):
+        """Whether it is complex64 or complex128, or a reference to one."""
         return self.base_dtype in (complex64, complex128)
 
     @property
     def is_quantized(self):
+        """Whether it is one of qint8, quint8, qint16, quint16 and qint32."""
         return self.base_dtype in (qint8, quint8, qint16, quint16, qint32)
 
     @property
     def is_integer(self):
+        """Whether it holds plain integers; bool and quantized ones do not count."""
         return self._type_enum % _REF in _INTEGERS
 
     @property
@@ -84,6 +91,7 @@ class DType:
 
     @property
     def is_unsigned(self):
+        """Whether it holds integers that are never negative."""
         return self.base_dtype in (uint8, uint16, uint32, uint64, uint4)
 
     @property

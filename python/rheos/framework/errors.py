@@ -31,6 +31,7 @@ class OpError(Exception):
 
     @property
     def message(self):
+        """What went wrong, and at which node if one is known."""
         return self._message
 
     @property
@@ -40,10 +41,12 @@ class OpError(Exception):
 
     @property
     def error_code(self):
+        """The number of the code, as in `tf.errors.NOT_FOUND`."""
         return self._error_code
 
     @property
     def node_def(self):
+        """The NodeDef of the operation that failed, or None."""
         if self._node_def is None and self._op is not None:
             return self._op.node_def
         return self._node_def

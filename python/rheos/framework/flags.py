@@ -68,6 +68,7 @@ class Flag:
         self._parse = parse
 
     def parse(self, text):
+        """Takes the value from a text; IllegalFlagValueError if it does not fit."""
         try:
             self.value = self._parse(text)
         except (TypeError, ValueError) as error:
@@ -85,6 +86,7 @@ class MultiFlag(Flag):
         super().__init__(name, default, help_text, parse)
 
     def parse(self, text):
+        """Adds the value of a text to the list; IllegalFlagValueError if it does not fit."""
         before = self.value if self.present else []
         super().parse(text)
         self.value = [*before, self.value]
@@ -171,6 +173,7 @@ class FlagValues:
             self(_sys.argv, known_only=True)
 
     def is_parsed(self):
+        """Whether the command line was read; before it, flags have no values."""
         return self._parsed
 
     def unparse_flags(self):
@@ -178,6 +181,7 @@ class FlagValues:
         object.__setattr__(self, "_parsed", False)
 
     def mark_as_parsed(self):
+        """Lets the flags be read with their defaults, without a command line."""
         object.__setattr__(self, "_parsed", True)
 
     def __getattr__(self, name):

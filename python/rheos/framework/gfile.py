@@ -70,10 +70,12 @@ class GFile:
 
     @property
     def name(self):
+        """The path, as it was given."""
         return self._name
 
     @property
     def mode(self):
+        """The mode in which it was opened, as in "rb"."""
         return self._mode
 
     def _for_reading(self):
@@ -102,6 +104,7 @@ class GFile:
         return self._as_read(self._for_reading().readline().replace(b"\r", b""))
 
     def readlines(self):
+        """All lines that are left, each with its end."""
         return list(self)
 
     def write(self, file_content):
@@ -127,6 +130,7 @@ class GFile:
             ) from None
 
     def seekable(self):
+        """Whether seek() works: True."""
         return True
 
     def tell(self):
@@ -138,10 +142,12 @@ class GFile:
         return Stat(self._name).length
 
     def flush(self):
+        """Hands what was written to the system."""
         if self._writer is not None:
             self._writer.flush()
 
     def close(self):
+        """Closes the file; the next read or write opens it again."""
         for file in (self._reader, self._writer):
             if file is not None:
                 file.close()
@@ -157,6 +163,7 @@ class GFile:
         return self
 
     def __next__(self):
+        """The next line with its end; StopIteration behind the last."""
         line = self.readline()
         if not line:
             raise StopIteration

@@ -582,6 +582,7 @@ class name_scope:
 
     @property
     def name(self):
+        """The name that was asked for, before it is made unique; or the default one."""
         return self._default_name if self._given is None else self._given
 
     def __enter__(self):

@@ -15,14 +15,17 @@ class IndexedSlices(CompositeTensor):
 
     @property
     def values(self):
+        """The slices, [n, ...]: a tensor of any dtype."""
         return self._values
 
     @property
     def indices(self):
+        """The places of the slices along the first axis, [n]: int32 or int64."""
         return self._indices
 
     @property
     def dense_shape(self):
+        """The shape of the whole, a vector of integers, or None if it is not known."""
         return self._dense_shape
 
     @property
@@ -55,22 +58,27 @@ class IndexedSlices(CompositeTensor):
 
     @property
     def name(self):
+        """The name of the values."""
         return self._values.name
 
     @property
     def device(self):
+        """The device of the values."""
         return self._values.device
 
     @property
     def op(self):
+        """The operation that makes the values."""
         return self._values.op
 
     @property
     def dtype(self):
+        """The dtype of the values."""
         return self._values.dtype
 
     @property
     def graph(self):
+        """The graph of the values."""
         return self._values.graph
 
     def __neg__(self):

@@ -38,10 +38,12 @@ class IndexedSlicesSpec(TypeSpec):
 
     @property
     def shape(self):
+        """The TensorShape of the whole."""
         return self._shape
 
     @property
     def dtype(self):
+        """The dtype of the values."""
         return self._dtype
 
     def _serialize(self):

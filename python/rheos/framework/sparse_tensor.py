@@ -76,18 +76,22 @@ class SparseTensor(CompositeTensor):
 
     @property
     def indices(self):
+        """Where the values are, [n, rank]: int64, in the order of rows."""
         return self._indices
 
     @property
     def values(self):
+        """The values, [n]: a tensor of any dtype."""
         return self._values
 
     @property
     def dense_shape(self):
+        """The shape of the whole, [rank]: an int64 tensor."""
         return self._dense_shape
 
     @property
     def shape(self):
+        """What is known of the shape of the whole: a TensorShape."""
         return self.get_shape()
 
     def get_shape(self):
@@ -117,14 +121,17 @@ class SparseTensor(CompositeTensor):
 
     @property
     def op(self):
+        """The operation that makes the values."""
         return self._values.op
 
     @property
     def dtype(self):
+        """The dtype of the values."""
         return self._values.dtype
 
     @property
     def graph(self):
+        """The graph of the values."""
         return self._values.graph
 
     def __str__(self):

@@ -24,10 +24,12 @@ class SparseTensorSpec(TypeSpec):
 
     @property
     def shape(self):
+        """The TensorShape of the whole."""
         return self._shape
 
     @property
     def dtype(self):
+        """The dtype of the values."""
         return self._dtype
 
     def _serialize(self):

@@ -46,13 +46,16 @@ class Dimension:
 
     @property
     def value(self):
+        """The size, an int; None if it is unknown."""
         return self._value
 
     def is_compatible_with(self, other):
+        """Whether both sizes are the same or one is unknown."""
         other = as_dimension(other)._value
         return self._value is None or other is None or self._value == other
 
     def assert_is_compatible_with(self, other):
+        """ValueError unless both sizes are the same or one is unknown."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
@@ -217,10 +220,12 @@ class TensorShape:
 
     @property
     def rank(self):
+        """The number of axes; None if it is unknown."""
         return None if self._dims_tuple is None else len(self._dims_tuple)
 
     @property
     def ndims(self):
+        """The number of axes; None if it is unknown."""
         return self.rank
 
     def _known(self):
@@ -274,9 +279,11 @@ class TensorShape:
         return count
 
     def is_fully_defined(self):
+        """Whether the rank and all sizes are known."""
         return self._dims_tuple is not None and None not in self._dims_tuple
 
     def assert_is_fully_defined(self):
+        """ValueError unless the rank and all sizes are known."""
         if not self.is_fully_defined():
             raise ValueError(f"Shape {self} is not fully defined")
 
@@ -291,10 +298,12 @@ class TensorShape:
         )
 
     def assert_is_compatible_with(self, other):
+        """ValueError if no shape could be both."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {other} are incompatible")
 
     def is_subtype_of(self, other):
+        """Whether each shape that it allows the other one allows too."""
         mine, theirs = self._dims_tuple, other._dims_tuple
         if theirs is None:
             return True
@@ -305,6 +314,7 @@ class TensorShape:
         )
 
     def most_specific_compatible_shape(self, other):
+        """The narrowest shape that allows what either allows: sizes that differ are unknown."""
         other = as_shape(other)
         if self.rank is None or other.rank is None or self.rank != other.rank:
             return unknown_shape()
@@ -326,6 +336,7 @@ class TensorShape:
         )
 
     def concatenate(self, other):
+        """The axes of both, one after the other; unknown if one is."""
         other = as_shape(other)
         if self._dims_tuple is None or other._dims_tuple is None:
             return unknown_shape()
@@ -344,15 +355,20 @@ class TensorShape:
             return NotImplemented
 
     def assert_has_rank(self, rank):
+        """ValueError if the rank is known and another one."""
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
     def assert_same_rank(self, other):
+        """ValueError if both ranks are known and differ."""
         other = as_shape(other)
         if self.rank is not None and other.rank is not None and self.rank != other.rank:
             raise ValueError(f"Shapes {self} and {other} must have the same rank")
 
     def with_rank(self, rank):
+        """The shape, of that rank: if its own was unknown, with unknown sizes. ValueError for
+        another one.
+        """
         if self._dims_tuple is not None and len(self._dims_tuple) == rank:
             return self
         try:
@@ -361,11 +377,13 @@ class TensorShape:
             raise ValueError(f"Shape {self} must have rank {rank}") from None
 
     def with_rank_at_least(self, rank):
+        """The shape itself; ValueError if it is known to have fewer axes."""
         if self.rank is not None and self.rank < rank:
             raise ValueError(f"Shape {self} must have rank at least {rank}")
         return self
 
     def with_rank_at_most(self, rank):
+        """The shape itself; ValueError if it is known to have more axes."""
         if self.rank is not None and self.rank > rank:
             raise ValueError(f"Shape {self} must have rank at most {rank}")
         return self

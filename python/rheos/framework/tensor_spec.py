@@ -216,14 +216,17 @@ class TensorSpec(TypeSpec):
 
     @property
     def shape(self):
+        """The TensorShape that values have, unknown sizes being None."""
         return self._shape
 
     @property
     def dtype(self):
+        """The dtype of values."""
         return self._dtype
 
     @property
     def name(self):
+        """The name of the argument, or None."""
         return self._name
 
     def _serialize(self):

@@ -240,6 +240,7 @@ class Iterator(Sequence):
         return self
 
     def __next__(self):
+        """The next batch; behind the last one the first of the next round."""
         if self.batch_index >= len(self):
             self.batch_index = 0
             self._order()

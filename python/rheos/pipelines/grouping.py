@@ -90,14 +90,17 @@ class Reducer:
 
     @property
     def init_func(self):
+        """The function of a key that gives the first state."""
         return self._init_func
 
     @property
     def reduce_func(self):
+        """The function of a state and an element that gives the next state."""
         return self._reduce_func
 
     @property
     def finalize_func(self):
+        """The function of the last state that gives an element."""
         return self._finalize_func
 
 

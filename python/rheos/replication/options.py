@@ -18,9 +18,15 @@ class InputContext:
         self._input_pipeline_id = input_pipeline_id
         self._num_replicas_in_sync = num_replicas_in_sync
 
-    num_input_pipelines = property(lambda self: self._num_input_pipelines)
-    input_pipeline_id = property(lambda self: self._input_pipeline_id)
-    num_replicas_in_sync = property(lambda self: self._num_replicas_in_sync)
+    num_input_pipelines = property(
+        lambda self: self._num_input_pipelines, doc="How many pipelines there are."
+    )
+    input_pipeline_id = property(
+        lambda self: self._input_pipeline_id, doc="Which of the pipelines it is, from 0."
+    )
+    num_replicas_in_sync = property(
+        lambda self: self._num_replicas_in_sync, doc="How many replicas share a step."
+    )
 
     def get_per_replica_batch_size(self, global_batch_size):
         """The rows of a batch that each replica gets; ValueError if they cannot be shared."""
@@ -45,8 +51,12 @@ class ValueContext:
         self._replica_id_in_sync_group = replica_id_in_sync_group
         self._num_replicas_in_sync = num_replicas_in_sync
 
-    num_replicas_in_sync = property(lambda self: self._num_replicas_in_sync)
-    replica_id_in_sync_group = property(lambda self: self._replica_id_in_sync_group)
+    num_replicas_in_sync = property(
+        lambda self: self._num_replicas_in_sync, doc="How many replicas share a step."
+    )
+    replica_id_in_sync_group = property(
+        lambda self: self._replica_id_in_sync_group, doc="Which of the replicas it is, from 0."
+    )
 
     def __str__(self):
         return (

@@ -101,10 +101,12 @@ class ConcreteFunction(_core.TracedBase):
 
     @property
     def output_shapes(self):
+        """The TensorShapes of what it returns, nested as that is."""
         return self._map_outputs(lambda tensor: tensor.shape)
 
     @property
     def output_dtypes(self):
+        """The dtypes of what it returns, nested as that is."""
         return self._map_outputs(lambda tensor: tensor.dtype)
 
     def _map_outputs(self, function):

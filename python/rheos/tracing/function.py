@@ -123,6 +123,7 @@ class Function(_core.TracedBase, GenericFunction):
 
     @property
     def function_spec(self):
+        """The parameters of the function and their defaults, to which calls are fitted."""
         return self._bound()
 
     def experimental_get_tracing_count(self):

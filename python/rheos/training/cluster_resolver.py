@@ -93,6 +93,7 @@ class TFConfigClusterResolver(ClusterResolver):
 
     @property
     def task_type(self):
+        """The job of this task, as was given or TF_CONFIG says; None if nothing does."""
         found = self._task_type or tf_config().get("task", {}).get("type")
         return None if found is None else str(found)
 
@@ -102,6 +103,7 @@ class TFConfigClusterResolver(ClusterResolver):
 
     @property
     def task_id(self):
+        """The task's number in its job, as was given or TF_CONFIG says; None if nothing does."""
         found = self._task_id
         if found is None:
             found = tf_config().get("task", {}).get("index")
@@ -113,6 +115,7 @@ class TFConfigClusterResolver(ClusterResolver):
 
     @property
     def rpc_layer(self):
+        """What connects tasks, as in "grpc"; None if nothing says it."""
         return self._rpc_layer or tf_config().get("rpc_layer")
 
     @rpc_layer.setter

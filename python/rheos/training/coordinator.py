@@ -149,6 +149,7 @@ class LooperThread(threading.Thread):
         return looper
 
     def run(self):
+        """Calls run_loop() again and again, until the coordinator is asked to stop."""
         with self._coord.stop_on_exception():
             self.start_loop()
             next_time = time.monotonic()

@@ -115,15 +115,33 @@ class Scaffold:
         logging.info("Graph was finalized.")
         return self
 
-    init_fn = property(lambda self: self._init_fn)
-    init_op = property(lambda self: self._init_op)
-    init_feed_dict = property(lambda self: self._init_feed_dict)
-    ready_op = property(lambda self: self._ready_op)
-    ready_for_local_init_op = property(lambda self: self._ready_for_local_init_op)
-    local_init_op = property(lambda self: self._local_init_op)
-    local_init_feed_dict = property(lambda self: self._local_init_feed_dict)
-    summary_op = property(lambda self: self._summary_op)
-    saver = property(lambda self: self._saver)
+    init_fn = property(
+        lambda self: self._init_fn, doc="A function of a session, called behind init_op; or None."
+    )
+    init_op = property(
+        lambda self: self._init_op, doc="The operation that gives variables their first values."
+    )
+    init_feed_dict = property(
+        lambda self: self._init_feed_dict, doc="What is fed to init_op, or None."
+    )
+    ready_op = property(
+        lambda self: self._ready_op,
+        doc="The names of variables without a value, a string vector; none: the session is ready.",
+    )
+    ready_for_local_init_op = property(
+        lambda self: self._ready_for_local_init_op,
+        doc="The names of variables without a value, before local_init_op runs.",
+    )
+    local_init_op = property(
+        lambda self: self._local_init_op, doc="The operation that fills local variables and tables."
+    )
+    local_init_feed_dict = property(
+        lambda self: self._local_init_feed_dict, doc="What is fed to local_init_op, or None."
+    )
+    summary_op = property(
+        lambda self: self._summary_op, doc="The merged summaries, a string scalar, or None."
+    )
+    saver = property(lambda self: self._saver, doc="The `tf.train.Saver` that restores and saves.")
 
     @staticmethod
     def get_or_default(arg_name, collection_key, default_constructor):

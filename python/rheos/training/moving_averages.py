@@ -98,6 +98,7 @@ class ExponentialMovingAverage:
 
     @property
     def name(self):
+        """The name, which those of the averages end in."""
         return self._name
 
     def _new_average(self, var):

@@ -48,6 +48,7 @@ class Optimizer:
         self._non_slot_dict = {}
 
     def get_name(self):
+        """The name."""
         return self._name
 
     def minimize(
@@ -273,6 +274,7 @@ class Optimizer:
         return self._slots.get(name, {}).get(_var_key(var))
 
     def get_slot_names(self):
+        """The names of the slots that were made, sorted."""
         return sorted(self._slots)
 
     def _slot_dict(self, slot_name):

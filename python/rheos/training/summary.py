@@ -195,6 +195,7 @@ class FileWriterCache:
 
     @staticmethod
     def clear():
+        """Closes all writers and forgets them."""
         with FileWriterCache._lock:
             for writer in FileWriterCache._cache.values():
                 writer.close()

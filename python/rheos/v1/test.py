@@ -169,12 +169,14 @@ class TestCase(_unittest.TestCase):
     _cached_session = None  # also for a test whose setUp() does not call this one
 
     def setUp(self):
+        """Begins with an empty default graph and fixed seeds; also of NumPy."""
         super().setUp()
         _reset_default_graph()
         _get_default_graph().seed = 87654321
         _np.random.seed(0)
 
     def tearDown(self):
+        """Closes the session of cached_session()."""
         if self._cached_session is not None:
             self._cached_session.close()
             self._cached_session = None
@@ -281,9 +283,11 @@ class TestCase(_unittest.TestCase):
             self.assertTrue(abs(float(x) - float(y)) <= err, msg)
 
     def assertNear(self, f1, f2, err, msg=None):
+        """Fails unless two numbers differ by `err` at most."""
         self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, msg or f"{f1!r} != {f2!r} +/- {err!r}")
 
     def assertNDArrayNear(self, ndarray1, ndarray2, err, msg=None):
+        """Fails unless the norm of the difference of two arrays is below `err`."""
         self.assertTrue(_np.linalg.norm(_np.subtract(ndarray1, ndarray2)) < err, msg)
 
     def assertShapeEqual(self, np_array, tf_tensor, msg=None):
@@ -291,6 +295,7 @@ class TestCase(_unittest.TestCase):
         self.assertEqual(np_array.shape, tuple(tf_tensor.get_shape().as_list()), msg)
 
     def assertDTypeEqual(self, target, expected_dtype):
+        """Fails unless the value, as an array, has the dtype."""
         self.assertEqual(self._array(target).dtype, expected_dtype)
 
     def assertRaisesOpError(self, expected_err_re_or_predicate):
@@ -353,21 +358,27 @@ class TestCase(_unittest.TestCase):
         return _CheckedThread(self, target, args or (), kwargs or {})
 
     def assertStartsWith(self, actual, expected_start, msg=None):
+        """Fails unless a text begins with another."""
         self.assertTrue(actual.startswith(expected_start), msg or f"{actual!r}")
 
     def assertEndsWith(self, actual, expected_end, msg=None):
+        """Fails unless a text ends with another."""
         self.assertTrue(actual.endswith(expected_end), msg or f"{actual!r}")
 
     def assertLen(self, container, expected_len, msg=None):
+        """Fails unless a container has that many items."""
         self.assertEqual(len(container), expected_len, msg)
 
     def assertEmpty(self, container, msg=None):
+        """Fails unless a container has no item."""
         self.assertEqual(len(container), 0, msg)
 
     def assertNotEmpty(self, container, msg=None):
+        """Fails unless a container has an item."""
         self.assertNotEqual(len(container), 0, msg)
 
     def assertBetween(self, value, minv, maxv, msg=None):
+        """Fails unless minv <= value <= maxv."""
         self.assertTrue(minv <= value <= maxv, msg or f"{value!r} not in [{minv}, {maxv}]")
 
     def assertNotAllEqual(self, a, b, msg=None):
@@ -375,15 +386,19 @@ class TestCase(_unittest.TestCase):
         self.assertFalse(_np.array_equal(self._array(a), self._array(b)), msg)
 
     def assertAllGreater(self, a, comparison_target):
+        """Fails unless all elements are above the target."""
         self.assertTrue((self._array(a) > comparison_target).all())
 
     def assertAllGreaterEqual(self, a, comparison_target):
+        """Fails unless all elements are at the target or above."""
         self.assertTrue((self._array(a) >= comparison_target).all())
 
     def assertAllLess(self, a, comparison_target):
+        """Fails unless all elements are below the target."""
         self.assertTrue((self._array(a) < comparison_target).all())
 
     def assertAllLessEqual(self, a, comparison_target):
+        """Fails unless all elements are at the target or below."""
         self.assertTrue((self._array(a) <= comparison_target).all())
 
     def assertAllInRange(
@@ -396,6 +411,7 @@ class TestCase(_unittest.TestCase):
         self.assertTrue((low & high).all(), f"{array}")
 
     def assertAllInSet(self, target, expected_set):
+        """Fails unless all elements are in the set."""
         self.assertTrue(set(self._array(target).ravel().tolist()) <= set(expected_set))
 
 

@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import os
 import re
+import subprocess
 import sys
 
 import pytest
@@ -17,6 +18,7 @@ from rheos.v1._own import OWN as OWN_1
 from rheos.v2._keras import KERAS, WITHOUT_KERAS
 from rheos.v2._own import OWN as OWN_2
 
+PACKAGES = os.path.dirname(os.path.dirname(rheos.__file__))
 TOOLS = os.path.join(os.path.dirname(__file__), "../..", "..", "tools")
 
 
@@ -38,6 +40,16 @@ def test_every_public_function_has_a_docstring(generator):
         and not (value.__doc__ or "").strip()
     ]
     assert silent == []
+
+
+def test_every_member_of_a_public_class_has_a_docstring_or_its_base(generator):
+    found = subprocess.run(
+        [sys.executable, os.path.join(TOOLS, "site", "python_names.py"), PACKAGES, "--count"],
+        capture_output=True, text=True, check=True, timeout=200,
+    )  # fmt: skip
+    counts = re.findall(r"(\d+) [a-z ]+: (\d+) without docstring", found.stdout)
+    assert len(counts) == 2 and all(int(many) > 1500 for many, _ in counts)
+    assert [without for _, without in counts] == ["0", "0"], found.stdout
 
 
 def test_what_docstrings_of_ops_list_is_what_they_take(generator):

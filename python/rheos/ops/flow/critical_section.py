@@ -88,6 +88,7 @@ class CriticalSection:
 
     @property
     def name(self):
+        """The name."""
         return self._name
 
     def execute(self, fn, exclusive_resource_access=True, name=None):

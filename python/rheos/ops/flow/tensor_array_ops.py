@@ -107,10 +107,12 @@ class TensorArray:
 
     @property
     def dtype(self):
+        """The dtype of the elements."""
         return self._dtype
 
     @property
     def handle(self):
+        """The handle of the array, a resource."""
         return self._handle
 
     @property
@@ -120,6 +122,7 @@ class TensorArray:
 
     @property
     def dynamic_size(self):
+        """Whether writing beyond the end makes it larger."""
         return self._dynamic_size
 
     def with_flow(self, flow):

@@ -98,10 +98,12 @@ class LinearOperator(OperatorBase):
 
     @property
     def name(self):
+        """The name, which its operations begin with."""
         return self._name
 
     @property
     def dtype(self):
+        """The dtype of the matrix."""
         return self._dtype
 
     @property
@@ -111,14 +113,19 @@ class LinearOperator(OperatorBase):
 
     @property
     def is_non_singular(self):
+        """Whether the matrix has an inverse: True, False, or None if nobody said."""
         return self._hints[0]
 
     @property
     def is_self_adjoint(self):
+        """Whether the matrix is its own adjoint: True, False, or None if nobody said."""
         return self._hints[1]
 
     @property
     def is_positive_definite(self):
+        """Whether x^H A x has a real part above 0 for all x but 0: True, False, or None if nobody
+        said.
+        """
         return self._hints[2]
 
     @property
@@ -137,10 +144,12 @@ class LinearOperator(OperatorBase):
 
     @property
     def batch_shape(self):
+        """The TensorShape without the last two axes."""
         return self.shape[:-2]
 
     @property
     def tensor_rank(self):
+        """The number of axes, with those of the batch; None if it is unknown."""
         return self.shape.ndims
 
     @property
@@ -165,15 +174,19 @@ class LinearOperator(OperatorBase):
             return self._shape_tensor()
 
     def batch_shape_tensor(self, name="batch_shape_tensor"):
+        """The shape without the last two axes, an int32 vector."""
         return self.shape_tensor(name)[:-2]
 
     def tensor_rank_tensor(self, name="tensor_rank_tensor"):
+        """The number of axes, with those of the batch, an int32 scalar."""
         return array_ops.size(self.shape_tensor(name))
 
     def domain_dimension_tensor(self, name="domain_dimension_tensor"):
+        """The number of columns, an int32 scalar."""
         return self.shape_tensor(name)[-1]
 
     def range_dimension_tensor(self, name="range_dimension_tensor"):
+        """The number of rows, an int32 scalar."""
         return self.shape_tensor(name)[-2]
 
     # What it does, unless its kind knows better

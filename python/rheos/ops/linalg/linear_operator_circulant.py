@@ -245,10 +245,12 @@ class LinearOperatorToeplitz(LinearOperator):
 
     @property
     def col(self):
+        """The first column, [..., n]."""
         return self._col
 
     @property
     def row(self):
+        """The first row, [..., n]; its first number is that of the column."""
         return self._row
 
     def _shape(self):

@@ -209,6 +209,7 @@ class LinearOperatorComposition(LinearOperator):
 
     @property
     def operators(self):
+        """The operators whose product it is, from left to right."""
         return self._operators
 
     def _shape(self):
@@ -289,6 +290,7 @@ class LinearOperatorBlockDiag(LinearOperator):
 
     @property
     def operators(self):
+        """The operators on the diagonal, from the upper left."""
         return self._operators
 
     def _shape(self):
@@ -392,6 +394,7 @@ class LinearOperatorKronecker(LinearOperator):
 
     @property
     def operators(self):
+        """The operators whose Kronecker product it is, from left to right."""
         return self._operators
 
     def _shape(self):

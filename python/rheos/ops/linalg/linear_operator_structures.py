@@ -128,6 +128,7 @@ class LinearOperatorHouseholder(LinearOperator):
 
     @property
     def reflection_axis(self):
+        """The vector that is turned round, [..., n]."""
         return self._axis
 
     def _shape(self):
@@ -243,18 +244,22 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     @property
     def u(self):
+        """U of L + U D V^H, [..., m, k]."""
         return self._u
 
     @property
     def v(self):
+        """V of L + U D V^H, [..., n, k]; U if it was not given."""
         return self._v
 
     @property
     def is_diag_update_positive(self):
+        """Whether all of D is above 0, as was said."""
         return self._diag_positive
 
     @property
     def diag_update(self):
+        """The diagonal of D, [..., k], or None if it is the identity."""
         return self._diag
 
     @property
@@ -268,6 +273,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     @property
     def base_operator(self):
+        """L of L + U D V^H."""
         return self._base
 
     def _shape(self):

@@ -195,6 +195,7 @@ class LinearOperatorDiag(LinearOperator):
 
     @property
     def diag(self):
+        """The diagonal, [..., n]."""
         return self._diag
 
     def _shape(self):
@@ -450,6 +451,7 @@ class LinearOperatorScaledIdentity(_Identities):
 
     @property
     def multiplier(self):
+        """What the identity is multiplied by, [...]."""
         return self._multiplier
 
     def _shape(self):

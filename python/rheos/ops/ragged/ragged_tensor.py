@@ -573,14 +573,17 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
 
     @property
     def graph(self):
+        """The graph of the row splits."""
         return self._row_splits.graph
 
     @property
     def op(self):
+        """The operation that makes the flat values."""
         return self.flat_values.op
 
     @property
     def name(self):
+        """The name of the flat values."""
         return self.flat_values.name
 
     @property

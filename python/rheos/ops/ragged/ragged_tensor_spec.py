@@ -47,10 +47,12 @@ class RaggedTensorSpec(TypeSpec):
 
     @property
     def shape(self):
+        """The TensorShape; ragged axes have the size None."""
         return self._shape
 
     @property
     def dtype(self):
+        """The dtype of the values."""
         return self._dtype
 
     @property

@@ -32,6 +32,7 @@ class Initializer:
 
     @classmethod
     def from_config(cls, config):
+        """An initializer with what get_config() gave."""
         return cls(**config)
 
 

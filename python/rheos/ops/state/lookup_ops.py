@@ -64,10 +64,12 @@ class TableInitializerBase:
 
     @property
     def key_dtype(self):
+        """The dtype of the keys."""
         return self._key_dtype
 
     @property
     def value_dtype(self):
+        """The dtype of the values."""
         return self._value_dtype
 
     def initialize(self, table):
@@ -253,10 +255,12 @@ class LookupInterface(Trackable):
 
     @property
     def key_dtype(self):
+        """The dtype of the keys."""
         return self._key_dtype
 
     @property
     def value_dtype(self):
+        """The dtype of the values."""
         return self._value_dtype
 
     @property
@@ -413,6 +417,7 @@ class StaticHashTable(_Table):
 
     @property
     def init(self):
+        """The operation that fills the table: the former name of `initializer`."""
         return self._init_op
 
 
@@ -628,6 +633,7 @@ class IdTableWithHashBuckets(LookupInterface):
 
     @property
     def resource_handle(self):
+        """The handle of the table inside; None if there is none."""
         return self._table.resource_handle if self._table is not None else None
 
     def size(self, name=None):

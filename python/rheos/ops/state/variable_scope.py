@@ -58,6 +58,7 @@ class VariableScope:
 
     @property
     def name(self):
+        """The names of the scopes, with "/" between them."""
         return self._name
 
     @property
@@ -67,38 +68,47 @@ class VariableScope:
 
     @property
     def reuse(self):
+        """Whether get_variable() gives a variable that is there: True, False or `tf.AUTO_REUSE`."""
         return self._reuse
 
     @property
     def initializer(self):
+        """What get_variable() fills variables with by default, or None."""
         return self._initializer
 
     @property
     def dtype(self):
+        """The dtype of variables by default."""
         return self._dtype
 
     @property
     def use_resource(self):
+        """Whether variables are resources; None: as the program has set."""
         return self._use_resource
 
     @property
     def regularizer(self):
+        """What makes a loss of each new variable by default, or None."""
         return self._regularizer
 
     @property
     def caching_device(self):
+        """The device where variables are read, or None."""
         return self._caching_device
 
     @property
     def partitioner(self):
+        """What says how variables are split by default, or None."""
         return self._partitioner
 
     @property
     def custom_getter(self):
+        """The function that get_variable() calls in place of its own, or None."""
         return self._custom_getter
 
     @property
     def constraint(self):
+        """What is applied to a variable after each update by default, or None."""
         return self._constraint
 
     def reuse_variables(self):
@@ -106,24 +116,31 @@ class VariableScope:
         self._reuse = True
 
     def set_initializer(self, initializer):
+        """Sets what get_variable() fills variables with by default."""
         self._initializer = initializer
 
     def set_dtype(self, dtype):
+        """Sets the dtype of variables by default."""
         self._dtype = dtypes.as_dtype(dtype)
 
     def set_use_resource(self, use_resource):
+        """Sets whether variables are resources."""
         self._use_resource = use_resource
 
     def set_regularizer(self, regularizer):
+        """Sets what makes a loss of each new variable by default."""
         self._regularizer = regularizer
 
     def set_caching_device(self, caching_device):
+        """Sets the device where variables are read."""
         self._caching_device = caching_device
 
     def set_partitioner(self, partitioner):
+        """Sets what says how variables are split by default."""
         self._partitioner = partitioner
 
     def set_custom_getter(self, custom_getter):
+        """Sets the function that get_variable() calls in place of its own."""
         self._custom_getter = custom_getter
 
     def get_collection(self, name):
@@ -132,12 +149,15 @@ class VariableScope:
         return get_default_graph().get_collection(name, scope)
 
     def trainable_variables(self):
+        """The variables of the scope that optimizers change, a list."""
         return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
 
     def global_variables(self):
+        """The variables of the scope that savers keep, a list."""
         return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
 
     def local_variables(self):
+        """The variables of the scope that belong to this process, a list."""
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
     def get_variable(

@@ -322,6 +322,7 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
 
     @property
     def name(self):
+        """The name of the variable's tensor, as in "w:0"."""
         return self._variable.name
 
     @property
@@ -331,17 +332,21 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
 
     @property
     def dtype(self):
+        """The dtype; of variables that are no resources a reference to it."""
         return self._variable.dtype
 
     @property
     def device(self):
+        """The device that it was placed on, or ""."""
         return self._variable.device
 
     @property
     def shape(self):
+        """The TensorShape."""
         return self._variable.shape
 
     def get_shape(self):
+        """The TensorShape."""
         return self.shape
 
     def set_shape(self, shape):
@@ -351,18 +356,22 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
 
     @property
     def trainable(self):
+        """Whether optimizers change it by default."""
         return self._trainable
 
     @property
     def constraint(self):
+        """What an optimizer applies to it after each update, or None."""
         return self._constraint
 
     @property
     def aggregation(self):
+        """How updates of several replicas become one: a `tf.VariableAggregation`."""
         return self._aggregation
 
     @property
     def synchronization(self):
+        """When its copies on replicas are made the same: a `tf.VariableSynchronization`."""
         return self._synchronization
 
     @property

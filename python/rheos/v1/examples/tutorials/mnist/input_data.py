@@ -91,18 +91,22 @@ class DataSet:
 
     @property
     def images(self):
+        """The pictures, an array with a row or a picture for each."""
         return self._images
 
     @property
     def labels(self):
+        """The classes, [n], or [n, 10] where they are one-hot."""
         return self._labels
 
     @property
     def num_examples(self):
+        """How many pictures there are."""
         return self._num_examples
 
     @property
     def epochs_completed(self):
+        """How often all pictures were handed out."""
         return self._epochs_completed
 
     def _shuffle(self):
