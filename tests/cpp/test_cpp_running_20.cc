@@ -126,6 +126,7 @@ static void test_eager__runs_and_differentiates(void **) {
   assert_floats(y, {9});
   assert_true(tape.is_watched(x));
   assert_floats(tape.gradient({y}, {x})[0].values, {6});
+  assert_true(eager.copy(y, "/device:CPU:0").get() == y.get());  // it lies there
   const rheos::Region sum = eager.region("AddV2", {x, x});
   assert_floats(sum.run({x, y})[0], {12});
   assert_throws(RHEOS_INVALID_ARGUMENT, [&] { sum.run({x}); });

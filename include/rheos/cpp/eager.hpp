@@ -74,9 +74,9 @@ class EagerRef : public Handle<rheos_eager> {
         [&](rheos_tensor **out) { return rheos_eager_variable(handle_, dtype, name, out); });
   }
   // The tensor in a device's memory.
-  Result<Tensor> copy(TensorRef tensor, Text device) const {
+  Result<Tensor> copy(const TensorRef &tensor, Text device) const {
     return detail::handle_of<Tensor>(
-        [&](rheos_tensor **out) { return rheos_eager_copy(handle_, tensor, device, out); });
+        [&](rheos_tensor **out) { return rheos_eager_copy(handle_, tensor.get(), device, out); });
   }
 
   Result<Watch> watch(const rheos_watch_options &options) const {
