@@ -29,6 +29,10 @@ def get_default_graph():
     """The innermost graph made default with `as_default`, else the one of the process.
 
     Where eager execution is on that is the object that stands for it.
+
+    >>> x = tf.constant(1, name="x")
+    >>> print([op.name for op in tf.get_default_graph().get_operations()])
+    ['x']
     """
     global _global_graph
     stack = _stacks.graphs
@@ -59,7 +63,13 @@ def is_eager_on():
 
 
 def reset_default_graph():
-    """Puts a new, empty graph in the place of the default one."""
+    """Puts a new, empty graph in the place of the default one.
+
+    >>> x = tf.constant(1)
+    >>> tf.reset_default_graph()
+    >>> print(tf.get_default_graph().get_operations())
+    []
+    """
     global _global_graph
     if not all(graph._is_eager for graph in _stacks.graphs):
         raise AssertionError(

@@ -271,7 +271,11 @@ _FROM_NUMPY[np.dtype(np.object_)] = string
 
 
 def as_dtype(value):
-    """The DType of a DType, its number, a name, a Python type or a NumPy type."""
+    """The DType of a DType, its number, a name, a Python type or a NumPy type.
+
+    >>> tf.dtypes.as_dtype("float32").size
+    4
+    """
     if isinstance(value, DType):
         return value
     if isinstance(value, str):

@@ -97,7 +97,13 @@ def _written_shapes(outputs):
 
 
 class Graph(_core.GraphBase):
-    """Operations, and the tensors that flow between them."""
+    """Operations, and the tensors that flow between them.
+
+    >>> with tf.Graph().as_default() as graph:
+    ...     x = tf.constant(1, name="x")
+    >>> print(x.graph is graph)
+    True
+    """
 
     _is_eager = False  # it is no graph, but stands for eager execution
 

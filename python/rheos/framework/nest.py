@@ -93,7 +93,11 @@ def _like(structure, parts):
 
 
 def flatten(structure, expand_composites=False):
-    """All leaves of a structure in one list; of a leaf a list of itself."""
+    """All leaves of a structure in one list; of a leaf a list of itself.
+
+    >>> tf.nest.flatten({"b": [2, 3], "a": 1})
+    [1, 2, 3]
+    """
     if isinstance(structure, _LEAVES) or type(structure) in _PARTLESS:
         return [structure]
     is_dict = type(structure) is dict
@@ -257,6 +261,9 @@ def map_structure(func, *structure, **kwargs):
     """A structure like the first, each leaf what `func` gives for the leaves of all there.
 
     check_types: whether the structures must be of the same types too (the default).
+
+    >>> tf.nest.map_structure(lambda x: x + 1, {"a": 1, "b": (2, 3)})
+    {'a': 2, 'b': (3, 4)}
     """
     if not callable(func):
         raise TypeError("func must be callable, got: %s" % func)

@@ -354,6 +354,11 @@ _core._register_ops(_describe, _add_op1, dtypes.BY_NAME)
 _NAME, _DEFAULT = ("name", None), ("default", None)
 
 
+def with_example(doc, call, shown):
+    """The docstring of a function that a row makes, with what a call of it gives."""
+    return f"{doc}\n\n>>> print({call}.numpy())\n{shown}"
+
+
 def runs_op(
     op_type,
     inputs,

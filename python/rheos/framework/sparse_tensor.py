@@ -15,7 +15,13 @@ SparseTensorValue = collections.namedtuple("SparseTensorValue", "indices values 
 
 
 class SparseTensor(CompositeTensor):
-    """Elements `values` (n,) at `indices` (n, rank), in row-major order, of shape `dense_shape`."""
+    """Elements `values` (n,) at `indices` (n, rank), in row-major order, of shape `dense_shape`.
+
+    >>> few = tf.SparseTensor(indices=[[0, 1]], values=[5], dense_shape=[2, 2])
+    >>> print(tf.sparse.to_dense(few).numpy())
+    [[0 5]
+     [0 0]]
+    """
 
     @classmethod
     def from_value(cls, sparse_tensor_value):

@@ -178,7 +178,11 @@ def dimension_value(dimension):
 
 
 class TensorShape:
-    """The shape of a tensor: a list of dimensions, or nothing if not even the rank is known."""
+    """The shape of a tensor: a list of dimensions, or nothing if not even the rank is known.
+
+    >>> tf.TensorShape([None, 3]).is_compatible_with([2, 3])
+    True
+    """
 
     __slots__ = ("_dims_tuple", "__weakref__")
 

@@ -186,7 +186,11 @@ def _widest(left, right, one, other):
 
 
 class TensorSpec(TypeSpec):
-    """A tensor's shape, dtype and name. Equal ones are the same key of a dictionary."""
+    """A tensor's shape, dtype and name. Equal ones are the same key of a dictionary.
+
+    >>> tf.TensorSpec([None, 2], tf.float32).is_compatible_with(tf.ones([5, 2]))
+    True
+    """
 
     __slots__ = ("_shape", "_dtype", "_name")
 

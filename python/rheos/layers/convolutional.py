@@ -479,6 +479,9 @@ def conv2d(
 
     name: of the variable scope with `kernel` (..., channels, filters) and `bias` (filters,).
     reuse: whether they have to exist already. ValueError if the channels are not known.
+
+    >>> print(tf.layers.conv2d(tf.zeros([1, 8, 8, 3]), 4, 3, padding="same").shape)
+    (1, 8, 8, 4)
     """
     return base.apply_once(Conv2D, locals())
 

@@ -118,6 +118,12 @@ def dense(
 
     name: of the variable scope with `kernel` (n, units) and `bias` (units,). reuse: whether they
     have to exist already. ValueError if n is not known.
+
+    >>> y = tf.layers.dense(tf.ones([1, 3]), 2, kernel_initializer=tf.ones_initializer())
+    >>> with tf.Session() as session:
+    ...     session.run(tf.global_variables_initializer())
+    ...     print(session.run(y))
+    [[3. 3.]]
     """
     return base.apply_once(Dense, locals())
 

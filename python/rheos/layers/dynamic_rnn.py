@@ -55,6 +55,11 @@ def dynamic_rnn(
     outputs are like them. sequence_length: (batch,), after which the outputs of an element are
     zeros and its state stays. initial_state: zeros of `dtype` by default; ValueError if neither is
     given, or if the inputs' sizes behind batch and time are not known. scope: of the variables.
+
+    >>> cell = tf.nn.rnn_cell.LSTMCell(4)
+    >>> outputs, state = tf.nn.dynamic_rnn(cell, tf.zeros([2, 7, 3]), dtype=tf.float32)
+    >>> print(outputs.shape, state[1].shape)
+    (2, 7, 4) (2, 4)
     """
     assert_like_rnncell("cell", cell)
     with variable_scope(scope or "rnn") as varscope:

@@ -141,7 +141,11 @@ def max_pooling1d(
 def max_pooling2d(
     inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None
 ):
-    """The maximum over windows of images (batch, height, width, channels)."""
+    """The maximum over windows of images (batch, height, width, channels).
+
+    >>> print(tf.layers.max_pooling2d(tf.zeros([1, 8, 8, 3]), 2, 2).shape)
+    (1, 4, 4, 3)
+    """
     layer = MaxPooling2D(pool_size, strides, padding=padding, data_format=data_format, name=name)
     return layer.apply(inputs)
 

@@ -75,7 +75,11 @@ def relu(x, alpha=0.0, max_value=None, threshold=0, negative_slope=None):
 
 @_activation
 def tanh(x):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    >>> print(tf.tanh([0.0, 1.0]).numpy())
+    [0.        0.7615941]
+    """
     return math_ops.tanh(x)
 
 

@@ -187,7 +187,12 @@ def _smoothed(y_true, smoothing, uniform):
 
 @_loss
 def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, axis=-1, ignore_class=None):
-    """Cross entropy of the numbers of the right classes, and probabilities or logits."""
+    """Cross entropy of the numbers of the right classes, and probabilities or logits.
+
+    >>> loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    >>> print(loss([0], [[0.0, 0.0]]).numpy())
+    0.6931472
+    """
     output = as_floats(y_pred)
     rank = output.shape.ndims
     if axis not in (-1, rank - 1):

@@ -230,7 +230,13 @@ class Sum(Reduce):
 
 
 class Mean(Reduce):
-    """The weighted mean of values."""
+    """The weighted mean of values.
+
+    >>> mean = tf.keras.metrics.Mean()
+    >>> mean.update_state([1.0, 3.0])
+    >>> print(mean.result().numpy())
+    2.0
+    """
 
     def __init__(self, name="mean", dtype=None):
         super().__init__("weighted_mean", name, dtype)

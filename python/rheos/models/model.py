@@ -376,7 +376,13 @@ def _placeholders(input_shape):
 
 
 class Sequential(Model):
-    """Layers one after the other."""
+    """Layers one after the other.
+
+    >>> layers = [tf.keras.layers.Dense(4, activation="relu"), tf.keras.layers.Dense(1)]
+    >>> model = tf.keras.Sequential(layers)
+    >>> print(model(tf.ones([2, 3])).shape, model.count_params())
+    (2, 1) 21
+    """
 
     def __init__(self, layers=None, name=None, trainable=True):
         super().__init__(name=name, trainable=trainable)

@@ -175,7 +175,13 @@ class RMSprop(_Rated):
 
 @_optimizer("adam")
 class Adam(_Rated):
-    """Adaptive moments: running means of the gradient and of its square."""
+    """Adaptive moments: running means of the gradient and of its square.
+
+    >>> x = tf.Variable(1.0)
+    >>> step = tf.keras.optimizers.Adam(0.1).apply_gradients([(tf.constant(2.0), x)])
+    >>> print(x.numpy())
+    0.90000015
+    """
 
     _GROUPS = (("m", "v"), ("vhat",))
     _NUMBERS = ("beta_1", "beta_2")

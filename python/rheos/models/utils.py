@@ -14,7 +14,12 @@ from rheos.ops.random.random_ops import set_random_seed as set_seed
 
 
 def to_categorical(y, num_classes=None, dtype="float32"):
-    """One-hot rows of whole numbers; a last dimension of 1 is dropped."""
+    """One-hot rows of whole numbers; a last dimension of 1 is dropped.
+
+    >>> print(tf.keras.utils.to_categorical([0, 2], num_classes=3))
+    [[1. 0. 0.]
+     [0. 0. 1.]]
+    """
     y = np.array(y, dtype="int")
     shape = y.shape
     if shape and shape[-1] == 1 and len(shape) > 1:

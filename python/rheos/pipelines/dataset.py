@@ -48,7 +48,12 @@ def _check_same_length(rows):
 
 class DatasetV2(DatasetBase):
     """A pipeline. Each method that transforms makes another one; nothing runs before an iterator
-    asks for elements."""
+    asks for elements.
+
+    >>> numbers = tf.data.Dataset.range(5).map(lambda x: x * x).batch(2)
+    >>> [batch.tolist() for batch in numbers.as_numpy_iterator()]
+    [[0, 1], [4, 9], [16]]
+    """
 
     # Whether the end of what a mapped function reads is an error, and not the end of the dataset.
     _map_preserves_cardinality = True
@@ -81,7 +86,12 @@ class DatasetV2(DatasetBase):
 
     @classmethod
     def from_tensor_slices(cls, tensors, name=None):
-        """The rows of `tensors`, a structure whose first dimensions are equal."""
+        """The rows of `tensors`, a structure whose first dimensions are equal.
+
+        >>> rows = tf.data.Dataset.from_tensor_slices({"x": [1, 2], "y": [3, 4]})
+        >>> [(row["x"].item(), row["y"].item()) for row in rows.as_numpy_iterator()]
+        [(1, 3), (2, 4)]
+        """
         element = structure.normalize_element(tensors)
         whole = structure.element_spec(element)
         rows = structure.to_batched_tensor_list(whole, element)
@@ -116,7 +126,11 @@ class DatasetV2(DatasetBase):
 
     @classmethod
     def range(cls, *args, output_type=dtypes.int64, name=None):
-        """Numbers: range(stop), range(start, stop) or range(start, stop, step)."""
+        """Numbers: range(stop), range(start, stop) or range(start, stop, step).
+
+        >>> [x.item() for x in tf.data.Dataset.range(1, 8, 3).as_numpy_iterator()]
+        [1, 4, 7]
+        """
         if not 1 <= len(args) <= 3:
             raise ValueError(
                 f"Dataset.range takes one, two or three numbers, got {len(args)}: {args}"
@@ -144,6 +158,12 @@ class DatasetV2(DatasetBase):
 
         output_types, output_shapes: structures of the elements' dtypes and shapes, or
         output_signature: of their specs. args: tensors, which the function gets as arrays.
+
+        >>> spec = tf.TensorSpec([], tf.int32)
+        >>> squares = tf.data.Dataset.from_generator(
+        ...     lambda: (i * i for i in range(3)), output_signature=spec)
+        >>> [x.item() for x in squares.as_numpy_iterator()]
+        [0, 1, 4]
         """
         return generators.from_generator(
             cls, generator, output_types, output_shapes, args, output_signature
@@ -171,6 +191,10 @@ class DatasetV2(DatasetBase):
         """Elements that are structures of the elements of datasets, side by side.
 
         args: one structure of datasets, or several datasets, which are a tuple then.
+
+        >>> both = tf.data.Dataset.zip((tf.data.Dataset.range(2), tf.data.Dataset.range(7, 9)))
+        >>> [(a.item(), b.item()) for a, b in both.as_numpy_iterator()]
+        [(0, 7), (1, 8)]
         """
         if args and datasets is not None:
             raise TypeError("Dataset.zip takes its datasets by one way: `args` or `datasets`.")
@@ -217,7 +241,12 @@ class DatasetV2(DatasetBase):
     # ---- Order and number
 
     def concatenate(self, dataset, name=None):
-        """The elements of this one, then those of another."""
+        """The elements of this one, then those of another.
+
+        >>> more = tf.data.Dataset.range(2).concatenate(tf.data.Dataset.range(8, 10))
+        >>> [x.item() for x in more.as_numpy_iterator()]
+        [0, 1, 8, 9]
+        """
         mine, other = self.element_spec, dataset.element_spec
         try:
             same = [
@@ -241,15 +270,27 @@ class DatasetV2(DatasetBase):
         )
 
     def repeat(self, count=None, name=None):
-        """The elements `count` times; without an end if it is None or -1."""
+        """The elements `count` times; without an end if it is None or -1.
+
+        >>> [x.item() for x in tf.data.Dataset.range(2).repeat(2).as_numpy_iterator()]
+        [0, 1, 0, 1]
+        """
         return self._derive("RepeatDataset", _int64(-1 if count is None else count, "count"))
 
     def take(self, count, name=None):
-        """The first `count` elements; all if it is -1."""
+        """The first `count` elements; all if it is -1.
+
+        >>> [x.item() for x in tf.data.Dataset.range(9).take(2).as_numpy_iterator()]
+        [0, 1]
+        """
         return self._derive("TakeDataset", _int64(count, "count"))
 
     def skip(self, count, name=None):
-        """What follows the first `count` elements; nothing if it is -1."""
+        """What follows the first `count` elements; nothing if it is -1.
+
+        >>> [x.item() for x in tf.data.Dataset.range(4).skip(2).as_numpy_iterator()]
+        [2, 3]
+        """
         return self._derive("SkipDataset", _int64(count, "count"))
 
     def shard(self, num_shards, index, name=None):
@@ -258,7 +299,12 @@ class DatasetV2(DatasetBase):
         return self._derive("ShardDataset", count, _int64(index, "index"))
 
     def enumerate(self, start=0, name=None):
-        """Pairs of a number, from `start` on, and an element."""
+        """Pairs of a number, from `start` on, and an element.
+
+        >>> counted = tf.data.Dataset.range(7, 9).enumerate()
+        >>> [(i.item(), x.item()) for i, x in counted.as_numpy_iterator()]
+        [(0, 7), (1, 8)]
+        """
         numbers = self._face.range(start, np.iinfo(np.int64).max)
         return self._face.zip((numbers, self))
 
@@ -267,6 +313,10 @@ class DatasetV2(DatasetBase):
 
         seed: of the order. reshuffle_each_iteration: whether each repetition has another order
         (the default).
+
+        >>> mixed = tf.data.Dataset.range(4).shuffle(4, seed=1)
+        >>> sorted(x.item() for x in mixed.as_numpy_iterator())
+        [0, 1, 2, 3]
         """
         again = True if reshuffle_each_iteration is None else bool(reshuffle_each_iteration)
         return self._derive(
@@ -277,7 +327,12 @@ class DatasetV2(DatasetBase):
         )
 
     def prefetch(self, buffer_size=None, name=None):
-        """The elements, up to `buffer_size` of them made ahead of time."""
+        """The elements, up to `buffer_size` of them made ahead of time.
+
+        >>> ahead = tf.data.Dataset.range(2).prefetch(tf.data.AUTOTUNE)
+        >>> [x.item() for x in ahead.as_numpy_iterator()]
+        [0, 1]
+        """
         size = AUTOTUNE if buffer_size is None else buffer_size
         return self._derive("PrefetchDataset", _int64(size, "buffer_size"))
 
@@ -372,6 +427,10 @@ class DatasetV2(DatasetBase):
         map_func: takes the components of a tuple as its arguments. num_parallel_calls: how many
         calls may run at once, AUTOTUNE for as many as it pays. deterministic: whether the order
         stays (the default).
+
+        >>> doubled = tf.data.Dataset.range(3).map(lambda x: 2 * x)
+        >>> [x.item() for x in doubled.as_numpy_iterator()]
+        [0, 2, 4]
         """
         return functional.map_dataset(self, map_func, num_parallel_calls, deterministic)
 
@@ -388,13 +447,24 @@ class DatasetV2(DatasetBase):
         deterministic=None,
         name=None,
     ):
-        """Elements of `cycle_length` datasets that a function makes, by turns of `block_length`."""
+        """Elements of `cycle_length` datasets that a function makes, by turns of `block_length`.
+
+        >>> twos = tf.data.Dataset.range(2).interleave(
+        ...     lambda i: tf.data.Dataset.from_tensors(i).repeat(2), cycle_length=2)
+        >>> [x.item() for x in twos.as_numpy_iterator()]
+        [0, 1, 0, 1]
+        """
         return functional.interleave(
             self, map_func, cycle_length, block_length, num_parallel_calls, deterministic
         )
 
     def filter(self, predicate, name=None):
-        """The elements for which a function gives true."""
+        """The elements for which a function gives true.
+
+        >>> odd = tf.data.Dataset.range(6).filter(lambda x: x % 2 == 1)
+        >>> [x.item() for x in odd.as_numpy_iterator()]
+        [1, 3, 5]
+        """
         return functional.filter_dataset(self, predicate)
 
     def take_while(self, predicate, name=None):
@@ -406,7 +476,11 @@ class DatasetV2(DatasetBase):
         return functional.scan(self, initial_state, scan_func)
 
     def reduce(self, initial_state, reduce_func, name=None):
-        """The last state, made of the first one by a function of a state and each element."""
+        """The last state, made of the first one by a function of a state and each element.
+
+        >>> tf.data.Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x).numpy().item()
+        10
+        """
         return functional.reduce(self, initial_state, reduce_func)
 
     # ---- Several datasets
@@ -489,6 +563,10 @@ class DatasetV2(DatasetBase):
         """Every `batch_size` elements put together along a new first dimension.
 
         num_parallel_calls: how many batches are made ahead, AUTOTUNE for as many as it pays.
+
+        >>> pairs = tf.data.Dataset.range(5).batch(2, drop_remainder=True)
+        >>> [x.tolist() for x in pairs.as_numpy_iterator()]
+        [[0, 1], [2, 3]]
         """
         return batching.batch(self, batch_size, drop_remainder, num_parallel_calls)
 
@@ -496,7 +574,14 @@ class DatasetV2(DatasetBase):
         self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None
     ):
         """Batches of tensors of several shapes, each padded to `padded_shapes`, or where that is
-        None or -1 to the longest of the batch."""
+        None or -1 to the longest of the batch.
+
+        >>> rows = tf.data.Dataset.range(1, 4).map(lambda n: tf.fill([n], n)).padded_batch(3)
+        >>> print(next(rows.as_numpy_iterator()))
+        [[1 0 0]
+         [2 2 0]
+         [3 3 3]]
+        """
         return batching.padded_batch(
             self, batch_size, padded_shapes, padding_values, drop_remainder
         )

@@ -296,6 +296,11 @@ def make_one_shot_iterator(dataset):
 
     ValueError for a dataset that depends on placeholders, variables or tables. Where operations run
     at once, an iterator as `iter(dataset)` makes it.
+
+    >>> following = tf.data.make_one_shot_iterator(tf.data.Dataset.range(3)).get_next()
+    >>> with tf.Session() as session:
+    ...     print([int(session.run(following)) for _ in range(3)])
+    [0, 1, 2]
     """
     if get_default_graph()._is_eager and isinstance(dataset, DatasetBase):
         return iter(dataset)

@@ -513,6 +513,12 @@ def function(
     there is one trace. autograph: branches and loops over tensors are the graph's.
     reduce_retracing: dimensions that vary are left open, in place of a trace for each.
     jit_compile and the options that begin with `experimental` change nothing.
+
+    >>> @tf.function
+    ... def twice(x):
+    ...     return 2 * x
+    >>> print(twice(tf.constant(21)).numpy())
+    42
     """
     relaxes = reduce_retracing or experimental_relax_shapes or reduce_retracing
     attributes = dict(experimental_attributes or {})

@@ -63,7 +63,11 @@ def create_global_step(graph=None):
 
 
 def get_or_create_global_step(graph=None):
-    """The step counter of the graph, made if there is none."""
+    """The step counter of the graph, made if there is none.
+
+    >>> print(tf.train.get_or_create_global_step().name)
+    global_step:0
+    """
     graph = graph or get_default_graph()
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step

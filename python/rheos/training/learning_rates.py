@@ -29,7 +29,12 @@ def _later_where_eager(decay):
 def exponential_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None
 ):
-    """learning_rate * decay_rate ** (global_step / decay_steps); whole steps if `staircase`."""
+    """learning_rate * decay_rate ** (global_step / decay_steps); whole steps if `staircase`.
+
+    >>> with tf.Session() as session:
+    ...     print(session.run(tf.train.exponential_decay(1.0, 20, decay_steps=10, decay_rate=0.5)))
+    0.25
+    """
     if global_step is None:
         raise ValueError("global_step is required for exponential_decay.")
     with name_scope(

@@ -589,7 +589,16 @@ class _CoreOptimizer(Optimizer):
 
 
 class GradientDescentOptimizer(_CoreOptimizer):
-    """Subtracts the gradient times the learning rate."""
+    """Subtracts the gradient times the learning rate.
+
+    >>> x = tf.Variable(1.0)
+    >>> train = tf.train.GradientDescentOptimizer(0.1).minimize(x * x)
+    >>> with tf.Session() as session:
+    ...     session.run(tf.global_variables_initializer())
+    ...     session.run(train)
+    ...     print(session.run(x))
+    0.8
+    """
 
     _KIND = "GradientDescent"
 
@@ -639,7 +648,16 @@ class AdagradOptimizer(_CoreOptimizer):
 
 
 class AdamOptimizer(_CoreOptimizer):
-    """Adaptive moments: running means of the gradient and of its square."""
+    """Adaptive moments: running means of the gradient and of its square.
+
+    >>> x = tf.Variable(1.0)
+    >>> train = tf.train.AdamOptimizer(0.1).minimize(x * x)
+    >>> with tf.Session() as session:
+    ...     session.run(tf.global_variables_initializer())
+    ...     session.run(train)
+    ...     print(session.run(x))
+    0.90000004
+    """
 
     _KIND = "Adam"
     _ATTRIBUTES = {"learning_rate": "lr"}

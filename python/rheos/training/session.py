@@ -579,6 +579,10 @@ class Session(BaseSession):
 
     target: "" for this process. graph: the graph to run, by default the default one. config: a
     ConfigProto.
+
+    >>> with tf.Session() as session:
+    ...     print(session.run([tf.constant(2) * 3, tf.constant("text")]))
+    [6, b'text']
     """
 
     def __init__(self, target="", graph=None, config=None):

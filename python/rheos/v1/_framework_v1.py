@@ -14,7 +14,12 @@ def add_to_collections(names, value):
 
 
 def get_collection(key, scope=None):
-    """A copy of a collection of the default graph; `scope`: a pattern for the items' names."""
+    """A copy of a collection of the default graph; `scope`: a pattern for the items' names.
+
+    >>> tf.add_to_collection("losses", 1.5)
+    >>> print(tf.get_collection("losses"))
+    [1.5]
+    """
     return get_default_graph().get_collection(key, scope)
 
 

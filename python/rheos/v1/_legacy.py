@@ -14,12 +14,20 @@ from rheos.training.optimizers import Optimizer
 
 
 def mul(x, y, name=None):
-    """x * y"""
+    """x * y
+
+    >>> print(tf.multiply([1, 2], [3, 4]).numpy())
+    [3 8]
+    """
     return op1("Mul", name, x, y)
 
 
 def sub(x, y, name=None):
-    """x - y"""
+    """x - y
+
+    >>> print(tf.subtract([5, 7], 2).numpy())
+    [3 5]
+    """
     return op1("Sub", name, x, y)
 
 

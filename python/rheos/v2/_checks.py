@@ -36,12 +36,20 @@ to_hash_bucket = form(string_ops.string_to_hash_bucket, "input, num_buckets, nam
 
 
 def to_number(input, out_type=dtypes.float32, name=None):
-    """The number that each string is the text of."""
+    """The number that each string is the text of.
+
+    >>> print(tf.strings.to_number(["1.5", "2"]).numpy())
+    [1.5 2. ]
+    """
     return string_ops.string_to_number(input, out_type, name)
 
 
 def split(input, sep=None, maxsplit=-1, name=None):
-    """The parts of each string between `sep`, as a RaggedTensor (of a scalar, as a vector)."""
+    """The parts of each string between `sep`, as a RaggedTensor (of a scalar, as a vector).
+
+    >>> print(tf.strings.split(["one two", "three"]).to_list())
+    [[b'one', b'two'], [b'three']]
+    """
     return ragged_string_ops.string_split_v2(input, sep, maxsplit, "RaggedTensor", name=name)
 
 
@@ -55,7 +63,11 @@ def bincount(
     axis=None,
     binary_output=False,
 ):
-    """How often each number is in `arr`, or the sum of its weights."""
+    """How often each number is in `arr`, or the sum of its weights.
+
+    >>> print(tf.math.bincount([1, 1, 3]).numpy())
+    [0 2 0 1]
+    """
     is_composite = isinstance(arr, (SparseTensor, RaggedBase))
     if axis is None and not binary_output and not is_composite:
         arr = cast_ops.cast(convert_to_tensor(arr), dtypes.int32)
@@ -68,5 +80,10 @@ def bincount(
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
 ):
-    """How often label i (row) was predicted as j (column), or the sum of the weights."""
+    """How often label i (row) was predicted as j (column), or the sum of the weights.
+
+    >>> print(tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]).numpy())
+    [[1 0]
+     [1 1]]
+    """
     return statistics_ops.confusion_matrix(labels, predictions, num_classes, dtype, name, weights)

@@ -70,7 +70,11 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
 
 
 def cond(pred, true_fn=None, false_fn=None, name=None):
-    """What `true_fn()` gives if `pred` is true, else what `false_fn()` does."""
+    """What `true_fn()` gives if `pred` is true, else what `false_fn()` does.
+
+    >>> print(tf.cond(tf.constant(3) > 2, lambda: tf.constant(1), lambda: tf.constant(0)).numpy())
+    1
+    """
     return control_flow_ops.cond(pred, true_fn, false_fn, name=name)
 
 
@@ -85,7 +89,11 @@ def while_loop(
     maximum_iterations=None,
     name=None,
 ):
-    """Runs `body` on the values as long as `cond` says so."""
+    """Runs `body` on the values as long as `cond` says so.
+
+    >>> print(tf.while_loop(lambda i, p: i < 5, lambda i, p: (i + 1, 2 * p), [0, 1])[1].numpy())
+    32
+    """
     return control_flow_ops.while_loop(
         cond,
         body,
@@ -114,6 +122,9 @@ def map_fn(
     """What `fn` makes of each slice of `elems`, stacked.
 
     fn_output_signature: of what it makes: dtypes or TensorSpecs in its structure.
+
+    >>> print(tf.map_fn(lambda x: x * x, tf.constant([1, 2, 3])).numpy())
+    [1 4 9]
     """
     signature = dtype if fn_output_signature is None else fn_output_signature
     if any(nest.is_composite(elem) and not is_ragged(elem) for elem in nest.flatten(elems)):

@@ -96,6 +96,9 @@ def resize(
 
     antialias: whether a smaller picture is computed of all pixels of the larger one. Returns
     float32, except for the nearest pixel. images may be ragged: pictures of unlike sizes.
+
+    >>> print(tf.image.resize(tf.ones([1, 4, 4, 3]), [2, 2]).shape)
+    (1, 2, 2, 3)
     """
     size = convert_to_tensor(size, dtypes.int32) if not hasattr(size, "dtype") else size
     if is_ragged(images):

@@ -23,6 +23,9 @@ def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, nam
 
     fixed_length: how many bytes of each string, which is cut or padded with zeros to that; by
     default all strings are equally long.
+
+    >>> print(tf.io.decode_raw(b"\\x01\\x00\\x02\\x00", tf.int16).numpy())
+    [1 2]
     """
     if fixed_length is None:
         return io_ops.decode_raw(input_bytes, out_type, little_endian, name)

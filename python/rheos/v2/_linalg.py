@@ -22,7 +22,12 @@ def matmul(
     grad_b=False,
     name=None,
 ):
-    """The product of matrices, or of batches of them."""
+    """The product of matrices, or of batches of them.
+
+    >>> print(tf.matmul([[1, 2], [3, 4]], [[1, 0], [1, 1]]).numpy())
+    [[3 2]
+     [7 4]]
+    """
     if output_type is not None:  # in which it is computed
         a, b = cast_ops.cast(a, output_type), cast_ops.cast(b, output_type)
     return math_ops.matmul(
@@ -37,7 +42,12 @@ def _padding_of(tensor, value):
 
 
 def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"):
-    """Matrices with these diagonals."""
+    """Matrices with these diagonals.
+
+    >>> print(tf.linalg.diag([1, 2]).numpy())
+    [[1 0]
+     [0 2]]
+    """
     padding_value = _padding_of(diagonal, padding_value)
     return op1("MatrixDiagV3", name, diagonal, k, num_rows, num_cols, padding_value, align=align)
 

@@ -42,7 +42,12 @@ _ORDER = (
 
 
 class Variable(variables.Variable, metaclass=_AnyVariable):
-    """A value that stays: (initial_value, trainable, validate_shape, ..., name, dtype, shape)."""
+    """A value that stays: (initial_value, trainable, validate_shape, ..., name, dtype, shape).
+
+    >>> count = tf.Variable(1, name="count")
+    >>> count.assign_add(2).numpy().item()
+    3
+    """
 
 
 def get_current_name_scope():

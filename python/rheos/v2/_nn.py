@@ -16,7 +16,14 @@ conv1d = form(
 
 
 def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
-    """The convolution of images with filters; strides and dilations: a number or a list."""
+    """The convolution of images with filters; strides and dilations: a number or a list.
+
+    >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+    >>> box = tf.ones([2, 2, 1, 1])
+    >>> print(tf.nn.conv2d(image, box, strides=1, padding="VALID")[0, :, :, 0].numpy())
+    [[ 8. 12.]
+     [20. 24.]]
+    """
     return nn_conv.conv2d(
         input,
         filters,
@@ -114,7 +121,11 @@ weighted_cross_entropy_with_logits = form(
 
 
 def embedding_lookup(params, ids, max_norm=None, name=None):
-    """The rows of a table, or of parts of one that hold them one after the other, at `ids`."""
+    """The rows of a table, or of parts of one that hold them one after the other, at `ids`.
+
+    >>> print(tf.nn.embedding_lookup([[0.0, 1.0], [2.0, 3.0]], [1, 1, 0]).numpy())
+    [1. 1. 0.]
+    """
     return embedding_ops.embedding_lookup(params, ids, "div", name, max_norm=max_norm)
 
 
@@ -162,7 +173,11 @@ silu = swish
 
 @ragged_too("elementwise")
 def gelu(features, approximate=False, name=None):
-    """x * P(X <= x) of the normal distribution, or TensorFlow's approximation by tanh."""
+    """x * P(X <= x) of the normal distribution, or TensorFlow's approximation by tanh.
+
+    >>> print(tf.nn.gelu([-1.0, 2.0]).numpy())
+    [-0.15865526  1.9544997 ]
+    """
     x = convert_to_tensor(features)
     if approximate:
         inner = 0.7978845608028654 * (x + 0.044715 * math_ops.pow(x, 3))

@@ -10,7 +10,14 @@ from rheos.ops.random import random_ops, stateless_random_ops
 
 
 def set_seed(seed):
-    """Sets the seed from which operations without one of their own derive theirs."""
+    """Sets the seed from which operations without one of their own derive theirs.
+
+    >>> tf.random.set_seed(7)
+    >>> first = tf.random.uniform([2]).numpy()
+    >>> tf.random.set_seed(7)
+    >>> print((tf.random.uniform([2]).numpy() == first).all())
+    True
+    """
     get_default_graph().seed = seed
 
 
@@ -31,7 +38,12 @@ def stateless_gamma(
 def stateless_uniform(
     shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
-    """Equally likely numbers that follow from the two seeds."""
+    """Equally likely numbers that follow from the two seeds.
+
+    >>> once, again = (tf.random.stateless_uniform([2], seed=[1, 2]).numpy() for _ in "ab")
+    >>> print((once == again).all())
+    True
+    """
     return stateless_random_ops.stateless_random_uniform(shape, seed, minval, maxval, dtype, name)
 
 

@@ -48,7 +48,12 @@ def erfcinv(x, name=None):
 @runs_op("AddV2", "x y", numbers="real")
 @ragged_too("binary")
 def add(x, y, name=None):
-    """x + y; of strings, x with y behind it."""
+    """x + y; of strings, x with y behind it.
+
+    >>> print(tf.add([1, 2], [[10], [20]]).numpy())
+    [[11 12]
+     [21 22]]
+    """
     with name_scope(name, "Add", [x, y]) as name:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
@@ -69,7 +74,11 @@ def angle(input, name=None):
 @runs_op("DivNoNan", "x y", numbers="floating")
 @ragged_too("binary")
 def divide_no_nan(x, y, name=None):
-    """x / y, 0 where y is 0; whole numbers are divided as by `/`."""
+    """x / y, 0 where y is 0; whole numbers are divided as by `/`.
+
+    >>> print(tf.math.divide_no_nan([1.0, 2.0], [0.0, 4.0]).numpy())
+    [0.  0.5]
+    """
     with name_scope(name, "div_no_nan", [x, y]) as name:
         hint = y.dtype.base_dtype if isinstance(y, Tensor) else None
         x = convert_to_tensor(x, dtype_hint=hint, name="x")

@@ -96,7 +96,11 @@ class Conv1D(_Conv, convolutional.ConvBody, Layer):
 
 @_layer("Convolution2D")
 class Conv2D(_Conv, convolutional.ConvBody, Layer):
-    """A convolution of images (batch, height, width, channels)."""
+    """A convolution of images (batch, height, width, channels).
+
+    >>> print(tf.keras.layers.Conv2D(8, 3, padding="same")(tf.ones([1, 6, 6, 3])).shape)
+    (1, 6, 6, 8)
+    """
 
     _rank = 2
 

@@ -45,7 +45,12 @@ def _normal(layer, inputs, mean, stddev):
 
 @_layer
 class Dense(core.DenseBody, Layer):
-    """activation(inputs @ kernel + bias): inputs (..., n), outputs (..., units)."""
+    """activation(inputs @ kernel + bias): inputs (..., n), outputs (..., units).
+
+    >>> layer = tf.keras.layers.Dense(2, kernel_initializer="ones")
+    >>> print(layer(tf.constant([[1.0, 2.0]])).numpy())
+    [[3. 3.]]
+    """
 
     def __init__(
         self,
@@ -278,7 +283,11 @@ class AlphaDropout(Layer):
 
 @_layer
 class Flatten(core.FlattenBody, Layer):
-    """Makes a matrix (batch, rest) of its inputs."""
+    """Makes a matrix (batch, rest) of its inputs.
+
+    >>> print(tf.keras.layers.Flatten()(tf.ones([2, 3, 4])).shape)
+    (2, 12)
+    """
 
     def call(self, inputs):
         if inputs.shape.ndims == 1:

@@ -16,6 +16,9 @@ class Embedding(Layer):
     """The row of a table for each number: (batch, ...) to (batch, ..., output_dim).
 
     mask_zero: whether the number 0 stands for nothing, which is masked.
+
+    >>> print(tf.keras.layers.Embedding(10, 4)(tf.constant([[1, 2, 3]])).shape)
+    (1, 3, 4)
     """
 
     def __init__(

@@ -391,7 +391,11 @@ class GRU(_OfCell):
 
 @_layer("LSTMV1", "LSTMV2")
 class LSTM(_OfCell):
-    """Long short-term memory."""
+    """Long short-term memory.
+
+    >>> print(tf.keras.layers.LSTM(4)(tf.ones([2, 7, 3])).shape)
+    (2, 4)
+    """
 
     _CELL = LSTMCell
     _ARGUMENTS = LSTMCell._ARGUMENTS

@@ -23,7 +23,13 @@ newaxis = None
 
 
 def placeholder(dtype, shape=None, name=None):
-    """A tensor whose value is fed. shape: what the values fed have; None: anything."""
+    """A tensor whose value is fed. shape: what the values fed have; None: anything.
+
+    >>> x = tf.placeholder(tf.float32, [None], name="x")
+    >>> with tf.Session() as session:
+    ...     print(session.run(2 * x, {x: [1, 2]}))
+    [2. 4.]
+    """
     return op1(
         "Placeholder",
         name,
@@ -40,7 +46,11 @@ def placeholder_with_default(input, shape, name=None):
 @runs_op("Identity", "input")
 @ragged_too("elementwise")
 def identity(input, name=None):
-    """A tensor with the same value."""
+    """A tensor with the same value.
+
+    >>> print(tf.identity([1, 2]).numpy())
+    [1 2]
+    """
     if isinstance(input, IndexedSlices):
         input = convert_to_tensor(input)
     return op1("Identity", name, input)
@@ -49,7 +59,14 @@ def identity(input, name=None):
 @runs_op("StopGradient", "input")
 @ragged_too("elementwise")
 def stop_gradient(input, name=None):
-    """A tensor with the same value, through which no gradient flows."""
+    """A tensor with the same value, through which no gradient flows.
+
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * tf.stop_gradient(x)
+    >>> print(tape.gradient(y, x).numpy())
+    3.0
+    """
     return op1("StopGradient", name, input)
 
 
@@ -105,7 +122,11 @@ def size(input, name=None, out_type=dtypes.int32):
 @runs_op("Rank", "input")
 @ragged_too("rank_of")
 def rank(input, name=None):
-    """The number of dimensions of a tensor."""
+    """The number of dimensions of a tensor.
+
+    >>> print(tf.rank([[1, 2], [3, 4]]).numpy())
+    2
+    """
     sparse = _dense_shape(input)
     if sparse is not None:
         return size(sparse, name=name)
@@ -137,7 +158,11 @@ def expand_dims(input, axis=None, name=None, dim=None):
 @runs_op("Squeeze", "input", squeeze_dims="axis=list")
 @ragged_too("squeeze_of")
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
-    """Removes dimensions of 1: those in `axis`, or all."""
+    """Removes dimensions of 1: those in `axis`, or all.
+
+    >>> print(tf.squeeze([[[1], [2]]]).numpy())
+    [1 2]
+    """
     axis = squeeze_dims if axis is None else axis
     axis = [] if axis is None else [axis] if np.isscalar(axis) else axis
     return op1("Squeeze", name, input, squeeze_dims=list(axis))
@@ -164,7 +189,12 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
 @runs_op("BroadcastTo", "input shape")
 @ragged_shapes_too("broadcast_to_rows")
 def broadcast_to(input, shape, name=None):
-    """Repeats along dimensions of 1 until the shape is `shape`."""
+    """Repeats along dimensions of 1 until the shape is `shape`.
+
+    >>> print(tf.broadcast_to([1, 2], [2, 2]).numpy())
+    [[1 2]
+     [1 2]]
+    """
     return op1("BroadcastTo", name, input, shape)
 
 
@@ -282,7 +312,12 @@ def fill(dims, value, name=None):
 
 @ragged_too("one_hot_of")
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
-    """Vectors of `depth` elements with `on_value` at each index, inserted at `axis`."""
+    """Vectors of `depth` elements with `on_value` at each index, inserted at `axis`.
+
+    >>> print(tf.one_hot([0, 2], depth=3).numpy())
+    [[1. 0. 0.]
+     [0. 0. 1.]]
+    """
     with name_scope(name, "one_hot", [indices, depth, on_value, off_value]) as name:
         has_on, has_off = on_value is not None, off_value is not None
         dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
@@ -337,7 +372,12 @@ def diag(diagonal, name=None):
 
 
 def matrix_band_part(input, num_lower, num_upper, name=None):
-    """Keeps a band around the diagonal of each matrix; a negative number keeps all."""
+    """Keeps a band around the diagonal of each matrix; a negative number keeps all.
+
+    >>> print(tf.linalg.band_part([[1, 2], [3, 4]], 0, -1).numpy())
+    [[1 2]
+     [0 4]]
+    """
     if isinstance(num_upper, Tensor) and not isinstance(num_lower, Tensor):
         num_lower = convert_to_tensor(num_lower, num_upper.dtype)  # a number has no dtype to give
     return op1("MatrixBandPart", name, input, num_lower, num_upper)
@@ -349,7 +389,13 @@ def matrix_band_part(input, num_lower, num_upper, name=None):
 @runs_op("ConcatV2", "values axis")
 @ragged_too("concat_of")
 def concat(values, axis, name="concat"):
-    """Joins tensors along `axis`, along which only their sizes may differ."""
+    """Joins tensors along `axis`, along which only their sizes may differ.
+
+    >>> print(tf.concat([[[1, 2]], [[3, 4], [5, 6]]], axis=0).numpy())
+    [[1 2]
+     [3 4]
+     [5 6]]
+    """
     if isinstance(values, int) and isinstance(axis, (list, tuple)):
         values, axis = axis, values  # as before TensorFlow 1.0; nothing else it could mean
     if not isinstance(values, (list, tuple)):
@@ -365,7 +411,12 @@ def concat(values, axis, name="concat"):
 @runs_op("Pack", "values", axis="axis")
 @ragged_too("stack_of")
 def stack(values, axis=0, name="stack"):
-    """Joins tensors along a new dimension at `axis`."""
+    """Joins tensors along a new dimension at `axis`.
+
+    >>> print(tf.stack([[1, 2], [3, 4]], axis=1).numpy())
+    [[1 3]
+     [2 4]]
+    """
     # What is constant needs no Pack; TensorFlow does not see that of dimensions of a shape.
     sizes = isinstance(values, (list, tuple)) and any(
         isinstance(value, tensor_shape.Dimension) for value in values
@@ -395,7 +446,11 @@ def parallel_stack(values, name="parallel_stack"):
 
 
 def unstack(value, num=None, axis=0, name="unstack"):
-    """Parts a tensor along `axis` into tensors of one rank less."""
+    """Parts a tensor along `axis` into tensors of one rank less.
+
+    >>> print([row.numpy().tolist() for row in tf.unstack([[1, 2], [3, 4]])])
+    [[1, 2], [3, 4]]
+    """
     if num is None:
         value = convert_to_tensor(value)
         known = value.shape
@@ -410,7 +465,11 @@ def unstack(value, num=None, axis=0, name="unstack"):
 
 @ragged_too("split_of")
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
-    """Parts a tensor along `axis`: in so many equal parts, or in parts of the sizes given."""
+    """Parts a tensor along `axis`: in so many equal parts, or in parts of the sizes given.
+
+    >>> print([part.numpy().tolist() for part in tf.split([1, 2, 3, 4, 5], [2, 3])])
+    [[1, 2], [3, 4, 5]]
+    """
     sizes = convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, (int, np.integer, tensor_shape.Dimension)):
         return op_list("Split", name, axis, value, num_split=int(num_or_size_splits))
@@ -430,7 +489,12 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
 @runs_op("Tile", "input multiples")
 @ragged_too("tile_of")
 def tile(input, multiples, name=None):
-    """Repeats a tensor along each dimension."""
+    """Repeats a tensor along each dimension.
+
+    >>> print(tf.tile([[1, 2]], [2, 2]).numpy())
+    [[1 2 1 2]
+     [1 2 1 2]]
+    """
     return op1("Tile", name, input, multiples)
 
 
@@ -468,12 +532,21 @@ def _tell_padded(result):
 
 @ragged_too("reverse_of")
 def reverse(tensor, axis, name=None):
-    """Reverses a tensor along the dimensions in `axis`."""
+    """Reverses a tensor along the dimensions in `axis`.
+
+    >>> print(tf.reverse([[1, 2], [3, 4]], axis=[1]).numpy())
+    [[2 1]
+     [4 3]]
+    """
     return op1("ReverseV2", name, tensor, axis)
 
 
 def meshgrid(*args, **kwargs):
-    """Grids of coordinates from vectors of them, as numpy.meshgrid."""
+    """Grids of coordinates from vectors of them, as numpy.meshgrid.
+
+    >>> print([grid.numpy().tolist() for grid in tf.meshgrid([1, 2], [7, 8, 9])])
+    [[[1, 2], [1, 2], [1, 2]], [[7, 7], [8, 8], [9, 9]]]
+    """
     indexing = kwargs.pop("indexing", "xy")
     name = kwargs.pop("name", "meshgrid")
     if kwargs:
@@ -501,7 +574,12 @@ def meshgrid(*args, **kwargs):
 
 
 def slice(input_, begin, size, name=None):
-    """The part of a tensor that starts at `begin`; -1 in `size` means: to the end."""
+    """The part of a tensor that starts at `begin`; -1 in `size` means: to the end.
+
+    >>> print(tf.slice([[1, 2, 3], [4, 5, 6]], begin=[0, 1], size=[2, 2]).numpy())
+    [[2 3]
+     [5 6]]
+    """
     return op1("Slice", name, input_, begin, size)
 
 
@@ -521,6 +599,9 @@ def strided_slice(
     """What `input_[begin:end:strides]` picks; the bits of the masks change single dimensions.
 
     var: the variable that `input_` reads; then the result has a method assign(value).
+
+    >>> print(tf.strided_slice([0, 1, 2, 3, 4, 5], [1], [6], [2]).numpy())
+    [1 3 5]
     """
     if strides is None:
         strides = ones_like(begin)
@@ -662,7 +743,12 @@ def invert_permutation(x, name=None):
 
 
 def unique(x, out_idx=dtypes.int32, name=None):
-    """(y, idx): the different elements, and for each element its place among these."""
+    """(y, idx): the different elements, and for each element its place among these.
+
+    >>> values, places = tf.unique([7, 8, 7, 9])
+    >>> print(values.numpy(), places.numpy())
+    [7 8 9] [0 1 0 2]
+    """
     return op_results("Unique", name, x, out_idx=out_idx)
 
 

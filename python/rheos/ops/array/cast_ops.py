@@ -31,7 +31,11 @@ def sparse_too(function):
 @ragged_too("elementwise")
 @sparse_too
 def cast(x, dtype, name=None):
-    """x converted to another dtype."""
+    """x converted to another dtype.
+
+    >>> print(tf.cast([1.7, -1.7], tf.int32).numpy())
+    [ 1 -1]
+    """
     base = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, (Tensor, _VariableBase)) and base == x.dtype:
         return x
@@ -53,7 +57,11 @@ def _is_short(number):
 
 
 def range(start, limit=None, delta=1, dtype=None, name="range"):
-    """Numbers from `start` up to `limit` (not included), `delta` apart."""
+    """Numbers from `start` up to `limit` (not included), `delta` apart.
+
+    >>> print(tf.range(3, 10, delta=2).numpy())
+    [3 5 7 9]
+    """
     if limit is None:
         start, limit = 0, start
     if dtype is None and _core._executes_eagerly() and all(map(_is_short, (start, limit, delta))):

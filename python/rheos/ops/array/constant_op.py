@@ -16,6 +16,9 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
 
     value: a number, string, array or nested list. shape: what to give it; a shorter value is
     filled up with its last element. verify_shape: whether the value has to have that shape.
+
+    >>> print(tf.constant([1, 2, 3], dtype=tf.float32).numpy())
+    [1. 2. 3.]
     """
     graph = get_default_graph()
     if dtype is not None:

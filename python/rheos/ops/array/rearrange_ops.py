@@ -183,6 +183,9 @@ def repeat(input, repeats, axis=None, name=None):
     """Repeats each element along `axis` (None: of the flattened tensor).
 
     repeats: a number for all, or a vector of one for each.
+
+    >>> print(tf.repeat([1, 2], [3, 1]).numpy())
+    [1 1 1 2]
     """
     with name_scope(name, "Repeat", [input, repeats]):
         data = convert_to_tensor(input, name="input")
@@ -269,13 +272,21 @@ def _sorted(values, axis, direction, want_indices):
 
 
 def sort(values, axis=-1, direction="ASCENDING", name=None):
-    """The elements sorted along `axis`; direction: "ASCENDING" or "DESCENDING", else ValueError."""
+    """The elements sorted along `axis`; direction: "ASCENDING" or "DESCENDING", else ValueError.
+
+    >>> print(tf.sort([3, 1, 2], direction="DESCENDING").numpy())
+    [3 2 1]
+    """
     with name_scope(name, "sort"):
         return _sorted(values, axis, direction, False)
 
 
 def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
-    """The int32 indices that sort `values` along `axis`; equal elements keep their order."""
+    """The int32 indices that sort `values` along `axis`; equal elements keep their order.
+
+    >>> print(tf.argsort([30, 10, 20]).numpy())
+    [1 2 0]
+    """
     with name_scope(name, "argsort"):
         return _sorted(values, axis, direction, True)
 
@@ -285,6 +296,9 @@ def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, na
 
     sorted_sequence: (..., n), ascending. values: (..., m). side: before ("left") or after
     ("right") equal elements. Returns (..., m) of `out_type`.
+
+    >>> print(tf.searchsorted([1, 3, 5], [0, 3, 9]).numpy())
+    [0 1 3]
     """
     length = array_ops.shape(sorted_sequence)[-1]
     count = array_ops.shape(values)[-1]
@@ -337,6 +351,9 @@ def tensor_scatter_update(tensor, indices, updates, name=None):
 
     indices: (..., k), coordinates in the first k dimensions. updates: indices.shape[:-1] +
     tensor.shape[k:]. InvalidArgumentError if an index is out of range.
+
+    >>> print(tf.tensor_scatter_nd_update([1, 2, 3], [[1]], [20]).numpy())
+    [ 1 20  3]
     """
     return op1("TensorScatterUpdate", name, tensor, indices, updates)
 
@@ -486,7 +503,12 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
 
 
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
-    """The identity matrix: (num_rows, num_columns), or batch_shape of them."""
+    """The identity matrix: (num_rows, num_columns), or batch_shape of them.
+
+    >>> print(tf.eye(2).numpy())
+    [[1. 0.]
+     [0. 1.]]
+    """
     with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
         square = num_columns is None
         batch = [] if batch_shape is None else batch_shape
@@ -509,7 +531,12 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
 
 
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
-    """Rows that hold True in their first `lengths` places."""
+    """Rows that hold True in their first `lengths` places.
+
+    >>> print(tf.sequence_mask([1, 3], maxlen=3).numpy())
+    [[ True False False]
+     [ True  True  True]]
+    """
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:

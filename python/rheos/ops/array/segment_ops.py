@@ -18,6 +18,9 @@ def segment_sum(data, segment_ids, name=None):
 
     data: (n, ...), numbers. segment_ids: (n,), int32 or int64, ascending from 0. Returns
     (last id + 1, ...); 0 for an id that has no rows. InvalidArgumentError if the ids descend.
+
+    >>> print(tf.math.segment_sum([1, 2, 3, 4], [0, 0, 1, 2]).numpy())
+    [3 3 4]
     """
     return op1("SegmentSum", name, data, segment_ids)
 
@@ -49,6 +52,9 @@ def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
     segment_ids: int32 or int64, of a shape that is the start of the shape of `data`. Returns
     (num_segments, ...), 0 for an id that is not there. InvalidArgumentError if an id is not below
     `num_segments`; negative ones are left out.
+
+    >>> print(tf.math.unsorted_segment_sum([1, 2, 3], [2, 0, 2], num_segments=3).numpy())
+    [2 0 4]
     """
     return op1("UnsortedSegmentSum", name, data, segment_ids, num_segments)
 

@@ -91,7 +91,11 @@ def sparse_to_dense(
 
 
 def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, name=None):
-    """The dense tensor with `default_value` (0, or "" for strings) where there is no value."""
+    """The dense tensor with `default_value` (0, or "" for strings) where there is no value.
+
+    >>> print(tf.sparse.to_dense(tf.sparse.from_dense([0, 7])).numpy())
+    [0 7]
+    """
     sp_input = _sparse(sp_input)
     if default_value is None:
         default_value = array_ops.zeros([], dtype=sp_input.dtype)
@@ -108,7 +112,12 @@ def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, 
 
 
 def from_dense(tensor, name=None):
-    """The elements of a dense tensor that are not 0 (not "" for strings)."""
+    """The elements of a dense tensor that are not 0 (not "" for strings).
+
+    >>> print(tf.sparse.from_dense([[0, 7], [8, 0]]).indices.numpy())
+    [[0 1]
+     [1 0]]
+    """
     with name_scope(name, "dense_to_sparse"):
         tensor = convert_to_tensor(tensor)
         zero = constant("" if tensor.dtype == dtypes.string else 0, tensor.dtype)

@@ -59,6 +59,13 @@ class GradientTape:
 
     persistent: gradients may be asked for more than once. watch_accessed_variables: trainable
     variables that are read are watched.
+
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> print(tape.gradient(y, x).numpy())
+    6.0
     """
 
     def __init__(self, persistent=False, watch_accessed_variables=True):

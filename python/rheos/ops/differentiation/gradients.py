@@ -212,6 +212,11 @@ def gradients(
     grad_ys: gradients of each y to start from (ones by default). stop_gradients: tensors that
     count as constants. unconnected_gradients: NONE or ZERO, what an x gets that ys do not depend
     on; ValueError for others. Returns a list: a Tensor or IndexedSlices for each x, or None.
+
+    >>> x = tf.constant(3.0)
+    >>> with tf.Session() as session:
+    ...     print(session.run(tf.gradients(x * x, x)))
+    [6.0]
     """
     return _gradients(
         True, ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients,

@@ -247,6 +247,9 @@ def py_function(func=None, inp=None, Tout=None, name=None):
     is a decorator: calls give the tensors. In a graph the function runs in each step, with the
     values that the tensors have there; without results, an empty list as `Tout`, the operation is
     given.
+
+    >>> print(tf.py_function(lambda x: x.numpy() + 1, [41], tf.int32).numpy())
+    42
     """
     if func is None:
         return script_ops.decorator(py_function, Tout=Tout, name=name)

@@ -138,6 +138,10 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     The function stays with the process: a graph that is saved and loaded elsewhere cannot call it.
     ValueError if func cannot be called. In a step: InvalidArgumentError if it returns other dtypes
     or another number of values, and what it raises as the error of the operation.
+
+    >>> with tf.Session() as session:
+    ...     print(session.run(tf.py_func(lambda x: x + 1, [np.int64(41)], tf.int64)))
+    42
     """
     if get_default_graph()._is_eager:
         return call_eagerly(func, inp, Tout, True)
@@ -145,7 +149,11 @@ def py_func(func, inp, Tout, stateful=True, name=None):
 
 
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
-    """py_func for a function of NumPy arrays; without `func` and `inp` a decorator."""
+    """py_func for a function of NumPy arrays; without `func` and `inp` a decorator.
+
+    >>> print(tf.numpy_function(lambda x: x + 1, [41], tf.int64).numpy())
+    42
+    """
     if func is None:
         return decorator(numpy_function, Tout=Tout, stateful=stateful, name=name)
     return py_func(func, inp, Tout, stateful, name)

@@ -49,6 +49,12 @@ class TensorArray:
     (the default). handle, flow: of an array that is there, instead of a size. infer_shape: whether
     all elements have one shape. element_shape: of the elements, as far as it is known.
     colocate_with_first_write_call: whether it goes to the device of what is written first.
+
+    >>> squares = tf.TensorArray(tf.int32, size=3)
+    >>> for i in range(3):
+    ...     squares = squares.write(i, i * i)
+    >>> print(squares.stack().numpy())
+    [0 1 4]
     """
 
     def __new__(cls, dtype=None, *values, **arguments):

@@ -86,7 +86,11 @@ def decode_csv(
 
 
 def serialize_tensor(tensor, name=None):
-    """A tensor as the bytes of a TensorProto message."""
+    """A tensor as the bytes of a TensorProto message.
+
+    >>> print(tf.io.parse_tensor(tf.io.serialize_tensor([1, 2]), tf.int32).numpy())
+    [1 2]
+    """
     return op1("SerializeTensor", name, tensor)
 
 

@@ -329,7 +329,14 @@ def parse_example(serialized, features, name=None, example_names=None):
 
 
 def parse_single_example(serialized, features, name=None, example_names=None):
-    """The features of one serialized Example message, as with parse_example but without a batch."""
+    """The features of one serialized Example message, as with parse_example but without a batch.
+
+    >>> value = tf.train.Feature(int64_list=tf.train.Int64List(value=[7]))
+    >>> example = tf.train.Example(features=tf.train.Features(feature={"n": value}))
+    >>> form = {"n": tf.io.FixedLenFeature([], tf.int64)}
+    >>> print(tf.io.parse_single_example(example.SerializeToString(), form)["n"].numpy())
+    7
+    """
     columns = _example_columns(features)
     if columns.ragged:
         found = _parse_named_example(serialized, example_names, columns, name)

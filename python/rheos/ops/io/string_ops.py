@@ -19,6 +19,9 @@ def string_join(inputs, separator="", name=None):
     """Joins the strings at the same place of each input; scalars are repeated.
 
     inputs: a list of string tensors of one shape, or scalars.
+
+    >>> print(tf.strings.join(["a", "b"], separator="-").numpy())
+    b'a-b'
     """
     return op1("StringJoin", name, list(inputs), separator=separator)
 
@@ -42,7 +45,11 @@ def reduce_join(
     reduction_indices=None,
     keepdims=None,
 ):
-    """Joins the strings along dimensions; the first of `axis` goes fastest, all if it is None."""
+    """Joins the strings along dimensions; the first of `axis` goes fastest, all if it is None.
+
+    >>> print(tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=1).numpy())
+    [b'ab' b'cd']
+    """
     if keepdims is not None:
         keep_dims = keepdims
     if axis is None:
@@ -69,19 +76,31 @@ def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=
 
 @ragged_too("elementwise")
 def substr(input, pos, len, name=None, unit="BYTE"):
-    """`len` bytes (or characters, unit "UTF8_CHAR") from `pos` on; negative counts from the end."""
+    """`len` bytes (or characters, unit "UTF8_CHAR") from `pos` on; negative counts from the end.
+
+    >>> print(tf.strings.substr("abcdef", 2, 3).numpy())
+    b'cde'
+    """
     return op1("Substr", name, input, pos, len, unit=unit)
 
 
 @ragged_too("elementwise")
 def string_length(input, name=None, unit="BYTE"):
-    """The length of each string in bytes or characters (unit "UTF8_CHAR"), int32."""
+    """The length of each string in bytes or characters (unit "UTF8_CHAR"), int32.
+
+    >>> print(tf.strings.length(["a", "abc"]).numpy())
+    [1 3]
+    """
     return op1("StringLength", name, input, unit=unit)
 
 
 @ragged_too("elementwise")
 def string_lower(input, encoding="", name=None):
-    """Lower case: of ASCII letters, or of all characters with encoding "utf-8"."""
+    """Lower case: of ASCII letters, or of all characters with encoding "utf-8".
+
+    >>> print(tf.strings.lower("ABC").numpy())
+    b'abc'
+    """
     return op1("StringLower", name, input, encoding=encoding)
 
 
@@ -114,6 +133,9 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
     r"""Replaces what matches `pattern` by `rewrite`, in which \1 to \9 stand for groups.
 
     replace_global: False replaces the first match of each string only.
+
+    >>> print(tf.strings.regex_replace("a1b22", "[0-9]+", "#").numpy())
+    b'a#b#'
     """
     if _is_text(pattern) and _is_text(rewrite):
         return op1(
@@ -132,7 +154,11 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
 
 @ragged_too("elementwise")
 def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):
-    """Each element as text, in a field of `width` with `precision` digits."""
+    """Each element as text, in a field of `width` with `precision` digits.
+
+    >>> print(tf.strings.as_string([1, 20]).numpy())
+    [b'1' b'20']
+    """
     return op1(
         "AsString",
         name,

@@ -55,7 +55,13 @@ def get_summary_description(node_def):
 
 
 def scalar(name, tensor, collections=None, family=None):
-    """A number. Returns a string tensor, which is added to `collections` (SUMMARIES)."""
+    """A number. Returns a string tensor, which is added to `collections` (SUMMARIES).
+
+    >>> text = tf.summary.scalar("loss", 0.5)
+    >>> with tf.Session() as session:
+    ...     print(tf.Summary.FromString(session.run(text)).value[0].simple_value)
+    0.5
+    """
     with _summary_scope(name, family, values=[tensor]) as (tag, scope):
         value = op1("ScalarSummary", scope, tag, tensor)
     return _collect(value, collections, [GraphKeys.SUMMARIES])

@@ -21,6 +21,10 @@ def cholesky(input, name=None):
 
     input: (..., n, n), positive definite; only the lower triangle is read. InvalidArgumentError
     when it runs and the input is not positive definite.
+
+    >>> print(tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy())
+    [[2. 0.]
+     [1. 2.]]
     """
     return op1("Cholesky", name, input)
 
@@ -30,13 +34,21 @@ def matrix_inverse(input, adjoint=False, name=None):
     """The inverse of matrices (..., n, n), or of their adjoints.
 
     InvalidArgumentError when it runs and a matrix is singular.
+
+    >>> print(tf.linalg.inv([[1.0, 1.0], [0.0, 2.0]]).numpy())
+    [[ 1.  -0.5]
+     [-0.   0.5]]
     """
     return op1("MatrixInverse", name, input, adjoint=adjoint)
 
 
 @operators_too("determinant_of")
 def matrix_determinant(input, name=None):
-    """The determinants (...) of matrices (..., n, n)."""
+    """The determinants (...) of matrices (..., n, n).
+
+    >>> print(tf.linalg.det([[2.0, 1.0], [0.0, 4.0]]).numpy())
+    8.0
+    """
     return op1("MatrixDeterminant", name, input)
 
 
@@ -46,6 +58,10 @@ def matrix_solve(matrix, rhs, adjoint=False, name=None):
 
     matrix: (..., n, n). rhs: (..., n, k). adjoint: take the matrices' adjoints.
     InvalidArgumentError when it runs and a matrix is singular.
+
+    >>> print(tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy())
+    [[1. ]
+     [0.5]]
     """
     return op1("MatrixSolve", name, matrix, rhs, adjoint=adjoint)
 
@@ -183,7 +199,11 @@ def adjoint(matrix, name=None):
 
 @operators_too("trace_of")
 def trace(x, name=None):
-    """The sums of the diagonals of matrices (..., n, m): (...)."""
+    """The sums of the diagonals of matrices (..., n, m): (...).
+
+    >>> print(tf.linalg.trace([[1, 2], [3, 4]]).numpy())
+    5
+    """
     with name_scope(name, "Trace", [x]) as name:
         x = convert_to_tensor(x, name="x")
         return math_ops.reduce_sum(rearrange_ops.matrix_diag_part(x), [-1], name=name)
@@ -192,7 +212,11 @@ def trace(x, name=None):
 def matvec(
     a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None
 ):
-    """The products of matrices a (..., n, k) and vectors b (..., k): (..., n)."""
+    """The products of matrices a (..., n, k) and vectors b (..., k): (..., n).
+
+    >>> print(tf.linalg.matvec([[1, 2], [3, 4]], [1, 1]).numpy())
+    [3 7]
+    """
     with name_scope(name, "MatVec", [a, b]) as name:
         product = math_ops.matmul(
             a,
@@ -406,6 +430,9 @@ def einsum(equation, *inputs, **kwargs):
     Each letter names a dimension; letters that are missing at the right are summed over. Without
     "->" the letters that occur once, in alphabetical order, are the result. "..." stands for
     dimensions that broadcast. ValueError if the equation does not fit the shapes.
+
+    >>> print(tf.einsum("ij,j->i", [[1, 2], [3, 4]], [10, 1]).numpy())
+    [12 34]
     """
     name = kwargs.pop("name", None)
     kwargs.pop("optimize", None)

@@ -9,6 +9,9 @@ def bitwise_and(x, y, name=None):
     """The bits set in both x and y.
 
     x, y: integers of one dtype, whose shapes broadcast. Returns a tensor of that dtype.
+
+    >>> print(tf.bitwise.bitwise_and([6, 5], [3, 3]).numpy())
+    [2 1]
     """
     return op1("BitwiseAnd", name, x, y)
 

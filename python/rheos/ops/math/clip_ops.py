@@ -13,7 +13,11 @@ from rheos.ops.nn import nn_ops
 
 @ragged_too("elementwise")
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
-    """Values below the minimum become the minimum, values above the maximum the maximum."""
+    """Values below the minimum become the minimum, values above the maximum the maximum.
+
+    >>> print(tf.clip_by_value([-3.0, 0.5, 7.0], 0.0, 1.0).numpy())
+    [0.  0.5 1. ]
+    """
     with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as name:
         values = convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name="t")
         lower = math_ops.minimum(values, clip_value_max)
@@ -26,7 +30,11 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
 
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
-    """Scales a tensor down so that its euclidean norm is at most `clip_norm`."""
+    """Scales a tensor down so that its euclidean norm is at most `clip_norm`.
+
+    >>> print(tf.clip_by_norm([3.0, 4.0], 1.0).numpy())
+    [0.6 0.8]
+    """
     with name_scope(name, "clip_by_norm", [t, clip_norm]) as name:
         values = convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name="t")
         total = math_ops.reduce_sum(values * values, axes, keepdims=True)
@@ -69,6 +77,10 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     """Scales tensors down together so that their global norm is at most `clip_norm`.
 
     Returns (list of tensors, global norm).
+
+    >>> clipped, norm = tf.clip_by_global_norm([[3.0], [4.0]], clip_norm=1.0)
+    >>> print(norm.numpy(), [one.numpy().tolist() for one in clipped])
+    5.0 [[0.6000000238418579], [0.800000011920929]]
     """
     if isinstance(t_list, (str, bytes)) or not hasattr(t_list, "__iter__"):
         raise TypeError("t_list should be a sequence")

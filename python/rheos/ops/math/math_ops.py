@@ -9,7 +9,7 @@ from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.indexed_slices import IndexedSlices
-from rheos.framework.op_call import op1, op_list, runs_op
+from rheos.framework.op_call import op1, op_list, runs_op, with_example
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.ragged import RaggedBase, operators_too, ragged_too
 from rheos.ops.array import array_ops
@@ -40,15 +40,31 @@ def _binary(function_name, op_type, doc):
 
 negative = _unary("negative", "Neg", "-x", sparse_too)
 sign = _unary("sign", "Sign", "-1, 0 or 1.", sparse_too)
-square = _unary("square", "Square", "x * x", sparse_too)
-sqrt = _unary("sqrt", "Sqrt", "The square root.", sparse_too)
-rsqrt = _unary("rsqrt", "Rsqrt", "1 / sqrt(x)")
-exp = _unary("exp", "Exp", "The exponential function.")
+square = _unary(
+    "square", "Square", with_example("x * x", "tf.square([1, -2, 3])", "[1 4 9]"), sparse_too
+)
+sqrt = _unary(
+    "sqrt", "Sqrt", with_example("The square root.", "tf.sqrt([4.0, 9.0])", "[2. 3.]"), sparse_too
+)
+rsqrt = _unary(
+    "rsqrt", "Rsqrt", with_example("1 / sqrt(x)", "tf.math.rsqrt([4.0, 16.0])", "[0.5  0.25]")
+)
+exp = _unary(
+    "exp",
+    "Exp",
+    with_example("The exponential function.", "tf.exp([0.0, 1.0])", "[1.        2.7182817]"),
+)
 expm1 = _unary("expm1", "Expm1", "exp(x) - 1")
-log = _unary("log", "Log", "The natural logarithm.")
+log = _unary(
+    "log",
+    "Log",
+    with_example("The natural logarithm.", "tf.math.log([1.0, 2.0])", "[0.        0.6931472]"),
+)
 log1p = _unary("log1p", "Log1p", "log(1 + x)")
-sin = _unary("sin", "Sin", "The sine.")
-cos = _unary("cos", "Cos", "The cosine.")
+sin = _unary("sin", "Sin", with_example("The sine.", "tf.sin([0.0, 1.0])", "[0.       0.841471]"))
+cos = _unary(
+    "cos", "Cos", with_example("The cosine.", "tf.cos([0.0, 1.0])", "[1.        0.5403023]")
+)
 tan = _unary("tan", "Tan", "The tangent.")
 asin = _unary("asin", "Asin", "The inverse sine.")
 acos = _unary("acos", "Acos", "The inverse cosine.")
@@ -59,25 +75,54 @@ tanh = _unary("tanh", "Tanh", "The hyperbolic tangent.", sparse_too)
 asinh = _unary("asinh", "Asinh", "The inverse hyperbolic sine.")
 acosh = _unary("acosh", "Acosh", "The inverse hyperbolic cosine.")
 atanh = _unary("atanh", "Atanh", "The inverse hyperbolic tangent.")
-sigmoid = _unary("sigmoid", "Sigmoid", "1 / (1 + exp(-x))")
-erf = _unary("erf", "Erf", "The error function.", sparse_too)
+sigmoid = _unary(
+    "sigmoid",
+    "Sigmoid",
+    with_example("1 / (1 + exp(-x))", "tf.sigmoid([0.0, 2.0])", "[0.5      0.880797]"),
+)
+erf = _unary(
+    "erf",
+    "Erf",
+    with_example("The error function.", "tf.math.erf([0.0, 1.0])", "[0.        0.8427008]"),
+    sparse_too,
+)
 erfc = _unary("erfc", "Erfc", "1 - erf(x)")
-floor = _unary("floor", "Floor", "The largest whole number not above x.")
+floor = _unary(
+    "floor",
+    "Floor",
+    with_example("The largest whole number not above x.", "tf.floor([1.7, -1.2])", "[ 1. -2.]"),
+)
 ceil = _unary("ceil", "Ceil", "The smallest whole number not below x.")
 rint = _unary("rint", "Rint", "The nearest whole number, halves to even.")
 reciprocal = _unary("reciprocal", "Reciprocal", "1 / x")
 is_nan = _unary("is_nan", "IsNan", "Whether elements are NaN.")
 is_inf = _unary("is_inf", "IsInf", "Whether elements are infinite.")
 is_finite = _unary("is_finite", "IsFinite", "Whether elements are finite.")
-logical_not = _unary("logical_not", "LogicalNot", "not x")
+logical_not = _unary(
+    "logical_not",
+    "LogicalNot",
+    with_example("not x", "tf.logical_not([True, False])", "[False  True]"),
+)
 
 add = _binary("add", "Add", "x + y")
 subtract = _binary("subtract", "Sub", "x - y")
 multiply = _binary("multiply", "Mul", "x * y")
-maximum = _binary("maximum", "Maximum", "The larger of x and y.")
-minimum = _binary("minimum", "Minimum", "The smaller of x and y.")
+maximum = _binary(
+    "maximum",
+    "Maximum",
+    with_example("The larger of x and y.", "tf.maximum([1, 5], [4, 2])", "[4 5]"),
+)
+minimum = _binary(
+    "minimum",
+    "Minimum",
+    with_example("The smaller of x and y.", "tf.minimum([1, 5], [4, 2])", "[1 2]"),
+)
 squared_difference = _binary("squared_difference", "SquaredDifference", "(x - y) squared.")
-floormod = _binary("floormod", "FloorMod", "The remainder, with the sign of y.")
+floormod = _binary(
+    "floormod",
+    "FloorMod",
+    with_example("The remainder, with the sign of y.", "tf.math.floormod([7, -7], 3)", "[1 2]"),
+)
 mod = floormod
 truncatediv = _binary("truncatediv", "TruncateDiv", "x / y, rounded towards zero.")
 truncatemod = _binary("truncatemod", "TruncateMod", "The remainder, with the sign of x.")
@@ -91,14 +136,30 @@ def atan2(y, x, name=None):
     return op1("Atan2", name, y, x)
 
 
-equal = _binary("equal", "Equal", "x == y")
+equal = _binary(
+    "equal",
+    "Equal",
+    with_example("x == y", "tf.equal([1, 2, 3], [1, 5, 3])", "[ True False  True]"),
+)
 not_equal = _binary("not_equal", "NotEqual", "x != y")
-less = _binary("less", "Less", "x < y")
+less = _binary(
+    "less", "Less", with_example("x < y", "tf.less([1, 2, 3], 2)", "[ True False False]")
+)
 less_equal = _binary("less_equal", "LessEqual", "x <= y")
-greater = _binary("greater", "Greater", "x > y")
+greater = _binary(
+    "greater", "Greater", with_example("x > y", "tf.greater([1, 2, 3], 2)", "[False False  True]")
+)
 greater_equal = _binary("greater_equal", "GreaterEqual", "x >= y")
-logical_and = _binary("logical_and", "LogicalAnd", "x and y")
-logical_or = _binary("logical_or", "LogicalOr", "x or y")
+logical_and = _binary(
+    "logical_and",
+    "LogicalAnd",
+    with_example("x and y", "tf.logical_and([True, True], [True, False])", "[ True False]"),
+)
+logical_or = _binary(
+    "logical_or",
+    "LogicalOr",
+    with_example("x or y", "tf.logical_or([True, False], [False, False])", "[ True False]"),
+)
 xdivy = _binary("xdivy", "Xdivy", "x / y, 0 where x is 0.")
 xlogy = _binary("xlogy", "Xlogy", "x * log(y), 0 where x is 0.")
 
@@ -117,7 +178,11 @@ def div_no_nan(x, y, name=None):
 @ragged_too("elementwise")
 @sparse_too
 def abs(x, name=None):
-    """The absolute value."""
+    """The absolute value.
+
+    >>> print(tf.abs([-1.5, 2.0]).numpy())
+    [1.5 2. ]
+    """
     with name_scope(name, "Abs", [x]) as name:
         x = convert_to_tensor(x, name="x")
         if x.dtype.is_complex:
@@ -128,7 +193,11 @@ def abs(x, name=None):
 @runs_op("Round", "x", numbers="floating")
 @ragged_too("elementwise")
 def round(x, name=None):
-    """The nearest whole number, halves to even."""
+    """The nearest whole number, halves to even.
+
+    >>> print(tf.round([0.5, 1.5, 2.4]).numpy())
+    [0. 2. 2.]
+    """
     x = convert_to_tensor(x, name="x")
     return x if x.dtype.is_integer else op1("Round", name, x)
 
@@ -136,7 +205,11 @@ def round(x, name=None):
 @runs_op("Pow", "x y")
 @ragged_too("binary")
 def pow(x, y, name=None):
-    """x to the power of y."""
+    """x to the power of y.
+
+    >>> print(tf.pow([2, 3], [3, 2]).numpy())
+    [8 9]
+    """
     with name_scope(name, "Pow", [x]) as name:
         return op1("Pow", name, x, y)
 
@@ -190,7 +263,11 @@ class _Named:
 @runs_op("RealDiv", "x y", numbers="floating")
 @ragged_too("binary")
 def divide(x, y, name=None):
-    """x / y as Python 3 divides."""
+    """x / y as Python 3 divides.
+
+    >>> print(tf.divide([1, 2], 4).numpy())
+    [0.25 0.5 ]
+    """
     plain = (bool, int, float, list, tuple, np.ndarray)
     if isinstance(x, plain) and isinstance(y, plain):
         x = convert_to_tensor(x)
@@ -232,7 +309,11 @@ def scalar_mul(scalar, x, name=None):
 
 @ragged_too("elementwise")
 def add_n(inputs, name=None):
-    """The sum of several tensors of one shape."""
+    """The sum of several tensors of one shape.
+
+    >>> print(tf.add_n([[1, 2], [3, 4], [5, 6]]).numpy())
+    [ 9 12]
+    """
     if not inputs or not isinstance(inputs, (list, tuple)):
         raise ValueError(
             "inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and "
@@ -417,7 +498,11 @@ def count_nonzero(
 @runs_op("Cumsum", "x axis", exclusive="exclusive", reverse="reverse")
 @ragged_too("cumsum_of")
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
-    """Running sums along `axis`."""
+    """Running sums along `axis`.
+
+    >>> print(tf.cumsum([1, 2, 3]).numpy())
+    [1 3 6]
+    """
     with name_scope(name, "Cumsum", [x]) as name:
         x = convert_to_tensor(x, name="x")
         return op1("Cumsum", name, x, axis, exclusive=exclusive, reverse=reverse)
@@ -425,7 +510,11 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
 
 @runs_op("Cumprod", "x axis", exclusive="exclusive", reverse="reverse")
 def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
-    """Running products along `axis`."""
+    """Running products along `axis`.
+
+    >>> print(tf.math.cumprod([1, 2, 3, 4], reverse=True).numpy())
+    [24 24 12  4]
+    """
     with name_scope(name, "Cumprod", [x]) as name:
         x = convert_to_tensor(x, name="x")
         return op1("Cumprod", name, x, axis, exclusive=exclusive, reverse=reverse)
@@ -622,6 +711,9 @@ def tensordot(a, b, axes, name=None):
 
     axes: how many dimensions at the end of a and the start of b, or (those of a, those of b).
     Returns the other dimensions of a, then those of b. ValueError if the axes do not fit.
+
+    >>> print(tf.tensordot([[1, 2], [3, 4]], [10, 1], axes=1).numpy())
+    [12 34]
     """
     with name_scope(name, "Tensordot", [a, b, axes]) as name:
         a = convert_to_tensor(a, name="a")
@@ -662,6 +754,9 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims
     axis: None takes all elements as one vector, a number makes it norms of vectors along it, a pair
     norms of matrices. ord: "euclidean" (the same as "fro"), 1, 2, inf, for vectors any positive
     number. ValueError for others. keepdims: whether the dimensions stay as 1.
+
+    >>> print(tf.norm([[3.0, 4.0], [6.0, 8.0]], axis=1).numpy())
+    [ 5. 10.]
     """
     keepdims = builtins.bool(_one_of("keepdims", keepdims, "keep_dims", keep_dims))
     is_matrix = isinstance(axis, (tuple, list)) and len(axis) == 2

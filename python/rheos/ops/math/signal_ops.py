@@ -105,6 +105,10 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
     signal: (..., samples, ...), samples along `axis`. Returns (..., frames, frame_length, ...).
     pad_end: whether parts that go beyond the end are filled with `pad_value` instead of left out.
     ValueError if the rank is not known and the axis is not the last, or is out of range.
+
+    >>> print(tf.signal.frame([1, 2, 3, 4, 5], frame_length=3, frame_step=2).numpy())
+    [[1 2 3]
+     [3 4 5]]
     """
     with name_scope(name, "frame", [signal, frame_length, frame_step, pad_value]):
         signal = convert_to_tensor(signal, name="signal")

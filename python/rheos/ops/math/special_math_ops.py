@@ -190,7 +190,11 @@ def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
 
 @ragged_too("variance_of")
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
-    """The variance over the dimensions in `axis` (None: all), which stay as 1 if `keepdims`."""
+    """The variance over the dimensions in `axis` (None: all), which stay as 1 if `keepdims`.
+
+    >>> print(tf.math.reduce_variance([[1.0, 5.0], [2.0, 2.0]], axis=1).numpy())
+    [4. 0.]
+    """
     with name_scope(name or "reduce_variance"):
         means = math_ops.reduce_mean(input_tensor, axis=axis, keepdims=True)
         squares = math_ops.square(input_tensor - means)
@@ -199,7 +203,11 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
 
 @ragged_too("deviation_of")
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
-    """The standard deviation over the dimensions in `axis`; see reduce_variance."""
+    """The standard deviation over the dimensions in `axis`; see reduce_variance.
+
+    >>> print(tf.math.reduce_std([[1.0, 3.0], [2.0, 2.0]], axis=1).numpy())
+    [1. 0.]
+    """
     with name_scope(name or "reduce_std"):
         return math_ops.sqrt(reduce_variance(input_tensor, axis=axis, keepdims=keepdims))
 

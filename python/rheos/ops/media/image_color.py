@@ -21,6 +21,9 @@ def convert_image_dtype(image, dtype, saturate=False, name=None):
     """`image` in another dtype, scaled between an integer's range and 0 to 1 where it has to be.
 
     saturate: clip what is out of range instead of letting it wrap.
+
+    >>> print(tf.image.convert_image_dtype(np.uint8([0, 255]), tf.float32).numpy())
+    [0. 1.]
     """
     image = convert_to_tensor(image, name="image")
     dtype = dtypes.as_dtype(dtype)
@@ -159,7 +162,11 @@ def random_saturation(image, lower, upper, seed=None):
 
 
 def rgb_to_grayscale(images, name=None):
-    """RGB in the last dimension to one gray channel, in the same dtype."""
+    """RGB in the last dimension to one gray channel, in the same dtype.
+
+    >>> print(tf.image.rgb_to_grayscale(tf.ones([2, 2, 3])).shape)
+    (2, 2, 1)
+    """
     with name_scope(name, "rgb_to_grayscale", [images]) as name:
         images = convert_to_tensor(images, name="images")
         floats = convert_image_dtype(images, dtypes.float32)

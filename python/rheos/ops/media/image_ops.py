@@ -96,6 +96,9 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
     """The part of a picture, or of each of a batch, from an offset on and of a target size.
 
     ValueError, or InvalidArgumentError while running, where the part does not lie inside.
+
+    >>> print(tf.image.crop_to_bounding_box(tf.ones([8, 8, 3]), 2, 1, 4, 5).shape)
+    (4, 5, 3)
     """
     with name_scope(None, "crop_to_bounding_box", [image]):
         image, is_batch = _as_batch(convert_to_tensor(image, name="image"))
@@ -242,7 +245,11 @@ def _flip(image, axis, scope_name):
 
 
 def flip_left_right(image):
-    """A picture, or each of a batch, with its columns backwards."""
+    """A picture, or each of a batch, with its columns backwards.
+
+    >>> print(tf.image.flip_left_right([[[1], [2], [3]]])[..., 0].numpy())
+    [[3 2 1]]
+    """
     return _flip(image, 1, "flip_left_right")
 
 

@@ -177,7 +177,12 @@ def absolute_difference(
 def mean_squared_error(
     labels, predictions, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_USUAL
 ):
-    """(predictions - labels) squared, weighted and reduced."""
+    """(predictions - labels) squared, weighted and reduced.
+
+    >>> with tf.Session() as session:
+    ...     print(session.run(tf.losses.mean_squared_error([1.0, 2.0], [1.0, 4.0])))
+    2.0
+    """
     _both(labels, predictions)
     with name_scope(scope, "mean_squared_error", (predictions, labels, weights)) as scope:
         labels, predictions = _as_floats(labels, predictions)

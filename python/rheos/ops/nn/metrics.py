@@ -118,6 +118,12 @@ def accuracy(
     """(accuracy, update): how often predictions equal labels, two scalars.
 
     labels, predictions: one shape; ValueError otherwise.
+
+    >>> value, update = tf.metrics.accuracy(labels=[1, 0, 1], predictions=[1, 1, 1])
+    >>> with tf.Session() as session:
+    ...     session.run(tf.local_variables_initializer())
+    ...     print(session.run(update))
+    0.6666667
     """
     predictions, labels, weights = _fit(predictions, labels, weights)
     if labels.dtype != predictions.dtype:

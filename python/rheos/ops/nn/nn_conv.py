@@ -393,6 +393,11 @@ def conv2d_transpose(
     value: (batch, height, width, channels). filter: (rows, columns, out channels, channels).
     output_shape: the shape of the result, (batch, out height, out width, out channels).
     ValueError if the shapes do not fit.
+
+    >>> spread = tf.nn.conv2d_transpose(
+    ...     tf.ones([1, 2, 2, 1]), tf.ones([2, 2, 1, 1]), [1, 4, 4, 1], strides=2)
+    >>> print(spread.shape)
+    (1, 4, 4, 1)
     """
     value = one_of("input", input, "value", value)
     filter = one_of("filters", filters, "filter", filter)
@@ -829,6 +834,10 @@ def depthwise_conv2d(
     input: (batch, height, width, channels). filter: (rows, columns, channels, multiplier). strides:
     4 numbers. rate: the dilation of rows and columns. Returns (batch, out height, out width,
     channels * multiplier).
+
+    >>> images, filters = tf.ones([1, 4, 4, 3]), tf.ones([2, 2, 3, 2])
+    >>> print(tf.nn.depthwise_conv2d(images, filters, [1, 1, 1, 1], "VALID").shape)
+    (1, 3, 3, 6)
     """
     rate = one_of("dilations", dilations, "rate", rate)
     with name_scope(name, "depthwise", [input, filter]) as name:

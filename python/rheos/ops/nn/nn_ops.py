@@ -7,7 +7,7 @@ from rheos.framework import dtypes, errors
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import count_operations, name_scope
-from rheos.framework.op_call import op1, op_list, op_results, runs_op
+from rheos.framework.op_call import op1, op_list, op_results, runs_op, with_example
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.ragged import ragged_too
 from rheos.framework.tensor_shape import TensorShape
@@ -64,18 +64,36 @@ def _activation(function_name, op_type, doc):
     return runs_op(op_type, "features")(ragged_too("elementwise")(function))
 
 
-relu = _activation("relu", "Relu", "max(x, 0)")
-relu6 = _activation("relu6", "Relu6", "min(max(x, 0), 6)")
-elu = _activation("elu", "Elu", "exp(x) - 1 where x < 0, else x.")
+relu = _activation("relu", "Relu", with_example("max(x, 0)", "tf.nn.relu([-1.0, 2.0])", "[0. 2.]"))
+relu6 = _activation(
+    "relu6",
+    "Relu6",
+    with_example("min(max(x, 0), 6)", "tf.nn.relu6([-1.0, 2.0, 9.0])", "[0. 2. 6.]"),
+)
+elu = _activation(
+    "elu",
+    "Elu",
+    with_example(
+        "exp(x) - 1 where x < 0, else x.", "tf.nn.elu([-1.0, 2.0])", "[-0.63212055  2.        ]"
+    ),
+)
 selu = _activation("selu", "Selu", "The scaled exponential linear unit.")
-softplus = _activation("softplus", "Softplus", "log(exp(x) + 1)")
+softplus = _activation(
+    "softplus",
+    "Softplus",
+    with_example("log(exp(x) + 1)", "tf.math.softplus([0.0, 10.0])", "[ 0.6931472 10.000046 ]"),
+)
 softsign = _activation("softsign", "Softsign", "x / (abs(x) + 1)")
 
 
 @runs_op("LeakyRelu", "features", numbers="floating", alpha="alpha")
 @ragged_too("elementwise")
 def leaky_relu(features, alpha=0.2, name=None):
-    """alpha * x where x < 0, else x."""
+    """alpha * x where x < 0, else x.
+
+    >>> print(tf.nn.leaky_relu([-1.0, 2.0], alpha=0.1).numpy())
+    [-0.1  2. ]
+    """
     with name_scope(name, "LeakyRelu", [features, alpha]) as name:
         features = convert_to_tensor(features, name="features")
         if features.dtype.is_integer:
@@ -101,7 +119,11 @@ def swish(features):
 
 @runs_op("L2Loss", "t")
 def l2_loss(t, name=None):
-    """Half the sum of squares."""
+    """Half the sum of squares.
+
+    >>> print(tf.nn.l2_loss([3.0, 4.0]).numpy())
+    12.5
+    """
     return op1("L2Loss", name, t)
 
 
@@ -176,14 +198,22 @@ def _axis(axis, dim):
 @runs_op("Softmax", "logits")
 @ragged_too("softmax_of")
 def softmax(logits, axis=None, name=None, dim=None):
-    """exp(x) / sum(exp(x)) along `axis` (the last by default)."""
+    """exp(x) / sum(exp(x)) along `axis` (the last by default).
+
+    >>> print(tf.nn.softmax([[0.0, 0.0]]).numpy())
+    [[0.5 0.5]]
+    """
     return _softmax(logits, "Softmax", _axis(axis, dim), name)
 
 
 @runs_op("LogSoftmax", "logits")
 @ragged_too("softmax_of")
 def log_softmax(logits, axis=None, name=None, dim=None):
-    """The logarithm of softmax along `axis` (the last by default)."""
+    """The logarithm of softmax along `axis` (the last by default).
+
+    >>> print(tf.nn.log_softmax([[0.0, 0.0]]).numpy())
+    [[-0.6931472 -0.6931472]]
+    """
     return _softmax(logits, "LogSoftmax", _axis(axis, dim), name)
 
 
@@ -246,7 +276,12 @@ def _costs_of_rows(logits, labels, dims, name):
 
 
 def softmax_cross_entropy_with_logits_v2(labels=None, logits=None, axis=None, name=None, dim=None):
-    """The cross entropy of softmax(logits) with `labels`; gradients flow to both."""
+    """The cross entropy of softmax(logits) with `labels`; gradients flow to both.
+
+    >>> labels, logits = [[1.0, 0.0]], [[0.0, 0.0]]
+    >>> print(tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits).numpy())
+    [0.6931472]
+    """
     if labels is None or logits is None:
         raise ValueError("Both labels and logits must be provided.")
     return _softmax_cross_entropy(labels, logits, _axis(axis, dim), name)
@@ -264,7 +299,12 @@ def softmax_cross_entropy_with_logits(
 
 
 def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
-    """The cross entropy of softmax(logits) with the classes in `labels`."""
+    """The cross entropy of softmax(logits) with the classes in `labels`.
+
+    >>> logits = [[0.0, 0.0], [0.0, 10.0]]
+    >>> print(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[0, 0], logits=logits).numpy())
+    [ 0.6931472 10.000046 ]
+    """
     _ensure_named("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
         labels = convert_to_tensor(labels)
@@ -301,7 +341,11 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
 
 @ragged_too("binary")
 def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
-    """The cross entropy of sigmoid(logits) with `labels`, element by element."""
+    """The cross entropy of sigmoid(logits) with `labels`, element by element.
+
+    >>> print(tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[0.0]).numpy())
+    [0.6931472]
+    """
     _ensure_named("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "logistic_loss", [logits, labels]) as name:
         logits = convert_to_tensor(logits, name="logits")
@@ -373,7 +417,12 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 
 @runs_op("BiasAdd", "value bias", numbers="real")
 def bias_add(value, bias, data_format=None, name=None):
-    """Adds a vector along the channels of `value`."""
+    """Adds a vector along the channels of `value`.
+
+    >>> print(tf.nn.bias_add([[1.0, 2.0], [3.0, 4.0]], [10.0, 20.0]).numpy())
+    [[11. 22.]
+     [13. 24.]]
+    """
     with name_scope(name, "BiasAdd", [value, bias]) as name:
         if data_format is not None:
             if data_format.startswith("NC"):
@@ -443,7 +492,12 @@ def _noise_shape(x, noise_shape):
 
 @ragged_too("elementwise")
 def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
-    """Sets elements to 0 with probability `rate` and scales the others up."""
+    """Sets elements to 0 with probability `rate` and scales the others up.
+
+    >>> kept = tf.nn.dropout(tf.ones([1000]), rate=0.5)
+    >>> print(set(kept.numpy().tolist()) == {0.0, 2.0})
+    True
+    """
 
     def uniform(shape, dtype):
         return random_ops.random_uniform(shape, seed=seed, dtype=dtype)
@@ -499,7 +553,12 @@ def dropout_by(uniform, x, rate, noise_shape, name):
 
 
 def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
-    """The mean and the variance of x over the dimensions in `axes`."""
+    """The mean and the variance of x over the dimensions in `axes`.
+
+    >>> mean, variance = tf.nn.moments(tf.constant([1.0, 3.0]), axes=[0])
+    >>> print(mean.numpy(), variance.numpy())
+    2.0 1.0
+    """
     keep = bool(keep_dims if keepdims is None else keepdims)
     with name_scope(name, "moments", [x, axes]):
         x = convert_to_tensor(x)
@@ -531,7 +590,11 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name
 
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
-    """x divided by its euclidean norm along `axis`."""
+    """x divided by its euclidean norm along `axis`.
+
+    >>> print(tf.nn.l2_normalize([3.0, 4.0]).numpy())
+    [0.6 0.8]
+    """
     axis = dim if axis is None else axis
     with name_scope(name, "l2_normalize", [x]) as name:
         x = convert_to_tensor(x, name="x")
@@ -540,7 +603,11 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 
 
 def zero_fraction(value, name=None):
-    """The fraction of elements that are zero."""
+    """The fraction of elements that are zero.
+
+    >>> print(tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0]).numpy())
+    0.5
+    """
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
         count = array_ops.size(value, out_type=dtypes.int64)
@@ -551,11 +618,20 @@ def zero_fraction(value, name=None):
 
 
 def top_k(input, k=1, sorted=True, name=None):
-    """The k largest elements of each row, and their indices."""
+    """The k largest elements of each row, and their indices.
+
+    >>> values, places = tf.math.top_k([[1, 9, 5]], k=2)
+    >>> print(values.numpy(), places.numpy())
+    [[9 5]] [[1 2]]
+    """
     return op_results("TopKV2", name, input, k, sorted=sorted)
 
 
 def in_top_k(predictions, targets, k, name=None):
-    """Whether each target is among the k largest predictions of its row."""
+    """Whether each target is among the k largest predictions of its row.
+
+    >>> print(tf.math.in_top_k([0, 1], [[0.1, 0.9], [0.2, 0.8]], k=1).numpy())
+    [False  True]
+    """
     with name_scope(name, "in_top_k"):
         return op1("InTopKV2", None, predictions, targets, k)

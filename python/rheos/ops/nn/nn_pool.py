@@ -37,14 +37,26 @@ def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, inpu
 
 
 def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
-    """The mean of windows of images; the shapes are those of max_pool."""
+    """The mean of windows of images; the shapes are those of max_pool.
+
+    >>> image = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+    >>> print(tf.nn.avg_pool2d(image, 2, 2, "VALID")[0, :, :, 0].numpy())
+    [[ 2.5  4.5]
+     [10.5 12.5]]
+    """
     value = one_of("input", input, "value", value)
     with name_scope(name, "AvgPool", [value]) as name:
         return _pool("AvgPool", value, ksize, strides, padding, data_format or "NHWC", name, 2)
 
 
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
-    """The maximum of windows of images; see max_pool."""
+    """The maximum of windows of images; see max_pool.
+
+    >>> image = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+    >>> print(tf.nn.max_pool2d(image, 2, 2, "VALID")[0, :, :, 0].numpy())
+    [[ 5.  7.]
+     [13. 15.]]
+    """
     with name_scope(name, "MaxPool2d", [input]) as name:
         return _pool("MaxPool", input, ksize, strides, padding, data_format or "NHWC", name, 2)
 

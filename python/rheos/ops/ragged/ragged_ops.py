@@ -150,6 +150,9 @@ def constant(
 
     ragged_rank: how many dimensions are ragged; all but the innermost if neither it nor
     inner_shape, the shape of each value, is given. ValueError for lists that do not fit.
+
+    >>> tf.ragged.constant([[1, 2], [], [3]]).row_lengths().numpy().tolist()
+    [2, 0, 1]
     """
     with name_scope(name, "RaggedConstant"):
         if not _is_row(pylist):

@@ -232,6 +232,9 @@ class RaggedTensor(_Rows, RaggedBase, CompositeTensor):
 
     Made by the from_... functions, tf.ragged.constant and others. values: a Tensor of rank 1 or
     more, or a RaggedTensor. row_splits: a vector of int32 or int64, one longer than there are rows.
+
+    >>> tf.RaggedTensor.from_row_lengths([1, 2, 3], [2, 0, 1]).to_list()
+    [[1, 2], [], [3]]
     """
 
     __array_priority__ = 100

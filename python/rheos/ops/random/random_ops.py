@@ -54,7 +54,12 @@ def _shape_tensor(shape):
 
 
 def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
-    """Numbers from `minval` up to `maxval` (not included), all equally likely."""
+    """Numbers from `minval` up to `maxval` (not included), all equally likely.
+
+    >>> dice = tf.random.uniform([100], 1, 7, dtype=tf.int32)
+    >>> print(dice.shape, set(dice.numpy().tolist()) <= {1, 2, 3, 4, 5, 6})
+    (100,) True
+    """
     dtype = dtypes.as_dtype(dtype)
     if maxval is None:
         if dtype.is_integer:
@@ -83,7 +88,11 @@ def _scaled(op_type, default_name, shape, mean, stddev, dtype, seed, name):
 
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    """Numbers from a normal distribution."""
+    """Numbers from a normal distribution.
+
+    >>> print(tf.random.normal([2, 3], mean=10.0).shape)
+    (2, 3)
+    """
     return _scaled("RandomStandardNormal", "random_normal", shape, mean, stddev, dtype, seed, name)
 
 
@@ -93,7 +102,11 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=Non
 
 
 def random_shuffle(value, seed=None, name=None):
-    """The slices of a tensor in random order."""
+    """The slices of a tensor in random order.
+
+    >>> print(sorted(tf.random.shuffle([3, 1, 2]).numpy().tolist()))
+    [1, 2, 3]
+    """
     seed1, seed2 = get_seed(seed)
     return op1("RandomShuffle", name, value, seed=seed1, seed2=seed2)
 
@@ -115,7 +128,11 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
 
 
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
-    """For each row of unnormalised log-probabilities, `num_samples` classes drawn from it."""
+    """For each row of unnormalised log-probabilities, `num_samples` classes drawn from it.
+
+    >>> print(tf.random.categorical([[0.0, -100.0]], num_samples=3).numpy())
+    [[0 0 0]]
+    """
     return multinomial(logits, num_samples, seed, name or "categorical", dtype)
 
 

@@ -63,7 +63,14 @@ class Ones(Initializer):
 
 
 class Constant(Initializer):
-    """A given value: a number, or a list or array of as many elements as the variable has."""
+    """A given value: a number, or a list or array of as many elements as the variable has.
+
+    >>> v = tf.get_variable("v", [2], initializer=tf.constant_initializer(7))
+    >>> with tf.Session() as session:
+    ...     session.run(v.initializer)
+    ...     print(session.run(v))
+    [7. 7.]
+    """
 
     def __init__(self, value=0, dtype=dtypes.float32, verify_shape=False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):

@@ -373,6 +373,11 @@ class StaticHashTable(_Table):
     """A table that is filled once, by its initializer; default_value is for other keys.
 
     experimental_is_anonymous: whether it is shared with no other table of the same file.
+
+    >>> rows = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
+    >>> table = tf.lookup.StaticHashTable(rows, default_value=-1)
+    >>> print(table.lookup(tf.constant(["b", "c"])).numpy())
+    [ 2 -1]
     """
 
     def __init__(self, initializer, default_value, name=None, experimental_is_anonymous=False):

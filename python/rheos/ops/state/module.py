@@ -24,6 +24,12 @@ class Module(AutoTrackable):
     """A base for layers and models: knows the variables and modules among its attributes.
 
     name: a Python identifier, by default the class's name in lower case; ValueError for others.
+
+    >>> class Line(tf.Module):
+    ...     def __init__(self):
+    ...         self.slope = tf.Variable(2.0)
+    >>> len(Line().trainable_variables)
+    1
     """
 
     _TF_MODULE_IGNORED_PROPERTIES = frozenset(("_self_pending",))

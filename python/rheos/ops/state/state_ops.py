@@ -12,7 +12,14 @@ def _is_reference(ref):
 
 
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
-    """Sets a variable; gives its reference once it is set."""
+    """Sets a variable; gives its reference once it is set.
+
+    >>> v = tf.Variable(1)
+    >>> with tf.Session() as session:
+    ...     session.run(v.initializer)
+    ...     print(session.run(tf.assign(v, 5)))
+    5
+    """
     if not _is_reference(ref):
         return ref.assign(value, name=name)
     return op1(
@@ -21,7 +28,14 @@ def assign(ref, value, validate_shape=None, use_locking=None, name=None):
 
 
 def assign_add(ref, value, use_locking=None, name=None):
-    """Adds to a variable."""
+    """Adds to a variable.
+
+    >>> v = tf.Variable(1)
+    >>> with tf.Session() as session:
+    ...     session.run(v.initializer)
+    ...     print(session.run(tf.assign_add(v, 5)))
+    6
+    """
     if not _is_reference(ref):
         return ref.assign_add(value)
     return op1("AssignAdd", name, ref, value, use_locking=use_locking)

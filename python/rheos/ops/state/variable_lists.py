@@ -23,7 +23,12 @@ def _collection(key):
 
 global_variables = _collection(GraphKeys.GLOBAL_VARIABLES)
 global_variables.__name__ = global_variables.__qualname__ = "global_variables"
-global_variables.__doc__ = "The variables shared by everything that uses the session."
+global_variables.__doc__ = """The variables shared by everything that uses the session.
+
+>>> v = tf.Variable(1.0, name="v")
+>>> print([one.name for one in tf.global_variables()])
+['v:0']
+"""
 local_variables = _collection(GraphKeys.LOCAL_VARIABLES)
 local_variables.__name__ = local_variables.__qualname__ = "local_variables"
 local_variables.__doc__ = "The variables that are not saved."
@@ -32,7 +37,13 @@ model_variables.__name__ = model_variables.__qualname__ = "model_variables"
 model_variables.__doc__ = "The variables that a model needs to be used."
 trainable_variables = _collection(GraphKeys.TRAINABLE_VARIABLES)
 trainable_variables.__name__ = trainable_variables.__qualname__ = "trainable_variables"
-trainable_variables.__doc__ = "The variables that optimizers change."
+trainable_variables.__doc__ = """The variables that optimizers change.
+
+>>> v = tf.Variable(1.0, name="v")
+>>> counter = tf.Variable(0, name="counter", trainable=False)
+>>> print([one.name for one in tf.trainable_variables()])
+['v:0']
+"""
 moving_average_variables = _collection(GraphKeys.MOVING_AVERAGE_VARIABLES)
 moving_average_variables.__name__ = "moving_average_variables"
 moving_average_variables.__qualname__ = "moving_average_variables"
@@ -53,7 +64,14 @@ def variables_initializer(var_list, name="init"):
 
 
 def global_variables_initializer():
-    """An operation that sets all global variables to their initial values."""
+    """An operation that sets all global variables to their initial values.
+
+    >>> v = tf.Variable([1, 2])
+    >>> with tf.Session() as session:
+    ...     session.run(tf.global_variables_initializer())
+    ...     print(session.run(v))
+    [1 2]
+    """
     return variables_initializer(global_variables())
 
 

@@ -505,6 +505,11 @@ def get_variable(
 
     initializer: a callable of shape and dtype, or a value. The scope's `reuse` says whether the
     variable may or has to exist.
+
+    >>> with tf.variable_scope("layer"):
+    ...     kernel = tf.get_variable("kernel", [2, 3])
+    >>> print(kernel.name, kernel.shape)
+    layer/kernel:0 (2, 3)
     """
     return get_variable_scope().get_variable(
         None,
@@ -578,6 +583,12 @@ class variable_scope:
 
     name_or_scope: a name, or a VariableScope to re-enter. default_name: used, made unique, if
     that is None. reuse: True, False, None (as outside) or AUTO_REUSE.
+
+    >>> with tf.variable_scope("net"):
+    ...     w = tf.get_variable("w", [2])
+    >>> with tf.variable_scope("net", reuse=True):
+    ...     print(tf.get_variable("w", [2]) is w)
+    True
     """
 
     def __init__(
