@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "device/opencl/along.h"
 #include "device/opencl/card_memory.h"
 #include "device/opencl/conv.h"
 #include "device/opencl/index.h"
@@ -67,6 +68,8 @@ static const rheos__prepare_fn tensor_scatter[] = {rheos__cl_prepare_tensor_scat
 static const rheos__prepare_fn unsorted_segment[] = {rheos__cl_prepare_unsorted_segment, NULL};
 static const rheos__prepare_fn gather_nd[] = {rheos__cl_prepare_gather_nd, NULL};
 static const rheos__prepare_fn variable_gather[] = {rheos__cl_prepare_variable_gather, NULL};
+static const rheos__prepare_fn scan[] = {rheos__cl_prepare_scan, NULL};
+static const rheos__prepare_fn top_k[] = {rheos__cl_prepare_top_k, NULL};
 static const rheos__prepare_fn aliases[] = {prepare_alias, NULL};
 
 typedef struct op_kernels {
@@ -142,6 +145,9 @@ static const op_kernels table[] = {
     {&rheos__op_Conv3DBackpropInputV2, conv_by_input},
     {&rheos__op_Cos, elementwise},
     {&rheos__op_Cosh, elementwise},
+    {&rheos__op_Cumprod, scan},
+    {&rheos__op_Cumsum, scan},
+    {&rheos__op_CumulativeLogsumexp, scan},
     {&rheos__op_DeepCopy, aliases},
     {&rheos__op_DepthwiseConv2dNative, conv},
     {&rheos__op_DepthwiseConv2dNativeBackpropFilter, conv_by_filter},
@@ -347,6 +353,8 @@ static const op_kernels table[] = {
     {&rheos__op_TensorScatterSub, tensor_scatter},
     {&rheos__op_TensorScatterUpdate, tensor_scatter},
     {&rheos__op_Tile, copy},
+    {&rheos__op_TopK, top_k},
+    {&rheos__op_TopKV2, top_k},
     {&rheos__op_Transpose, copy},
     {&rheos__op_TruncateDiv, elementwise},
     {&rheos__op_TruncateMod, elementwise},

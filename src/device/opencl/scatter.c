@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "device/opencl/move.h"
+#include "device/opencl/sort.h"
 #include "device/opencl/source.h"
 #include "ops/math/segment.h"
 #include "ops/state/scatter.h"
@@ -11,12 +12,10 @@
 
 // ---- Places as sorted keys
 
-enum { CHUNK = 2 * RHEOS__GROUP, NUMBER_LANES = 64 };
+enum { NUMBER_LANES = 64 };
 
 int64_t rheos__placing_keys(const rheos__placing *placing) {
-  int64_t padded = CHUNK;
-  while (padded < placing->num_rows) padded *= 2;
-  return padded;
+  return rheos__sort_padded(placing->num_rows);
 }
 
 bool rheos__placing_can(const rheos__card *card, const rheos__placing *placing) {
@@ -33,26 +32,7 @@ size_t rheos__placing_bytes(const rheos__placing *placing) {
 }
 
 int32_t rheos__placing_stages(const rheos__placing *placing) {
-  int32_t count = 2, apart = 0;
-  for (int64_t width = 2 * CHUNK; width <= rheos__placing_keys(placing); width *= 2)
-    count += ++apart + 1;
-  return count;
-}
-
-static void begin_text(rheos__text *text) {
-  rheos__cl_add_prelude(text);
-  rheos__cl_add(text, "#define GROUP %d\n", (int)RHEOS__GROUP);
-}
-
-static void add_sort(rheos__launch *launch, const rheos__stage_operand *keys, const char *name,
-                     int64_t items, int64_t width, int64_t number) {
-  const rheos__grid grid = {1, {(size_t)items}, {RHEOS__GROUP, 1, 1}};
-  rheos__text text = {0};
-  begin_text(&text);
-  rheos__text_add_string(&text, rheos__cl_scatter);
-  rheos__launch_add_text(launch, &text, name, keys, 1, &grid);
-  rheos__launch_set_number(launch, width);
-  rheos__launch_set_number(launch, number);
+  return 1 + rheos__sort_stages(rheos__placing_keys(placing));
 }
 
 void rheos__placing_add(rheos__launch *launch, const rheos__placing *placing) {
@@ -60,7 +40,7 @@ void rheos__placing_add(rheos__launch *launch, const rheos__placing *placing) {
   const rheos__stage_operand operands[] = {placing->indices, placing->keys};
   const rheos__grid grid = {1, {(size_t)padded}, {0}};
   rheos__text text = {0};
-  begin_text(&text);
+  rheos__cl_add_prelude(&text);
   rheos__cl_add(&text, "#define INDEX %s\n", rheos__cl_integer_of(placing->index_dtype));
   rheos__text_add_string(&text, rheos__cl_scatter);
   rheos__launch_add_text(launch, &text, "keys", operands, 2, &grid);
@@ -71,14 +51,7 @@ void rheos__placing_add(rheos__launch *launch, const rheos__placing *placing) {
     rheos__launch_set_number(launch, d < placing->depth ? placing->dims[d] : 1);
   }
   if (placing->dims != NULL) rheos__launch_set_number(launch, placing->run);
-  add_sort(launch, &placing->keys, "sort_chunks", padded / 2, CHUNK, 1);
-  for (int64_t width = 2 * CHUNK; width <= padded; width *= 2) {
-    for (int64_t apart = width / 2; apart >= CHUNK; apart /= 2) {
-      add_sort(launch, &placing->keys, "sort_apart", padded / 2, width, apart);
-      rheos__launch_set_number(launch, padded / 2);
-    }
-    add_sort(launch, &placing->keys, "sort_chunks", padded / 2, width, 0);
-  }
+  rheos__sort_add(launch, &placing->keys, 1, padded);
 }
 
 // ---- Joining
@@ -92,7 +65,7 @@ void rheos__joining_add(rheos__launch *launch, const rheos__joining *joining) {
   const rheos__cl_dtype *dtype =
       joining->formula != NULL ? rheos__cl_dtype_of(launch->card, joining->dtype) : &as_words;
   rheos__text text = {0};
-  begin_text(&text);
+  rheos__cl_add_prelude(&text);
   rheos__cl_add_macros(&text, dtype);
   if (joining->formula != NULL) rheos__cl_add_types(&text, dtype);
   const char *formula = joining->formula != NULL ? joining->formula : "y";

@@ -1,6 +1,6 @@
 // Rows that go to places which indices name. Keys, the place in their upper half and the row in the
 // lower, are sorted, so one work-item finds all rows of a place, in their order: sums have the same
-// bits each time. The keys are all different, so there is one order; by merging of Batcher, 1968.
+// bits each time.
 #define NOWHERE 0xffffffffu
 
 #ifdef INDEX
@@ -23,54 +23,6 @@ kernel void keys(global const char *bi, ulong oi, global char *bk, ulong ok, lon
   ((global ulong *)(bk + ok))[row] = (is_there ? place : NOWHERE) << 32 | row;
 }
 #endif
-
-bool rises(ulong at, ulong width) { return (at & width) == 0; }
-
-// The smaller of two first, or the larger.
-#define ORDER(a, b, up)                  \
-  {                                      \
-    const ulong left = a, right = b;     \
-    if ((left > right) == (up)) {        \
-      a = right;                         \
-      b = left;                          \
-    }                                    \
-  }
-
-#define CHUNK (2 * GROUP)
-// Of each pair that is `apart` within a chunk in a group's own memory.
-void merge(local ulong *all, ulong first, ulong width, ulong apart) {
-  const ulong mine = get_local_id(0);
-  for (; apart > 0; apart /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong at = 2 * mine - (mine & (apart - 1));
-    ORDER(all[at], all[at + apart], rises(first + at, width))
-  }
-}
-
-// Chunks by themselves: from `width` 2 on if `all_widths`, else only of this one.
-kernel void sort_chunks(global char *bk, ulong ok, ulong width, long all_widths) {
-  local ulong all[CHUNK];
-  const ulong first = get_group_id(0) * CHUNK, mine = get_local_id(0);
-  global ulong *keys = (global ulong *)(bk + ok) + first;
-  all[mine] = keys[mine];
-  all[mine + GROUP] = keys[mine + GROUP];
-  if (all_widths) {
-    for (ulong part = 2; part < CHUNK; part *= 2) merge(all, first, part, part / 2);
-  }
-  merge(all, first, width, CHUNK / 2);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  keys[mine] = all[mine];
-  keys[mine + GROUP] = all[mine + GROUP];
-}
-
-// Pairs in different chunks.
-kernel void sort_apart(global char *bk, ulong ok, ulong width, ulong apart, long pairs) {
-  const ulong mine = get_global_id(0);
-  if (mine >= (ulong)pairs) return;
-  global ulong *keys = (global ulong *)(bk + ok);
-  const ulong at = 2 * mine - (mine & (apart - 1));
-  ORDER(keys[at], keys[at + apart], rises(at, width))
-}
 
 #ifdef FORMULA
 // The elements of a place, joined with those of all rows that go there; for each row `lanes`

@@ -1,6 +1,7 @@
-// Scatters on graphics cards, on what PoCL makes of a processor: rows that go to one place are
-// joined in their order, however many there are, so the bits are the CPU's. Skipped where there is
-// no device.
+// Kernels of graphics cards that go over many rows, or along them, in more than one group, on what
+// PoCL makes of a processor. Rows that go to one place are joined in their order, so the bits are
+// the CPU's. Skipped where there is no device.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -104,9 +105,89 @@ static void test_rows_in_their_order(void **unused) {
   program_free(&card);
 }
 
+// ---- Along rows
+
+typedef struct line_program {
+  rheos_graph *graph;
+  rheos_scope *s;
+  rheos_output x, results[4];
+} line_program;
+
+static rheos_output number(rheos_scope *s, int32_t value) {
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_from_values(RHEOS_INT32, RHEOS_SCALAR, &value, &tensor));
+  const rheos_output output = rheos_constant(s, tensor, NULL);
+  rheos_tensor_unref(tensor);
+  return output;
+}
+
+static void build_lines(line_program *p, const char *device, int32_t k) {
+  const rheos_shape shape = RHEOS_SHAPE(3, -1);
+  p->graph = rheos_graph_new();
+  p->s = rheos_scope_new(p->graph);
+  rheos_push_device(p->s, device);
+  p->x = rheos_placeholder(p->s, RHEOS_FLOAT, .shape = &shape, .name = "x");
+  const rheos_output axis = number(p->s, 1);
+  p->results[0] = rheos_cumsum(p->s, p->x, axis, .exclusive = true);
+  p->results[1] = rheos_cumsum(p->s, p->x, axis, .reverse = true);
+  const rheos_top_k_v2_outputs top = rheos_top_k_v2(p->s, p->x, number(p->s, k));
+  p->results[2] = top.values;
+  p->results[3] = top.indices;
+  check(rheos_scope_finish(p->s));
+}
+
+// Numbers that repeat, some of them none.
+static rheos_tensor *lines(int64_t count) {
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(3, count), &tensor));
+  float *values = rheos_tensor_data(tensor);
+  uint32_t state = 11;
+  for (int64_t i = 0; i < 3 * count; i++) values[i] = (float)(next_random(&state) % 900) - 450;
+  if (count > 2) values[2 * count + 1] = NAN;
+  return tensor;
+}
+
+static void run_lines(const char *device, int64_t count, int32_t k, rheos_fetch *fetches) {
+  line_program p;
+  rheos_session *session = NULL;
+  build_lines(&p, device, k);
+  check(rheos_session_new(p.graph, NULL, &session));
+  const rheos_feed feed = {p.x, lines(count)};
+  for (int i = 0; i < 4; i++) fetches[i] = (rheos_fetch){p.results[i], NULL};
+  check(rheos_session_run(session, &feed, 1, fetches, 4, NULL, 0, NULL));
+  rheos_tensor_unref(feed.value);
+  rheos_session_free(session);
+  rheos_scope_free(p.s);
+  rheos_graph_unref(p.graph);
+}
+
+static void test_long_lines(void **unused) {
+  (void)unused;
+  static const int64_t counts[] = {1, 65, 129, 1000, 3001};
+  static const int32_t ks[] = {1, 7, 60, 1000, 2000};
+  for (int i = 0; i < 5; i++) {
+    rheos_fetch expected[4], actual[4];
+    run_lines("/device:CPU:0", counts[i], ks[i], expected);
+    run_lines("/device:GPU:0", counts[i], ks[i], actual);
+    // The sums are of whole numbers below 2^24: exact in any order.
+    for (int k = 0; k < 4; k++) {
+      const size_t size = rheos_tensor_size_bytes(expected[k].value);
+      const float *x = rheos_tensor_data(expected[k].value);
+      const float *y = rheos_tensor_data(actual[k].value);
+      for (size_t at = 0; at < size / sizeof *x && k < 3; at++) {
+        assert_true(x[at] == y[at] || (isnan(x[at]) && isnan(y[at])));
+      }
+      if (k == 3) assert_memory_equal(y, x, size);
+      rheos_tensor_unref(expected[k].value);
+      rheos_tensor_unref(actual[k].value);
+    }
+  }
+}
+
 int main(void) {
   setenv("RHEOS_OPENCL", "cpu", 1);
   if (rheos__opencl_count() == 0) return 77;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_in_their_order)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_in_their_order),
+                                     cmocka_unit_test(test_long_lines)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
