@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "device/opencl/card_memory.h"
 
@@ -14,6 +13,9 @@ enum { MAX_CARDS = 16, MAX_PLATFORMS = 16 };
 
 static rheos__card cards[MAX_CARDS];
 static int32_t num_cards;
+static bool is_child;  // of the process that opened the cards, by fork()
+
+static void note_child(void) { is_child = true; }
 
 // ---- Looking for them
 
@@ -102,7 +104,7 @@ static void close_card(rheos__card *card) {
 
 static void add_card(const rheos__cl *cl, cl_device_id id) {
   rheos__card *card = &cards[num_cards];
-  *card = (rheos__card){.cl = cl, .id = id, .process = getpid()};
+  *card = (rheos__card){.cl = cl, .id = id};
   pthread_mutex_init(&card->mutex, NULL);
   describe(card);
   rheos_status *status = open_card(card);
@@ -122,7 +124,7 @@ static void find_cards(void) {
   if (is_off() || (!wants_processors() && !may_have_cards())) return;
   if (wants_processors()) types |= CL_DEVICE_TYPE_CPU;
   const rheos__cl *cl = rheos__cl_load();
-  if (cl == NULL) return;
+  if (cl == NULL || pthread_atfork(NULL, NULL, note_child) != 0) return;
   if (cl->clGetPlatformIDs(MAX_PLATFORMS, platforms, &num_platforms) != CL_SUCCESS) return;
   for (cl_uint p = 0; p < num_platforms && p < MAX_PLATFORMS; p++) {
     cl_device_id ids[MAX_CARDS];
@@ -141,7 +143,7 @@ int32_t rheos__card_count(void) {
 rheos__card *rheos__card_at(int32_t index) { return &cards[index]; }
 
 rheos_status *rheos__card_check(const rheos__card *card) {
-  if (card->process != getpid()) {
+  if (is_child) {
     return rheos_status_new(RHEOS_UNAVAILABLE,
                             "%s was opened by the process that this one was forked from: drivers "
                             "of graphics cards do not work in the child; start it anew instead",

@@ -17,6 +17,13 @@
 
 typedef struct rheos__card_program rheos__card_program;
 
+// Of CLBlast's products: blast.h.
+typedef enum rheos__blast_verdict {
+  RHEOS__BLAST_UNKNOWN,
+  RHEOS__BLAST_RIGHT,
+  RHEOS__BLAST_WRONG,
+} rheos__blast_verdict;
+
 typedef struct rheos__card {
   const rheos__cl *cl;
   cl_device_id id;
@@ -28,12 +35,14 @@ typedef struct rheos__card {
   bool shares_memory;  // with the host
   size_t max_group;    // work-items
   uint64_t memory_bytes, max_block_bytes;
-  pid_t process;          // which may use it: not its children
   atomic_bool is_lost;    // nothing works on it any more
   pthread_mutex_t mutex;  // guards what follows, and arguments of kernels until they are queued
   rheos__card_program *programs;
   size_t num_programs, program_capacity;
-  bool said;            // that something does not compile
+  bool said;                      // that something does not compile
+  rheos__blast_verdict blast[2];  // on floats, doubles
+  cl_mem blast_scratch;           // or NULL
+  size_t blast_scratch_bytes;
   int64_t num_kernels;  // given to the queue so far
   double queued_work;   // arithmetic and bytes since the last mark
   int32_t num_queued;   // kernels since

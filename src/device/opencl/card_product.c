@@ -60,10 +60,51 @@ static void add_batch(rheos__text *text, const rheos__product *product) {
       "#define C(row, column) c[(row) * n + (column)]\n");
 }
 
+// How far an operand moves from one place of the batch to the next; false: not always as far.
+static bool has_one_step(const rheos__product *p, const int64_t *steps, int64_t *out_step) {
+  int64_t places = 1;
+  bool is_first = true;
+  *out_step = 0;
+  for (int32_t d = p->rank - 1; d >= 0; d--) {
+    if (p->dims[d] == 1) continue;
+    if (is_first) *out_step = steps[d];
+    is_first = false;
+    if (steps[d] != *out_step * places) return false;
+    places *= p->dims[d];
+  }
+  return true;
+}
+
+// Adds it as one of CLBlast, where that is worth the copies that it makes.
+static bool add_to_blast(rheos__launch *launch, const rheos__product *p, int64_t count,
+                         const rheos__stage_operand *operands) {
+  enum { LEAST = 16 };
+  int64_t a_step, b_step;
+  const bool is_double = p->dtype == RHEOS_DOUBLE;
+  if ((!is_double && p->dtype != RHEOS_FLOAT) || p->m < LEAST || p->n < LEAST || p->k < LEAST ||
+      !has_one_step(p, p->a_steps, &a_step) || !has_one_step(p, p->b_steps, &b_step) ||
+      !rheos__blast_can(launch->card, is_double)) {
+    return false;
+  }
+  const rheos__blast_product product = {.is_double = is_double,
+                                        .transpose_a = p->transpose_a,
+                                        .transpose_b = p->transpose_b,
+                                        .m = (size_t)p->m,
+                                        .n = (size_t)p->n,
+                                        .k = (size_t)p->k,
+                                        .count = (size_t)count,
+                                        .a_step = (size_t)(a_step * p->m * p->k),
+                                        .b_step = (size_t)(b_step * p->k * p->n),
+                                        .c_step = (size_t)(p->m * p->n)};
+  rheos__launch_add_product(launch, &product, operands);
+  return true;
+}
+
 void rheos__product_add(rheos__launch *launch, const rheos__product *product) {
   const rheos__stage_operand operands[] = {product->a, product->b, product->c};
   rheos__sizes sizes = {product->m, product->n, product->k, 1};
   for (int32_t d = 0; d < product->rank; d++) sizes.count *= product->dims[d];
+  if (add_to_blast(launch, product, sizes.count, operands)) return;
   rheos__text text = {0};
   rheos__cl_add_prelude(&text);
   rheos__cl_add_macros(&text, rheos__cl_dtype_of(launch->card, product->dtype));

@@ -50,12 +50,16 @@ void rheos__launch_add(rheos__launch *launch, const char *source, const char *na
   cl_kernel kernel;
   const rheos__stage_operand *kept =
       rheos__arena_copy(launch->arena, operands, (size_t)num_operands * sizeof *operands);
-  launch->status = kept == NULL ? rheos__out_of_memory()
-                                : rheos__card_kernel(launch->card, source, name, &kernel);
+  rheos__card_place *placed =
+      rheos__arena_alloc_zeroed(launch->arena, (size_t)num_operands * sizeof *placed);
+  launch->status = kept == NULL || placed == NULL
+                       ? rheos__out_of_memory()
+                       : rheos__card_kernel(launch->card, source, name, &kernel);
   launch->cannot = launch->status == NULL && kernel == NULL;
   if (is_broken(launch)) return;
   launch->stages[launch->num_stages++] = (rheos__stage){.kernel = kernel,
                                                         .operands = kept,
+                                                        .placed = placed,
                                                         .num_operands = num_operands,
                                                         .num_arguments = 2 * num_operands,
                                                         .grid = in_groups(launch->card, grid)};
@@ -70,6 +74,19 @@ void rheos__launch_add_text(rheos__launch *launch, rheos__text *text, const char
     rheos__launch_add(launch, text->data, name, operands, num_operands, grid);
   }
   rheos__text_deinit(text);
+}
+
+void rheos__launch_add_product(rheos__launch *launch, const rheos__blast_product *product,
+                               const rheos__stage_operand *operands) {
+  if (is_broken(launch)) return;
+  rheos__stage stage = {.num_operands = 3};
+  stage.operands = rheos__arena_copy(launch->arena, operands, 3 * sizeof *operands);
+  stage.product = rheos__arena_copy(launch->arena, product, sizeof *product);
+  if (stage.operands == NULL || stage.product == NULL) {
+    launch->status = rheos__out_of_memory();
+  } else {
+    launch->stages[launch->num_stages++] = stage;
+  }
 }
 
 static void set(rheos__launch *launch, size_t size_bytes, const void *value) {
@@ -124,7 +141,9 @@ rheos_status *rheos__launch_end(rheos__launch *launch, rheos__prepare *p, size_t
 void rheos__launch_release(void *state) {
   rheos__launch *launch = state;
   for (int32_t i = 0; i < launch->num_stages; i++) {
-    launch->card->cl->clReleaseKernel(launch->stages[i].kernel);
+    if (launch->stages[i].kernel != NULL) {
+      launch->card->cl->clReleaseKernel(launch->stages[i].kernel);
+    }
   }
   launch->num_stages = 0;
 }
@@ -145,21 +164,50 @@ static rheos_status *place_operand(const rheos__launch *launch, const rheos__sta
                           (int)operand->number);
 }
 
+// Sets what changed since the kernel ran last: in most steps nothing.
+static cl_int set_place(const rheos__cl *cl, const rheos__stage *stage, int32_t i,
+                        const rheos__card_place *place) {
+  rheos__card_place *last = &stage->placed[i];
+  cl_int code = CL_SUCCESS;
+  if (last->buffer != place->buffer) {
+    last->buffer = NULL;
+    code =
+        cl->clSetKernelArg(stage->kernel, (cl_uint)(2 * i), sizeof place->buffer, &place->buffer);
+    if (code == CL_SUCCESS) {
+      code = cl->clSetKernelArg(stage->kernel, (cl_uint)(2 * i + 1), sizeof place->offset,
+                                &place->offset);
+    }
+  } else if (last->offset != place->offset) {
+    last->buffer = NULL;
+    code = cl->clSetKernelArg(stage->kernel, (cl_uint)(2 * i + 1), sizeof place->offset,
+                              &place->offset);
+  }
+  if (code == CL_SUCCESS) *last = *place;
+  return code;
+}
+
+static rheos_status *run_product(const rheos__launch *launch, const rheos__stage *stage,
+                                 const void *const *inputs, void *const *outputs,
+                                 const void *scratch, cl_event *mark) {
+  rheos__card_place places[3];
+  for (int32_t i = 0; i < 3; i++) {
+    RHEOS_TRY(place_operand(launch, &stage->operands[i], inputs, outputs, scratch, &places[i]));
+  }
+  launch->card->num_kernels++;
+  return rheos__blast_run(launch->card, stage->product, &places[0], &places[1], &places[2], mark);
+}
+
 // With the lock held. `mark`: where the event of the kernel goes; NULL: it has none.
 static rheos_status *run_stage(const rheos__launch *launch, const rheos__stage *stage,
                                const void *const *inputs, void *const *outputs, const void *scratch,
                                cl_event *mark) {
   const rheos__cl *cl = launch->card->cl;
+  if (stage->product != NULL) return run_product(launch, stage, inputs, outputs, scratch, mark);
   for (int32_t i = 0; i < stage->num_operands; i++) {
     rheos__card_place place;
     RHEOS_TRY(place_operand(launch, &stage->operands[i], inputs, outputs, scratch, &place));
-    cl_int code =
-        cl->clSetKernelArg(stage->kernel, (cl_uint)(2 * i), sizeof place.buffer, &place.buffer);
-    if (code == CL_SUCCESS) {
-      code = cl->clSetKernelArg(stage->kernel, (cl_uint)(2 * i + 1), sizeof place.offset,
-                                &place.offset);
-    }
-    RHEOS_TRY(rheos__card_status(launch->card, code, "setting an operand of a kernel"));
+    RHEOS_TRY(rheos__card_status(launch->card, set_place(cl, stage, i, &place),
+                                 "setting an operand of a kernel"));
   }
   launch->card->num_kernels++;
   return rheos__card_status(

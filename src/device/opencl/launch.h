@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "device/device.h"
+#include "device/opencl/blast.h"
 #include "device/opencl/card.h"
 #include "ops/kit/elementwise.h"
 
@@ -26,8 +27,10 @@ typedef struct rheos__grid {
 } rheos__grid;
 
 typedef struct rheos__stage {
-  cl_kernel kernel;
+  cl_kernel kernel;                     // or NULL:
+  const rheos__blast_product *product;  // of the three operands, by CLBlast
   const rheos__stage_operand *operands;
+  rheos__card_place *placed;            // where the operands lay last: what is set
   int32_t num_operands, num_arguments;  // arguments: those that are set
   rheos__grid grid;
 } rheos__stage;
@@ -53,6 +56,9 @@ void rheos__launch_add(rheos__launch *launch, const char *source, const char *na
 void rheos__launch_add_text(rheos__launch *launch, rheos__text *text, const char *name,
                             const rheos__stage_operand *operands, int32_t num_operands,
                             const rheos__grid *grid);
+// A product by CLBlast, which can.
+void rheos__launch_add_product(rheos__launch *launch, const rheos__blast_product *product,
+                               const rheos__stage_operand *operands);
 // The next argument of the newest kernel: bytes, or room for so many in a group's own memory.
 void rheos__launch_set(rheos__launch *launch, const void *value, size_t size_bytes);
 void rheos__launch_set_local(rheos__launch *launch, size_t size_bytes);

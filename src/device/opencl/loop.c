@@ -49,8 +49,8 @@ static void add_arguments(rheos__text *text, const rheos__card_loop *loop) {
     }
   }
   rheos__text_add_string(text,
-                         ") {\nconst place at = (place)get_global_id(0);\n"
-                         "if (at >= (place)count) return;\n");
+                         ") {\nconst size_t at = get_global_id(0);\n"
+                         "if (at >= (size_t)count) return;\n");
 }
 
 // Reads the inputs: i0, i1...

@@ -85,7 +85,7 @@ void rheos__cl_add_group(rheos__text *text, const char *total) {
 
 void rheos__cl_add_index(rheos__text *text, const char *name, const char *prefix, int32_t rank,
                          const int64_t *steps) {
-  rheos__cl_add(text, "place %s = 0; { place rest = at;", name);
+  rheos__cl_add(text, "place %s = 0; { place rest = (place)at;", name);
   for (int32_t d = rank - 1; d >= 0; d--) {
     if (steps[d] != 0) {
       rheos__cl_add(text, " %s += (place)%ss%d * (", name, prefix, (int)d);
