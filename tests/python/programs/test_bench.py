@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -78,3 +79,24 @@ def test_nodes_recorded_for_peers_compute_what_a_session_does(row, monkeypatch):
     values.update((node.id, node.attrs["value"]) for node in peer.variables())
     (theirs,) = peer.evaluate(values, model.fetches)
     np.testing.assert_allclose(theirs, ours, rtol=1e-4, atol=1e-5)
+
+
+def test_pictures_of_the_measurements_are_of_the_runs_beside_them():
+    command = [sys.executable, BENCH / "plot", "--pages", "--check"]
+    subprocess.run(command, check=True)
+
+
+def test_rows_of_a_run_are_drawn(tmp_path):
+    peers = {"NumPy 2.1": 30.0, "NumPy": 0.0}
+    rows = [{"row": "a <b>", "unit": "us", "rheos": 2.0, "peers": peers},
+            {"row": "size", "unit": "MB", "rheos": 6.0}]  # fmt: skip
+    run = {"machine": "a machine", "cores": 2, "day": "2026-12-01", "command": "it", "rows": rows}
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    command = [sys.executable, BENCH / "plot", "run.json", "-o", "rows.svg"]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    drawn = (tmp_path / "rows.svg").read_text()
+    texts = [text.text for text in ElementTree.fromstring(drawn).iter() if text.text]
+    assert {"a <b>", "NumPy", "2 us", "30 us", "1 us", "100 us"} < set(texts)
+    assert "a machine, 2 cores, 2026-12-01" in texts and "size" not in texts
+    command[-3:-2] = ["run.json", "--rows", "none"]
+    assert subprocess.run(command, check=False, cwd=tmp_path).returncode == 1
