@@ -120,13 +120,13 @@ RHEOS_API const char *rheos_code_name(rheos_code code);
 
 // A number that may be left out. One other than 0 counts even if `given` is not set.
 typedef struct rheos_optional_int {
-  int64_t value;
+  int64_t value;  // counts if it is not 0
   bool given;
 } rheos_optional_int;
 
 typedef struct rheos_optional_float {
-  float value;
-  bool given;
+  float value;  // counts if it is not 0
+  bool given;   // so that a 0 counts too
 } rheos_optional_float;
 
 static inline rheos_optional_int rheos_int(int64_t value) {
@@ -145,7 +145,7 @@ static inline rheos_optional_float rheos_float(float value) {
 typedef struct rheos_allocator {
   void *(*allocate)(void *user, size_t size_bytes);
   void *(*reallocate)(void *user, void *memory, size_t size_bytes);
-  void (*release)(void *user, void *memory);
+  void (*release)(void *user, void *memory);  // takes what the others gave, never NULL
   void *user;
 } rheos_allocator;
 

@@ -25,12 +25,12 @@ typedef enum rheos_item_kind {
 } rheos_item_kind;
 
 typedef struct rheos_item {
-  rheos_item_kind kind;
-  int32_t id;     // of the node
-  int32_t index;  // of the output or of the variable
-  rheos_string bytes;
-  int64_t i;  // INT
-  float f;    // FLOAT
+  rheos_item_kind kind;  // says which of the following it holds
+  int32_t id;            // of the node
+  int32_t index;         // of the output or of the variable
+  rheos_string bytes;    // BYTES, ANY
+  int64_t i;             // INT
+  float f;               // FLOAT
 } rheos_item;
 
 RHEOS_STATUS rheos_graph_add_to_collection(rheos_graph *graph, const char *key, rheos_item item);

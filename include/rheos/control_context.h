@@ -59,9 +59,9 @@ RHEOS_STATUS rheos_operation_set_control_context(rheos_operation operation,
 typedef struct rheos_control_context_info {
   rheos_control_context *outer;  // NULL: none
   int32_t number;                // among the graph's, from 1
-  bool is_while;
-  const char *name;
-  rheos_output pivot;  // none before a loop has its condition
+  bool is_while;                 // a loop; else a branch
+  const char *name;              // its name scope
+  rheos_output pivot;            // none before a loop has its condition
   // Branches
   rheos_output pred;
   int32_t branch;

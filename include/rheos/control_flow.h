@@ -27,8 +27,8 @@ RHEOS_API void rheos_cond(rheos_scope *scope, rheos_output pred, rheos_branch_fu
                           rheos_output *outputs, size_t num_outputs);
 
 typedef struct rheos_case_branch {
-  rheos_output pred;
-  rheos_branch_function function;
+  rheos_output pred;               // a scalar bool
+  rheos_branch_function function;  // adds what is run where it is the first true one
 } rheos_case_branch;
 
 // What the first branch gives whose predicate holds, else what `otherwise` gives. `name` NULL:

@@ -125,9 +125,9 @@ typedef enum rheos_event_kind {
 
 // Valid until the reader moves on.
 typedef struct rheos_event {
-  double wall_time;  // seconds since 1970
-  int64_t step;
-  rheos_event_kind kind;
+  double wall_time;       // seconds since 1970
+  int64_t step;           // of the training; 0 where none was given
+  rheos_event_kind kind;  // says what `content` is
   // What the event holds: the text of the version, the bytes of the GraphDef, Summary, LogMessage,
   // SessionLog, TaggedRunMetadata or MetaGraphDef.
   const void *content;
@@ -151,24 +151,25 @@ typedef enum rheos_summary_kind {
 
 // One value of a summary; what is not of its kind is zero or "". Valid until the reader moves on.
 typedef struct rheos_summary_value {
+  // The name of the value, and the node and the plugin that it is for; "" if not said.
   const char *tag, *node_name, *plugin_name;
-  rheos_summary_kind kind;
+  rheos_summary_kind kind;  // which of the following it has
   double scalar;  // also of a tensor of one real number, which is how TensorFlow 2 writes scalars
   struct {
-    int32_t height, width, channels;
-    const void *encoded;  // the file: PNG, JPEG, GIF
+    int32_t height, width, channels;  // in pixels
+    const void *encoded;              // the file: PNG, JPEG, GIF
     size_t encoded_bytes;
   } image;
   struct {
-    double min, max, num, sum, sum_squares;
-    const double *bucket_limits, *buckets;
+    double min, max, num, sum, sum_squares;  // of all numbers
+    const double *bucket_limits, *buckets;   // the upper end of each, and how many are in it
     size_t num_buckets;
   } histogram;
   struct {
-    float sample_rate;
-    int64_t num_channels, num_frames;
-    const char *content_type;
-    const void *encoded;
+    float sample_rate;                 // frames a second
+    int64_t num_channels, num_frames;  // numbers a frame
+    const char *content_type;          // "audio/wav"
+    const void *encoded;               // the file
     size_t encoded_bytes;
   } audio;
   const void *tensor_;  // for rheos_summary_value_tensor()

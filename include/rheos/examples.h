@@ -96,7 +96,7 @@ RHEOS_STATUS rheos_feature_tensor(const rheos_feature *feature, rheos_tensor **o
 // ---- Parsing: tensors of described features
 
 typedef struct rheos_feature_spec {
-  const char *key;
+  const char *key;    // the name of the feature
   rheos_dtype dtype;  // RHEOS_STRING, RHEOS_FLOAT, RHEOS_INT64
   // Known: as many values as the shape has, and the tensor has the shape. RHEOS_UNKNOWN_SHAPE: any
   // number of values, in a vector.

@@ -56,7 +56,7 @@ typedef struct rheos_import_mapping {
 
 // An operation ("x") or output ("x:1"), as the GraphDef calls it, that an import tells of.
 typedef struct rheos_import_element {
-  const char *name;
+  const char *name;  // "x" or "x:1"
   rheos_operation
       operation;  // set by the import; of an output in the input map what is in its place
   int32_t index;  // of the output; -1: the operation was asked for
@@ -170,11 +170,11 @@ typedef enum rheos_compression_strategy {
 // How records are compressed, with all that zlib can be told; zeros are TensorFlow's defaults, but
 // for `level`.
 typedef struct rheos_record_options {
-  rheos_compression compression RHEOS_LEFT_OUT;
-  int level RHEOS_LEFT_OUT;         // as above
+  rheos_compression compression RHEOS_LEFT_OUT;  // none, zlib or gzip
+  int level RHEOS_LEFT_OUT;                      // as above
   int window_bits RHEOS_LEFT_OUT;   // 9 to 15: the logarithm of the window's size; 0: 15
   int memory_level RHEOS_LEFT_OUT;  // 1 to 9; 0: 9
-  rheos_compression_strategy strategy RHEOS_LEFT_OUT;
+  rheos_compression_strategy strategy RHEOS_LEFT_OUT;  // zlib's
 } rheos_record_options;
 RHEOS_MUST_USE static inline rheos_status *rheos_record_writer_open_with(
     const char *path, const rheos_record_options *options, rheos_record_writer **out_writer);
@@ -251,7 +251,7 @@ RHEOS_API void rheos_checkpoint_writer_abandon(rheos_checkpoint_writer *writer);
 
 // A tensor that a checkpoint should have.
 typedef struct rheos_wanted_tensor {
-  const char *name;
+  const char *name;  // not NUL-terminated
   size_t name_bytes;
   rheos_dtype dtype;  // RHEOS_INVALID_DTYPE: any
   rheos_shape shape;  // as far as it is known

@@ -37,12 +37,12 @@ typedef struct rheos_recorded {
 } rheos_recorded;
 
 typedef struct rheos_gradients_options {
-  const rheos_output *grad_ys RHEOS_LEFT_OUT;  // one for each y, or NULL: ones
-  const rheos_output *stop_gradients RHEOS_LEFT_OUT;
+  const rheos_output *grad_ys RHEOS_LEFT_OUT;         // one for each y, or NULL: ones
+  const rheos_output *stop_gradients RHEOS_LEFT_OUT;  // are taken for constants
   size_t num_stop_gradients RHEOS_LEFT_OUT;
-  const char *name RHEOS_LEFT_OUT;  // NULL: "gradients"
-  bool colocate_gradients_with_ops RHEOS_LEFT_OUT;
-  bool gate_gradients RHEOS_LEFT_OUT;
+  const char *name RHEOS_LEFT_OUT;                  // NULL: "gradients"
+  bool colocate_gradients_with_ops RHEOS_LEFT_OUT;  // each gradient where its operation is
+  bool gate_gradients RHEOS_LEFT_OUT;  // no gradient is used before all of its operation are there
   // Asked where the library knows no gradient: for ops that have none, and for operations whose
   // attribute "_gradient_op_type" names no op of the library. May be NULL.
   rheos_gradient_function gradient_function RHEOS_LEFT_OUT;

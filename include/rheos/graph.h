@@ -18,7 +18,7 @@ RHEOS_API void rheos_graph_unref(rheos_graph *graph);
 // A node of a graph. `graph` is NULL for "none". Ids are dense, from 0, in order of creation.
 typedef struct rheos_operation {
   rheos_graph *graph;
-  int32_t id;
+  int32_t id;  // among the graph's
 } rheos_operation;
 
 // One output of a node: a tensor of the graph. `graph` is NULL for "none".
@@ -68,8 +68,8 @@ typedef enum rheos_attr_kind {
 
 // A function of the graph's library, and the values for its own attributes.
 typedef struct rheos_func {
-  rheos_string name;
-  const struct rheos_attr *attrs;
+  rheos_string name;               // in the library
+  const struct rheos_attr *attrs;  // by name
   size_t num_attrs;
   // The library's: how a file wrote it, where that has more than the above says.
   rheos_string original_;
@@ -78,9 +78,10 @@ typedef struct rheos_func {
 // The value of an attribute. Pointers are borrowed: by the callee for the time of the call, or by
 // the caller from the graph.
 typedef struct rheos_attr_value {
-  rheos_attr_kind kind;
-  int32_t count;  // of a list
+  rheos_attr_kind kind;  // says which of the union it holds
+  int32_t count;         // of a list
   union {
+    // One each of int, float, bool, type, string, func, shape and tensor, then `count` of each.
     int64_t i;
     float f;
     bool b;
@@ -101,8 +102,8 @@ typedef struct rheos_attr_value {
 } rheos_attr_value;
 
 typedef struct rheos_attr {
-  const char *name;
-  rheos_attr_value value;
+  const char *name;        // NUL-terminated
+  rheos_attr_value value;  // of any kind
 } rheos_attr;
 
 // ---- Looking at a graph
@@ -133,8 +134,8 @@ RHEOS_API int32_t rheos_operation_num_outputs(rheos_operation operation);
 
 // An input that takes an output.
 typedef struct rheos_consumer {
-  rheos_operation operation;
-  int32_t input;  // among the operation's
+  rheos_operation operation;  // that has the input
+  int32_t input;              // among the operation's
 } rheos_consumer;
 
 // The inputs that take an output, by operation, then by input. `out_count` gets their number, of

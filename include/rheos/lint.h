@@ -38,14 +38,14 @@ RHEOS_API void rheos_run_log_free(rheos_run_log *log);
 
 // A run that is about to begin. All of it is borrowed for the call.
 typedef struct rheos_logged_run {
-  const rheos_feed *feeds;
+  const rheos_feed *feeds;  // what it is given
   size_t num_feeds;
-  const rheos_output *fetches;
+  const rheos_output *fetches;  // what it gives
   size_t num_fetches;
-  const rheos_operation *targets;
+  const rheos_operation *targets;  // what runs for its effect
   size_t num_targets;
   const char *file;  // of the program that asks for the run; NULL: not known
-  int32_t line;
+  int32_t line;      // in `file`, from 1; 0: not known
 } rheos_logged_run;
 
 // Notes a run: what it asks for, the shapes of its feeds, the numbers of the first ones, and what
@@ -71,13 +71,13 @@ RHEOS_STATUS rheos_growth_text(const rheos_growth *growth, const char **out_file
 // ---- Looking
 
 typedef struct rheos_finding {
-  const rheos_lint_rule *rule;
-  const char *text;  // what was seen, and what to write instead; one line
-  const char *file;  // of the program; NULL: not known
-  int32_t line;
-  const char *node;           // the node's name; "" if it is about the whole graph
-  const char *function;       // whose body the node is in; "": the graph itself
-  rheos_operation operation;  // none if it is about the whole graph
+  const rheos_lint_rule *rule;  // that found it
+  const char *text;             // what was seen, and what to write instead; one line
+  const char *file;             // of the program; NULL: not known
+  int32_t line;                 // in `file`, from 1; 0: not known
+  const char *node;             // the node's name; "" if it is about the whole graph
+  const char *function;         // whose body the node is in; "": the graph itself
+  rheos_operation operation;    // none if it is about the whole graph
 } rheos_finding;
 
 typedef struct rheos_lint_options {

@@ -60,11 +60,11 @@ RHEOS_API int32_t rheos_op_def_num_outputs(const rheos_op_def *op);
 RHEOS_API rheos_op_argument rheos_op_def_output(const rheos_op_def *op, int32_t index);
 
 typedef struct rheos_op_attr {
-  const char *name;                // NULL: there is none
-  rheos_attr_kind kind;            // of its values
-  rheos_attr_value default_value;  // its kind is RHEOS_ATTR_NONE: it has to be given
-  bool has_minimum;                // of an int, or of the length of a list
-  int64_t minimum;
+  const char *name;                    // NULL: there is none
+  rheos_attr_kind kind;                // of its values
+  rheos_attr_value default_value;      // its kind is RHEOS_ATTR_NONE: it has to be given
+  bool has_minimum;                    // of an int, or of the length of a list
+  int64_t minimum;                     // the least that is allowed
   uint64_t allowed_types;              // bit 1 << dtype for each that it may be; 0: any
   const char *const *allowed_strings;  // ends with NULL; NULL: any
 } rheos_op_attr;

@@ -19,9 +19,9 @@ typedef struct rheos_placement_options {
 } rheos_placement_options;
 
 typedef struct rheos_placement {
-  rheos_operation operation;
-  const char *asked;  // the device that the operation asks for, "" for none
-  const char *given;  // one of the devices
+  rheos_operation operation;  // of the graph
+  const char *asked;          // the device that the operation asks for, "" for none
+  const char *given;          // one of the devices
   const char *why;  // "asked for", "colocated with x", "beside v, whose reference or handle it ..."
 } rheos_placement;
 

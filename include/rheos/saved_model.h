@@ -26,7 +26,7 @@ typedef struct rheos_tensor_info {
   const char *name;   // "x:0"; "" if it is not a plain tensor
   rheos_dtype dtype;  // of a sparse one's values; RHEOS_INVALID_DTYPE if the file does not say
   rheos_shape shape;  // of a sparse one the dense shape
-  bool is_sparse;
+  bool is_sparse;     // its parts have names
   const char *values_name, *indices_name, *dense_shape_name;  // of a sparse one, else ""
   const struct rheos_tensor_info *components;                 // of one of another kind
   size_t num_components;
@@ -34,9 +34,9 @@ typedef struct rheos_tensor_info {
 
 // What an input of a signature is where a call does not give it.
 typedef struct rheos_default_value {
-  const char *key;    // the input's
-  rheos_dtype dtype;  // RHEOS_INVALID_DTYPE if there is none of that number here
-  rheos_shape shape;
+  const char *key;       // the input's
+  rheos_dtype dtype;     // RHEOS_INVALID_DTYPE if there is none of that number here
+  rheos_shape shape;     // of the value
   const void *message_;  // for rheos_default_value_tensor()
 } rheos_default_value;
 
@@ -71,32 +71,32 @@ typedef enum rheos_collection_kind {
 } rheos_collection_kind;
 
 typedef struct rheos_collection_def {
-  const char *key;
-  rheos_collection_kind kind;
-  size_t count;
-  const char *const *nodes;
-  const rheos_string *bytes;  // also of ANY
-  const int64_t *ints;
-  const float *floats;
+  const char *key;             // "variables", "summaries", ...
+  rheos_collection_kind kind;  // which of the lists it has
+  size_t count;                // of its items
+  const char *const *nodes;    // names of nodes or tensors
+  const rheos_string *bytes;   // also of ANY
+  const int64_t *ints;         // INT
+  const float *floats;         // FLOAT
 } rheos_collection_def;
 
 // The nodes of a saver, and how many checkpoints it keeps.
 typedef struct rheos_saver_def {
-  const char *filename_tensor_name;  // "save/Const:0"
-  const char *save_tensor_name;      // "save/control_dependency:0"
-  const char *restore_op_name;       // "save/restore_all"
-  int32_t max_to_keep;
-  bool sharded;
-  float keep_checkpoint_every_n_hours;
-  int32_t version;  // 1: files of TensorFlow 0.x; 2: those since
+  const char *filename_tensor_name;     // "save/Const:0"
+  const char *save_tensor_name;         // "save/control_dependency:0"
+  const char *restore_op_name;          // "save/restore_all"
+  int32_t max_to_keep;                  // checkpoints; 0: all
+  bool sharded;                         // a file for each device
+  float keep_checkpoint_every_n_hours;  // keeps one for good as often
+  int32_t version;                      // 1: files of TensorFlow 0.x; 2: those since
 } rheos_saver_def;
 
 typedef struct rheos_meta_graph {
-  const char *meta_graph_version;
-  const char *tensorflow_version;  // "1.15.5", "0.12.head"
-  const char *tensorflow_git_version;
-  bool stripped_default_attrs;
-  const char *const *tags;
+  const char *meta_graph_version;      // what the program called it; mostly ""
+  const char *tensorflow_version;      // "1.15.5", "0.12.head"
+  const char *tensorflow_git_version;  // "v1.15.4-39-g3db52be7be"
+  bool stripped_default_attrs;         // attributes that hold their default are left out
+  const char *const *tags;             // "serve", ...
   size_t num_tags;
   const void *graph_def;  // the bytes of the GraphDef, not looked at yet
   size_t graph_def_bytes;
@@ -107,7 +107,7 @@ typedef struct rheos_meta_graph {
   size_t num_signatures;
   const rheos_collection_def *collections;  // sorted by key
   size_t num_collections;
-  const rheos_asset_def *assets;
+  const rheos_asset_def *assets;  // files that the graph reads
   size_t num_assets;
   const void *object_graph;  // the bytes of a SavedObjectGraph, of TensorFlow 2; size 0: none
   size_t object_graph_bytes;
@@ -130,9 +130,9 @@ RHEOS_API void rheos_meta_graph_free(rheos_meta_graph *meta_graph);
 // ---- What a SavedModel says
 
 typedef struct rheos_saved_model_def {
-  const char *folder;
-  int64_t schema_version;
-  const rheos_meta_graph *const *meta_graphs;
+  const char *folder;                          // that it was read from
+  int64_t schema_version;                      // the file's; 1
+  const rheos_meta_graph *const *meta_graphs;  // with different tags
   size_t num_meta_graphs;
 } rheos_saved_model_def;
 
@@ -214,17 +214,17 @@ RHEOS_MUST_USE static inline rheos_status *rheos_saved_model_call(
 // An argument of a signature: a tensor, or with `indices` and `dense_shape` the values of a sparse
 // one.
 typedef struct rheos_argument {
-  const char *name;
+  const char *name;  // by which calls give or get it
   rheos_output tensor;
   rheos_output indices, dense_shape;  // graph NULL: not sparse
 } rheos_argument;
 
 typedef struct rheos_signature {
-  const char *key;          // NULL: "serving_default"
-  const char *method_name;  // NULL: "tensorflow/serving/predict"
-  const rheos_argument *inputs;
+  const char *key;               // NULL: "serving_default"
+  const char *method_name;       // NULL: "tensorflow/serving/predict"
+  const rheos_argument *inputs;  // with different names
   size_t num_inputs;
-  const rheos_argument *outputs;
+  const rheos_argument *outputs;  // with different names
   size_t num_outputs;
   const rheos_named_tensor *defaults;  // of inputs, by their names; the values are borrowed
   size_t num_defaults;
@@ -237,11 +237,11 @@ typedef struct rheos_asset {
 } rheos_asset;
 
 typedef struct rheos_meta_graph_options {
-  const char *const *tags RHEOS_LEFT_OUT;
+  const char *const *tags RHEOS_LEFT_OUT;  // that it is loaded by
   size_t num_tags RHEOS_LEFT_OUT;
-  const rheos_signature *signatures RHEOS_LEFT_OUT;
+  const rheos_signature *signatures RHEOS_LEFT_OUT;  // how it is called
   size_t num_signatures RHEOS_LEFT_OUT;
-  const rheos_asset *assets RHEOS_LEFT_OUT;
+  const rheos_asset *assets RHEOS_LEFT_OUT;  // files that go along
   size_t num_assets RHEOS_LEFT_OUT;
   const rheos_saver *saver
       RHEOS_LEFT_OUT;  // NULL: none; a SavedModel with variables gets one of its own

@@ -112,12 +112,12 @@ RHEOS_STATUS rheos_session_list_devices(rheos_session *session,
 // ---- Running
 
 typedef struct rheos_feed {
-  rheos_output output;
+  rheos_output output;  // of the graph
   rheos_tensor *value;  // borrowed during the run
 } rheos_feed;
 
 typedef struct rheos_fetch {
-  rheos_output output;
+  rheos_output output;  // of the graph
   rheos_tensor *value
       RHEOS_LEFT_OUT;  // set by a successful run, owned by the caller; NULL after a failure
 } rheos_fetch;
@@ -159,7 +159,7 @@ RHEOS_MUST_USE static inline rheos_status *rheos_session_run(
 // A tensor by a name. Who owns it, the function says.
 typedef struct rheos_named_tensor {
   const char *name;
-  rheos_tensor *value;
+  rheos_tensor *value;  // NULL: none
 } rheos_named_tensor;
 
 // As rheos_session_run(), by names as the graph has them: "x:0", or "x" for its first output.

@@ -27,8 +27,8 @@ enum { RHEOS_HISTOGRAM_BUCKETS = 32 };
 // width from the least to the most, whose upper ends are in the next ones but for the last. Where
 // all are the same, they are in the first.
 typedef struct rheos_histogram {
-  double least, most;  // 0 where there are none
-  int64_t counts[RHEOS_HISTOGRAM_BUCKETS];
+  double least, most;                       // 0 where there are none
+  int64_t counts[RHEOS_HISTOGRAM_BUCKETS];  // of each bucket
 } rheos_histogram;
 
 // RHEOS_INVALID_ARGUMENT for a tensor without numbers.

@@ -72,7 +72,7 @@ RHEOS_API uint16_t rheos_float_to_bfloat16(float value);
 // Dimensions of a value, outermost first. rank -1: nothing is known; a dimension of -1: not known.
 typedef struct rheos_shape {
   int32_t rank;
-  int64_t dims[RHEOS_MAX_RANK];
+  int64_t dims[RHEOS_MAX_RANK];  // the first `rank` count
 } rheos_shape;
 
 // RHEOS_SHAPE(2, 3): a shape of one to eight dimensions.
@@ -110,7 +110,7 @@ typedef struct rheos_tensor rheos_tensor;
 
 // An element of a string tensor: bytes that may hold NULs, owned by the tensor.
 typedef struct rheos_string {
-  char *data;
+  char *data;  // not NUL-terminated
   size_t size_bytes;
 } rheos_string;
 

@@ -46,9 +46,9 @@ RHEOS_STATUS rheos_profile_add(rheos_profile *profile, const rheos_trace *trace,
 
 // The operations of one op. Of those that call bodies, the time beside the bodies' own.
 typedef struct rheos_profile_op {
-  const char *op;  // "MatMul", "(variable read)"; NULL: there is none
-  int64_t count;
-  int64_t ns;
+  const char *op;       // "MatMul", "(variable read)"; NULL: there is none
+  int64_t count;        // of runs of such operations
+  int64_t ns;           // of all of them
   double flops, bytes;  // arithmetic and memory traffic of the kernels, by their estimates
 } rheos_profile_op;
 
@@ -61,8 +61,8 @@ typedef struct rheos_profile_body {
       *body;  // the function; "cond", "body", ... of a loop or conditional of version 1; NULL: none
   const char *node;  // that calls it
   const char *op;    // the node's
-  int64_t runs;
-  int64_t ns;
+  int64_t runs;      // of the body
+  int64_t ns;        // of all of them
 } rheos_profile_body;
 
 RHEOS_API size_t rheos_profile_num_bodies(const rheos_profile *profile);

@@ -17,14 +17,14 @@ extern "C" {
 // "ReadVariableOp") take a handle. Of a resource variable every read is a node of its own, so that
 // control dependencies say which writes it sees.
 typedef struct rheos_variable {
-  rheos_graph *graph;   // NULL for "none"
-  int32_t index;        // among the graph's variables, in order of creation
-  rheos_output handle;  // the reference or handle that assignments take
-  rheos_output value;   // reads it; of a resource variable, before any write of the step
-  rheos_output cached;  // of a resource variable with a caching device: all its reads
-  rheos_output initial_value;
+  rheos_graph *graph;           // NULL for "none"
+  int32_t index;                // among the graph's variables, in order of creation
+  rheos_output handle;          // the reference or handle that assignments take
+  rheos_output value;           // reads it; of a resource variable, before any write of the step
+  rheos_output cached;          // of a resource variable with a caching device: all its reads
+  rheos_output initial_value;   // what `initializer` assigns
   rheos_operation initializer;  // assigns the initial value
-  bool trainable;
+  bool trainable;               // optimizers change it where no variables are named
   // For copies on several machines, by TensorFlow's numbers: files have them, here they mean
   // nothing.
   int32_t synchronization, aggregation;
@@ -45,11 +45,11 @@ typedef enum rheos_initializer_kind {
 } rheos_initializer_kind;
 
 typedef struct rheos_initializer {
-  rheos_initializer_kind kind;
-  double a, b;
-  bool has_seed;
-  int64_t seed;
-  rheos_output value;
+  rheos_initializer_kind kind;  // constant, or how it is drawn
+  double a, b;                  // the numbers of its kind, such as mean and standard deviation
+  bool has_seed;                // else the graph's seed makes one
+  int64_t seed;                 // of its own
+  rheos_output value;           // of a constant: a tensor of the graph
 } rheos_initializer;
 
 RHEOS_API rheos_initializer rheos_zeros(void);
@@ -95,7 +95,7 @@ RHEOS_API rheos_operation rheos_variable_assign_sub(rheos_scope *scope, rheos_va
 // A variable of its own with the given initial value; `name` is made unique (NULL: "Variable").
 typedef struct rheos_variable_options {
   const char *name RHEOS_LEFT_OUT;
-  bool not_trainable RHEOS_LEFT_OUT;
+  bool not_trainable RHEOS_LEFT_OUT;        // optimizers leave it alone
   bool any_shape RHEOS_LEFT_OUT;            // later values may have other shapes
   bool is_local RHEOS_LEFT_OUT;             // joins "local_variables" instead of "variables"
   bool no_collections RHEOS_LEFT_OUT;       // joins none
@@ -166,8 +166,8 @@ enum { RHEOS_OPTIMIZER_MAX_NUMBERS = 6, RHEOS_OPTIMIZER_MAX_SLOTS = 3 };
 // An optimizer is a value: its kind and numbers. Where a `_tensor` is set it stands in for the
 // number.
 typedef struct rheos_optimizer {
-  rheos_optimizer_kind kind;
-  double learning_rate;
+  rheos_optimizer_kind kind;  // which numbers it has
+  double learning_rate;       // of all kinds
   rheos_output learning_rate_tensor;
   double momentum;  // Momentum, RMSProp
   rheos_output momentum_tensor;
@@ -185,7 +185,7 @@ typedef struct rheos_optimizer {
   const char *accum_name,
       *linear_name;            // Ftrl: of its slots' variables; NULL: the optimizer's name
   rheos_variable global_step;  // AdagradDA: counts the steps
-  bool use_locking;
+  bool use_locking;            // one update of a variable at a time
   const char *name;  // NULL: "GradientDescent", "Momentum", ..., as TensorFlow calls the kind
   // Optimizers of one name share their slots ("momentum", ...) in a graph unless this differs.
   int64_t identity;
@@ -372,11 +372,11 @@ RHEOS_API rheos_saver rheos_saver_new(rheos_scope *scope, const rheos_variable *
 typedef struct rheos_saveable_part {
   const char *name;             // in the checkpoint
   const char *shape_and_slice;  // NULL: the whole
-  rheos_output tensor;
+  rheos_output tensor;          // its value when it is saved
 } rheos_saveable_part;
 
 typedef struct rheos_saveable {
-  const char *name;
+  const char *name;  // what its names in checkpoints begin with
   // A mutable lookup table (the handle of one, as its op gives it): NAME-keys and NAME-values are
   // saved, and go back into it. graph NULL: what follows says it.
   rheos_output table;
@@ -444,10 +444,10 @@ RHEOS_API void rheos_checkpoint_keeper_free(rheos_checkpoint_keeper *keeper);
 // Where the rows of a variable stand for the entries of a vocabulary, a file of an entry a line,
 // which has changed since the checkpoint was written: rows of entries that both have are taken.
 typedef struct rheos_vocabulary {
-  const char *new_file;
-  int64_t new_size;         // how many of its entries count
-  int64_t num_oov_buckets;  // rows behind them, for entries that are not in it
-  const char *old_file;
+  const char *new_file;           // of the variable
+  int64_t new_size;               // how many of its entries count
+  int64_t num_oov_buckets;        // rows behind them, for entries that are not in it
+  const char *old_file;           // of the checkpoint
   int64_t old_size;               // 0: all of its entries
   int32_t axis;                   // 0: rows, 1: columns
   rheos_initializer initializer;  // of the other rows; default: zeros

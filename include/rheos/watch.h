@@ -24,7 +24,7 @@ typedef enum rheos_watch_what {
 } rheos_watch_what;
 
 typedef struct rheos_seen_input {
-  rheos_output output;
+  rheos_output output;                 // that the operation took
   const rheos_statistics *statistics;  // NULL: it has no numbers, or is not watched
 } rheos_seen_input;
 
