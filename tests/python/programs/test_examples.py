@@ -110,6 +110,16 @@ def test_roots_are_found_by_a_loop_and_a_branch(name):
     assert run.stdout.splitlines()[:2] == ["2: 1.41421", "9: 3"] and "nan" in run.stdout
 
 
+def test_spirals_are_told_apart_by_a_restored_net(tmp_path):
+    program = BIN / "spirals_cpp"
+    if not program.exists():
+        pytest.skip("the examples are not built")
+    limits = {"capture_output": True, "text": True, "timeout": 60, "cwd": tmp_path}
+    lines = subprocess.run([program, "200"], **limits, check=True).stdout.splitlines()
+    assert float(lines[2].split()[-1]) > 0.9
+    assert len(lines) == 20 and set("".join(lines[3:])) == set(".o#")
+
+
 def test_a_pipeline_in_cpp_trains_on_files_that_it_wrote(tmp_path):
     program = BIN / "pipeline_cpp"
     if not program.exists():
