@@ -1,14 +1,16 @@
 """python_names.py FOLDER [--count]: what the built package in FOLDER offers, as JSON.
 
 Run by the interpreter that Rheos is built for. A row is a name with its kind, signature, docstring,
-and for classes the members; or an alias with the name that it is the same as; or a module. --count
-only says how many lack a docstring or an example, and names those without a docstring.
+and for classes the members; or an alias with the name that it is the same as; or a value; or a
+module. --count only says how many lack a docstring or an example, and names those that lack one.
 """
 
 import inspect
 import json
 import os
+import reprlib
 import sys
+from types import SimpleNamespace
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import generate_stubs  # noqa: E402
@@ -84,6 +86,12 @@ def is_offered(value):
     return callable(value) and not inspect.ismodule(value) and owner.startswith("rheos")
 
 
+def is_value(value):
+    """Whether it is a number, a text, a dtype or the like: not called, and without names inside."""
+    has_names = inspect.ismodule(value) or isinstance(value, SimpleNamespace)
+    return not (callable(value) or has_names)
+
+
 def named_modules():
     """The public modules by their names in programs; rheos.v2 also offers some that have files."""
     for module in generate_stubs.modules():
@@ -104,7 +112,10 @@ def rows():
     for name, module in named_modules():
         yield {"name": name, "kind": "module", "doc": inspect.cleandoc(module.__doc__ or "")}
         for attribute, value in generate_stubs.public(module):
-            if is_offered(value):
+            if is_value(value):
+                kind, shown = type(value).__name__, reprlib.repr(value)
+                yield {"name": f"{name}.{attribute}", "kind": "value", "doc": f"{kind}, {shown}"}
+            elif is_offered(value):
                 found.append((f"{name}.{attribute}", value))
     found.sort(key=lambda pair: (pair[0].count("."), ".v1." in pair[0], pair[0]))
     first = {}
@@ -117,7 +128,7 @@ def rows():
 
 
 def count(found):
-    own = [one for one in found if one["kind"] not in ("alias", "module")]
+    own = [one for one in found if one["kind"] in ("function", "class")]
     members = [
         (f"{one['name']}.{member['name']}", member["doc"])
         for one in own

@@ -28,7 +28,10 @@ class Reference:
         for module in self.modules:
             links.add(module, links.page("python", module))
         for name, row in self.names.items():
-            if row["kind"] != "alias":
+            if row["kind"] == "value":
+                module, _, last = name.rpartition(".")
+                links.add(name, f"{links.by_name[module]}#{last}")
+            elif row["kind"] != "alias":
                 page = links.add(name, links.page("python", name))
                 for one in row.get("members", ()):
                     links.add(f"{name}.{one['name']}", f"{page}#{one['name']}")
@@ -43,7 +46,7 @@ class Reference:
             self.links.add(f"{other}.{one['name']}", f"{page}#{one['name']}")
 
     def find_ops(self):
-        raw = {name.replace("_", "").lower(): name.rpartition(".")[2]
+        raw = {name.replace("_", "").lower(): last_of(name)
                for name in self.names if name.startswith("rheos.raw_ops.")}  # fmt: skip
         self.op_of, self.by_op = {}, {}
         for name, row in self.names.items():
@@ -91,6 +94,9 @@ class Reference:
                 (write.link(row["name"], short(row["name"])), write.summary(row["doc"]))
                 for row in chosen
             ]))  # fmt: skip
+        values = [row for row in rows if row["kind"] == "value"]
+        page.add_section("Values", table((), [value_row(row) for row in values]))
+        page.names += [(row["name"], last_of(row["name"]), "Python, value") for row in values]
         elsewhere = [row for row in rows if row["kind"] == "alias"]
         page.add_section("What has its page elsewhere", table((), [
             (short(row["name"]), write.link(row["same_as"])) for row in elsewhere
@@ -116,12 +122,22 @@ class Reference:
         yield self.index()
         yield from map(self.module_page, self.modules)
         for name, row in self.names.items():
-            if row["kind"] != "alias":
+            if row["kind"] in ("function", "class"):
                 yield self.name_page(name)
 
 
+def last_of(name):
+    return name.rpartition(".")[2]
+
+
 def short(name):
-    return f"<code>{escape(name.rpartition('.')[2])}</code>"
+    return f"<code>{escape(last_of(name))}</code>"
+
+
+def value_row(row):
+    last = last_of(row["name"])
+    name = f'<code id="{last}">{escape(last)}</code>'
+    return name, f"<code>{escape(row['doc'])}</code>"
 
 
 def wrapped(name, signature):

@@ -57,6 +57,7 @@ def test_python_names_have_their_docstrings_and_ops(pages):
     assert "../ops/Relu.html" in relu and len(relu.split()) > 5
     assert "rheos.data.Dataset.html" in pages["reference/python/rheos.data.html"]
     assert "reference/python/rheos.v1.Session.html" in pages
+    assert '<code id="float32">' in pages["reference/python/rheos.html"]
     assert '<section id="batch">' in pages["reference/python/rheos.data.Dataset.html"]
 
 
