@@ -279,6 +279,51 @@ rheos_status *rheos__cl_finish_loops(rheos__segment *segment) {
   return NULL;
 }
 
+// ---- Sums of lists, in their order
+
+// Adds inputs [first, last) to each other, and to the output if there is a sum in it.
+static void add_sum(rheos__launch *launch, const rheos__formula *formula, int64_t num_elements,
+                    int32_t first, int32_t last) {
+  rheos__card_loop loop = {.num_elements = num_elements};
+  const int32_t output = launch->num_inputs;
+  for (int32_t i = first > 0 ? first - 1 : 0; i < last; i++) {
+    loop.operands[loop.num_operands++] =
+        (rheos__loop_operand){.number = i < first ? output : i, .dtype = formula->out_dtype};
+  }
+  for (int32_t m = 0; m + 1 < loop.num_operands; m++) {
+    loop.members[loop.num_members++] = (rheos__loop_member){
+        .formula = formula, .inputs = {m == 0 ? -1 : m - 1, -2 - m}, .output = -1};
+  }
+  loop.members[loop.num_members - 1].output = loop.num_operands;
+  loop.operands[loop.num_operands++] =
+      (rheos__loop_operand){.number = output, .dtype = formula->out_dtype, .is_output = true};
+  rheos__loop_add(launch, &loop);
+}
+
+rheos_status *rheos__cl_prepare_add_n(rheos__prepare *p) {
+  enum { EACH = RHEOS__LOOP_OPERANDS - 2 };
+  rheos__card *card = rheos__card_of(p->device);
+  if (p->num_inputs <= 2) return rheos__cl_prepare_elementwise(p);
+  RHEOS_TRY(p->op->prepare(p));
+  const rheos__formula *formula =
+      rheos__formula_of(rheos__binary_loop(RHEOS__ADD, p->output_dtypes[0]));
+  if (!rheos__loop_can(card, formula)) {
+    if (p->release != NULL) p->release(p->state);
+    p->decline_reason = "the device does not add numbers of this dtype";
+    return NULL;
+  }
+  const int64_t count = rheos_shape_num_elements(&p->output_shapes[0]);
+  rheos__launch *launch =
+      rheos__launch_begin(card, p->arena, p->num_inputs, (p->num_inputs + EACH - 1) / EACH);
+  if (launch == NULL) return rheos__out_of_memory();
+  for (int32_t first = 0; first < p->num_inputs && count > 0; first += EACH) {
+    const int32_t last = first + EACH < p->num_inputs ? first + EACH : p->num_inputs;
+    add_sum(launch, formula, count, first, last);
+  }
+  p->reuse_input = -1;
+  return rheos__launch_end(launch, p, 0);
+}
+
 // ---- Clusters
 
 // So that operands of any kind fit, and stay far below what drivers take as arguments.

@@ -47,6 +47,8 @@ void rheos__loop_add(rheos__launch *launch, const rheos__card_loop *loop);
 // segment its kernel is compiled by rheos__cl_finish_loops(), if it is part of no cluster by then;
 // what does not compile is computed by the CPU, on copies.
 rheos_status *rheos__cl_prepare_elementwise(rheos__prepare *p);
+// The kernel for the sum of a list.
+rheos_status *rheos__cl_prepare_add_n(rheos__prepare *p);
 extern const rheos__fusing rheos__cl_fusing;
 rheos_status *rheos__cl_finish_loops(rheos__segment *segment);
 

@@ -12,6 +12,7 @@
 #include "device/opencl/card_product.h"
 #include "device/opencl/move.h"
 #include "device/opencl/norm.h"
+#include "device/opencl/overlay.h"
 #include "device/opencl/pool.h"
 #include "device/opencl/random.h"
 #include "device/opencl/reduce.h"
@@ -70,6 +71,11 @@ static const rheos__prepare_fn gather_nd[] = {rheos__cl_prepare_gather_nd, NULL}
 static const rheos__prepare_fn variable_gather[] = {rheos__cl_prepare_variable_gather, NULL};
 static const rheos__prepare_fn scan[] = {rheos__cl_prepare_scan, NULL};
 static const rheos__prepare_fn top_k[] = {rheos__cl_prepare_top_k, NULL};
+static const rheos__prepare_fn spread[] = {rheos__cl_prepare_spread, NULL};
+static const rheos__prepare_fn band[] = {rheos__cl_prepare_band, NULL};
+static const rheos__prepare_fn mirror_pad[] = {rheos__cl_prepare_mirror_pad, NULL};
+static const rheos__prepare_fn mirror_pad_grad[] = {rheos__cl_prepare_mirror_pad_grad, NULL};
+static const rheos__prepare_fn add_n[] = {rheos__cl_prepare_add_n, NULL};
 static const rheos__prepare_fn aliases[] = {prepare_alias, NULL};
 
 typedef struct op_kernels {
@@ -82,6 +88,7 @@ static const op_kernels table[] = {
     {&rheos__op_Acos, elementwise},
     {&rheos__op_Acosh, elementwise},
     {&rheos__op_Add, elementwise},
+    {&rheos__op_AddN, add_n},
     {&rheos__op_AddV2, elementwise},
     {&rheos__op_All, reduction},
     {&rheos__op_Any, reduction},
@@ -121,7 +128,10 @@ static const op_kernels table[] = {
     {&rheos__op_AvgPoolGrad, pool},
     {&rheos__op_BatchMatMul, batch_matmul},
     {&rheos__op_BatchMatMulV2, batch_matmul},
+    {&rheos__op_BatchMatrixBandPart, band},
+    {&rheos__op_BatchMatrixDiag, spread},
     {&rheos__op_BatchMatrixDiagPart, copy},
+    {&rheos__op_BatchMatrixSetDiag, spread},
     {&rheos__op_BiasAdd, elementwise},
     {&rheos__op_BiasAddGrad, reduction},
     {&rheos__op_BiasAddV1, elementwise},
@@ -152,6 +162,7 @@ static const op_kernels table[] = {
     {&rheos__op_DepthwiseConv2dNative, conv},
     {&rheos__op_DepthwiseConv2dNativeBackpropFilter, conv_by_filter},
     {&rheos__op_DepthwiseConv2dNativeBackpropInput, conv_by_input},
+    {&rheos__op_Diag, spread},
     {&rheos__op_DiagPart, copy},
     {&rheos__op_Div, elementwise},
     {&rheos__op_DivNoNan, elementwise},
@@ -201,7 +212,10 @@ static const op_kernels table[] = {
     {&rheos__op_LogicalNot, elementwise},
     {&rheos__op_LogicalOr, elementwise},
     {&rheos__op_MatMul, matmul},
+    {&rheos__op_MatrixBandPart, band},
+    {&rheos__op_MatrixDiag, spread},
     {&rheos__op_MatrixDiagPart, copy},
+    {&rheos__op_MatrixSetDiag, spread},
     {&rheos__op_Max, reduction},
     {&rheos__op_MaxPool, pool},
     {&rheos__op_MaxPool3D, pool},
@@ -214,6 +228,8 @@ static const op_kernels table[] = {
     {&rheos__op_Mean, reduction},
     {&rheos__op_Min, reduction},
     {&rheos__op_Minimum, elementwise},
+    {&rheos__op_MirrorPad, mirror_pad},
+    {&rheos__op_MirrorPadGrad, mirror_pad_grad},
     {&rheos__op_Mod, elementwise},
     {&rheos__op_Mul, elementwise},
     {&rheos__op_MulNoNan, elementwise},
@@ -342,6 +358,7 @@ static const op_kernels table[] = {
     {&rheos__op_Squeeze, aliases},
     {&rheos__op_StopGradient, aliases},
     {&rheos__op_StridedSlice, copy},
+    {&rheos__op_StridedSliceGrad, spread},
     {&rheos__op_Sub, elementwise},
     {&rheos__op_Sum, reduction},
     {&rheos__op_Tan, elementwise},

@@ -97,19 +97,11 @@ const rheos__op_def rheos__op_MatrixBandPart = {
 // ---- Diag, MatrixDiag: a vector on the diagonal of zeros
 
 // Matrices of `size` by `size`, one for each of `batch` vectors.
-static rheos_status *put_on_diagonal(const rheos__operands *o, const void *in, void *out,
-                                     int64_t batch, int64_t size) {
-  static const char zero[16];
-  rheos_dtype dtype = o->output_dtypes[0];
-  if (dtype != RHEOS_STRING) {
-    RHEOS_TRY(
-        rheos__fill_elements(dtype, out, zero, rheos_shape_num_elements(&o->output_shapes[0])));
-  }
-  rheos__copy copy;
-  rheos__copy_init(&copy, dtype);
-  rheos__copy_add(&copy, batch, size, size * size);
-  rheos__copy_add(&copy, size, 1, size + 1);
-  return rheos__copy_all(&copy, in, out);
+// The diagonals of `batch` square matrices of `size` rows.
+static void set_diagonals(rheos__copy *copy, rheos_dtype dtype, int64_t batch, int64_t size) {
+  rheos__copy_init(copy, dtype);
+  rheos__copy_add(copy, batch, size, size * size);
+  rheos__copy_add(copy, size, 1, size + 1);
 }
 
 static rheos_status *shape_diag(rheos__infer *c) {
@@ -120,16 +112,15 @@ static rheos_status *shape_diag(rheos__infer *c) {
   return rheos__shape_append_range(&c->output_shapes[0], in, 0, in->rank);
 }
 
-static rheos_status *run_diag(const void *state, const void *const *inputs, void *const *outputs,
-                              void *scratch, int64_t first_unit, int64_t last_unit) {
-  (void)scratch, (void)first_unit, (void)last_unit;
-  const rheos__operands *o = state;
-  return put_on_diagonal(o, inputs[0], outputs[0], 1,
-                         rheos_shape_num_elements(&o->input_shapes[0]));
+static rheos_status *make_diag(const rheos__operands *o, const void *const *inputs,
+                               rheos__copy *out_copy) {
+  (void)inputs;
+  set_diagonals(out_copy, o->output_dtypes[0], 1, rheos_shape_num_elements(&o->input_shapes[0]));
+  return NULL;
 }
 
 static rheos_status *prepare_diag(rheos__prepare *p) {
-  return rheos__answer_run_operands(p, run_diag, 1);
+  return rheos__answer_spread(p, -1, 0, make_diag);
 }
 
 static void gradient_diag(rheos__grad *g) {
@@ -153,18 +144,17 @@ static rheos_status *shape_matrix_diag(rheos__infer *c) {
   return rheos__shape_append(&c->output_shapes[0], in->dims[in->rank - 1]);
 }
 
-static rheos_status *run_matrix_diag(const void *state, const void *const *inputs,
-                                     void *const *outputs, void *scratch, int64_t first_unit,
-                                     int64_t last_unit) {
-  (void)scratch, (void)first_unit, (void)last_unit;
-  const rheos__operands *o = state;
+static rheos_status *make_matrix_diag(const rheos__operands *o, const void *const *inputs,
+                                      rheos__copy *out_copy) {
+  (void)inputs;
   const rheos_shape *in = &o->input_shapes[0];
-  return put_on_diagonal(o, inputs[0], outputs[0], rheos__shape_product(in, 0, in->rank - 1),
-                         in->dims[in->rank - 1]);
+  set_diagonals(out_copy, o->output_dtypes[0], rheos__shape_product(in, 0, in->rank - 1),
+                in->dims[in->rank - 1]);
+  return NULL;
 }
 
 static rheos_status *prepare_matrix_diag(rheos__prepare *p) {
-  return rheos__answer_run_operands(p, run_matrix_diag, 1);
+  return rheos__answer_spread(p, -1, 0, make_matrix_diag);
 }
 
 static void gradient_matrix_diag(rheos__grad *g) {
@@ -317,28 +307,21 @@ static rheos_status *shape_set_diag(rheos__infer *c) {
       rheos__shape_text_of(in, &a), rheos__shape_text_of(diagonal, &b));
 }
 
-static rheos_status *run_set_diag(const void *state, const void *const *inputs,
-                                  void *const *outputs, void *scratch, int64_t first_unit,
-                                  int64_t last_unit) {
-  (void)scratch, (void)first_unit, (void)last_unit;
-  const rheos__operands *o = state;
+static rheos_status *make_set_diag(const rheos__operands *o, const void *const *inputs,
+                                   rheos__copy *out_copy) {
+  (void)inputs;
   const rheos_shape *in = &o->input_shapes[0], *diagonal = &o->input_shapes[1];
   const int64_t columns = in->dims[in->rank - 1], matrix = in->dims[in->rank - 2] * columns;
   const int64_t size = diagonal->dims[diagonal->rank - 1];
-  rheos__copy copy;
-  if (outputs[0] != inputs[0]) {
-    RHEOS_TRY(rheos__copy_elements(o->output_dtypes[0], outputs[0], inputs[0],
-                                   rheos_shape_num_elements(in)));
-  }
-  rheos__copy_init(&copy, o->output_dtypes[0]);
-  rheos__copy_add(&copy, rheos__shape_product(in, 0, in->rank - 2), size, matrix);
-  rheos__copy_add(&copy, size, 1, columns + 1);
-  return rheos__copy_all(&copy, inputs[1], outputs[0]);
+  rheos__copy_init(out_copy, o->output_dtypes[0]);
+  rheos__copy_add(out_copy, rheos__shape_product(in, 0, in->rank - 2), size, matrix);
+  rheos__copy_add(out_copy, size, 1, columns + 1);
+  return NULL;
 }
 
 static rheos_status *prepare_set_diag(rheos__prepare *p) {
   if (p->input_dtypes[0] != RHEOS_STRING) p->reuse_input = 0;
-  return rheos__answer_run_operands(p, run_set_diag, 1);
+  return rheos__answer_spread(p, 0, 1, make_set_diag);
 }
 
 static void gradient_set_diag(rheos__grad *g) {

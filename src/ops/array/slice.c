@@ -478,30 +478,21 @@ static rheos_status *shape_strided_slice_grad(rheos__infer *c) {
   return RHEOS_INVALID("expected a fully known shape, got %s", rheos__shape_text_of(out, &text));
 }
 
-static rheos_status *run_strided_slice_grad(const void *state, const void *const *inputs,
-                                            void *const *outputs, void *scratch, int64_t first_unit,
-                                            int64_t last_unit) {
-  (void)scratch, (void)first_unit, (void)last_unit;
-  const rheos__operands *o = state;
+static rheos_status *make_strided_slice_grad(const rheos__operands *o, const void *const *inputs,
+                                             rheos__copy *out_copy) {
   const rheos_shape *large = &o->output_shapes[0];
+  int64_t small_steps[RHEOS_MAX_RANK];
   spec s = {0};
   ranges r;
-  rheos__copy copy;
   RHEOS_TRY(run_spec(o, inputs, 1, &s));
   RHEOS_TRY(resolve(&s, large, &r));
-  int64_t small_steps[RHEOS_MAX_RANK];
   RHEOS_TRY(small_steps_of(&r, &o->input_shapes[4], false, small_steps));
-  loops_of(&r, large, small_steps, o->output_dtypes[0], false, &copy);
-  static const char zero[16];
-  if (o->output_dtypes[0] != RHEOS_STRING) {
-    RHEOS_TRY(rheos__fill_elements(o->output_dtypes[0], outputs[0], zero,
-                                   rheos_shape_num_elements(large)));
-  }
-  return rheos__copy_all(&copy, inputs[4], outputs[0]);
+  loops_of(&r, large, small_steps, o->output_dtypes[0], false, out_copy);
+  return NULL;
 }
 
 static rheos_status *prepare_strided_slice_grad(rheos__prepare *p) {
-  return rheos__answer_run_operands(p, run_strided_slice_grad, 1);
+  return rheos__answer_spread(p, -1, 4, make_strided_slice_grad);
 }
 
 static void gradient_strided_slice_grad(rheos__grad *g) {

@@ -130,6 +130,18 @@ rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__c
 // What such a kernel copies, and from which input; NULL where only a run tells, or of others.
 const rheos__copy *rheos__copy_of(rheos__run_fn run, const void *state, int32_t *out_data_input);
 
+// A kernel that is one strided copy of input `data_input` over zeros, or where `base_input` is not
+// below 0 over that input, of the output's shape. `make` as above.
+typedef struct rheos__spread {
+  int32_t base_input, data_input;
+  bool ready;  // the copy is known beforehand
+  rheos__copy copy;
+} rheos__spread;
+rheos_status *rheos__answer_spread(rheos__prepare *p, int32_t base_input, int32_t data_input,
+                                   rheos__copy_make make);
+// What such a kernel does; NULL where only a run tells, or of others.
+const rheos__spread *rheos__spread_of(rheos__run_fn run, const void *state);
+
 // Every element of `to` becomes the one at `value`.
 rheos_status *rheos__fill_elements(rheos_dtype dtype, void *to, const void *value, int64_t count);
 // As rheos__fill_elements(), for a part of a result of `whole` elements, which goes past the caches

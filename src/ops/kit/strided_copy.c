@@ -481,15 +481,25 @@ static rheos_status *plan_tiled(rheos__prepare *p, copy_kernel *k, const transpo
   return NULL;
 }
 
-// Makes the copy beforehand if all inputs but the data are constant.
-static rheos_status *make_ready(rheos__prepare *p, copy_kernel *k) {
-  const void *inputs[8] = {NULL};
-  if (p->num_inputs > 8) return NULL;
+enum { MAX_INPUTS = 8 };
+
+// The values of the inputs but those that the copy is of; false unless all are constant.
+static bool values_of(const rheos__prepare *p, int32_t data_input, int32_t base_input,
+                      const void *inputs[MAX_INPUTS]) {
+  if (p->num_inputs > MAX_INPUTS) return false;
   for (int32_t i = 0; i < p->num_inputs; ++i) {
-    if (i == k->data_input) continue;
-    if (p->input_values == NULL || p->input_values[i] == NULL) return NULL;
+    inputs[i] = NULL;
+    if (i == data_input || i == base_input) continue;
+    if (p->input_values == NULL || p->input_values[i] == NULL) return false;
     inputs[i] = p->input_values[i]->data;
   }
+  return true;
+}
+
+// Makes the copy beforehand if all inputs but the data are constant.
+static rheos_status *make_ready(rheos__prepare *p, copy_kernel *k) {
+  const void *inputs[MAX_INPUTS];
+  if (!values_of(p, k->data_input, k->data_input, inputs)) return NULL;
   RHEOS_TRY(k->make(k->operands, inputs, &k->copy));
   pair_loops(&k->copy);
   k->ready = true;
@@ -526,4 +536,54 @@ const rheos__copy *rheos__copy_of(rheos__run_fn run, const void *state, int32_t 
   const copy_kernel *k = state;
   *out_data_input = k->data_input;
   return k->ready ? &k->copy : NULL;
+}
+
+// ---- Over something else
+
+typedef struct spread_kernel {
+  rheos__spread spread;
+  rheos__copy_make make;
+  const rheos__operands *operands;
+} spread_kernel;
+
+static rheos_status *run_spread(const void *state, const void *const *inputs, void *const *outputs,
+                                void *scratch, int64_t first_unit, int64_t last_unit) {
+  (void)scratch, (void)first_unit, (void)last_unit;
+  static const char zero[16];
+  const spread_kernel *k = state;
+  const rheos__spread *s = &k->spread;
+  const rheos_dtype dtype = k->operands->output_dtypes[0];
+  const int64_t count = rheos_shape_num_elements(&k->operands->output_shapes[0]);
+  rheos__copy copy = s->copy;
+  if (!s->ready) RHEOS_TRY(k->make(k->operands, inputs, &copy));
+  if (s->base_input < 0 && dtype != RHEOS_STRING) {
+    RHEOS_TRY(rheos__fill_elements(dtype, outputs[0], zero, count));
+  }
+  if (s->base_input >= 0 && inputs[s->base_input] != outputs[0]) {
+    RHEOS_TRY(rheos__copy_elements(dtype, outputs[0], inputs[s->base_input], count));
+  }
+  return rheos__copy_all(&copy, inputs[s->data_input], outputs[0]);
+}
+
+rheos_status *rheos__answer_spread(rheos__prepare *p, int32_t base_input, int32_t data_input,
+                                   rheos__copy_make make) {
+  spread_kernel *k = RHEOS_NEW_STATE(p, spread_kernel);
+  const void *inputs[MAX_INPUTS];
+  if (k == NULL) return rheos__out_of_memory();
+  k->spread.base_input = base_input;
+  k->spread.data_input = data_input;
+  k->make = make;
+  k->operands = rheos__keep_operands(p);
+  if (k->operands == NULL) return rheos__out_of_memory();
+  if (values_of(p, data_input, base_input, inputs)) {
+    RHEOS_TRY(make(k->operands, inputs, &k->spread.copy));
+    k->spread.ready = true;
+  }
+  return rheos__answer_run(p, run_spread, 1);
+}
+
+const rheos__spread *rheos__spread_of(rheos__run_fn run, const void *state) {
+  if (run != run_spread) return NULL;
+  const rheos__spread *spread = &((const spread_kernel *)state)->spread;
+  return spread->ready ? spread : NULL;
 }
