@@ -53,9 +53,14 @@ TFE_Context *TFE_NewContext(const TFE_ContextOptions *opts, TF_Status *status) {
     return NULL;
   }
   rheos_session_options session = capi_session_options(&opts->session, &timeout_ms);
-  rheos_host_options host_options = {.num_cpu_devices = session.num_cpu_devices,
-                                     .num_threads = session.num_threads};
-  rheos_status *error = rheos_host_new(&host_options, &host);
+  rheos_gpu_device *cards;
+  rheos_status *error = capi_session_cards(&opts->session, &session, &cards);
+  const rheos_host_options host_options = {.num_cpu_devices = session.num_cpu_devices,
+                                           .num_threads = session.num_threads,
+                                           .num_gpu_devices = session.num_gpu_devices,
+                                           .gpu_devices = session.gpu_devices};
+  if (error == NULL) error = rheos_host_new(&host_options, &host);
+  rheos_free(cards);
   if (error == NULL) {
     error = rheos_eager_new(&(rheos_eager_options){.host = host}, &context->eager);
   }

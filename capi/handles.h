@@ -228,6 +228,10 @@ struct TF_SessionOptions {
 // server has all of it.
 rheos_session_options capi_session_options(const TF_SessionOptions *options,
                                            int64_t *out_timeout_ms);
+// Which graphics cards a session in this process has, as its ConfigProto says: `*out_cards`, for
+// rheos_free(), is what the options have then.
+rheos_status *capi_session_cards(const TF_SessionOptions *options, rheos_session_options *to,
+                                 rheos_gpu_device **out_cards);
 // A list of devices, which it copies.
 TF_DeviceList *capi_device_list(const rheos_device_attributes *devices, size_t count,
                                 TF_Status *status);

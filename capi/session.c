@@ -95,6 +95,20 @@ rheos_session_options capi_session_options(const TF_SessionOptions *from, int64_
   return options;
 }
 
+rheos_status *capi_session_cards(const TF_SessionOptions *from, rheos_session_options *options,
+                                 rheos_gpu_device **out_cards) {
+  *out_cards = NULL;
+  if (from == NULL || from->config == NULL || (from->target != NULL && from->target[0] != '\0')) {
+    return NULL;
+  }
+  size_t count;
+  rheos_status *error =
+      rheos_gpu_devices_from_config(from->config, from->config_bytes, out_cards, &count);
+  options->num_gpu_devices = (int32_t)count;
+  options->gpu_devices = *out_cards;
+  return error;
+}
+
 // ---- Their lives
 
 TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Status *status) {
@@ -106,7 +120,11 @@ TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Sta
     return NULL;
   }
   rheos_session_options options = capi_session_options(opts, &session->timeout_ms);
-  if (!capi_take(status, rheos_session_new(graph->graph, &options, &session->session))) {
+  rheos_gpu_device *cards;
+  rheos_status *error = capi_session_cards(opts, &options, &cards);
+  if (error == NULL) error = rheos_session_new(graph->graph, &options, &session->session);
+  rheos_free(cards);
+  if (!capi_take(status, error)) {
     free(session);
     return NULL;
   }
@@ -255,16 +273,19 @@ TF_Session *TF_LoadSessionFromSavedModel(const TF_SessionOptions *session_option
   }
   rheos_session_options options = capi_session_options(session_options, &session->timeout_ms);
   rheos_saved_model_options model_options = {.session = &options};
+  rheos_gpu_device *cards;
+  rheos_status *error = capi_session_cards(session_options, &options, &cards);
   pthread_mutex_lock(&graph->lock);
-  rheos_status *error = rheos_graph_num_operations(graph->graph) == 0
-                            ? NULL
-                            : rheos_status_new(RHEOS_INVALID_ARGUMENT, "Graph is non-empty.");
+  if (error == NULL && rheos_graph_num_operations(graph->graph) > 0) {
+    error = rheos_status_new(RHEOS_INVALID_ARGUMENT, "Graph is non-empty.");
+  }
   if (error == NULL) {
     error =
         rheos_saved_model_load(export_dir, tags, (size_t)tags_len, &model_options, &session->model);
   }
   if (error == NULL) error = capi_graph_replace(graph, rheos_saved_model_graph(session->model));
   pthread_mutex_unlock(&graph->lock);
+  rheos_free(cards);
   if (capi_take(status, error) && meta_graph_def != NULL) {
     copy_meta_graph(export_dir, tags, tags_len, meta_graph_def, status);
   }

@@ -12,7 +12,7 @@ typedef struct reader {
   json_lexer lexer;
   cluster_devices *devices;
   char *job;  // that is read
-  int num_cpus;
+  int num_cpus, num_gpus;
 } reader;
 
 static void add_device(cluster_devices *devices, char *name) {
@@ -23,11 +23,16 @@ static void add_device(cluster_devices *devices, char *name) {
   devices->names[devices->count++] = name;
 }
 
-static void add_task(reader *r, const char *job, long index) {
-  for (int i = 0; i < r->num_cpus; i++) {
+static void add_devices(reader *r, const char *job, long index, const char *kind, int count) {
+  for (int i = 0; i < count; i++) {
     add_device(r->devices,
-               command_format("/job:%s/replica:0/task:%ld/device:CPU:%d", job, index, i));
+               command_format("/job:%s/replica:0/task:%ld/device:%s:%d", job, index, kind, i));
   }
+}
+
+static void add_task(reader *r, const char *job, long index) {
+  add_devices(r, job, index, "CPU", r->num_cpus);
+  add_devices(r, job, index, "GPU", r->num_gpus);
 }
 
 static rheos_status *expect(reader *r, char c) {
@@ -108,9 +113,9 @@ static rheos_status *put_first(cluster_devices *devices, const char *job, int in
   return is_there ? NULL : INVALID("the cluster has no task %d of job '%s'", index, job);
 }
 
-rheos_status *cluster_devices_read(const char *path, int num_cpus, const char *job, int index,
-                                   cluster_devices *out_devices) {
-  reader r = {.devices = out_devices, .num_cpus = num_cpus};
+rheos_status *cluster_devices_read(const char *path, int num_cpus, int num_gpus, const char *job,
+                                   int index, cluster_devices *out_devices) {
+  reader r = {.devices = out_devices, .num_cpus = num_cpus, .num_gpus = num_gpus};
   char *text;
   size_t size_bytes;
   if (path == NULL) {

@@ -28,9 +28,10 @@ const char command_show_help[] =
     "  --plan         what a step of it runs: entries by the rule that made them, whom they\n"
     "                 wait for, instructions, and where their values lie\n"
     "  --placement    what device each node asks for, which one it is given, and why\n"
-    "  --cluster FILE.json, --job NAME, --task N, --cpus N\n"
+    "  --cluster FILE.json, --job NAME, --task N, --cpus N, --gpus N\n"
     "                 with --placement, the tasks as 'rheos serve' has them, the one whose\n"
-    "                 master runs the graph (else the first), how many CPUs each has (else 1)\n"
+    "                 master runs the graph (else the first), how many CPUs (else 1) and GPUs\n"
+    "                 (else 0) each has, which need not be there\n"
     "  --soft-placement\n"
     "                 with --placement, other devices where those asked for do not do\n"
     "  --feed-shape NAME=2,28,28\n"
@@ -127,10 +128,11 @@ static int check(const show_options *options, const text_list *paths) {
         "show: --ops, --node, --dot, --memory, --plan and --placement do not go together");
   }
   const bool has_devices = options->cluster != NULL || options->cpus != NULL ||
-                           options->job != NULL || options->task != NULL || options->soft_placement;
+                           options->gpus != NULL || options->job != NULL || options->task != NULL ||
+                           options->soft_placement;
   if (has_devices && !options->placement) {
     return command_usage_error(
-        "show: --cluster, --job, --task, --cpus and --soft-placement go with --placement");
+        "show: --cluster, --job, --task, --cpus, --gpus and --soft-placement go with --placement");
   }
   if ((options->job != NULL && options->cluster == NULL) ||
       (options->task != NULL && options->job == NULL)) {
@@ -189,6 +191,7 @@ int command_show(int argc, char **argv) {
       {"--job", .text = &options.job, .kinds = SOURCE_MODELS},
       {"--task", .text = &options.task, .kinds = SOURCE_MODELS},
       {"--cpus", .text = &options.cpus, .kinds = SOURCE_MODELS},
+      {"--gpus", .text = &options.gpus, .kinds = SOURCE_MODELS},
       {"--soft-placement", .flag = &options.soft_placement, .kinds = SOURCE_MODELS},
       {"--feed-shape", .list = &options.feed_shapes, .kinds = SOURCE_MODELS},
       {"--fetch", .list = &options.fetches, .kinds = SOURCE_MODELS},

@@ -13,9 +13,9 @@ typedef struct show_options {
   const char *node;
   const char *tags;
   const char *memory_limit;
-  const char *cluster, *job, *task, *cpus;  // of the placement
-  text_list feed_shapes;                    // "NAME=2,3"
-  text_list fetches;                        // of the plan; none: the signature's, or all there are
+  const char *cluster, *job, *task, *cpus, *gpus;  // of the placement
+  text_list feed_shapes;                           // "NAME=2,3"
+  text_list fetches;  // of the plan; none: the signature's, or all there are
 } show_options;
 
 int show_model(source *s, const show_options *options);  // graph, meta graph, saved model

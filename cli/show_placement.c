@@ -83,10 +83,11 @@ static rheos_status *number_of(const char *option, const char *text, long least,
 }
 
 static rheos_status *read_devices(const show_options *options, cluster_devices *devices) {
-  int num_cpus = 1, task = 0;
+  int num_cpus = 1, num_gpus = 0, task = 0;
   TRY(number_of("--cpus", options->cpus, 1, MOST_CPUS, &num_cpus));
   TRY(number_of("--task", options->task, 0, MOST_TASK, &task));
-  return cluster_devices_read(options->cluster, num_cpus, options->job, task, devices);
+  TRY(number_of("--gpus", options->gpus, 0, MOST_CPUS, &num_gpus));
+  return cluster_devices_read(options->cluster, num_cpus, num_gpus, options->job, task, devices);
 }
 
 static rheos_status *place(const view *v, const show_options *options,

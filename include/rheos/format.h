@@ -4,6 +4,7 @@
 #ifndef RHEOS_FORMAT_H
 #define RHEOS_FORMAT_H
 
+#include <rheos/host.h>
 #include <rheos/scope.h>
 
 #ifdef __cplusplus
@@ -120,6 +121,13 @@ RHEOS_STATUS rheos_message_from_text(const char *type, const char *text, size_t 
 // RHEOS_DATA_LOSS if they are no such message, nest deeper than such code can recurse, or merge one
 // message too often. Much faster than reading the message.
 RHEOS_STATUS rheos_message_check(const char *type, const void *bytes, size_t size_bytes);
+
+// The devices /device:GPU:0, ... that a ConfigProto asks for by `device_count` and `gpu_options`
+// (visible_device_list, per_process_gpu_memory_fraction, experimental.virtual_devices), as sessions
+// and hosts take them: a list for rheos_free(), and how many they are. TensorFlow's errors, such as
+// RHEOS_INVALID_ARGUMENT for a card that is not there. The first call may load drivers.
+RHEOS_STATUS rheos_gpu_devices_from_config(const void *config, size_t config_bytes,
+                                           rheos_gpu_device **out_devices, size_t *out_count);
 
 // The tensor of a TensorProto, for rheos_tensor_unref(). RHEOS_DATA_LOSS if the bytes are none,
 // RHEOS_INVALID_ARGUMENT if they describe no tensor.

@@ -11,6 +11,14 @@ extern "C" {
 
 typedef struct rheos_host rheos_host;
 
+// A device /device:GPU:N: a graphics card, or a part of its memory.
+typedef struct rheos_gpu_device {
+  int32_t card RHEOS_LEFT_OUT;       // of rheos_num_graphics_cards()
+  int32_t reserved_ RHEOS_LEFT_OUT;  // zero
+  // The most that tensors there take; 0: four fifths of the memory of the card.
+  int64_t memory_limit_bytes RHEOS_LEFT_OUT;
+} rheos_gpu_device;
+
 typedef struct rheos_host_options {
   int32_t num_cpu_devices RHEOS_LEFT_OUT;  // 0: one, /device:CPU:0
   int32_t num_threads RHEOS_LEFT_OUT;      // of all its sessions together; 0: one for each core
@@ -21,6 +29,8 @@ typedef struct rheos_host_options {
   // Graphics cards, /device:GPU:0, ..., at most; 0: all that OpenCL finds, below: none.
   int32_t num_gpu_devices RHEOS_LEFT_OUT;
   int32_t reserved_ RHEOS_LEFT_OUT;  // zero
+  // What these are, num_gpu_devices of them: none for 0. NULL: the cards in their order.
+  const rheos_gpu_device *gpu_devices RHEOS_LEFT_OUT;
 } rheos_host_options;
 
 // A host (counted), which each of its sessions holds on to. `options` may be NULL. Steps of several
@@ -52,6 +62,12 @@ RHEOS_API int32_t rheos_host_num_threads(const rheos_host *host);
 RHEOS_API int32_t rheos_num_graphics_cards(void);
 // The name of card `index` and its driver; NULL if there is none. The process keeps it.
 RHEOS_API const char *rheos_graphics_card(int32_t index);
+
+// Bytes that tensors and steps have on a device with a memory of its own, and the most that they
+// had since the host was made, or since the peak was reset; zeros of others.
+RHEOS_STATUS rheos_host_memory_use(const rheos_host *host, int32_t device, int64_t *out_bytes,
+                                   int64_t *out_peak_bytes);
+RHEOS_STATUS rheos_host_reset_memory_peak(rheos_host *host, int32_t device);
 
 // Whether a CPU can run the op: has a kernel for it, or needs none. An op that a file only defines
 // has none.

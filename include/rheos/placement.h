@@ -25,10 +25,10 @@ typedef struct rheos_placement {
   const char *why;  // "asked for", "colocated with x", "beside v, whose reference or handle it ..."
 } rheos_placement;
 
-// Where sessions on these devices, all of them CPUs, place the operations: one placement for each,
-// in their order. The caller frees the list, with its texts, by rheos_free(). `options` may be
-// NULL. RHEOS_INVALID_ARGUMENT, with the operations that matter and their lines, for a device that
-// is not there and for colocations that cannot be.
+// Where sessions on these devices, CPUs and behind them graphics cards, which need not be there,
+// place the operations: one placement for each, in their order. The caller frees the list, with its
+// texts, by rheos_free(). `options` may be NULL. RHEOS_INVALID_ARGUMENT, with the operations that
+// matter and their lines, for a device that is not there and for colocations that cannot be.
 RHEOS_MUST_USE static inline rheos_status *rheos_graph_place(const rheos_graph *graph,
                                                              const rheos_placement_options *options,
                                                              rheos_placement **out_placements,

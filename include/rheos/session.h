@@ -77,6 +77,7 @@ typedef struct rheos_session_options {
   rheos_credentials credentials RHEOS_LEFT_OUT;  // for a session on a server
   int32_t num_gpu_devices RHEOS_LEFT_OUT;        // as rheos_host_options says, of a host of its own
   int32_t reserved_number_ RHEOS_LEFT_OUT;       // zero
+  const rheos_gpu_device *gpu_devices RHEOS_LEFT_OUT;  // likewise
 } rheos_session_options;
 
 // A session on a graph (counted). The graph may grow while the session lives. `options` may be

@@ -4,6 +4,7 @@
 #include <rheos/train.h>
 
 #include "eager_object.h"
+#include "gpu_devices.h"
 #include "graph_object.h"
 #include "session_object.h"
 
@@ -198,7 +199,8 @@ PyMODINIT_FUNC PyInit__core(void) {
       session_init_types(module) < 0 || server_init_types(module) < 0 ||
       watch_init_types(module) < 0 || ranks_init_types(module) < 0 || lint_init_types(module) < 0 ||
       training_init_types(module) < 0 || files_init_types(module) < 0 ||
-      checkpoint_init_types(module) < 0 || eager_init_types(module) < 0) {
+      checkpoint_init_types(module) < 0 || eager_init_types(module) < 0 ||
+      gpu_devices_init(module) < 0) {
     Py_DECREF(module);
     return NULL;
   }

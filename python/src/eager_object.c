@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "attr.h"
+#include "gpu_devices.h"
 #include "graph_object.h"
 #include "op_plan.h"
 #include "session_object.h"
@@ -643,18 +644,30 @@ static bool program_gradient(void *argument, rheos_scope *scope, rheos_operation
 
 PyObject *graph_become_eager(PyObject *self, PyObject *args) {
   graph_object *graph = (graph_object *)self;
-  PyObject *function, *server = Py_None;
+  PyObject *function, *server = Py_None, *gpus = Py_None;
   int num_threads = 0;
-  if (!PyArg_ParseTuple(args, "O|iO", &function, &num_threads, &server)) return NULL;
+  gpu_devices cards;
+  if (!PyArg_ParseTuple(args, "O|iOO", &function, &num_threads, &server, &gpus)) return NULL;
+  if (!gpu_devices_read(gpus, &cards)) return NULL;
   if (package.num_eager_watches > 0) {
     PyErr_SetString(PyExc_RuntimeError,
                     "what runs at once is watched: say threads and servers before that");
     return NULL;
   }
-  rheos_eager_options options = {.num_threads = num_threads, .gradient_function = program_gradient};
+  rheos_eager_options options = {.gradient_function = program_gradient};
+  rheos_host *own = NULL;
   if (server != Py_None) {
     options.host = server_host(server);
     if (!options.host) return NULL;
+  } else {
+    const rheos_host_options host = {
+        .num_threads = num_threads, .num_gpu_devices = cards.count, .gpu_devices = cards.given};
+    rheos_status *status = rheos_host_new(&host, &own);
+    if (status) {
+      raise_run_error_take(status, NULL);
+      return NULL;
+    }
+    options.host = own;
   }
   if (function != Py_None) {
     options.program_function = call_program;
@@ -663,6 +676,7 @@ PyObject *graph_become_eager(PyObject *self, PyObject *args) {
   }
   rheos_eager *eager;
   rheos_status *status = rheos_eager_new(&options, &eager);
+  rheos_host_unref(own);
   if (status) {
     raise_run_error_take(status, NULL);
     return NULL;

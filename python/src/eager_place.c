@@ -88,10 +88,37 @@ static PyObject *devices(PyObject *module, PyObject *unused) {
   return list;
 }
 
+// The number of a device of eager execution; -1 with an exception.
+static int32_t device_number(const rheos_host *host, const char *name) {
+  for (int32_t i = 0; i < rheos_host_num_devices(host); ++i) {
+    if (strcmp(rheos_host_device(host, i), name) == 0) return i;
+  }
+  PyErr_Format(PyExc_ValueError, "there is no device %s", name);
+  return -1;
+}
+
+PyDoc_STRVAR(memory_doc, "_memory_use(device, resets): bytes in use and their peak.");
+static PyObject *memory_use(PyObject *module, PyObject *args) {
+  (void)module;
+  rheos_host *host = rheos_eager_host(eager_context());
+  const char *name;
+  int resets;
+  int64_t bytes, peak;
+  if (!PyArg_ParseTuple(args, "sp", &name, &resets)) return NULL;
+  const int32_t number = device_number(host, name);
+  if (number < 0) return NULL;
+  rheos_status *status = resets ? rheos_host_reset_memory_peak(host, number) : NULL;
+  if (!status) status = rheos_host_memory_use(host, number, &bytes, &peak);
+  if (!status) return Py_BuildValue("LL", (long long)bytes, (long long)peak);
+  raise_run_error_take(status, NULL);
+  return NULL;
+}
+
 static PyMethodDef functions[] = {
     {"_ask_device", ask_device, METH_O, ask_device_doc},
     {"_device_of", device_of, METH_O, device_doc},
     {"_copy_to", copy_to, METH_VARARGS, copy_doc},
+    {"_memory_use", memory_use, METH_VARARGS, memory_doc},
     {"_eager_devices", devices, METH_NOARGS, "_eager_devices(): names of the devices there are."},
     {NULL, NULL, 0, NULL},
 };

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "gpu_devices.h"
 #include "session_object.h"
 
 static PyTypeObject callable_type;
@@ -452,17 +453,19 @@ static PyTypeObject callable_type = {
     .tp_traverse = callable_traverse,
 };
 
-PyDoc_STRVAR(
-    open_doc,
-    "_open(graph, target='', threads=0, cpu_devices=0, soft_placement=False, "
-    "log_placement=False, rewrites=(0,) * 8, threads_between_ops=0, "
-    "program_function=None, timeout_ms=0, config=b'', gpu_devices=0)\n\nrewrites: no rules at all, "
-    "then "
-    "RewriterConfig.Toggle for folding constants, common subexpressions, arithmetic, "
-    "dependencies, remapping, layouts, for compiled loops and for inlined calls. "
-    "program_function(token, "
-    "arrays, count): what PyFunc calls; a list of (array, dtype). timeout_ms: of runs "
-    "without one of their own. config: the bytes of a ConfigProto, for a session on a server.");
+PyDoc_STRVAR(open_doc,
+             "_open(graph, target='', threads=0, cpu_devices=0, soft_placement=False, "
+             "log_placement=False, rewrites=(0,) * 8, threads_between_ops=0, "
+             "program_function=None, timeout_ms=0, config=b'', gpu_devices=None)\n\nrewrites: no "
+             "rules at all, "
+             "then "
+             "RewriterConfig.Toggle for folding constants, common subexpressions, arithmetic, "
+             "dependencies, remapping, layouts, for compiled loops and for inlined calls. "
+             "program_function(token, "
+             "arrays, count): what PyFunc calls; a list of (array, dtype). timeout_ms: of runs "
+             "without one of their own. config: the bytes of a ConfigProto, for a session on a "
+             "server. gpu_devices: "
+             "pairs of a card and the bytes it may give; None: all cards.");
 static PyObject *open_session(PyObject *object, PyObject *args) {
   session_object *self = (session_object *)object;
   PyObject *graph, *function = Py_None;
@@ -471,13 +474,18 @@ static PyObject *open_session(PyObject *object, PyObject *args) {
   int remap = 0, layout = 0, compiled = 0, inlining = 0;
   long long timeout_ms = 0;
   Py_ssize_t config_bytes = 0;
-  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiiiii)iOLy#i", &graph_base_type, &graph,
+  PyObject *gpus = Py_None;
+  gpu_devices cards;
+  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiiiii)iOLy#O", &graph_base_type, &graph,
                         &options.target, &options.num_threads, &options.num_cpu_devices, &soft,
                         &log, &off, &folding, &merging, &arithmetic, &dependency, &remap, &layout,
                         &compiled, &inlining, &options.num_threads_between_ops, &function,
-                        &timeout_ms, &options.config, &config_bytes, &options.num_gpu_devices)) {
+                        &timeout_ms, &options.config, &config_bytes, &gpus)) {
     return NULL;
   }
+  if (!gpu_devices_read(gpus, &cards)) return NULL;
+  options.gpu_devices = cards.given;
+  options.num_gpu_devices = cards.count;
   options.rewrites = (rheos_rewrite_options){
       .disable_meta_optimizer = off != 0,
       .constant_folding = (rheos_toggle)folding,

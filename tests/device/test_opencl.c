@@ -31,7 +31,7 @@ static void test_blocks_keep_their_bytes(void **unused) {
   size_t sizes[BLOCKS] = {0};
   static unsigned char bytes[1 << 16], back[1 << 16];
   uint32_t state = 7;
-  check(rheos__opencl_device_init(&device, 0));
+  check(rheos__opencl_device_init(&device, 0, 0, 0));
   rheos__memory *memory = device.memory;
   for (int round = 0; round < ROUNDS; round++) {
     const size_t i = next_random(&state) >> 16 & (BLOCKS - 1);

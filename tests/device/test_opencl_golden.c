@@ -128,7 +128,7 @@ int main(int argc, char **argv) {
   const rheos_host_options without = {.num_threads = 2, .num_gpu_devices = -1};
   rheos_status *status = rheos_host_new(&with, &host);
   if (!status) status = rheos_host_new(&without, &without_device);
-  if (!status) status = rheos__opencl_device_init(&device, 0);
+  if (!status) status = rheos__opencl_device_init(&device, 0, 0, 0);
   if (status) {
     fprintf(stderr, "%s\n", rheos_status_message(status));
     return 1;

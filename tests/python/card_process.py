@@ -4,6 +4,7 @@ of, or on as many cards as are asked for. Without a driver of OpenCL their tests
 import os
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -15,13 +16,16 @@ def run_program(program, environment=(), cards=1):
     told = {"RHEOS_OPENCL": "cpu"}
     if cards > 1:
         told["POCL_DEVICES"] = " ".join(["pthread"] * cards)
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, **told, **dict(environment)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as file:  # which AutoGraph reads
+        file.write(program)
+        file.flush()
+        done = subprocess.run(
+            [sys.executable, file.name],
+            env={**os.environ, **told, **dict(environment)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     if done.returncode == NO_CARD:
         pytest.skip("no device of OpenCL")
     return done

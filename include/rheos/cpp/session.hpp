@@ -14,11 +14,25 @@ class HostRef : public Handle<rheos_host> {
   int32_t num_devices() const { return rheos_host_num_devices(handle_); }
   const char *device(int32_t index) const { return rheos_host_device(handle_, index); }
   int32_t num_threads() const { return rheos_host_num_threads(handle_); }
+  // Bytes in use on a device with a memory of its own, and the most that were.
+  Result<void> memory_use(int32_t device, int64_t *bytes, int64_t *peak_bytes) const {
+    return detail::done(rheos_host_memory_use(handle_, device, bytes, peak_bytes));
+  }
+  Result<void> reset_memory_peak(int32_t device) const {
+    return detail::done(rheos_host_reset_memory_peak(handle_, device));
+  }
 };
 
 // The graphics cards that hosts have, by number.
 inline int32_t num_graphics_cards() { return rheos_num_graphics_cards(); }
 inline const char *graphics_card(int32_t index) { return rheos_graphics_card(index); }
+
+// The devices on cards that a ConfigProto asks for.
+inline Result<Array<rheos_gpu_device>> gpu_devices_from_config(BytesView config) {
+  return detail::array_of<rheos_gpu_device>([&](rheos_gpu_device **out, size_t *count) {
+    return rheos_gpu_devices_from_config(config.data(), config.size(), out, count);
+  });
+}
 
 class Host : public Counted<HostRef, rheos_host_ref, rheos_host_unref> {
  public:

@@ -4,7 +4,7 @@ import functools
 import inspect
 
 from rheos.framework import nest
-from rheos.framework.config import list_device_names
+from rheos.framework.config import list_device_names, list_logical_devices
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.models.model import Model as _Model
@@ -198,8 +198,8 @@ def list_devices():
 
 
 def num_gpus():
-    """0: operations run on the CPU."""
-    return 0
+    """How many GPUs operations run on."""
+    return len(list_logical_devices("GPU"))
 
 
 def in_eager_mode():

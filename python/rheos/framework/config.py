@@ -26,12 +26,25 @@ def list_physical_devices(device_type=None):
 
 def list_logical_devices(device_type=None):
     """The devices that operations run on."""
-    parts = max([1, *map(len, _logical.values())])
+    parts = max([1, *(len(p) for d, p in _logical.items() if d.device_type == "CPU")])
     found = [LogicalDevice(f"/device:CPU:{i}", "CPU") for i in range(parts)]
     if device_type != "CPU":
-        cards = range(len(get_visible_devices("GPU")))
-        found += [LogicalDevice(f"/device:GPU:{i}", "GPU") for i in cards]
+        found += [LogicalDevice(f"/device:GPU:{i}", "GPU") for i in range(len(_gpu_devices()))]
     return [d for d in found if device_type in (None, d.device_type)]
+
+
+def _card_of(device):
+    """The number that a physical device has among the cards."""
+    return int(device.name.rpartition(":")[2])
+
+
+def _gpu_devices():
+    """What the GPUs of a program are: pairs of a card and the bytes that it may give, 0 for all."""
+    pairs = []
+    for device in get_visible_devices("GPU"):
+        parts = _logical.get(device) or [LogicalDeviceConfiguration()]
+        pairs += [(_card_of(device), int((part.memory_limit or 0) * 2**20)) for part in parts]
+    return pairs
 
 
 def list_device_names():
@@ -47,7 +60,7 @@ def get_visible_devices(device_type=None):
 
 
 def set_visible_devices(devices, device_type=None):
-    """Says which devices are used: the program is told of no others. The CPU always is."""
+    """Says which devices are used, before the first operation runs. The CPU always is."""
     wanted = [devices] if isinstance(devices, PhysicalDevice) else list(devices)
     for device in wanted:
         if device not in list_physical_devices():
@@ -56,8 +69,24 @@ def set_visible_devices(devices, device_type=None):
             raise ValueError(f"{device!r} is not of type {device_type}")
     if device_type in (None, "GPU"):
         names = {device.name for device in wanted}
+        hidden = {d.name for d in list_physical_devices("GPU") if d.name not in names}
+        _change_cards(lambda: (_hidden.clear(), _hidden.update(hidden)))
+
+
+def _change_cards(change):
+    """Changes what the GPUs are, which they can be only before the first operation runs."""
+    if not list_physical_devices("GPU"):
+        return change()
+    kept = set(_hidden), dict(_logical)
+    change()
+    try:
+        eager.set_gpu_devices(_gpu_devices())
+    except RuntimeError:
         _hidden.clear()
-        _hidden.update(d.name for d in list_physical_devices("GPU") if d.name not in names)
+        _logical.clear()
+        _hidden.update(kept[0])
+        _logical.update(kept[1])
+        raise
 
 
 def _set_threads(kind, number):
@@ -108,11 +137,19 @@ _logical = {}
 def set_logical_device_configuration(device, logical_devices):
     """Says how many devices a program sees a device as, which the replicas of strategies are on.
 
-    Operations that run at once are run by the same CPU on each of them.
+    Operations that run at once are run by the same CPU on each of its own. Those of a card are
+    devices by themselves, each with `memory_limit` MB of it; it is said before the first operation
+    runs.
     """
-    if any(one.memory_limit is not None for one in logical_devices):
+    parts = list(logical_devices)
+    if device.device_type == "GPU":
+        if _growth.get(device):
+            raise ValueError("Cannot set memory growth on device when virtual devices configured")
+        _change_cards(lambda: _logical.__setitem__(device, parts))
+        return
+    if any(one.memory_limit is not None for one in parts):
         raise ValueError("Setting memory limit on CPU is currently not supported")
-    _logical[device] = list(logical_devices)
+    _logical[device] = parts
 
 
 def get_logical_device_configuration(device):
@@ -168,6 +205,8 @@ def set_memory_growth(device, enable):
     """Says whether a card's memory is taken as it is needed, which it always is."""
     if device.device_type != "GPU":
         raise ValueError("Cannot set memory growth on devices that are no GPUs")
+    if enable and _logical.get(device):
+        raise ValueError("Cannot set memory growth on device when virtual devices configured")
     _growth[device] = bool(enable)
 
 
@@ -184,7 +223,7 @@ def get_device_details(device):
     if not isinstance(device, PhysicalDevice):
         raise ValueError(f"device must be a tf.config.PhysicalDevice, but got: {device}")
     if device.device_type == "GPU":
-        return {"device_name": _core.graphics_cards()[int(device.name.rpartition(":")[2])]}
+        return {"device_name": _core.graphics_cards()[_card_of(device)]}
     return {}
 
 
@@ -195,24 +234,34 @@ def _check_device(device):
             f"Failed parsing device name: {device!r}. Note a valid device string should at least "
             'contain a device type and a device index, like "GPU:0".'
         )
-    if (kind.rpartition(":")[2].upper(), number) != ("CPU", "0"):
+    name = f"{kind.rpartition(':')[2].rpartition('/')[2].upper()}:{number}"
+    if f"/device:{name}" not in [one.name for one in list_logical_devices()]:
         raise ValueError(f"No matching devices found for {device!r}")
+    return name
+
+
+def _memory_use(device, resets):
+    name = _check_device(device)
+    if not name.startswith("GPU"):
+        return 0, 0
+    task = eager.device_name().rpartition("/")[0]
+    return _core._memory_use(f"{task}/device:{name}", resets)
 
 
 def get_memory_info(device):
-    """Bytes in use and their peak, which are counted of GPUs only: zeros."""
-    _check_device(device)
-    return {"current": 0, "peak": 0}
+    """Bytes in use and the most that were, of what runs at once; counted of GPUs only."""
+    current, peak = _memory_use(device, False)
+    return {"current": current, "peak": peak}
 
 
 def get_memory_usage(device):
-    """The bytes in use of a device, which are counted of GPUs only: 0."""
+    """The bytes in use of a device, which are counted of GPUs only."""
     return get_memory_info(device)["current"]
 
 
 def reset_memory_stats(device):
-    """Nothing: no memory is counted."""
-    _check_device(device)
+    """Counts the peak of a device's memory from here."""
+    _memory_use(device, True)
 
 
 def get_synchronous_execution():

@@ -132,14 +132,14 @@ class EagerGraph(Graph):
     _is_eager = True
     control_flow_v2 = True
 
-    def __init__(self, program_function=None, num_threads=0):
+    def __init__(self, program_function=None, num_threads=0, gpu_devices=None):
         self._own_seed = None
         self._scopes = inherited(_Scopes())
         super().__init__()
         self._scope_texts = {}  # by the scope around and the name
         self._kept = {}
         self.seed = None
-        self._become_eager(program_function, num_threads)
+        self._become_eager(program_function, num_threads, None, gpu_devices)
 
     @property
     def seed(self):
@@ -255,6 +255,7 @@ class _Nothing:
 _eager_graph = None
 _program_function = None
 _num_threads = 0
+_gpu_devices = None  # pairs of a card and its bytes; None: all cards
 
 
 def register_program_function(function):
@@ -272,7 +273,7 @@ def get_eager_graph():
     """The object that stands for eager execution, made when it is first wanted."""
     global _eager_graph
     if _eager_graph is None:
-        _eager_graph = EagerGraph(_call_program_function, _num_threads)
+        _eager_graph = EagerGraph(_call_program_function, _num_threads, _gpu_devices)
     return _eager_graph
 
 
@@ -301,8 +302,22 @@ def set_num_threads(number):
     if _core._eager_was_used():
         raise RuntimeError("the number of threads is said before the first operation runs")
     _num_threads = number
+    _begin_anew()
+
+
+def _begin_anew():
     if _eager_graph is not None:
-        _eager_graph._become_eager(_call_program_function, number)
+        _eager_graph._become_eager(_call_program_function, _num_threads, None, _gpu_devices)
+
+
+def set_gpu_devices(pairs):
+    """Says which graphics cards it will have, as pairs of a card and the bytes it may give;
+    RuntimeError if it was used already."""
+    global _gpu_devices
+    if _core._eager_was_used():
+        raise RuntimeError("Visible devices cannot be modified after being initialized")
+    _gpu_devices = pairs
+    _begin_anew()
 
 
 def join_server(server):

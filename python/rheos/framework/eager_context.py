@@ -25,8 +25,8 @@ class Context:
         return executing_eagerly()
 
     def num_gpus(self):
-        """How many GPUs there are: none."""
-        return 0
+        """How many GPUs operations run on."""
+        return len(config.list_logical_devices("GPU"))
 
     def devices(self):
         """The names of the devices."""

@@ -41,6 +41,8 @@ class DatasetBase:
         self._kind = kind
         self._own_options = None
 
+    _device = None  # where iterators of programs that run at once put elements; None: nowhere
+
     @classmethod
     def _make(cls, op_type, *op_inputs, spec, inputs=(), **attrs):
         """A dataset of a new operation, which has attributes for dtypes and shapes."""
@@ -57,6 +59,7 @@ class DatasetBase:
     def _of_variant(cls, variant, spec, inputs=(), kind="VariantDataset"):
         dataset = cls._face.__new__(cls._face)
         dataset._set(variant, spec, inputs, kind)
+        dataset._device = next((d._device for d in inputs if d._device), None)
         return dataset
 
     def _derive(self, op_type, *op_inputs, spec=None, **attrs):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rheos import _core
 from rheos.framework import dtypes, errors
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.op_call import apply_op, op1
@@ -25,6 +26,12 @@ def _types_and_shapes(spec):
 _TAKEN_IN_GRAPH = 32  # TensorFlow's bound
 
 
+def _placed(tensors, device):
+    """The tensors on a device."""
+    with get_default_graph().device(device):
+        return [op1("Identity", None, tensor) for tensor in tensors]
+
+
 class OwnedIterator:
     """What gives the elements of a dataset one after the other.
 
@@ -33,6 +40,7 @@ class OwnedIterator:
     """
 
     _attrs = None  # of the op that gives elements
+    _device = None  # where they are put; None: they stay
     _taken_in_graph = 0  # elements that code which is not converted took in the body of a function
 
     def __init__(self, dataset=None, components=None, element_spec=None):
@@ -50,6 +58,7 @@ class OwnedIterator:
                 "When `dataset` is provided, `element_spec` and `components` must not be specified."
             )
         self._element_spec = spec = dataset.element_spec
+        self._device = dataset._device if _core._eager_devices()[1:] else None
         self._dataset = dataset  # what its functions capture lives as long
         variant = dataset._apply_options()._variant_tensor
         self._iterator_resource = op1("AnonymousIteratorV3", None, **_types_and_shapes(spec))
@@ -66,6 +75,8 @@ class OwnedIterator:
         if self._attrs is None:
             self._attrs = _types_and_shapes(self._element_spec)
         outputs = apply_op("IteratorGetNext", None, self._iterator_resource, **self._attrs).outputs
+        if self._device is not None:
+            outputs = _placed(outputs, self._device)
         if type(self._element_spec) is TensorSpec:
             return outputs[0]
         return structure.from_tensor_list(self._element_spec, outputs)

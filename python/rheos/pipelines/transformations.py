@@ -165,22 +165,31 @@ def assert_cardinality(expected_cardinality):
 _OF_A_COPY = 3  # operations by which TensorFlow 1.15 copies elements between devices
 
 
+def _on_device(dataset, device):
+    dataset._device = device.to_string() if hasattr(device, "to_string") else device
+    return dataset
+
+
 def copy_to_device(target_device, source_device="/cpu:0"):
-    """A transformation: the elements; all devices of a process see the same memory here."""
+    """A transformation: the elements, which what runs at once gets in the memory of the device.
+
+    Sessions copy elements when they are taken on a card.
+    """
 
     def apply(dataset):
         count_operations(_OF_A_COPY)
-        return dataset._derive_same("CopyToDevice")
+        return _on_device(dataset._derive_same("CopyToDevice"), target_device)
 
     return apply
 
 
 def prefetch_to_device(device, buffer_size=None):
-    """A transformation: the elements, some of them made ahead of time."""
+    """A transformation: the elements, some of them made ahead of time, as copy_to_device() puts
+    them on the device."""
 
     def apply(dataset):
         count_operations(_OF_A_COPY)
-        return dataset.prefetch(buffer_size)
+        return _on_device(dataset.prefetch(buffer_size), device)
 
     return apply
 

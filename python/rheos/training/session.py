@@ -248,11 +248,13 @@ def waiting():
             yield f"{type(session).__name__} of {session.graph}:\n{lines}"
 
 
-def _num_gpus(config):
-    """How many graphics cards the session has at most: 0 for all, -1 for none."""
-    if config is None or "GPU" not in config.device_count:
-        return 0
-    return config.device_count["GPU"] or -1
+def _gpu_devices(config, target):
+    """The graphics cards of a session in this process, as `_open` takes them; None: all."""
+    if config is None or target:
+        return None
+    if not config.HasField("gpu_options") and "GPU" not in config.device_count:
+        return None
+    return _core._gpu_devices(config.SerializeToString())
 
 
 def _threads(config):
@@ -315,7 +317,7 @@ class BaseSession(_core.SessionBase):
             call_function,
             config.operation_timeout_in_ms if config is not None else 0,
             config.SerializeToString() if config is not None and target else b"",
-            _num_gpus(config),
+            _gpu_devices(config, target),
         )
         watcher = run_warnings.watcher()
         if watcher is not None:

@@ -18,6 +18,7 @@ static const uint64_t FIRST_BYTES = (uint64_t)32 << 20, PAGE = 4096;
 
 typedef struct block {
   uint64_t address;  // 0: none
+  uint64_t size_bytes;
   int32_t place;
 } block;
 
@@ -43,6 +44,8 @@ typedef struct rheos__card_pool {
 typedef struct card_memory {
   rheos__memory base;
   rheos__card *card;
+  uint64_t limit_bytes;
+  uint64_t used_bytes, peak_bytes;  // guarded by the pool's mutex
 } card_memory;
 
 static pool *pool_of(rheos__memory *memory) { return ((card_memory *)memory)->card->pool; }
@@ -75,16 +78,16 @@ static bool make_room(pool *m) {
   return true;
 }
 
-// Removes it and gives its place; -1 if there is none at the address.
-static int32_t take_out(pool *m, uint64_t address) {
-  if (m->block_capacity == 0) return -1;
+// Removes the one at the address; its own is 0 if there is none.
+static block take_out(pool *m, uint64_t address) {
+  if (m->block_capacity == 0) return (block){0};
   const size_t mask = m->block_capacity - 1;
   size_t i = home_of(m, address);
   while (m->blocks[i].address != address) {
-    if (m->blocks[i].address == 0) return -1;
+    if (m->blocks[i].address == 0) return (block){0};
     i = (i + 1) & mask;
   }
-  const int32_t place = m->blocks[i].place;
+  const block found = m->blocks[i];
   for (size_t next = (i + 1) & mask; m->blocks[next].address != 0; next = (next + 1) & mask) {
     const size_t home = home_of(m, m->blocks[next].address);
     if (((next - home) & mask) < ((next - i) & mask)) continue;  // it stands where it belongs
@@ -92,7 +95,7 @@ static int32_t take_out(pool *m, uint64_t address) {
     i = next;
   }
   m->blocks[i] = (block){0};
-  return place;
+  return found;
 }
 
 // ---- Buffers
@@ -150,11 +153,12 @@ static uint64_t take_new(pool *m, size_t size_bytes, int32_t *out_place) {
 
 static void *allocate(rheos__memory *of, size_t size_bytes) {
   pool *m = pool_of(of);
-  block b = {0};
+  card_memory *own = (card_memory *)of;
   size_bytes = size_bytes > 0 ? size_bytes : 1;
+  block b = {.size_bytes = size_bytes};
   if (size_bytes > m->slot_bytes) return NULL;
   pthread_mutex_lock(&m->mutex);
-  if (make_room(m)) {
+  if (size_bytes <= own->limit_bytes - own->used_bytes && make_room(m)) {
     for (int32_t i = 0; i < m->num_buffers && b.address == 0; i++) {
       b.address = take_from(m, i, size_bytes, &b.place);
     }
@@ -162,6 +166,8 @@ static void *allocate(rheos__memory *of, size_t size_bytes) {
     if (b.address != 0) {
       put(m, b);
       m->num_blocks++;
+      own->used_bytes += size_bytes;
+      if (own->used_bytes > own->peak_bytes) own->peak_bytes = own->used_bytes;
     }
   }
   pthread_mutex_unlock(&m->mutex);
@@ -172,11 +178,12 @@ static void free_block(rheos__memory *of, void *address) {
   pool *m = pool_of(of);
   const uint64_t at = (uint64_t)(uintptr_t)address;
   pthread_mutex_lock(&m->mutex);
-  const int32_t place = take_out(m, at);
-  if (place >= 0) {
+  const block found = take_out(m, at);
+  if (found.address != 0) {
     buffer *b = &m->buffers[(at - (uint64_t)(uintptr_t)m->first) / m->slot_bytes];
-    rheos__offset_allocator_give(&b->space, place);
+    rheos__offset_allocator_give(&b->space, found.place);
     m->num_blocks--;
+    ((card_memory *)of)->used_bytes -= found.size_bytes;
   }
   pthread_mutex_unlock(&m->mutex);
 }
@@ -256,14 +263,45 @@ static void deinit(rheos__memory *memory) { rheos__free(memory); }
 static const rheos__memory_kind kind = {
     .allocate = allocate, .free = free_block, .copy = copy, .deinit = deinit};
 
-rheos_status *rheos__card_memory_new(rheos__card *card, rheos__memory **out_memory) {
+// Who asks for more than the pool has by itself lets it grow, up to all that the card has.
+static uint64_t limit_of(pool *m, int64_t wanted) {
+  pthread_mutex_lock(&m->mutex);
+  uint64_t limit = wanted > 0 ? (uint64_t)wanted : m->limit_bytes;
+  if (limit > m->card->memory_bytes) limit = m->card->memory_bytes;
+  if (limit > m->limit_bytes) m->limit_bytes = limit;
+  pthread_mutex_unlock(&m->mutex);
+  return limit;
+}
+
+rheos_status *rheos__card_memory_new(rheos__card *card, int64_t limit_bytes,
+                                     rheos__memory **out_memory) {
   card_memory *m = rheos__alloc_zeroed(sizeof *m);
   if (m == NULL) return rheos__out_of_memory();
   m->base.kind = &kind;
   atomic_init(&m->base.references, 1);
   m->card = card;
+  m->limit_bytes = limit_of(card->pool, limit_bytes);
   *out_memory = &m->base;
   return NULL;
+}
+
+int64_t rheos__card_memory_limit(const rheos__memory *memory) {
+  return (int64_t)((const card_memory *)memory)->limit_bytes;
+}
+
+void rheos__card_memory_use(const rheos__memory *memory, int64_t *out_bytes, int64_t *out_peak) {
+  const card_memory *m = (const card_memory *)memory;
+  pthread_mutex_lock(&m->card->pool->mutex);
+  *out_bytes = (int64_t)m->used_bytes;
+  *out_peak = (int64_t)m->peak_bytes;
+  pthread_mutex_unlock(&m->card->pool->mutex);
+}
+
+void rheos__card_memory_reset_peak(rheos__memory *memory) {
+  card_memory *m = (card_memory *)memory;
+  pthread_mutex_lock(&m->card->pool->mutex);
+  m->peak_bytes = m->used_bytes;
+  pthread_mutex_unlock(&m->card->pool->mutex);
 }
 
 rheos_status *rheos__card_pool_new(rheos__card *card, rheos__card_pool **out_pool) {

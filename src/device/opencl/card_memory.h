@@ -9,8 +9,13 @@
 typedef struct rheos__card_pool rheos__card_pool;
 rheos_status *rheos__card_pool_new(rheos__card *card, rheos__card_pool **out_pool);
 
-// A memory whose blocks come from them.
-rheos_status *rheos__card_memory_new(rheos__card *card, rheos__memory **out_memory);
+// A memory whose blocks come from them, of so many bytes together at most; 0: of what they have.
+rheos_status *rheos__card_memory_new(rheos__card *card, int64_t limit_bytes,
+                                     rheos__memory **out_memory);
+int64_t rheos__card_memory_limit(const rheos__memory *memory);
+// Bytes of its blocks, and the most that they had together.
+void rheos__card_memory_use(const rheos__memory *memory, int64_t *out_bytes, int64_t *out_peak);
+void rheos__card_memory_reset_peak(rheos__memory *memory);
 
 typedef struct rheos__card_place {
   cl_mem buffer;

@@ -397,7 +397,8 @@ static const rheos__prepare_fn *kernels_of(const rheos__op_def *op) {
   return NULL;
 }
 
-// Whether the card computes with the values, or may hold them at least.
+// Whether the card computes with the values, or may hold them at least. NULL: one that is only
+// spoken of, where graphs are placed without it; it has all dtypes.
 static bool is_of_numbers(const rheos__card *card, const rheos__attrs *attrs) {
   static const char *const names[] = {"T", "dtype", "SrcT", "DstT"};
   for (size_t i = 0; attrs != NULL && i < sizeof names / sizeof *names; i++) {
@@ -405,7 +406,7 @@ static bool is_of_numbers(const rheos__card *card, const rheos__attrs *attrs) {
     if (dtype == NULL) continue;
     if (dtype->type == RHEOS_STRING || dtype->type == RHEOS_VARIANT ||
         dtype->type == RHEOS_RESOURCE || rheos_dtype_is_complex(dtype->type) ||
-        (dtype->type == RHEOS_DOUBLE && !card->has_double)) {
+        (dtype->type == RHEOS_DOUBLE && card != NULL && !card->has_double)) {
       return false;
     }
   }
@@ -459,19 +460,35 @@ const rheos__device_kind rheos__opencl_kind = {
 
 int32_t rheos__opencl_count(void) { return rheos__card_count(); }
 
-rheos_status *rheos__opencl_device_init(rheos__device *device, int32_t index) {
+rheos_status *rheos__opencl_device_init(rheos__device *device, int32_t index, int32_t card,
+                                        int64_t memory_limit_bytes) {
   rheos__memory *memory;
-  if (index < 0 || index >= rheos__card_count()) {
-    return rheos_status_new(RHEOS_INVALID_ARGUMENT, "there is no graphics card %d", (int)index);
+  if (card < 0 || card >= rheos__card_count()) {
+    return RHEOS_INVALID("there is no graphics card %d", (int)card);
   }
-  rheos__card *card = rheos__card_at(index);
-  RHEOS_TRY(rheos__card_memory_new(card, &memory));
-  rheos__device_init(device, &rheos__opencl_kind, index, memory, card);
+  RHEOS_TRY(rheos__card_memory_new(rheos__card_at(card), memory_limit_bytes, &memory));
+  rheos__device_init(device, &rheos__opencl_kind, index, memory, rheos__card_at(card));
   return NULL;
 }
 
+int32_t rheos__opencl_card(const rheos__device *device) {
+  return (int32_t)(rheos__card_of(device) - rheos__card_at(0));
+}
+
+int64_t rheos__opencl_memory_limit(const rheos__device *device) {
+  return rheos__card_memory_limit(device->memory);
+}
+
+void rheos__opencl_memory_use(const rheos__device *device, int64_t *out_bytes, int64_t *out_peak) {
+  rheos__card_memory_use(device->memory, out_bytes, out_peak);
+}
+
+void rheos__opencl_reset_memory_peak(const rheos__device *device) {
+  rheos__card_memory_reset_peak(device->memory);
+}
+
 int64_t rheos__opencl_memory_bytes(int32_t index) {
-  return (int64_t)(rheos__card_at(index)->memory_bytes / 5 * 4);
+  return (int64_t)rheos__card_at(index)->memory_bytes;
 }
 
 const char *rheos__opencl_description(int32_t index) { return rheos__card_at(index)->description; }

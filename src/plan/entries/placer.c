@@ -268,6 +268,24 @@ static void give_asked(rheos__placer *p, const rheos__placed *what, int32_t devi
   }
 }
 
+// A device that would rather have it than others, one of those that its function is called on; 0:
+// none.
+static int32_t preferred(const rheos__placer *p, const rheos__placed *what) {
+  rheos__device_name called = {.replica = -1, .task = -1, .id = -1};
+  if (what->default_device != NULL) {
+    rheos_status_free(rheos__device_name_parse(what->default_device, &called));
+  }
+  for (int32_t i = 1; p->prefers_cards && i < p->num_devices; ++i) {
+    if (!rheos__device_name_matches(&called, &device_at(p, i)->parsed_name)) continue;
+    const rheos__device *device = device_at(p, i);
+    if (device->kind->prefers != NULL && !what->needs_no_kernel && !what->is_constant &&
+        device->kind->prefers(device, what->op, what->attrs) && rheos__placer_fits(p, what, i)) {
+      return i;
+    }
+  }
+  return 0;
+}
+
 // Soft placement lets the kind and the number of the device be others, and the task where there is
 // only one.
 static int32_t find_softly(const rheos__placer *p, const rheos__placed *what,
@@ -275,6 +293,10 @@ static int32_t find_softly(const rheos__placer *p, const rheos__placed *what,
   rheos__device_name task = *wanted;
   task.type[0] = '\0';
   task.id = RHEOS__NOWHERE;
+  const int32_t better = preferred(p, what);
+  if (better > 0 && rheos__device_name_matches(&task, &device_at(p, better)->parsed_name)) {
+    return better;
+  }
   const int32_t found = find(p, what, &task);
   return found != RHEOS__NOWHERE || p->has_tasks ? found : first_that_fits(p, what);
 }
@@ -295,24 +317,6 @@ static rheos_status *place_asked(rheos__placer *p, const rheos__placed *what,
   }
   give(p, what, other, is_there ? RHEOS__PLACE_NO_KERNEL : RHEOS__PLACE_NO_DEVICE, RHEOS__NOWHERE);
   return NULL;
-}
-
-// A device that would rather have it than others, one of those that its function is called on; 0:
-// none.
-static int32_t preferred(const rheos__placer *p, const rheos__placed *what) {
-  rheos__device_name called = {.replica = -1, .task = -1, .id = -1};
-  if (what->default_device != NULL) {
-    rheos_status_free(rheos__device_name_parse(what->default_device, &called));
-  }
-  for (int32_t i = 1; p->prefers_cards && i < p->num_devices; ++i) {
-    if (!rheos__device_name_matches(&called, &device_at(p, i)->parsed_name)) continue;
-    const rheos__device *device = device_at(p, i);
-    if (device->kind->prefers != NULL && !what->needs_no_kernel && !what->is_constant &&
-        device->kind->prefers(device, what->op, what->attrs) && rheos__placer_fits(p, what, i)) {
-      return i;
-    }
-  }
-  return 0;
 }
 
 // Where what it joined is, or will be; RHEOS__NOWHERE: that does not matter.
@@ -341,6 +345,19 @@ static bool place_beside(rheos__placer *p, const rheos__placed *what, int32_t ro
   return true;
 }
 
+// Why what could be on a card is on the first device.
+static rheos__place_reason why_not_on_card(const rheos__placer *p, const rheos__placed *what) {
+  if (!p->prefers_cards || what->needs_no_kernel || what->is_constant || what->is_other) {
+    return RHEOS__PLACE_FIRST;
+  }
+  for (int32_t i = 1; i < p->num_devices; ++i) {
+    if (device_at(p, i)->kind->prefers == NULL) continue;
+    const bool has_kernel = rheos__device_has_kernel(device_at(p, i), what->op, what->attrs);
+    return has_kernel ? RHEOS__PLACE_NO_FLOATS : RHEOS__PLACE_NO_CARDS;
+  }
+  return RHEOS__PLACE_FIRST;
+}
+
 static void place_freely(rheos__placer *p, const rheos__placed *what) {
   const int32_t faster = p->has_memories ? preferred(p, what) : 0;
   if (faster > 0) {
@@ -349,8 +366,7 @@ static void place_freely(rheos__placer *p, const rheos__placed *what) {
     return;
   }
   const int32_t device = first_that_fits(p, what);
-  rheos__place_reason reason = RHEOS__PLACE_FIRST;
-  if (device > 0) reason = RHEOS__PLACE_KERNEL;
+  rheos__place_reason reason = device == 0 ? why_not_on_card(p, what) : RHEOS__PLACE_KERNEL;
   if (p->has_memories && what->is_on_host) reason = RHEOS__PLACE_HOST;
   give(p, what, device, reason, RHEOS__NOWHERE);
 }
@@ -411,6 +427,21 @@ static char *named(const rheos__placer *p, const char *format, int32_t id) {
   return text;
 }
 
+// "no kernel for Equal of string on GPU", as far as that is known of a node of the graph.
+static char *no_kernel(const rheos__placer *p, int32_t id) {
+  static const char *const names[] = {"T", "dtype", "SrcT", "Tparams"};
+  if (id >= rheos_graph_num_operations(p->graph)) return rheos__strdup("no kernel on GPU");
+  const rheos__node *node = rheos__graph_node(p->graph, id);
+  const rheos__op_def *op = node->signature->op;
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    const rheos_attr_value *dtype = rheos__attrs_find(node->attrs, names[i]);
+    if (dtype == NULL || dtype->kind != RHEOS_ATTR_TYPE) continue;
+    return rheos__text_format("no kernel for %s of %s on GPU", op->name,
+                              rheos_dtype_name(dtype->type));
+  }
+  return rheos__text_format("no kernel for %s on GPU", op->name);
+}
+
 char *rheos__placer_why(const rheos__placer *p, int32_t id) {
   const rheos__placement *given = &p->places[id].given;
   switch ((rheos__place_reason)given->reason) {
@@ -425,6 +456,8 @@ char *rheos__placer_why(const rheos__placer *p, int32_t id) {
     case RHEOS__PLACE_CALLED: return rheos__strdup("the device that its function is called on");
     case RHEOS__PLACE_KERNEL: return rheos__strdup("the first device with a kernel");
     case RHEOS__PLACE_HOST: return rheos__strdup("its values are in the host's memory only");
+    case RHEOS__PLACE_NO_CARDS: return no_kernel(p, id);
+    case RHEOS__PLACE_NO_FLOATS: return rheos__strdup("what is not of floats stays on the CPU");
     case RHEOS__PLACE_NO_DEVICE:
       return rheos__strdup("soft placement: what it asks for is not there");
     case RHEOS__PLACE_NO_KERNEL:

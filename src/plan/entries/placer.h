@@ -19,6 +19,8 @@ typedef enum rheos__place_reason {
   RHEOS__PLACE_PREFERRED,  // nothing speaks for another device, and this one is faster
   RHEOS__PLACE_CALLED,     // the call of its function asks for the device
   RHEOS__PLACE_HOST,       // what it takes or gives exists in the host's memory only
+  RHEOS__PLACE_NO_CARDS,   // cards have no kernel for it
+  RHEOS__PLACE_NO_FLOATS,  // cards have one, but not being of floats it stays where the host is
   RHEOS__PLACE_NO_DEVICE,  // soft placement: what it asks for is not there
   RHEOS__PLACE_NO_KERNEL,  // soft placement: where it asks to be there is no kernel
 } rheos__place_reason;

@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "device/cpu/cpu.h"
+#include "device/opencl/opencl.h"
 #include "plan/entries/placer.h"
 
 typedef struct lister {
@@ -18,16 +19,35 @@ typedef struct lister {
 
 // ---- Devices
 
-static rheos_status *make_device(const char *name, rheos__device *device) {
+static void free_memory(rheos__memory *memory) { rheos__free(memory); }
+
+// Of cards that need not be there: nothing is in it.
+static const rheos__memory_kind elsewhere = {.deinit = free_memory};
+
+static rheos_status *make_memory(rheos__memory **out_memory) {
+  *out_memory = rheos__alloc_zeroed(sizeof **out_memory);
+  if (*out_memory == NULL) return rheos__out_of_memory();
+  (*out_memory)->kind = &elsewhere;
+  atomic_init(&(*out_memory)->references, 1);
+  return NULL;
+}
+
+static rheos_status *make_device(const char *name, bool is_first, rheos__device *device) {
   rheos__device_name parsed;
+  rheos__memory *memory = NULL;
   RHEOS_TRY(rheos__device_name_parse(name, &parsed));
+  const bool is_cpu = strcmp(parsed.type, rheos__cpu_kind.name) == 0;
+  const bool is_card = strcmp(parsed.type, rheos__opencl_kind.name) == 0 && !is_first;
   if (parsed.job[0] == '\0' || parsed.replica < 0 || parsed.task < 0 || parsed.id < 0 ||
-      parsed.id > 9999 || strcmp(parsed.type, rheos__cpu_kind.name) != 0) {
+      parsed.id > 9999 || !(is_cpu || is_card)) {
     return RHEOS_INVALID(
-        "'%s' is not the full name of a CPU: write /job:worker/replica:0/task:0/device:CPU:0",
-        name);
+        "'%s' is not the full name of a CPU%s: write "
+        "/job:worker/replica:0/task:0/device:CPU:0",
+        name, is_first ? "" : " or GPU");
   }
-  rheos__device_init(device, &rheos__cpu_kind, parsed.id, NULL, NULL);
+  if (is_card) RHEOS_TRY(make_memory(&memory));
+  rheos__device_init(device, is_cpu ? &rheos__cpu_kind : &rheos__opencl_kind, parsed.id, memory,
+                     NULL);
   rheos__device_set_task(device, &parsed);
   return NULL;
 }
@@ -44,7 +64,7 @@ static rheos_status *make_devices(lister *l, const rheos_placement_options *opti
   if (l->devices == NULL || l->list == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < count; ++i) {
     if (is_given && options->devices[i] == NULL) return RHEOS_INVALID("device %zu is NULL", i);
-    RHEOS_TRY(make_device(is_given ? options->devices[i] : here, &l->devices[i]));
+    RHEOS_TRY(make_device(is_given ? options->devices[i] : here, i == 0, &l->devices[i]));
     l->list[i] = &l->devices[i];
     ++l->num_made;
   }
@@ -101,7 +121,8 @@ static rheos_status *place(lister *l, const rheos_graph *graph,
   l->placer = (rheos__placer){.graph = graph,
                               .devices = l->list,
                               .num_devices = l->num_devices,
-                              .allow_soft_placement = options->allow_soft_placement};
+                              .allow_soft_placement = options->allow_soft_placement,
+                              .prefers_cards = true};
   rheos__graph_begin_reading((rheos_graph *)(uintptr_t)graph);
   rheos_status *status = rheos__place_nodes(&l->placer);
   if (status == NULL) status = make_list(l, out_placements, out_count);

@@ -65,24 +65,31 @@ static rheos_status *add_cpus(rheos_host *host, int32_t count, const rheos__devi
   return NULL;
 }
 
-// The graphics cards of the machine.
-static rheos_status *add_cards(rheos_host *host, const rheos__device_name *task, int32_t most) {
-  if (most < 0) return NULL;
-  int32_t count = rheos__opencl_count();
-  if (most > 0 && count > most) count = most;
-  if (count == 0) return NULL;
+static rheos_status *add_cards(rheos_host *host, const rheos__device_name *task,
+                               const rheos_gpu_device *wanted, int32_t count) {
+  if (count <= 0) return NULL;
   host->cards = rheos__alloc_array((size_t)count, sizeof *host->cards);
   if (host->cards == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < count && host->num_devices < MAX_DEVICES; ++i) {
     rheos__device *card = &host->cards[i];
-    RHEOS_TRY(rheos__opencl_device_init(card, i));
+    const rheos_gpu_device whole = {.card = i}, *of = wanted != NULL ? &wanted[i] : &whole;
+    RHEOS_TRY(rheos__opencl_device_init(card, i, of->card, of->memory_limit_bytes));
     host->num_cards++;
     rheos__device_set_task(card, task);
     RHEOS_TRY(keep_device(host, card));
-    rheos_device_attributes *told = &host->attributes[host->num_devices - 1];
-    told->memory_limit_bytes = rheos__opencl_memory_bytes(i);
+    host->attributes[host->num_devices - 1].memory_limit_bytes = rheos__opencl_memory_limit(card);
   }
   return NULL;
+}
+
+// The graphics cards that the options say: where they list none, those of the machine.
+static rheos_status *add_wanted_cards(rheos_host *host, const rheos__device_name *task,
+                                      const rheos_host_options *options) {
+  const int32_t most = options->num_gpu_devices;
+  if (options->gpu_devices != NULL) return add_cards(host, task, options->gpu_devices, most);
+  if (most < 0) return NULL;
+  const int32_t count = rheos__opencl_count();
+  return add_cards(host, task, NULL, most > 0 && count > most ? most : count);
 }
 
 static rheos_status *add_devices(rheos_host *host, const rheos_host_options *options) {
@@ -93,7 +100,7 @@ static rheos_status *add_devices(rheos_host *host, const rheos_host_options *opt
     return RHEOS_INVALID("%d CPU devices asked for, at most %d", (int)count, MAX_DEVICES);
   }
   RHEOS_TRY(add_cpus(host, count, &task));
-  return add_cards(host, &task, options->num_gpu_devices);
+  return add_wanted_cards(host, &task, options);
 }
 
 rheos_status *rheos__host_add_device(rheos_host *host, const rheos__device *device) {
@@ -154,6 +161,18 @@ rheos_status *rheos__host_apart(rheos_host *whole, rheos_host **out_host) {
   return NULL;
 }
 
+// The cards of another host, for one that is named as a task.
+static rheos_status *add_same_cards(rheos_host *host, const rheos__device_name *task,
+                                    const rheos_host *other) {
+  rheos_gpu_device same[MAX_DEVICES];
+  for (int32_t i = 0; i < other->num_cards; ++i) {
+    same[i] =
+        (rheos_gpu_device){.card = rheos__opencl_card(&other->cards[i]),
+                           .memory_limit_bytes = rheos__opencl_memory_limit(&other->cards[i])};
+  }
+  return add_cards(host, task, same, other->num_cards);
+}
+
 rheos_status *rheos__host_as_task(rheos_host *whole, const rheos__device_name *task,
                                   rheos_host **out_host) {
   rheos_host *host;
@@ -170,7 +189,7 @@ rheos_status *rheos__host_as_task(rheos_host *whole, const rheos__device_name *t
   host->num_devices = 0;
   rheos_status *status = add_cpus(host, num_cpus, task);
   if (status == NULL && whole->num_cards > 0) {
-    status = add_cards(host, task, whole->num_cards);
+    status = add_same_cards(host, task, whole);
   }
   if (status == NULL) {
     *out_host = host;
@@ -220,6 +239,38 @@ const char *rheos_host_device(const rheos_host *host, int32_t index) {
 
 int32_t rheos_host_num_threads(const rheos_host *host) {
   return host != NULL ? rheos__pool_num_threads(host->pool) : 0;
+}
+
+// The card among its devices; NULL: another one is meant, or none.
+static const rheos__device *card_of(const rheos_host *host, int32_t device) {
+  for (int32_t i = 0; i < host->num_cards; ++i) {
+    if (host->devices[device] == &host->cards[i]) return &host->cards[i];
+  }
+  return NULL;
+}
+
+static rheos_status *check_device(const rheos_host *host, int32_t device) {
+  if (device >= 0 && device < host->num_devices) return NULL;
+  return RHEOS_INVALID("the host has %d devices, and none of number %d", (int)host->num_devices,
+                       (int)device);
+}
+
+rheos_status *rheos_host_memory_use(const rheos_host *host, int32_t device, int64_t *out_bytes,
+                                    int64_t *out_peak_bytes) {
+  RHEOS_NEED(host, out_bytes, out_peak_bytes);
+  *out_bytes = *out_peak_bytes = 0;
+  RHEOS_TRY(check_device(host, device));
+  const rheos__device *card = card_of(host, device);
+  if (card != NULL) rheos__opencl_memory_use(card, out_bytes, out_peak_bytes);
+  return NULL;
+}
+
+rheos_status *rheos_host_reset_memory_peak(rheos_host *host, int32_t device) {
+  RHEOS_NEED(host);
+  RHEOS_TRY(check_device(host, device));
+  const rheos__device *card = card_of(host, device);
+  if (card != NULL) rheos__opencl_reset_memory_peak(card);
+  return NULL;
 }
 
 int32_t rheos_num_graphics_cards(void) { return rheos__opencl_count(); }

@@ -163,3 +163,32 @@ thread.join()
 assert found == {"other": CPU, "main": GPU}, found
 """
     )
+
+
+def test_elements_of_datasets_are_put_on_a_card():
+    check_program(
+        FRAME
+        + """
+values = np.arange(12, dtype="f").reshape(6, 2), np.arange(6)
+data = tf.data.Dataset.from_tensor_slices(values).batch(2)
+for move in tf.data.experimental.prefetch_to_device, tf.data.experimental.copy_to_device:
+    pairs = list(data.apply(move("/gpu:0")))
+    assert [t.device for pair in pairs for t in pair] == [GPU] * 6
+    np.testing.assert_array_equal(np.concatenate([x.numpy() for x, _ in pairs]), values[0])
+    np.testing.assert_array_equal(np.concatenate([y.numpy() for _, y in pairs]), values[1])
+(x, y), = data.apply(tf.data.experimental.copy_to_device("/gpu:0")).take(1)
+assert x.device == y.device == GPU
+x, y = next(iter(data.apply(tf.data.experimental.prefetch_to_device("/cpu:0"))))
+assert x.device == y.device == CPU
+
+@tf.function
+def total(pairs):
+    sum = tf.zeros([2])
+    for x, y in pairs:
+        sum += tf.reduce_sum(x, 0)
+    return sum
+
+moved = data.apply(tf.data.experimental.prefetch_to_device("/gpu:0"))
+assert total(moved).numpy().tolist() == [30, 36]
+"""
+    )
