@@ -44,6 +44,8 @@ const char *rheos__opencl_description(int32_t index) {
   return "";
 }
 
+void rheos__opencl_want_blocks(int32_t index, bool wants) { (void)index, (void)wants; }
+
 int64_t rheos__opencl_num_kernels(int32_t index) {
   (void)index;
   return 0;

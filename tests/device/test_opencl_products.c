@@ -95,7 +95,10 @@ static void test_sizes(void **unused) {
                               {96, 96, 96}, {64, 64, 64},   {65, 127, 40},  {130, 70, 257},
                               {8, 8, 5000}, {40, 33, 6000}, {2, 3, 100000}, {300, 20, 16}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    for (int form = 0; form < 4; form++) try_product(RHEOS_FLOAT, &all[i], NULL, NULL, 0, form);
+    for (int form = 0; form < 8; form++) {
+      rheos__opencl_want_blocks(0, form >= 4);
+      try_product(RHEOS_FLOAT, &all[i], NULL, NULL, 0, form & 3);
+    }
   }
 }
 
@@ -105,7 +108,10 @@ static void test_dtypes(void **unused) {
                                        RHEOS_INT64};
   static const sizes all[] = {{17, 33, 65}, {70, 66, 40}};
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
-    for (size_t k = 0; k < 2; k++) try_product(dtypes[i], &all[k], NULL, NULL, 0, 0);
+    for (size_t k = 0; k < 2; k++) {
+      rheos__opencl_want_blocks(0, k == 1);
+      try_product(dtypes[i], &all[k], NULL, NULL, 0, 0);
+    }
   }
 }
 
@@ -114,6 +120,7 @@ static void test_batches(void **unused) {
   static const sizes all[] = {{20, 18, 33}, {3, 70, 17}, {66, 64, 65}};
   static const int64_t two[] = {2, 3}, one[] = {1, 1}, left[] = {2, 1}, right[] = {1, 3};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    rheos__opencl_want_blocks(0, i == 1);
     for (int form = 0; form < 4; form += 3) {
       try_product(RHEOS_FLOAT, &all[i], two, two, 2, form);
       try_product(RHEOS_FLOAT, &all[i], two, one, 2, form);

@@ -86,6 +86,7 @@ static void describe(rheos__card *card) {
   read_text(cl, card->id, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions);
   read_platform(cl, card->id, card->platform, sizeof card->platform);
   card->is_processor = (read_number(cl, card->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+  card->wants_blocks = card->is_processor;
   card->shares_memory = read_number(cl, card->id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
   card->has_double = strstr(extensions, "cl_khr_fp64") != NULL;
   const uint64_t of_floats = read_number(cl, card->id, CL_DEVICE_SINGLE_FP_CONFIG);

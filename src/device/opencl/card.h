@@ -32,6 +32,7 @@ typedef struct rheos__card {
   struct rheos__card_pool *pool;  // its memory: card_memory.h
   char name[128], driver[64], platform[128], description[256];
   bool has_double, rounds_quotients, is_processor;
+  bool wants_blocks;   // a work-item computes many elements, as processors like it
   bool shares_memory;  // with the host
   size_t max_group;    // work-items
   uint64_t memory_bytes, max_block_bytes;

@@ -7,7 +7,16 @@
 
 #include "opencl/product.inc"
 
-enum { TILE = 64, SIDE = 16, GROUP = 128, NARROW = 12, FEW = 2048, DEEP = 1024 };
+enum {
+  TILE = 64,
+  SIDE = 16,
+  GROUP = 128,
+  NARROW = 12,
+  BLOCK_ROWS = 4,
+  BLOCK_COLUMNS = 16,
+  FEW = 2048,
+  DEEP = 1024
+};
 
 static size_t tiles_of(int64_t size) { return (size_t)((size + TILE - 1) / TILE * SIDE); }
 
@@ -23,6 +32,12 @@ void rheos__product_add_text(rheos__launch *launch, rheos__text *text,
     name = "each";
     const size_t wide = n < NARROW ? 4 : 64;
     grid = (rheos__grid){3, {(size_t)n, (size_t)m, (size_t)count}, {wide, 128 / wide, 1}};
+  } else if (launch->card->wants_blocks) {
+    name = "block";
+    grid = (rheos__grid){3,
+                         {(size_t)((n + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS),
+                          (size_t)((m + BLOCK_ROWS - 1) / BLOCK_ROWS), (size_t)count},
+                         {1, 1, 1}};
   }
   rheos__text_add_string(text, rheos__cl_product);
   rheos__launch_add_text(launch, text, name, operands, 3, &grid);

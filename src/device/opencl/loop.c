@@ -36,29 +36,39 @@ void rheos__loop_read(const rheos__elementwise *e, int32_t k, rheos__loop_operan
 
 // ---- As text
 
-static void add_arguments(rheos__text *text, const rheos__card_loop *loop) {
+static void add_arguments(rheos__text *text, const rheos__card_loop *loop, bool blocks) {
   rheos__text_add_string(text, "kernel void loop(");
   for (int32_t i = 0; i < loop->num_operands; i++) {
     rheos__cl_add(text, "global %schar *b%d, ulong o%d, ",
                   loop->operands[i].is_output ? "" : "const ", (int)i, (int)i);
   }
-  rheos__text_add_string(text, "long count");
+  rheos__cl_add(text, "long count%s", blocks ? ", long each" : "");
   for (int32_t i = 0; i < loop->num_operands; i++) {
     for (int32_t d = 0; d < loop->operands[i].rank; d++) {
       rheos__cl_add(text, ", long p%dd%d, long p%ds%d", (int)i, (int)d, (int)i, (int)d);
     }
   }
-  rheos__text_add_string(text,
-                         ") {\nconst size_t at = get_global_id(0);\n"
-                         "if (at >= (size_t)count) return;\n");
+  rheos__text_add_string(text, ") {\n");
 }
 
-// Reads the inputs: i0, i1...
-static void add_loads(rheos__text *text, const rheos__card *card, const rheos__card_loop *loop) {
+// A work-item of a card has one element; of a processor so many neighbours, in a loop that its
+// compiler makes vectors of, which it does not where elements are left out.
+static void begin_elements(rheos__text *text, bool blocks) {
+  rheos__text_add_string(
+      text, blocks ? "const size_t first = get_global_id(0) * (size_t)each;\n"
+                     "const size_t end = min(first + (size_t)each, (size_t)count);\n"
+                     "#pragma clang loop vectorize(assume_safety)\n"
+                     "for (size_t at = first; at < end; at++) {\n"
+                   : "const size_t at = get_global_id(0);\nif (at >= (size_t)count) return;\n{\n");
+}
+
+// Reads the inputs, i0, i1...: those that are one number, or the others.
+static void add_loads(rheos__text *text, const rheos__card *card, const rheos__card_loop *loop,
+                      bool numbers) {
   for (int32_t i = 0; i < loop->num_operands; i++) {
     const rheos__loop_operand *o = &loop->operands[i];
     char index[16] = "at", prefix[16];
-    if (o->is_output) continue;
+    if (o->is_output || o->is_number != numbers) continue;
     const rheos__cl_dtype *dtype = rheos__cl_dtype_of(card, (rheos_dtype)o->dtype);
     if (o->is_number) {
       snprintf(index, sizeof index, "0");
@@ -131,10 +141,18 @@ static void add_source(rheos__text *text, const rheos__card *card, const rheos__
     break;
   }
   rheos__cl_add(text, "typedef %s place;\n", loop->num_elements < INT32_MAX ? "uint" : "ulong");
-  add_arguments(text, loop);
-  add_loads(text, card, loop);
+  add_arguments(text, loop, card->wants_blocks);
+  add_loads(text, card, loop, true);
+  begin_elements(text, card->wants_blocks);
+  add_loads(text, card, loop, false);
   for (int32_t m = 0; m < loop->num_members; m++) add_member(text, card, loop, m);
-  rheos__text_add_string(text, "}\n");
+  rheos__text_add_string(text, "}\n}\n");
+}
+
+// Of a processor's: so that there are some for each thread, and none has little to do.
+static int64_t elements_of_item(int64_t num_elements) {
+  const int64_t each = num_elements / 64;
+  return each < 256 ? 256 : each > 4096 ? 4096 : each;
 }
 
 void rheos__loop_add(rheos__launch *launch, const rheos__card_loop *loop) {
@@ -144,9 +162,15 @@ void rheos__loop_add(rheos__launch *launch, const rheos__card_loop *loop) {
   for (int32_t i = 0; i < loop->num_operands; i++) {
     operands[i] = (rheos__stage_operand){loop->operands[i].number, 0};
   }
-  const rheos__grid grid = {1, {(size_t)loop->num_elements}, {0}};
+  rheos__grid grid = {1, {(size_t)loop->num_elements}, {0}};
+  const int64_t each = elements_of_item(loop->num_elements);
+  const bool blocks = launch->card->wants_blocks;
+  if (blocks) {
+    grid = (rheos__grid){1, {(size_t)((loop->num_elements + each - 1) / each)}, {1, 1, 1}};
+  }
   rheos__launch_add_text(launch, &text, "loop", operands, loop->num_operands, &grid);
   rheos__launch_set_number(launch, loop->num_elements);
+  if (blocks) rheos__launch_set_number(launch, each);
   for (int32_t i = 0; i < loop->num_operands; i++) {
     for (int32_t d = 0; d < loop->operands[i].rank; d++) {
       rheos__launch_set_number(launch, loop->operands[i].dims[d]);

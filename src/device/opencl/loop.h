@@ -1,4 +1,4 @@
-// Elementwise ops, one or a cluster of them, as one kernel: a work-item for each element.
+// Elementwise ops, one or a cluster of them, as one kernel.
 #ifndef RHEOS_SRC_DEVICE_OPENCL_LOOP_H
 #define RHEOS_SRC_DEVICE_OPENCL_LOOP_H
 

@@ -493,6 +493,10 @@ int64_t rheos__opencl_memory_bytes(int32_t index) {
 
 const char *rheos__opencl_description(int32_t index) { return rheos__card_at(index)->description; }
 
+void rheos__opencl_want_blocks(int32_t index, bool wants) {
+  rheos__card_at(index)->wants_blocks = wants;
+}
+
 int64_t rheos__opencl_num_kernels(int32_t index) {
   rheos__card *card = rheos__card_at(index);
   pthread_mutex_lock(&card->mutex);

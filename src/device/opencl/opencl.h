@@ -27,6 +27,9 @@ void rheos__opencl_reset_memory_peak(const rheos__device *device);
 // Bytes of memory that the card has, and a text about it that the process keeps.
 int64_t rheos__opencl_memory_bytes(int32_t index);
 const char *rheos__opencl_description(int32_t index);
+// Whether kernels are written as for processors or as for graphics cards, from now on: for tests,
+// which have processors.
+void rheos__opencl_want_blocks(int32_t index, bool wants);
 // Kernels that it was given so far.
 int64_t rheos__opencl_num_kernels(int32_t index);
 

@@ -8,7 +8,7 @@
 
 // Elements of an output for which one work-item is enough, work-items of a group, and elements that
 // a piece has at least.
-enum { FEW = 32, GROUP = 128, PIECE = 4096, MAX_PIECES = 256 };
+enum { FEW = 32, GROUP = 128, PIECE = 4096, MAX_PIECES = 256, LANES = 16 };
 
 // Where an output and its elements lie: kept dimensions, then reduced ones, the innermost last.
 typedef struct layout {
@@ -61,15 +61,36 @@ static void add_sum(rheos__text *text, const rheos__reducer *by, const layout *l
                 dtype->load, by->step);
 }
 
-// All sums of the group into that of its first work-item.
-static void add_tree(rheos__text *text, const rheos__reducer *by) {
+// As add_sum(), of neighbours that one work-item takes alone: in sums that processors make side by
+// side in a register.
+static void add_sum_of_neighbours(rheos__text *text, const rheos__reducer *by,
+                                  const rheos__cl_dtype *dtype) {
+  static const char step[] =
+      "const C x = %sxs[base + at + lane]);\nconst total a = lanes[lane];\n"
+      "lanes[lane] = (total)(%s);\n}\n";
+  rheos__cl_add(text,
+                "total lanes[%d];\nplace at = first;\n"
+                "for (int lane = 0; lane < %d; lane++) lanes[lane] = (total)(%s);\n"
+                "for (; at + %d <= last; at += %d) {\nfor (int lane = 0; lane < %d; lane++) {\n",
+                LANES, LANES, by->initial, LANES, LANES, LANES);
+  rheos__cl_add(text, step, dtype->load, by->step);
+  rheos__text_add_string(text, "}\nfor (int lane = 0; at + lane < last; lane++) {\n");
+  rheos__cl_add(text, step, dtype->load, by->step);
+  rheos__cl_add(text,
+                "total sum = lanes[0];\nfor (int lane = 1; lane < %d; lane++) {\n"
+                "const total a = sum, b = lanes[lane];\nsum = (total)(%s);\n}\n",
+                LANES, by->joined);
+}
+
+// All sums of the group of so many into that of its first work-item.
+static void add_tree(rheos__text *text, const rheos__reducer *by, int32_t group) {
   rheos__cl_add(text,
                 "const uint mine = get_local_id(0);\nlocal total sums[%d];\nsums[mine] = sum;\n"
                 "for (uint width = %d; width > 0; width /= 2) {\n"
                 "barrier(CLK_LOCAL_MEM_FENCE);\nif (mine < width) {\n"
                 "const total a = sums[mine], b = sums[mine + width];\nsums[mine] = (total)(%s);\n"
                 "}\n}\n",
-                GROUP, GROUP / 2, by->joined);
+                (int)group, (int)group / 2, by->joined);
 }
 
 static void add_result(rheos__text *text, const rheos__reducer *by, const rheos__cl_dtype *dtype,
@@ -104,7 +125,8 @@ static void write_columns(rheos__text *text, const rheos__reducer *by, const lay
 
 // One group for each piece of an output; `whole`: it is all of it.
 static void write_rows(rheos__text *text, const rheos__reducer *by, const layout *l,
-                       const rheos__cl_dtype *dtype, bool whole) {
+                       const rheos__cl_dtype *dtype, int32_t group, bool whole) {
+  const bool are_neighbours = l->num_reduced == 1 && l->reduced_steps[0] == 1;
   add_head(text, by, dtype, dtype->stored);
   rheos__cl_add(text, "kernel void reduce%s", parameters);
   add_dims(text, 'k', l->num_kept);
@@ -119,9 +141,13 @@ static void write_rows(rheos__text *text, const rheos__reducer *by, const layout
                 "base = kept; }\nconst place each = ((place)count + pieces - 1) / pieces;\n"
                 "const place first = piece * each + get_local_id(0), stride = %d;\n"
                 "const place last = min((piece + 1) * each, (place)count);\n",
-                GROUP);
-  add_sum(text, by, l, dtype);
-  add_tree(text, by);
+                (int)group);
+  if (group == 1 && are_neighbours) {
+    add_sum_of_neighbours(text, by, dtype);
+  } else {
+    add_sum(text, by, l, dtype);
+  }
+  add_tree(text, by, group);
   rheos__text_add_string(text, "if (mine != 0) return;\n");
   if (whole) {
     rheos__text_add_string(text, "global stored *zs = (global stored *)(bz + oz);\n");
@@ -133,7 +159,8 @@ static void write_rows(rheos__text *text, const rheos__reducer *by, const layout
 }
 
 // What the pieces gave, joined: one group for each output.
-static void write_join(rheos__text *text, const rheos__reducer *by, const rheos__cl_dtype *dtype) {
+static void write_join(rheos__text *text, const rheos__reducer *by, const rheos__cl_dtype *dtype,
+                       int32_t group) {
   add_head(text, by, dtype, dtype->stored);
   rheos__cl_add(text,
                 "kernel void reduce%s) {\n"
@@ -142,8 +169,8 @@ static void write_join(rheos__text *text, const rheos__reducer *by, const rheos_
                 "const place output = get_group_id(0);\ntotal sum = (total)(%s);\n"
                 "for (place at = get_local_id(0); at < (place)pieces; at += %d) {\n"
                 "const total a = sum, b = xs[output * pieces + at];\nsum = (total)(%s);\n}\n",
-                parameters, by->initial, GROUP, by->joined);
-  add_tree(text, by);
+                parameters, by->initial, (int)group, by->joined);
+  add_tree(text, by, group);
   rheos__text_add_string(text, "if (mine != 0) return;\n");
   add_result(text, by, dtype, "sums[0]");
   rheos__text_add_string(text, "}\n");
@@ -167,8 +194,8 @@ static void add_stage(rheos__launch *launch, rheos__text *text, int32_t from, in
   }
 }
 
-static rheos__grid groups(int64_t count) {
-  return (rheos__grid){1, {(size_t)count * GROUP}, {GROUP, 1, 1}};
+static rheos__grid groups(int64_t count, int32_t group) {
+  return (rheos__grid){1, {(size_t)(count * group)}, {(size_t)group, 1, 1}};
 }
 
 static int64_t pieces_of(const rheos__reduction *r) {
@@ -189,11 +216,14 @@ static size_t add_kernels(rheos__launch *launch, const rheos__reduction *r,
     add_stage(launch, &text, 0, output, &grid, r, 1, &l);
     return 0;
   }
-  const rheos__grid grid = groups(r->num_outputs * pieces), last = groups(r->num_outputs);
-  write_rows(&text, r->by, &l, dtype, pieces == 1);
+  // Work-items of processors wait for each other at a cost, and gain nothing.
+  const int32_t group = launch->card->wants_blocks ? 1 : GROUP;
+  const rheos__grid grid = groups(r->num_outputs * pieces, group);
+  const rheos__grid last = groups(r->num_outputs, group);
+  write_rows(&text, r->by, &l, dtype, group, pieces == 1);
   add_stage(launch, &text, 0, pieces == 1 ? output : RHEOS__SCRATCH, &grid, r, pieces, &l);
   if (pieces == 1) return 0;
-  write_join(&text, r->by, dtype);
+  write_join(&text, r->by, dtype, group);
   add_stage(launch, &text, RHEOS__SCRATCH, output, &last, r, pieces, NULL);
   return (size_t)(r->num_outputs * pieces) * RHEOS__TOTAL_BYTES;
 }
