@@ -51,6 +51,7 @@ def link_names(app, doctree, docname):
 def search_pages(app):
     """Has the search know the pages that Sphinx does not make."""
     for docname, title, words in REFERENCE["pages"]:
+        title = title.strip("<>")  # of headers: results are shown as HTML
         doctree = new_document(docname)
         doctree += nodes.section("", nodes.title("", title), nodes.paragraph("", words))
         app.builder.index_page(docname, doctree, title)
