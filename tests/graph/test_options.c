@@ -9,10 +9,10 @@
                  #type " has room behind " #field)
 ENDS_ON(rheos_op_args, device);
 ENDS_ON(rheos_gradients_options, reserved_);
-ENDS_ON(rheos_host_options, reserved_);
+ENDS_ON(rheos_host_options, gpu_devices);
 ENDS_ON(rheos_server_options, event_argument);
 ENDS_ON(rheos_placement_options, reserved_);
-ENDS_ON(rheos_session_options, reserved_number_);
+ENDS_ON(rheos_session_options, gpu_devices);
 ENDS_ON(rheos_run_options, trace);
 ENDS_ON(rheos_session_stats, num_instructions);
 ENDS_ON(rheos_variable_options, caching_device);
