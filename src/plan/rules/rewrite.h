@@ -85,9 +85,12 @@ bool rheos__rule_used_once(const rheos__rewriter *r, int32_t value);
 rheos_status *rheos__rule_pass_on(rheos__rewriter *r, rheos__entry *entry, int32_t value);
 // Whoever takes an output of the entry takes the same output of `into`, which lies before it.
 rheos_status *rheos__rule_merge(rheos__rewriter *r, rheos__entry *entry, const rheos__entry *into);
+// Whether the entry's device has a kernel for an op with such attributes.
+bool rheos__rule_can_become(const rheos__rewriter *r, const rheos__entry *entry,
+                            const rheos__op_def *op, const rheos__attrs *attrs);
 // The entry runs another op on other inputs, which lie before it. Its output 0 stays the value that
-// it is; if the op has fewer outputs, the others must not be in use. Nothing changes where the
-// entry's device has no kernel for it.
+// it is; if the op has fewer outputs, the others must not be in use. Nothing changes where it
+// cannot become it: a rule that changes more than one entry asks before.
 rheos_status *rheos__rule_become(rheos__rewriter *r, rheos__entry *entry, const rheos__op_def *op,
                                  const rheos__attrs *attrs, const int32_t *inputs,
                                  int32_t num_inputs);

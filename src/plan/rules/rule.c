@@ -154,12 +154,17 @@ static bool reserve_operands(rheos__rewriter *r, size_t count) {
   return RHEOS_RESERVE(r->plan->operands, r->operand_capacity, r->num_operands + count);
 }
 
+bool rheos__rule_can_become(const rheos__rewriter *r, const rheos__entry *entry,
+                            const rheos__op_def *op, const rheos__attrs *attrs) {
+  const rheos__device *device = rheos__entry_device(r->plan, entry);
+  return !r->plan->is_mixed || rheos__device_has_kernel(device, op, attrs);
+}
+
 rheos_status *rheos__rule_become(rheos__rewriter *r, rheos__entry *entry, const rheos__op_def *op,
                                  const rheos__attrs *attrs, const int32_t *inputs,
                                  int32_t num_inputs) {
   const rheos__signature *signature = rheos__signature_by_name(op->name);
-  const rheos__device *device = rheos__entry_device(r->plan, entry);
-  if (r->plan->is_mixed && !rheos__device_has_kernel(device, op, attrs)) return NULL;
+  if (!rheos__rule_can_become(r, entry, op, attrs)) return NULL;
   if (signature == NULL || !reserve_operands(r, (size_t)num_inputs)) return rheos__out_of_memory();
   r->changed = true;
   const rheos__entry before = *entry;

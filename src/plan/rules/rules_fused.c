@@ -137,17 +137,29 @@ static rheos_status *fused_attrs(rheos__rewriter *r, const rheos__entry *product
   return rheos__rule_attrs(r, op, items, count, out_attrs);
 }
 
+static const rheos__op_def *fused_op(const rheos__entry *product) {
+  return is_conv(product) ? &rheos__op__FusedConv2D : &rheos__op__FusedMatMul;
+}
+
+// Whether `entry` may become the product with the epilogue.
+static bool can_take_in(const rheos__rewriter *r, const rheos__entry *entry,
+                        const rheos__entry *product, const epilogue *e) {
+  enum { ADDED = 4 };  // attributes
+  const int32_t num_inputs = product->num_inputs + e->num_args;
+  if (num_inputs > 2 + MAX_ARGS || product->attrs->count + ADDED > MAX_ATTRS) return false;
+  // TensorFlow's fused convolution takes at least one argument.
+  if (is_conv(product) && num_inputs == 2) return false;
+  return rheos__rule_can_become(r, entry, fused_op(product), product->attrs);
+}
+
 static rheos_status *take_in(rheos__rewriter *r, rheos__entry *entry, const rheos__entry *product,
                              const epilogue *e) {
-  enum { ADDED = 4 };  // attributes
   int32_t inputs[2 + MAX_ARGS];
   const int32_t num_inputs = product->num_inputs + e->num_args;
-  if (num_inputs > 2 + MAX_ARGS || product->attrs->count + ADDED > MAX_ATTRS) return NULL;
-  // TensorFlow's fused convolution takes at least one argument.
-  if (is_conv(product) && num_inputs == 2) return NULL;
+  if (!can_take_in(r, entry, product, e)) return NULL;
   for (int32_t i = 0; i < product->num_inputs; ++i) inputs[i] = rheos__rule_input(r, product, i);
   for (int32_t i = 0; i < e->num_args; ++i) inputs[product->num_inputs + i] = e->args[i];
-  const rheos__op_def *op = is_conv(product) ? &rheos__op__FusedConv2D : &rheos__op__FusedMatMul;
+  const rheos__op_def *op = fused_op(product);
   const rheos__attrs *attrs;
   RHEOS_TRY(fused_attrs(r, product, op, e, num_inputs - 2, &attrs));
   entry->id = product->id;
@@ -175,6 +187,10 @@ static rheos__entry *find_reshape(rheos__rewriter *r, const rheos__entry *entry,
 static rheos_status *take_in_before(rheos__rewriter *r, rheos__entry *entry, rheos__entry *reshape,
                                     const rheos__entry *product, const epilogue *e) {
   const int32_t place = (int32_t)(reshape - r->plan->entries);
+  if (!can_take_in(r, reshape, product, e) ||
+      !rheos__rule_can_become(r, entry, &rheos__op_Reshape, reshape->attrs)) {
+    return NULL;
+  }
   for (int32_t i = 0; i < e->num_args; ++i) {
     if (r->producers[e->args[i]] >= place) return NULL;  // not there yet
   }

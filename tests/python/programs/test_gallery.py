@@ -121,9 +121,9 @@ def test_a_saved_model_is_called_in_c():
     assert done.returncode == 0 and done.stdout == "y: float[] 3\n"
 
 
-def test_the_page_shows_fifteen_programs_that_are_there():
+def test_the_page_shows_sixteen_programs_that_are_there():
     page = PAGE.read_text()
     shown = re.findall(r"\]\(\.\./\.\./examples/([\w.]+)\)", page)
-    assert len(shown) == len(set(shown)) == page.count("```console once") == 15
+    assert len(shown) == len(set(shown)) == page.count("```console once") == 16
     for name in shown:
         assert 30 <= len((EXAMPLES / name).read_text().splitlines()) <= 150

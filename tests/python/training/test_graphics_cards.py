@@ -84,6 +84,25 @@ def build():
 compare(build, rng.rand(3, 7, 8), rng.rand(3, 7, 8))
 """
 
+# A bias and an activation behind a Reshape, which a CPU takes into the product.
+BEHIND_RESHAPES = """
+def outputs(device):
+    with tf.Graph().as_default(), tf.device(device):
+        x = tf.constant(np.random.RandomState(1).rand(4, 8, 16), tf.float32)
+        w = tf.constant(np.random.RandomState(2).rand(16, 6), tf.float32)
+        bias = tf.placeholder(tf.float32, [6])
+        product = tf.reshape(tf.matmul(tf.reshape(x, [-1, 16]), w), [4, 8, 6])
+        biased = tf.nn.bias_add(product, bias)
+        with tf.Session() as session:
+            feed = {bias: np.arange(6)}
+            fetches = biased, tf.nn.relu(product - 4), tf.tanh(biased)
+            return [session.run(fetch, feed) for fetch in fetches]
+
+
+for on_cpu, on_card in zip(outputs("/cpu:0"), outputs("/gpu:0")):
+    np.testing.assert_allclose(on_card, on_cpu, rtol=1e-6)
+"""
+
 PLACES = """
 names = [device.name for device in tf.Session().list_devices()]
 assert names[-1].endswith("/device:GPU:0"), names
@@ -127,7 +146,7 @@ def run(program, environment):
     return done
 
 
-@pytest.mark.parametrize("program", [CONVOLUTIONAL, RECURRENT, ATTENTION, PLACES])
+@pytest.mark.parametrize("program", [CONVOLUTIONAL, RECURRENT, ATTENTION, BEHIND_RESHAPES, PLACES])
 def test_card(program):
     done = run(TRAINING + program, {"RHEOS_OPENCL": "cpu"})
     assert done.returncode == 0, done.stderr
