@@ -317,6 +317,11 @@ class Writer:
             is_out = parameter.startswith("out_") and kind.endswith("**") and name not in BORROWED
             if CONSUMES.search(name) and kind.endswith("*") and index == len(parameters) - 1:
                 values.append(f"  let_go({parameter});\n")
+            if name == "rheos_eager_copy" and is_out:  # one more reference where it lies there
+                after.append("  if (out_tensor != NULL && *out_tensor == tensor) {\n")
+                after.append("    rheos_tensor_unref(tensor);\n  }\n")
+            if name == "rheos_gpu_devices_from_config" and is_out:
+                after.append(f"  drop_out({parameter}, rheos_free);\n")
             if is_out and base in OWNED:
                 release = f"(void (*)(void *)){OWNED[base]}"
                 after.append(f"  drop_out({parameter}, {release});\n")
