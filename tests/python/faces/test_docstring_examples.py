@@ -76,6 +76,9 @@ def checker(tools):
     return Checker()
 
 
+@pytest.mark.skipif(
+    int(np.__version__.split(".")[0]) > 1, reason="examples show numbers as NumPy 1 prints them"
+)
 def test_examples_print_what_they_show(tools, checker):
     docs = {}
     for row in tools("site/python_names.py").rows():
