@@ -77,25 +77,9 @@ static bool are_results_known(const rheos__node *call) {
 // ---- The copy
 
 // Marks what results are made of.
-static bool mark_wanted(const rheos__function *f, bool *wanted, int32_t num_nodes) {
-  int32_t *stack = rheos__alloc_array((size_t)num_nodes + 1, sizeof *stack);
-  if (stack == NULL) return false;
-  int32_t depth = 0;
-  for (int32_t i = 0; i < f->num_results; i++) {
-    const int32_t id = f->results[i].id;
-    if (!wanted[id]) stack[depth++] = id;
-    wanted[id] = true;
-  }
-  while (depth > 0) {
-    const rheos__node *node = rheos__graph_node(f->graph, stack[--depth]);
-    for (int32_t i = 0; i < node->num_inputs; i++) {
-      const int32_t from = node->edges[i].id;
-      if (!wanted[from]) stack[depth++] = from;
-      wanted[from] = true;
-    }
-  }
-  rheos__free(stack);
-  return true;
+static bool mark_wanted(const rheos__function *f, bool *wanted) {
+  for (int32_t i = 0; i < f->num_results; i++) wanted[f->results[i].id] = true;
+  return rheos__mark_inputs(f->graph, wanted, false);
 }
 
 static void infer_copied(void *argument, rheos_graph *graph, int32_t id) {
@@ -132,7 +116,7 @@ static void infer_by_copy(inference *in, rheos_function *work, const rheos__func
   rheos__copier c;
   rheos_scope_fail_take(inside, rheos__copier_init(&c, f->graph, inside));
   bool *wanted = rheos__alloc_zeroed((size_t)c.num_nodes + 1);
-  if (rheos_scope_status(inside) == NULL && wanted != NULL && mark_wanted(f, wanted, c.num_nodes)) {
+  if (rheos_scope_status(inside) == NULL && wanted != NULL && mark_wanted(f, wanted)) {
     c.copied = infer_copied;
     c.argument = in;
     put_args(&c, work, f, graph, rheos__graph_node(graph, id));

@@ -137,29 +137,6 @@ static void differentiate(rheos__split *s, const bool *has_grad, bool keeps_spar
 
 // ---- The two parts
 
-// Marks what the marked nodes need.
-static bool mark_inputs(const rheos_graph *graph, bool *marked, bool with_controls) {
-  const int32_t count = rheos_graph_num_operations(graph);
-  int32_t *stack = rheos__alloc_array((size_t)count + 1, sizeof *stack);
-  if (stack == NULL) return false;
-  int32_t depth = 0;
-  for (int32_t id = 0; id < count; id++) {
-    if (marked[id]) stack[depth++] = id;
-  }
-  while (depth > 0) {
-    const rheos__node *node = rheos__graph_node(graph, stack[--depth]);
-    const int32_t num_edges = node->num_inputs + (with_controls ? node->num_control_inputs : 0);
-    for (int32_t i = 0; i < num_edges; i++) {
-      const int32_t from = node->edges[i].id;
-      if (marked[from]) continue;
-      marked[from] = true;
-      stack[depth++] = from;
-    }
-  }
-  rheos__free(stack);
-  return true;
-}
-
 // Whether the node makes integers, such as shapes, of what the forward part has: cheaper to keep.
 static bool is_cheap(const rheos__split *s, const rheos__node *node) {
   const unsigned wrong =
@@ -274,7 +251,7 @@ static bool mark_gradients(rheos__split *s) {
     const int num_parts = list_parts(&s->grads[i], parts);
     for (int k = 0; k < num_parts; k++) s->backward[parts[k].id] = true;
   }
-  return mark_inputs(s->graph, s->backward, false);
+  return rheos__mark_inputs(s->graph, s->backward, false);
 }
 
 // What is forward, or given, is not backward.
@@ -294,7 +271,7 @@ static bool tell_parts_apart(rheos__split *s, int32_t num_forward) {
   s->backward = rheos__alloc_array(count + 1, sizeof *s->backward);
   if (s->forward == NULL || s->backward == NULL) return false;
   for (int32_t id = 0; id < num_forward; id++) s->forward[id] = true;
-  if (!mark_inputs(s->graph, s->forward, true)) return false;
+  if (!rheos__mark_inputs(s->graph, s->forward, true)) return false;
   if (!mark_gradients(s)) return false;
   for (int32_t id = num_forward; id < (int32_t)count; id++) {
     const rheos__node *node = rheos__graph_node(s->graph, id);

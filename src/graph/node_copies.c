@@ -242,3 +242,25 @@ rheos_output rheos__copy_edge(rheos__copier *c, rheos__edge edge) {
   }
   return rheos__copier_at(c, edge);
 }
+
+bool rheos__mark_inputs(const rheos_graph *graph, bool *marked, bool with_controls) {
+  const int32_t count = rheos_graph_num_operations(graph);
+  int32_t *stack = rheos__alloc_array((size_t)count + 1, sizeof *stack);
+  if (stack == NULL) return false;
+  int32_t depth = 0;
+  for (int32_t id = 0; id < count; id++) {
+    if (marked[id]) stack[depth++] = id;
+  }
+  while (depth > 0) {
+    const rheos__node *node = rheos__graph_node(graph, stack[--depth]);
+    const int32_t num_edges = node->num_inputs + (with_controls ? node->num_control_inputs : 0);
+    for (int32_t i = 0; i < num_edges; i++) {
+      const int32_t from = node->edges[i].id;
+      if (marked[from]) continue;
+      marked[from] = true;
+      stack[depth++] = from;
+    }
+  }
+  rheos__free(stack);
+  return true;
+}

@@ -35,6 +35,10 @@ void rheos__copy_nodes(rheos__copier *c, const bool *wanted);
 // What stands for an output; a constant is copied.
 rheos_output rheos__copy_edge(rheos__copier *c, rheos__edge edge);
 
+// Marks what the marked nodes need, also by control edges if `with_controls`. `marked` has an entry
+// for each node. False: memory is short.
+bool rheos__mark_inputs(const rheos_graph *graph, bool *marked, bool with_controls);
+
 // Nodes that give the same wherever they are: no inputs, no state.
 bool rheos__is_free(const rheos__node *node);
 

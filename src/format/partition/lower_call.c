@@ -22,25 +22,9 @@ static bool is_ok(const rheos_scope *s) { return s->status == NULL; }
 
 // Marks what results and effects are made of.
 static bool mark_wanted(const rheos__function *f, bool *wanted) {
-  int32_t *stack =
-      rheos__alloc_array((size_t)rheos_graph_num_operations(f->graph) + 1, sizeof *stack);
-  if (stack == NULL) return false;
-  int32_t depth = 0;
-  for (int32_t i = 0; i < f->num_results + f->num_targets; i++) {
-    const int32_t id = i < f->num_results ? f->results[i].id : f->targets[i - f->num_results];
-    if (!wanted[id]) stack[depth++] = id;
-    wanted[id] = true;
-  }
-  while (depth > 0) {
-    const rheos__node *node = rheos__graph_node(f->graph, stack[--depth]);
-    for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; i++) {
-      const int32_t from = node->edges[i].id;
-      if (!wanted[from]) stack[depth++] = from;
-      wanted[from] = true;
-    }
-  }
-  rheos__free(stack);
-  return true;
+  for (int32_t i = 0; i < f->num_results; i++) wanted[f->results[i].id] = true;
+  for (int32_t i = 0; i < f->num_targets; i++) wanted[f->targets[i]] = true;
+  return rheos__mark_inputs(f->graph, wanted, true);
 }
 
 // A NoOp behind what the function runs whoever needs it; none where there is nothing.
