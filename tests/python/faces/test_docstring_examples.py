@@ -1,7 +1,6 @@
 """The examples of docstrings print what they show, in TensorFlow 2 or, with names of its own, 1."""
 
 import doctest
-import functools
 import importlib.machinery
 import importlib.util
 import re
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 import rheos
 import rheos.v1
+from face_names import leads_somewhere
 from rheos.framework import eager, tensor_shape
 
 TOOLS = Path(__file__).resolve().parents[3] / "tools"
@@ -34,17 +34,9 @@ def tools():
     sys.path[:] = before
 
 
-def has(face, name):
-    try:
-        functools.reduce(getattr, name.split("."), face)
-    except AttributeError:
-        return False
-    return True
-
-
 def face_of(doc):
     names = re.findall(r"\btf\.([\w.]*\w)", "".join(re.findall(r"^(?:>>>|\.\.\.).*", doc, re.M)))
-    return rheos if all(has(rheos, name) for name in names) else rheos.v1
+    return rheos if all(leads_somewhere(name, rheos) for name in names) else rheos.v1
 
 
 def wrong_in(name, doc, checker):
