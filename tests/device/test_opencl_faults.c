@@ -1,6 +1,6 @@
 // Graphics cards that fail: programs that do not compile, lost cards, memory that is short, damaged
-// files of compiled programs, no driver, several processes. On what PoCL makes of a processor;
-// skipped where there is none.
+// files of compiled programs, no driver or one that fails at the start, several processes. On what
+// PoCL makes of a processor; skipped where there is none.
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -348,6 +348,95 @@ static void test_without_drivers(void **unused) {
   rheos__free(vendors);
 }
 
+// ---- Drivers that fail at the start
+
+// Of calls that open a card, in a process of its own: the first so many fail.
+static struct {
+  int contexts, queues;
+  int num_made, num_released;  // contexts
+} opening;
+
+static cl_context create_context(const cl_context_properties *properties, cl_uint count,
+                                 const cl_device_id *ids,
+                                 void(CL_CALLBACK *told)(const char *, const void *, size_t,
+                                                         void *),
+                                 void *argument, cl_int *code) {
+  *code = opening.contexts-- > 0 ? CL_DEVICE_NOT_AVAILABLE : CL_SUCCESS;
+  if (*code != CL_SUCCESS) return NULL;
+  opening.num_made++;
+  return sound->clCreateContext(properties, count, ids, told, argument, code);
+}
+
+static cl_int release_context(cl_context context) {
+  opening.num_released++;
+  return sound->clReleaseContext(context);
+}
+
+static cl_command_queue create_queue(cl_context context, cl_device_id id,
+                                     cl_command_queue_properties properties, cl_int *code) {
+  *code = opening.queues-- > 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+  return *code != CL_SUCCESS ? NULL : sound->clCreateCommandQueue(context, id, properties, code);
+}
+
+static cl_int find_none(cl_platform_id platform, cl_device_type type, cl_uint most,
+                        cl_device_id *ids, cl_uint *count) {
+  (void)platform, (void)type, (void)most, (void)ids, (void)count;
+  return CL_OUT_OF_HOST_MEMORY;
+}
+
+// Before anybody looks for cards.
+static rheos__cl *replace_functions(void) {
+  rheos__cl *functions = (rheos__cl *)(uintptr_t)rheos__cl_load();
+  failing = *functions;
+  sound = &failing;  // what they were
+  functions->clCreateContext = create_context;
+  functions->clReleaseContext = release_context;
+  functions->clCreateCommandQueue = create_queue;
+  return functions;
+}
+
+// Starts itself as `start` does, and counts the lines about cards that are left out.
+static int lines_of(const char *what, int *out_status) {
+  char *path = rheos__path_join(folder, "errors"), *text = NULL;
+  size_t size = 0;
+  int count = 0;
+  const int kept = dup(STDERR_FILENO);
+  const int file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+  dup2(file, STDERR_FILENO);
+  *out_status = status_of(start(what));
+  dup2(kept, STDERR_FILENO);
+  close(file);
+  close(kept);
+  check(rheos__file_read_all(path, 1 << 20, &text, &size));
+  for (size_t i = 0; i + 8 <= size; i++) count += memcmp(text + i, "left out", 8) == 0;
+  check(rheos__file_remove(path));
+  rheos__free(text);
+  rheos__free(path);
+  return count;
+}
+
+static void test_cards_that_cannot_be_opened_are_left_out(void **unused) {
+  (void)unused;
+  const int num_cards = rheos__opencl_count();
+  int status;
+  assert_int_equal(lines_of("no context", &status), num_cards);
+  assert_int_equal(status, 0);
+  assert_int_equal(lines_of("no queue", &status), num_cards);
+  assert_int_equal(status, 0);
+  assert_int_equal(lines_of("no devices", &status), 0);
+  assert_int_equal(status, 0);
+}
+
+// The other card is the first one then.
+static void test_a_card_beside_one_that_cannot_be_opened(void **unused) {
+  (void)unused;
+  int status;
+  setenv("POCL_DEVICES", "pthread pthread", 1);
+  assert_int_equal(lines_of("one context", &status), 1);
+  assert_true(status == 0 || status == 77);
+  unsetenv("POCL_DEVICES");
+}
+
 static int run_steps(void) {
   float y[ROWS];
   for (int i = 0; i < 30; i++) {
@@ -367,6 +456,31 @@ static int run_without_cards(void) {
   return told ? 0 : 2;
 }
 
+enum { MANY = 100 };
+
+static int run_unopened(const char *what) {
+  rheos__cl *functions = replace_functions();
+  if (strcmp(what, "no context") == 0) opening.contexts = MANY;
+  if (strcmp(what, "no queue") == 0) opening.queues = MANY;
+  if (strcmp(what, "no devices") == 0) functions->clGetDeviceIDs = find_none;
+  const int result = run_without_cards();
+  return result == 0 && opening.num_released != opening.num_made ? 3 : result;
+}
+
+static int run_beside_unopened(void) {
+  float y[ROWS];
+  (void)replace_functions();
+  opening.contexts = 1;
+  if (rheos__opencl_count() == 0) return 77;  // the driver makes one card alone
+  return rheos__opencl_count() == 1 && run_on("/device:GPU:0", ROWS, y) == NULL ? 0 : 1;
+}
+
+static int run_as(const char *what) {
+  if (strcmp(what, "none") == 0) return run_without_cards();
+  if (strcmp(what, "steps") == 0) return run_steps();
+  return strcmp(what, "one context") == 0 ? run_beside_unopened() : run_unopened(what);
+}
+
 static int end(void **unused) {
   (void)unused;
   char *where = rheos__path_join(folder, "opencl");
@@ -378,7 +492,7 @@ static int end(void **unused) {
 
 int main(int argc, char **argv) {
   setenv("RHEOS_OPENCL", "cpu", 1);
-  if (argc > 1) return strcmp(argv[1], "none") == 0 ? run_without_cards() : run_steps();
+  if (argc > 1) return run_as(argv[1]);
   self = argv[0];
   if (rheos__opencl_count() == 0 || mkdtemp(folder) == NULL) return 77;
   const struct CMUnitTest tests[] = {
@@ -392,6 +506,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_two_processes_on_a_card),
       cmocka_unit_test(test_a_fork_is_refused),
       cmocka_unit_test(test_without_drivers),
+      cmocka_unit_test(test_cards_that_cannot_be_opened_are_left_out),
+      cmocka_unit_test(test_a_card_beside_one_that_cannot_be_opened),
   };
   return cmocka_run_group_tests(tests, NULL, end);
 }
