@@ -141,10 +141,14 @@ void rheos__product_add(rheos__launch *launch, const rheos__product *product) {
 
 // ---- The kernels of ops
 
+bool rheos__product_can(const rheos__card *card, rheos_dtype dtype) {
+  return rheos__cl_dtype_of(card, dtype) != NULL && dtype != RHEOS_BOOL &&
+         card->max_group >= SIDE * SIDE;
+}
+
 static rheos_status *answer(rheos__prepare *p, const rheos__product *product) {
   rheos__card *card = rheos__card_of(p->device);
-  if (rheos__cl_dtype_of(card, product->dtype) == NULL || product->dtype == RHEOS_BOOL ||
-      card->max_group < SIDE * SIDE) {
+  if (!rheos__product_can(card, product->dtype)) {
     p->decline_reason = "the device has no products of this dtype";
     return NULL;
   }

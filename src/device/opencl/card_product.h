@@ -29,6 +29,7 @@ void rheos__product_add_text(rheos__launch *launch, rheos__text *text,
 // Defines MULTIPLY_ADD for numbers of the dtype.
 void rheos__product_add_arithmetic(rheos__text *text, rheos_dtype dtype);
 
+bool rheos__product_can(const rheos__card *card, rheos_dtype dtype);
 void rheos__product_add(rheos__launch *launch, const rheos__product *product);
 
 rheos_status *rheos__cl_prepare_matmul(rheos__prepare *p);

@@ -15,6 +15,7 @@
 #include "device/opencl/overlay.h"
 #include "device/opencl/pool.h"
 #include "device/opencl/random.h"
+#include "device/opencl/recurrent.h"
 #include "device/opencl/reduce.h"
 #include "device/opencl/scatter.h"
 #include "device/opencl/softmax.h"
@@ -76,6 +77,11 @@ static const rheos__prepare_fn band[] = {rheos__cl_prepare_band, NULL};
 static const rheos__prepare_fn mirror_pad[] = {rheos__cl_prepare_mirror_pad, NULL};
 static const rheos__prepare_fn mirror_pad_grad[] = {rheos__cl_prepare_mirror_pad_grad, NULL};
 static const rheos__prepare_fn add_n[] = {rheos__cl_prepare_add_n, NULL};
+static const rheos__prepare_fn lstm[] = {rheos__cl_prepare_lstm, NULL};
+static const rheos__prepare_fn lstm_cell_grad[] = {rheos__cl_prepare_lstm_cell_grad, NULL};
+static const rheos__prepare_fn lstm_grad[] = {rheos__cl_prepare_lstm_grad, NULL};
+static const rheos__prepare_fn gru[] = {rheos__cl_prepare_gru, NULL};
+static const rheos__prepare_fn gru_grad[] = {rheos__cl_prepare_gru_grad, NULL};
 static const rheos__prepare_fn aliases[] = {prepare_alias, NULL};
 
 typedef struct op_kernels {
@@ -139,6 +145,10 @@ static const op_kernels table[] = {
     {&rheos__op_BitwiseAnd, elementwise},
     {&rheos__op_BitwiseOr, elementwise},
     {&rheos__op_BitwiseXor, elementwise},
+    {&rheos__op_BlockLSTM, lstm},
+    {&rheos__op_BlockLSTMGrad, lstm_grad},
+    {&rheos__op_BlockLSTMGradV2, lstm_grad},
+    {&rheos__op_BlockLSTMV2, lstm},
     {&rheos__op_BroadcastTo, copy},
     {&rheos__op_Cast, elementwise},
     {&rheos__op_Ceil, elementwise},
@@ -186,6 +196,8 @@ static const op_kernels table[] = {
     {&rheos__op_FusedBatchNormGradV3, batch_norm_grad},
     {&rheos__op_FusedBatchNormV2, batch_norm},
     {&rheos__op_FusedBatchNormV3, batch_norm},
+    {&rheos__op_GRUBlockCell, gru},
+    {&rheos__op_GRUBlockCellGrad, gru_grad},
     {&rheos__op_Gather, gather},
     {&rheos__op_GatherNd, gather_nd},
     {&rheos__op_GatherV2, gather},
@@ -200,6 +212,8 @@ static const op_kernels table[] = {
     {&rheos__op_IsInf, elementwise},
     {&rheos__op_IsNan, elementwise},
     {&rheos__op_L2Loss, reduction},
+    {&rheos__op_LSTMBlockCell, lstm},
+    {&rheos__op_LSTMBlockCellGrad, lstm_cell_grad},
     {&rheos__op_LeakyRelu, elementwise},
     {&rheos__op_LeakyReluGrad, elementwise},
     {&rheos__op_LeftShift, elementwise},

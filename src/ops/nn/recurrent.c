@@ -2,17 +2,20 @@
 // backward. Computed in float for half as well. One unit that writes all its outputs: the shapes
 // are known beforehand, and how many steps of a sequence are taken is the only value that may be
 // wrong.
-#include <math.h>
+#include "ops/nn/recurrent.h"
+
 #include <string.h>
+#include <tgmath.h>
 
 #include "graph/build.h"
 #include "ops/kit/op_util.h"
 #include "ops/linalg/lapack.h"
+#include "ops/nn/recurrent_formulas.h"
 
 // ---- Shapes, by a letter for each dimension: t steps, b batch, i inputs, c cells,
 // s = i + c, d = 2 c, q = 4 c. "-" stands for a scalar. Words are inputs, then outputs.
 
-enum { T, B, I, C, NUM_SIZES };
+enum { STEPS, BATCH, INPUTS, CELLS, NUM_SIZES };
 
 static int64_t times(int64_t factor, int64_t size) {
   return size < 0 || size > INT64_MAX / factor ? -1 : factor * size;
@@ -21,15 +24,16 @@ static int64_t times(int64_t factor, int64_t size) {
 // -1 if it is not known, or beyond the integers.
 static int64_t size_of_letter(const int64_t *sizes, char letter) {
   switch (letter) {
-    case 't': return sizes[T];
-    case 'b': return sizes[B];
-    case 'i': return sizes[I];
-    case 'c': return sizes[C];
-    case 'd': return times(2, sizes[C]);
-    case 'q': return times(4, sizes[C]);
+    case 't': return sizes[STEPS];
+    case 'b': return sizes[BATCH];
+    case 'i': return sizes[INPUTS];
+    case 'c': return sizes[CELLS];
+    case 'd': return times(2, sizes[CELLS]);
+    case 'q': return times(4, sizes[CELLS]);
     default:
-      if (sizes[I] < 0 || sizes[C] < 0 || sizes[I] > INT64_MAX - sizes[C]) return -1;
-      return sizes[I] + sizes[C];
+      if (sizes[INPUTS] < 0 || sizes[CELLS] < 0 || sizes[INPUTS] > INT64_MAX - sizes[CELLS])
+        return -1;
+      return sizes[INPUTS] + sizes[CELLS];
   }
 }
 
@@ -69,7 +73,8 @@ static rheos_status *find_sizes(const rheos__infer *c, const char *layout, int64
         const int64_t size = shape.dims[d];
         if (size < 0) continue;
         if (pass == 0 && at >= 0 && sizes[at] < 0) sizes[at] = size;
-        if (pass == 0 && word[d] == 'q' && sizes[C] < 0 && size % 4 == 0) sizes[C] = size / 4;
+        if (pass == 0 && word[d] == 'q' && sizes[CELLS] < 0 && size % 4 == 0)
+          sizes[CELLS] = size / 4;
         const int64_t expected = size_of_letter(sizes, word[d]);
         if (pass == 1 && expected >= 0 && size != expected) return bad_dim(c, i, d, expected);
       }
@@ -253,6 +258,19 @@ static void read_attrs(const rheos__prepare *p, recurrent_state *s) {
   s->forgets_second = family != NULL && family->forgets_second;
 }
 
+rheos__recurrent rheos__recurrent_of(const void *state) {
+  const recurrent_state *s = state;
+  return (rheos__recurrent){.steps = s->steps,
+                            .batch = s->batch,
+                            .inputs = s->inputs,
+                            .cells = s->cells,
+                            .has_peephole = s->has_peephole,
+                            .is_sequence = s->is_sequence,
+                            .forgets_second = s->forgets_second,
+                            .forget_bias = s->forget_bias,
+                            .clip = s->clip};
+}
+
 // `work` are the shapes of the body's work space; `columns`: how many times c numbers a row of
 // inputs and cells is multiplied by.
 static rheos_status *prepare_recurrent(rheos__prepare *p, const char *layout, const char *work,
@@ -270,10 +288,10 @@ static rheos_status *prepare_recurrent(rheos__prepare *p, const char *layout, co
   s->num_inputs = p->num_inputs - (s->is_sequence ? 1 : 0);
   s->num_outputs = p->num_outputs;
   s->is_half = p->output_dtypes[0] == RHEOS_HALF;
-  s->steps = s->is_sequence ? sizes[T] : 1;
-  s->batch = sizes[B];
-  s->inputs = sizes[I];
-  s->cells = sizes[C];
+  s->steps = s->is_sequence ? sizes[STEPS] : 1;
+  s->batch = sizes[BATCH];
+  s->inputs = sizes[INPUTS];
+  s->cells = sizes[CELLS];
   s->body = body;
   read_attrs(p, s);
   if (!place_all(s, sizes, layout, work, &p->scratch_bytes)) return rheos__out_of_memory();
@@ -304,8 +322,6 @@ static void join(int64_t rows, int64_t i, const float *x, int64_t c, const float
   }
 }
 
-static float sigmoid(float x) { return 1 / (1 + expf(-x)); }
-
 // ---- LSTM, forward
 
 typedef struct lstm_weights {
@@ -326,6 +342,7 @@ static lstm_step step_at(float *const *tensors, int64_t offset) {
 static void lstm_forward(const recurrent_state *s, const lstm_weights *w, const float *x,
                          const float *cs_prev, const float *h_prev, const lstm_step *out, float *xh,
                          float *gates) {
+  const bool has_peephole = s->has_peephole;
   const int64_t c = s->cells, width = s->inputs + c;
   const int64_t at_ci = s->forgets_second ? 2 * c : c, at_f = s->forgets_second ? c : 2 * c;
   join(s->batch, s->inputs, x, c, h_prev, xh);
@@ -333,17 +350,19 @@ static void lstm_forward(const recurrent_state *s, const lstm_weights *w, const 
   for (int64_t e = 0; e < s->batch * c; ++e) {
     const int64_t j = e % c;
     const float *gate = gates + e / c * 4 * c + j;
-    const float before = cs_prev[e], peep = s->has_peephole ? 1 : 0;
-    out->i[e] = sigmoid(gate[0] + w->b[j] + (peep != 0 ? before * w->wci[j] : 0));
-    out->ci[e] = tanhf(gate[at_ci] + w->b[at_ci + j]);
-    out->f[e] = sigmoid(gate[at_f] + w->b[at_f + j] + s->forget_bias +
-                        (peep != 0 ? before * w->wcf[j] : 0));
-    float cs = out->ci[e] * out->i[e] + before * out->f[e];
-    if (s->clip > 0) cs = cs < -s->clip ? -s->clip : cs > s->clip ? s->clip : cs;
+    const float before = cs_prev[e], clip = s->clip;
+    const float wci = w->wci[j], wcf = w->wcf[j], wco = w->wco[j];
+    const float i_sum = gate[0] + w->b[j], ci_sum = gate[at_ci] + w->b[at_ci + j];
+    const float f_sum = gate[at_f] + w->b[at_f + j] + s->forget_bias;
+    const float o_sum = gate[3 * c] + w->b[3 * c + j];
+    LSTM_STEP
+    out->i[e] = i;
     out->cs[e] = cs;
-    out->o[e] = sigmoid(gate[3 * c] + w->b[3 * c + j] + (peep != 0 ? cs * w->wco[j] : 0));
-    out->co[e] = tanhf(cs);
-    out->h[e] = out->co[e] * out->o[e];
+    out->f[e] = f;
+    out->o[e] = o;
+    out->ci[e] = ci;
+    out->co[e] = co;
+    out->h[e] = h;
   }
 }
 
@@ -366,29 +385,26 @@ static void lstm_body(const recurrent_state *s, call *k) {
 // Gradients of the gates (b,4c) and of the state before, from those of the state and output after.
 // Gradients of the peephole weights are added up.
 static void lstm_backward(const recurrent_state *s, const lstm_weights *w, const lstm_step *kept,
-                          const float *cs_prev, const float *cs_grad, const float *h_grad,
+                          const float *cs_prev, const float *cs_grads, const float *h_grads,
                           float *gates_grad, float *cs_prev_grad, float *const *peephole_grads) {
+  const bool has_peephole = s->has_peephole;
   const int64_t c = s->cells;
   const int64_t at_ci = s->forgets_second ? 2 * c : c, at_f = s->forgets_second ? c : 2 * c;
   for (int64_t e = 0; e < s->batch * c; ++e) {
     const int64_t j = e % c;
     const float i = kept->i[e], f = kept->f[e], o = kept->o[e], ci = kept->ci[e];
-    const float co = kept->co[e];
+    const float co = kept->co[e], before = cs_prev[e], cs_grad = cs_grads[e], h_grad = h_grads[e];
+    const float wci = w->wci[j], wcf = w->wcf[j], wco = w->wco[j];
     float *gate = gates_grad + e / c * 4 * c + j;
-    const float o_grad = o * (1 - o) * h_grad[e] * co;
-    float grad = (1 - co * co) * h_grad[e] * o + cs_grad[e];
-    if (s->has_peephole) grad += o_grad * w->wco[j];
-    const float f_grad = f * (1 - f) * grad * cs_prev[e];
-    const float i_grad = i * (1 - i) * grad * ci;
+    LSTM_STEP_GRAD
     gate[0] = i_grad;
-    gate[at_ci] = (1 - ci * ci) * grad * i;
+    gate[at_ci] = ci_grad;
     gate[at_f] = f_grad;
     gate[3 * c] = o_grad;
-    cs_prev_grad[e] = grad * f;
-    if (!s->has_peephole) continue;
-    cs_prev_grad[e] += i_grad * w->wci[j] + f_grad * w->wcf[j];
-    peephole_grads[0][j] += i_grad * cs_prev[e];
-    peephole_grads[1][j] += f_grad * cs_prev[e];
+    cs_prev_grad[e] = before_grad;
+    if (!has_peephole) continue;
+    peephole_grads[0][j] += i_grad * before;
+    peephole_grads[1][j] += f_grad * before;
     peephole_grads[2][j] += o_grad * kept->cs[e];
   }
 }
@@ -452,15 +468,15 @@ static void gru_body(const recurrent_state *s, call *k) {
   product(false, false, b, 2 * c, width, xh, k->in[2], gates);
   for (int64_t e = 0; e < b * c; ++e) {
     const int64_t row = e / c, j = e % c;
-    r[e] = sigmoid(gates[row * 2 * c + j] + b_ru[j]);
-    u[e] = sigmoid(gates[row * 2 * c + c + j] + b_ru[c + j]);
+    r[e] = RECURRENT_SIGMOID(gates[row * 2 * c + j] + b_ru[j]);
+    u[e] = RECURRENT_SIGMOID(gates[row * 2 * c + c + j] + b_ru[c + j]);
     kept[e] = h_prev[e] * r[e];
   }
   join(b, s->inputs, x, c, kept, xh);
   product(false, false, b, c, width, xh, k->in[3], gates);
   for (int64_t e = 0; e < b * c; ++e) {
-    cell[e] = tanhf(gates[e] + b_c[e % c]);
-    h[e] = u[e] * h_prev[e] + (1 - u[e]) * cell[e];
+    cell[e] = tanh(gates[e] + b_c[e % c]);
+    h[e] = GRU_STATE(h_prev[e], u[e], cell[e]);
   }
 }
 
@@ -471,14 +487,13 @@ static void gru_grad_body(const recurrent_state *s, call *k) {
   float *d_x = k->out[0], *d_h_prev = k->out[1], *d_c_bar = k->out[2], *d_ru = k->out[3];
   float *by_c = k->work[0], *by_ru = k->work[1];
   for (int64_t e = 0; e < b * c; ++e) {
-    d_c_bar[e] = d_h[e] * (1 - u[e]) * (1 - cell[e] * cell[e]);
+    d_c_bar[e] = GRU_C_GRAD(d_h[e], u[e], cell[e]);
   }
   product(false, true, b, width, c, d_c_bar, k->in[3], by_c);
   for (int64_t e = 0; e < b * c; ++e) {
     const int64_t row = e / c, j = e % c;
-    const float d_hr = by_c[row * width + i + j];
-    d_ru[row * 2 * c + j] = d_hr * h_prev[e] * r[e] * (1 - r[e]);
-    d_ru[row * 2 * c + c + j] = d_h[e] * (h_prev[e] - cell[e]) * u[e] * (1 - u[e]);
+    d_ru[row * 2 * c + j] = GRU_R_GRAD(by_c[row * width + i + j], h_prev[e], r[e]);
+    d_ru[row * 2 * c + c + j] = GRU_U_GRAD(d_h[e], h_prev[e], u[e], cell[e]);
   }
   product(false, true, b, width, 2 * c, d_ru, k->in[2], by_ru);
   for (int64_t row = 0; row < b; ++row) {
