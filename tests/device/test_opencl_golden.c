@@ -61,7 +61,9 @@ static bool may_go_unseen(const op_case *c) {
                                     "Mod",
                                     "Pow",
                                     "Inv",
-                                    "Reciprocal"};
+                                    "Reciprocal",
+                                    "Roll",
+                                    "ReverseSequence"};
   if (strncmp(c->tag, "bad_", 4) != 0) return false;
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
     if (strncmp(c->op, ops[i], strlen(ops[i])) == 0) return true;

@@ -10,11 +10,13 @@
 #include "device/opencl/launch.h"
 #include "device/opencl/loop.h"
 #include "device/opencl/card_product.h"
+#include "device/opencl/mirror.h"
 #include "device/opencl/move.h"
 #include "device/opencl/norm.h"
 #include "device/opencl/overlay.h"
 #include "device/opencl/pool.h"
 #include "device/opencl/random.h"
+#include "device/opencl/rearrange.h"
 #include "device/opencl/recurrent.h"
 #include "device/opencl/reduce.h"
 #include "device/opencl/scatter.h"
@@ -73,9 +75,15 @@ static const rheos__prepare_fn variable_gather[] = {rheos__cl_prepare_variable_g
 static const rheos__prepare_fn scan[] = {rheos__cl_prepare_scan, NULL};
 static const rheos__prepare_fn top_k[] = {rheos__cl_prepare_top_k, NULL};
 static const rheos__prepare_fn spread[] = {rheos__cl_prepare_spread, NULL};
+static const rheos__prepare_fn slice_assign[] = {rheos__cl_prepare_slice_assign, NULL};
 static const rheos__prepare_fn band[] = {rheos__cl_prepare_band, NULL};
 static const rheos__prepare_fn mirror_pad[] = {rheos__cl_prepare_mirror_pad, NULL};
 static const rheos__prepare_fn mirror_pad_grad[] = {rheos__cl_prepare_mirror_pad_grad, NULL};
+static const rheos__prepare_fn roll[] = {rheos__cl_prepare_roll, NULL};
+static const rheos__prepare_fn reverse_sequence[] = {rheos__cl_prepare_reverse_sequence, NULL};
+static const rheos__prepare_fn space_to_batch[] = {rheos__cl_prepare_space_to_batch, NULL};
+static const rheos__prepare_fn batch_to_space[] = {rheos__cl_prepare_batch_to_space, NULL};
+static const rheos__prepare_fn patches[] = {rheos__cl_prepare_patches, NULL};
 static const rheos__prepare_fn add_n[] = {rheos__cl_prepare_add_n, NULL};
 static const rheos__prepare_fn lstm[] = {rheos__cl_prepare_lstm, NULL};
 static const rheos__prepare_fn lstm_cell_grad[] = {rheos__cl_prepare_lstm_cell_grad, NULL};
@@ -138,6 +146,8 @@ static const op_kernels table[] = {
     {&rheos__op_BatchMatrixDiag, spread},
     {&rheos__op_BatchMatrixDiagPart, copy},
     {&rheos__op_BatchMatrixSetDiag, spread},
+    {&rheos__op_BatchToSpace, batch_to_space},
+    {&rheos__op_BatchToSpaceND, batch_to_space},
     {&rheos__op_BiasAdd, elementwise},
     {&rheos__op_BiasAddGrad, reduction},
     {&rheos__op_BiasAddV1, elementwise},
@@ -169,6 +179,7 @@ static const op_kernels table[] = {
     {&rheos__op_Cumsum, scan},
     {&rheos__op_CumulativeLogsumexp, scan},
     {&rheos__op_DeepCopy, aliases},
+    {&rheos__op_DepthToSpace, copy},
     {&rheos__op_DepthwiseConv2dNative, conv},
     {&rheos__op_DepthwiseConv2dNativeBackpropFilter, conv_by_filter},
     {&rheos__op_DepthwiseConv2dNativeBackpropInput, conv_by_input},
@@ -186,6 +197,8 @@ static const op_kernels table[] = {
     {&rheos__op_Exp, elementwise},
     {&rheos__op_ExpandDims, aliases},
     {&rheos__op_Expm1, elementwise},
+    {&rheos__op_ExtractImagePatches, patches},
+    {&rheos__op_ExtractVolumePatches, patches},
     {&rheos__op_Fill, fill},
     {&rheos__op_Floor, elementwise},
     {&rheos__op_FloorDiv, elementwise},
@@ -313,10 +326,13 @@ static const op_kernels table[] = {
     {&rheos__op_ResourceSparseApplyProximalAdagrad, apply},
     {&rheos__op_ResourceSparseApplyProximalGradientDescent, apply},
     {&rheos__op_ResourceSparseApplyRMSProp, apply},
+    {&rheos__op_ResourceStridedSliceAssign, slice_assign},
     {&rheos__op_Reverse, copy},
+    {&rheos__op_ReverseSequence, reverse_sequence},
     {&rheos__op_ReverseV2, copy},
     {&rheos__op_RightShift, elementwise},
     {&rheos__op_Rint, elementwise},
+    {&rheos__op_Roll, roll},
     {&rheos__op_Round, elementwise},
     {&rheos__op_Rsqrt, elementwise},
     {&rheos__op_RsqrtGrad, elementwise},
@@ -351,6 +367,9 @@ static const op_kernels table[] = {
     {&rheos__op_SoftplusGrad, elementwise},
     {&rheos__op_Softsign, elementwise},
     {&rheos__op_SoftsignGrad, elementwise},
+    {&rheos__op_SpaceToBatch, space_to_batch},
+    {&rheos__op_SpaceToBatchND, space_to_batch},
+    {&rheos__op_SpaceToDepth, copy},
     {&rheos__op_SparseApplyAdadelta, apply},
     {&rheos__op_SparseApplyAdagrad, apply},
     {&rheos__op_SparseApplyAdagradDA, apply},
@@ -372,6 +391,7 @@ static const op_kernels table[] = {
     {&rheos__op_Squeeze, aliases},
     {&rheos__op_StopGradient, aliases},
     {&rheos__op_StridedSlice, copy},
+    {&rheos__op_StridedSliceAssign, slice_assign},
     {&rheos__op_StridedSliceGrad, spread},
     {&rheos__op_Sub, elementwise},
     {&rheos__op_Sum, reduction},

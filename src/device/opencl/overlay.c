@@ -4,6 +4,8 @@
 
 #include "device/opencl/move.h"
 #include "device/opencl/source.h"
+#include "ops/array/slice.h"
+#include "ops/kit/variable_util.h"
 
 static rheos_status *decline(rheos__prepare *p, const char *reason) {
   if (p->release != NULL) p->release(p->state);
@@ -33,6 +35,138 @@ rheos_status *rheos__cl_prepare_spread(rheos__prepare *p) {
   }
   rheos__move_add(launch, &spread->copy, spread->data_input, p->num_inputs);
   return rheos__launch_end(launch, p, 0);
+}
+
+// ---- Over a slice of a variable, whose shape, as the bounds where they are no constants, a run
+// tells
+
+// Work-items there are at least: a value may be repeated.
+enum { MANY = 16384, BOUNDS = 3, MAX_BOUNDS = 2 * RHEOS_MAX_RANK };
+
+static const char assign_source[] =
+    "kernel void assign(global const char *bx, ulong ox, global char *bz, ulong oz,\n"
+    "                   ulong count, long from_start, long to_start";
+static const char assign_walk[] =
+    "for (ulong at = get_global_id(0); at < count; at += get_global_size(0)) {\n"
+    "ulong rest = at; long from = from_start, to = to_start;\n";
+
+typedef struct slice_assign {
+  const rheos__launch *launch;
+  rheos__cells cells;
+  const rheos__operands *operands;
+  const void *bounds[BOUNDS];  // where they are constants
+} slice_assign;
+
+static void add_assign(rheos__launch *launch, const char *word, int64_t num_items) {
+  const rheos__stage_operand operands[] = {{4, 0}, {5, 0}};
+  const rheos__grid grid = {1, {(size_t)(num_items > MANY ? num_items : MANY)}, {0}};
+  rheos__text text = {0};
+  rheos__text_add_string(&text, assign_source);
+  for (int d = 0; d < RHEOS_MAX_RANK; d++) {
+    rheos__cl_add(&text, ", ulong d%d, long f%d, long t%d", d, d, d);
+  }
+  rheos__cl_add(&text, ") {\n%s", assign_walk);
+  for (int d = RHEOS_MAX_RANK - 1; d >= 0; d--) {
+    rheos__cl_add(&text,
+                  "if (d%d > 1) { const long digit = (long)(rest %% d%d); rest /= d%d;\n"
+                  "from += digit * f%d; to += digit * t%d; }\n",
+                  d, d, d, d, d);
+  }
+  rheos__cl_add(&text,
+                "((global %s *)(bz + oz))[to] = ((global const %s *)(bx + ox))[from];\n}\n}\n",
+                word, word);
+  rheos__launch_add_text(launch, &text, "assign", operands, 2, &grid);
+}
+
+// What the bounds of this run are, which the card has where they are no constants.
+static rheos_status *read_bounds(const slice_assign *s, rheos_tensor *const *inputs,
+                                 char (*room)[MAX_BOUNDS * sizeof(int64_t)], const void **out) {
+  for (int k = 0; k < BOUNDS; k++) {
+    const rheos_tensor *bound = inputs[k + 1];
+    out[k + 1] = s->bounds[k];
+    if (s->bounds[k] != NULL) continue;
+    RHEOS_TRY(rheos__memory_copy(NULL, room[k], s->cells.memory, bound->data, bound->size_bytes));
+    out[k + 1] = room[k];
+  }
+  return NULL;
+}
+
+static rheos_status *assign(const slice_assign *s, rheos_tensor *variable,
+                            rheos_tensor *const *inputs) {
+  enum { NUMBERS = 3 + 3 * RHEOS_MAX_RANK };
+  char room[BOUNDS][MAX_BOUNDS * sizeof(int64_t)];
+  const void *bounds[BOUNDS + 1];
+  rheos_shape shapes[5];
+  rheos__operands operands = *s->operands;
+  rheos__copy copy;
+  memcpy(shapes, s->operands->input_shapes, sizeof shapes);
+  shapes[0] = variable->shape;
+  operands.input_shapes = shapes;
+  RHEOS_TRY(read_bounds(s, inputs, room, bounds));
+  RHEOS_TRY(rheos__assigned_slice(&operands, bounds, &copy));
+  if (copy.num_elements == 0) return NULL;
+  uint64_t numbers[NUMBERS] = {(uint64_t)copy.num_elements, (uint64_t)copy.in_start,
+                               (uint64_t)copy.out_start};
+  for (int32_t d = 0; d < copy.rank; d++) {
+    numbers[3 + 3 * d] = (uint64_t)copy.dims[d];
+    numbers[4 + 3 * d] = (uint64_t)copy.in_steps[d];
+    numbers[5 + 3 * d] = (uint64_t)copy.out_steps[d];
+  }
+  const void *given[] = {NULL, NULL, NULL, NULL, inputs[4]->data};
+  void *result[] = {variable->data};
+  return rheos__launch_run_with(s->launch, given, result, NULL, numbers, NUMBERS);
+}
+
+static rheos_status *compute_assign(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                    rheos_tensor **outputs) {
+  (void)step, (void)outputs;
+  const slice_assign *s = state;
+  rheos_tensor *values[RHEOS__MAX_CELLS];
+  RHEOS_TRY(rheos__cells_begin_write(&s->cells, values));
+  rheos_status *status = assign(s, values[0], inputs);
+  rheos__cells_end_write(&s->cells);
+  return status;
+}
+
+static void release_assign(void *state) {
+  const slice_assign *s = state;
+  rheos__launch_release((void *)(uintptr_t)s->launch);
+}
+
+// Keeps the bounds that are constants; false where there are too many.
+static rheos_status *keep_bounds(const rheos__prepare *p, slice_assign *s, bool *out_few) {
+  *out_few = true;
+  for (int k = 0; k < BOUNDS; k++) {
+    const rheos_tensor *value = p->input_values != NULL ? p->input_values[k + 1] : NULL;
+    *out_few &= rheos_shape_num_elements(&p->input_shapes[k + 1]) <= MAX_BOUNDS;
+    if (value == NULL) continue;
+    s->bounds[k] = rheos__arena_copy(p->arena, value->data, value->size_bytes);
+    if (s->bounds[k] == NULL) return rheos__out_of_memory();
+  }
+  return NULL;
+}
+
+rheos_status *rheos__cl_prepare_slice_assign(rheos__prepare *p) {
+  const char *word = rheos__cl_word_of(rheos_dtype_size(p->input_dtypes[4]));
+  slice_assign *s = rheos__arena_alloc_zeroed(p->arena, sizeof *s);
+  rheos__launch *launch = rheos__launch_begin(rheos__card_of(p->device), p->arena, 5, 1);
+  bool few;
+  if (s == NULL || launch == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__cells_of(p, 1, &s->cells));
+  RHEOS_TRY(keep_bounds(p, s, &few));
+  s->operands = rheos__keep_operands(p);
+  if (s->operands == NULL) return rheos__out_of_memory();
+  launch->cannot = word == NULL || !few;
+  if (!launch->cannot) add_assign(launch, word, rheos_shape_num_elements(&p->input_shapes[4]));
+  RHEOS_TRY(rheos__launch_end(launch, p, 0));
+  if (p->decline_reason != NULL) return NULL;
+  s->launch = launch;
+  p->run = NULL;
+  p->compute = compute_assign;
+  p->state = s;
+  p->release = release_assign;
+  rheos__pass_reference(p);
+  return NULL;
 }
 
 // ---- MatrixBandPart
@@ -73,124 +207,4 @@ rheos_status *rheos__cl_prepare_band(rheos__prepare *p) {
     rheos__launch_set_number(launch, shape->dims[shape->rank - 1]);
   }
   return rheos__launch_end(launch, p, 0);
-}
-
-// ---- MirrorPad: `framed` has `inner` with its mirror image around it
-//
-// Numbers of dimension d: fd, nd: the sizes of both; bd: what comes before.
-
-static void add_mirror_arguments(rheos__text *text, int32_t rank) {
-  rheos__text_add_string(text,
-                         "kernel void mirror(global const char *bx, ulong ox, global char *bz, "
-                         "ulong oz, long count, long edge");
-  for (int32_t d = 0; d < rank; d++) {
-    rheos__cl_add(text, ", long f%d, long n%d, long b%d", (int)d, (int)d, (int)d);
-  }
-  rheos__text_add_string(text,
-                         ") {\nlong rest = get_global_id(0);\nif (rest >= count) return;\n"
-                         "const long at = rest;\n");
-}
-
-// The inner element that each framed one shows.
-static void add_mirror(rheos__text *text, int32_t rank, const char *word) {
-  rheos__text_add_string(text, "long from = 0, step = 1;\n");
-  for (int32_t d = rank - 1; d >= 0; d--) {
-    const int k = (int)d;
-    rheos__cl_add(text,
-                  "{ const long i = rest %% f%d - b%d;\n"
-                  "from += step * (i < 0 ? -i - edge : i >= n%d ? 2 * n%d - 2 - i + edge : i);\n"
-                  "rest /= f%d; step *= n%d; }\n",
-                  k, k, k, k, k, k);
-  }
-  rheos__cl_add(text, "((global %s *)(bz + oz))[at] = ((global const %s *)(bx + ox))[from];\n}\n",
-                word, word);
-}
-
-// The sum of all framed elements that show an inner one, in their order: along each dimension
-// that before the tensor, the one itself, and that behind it.
-static void add_mirror_grad(rheos__text *text, int32_t rank) {
-  for (int32_t d = rank - 1; d >= 0; d--) {
-    rheos__cl_add(text, "const long i%d = rest %% n%d; rest /= n%d;\n", (int)d, (int)d, (int)d);
-  }
-  rheos__text_add_string(text, "COMPUTED x = 0;\n");
-  for (int32_t d = 0; d < rank; d++) {
-    const int k = (int)d;
-    rheos__cl_add(text,
-                  "for (int k%d = 0; k%d < 3; k%d++) {\n"
-                  "const long c%d = k%d == 0 ? b%d - i%d - edge : k%d == 1 ? b%d + i%d\n"
-                  "  : b%d + 2 * n%d - 2 + edge - i%d;\n",
-                  k, k, k, k, k, k, k, k, k, k, k, k, k);
-    rheos__cl_add(text,
-                  "if (c%d < 0 || c%d >= f%d || (k%d == 0 && c%d >= b%d) ||\n"
-                  "    (k%d == 2 && c%d < b%d + n%d)) continue;\n",
-                  k, k, k, k, k, k, k, k, k, k);
-  }
-  rheos__text_add_string(text, "long from = 0;\n");
-  for (int32_t d = 0; d < rank; d++) {
-    rheos__cl_add(text, "from = from * f%d + c%d;\n", (int)d, (int)d);
-  }
-  rheos__text_add_string(text,
-                         "const COMPUTED y = LOAD(((global const STORED *)(bx + ox))[from]);\n"
-                         "x = (COMPUTED)LOAD(STORE((wrapping)(x) + (wrapping)(y)));\n");
-  for (int32_t d = 0; d < rank; d++) rheos__text_add_string(text, "}\n");
-  rheos__text_add_string(text, "((global STORED *)(bz + oz))[at] = STORE(x);\n}\n");
-}
-
-// Whether all of the frame shows something inside, without which the CPU reports an error.
-static bool shows_inside(const rheos__prepare *p, const rheos_shape *inner, bool symmetric) {
-  for (int32_t i = 0; i < 2 * inner->rank; i++) {
-    const int64_t size = rheos__int_in(p->input_dtypes[1], p->input_values[1]->data, i);
-    if (size < 0 || size > inner->dims[i / 2] - !symmetric) return false;
-  }
-  return true;
-}
-
-static rheos_status *prepare_mirror(rheos__prepare *p, bool folds) {
-  const rheos_shape *out = &p->output_shapes[0];
-  const rheos_shape *inner = folds ? out : &p->input_shapes[0];
-  const rheos_shape *framed = folds ? &p->input_shapes[0] : out;
-  rheos__card *card = rheos__card_of(p->device);
-  const char *word = rheos__cl_word_of(rheos_dtype_size(p->output_dtypes[0]));
-  const rheos__cl_dtype *dtype = rheos__cl_dtype_of(card, p->output_dtypes[0]);
-  RHEOS_TRY(p->op->prepare(p));
-  const bool symmetric = strcmp(rheos__attr_string(p->attrs, "mode"), "SYMMETRIC") == 0;
-  if (p->input_values == NULL || p->input_values[1] == NULL) return decline(p, late);
-  if (!shows_inside(p, inner, symmetric)) return decline(p, "the frame is larger than its image");
-  if (folds ? dtype == NULL : word == NULL) {
-    return decline(p, "the device does not move such elements");
-  }
-  rheos__launch *launch = rheos__launch_begin(card, p->arena, p->num_inputs, 1);
-  if (launch == NULL) return rheos__out_of_memory();
-  const int64_t count = rheos_shape_num_elements(out);
-  if (count > 0) {
-    const rheos__stage_operand operands[] = {{0, 0}, {p->num_inputs, 0}};
-    const rheos__grid grid = {1, {(size_t)count}, {0}};
-    rheos__text text = {0};
-    rheos__cl_add_prelude(&text);
-    if (folds) {
-      rheos__cl_add_macros(&text, dtype);
-      rheos__cl_add_types(&text, dtype);
-    }
-    add_mirror_arguments(&text, inner->rank);
-    if (folds) {
-      add_mirror_grad(&text, inner->rank);
-    } else {
-      add_mirror(&text, inner->rank, word);
-    }
-    rheos__launch_add_text(launch, &text, "mirror", operands, 2, &grid);
-    rheos__launch_set_number(launch, count);
-    rheos__launch_set_number(launch, symmetric);
-    for (int32_t d = 0; d < inner->rank; d++) {
-      rheos__launch_set_number(launch, framed->dims[d]);
-      rheos__launch_set_number(launch, inner->dims[d]);
-      rheos__launch_set_number(launch,
-                               rheos__int_in(p->input_dtypes[1], p->input_values[1]->data, 2 * d));
-    }
-  }
-  return rheos__launch_end(launch, p, 0);
-}
-
-rheos_status *rheos__cl_prepare_mirror_pad(rheos__prepare *p) { return prepare_mirror(p, false); }
-rheos_status *rheos__cl_prepare_mirror_pad_grad(rheos__prepare *p) {
-  return prepare_mirror(p, true);
 }

@@ -1,4 +1,6 @@
 // Parts of tensors: Slice, and StridedSlice with all the masks of Python's indexing.
+#include "ops/array/slice.h"
+
 #include "graph/build.h"
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
@@ -520,32 +522,41 @@ typedef struct assign_state {
   const rheos__attrs *attrs;
 } assign_state;
 
+rheos_status *rheos__assigned_slice(const rheos__operands *o, const void *const *inputs,
+                                    rheos__copy *out_copy) {
+  const rheos_shape *variable = &o->input_shapes[0];
+  int64_t small_steps[RHEOS_MAX_RANK];
+  spec spec = {0};
+  ranges r;
+  rheos_shape slice;
+  rheos__copy_init(out_copy, o->input_dtypes[4]);
+  RHEOS_TRY(run_spec(o, inputs, 1, &spec));
+  RHEOS_TRY(resolve(&spec, variable, &r));
+  result_shape(&r, &slice);
+  if (rheos_shape_num_elements(&slice) == 0) {  // whatever the value is
+    rheos__copy_add(out_copy, 0, 0, 0);
+    return NULL;
+  }
+  RHEOS_TRY(broadcast_steps_of(&slice, &o->input_shapes[4], small_steps));
+  loops_of(&r, variable, small_steps, o->input_dtypes[4], false, out_copy);
+  return NULL;
+}
+
 static rheos_status *assign_slice(const assign_state *s, rheos_tensor *variable,
                                   rheos_tensor *const *inputs) {
-  const rheos_tensor *value = inputs[4];
-  rheos_dtype dtypes[5];
+  rheos_dtype dtypes[5] = {variable->dtype};
   rheos_shape shapes[5] = {variable->shape};
   const void *data[5] = {variable->data};
+  rheos__copy copy;
   for (int32_t i = 1; i < 5; ++i) {
     dtypes[i] = inputs[i]->dtype;
     shapes[i] = inputs[i]->shape;
     data[i] = inputs[i]->data;
   }
-  dtypes[0] = variable->dtype;
-  rheos__operands o = {
+  const rheos__operands o = {
       .attrs = s->attrs, .num_inputs = 5, .input_dtypes = dtypes, .input_shapes = shapes};
-  spec spec = {0};
-  ranges r;
-  rheos__copy copy;
-  RHEOS_TRY(run_spec(&o, data, 1, &spec));
-  RHEOS_TRY(resolve(&spec, &variable->shape, &r));
-  rheos_shape slice;
-  result_shape(&r, &slice);
-  if (rheos_shape_num_elements(&slice) == 0) return NULL;  // whatever the value is
-  int64_t small_steps[RHEOS_MAX_RANK];
-  RHEOS_TRY(broadcast_steps_of(&slice, &value->shape, small_steps));
-  loops_of(&r, &variable->shape, small_steps, variable->dtype, false, &copy);
-  return rheos__copy_all(&copy, value->data, variable->data);
+  RHEOS_TRY(rheos__assigned_slice(&o, data, &copy));
+  return rheos__copy_all(&copy, data[4], variable->data);
 }
 
 static rheos_status *compute_assign(void *state, rheos__step *step, rheos_tensor *const *inputs,

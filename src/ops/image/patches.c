@@ -1,16 +1,10 @@
 // ExtractImagePatches, ExtractVolumePatches: each window of an image as one vector of channels.
+#include "ops/image/patches.h"
+
 #include <string.h>
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
-#include "ops/kit/window.h"
-
-typedef struct patches {
-  rheos__windows windows;
-  rheos__steps in;
-  int64_t batch, channels;
-  size_t element_bytes;
-} patches;
 
 static rheos_status *read_numbers(const rheos__attrs *attrs, const char *name,
                                   const rheos__layout *layout, int64_t *numbers) {
@@ -27,7 +21,7 @@ static rheos_status *read_numbers(const rheos__attrs *attrs, const char *name,
   return rheos_status_new(RHEOS_UNIMPLEMENTED, "Only support %s across space.", name);
 }
 
-static rheos_status *fit(const rheos__attrs *attrs, const rheos_shape *image, patches *out,
+static rheos_status *fit(const rheos__attrs *attrs, const rheos_shape *image, rheos__patches *out,
                          rheos_shape *out_shape) {
   memset(out, 0, sizeof *out);
   const int32_t spatial = image->rank - 2;
@@ -62,7 +56,7 @@ static rheos_status *fit(const rheos__attrs *attrs, const rheos_shape *image, pa
 
 static rheos_status *shape_of_rank(rheos__infer *c, int32_t rank) {
   rheos_shape image;
-  patches ignored;
+  rheos__patches ignored;
   RHEOS_TRY(rheos__infer_rank(c, 0, rank, &image));
   return fit(c->attrs, &image, &ignored, &c->output_shapes[0]);
 }
@@ -73,7 +67,7 @@ static rheos_status *volume_patches_shape(rheos__infer *c) { return shape_of_ran
 static rheos_status *run_patches(const void *state, const void *const *inputs, void *const *outputs,
                                  void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch;
-  const patches *s = state;
+  const rheos__patches *s = state;
   const rheos__window *w = s->windows.dims;
   const size_t pixel = (size_t)s->channels * s->element_bytes;
   const size_t patch = pixel * (size_t)(w[0].kernel * w[1].kernel * w[2].kernel);
@@ -105,7 +99,7 @@ static rheos_status *run_nothing(const void *state, const void *const *inputs, v
 }
 
 static rheos_status *prepare_patches(rheos__prepare *p) {
-  patches *s = RHEOS_NEW_STATE(p, patches);
+  rheos__patches *s = RHEOS_NEW_STATE(p, rheos__patches);
   rheos_shape out;
   if (s == NULL) return rheos__out_of_memory();
   RHEOS_TRY(fit(p->attrs, &p->input_shapes[0], s, &out));
