@@ -10,10 +10,8 @@ if(RHEOS_WITH_OPENCL)
 endif()
 
 if(RHEOS_WITH_OPENCL)
-  file(GLOB opencl_kernels CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/device/opencl/*.cl")
-  list(APPEND opencl_kernels "${PROJECT_SOURCE_DIR}/src/ops/state/apply_formulas.h"
-    "${PROJECT_SOURCE_DIR}/src/ops/math/whole_formulas.h"
-    "${PROJECT_SOURCE_DIR}/src/ops/nn/recurrent_formulas.h")
+  file(GLOB opencl_kernels CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/device/opencl/*.cl"
+    "${PROJECT_SOURCE_DIR}/src/ops/*/*_formulas.h")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${opencl_kernels})
   foreach(kernels IN LISTS opencl_kernels)
     get_filename_component(name "${kernels}" NAME_WE)

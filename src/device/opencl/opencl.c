@@ -19,6 +19,7 @@
 #include "device/opencl/rearrange.h"
 #include "device/opencl/recurrent.h"
 #include "device/opencl/reduce.h"
+#include "device/opencl/resize.h"
 #include "device/opencl/scatter.h"
 #include "device/opencl/softmax.h"
 #include "device/opencl/update.h"
@@ -84,6 +85,8 @@ static const rheos__prepare_fn reverse_sequence[] = {rheos__cl_prepare_reverse_s
 static const rheos__prepare_fn space_to_batch[] = {rheos__cl_prepare_space_to_batch, NULL};
 static const rheos__prepare_fn batch_to_space[] = {rheos__cl_prepare_batch_to_space, NULL};
 static const rheos__prepare_fn patches[] = {rheos__cl_prepare_patches, NULL};
+static const rheos__prepare_fn resize[] = {rheos__cl_prepare_resize, NULL};
+static const rheos__prepare_fn resize_grad[] = {rheos__cl_prepare_resize_grad, NULL};
 static const rheos__prepare_fn add_n[] = {rheos__cl_prepare_add_n, NULL};
 static const rheos__prepare_fn lstm[] = {rheos__cl_prepare_lstm, NULL};
 static const rheos__prepare_fn lstm_cell_grad[] = {rheos__cl_prepare_lstm_cell_grad, NULL};
@@ -282,6 +285,13 @@ static const op_kernels table[] = {
     {&rheos__op_Relu6Grad, elementwise},
     {&rheos__op_ReluGrad, elementwise},
     {&rheos__op_Reshape, aliases},
+    {&rheos__op_ResizeArea, resize},
+    {&rheos__op_ResizeBicubic, resize},
+    {&rheos__op_ResizeBicubicGrad, resize_grad},
+    {&rheos__op_ResizeBilinear, resize},
+    {&rheos__op_ResizeBilinearGrad, resize_grad},
+    {&rheos__op_ResizeNearestNeighbor, resize},
+    {&rheos__op_ResizeNearestNeighborGrad, resize_grad},
     {&rheos__op_ResourceApplyAdaMax, apply},
     {&rheos__op_ResourceApplyAdadelta, apply},
     {&rheos__op_ResourceApplyAdagrad, apply},

@@ -19,6 +19,15 @@ typedef ulong uint64_t;
 #define UINT64_MAX ULONG_MAX
 #define NUMBER_OF_BITS(v) popcount(v)
 
+#define floorf floor
+#define ceilf ceil
+#define roundf round
+#define rintf rint
+#define fabsf fabs
+#define fminf fmin
+#define fmaxf fmax
+#define fmodf fmod
+
 #define W(v) ((wrapping)(v))
 #define WIDEN(v) ((ulong)(long)(v))
 #define DISTANCE(x, y) (x > y ? (ulong)x - (ulong)y : (ulong)y - (ulong)x)

@@ -4,7 +4,6 @@
 #endif
 #include "ops/image/resize.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "ops/kit/array_grad.h"
@@ -134,15 +133,10 @@ static void grad_by_image(rheos__grad *g, const char *type) {
 
 // ---- ResizeBilinear
 
-typedef struct tap {
-  int64_t low, high;
-  float share;  // of `high`
-} tap;
+typedef rheos__two_taps tap;
 
-static tap tap_at(float at, int64_t count) {
-  const float below = floorf(at);
-  return (tap){rheos__clamp_index((int64_t)below, count),
-               rheos__clamp_index((int64_t)ceilf(at), count), at - below};
+static tap tap_at(const rheos__resize *r, int64_t at, float scale, int64_t count) {
+  return rheos__two_taps_at(rheos__resize_at(at, scale, r->half_pixel), count);
 }
 
 static void bilinear_row(const rheos__resize *r, const tap *taps, float share, const float *above,
@@ -152,9 +146,8 @@ static void bilinear_row(const rheos__resize *r, const tap *taps, float share, c
     const int64_t low = taps[x].low * c, high = taps[x].high * c;
     const float across = taps[x].share;
     for (int64_t k = 0; k < c; k++) {
-      const float top = above[low + k] + (above[high + k] - above[low + k]) * across;
-      const float bottom = below[low + k] + (below[high + k] - below[low + k]) * across;
-      out[k] = top + (bottom - top) * share;
+      out[k] = rheos__between(above[low + k], above[high + k], below[low + k], below[high + k],
+                              across, share);
     }
   }
 }
@@ -168,12 +161,11 @@ static rheos_status *run_bilinear(const void *state, const void *const *inputs,
   tap *taps = scratch;
   float *above = (float *)(taps + r->out_width), *below = above + row;
   for (int64_t x = 0; x < r->out_width; x++) {
-    taps[x] = tap_at(rheos__resize_at(r, x, r->width_scale), r->in_width);
+    taps[x] = tap_at(r, x, r->width_scale, r->in_width);
   }
   for (int64_t unit = first_unit; unit < last_unit; unit++) {
     const int64_t image = unit / r->out_height * r->in_height;
-    const tap down =
-        tap_at(rheos__resize_at(r, unit % r->out_height, r->height_scale), r->in_height);
+    const tap down = tap_at(r, unit % r->out_height, r->height_scale, r->in_height);
     r->load(inputs[0], (image + down.low) * row, row, above);
     r->load(inputs[0], (image + down.high) * row, row, below);
     bilinear_row(r, taps, down.share, above, below,
@@ -211,9 +203,9 @@ const rheos__op_def rheos__op_ResizeBilinear = {
   static void spread_##S(const rheos__resize *r, const float *grads, rheos__stored_##S *out) {   \
     const int64_t c = r->channels;                                                               \
     for (int64_t y = 0; y < r->out_height; y++) {                                                \
-      const tap down = tap_at(rheos__resize_at(r, y, r->height_scale), r->in_height);            \
+      const tap down = tap_at(r, y, r->height_scale, r->in_height);                              \
       for (int64_t x = 0; x < r->out_width; x++, grads += c) {                                   \
-        const tap across = tap_at(rheos__resize_at(r, x, r->width_scale), r->in_width);          \
+        const tap across = tap_at(r, x, r->width_scale, r->in_width);                            \
         const float shares[4] = {1 - down.share, 1 - down.share, down.share, down.share};        \
         const float parts[4] = {1 - across.share, across.share, 1 - across.share, across.share}; \
         for (int corner = 0; corner < 4; corner++) {                                             \
@@ -287,8 +279,7 @@ const rheos__op_def rheos__op_ResizeBilinearGrad = {
 // ---- ResizeNearestNeighbor
 
 static int64_t nearest(const rheos__resize *r, int64_t at, float scale, int64_t count) {
-  const float place = ((float)at + (r->half_pixel ? 0.5f : 0.0f)) * scale;
-  return rheos__clamp_index((int64_t)(r->align_corners ? roundf(place) : floorf(place)), count);
+  return rheos__nearest_at(at, scale, count, r->half_pixel, r->align_corners);
 }
 
 static rheos_status *run_nearest(const void *state, const void *const *inputs, void *const *outputs,

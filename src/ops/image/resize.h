@@ -1,8 +1,9 @@
-// What the ops that resize pictures share: sizes, where an output pixel lies in the input, rows as
-// floats. The arithmetic is float in TensorFlow's order, so that the answers have its bits.
+// What the ops that resize pictures share: sizes, and rows as floats. Where an output pixel lies in
+// the input is in resize_formulas.h.
 #ifndef RHEOS_SRC_OPS_IMAGE_RESIZE_H
 #define RHEOS_SRC_OPS_IMAGE_RESIZE_H
 
+#include "ops/image/resize_formulas.h"
 #include "ops/kit/array_util.h"
 
 typedef void (*rheos__load_floats_fn)(const void *from, int64_t first, int64_t count, float *to);
@@ -29,14 +30,5 @@ rheos_status *rheos__resize_init(rheos__prepare *p, const rheos_shape *from, con
 
 // Answers with `run` over `num_units`, which may be none.
 void rheos__resize_answer(rheos__prepare *p, rheos__run_fn run, int64_t num_units);
-
-// Where output pixel `at` lies in the input, in pixels.
-static inline float rheos__resize_at(const rheos__resize *r, int64_t at, float scale) {
-  return r->half_pixel ? ((float)at + 0.5f) * scale - 0.5f : (float)at * scale;
-}
-
-static inline int64_t rheos__clamp_index(int64_t index, int64_t count) {
-  return index < 0 ? 0 : index < count ? index : count - 1;
-}
 
 #endif  // RHEOS_SRC_OPS_IMAGE_RESIZE_H

@@ -3,7 +3,6 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,48 +13,13 @@
 #define ATTRS "align_corners: bool = false; half_pixel_centers: bool = false"
 #define IMAGES "{int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}"
 
-// ---- The cubic of Keys (1981), as a table of a 1024th of a pixel
-
-enum { STEPS = 1024 };
-
-typedef struct tap {
-  int64_t index[4];
-  float weight[4];
-} tap;
-
-// Weight of the nearer (0) or the further (1) neighbour `step` 1024ths away.
-static float cubic(double a, int64_t step, int further) {
-  const float x = (float)((double)step / STEPS), y = (float)(x + 1.0);
-  if (further == 0) return (float)(((a + 2) * x - (a + 3)) * x * x + 1);
-  return (float)(((a * y - 5 * a) * y + 8 * a) * y - 4 * a);
-}
-
-// With half_pixel_centers weights outside the picture are left out and the others scaled to 1;
-// without, pixels at the border count again.
-static tap tap_at(const rheos__resize *r, int64_t at, float scale, int64_t count) {
-  const double a = r->half_pixel ? -0.5 : -0.75;
-  const float place = rheos__resize_at(r, at, scale);
-  const int64_t here = (int64_t)floorf(place);
-  const int64_t step = lrintf((place - (float)here) * STEPS);
-  tap t = {.weight = {cubic(a, step, 1), cubic(a, step, 0), cubic(a, STEPS - step, 0),
-                      cubic(a, STEPS - step, 1)}};
-  for (int i = 0; i < 4; i++) {
-    t.index[i] = rheos__clamp_index(here - 1 + i, count);
-    if (r->half_pixel && t.index[i] != here - 1 + i) t.weight[i] = 0;
-  }
-  if (!r->half_pixel) return t;
-  const float sum = t.weight[0] + t.weight[1] + t.weight[2] + t.weight[3];
-  if (fabsf(sum) < 1000.0f * FLT_MIN) return t;
-  const float inverse = 1.0f / sum;
-  for (int i = 0; i < 4; i++) t.weight[i] *= inverse;
-  return t;
-}
-
-static float mix(const float weight[4], float a, float b, float c, float d) {
-  return a * weight[0] + b * weight[1] + c * weight[2] + d * weight[3];
-}
-
 // ---- ResizeBicubic
+
+typedef rheos__four_taps tap;
+
+static tap tap_at(const rheos__resize *r, int64_t at, float scale, int64_t count) {
+  return rheos__four_taps_at(at, scale, count, r->half_pixel);
+}
 
 // A unit is a row of the output: four rows become one, of which four pixels become one.
 static rheos_status *run_bicubic(const void *state, const void *const *inputs, void *const *outputs,
@@ -73,13 +37,14 @@ static rheos_status *run_bicubic(const void *state, const void *const *inputs, v
       r->load(inputs[0], (image + down.index[i]) * row, row, rows + i * row);
     }
     for (int64_t i = 0; i < row; i++) {
-      mixed[i] = mix(down.weight, rows[i], rows[row + i], rows[2 * row + i], rows[3 * row + i]);
+      mixed[i] =
+          rheos__mixed(down.weight, rows[i], rows[row + i], rows[2 * row + i], rows[3 * row + i]);
     }
     for (int64_t x = 0; x < r->out_width; x++, out += c) {
       const int64_t *index = taps[x].index;
       for (int64_t k = 0; k < c; k++) {
-        out[k] = mix(taps[x].weight, mixed[index[0] * c + k], mixed[index[1] * c + k],
-                     mixed[index[2] * c + k], mixed[index[3] * c + k]);
+        out[k] = rheos__mixed(taps[x].weight, mixed[index[0] * c + k], mixed[index[1] * c + k],
+                              mixed[index[2] * c + k], mixed[index[3] * c + k]);
       }
     }
   }
@@ -181,13 +146,6 @@ const rheos__op_def rheos__op_ResizeBicubicGrad = {
 
 // ---- ResizeArea
 
-// The part of pixel `at` between `from` and `to`, which are `width` apart.
-static float covered(int64_t at, float from, float to, float width) {
-  const float first = (float)at, next = (float)(at + 1);
-  if (first < from) return next > to ? width : next - from;
-  return next > to ? to - first : 1.0f;
-}
-
 // A unit is a row of the output. Sums are taken in TensorFlow's order: along a row, then over rows.
 static rheos_status *run_area(const void *state, const void *const *inputs, void *const *outputs,
                               void *scratch, int64_t first_unit, int64_t last_unit) {
@@ -201,7 +159,7 @@ static rheos_status *run_area(const void *state, const void *const *inputs, void
     float *out = (float *)outputs[0] + unit * r->out_width * c;
     memset(out, 0, (size_t)(r->out_width * c) * sizeof *out);
     for (int64_t i = (int64_t)floorf(top); i < (int64_t)ceilf(bottom); i++) {
-      const float share = covered(i, top, bottom, r->height_scale);
+      const float share = rheos__covered(i, top, bottom, r->height_scale);
       r->load(inputs[0], (image + rheos__clamp_index(i, r->in_height)) * row_elements, row_elements,
               row);
       for (int64_t x = 0; x < r->out_width; x++) {
@@ -209,10 +167,10 @@ static rheos_status *run_area(const void *state, const void *const *inputs, void
         const int64_t first = (int64_t)floorf(left), end = (int64_t)ceilf(right);
         for (int64_t k = 0; k < c; k++) {
           float sum = row[rheos__clamp_index(first, r->in_width) * c + k] *
-                      covered(first, left, right, r->width_scale);
+                      rheos__covered(first, left, right, r->width_scale);
           for (int64_t j = first + 1; j < end; j++) {
             const float value = row[rheos__clamp_index(j, r->in_width) * c + k];
-            sum += j + 1 < end ? value : value * covered(j, left, right, r->width_scale);
+            sum += j + 1 < end ? value : value * rheos__covered(j, left, right, r->width_scale);
           }
           out[x * c + k] += sum * share;
         }
