@@ -43,6 +43,7 @@ const char command_serve_help[] =
     "                       on this machine\n"
     "  --refuse-files       they may not, wherever they come from\n"
     "  --cpus N             how many CPU devices it has (else 1)\n"
+    "  --gpus N             how many graphics cards at most (else all)\n"
     "  --threads N          how many threads (else one for each core)\n"
     "  --grace SECONDS      how long calls under way may last at the end (else 10)\n"
     "  --max-message-bytes N, --max-graph-bytes N, --max-graph-nodes N, --max-sessions N,\n"
@@ -79,6 +80,7 @@ enum {
   TASK,
   PORT,
   CPUS,
+  GPUS,
   THREADS,
   GRACE,
   MESSAGE_BYTES,
@@ -206,6 +208,12 @@ static rheos_status *run(const serve *s, rheos_server_options *options, const nu
   return status;
 }
 
+// As options of servers have it: 0 are all, below are none.
+static int32_t num_cards(const number *gpus) {
+  if (gpus->text == NULL) return 0;
+  return gpus->value > 0 ? (int32_t)gpus->value : -1;
+}
+
 static rheos_server_options options_of(serve *s, const number *numbers) {
   return (rheos_server_options){
       .job = s->job,
@@ -226,6 +234,7 @@ static rheos_server_options options_of(serve *s, const number *numbers) {
       .refuses_files = s->refuse_files,
       .event_function = serve_log,
       .event_argument = &s->log_format,
+      .num_gpu_devices = num_cards(&numbers[GPUS]),
   };
 }
 
@@ -244,6 +253,7 @@ int command_serve(int argc, char **argv) {
       [TASK] = {"--task", 1000000},
       [PORT] = {"--port", 65535},
       [CPUS] = {"--cpus", 64},
+      [GPUS] = {"--gpus", 64},
       [THREADS] = {"--threads", 4096},
       [GRACE] = {"--grace", 86400, .value = 10},
       [MESSAGE_BYTES] = {"--max-message-bytes", INT32_MAX},

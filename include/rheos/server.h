@@ -68,6 +68,10 @@ typedef struct rheos_server_options {
   size_t default_session_config_bytes RHEOS_LEFT_OUT;
   rheos_server_event_function event_function RHEOS_LEFT_OUT;  // told of events; NULL: nobody is
   void *event_argument RHEOS_LEFT_OUT;
+  // Graphics cards of the task, /device:GPU:0, ..., at most; 0: those that default_session_config
+  // asks for, which are all where it says nothing; below: none.
+  int32_t num_gpu_devices RHEOS_LEFT_OUT;
+  int32_t reserved_number_ RHEOS_LEFT_OUT;  // zero
 } rheos_server_options;
 
 // Makes a server and begins to listen. RHEOS_UNIMPLEMENTED where gRPC is not there, saying what to

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-#include "device/cpu/cpu.h"
+#include "device/known_device.h"
 #include "net/master_callable.h"
 #include "net/master_partial.h"
 #include "net/graph_parts.h"
@@ -22,20 +22,21 @@ enum { NOTE_MS = 10000, START_MS = 300000, WORD_MS = 10000 };
 
 // A server may know itself by another name than the session's cluster has for it.
 static rheos_status *make_device(const rheos__master_session *session, int32_t task,
-                                 const char *name, uint64_t incarnation, int64_t memory_limit_bytes,
+                                 const rheos__device_name *name, const rheos__device_kind *kind,
                                  rheos__master_device *device) {
-  rheos__device_name parsed;
-  RHEOS_TRY(rheos__device_name_parse(name, &parsed));
-  rheos__device_init(&device->device, &rheos__cpu_kind, parsed.id < 0 ? 0 : parsed.id, NULL, NULL);
-  rheos__device_set_task(&device->device, &session->peers->cluster.tasks[task].parsed);
-  device->incarnation = incarnation;
-  device->memory_limit_bytes = memory_limit_bytes;
+  const int32_t index = name->id >= 0 && name->id <= 9999 ? name->id : 0;
   device->task = task;
-  return NULL;
+  return rheos__known_device_init(&device->device, kind, index,
+                                  &session->peers->cluster.tasks[task].parsed);
 }
 
+// Devices of kinds that are not known are left alone: no op is known to run there.
 static rheos_status *add_device(rheos__master_session *session, int32_t task, const char *name,
                                 uint64_t incarnation, int64_t memory_limit_bytes) {
+  rheos__device_name parsed;
+  RHEOS_TRY(rheos__device_name_parse(name, &parsed));
+  const rheos__device_kind *kind = rheos__known_kind(parsed.type);
+  if (kind == NULL) return NULL;
   const size_t count = (size_t)session->num_devices;
   if (count == 0 || (count & (count - 1)) == 0) {  // it doubles
     rheos__master_device *grown =
@@ -43,8 +44,10 @@ static rheos_status *add_device(rheos__master_session *session, int32_t task, co
     if (grown == NULL) return rheos__out_of_memory();
     session->devices = grown;
   }
-  RHEOS_TRY(
-      make_device(session, task, name, incarnation, memory_limit_bytes, &session->devices[count]));
+  rheos__master_device *device = &session->devices[count];
+  device->incarnation = incarnation;
+  device->memory_limit_bytes = memory_limit_bytes;
+  RHEOS_TRY(make_device(session, task, &parsed, kind, device));
   session->num_devices++;
   return NULL;
 }
@@ -58,13 +61,14 @@ static rheos_status *add_own_devices(rheos__master_session *session) {
   return NULL;
 }
 
-// Devices of other kinds than CPUs are left alone: no op is known to run there.
 static rheos_status *add_devices_of(rheos__master_session *session, int32_t task,
                                     const Tensorflow__GetStatusResponse *reply) {
   for (size_t i = 0; i < reply->n_device_attributes; i++) {
     const Tensorflow__DeviceAttributes *device = reply->device_attributes[i];
-    if (strcmp(device->device_type, "CPU") != 0) continue;
-    if (device->xla_global_id == 0) session->has_old_tasks = true;  // -1 where it is known
+    // Of a CPU it is -1 where it is known.
+    if (device->xla_global_id == 0 && strcmp(device->device_type, "CPU") == 0) {
+      session->has_old_tasks = true;
+    }
     RHEOS_TRY(add_device(session, task, device->name, device->incarnation, device->memory_limit));
   }
   return NULL;

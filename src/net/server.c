@@ -1,5 +1,6 @@
 #include "net/server.h"
 
+#include <rheos/format.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -134,16 +135,6 @@ static rheos_status *keep_target(rheos_server *server) {
   return server->target != NULL ? NULL : rheos__out_of_memory();
 }
 
-static rheos_status *make_host(rheos_server *server, const rheos_server_options *options) {
-  const rheos__device_name *name = &server->peers.cluster.tasks[server->own_task].parsed;
-  const rheos_host_options host = {.num_cpu_devices = options->num_cpu_devices,
-                                   .num_threads = options->num_threads,
-                                   .job = name->job,
-                                   .task = name->task,
-                                   .num_gpu_devices = -1};
-  return rheos_host_new(&host, &server->host);
-}
-
 static rheos_status *keep_default_config(rheos_server *server,
                                          const rheos_server_options *options) {
   const void *bytes = options->default_session_config;
@@ -161,6 +152,27 @@ static rheos_status *keep_default_config(rheos_server *server,
   memcpy(server->default_config, bytes, size);
   server->default_config_bytes = size;
   return NULL;
+}
+
+// The cards that its configuration asks for, as a session's, or as many of the machine's.
+static rheos_status *make_host(rheos_server *server, const rheos_server_options *options) {
+  const rheos__device_name *name = &server->peers.cluster.tasks[server->own_task].parsed;
+  rheos_host_options host = {.num_cpu_devices = options->num_cpu_devices,
+                             .num_threads = options->num_threads,
+                             .job = name->job,
+                             .task = name->task,
+                             .num_gpu_devices = options->num_gpu_devices};
+  rheos_gpu_device *cards = NULL;
+  if (options->num_gpu_devices == 0) {
+    size_t count;
+    RHEOS_TRY(rheos_gpu_devices_from_config(server->default_config, server->default_config_bytes,
+                                            &cards, &count));
+    host.num_gpu_devices = (int32_t)count;
+    host.gpu_devices = cards;
+  }
+  rheos_status *status = rheos_host_new(&host, &server->host);
+  rheos__free(cards);
+  return status;
 }
 
 // The task that groups of devices are known by: the one that the configuration names, else the
@@ -217,11 +229,11 @@ static rheos_status *fill(rheos_server *server, const rheos_server_options *opti
   RHEOS_TRY(made);
   const char *job = options->job != NULL ? options->job : "";
   RHEOS_TRY(rheos__cluster_find(&server->peers.cluster, job, options->task, &server->own_task));
+  RHEOS_TRY(keep_default_config(server, options));
   RHEOS_TRY(make_host(server, options));
   rheos__worker_init(&server->worker, server->host, &server->peers, server->own_task);
   server->worker.program_function = options->program_function;
   server->worker.program_argument = options->program_argument;
-  RHEOS_TRY(keep_default_config(server, options));
   server->worker.collectives = &server->collectives;
   RHEOS_TRY(open_collectives(server));
   RHEOS_TRY(rheos__server_set_limits(server, options));

@@ -10,7 +10,7 @@
 ENDS_ON(rheos_op_args, device);
 ENDS_ON(rheos_gradients_options, reserved_);
 ENDS_ON(rheos_host_options, gpu_devices);
-ENDS_ON(rheos_server_options, event_argument);
+ENDS_ON(rheos_server_options, reserved_number_);
 ENDS_ON(rheos_placement_options, reserved_);
 ENDS_ON(rheos_session_options, gpu_devices);
 ENDS_ON(rheos_run_options, trace);

@@ -299,10 +299,18 @@ static rheos__placed node_placed(const rheos_graph *graph, int32_t id) {
   return what;
 }
 
-static rheos_status *place_node(rheos__placer *p, const rheos__placed *what) {
-  RHEOS_TRY(rheos__placer_place(p, what));
-  for (int32_t i = 0; i < what->node->num_inputs + what->node->num_control_inputs; ++i) {
-    rheos__placer_note_taken(p, what->id, what->node->edges[i].id);
+// A session that runs a task's part has what moves values and calls bodies on its CPU, wherever
+// that is said to be; the device of a call is where it has the body's nodes.
+static rheos_status *place_node(rheos__placer *p, rheos__placed what) {
+  const bool is_fed = (what.op->flags & RHEOS_OP_PLACEHOLDER) != 0;
+  if (p->groups_by_task && (is_fed || only_directs(what.op))) {
+    what.needs_no_kernel = true;
+    what.is_on_host = false;
+    what.calls_there = (what.op->flags & RHEOS_OP_CALLS) != 0;
+  }
+  RHEOS_TRY(rheos__placer_place(p, &what));
+  for (int32_t i = 0; i < what.node->num_inputs + what.node->num_control_inputs; ++i) {
+    rheos__placer_note_taken(p, what.id, what.node->edges[i].id);
   }
   return NULL;
 }
@@ -318,7 +326,7 @@ rheos_status *rheos__place_nodes(rheos__placer *p) {
       const rheos__placed what = node_placed(graph, i);
       status = pass == 0   ? rheos__placer_hear(p, &what)
                : pass == 1 ? rheos__placer_join(p, &what)
-                           : place_node(p, &what);
+                           : place_node(p, what);
       if (status != NULL) status = rheos__status_at_take(status, graph, i);
     }
   }
@@ -336,6 +344,8 @@ rheos_status *rheos__place_graph(const rheos_graph *graph, const rheos__device *
                      .devices = devices,
                      .num_devices = num_devices,
                      .allow_soft_placement = allow_soft_placement,
+                     .prefers_cards = true,
+                     .is_cut = true,
                      .kept = devices_of,
                      .num_kept = num_kept};
   rheos_status *status = rheos__place_nodes(&p);

@@ -1,7 +1,7 @@
-// Where devices share the host's memory, as all of a cluster do for those who place its graphs,
-// what has to be beside something is in one group with it, as TensorFlow has it. Where some have
-// memories of their own, each thing decides for itself: it costs a copy to be elsewhere than one's
-// variable, and no more.
+// Where devices share the host's memory, what has to be beside something is in one group with it,
+// as TensorFlow has it. Where some have memories of their own, each thing decides for itself: it
+// costs a copy to be elsewhere than one's variable, and no more. Where such devices are of several
+// tasks, a group is on one task, and each thing decides on which device of that.
 #include "plan/entries/placer.h"
 
 #include <assert.h>
@@ -23,6 +23,7 @@ static void look_at_devices(rheos__placer *p) {
     p->has_tasks = p->has_tasks || strcmp(name->job, first->job) != 0 ||
                    name->replica != first->replica || name->task != first->task;
   }
+  p->groups_by_task = p->has_memories && (p->has_tasks || p->is_cut);
 }
 
 rheos_status *rheos__placer_init(rheos__placer *p) {
@@ -88,6 +89,13 @@ static int32_t first_that_fits(const rheos__placer *p, const rheos__placed *what
 
 // ---- What is asked for
 
+static rheos__device_name task_of(const rheos__device_name *name) {
+  rheos__device_name task = *name;
+  task.type[0] = '\0';
+  task.id = RHEOS__NOWHERE;
+  return task;
+}
+
 static rheos_status *keep_wanted(rheos__placer *p, const rheos__wanted *wanted,
                                  const rheos__wanted **out_kept) {
   rheos__wanted *kept = rheos__arena_alloc(&p->arena, sizeof *kept);
@@ -127,6 +135,15 @@ static rheos_status *find_kept(rheos__placer *p, const rheos__placed *what,
   const rheos__device *device = device_at(p, p->kept[what->id]);
   const rheos__wanted wanted = {.name = device->parsed_name, .text = device->name};
   return keep_wanted(p, &wanted, out_wanted);
+}
+
+// What is asked for of the task alone; NULL: any may be it.
+static rheos_status *keep_task(rheos__placer *p, const rheos__wanted *own,
+                               const rheos__wanted **out_kept) {
+  rheos__wanted task = {.name = task_of(&own->name), .text = own->text};
+  *out_kept = NULL;
+  if (task.name.job[0] == '\0' && task.name.replica < 0 && task.name.task < 0) return NULL;
+  return keep_wanted(p, &task, out_kept);
 }
 
 static bool agree(int32_t a, int32_t b) { return a < 0 || b < 0 || a == b; }
@@ -189,7 +206,7 @@ static rheos_status *join(rheos__placer *p, const rheos__placed *what, int32_t w
     place->joined_by = (uint8_t)reason;
     place->joined_to = with;
   }
-  if (p->has_memories) return NULL;
+  if (p->has_memories && !p->groups_by_task) return NULL;
   const int32_t to = root_of(p, with), from = root_of(p, what->id);
   if (to == from) return NULL;
   rheos__place *one = &p->places[to], *other = &p->places[from];
@@ -230,8 +247,9 @@ static rheos_status *join_classes(rheos__placer *p, const rheos__placed *what) {
 rheos_status *rheos__placer_hear(rheos__placer *p, const rheos__placed *what) {
   rheos__place *place = &p->places[what->id];
   place->asker = what->id;
-  return is_kept(p, what) ? find_kept(p, what, &place->wanted)
-                          : find_wanted(p, what, &place->wanted);
+  RHEOS_TRY(is_kept(p, what) ? find_kept(p, what, &place->own) : find_wanted(p, what, &place->own));
+  place->wanted = place->own;
+  return p->groups_by_task && place->own != NULL ? keep_task(p, place->own, &place->wanted) : NULL;
 }
 
 rheos_status *rheos__placer_join(rheos__placer *p, const rheos__placed *what) {
@@ -268,18 +286,29 @@ static void give_asked(rheos__placer *p, const rheos__placed *what, int32_t devi
   }
 }
 
-// A device that would rather have it than others, one of those that its function is called on; 0:
-// none.
-static int32_t preferred(const rheos__placer *p, const rheos__placed *what) {
-  rheos__device_name called = {.replica = -1, .task = -1, .id = -1};
+// Whether the device would rather have it than a CPU.
+static bool is_liked(const rheos__placer *p, const rheos__placed *what, int32_t index) {
+  const rheos__device *device = device_at(p, index);
+  if (device->kind->prefers == NULL) return false;
+  if (what->calls_there) return true;
+  return !what->needs_no_kernel && !what->is_constant &&
+         device->kind->prefers(device, what->op, what->attrs) && rheos__placer_fits(p, what, index);
+}
+
+static const rheos__device_name anywhere = {.replica = -1, .task = -1, .id = -1};
+
+// A device that would rather have it than others, one of those that its function is called on, and
+// that `among` allows; 0: none.
+static int32_t preferred(const rheos__placer *p, const rheos__placed *what,
+                         const rheos__device_name *among) {
+  rheos__device_name called = anywhere;
   if (what->default_device != NULL) {
     rheos_status_free(rheos__device_name_parse(what->default_device, &called));
   }
   for (int32_t i = 1; p->prefers_cards && i < p->num_devices; ++i) {
-    if (!rheos__device_name_matches(&called, &device_at(p, i)->parsed_name)) continue;
     const rheos__device *device = device_at(p, i);
-    if (device->kind->prefers != NULL && !what->needs_no_kernel && !what->is_constant &&
-        device->kind->prefers(device, what->op, what->attrs) && rheos__placer_fits(p, what, i)) {
+    if (rheos__device_name_matches(&called, &device->parsed_name) &&
+        rheos__device_name_matches(among, &device->parsed_name) && is_liked(p, what, i)) {
       return i;
     }
   }
@@ -290,13 +319,9 @@ static int32_t preferred(const rheos__placer *p, const rheos__placed *what) {
 // only one.
 static int32_t find_softly(const rheos__placer *p, const rheos__placed *what,
                            const rheos__device_name *wanted) {
-  rheos__device_name task = *wanted;
-  task.type[0] = '\0';
-  task.id = RHEOS__NOWHERE;
-  const int32_t better = preferred(p, what);
-  if (better > 0 && rheos__device_name_matches(&task, &device_at(p, better)->parsed_name)) {
-    return better;
-  }
+  const rheos__device_name task = task_of(wanted);
+  const int32_t better = preferred(p, what, &task);
+  if (better > 0) return better;
   const int32_t found = find(p, what, &task);
   return found != RHEOS__NOWHERE || p->has_tasks ? found : first_that_fits(p, what);
 }
@@ -322,7 +347,7 @@ static rheos_status *place_asked(rheos__placer *p, const rheos__placed *what,
 // Where what it joined is, or will be; RHEOS__NOWHERE: that does not matter.
 static int32_t device_beside(const rheos__placer *p, const rheos__placed *what) {
   const rheos__place *place = &p->places[what->id];
-  if (what->cell == RHEOS__FED) return preferred(p, what);
+  if (what->cell == RHEOS__FED) return preferred(p, what, &anywhere);
   if (place->joined_to == RHEOS__NOWHERE) return RHEOS__NOWHERE;
   const rheos__place *other = &p->places[place->joined_to];
   if (other->given.device != RHEOS__NOWHERE) return other->given.device;
@@ -359,7 +384,8 @@ static rheos__place_reason why_not_on_card(const rheos__placer *p, const rheos__
 }
 
 static void place_freely(rheos__placer *p, const rheos__placed *what) {
-  const int32_t faster = p->has_memories ? preferred(p, what) : 0;
+  const rheos__device_name own = task_of(&device_at(p, 0)->parsed_name);
+  const int32_t faster = p->has_memories ? preferred(p, what, &own) : 0;
   if (faster > 0) {
     const bool is_called = what->default_device != NULL;
     give(p, what, faster, is_called ? RHEOS__PLACE_CALLED : RHEOS__PLACE_PREFERRED, RHEOS__NOWHERE);
@@ -372,7 +398,7 @@ static void place_freely(rheos__placer *p, const rheos__placed *what) {
 }
 
 static bool place_at_shape(rheos__placer *p, const rheos__placed *what) {
-  if (p->has_memories || what->looks_at < 0) return false;
+  if ((p->has_memories && !p->groups_by_task) || what->looks_at < 0) return false;
   const int32_t device = p->places[what->looks_at].given.device;
   if (device == RHEOS__NOWHERE || !rheos__placer_fits(p, what, device)) return false;
   give(p, what, device, RHEOS__PLACE_SHAPE, what->looks_at);
@@ -381,17 +407,77 @@ static bool place_at_shape(rheos__placer *p, const rheos__placed *what) {
 
 static bool waits_for_takers(const rheos__placer *p, const rheos__placed *what) {
   const rheos__place *place = &p->places[what->id];
-  return !p->has_memories && what->makes_value && place->parent == what->id &&
-         place->joined_to == RHEOS__NOWHERE;
+  return (!p->has_memories || p->groups_by_task) && what->makes_value &&
+         place->parent == what->id && place->joined_to == RHEOS__NOWHERE;
+}
+
+// The task that a group is on, which it asks for or where something of it is already; false: none
+// yet.
+static bool task_of_group(const rheos__placer *p, int32_t root, rheos__device_name *out_task) {
+  const rheos__place *group = &p->places[root];
+  if (group->wanted != NULL) {
+    *out_task = group->wanted->name;
+  } else if (group->first != RHEOS__NOWHERE) {
+    const int32_t device = p->places[group->first].given.device;
+    *out_task = task_of(&device_at(p, device)->parsed_name);
+  } else {
+    *out_task = anywhere;
+    return false;
+  }
+  return true;
+}
+
+// On a task that is given, where nothing is said of the device: beside what it has to be beside,
+// else on a card that would rather have it, else on the first device with a kernel.
+static rheos_status *place_on_task(rheos__placer *p, const rheos__placed *what,
+                                   const rheos__wanted *task) {
+  const rheos__place *place = &p->places[what->id];
+  const int32_t beside =
+      place->joined_to >= 0 ? p->places[place->joined_to].given.device : RHEOS__NOWHERE;
+  if (beside != RHEOS__NOWHERE && rheos__placer_fits(p, what, beside) &&
+      rheos__device_name_matches(&task->name, &device_at(p, beside)->parsed_name)) {
+    give(p, what, beside, place->joined_by, place->joined_to);
+    return NULL;
+  }
+  const int32_t faster = preferred(p, what, &task->name);
+  if (faster == 0) return place_asked(p, what, task);
+  give(p, what, faster, RHEOS__PLACE_PREFERRED, RHEOS__NOWHERE);
+  return NULL;
+}
+
+// Of devices with memories of their own on several tasks.
+static rheos_status *place_among_tasks(rheos__placer *p, const rheos__placed *what, int32_t root) {
+  const rheos__wanted *own = p->places[what->id].own;
+  rheos__wanted wanted;
+  const bool has_task = task_of_group(p, root, &wanted.name);
+  const rheos__wanted *of_group = p->places[root].wanted;
+  wanted.text = own != NULL ? own->text : of_group != NULL ? of_group->text : "";
+  if (own != NULL && own->name.type[0] != '\0') {
+    memcpy(wanted.name.type, own->name.type, sizeof wanted.name.type);
+    wanted.name.id = own->name.id;
+    return place_asked(p, what, &wanted);
+  }
+  if (has_task) return place_on_task(p, what, &wanted);
+  if (place_at_shape(p, what) || waits_for_takers(p, what)) return NULL;
+  place_freely(p, what);
+  return NULL;
 }
 
 rheos_status *rheos__placer_place(rheos__placer *p, const rheos__placed *what) {
   const int32_t root = root_of(p, what->id);
+  if (p->groups_by_task) return place_among_tasks(p, what, root);
   const rheos__wanted *wanted = p->places[root].wanted;
   if (wanted != NULL) return place_asked(p, what, wanted);
   if (place_beside(p, what, root) || place_at_shape(p, what)) return NULL;
   if (!waits_for_takers(p, what)) place_freely(p, what);
   return NULL;
+}
+
+// Of a value that is taken on two devices: whether it can be on the first of them for both.
+static bool are_of_one_task(const rheos__placer *p, int32_t a, int32_t b) {
+  if (!p->groups_by_task || a < 0) return false;
+  const rheos__device_name task = task_of(&device_at(p, a)->parsed_name);
+  return rheos__device_name_matches(&task, &device_at(p, b)->parsed_name);
 }
 
 void rheos__placer_note_taken(rheos__placer *p, int32_t taker, int32_t id) {
@@ -401,7 +487,7 @@ void rheos__placer_note_taken(rheos__placer *p, int32_t taker, int32_t id) {
   if (place->taken_on == 0) {
     place->taken_on = (int16_t)(device + 1);
     place->taker = taker;
-  } else if (place->taken_on != device + 1) {
+  } else if (place->taken_on != device + 1 && !are_of_one_task(p, place->taken_on - 1, device)) {
     place->taken_on = -1;
   }
 }

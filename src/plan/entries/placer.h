@@ -45,6 +45,7 @@ typedef struct rheos__placed {
   bool is_other;         // an entry that stands for no node
   bool is_on_host;       // it takes or gives what exists in the host's memory only
   bool makes_value;      // one, out of nothing
+  bool calls_there;      // nodes of the body that it calls are where it is, if that is better
   // What the call asks for of whose body it is, where it asks for nothing itself; NULL: nothing.
   const char *default_device;
   int32_t looks_at;  // the id of what it looks at the shape of; RHEOS__NOWHERE
@@ -63,7 +64,8 @@ typedef struct rheos__place {
   int32_t parent;     // towards the root of its group
   uint8_t joined_by;  // RHEOS__PLACE_COLOCATED, RHEOS__PLACE_REFERENCE; 0: it joined nothing
   int32_t joined_to;
-  const rheos__wanted *wanted;  // of a root; NULL: nothing
+  const rheos__wanted *own;     // what it asks for itself; NULL: nothing
+  const rheos__wanted *wanted;  // of a root: what its group asks for; NULL: nothing
   int32_t asker;                // of a root: the first that asks for something
   int32_t first;                // of a root: the first that was placed
   int16_t taken_on;             // one more than the device of who takes it; 0: nobody; -1: several
@@ -80,8 +82,10 @@ typedef struct rheos__placer {
   // RHEOS__NOWHERE: there is none.
   const int16_t *kept;
   int32_t num_kept;
+  bool is_cut;           // the graph will be, by task, and a session of each task has its part
   bool has_memories;     // some device has a memory of its own
   bool has_tasks;        // the devices are of several tasks
+  bool groups_by_task;   // so a group is on one task, each of it on whichever device of that
   rheos__place *places;  // by id
   int32_t num_ids;
   // Names of nodes in `_class` are the graph's: RHEOS__NOWHERE for a node of another graph.

@@ -6,7 +6,7 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "device/cpu/cpu.h"
-#include "device/opencl/opencl.h"
+#include "device/known_device.h"
 #include "plan/entries/placer.h"
 
 typedef struct lister {
@@ -19,37 +19,18 @@ typedef struct lister {
 
 // ---- Devices
 
-static void free_memory(rheos__memory *memory) { rheos__free(memory); }
-
-// Of cards that need not be there: nothing is in it.
-static const rheos__memory_kind elsewhere = {.deinit = free_memory};
-
-static rheos_status *make_memory(rheos__memory **out_memory) {
-  *out_memory = rheos__alloc_zeroed(sizeof **out_memory);
-  if (*out_memory == NULL) return rheos__out_of_memory();
-  (*out_memory)->kind = &elsewhere;
-  atomic_init(&(*out_memory)->references, 1);
-  return NULL;
-}
-
 static rheos_status *make_device(const char *name, bool is_first, rheos__device *device) {
   rheos__device_name parsed;
-  rheos__memory *memory = NULL;
   RHEOS_TRY(rheos__device_name_parse(name, &parsed));
-  const bool is_cpu = strcmp(parsed.type, rheos__cpu_kind.name) == 0;
-  const bool is_card = strcmp(parsed.type, rheos__opencl_kind.name) == 0 && !is_first;
+  const rheos__device_kind *kind = rheos__known_kind(parsed.type);
   if (parsed.job[0] == '\0' || parsed.replica < 0 || parsed.task < 0 || parsed.id < 0 ||
-      parsed.id > 9999 || !(is_cpu || is_card)) {
+      parsed.id > 9999 || kind == NULL || (is_first && kind != &rheos__cpu_kind)) {
     return RHEOS_INVALID(
         "'%s' is not the full name of a CPU%s: write "
         "/job:worker/replica:0/task:0/device:CPU:0",
         name, is_first ? "" : " or GPU");
   }
-  if (is_card) RHEOS_TRY(make_memory(&memory));
-  rheos__device_init(device, is_cpu ? &rheos__cpu_kind : &rheos__opencl_kind, parsed.id, memory,
-                     NULL);
-  rheos__device_set_task(device, &parsed);
-  return NULL;
+  return rheos__known_device_init(device, kind, parsed.id, &parsed);
 }
 
 static rheos_status *make_devices(lister *l, const rheos_placement_options *options) {

@@ -153,6 +153,7 @@ rheos_status *rheos__host_apart(rheos_host *whole, rheos_host **out_host) {
                        .collectives = whole->collectives,
                        .cpus = whole->cpus,
                        .cards = whole->cards,
+                       .num_cards = whole->num_cards,
                        .devices = whole->devices,
                        .attributes = whole->attributes,
                        .num_devices = whole->num_devices};
