@@ -5,7 +5,8 @@
 
 #include "plan/entries/prepare.h"
 
-enum { LEAST_MEMBERS = 2 };  // of a stretch: one node by itself runs as well on tokens
+// Of a stretch: one node by itself runs as well on tokens, if it runs on the host.
+enum { LEAST_MEMBERS = 2 };
 
 // ---- What a node is
 
@@ -247,6 +248,26 @@ static void look_at_use(rheos__stretcher *s, rheos__edge edge, int32_t home) {
     s->is_refused = true;
 }
 
+// Whether a device with a memory of its own may run the node, which the host does on tokens.
+static bool may_be_on_card(const rheos__stretcher *s, const rheos__node *node) {
+  const rheos__plan_context *context = &s->b->plan->context;
+  rheos__device_name asked;
+  rheos_status *status = rheos__device_name_parse(node->device, &asked);
+  const bool asks = status == NULL && node->device[0] != '\0';
+  rheos_status_free(status);
+  for (int32_t i = 1; i < context->num_devices; ++i) {
+    const rheos__device *device = context->devices[i];
+    if (rheos__is_on_host(device)) continue;
+    if (asks ? rheos__device_name_matches(&asked, &device->parsed_name) &&
+                   rheos__device_has_kernel(device, node->signature->op, node->attrs)
+             : device->kind->prefers != NULL &&
+                   device->kind->prefers(device, node->signature->op, node->attrs)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void find_singles(rheos__stretcher *s) {
   const rheos__builder *b = s->b;
   count_members(s);
@@ -256,8 +277,10 @@ static void find_singles(rheos__stretcher *s) {
   for (size_t i = b->num_order; i > 0; --i) {
     const int32_t id = b->order[i - 1];
     int32_t *home = &s->homes[id];
-    if (*home >= 0 && s->num_members[*home] < LEAST_MEMBERS) *home = RHEOS__BY_ITSELF;
     const rheos__node *node = rheos__stretcher_node(s, id);
+    if (*home >= 0 && s->num_members[*home] < LEAST_MEMBERS && !may_be_on_card(s, node)) {
+      *home = RHEOS__BY_ITSELF;
+    }
     if (*home == RHEOS__FREE && b->is_target[id])
       look_at_use(s, (rheos__edge){id, 0}, RHEOS__BY_ITSELF);
     for (int32_t k = 0; *home != RHEOS__FREE && k < rheos__node_num_edges(node); ++k) {
