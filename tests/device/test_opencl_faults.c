@@ -32,6 +32,7 @@ static void check(rheos_status *status) {
 static struct {
   const char *bad_text;  // programs with this text do not compile; NULL: all do
   int create_buffer, start_kernel, finish;
+  size_t group;     // the largest that kernels can have; 0: as the card says
   int num_sources;  // programs that were compiled from text
 } faults;
 static rheos__cl failing;
@@ -60,6 +61,15 @@ static cl_int start_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint ran
                                        event);
 }
 
+static cl_int group_info(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
+                         size_t size, void *value, size_t *out_size) {
+  if (faults.group == 0) {
+    return sound->clGetKernelWorkGroupInfo(kernel, device, what, size, value, out_size);
+  }
+  *(size_t *)value = faults.group;
+  return CL_SUCCESS;
+}
+
 static cl_int finish(cl_command_queue queue) {
   return faults.finish != 0 ? faults.finish : sound->clFinish(queue);
 }
@@ -71,6 +81,7 @@ static void faults_begin(void) {
   failing.clCreateProgramWithSource = create_program;
   failing.clCreateBuffer = create_buffer;
   failing.clEnqueueNDRangeKernel = start_kernel;
+  failing.clGetKernelWorkGroupInfo = group_info;
   failing.clFinish = finish;
   memset(&faults, 0, sizeof faults);
   rheos__card_forget_programs(card);
@@ -124,6 +135,20 @@ static void test_what_does_not_compile_runs_on_the_cpu(void **unused) {
     faults_end();
   }
   assert_as_on_cpu();
+}
+
+// Of 16 elementwise kernels shrink to them and sums run on the CPU; of 1 nearly all does.
+static void test_small_groups(void **unused) {
+  (void)unused;
+  rheos__opencl_want_blocks(0, false);
+  for (size_t group = 1; group <= 128; group *= 2) {
+    faults_begin();
+    faults.group = group;
+    assert_as_on_cpu();
+    assert_false(rheos__card_at(0)->said);
+    faults_end();
+  }
+  rheos__opencl_want_blocks(0, true);
 }
 
 static void test_members_of_clusters_are_not_compiled(void **unused) {
@@ -497,6 +522,7 @@ int main(int argc, char **argv) {
   if (rheos__opencl_count() == 0 || mkdtemp(folder) == NULL) return 77;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_does_not_compile_runs_on_the_cpu),
+      cmocka_unit_test(test_small_groups),
       cmocka_unit_test(test_members_of_clusters_are_not_compiled),
       cmocka_unit_test(test_lost_card),
       cmocka_unit_test(test_short_memory_in_a_step),

@@ -25,11 +25,20 @@ static bool is_broken(const rheos__launch *launch) {
   return launch->cannot || launch->status != NULL;
 }
 
+// Work-items that a group may have: registers and the group's own memory may bound a kernel's to
+// fewer than the card has.
+static size_t most_in_group(const rheos__card *card, cl_kernel kernel) {
+  size_t most = 0;
+  const cl_int code = card->cl->clGetKernelWorkGroupInfo(
+      kernel, card->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+  if (code != CL_SUCCESS || most == 0) most = card->max_group;
+  return most > 0 ? most : 1;
+}
+
 // Whole groups that have all items.
-static rheos__grid in_groups(const rheos__card *card, const rheos__grid *wanted) {
+static rheos__grid in_groups(const rheos__grid *wanted, size_t most) {
   rheos__grid grid = *wanted;
   if (grid.group[0] == 0) {
-    const size_t most = card->max_group > 0 ? card->max_group : 1;
     grid.group[0] = grid.num_dims == 1 ? GROUP : SQUARE;
     grid.group[1] = grid.num_dims > 1 ? SQUARE : 1;
     grid.group[2] = 1;
@@ -57,12 +66,15 @@ void rheos__launch_add(rheos__launch *launch, const char *source, const char *na
                        : rheos__card_kernel(launch->card, source, name, &kernel);
   launch->cannot = launch->status == NULL && kernel == NULL;
   if (is_broken(launch)) return;
+  const size_t most = most_in_group(launch->card, kernel);
+  const rheos__grid settled = in_groups(grid, most);
+  launch->cannot = settled.group[0] * settled.group[1] * settled.group[2] > most;
   launch->stages[launch->num_stages++] = (rheos__stage){.kernel = kernel,
                                                         .operands = kept,
                                                         .placed = placed,
                                                         .num_operands = num_operands,
                                                         .num_arguments = 2 * num_operands,
-                                                        .grid = in_groups(launch->card, grid)};
+                                                        .grid = settled};
 }
 
 void rheos__launch_add_text(rheos__launch *launch, rheos__text *text, const char *name,
@@ -122,10 +134,11 @@ double rheos__launch_work(const rheos__prepare *p) {
 
 rheos_status *rheos__launch_end(rheos__launch *launch, rheos__prepare *p, size_t scratch_bytes) {
   if (is_broken(launch)) {
-    rheos_status *status = launch->status;
     rheos__launch_release(launch);
-    if (status == NULL) p->decline_reason = "its kernel does not compile for the device";
-    return status;
+    if (launch->status == NULL) {
+      p->decline_reason = "its kernel does not compile for the device, or its groups are too large";
+    }
+    return launch->status;
   }
   launch->work = rheos__launch_work(p);
   p->state = launch;

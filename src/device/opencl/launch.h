@@ -40,7 +40,7 @@ typedef struct rheos__launch {
   rheos__arena *arena;
   int32_t num_inputs, num_stages, stage_capacity;
   double work;  // multiplications and additions, and bytes
-  bool cannot;  // a kernel does not compile here
+  bool cannot;  // a kernel does not run here
   rheos_status *status;
   rheos__stage *stages;
 } rheos__launch;

@@ -27,6 +27,7 @@
   F(clReleaseProgram)          \
   F(clCreateKernel)            \
   F(clReleaseKernel)           \
+  F(clGetKernelWorkGroupInfo)  \
   F(clSetKernelArg)            \
   F(clEnqueueNDRangeKernel)    \
   F(clEnqueueReadBuffer)       \
