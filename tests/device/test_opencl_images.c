@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -70,6 +71,97 @@ static void test_resizes_of_all_sizes(void **unused) {
   }
 }
 
+// ---- Crops
+
+typedef struct crops {
+  int32_t batch, in[2], count, size[2], channels;
+} crops;
+
+// Boxes from -1.25 to 1.25: many of them lie outside in part, some are turned round.
+static rheos_tensor *boxes(int32_t count) {
+  rheos_tensor *tensor = card_trial_numbers(RHEOS_FLOAT, RHEOS_SHAPE(count, 4), 19);
+  float *values = rheos_tensor_data(tensor);
+  for (int32_t i = 0; i < 4 * count; i++) values[i] /= 16;
+  for (int32_t i = 0; i < 4 && count > 2; i++) values[8 + i] = i < 2 ? 0 : 1;
+  return tensor;
+}
+
+static rheos_tensor *pictures_of(const crops *c) {
+  int32_t values[64];
+  for (int32_t i = 0; i < c->count; i++) values[i] = i * 7 % c->batch;
+  return card_trial_ints(values, c->count);
+}
+
+static void try_crops(const crops *c, const char *method, rheos_dtype dtype) {
+  const rheos_shape image = RHEOS_SHAPE(c->batch, c->in[0], c->in[1], c->channels);
+  const rheos_shape cut = RHEOS_SHAPE(c->count, c->size[0], c->size[1], c->channels);
+  const int32_t size[] = {c->batch, c->in[0], c->in[1], c->channels};
+  card_trial t = {.op = "CropAndResize", .num_outputs = 1};
+  card_trial_add(&t, card_trial_numbers(dtype, image, 23));
+  card_trial_add(&t, boxes(c->count));
+  card_trial_add(&t, pictures_of(c));
+  card_trial_add(&t, card_trial_ints(c->size, 2));
+  card_trial_add_attr(&t, rheos_attr_string("method", method, strlen(method)));
+  card_trial_add_attr(&t, rheos_attr_float("extrapolation_value", 0.75f));
+  card_trial_check(&t);
+  card_trial back = {.op = "CropAndResizeGradImage", .num_outputs = 1};
+  card_trial_add(&back, card_trial_numbers(RHEOS_FLOAT, cut, 29));
+  card_trial_add(&back, boxes(c->count));
+  card_trial_add(&back, pictures_of(c));
+  card_trial_add(&back, card_trial_ints(size, 4));
+  card_trial_add_attr(&back, rheos_attr_string("method", method, strlen(method)));
+  card_trial_add_attr(&back, rheos_attr_type("T", dtype));
+  card_trial_check(&back);
+  card_trial of_boxes = {.op = "CropAndResizeGradBoxes", .num_outputs = 1, .tolerance = 1e-5};
+  card_trial_add(&of_boxes, card_trial_numbers(RHEOS_FLOAT, cut, 31));
+  card_trial_add(&of_boxes, card_trial_numbers(dtype, image, 37));
+  card_trial_add(&of_boxes, boxes(c->count));
+  card_trial_add(&of_boxes, pictures_of(c));
+  card_trial_check(&of_boxes);
+}
+
+static void test_crops_of_all_sizes(void **unused) {
+  (void)unused;
+  static const crops all[] = {
+      {1, {1, 1}, 1, {1, 1}, 1},   {2, {5, 7}, 0, {2, 3}, 1},     {1, {9, 4}, 3, {1, 5}, 2},
+      {3, {6, 33}, 17, {7, 1}, 3}, {2, {40, 3}, 40, {13, 11}, 1},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    try_crops(&all[i], "bilinear", RHEOS_FLOAT);
+    try_crops(&all[i], "nearest", RHEOS_FLOAT);
+    try_crops(&all[i], "bilinear", RHEOS_HALF);
+    try_crops(&all[i], "bilinear", RHEOS_DOUBLE);
+  }
+}
+
+// ---- Colors
+
+static void try_colors(const char *op, int64_t rows, rheos_dtype dtype, bool has_amount) {
+  card_trial t = {.op = op, .num_outputs = 1};
+  card_trial_add(&t, card_trial_numbers(dtype, RHEOS_SHAPE(rows, 5, 3), 41));
+  if (has_amount) {
+    rheos_tensor *amount = card_trial_numbers(RHEOS_FLOAT, RHEOS_SCALAR, 43);
+    *(float *)rheos_tensor_data(amount) = 0.35f;
+    card_trial_add(&t, amount);
+  }
+  if (strcmp(op, "AdjustContrastv2") == 0) t.tolerance = dtype == RHEOS_HALF ? 1e-3 : 1e-6;
+  card_trial_check(&t);
+}
+
+static void test_colors_of_all_sizes(void **unused) {
+  (void)unused;
+  static const int64_t rows[] = {0, 1, 3, 129};
+  for (int i = 0; i < 4; i++) {
+    try_colors("RGBToHSV", rows[i], RHEOS_FLOAT, false);
+    try_colors("RGBToHSV", rows[i], RHEOS_DOUBLE, false);
+    try_colors("HSVToRGB", rows[i], RHEOS_BFLOAT16, false);
+    try_colors("AdjustHue", rows[i], RHEOS_HALF, true);
+    try_colors("AdjustSaturation", rows[i], RHEOS_FLOAT, true);
+    try_colors("AdjustContrastv2", rows[i], RHEOS_FLOAT, true);
+    try_colors("AdjustContrastv2", rows[i], RHEOS_HALF, true);
+  }
+}
+
 // ---- What only moves
 
 static void try_blocks(const int64_t *in, const int32_t *block, const int32_t *paddings) {
@@ -121,6 +213,8 @@ int main(void) {
   setenv("RHEOS_OPENCL", "cpu", 1);
   if (rheos__opencl_count() == 0) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_resizes_of_all_sizes),
+                                     cmocka_unit_test(test_crops_of_all_sizes),
+                                     cmocka_unit_test(test_colors_of_all_sizes),
                                      cmocka_unit_test(test_moves_of_all_sizes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,9 @@
 
 #include "device/opencl/along.h"
 #include "device/opencl/card_memory.h"
+#include "device/opencl/color.h"
 #include "device/opencl/conv.h"
+#include "device/opencl/crop.h"
 #include "device/opencl/index.h"
 #include "device/opencl/launch.h"
 #include "device/opencl/loop.h"
@@ -87,6 +89,11 @@ static const rheos__prepare_fn batch_to_space[] = {rheos__cl_prepare_batch_to_sp
 static const rheos__prepare_fn patches[] = {rheos__cl_prepare_patches, NULL};
 static const rheos__prepare_fn resize[] = {rheos__cl_prepare_resize, NULL};
 static const rheos__prepare_fn resize_grad[] = {rheos__cl_prepare_resize_grad, NULL};
+static const rheos__prepare_fn color[] = {rheos__cl_prepare_color, NULL};
+static const rheos__prepare_fn contrast[] = {rheos__cl_prepare_contrast, NULL};
+static const rheos__prepare_fn crop[] = {rheos__cl_prepare_crop, NULL};
+static const rheos__prepare_fn crop_grad_image[] = {rheos__cl_prepare_crop_grad_image, NULL};
+static const rheos__prepare_fn crop_grad_boxes[] = {rheos__cl_prepare_crop_grad_boxes, NULL};
 static const rheos__prepare_fn add_n[] = {rheos__cl_prepare_add_n, NULL};
 static const rheos__prepare_fn lstm[] = {rheos__cl_prepare_lstm, NULL};
 static const rheos__prepare_fn lstm_cell_grad[] = {rheos__cl_prepare_lstm_cell_grad, NULL};
@@ -107,6 +114,10 @@ static const op_kernels table[] = {
     {&rheos__op_Add, elementwise},
     {&rheos__op_AddN, add_n},
     {&rheos__op_AddV2, elementwise},
+    {&rheos__op_AdjustContrast, contrast},
+    {&rheos__op_AdjustContrastv2, contrast},
+    {&rheos__op_AdjustHue, color},
+    {&rheos__op_AdjustSaturation, color},
     {&rheos__op_All, reduction},
     {&rheos__op_Any, reduction},
     {&rheos__op_ApplyAdaMax, apply},
@@ -178,6 +189,9 @@ static const op_kernels table[] = {
     {&rheos__op_Conv3DBackpropInputV2, conv_by_input},
     {&rheos__op_Cos, elementwise},
     {&rheos__op_Cosh, elementwise},
+    {&rheos__op_CropAndResize, crop},
+    {&rheos__op_CropAndResizeGradBoxes, crop_grad_boxes},
+    {&rheos__op_CropAndResizeGradImage, crop_grad_image},
     {&rheos__op_Cumprod, scan},
     {&rheos__op_Cumsum, scan},
     {&rheos__op_CumulativeLogsumexp, scan},
@@ -220,6 +234,7 @@ static const op_kernels table[] = {
     {&rheos__op_Greater, elementwise},
     {&rheos__op_GreaterEqual, elementwise},
     {&rheos__op_GuaranteeConst, aliases},
+    {&rheos__op_HSVToRGB, color},
     {&rheos__op_Identity, aliases},
     {&rheos__op_Inv, elementwise},
     {&rheos__op_InvGrad, elementwise},
@@ -275,6 +290,7 @@ static const op_kernels table[] = {
     {&rheos__op_Pow, elementwise},
     {&rheos__op_PreventGradient, aliases},
     {&rheos__op_Prod, reduction},
+    {&rheos__op_RGBToHSV, color},
     {&rheos__op_RandomStandardNormal, normal},
     {&rheos__op_RandomUniform, uniform},
     {&rheos__op_RealDiv, elementwise},

@@ -1,7 +1,8 @@
-// Colors of pictures: hue, saturation, value, and contrast. Hue is a place on a circle of six
-// stretches, in each of which one of red, green and blue is largest and one smallest.
+// Colors of pictures: hue, saturation, value, and contrast. What becomes of a pixel is in
+// color_formulas.h.
 #include <math.h>
 
+#include "ops/image/color_formulas.h"
 #include "ops/image/color_grad.h"
 #include "ops/image/resize.h"
 #include "ops/kit/array_util.h"
@@ -29,36 +30,6 @@ static void store(rheos_dtype dtype, void *data, int64_t index, float value) {
 
 // ---- Pixels, in float
 
-#define HSV_PIXELS(C, suffix)                                                     \
-  static C hue_of##suffix(const C *in, C most, C range) {                         \
-    const C r = in[0], g = in[1], b = in[2], norm = (C)1 / range * ((C)1 / (C)6); \
-    const C hue = r == most   ? norm * (g - b)                                    \
-                  : g == most ? norm * (b - r) + (C)2 / (C)6                      \
-                              : norm * (r - g) + (C)4 / (C)6;                     \
-    return !(range > 0) ? 0 : hue < 0 ? hue + 1 : hue;                            \
-  }                                                                               \
-  static void to_hsv##suffix(const C *in, C *out) {                               \
-    const C r = in[0], g = in[1], b = in[2];                                      \
-    const C most = r > g ? (r > b ? r : b) : (g > b ? g : b);                     \
-    const C least = r < g ? (r < b ? r : b) : (g < b ? g : b);                    \
-    const C range = most - least;                                                 \
-    out[0] = hue_of##suffix(in, most, range);                                     \
-    out[1] = most > 0 ? range / most : (C)0;                                      \
-    out[2] = most;                                                                \
-  }                                                                               \
-  static C clipped##suffix(C x) { return x < 0 ? 0 : x > 1 ? 1 : x; }             \
-  static void to_rgb##suffix(const C *in, C *out) {                               \
-    const C hue = in[0] * 6, s = in[1], v = in[2];                                \
-    const C away[3] = {hue - 3, hue - 2, hue - 4};                                \
-    for (int i = 0; i < 3; i++) {                                                 \
-      const C far = away[i] < 0 ? -away[i] : away[i];                             \
-      const C share = clipped##suffix(i == 0 ? far - 1 : 2 - far);                \
-      out[i] = ((1 - s) + s * share) * v;                                         \
-    }                                                                             \
-  }
-HSV_PIXELS(float, )
-HSV_PIXELS(double, _wide)
-
 static void hsv_pixel(const float *in, float amount, float *out) {
   (void)amount;
   to_hsv(in, out);
@@ -66,55 +37,6 @@ static void hsv_pixel(const float *in, float amount, float *out) {
 static void rgb_pixel(const float *in, float amount, float *out) {
   (void)amount;
   to_rgb(in, out);
-}
-
-// Which channels are largest, middle and smallest on each stretch of the circle.
-static const int order[6][3] = {{0, 1, 2}, {1, 0, 2}, {1, 2, 0}, {2, 1, 0}, {2, 0, 1}, {0, 2, 1}};
-
-// The stretch of a color. NaN compares false, which decides where it goes: as in TensorFlow.
-static int stretch_of(const float *c) {
-  static const int stretches[3][3] = {{-1, 0, 5}, {1, -1, 2}, {4, 3, -1}};  // [largest][middle]
-  const float r = c[0], g = c[1], b = c[2];
-  const int top = r < g ? (b > g ? 2 : 1) : (b > r ? 2 : 0);
-  const int bottom = r < g ? (b < r ? 2 : 0) : (b < g ? 2 : 1);
-  return stretches[top][3 - top - bottom];
-}
-
-// The hue turned by `amount` of the circle; the largest and smallest channel keep their values.
-static void hue_pixel(const float *in, float amount, float *out) {
-  int stretch = stretch_of(in);
-  const float most = in[order[stretch][0]], least = in[order[stretch][2]];
-  float hue = 0;
-  if (most != least) {
-    const float ratio = (in[order[stretch][1]] - least) / (most - least);
-    hue = (float)stretch + (stretch % 2 == 0 ? ratio : 1 - ratio);
-  }
-  hue = fmodf(hue + amount * 6, 6);
-  if (hue < 0) hue += 6;
-  stretch = isnan(hue) ? 5 : hue < 6 ? (int)hue : 0;
-  const float part = hue - (float)stretch;
-  const int *channels = order[stretch];
-  out[channels[0]] = most;
-  out[channels[1]] = least + (stretch % 2 == 0 ? part : 1 - part) * (most - least);
-  out[channels[2]] = least;
-}
-
-static float second_if_more(float a, float b) { return a < b ? b : a; }
-static float second_if_less(float a, float b) { return b < a ? b : a; }
-
-// A color without a hue (NaN or infinite channels) becomes gray.
-static void saturation_pixel(const float *in, float amount, float *out) {
-  const float r = in[0], g = in[1], b = in[2];
-  const float most = second_if_more(r, second_if_more(g, b));
-  const float range = most - second_if_less(r, second_if_less(g, b));
-  const float saturation = fminf(1, fmaxf(0, (most > 0 ? range / most : 0) * amount));
-  const float chroma = saturation * most, rest = most - chroma;
-  const float hue = hue_of(in, most, range) * 6;
-  out[0] = out[1] = out[2] = rest;
-  if (isnan(hue)) return;
-  const int *channels = order[hue >= 0 && hue < 6 ? (int)hue : 0];
-  out[channels[0]] = chroma + rest;
-  out[channels[1]] = chroma * (1 - fabsf(fmodf(hue, 2) - 1)) + rest;
 }
 
 // ---- Kernels: a unit is some thousand pixels

@@ -1,9 +1,10 @@
 // Parts of pictures cut out by boxes and resized to one size, with the gradients by picture and by
 // box. Boxes are [y1, x1, y2, x2], 0 the first and 1 the last row or column; they may lie outside.
+#include "ops/image/crop_and_resize.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "ops/image/resize.h"
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/elementwise.h"
@@ -14,40 +15,15 @@
 
 // ---- Shared
 
-typedef struct crop {
-  int64_t batch, height, width, channels;  // of the pictures
-  int64_t count, crop_height, crop_width;  // of the crops
-  bool nearest;
-  float outside;
-  rheos_dtype dtype;
-  rheos__load_floats_fn load;
-} crop;
-
-// One line through a crop: where its first pixel lies in the picture, and the next after it.
-typedef struct line {
-  float first, step;
-} line;
+typedef rheos__crop crop;
+typedef rheos__crop_line line;
+typedef rheos__crop_place place;
 
 static line line_of(float from, float to, int64_t crop_size, int64_t size) {
-  const float last = (float)(size - 1);
-  if (crop_size <= 1) return (line){(float)(0.5 * (double)(from + to) * (double)last), 0};
-  return (line){from * last, (to - from) * last / (float)(crop_size - 1)};
+  return rheos__crop_line_of(from, to, crop_size, size);
 }
-
-// Pixel `at` of the line between two pixels of the picture; `valid` is false outside.
-typedef struct place {
-  bool valid;
-  int64_t low, high, nearest;
-  float share;  // of `high`
-} place;
-
 static place place_of(line l, int64_t at, int64_t size) {
-  const float in = l.first + (float)at * l.step;
-  if (!(in >= 0 && in <= (float)(size - 1))) return (place){0};  // NaN too
-  const float below = floorf(in);
-  return (place){true, rheos__clamp_index((int64_t)below, size),
-                 rheos__clamp_index((int64_t)ceilf(in), size),
-                 rheos__clamp_index((int64_t)roundf(in), size), in - below};
+  return rheos__crop_place_of(l, at, size);
 }
 
 static rheos_status *check_index(const crop *c, int64_t box, int32_t index) {
@@ -128,9 +104,8 @@ static void crop_pixel(const crop *c, const void *image, int64_t picture, place 
             n, corners[i]);
   }
   for (int64_t k = 0; k < n; k++) {
-    const float top = corners[0][k] + (corners[1][k] - corners[0][k]) * across.share;
-    const float bottom = corners[2][k] + (corners[3][k] - corners[2][k]) * across.share;
-    out[k] = top + (bottom - top) * down.share;
+    out[k] = rheos__between(corners[0][k], corners[1][k], corners[2][k], corners[3][k],
+                            across.share, down.share);
   }
 }
 
@@ -346,27 +321,14 @@ const rheos__op_def rheos__op_CropAndResizeGradImage = {
 static void add_pixel(const crop *c, const float *rows, const float *grads, place down,
                       place across, int64_t y, int64_t x, float *out) {
   const int64_t n = c->channels;
-  const float last_row = (float)(c->height - 1), last_column = (float)(c->width - 1);
-  const float row_step = c->crop_height > 1 ? last_row / (float)(c->crop_height - 1) : 0;
-  const float column_step = c->crop_width > 1 ? last_column / (float)(c->crop_width - 1) : 0;
   for (int64_t k = 0; k < n; k++) {
     const float a = rows[k], b = rows[n + k], d = rows[2 * n + k], e = rows[3 * n + k];
     const float by_y = ((1 - across.share) * (d - a) + across.share * (e - b)) * grads[k];
     const float by_x = ((1 - down.share) * (b - a) + down.share * (e - d)) * grads[k];
-    if (c->crop_height > 1) {
-      out[0] += by_y * (last_row - (float)y * row_step);
-      out[2] += by_y * ((float)y * row_step);
-    } else {
-      out[0] += by_y * 0.5f * last_row;
-      out[2] += by_y * 0.5f * last_row;
-    }
-    if (c->crop_width > 1) {
-      out[1] += by_x * (last_column - (float)x * column_step);
-      out[3] += by_x * ((float)x * column_step);
-    } else {
-      out[1] += by_x * 0.5f * last_column;
-      out[3] += by_x * 0.5f * last_column;
-    }
+    float parts[4];
+    rheos__crop_box_grad(by_y, y, c->crop_height, c->height, &parts[0], &parts[2]);
+    rheos__crop_box_grad(by_x, x, c->crop_width, c->width, &parts[1], &parts[3]);
+    for (int i = 0; i < 4; i++) out[i] += parts[i];
   }
 }
 

@@ -107,4 +107,51 @@ static inline float rheos__covered(rheos__pixel at, float from, float to, float 
   return next > to ? to - first : 1.0f;
 }
 
+// ---- Crops
+
+// One line through a crop: where its first pixel lies in the picture, and the next after it.
+typedef struct rheos__crop_line {
+  float first, step;
+} rheos__crop_line;
+
+static inline rheos__crop_line rheos__crop_line_of(float from, float to, rheos__pixel crop_size,
+                                                   rheos__pixel size) {
+  const float last = (float)(size - 1);
+  rheos__crop_line l;
+  l.first = crop_size > 1 ? from * last : (float)(0.5 * (double)(from + to) * (double)last);
+  l.step = crop_size > 1 ? (to - from) * last / (float)(crop_size - 1) : 0;
+  return l;
+}
+
+// Pixel `at` of the line between two pixels of the picture; `valid` is false outside.
+typedef struct rheos__crop_place {
+  bool valid;
+  rheos__pixel low, high, nearest;
+  float share;  // of `high`
+} rheos__crop_place;
+
+static inline rheos__crop_place rheos__crop_place_of(rheos__crop_line line, rheos__pixel at,
+                                                     rheos__pixel size) {
+  const float in = line.first + (float)at * line.step;
+  rheos__crop_place p;
+  p.valid = in >= 0 && in <= (float)(size - 1);  // not NaN
+  const float inside = p.valid ? in : 0;
+  const rheos__two_taps t = rheos__two_taps_at(inside, size);
+  p.low = t.low;
+  p.high = t.high;
+  p.nearest = rheos__clamp_index((rheos__pixel)roundf(inside), size);
+  p.share = t.share;
+  return p;
+}
+
+// What pixel `at` of such a line says about where it begins and ends: `by` is the gradient times
+// the slope of the picture there.
+static inline void rheos__crop_box_grad(float by, rheos__pixel at, rheos__pixel crop_size,
+                                        rheos__pixel size, float *out_from, float *out_to) {
+  const float last = (float)(size - 1);
+  const float step = crop_size > 1 ? last / (float)(crop_size - 1) : 0;
+  *out_from = crop_size > 1 ? by * (last - (float)at * step) : by * 0.5f * last;
+  *out_to = crop_size > 1 ? by * ((float)at * step) : by * 0.5f * last;
+}
+
 #endif  // RHEOS_SRC_OPS_IMAGE_RESIZE_FORMULAS_H
