@@ -162,6 +162,70 @@ static void test_colors_of_all_sizes(void **unused) {
   }
 }
 
+// ---- Neighbours
+
+static void try_lrn(int64_t batch, int64_t channels, int64_t radius, rheos_dtype dtype) {
+  const rheos_shape shape = RHEOS_SHAPE(batch, 2, 3, channels);
+  card_trial t = {.op = "LRN", .num_outputs = 1};
+  card_trial back = {.op = "LRNGrad", .num_outputs = 1};
+  t.tolerance = back.tolerance = dtype == RHEOS_FLOAT ? 2e-6 : 1e-2;
+  card_trial_add(&t, card_trial_numbers(dtype, shape, 47));
+  for (uint32_t i = 0; i < 3; i++) card_trial_add(&back, card_trial_numbers(dtype, shape, 53 + i));
+  card_trial_add_attr(&t, rheos_attr_int("depth_radius", radius));
+  card_trial_add_attr(&t, rheos_attr_float("alpha", 0.3f));
+  card_trial_add_attr(&t, rheos_attr_float("beta", 0.75f));
+  for (int i = 0; i < t.num_attrs; i++) card_trial_add_attr(&back, t.attrs[i]);
+  card_trial_check(&t);
+  card_trial_check(&back);
+}
+
+static void test_neighbours_of_all_channels(void **unused) {
+  (void)unused;
+  static const int64_t channels[] = {1, 2, 7, 96}, radii[] = {0, 2, 5, 100};
+  for (int i = 0; i < 16; i++) {
+    try_lrn(i % 3, channels[i / 4], radii[i % 4], i % 5 == 4 ? RHEOS_BFLOAT16 : RHEOS_FLOAT);
+  }
+}
+
+typedef struct dilated {
+  int64_t in[4], filter[2], strides[4], rates[4], out[2];  // out: by "SAME", which rounds up
+} dilated;
+
+static void try_dilation(const dilated *d, rheos_dtype dtype) {
+  static const char *const names[] = {"Dilation2D", "Dilation2DBackpropInput",
+                                      "Dilation2DBackpropFilter"};
+  for (int k = 0; k < 3; k++) {
+    card_trial t = {.op = names[k], .num_outputs = 1};
+    card_trial_add(
+        &t, card_trial_numbers(dtype, RHEOS_SHAPE(d->in[0], d->in[1], d->in[2], d->in[3]), 59));
+    card_trial_add(
+        &t, card_trial_numbers(dtype, RHEOS_SHAPE(d->filter[0], d->filter[1], d->in[3]), 61));
+    if (k > 0) {
+      card_trial_add(
+          &t, card_trial_numbers(dtype, RHEOS_SHAPE(d->in[0], d->out[0], d->out[1], d->in[3]), 67));
+    }
+    card_trial_add_attr(&t, rheos_attr_ints("strides", d->strides, 4));
+    card_trial_add_attr(&t, rheos_attr_ints("rates", d->rates, 4));
+    card_trial_add_attr(&t, rheos_attr_string("padding", "SAME", 4));
+    if (k == 2) t.tolerance = 1e-6;
+    card_trial_check(&t);
+  }
+}
+
+static void test_dilations_of_all_sizes(void **unused) {
+  (void)unused;
+  static const dilated all[] = {
+      {{1, 1, 1, 1}, {1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1}},
+      {{0, 3, 4, 2}, {2, 2}, {1, 1, 1, 1}, {1, 1, 1, 1}, {3, 4}},
+      {{2, 7, 5, 3}, {3, 2}, {1, 2, 3, 1}, {1, 1, 2, 1}, {4, 2}},
+      {{3, 33, 17, 1}, {5, 3}, {1, 1, 1, 1}, {1, 2, 1, 1}, {33, 17}},
+  };
+  for (int i = 0; i < 4; i++) {
+    try_dilation(&all[i], RHEOS_FLOAT);
+    try_dilation(&all[i], RHEOS_DOUBLE);
+  }
+}
+
 // ---- What only moves
 
 static void try_blocks(const int64_t *in, const int32_t *block, const int32_t *paddings) {
@@ -215,6 +279,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_resizes_of_all_sizes),
                                      cmocka_unit_test(test_crops_of_all_sizes),
                                      cmocka_unit_test(test_colors_of_all_sizes),
+                                     cmocka_unit_test(test_neighbours_of_all_channels),
+                                     cmocka_unit_test(test_dilations_of_all_sizes),
                                      cmocka_unit_test(test_moves_of_all_sizes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

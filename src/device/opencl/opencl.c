@@ -8,10 +8,12 @@
 #include "device/opencl/color.h"
 #include "device/opencl/conv.h"
 #include "device/opencl/crop.h"
+#include "device/opencl/dilation.h"
 #include "device/opencl/index.h"
 #include "device/opencl/launch.h"
 #include "device/opencl/loop.h"
 #include "device/opencl/card_product.h"
+#include "device/opencl/lrn.h"
 #include "device/opencl/mirror.h"
 #include "device/opencl/move.h"
 #include "device/opencl/norm.h"
@@ -94,6 +96,11 @@ static const rheos__prepare_fn contrast[] = {rheos__cl_prepare_contrast, NULL};
 static const rheos__prepare_fn crop[] = {rheos__cl_prepare_crop, NULL};
 static const rheos__prepare_fn crop_grad_image[] = {rheos__cl_prepare_crop_grad_image, NULL};
 static const rheos__prepare_fn crop_grad_boxes[] = {rheos__cl_prepare_crop_grad_boxes, NULL};
+static const rheos__prepare_fn lrn[] = {rheos__cl_prepare_lrn, NULL};
+static const rheos__prepare_fn lrn_grad[] = {rheos__cl_prepare_lrn_grad, NULL};
+static const rheos__prepare_fn dilation[] = {rheos__cl_prepare_dilation, NULL};
+static const rheos__prepare_fn dilation_by_input[] = {rheos__cl_prepare_dilation_by_input, NULL};
+static const rheos__prepare_fn dilation_by_filter[] = {rheos__cl_prepare_dilation_by_filter, NULL};
 static const rheos__prepare_fn add_n[] = {rheos__cl_prepare_add_n, NULL};
 static const rheos__prepare_fn lstm[] = {rheos__cl_prepare_lstm, NULL};
 static const rheos__prepare_fn lstm_cell_grad[] = {rheos__cl_prepare_lstm_cell_grad, NULL};
@@ -202,6 +209,9 @@ static const op_kernels table[] = {
     {&rheos__op_DepthwiseConv2dNativeBackpropInput, conv_by_input},
     {&rheos__op_Diag, spread},
     {&rheos__op_DiagPart, copy},
+    {&rheos__op_Dilation2D, dilation},
+    {&rheos__op_Dilation2DBackpropFilter, dilation_by_filter},
+    {&rheos__op_Dilation2DBackpropInput, dilation_by_input},
     {&rheos__op_Div, elementwise},
     {&rheos__op_DivNoNan, elementwise},
     {&rheos__op_Elu, elementwise},
@@ -243,6 +253,8 @@ static const op_kernels table[] = {
     {&rheos__op_IsInf, elementwise},
     {&rheos__op_IsNan, elementwise},
     {&rheos__op_L2Loss, reduction},
+    {&rheos__op_LRN, lrn},
+    {&rheos__op_LRNGrad, lrn_grad},
     {&rheos__op_LSTMBlockCell, lstm},
     {&rheos__op_LSTMBlockCellGrad, lstm_cell_grad},
     {&rheos__op_LeakyRelu, elementwise},

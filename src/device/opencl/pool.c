@@ -32,17 +32,6 @@ static const char *macros_of(rheos__pool_kind kind) {
   }
 }
 
-// The lowest finite number, as text.
-static const char *lowest_of(rheos_dtype dtype, const rheos__cl_dtype *written) {
-  switch (dtype) {
-    case RHEOS_FLOAT: return "-FLT_MAX";
-    case RHEOS_DOUBLE: return "-DBL_MAX";
-    case RHEOS_HALF: return "-65504.0f";
-    case RHEOS_BFLOAT16: return "-0x1.fep127f";
-    default: return written->lowest;
-  }
-}
-
 rheos_status *rheos__cl_prepare_pool(rheos__prepare *p) {
   rheos__card *card = rheos__card_of(p->device);
   RHEOS_TRY(rheos__prepare_reference(p));
@@ -75,7 +64,7 @@ rheos_status *rheos__cl_prepare_pool(rheos__prepare *p) {
     rheos__cl_add_prelude(&text);
     rheos__cl_add_macros(&text, dtype);
     rheos__cl_add(&text, "%s#define LOWEST %s\n#define INDEX %s\ntypedef double TOTAL;\n", macros,
-                  lowest_of(p->output_dtypes[0], dtype), s->wide_index ? "long" : "int");
+                  rheos__cl_least_of(p->output_dtypes[0], dtype), s->wide_index ? "long" : "int");
     rheos__windows_add_text(&text);
     rheos__text_add_string(&text, rheos__cl_pool);
     rheos__launch_add_text(launch, &text, "run", is_forward ? forward : backward,

@@ -30,6 +30,16 @@ const rheos__cl_dtype *rheos__cl_dtype_of(const rheos__card *card, rheos_dtype d
   return dtype != RHEOS_DOUBLE || card->has_double ? &dtypes[dtype] : NULL;
 }
 
+const char *rheos__cl_least_of(rheos_dtype dtype, const rheos__cl_dtype *written) {
+  switch (dtype) {
+    case RHEOS_FLOAT: return "-FLT_MAX";
+    case RHEOS_DOUBLE: return "-DBL_MAX";
+    case RHEOS_HALF: return "-65504.0f";
+    case RHEOS_BFLOAT16: return "-0x1.fep127f";
+    default: return written->lowest;
+  }
+}
+
 bool rheos__cl_can_write(const char *formula) {
   static const char *const missing[] = {"rheos__", "__builtin", "creal", "_Complex"};
   for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {

@@ -16,6 +16,9 @@ typedef struct rheos__cl_dtype {
 // NULL if the card does not compute with it.
 const rheos__cl_dtype *rheos__cl_dtype_of(const rheos__card *card, rheos_dtype dtype);
 
+// The lowest finite number of a dtype, as text.
+const char *rheos__cl_least_of(rheos_dtype dtype, const rheos__cl_dtype *written);
+
 // Whether the text of a formula uses nothing that programs for cards lack.
 bool rheos__cl_can_write(const char *formula);
 

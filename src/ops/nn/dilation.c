@@ -1,5 +1,7 @@
 // Dilation2D: the largest sum of a window of the image and the filter, channel by channel, and its
 // two gradients, which go to the first element that gives the largest sum.
+#include "ops/nn/dilation.h"
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -10,14 +12,8 @@
 #include "ops/kit/array_util.h"
 #include "ops/kit/elementwise.h"
 #include "ops/kit/op_util.h"
-#include "ops/kit/window.h"
 
-typedef struct dilation {
-  rheos__windows windows;
-  int64_t batch, channels;
-  rheos__steps in, out;
-  rheos_dtype dtype;
-} dilation;
+typedef rheos__dilation dilation;
 
 static rheos_status *fit(const rheos__attrs *attrs, const rheos_shape *image,
                          const rheos_shape *filter, dilation *out, rheos_shape *out_shape) {
@@ -128,7 +124,7 @@ static const place_fn places[NUM_ROWS][RHEOS__NUM_DTYPES] = {RHEOS__NUMBERS(
     ENTRY, forward) RHEOS__NUMBERS(ENTRY, to_image) RHEOS__NUMBERS(ENTRY, to_filter)};
 
 typedef struct dilation_state {
-  dilation dilation;
+  dilation dilation;  // which devices read
   place_fn place;
   size_t clear_bytes;  // of the output, before anything is added to it
   bool by_channel;     // a unit is a channel, else a batch entry
