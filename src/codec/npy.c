@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "codec/buffer.h"
+#include "tensor/tensor.h"
 
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC_BYTES = 6, MAX_HEADER_BYTES = 1 << 20, HEADER_ALIGNMENT = 64 };
@@ -416,6 +417,7 @@ rheos_status *rheos_npy_encode(const rheos_tensor *tensor, void **out_bytes,
   RHEOS_OUT(out_bytes);
   RHEOS_OUT(out_size_bytes);
   RHEOS_NEED(tensor);
+  RHEOS_TRY(rheos__tensor_to_host(&tensor));
   char descr[32];
   size_t width = 0;
   RHEOS_TRY(descr_of(tensor, descr, &width));

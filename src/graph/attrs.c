@@ -62,7 +62,7 @@ const char *rheos__attr_string(const rheos__attrs *attrs, const char *name) {
 enum { SMALL_TENSOR_BYTES = 64 };
 
 static bool by_content(const rheos_tensor *tensor) {
-  return tensor->size_bytes <= SMALL_TENSOR_BYTES;
+  return tensor->size_bytes <= SMALL_TENSOR_BYTES && tensor->memory == NULL;
 }
 
 static uint64_t hash_string(uint64_t hash, const rheos_string *string) {
@@ -236,13 +236,14 @@ static bool copy_strings(rheos__arena *arena, rheos_attr_value *value) {
   return true;
 }
 
-// A tensor to keep: counted, unless it is a view.
+// A tensor to keep: counted, unless it is a view, or in another memory than the host's.
 static rheos_tensor *keep_tensor(rheos_tensor *tensor) {
-  if (atomic_load_explicit(&tensor->references, memory_order_relaxed) != 0) {
+  if (tensor->memory == NULL &&
+      atomic_load_explicit(&tensor->references, memory_order_relaxed) != 0) {
     return rheos_tensor_ref(tensor);
   }
   rheos_tensor *copy;
-  rheos_status_free(rheos_tensor_copy(tensor, &copy));
+  rheos_status_free(rheos__tensor_copy_to(tensor, NULL, &copy));
   return copy;
 }
 

@@ -194,6 +194,7 @@ rheos_status *rheos_tensor_filled(const rheos_tensor *values, rheos_shape shape,
                                   rheos_tensor **out_tensor) {
   RHEOS_OUT(out_tensor);
   RHEOS_NEED(values);
+  RHEOS_TRY(rheos__tensor_to_host(&values));
   const int64_t given = values->num_elements, count = rheos_shape_num_elements(&shape);
   if (count >= 0 && (given > count || (given == 0 && count > 0))) {
     return RHEOS_INVALID("%lld elements cannot fill a tensor of %lld", (long long)given,
@@ -610,18 +611,26 @@ size_t rheos_tensor_size_bytes(const rheos_tensor *tensor) {
   return tensor != NULL ? tensor->size_bytes : 0;
 }
 
-// Of a tensor elsewhere: the bytes of its mirror, or of the mirror's where that is elsewhere too.
-SELDOM static void *mirrored_data(rheos_tensor *tensor) {
-  rheos_tensor *mirror = NULL;
-  rheos_status *status = find_mirror(tensor, NULL, &mirror);
+// The mirror of a tensor elsewhere, or the mirror's where that is elsewhere too.
+rheos_status *rheos__tensor_to_host(const rheos_tensor **tensor) {
+  while (*tensor != NULL && (*tensor)->memory != NULL) {
+    rheos_tensor *mirror;
+    RHEOS_TRY(find_mirror((rheos_tensor *)(uintptr_t)*tensor, NULL, &mirror));
+    *tensor = mirror;
+  }
+  return NULL;
+}
+
+SELDOM static void *mirrored_data(const rheos_tensor *tensor) {
+  rheos_status *status = rheos__tensor_to_host(&tensor);
   rheos_status_free(status);
-  return status == NULL ? rheos_tensor_data(mirror) : NULL;
+  return status == NULL ? tensor->data : NULL;
 }
 
 void *rheos_tensor_data(const rheos_tensor *tensor) {
   if (tensor == NULL) return NULL;
   if (__builtin_expect(tensor->memory == NULL, 1)) return tensor->data;
-  return mirrored_data((rheos_tensor *)(uintptr_t)tensor);
+  return mirrored_data(tensor);
 }
 
 const char *rheos_tensor_device(const rheos_tensor *tensor) {

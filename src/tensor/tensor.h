@@ -56,6 +56,10 @@ rheos_status *rheos__tensor_copy_to(const rheos_tensor *tensor, rheos__memory *m
 rheos_status *rheos__tensor_in(rheos_tensor *tensor, rheos__memory *memory,
                                rheos_tensor **out_tensor);
 
+// Puts the tensor in the host's memory in the place of `*tensor`: itself, or the copy that one of
+// another memory keeps. NULL stays.
+rheos_status *rheos__tensor_to_host(const rheos_tensor **tensor);
+
 // A header in the caller's storage over bytes the caller keeps alive: for kernels. It has
 // references 0 and must not be counted. `num_elements` and `size_bytes` are computed; the shape
 // must be known. The bytes are the host's, unless `memory` is set.

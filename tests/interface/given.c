@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device/private_device.h"
+#include "tensor/tensor.h"
+
 // ---- What lives until the end of a call
 
 typedef void (*release_function)(void *);
@@ -521,6 +524,17 @@ rheos_session *given_rheos_session_handle(int choice) {
   return session;
 }
 
+// In a memory that ends the program where anybody reads it but by a copy.
+static rheos_tensor *tensor_elsewhere(const float *values) {
+  static rheos__device device;
+  rheos_tensor *here, *there;
+  if (device.kind == NULL) must(private_device_init(&device, 0));
+  must(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(4), values, &here));
+  must(rheos__tensor_copy_to(here, device.memory, &there));
+  rheos_tensor_unref(here);
+  return there;
+}
+
 rheos_tensor *given_rheos_tensor_handle(int choice) {
   static const float values[4] = {1, 2, 3, 4};
   if (choice == 1) return NULL;
@@ -532,6 +546,7 @@ rheos_tensor *given_rheos_tensor_handle(int choice) {
     case 5:
       must(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(1, 2, 2, 1), values, &tensor));
       break;
+    case 6: tensor = tensor_elsewhere(values); break;
     default: must(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(4), values, &tensor)); break;
   }
   return MADE_BY(tensor, rheos_tensor_unref);

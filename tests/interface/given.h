@@ -114,7 +114,7 @@ rheos_array given_rheos_array(int choice);
   X(rheos_graph, 3)               \
   X(rheos_scope, 4)               \
   X(rheos_session, 4)             \
-  X(rheos_tensor, 6)              \
+  X(rheos_tensor, 7)              \
   X(rheos_status, 2)              \
   X(rheos_host, 2)                \
   X(rheos_server, 2)              \

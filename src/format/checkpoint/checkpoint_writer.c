@@ -25,6 +25,7 @@ rheos_status *rheos_checkpoint_writer_open(const char *prefix,
 rheos_status *rheos_checkpoint_writer_add(rheos_checkpoint_writer *writer, const char *name,
                                           const rheos_tensor *tensor) {
   RHEOS_NEED(writer, name, tensor);
+  RHEOS_TRY(rheos__tensor_to_host(&tensor));
   return rheos__bundle_writer_add(writer->bundle, name, strlen(name), tensor);
 }
 

@@ -171,6 +171,7 @@ static bool is_real(rheos_dtype dtype) {
 rheos_status *rheos_event_writer_add_histogram(rheos_event_writer *writer, const char *tag,
                                                const rheos_tensor *values, int64_t step) {
   RHEOS_NEED(writer, tag, values);
+  RHEOS_TRY(rheos__tensor_to_host(&values));
   if (!is_real(values->dtype)) {
     return RHEOS_INVALID("a histogram cannot be made of %s", rheos_dtype_name(values->dtype));
   }
@@ -188,6 +189,7 @@ rheos_status *rheos_event_writer_add_images(rheos_event_writer *writer, const ch
                                             const rheos_tensor *images, int64_t max_images,
                                             int64_t step) {
   RHEOS_NEED(writer, tag, images);
+  RHEOS_TRY(rheos__tensor_to_host(&images));
   const rheos_dtype dtype = images->dtype;
   if (dtype != RHEOS_UINT8 && dtype != RHEOS_FLOAT && dtype != RHEOS_HALF &&
       dtype != RHEOS_DOUBLE) {
@@ -205,6 +207,7 @@ rheos_status *rheos_event_writer_add_audio(rheos_event_writer *writer, const cha
                                            const rheos_tensor *sounds, float sample_rate,
                                            int64_t max_sounds, int64_t step) {
   RHEOS_NEED(writer, tag, sounds);
+  RHEOS_TRY(rheos__tensor_to_host(&sounds));
   if (sounds->dtype != RHEOS_FLOAT) {
     return RHEOS_INVALID("sound cannot be made of %s", rheos_dtype_name(sounds->dtype));
   }
@@ -252,6 +255,7 @@ rheos_status *rheos_event_writer_add_tensor(rheos_event_writer *writer, const ch
     return RHEOS_INVALID("a tensor of dtype %s cannot be written to a message",
                          rheos_dtype_name(tensor->dtype));
   }
+  RHEOS_TRY(rheos__tensor_to_host(&tensor));
   return write_tensor(writer, tag, tensor, plugin_name, step);
 }
 

@@ -342,6 +342,7 @@ rheos_status *rheos__tensor_to_proto(const rheos_tensor *tensor, rheos__arena *a
   *out_proto = NULL;
   Tensorflow__TensorProto *proto = rheos__arena_alloc(arena, sizeof *proto);
   if (proto == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__tensor_to_host(&tensor));
   tensorflow__tensor_proto__init(proto);
   proto->dtype = (Tensorflow__DataType)tensor->dtype;
   RHEOS_TRY(rheos__shape_to_proto(&tensor->shape, arena, &proto->tensor_shape));

@@ -196,9 +196,10 @@ void rheos__histogram_of(const rheos_tensor *tensor, const rheos_statistics *sta
 
 // ---- Of tensors that may have none
 
-static rheos_status *check(const rheos_tensor *tensor) {
-  if (rheos__has_numbers(tensor->dtype) && tensor->memory == NULL) return NULL;
-  return RHEOS_INVALID("a tensor of %s has no numbers to add up", rheos_dtype_name(tensor->dtype));
+static rheos_status *find_numbers(const rheos_tensor **tensor) {
+  if (rheos__has_numbers((*tensor)->dtype)) return rheos__tensor_to_host(tensor);
+  return RHEOS_INVALID("a tensor of %s has no numbers to add up",
+                       rheos_dtype_name((*tensor)->dtype));
 }
 
 rheos_status *rheos_tensor_statistics(const rheos_tensor *tensor,
@@ -206,7 +207,7 @@ rheos_status *rheos_tensor_statistics(const rheos_tensor *tensor,
   RHEOS_NEED(tensor);
   RHEOS_NEED(out_statistics);
   *out_statistics = (rheos_statistics){0};
-  RHEOS_TRY(check(tensor));
+  RHEOS_TRY(find_numbers(&tensor));
   *out_statistics = rheos__statistics_of(tensor);
   return NULL;
 }
@@ -215,7 +216,7 @@ rheos_status *rheos_tensor_histogram(const rheos_tensor *tensor, rheos_histogram
   RHEOS_NEED(tensor);
   RHEOS_NEED(out_histogram);
   *out_histogram = (rheos_histogram){0};
-  RHEOS_TRY(check(tensor));
+  RHEOS_TRY(find_numbers(&tensor));
   const rheos_statistics statistics = rheos__statistics_of(tensor);
   rheos__histogram_of(tensor, &statistics, out_histogram);
   return NULL;

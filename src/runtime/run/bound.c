@@ -40,7 +40,9 @@ static rheos_status *take_tensors(rheos_tensor *const *from, int32_t count, cons
                                   rheos_tensor **to) {
   for (int32_t i = 0; i < count; i++) {
     if (from[i] == NULL) return RHEOS_INVALID("the tensor bound to %s %d is NULL", what, (int)i);
-    to[i] = rheos_tensor_ref(from[i]);
+    const rheos_tensor *here = from[i];
+    RHEOS_TRY(rheos__tensor_to_host(&here));
+    to[i] = rheos_tensor_ref((rheos_tensor *)(uintptr_t)here);
   }
   return NULL;
 }

@@ -45,6 +45,29 @@ void rheos_callable_free(rheos_callable *callable) {
   rheos__free(callable);
 }
 
+// A list in which all are in the host's memory; NULL: they all were.
+static rheos_status *bring_to_host(rheos_tensor *const *values, int32_t count,
+                                   rheos_tensor ***out_brought) {
+  int32_t first = 0;
+  *out_brought = NULL;
+  while (first < count && (values[first] == NULL || values[first]->memory == NULL)) ++first;
+  if (first == count) return NULL;
+  rheos_tensor **brought = rheos__alloc_array((size_t)count, sizeof *brought);
+  if (brought == NULL) return rheos__out_of_memory();
+  rheos_status *status = NULL;
+  for (int32_t i = 0; i < count && status == NULL; ++i) {
+    const rheos_tensor *value = values[i];
+    status = rheos__tensor_to_host(&value);
+    brought[i] = (rheos_tensor *)(uintptr_t)value;
+  }
+  if (status == NULL) {
+    *out_brought = brought;
+  } else {
+    rheos__free(brought);
+  }
+  return status;
+}
+
 rheos_status *rheos_callable_run_sized(rheos_callable *callable, rheos_tensor *const *values,
                                        rheos_tensor **out_values, const rheos_run_options *options,
                                        size_t options_bytes) {
@@ -57,7 +80,11 @@ rheos_status *rheos_callable_run_sized(rheos_callable *callable, rheos_tensor *c
     RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_run_options, options, options_bytes, &known));
     options = &known;
   }
-  rheos_status *status = callable->kind->run_callable(callable, values, out_values, options);
+  rheos_tensor **brought;
+  RHEOS_TRY(bring_to_host(values, callable->ids.num_feeds, &brought));
+  rheos_status *status = callable->kind->run_callable(callable, brought != NULL ? brought : values,
+                                                      out_values, options);
+  rheos__free(brought);
   return status == NULL ? NULL : rheos__status_with_lines_take(status, callable->session->graph);
 }
 

@@ -176,7 +176,9 @@ static rheos_status *fill(rheos__run_signature *s, const id_arrays *a, const rhe
   for (size_t i = 0; i < num_feeds; ++i) {
     RHEOS_TRY(check_output(graph, feeds[i].output, "feeds", i));
     a->feeds[i] = edge_of(feeds[i].output);
-    s->values[i] = feeds[i].value;
+    const rheos_tensor *value = feeds[i].value;
+    RHEOS_TRY(rheos__tensor_to_host(&value));
+    s->values[i] = (rheos_tensor *)(uintptr_t)value;
   }
   for (size_t i = 0; i < num_fetches; ++i) {
     RHEOS_TRY(check_output(graph, fetches[i].output, "fetches", i));
