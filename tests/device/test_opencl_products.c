@@ -12,6 +12,7 @@
 
 #include <rheos/rheos.h>
 
+#include "device/opencl/card.h"
 #include "device/opencl/opencl.h"
 
 static void check(rheos_status *status) {
@@ -89,28 +90,33 @@ static void try_product(rheos_dtype dtype, const sizes *z, const int64_t *a_batc
   }
 }
 
+// As a card with few units has large tiles, and one with many has parts of the depth.
 static void test_sizes(void **unused) {
   (void)unused;
+  static const int32_t units[] = {1, 2, 64};
+  const int32_t own_units = rheos__card_at(0)->num_units;
   static const sizes all[] = {{1, 1, 1},    {1, 7, 33},     {5, 1, 400},    {17, 33, 65},
                               {96, 96, 96}, {64, 64, 64},   {65, 127, 40},  {130, 70, 257},
                               {8, 8, 5000}, {40, 33, 6000}, {2, 3, 100000}, {300, 20, 16}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    for (int form = 0; form < 8; form++) {
-      rheos__opencl_want_blocks(0, form >= 4);
+    for (int form = 0; form < 16; form++) {
+      rheos__opencl_want_blocks(0, form >= 12);
+      if (form < 12) rheos__card_at(0)->num_units = units[form / 4];
       try_product(RHEOS_FLOAT, &all[i], NULL, NULL, 0, form & 3);
     }
   }
+  rheos__card_at(0)->num_units = own_units;
 }
 
 static void test_dtypes(void **unused) {
   (void)unused;
   static const rheos_dtype dtypes[] = {RHEOS_DOUBLE, RHEOS_HALF, RHEOS_BFLOAT16, RHEOS_INT32,
                                        RHEOS_INT64};
-  static const sizes all[] = {{17, 33, 65}, {70, 66, 40}};
+  static const sizes all[] = {{17, 33, 600}, {140, 66, 40}};
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
-    for (size_t k = 0; k < 2; k++) {
-      rheos__opencl_want_blocks(0, k == 1);
-      try_product(dtypes[i], &all[k], NULL, NULL, 0, 0);
+    for (size_t k = 0; k < 4; k++) {
+      rheos__opencl_want_blocks(0, k == 3);
+      try_product(dtypes[i], &all[k / 2], NULL, NULL, 0, 0);
     }
   }
 }

@@ -92,6 +92,7 @@ static void describe(rheos__card *card) {
   const uint64_t of_floats = read_number(cl, card->id, CL_DEVICE_SINGLE_FP_CONFIG);
   card->rounds_quotients = (of_floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
   card->max_group = (size_t)read_number(cl, card->id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  card->num_units = (int32_t)read_number(cl, card->id, CL_DEVICE_MAX_COMPUTE_UNITS);
   card->memory_bytes = read_number(cl, card->id, CL_DEVICE_GLOBAL_MEM_SIZE);
   card->max_block_bytes = read_number(cl, card->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   snprintf(card->description, sizeof card->description, "%s, driver %s", card->name, card->driver);

@@ -35,6 +35,7 @@ typedef struct rheos__card {
   bool wants_blocks;   // a work-item computes many elements, as processors like it
   bool shares_memory;  // with the host
   size_t max_group;    // work-items
+  int32_t num_units;   // that have groups of their own
   uint64_t memory_bytes, max_block_bytes;
   atomic_bool is_lost;    // nothing works on it any more
   pthread_mutex_t mutex;  // guards what follows, and arguments of kernels until they are queued

@@ -11,6 +11,7 @@ typedef struct rheos__product {
   rheos__stage_operand a, b, c;
   int64_t m, n, k;
   bool transpose_a, transpose_b;
+  bool takes_scratch;  // from its beginning: another kernel of the launch has nothing there
   // The batch: dimensions, and how many matrices a and b move along each
   int32_t rank;
   int64_t dims[RHEOS_MAX_RANK], a_steps[RHEOS_MAX_RANK], b_steps[RHEOS_MAX_RANK];
@@ -19,18 +20,22 @@ typedef struct rheos__product {
 // How many rows, columns, products a number, and products there are.
 typedef struct rheos__sizes {
   int64_t m, n, k, count;
+  bool takes_scratch;
 } rheos__sizes;
 
-// Adds the kernel of product.cl for these sizes, behind `text` that says what A, B and C are; frees
-// it. Further arguments are the caller's to set.
-void rheos__product_add_text(rheos__launch *launch, rheos__text *text,
-                             const rheos__stage_operand *operands, const rheos__sizes *sizes);
+// What is added takes this many stages at most; one without scratch.
+enum { RHEOS__PRODUCT_STAGES = 2 };
 
-// Defines MULTIPLY_ADD for numbers of the dtype.
-void rheos__product_add_arithmetic(rheos__text *text, rheos_dtype dtype);
+// Adds the kernels of product.cl for these sizes, behind `text` that says what A, B and C are;
+// frees it. `set` sets the further arguments of the newest kernel, from `more`. Returns the bytes
+// of scratch that they take.
+size_t rheos__product_add_text(rheos__launch *launch, rheos__text *text, rheos_dtype dtype,
+                               const rheos__stage_operand *operands, const rheos__sizes *sizes,
+                               void (*set)(rheos__launch *launch, const void *more),
+                               const void *more);
 
 bool rheos__product_can(const rheos__card *card, rheos_dtype dtype);
-void rheos__product_add(rheos__launch *launch, const rheos__product *product);
+size_t rheos__product_add(rheos__launch *launch, const rheos__product *product);
 
 rheos_status *rheos__cl_prepare_matmul(rheos__prepare *p);
 rheos_status *rheos__cl_prepare_batch_matmul(rheos__prepare *p);

@@ -21,6 +21,10 @@ static card_conv conv_for_card(const rheos__conv *c) {
                      (cl_int)c->groups, (cl_int)c->group_in, (cl_int)c->group_out};
 }
 
+static void set_conv(rheos__launch *launch, const void *more) {
+  rheos__launch_set(launch, more, sizeof(card_conv));
+}
+
 static int64_t product_of(const cl_int *sizes) { return (int64_t)sizes[0] * sizes[1] * sizes[2]; }
 
 static rheos_status *answer(rheos__prepare *p, const rheos__conv *c, const char *kind, int32_t a,
@@ -39,28 +43,32 @@ static rheos_status *answer(rheos__prepare *p, const rheos__conv *c, const char 
   const int64_t windows = k.w.batch * product_of(k.w.out);
   const int64_t places = k.w.batch * product_of(k.w.in);
   const int64_t taps = product_of(k.w.taps);
-  rheos__sizes sizes = {windows, k.group_out, taps * k.group_in, k.groups};
-  if (kind[5] == 'B') sizes = (rheos__sizes){places, k.group_in, taps * k.group_out, k.groups};
-  if (kind[5] == 'W') sizes = (rheos__sizes){taps * k.group_in, k.group_out, windows, k.groups};
+  rheos__sizes sizes = {windows, k.group_out, taps * k.group_in, k.groups, true};
+  if (kind[5] == 'B') sizes = (rheos__sizes){places, k.group_in, taps * k.group_out, k.groups, true};
+  if (kind[5] == 'W') sizes = (rheos__sizes){taps * k.group_in, k.group_out, windows, k.groups, true};
   const int64_t count = rheos_shape_num_elements(&p->output_shapes[0]);
-  rheos__launch *launch = rheos__launch_begin(card, p->arena, p->num_inputs, 1);
+  rheos__launch *launch = rheos__launch_begin(card, p->arena, p->num_inputs, RHEOS__PRODUCT_STAGES);
   if (launch == NULL) return rheos__out_of_memory();
+  size_t scratch_bytes = 0;
   if (count > 0 && sizes.k > 0) {
     rheos__text text = {0};
     const rheos__stage_operand operands[] = {{a, 0}, {b, 0}, {p->num_inputs, 0}};
     rheos__cl_add_prelude(&text);
+    rheos__text_add_string(&text, "typedef uint place;\n");
     rheos__cl_add_macros(&text, dtype);
-    rheos__cl_add(&text, "#define %s 1\n", kind);
-    rheos__product_add_arithmetic(&text, p->output_dtypes[0]);
+    rheos__cl_add(&text, "#define %s 1\n#define CHANNELS_LAST %d\n", kind, c->in.channel == 1);
+    for (int d = 0; d < RHEOS__WINDOW_DIMS; d++) {
+      rheos__cl_add(&text, "#define STRIDE_%d %d\n", d, (int)k.w.stride[d]);
+    }
     rheos__windows_add_text(&text);
     rheos__text_add_string(&text, rheos__cl_conv);
-    rheos__product_add_text(launch, &text, operands, &sizes);
-    rheos__launch_set(launch, &k, sizeof k);
+    scratch_bytes =
+        rheos__product_add_text(launch, &text, p->output_dtypes[0], operands, &sizes, set_conv, &k);
   } else {
     rheos__move_add_fill(launch, p->num_inputs, count, rheos_dtype_size(p->output_dtypes[0]), 0);
   }
   p->flops = rheos__conv_flops(c);
-  return rheos__launch_end(launch, p, 0);
+  return rheos__launch_end(launch, p, scratch_bytes);
 }
 
 rheos_status *rheos__cl_prepare_conv(rheos__prepare *p) {
