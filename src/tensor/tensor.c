@@ -101,12 +101,18 @@ static bool starts_zeroed(rheos_dtype dtype) {
   return dtype == RHEOS_STRING || holds_counted(dtype);
 }
 
-SELDOM static rheos_status *no_memory_for(rheos_dtype dtype, const rheos_shape *shape,
-                                          size_t size_bytes) {
+SELDOM static rheos_status *no_memory_in(const rheos__memory *memory, rheos_dtype dtype,
+                                         const rheos_shape *shape, size_t size_bytes) {
   rheos__shape_text text;
   return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
-                          "OOM when allocating tensor with shape %s and type %s (%zu bytes)",
-                          rheos__shape_text_of(shape, &text), rheos_dtype_name(dtype), size_bytes);
+                          "OOM when allocating tensor with shape %s and type %s (%zu bytes)%s%s",
+                          rheos__shape_text_of(shape, &text), rheos_dtype_name(dtype), size_bytes,
+                          memory != NULL ? " on " : "", memory != NULL ? memory->device : "");
+}
+
+SELDOM static rheos_status *no_memory_for(rheos_dtype dtype, const rheos_shape *shape,
+                                          size_t size_bytes) {
+  return no_memory_in(NULL, dtype, shape, size_bytes);
 }
 
 // A tensor and up to so many bytes of data in one block of a size that others have too.
@@ -486,7 +492,7 @@ rheos_status *rheos__tensor_new_in(rheos__memory *memory, rheos_dtype dtype,
       rheos__memory_allocate(memory, size_bytes > 0 ? size_bytes : 1);
   if (tensor->data == NULL) {
     rheos__free(tensor);
-    return no_memory_for(dtype, shape, size_bytes);
+    return no_memory_in(memory, dtype, shape, size_bytes);
   }
   tensor->memory = rheos__memory_ref(memory);
   *out_tensor = tensor;

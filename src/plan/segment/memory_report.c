@@ -256,7 +256,9 @@ rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__segment *
   }
   snprintf(whole, sizeof whole, "%s%s%s", needs, length > 0 ? ". The largest:" : "", text);
   if (status == rheos__out_of_memory()) {
-    return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "out of memory: %s", whole);
+    const bool is_host = rheos__is_on_host(segment->device);
+    return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "out of memory%s%s: %s",
+                            is_host ? "" : " on ", is_host ? "" : segment->device->name, whole);
   }
   rheos_status *longer =
       rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "%s; %s", rheos_status_message(status), whole);
